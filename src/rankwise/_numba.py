@@ -1,0 +1,36 @@
+"""The one way to compile a kernel.
+
+Kernels live in ``_jit.py`` files. A kernel calls only kernels of its own file: Numba's cache notices a change
+in the file of the caller, but not in the file of a callee, and would go on running the old callee.
+Kernels are serial and release the GIL; threads come from joblib. ``fastmath`` stays off because it compiles
+tests for NaN and infinity away, and these carry meaning here (missing, unlisted).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar, cast
+
+import numba
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def kernel(function: F) -> F:
+    """Compile ``function`` on first call; cache the result on disk where that is possible.
+
+    Parameters
+    ----------
+    function : callable
+        Arrays in, arrays out; it neither validates nor draws random numbers.
+
+    Returns
+    -------
+    callable
+        The compiled function.
+    """
+    try:
+        return cast(F, numba.njit(cache=True, nogil=True)(function))
+    except RuntimeError:
+        # No writable cache folder (read-only installation, zip import): compile once per process instead.
+        return cast(F, numba.njit(nogil=True)(function))

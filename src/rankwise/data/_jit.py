@@ -1,0 +1,38 @@
+"""Compiled loops over rankings."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rankwise._numba import kernel
+
+
+@kernel
+def pair_counts(positions, weights):
+    """Weight of the rankings with i before j, for all i and j: (k, k)."""
+    n, k = positions.shape
+    counts = np.zeros((k, k))
+    for r in range(n):
+        w = weights[r]
+        for i in range(k):
+            place = positions[r, i]
+            for j in range(k):
+                counts[i, j] += w * (place < positions[r, j])
+    return counts
+
+
+@kernel
+def list_pairs(positions, total):
+    """Every strict preference as a row (ranking, above, below): (total, 3)."""
+    n, k = positions.shape
+    pairs = np.empty((total, 3), dtype=np.intp)
+    t = 0
+    for r in range(n):
+        for i in range(k):
+            for j in range(k):
+                if positions[r, i] < positions[r, j]:
+                    pairs[t, 0] = r
+                    pairs[t, 1] = i
+                    pairs[t, 2] = j
+                    t += 1
+    return pairs

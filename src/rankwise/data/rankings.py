@@ -1,0 +1,530 @@
+"""The container for rankings of any kind: full, tied, top-k, incomplete."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from rankwise._typing import ArrayLike, FloatArray, IntArray
+from rankwise.data import positions as _positions
+from rankwise.data.positions import Unlisted
+
+Kind = Literal["full", "tied", "top-k", "incomplete"]
+
+# Listing every single preference takes 24 bytes a pair; beyond this the caller wants counts instead.
+_MOST_PAIRS = 50_000_000
+_SHOWN_RANKINGS = 6
+_SHOWN_ITEMS = 12
+
+
+@dataclass(frozen=True, eq=False, repr=False, init=False)
+class Rankings:
+    """Rankings of the same items, with names and weights.
+
+    Parameters
+    ----------
+    positions : array-like of shape (n_rankings, n_items)
+        Column = item, value = its place: 1 = best, equal = tied, ``+inf`` = unlisted (below all listed items,
+        order unknown), ``NaN`` = missing (never compared). Only the order of the values in a row counts.
+    items : sequence of hashable, optional
+        Names of the items. By default the columns of a data frame, else 0, 1, 2, ...
+    weights : array-like of shape (n_rankings,), optional
+        How often each ranking counts (multiplicities); ones by default.
+
+    Attributes
+    ----------
+    positions : ndarray of shape (n_rankings, n_items), float64, read-only
+        Dense positions.
+    items : tuple
+        Names of the items.
+    weights : ndarray of shape (n_rankings,), float64, read-only
+
+    Notes
+    -----
+    A Rankings behaves like the array of its positions where scikit-learn looks at it: it has a shape and a
+    length, converts with ``np.asarray``, and is cut by index, so that train_test_split, KFold and GridSearchCV
+    take it as ``y``. A row may be all missing: it says nothing, and keeps its place beside the covariates.
+
+    Examples
+    --------
+    >>> from rankwise import Rankings
+    >>> Rankings.from_orders([["tea", "milk", "juice"], ["juice", "tea"]], items=["tea", "milk", "juice"])
+    Rankings: 2 rankings of 3 items, top-k
+      tea > milk > juice
+      juice > tea   (unlisted: milk)
+    """
+
+    positions: FloatArray
+    items: tuple[Hashable, ...]
+    weights: FloatArray
+
+    def __init__(
+        self,
+        positions: ArrayLike,
+        items: Sequence[Hashable] | None = None,
+        weights: ArrayLike | None = None,
+    ) -> None:
+        if isinstance(positions, Rankings):
+            items = positions.items if items is None else items
+            weights = positions.weights if weights is None else weights
+        elif items is None:
+            items = _column_names(positions)
+        matrix = _positions.check_positions(positions)
+        object.__setattr__(self, "positions", _frozen(matrix))
+        object.__setattr__(self, "items", _check_items(items, matrix.shape[1]))
+        object.__setattr__(self, "weights", _frozen(check_weights(weights, len(matrix))))
+
+    # -- constructors --------------------------------------------------------------------------------------------
+
+    @classmethod
+    def from_positions(
+        cls, positions: ArrayLike, items: Sequence[Hashable] | None = None, weights: ArrayLike | None = None
+    ) -> Rankings:
+        """Build from positions: column = item, value = its place, 1 = best. Same as calling the class."""
+        return cls(positions, items, weights)
+
+    @classmethod
+    def from_orders(
+        cls,
+        orders: ArrayLike,
+        unlisted: Unlisted = "below",
+        items: Sequence[Hashable] | None = None,
+        weights: ArrayLike | None = None,
+    ) -> Rankings:
+        """Build from orders: each row lists items, best first.
+
+        Parameters
+        ----------
+        orders : sequence of sequences, or array of shape (n_rankings, n_places)
+            Integers are item ids, counted from 0, and -1 pads; anything else is an item name.
+        unlisted : {"below", "missing"}, default="below"
+            Items that a row does not list: below the listed ones (top-k), or never compared (incomplete).
+        items : sequence of hashable, optional
+            Names of all items. By default the names that occur, in order of first appearance.
+        weights : array-like of shape (n_rankings,), optional
+            How often each ranking counts.
+
+        Returns
+        -------
+        Rankings
+        """
+        rows = orders if isinstance(orders, np.ndarray) and orders.dtype.kind in "iuf" else _rows_of(orders)
+        if not isinstance(rows, np.ndarray) and _holds_names(rows):
+            names = _names_in_order(rows) if items is None else list(items)
+            rows = _ids_of_names(rows, names)
+            items = names
+        n_items = None if items is None else len(items)
+        return cls(_positions.positions_from_orders(rows, n_items=n_items, unlisted=unlisted), items, weights)
+
+    @classmethod
+    def from_buckets(
+        cls,
+        buckets: Iterable[Iterable[Any]],
+        unlisted: Unlisted = "below",
+        items: Sequence[Hashable] | None = None,
+        weights: ArrayLike | None = None,
+    ) -> Rankings:
+        """Build from bucket orders: each ranking lists buckets of tied items, best bucket first.
+
+        Parameters
+        ----------
+        buckets : sequence of rankings
+            A ranking is a sequence of buckets; a bucket is a tuple, list or set of items, or a single item.
+            Integers are item ids, counted from 0; anything else is an item name.
+        unlisted, items, weights
+            As in `from_orders`.
+
+        Returns
+        -------
+        Rankings
+
+        Examples
+        --------
+        >>> Rankings.from_buckets([[["a"], ["b", "c"]], ["c", "b", "a"]])
+        Rankings: 2 rankings of 3 items, tied
+          a > b ~ c
+          c > b > a
+        """
+        rankings = [[_bucket(entry) for entry in ranking] for ranking in buckets]
+        flat = [[item for bucket in ranking for item in bucket] for ranking in rankings]
+        strict = cls.from_orders(flat, unlisted=unlisted, items=items, weights=weights)
+        tied = strict.positions.copy()
+        # Place p of the flat order belongs to the bucket that holds it.
+        for row, ranking in enumerate(rankings):
+            bucket_of_place = np.repeat(np.arange(1.0, len(ranking) + 1), [len(bucket) for bucket in ranking])
+            listed = np.isfinite(tied[row])
+            tied[row, listed] = bucket_of_place[tied[row, listed].astype(int) - 1]
+        return cls(tied, strict.items, strict.weights)
+
+    @classmethod
+    def from_scores(
+        cls, scores: ArrayLike, items: Sequence[Hashable] | None = None, weights: ArrayLike | None = None
+    ) -> Rankings:
+        """Build from scores: higher is better, equal is tied, ``-inf`` is unlisted, ``NaN`` is missing."""
+        return cls(_positions.positions_from_scores(scores), items, weights)
+
+    @classmethod
+    def from_frame(
+        cls, frame: Any, items: Sequence[str] | None = None, weights: str | ArrayLike | None = None
+    ) -> Rankings:
+        """Build from a data frame with one column per item holding positions.
+
+        Parameters
+        ----------
+        frame : DataFrame of pandas, polars or Arrow, or anything narwhals reads
+            Null and NaN are missing, ``inf`` is unlisted.
+        items : sequence of str, optional
+            The columns that are items; all columns (less the one of the weights) by default.
+        weights : str or array-like, optional
+            Name of the column with weights, or the weights.
+
+        Returns
+        -------
+        Rankings
+        """
+        import narwhals as nw
+
+        table = nw.from_native(frame, eager_only=True)
+        if isinstance(weights, str):
+            _check_columns([weights], table.columns)
+            column, weights = weights, table[weights].to_numpy()
+            columns = [name for name in table.columns if name != column] if items is None else list(items)
+        else:
+            columns = list(table.columns) if items is None else list(items)
+        _check_columns(columns, table.columns)
+        for name in columns:
+            if not table[name].dtype.is_numeric() and table[name].null_count() < len(table):
+                raise ValueError(
+                    f"column {name!r} holds {table[name].dtype}, not positions; name the columns of the items "
+                    "with items=[...], or read files of other shapes with read_rankings"
+                )
+        return cls(table.select(columns).to_native(), columns, weights)
+
+    # -- views ---------------------------------------------------------------------------------------------------
+
+    def orders(self, *, ties: Literal["raise", "by-id"] = "raise") -> IntArray:
+        """Item ids, best first, padded with -1: (n_rankings, n_items). See `orders_from_positions`."""
+        return _positions.orders_from_positions(self, ties=ties)
+
+    def buckets(self) -> tuple[tuple[tuple[int, ...], ...], ...]:
+        """Item ids as buckets of ties, best first; unlisted and missing items are left out."""
+        order = np.argsort(self.positions, axis=1, kind="stable")
+        result = []
+        for row, ids in zip(self.positions, order, strict=True):
+            ranking: list[list[int]] = []
+            for item in ids[: int(np.isfinite(row).sum())]:
+                if ranking and row[ranking[-1][0]] == row[item]:
+                    ranking[-1].append(int(item))
+                else:
+                    ranking.append([int(item)])
+            result.append(tuple(tuple(bucket) for bucket in ranking))
+        return tuple(result)
+
+    def midranks(self) -> FloatArray:
+        """Average ranks: (n_rankings, n_items), NaN where missing. See `rankwise.data.midranks`."""
+        return _positions.midranks(self)
+
+    def pairs(self) -> IntArray:
+        """Every strict preference, one a row: (ranking, item above, item below).
+
+        Raises
+        ------
+        ValueError
+            If the list would be longer than 50 million rows; `pair_counts` is what grows no longer.
+        """
+        from rankwise.data import _jit
+
+        total = int(sum(_ordered_pairs(row) for row in self.positions))
+        if total > _MOST_PAIRS:
+            raise ValueError(f"the list would have {total:,} rows; use pair_counts(), or take fewer rankings")
+        return _jit.list_pairs(self.positions, total)
+
+    def pair_counts(self) -> FloatArray:
+        """Weight of the rankings that put i before j: (n_items, n_items), row i, column j."""
+        from rankwise.data import _jit
+
+        return _jit.pair_counts(self.positions, self.weights)
+
+    def to_frame(self, backend: str | None = None) -> Any:
+        """Data frame with one column per item.
+
+        Parameters
+        ----------
+        backend : {"pandas", "polars", "pyarrow"}, optional
+            By default the first of these that is installed.
+
+        Returns
+        -------
+        DataFrame
+            Column names are the item names as text.
+        """
+        import narwhals as nw
+
+        data = {str(item): self.positions[:, i] for i, item in enumerate(self.items)}
+        if len(data) < self.n_items:
+            raise ValueError("two item names are the same as text, so they cannot both name a column")
+        return nw.from_dict(data, backend=_frame_backend(backend)).to_native()
+
+    @property
+    def kind(self) -> Kind:
+        """The least special kind that covers every row: full, tied, top-k or incomplete."""
+        if np.isnan(self.positions).any():
+            return "incomplete"
+        if np.isinf(self.positions).any():
+            return "top-k"
+        return "tied" if _positions.has_ties(self.positions).any() else "full"
+
+    @property
+    def n_items(self) -> int:
+        """Number of items."""
+        return self.positions.shape[1]
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """(n_rankings, n_items)."""
+        return self.positions.shape
+
+    @property
+    def ndim(self) -> int:
+        """Always 2."""
+        return 2
+
+    @property
+    def dtype(self) -> np.dtype[np.float64]:
+        """Type of the positions."""
+        return self.positions.dtype
+
+    # -- parts ---------------------------------------------------------------------------------------------------
+
+    def select(self, items: Sequence[Hashable]) -> Rankings:
+        """Keep the named items only, in the given order; what remains of each ranking closes up."""
+        index = {name: i for i, name in enumerate(self.items)}
+        unknown = [name for name in items if name not in index]
+        if unknown:
+            raise KeyError(f"no item is named {unknown[0]!r}; the items are {_shortlist(self.items)}")
+        return Rankings(self.positions[:, [index[name] for name in items]], tuple(items), self.weights)
+
+    def group(self) -> Rankings:
+        """Merge equal rankings and add their weights; rows come in order of first appearance."""
+        # One string of bytes per ranking sorts far faster than rows of floats; and NaN, unequal to itself, needs
+        # a stand-in anyway: 0 is missing, k + 1 is unlisted.
+        code = np.where(np.isposinf(self.positions), self.n_items + 1, np.nan_to_num(self.positions, nan=0.0))
+        keys = np.ascontiguousarray(code.astype(np.min_scalar_type(self.n_items + 1)))
+        rows = keys.view(np.dtype((np.void, keys.itemsize * self.n_items))).ravel()
+        _, first, inverse = np.unique(rows, return_index=True, return_inverse=True)
+        weights = np.zeros(len(first))
+        np.add.at(weights, inverse, self.weights)
+        order = np.argsort(first)
+        return self._of_same_items(self.positions[first[order]], weights[order])
+
+    def __len__(self) -> int:
+        return len(self.positions)
+
+    def __iter__(self) -> Iterator[FloatArray]:
+        return iter(self.positions)
+
+    def __getitem__(self, rows: Any) -> Any:
+        """Rankings of the chosen rows; for a single integer, the positions of that ranking."""
+        if isinstance(rows, tuple):
+            # scikit-learn writes rankings[rows, ...]
+            if len(rows) == 2 and rows[1] is Ellipsis:
+                rows = rows[0]
+            else:
+                raise IndexError("Rankings are indexed by row alone; choose items with select([...])")
+        if isinstance(rows, int | np.integer):
+            return self.positions[rows]
+        rows = np.asarray(rows) if isinstance(rows, list) else rows
+        if isinstance(rows, np.ndarray) and rows.size == 0:
+            rows = rows.astype(np.intp)
+        return self._of_same_items(self.positions[rows], self.weights[rows])
+
+    def _of_same_items(self, positions: FloatArray, weights: FloatArray) -> Rankings:
+        """Rankings from rows of this one, which need no second check."""
+        part = object.__new__(Rankings)
+        object.__setattr__(part, "positions", _frozen(positions))
+        object.__setattr__(part, "items", self.items)
+        object.__setattr__(part, "weights", _frozen(weights))
+        return part
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
+        if dtype is not None and np.dtype(dtype) != self.positions.dtype:
+            return self.positions.astype(dtype)
+        return self.positions.copy() if copy else self.positions
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Rankings):
+            return NotImplemented
+        return (
+            self.items == other.items
+            and np.array_equal(self.positions, other.positions, equal_nan=True)
+            and np.array_equal(self.weights, other.weights)
+        )
+
+    # Arrays inside, so no hash; dataclass would otherwise inherit one by identity.
+    __hash__ = None  # type: ignore[assignment]
+
+    def __reduce__(self) -> tuple[object, ...]:
+        # Through the constructor, so that an unpickled object is as read-only as the first.
+        return (Rankings, (self.positions, self.items, self.weights))
+
+    def __repr__(self) -> str:
+        n, k = self.shape
+        head = f"Rankings: {n:,} ranking{'s' * (n != 1)} of {k:,} item{'s' * (k != 1)}, {self.kind}"
+        weighted = bool(np.any(self.weights != 1))
+        shown = [self._line(row, weighted) for row in range(min(n, _SHOWN_RANKINGS))]
+        rest = [f"  ... and {n - _SHOWN_RANKINGS:,} more"] if n > _SHOWN_RANKINGS else []
+        return "\n".join([head, *shown, *rest])
+
+    def _line(self, row: int, weighted: bool) -> str:
+        """One ranking as ``a > b ~ c   (unlisted: d; missing: e)``."""
+        places = self.positions[row]
+        listed = np.argsort(places, kind="stable")[: int(np.isfinite(places).sum())]
+        text = ""
+        for rank, item in enumerate(listed[:_SHOWN_ITEMS]):
+            joint = "" if rank == 0 else " ~ " if places[item] == places[listed[rank - 1]] else " > "
+            text += f"{joint}{self.items[item]}"
+        if len(listed) > _SHOWN_ITEMS:
+            text += f" > ... ({len(listed) - _SHOWN_ITEMS:,} more)"
+        notes = [
+            f"{word}: {_shortlist([self.items[i] for i in np.flatnonzero(mask)])}"
+            for word, mask in (("unlisted", np.isposinf(places)), ("missing", np.isnan(places)))
+            if mask.any()
+        ]
+        prefix = f"  {self.weights[row]:g} x " if weighted else "  "
+        return (prefix + (text or "nothing") + (f"   ({'; '.join(notes)})" if notes else "")).rstrip()
+
+
+def check_weights(weights: ArrayLike | None, n: int, *, name: str = "weights") -> FloatArray:
+    """Weights as a float64 array of length ``n``; ones when None.
+
+    Parameters
+    ----------
+    weights : array-like of shape (n,) or None
+        Finite and not negative.
+    n : int
+        The length they must have.
+    name : str, default="weights"
+        What error messages call them.
+
+    Returns
+    -------
+    ndarray of shape (n,), float64
+    """
+    if weights is None:
+        return np.ones(n)
+    try:
+        array = np.asarray(weights, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(f"{name} must be numbers, one per ranking") from None
+    if array.shape != (n,):
+        raise ValueError(f"{name} has shape {array.shape}, but there are {n} rankings; give one weight for each")
+    bad = ~(np.isfinite(array) & (array >= 0))
+    if bad.any():
+        row = int(np.argmax(bad))
+        raise ValueError(f"{name}[{row}] is {array[row]:g}; weights are finite and not negative")
+    return array
+
+
+# ---------------------------------------------------------------------------------------------------------------
+
+
+def _frozen(array: FloatArray) -> FloatArray:
+    """A read-only array, copied because the caller may still hold this one and write to it."""
+    if array.flags.writeable:
+        array = array.copy()
+        array.flags.writeable = False
+    return array
+
+
+def _column_names(table: Any) -> Sequence[Hashable] | None:
+    """Names of the columns if ``table`` is a data frame of any library."""
+    names = getattr(table, "column_names", None)  # Arrow
+    names = getattr(table, "columns", None) if names is None else names  # pandas, polars
+    return None if names is None or callable(names) else list(names)
+
+
+def _check_items(items: Sequence[Hashable] | None, n_items: int) -> tuple[Hashable, ...]:
+    if items is None:
+        return tuple(range(n_items))
+    if isinstance(items, str):
+        raise TypeError(f"items is the text {items!r}; give a list of names, one per item")
+    names = tuple(item.item() if isinstance(item, np.generic) else item for item in items)
+    if len(names) != n_items:
+        raise ValueError(f"{len(names)} item names for {n_items} items; give one name per column")
+    try:
+        distinct = set(names)
+    except TypeError:
+        raise TypeError("an item name is not hashable; use text or numbers") from None
+    if len(distinct) < n_items:
+        twice = next(name for i, name in enumerate(names) if name in names[:i])
+        raise ValueError(f"two items are named {twice!r}; item names must differ")
+    return names
+
+
+def _rows_of(orders: Any) -> list[list[Any]]:
+    if isinstance(orders, str):
+        raise TypeError("orders is a text; give a list of lists, or read a file with read_rankings")
+    rows = []
+    for number, row in enumerate(orders):
+        if isinstance(row, str) or not isinstance(row, Iterable):
+            raise ValueError(f"orders[{number}] is {row!r}, not a list of items, best first")
+        rows.append(list(row))
+    return rows
+
+
+def _holds_names(rows: list[list[Any]]) -> bool:
+    return any(not isinstance(entry, int | np.integer) for row in rows for entry in row)
+
+
+def _names_in_order(rows: list[list[Any]]) -> list[Hashable]:
+    return list(dict.fromkeys(name for row in rows for name in row))
+
+
+def _ids_of_names(rows: list[list[Any]], names: list[Hashable]) -> list[list[int]]:
+    index = {name: i for i, name in enumerate(names)}
+    result = []
+    for number, row in enumerate(rows):
+        unknown = [name for name in row if name not in index]
+        if unknown:
+            raise ValueError(f"orders[{number}] lists {unknown[0]!r}, which is not among items {_shortlist(names)}")
+        result.append([index[name] for name in row])
+    return result
+
+
+def _bucket(entry: Any) -> list[Any]:
+    if isinstance(entry, set | frozenset):
+        return sorted(entry, key=str)
+    return list(entry) if isinstance(entry, tuple | list | np.ndarray) else [entry]
+
+
+def _ordered_pairs(row: FloatArray) -> int:
+    """How many pairs a ranking orders strictly: all pairs present less those inside a bucket."""
+    present = row[~np.isnan(row)]
+    _, sizes = np.unique(present, return_counts=True)
+    return (len(present) ** 2 - int(np.sum(sizes**2))) // 2
+
+
+def _check_columns(wanted: Sequence[str], present: Sequence[str]) -> None:
+    for name in wanted:
+        if name not in present:
+            raise ValueError(f"no column is named {name!r}; the columns are {_shortlist(list(present))}")
+
+
+def _frame_backend(backend: str | None) -> Any:
+    from importlib.util import find_spec
+
+    known = ("pandas", "polars", "pyarrow")
+    if backend is not None and backend not in known:
+        raise ValueError(f"backend is {backend!r}; choose one of {', '.join(known)}")
+    for name in known if backend is None else (backend,):
+        if find_spec(name) is not None:
+            return name
+    raise ImportError(f"to_frame needs {backend or 'pandas, polars or pyarrow'}: pip install {backend or 'pandas'}")
+
+
+def _shortlist(names: Sequence[Hashable], most: int = 8) -> str:
+    text = ", ".join(str(name) for name in names[:most])
+    return text + (f", ... ({len(names) - most} more)" if len(names) > most else "")

@@ -1,0 +1,67 @@
+"""The one error type that file readers raise."""
+
+from __future__ import annotations
+
+import os
+
+
+class RankwiseFormatError(ValueError):
+    """A file that does not hold what it should.
+
+    Parameters
+    ----------
+    problem : str
+        What is wrong.
+    path : path-like, optional
+        The file.
+    line, column : int, optional
+        Where, counted from 1. ``column`` is the field of the line, not the character.
+    cure : str, optional
+        What the user can do about it.
+
+    Attributes
+    ----------
+    problem, path, line, column, cure
+        As given.
+
+    Examples
+    --------
+    >>> from rankwise import RankwiseFormatError
+    >>> raise RankwiseFormatError("item 9 is not declared", path="a.soc", line=4, cure="Items are 1 to 5.")
+    Traceback (most recent call last):
+        ...
+    rankwise.exceptions.RankwiseFormatError: a.soc, line 4: item 9 is not declared. Items are 1 to 5.
+    """
+
+    def __init__(
+        self,
+        problem: str,
+        *,
+        path: str | os.PathLike[str] | None = None,
+        line: int | None = None,
+        column: int | None = None,
+        cure: str | None = None,
+    ) -> None:
+        self.problem = problem.rstrip(".")
+        self.path = None if path is None else os.fspath(path)
+        self.line = line
+        self.column = column
+        self.cure = cure
+        super().__init__(str(self))
+
+    def __str__(self) -> str:
+        place = [self.path] if self.path is not None else []
+        place += [f"line {self.line}"] if self.line is not None else []
+        place += [f"column {self.column}"] if self.column is not None else []
+        text = f"{', '.join(place)}: {self.problem}" if place else self.problem
+        return f"{text}. {self.cure}" if self.cure else text
+
+    def __reduce__(self) -> tuple[object, ...]:
+        # Exceptions pickle by their args alone; keyword arguments need help to cross process borders.
+        return (_rebuild, (self.problem, self.path, self.line, self.column, self.cure))
+
+
+def _rebuild(
+    problem: str, path: str | None, line: int | None, column: int | None, cure: str | None
+) -> RankwiseFormatError:
+    return RankwiseFormatError(problem, path=path, line=line, column=column, cure=cure)
