@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -73,9 +73,10 @@ class Rankings:
         elif items is None:
             items = _column_names(positions)
         matrix = _positions.check_positions(positions)
-        object.__setattr__(self, "positions", _frozen(matrix))
+        # Copied, because the caller may still hold these arrays and write to them.
+        object.__setattr__(self, "positions", _frozen(matrix if isinstance(positions, Rankings) else matrix.copy()))
         object.__setattr__(self, "items", _check_items(items, matrix.shape[1]))
-        object.__setattr__(self, "weights", _frozen(check_weights(weights, len(matrix))))
+        object.__setattr__(self, "weights", _frozen(check_weights(weights, len(matrix)).copy()))
 
     # -- constructors --------------------------------------------------------------------------------------------
 
@@ -111,13 +112,14 @@ class Rankings:
         -------
         Rankings
         """
-        rows = orders if isinstance(orders, np.ndarray) and orders.dtype.kind in "iuf" else _rows_of(orders)
+        names = None if items is None else _list_of_names(items)
+        rows = orders if isinstance(orders, np.ndarray) and orders.dtype.kind in "iuf" else _positions.rows_of(orders)
         if not isinstance(rows, np.ndarray) and _holds_names(rows):
-            names = _names_in_order(rows) if items is None else list(items)
+            _check_entries(rows)
+            names = _names_in_order(rows) if names is None else names
             rows = _ids_of_names(rows, names)
-            items = names
-        n_items = None if items is None else len(items)
-        return cls(_positions.positions_from_orders(rows, n_items=n_items, unlisted=unlisted), items, weights)
+        n_items = None if names is None else len(names)
+        return cls(_positions.positions_from_orders(rows, n_items=n_items, unlisted=unlisted), names, weights)
 
     @classmethod
     def from_buckets(
@@ -148,7 +150,7 @@ class Rankings:
           a > b ~ c
           c > b > a
         """
-        rankings = [[_bucket(entry) for entry in ranking] for ranking in buckets]
+        rankings = [[_bucket(entry) for entry in ranking] for ranking in _positions.rows_of(buckets, name="buckets")]
         flat = [[item for bucket in ranking for item in bucket] for ranking in rankings]
         strict = cls.from_orders(flat, unlisted=unlisted, items=items, weights=weights)
         tied = strict.positions.copy()
@@ -164,6 +166,7 @@ class Rankings:
         cls, scores: ArrayLike, items: Sequence[Hashable] | None = None, weights: ArrayLike | None = None
     ) -> Rankings:
         """Build from scores: higher is better, equal is tied, ``-inf`` is unlisted, ``NaN`` is missing."""
+        items = _column_names(scores) if items is None else items
         return cls(_positions.positions_from_scores(scores), items, weights)
 
     @classmethod
@@ -188,20 +191,14 @@ class Rankings:
         import narwhals as nw
 
         table = nw.from_native(frame, eager_only=True)
+        columns = dict(zip(table.columns, table.iter_columns(), strict=True))
+        wanted = list(columns) if items is None else _list_of_names(items)
         if isinstance(weights, str):
-            _check_columns([weights], table.columns)
-            column, weights = weights, table[weights].to_numpy()
-            columns = [name for name in table.columns if name != column] if items is None else list(items)
-        else:
-            columns = list(table.columns) if items is None else list(items)
-        _check_columns(columns, table.columns)
-        for name in columns:
-            if not table[name].dtype.is_numeric() and table[name].null_count() < len(table):
-                raise ValueError(
-                    f"column {name!r} holds {table[name].dtype}, not positions; name the columns of the items "
-                    "with items=[...], or read files of other shapes with read_rankings"
-                )
-        return cls(table.select(columns).to_native(), columns, weights)
+            _check_columns([weights], columns)
+            wanted = [name for name in wanted if name != weights] if items is None else wanted
+            weights = columns[weights].to_numpy()
+        _check_columns(wanted, columns)
+        return cls(_positions.matrix_from_columns({name: columns[name] for name in wanted}, "frame"), wanted, weights)
 
     # -- views ---------------------------------------------------------------------------------------------------
 
@@ -237,7 +234,7 @@ class Rankings:
         """
         from rankwise.data import _jit
 
-        total = int(sum(_ordered_pairs(row) for row in self.positions))
+        total = _count_pairs(self.positions)
         if total > _MOST_PAIRS:
             raise ValueError(f"the list would have {total:,} rows; use pair_counts(), or take fewer rankings")
         return _jit.list_pairs(self.positions, total)
@@ -301,11 +298,12 @@ class Rankings:
 
     def select(self, items: Sequence[Hashable]) -> Rankings:
         """Keep the named items only, in the given order; what remains of each ranking closes up."""
+        names = _list_of_names(items)
         index = {name: i for i, name in enumerate(self.items)}
-        unknown = [name for name in items if name not in index]
+        unknown = [name for name in names if name not in index]
         if unknown:
             raise KeyError(f"no item is named {unknown[0]!r}; the items are {_shortlist(self.items)}")
-        return Rankings(self.positions[:, [index[name] for name in items]], tuple(items), self.weights)
+        return Rankings(self.positions[:, [index[name] for name in names]], names, self.weights)
 
     def group(self) -> Rankings:
         """Merge equal rankings and add their weights; rows come in order of first appearance."""
@@ -328,31 +326,32 @@ class Rankings:
 
     def __getitem__(self, rows: Any) -> Any:
         """Rankings of the chosen rows; for a single integer, the positions of that ranking."""
-        if isinstance(rows, tuple):
-            # scikit-learn writes rankings[rows, ...]
-            if len(rows) == 2 and rows[1] is Ellipsis:
-                rows = rows[0]
-            else:
-                raise IndexError("Rankings are indexed by row alone; choose items with select([...])")
-        if isinstance(rows, int | np.integer):
-            return self.positions[rows]
-        rows = np.asarray(rows) if isinstance(rows, list) else rows
-        if isinstance(rows, np.ndarray) and rows.size == 0:
-            rows = rows.astype(np.intp)
+        # scikit-learn writes rankings[rows, ...]
+        if isinstance(rows, tuple) and len(rows) == 2 and rows[1] is Ellipsis:
+            rows = rows[0]
+        if not isinstance(rows, slice):
+            index = np.asarray(rows)
+            index = index.astype(np.intp) if index.shape == (0,) and index.dtype.kind == "f" else index  # []
+            if isinstance(rows, tuple) or index.dtype.kind not in ("iu", "iub")[index.ndim == 1] or index.ndim > 1:
+                raise IndexError(
+                    "Rankings are indexed by row: an integer, a slice, or a list of integers or of True and False; "
+                    "choose items with select([...])"
+                )
+            if index.ndim == 0:
+                return self.positions[int(index)]
+            rows = index
         return self._of_same_items(self.positions[rows], self.weights[rows])
 
     def _of_same_items(self, positions: FloatArray, weights: FloatArray) -> Rankings:
         """Rankings from rows of this one, which need no second check."""
         part = object.__new__(Rankings)
-        object.__setattr__(part, "positions", _frozen(positions))
+        object.__setattr__(part, "positions", _frozen(np.ascontiguousarray(positions)))
         object.__setattr__(part, "items", self.items)
-        object.__setattr__(part, "weights", _frozen(weights))
+        object.__setattr__(part, "weights", _frozen(np.ascontiguousarray(weights)))
         return part
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
-        if dtype is not None and np.dtype(dtype) != self.positions.dtype:
-            return self.positions.astype(dtype)
-        return self.positions.copy() if copy else self.positions
+        return np.array(self.positions, dtype=dtype, copy=copy)  # None: only where needed; False: never
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Rankings):
@@ -383,21 +382,20 @@ class Rankings:
         places = self.positions[row]
         listed = np.argsort(places, kind="stable")[: int(np.isfinite(places).sum())]
         text = ""
-        for rank, item in enumerate(listed[:_SHOWN_ITEMS]):
+        for rank, item in enumerate(listed[: _SHOWN_ITEMS + 1]):
             joint = "" if rank == 0 else " ~ " if places[item] == places[listed[rank - 1]] else " > "
-            text += f"{joint}{self.items[item]}"
-        if len(listed) > _SHOWN_ITEMS:
-            text += f" > ... ({len(listed) - _SHOWN_ITEMS:,} more)"
+            rest = f"... ({len(listed) - _SHOWN_ITEMS:,} more)"
+            text += joint + (str(self.items[item]) if rank < _SHOWN_ITEMS else rest)
         notes = [
             f"{word}: {_shortlist([self.items[i] for i in np.flatnonzero(mask)])}"
             for word, mask in (("unlisted", np.isposinf(places)), ("missing", np.isnan(places)))
             if mask.any()
         ]
-        prefix = f"  {self.weights[row]:g} x " if weighted else "  "
+        prefix = f"  {self.weights[row]:,.10g} x " if weighted else "  "
         return (prefix + (text or "nothing") + (f"   ({'; '.join(notes)})" if notes else "")).rstrip()
 
 
-def check_weights(weights: ArrayLike | None, n: int, *, name: str = "weights") -> FloatArray:
+def check_weights(weights: ArrayLike | None, n: int, *, name: str = "weights", each: str = "ranking") -> FloatArray:
     """Weights as a float64 array of length ``n``; ones when None.
 
     Parameters
@@ -408,6 +406,8 @@ def check_weights(weights: ArrayLike | None, n: int, *, name: str = "weights") -
         The length they must have.
     name : str, default="weights"
         What error messages call them.
+    each : str, default="ranking"
+        What each weight belongs to, for error messages.
 
     Returns
     -------
@@ -416,11 +416,14 @@ def check_weights(weights: ArrayLike | None, n: int, *, name: str = "weights") -
     if weights is None:
         return np.ones(n)
     try:
-        array = np.asarray(weights, dtype=np.float64)
+        array = np.asarray(weights)
+        if array.dtype.kind not in "biufO":  # text and dates would convert, and mean nothing
+            raise TypeError
+        array = array.astype(np.float64, copy=False)
     except (TypeError, ValueError):
-        raise ValueError(f"{name} must be numbers, one per ranking") from None
+        raise ValueError(f"{name} must be numbers, one per {each}") from None
     if array.shape != (n,):
-        raise ValueError(f"{name} has shape {array.shape}, but there are {n} rankings; give one weight for each")
+        raise ValueError(f"{name} has shape {array.shape}, but there are {n} {each}s; give one weight for each")
     bad = ~(np.isfinite(array) & (array >= 0))
     if bad.any():
         row = int(np.argmax(bad))
@@ -432,26 +435,26 @@ def check_weights(weights: ArrayLike | None, n: int, *, name: str = "weights") -
 
 
 def _frozen(array: FloatArray) -> FloatArray:
-    """A read-only array, copied because the caller may still hold this one and write to it."""
-    if array.flags.writeable:
-        array = array.copy()
-        array.flags.writeable = False
+    array.flags.writeable = False
     return array
 
 
 def _column_names(table: Any) -> Sequence[Hashable] | None:
     """Names of the columns if ``table`` is a data frame of any library."""
-    names = getattr(table, "column_names", None)  # Arrow
-    names = getattr(table, "columns", None) if names is None else names  # pandas, polars
-    return None if names is None or callable(names) else list(names)
+    frame = _positions.data_frame(table, "positions")
+    return None if frame is None else list(frame.columns)
+
+
+def _list_of_names(items: Any) -> list[Hashable]:
+    if isinstance(items, str | set | frozenset | Mapping):
+        raise TypeError(f"items is of type {type(items).__name__}; give a list of names, one per item")
+    return [item.item() if isinstance(item, np.generic) else item for item in items]
 
 
 def _check_items(items: Sequence[Hashable] | None, n_items: int) -> tuple[Hashable, ...]:
     if items is None:
         return tuple(range(n_items))
-    if isinstance(items, str):
-        raise TypeError(f"items is the text {items!r}; give a list of names, one per item")
-    names = tuple(item.item() if isinstance(item, np.generic) else item for item in items)
+    names = tuple(_list_of_names(items))
     if len(names) != n_items:
         raise ValueError(f"{len(names)} item names for {n_items} items; give one name per column")
     try:
@@ -464,19 +467,19 @@ def _check_items(items: Sequence[Hashable] | None, n_items: int) -> tuple[Hashab
     return names
 
 
-def _rows_of(orders: Any) -> list[list[Any]]:
-    if isinstance(orders, str):
-        raise TypeError("orders is a text; give a list of lists, or read a file with read_rankings")
-    rows = []
-    for number, row in enumerate(orders):
-        if isinstance(row, str) or not isinstance(row, Iterable):
-            raise ValueError(f"orders[{number}] is {row!r}, not a list of items, best first")
-        rows.append(list(row))
-    return rows
-
-
 def _holds_names(rows: list[list[Any]]) -> bool:
-    return any(not isinstance(entry, int | np.integer) for row in rows for entry in row)
+    return any(not isinstance(entry, int | float | np.number | np.bool_) for row in rows for entry in row)
+
+
+def _check_entries(rows: list[list[Any]]) -> None:
+    for number, row in enumerate(rows):
+        for entry in row:
+            # -1 pads ids; among names it is a slip like None.
+            if not isinstance(entry, Hashable) or _positions.is_null(entry) or (isinstance(entry, int) and entry == -1):
+                raise ValueError(
+                    f"orders[{number}] lists {entry!r}, which names no item; leave away what the row does not list, "
+                    "and say ties with from_buckets"
+                )
 
 
 def _names_in_order(rows: list[list[Any]]) -> list[Hashable]:
@@ -500,16 +503,17 @@ def _bucket(entry: Any) -> list[Any]:
     return list(entry) if isinstance(entry, tuple | list | np.ndarray) else [entry]
 
 
-def _ordered_pairs(row: FloatArray) -> int:
-    """How many pairs a ranking orders strictly: all pairs present less those inside a bucket."""
-    present = row[~np.isnan(row)]
-    _, sizes = np.unique(present, return_counts=True)
-    return (len(present) ** 2 - int(np.sum(sizes**2))) // 2
+def _count_pairs(positions: FloatArray) -> int:
+    """How many pairs the rankings order strictly: for each item present, those in better buckets."""
+    ordered = np.sort(positions, axis=1)
+    starts_bucket = ordered[:, 1:] != ordered[:, :-1]
+    better = np.maximum.accumulate(np.where(starts_bucket, np.arange(1, positions.shape[1]), 0), axis=1)
+    return int(better[~np.isnan(ordered[:, 1:])].sum())
 
 
-def _check_columns(wanted: Sequence[str], present: Sequence[str]) -> None:
+def _check_columns(wanted: Iterable[Hashable], present: Iterable[Hashable]) -> None:
     for name in wanted:
-        if name not in present:
+        if name not in set(present):
             raise ValueError(f"no column is named {name!r}; the columns are {_shortlist(list(present))}")
 
 

@@ -13,13 +13,13 @@ from rankwise.exceptions import RankwiseFormatError
 Path: TypeAlias = str | os.PathLike[str]
 
 _GZIP_MAGIC = b"\x1f\x8b"
-# A file of a few kilobytes can inflate to terabytes; no ranking data compress a thousandfold.
-_MOST_INFLATION = 1000
-_SMALL = 1 << 20
+# A file of a few kilobytes can inflate to terabytes; no ranking data compress that well.
+_MOST_INFLATION = 300
+_SMALL = 1 << 18
 
 
 def read_text(path: Path) -> str:
-    """The whole file as text with ``\\n`` line ends.
+    """The whole file as text, every line ended by a line feed.
 
     Gzip is recognised by its first bytes, whatever the name. The encoding is UTF-8, with or without a byte-order
     mark.

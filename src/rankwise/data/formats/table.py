@@ -1,0 +1,255 @@
+"""Delimited text as a checked table: named columns, rows of equal width, and the line of every row."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import islice
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from rankwise._typing import FloatArray
+from rankwise.data.formats.lines import Path, read_text
+from rankwise.exceptions import RankwiseFormatError
+
+#: name -> column: float64 with NaN where missing, or text with None where missing
+Covariates: TypeAlias = dict[str, npt.NDArray[Any]]
+
+#: cells that say "no answer"
+MISSING = ("", "NA", "N/A", "nan", "NaN", "-")
+
+_DELIMITERS = ",;\t|"
+_SNIFFED_ROWS = 50
+_NUMBER = re.compile(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
+_CODE = re.compile(r"[+-]?0\d", re.ASCII)
+_LARGEST_EXACT = 2.0**53
+_QUALTRICS_MARK = re.compile(r"""\{\s*["']ImportId["']""")
+_SHOWN_CHARACTERS = 40
+_SHOWN_NAMES = 12
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows of text under a header, with the line of the file on which each row starts."""
+
+    path: Path
+    header: tuple[str, ...]
+    header_line: int
+    rows: list[list[str]]
+    lines: list[int]
+
+    def index(self, name: str) -> int:
+        """Where the column of that name stands, counted from 0."""
+        if name not in self._places:
+            raise self.error(f"there is no column {shown(str(name))}", cure=f"The columns are {listed(self.header)}.")
+        return self._places[name]
+
+    def column(self, name: str) -> list[str]:
+        """The cells of a column."""
+        at = self.index(name)
+        return [row[at] for row in self.rows]
+
+    @cached_property
+    def _places(self) -> dict[str, int]:
+        return {name: place for place, name in enumerate(self.header)}
+
+    def error(
+        self, problem: str, *, row: int | None = None, column: str | None = None, cure: str | None = None
+    ) -> RankwiseFormatError:
+        """The error to raise: at a row if one is given, else at the header."""
+        return RankwiseFormatError(
+            problem,
+            path=self.path,
+            line=self.header_line if row is None else self.lines[row],
+            column=None if column is None else self.index(column) + 1,
+            cure=cure,
+        )
+
+
+def read_table(source: Path | Table, delimiter: str | None = None) -> Table:
+    """Read a delimited file; a table that was read before is passed on.
+
+    Blank lines are skipped, and so are the two rows that Qualtrics writes below the header.
+
+    Parameters
+    ----------
+    source : path-like or Table
+        The file, plain or gzip, in UTF-8.
+    delimiter : str, optional
+        The character between cells; by default the one of comma, semicolon, tab and bar that cuts the first rows
+        into equally many cells.
+
+    Returns
+    -------
+    Table
+    """
+    if isinstance(source, Table):
+        return source
+    if delimiter is not None and (not isinstance(delimiter, str) or len(delimiter) != 1 or delimiter in '\r\n" '):
+        raise ValueError(f"delimiter is {delimiter!r}; give one character, such as ',' or ';'")
+    text = read_text(source)
+    records = _records(text, _sniff(text) if delimiter is None else delimiter, source)
+    header_line, header = next(records, (1, []))
+    if not header:
+        raise RankwiseFormatError("the file is empty", path=source)
+    _check_header(header, source, header_line)
+    rows: list[list[str]] = []
+    lines: list[int] = []
+    for line, record in records:
+        if len(record) != len(header):
+            raise RankwiseFormatError(
+                f"this row has {_count(len(record), 'cell')}, but the header has {_count(len(header), 'column')}",
+                path=source,
+                line=line,
+                cure="Give every row one cell per column; quote cells that hold the delimiter.",
+            )
+        rows.append(record)
+        lines.append(line)
+    extra = _qualtrics_rows(rows)
+    if len(rows) == extra:
+        raise RankwiseFormatError("there is a header, but no row below it", path=source, line=header_line)
+    return Table(source, tuple(header), header_line, rows[extra:], lines[extra:])
+
+
+def number(cell: str) -> float | None:
+    """The finite number that a cell holds, or None."""
+    if not _NUMBER.fullmatch(cell):
+        return None
+    value = float(cell)
+    return value if np.isfinite(value) else None
+
+
+def covariates(table: Table, leave_out: Collection[str], rows: Sequence[int] | None = None) -> Covariates:
+    """The columns that are no part of the rankings, as numbers where all their cells are numbers.
+
+    Codes with leading zeros and whole numbers beyond 2^53 stay text, for a float would alter them.
+    """
+    part_of_rankings = set(leave_out)
+    kept = [name for name in table.header if name not in part_of_rankings]
+    return {name: _typed(_taken(table.column(name), rows)) for name in kept}
+
+
+def weights_column(table: Table, name: str | None) -> FloatArray | None:
+    """The weights in the named column; None if there is no name."""
+    if name is None:
+        return None
+    values = [number(cell) for cell in table.column(name)]
+    for row, value in enumerate(values):
+        if value is None or value < 0:
+            raise table.error(
+                f"the weight is {shown(table.rows[row][table.index(name)])}",
+                row=row,
+                column=name,
+                cure="Weights are numbers that are not negative.",
+            )
+    return np.array(values, dtype=np.float64)
+
+
+def shown(cell: str) -> str:
+    """A cell as error messages show it, cut short if it is long."""
+    return repr(cell if len(cell) <= _SHOWN_CHARACTERS else cell[: _SHOWN_CHARACTERS - 3] + "...")
+
+
+def listed(names: Sequence[str]) -> str:
+    """Names as error messages show them."""
+    rest = f", ... ({len(names) - _SHOWN_NAMES} more)" if len(names) > _SHOWN_NAMES else ""
+    return ", ".join(shown(name) for name in names[:_SHOWN_NAMES]) + rest
+
+
+# ---------------------------------------------------------------------------------------------------------------
+
+
+def _records(text: str, delimiter: str, path: Path) -> Iterator[tuple[int, list[str]]]:
+    """Rows with the line on which they start; cells without the blanks around them."""
+    reader = csv.reader(io.StringIO(text), delimiter=delimiter, strict=True, skipinitialspace=True)
+    line = 1
+    while True:
+        try:
+            record = next(reader, None)
+        except csv.Error as error:
+            raise RankwiseFormatError(
+                f"this row is not valid CSV ({error})",
+                path=path,
+                line=line,
+                cure=f"Close every quote, double the quotes inside a quoted cell, and keep cells below "
+                f"{csv.field_size_limit():,} characters.",
+            ) from None
+        if record is None:
+            return
+        # A quoted empty cell is an answer left blank; a line with nothing on it is no row at all.
+        if record and not (len(record) == 1 and record[0].isspace()):
+            yield line, [cell.strip() for cell in record]
+        line = reader.line_num + 1
+
+
+def _sniff(text: str) -> str:
+    """The delimiter that cuts the first rows into equally many cells, the most if several do."""
+
+    def fitness(delimiter: str) -> tuple[bool, int]:
+        try:
+            widths = [len(record) for _, record in islice(_records(text, delimiter, ""), _SNIFFED_ROWS)]
+        except RankwiseFormatError:
+            return False, 0
+        return bool(widths) and widths[0] > 1 and len(set(widths)) == 1, widths[0] if widths else 0
+
+    return max(_DELIMITERS, key=fitness)
+
+
+def _check_header(header: list[str], path: Path, line: int) -> None:
+    seen: dict[str, int] = {}
+    for place, name in enumerate(header, start=1):
+        if not name:
+            raise RankwiseFormatError(
+                "the column has no name",
+                path=path,
+                line=line,
+                column=place,
+                cure="Name it, or leave it out (pandas: index=False; R: row.names=FALSE).",
+            )
+        if name in seen:
+            raise RankwiseFormatError(
+                f"columns {seen[name]} and {place} are both named {shown(name)}",
+                path=path,
+                line=line,
+                column=place,
+                cure="Give every column its own name.",
+            )
+        seen[name] = place
+
+
+def _qualtrics_rows(rows: list[list[str]]) -> int:
+    """How many rows below the header are Qualtrics' own: the question texts, then the import ids."""
+    for place, row in enumerate(rows[:2]):
+        if _QUALTRICS_MARK.match(row[0]):
+            return place + 1
+    return 0
+
+
+def _taken(cells: list[str], rows: Sequence[int] | None) -> list[str]:
+    return cells if rows is None else [cells[row] for row in rows]
+
+
+def _typed(cells: list[str]) -> npt.NDArray[Any]:
+    values = [np.nan if cell in MISSING else _faithful_number(cell) for cell in cells]
+    if None not in values:
+        return np.array(values, dtype=np.float64)
+    text = np.empty(len(cells), dtype=object)
+    text[:] = [None if cell in MISSING else cell for cell in cells]
+    return text
+
+
+def _faithful_number(cell: str) -> float | None:
+    value = number(cell)
+    if value is None or _CODE.match(cell) or (abs(value) > _LARGEST_EXACT and cell.lstrip("+-").isdigit()):
+        return None
+    return value
+
+
+def _count(n: int, noun: str) -> str:
+    return f"{n} {noun}{'s' * (n != 1)}"

@@ -1,0 +1,175 @@
+"""Distances of all rankings to all others."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from rankwise._typing import ArrayLike, BoolArray, FloatArray, IntArray
+from rankwise.data import check_positions
+from rankwise.distances import _jit
+from rankwise.distances.rows import (
+    POSITIONAL,
+    Missing,
+    check_item_weights,
+    check_kendall_options,
+    check_same_items,
+    ratio,
+)
+
+# The product of sign matrices costs k^2 a pair of rankings at the speed of BLAS, the comparison of two rankings
+# k log k at the speed of a loop: beyond about this many items the loop wins (benchmarks/pairwise_distances.py).
+_MOST_ITEMS_BY_SIGNS = 1500
+# Sign matrices are built for so many cells at a time; sums of so many signs are exact in 32-bit floats.
+_SIGN_CELLS = 1 << 23
+_BLOCK_ROWS = 64
+
+
+def pairwise_distances(
+    A: ArrayLike,
+    B: ArrayLike | None = None,
+    metric: str = "kendall",
+    *,
+    p: float = 0.5,
+    missing: Missing = "ignore",
+    item_weights: ArrayLike | None = None,
+    normalize: bool = False,
+    n_jobs: int | None = None,
+    max_bytes: int = 8 << 30,
+) -> FloatArray:
+    """Distances of all rankings of A to all rankings of B.
+
+    Parameters
+    ----------
+    A : array-like of shape (n_A, n_items) or Rankings
+        Positions, 1 = best.
+    B : array-like of shape (n_B, n_items) or Rankings, optional
+        A itself by default.
+    metric : {"kendall", "spearman", "footrule", "hamming"}, default="kendall"
+        See `kendall_distance`, `spearman_distance`, `footrule_distance`, `hamming_distance`.
+    p, missing : float and str
+        Of the Kendall distance.
+    item_weights, normalize : array-like and bool
+        As in the functions above.
+    n_jobs : int, optional
+        Threads for the loops over rankings; -1 uses all processors. The result does not depend on it. (Kendall
+        distances of up to 1,500 items are products of matrices and use the threads of BLAS.)
+    max_bytes : int, default=8 GiB
+        Refuse before allocating a larger result.
+
+    Returns
+    -------
+    ndarray of shape (n_A, n_B), float64
+        Lower is closer.
+
+    Examples
+    --------
+    >>> from rankwise.distances import pairwise_distances
+    >>> pairwise_distances([[1, 2, 3], [3, 2, 1], [1, 2, 2]])
+    array([[0. , 3. , 0.5],
+           [3. , 0. , 2.5],
+           [0.5, 2.5, 0. ]])
+    """
+    if metric != "kendall" and metric not in POSITIONAL:
+        raise ValueError(f"metric is {metric!r}; choose one of kendall, {', '.join(POSITIONAL)}")
+    check_kendall_options(p, missing, normalize)
+    if metric != "kendall" and normalize and item_weights is not None:
+        raise ValueError("the largest weighted distance has no closed form; use normalize without item_weights")
+    check_same_items(A, B)
+    a = check_positions(A, name="A")
+    b = a if B is None else check_positions(B, name="B")
+    if a.shape[1] != b.shape[1]:
+        raise ValueError(f"A ranks {a.shape[1]} items and B ranks {b.shape[1]}; columns must be the same items")
+    size = 8 * len(a) * len(b)
+    if size > max_bytes:
+        raise ValueError(
+            f"the {len(a):,} x {len(b):,} distances would take {size / 2**30:.1f} GiB; "
+            "take fewer rankings at a time, or raise max_bytes"
+        )
+    weights = check_item_weights(item_weights, a.shape[1])
+    if metric == "kendall":
+        if a.shape[1] <= _MOST_ITEMS_BY_SIGNS:
+            return _kendall_by_signs(a, b, None if item_weights is None else weights, p, missing, normalize)
+        return _by_blocks(_jit.cross_kendall, a, b, n_jobs, weights, missing == "penalize", p, normalize)
+    code, largest = POSITIONAL[metric]
+
+    def block(rows: FloatArray, others: FloatArray) -> FloatArray:
+        distance, common = _jit.cross_positional(rows, others, weights, code)
+        return ratio(distance, largest(common)) if normalize else distance
+
+    return _by_blocks(block, a, b, n_jobs)
+
+
+# ---------------------------------------------------------------------------------------------------------------
+
+
+def _by_blocks(function: Any, a: FloatArray, b: FloatArray, n_jobs: int | None, *arguments: Any) -> FloatArray:
+    """Fill the result block by block of rows, on threads; each cell is computed alone, so no order matters."""
+    from joblib import Parallel, delayed
+
+    result = np.empty((len(a), len(b)))
+
+    def fill(start: int) -> None:
+        result[start : start + _BLOCK_ROWS] = function(a[start : start + _BLOCK_ROWS], b, *arguments)
+
+    Parallel(n_jobs=n_jobs, prefer="threads", require="sharedmem")(
+        delayed(fill)(start) for start in range(0, len(a), _BLOCK_ROWS)
+    )
+    return result
+
+
+def _kendall_by_signs(
+    a: FloatArray, b: FloatArray, weights: FloatArray | None, p: float, missing: str, normalize: bool
+) -> FloatArray:
+    """Kendall distances from inner products of the signs of all pairs.
+
+    With signs s in {-1, 0, 1}: concordant - discordant = s_a . s_b, concordant + discordant = |s_a| . |s_b|. Sums
+    of signs are whole numbers, so blocks of pairs add up exactly.
+    """
+    first, second = np.triu_indices(a.shape[1], 1)
+    step = max(1, _SIGN_CELLS // max(1, len(a), len(b)))
+    strict = _all_strict(a) and _all_strict(b)
+    gaps_a, gaps_b = np.isnan(a), np.isnan(b)
+    gaps = bool(missing == "ignore" and (gaps_a.any() or gaps_b.any()))
+    distance = np.zeros((len(a), len(b)))
+    pairs: Any = np.zeros_like(distance) if gaps else 0.0
+    for start in range(0, len(first), step):
+        i, j = first[start : start + step], second[start : start + step]
+        signs_a = _jit.pair_signs(a, i, j)
+        signs_b = signs_a if b is a else _jit.pair_signs(b, i, j)
+        # Weights go into one factor; whole-number signs stay in 32 bits, where BLAS is twice as fast.
+        w = None if weights is None else weights[i] * weights[j]
+        total = float(len(i)) if w is None else w.sum()
+        difference = _product(signs_a, signs_b, w)
+        if strict:
+            distance += (total - difference) / 2
+            pairs += total
+            continue
+        np.abs(signs_a, out=signs_a)
+        if signs_b is not signs_a:
+            np.abs(signs_b, out=signs_b)
+        both = _product(signs_a, signs_b, w)
+        if gaps:
+            present_a, present_b = _present(gaps_a, i, j), _present(gaps_b, i, j)
+            ordered = _product(signs_a, present_b, w) + _product(present_a, signs_b, w)
+            pairs += _product(present_a, present_b, w)
+        else:
+            one = np.ones(len(i)) if w is None else w
+            ordered = (signs_a @ one)[:, np.newaxis] + signs_b @ one
+            pairs += total
+        distance += (both - difference) / 2 + p * (ordered - 2 * both)
+    return ratio(distance, pairs) if normalize else distance
+
+
+def _all_strict(positions: FloatArray) -> bool:
+    """Whether all rankings are full: dense positions that reach k leave no room for ties, inf or NaN."""
+    return bool(np.all(positions.max(axis=1, initial=1) == positions.shape[1]))
+
+
+def _product(x: Any, y: Any, weights: FloatArray | None) -> Any:
+    return x @ y.T if weights is None else (x * weights) @ y.T
+
+
+def _present(gaps: BoolArray, i: IntArray, j: IntArray) -> Any:
+    return (~(gaps[:, i] | gaps[:, j])).astype(np.float32)

@@ -1,0 +1,179 @@
+"""Agreement of predicted with true rankings: higher is better, 1 is perfect.
+
+``y_true`` and ``y_pred`` are positions (1 = best), a row per ranking. A pair of items counts only where both sides
+know it: not where an item is missing (``NaN``) on one side, nor where one side lists neither (both ``+inf``: their
+order is unknown). Rows without any such pair say nothing and are left out of the mean.
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, Literal
+
+import numpy as np
+
+from rankwise._typing import ArrayLike, FloatArray
+from rankwise.data import check_positions
+from rankwise.data.rankings import check_weights
+from rankwise.distances import _jit
+from rankwise.distances.rows import check_same_items, ratio
+
+TauVariant = Literal["a", "b", "x", "gamma"]
+
+
+def kendall_tau_score(
+    y_true: ArrayLike,
+    y_pred: ArrayLike,
+    sample_weight: ArrayLike | None = None,
+    *,
+    variant: TauVariant = "b",
+    per_row: bool = False,
+) -> Any:
+    r"""Mean Kendall rank correlation of predicted and true rankings.
+
+    *Definition.* With C concordant, D discordant pairs, :math:`T` (:math:`P`) pairs tied in the truth
+    (prediction) only and B tied in both: variant "b" is
+    :math:`(C-D)/\sqrt{(C+D+T)(C+D+P)}`; "a" is :math:`(C-D)/(C+D+T+P+B)`; "x" (Emond and Mason) counts a common
+    tie as agreement, :math:`(C-D+B)/(C+D+T+P+B)`; "gamma" is :math:`(C-D)/(C+D)`. On full rankings all four are
+    :math:`1 - 4 d/(k(k-1))` with the Kendall distance d.
+
+    Parameters
+    ----------
+    y_true, y_pred : array-like of shape (n_rankings, n_items) or Rankings
+        Positions, 1 = best.
+    sample_weight : array-like of shape (n_rankings,), optional
+        Weights of the rows in the mean.
+    variant : {"a", "b", "x", "gamma"}, default="b"
+        What ties mean.
+    per_row : bool, default=False
+        Return one value per row (NaN where undefined) instead of the mean.
+
+    Returns
+    -------
+    float or ndarray of shape (n_rankings,)
+        Between -1 and 1; higher is better.
+
+    References
+    ----------
+    Kendall (1945), The treatment of ties in ranking problems. Emond and Mason (2002), A new rank correlation
+    coefficient with application to the consensus ranking problem.
+
+    Examples
+    --------
+    >>> from rankwise.metrics import kendall_tau_score
+    >>> kendall_tau_score([[1, 2, 3, 4], [1, 2, 3, 4]], [[1, 2, 3, 4], [1, 2, 4, 3]])
+    0.833...
+    """
+    a, b = _check_pair(y_true, y_pred)
+    table = _jit.pair_statistics(a, b, np.ones(a.shape[1]), False)
+    concordant, discordant, tied_a, tied_b, tied_both = table[:, :5].T
+    strict = concordant + discordant
+    known = strict + tied_a + tied_b + tied_both
+    if variant == "b":
+        tau = ratio(concordant - discordant, np.sqrt((strict + tied_a) * (strict + tied_b)))
+    elif variant == "a":
+        tau = ratio(concordant - discordant, known)
+    elif variant == "x":
+        tau = ratio(concordant - discordant + tied_both, known)
+    elif variant == "gamma":
+        tau = ratio(concordant - discordant, strict)
+    else:
+        raise ValueError(f"variant is {variant!r}; choose 'a', 'b', 'x' or 'gamma'")
+    return _average(tau, sample_weight, per_row, "kendall_tau_score")
+
+
+def spearman_score(
+    y_true: ArrayLike, y_pred: ArrayLike, sample_weight: ArrayLike | None = None, *, per_row: bool = False
+) -> Any:
+    r"""Mean Spearman rank correlation of predicted and true rankings.
+
+    *Definition.* Pearson correlation of the mid-ranks over the items that both sides rank; on full rankings
+    :math:`1 - 6 d_2/(k(k^2-1))`. Unlisted items share the mean of the last places.
+
+    Parameters
+    ----------
+    y_true, y_pred : array-like of shape (n_rankings, n_items) or Rankings
+        Positions, 1 = best.
+    sample_weight : array-like of shape (n_rankings,), optional
+        Weights of the rows in the mean.
+    per_row : bool, default=False
+        Return one value per row (NaN where one side is constant) instead of the mean.
+
+    Returns
+    -------
+    float or ndarray of shape (n_rankings,)
+        Between -1 and 1; higher is better.
+
+    Examples
+    --------
+    >>> from rankwise.metrics import spearman_score
+    >>> spearman_score([[1, 2, 3]], [[1, 3, 2]])
+    0.5
+    """
+    a, b = _check_pair(y_true, y_pred)
+    return _average(_jit.rank_correlation(a, b), sample_weight, per_row, "spearman_score")
+
+
+def exact_match_score(
+    y_true: ArrayLike, y_pred: ArrayLike, sample_weight: ArrayLike | None = None, *, per_row: bool = False
+) -> Any:
+    """Share of the rankings predicted without any mistake.
+
+    *Definition.* A row is right when the prediction says of every pair that both sides know what the truth says:
+    before, after or tied. On full rankings: when the two rows are equal.
+
+    Parameters
+    ----------
+    y_true, y_pred : array-like of shape (n_rankings, n_items) or Rankings
+        Positions, 1 = best.
+    sample_weight : array-like of shape (n_rankings,), optional
+        Weights of the rows in the mean.
+    per_row : bool, default=False
+        Return 1 or 0 per row (NaN where no pair is known) instead of the mean.
+
+    Returns
+    -------
+    float or ndarray of shape (n_rankings,)
+        Between 0 and 1; higher is better.
+
+    Examples
+    --------
+    >>> from rankwise.metrics import exact_match_score
+    >>> exact_match_score([[1, 2, 3], [1, 2, 3]], [[1, 2, 3], [1, 3, 2]])
+    0.5
+    """
+    a, b = _check_pair(y_true, y_pred)
+    table = _jit.pair_statistics(a, b, np.ones(a.shape[1]), False)
+    right = table[:, _jit.CONCORDANT] + table[:, _jit.TIED_BOTH]
+    wrong = table[:, _jit.DISCORDANT] + table[:, _jit.TIED_A] + table[:, _jit.TIED_B]
+    match = np.where(right + wrong > 0, (wrong == 0).astype(float), np.nan)
+    return _average(match, sample_weight, per_row, "exact_match_score")
+
+
+# ---------------------------------------------------------------------------------------------------------------
+
+
+def _check_pair(y_true: ArrayLike, y_pred: ArrayLike) -> tuple[FloatArray, FloatArray]:
+    check_same_items(y_true, y_pred)
+    a, b = check_positions(y_true, name="y_true"), check_positions(y_pred, name="y_pred")
+    if a.shape != b.shape:
+        raise ValueError(f"y_true has shape {a.shape} and y_pred {b.shape}; they must be the same")
+    return a, b
+
+
+def _average(values: FloatArray, sample_weight: ArrayLike | None, per_row: bool, name: str) -> Any:
+    weights = check_weights(sample_weight, len(values), name="sample_weight")
+    if per_row:
+        return values
+    defined = ~np.isnan(values)
+    total = weights[defined].sum()
+    if total > 0:
+        return float(values[defined] @ weights[defined] / total)
+    from sklearn.exceptions import UndefinedMetricWarning
+
+    warnings.warn(
+        f"{name} is undefined: no row has a pair of items that both sides know; it is set to NaN",
+        UndefinedMetricWarning,
+        stacklevel=3,
+    )
+    return float("nan")

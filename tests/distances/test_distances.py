@@ -1,0 +1,210 @@
+"""Distances against slow twins, laws, and bad input."""
+
+from __future__ import annotations
+
+import json
+from itertools import permutations
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rankwise import Rankings
+from rankwise.distances import (
+    _jit,
+    footrule_distance,
+    hamming_distance,
+    kendall_distance,
+    matrix,
+    pairwise_distances,
+    spearman_distance,
+)
+from tests.naive import distances as naive
+from tests.strategies import KINDS, position_matrices, random_positions
+
+DISTANCES = {
+    "kendall": kendall_distance,
+    "spearman": spearman_distance,
+    "footrule": footrule_distance,
+    "hamming": hamming_distance,
+}
+GOLDEN = json.loads((Path(__file__).parents[1] / "golden" / "distances.json").read_text())
+every_metric = pytest.mark.parametrize("metric", DISTANCES)
+every_kind = pytest.mark.parametrize("kind", KINDS)
+
+
+def slow(metric, a, b, **options):
+    if metric == "kendall":
+        return naive.kendall(a, b, **options)
+    return naive.positional(a, b, metric, **options)
+
+
+# -- against the twins -------------------------------------------------------------------------------------------
+
+
+@given(
+    positions=position_matrices(min_rankings=2, max_rankings=2),
+    p=st.sampled_from([0.0, 0.3, 0.5, 1.0]),
+    missing=st.sampled_from(["ignore", "penalize"]),
+    weighted=st.booleans(),
+)
+def test_kendall_equals_its_twin(positions, p, missing, weighted):
+    a, b = positions
+    weights = np.linspace(0, 2, len(a)) if weighted else None
+    expected = naive.kendall(a, b, p, missing, weights)
+    assert kendall_distance(a, b, p=p, missing=missing, item_weights=weights) == pytest.approx(expected, abs=1e-12)
+
+
+@every_metric
+@every_kind
+@pytest.mark.parametrize("normalize", [False, True])
+def test_rows_and_matrix_equal_the_twins(metric, kind, normalize):
+    rng = np.random.default_rng(7)
+    for k in (1, 2, 5, 9):
+        a, b = random_positions(rng, 6, k, kind), random_positions(rng, 6, k, kind)
+        expected = np.array([[slow(metric, x, y, normalize=normalize) for y in b] for x in a])
+        found = pairwise_distances(a, b, metric, normalize=normalize)
+        np.testing.assert_allclose(found, expected, atol=1e-12)
+        np.testing.assert_allclose(DISTANCES[metric](a, b, normalize=normalize), np.diag(expected), atol=1e-12)
+
+
+@every_metric
+@every_kind
+def test_item_weights_equal_the_twins(metric, kind):
+    rng = np.random.default_rng(8)
+    a, b, weights = random_positions(rng, 5, 6, kind), random_positions(rng, 4, 6, kind), rng.random(6)
+    expected = np.array([[slow(metric, x, y, weights=weights) for y in b] for x in a])
+    np.testing.assert_allclose(pairwise_distances(a, b, metric, item_weights=weights), expected, atol=1e-12)
+    np.testing.assert_allclose(DISTANCES[metric](a[:4], b, item_weights=weights), np.diag(expected[:4]), atol=1e-12)
+
+
+@every_kind
+@pytest.mark.parametrize("missing", ["ignore", "penalize"])
+def test_all_ways_to_compute_kendall_agree_beyond_the_small_sizes(kind, missing, monkeypatch):
+    rng = np.random.default_rng(9)
+    a, b = random_positions(rng, 7, 90, kind), random_positions(rng, 70, 90, kind)
+    by_signs = pairwise_distances(a, b, missing=missing)
+    monkeypatch.setattr(matrix, "_SIGN_CELLS", 1000)  # many blocks of pairs
+    np.testing.assert_array_equal(pairwise_distances(a, b, missing=missing), by_signs)
+    monkeypatch.setattr(matrix, "_MOST_ITEMS_BY_SIGNS", 1)  # the sorting kernel
+    for n_jobs in (1, 2):
+        np.testing.assert_array_equal(pairwise_distances(a, b, missing=missing, n_jobs=n_jobs), by_signs)
+    np.testing.assert_array_equal(kendall_distance(a, b[:7], missing=missing), np.diag(by_signs[:, :7]))
+    assert by_signs[0, 0] == naive.kendall(a[0], b[0], missing=missing)
+
+
+def test_pair_loop_and_sorting_kernel_agree_on_full_rankings():
+    rng = np.random.default_rng(10)
+    a, b = random_positions(rng, 50, 30, "full"), random_positions(rng, 50, 30, "full")
+    by_sorting = _jit.pair_statistics(a, b, np.ones(30), False)[:, _jit.DISCORDANT]
+    np.testing.assert_array_equal(_jit.discordant_full(a, b), by_sorting)
+
+
+@pytest.mark.parametrize("case", GOLDEN, ids=lambda case: case["name"])
+def test_golden(case):
+    a, b = (np.array(case[side], dtype=float) for side in "ab")
+    assert DISTANCES[case["metric"]](a, b, **case.get("options", {})) == pytest.approx(case["value"])
+
+
+# -- laws --------------------------------------------------------------------------------------------------------
+
+
+@every_metric
+@given(positions=position_matrices(), data=st.data())
+def test_laws_of_every_distance(metric, positions, data):
+    n, k = positions.shape
+    found = pairwise_distances(positions, metric=metric)
+    assert np.all(found >= 0)
+    np.testing.assert_array_equal(np.diag(found), 0)
+    np.testing.assert_array_equal(found, found.T)
+    relabelled = np.array(data.draw(st.permutations(range(k))))
+    np.testing.assert_array_equal(pairwise_distances(positions[:, relabelled], metric=metric), found)
+    # a missing column is worth the same as a dropped column
+    gone = np.hstack([positions, np.full((n, 1), np.nan)])
+    np.testing.assert_array_equal(pairwise_distances(gone, metric=metric), found)
+
+
+@given(positions=position_matrices(kinds=("full", "tied", "top-k"), min_rankings=3, max_rankings=3))
+def test_kendall_footrule_and_hamming_are_metrics(positions):
+    for metric in ("kendall", "footrule", "hamming"):
+        d = pairwise_distances(positions, metric=metric)
+        assert d[0, 2] <= d[0, 1] + d[1, 2] + 1e-12
+
+
+@given(positions=position_matrices(kinds=("full",), min_rankings=2, max_rankings=2))
+def test_diaconis_graham(positions):
+    kendall, footrule = kendall_distance(*positions), footrule_distance(*positions)
+    assert kendall <= footrule <= 2 * kendall
+
+
+@every_metric
+def test_largest_distance_is_one_when_normalized(metric):
+    for k in range(2, 7):
+        everything = np.array(list(permutations(range(1, k + 1))))
+        assert DISTANCES[metric](everything[0], everything, normalize=True).max() == pytest.approx(1)
+
+
+# -- shapes and inputs -------------------------------------------------------------------------------------------
+
+
+@every_metric
+def test_one_against_one_is_a_float_and_one_against_many_an_array(metric):
+    distance = DISTANCES[metric]
+    assert isinstance(distance([1, 2, 3], [3, 2, 1]), float)
+    assert distance([[1, 2, 3]], [3, 2, 1]).shape == (1,)
+    assert distance([1, 2, 3], [[3, 2, 1]] * 4).shape == (4,)
+    assert distance(np.ones((0, 3)), [1, 2, 3]).shape == (0,)
+
+
+@every_metric
+def test_rankings_frames_and_arrays_give_the_same(metric):
+    a, b = np.array([[1, 2, 3], [2, 1, 3]]), np.array([[3, 2, 1], [1, 2, 3]])
+    expected = DISTANCES[metric](a, b)
+    for wrap in (
+        Rankings,
+        lambda x: pd.DataFrame(x, columns=list("xyz")),
+        lambda x: pl.DataFrame(x),
+        np.ndarray.tolist,
+    ):
+        np.testing.assert_array_equal(DISTANCES[metric](wrap(a), wrap(b)), expected)
+
+
+def test_nothing_in_common():
+    nan = np.nan
+    a, b = [1, nan], [nan, 1]
+    assert kendall_distance(a, b) == 0
+    assert spearman_distance(a, b) == 0
+    assert np.isnan(kendall_distance(a, b, normalize=True))
+    assert np.isnan(hamming_distance(a, b, normalize=True))
+    assert np.isnan(footrule_distance([1], [1], normalize=True))
+
+
+@pytest.mark.parametrize(
+    ("call", "fragment"),
+    [
+        (lambda: kendall_distance([1, 2], [1, 2, 3]), "same items"),
+        (lambda: kendall_distance([[1, 2]] * 2, [[1, 2]] * 3), "pairwise_distances"),
+        (lambda: kendall_distance([0, 1], [1, 2]), "positions_from_orders"),
+        (lambda: kendall_distance([1, 2], [1, 2], p=2), "between 0 and 1"),
+        (lambda: kendall_distance([1, 2], [1, 2], missing="drop"), "'ignore' or 'penalize'"),
+        (lambda: kendall_distance([1, 2], [1, 2], missing="penalize", normalize=True), "missing='ignore'"),
+        (lambda: kendall_distance([1, 2], [1, 2], item_weights=[1]), "2 items"),
+        (lambda: kendall_distance([1, 2], [1, 2], item_weights=[1, -1]), "not negative"),
+        (lambda: spearman_distance([1, 2], [1, 2], item_weights=[1, 1], normalize=True), "no closed form"),
+        (lambda: pairwise_distances([[1, 2]], metric="cosine"), "choose one of kendall"),
+        (lambda: pairwise_distances([[1, 2]], [[1, 2, 3]]), "same items"),
+        (lambda: pairwise_distances([[1, 2]] * 10, max_bytes=100), "raise max_bytes"),
+        (lambda: pairwise_distances([[1, 2]], metric="footrule", normalize=True, item_weights=[1, 1]), "closed form"),
+        (
+            lambda: kendall_distance(Rankings([[1, 2]], ["a", "b"]), Rankings([[1, 2]], ["b", "a"])),
+            "select",
+        ),
+    ],
+)
+def test_bad_input_is_refused_with_a_cure(call, fragment):
+    with pytest.raises(ValueError, match=fragment):
+        call()
