@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Sequence
 from typing import Any, TypeAlias
 
@@ -18,6 +19,7 @@ StrArray: TypeAlias = npt.NDArray[np.str_]
 MOST_ID_CHARACTERS = 512
 # Every integer up to here is a float64 too, and far longer digit strings would cost quadratic time.
 _MOST_DIGITS = 18
+_UNWRITABLE = re.compile("[\n\r\0\ud800-\udfff]")
 
 
 def parse_integer(text: str) -> int:
@@ -40,16 +42,15 @@ def parse_number(text: str) -> float:
 
 def id_array(ids: Sequence[str], line_of_row: Sequence[int], path: Path) -> StrArray:
     """Ids read from a file as an array of text."""
-    array = np.asarray(ids, dtype=object)
-    longest = max(range(len(ids)), key=lambda row: len(ids[row]))
-    if len(ids[longest]) > MOST_ID_CHARACTERS:
+    longest = max(ids, key=len)
+    if len(longest) > MOST_ID_CHARACTERS:
         raise RankwiseFormatError(
-            f"the id {shown(ids[longest])} has {len(ids[longest]):,} characters",
+            f"the id {shown(longest)} has {len(longest):,} characters",
             path=path,
-            line=line_of_row[longest],
+            line=line_of_row[ids.index(longest)],
             cure=f"Ids may have {MOST_ID_CHARACTERS}; shorten it, or number the ids.",
         )
-    return array.astype(np.str_)
+    return np.array(ids)
 
 
 def check_ids(ids: Iterable[Any], *, name: str, forbidden: str = "") -> list[str]:
@@ -62,15 +63,17 @@ def check_ids(ids: Iterable[Any], *, name: str, forbidden: str = "") -> list[str
     name : str
         What error messages call them.
     forbidden : str, default=""
-        Characters that the format keeps for itself.
+        A character that the format keeps for itself.
 
     Returns
     -------
     list of str
     """
-    texts = [str(entry) for entry in ids]
+    texts = as_texts(ids)
     for row, text in enumerate(texts):
-        if text.split() != [text] or not is_writable(text) or any(character in text for character in forbidden):
+        # A byte-order mark counts as a blank: at the start of a file it would be lost.
+        blank = text.split() != [text] or "\ufeff" in text
+        if blank or not is_writable(text) or (forbidden and forbidden in text):
             also = f", and no {forbidden!r}" if forbidden else ""
             raise ValueError(
                 f"{name}[{row}] is {shown(text)}; ids are not empty and hold no blanks{also}: replace them"
@@ -80,9 +83,14 @@ def check_ids(ids: Iterable[Any], *, name: str, forbidden: str = "") -> list[str
     return texts
 
 
+def as_texts(ids: Iterable[Any]) -> list[str]:
+    """Ids of any kind as text."""
+    return list(map(str, ids.tolist() if isinstance(ids, np.ndarray) else ids))  # tolist: NumPy's scalars are slow
+
+
 def is_writable(text: str) -> bool:
     """Whether text can stand in a line of a UTF-8 file: no line break, no zero byte, no half of a surrogate pair."""
-    return not any(c in "\n\r\0" or "\ud800" <= c <= "\udfff" for c in text)
+    return _UNWRITABLE.search(text) is None
 
 
 def shown(text: str, most: int = 40) -> str:

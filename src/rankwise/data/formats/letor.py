@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
+import math
 from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, NamedTuple, NoReturn, TypeAlias, overload
+from typing import Any, NoReturn, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from rankwise._typing import ArrayLike, FloatArray
-from rankwise.data.formats.fields import StrArray, check_ids, id_array, is_writable, parse_number, shown
+from rankwise._typing import ArrayLike
+from rankwise.data.formats.fields import (
+    StrArray,
+    as_texts,
+    check_ids,
+    id_array,
+    is_writable,
+    parse_integer,
+    parse_number,
+    shown,
+)
 from rankwise.data.formats.lines import Path, read_lines, write_text
 from rankwise.exceptions import RankwiseFormatError
 
@@ -26,40 +36,6 @@ _MOST_CELLS_PER_ENTRY = 1000
 _LARGEST_INDEX = 2**31 - 2
 
 
-class LetorData(NamedTuple):
-    """What `read_letor` returns: features, grades and queries, one row per document."""
-
-    X: Any
-    y: FloatArray
-    qid: QueryIds | None
-
-
-class CommentedLetorData(NamedTuple):
-    """What `read_letor` returns with ``return_comments=True``."""
-
-    X: Any
-    y: FloatArray
-    qid: QueryIds | None
-    comments: list[str]
-
-
-@overload
-def read_letor(
-    path: Path,
-    *,
-    n_features: int | None = ...,
-    sparse: bool = ...,
-    zero_based: bool = ...,
-    return_comments: Literal[False] = ...,
-) -> LetorData: ...
-
-
-@overload
-def read_letor(
-    path: Path, *, n_features: int | None = ..., sparse: bool = ..., zero_based: bool = ..., return_comments: Literal[True]
-) -> CommentedLetorData: ...
-
-
 def read_letor(
     path: Path,
     *,
@@ -67,7 +43,7 @@ def read_letor(
     sparse: bool = False,
     zero_based: bool = False,
     return_comments: bool = False,
-) -> LetorData | CommentedLetorData:
+) -> tuple[Any, ...]:
     """Read a learning-to-rank file in LETOR (SVMlight) format, plain or gzip.
 
     Parameters
@@ -115,17 +91,20 @@ def read_letor(
     >>> from rankwise.data.formats.letor import read_letor, write_letor
     >>> path = getfixture("tmp_path") / "train.txt"
     >>> write_letor(path, [[0.5, 2.0], [0.0, 1.0]], [2, 0], qid=["q7", "q7"])
-    >>> read_letor(path).X
+    >>> X, y, qid = read_letor(path)
+    >>> X
     array([[0.5, 2. ],
            [0. , 1. ]])
     """
+    if n_features is not None and n_features < 0:
+        raise ValueError(f"n_features is {n_features}, but must not be negative")
     table = _parse_lines(read_lines(path), path, 0 if zero_based else 1, n_features)
     if not table.lines:
         raise RankwiseFormatError("the file holds no documents", path=path, cure="Is it cut off? Download it again.")
     X = _feature_matrix(table, n_features, sparse, path)
     y = np.array(table.grades)
     qid = _query_ids(table, path) if table.qids else None
-    return CommentedLetorData(X, y, qid, table.comments) if return_comments else LetorData(X, y, qid)
+    return (X, y, qid, table.comments) if return_comments else (X, y, qid)
 
 
 def write_letor(
@@ -167,12 +146,14 @@ def write_letor(
         raise ValueError(f"y[{int(np.argmin(np.isfinite(grades)))}] is not finite; every document needs a grade")
     fields = [[_number_text(grade)] for grade in grades.tolist()]
     if qid is not None:
-        for line, query in zip(fields, check_ids(_column(qid, "qid", len(rows)), name="qid", forbidden="#"), strict=True):
+        queries = check_ids(_column(qid, "qid", len(rows)), name="qid", forbidden="#")
+        for line, query in zip(fields, queries, strict=True):
             line.append(f"qid:{query}")
     for line, entries in zip(fields, rows, strict=True):
         line += entries
     if comments is not None:
-        for row, (line, comment) in enumerate(zip(fields, _column(comments, "comments", len(rows)), strict=True)):
+        texts = as_texts(_column(comments, "comments", len(rows)))
+        for row, (line, comment) in enumerate(zip(fields, texts, strict=True)):
             if not is_writable(comment):
                 raise ValueError(f"comments[{row}] is {shown(comment)}; a comment is one line of text")
             if comment:
@@ -207,22 +188,151 @@ def _parse_lines(lines: list[str], path: Path, base: int, n_features: int | None
         has_qid = len(tokens) > 1 and tokens[1].startswith("qid:")
         if table.lines and has_qid != bool(table.qids):
             _refuse_mixed_queries(table.lines[0], number, has_qid, path)
+        pairs = [token.partition(":") for token in tokens[1 + has_qid :]]
         try:
-            table.grades.append(parse_number(tokens[0]))
-            pairs = [token.partition(":") for token in tokens[1 + has_qid :]]
-            columns = [int(index) for index, _, _ in pairs]
+            grade = parse_number(tokens[0])
+            columns = [int(index) - base for index, _, _ in pairs]
             values = [float(value) for _, _, value in pairs]
-            # Cheap tests of the whole line; which token is at fault is looked up only if one fails.
-            plain = content.isascii() and "_" not in content[content.find(":", content.find("qid:") + 4) :]
+            sound = _is_sound(columns, values, "".join(tokens[1 + has_qid :]), largest - base)
         except ValueError:
-            plain = False
-        if not plain or not _is_sound(columns, values, base, largest):
-            _refuse_line(tokens, has_qid, base, largest, path, number)
+            sound = False
+        if not sound or (has_qid and tokens[1] == "qid:"):
+            _check_tokens(tokens, has_qid, base, largest, path, number)
         if has_qid:
             table.qids.append(tokens[1][4:])
         table.lines.append(number)
+        table.grades.append(grade)
         table.comments.append(comment.strip())
         table.columns.extend(columns)
         table.values.extend(values)
         table.ends.append(len(table.columns))
     return table
+
+
+def _is_sound(columns: list[int], values: list[float], text: str, largest: int) -> bool:
+    """Whether the entries of a line are beyond doubt, by tests that are quick for a whole line at once.
+
+    Python's numbers allow more than ours (underscores, other scripts' digits, nan). A sum that overflows raises a
+    false alarm, which `_check_tokens` then clears.
+    """
+    return not columns or (
+        math.isfinite(sum(values))
+        and min(columns) >= 0
+        and max(columns) <= largest
+        and len(set(columns)) == len(columns)
+        and text.isascii()
+        and "_" not in text
+    )
+
+
+def _check_tokens(tokens: list[str], has_qid: bool, base: int, largest: int, path: Path, line: int) -> None:
+    """Find the token at fault and say what is wrong with it."""
+
+    def fail(problem: str, cure: str, column: int) -> NoReturn:
+        raise RankwiseFormatError(problem, path=path, line=line, column=column, cure=cure) from None
+
+    try:
+        parse_number(tokens[0])
+    except ValueError:
+        fail(f"the grade {shown(tokens[0])} is not a finite number", "Lines start with the grade.", 1)
+    if has_qid and tokens[1] == "qid:":
+        fail("the query id is empty", "Write qid:1 without a blank.", 2)
+    seen = set()
+    for column, token in enumerate(tokens[1 + has_qid :], 2 + has_qid):
+        name, _, value = token.partition(":")
+        if name == "qid":
+            fail("qid stands in the wrong place", "Put it second, after the grade.", column)
+        try:
+            index = parse_integer(name)
+            parse_number(value)
+        except ValueError:
+            cure = "Write 3:0.5 for feature 3; leave away what is not known."
+            fail(f"{shown(token)} is not index:value with a finite value", cure, column)
+        if index < base:
+            cure = "Read the file with zero_based=True if its indices count from 0." if index == 0 else "Mend the line."
+            fail(f"feature index {index} is below {base}", cure, column)
+        if index > largest:
+            cure = "Give a larger n_features." if largest < _LARGEST_INDEX else "Number the features anew."
+            fail(f"feature index {index} is above {largest}", cure, column)
+        if index in seen:
+            fail(f"feature {index} comes twice in the line", "Keep one of the two.", column)
+        seen.add(index)
+
+
+def _refuse_mixed_queries(first: int, line: int, has_qid: bool, path: Path) -> NoReturn:
+    this, other = ("a", "none") if has_qid else ("no", "one")
+    raise RankwiseFormatError(
+        f"this line has {this} qid, but line {first} has {other}",
+        path=path,
+        line=line,
+        column=2,
+        cure="Write qid:id after the grade on every line, or on none.",
+    )
+
+
+def _feature_matrix(table: _Table, n_features: int | None, sparse: bool, path: Path) -> Any:
+    columns, values = np.array(table.columns, dtype=np.int64), np.array(table.values, dtype=np.float64)
+    n_rows = len(table.lines)
+    width = n_features if n_features is not None else int(columns.max(initial=-1)) + 1
+    if sparse:
+        from scipy.sparse import csr_matrix
+
+        matrix = csr_matrix((values, columns, [0, *table.ends]), shape=(n_rows, width))
+        matrix.sort_indices()
+        return matrix
+    most = _MOST_CELLS if n_features is not None else max(_SMALL_CELLS, _MOST_CELLS_PER_ENTRY * len(values))
+    if n_rows * width > min(most, _MOST_CELLS):
+        raise RankwiseFormatError(
+            f"a dense matrix of {n_rows:,} rows and {width:,} features is too large for {len(values):,} entries",
+            path=path,
+            line=table.lines[int(np.searchsorted(table.ends, np.argmax(columns), side="right"))] if width else None,
+            cure="Read it with sparse=True.",
+        )
+    X = np.zeros((n_rows, width))
+    X[np.repeat(np.arange(n_rows), np.diff(table.ends, prepend=0)), columns] = values
+    return X
+
+
+def _query_ids(table: _Table, path: Path) -> QueryIds:
+    """Integers only where no two ids would become one: 7 and 07 stay text."""
+    ids = id_array(table.qids, table.lines, path)
+    try:
+        numbers = [parse_integer(text) for text in table.qids]
+    except ValueError:
+        return ids
+    return np.array(numbers, dtype=np.int64) if list(map(str, numbers)) == table.qids else ids
+
+
+def _column(values: Any, name: str, n_rows: int) -> npt.NDArray[Any]:
+    column = np.asarray(values)
+    if column.shape != (n_rows,):
+        raise ValueError(f"{name} has shape {column.shape}, but X has {n_rows} rows; give one entry for each")
+    return column
+
+
+def _entries_of_rows(X: Any, base: int) -> list[list[str]]:
+    """``index:value`` of every row: all of a dense matrix, what is stored of a sparse one."""
+    if hasattr(X, "tocsr"):
+        matrix = X.tocsr()
+        columns, values, ends = matrix.indices, matrix.data.astype(np.float64), matrix.indptr[1:]
+    else:
+        matrix = np.asarray(X, dtype=np.float64)
+        if matrix.ndim != 2:
+            raise ValueError(f"X has {matrix.ndim} dimension(s), but needs two: one row per document")
+        n_rows, width = matrix.shape
+        columns, values, ends = np.tile(np.arange(width), n_rows), matrix.ravel(), width * np.arange(1, n_rows + 1)
+    if matrix.shape[0] == 0:
+        raise ValueError("X has no rows, and an empty file would not say how many features there are")
+    finite = np.isfinite(values)
+    if not finite.all():
+        first = int(np.argmin(finite))
+        row = int(np.searchsorted(ends, first, side="right"))
+        raise ValueError(f"X[{row}, {columns[first]}] is {values[first]}; fill in or drop what is not finite")
+    pairs = zip((columns + base).tolist(), values.tolist(), strict=True)
+    texts = [f"{index}:{_number_text(value)}" for index, value in pairs]
+    return [texts[start:end] for start, end in zip([0, *ends[:-1].tolist()], ends.tolist(), strict=True)]
+
+
+def _number_text(value: float) -> str:
+    """The shortest text that reads back as the same float64."""
+    return repr(value).removesuffix(".0")

@@ -48,7 +48,12 @@ def read_text(path: Path) -> str:
         ) from None
     if "\0" in text:
         line = text.count("\n", 0, text.index("\0")) + 1
-        raise RankwiseFormatError("the file is binary, not text (it holds a zero byte)", path=path, line=line)
+        raise RankwiseFormatError(
+            "the file is binary, not text (it holds a zero byte)",
+            path=path,
+            line=line,
+            cure="Save or unpack it as text.",
+        )
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 

@@ -13,8 +13,8 @@ from rankwise.data.formats.fields import parse_integer, shown
 from rankwise.data.formats.lines import Path
 from rankwise.exceptions import RankwiseFormatError
 
-# Positions are dense, so many short orders of many items cost orders times items: 2**27 of them are 1 GiB.
-MOST_CELLS = 1 << 27
+# Positions are dense, so many short orders of many items cost orders times items: 2**26 of them are 512 MiB.
+MOST_CELLS = 1 << 26
 # Weights are float64, which counts one by one up to here.
 MOST_VOTERS = 1 << 53
 
