@@ -1,5 +1,7 @@
 """What a ranking is: positions, the Rankings container, conversions, file formats."""
 
+from rankwise.data.formats import *  # noqa: F403 - the list of readers and writers is kept there
+from rankwise.data.formats import __all__ as _formats
 from rankwise.data.positions import (
     check_positions,
     dense_positions,
@@ -20,4 +22,5 @@ __all__ = [
     "positions_from_orders",
     "positions_from_scores",
     "reverse",
+    *_formats,
 ]

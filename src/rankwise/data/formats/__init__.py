@@ -1,1 +1,41 @@
-"""Readers and writers of ranking files."""
+"""Readers and writers of ranking files.
+
+Every reader returns valid data or raises `rankwise.RankwiseFormatError`, which names file, line, column and cure.
+"""
+
+from rankwise.data.formats.detect import read_rankings
+from rankwise.data.formats.letor import read_letor, write_letor
+from rankwise.data.formats.preflib import read_preflib, write_preflib
+from rankwise.data.formats.survey import read_ordered_strings_csv, read_orders_csv, read_positions_csv
+from rankwise.data.formats.survey_long import read_long_csv, read_pairwise_csv
+from rankwise.data.formats.trec import (
+    JudgedRun,
+    Qrels,
+    Run,
+    judged_run,
+    read_qrels,
+    read_run,
+    write_run,
+)
+from rankwise.data.formats.xarff import read_xarff
+
+__all__ = [
+    "JudgedRun",
+    "Qrels",
+    "Run",
+    "judged_run",
+    "read_letor",
+    "read_long_csv",
+    "read_ordered_strings_csv",
+    "read_orders_csv",
+    "read_pairwise_csv",
+    "read_positions_csv",
+    "read_preflib",
+    "read_qrels",
+    "read_rankings",
+    "read_run",
+    "read_xarff",
+    "write_letor",
+    "write_preflib",
+    "write_run",
+]

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Any
 
 from rankwise._typing import FloatArray
+from rankwise.data.formats.fields import shown
 from rankwise.data.positions import Unlisted
 from rankwise.data.rankings import Rankings
 from rankwise.exceptions import RankwiseFormatError
@@ -61,7 +62,8 @@ def rankings_from_rows(
     -------
     Rankings
     """
-    names = _names_of(rows) if items is None else list(items)
+    occurring = (name for buckets in rows for bucket in buckets for name in bucket)
+    names = names_in_order(occurring) if items is None else [str(item) for item in items]
     if not names:
         raise fail("no row lists an item", cure="Check the column and the separator.")
     known = set(names)
@@ -70,13 +72,21 @@ def rankings_from_rows(
         for name in (name for bucket in buckets for name in bucket):
             if name not in known:
                 raise fail(
-                    f"item {_shown(name)} is not declared", row=row, cure="Correct the name, or add it to the items."
+                    f"item {shown(name)} is not declared", row=row, cure="Correct the name, or add it to the items."
                 )
             if name in seen:
-                raise fail(f"item {_shown(name)} is listed twice", row=row, cure="Give every item one place.")
+                raise fail(f"item {shown(name)} is listed twice", row=row, cure="Give every item one place.")
             seen.add(name)
     check_size(len(rows), len(names), sum(len(bucket) for buckets in rows for bucket in buckets), fail)
     return Rankings.from_buckets(rows, unlisted=unlisted, items=names, weights=weights)
+
+
+def names_in_order(occurring: Iterable[str]) -> list[str]:
+    """The different names: in numerical order if all are whole numbers, else in order of appearance."""
+    names = list(dict.fromkeys(occurring))
+    if all(name.isascii() and name.isdigit() and len(name) < 10 for name in names):
+        names.sort(key=int)
+    return names
 
 
 def check_size(n_rankings: int, n_items: int, n_read: int, fail: Fail) -> None:
@@ -116,14 +126,3 @@ def _split_by_any(text: str, marks: Collection[str]) -> list[str]:
     for mark in marks:
         parts = [piece for part in parts for piece in part.split(mark)]
     return parts
-
-
-def _names_of(rows: Sequence[list[list[str]]]) -> list[str]:
-    names = list(dict.fromkeys(name for buckets in rows for bucket in buckets for name in bucket))
-    if all(name.isascii() and name.isdigit() and len(name) < 10 for name in names):
-        names.sort(key=int)
-    return names
-
-
-def _shown(name: str) -> str:
-    return repr(name if len(name) <= 40 else name[:37] + "...")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import io
 import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
@@ -15,7 +14,8 @@ import numpy as np
 import numpy.typing as npt
 
 from rankwise._typing import FloatArray
-from rankwise.data.formats.lines import Path, read_text
+from rankwise.data.formats.fields import parse_number, shown
+from rankwise.data.formats.lines import Path, read_lines
 from rankwise.exceptions import RankwiseFormatError
 
 #: name -> column: float64 with NaN where missing, or text with None where missing
@@ -26,11 +26,9 @@ MISSING = ("", "NA", "N/A", "nan", "NaN", "-")
 
 _DELIMITERS = ",;\t|"
 _SNIFFED_ROWS = 50
-_NUMBER = re.compile(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
-_CODE = re.compile(r"[+-]?0\d", re.ASCII)
-_LARGEST_EXACT = 2.0**53
+# Whole numbers of so many digits are exact as floats.
+_EXACT_DIGITS = 15
 _QUALTRICS_MARK = re.compile(r"""\{\s*["']ImportId["']""")
-_SHOWN_CHARACTERS = 40
 _SHOWN_NAMES = 12
 
 
@@ -52,12 +50,26 @@ class Table:
 
     def column(self, name: str) -> list[str]:
         """The cells of a column."""
+        return self._columns[self.index(name)]
+
+    def is_numeric(self, name: str) -> bool:
+        """Whether all cells of a column are finite numbers or missing."""
         at = self.index(name)
-        return [row[at] for row in self.rows]
+        if at not in self._numeric:
+            self._numeric[at] = all(number(cell) is not None for cell in self._columns[at] if cell not in MISSING)
+        return self._numeric[at]
 
     @cached_property
     def _places(self) -> dict[str, int]:
         return {name: place for place, name in enumerate(self.header)}
+
+    @cached_property
+    def _columns(self) -> list[list[str]]:
+        return [list(cells) for cells in zip(*self.rows, strict=True)]
+
+    @cached_property
+    def _numeric(self) -> dict[int, bool]:
+        return {}
 
     def error(
         self, problem: str, *, row: int | None = None, column: str | None = None, cure: str | None = None
@@ -93,8 +105,8 @@ def read_table(source: Path | Table, delimiter: str | None = None) -> Table:
         return source
     if delimiter is not None and (not isinstance(delimiter, str) or len(delimiter) != 1 or delimiter in '\r\n" '):
         raise ValueError(f"delimiter is {delimiter!r}; give one character, such as ',' or ';'")
-    text = read_text(source)
-    records = _records(text, _sniff(text) if delimiter is None else delimiter, source)
+    text_lines = [f"{line}\n" for line in read_lines(source)]
+    records = _records(text_lines, _sniff(text_lines) if delimiter is None else delimiter, source)
     header_line, header = next(records, (1, []))
     if not header:
         raise RankwiseFormatError("the file is empty", path=source)
@@ -119,20 +131,23 @@ def read_table(source: Path | Table, delimiter: str | None = None) -> Table:
 
 def number(cell: str) -> float | None:
     """The finite number that a cell holds, or None."""
-    if not _NUMBER.fullmatch(cell):
+    try:
+        return parse_number(cell)
+    except ValueError:
         return None
-    value = float(cell)
-    return value if np.isfinite(value) else None
 
 
 def covariates(table: Table, leave_out: Collection[str], rows: Sequence[int] | None = None) -> Covariates:
     """The columns that are no part of the rankings, as numbers where all their cells are numbers.
 
-    Codes with leading zeros and whole numbers beyond 2^53 stay text, for a float would alter them.
+    Codes with leading zeros and whole numbers of more than 15 digits stay text, for a float would alter them.
     """
     part_of_rankings = set(leave_out)
-    kept = [name for name in table.header if name not in part_of_rankings]
-    return {name: _typed(_taken(table.column(name), rows)) for name in kept}
+    result: Covariates = {}
+    for name in (name for name in table.header if name not in part_of_rankings):
+        cells = table.column(name) if rows is None else [table.column(name)[row] for row in rows]
+        result[name] = _numbers(cells) if table.is_numeric(name) and not any(map(_is_code, cells)) else _text(cells)
+    return result
 
 
 def weights_column(table: Table, name: str | None) -> FloatArray | None:
@@ -151,11 +166,6 @@ def weights_column(table: Table, name: str | None) -> FloatArray | None:
     return np.array(values, dtype=np.float64)
 
 
-def shown(cell: str) -> str:
-    """A cell as error messages show it, cut short if it is long."""
-    return repr(cell if len(cell) <= _SHOWN_CHARACTERS else cell[: _SHOWN_CHARACTERS - 3] + "...")
-
-
 def listed(names: Sequence[str]) -> str:
     """Names as error messages show them."""
     rest = f", ... ({len(names) - _SHOWN_NAMES} more)" if len(names) > _SHOWN_NAMES else ""
@@ -165,9 +175,9 @@ def listed(names: Sequence[str]) -> str:
 # ---------------------------------------------------------------------------------------------------------------
 
 
-def _records(text: str, delimiter: str, path: Path) -> Iterator[tuple[int, list[str]]]:
+def _records(lines: list[str], delimiter: str, path: Path) -> Iterator[tuple[int, list[str]]]:
     """Rows with the line on which they start; cells without the blanks around them."""
-    reader = csv.reader(io.StringIO(text), delimiter=delimiter, strict=True, skipinitialspace=True)
+    reader = csv.reader(lines, delimiter=delimiter, strict=True, skipinitialspace=True)
     line = 1
     while True:
         try:
@@ -183,17 +193,17 @@ def _records(text: str, delimiter: str, path: Path) -> Iterator[tuple[int, list[
         if record is None:
             return
         # A quoted empty cell is an answer left blank; a line with nothing on it is no row at all.
-        if record and not (len(record) == 1 and record[0].isspace()):
+        if record and not (record == [""] and lines[line - 1].isspace()):
             yield line, [cell.strip() for cell in record]
         line = reader.line_num + 1
 
 
-def _sniff(text: str) -> str:
+def _sniff(lines: list[str]) -> str:
     """The delimiter that cuts the first rows into equally many cells, the most if several do."""
 
     def fitness(delimiter: str) -> tuple[bool, int]:
         try:
-            widths = [len(record) for _, record in islice(_records(text, delimiter, ""), _SNIFFED_ROWS)]
+            widths = [len(record) for _, record in islice(_records(lines, delimiter, ""), _SNIFFED_ROWS)]
         except RankwiseFormatError:
             return False, 0
         return bool(widths) and widths[0] > 1 and len(set(widths)) == 1, widths[0] if widths else 0
@@ -231,24 +241,22 @@ def _qualtrics_rows(rows: list[list[str]]) -> int:
     return 0
 
 
-def _taken(cells: list[str], rows: Sequence[int] | None) -> list[str]:
-    return cells if rows is None else [cells[row] for row in rows]
+def _numbers(cells: list[str]) -> npt.NDArray[Any]:
+    return np.array([np.nan if cell in MISSING else float(cell) for cell in cells])
 
 
-def _typed(cells: list[str]) -> npt.NDArray[Any]:
-    values = [np.nan if cell in MISSING else _faithful_number(cell) for cell in cells]
-    if None not in values:
-        return np.array(values, dtype=np.float64)
-    text = np.empty(len(cells), dtype=object)
-    text[:] = [None if cell in MISSING else cell for cell in cells]
-    return text
+def _text(cells: list[str]) -> npt.NDArray[Any]:
+    column = np.empty(len(cells), dtype=object)
+    column[:] = [None if cell in MISSING else cell for cell in cells]
+    return column
 
 
-def _faithful_number(cell: str) -> float | None:
-    value = number(cell)
-    if value is None or _CODE.match(cell) or (abs(value) > _LARGEST_EXACT and cell.lstrip("+-").isdigit()):
-        return None
-    return value
+def _is_code(cell: str) -> bool:
+    """Whether a number would lose something as a float: leading zeros, or digits beyond the exact ones."""
+    digits = cell.lstrip("+-")
+    return (len(digits) > 1 and digits[0] == "0" and digits[1].isdigit()) or (
+        len(digits) > _EXACT_DIGITS and digits.isdigit()
+    )
 
 
 def _count(n: int, noun: str) -> str:

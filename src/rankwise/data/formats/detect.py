@@ -1,0 +1,275 @@
+"""Read rankings from a file of any format, found out from its name and content."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable
+from pathlib import PurePath
+from typing import Any, Literal, overload
+
+from rankwise.data.formats import layouts
+from rankwise.data.formats.fields import shown
+from rankwise.data.formats.layouts import Fit, Layout
+from rankwise.data.formats.lines import Path, read_text
+from rankwise.data.formats.preflib import read_preflib
+from rankwise.data.formats.survey import read_ordered_strings_csv, read_orders_csv, read_positions_csv
+from rankwise.data.formats.survey_long import read_long_csv, read_pairwise_csv
+from rankwise.data.formats.table import Covariates, Table, listed, read_table
+from rankwise.data.formats.xarff import read_xarff
+from rankwise.data.positions import Unlisted
+from rankwise.data.rankings import Rankings
+from rankwise.exceptions import RankwiseFormatError
+
+_READERS: dict[str, Callable[..., tuple[Rankings, Covariates]]] = {
+    "positions": read_positions_csv,
+    "orders": read_orders_csv,
+    "strings": read_ordered_strings_csv,
+    "long": read_long_csv,
+    "pairwise": read_pairwise_csv,
+}
+# Options that only one layout has, so that giving one chooses the layout.
+_LAYOUT_OF_OPTION: dict[str, Layout] = {
+    "columns": "orders",
+    "column": "strings",
+    "separator": "strings",
+    "tie": "strings",
+    "respondent": "long",
+    "item": "long",
+    "position": "long",
+    "drop": "long",
+    "winner": "pairwise",
+    "loser": "pairwise",
+}
+_FORMAT_OF_EXTENSION = dict.fromkeys((".soc", ".soi", ".toc", ".toi"), "preflib") | dict.fromkeys(
+    (".xarff", ".arff"), "xarff"
+)
+_PREFLIB_MARKS = ("# FILE NAME", "# NUMBER ALTERNATIVES")
+_LETOR_LINE = re.compile(r"[-+.\deE]{1,30}\s+qid:", re.ASCII)
+_TREC_RUN_LINE = re.compile(r"\S+\s+Q0\s+\S+\s+\d+\s+[-+.\deE]+\s+\S+", re.ASCII)
+_TREC_QRELS_LINE = re.compile(r"\S+\s+(?:0|Q0)\s+\S+\s+-?\d+", re.ASCII)
+_INSPECTED_LINES = 20
+_LONGEST_INSPECTED = 1000
+_SHOWN_CALLS = 4
+
+
+@overload
+def read_rankings(
+    path: Path,
+    *,
+    layout: Literal["auto"] | Layout = ...,
+    unlisted: Unlisted | None = ...,
+    return_covariates: Literal[False] = ...,
+    **options: Any,
+) -> Rankings: ...
+
+
+@overload
+def read_rankings(
+    path: Path,
+    *,
+    layout: Literal["auto"] | Layout = ...,
+    unlisted: Unlisted | None = ...,
+    return_covariates: Literal[True],
+    **options: Any,
+) -> tuple[Rankings, Covariates]: ...
+
+
+def read_rankings(
+    path: Path,
+    *,
+    layout: Literal["auto"] | Layout = "auto",
+    unlisted: Unlisted | None = None,
+    return_covariates: bool = False,
+    **options: Any,
+) -> Rankings | tuple[Rankings, Covariates]:
+    r"""Read rankings from a file: PrefLib, xarff, or a survey table in any of five layouts.
+
+    Parameters
+    ----------
+    path : str or path-like
+        The file, plain or gzip.
+    layout : {"auto", "positions", "orders", "strings", "long", "pairwise"}, default="auto"
+        How a table holds the rankings; see the notes.
+    unlisted : {"below", "missing"}, optional
+        What a ranking says of items that it does not list: they rank below the listed ones (top-k), or nothing. By
+        default "below" where items are listed best first (PrefLib, orders, strings), else "missing".
+    return_covariates : bool, default=False
+        Whether to return the other columns too.
+    **options
+        Options of the reader: of `read_positions_csv` (``items``, ``prefix``, ``weights``, ...), `read_orders_csv`
+        (``columns``, ...), `read_ordered_strings_csv` (``column``, ``separator``, ...), `read_long_csv`
+        (``respondent``, ``item``, ``position``, ...), `read_pairwise_csv` (``winner``, ``loser``, ...),
+        `read_preflib`.
+
+    Returns
+    -------
+    rankings : Rankings
+    covariates : dict of str to ndarray
+        With ``return_covariates=True``: the other columns, float64 with NaN or text with None where missing.
+
+    Raises
+    ------
+    RankwiseFormatError
+        If the file is malformed; or if no layout fits, or more than one. The message shows the call to write.
+
+    Notes
+    -----
+    ``.soc .soi .toc .toi`` and files that start like them are PrefLib; ``.xarff .arff`` and files that start with
+    ``@relation`` are xarff. All else is a table, and the layout is
+
+    - *positions* if columns start with ``rank_``, ``position_`` or ``y_`` and hold places, or if every row of the
+      whole table is a ranking of its columns;
+    - *orders* if columns that differ by a number alone (``choice_1, choice_2``), or all columns, hold shared names;
+    - *strings* if the cells of a column read ``a>b>c`` or are JSON arrays of names;
+    - *long* if columns are named like respondent, item and position;
+    - *pairwise* if columns are named like winner and loser.
+
+    Numbers below numbered columns may be positions as well as orders, and a column named like a count may be the
+    weights: these are never guessed.
+
+    Examples
+    --------
+    >>> path = getfixture("tmp_path") / "drinks.csv"
+    >>> _ = path.write_text("age,choice_1,choice_2\n31,tea,milk\n47,milk,tea\n")
+    >>> read_rankings(path)
+    Rankings: 2 rankings of 2 items, full
+      tea > milk
+      milk > tea
+    """
+    if layout != "auto" and layout not in _READERS:
+        raise ValueError(f"layout is {layout!r}; choose 'auto', {', '.join(map(repr, _READERS))}")
+    if unlisted is not None:
+        options["unlisted"] = unlisted
+    file_format = _format(path) if layout == "auto" else "table"
+    covariates: Covariates = {}
+    if file_format == "preflib":
+        rankings = read_preflib(path, **options)
+    elif file_format == "xarff":
+        covariates, rankings = read_xarff(path, **options)
+    else:
+        table = read_table(path, options.pop("delimiter", None))
+        fit = _given(table, layout, options) or _found(table, layout, options)
+        rankings, covariates = _READERS[fit.layout](table, **{**fit.options, **options})
+    return (rankings, covariates) if return_covariates else rankings
+
+
+# ---------------------------------------------------------------------------------------------------------------
+
+
+def _format(path: Path) -> str:
+    """PrefLib, xarff or table, by the extension if it tells, else by the first lines."""
+    suffixes = [suffix.lower() for suffix in PurePath(path).suffixes] if isinstance(path, str | os.PathLike) else []
+    plain = [suffix for suffix in suffixes[-2:] if suffix != ".gz"]
+    if plain and plain[-1] in _FORMAT_OF_EXTENSION:
+        return _FORMAT_OF_EXTENSION[plain[-1]]
+    lines = [line.strip()[:_LONGEST_INSPECTED] for line in read_text(path).split("\n", _INSPECTED_LINES)]
+    lines = [line for line in lines[:_INSPECTED_LINES] if line]
+    if any(line.startswith(_PREFLIB_MARKS) for line in lines):
+        return "preflib"
+    content = [line for line in lines if not line.startswith(("%", "#"))]
+    if content and content[0].lower().startswith(("@relation", "@attribute")):
+        return "xarff"
+    _refuse_retrieval_files(content, path)
+    return "table"
+
+
+def _refuse_retrieval_files(lines: list[str], path: Path) -> None:
+    for pattern, name, reader in (
+        (_LETOR_LINE, "a LETOR file", "read_letor"),
+        (_TREC_RUN_LINE, "a TREC run", "read_run"),
+        (_TREC_QRELS_LINE, "TREC relevance judgments", "read_qrels"),
+    ):
+        if lines and all(pattern.match(line) for line in lines):
+            raise RankwiseFormatError(
+                f"this looks like {name}, whose queries do not rank the same items", path=path, cure=f"Use {reader}."
+            )
+
+
+def _given(table: Table, layout: str, options: dict[str, Any]) -> Fit | None:
+    """The layout that the options settle; None if they name no columns."""
+    implied = [_LAYOUT_OF_OPTION[option] for option in options if option in _LAYOUT_OF_OPTION]
+    columns = _columns_given(table, options)
+    if layout != "auto":
+        return Fit(layout) if implied or columns else None  # type: ignore[arg-type]
+    if implied:
+        return Fit(implied[0])
+    if not columns:
+        return None
+    option = "prefix" if "prefix" in options else "items"
+    as_positions = Fit("positions", {option: options[option]})
+    as_orders = Fit("orders", {"prefix": options["prefix"]} if option == "prefix" else {"columns": columns})
+    if layouts.is_ambiguous(table, columns):
+        raise _either_way(table, [as_positions, as_orders], options.get("weights"))
+    return as_positions if option == "items" or layouts.holds_numbers(table, columns) else as_orders
+
+
+def _columns_given(table: Table, options: dict[str, Any]) -> list[str]:
+    """The columns that ``items`` or ``prefix`` names; in other layouts ``items`` are names of items instead."""
+    if options.get("prefix") is not None:
+        return layouts.columns_with_prefix(table, str(options["prefix"]))
+    items = [str(name) for name in options.get("items") or ()]
+    return items if set(items) <= set(table.header) else []
+
+
+def _found(table: Table, layout: str, options: dict[str, Any]) -> Fit:
+    """The only layout that fits; else the error that shows what to write."""
+
+    def fitting(weights: str | None) -> list[Fit]:
+        return [fit for fit in layouts.all_fits(table, weights) if layout in ("auto", fit.layout)]
+
+    count = None if "weights" in options else layouts.possible_weights(table)
+    fits = fitting(count) if count is not None else []
+    if count is not None and fits:
+        raise table.error(
+            f"column {shown(count)} may say how often each ranking counts",
+            cure=f"Write {_calls(table, fits, count)}; or weights=None if it is an ordinary column.",
+        )
+    fits = fitting(options.get("weights"))
+    if len(fits) == 1:
+        return fits[0]
+    if fits:
+        raise _either_way(table, fits, options.get("weights"))
+    if layout != "auto":
+        return Fit(layout)  # type: ignore[arg-type]  # the reader says what it misses
+    raise table.error(f"no layout fits the columns {listed(table.header)}", cure=_suggestion(table, count))
+
+
+def _either_way(table: Table, fits: list[Fit], weights: str | None) -> RankwiseFormatError:
+    names = fits[0].columns(table)
+    if [fit.layout for fit in fits] == ["positions", "orders"] and set(fits[1].columns(table)) == set(names):
+        problem = (
+            f"the columns {listed(names)} hold numbers, which may be positions (column = item, cell = its place) or "
+            "orders (column = place, cell = the item there)"
+        )
+    else:
+        problem = f"the rankings may be in {len(fits)} groups of columns"
+    return table.error(problem, cure=f"Write {_calls(table, fits, weights)}.")
+
+
+def _calls(table: Table, fits: list[Fit], weights: str | None) -> str:
+    """The calls that read the file in each of the ways, joined by "or"."""
+    calls = []
+    for fit in fits[:_SHOWN_CALLS]:
+        more: dict[str, Any] = {} if weights is None else {"weights": weights}
+        if fit.layout in ("positions", "orders") and any("0" in table.column(name) for name in fit.columns(table)):
+            more["missing_values"] = ["0"]
+        calls.append(fit.call(**more))
+    return " or ".join(calls)
+
+
+def _suggestion(table: Table, weights: str | None) -> str:
+    others = [name for name in table.header if name != weights]
+    names = layouts.leading_positions(table) or (others if layouts.holds_numbers(table, others) else [])
+    fits = [Fit("positions", {"items": names})] if names else []
+    if layouts.has_numbers_for_names(table):
+        fits += [Fit("orders", {"columns": names})] if names else []
+        advice = "If the first line is a ranking itself, put a line with the names of the columns above it"
+        return f"{advice}; if not, write {_calls(table, fits, weights)}." if names else f"{advice}."
+    if fits:
+        return f"If these are the items, write {_calls(table, fits, weights)}."
+    return (
+        "Name the layout and its columns: read_rankings(path, layout='positions', items=[...]), "
+        "layout='orders', columns=[...], layout='strings', column='...', "
+        "layout='long', respondent='...', item='...', position='...', or layout='pairwise', winner='...', loser='...'."
+    )

@@ -1,0 +1,230 @@
+"""Survey files with one statement a row: the place of one item, or which of two items won."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import Any
+
+import numpy as np
+
+from rankwise._typing import IntArray
+from rankwise.data.formats import layouts
+from rankwise.data.formats.buckets import check_size, names_in_order, rankings_from_rows
+from rankwise.data.formats.fields import shown
+from rankwise.data.formats.lines import Path
+from rankwise.data.formats.survey import position_column
+from rankwise.data.formats.table import MISSING, Covariates, Table, covariates, listed, read_table, weights_column
+from rankwise.data.positions import Unlisted, _blank_for
+from rankwise.data.rankings import Rankings
+
+
+def read_long_csv(
+    path: Path | Table,
+    *,
+    respondent: str | Sequence[str] | None = None,
+    item: str | None = None,
+    position: str | None = None,
+    items: Sequence[str] | None = None,
+    weights: str | None = None,
+    drop: Sequence[str] = (),
+    unlisted: Unlisted = "missing",
+    missing_values: Collection[str] = MISSING,
+    delimiter: str | None = None,
+) -> tuple[Rankings, Covariates]:
+    r"""Read a table in long form: each row gives the position of one item by one respondent, 1 = best.
+
+    Parameters
+    ----------
+    path : str or path-like
+        The file, as in `read_positions_csv`.
+    respondent : str or sequence of str, optional
+        The column that says whose ranking the row belongs to, or several that say so together. By default a column
+        named ``respondent``, ``id``, ``person``, ``user``, ``voter``, ``judge`` or the like.
+    item : str, optional
+        The column with the name of the item; by default ``item``, ``option``, ``candidate`` or the like.
+    position : str, optional
+        The column with its position; by default ``position``, ``rank`` or ``place``.
+    items : sequence of str, optional
+        The names of all items; by default those that occur, by number if all are whole numbers.
+    weights : str, optional
+        The column that says how often each ranking counts.
+    drop : sequence of str, optional
+        Columns to leave out. The other columns are covariates of the respondent and must not vary within one.
+    unlisted : {"missing", "below"}, default="missing"
+        What a ranking says of items without a position: nothing, or that they rank below the others.
+    missing_values : collection of str, default=("", "NA", "N/A", "nan", "NaN", "-")
+        Position cells that count as blank; an empty one always does.
+    delimiter : str, optional
+        The character between cells; found out by default.
+
+    Returns
+    -------
+    rankings : Rankings
+        One a respondent, in order of appearance.
+    covariates : dict of str to ndarray
+        The columns of the respondent and all other columns, one entry a ranking.
+
+    Examples
+    --------
+    >>> path = getfixture("tmp_path") / "drinks.csv"
+    >>> _ = path.write_text("id,item,rank\nann,tea,1\nann,milk,2\nbob,milk,1\nbob,juice,2\n")
+    >>> rankings, covariates = read_long_csv(path)
+    >>> rankings.items, rankings.positions[1], covariates["id"]
+    (('tea', 'milk', 'juice'), array([nan,  1.,  2.]), array(['ann', 'bob'], dtype=object))
+    """
+    table = read_table(path, delimiter)
+    given = {"respondent": respondent, "item": item, "position": position}
+    roles = _with_guesses(table, given, layouts.long_roles(table))
+    keys = [roles["respondent"]] if isinstance(roles["respondent"], str) else list(roles["respondent"])
+    item, position = str(roles["item"]), str(roles["position"])
+    for name in drop:
+        table.index(name)
+    firsts, ranking_of_row = _grouped(table, keys)
+    names, item_of_row = _items_of_rows(table, item, items)
+    check_size(len(firsts), len(names), len(table.rows), table.error)
+    _refuse_repeats(table, ranking_of_row, item_of_row, keys, item, position)
+    left_out = {*keys, item, position, *drop}
+    for name in (name for name in table.header if name not in left_out):
+        _refuse_variation(table, name, firsts, ranking_of_row, keys)
+    blank = _blank_for(unlisted)
+    values = np.full((len(firsts), len(names)), blank)
+    values[ranking_of_row, item_of_row] = position_column(table, position, missing_values, blank)
+    all_weights = weights_column(table, weights)
+    rankings = Rankings(values, names, None if all_weights is None else all_weights[firsts])
+    return rankings, covariates(table, [item, position, weights or "", *drop], rows=firsts)
+
+
+def read_pairwise_csv(
+    path: Path | Table,
+    *,
+    winner: str | None = None,
+    loser: str | None = None,
+    items: Sequence[str] | None = None,
+    weights: str | None = None,
+    delimiter: str | None = None,
+) -> tuple[Rankings, Covariates]:
+    r"""Read a table of duels: each row names a winner and a loser, and becomes a ranking of these two items.
+
+    Parameters
+    ----------
+    path, items, weights, delimiter
+        As in `read_long_csv`.
+    winner : str, optional
+        The column with the better item; by default ``winner``, ``preferred``, ``better``, ``chosen``, ``top_item``.
+    loser : str, optional
+        The column with the worse item; by default ``loser``, ``worse``, ``rejected``, ``bottom_item``.
+
+    Returns
+    -------
+    rankings : Rankings
+        One a row; all other items are missing from it.
+    covariates : dict of str to ndarray
+        The other columns.
+
+    Examples
+    --------
+    >>> path = getfixture("tmp_path") / "duels.csv"
+    >>> _ = path.write_text("winner,loser,judge\ntea,milk,ann\njuice,tea,bob\n")
+    >>> rankings, covariates = read_pairwise_csv(path)
+    >>> rankings.items, rankings.positions[1]
+    (('tea', 'milk', 'juice'), array([ 2., nan,  1.]))
+    """
+    table = read_table(path, delimiter)
+    roles = _with_guesses(table, {"winner": winner, "loser": loser}, layouts.pairwise_roles(table))
+    winner, loser = str(roles["winner"]), str(roles["loser"])
+    rows = []
+    for row, (better, worse) in enumerate(zip(table.column(winner), table.column(loser), strict=True)):
+        if not better or not worse:
+            raise table.error("an item has no name", row=row, column=loser if better else winner, cure=_NAME_IT)
+        if better == worse:
+            raise table.error(
+                f"{shown(better)} is both winner and loser", row=row, cure="Name two items, or leave out the row."
+            )
+        rows.append([[better], [worse]])
+    rankings = rankings_from_rows(
+        rows, table.error, unlisted="missing", items=items, weights=weights_column(table, weights)
+    )
+    return rankings, covariates(table, [winner, loser, weights or ""])
+
+
+# ---------------------------------------------------------------------------------------------------------------
+
+_NAME_IT = "Fill in the name, or leave out the row."
+
+
+def _with_guesses(table: Table, given: dict[str, Any], guessed: dict[str, str | None]) -> dict[str, Any]:
+    """The column of every role: the one given, else the one whose name tells."""
+    roles = {role: guessed[role] if name is None else name for role, name in given.items()}
+    for role, name in roles.items():
+        if name is None:
+            raise table.error(
+                f"it is not clear which of the columns {listed(table.header)} is the {role}",
+                cure=f"Name it: {role}='...'.",
+            )
+        for column in [name] if isinstance(name, str) else name:
+            table.index(column)
+    return roles
+
+
+def _grouped(table: Table, keys: list[str]) -> tuple[list[int], IntArray]:
+    """The first row of each ranking, and the ranking that each row belongs to."""
+    at = [table.index(key) for key in keys]
+    firsts: list[int] = []
+    number_of: dict[tuple[str, ...], int] = {}
+    ranking_of_row = np.empty(len(table.rows), dtype=np.intp)
+    for row, cells in enumerate(table.rows):
+        key = tuple(cells[i] for i in at)
+        if not all(key):
+            empty = keys[[bool(cell) for cell in key].index(False)]
+            raise table.error("the row does not say whose it is", row=row, column=empty, cure=_NAME_IT)
+        if key not in number_of:
+            number_of[key] = len(firsts)
+            firsts.append(row)
+        ranking_of_row[row] = number_of[key]
+    return firsts, ranking_of_row
+
+
+def _items_of_rows(table: Table, item: str, items: Sequence[str] | None) -> tuple[list[str], IntArray]:
+    cells = table.column(item)
+    names = names_in_order(cells) if items is None else [str(name) for name in items]
+    index = {name: i for i, name in enumerate(names)}
+    for row, cell in enumerate(cells):
+        if not cell:
+            raise table.error("the item has no name", row=row, column=item, cure=_NAME_IT)
+        if cell not in index:
+            raise table.error(
+                f"item {shown(cell)} is not declared", row=row, column=item, cure="Correct it, or add it to items."
+            )
+    return names, np.array([index[cell] for cell in cells], dtype=np.intp)
+
+
+def _refuse_repeats(
+    table: Table, ranking_of_row: IntArray, item_of_row: IntArray, keys: list[str], item: str, position: str
+) -> None:
+    first_row: dict[tuple[int, int], int] = {}
+    for row, cell in enumerate(zip(ranking_of_row.tolist(), item_of_row.tolist(), strict=True)):
+        if cell in first_row:
+            others = [name for name in table.header if name not in {*keys, item, position}]
+            wider = repr([*keys, others[0]]) if len(others) == 1 else f"{[*keys, '...']}"
+            raise table.error(
+                f"item {shown(table.rows[row][table.index(item)])} has a position on line "
+                f"{table.lines[first_row[cell]]} already, for the same {' and '.join(keys)}",
+                row=row,
+                column=item,
+                cure=f"Leave one row out; or, if more columns tell rankings apart, give respondent={wider}.",
+            )
+        first_row[cell] = row
+
+
+def _refuse_variation(table: Table, name: str, firsts: list[int], ranking_of_row: IntArray, keys: list[str]) -> None:
+    """Refuse a covariate that varies within a ranking: the rows may belong to several rankings."""
+    cells = table.column(name)
+    for row, ranking in enumerate(ranking_of_row.tolist()):
+        if cells[row] != cells[firsts[ranking]]:
+            raise table.error(
+                f"{shown(name)} is {shown(cells[row])}, but {shown(cells[firsts[ranking]])} on line "
+                f"{table.lines[firsts[ranking]]} for the same {' and '.join(keys)}",
+                row=row,
+                column=name,
+                cure=f"Give respondent={[*keys, name]} if it tells rankings apart, or leave it out: drop=[{name!r}].",
+            )

@@ -1,0 +1,375 @@
+from __future__ import annotations
+
+import gzip
+import tempfile
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+
+from rankwise import Rankings, RankwiseFormatError
+from rankwise.data.formats.detect import read_rankings
+from tests.data.formats.mutations import damaged
+from tests.data.formats.survey_files import VALID, written
+
+inf, nan = np.inf, np.nan
+
+PREFLIB = "# FILE NAME: x.soi\n# DATA TYPE: soi\n# NUMBER ALTERNATIVES: 2\n# NUMBER VOTERS: 3\n"
+PREFLIB += "# NUMBER UNIQUE ORDERS: 2\n# ALTERNATIVE NAME 1: tea\n# ALTERNATIVE NAME 2: milk\n2: 1,2\n1: 2\n"
+XARFF = "% toy\n@relation toy\n@attribute x real\n@attribute y ranking {tea,milk}\n@data\n1,tea>milk\n2,milk\n"
+
+
+# -- formats -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["x.soi", "x.txt", "x.csv", "x"])
+@pytest.mark.parametrize("packed", [False, True])
+def test_preflib_by_extension_and_by_content(tmp_path, name, packed):
+    path = tmp_path / (name + ".gz" * packed)
+    path.write_bytes(gzip.compress(PREFLIB.encode()) if packed else PREFLIB.encode())
+    np.testing.assert_array_equal(read_rankings(path).positions, [[1, 2], [inf, 1]])
+    rankings, covariates = read_rankings(path, unlisted="missing", return_covariates=True)
+    np.testing.assert_array_equal(rankings.positions, [[1, 2], [nan, 1]])
+    assert covariates == {}
+
+
+@pytest.mark.parametrize("name", ["x.xarff", "x.ARFF", "x.dat"])
+def test_xarff_by_extension_and_by_content(tmp_path, name):
+    path = written(tmp_path, XARFF, name)
+    rankings, covariates = read_rankings(path, return_covariates=True)
+    np.testing.assert_array_equal(rankings.positions, [[1, 2], [nan, 1]])
+    assert covariates["x"].tolist() == [1, 2]
+    np.testing.assert_array_equal(read_rankings(path, unlisted="below").positions, [[1, 2], [inf, 1]])
+
+
+@pytest.mark.parametrize(
+    ("text", "reader"),
+    [
+        ("2 qid:10 1:0.5 2:1 # doc\n0 qid:10 1:0.1\n", "read_letor"),
+        ("# comment\n1.0 qid:x 7:3\n", "read_letor"),
+        ("301 0 FR940202-2-00150 1\n301 0 FR940202-2-00151 0\n", "read_qrels"),
+        ("301 Q0 FR940202 1 12.5 bm25\n301 Q0 FR940203 2 -1e-3 bm25\n", "read_run"),
+    ],
+)
+def test_retrieval_files_are_sent_to_their_reader(tmp_path, text, reader):
+    with pytest.raises(RankwiseFormatError) as caught:
+        read_rankings(written(tmp_path, text, "file.txt"))
+    assert caught.value.cure == f"Use {reader}."
+
+
+def test_unknown_layout_and_missing_file(tmp_path):
+    with pytest.raises(ValueError, match="choose 'auto', 'positions'"):
+        read_rankings(tmp_path / "x.csv", layout="wide")
+    with pytest.raises(RankwiseFormatError, match="no such file"):
+        read_rankings(tmp_path / "x.csv")
+
+
+# -- layouts that are clear --------------------------------------------------------------------------------------
+
+FOUND = {
+    "a known prefix": ("age,rank_tea,rank_milk\n31,1,2\n47,2,1\n", ("tea", "milk"), [[1, 2], [2, 1]]),
+    "another prefix, in capitals": ("Y_tea;Y_milk\n1;2\n1;1\n", ("tea", "milk"), [[1, 2], [1, 1]]),
+    "a prefix beside numbered covariates": ("x1,x2,y_a,y_b\n3,4,1,2\n4,3,2,1\n", ("a", "b"), [[1, 2], [2, 1]]),
+    "the whole table": ("tea,milk,juice\n1,3,2\n,1,2\n", ("tea", "milk", "juice"), [[1, 3, 2], [nan, 1, 2]]),
+    "the whole table with ties": (
+        "tea,milk,juice\n1.5,3,1.5\n1,2,3\n",
+        ("tea", "milk", "juice"),
+        [[1, 2, 1], [1, 2, 3]],
+    ),
+    "numbered columns with ties": ("rank_1,rank_2\n1,1\n1,2\n", ("1", "2"), [[1, 1], [1, 2]]),
+    "places": ("id,choice_2,choice_1\n7,milk,tea\n8,,milk\n", ("tea", "milk"), [[1, 2], [inf, 1]]),
+    "places in words": ("First choice,Second choice\ntea,milk\nmilk,tea\n", ("tea", "milk"), [[1, 2], [2, 1]]),
+    "places in brackets": ("q1[1],q1[2]\ntea,milk\nmilk,tea\n", ("tea", "milk"), [[1, 2], [2, 1]]),
+    "all text": ("best,middle,worst\na,b,c\nb,c,a\nc,a,b\n", ("a", "b", "c"), [[1, 2, 3], [3, 1, 2], [2, 3, 1]]),
+    "strings": ("age,drinks\n31,tea>milk\n47,milk\n", ("tea", "milk"), [[1, 2], [inf, 1]]),
+    "JSON": ('drinks\n"[""tea"", ""milk""]"\n"[""milk""]"\n', ("tea", "milk"), [[1, 2], [inf, 1]]),
+    "long": ("Person,Item,Rank\n1,tea,1\n1,milk,2\n2,milk,1\n", ("tea", "milk"), [[1, 2], [nan, 1]]),
+    "pairwise": ("loser,winner\nmilk,tea\ntea,juice\n", ("tea", "milk", "juice"), [[1, 2, nan], [2, nan, 1]]),
+}
+
+
+@pytest.mark.parametrize("name", sorted(FOUND))
+def test_clear_layouts_are_found(tmp_path, name):
+    text, items, positions = FOUND[name]
+    rankings = read_rankings(written(tmp_path, text))
+    assert rankings.items == items
+    np.testing.assert_array_equal(rankings.positions, positions)
+
+
+def test_unlisted_reaches_the_reader(tmp_path):
+    path = written(tmp_path, "rank_tea,rank_milk\n1,\n1,2\n")
+    np.testing.assert_array_equal(read_rankings(path, unlisted="below").positions, [[1, inf], [1, 2]])
+    path = written(tmp_path, "choice_1,choice_2\ntea,milk\nmilk,\n")
+    np.testing.assert_array_equal(read_rankings(path, unlisted="missing").positions, [[1, 2], [nan, 1]])
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "positions"),
+    [
+        ("tea,milk,age\n1,2,31\n2,1,47\n", {"items": ["milk", "tea"]}, [[2, 1], [1, 2]]),
+        ("r.tea,r.milk,age\n1,2,31\n2,1,47\n", {"prefix": "r."}, [[1, 2], [2, 1]]),
+        ("r.x,r.y,age\ntea,milk,31\nmilk,,47\n", {"prefix": "r."}, [[1, 2], [inf, 1]]),
+        ("x,y,age\ntea,milk,31\nmilk,tea,47\n", {"columns": ["x", "y"]}, [[1, 2], [2, 1]]),
+        ("x,age\ntea milk,31\nmilk tea,47\n", {"column": "x", "separator": " "}, [[1, 2], [2, 1]]),
+        ("x,y,z\n1,tea,1\n1,milk,2\n", {"respondent": "x", "item": "y", "position": "z"}, [[1, 2]]),
+        ("x,y\ntea,milk\n", {"winner": "x", "loser": "y"}, [[1, 2]]),
+        ("choice_1,choice_2\ntea,milk\nmilk,tea\n", {"items": ["milk", "tea"]}, [[2, 1], [1, 2]]),
+    ],
+)
+def test_options_settle_the_layout(tmp_path, text, options, positions):
+    np.testing.assert_array_equal(read_rankings(written(tmp_path, text), **options).positions, positions)
+
+
+def test_delimiter_is_handed_on(tmp_path):
+    assert read_rankings(written(tmp_path, "rank_a:rank_b\n1:2\n"), delimiter=":").items == ("a", "b")
+
+
+# -- layouts that are not ----------------------------------------------------------------------------------------
+
+UNCLEAR = {
+    "numbers in numbered columns": (
+        "Rank_1,Rank_2,Rank_3\n1,3,2\n2,1,3\n",
+        ["may be positions", "layout='positions', prefix='Rank_')", "layout='orders', prefix='Rank_')"],
+    ),
+    "with zeros": ("Rank_1,Rank_2\n1,0\n2,1\n", ["prefix='Rank_', missing_values=['0'])"]),
+    "without a joint": ("P1,P2\n1,2\n2,1\n", ["items=['P1', 'P2'])", "columns=['P1', 'P2'])"]),
+    "covariates among numbers": (
+        "price,brand,sex\n1,2,1\n2,1,2\n",
+        ["no layout fits the columns 'price', 'brand', 'sex'", "layout='positions', items=['price', 'brand'])"],
+    ),
+    "a count": ("a,b,n\n1,2,13\n2,1,4\n", ["column 'n' may say how often", "weights='n'); or weights=None"]),
+    "a count beside a prefix": ("rank_a,rank_b,freq\n1,2,1\n2,1,4\n", ["prefix='rank_', weights='freq')"]),
+    "a count beside duels": ("winner,loser,count\na,b,3\n", ["winner='winner', loser='loser', weights='count')"]),
+    "two prefixes": ("rank_a,rank_b,y_c,y_d\n1,2,1,2\n2,1,2,1\n", ["2 groups", "prefix='rank_'", "prefix='y_'"]),
+    "positions and a string": ("rank_a,rank_b,s\n1,2,a>b\n2,1,b>a\n", ["prefix='rank_'", "column='s'"]),
+    "numbers for a header": ("3,1,2\n2,1,3\n", ["If the first line is a ranking itself"]),
+    "an order for a header": ("tea>milk\nmilk>tea\n", ["no layout fits"]),
+    "items for a header": ("tea,milk,juice\nmilk,tea,juice\n", ["no layout fits"]),
+    "covariates alone": ("age,sex\n31,f\n47,m\n", ["no layout fits", "layout='long', respondent='...'"]),
+    "two shown items, not an order": ("variety_a,variety_b,best\nx,y,A\ny,x,B\n", ["no layout fits"]),
+}
+
+
+@pytest.mark.parametrize("name", sorted(UNCLEAR))
+def test_unclear_layouts_are_refused_with_the_call_to_write(tmp_path, name):
+    text, fragments = UNCLEAR[name]
+    with pytest.raises(RankwiseFormatError) as caught:
+        read_rankings(written(tmp_path, text))
+    assert caught.value.line == 1
+    for fragment in fragments:
+        assert fragment in str(caught.value)
+
+
+def test_the_calls_shown_do_read_the_file(tmp_path):
+    path = written(tmp_path, "Rank_1,Rank_2,Rank_3\n2,3,1\n1,0,0\n")
+    as_positions = read_rankings(path, layout="positions", prefix="Rank_", missing_values=["0"])
+    as_orders = read_rankings(path, layout="orders", prefix="Rank_", missing_values=["0"])
+    np.testing.assert_array_equal(as_positions.positions, [[2, 3, 1], [1, nan, nan]])
+    np.testing.assert_array_equal(as_orders.positions, [[3, 1, 2], [1, inf, inf]])
+    assert read_rankings(path, layout="orders", missing_values=["0"]) == as_orders
+    with pytest.raises(RankwiseFormatError, match="may be positions"):
+        read_rankings(path, prefix="Rank_")
+
+
+def test_weights_can_be_declined(tmp_path):
+    path = written(tmp_path, "rank_a,rank_b,n\n1,2,13\n")
+    assert read_rankings(path, weights="n").weights.tolist() == [13]
+    rankings, covariates = read_rankings(path, weights=None, return_covariates=True)
+    assert rankings.weights.tolist() == [1]
+    assert covariates["n"].tolist() == [13]
+
+
+def test_a_named_layout_that_does_not_fit_says_what_it_misses(tmp_path):
+    path = written(tmp_path, "age,sex\n31,f\n47,m\n")
+    with pytest.raises(RankwiseFormatError, match="Name it: respondent="):
+        read_rankings(path, layout="long")
+    with pytest.raises(RankwiseFormatError, match="Name the columns"):
+        read_rankings(path, layout="positions")
+
+
+@given(data=damaged(*VALID, PREFLIB.encode(), XARFF.encode(), b"1 qid:1 1:2\n", b"1 0 d 1\n", b"1 Q0 d 1 2.5 x\n"))
+@settings(max_examples=300)
+def test_any_bytes_give_rankings_or_a_format_error(data):
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "file"
+        path.write_bytes(data)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            try:
+                rankings, covariates = read_rankings(path, return_covariates=True)
+            except RankwiseFormatError:
+                return
+    assert isinstance(rankings, Rankings)
+    assert all(len(column) == len(rankings) for column in covariates.values())
+
+
+# -- files of the field ------------------------------------------------------------------------------------------
+
+SPORTS = ["Soccer", "Swimming", "Volleyball", "Cycling", "Basket", "Boxe_and_martial_arts", "Tennis", "Jogging"]
+GENRES = [
+    "Classic",
+    "Novel",
+    "Thriller",
+    "Fantasy",
+    "Biography",
+    "Teenage",
+    "Horror",
+    "Comics",
+    "Poetry",
+    "Essay",
+    "Humor",
+]
+TRAITS = [
+    "Absorption",
+    "Redundancy",
+    "Small_stressors",
+    "Non_monotonicity",
+    "Requisite_variety",
+    "Emergence",
+    "Uncoupling",
+]
+BEERS = [
+    "Stella",
+    "Kwak",
+    "KronKron",
+    "Faro",
+    "Kron1664",
+    "Chimay",
+    "Pelforth",
+    "KronCarls",
+    "KronKanter",
+    "Hoegaarden",
+    "Grimbergen",
+    "Pietra",
+]
+BEERS += ["Affligem", "Goudale", "Leffe", "Heineken", "Duvel", "Choulette", "Orval", "Karmeliet"]
+CARS = ["price", "exterior", "brand", "tech.equip", "country", "interior"]
+CROON = ["0", "1", "2", "3"]
+
+# file: options (none = the plain call reads it), shape, kind, number of covariates
+REAL = {
+    "rankings-with-covariates/gss_job_values": ({}, (20568, 5), "full", 20),
+    "rankings-with-covariates/consrankclass_evs": ({}, (1911, 4), "incomplete", 7),
+    "rankings-with-covariates/consrankclass_irish": ({}, (1083, 5), "tied", 6),
+    "rankings-with-covariates/consrankclass_univranks": ({}, (212, 6), "tied", 8),
+    "rankings-with-covariates/msmix_horror": ({}, (421, 5), "full", 0),
+    "rankings-with-covariates/msmix_sports": ({"items": SPORTS}, (647, 8), "full", 31),
+    "rankings-with-covariates/msmix_read_genres": ({"items": GENRES}, (507, 11), "incomplete", 7),
+    "rankings-with-covariates/msmix_antifragility": ({"items": TRAITS}, (99, 7), "full", 10),
+    "rankings-with-covariates/msmix_beers": ({"items": BEERS, "unlisted": "below"}, (105, 20), "top-k", 1),
+    "rankings-with-covariates/prefmod_carconf": ({"items": CARS}, (435, 6), "incomplete", 3),
+    "rankings-with-covariates/prefmod_salad": ({}, (32, 4), "full", 0),
+    "rankings-with-covariates/gosset_nicabean_trial": ({"respondent": ["id", "trait"]}, None, "incomplete", 2),
+    "preflib/classic/apa1980_full": ({"unlisted": "below"}, (15449, 5), "top-k", 0),
+    "preflib/classic/beach_pairwise": ({}, (1442, 15), "incomplete", 1),
+    "preflib/classic/big4": ({"weights": "n"}, None, "full", 0),
+    "preflib/classic/brook_upton": ({"weights": "Wk"}, None, None, 0),
+    "preflib/classic/croon": ({"layout": "orders", "columns": CROON, "weights": "4"}, (24, 4), "full", 0),
+    "preflib/classic/emond_mason_15items": ({"items": list("ABCDEFGHIJKLMNO"), "weights": "Wk"}, None, "incomplete", 0),
+    "preflib/classic/german_political_goals": ({}, (2262, 4), "full", 0),
+    "preflib/classic/idea": ({}, (98, 5), "full", 0),
+    "preflib/classic/sports_130x7": ({}, (130, 7), "full", 0),
+    "preflib/classic/leisure_black": ({"layout": "positions", "weights": "n"}, (6, 3), "full", 0),
+    "preflib/classic/leisure_white": ({"layout": "positions", "weights": "n"}, (6, 3), "full", 0),
+    "preflib/classic/song": ({"layout": "positions", "weights": "n"}, None, "full", 0),
+    "preflib/classic/potato_true": ({"layout": "positions"}, (1, 20), "full", 0),
+    "preflib/classic/potato_visual": ({"layout": "positions"}, (12, 20), "full", 0),
+    "preflib/classic/potato_weighing": ({"layout": "positions"}, (12, 20), "full", 0),
+    "preflib/classic/gaming_orderings": ({"layout": "orders"}, None, "full", 0),
+    "preflib/classic/occup_orderings": ({"layout": "orders"}, None, "full", 0),
+    "preflib/classic/nascar2002_orderings": ({"layout": "orders", "missing_values": ["0"]}, None, "top-k", 0),
+    "preflib/classic/rice_orderings": ({"layout": "orders", "missing_values": ["0"]}, None, "top-k", 0),
+}
+
+
+@pytest.mark.parametrize("name", sorted(REAL))
+def test_real_tables(benchmark_data, name):
+    options, shape, kind, n_covariates = REAL[name]
+    rankings, covariates = read_rankings(benchmark_data / f"{name}.csv.gz", return_covariates=True, **options)
+    assert shape in (None, rankings.shape)
+    assert kind in (None, rankings.kind)
+    assert len(covariates) == n_covariates
+    assert all(len(column) == len(rankings) for column in covariates.values())
+
+
+@pytest.mark.parametrize("name", sorted(name for name, expected in REAL.items() if expected[0].keys() - {"unlisted"}))
+def test_plain_calls_that_fail_show_the_way(benchmark_data, name):
+    options = {option: value for option, value in REAL[name][0].items() if option != "unlisted"}
+    if name.endswith("croon"):
+        del options["weights"]  # its column is named 4
+    with pytest.raises(RankwiseFormatError) as caught:
+        read_rankings(benchmark_data / f"{name}.csv.gz")
+    for option, value in options.items():
+        assert f"{option}={value!r}" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "rankings-with-covariates/gosset_breadwheat.csv.gz",
+        "rankings-with-covariates/gosset_cassava.csv.gz",
+        "rankings-with-covariates/gosset_nicabean_covar.csv.gz",
+        "rankings-with-covariates/plackettluce_beans.csv.gz",
+        "preflib/classic/sushi10_pairwise_counts.csv",
+    ],
+)
+def test_tables_of_other_kinds_are_refused(benchmark_data, name):
+    with pytest.raises(RankwiseFormatError, match="no layout fits"):
+        read_rankings(benchmark_data / name)
+
+
+def test_label_ranking_files_read_as_pandas_reads_them(benchmark_data):
+    pandas = pytest.importorskip("pandas")
+    paths = sorted((benchmark_data / "label-ranking").glob("*.csv.gz"))
+    assert paths
+    for path in paths:
+        rankings, covariates = read_rankings(path, return_covariates=True)
+        frame = pandas.read_csv(path)
+        places = frame.filter(regex="^y_")
+        assert rankings.items == tuple(name[2:] for name in places.columns)
+        np.testing.assert_array_equal(rankings.positions, places.to_numpy(float))
+        pandas.testing.assert_frame_equal(
+            pandas.DataFrame(covariates), frame.drop(columns=places.columns).astype(float)
+        )
+
+
+def test_a_table_with_odd_ties_and_zeros_is_read_when_the_call_says_so(benchmark_data):
+    path = benchmark_data / "preflib" / "classic" / "usaranks_50items.csv.gz"
+    with gzip.open(path, "rt") as file:
+        states = [name.strip('"') for name in file.readline().strip().split(",")]
+    with pytest.raises(RankwiseFormatError) as caught:
+        read_rankings(path)
+    assert f"layout='positions', items={states!r}, missing_values=['0'])" in str(caught.value)
+    with pytest.raises(RankwiseFormatError, match="'0' is not a position"):
+        read_rankings(path, items=states)
+    assert read_rankings(path, items=states, missing_values=["0"]).shape == (104, 50)
+
+
+def test_real_values(benchmark_data):
+    classic = benchmark_data / "preflib" / "classic"
+    nascar = read_rankings(classic / "nascar2002_orderings.csv.gz", layout="orders", missing_values=["0"])
+    assert nascar.items[nascar.positions[0].argmin()] == "83"
+    assert nascar.n_items == 87
+    potato = read_rankings(classic / "potato_true.csv.gz", layout="positions")
+    assert potato.items[potato.positions[0].argmin()] == "P12"
+    croon = read_rankings(classic / "croon.csv.gz", columns=CROON, weights="4")
+    assert croon.weights[:3].tolist() == [137, 29, 309]
+    apa = read_rankings(classic / "apa1980_full.csv.gz")
+    assert np.sum(np.isfinite(apa.positions).all(axis=1)) == 5738
+    beach = read_rankings(classic / "beach_pairwise.csv.gz")
+    assert beach.positions[0, beach.items.index("15")] == 1
+    assert beach.positions[0, beach.items.index("2")] == 2
+
+
+def test_long_form_of_a_real_trial(benchmark_data):
+    pandas = pytest.importorskip("pandas")
+    path = benchmark_data / "rankings-with-covariates" / "gosset_nicabean_trial.csv.gz"
+    rankings, covariates = read_rankings(path, respondent=["id", "trait"], return_covariates=True)
+    frame = pandas.read_csv(path)
+    wide = frame.pivot_table(index=["id", "trait"], columns="item", values="rank", sort=False)
+    assert rankings.shape == wide.shape
+    expected = Rankings(wide[list(rankings.items)].to_numpy())
+    keys = list(zip(covariates["id"], covariates["trait"], strict=True))
+    np.testing.assert_array_equal(rankings.positions, expected.positions[[wide.index.get_loc(key) for key in keys]])

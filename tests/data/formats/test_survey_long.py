@@ -1,0 +1,89 @@
+from __future__ import annotations
+
+import re
+import tempfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from rankwise import Rankings, RankwiseFormatError
+from rankwise.data.formats import buckets
+from rankwise.data.formats.survey_long import read_long_csv, read_pairwise_csv
+from tests.data.formats.survey_files import written
+from tests.strategies import position_matrices
+
+inf, nan = np.inf, np.nan
+
+
+def test_long_form(tmp_path):
+    text = "judge,wine,place,age,n\nann,red,1,31,2\nbob,rose,,47,1\nann,white,2,31,2\nbob,red,1,47,1\n"
+    rankings, covariates = read_long_csv(
+        written(tmp_path, text), item="wine", weights="n", items=["white", "red", "rose"]
+    )
+    np.testing.assert_array_equal(rankings.positions, [[2, 1, nan], [nan, 1, nan]])
+    assert rankings.weights.tolist() == [2, 1]
+    assert covariates["judge"].tolist() == ["ann", "bob"]
+    assert covariates["age"].tolist() == [31, 47]
+    assert list(covariates) == ["judge", "age"]
+    below, _ = read_long_csv(written(tmp_path, text), item="wine", unlisted="below", drop=["n"])
+    assert below.items == ("red", "rose", "white")
+    np.testing.assert_array_equal(below.positions, [[1, inf, 2], [1, inf, inf]])
+
+
+def test_long_form_with_two_columns_for_the_respondent(tmp_path):
+    path = written(tmp_path, "id,trait,item,rank\n1,taste,a,1\n1,taste,b,2\n1,colour,b,1\n1,colour,a,2\n")
+    with pytest.raises(RankwiseFormatError, match=re.escape("respondent=['id', 'trait']")):
+        read_long_csv(path)
+    rankings, covariates = read_long_csv(path, respondent=["id", "trait"])
+    assert rankings.positions.tolist() == [[1, 2], [2, 1]]
+    assert covariates["trait"].tolist() == ["taste", "colour"]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({}, "is the item"),
+        ({"item": "x", "position": "z"}, "no column 'z'"),
+        ({"item": "x", "drop": ["z"]}, "no column 'z'"),
+        ({"item": "x", "items": ["b"]}, "item 'a' is not declared"),
+    ],
+)
+def test_long_form_asks_for_what_it_misses(tmp_path, options, message):
+    with pytest.raises(RankwiseFormatError, match=message):
+        read_long_csv(written(tmp_path, "id,x,rank\n1,a,1\n"), **options)
+
+
+@given(values=position_matrices(kinds=("full", "tied", "incomplete"), min_items=2), seed=st.integers(0, 2**32 - 1))
+@settings(max_examples=60)
+def test_long_form_says_what_the_wide_form_says(values, seed):
+    values = np.where(np.isinf(values), nan, values)
+    rows = [f"r{r},i{i},{'' if np.isnan(v) else f'{v:g}'}" for (r, i), v in np.ndenumerate(values)]
+    head, rest = rows[:: values.shape[1]], [row for at, row in enumerate(rows) if at % values.shape[1]]
+    np.random.default_rng(seed).shuffle(rest)
+    with tempfile.TemporaryDirectory() as folder:
+        path = written(Path(folder), "\n".join(["id,item,position", *head, *rest]))
+        rankings, _ = read_long_csv(path, items=[f"i{i}" for i in range(values.shape[1])])
+    assert rankings == Rankings(values, rankings.items)
+
+
+def test_pairwise(tmp_path):
+    text = "judge,bottom_item,top_item,count\nann,2,10,3\nbob,10,1,1\n"
+    rankings, covariates = read_pairwise_csv(written(tmp_path, text), weights="count")
+    assert rankings.items == ("1", "2", "10")
+    np.testing.assert_array_equal(rankings.positions, [[nan, 2, 1], [1, nan, 2]])
+    assert rankings.weights.tolist() == [3, 1]
+    assert covariates["judge"].tolist() == ["ann", "bob"]
+
+
+def test_tables_far_larger_than_their_file_are_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr(buckets, "_SMALL", 1000)
+    n = 300
+    path = written(tmp_path, "winner,loser\n" + "".join(f"a{i},b{i}\n" for i in range(n)))
+    with pytest.raises(RankwiseFormatError, match="300 rankings of 600 items would fill 180,000 cells"):
+        read_pairwise_csv(path)
+    path = written(tmp_path, "id,item,rank\n" + "".join(f"{i},{i},1\n" for i in range(n)))
+    with pytest.raises(RankwiseFormatError, match="would fill 90,000 cells"):
+        read_long_csv(path)

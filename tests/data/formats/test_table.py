@@ -1,0 +1,95 @@
+from __future__ import annotations
+
+import gzip
+from functools import partial
+
+import numpy as np
+import pytest
+
+from rankwise import RankwiseFormatError
+from rankwise.data.formats.survey import read_positions_csv
+from tests.data.formats.survey_files import written
+
+nan = np.nan
+
+positions = partial(read_positions_csv, prefix="rank_")
+
+
+@pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
+def test_delimiter_is_found(tmp_path, delimiter):
+    text = "rank_a,rank_b,note\n1,2,x\n2,1,y\n".replace(",", delimiter)
+    rankings, covariates = read_positions_csv(written(tmp_path, text))
+    assert rankings.positions.tolist() == [[1, 2], [2, 1]]
+    assert covariates["note"].tolist() == ["x", "y"]
+
+
+def test_other_delimiters_inside_cells_do_not_confuse(tmp_path):
+    text = "rank_a;rank_b;note\n1;2;1,5\n2;1;2,5\n"
+    assert read_positions_csv(written(tmp_path, text))[1]["note"].tolist() == ["1,5", "2,5"]
+
+
+def test_delimiter_can_be_given(tmp_path):
+    path = written(tmp_path, "rank_a:rank_b\n1:2\n")
+    assert read_positions_csv(path, delimiter=":")[0].items == ("a", "b")
+    with pytest.raises(ValueError, match="give one character"):
+        read_positions_csv(path, delimiter="::")
+
+
+def test_quotes_line_breaks_blank_lines_and_byte_order_mark(tmp_path):
+    text = '\ufeff"rank_a", rank_b ,"a ""note"""\r\n\r\n1,2,"two\r\nlines, and a comma"\r\n   \r\n 2 ,1,x\r\n'
+    rankings, covariates = read_positions_csv(written(tmp_path, text))
+    assert rankings.positions.tolist() == [[1, 2], [2, 1]]
+    assert list(covariates) == ['a "note"']
+    assert covariates['a "note"'].tolist() == ["two\nlines, and a comma", "x"]
+
+
+def test_lines_are_counted_through_quoted_line_breaks(tmp_path):
+    path = written(tmp_path, 'rank_a,rank_b,note\n1,2,"x\ny\nz"\n\n1,two,x\n')
+    with pytest.raises(RankwiseFormatError) as caught:
+        positions(path)
+    assert (caught.value.line, caught.value.column) == (6, 2)
+
+
+def test_endless_cells_are_refused(tmp_path):
+    with pytest.raises(RankwiseFormatError, match=r"line 2: .*field limit.*below 131,072 characters"):
+        positions(written(tmp_path, "rank_a,rank_b\n1," + "2" * 140_000 + "\n"))
+
+
+def test_gzip_is_read(tmp_path):
+    path = tmp_path / "survey.csv.gz"
+    path.write_bytes(gzip.compress(b"rank_a,rank_b\n1,2\n"))
+    assert read_positions_csv(path)[0].positions.tolist() == [[1, 2]]
+
+
+def test_qualtrics_rows_are_skipped(tmp_path):
+    mark = '"{""ImportId"":""QID1_1""}"'
+    text = f'Q1_1,Q1_2\n"Rank: tea","Rank: milk,\nhot"\n{mark},{mark}\n1,2\n2,1\n'
+    rankings, _ = read_positions_csv(written(tmp_path, text), prefix="Q1_")
+    assert rankings.items == ("1", "2")
+    assert rankings.positions.tolist() == [[1, 2], [2, 1]]
+    with pytest.raises(RankwiseFormatError, match="no row below"):
+        read_positions_csv(written(tmp_path, f"Q1_1,Q1_2\nx,y\n{mark},{mark}\n"))
+
+
+def test_covariates_are_numbers_only_where_nothing_is_lost(tmp_path):
+    text = (
+        "rank_a,rank_b,number,text,zip,id,gone,big\n"
+        "1,2,1.5,x,01234,12345678901234567890,,1e3\n"
+        "2,1,NA,-,94110,12345678901234567891,N/A,2\n"
+    )
+    _, covariates = read_positions_csv(written(tmp_path, text))
+    assert list(covariates) == ["number", "text", "zip", "id", "gone", "big"]
+    np.testing.assert_array_equal(covariates["number"], [1.5, nan])
+    np.testing.assert_array_equal(covariates["gone"], [nan, nan])
+    np.testing.assert_array_equal(covariates["big"], [1000, 2])
+    assert covariates["text"].tolist() == ["x", None]
+    assert covariates["zip"].tolist() == ["01234", "94110"]
+    assert covariates["id"].tolist() == ["12345678901234567890", "12345678901234567891"]
+
+
+def test_covariates_make_data_frames(tmp_path):
+    pandas, polars, pyarrow = (pytest.importorskip(name) for name in ("pandas", "polars", "pyarrow"))
+    _, covariates = read_positions_csv(written(tmp_path, "rank_a,rank_b,age,sex\n1,2,31,f\n2,1,,\n"))
+    assert pandas.DataFrame(covariates).shape == (2, 2)
+    assert polars.DataFrame(covariates).shape == (2, 2)
+    assert pyarrow.table(covariates).shape == (2, 2)
