@@ -1,0 +1,109 @@
+"""Consensus by places: Borda's rule for full, tied, top-k and incomplete rankings."""
+
+from __future__ import annotations
+
+from typing import Literal, overload
+
+import numpy as np
+
+from rankwise._typing import ArrayLike, FloatArray
+from rankwise.data import Rankings
+
+# Sums of floating-point shares do not tell scores apart that are closer than this.
+_SAME_SCORE = 1e-12
+
+
+@overload
+def borda(
+    rankings: ArrayLike, *, weights: ArrayLike | None = ..., return_scores: Literal[False] = ...
+) -> FloatArray: ...
+
+
+@overload
+def borda(
+    rankings: ArrayLike, *, weights: ArrayLike | None = ..., return_scores: Literal[True]
+) -> tuple[FloatArray, FloatArray]: ...
+
+
+def borda(
+    rankings: ArrayLike, *, weights: ArrayLike | None = None, return_scores: bool = False
+) -> FloatArray | tuple[FloatArray, FloatArray]:
+    r"""Order items by the share of their opponents that they beat: Borda's consensus.
+
+    *Definition.* Let ranking :math:`r`, of weight :math:`w_r`, hold :math:`m_r` items, of which item :math:`i`
+    has mid-rank :math:`\rho_r(i)`. The score of an item is the weighted mean, over the rankings that hold it
+    and at least one other item, of the share of the others that it beats, a tie counting one half:
+
+    .. math:: s(i) = \frac{\sum_r w_r\,(m_r - \rho_r(i)) / (m_r - 1)}{\sum_r w_r}.
+
+    Where no item is missing this is :math:`(k - \bar\rho(i)) / (k - 1)`: the order of the mean ranks.
+
+    Parameters
+    ----------
+    rankings : array-like of shape (n_rankings, n_items) or Rankings
+        Positions: column = item, 1 = best. Unlisted items share the places below the listed ones; a ranking
+        says nothing of its missing items.
+    weights : array-like of shape (n_rankings,), optional
+        How often each ranking counts; by default the weights of the Rankings, else ones.
+    return_scores : bool, default=False
+        Whether to return the scores too.
+
+    Returns
+    -------
+    positions : ndarray of shape (n_items,), float64
+        The consensus: 1 = best, equal scores tie (dense: 1, 2, 2, 3).
+    scores : ndarray of shape (n_items,), float64
+        From 0 (below every opponent) to 1 (above every opponent). Only with ``return_scores=True``.
+
+    Notes
+    -----
+    Shares, and not places, are averaged because a place depends on how many items were there to be ranked: third
+    of three is last, third of thirty is not. If rankings show random subsets of the items, the expected share is
+    that of the full rankings, whatever the sizes of the subsets. If what is missing depends on what is
+    liked, no average of places is safe.
+
+    References
+    ----------
+    J.-C. de Borda, Mémoire sur les élections au scrutin. Histoire de l'Académie Royale des Sciences, 1781.
+
+    Examples
+    --------
+    >>> from rankwise.aggregation import borda
+    >>> borda([[1, 2, 3], [1, 3, 2], [2, 1, 3]])
+    array([1., 2., 3.])
+    >>> borda([[1, 2, 3], [float("nan"), 1, 2]], return_scores=True)
+    (array([1., 2., 3.]), array([1.  , 0.75, 0.  ]))
+    """
+    rankings = Rankings(rankings, weights=weights)
+    scores = _mean_shares_beaten(rankings)
+    unknown = np.isnan(scores)
+    if unknown.any():
+        name = rankings.items[int(np.argmax(unknown))]
+        raise ValueError(
+            f"no ranking compares item {name!r} with another, so it has no place in a consensus; "
+            "keep the other items with Rankings.select([...]), or add rankings that hold it"
+        )
+    positions = _dense_positions_of(scores)
+    return (positions, scores) if return_scores else positions
+
+
+# ---------------------------------------------------------------------------------------------------------------
+
+
+def _mean_shares_beaten(rankings: Rankings) -> FloatArray:
+    """Score of each item; NaN for an item that no ranking of positive weight compares."""
+    places = rankings.midranks()
+    opponents = np.sum(~np.isnan(places), axis=1, keepdims=True) - 1.0
+    # A ranking of a single item compares nothing: 0 / 0 is NaN, so it is left out like a missing item.
+    with np.errstate(invalid="ignore"):
+        shares = (opponents + 1 - places) / opponents
+        compared = ~np.isnan(shares)
+        return (rankings.weights @ np.where(compared, shares, 0.0)) / (rankings.weights @ compared)
+
+
+def _dense_positions_of(scores: FloatArray) -> FloatArray:
+    """Positions by decreasing score; unlike `positions_from_scores`, scores equal up to rounding tie."""
+    order = np.argsort(-scores, kind="stable")
+    positions = np.empty_like(scores)
+    positions[order] = 1 + np.cumsum(-np.diff(scores[order], prepend=scores[order[:1]]) > _SAME_SCORE)
+    return positions

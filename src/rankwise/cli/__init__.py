@@ -1,0 +1,5 @@
+"""The command ``rankwise``."""
+
+from rankwise.cli.app import main
+
+__all__ = ["main"]
