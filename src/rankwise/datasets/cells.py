@@ -1,0 +1,121 @@
+"""Label ranking data with cells: each cell of a grid has its own central ranking."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import numpy as np
+
+from rankwise._random import check_generator
+from rankwise._typing import FloatArray, IntArray, RandomState
+from rankwise.data import Rankings
+from rankwise.datasets._common import check_choice, check_sizes
+from rankwise.datasets.samplers import sample_mallows
+
+
+def make_cell_label_ranking(
+    n_samples: int = 1000,
+    n_items: int = 5,
+    *,
+    setting: Literal[1, 2, 3] = 1,
+    n_cells: int = 6,
+    theta: float | None = None,
+    random_state: RandomState = None,
+) -> tuple[FloatArray, Rankings, Any]:
+    """Rank labels by the cell of a grid that a sample falls into.
+
+    Two features are cut into a grid of equally likely cells, as square as ``n_cells`` allows: 6 cells are 2 times
+    3, a tree of depth 3. Each cell has a central ranking, drawn uniformly; its samples repeat the centre, or
+    follow a Mallows model around it.
+
+    Parameters
+    ----------
+    n_samples, n_items : int
+        Number of rows and of labels.
+    setting : {1, 2, 3}, default=1
+        1: both features uniform on [0, 1]; 2: the second is categorical; 3: both are. A categorical feature has
+        one level for each interval of the grid, coded 0, 1, 2, ...
+    n_cells : int, default=6
+        Number of cells.
+    theta : float, optional
+        Concentration of the Mallows model (larger = spikier; the paper writes phi). None: constant on each cell.
+    random_state : None, int, Generator or RandomState
+        Where the random numbers come from. The same seed gives the same X and centres whatever theta.
+
+    Returns
+    -------
+    X : ndarray of shape (n_samples, 2), float64
+    y : Rankings
+        Full rankings, 1 = best.
+    bunch : Bunch
+        ``cell`` (n_samples,) from 0, ``centers`` (Rankings, one per cell), ``cells`` (the cells in words),
+        ``thresholds`` (inner borders of each feature), ``categorical_features`` (columns of codes).
+
+    References
+    ----------
+    .. [1] S. Clémençon, A. Korba, E. Sibony (2018). Ranking median regression: learning to order through local
+       consensus. ALT, section 5.1. The paper fixes the number of cells and the depth, not the borders.
+
+    Examples
+    --------
+    >>> from rankwise.datasets import make_cell_label_ranking
+    >>> X, y, bunch = make_cell_label_ranking(setting=2, theta=2.0, random_state=0)
+    >>> bunch.categorical_features, bunch.cells[5]
+    ([1], 'x1 >= 0.5 and x2 = 2')
+    """
+    check_choice("setting", setting, (1, 2, 3))
+    check_sizes(n_samples=n_samples, n_items=n_items, n_cells=n_cells)
+    rng = check_generator(random_state)
+    categorical = {1: [], 2: [1], 3: [0, 1]}[setting]
+    levels = _grid_shape(n_cells)
+    uniforms = rng.random((n_samples, 2))
+    # Numeric or not, the interval of the uniform number is the level; so all settings share their cells.
+    level = (uniforms * levels).astype(np.intp)
+    X = uniforms.copy()
+    X[:, categorical] = level[:, categorical]
+    cell = level[:, 0] * levels[1] + level[:, 1]
+    centers = np.argsort(rng.random((n_cells, n_items)), axis=1) + 1.0
+    concentration = np.inf if theta is None else theta
+    y = sample_mallows(centers[cell], concentration, n_samples, rng)
+
+    from sklearn.utils import Bunch
+
+    bunch = Bunch(
+        cell=cell,
+        centers=Rankings(centers),
+        cells=_cells_in_words(levels, categorical),
+        thresholds=[np.arange(1, size) / size for size in levels],
+        categorical_features=categorical,
+    )
+    return X, Rankings(y), bunch
+
+
+# ---------------------------------------------------------------------------------------------------------------
+
+
+def _grid_shape(n_cells: int) -> IntArray:
+    """Factors of the number of cells, as equal as possible, the smaller first."""
+    smaller = max(size for size in range(1, int(np.sqrt(n_cells)) + 1) if n_cells % size == 0)
+    return np.array([smaller, n_cells // smaller])
+
+
+def _cells_in_words(levels: IntArray, categorical: list[int]) -> tuple[str, ...]:
+    return tuple(
+        " and ".join(
+            _interval_in_words(f"x{column + 1}", index, levels[column], column in categorical)
+            for column, index in enumerate((first, second))
+        )
+        for first in range(levels[0])
+        for second in range(levels[1])
+    )
+
+
+def _interval_in_words(name: str, index: int, size: int, is_categorical: bool) -> str:
+    if is_categorical:
+        return f"{name} = {index}"
+    low, high = f"{index / size:.3g}", f"{(index + 1) / size:.3g}"
+    if size == 1:
+        return f"any {name}"
+    if index == 0:
+        return f"{name} < {high}"
+    return f"{name} >= {low}" if index == size - 1 else f"{low} <= {name} < {high}"

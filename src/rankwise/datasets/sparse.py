@@ -1,0 +1,246 @@
+"""Label ranking data with sparse scores: each label depends on a few binary features."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import numpy as np
+
+from rankwise._random import check_generator
+from rankwise._typing import ArrayLike, FloatArray, RandomState
+from rankwise.data import Rankings
+from rankwise.datasets._common import check_choice, check_sizes, check_spread, sorted_positions
+from rankwise.datasets.mechanisms import Partition, Survival, make_incomplete, make_partial
+from rankwise.datasets.samplers import sample_mallows
+from rankwise.metrics import kendall_tau_score
+
+#: number of features of the two families of the paper; its other sizes are the defaults
+_PRESETS = {"SFN": 100, "LFN": 1000}
+# Scores lie in [1/4, 3/4] and noise in [-1/4, 1/4], so noisy scores stay in [0, 1].
+_MOST_NOISE = 0.25
+# A Gaussian this wide, cut off at 1/4, is uniform for every purpose.
+_WIDEST_GAUSSIAN = 100.0
+_BISECTIONS = 60
+
+
+def make_sparse_label_ranking(
+    n_samples: int = 10_000,
+    n_features: int = 100,
+    n_items: int = 5,
+    n_informative: int = 10,
+    *,
+    preset: Literal["SFN", "LFN"] | None = None,
+    X: ArrayLike | None = None,
+    noise: Literal["none", "gaussian", "uniform", "mallows"] = "none",
+    noise_scale: float = 0.0,
+    theta: float | None = None,
+    survival: Survival | None = None,
+    partial: Partition | None = None,
+    random_state: RandomState = None,
+) -> tuple[FloatArray, Rankings, Any]:
+    r"""Rank labels by noisy scores that depend on a few binary features each.
+
+    *Definition.* x is uniform on :math:`\{0, 1\}^d`. Label i has the score :math:`m_i(x) = a_i + b_i \langle w_i,
+    x \rangle`, where :math:`w_i` has at most r entries other than 0 (r times, a coordinate is drawn with
+    replacement and its weight set to 100 U(0, 1)) and :math:`a_i, b_i` scale the scores of the sample to [1/4,
+    3/4]. Labels are sorted by *decreasing* :math:`m_i(x) + \xi_i`: the highest score has position 1.
+
+    Parameters
+    ----------
+    n_samples, n_features, n_items, n_informative : int
+        n, d, k and r.
+    preset : {"SFN", "LFN"}, optional
+        The families of the paper: d = 100 or d = 1000 in place of ``n_features``. Its n, k and r are the defaults.
+    X : array-like of shape (n, d), optional
+        Features to use instead of random bits; they also say n and d.
+    noise : {"none", "gaussian", "uniform", "mallows"}, default="none"
+        Noise on the scores, independent over labels: Gaussian with standard deviation ``noise_scale``, truncated
+        to [-1/4, 1/4], or uniform on [-noise_scale, noise_scale]; or Mallows noise on the positions.
+    noise_scale : float, default=0.0
+        See ``noise``; `noise_scale_for` finds the value for a wanted share of changed rankings.
+    theta : float, optional
+        Concentration of the Mallows noise: larger is less noise.
+    survival : float, array-like or callable, optional
+        Probability that a label is observed, see `make_incomplete`.
+    partial : sequence of int, "random" or callable, optional
+        Blocks of places that tie, see `make_partial`; done before labels drop out.
+    random_state : None, int, Generator or RandomState
+        Where the random numbers come from. The same seed gives the same X and scores whatever the noise.
+
+    Returns
+    -------
+    X : ndarray of shape (n, d), float64
+    y : Rankings
+        Observed rankings of the k labels.
+    bunch : Bunch
+        ``noiseless`` (Rankings by m(x) alone; equal scores in label order), ``complete`` (Rankings with noise,
+        before ``partial`` and ``survival``), ``scores`` (n, k), ``noisy_scores`` (n, k; None for Mallows noise),
+        ``alpha`` (share of rows where complete differs from noiseless), ``beta`` (mean Kendall tau of the two),
+        ``informative`` (for each label, the features with weight).
+
+    References
+    ----------
+    .. [1] D. Fotakis, A. Kalavasis, E. Psaroudaki (2022). Label ranking through nonparametric regression. ICML.
+
+    Examples
+    --------
+    >>> from rankwise.datasets import make_sparse_label_ranking
+    >>> X, y, bunch = make_sparse_label_ranking(100, noise="mallows", theta=2, random_state=0)
+    >>> X.shape, y.shape
+    ((100, 100), (100, 5))
+    """
+    _check_noise(noise, noise_scale, theta)
+    if preset is not None:
+        check_choice("preset", preset, tuple(_PRESETS))
+        n_features = _PRESETS[preset]
+    rng = check_generator(random_state)
+    features = _binary_features(n_samples, n_features, rng) if X is None else _check_features(X)
+    check_sizes(n_informative=n_informative)
+    check_sizes(n_items=n_items, at_least=2)
+    weights = _sparse_weights(features.shape[1], n_items, n_informative, rng)
+    scores = _scaled_to_half(features @ weights.T)
+    noiseless = sorted_positions(scores)
+    if noise == "mallows":
+        noisy_scores, complete = None, sample_mallows(noiseless, theta, random_state=rng)  # type: ignore[arg-type]
+    else:
+        noisy_scores = scores + _noise_values(noise, noise_scale, rng.random(scores.shape))
+        complete = sorted_positions(noisy_scores)
+    y = Rankings(complete)
+    if partial is not None:
+        y = make_partial(y, partial, random_state=rng)
+    if survival is not None:
+        y = make_incomplete(y, survival, X=features, random_state=rng)
+
+    from sklearn.utils import Bunch
+
+    bunch = Bunch(
+        noiseless=Rankings(noiseless),
+        complete=Rankings(complete),
+        scores=scores,
+        noisy_scores=noisy_scores,
+        alpha=_share_changed(noiseless, complete),
+        beta=kendall_tau_score(noiseless, complete),
+        informative=tuple(np.flatnonzero(row) for row in weights),
+    )
+    return features, y, bunch
+
+
+def noise_scale_for(
+    alpha: float,
+    scores: ArrayLike,
+    *,
+    noise: Literal["gaussian", "uniform"] = "gaussian",
+    random_state: RandomState = None,
+) -> float:
+    """Find the scale at which noise changes a wanted share of the rankings.
+
+    Parameters
+    ----------
+    alpha : float
+        Wanted share of rows whose ranking differs from the noiseless one, 0 to less than 1.
+    scores : array-like of shape (n, k)
+        Noiseless scores, as in ``bunch.scores`` of `make_sparse_label_ranking`.
+    noise : {"gaussian", "uniform"}, default="gaussian"
+        The kind of noise, see `make_sparse_label_ranking`.
+    random_state : None, int, Generator or RandomState
+        Where the random numbers come from; the same ones serve every scale that is tried.
+
+    Returns
+    -------
+    float
+        The ``noise_scale``; on these numbers it gives alpha up to one row, on fresh ones up to chance.
+
+    Examples
+    --------
+    >>> from rankwise.datasets import make_sparse_label_ranking, noise_scale_for
+    >>> _, _, clean = make_sparse_label_ranking(1000, random_state=0)
+    >>> scale = noise_scale_for(0.5, clean.scores, random_state=1)
+    >>> _, _, noisy = make_sparse_label_ranking(1000, noise="gaussian", noise_scale=scale, random_state=0)
+    >>> bool(abs(noisy.alpha - 0.5) < 0.05)
+    True
+    """
+    check_choice("noise", noise, ("gaussian", "uniform"))
+    if not 0 <= alpha < 1:
+        raise ValueError(f"alpha is {alpha}, but a share of changed rankings lies between 0 and 1")
+    matrix = np.asarray(scores, dtype=np.float64)
+    if matrix.ndim != 2 or matrix.size == 0:
+        raise ValueError(f"scores has shape {matrix.shape}; give one row per sample and one column per label")
+    uniforms = check_generator(random_state).random(matrix.shape)
+    noiseless = sorted_positions(matrix)
+
+    def share(scale: float) -> float:
+        return _share_changed(noiseless, sorted_positions(matrix + _noise_values(noise, scale, uniforms)))
+
+    low, high = 0.0, _WIDEST_GAUSSIAN if noise == "gaussian" else _MOST_NOISE
+    most = share(high)
+    if alpha > most:
+        raise ValueError(
+            f"alpha = {alpha} cannot be reached: noise of at most 1/4 changes {most:.3f} of these rankings; "
+            "choose a smaller alpha, or scores that lie closer together"
+        )
+    for _ in range(_BISECTIONS):
+        middle = (low + high) / 2
+        if share(middle) < alpha:
+            low = middle
+        else:
+            high = middle
+    return high if alpha > 0 else 0.0
+
+
+# ---------------------------------------------------------------------------------------------------------------
+
+
+def _check_noise(noise: str, noise_scale: float, theta: float | None) -> None:
+    check_choice("noise", noise, ("none", "gaussian", "uniform", "mallows"))
+    if (noise == "mallows") != (theta is not None):
+        raise ValueError(f"noise is {noise!r} and theta is {theta}; theta belongs to noise='mallows', and only there")
+    check_spread(noise_scale=noise_scale)
+    if noise in ("none", "mallows") and noise_scale != 0:
+        raise ValueError(f"noise_scale is {noise_scale}, which noise={noise!r} has no use for; leave it away")
+    if noise == "uniform" and noise_scale > _MOST_NOISE:
+        raise ValueError(f"noise_scale is {noise_scale}, but uniform noise reaches 1/4 at most")
+
+
+def _binary_features(n_samples: int, n_features: int, rng: np.random.Generator) -> FloatArray:
+    check_sizes(n_samples=n_samples, n_features=n_features)
+    return rng.integers(0, 2, size=(n_samples, n_features), dtype=np.int8).astype(np.float64)
+
+
+def _check_features(X: ArrayLike) -> FloatArray:
+    from sklearn.utils import check_array
+
+    features: FloatArray = check_array(X, dtype=np.float64)
+    return features
+
+
+def _sparse_weights(n_features: int, n_items: int, n_informative: int, rng: np.random.Generator) -> FloatArray:
+    weights = np.zeros((n_items, n_features))
+    coordinates = rng.integers(0, n_features, size=(n_items, n_informative))
+    values = 100 * rng.random((n_items, n_informative))
+    for draw in range(n_informative):  # a coordinate drawn twice keeps its last weight
+        weights[np.arange(n_items), coordinates[:, draw]] = values[:, draw]
+    return weights
+
+
+def _scaled_to_half(values: FloatArray) -> FloatArray:
+    """Each column scaled to [1/4, 3/4]; a constant column is 1/2."""
+    low, high = values.min(axis=0), values.max(axis=0)
+    span = np.where(high > low, high - low, 1.0)
+    return np.where(high > low, 0.25 + (values - low) / span / 2, 0.5)
+
+
+def _noise_values(noise: str, scale: float, uniforms: FloatArray) -> FloatArray:
+    """Noise of the given scale made of uniform numbers, so that scales can be compared on the same numbers."""
+    if noise == "none" or scale == 0:
+        return np.zeros_like(uniforms)
+    if noise == "uniform":
+        return scale * (2 * uniforms - 1)
+    from scipy.special import ndtr, ndtri
+
+    low = ndtr(-_MOST_NOISE / scale)
+    values = scale * ndtri(low + uniforms * (1 - 2 * low))
+    return np.clip(values, -_MOST_NOISE, _MOST_NOISE)  # also the infinite quantile of a uniform number 0
+
+
+def _share_changed(before: FloatArray, after: FloatArray) -> float:
+    return float(np.mean(np.any(before != after, axis=1)))

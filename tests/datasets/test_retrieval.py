@@ -1,0 +1,108 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from rankwise.datasets import make_retrieval
+
+
+def ndcg_at_10(y, score, qid):
+    values = []
+    for query in np.unique(qid):
+        grades = y[qid == query]
+        found = grades[np.argsort(-score[qid == query])][:10]
+        ideal = np.sort(grades)[::-1][:10]
+        discount = 1 / np.log2(np.arange(2, len(ideal) + 2))
+        if ideal.any():
+            values.append(np.sum(found * discount) / np.sum(ideal * discount))
+    return np.mean(values)
+
+
+def centred(values, qid):
+    return np.vstack([values[qid == query] - values[qid == query].mean(axis=0) for query in np.unique(qid)])
+
+
+def test_shapes_and_groups():
+    X, y, qid, bunch = make_retrieval(40, 7, docs_per_query=(3, 9), random_state=0)
+    assert X.shape == (len(y), 7)
+    assert len(y) == len(qid) == len(bunch.score)
+    assert np.all(np.diff(qid) >= 0)
+    sizes = np.bincount(qid)[1:]
+    assert len(sizes) == 40
+    assert (sizes.min(), sizes.max()) == (3, 9)
+
+
+def test_each_grade_is_half_as_frequent_as_the_one_below():
+    y = make_retrieval(300, n_grades=4, random_state=0)[1]
+    share = np.bincount(y) / len(y)
+    np.testing.assert_allclose(share, np.array([8, 4, 2, 1]) / 15, atol=0.002)
+
+
+def test_a_higher_score_has_a_higher_grade():
+    _, y, _, bunch = make_retrieval(noise=0.0, random_state=0)
+    assert np.all(np.diff(y[np.argsort(bunch.score)]) >= 0)
+
+
+def test_knowing_the_queries_helps():
+    X, y, qid, bunch = make_retrieval(200, random_state=0)
+    train = qid <= 100
+    pooled = np.linalg.lstsq(np.column_stack([np.ones(train.sum()), X[train]]), y[train], rcond=None)[0][1:]
+    grades = centred(y[train, None].astype(float), qid[train])[:, 0]
+    within = np.linalg.lstsq(centred(X[train], qid[train]), grades, rcond=None)[0]
+    blind, aware, best = (
+        ndcg_at_10(y[~train], score[~train], qid[~train]) for score in (X @ pooled, X @ within, bunch.score)
+    )
+    assert blind + 0.03 < aware < best < 1
+
+
+def test_clicks_follow_examination_and_relevance():
+    X, y, qid, bunch = make_retrieval(2000, docs_per_query=(8, 8), clicks=True, eta=1.0, random_state=0)
+    assert set(np.unique(bunch.clicks)) == {0, 1}
+    for query in (1, 2000):
+        assert sorted(bunch.displayed[qid == query]) == list(range(1, 9))
+    np.testing.assert_allclose(bunch.propensities, 1 / bunch.displayed)
+    # Clicks weighted by the inverse propensity are free of the position: their mean is the attraction of the grade.
+    for grade in range(5):
+        rows = y == grade
+        attraction = 0.05 + 0.95 * (2**grade - 1) / 15
+        estimate = bunch.clicks[rows] / bunch.propensities[rows]
+        assert abs(estimate.mean() - attraction) < 5 * estimate.std() / np.sqrt(rows.sum())
+    plain = make_retrieval(2000, docs_per_query=(8, 8), random_state=0)
+    assert np.array_equal(plain[0], X)
+    assert np.array_equal(plain[1], y)
+    assert "clicks" not in plain[3]
+
+
+def test_displayed_places_count_within_each_query_and_favour_good_documents():
+    _, y, qid, bunch = make_retrieval(200, clicks=True, random_state=0)
+    for query in np.unique(qid):
+        places = bunch.displayed[qid == query]
+        assert sorted(places) == list(range(1, len(places) + 1))
+    depth = [bunch.displayed[y == grade].mean() for grade in range(5)]
+    assert np.all(np.diff(depth) < 0)
+
+
+def test_same_seed_same_data():
+    first, second, other = (make_retrieval(5, random_state=s) for s in (1, 1, 2))
+    assert all(np.array_equal(a, b) for a, b in zip(first[:3], second[:3], strict=True))
+    assert first[0].shape != other[0].shape or not np.array_equal(first[0], other[0])
+
+
+def test_a_single_feature_will_do():
+    assert make_retrieval(3, 1, random_state=0)[0].shape[1] == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "fragment"),
+    [
+        ({"n_queries": 0}, "n_queries is 0"),
+        ({"n_grades": 1}, "n_grades is 1, but must be at least 2"),
+        ({"docs_per_query": (9, 3)}, r"docs_per_query is \(9, 3\)"),
+        ({"docs_per_query": (0, 3)}, r"docs_per_query is \(0, 3\)"),
+        ({"noise": -1}, "noise is -1"),
+        ({"eta": np.nan}, "eta is nan"),
+    ],
+)
+def test_bad_arguments(arguments, fragment):
+    with pytest.raises(ValueError, match=fragment):
+        make_retrieval(**arguments)
