@@ -56,7 +56,7 @@ def positional(a, b, metric, weights=None, normalize=False):
 
 
 def tau(a, b, variant):
-    """Kendall's coefficients over the pairs of which both rankings say something."""
+    """Kendall's coefficients over the pairs of which both rankings say something; a is the truth."""
     count = dict.fromkeys(("concordant", "discordant", "a", "b", "both"), 0)
     for i, j in combinations(range(len(a)), 2):
         ra, rb = relation(a[i], a[j]), relation(b[i], b[j])
@@ -79,4 +79,7 @@ def tau(a, b, variant):
         "x": known,
         "gamma": c + d,
     }[variant]
-    return numerator / denominator if denominator else np.nan
+    if denominator:
+        return numerator / denominator
+    truth_orders_something = c + d + count["b"] > 0
+    return 0.0 if truth_orders_something else np.nan

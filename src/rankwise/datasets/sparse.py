@@ -8,10 +8,10 @@ import numpy as np
 
 from rankwise._random import check_generator
 from rankwise._typing import ArrayLike, FloatArray, RandomState
+from rankwise.aggregation import sample_mallows
 from rankwise.data import Rankings
 from rankwise.datasets._common import check_choice, check_sizes, check_spread, sorted_positions
 from rankwise.datasets.mechanisms import Partition, Survival, make_incomplete, make_partial
-from rankwise.datasets.samplers import sample_mallows
 from rankwise.metrics import kendall_tau_score
 
 #: number of features of the two families of the paper; its other sizes are the defaults

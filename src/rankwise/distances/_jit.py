@@ -292,7 +292,7 @@ def cross_positional(a, b, weights, code):
 
 @kernel
 def rank_correlation(a, b):
-    """Pearson correlation of the mid-ranks of the common items, row by row; NaN where one side is constant."""
+    """Pearson correlation of the mid-ranks of the common items, row by row; NaN where a is constant, 0 where b is."""
     n, k = a.shape
     result = np.empty(n)
     count = np.empty(k + 2, dtype=np.intp)
@@ -310,5 +310,8 @@ def rank_correlation(a, b):
                 ab += (middle_a[i] - centre) * (middle_b[i] - centre)
                 aa += (middle_a[i] - centre) ** 2
                 bb += (middle_b[i] - centre) ** 2
-        result[r] = ab / np.sqrt(aa * bb) if aa > 0 and bb > 0 else np.nan
+        if aa > 0:
+            result[r] = ab / np.sqrt(aa * bb) if bb > 0 else 0.0
+        else:
+            result[r] = np.nan
     return result

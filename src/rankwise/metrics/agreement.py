@@ -2,7 +2,8 @@
 
 ``y_true`` and ``y_pred`` are positions (1 = best), a row per ranking. A pair of items counts only where both sides
 know it: not where an item is missing (``NaN``) on one side, nor where one side lists neither (both ``+inf``: their
-order is unknown). Rows without any such pair say nothing and are left out of the mean.
+order is unknown). Rows of which the truth says nothing are left out of the mean; a prediction that ties everything
+the truth tells apart scores 0, so that a ranker cannot gain by not answering.
 """
 
 from __future__ import annotations
@@ -46,7 +47,7 @@ def kendall_tau_score(
     variant : {"a", "b", "x", "gamma"}, default="b"
         What ties mean.
     per_row : bool, default=False
-        Return one value per row (NaN where undefined) instead of the mean.
+        Return one value per row (NaN where the truth orders no pair) instead of the mean.
 
     Returns
     -------
@@ -79,6 +80,7 @@ def kendall_tau_score(
         tau = ratio(concordant - discordant, strict)
     else:
         raise ValueError(f"variant is {variant!r}; choose 'a', 'b', 'x' or 'gamma'")
+    tau[np.isnan(tau) & (strict + tied_b > 0)] = 0.0
     return _average(tau, sample_weight, per_row, "kendall_tau_score")
 
 
@@ -97,7 +99,7 @@ def spearman_score(
     sample_weight : array-like of shape (n_rankings,), optional
         Weights of the rows in the mean.
     per_row : bool, default=False
-        Return one value per row (NaN where one side is constant) instead of the mean.
+        Return one value per row (NaN where the truth orders nothing) instead of the mean.
 
     Returns
     -------
@@ -172,7 +174,7 @@ def _average(values: FloatArray, sample_weight: ArrayLike | None, per_row: bool,
     from sklearn.exceptions import UndefinedMetricWarning
 
     warnings.warn(
-        f"{name} is undefined: no row has a pair of items that both sides know; it is set to NaN",
+        f"{name} is undefined: the truth orders no pair of items that the prediction has; it is set to NaN",
         UndefinedMetricWarning,
         stacklevel=3,
     )

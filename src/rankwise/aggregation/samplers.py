@@ -6,8 +6,8 @@ import numpy as np
 
 from rankwise._random import check_generator
 from rankwise._typing import ArrayLike, FloatArray, RandomState
+from rankwise.aggregation import _jit
 from rankwise.data.positions import check_positions, has_ties, positions_from_scores
-from rankwise.datasets import _jit
 
 
 def sample_mallows(
@@ -47,7 +47,7 @@ def sample_mallows(
 
     Examples
     --------
-    >>> from rankwise.datasets import sample_mallows
+    >>> from rankwise.aggregation import sample_mallows
     >>> sample_mallows([2, 1, 3], theta=float("inf"), n=2)
     array([[2., 1., 3.],
            [2., 1., 3.]])
@@ -91,7 +91,7 @@ def sample_plackett_luce(log_worth: ArrayLike, n: int | None = None, random_stat
 
     Examples
     --------
-    >>> from rankwise.datasets import sample_plackett_luce
+    >>> from rankwise.aggregation import sample_plackett_luce
     >>> sample_plackett_luce([0, 100, -100], n=2, random_state=0)
     array([[2., 1., 3.],
            [2., 1., 3.]])
