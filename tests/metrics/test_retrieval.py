@@ -432,6 +432,7 @@ def test_huge_ties_are_quick(name: str, relevant: float) -> None:
     ("change", "error", "words"),
     [
         ({"y_true": [1, np.nan, 0]}, ValueError, r"y_true\[1\] is nan; relevance is finite"),
+        ({"y_true": np.ma.array([1, 0, 1], mask=[0, 0, 1])}, ValueError, r"y_true\[2\] is nan"),
         ({"y_true": [1, 0, np.inf]}, ValueError, r"y_true\[2\] is inf"),
         ({"y_true": [-np.inf, 0, 1]}, ValueError, r"y_true\[0\] is -inf"),
         ({"y_true": [1, 0]}, ValueError, r"y_score has shape \(3,\), but y_true has 2 rows"),

@@ -87,7 +87,7 @@ def check_rows(values: ArrayLike, name: str) -> FloatArray:
     Parameters
     ----------
     values : array-like of shape (n_rows,)
-        Numbers; None becomes NaN.
+        Numbers; None and masked values become NaN.
     name : str
         What error messages call them.
 
@@ -96,7 +96,8 @@ def check_rows(values: ArrayLike, name: str) -> FloatArray:
     ndarray of shape (n_rows,), float64
         The input itself where it already is all that.
     """
-    array = np.asarray(values)
+    masked = isinstance(values, np.ma.MaskedArray)
+    array = np.ma.filled(values.astype(float), np.nan) if masked else np.asarray(values)
     if array.ndim == 2 and array.shape[1] > 1:
         raise ValueError(
             f"{name} has shape {array.shape}, but needs one value per row. If each row of the matrix is a query, "

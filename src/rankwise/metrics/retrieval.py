@@ -77,7 +77,7 @@ def ndcg_score(
 
     Examples
     --------
-    >>> from rankwise.metrics.retrieval import ndcg_score
+    >>> from rankwise.metrics import ndcg_score
     >>> ndcg_score([0, 0, 1, 1, 0], [3.0, 1.0, 2.0, 5.0, 5.0], qid=["a", "a", "a", "b", "b"])
     0.7231...
     """
@@ -126,7 +126,7 @@ def dcg_score(
 
     Examples
     --------
-    >>> from rankwise.metrics.retrieval import dcg_score
+    >>> from rankwise.metrics import dcg_score
     >>> dcg_score([3, 0, 2], [0.9, 0.5, 0.1])
     4.0
     """
@@ -170,7 +170,7 @@ def average_precision_score(
 
     Examples
     --------
-    >>> from rankwise.metrics.retrieval import average_precision_score
+    >>> from rankwise.metrics import average_precision_score
     >>> average_precision_score([1, 0, 1], [0.9, 0.5, 0.1])
     0.8333...
     """
@@ -210,7 +210,7 @@ def reciprocal_rank_score(
 
     Examples
     --------
-    >>> from rankwise.metrics.retrieval import reciprocal_rank_score
+    >>> from rankwise.metrics import reciprocal_rank_score
     >>> reciprocal_rank_score([0, 1, 1], [0.9, 0.5, 0.1])
     0.5
     """
@@ -251,7 +251,7 @@ def hit_rate(
 
     Examples
     --------
-    >>> from rankwise.metrics.retrieval import hit_rate
+    >>> from rankwise.metrics import hit_rate
     >>> hit_rate([0, 1, 1], [0.9, 0.5, 0.5], k=1)
     0.0
     """
@@ -292,7 +292,7 @@ def recall_score(
 
     Examples
     --------
-    >>> from rankwise.metrics.retrieval import recall_score
+    >>> from rankwise.metrics import recall_score
     >>> recall_score([1, 0, 1], [0.9, 0.5, 0.1], k=2)
     0.5
     """
@@ -333,7 +333,7 @@ def precision_score(
 
     Examples
     --------
-    >>> from rankwise.metrics.retrieval import precision_score
+    >>> from rankwise.metrics import precision_score
     >>> precision_score([1, 0, 1], [0.9, 0.5, 0.1], k=2)
     0.5
     """
@@ -383,7 +383,7 @@ def err_score(
 
     Examples
     --------
-    >>> from rankwise.metrics.retrieval import err_score
+    >>> from rankwise.metrics import err_score
     >>> err_score([0, 2, 1], [0.9, 0.5, 0.1], max_grade=2)
     0.395...
     """
