@@ -24,15 +24,23 @@ def arguments(description: str) -> argparse.Namespace:
     return parser.parse_args()
 
 
-def best_seconds(function: Callable[[], Any], repeats: int = 5) -> float:
-    """Shortest wall time of several calls; the first, which may compile, is not counted."""
-    function()
-    times = []
-    for _ in range(repeats):
-        start = time.perf_counter()
-        function()
-        times.append(time.perf_counter() - start)
-    return min(times)
+def best_seconds(tools: dict[str, Callable[[], Any]], rounds: int = 5) -> dict[str, float]:
+    """Shortest wall time of each tool; the tools take turns, so that a busy machine hits all of them.
+
+    A first call, which may compile, is not counted. A turn is two calls: the first fetches its data back into the
+    caches.
+    """
+    seconds = {}
+    for name, call in tools.items():
+        call()
+        seconds[name] = float("inf")
+    for _ in range(rounds):
+        for name, call in tools.items():
+            for _ in range(2):
+                start = time.perf_counter()
+                call()
+                seconds[name] = min(seconds[name], time.perf_counter() - start)
+    return seconds
 
 
 def save(name: str, rows: list[dict[str, Any]], options: argparse.Namespace, packages: list[str]) -> None:
@@ -43,9 +51,17 @@ def save(name: str, rows: list[dict[str, Any]], options: argparse.Namespace, pac
     record = {
         "command": f"python benchmarks/{name}.py --seed {options.seed}",
         "date": date.today().isoformat(),
-        "machine": f"{platform.machine()}, {os.cpu_count()} processors, Python {platform.python_version()}",
+        "machine": f"{_processor()}, {os.cpu_count()} processors, Python {platform.python_version()}",
         "versions": {package: version(package) for package in ["rankwise", "numpy", "scipy", "numba", *packages]},
         "seed": options.seed,
         "results": rows,
     }
     (RESULTS / f"{name}.json").write_text(json.dumps(record, indent=2) + "\n", encoding="utf-8")
+
+
+def _processor() -> str:
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+        return next(line.split(":")[1].strip() for line in lines if line.startswith("model name"))
+    except (OSError, StopIteration):
+        return platform.machine()

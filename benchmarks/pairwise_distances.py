@@ -22,11 +22,16 @@ def main() -> None:
             positions = np.argsort(rng.random((n, k)), axis=1) + 1
             if kind == "tied":
                 positions = np.ceil(positions / 2)
-            ours = best_seconds(lambda p=positions: pairwise_distances(p), repeats=3)
             i, j = rng.integers(0, n, (2, 2000))
             pairs = list(zip(positions[i], positions[j], strict=True))
-            sampled = best_seconds(lambda p=pairs: [kendalltau(a, b) for a, b in p], repeats=3)
-            theirs = sampled / len(pairs) * n * n
+            seconds = best_seconds(
+                {
+                    "rankwise": lambda p=positions: pairwise_distances(p),
+                    "scipy": lambda p=pairs: [kendalltau(a, b) for a, b in p],
+                },
+                rounds=3,
+            )
+            ours, theirs = seconds["rankwise"], seconds["scipy"] / len(pairs) * n * n
             if kind == "full":
                 tau = np.array([kendalltau(a, b).statistic for a, b in pairs])
                 distance = pairwise_distances(positions)[i, j]

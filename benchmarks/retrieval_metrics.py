@@ -1,10 +1,7 @@
 """How fast is NDCG@10? Ours against ranx, pytrec_eval and scikit-learn, in one run and on one thread.
 
-Ours is the plain call with tie averaging, grouping of rows by ``qid`` and all checks included; ranx and pytrec_eval get
-their objects ready-made. With tied scores (rounded to one digit) scikit-learn, which averages too, is the
-peer.
-
-    python benchmarks/retrieval_metrics.py [--quick]
+Ours is the plain call with tie averaging, grouping of rows by ``qid`` and all checks included; ranx and pytrec_eval
+get their objects ready-made. With tied scores (rounded to one digit) scikit-learn, which averages too, is the peer.
 """
 
 from __future__ import annotations
@@ -13,57 +10,40 @@ import os
 
 os.environ["NUMBA_NUM_THREADS"] = "1"  # ranx runs in parallel otherwise
 
-import argparse
-import json
-import platform
-import time
 from collections.abc import Callable
-from datetime import UTC, datetime
-from importlib.metadata import version
-from pathlib import Path
 from typing import Any
 
 import numpy as np
+from common import arguments, best_seconds, save
 
-from rankwise.metrics.retrieval import ndcg_score
+from rankwise.metrics import ndcg_score
 
-SEED = 0
 PLACES = 10
 N_DOCUMENTS = 100
-PACKAGES = ("numpy", "numba", "scikit-learn", "ranx", "pytrec_eval-terrier")
-RESULT = Path(__file__).parent / "results" / "retrieval_metrics.json"
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--quick", action="store_true", help="1,000 queries and three rounds; writes nothing")
-    quick = parser.parse_args().quick
-    n_queries, n_rounds = (1_000, 3) if quick else (10_000, 15)
-
-    rng = np.random.default_rng(SEED)
+    options = arguments(__doc__)
+    n_queries, rounds = (1_000, 2) if options.quick else (10_000, 8)
+    rng = np.random.default_rng(options.seed)
     grades = rng.integers(0, 5, (n_queries, N_DOCUMENTS)).astype(float)
     scores = rng.random((n_queries, N_DOCUMENTS)) + 0.1 * grades
-    report = {
-        "distinct scores": compare(peers_without_ties(grades, scores), n_queries, n_rounds),
-        "tied scores": compare(peers_with_ties(grades, np.round(scores, 1)), n_queries, n_rounds),
-    }
-    if not quick:
-        about = {
-            "date": datetime.now(UTC).isoformat(timespec="seconds"),
-            "command": "python benchmarks/retrieval_metrics.py",
-            "seed": SEED,
-            "queries": n_queries,
-            "documents": N_DOCUMENTS,
-            "rounds": n_rounds,
-            "machine": f"{processor()}, {os.cpu_count()} cores, {platform.system()}",
-            "versions": {"python": platform.python_version(), **{name: version(name) for name in PACKAGES}},
-        }
-        RESULT.parent.mkdir(exist_ok=True)
-        RESULT.write_text(json.dumps({**about, "results": report}, indent=2) + "\n")
-        print(f"written to {RESULT}")
+    rows = []
+    for case, tools in (
+        ("distinct scores", peers_without_ties(grades, scores)),
+        ("tied scores", peers_with_ties(grades, np.round(scores, 1))),
+    ):
+        values = {name: call() for name, call in tools.items()}
+        np.testing.assert_allclose(list(values.values()), values["rankwise"], rtol=1e-9)
+        seconds = best_seconds(tools, rounds)
+        for name, best in seconds.items():
+            ratio = best / seconds["rankwise"]
+            rows.append({"case": case, "tool": name, "queries_per_second": n_queries / best, "ratio": ratio})
+            print(f"{case:>15}  {name:>12}  {values[name]:.9f}  {n_queries / best:>10,.0f} queries/s  {ratio:6.1f} x")
+    save("retrieval_metrics", rows, options, ["scikit-learn", "ranx", "pytrec_eval-terrier"])
 
 
-def peers_without_ties(grades: np.ndarray, scores: np.ndarray) -> dict[str, Callable[[], float]]:
+def peers_without_ties(grades: Any, scores: Any) -> dict[str, Callable[[], float]]:
     import pytrec_eval
     import ranx
 
@@ -83,7 +63,7 @@ def peers_without_ties(grades: np.ndarray, scores: np.ndarray) -> dict[str, Call
     }
 
 
-def peers_with_ties(grades: np.ndarray, scores: np.ndarray) -> dict[str, Callable[[], float]]:
+def peers_with_ties(grades: Any, scores: Any) -> dict[str, Callable[[], float]]:
     from sklearn.metrics import ndcg_score as sklearn_ndcg_score
 
     return {
@@ -92,41 +72,10 @@ def peers_with_ties(grades: np.ndarray, scores: np.ndarray) -> dict[str, Callabl
     }
 
 
-def flat_call(grades: np.ndarray, scores: np.ndarray) -> Callable[[], float]:
+def flat_call(grades: Any, scores: Any) -> Callable[[], float]:
     flat_grades, flat_scores = grades.ravel(), scores.ravel()
     qid = np.repeat(np.arange(len(grades)), grades.shape[1])
     return lambda: ndcg_score(flat_grades, flat_scores, qid, PLACES)
-
-
-def compare(tools: dict[str, Callable[[], float]], n_queries: int, n_rounds: int) -> dict[str, Any]:
-    """Value, speed and our ratio for each tool; the tools take turns, and the best round of each counts."""
-    values = {name: call() for name, call in tools.items()}  # compiles, too
-    seconds = dict.fromkeys(tools, np.inf)
-    for _ in range(n_rounds):
-        for name, call in tools.items():
-            for _ in range(2):  # the first fetches its data back into the caches
-                begin = time.process_time()
-                call()
-                seconds[name] = min(seconds[name], time.process_time() - begin)
-    rows = {}
-    for name in tools:
-        rows[name] = {
-            "value": values[name],
-            "queries_per_cpu_second": round(n_queries / seconds[name]),
-            "rankwise_is_faster_by": round(seconds[name] / seconds["rankwise"], 1),
-        }
-        speed, ratio = rows[name]["queries_per_cpu_second"], rows[name]["rankwise_is_faster_by"]
-        print(f"{name:>14}  {values[name]:.12f}  {speed:>12,} queries/s  {ratio:>6.1f} x")
-    print(f"{'':>14}  largest difference of values {np.ptp(list(values.values())):.1e}")
-    return rows
-
-
-def processor() -> str:
-    try:
-        lines = Path("/proc/cpuinfo").read_text().splitlines()
-        return next(line.split(":")[1].strip() for line in lines if line.startswith("model name"))
-    except (OSError, StopIteration):
-        return platform.machine()
 
 
 if __name__ == "__main__":

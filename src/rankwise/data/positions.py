@@ -8,19 +8,18 @@ unlisted (below every listed item, order unknown), ``NaN`` is missing (never com
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, Literal
+from collections.abc import Iterator
+from typing import Literal
 
 import numpy as np
 
 from rankwise._typing import ArrayLike, BoolArray, FloatArray, IntArray
+from rankwise.data._input import numeric_matrix, order_matrix, refuse_rankings
 
 Unlisted = Literal["below", "missing"]
 
 # Rows handled at a time, so that temporary arrays stay small whatever the number of rankings.
 _BLOCK_CELLS = 1 << 20
-# Far beyond any number of items, and exact in every type that ids come in.
-_LARGEST_ID = 2**31 - 1
 
 
 def check_positions(positions: ArrayLike, *, name: str = "positions", strict: bool = True) -> FloatArray:
@@ -54,7 +53,7 @@ def check_positions(positions: ArrayLike, *, name: str = "positions", strict: bo
 
     if isinstance(positions, Rankings):
         return positions.positions
-    matrix = _numeric_matrix(positions, name)
+    matrix = numeric_matrix(positions, name)
     too_small = matrix <= 0
     if too_small.any():
         _refuse_non_positive(matrix, too_small, name, strict)
@@ -80,7 +79,7 @@ def dense_positions(values: ArrayLike) -> FloatArray:
     >>> dense_positions([[10, 30, 30, 70]])
     array([[1., 2., 2., 3.]])
     """
-    matrix = _numeric_matrix(values, "values")
+    matrix = numeric_matrix(values, "values")
     result = matrix
     for rows in _row_blocks(matrix):
         block = matrix[rows]
@@ -182,8 +181,8 @@ def positions_from_scores(scores: ArrayLike) -> FloatArray:
     array([[ 3.,  1.,  2.],
            [ 1.,  1., inf]])
     """
-    _refuse_rankings(scores, "scores")
-    matrix = _numeric_matrix(scores, "scores")
+    refuse_rankings(scores, "scores")
+    matrix = numeric_matrix(scores, "scores")
     best = np.isposinf(matrix)
     if best.any():
         row, column = np.argwhere(best)[0]
@@ -220,7 +219,7 @@ def positions_from_orders(orders: ArrayLike, *, n_items: int | None = None, unli
     array([[ 2., nan,  1., nan]])
     """
     blank = _blank_for(unlisted)
-    matrix = _order_matrix(orders)
+    matrix = order_matrix(orders)
     largest = int(matrix.max(initial=-1))
     size = largest + 1 if n_items is None else int(n_items)
     if size < 1:
@@ -342,185 +341,3 @@ def _blank_for(unlisted: str) -> float:
     if unlisted == "missing":
         return np.nan
     raise ValueError(f"unlisted is {unlisted!r}; choose 'below' (top-k) or 'missing' (never compared)")
-
-
-def _numeric_matrix(values: ArrayLike, name: str) -> FloatArray:
-    """Any table of numbers as a C-contiguous float64 matrix; None and masked cells become NaN."""
-    if hasattr(values, "tocsr"):
-        raise TypeError(f"{name} is a sparse matrix; rankings are dense: use .toarray()")
-    array = _as_array(values, name)
-    if array.ndim != 2:
-        hint = _dimension_hint(values, array, name)
-        raise ValueError(f"{name} has {array.ndim} dimension(s), but needs two: one row per ranking{hint}")
-    if array.shape[1] == 0:
-        raise ValueError(f"{name} has no columns; it needs one column per item")
-    if array.dtype.kind == "O":
-        array = _floats_from_objects(array, name)
-    if array.dtype.kind not in "iuf":
-        raise TypeError(
-            f"{name} holds {_kind_of(array)}, not numbers. Positions are numbers (1 = best); "
-            "for item names listed best first, use Rankings.from_orders"
-        )
-    if array.dtype.kind in "iu":
-        _refuse_inexact(array, name)
-    return np.ascontiguousarray(array, dtype=np.float64)
-
-
-def _as_array(values: ArrayLike, name: str) -> np.ndarray[Any, Any]:
-    if isinstance(values, np.ma.MaskedArray):
-        data = np.ma.getdata(values)
-        return np.where(np.ma.getmaskarray(values), np.nan, data) if data.dtype.kind in "iuf" else data
-    if isinstance(values, np.ndarray):
-        return values
-    frame = data_frame(values, name)
-    if frame is not None:
-        return matrix_from_columns(dict(zip(frame.columns, frame.iter_columns(), strict=True)), name)
-    try:
-        return np.asarray(values)
-    except ValueError:  # rows of different lengths
-        rows = np.empty(len(values), dtype=object)
-        for number, row in enumerate(values):
-            rows[number] = row
-        return rows
-
-
-def data_frame(values: Any, name: str) -> Any:
-    """``values`` as a narwhals frame if it is a data frame of any library, else None."""
-    if isinstance(values, np.ndarray | list | tuple):  # the usual case, and no import
-        return None
-    import narwhals as nw
-
-    frame = nw.from_native(values, pass_through=True)
-    if isinstance(frame, nw.LazyFrame):
-        raise TypeError(f"{name} is a lazy frame; collect it first")
-    return frame if isinstance(frame, nw.DataFrame) else None
-
-
-def matrix_from_columns(columns: Mapping[Any, Any], name: str) -> np.ndarray[Any, Any]:
-    """Stack the columns of a narwhals frame; null becomes NaN."""
-    return np.stack([_column_values(column, label, name) for label, column in columns.items()], axis=1)
-
-
-def _column_values(column: Any, label: Any, name: str) -> np.ndarray[Any, Any]:
-    import narwhals as nw
-
-    nulls = column.null_count()
-    if nulls == len(column):
-        return np.full(len(column), np.nan)
-    if column.dtype.is_integer() and not nulls:
-        values: np.ndarray[Any, Any] = column.to_numpy()
-    elif column.dtype.is_numeric():
-        values = column.cast(nw.Float64).to_numpy()
-    elif column.dtype == nw.Object:  # numbers and None, perhaps; the cells will tell
-        values = column.to_numpy()
-    else:
-        raise ValueError(
-            f"column {label!r} of {name} holds {column.dtype}, not numbers; choose the columns of the items with "
-            "Rankings.from_frame(frame, items=[...]), or read files of other shapes with read_rankings"
-        )
-    return values
-
-
-def _dimension_hint(values: ArrayLike, array: np.ndarray[Any, Any], name: str) -> str:
-    if array.ndim == 0:
-        return f"; it is of type {type(values).__name__}"
-    if array.ndim > 2:
-        return ""
-    if array.dtype != object or not any(isinstance(row, Iterable) and not isinstance(row, str) for row in array):
-        return f"; for a single ranking write [{name}]"
-    unordered = [row for row in array if isinstance(row, set | frozenset | Mapping)]
-    return f"; a row is of type {type(unordered[0]).__name__}" if unordered else "; its rows have different lengths"
-
-
-def _refuse_rankings(values: ArrayLike, name: str) -> None:
-    from rankwise.data.rankings import Rankings  # the container is built on this module
-
-    if isinstance(values, Rankings):
-        raise TypeError(f"{name} is a Rankings, which holds positions (1 = best) already; it needs no conversion")
-
-
-def _refuse_inexact(array: np.ndarray[Any, Any], name: str) -> None:
-    """Integers beyond 2^53 have no float64 of their own, so neighbours would become ties."""
-    inexact = (array > 2**53) | (array < -(2**53))
-    if inexact.any():
-        row, column = np.argwhere(inexact)[0]
-        raise ValueError(
-            f"{name}[{row}, {column}] is {array[row, column]}, too large to tell from its neighbours as a float; "
-            "rank or rescale the values first (unlisted items are infinite, missing ones NaN)"
-        )
-
-
-def _floats_from_objects(array: np.ndarray[Any, Any], name: str) -> FloatArray:
-    result = np.empty(array.shape)
-    for (row, column), value in np.ndenumerate(array):
-        if is_null(value):
-            result[row, column] = np.nan
-            continue
-        try:
-            if isinstance(value, str | bytes | bool | np.bool_):
-                raise TypeError
-            result[row, column] = float(value)
-        except (TypeError, ValueError, OverflowError):
-            raise ValueError(
-                f"{name}[{row}, {column}] is {value!r}, not a number. Positions are numbers (1 = best); "
-                "for item names listed best first, use Rankings.from_orders"
-            ) from None
-    return result
-
-
-def is_null(value: Any) -> bool:
-    """Whether a cell says nothing: None, NaN, or the null of pandas."""
-    return (
-        value is None or type(value).__name__ in ("NAType", "NaTType") or (isinstance(value, float) and np.isnan(value))
-    )
-
-
-def _kind_of(array: np.ndarray[Any, Any]) -> str:
-    return {"b": "booleans", "U": "text", "S": "bytes", "c": "complex numbers", "M": "dates"}.get(
-        array.dtype.kind, str(array.dtype)
-    )
-
-
-def rows_of(orders: Any, *, name: str = "orders") -> list[list[Any]]:
-    """Lists of items, best first, as lists; what has no order of its own is refused."""
-    _refuse_rankings(orders, name)
-    if isinstance(orders, str | bytes | set | frozenset | Mapping) or not isinstance(orders, Iterable):
-        raise TypeError(
-            f"{name} is of type {type(orders).__name__}; give a list of lists, or read a file with read_rankings"
-        )
-    if data_frame(orders, name) is not None:
-        raise TypeError(f"{name} is a data frame; give an array (.to_numpy()) or a list of lists, one per ranking")
-    rows = []
-    for number, row in enumerate(orders):
-        if isinstance(row, str | bytes | set | frozenset | Mapping) or not isinstance(row, Iterable):
-            raise ValueError(
-                f"{name}[{number}] is {row!r}, not a list of items, best first; for a single ranking write [{name}]"
-            )
-        rows.append(list(row))
-    return rows
-
-
-def _order_matrix(orders: ArrayLike) -> IntArray:
-    """Orders as an integer matrix padded with -1."""
-    if isinstance(orders, np.ma.MaskedArray):
-        array = orders.filled(-1) if orders.dtype.kind in "if" else np.ma.getdata(orders)
-    elif isinstance(orders, np.ndarray):
-        array = orders
-    else:
-        rows = rows_of(orders)
-        width = max((len(row) for row in rows), default=0)
-        array = np.asarray([[*row, *[-1] * (width - len(row))] for row in rows])
-        array = array.reshape(len(rows), width)
-    if array.ndim != 2:
-        raise ValueError(f"orders has {array.ndim} dimension(s), but needs two: one row per ranking")
-    if array.size == 0:
-        return np.zeros(array.shape, dtype=np.intp)
-    if array.dtype.kind not in "iuf":
-        raise TypeError(
-            f"orders holds {_kind_of(array)}, not integer ids; for item names use Rankings.from_orders(..., items=...)"
-        )
-    no_id = (array != np.round(array)) | (array < -1) | (array > _LARGEST_ID)
-    if no_id.any():
-        row, place = np.argwhere(no_id)[0]
-        raise ValueError(f"orders[{row}, {place}] is {array[row, place]}; ids count from 0, and -1 pads")
-    return np.ascontiguousarray(array, dtype=np.intp)

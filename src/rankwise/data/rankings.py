@@ -9,6 +9,7 @@ from typing import Any, Literal
 import numpy as np
 
 from rankwise._typing import ArrayLike, FloatArray, IntArray
+from rankwise.data import _input
 from rankwise.data import positions as _positions
 from rankwise.data.positions import Unlisted
 
@@ -113,7 +114,7 @@ class Rankings:
         Rankings
         """
         names = None if items is None else _list_of_names(items)
-        rows = orders if isinstance(orders, np.ndarray) and orders.dtype.kind in "iuf" else _positions.rows_of(orders)
+        rows = orders if isinstance(orders, np.ndarray) and orders.dtype.kind in "iuf" else _input.rows_of(orders)
         if not isinstance(rows, np.ndarray) and _holds_names(rows):
             _check_entries(rows)
             names = _names_in_order(rows) if names is None else names
@@ -150,7 +151,7 @@ class Rankings:
           a > b ~ c
           c > b > a
         """
-        rankings = [[_bucket(entry) for entry in ranking] for ranking in _positions.rows_of(buckets, name="buckets")]
+        rankings = [[_bucket(entry) for entry in ranking] for ranking in _input.rows_of(buckets, name="buckets")]
         flat = [[item for bucket in ranking for item in bucket] for ranking in rankings]
         strict = cls.from_orders(flat, unlisted=unlisted, items=items, weights=weights)
         tied = strict.positions.copy()
@@ -198,7 +199,7 @@ class Rankings:
             wanted = [name for name in wanted if name != weights] if items is None else wanted
             weights = columns[weights].to_numpy()
         _check_columns(wanted, columns)
-        return cls(_positions.matrix_from_columns({name: columns[name] for name in wanted}, "frame"), wanted, weights)
+        return cls(_input.matrix_from_columns(wanted, [columns[name] for name in wanted], "frame"), wanted, weights)
 
     # -- views ---------------------------------------------------------------------------------------------------
 
@@ -332,7 +333,8 @@ class Rankings:
         if not isinstance(rows, slice):
             index = np.asarray(rows)
             index = index.astype(np.intp) if index.shape == (0,) and index.dtype.kind == "f" else index  # []
-            if isinstance(rows, tuple) or index.dtype.kind not in ("iu", "iub")[index.ndim == 1] or index.ndim > 1:
+            usable = "iub" if index.ndim == 1 else "iu" if index.ndim == 0 else ""
+            if isinstance(rows, tuple) or index.dtype.kind not in usable:
                 raise IndexError(
                     "Rankings are indexed by row: an integer, a slice, or a list of integers or of True and False; "
                     "choose items with select([...])"
@@ -441,7 +443,7 @@ def _frozen(array: FloatArray) -> FloatArray:
 
 def _column_names(table: Any) -> Sequence[Hashable] | None:
     """Names of the columns if ``table`` is a data frame of any library."""
-    frame = _positions.data_frame(table, "positions")
+    frame = _input.data_frame(table, "positions")
     return None if frame is None else list(frame.columns)
 
 
@@ -475,7 +477,8 @@ def _check_entries(rows: list[list[Any]]) -> None:
     for number, row in enumerate(rows):
         for entry in row:
             # -1 pads ids; among names it is a slip like None.
-            if not isinstance(entry, Hashable) or _positions.is_null(entry) or (isinstance(entry, int) and entry == -1):
+            padding = isinstance(entry, int | np.integer) and entry == -1
+            if padding or _input.is_null(entry) or not isinstance(entry, Hashable):
                 raise ValueError(
                     f"orders[{number}] lists {entry!r}, which names no item; leave away what the row does not list, "
                     "and say ties with from_buckets"
