@@ -77,9 +77,12 @@ def test_dense_positions_match_the_definition(values):
     assert np.array_equal(dense_positions(values), [naive.dense(row) for row in values], equal_nan=True)
 
 
-def test_dense_input_comes_back_as_itself_and_other_input_is_left_alone():
+def test_dense_input_comes_back_as_a_read_only_view_and_other_input_is_left_alone():
     dense = np.array([[1.0, 2.0, 2.0], [INF, 1.0, NAN]])
-    assert check_positions(dense) is dense
+    seen = check_positions(dense)
+    assert np.shares_memory(seen, dense)
+    assert not seen.flags.writeable
+    assert dense.flags.writeable
     sparse = np.array([[1.0, 5.0, 5.0], [INF, 3.0, NAN]])
     kept = sparse.copy()
     assert np.array_equal(check_positions(sparse), dense, equal_nan=True)

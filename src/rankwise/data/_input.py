@@ -61,6 +61,17 @@ def order_matrix(orders: ArrayLike) -> IntArray:
     return np.ascontiguousarray(array, dtype=np.intp)
 
 
+def read_only(array: FloatArray) -> FloatArray:
+    """A view that cannot be written to.
+
+    All arrays that meet compiled kernels pass through here: a writable and a read-only array are two types to
+    Numba, and a kernel of two rankings would be compiled for four.
+    """
+    view = array.view()
+    view.flags.writeable = False
+    return view
+
+
 def rows_of(orders: Any, *, name: str = "orders") -> list[list[Any]]:
     """Lists of items, best first, as lists; what has no order of its own is refused."""
     refuse_rankings(orders, name)

@@ -14,7 +14,7 @@ from typing import Literal
 import numpy as np
 
 from rankwise._typing import ArrayLike, BoolArray, FloatArray, IntArray
-from rankwise.data._input import numeric_matrix, order_matrix, refuse_rankings
+from rankwise.data._input import numeric_matrix, order_matrix, read_only, refuse_rankings
 
 Unlisted = Literal["below", "missing"]
 
@@ -40,7 +40,7 @@ def check_positions(positions: ArrayLike, *, name: str = "positions", strict: bo
     Returns
     -------
     ndarray of shape (n_rankings, n_items), float64
-        Dense positions, C-contiguous. The input itself where it already is all that.
+        Dense positions, C-contiguous and read-only; a view of the input where that already is all this.
 
     Examples
     --------
@@ -57,7 +57,7 @@ def check_positions(positions: ArrayLike, *, name: str = "positions", strict: bo
     too_small = matrix <= 0
     if too_small.any():
         _refuse_non_positive(matrix, too_small, name, strict)
-    return dense_positions(matrix)
+    return read_only(dense_positions(matrix))
 
 
 def dense_positions(values: ArrayLike) -> FloatArray:
@@ -218,7 +218,7 @@ def positions_from_orders(orders: ArrayLike, *, n_items: int | None = None, unli
     >>> positions_from_orders([[2, 0, -1]], n_items=4, unlisted="missing")
     array([[ 2., nan,  1., nan]])
     """
-    blank = _blank_for(unlisted)
+    blank = blank_for(unlisted)
     matrix = order_matrix(orders)
     largest = int(matrix.max(initial=-1))
     size = largest + 1 if n_items is None else int(n_items)
@@ -296,6 +296,15 @@ def has_ties(positions: FloatArray) -> BoolArray:
     return np.any((ordered[:, 1:] == ordered[:, :-1]) & np.isfinite(ordered[:, 1:]), axis=1)
 
 
+def blank_for(unlisted: str) -> float:
+    """The position of an item that a ranking does not list: infinity (below) or NaN (missing)."""
+    if unlisted == "below":
+        return np.inf
+    if unlisted == "missing":
+        return np.nan
+    raise ValueError(f"unlisted is {unlisted!r}; choose 'below' (top-k) or 'missing' (never compared)")
+
+
 # ---------------------------------------------------------------------------------------------------------------
 
 
@@ -333,11 +342,3 @@ def _refuse_non_positive(matrix: FloatArray, too_small: BoolArray, name: str, st
     if strict:
         raise ValueError(message)
     warnings.warn(message + ". Only the order of the values was used.", UserWarning, stacklevel=4)
-
-
-def _blank_for(unlisted: str) -> float:
-    if unlisted == "below":
-        return np.inf
-    if unlisted == "missing":
-        return np.nan
-    raise ValueError(f"unlisted is {unlisted!r}; choose 'below' (top-k) or 'missing' (never compared)")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -11,7 +11,9 @@ import numpy as np
 from rankwise._typing import ArrayLike, FloatArray, IntArray
 from rankwise.data import _input
 from rankwise.data import positions as _positions
+from rankwise.data._items import check_items, holds_names, ids_from_names, list_of_names, shortlist
 from rankwise.data.positions import Unlisted
+from rankwise.data.weights import check_weights
 
 Kind = Literal["full", "tied", "top-k", "incomplete"]
 
@@ -75,9 +77,10 @@ class Rankings:
             items = _column_names(positions)
         matrix = _positions.check_positions(positions)
         # Copied, because the caller may still hold these arrays and write to them.
-        object.__setattr__(self, "positions", _frozen(matrix if isinstance(positions, Rankings) else matrix.copy()))
-        object.__setattr__(self, "items", _check_items(items, matrix.shape[1]))
-        object.__setattr__(self, "weights", _frozen(check_weights(weights, len(matrix)).copy()))
+        own = matrix if isinstance(positions, Rankings) else matrix.copy()
+        object.__setattr__(self, "positions", _input.read_only(own))
+        object.__setattr__(self, "items", check_items(items, matrix.shape[1]))
+        object.__setattr__(self, "weights", _input.read_only(check_weights(weights, len(matrix)).copy()))
 
     # -- constructors --------------------------------------------------------------------------------------------
 
@@ -113,12 +116,10 @@ class Rankings:
         -------
         Rankings
         """
-        names = None if items is None else _list_of_names(items)
+        names = None if items is None else list_of_names(items)
         rows = orders if isinstance(orders, np.ndarray) and orders.dtype.kind in "iuf" else _input.rows_of(orders)
-        if not isinstance(rows, np.ndarray) and _holds_names(rows):
-            _check_entries(rows)
-            names = _names_in_order(rows) if names is None else names
-            rows = _ids_of_names(rows, names)
+        if not isinstance(rows, np.ndarray) and holds_names(rows):
+            rows, names = ids_from_names(rows, names)
         n_items = None if names is None else len(names)
         return cls(_positions.positions_from_orders(rows, n_items=n_items, unlisted=unlisted), names, weights)
 
@@ -193,7 +194,7 @@ class Rankings:
 
         table = nw.from_native(frame, eager_only=True)
         columns = dict(zip(table.columns, table.iter_columns(), strict=True))
-        wanted = list(columns) if items is None else _list_of_names(items)
+        wanted = list(columns) if items is None else list_of_names(items)
         if isinstance(weights, str):
             _check_columns([weights], columns)
             wanted = [name for name in wanted if name != weights] if items is None else wanted
@@ -299,11 +300,11 @@ class Rankings:
 
     def select(self, items: Sequence[Hashable]) -> Rankings:
         """Keep the named items only, in the given order; what remains of each ranking closes up."""
-        names = _list_of_names(items)
+        names = list_of_names(items)
         index = {name: i for i, name in enumerate(self.items)}
         unknown = [name for name in names if name not in index]
         if unknown:
-            raise KeyError(f"no item is named {unknown[0]!r}; the items are {_shortlist(self.items)}")
+            raise KeyError(f"no item is named {unknown[0]!r}; the items are {shortlist(self.items)}")
         return Rankings(self.positions[:, [index[name] for name in names]], names, self.weights)
 
     def group(self) -> Rankings:
@@ -347,9 +348,9 @@ class Rankings:
     def _of_same_items(self, positions: FloatArray, weights: FloatArray) -> Rankings:
         """Rankings from rows of this one, which need no second check."""
         part = object.__new__(Rankings)
-        object.__setattr__(part, "positions", _frozen(np.ascontiguousarray(positions)))
+        object.__setattr__(part, "positions", _input.read_only(np.ascontiguousarray(positions)))
         object.__setattr__(part, "items", self.items)
-        object.__setattr__(part, "weights", _frozen(np.ascontiguousarray(weights)))
+        object.__setattr__(part, "weights", _input.read_only(np.ascontiguousarray(weights)))
         return part
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
@@ -389,7 +390,7 @@ class Rankings:
             rest = f"... ({len(listed) - _SHOWN_ITEMS:,} more)"
             text += joint + (str(self.items[item]) if rank < _SHOWN_ITEMS else rest)
         notes = [
-            f"{word}: {_shortlist([self.items[i] for i in np.flatnonzero(mask)])}"
+            f"{word}: {shortlist([self.items[i] for i in np.flatnonzero(mask)])}"
             for word, mask in (("unlisted", np.isposinf(places)), ("missing", np.isnan(places)))
             if mask.any()
         ]
@@ -397,107 +398,13 @@ class Rankings:
         return (prefix + (text or "nothing") + (f"   ({'; '.join(notes)})" if notes else "")).rstrip()
 
 
-def check_weights(weights: ArrayLike | None, n: int, *, name: str = "weights", each: str = "ranking") -> FloatArray:
-    """Weights as a float64 array of length ``n``; ones when None.
-
-    Parameters
-    ----------
-    weights : array-like of shape (n,) or None
-        Finite and not negative.
-    n : int
-        The length they must have.
-    name : str, default="weights"
-        What error messages call them.
-    each : str, default="ranking"
-        What each weight belongs to, for error messages.
-
-    Returns
-    -------
-    ndarray of shape (n,), float64
-    """
-    if weights is None:
-        return np.ones(n)
-    try:
-        array = np.asarray(weights)
-        if array.dtype.kind not in "biufO":  # text and dates would convert, and mean nothing
-            raise TypeError
-        array = array.astype(np.float64, copy=False)
-    except (TypeError, ValueError):
-        raise ValueError(f"{name} must be numbers, one per {each}") from None
-    if array.shape != (n,):
-        raise ValueError(f"{name} has shape {array.shape}, but there are {n} {each}s; give one weight for each")
-    bad = ~(np.isfinite(array) & (array >= 0))
-    if bad.any():
-        row = int(np.argmax(bad))
-        raise ValueError(f"{name}[{row}] is {array[row]:g}; weights are finite and not negative")
-    return array
-
-
 # ---------------------------------------------------------------------------------------------------------------
-
-
-def _frozen(array: FloatArray) -> FloatArray:
-    array.flags.writeable = False
-    return array
 
 
 def _column_names(table: Any) -> Sequence[Hashable] | None:
     """Names of the columns if ``table`` is a data frame of any library."""
     frame = _input.data_frame(table, "positions")
     return None if frame is None else list(frame.columns)
-
-
-def _list_of_names(items: Any) -> list[Hashable]:
-    if isinstance(items, str | set | frozenset | Mapping):
-        raise TypeError(f"items is of type {type(items).__name__}; give a list of names, one per item")
-    return [item.item() if isinstance(item, np.generic) else item for item in items]
-
-
-def _check_items(items: Sequence[Hashable] | None, n_items: int) -> tuple[Hashable, ...]:
-    if items is None:
-        return tuple(range(n_items))
-    names = tuple(_list_of_names(items))
-    if len(names) != n_items:
-        raise ValueError(f"{len(names)} item names for {n_items} items; give one name per column")
-    try:
-        distinct = set(names)
-    except TypeError:
-        raise TypeError("an item name is not hashable; use text or numbers") from None
-    if len(distinct) < n_items:
-        twice = next(name for i, name in enumerate(names) if name in names[:i])
-        raise ValueError(f"two items are named {twice!r}; item names must differ")
-    return names
-
-
-def _holds_names(rows: list[list[Any]]) -> bool:
-    return any(not isinstance(entry, int | float | np.number | np.bool_) for row in rows for entry in row)
-
-
-def _check_entries(rows: list[list[Any]]) -> None:
-    for number, row in enumerate(rows):
-        for entry in row:
-            # -1 pads ids; among names it is a slip like None.
-            padding = isinstance(entry, int | np.integer) and entry == -1
-            if padding or _input.is_null(entry) or not isinstance(entry, Hashable):
-                raise ValueError(
-                    f"orders[{number}] lists {entry!r}, which names no item; leave away what the row does not list, "
-                    "and say ties with from_buckets"
-                )
-
-
-def _names_in_order(rows: list[list[Any]]) -> list[Hashable]:
-    return list(dict.fromkeys(name for row in rows for name in row))
-
-
-def _ids_of_names(rows: list[list[Any]], names: list[Hashable]) -> list[list[int]]:
-    index = {name: i for i, name in enumerate(names)}
-    result = []
-    for number, row in enumerate(rows):
-        unknown = [name for name in row if name not in index]
-        if unknown:
-            raise ValueError(f"orders[{number}] lists {unknown[0]!r}, which is not among items {_shortlist(names)}")
-        result.append([index[name] for name in row])
-    return result
 
 
 def _bucket(entry: Any) -> list[Any]:
@@ -517,7 +424,7 @@ def _count_pairs(positions: FloatArray) -> int:
 def _check_columns(wanted: Iterable[Hashable], present: Iterable[Hashable]) -> None:
     for name in wanted:
         if name not in set(present):
-            raise ValueError(f"no column is named {name!r}; the columns are {_shortlist(list(present))}")
+            raise ValueError(f"no column is named {name!r}; the columns are {shortlist(list(present))}")
 
 
 def _frame_backend(backend: str | None) -> Any:
@@ -530,8 +437,3 @@ def _frame_backend(backend: str | None) -> Any:
         if find_spec(name) is not None:
             return name
     raise ImportError(f"to_frame needs {backend or 'pandas, polars or pyarrow'}: pip install {backend or 'pandas'}")
-
-
-def _shortlist(names: Sequence[Hashable], most: int = 8) -> str:
-    text = ", ".join(str(name) for name in names[:most])
-    return text + (f", ... ({len(names) - most} more)" if len(names) > most else "")

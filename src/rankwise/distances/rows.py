@@ -13,7 +13,8 @@ import numpy as np
 
 from rankwise._typing import ArrayLike, FloatArray
 from rankwise.data import Rankings, check_positions
-from rankwise.data.rankings import check_weights
+from rankwise.data._input import read_only
+from rankwise.data.weights import check_weights
 from rankwise.distances import _jit
 
 Missing = Literal["ignore", "penalize"]
@@ -244,7 +245,7 @@ def _paired(a: ArrayLike, b: ArrayLike) -> _Paired:
             "For all against all use pairwise_distances"
         )
     rows = max(len(first), len(second)) if min(len(first), len(second)) else 0
-    first, second = (np.ascontiguousarray(np.broadcast_to(x, (rows, x.shape[1]))) for x in (first, second))
+    first, second = (read_only(np.ascontiguousarray(np.broadcast_to(x, (rows, x.shape[1])))) for x in (first, second))
     return _Paired(first, second, single_a and single_b)
 
 

@@ -15,9 +15,9 @@ import numpy as np
 
 from rankwise._typing import ArrayLike, FloatArray
 from rankwise.data import check_positions
-from rankwise.data.rankings import check_weights
+from rankwise.data.weights import check_weights
 from rankwise.distances import _jit
-from rankwise.distances.rows import check_same_items, ratio
+from rankwise.distances.rows import check_item_weights, check_same_items, ratio
 
 TauVariant = Literal["a", "b", "x", "gamma"]
 
@@ -66,7 +66,7 @@ def kendall_tau_score(
     0.833...
     """
     a, b = _check_pair(y_true, y_pred)
-    table = _jit.pair_statistics(a, b, np.ones(a.shape[1]), False)
+    table = _jit.pair_statistics(a, b, check_item_weights(None, a.shape[1]), False)
     concordant, discordant, tied_a, tied_b, tied_both = table[:, :5].T
     strict = concordant + discordant
     known = strict + tied_a + tied_b + tied_both
@@ -145,7 +145,7 @@ def exact_match_score(
     0.5
     """
     a, b = _check_pair(y_true, y_pred)
-    table = _jit.pair_statistics(a, b, np.ones(a.shape[1]), False)
+    table = _jit.pair_statistics(a, b, check_item_weights(None, a.shape[1]), False)
     right = table[:, _jit.CONCORDANT] + table[:, _jit.TIED_BOTH]
     wrong = table[:, _jit.DISCORDANT] + table[:, _jit.TIED_A] + table[:, _jit.TIED_B]
     match = np.where(right + wrong > 0, (wrong == 0).astype(float), np.nan)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from rankwise._typing import ArrayLike, FloatArray, IntArray
-from rankwise.data.rankings import check_weights
+from rankwise.data.weights import check_weights
 from rankwise.metrics import _jit
 
 AnyArray = np.ndarray[Any, Any]

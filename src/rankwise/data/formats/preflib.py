@@ -19,7 +19,7 @@ from rankwise._typing import FloatArray
 from rankwise.data.formats.fields import is_writable, parse_integer, shown
 from rankwise.data.formats.lines import Path, read_lines, write_text
 from rankwise.data.formats.preflib_orders import MOST_VOTERS, Orders, order_text, parse_orders
-from rankwise.data.positions import Unlisted, _blank_for, has_ties
+from rankwise.data.positions import Unlisted, blank_for, has_ties
 from rankwise.data.rankings import Rankings
 from rankwise.exceptions import RankwiseFormatError
 
@@ -75,7 +75,7 @@ def read_preflib(path: Path, unlisted: Unlisted = "below", *, strict: bool = Tru
       3 x tea > milk > juice
       2 x juice   (unlisted: tea, milk)
     """
-    blank = _blank_for(unlisted)
+    blank = blank_for(unlisted)
     header, order_lines = _split_file(read_lines(path), path)
     names = _item_names(header, path)
     orders = parse_orders(order_lines, len(names), path)

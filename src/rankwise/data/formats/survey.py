@@ -25,7 +25,7 @@ from rankwise.data.formats.table import (
     read_table,
     weights_column,
 )
-from rankwise.data.positions import Unlisted, _blank_for
+from rankwise.data.positions import Unlisted, blank_for
 from rankwise.data.rankings import Rankings
 
 _OTHER_SEPARATORS = (" ", ",", ";", "|", "/", "<")
@@ -90,7 +90,7 @@ def read_positions_csv(
         items, prefix = found.options.get("items"), found.options.get("prefix")
     columns = _chosen(table, items, prefix, weights, "items")
     names = columns if prefix is None else [name[len(prefix) :] for name in columns]
-    blank = _blank_for(unlisted)
+    blank = blank_for(unlisted)
     values = np.column_stack([position_column(table, name, missing_values, blank) for name in columns])
     rankings = Rankings(values, names, weights_column(table, weights))
     return rankings, covariates(table, [*columns, weights or ""])

@@ -14,7 +14,7 @@ from rankwise.data.formats.fields import shown
 from rankwise.data.formats.lines import Path
 from rankwise.data.formats.survey import position_column
 from rankwise.data.formats.table import MISSING, Covariates, Table, covariates, listed, read_table, weights_column
-from rankwise.data.positions import Unlisted, _blank_for
+from rankwise.data.positions import Unlisted, blank_for
 from rankwise.data.rankings import Rankings
 
 
@@ -86,7 +86,7 @@ def read_long_csv(
     left_out = {*keys, item, position, *drop}
     for name in (name for name in table.header if name not in left_out):
         _refuse_variation(table, name, firsts, ranking_of_row, keys)
-    blank = _blank_for(unlisted)
+    blank = blank_for(unlisted)
     values = np.full((len(firsts), len(names)), blank)
     values[ranking_of_row, item_of_row] = position_column(table, position, missing_values, blank)
     all_weights = weights_column(table, weights)

@@ -1,0 +1,72 @@
+"""Names of items: checked, looked up, shortened for messages."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from rankwise.data._input import is_null
+
+
+def list_of_names(items: Any) -> list[Hashable]:
+    """Item names as a list of plain Python values; what has no order of its own is refused."""
+    if isinstance(items, str | set | frozenset | Mapping):
+        raise TypeError(f"items is of type {type(items).__name__}; give a list of names, one per item")
+    return [item.item() if isinstance(item, np.generic) else item for item in items]
+
+
+def check_items(items: Sequence[Hashable] | None, n_items: int) -> tuple[Hashable, ...]:
+    """One distinct name per item; 0, 1, 2, ... when None."""
+    if items is None:
+        return tuple(range(n_items))
+    names = tuple(list_of_names(items))
+    if len(names) != n_items:
+        raise ValueError(f"{len(names)} item names for {n_items} items; give one name per column")
+    try:
+        distinct = set(names)
+    except TypeError:
+        raise TypeError("an item name is not hashable; use text or numbers") from None
+    if len(distinct) < n_items:
+        twice = next(name for i, name in enumerate(names) if name in names[:i])
+        raise ValueError(f"two items are named {twice!r}; item names must differ")
+    return names
+
+
+def holds_names(rows: list[list[Any]]) -> bool:
+    """Whether orders list names; rows of numbers alone list ids."""
+    return any(not isinstance(entry, int | float | np.number | np.bool_) for row in rows for entry in row)
+
+
+def ids_from_names(rows: list[list[Any]], names: list[Hashable] | None) -> tuple[list[list[int]], list[Hashable]]:
+    """Replace names by ids; the names are those given, or those that occur, in order of first appearance."""
+    _check_entries(rows)
+    names = list(dict.fromkeys(name for row in rows for name in row)) if names is None else names
+    index = {name: i for i, name in enumerate(names)}
+    for number, row in enumerate(rows):
+        unknown = [name for name in row if name not in index]
+        if unknown:
+            raise ValueError(f"orders[{number}] lists {unknown[0]!r}, which is not among items {shortlist(names)}")
+    return [[index[name] for name in row] for row in rows], names
+
+
+def shortlist(names: Sequence[Hashable], most: int = 8) -> str:
+    """The first names as text, and how many more there are."""
+    text = ", ".join(str(name) for name in names[:most])
+    return text + (f", ... ({len(names) - most} more)" if len(names) > most else "")
+
+
+# ---------------------------------------------------------------------------------------------------------------
+
+
+def _check_entries(rows: list[list[Any]]) -> None:
+    for number, row in enumerate(rows):
+        for entry in row:
+            # -1 pads ids; among names it is a slip like None.
+            padding = isinstance(entry, int | np.integer) and entry == -1
+            if padding or is_null(entry) or not isinstance(entry, Hashable):
+                raise ValueError(
+                    f"orders[{number}] lists {entry!r}, which names no item; leave away what the row does not list, "
+                    "and say ties with from_buckets"
+                )
