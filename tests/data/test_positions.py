@@ -96,13 +96,12 @@ def test_dense_input_comes_back_as_a_read_only_view_and_other_input_is_left_alon
         ([1, 2.5, 2.5, 4], [1, 2, 2, 3]),  # mid-ranks
         ([7, 1, 3], [3, 1, 2]),
         ([1e300, 1, 1.7e308], [2, 1, 3]),
-        ([5e-324, 1e-323, 1e-300], [1, 2, 3]),
         ([1, 1 + 1e-16, 2], [1, 1, 2]),  # the same number in float64
         ([1, 1 + 2.3e-16, 2], [1, 2, 3]),  # the next number in float64
         ([2, 3, INF], [1, 2, INF]),
         ([INF, INF, NAN], [INF, INF, NAN]),
         ([NAN, NAN, NAN], [NAN, NAN, NAN]),
-        ([0.5], [1]),
+        ([1.5], [1]),
     ],
 )
 def test_check_positions_returns_dense_positions(row, dense):
@@ -227,8 +226,14 @@ def test_orders_passed_as_positions_are_told_of_the_converter():
         check_positions([[2, 0, 1]])
 
 
+def test_probabilities_are_no_positions():
+    with pytest.raises(ValueError, match=r"y_pred\[0, 0\] is 0.7, but positions count from 1 .* positions_from_scores"):
+        check_positions([[0.7, 0.2, 0.1]], name="y_pred")
+    assert check_positions([[0.7, 0.2, 0.1]], strict=False).tolist() == [[3, 2, 1]]
+
+
 def test_estimators_only_warn_of_values_below_one():
-    with pytest.warns(UserWarning, match=r"y\[0, 1\] is 0, .* add 1\. Only the order of the values was used\."):
+    with pytest.warns(UserWarning, match=r"y\[0, 1\] is 0, .* Only the order of the values was used\."):
         result = check_positions([[2, 0, -1]], name="y", strict=False)
     assert result.tolist() == [[3, 2, 1]]
     with pytest.raises(ValueError, match="-inf, which is no position"):

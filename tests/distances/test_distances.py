@@ -110,6 +110,27 @@ def test_golden(case):
     assert DISTANCES[case["metric"]](a, b, **case.get("options", {})) == pytest.approx(case["value"])
 
 
+@every_kind
+@pytest.mark.parametrize("p", [0.1, 0.3])
+def test_any_price_of_ties_gives_the_same_in_rows_and_in_the_matrix(kind, p):
+    rng = np.random.default_rng(11)
+    a, b = random_positions(rng, 20, 20, kind), random_positions(rng, 20, 20, kind)
+    rows = kendall_distance(a, b, p=p)
+    np.testing.assert_allclose(np.diag(pairwise_distances(a, b, p=p)), rows, rtol=1e-14)
+
+
+@every_kind
+def test_weighted_distances_are_never_negative_nor_above_one(kind):
+    rng = np.random.default_rng(12)
+    a, weights = random_positions(rng, 60, 6, kind), rng.random(6)
+    found = pairwise_distances(a, item_weights=weights)
+    assert found.min() == 0
+    assert np.all(np.diag(found) == 0)
+    shares = pairwise_distances(a, item_weights=weights, p=1, normalize=True)
+    assert np.nanmax(shares) <= 1
+    assert np.nanmax(kendall_distance(a, a[::-1], item_weights=weights, p=1, normalize=True)) <= 1
+
+
 # -- laws --------------------------------------------------------------------------------------------------------
 
 
@@ -173,6 +194,34 @@ def test_rankings_frames_and_arrays_give_the_same(metric):
         np.testing.assert_array_equal(DISTANCES[metric](wrap(a), wrap(b)), expected)
 
 
+@every_metric
+def test_masked_items_are_missing(metric):
+    masked = np.ma.array([[1.0, 2, 3]], mask=[[False, True, False]])
+    expected = DISTANCES[metric]([[1, np.nan, 3]], [[3, 2, 1]])
+    np.testing.assert_array_equal(DISTANCES[metric](masked, [[3, 2, 1]]), expected)
+    assert DISTANCES[metric](masked[0], [3, 2, 1]) == expected[0]
+
+
+@every_metric
+def test_series_are_single_rankings(metric):
+    expected = DISTANCES[metric]([1, 2, 3], [3, 1, 2])
+    assert DISTANCES[metric](pd.Series([1, 2, 3]), pl.Series([3, 1, 2])) == expected
+
+
+def test_columns_are_matched_by_name_where_names_are_known():
+    frame = pd.DataFrame([[1, 2, 3]], columns=list("abc"))
+    for other in (
+        frame[["c", "b", "a"]],
+        Rankings(frame[["c", "b", "a"]]),
+        pl.DataFrame({"c": [1], "b": [2], "a": [3]}),
+    ):
+        with pytest.raises(ValueError, match="another order of columns"):
+            kendall_distance(frame, other)
+    with pytest.raises(ValueError, match="different items"):
+        pairwise_distances(frame, pd.DataFrame([[1, 2, 3]], columns=list("xyz")))
+    assert kendall_distance(Rankings(frame), pd.DataFrame([[1, 2, 3]])) == 0  # no names, no claim
+
+
 def test_nothing_in_common():
     nan = np.nan
     a, b = [1, nan], [nan, 1]
@@ -197,6 +246,10 @@ def test_nothing_in_common():
         (lambda: spearman_distance([1, 2], [1, 2], item_weights=[1, 1], normalize=True), "no closed form"),
         (lambda: pairwise_distances([[1, 2]], metric="cosine"), "choose one of kendall"),
         (lambda: pairwise_distances([[1, 2]], [[1, 2, 3]]), "same items"),
+        (lambda: pairwise_distances([[1, 2]], metric="spearman", missing="penalize"), "belong to the Kendall"),
+        (lambda: kendall_distance([[1, 2], [1]], [[1, 2], [2, 1]]), "rows have different lengths"),
+        (lambda: kendall_distance([1, 2], [1, 2], p="a"), "p is 'a'"),
+        (lambda: kendall_distance([1, 2], [1, 2], item_weights=np.array(["1", "2"], dtype=object)), "numbers"),
         (lambda: pairwise_distances([[1, 2]] * 10, max_bytes=100), "raise max_bytes"),
         (lambda: pairwise_distances([[1, 2]], metric="footrule", normalize=True, item_weights=[1, 1]), "closed form"),
         (

@@ -143,6 +143,15 @@ def test_bad_input_is_refused_with_a_cure(score, truth, prediction, options, fra
         score(truth, prediction, **options)
 
 
+@every_score
+def test_weights_of_the_true_rankings_count(score):
+    rng = np.random.default_rng(4)
+    a, b = random_positions(rng, 3, 4, "full"), random_positions(rng, 3, 4, "full")
+    twice = [0, 1, 1, 2]
+    assert score(Rankings(a, weights=[1, 2, 1]), b) == pytest.approx(score(a[twice], b[twice]))
+    assert score(Rankings(a, weights=[1, 2, 1]), b, sample_weight=[1, 1, 1]) == pytest.approx(score(a, b))
+
+
 def test_unknown_variant():
     with pytest.raises(ValueError, match="choose 'a', 'b', 'x' or 'gamma'"):
         kendall_tau_score([[1, 2]], [[1, 2]], variant="c")

@@ -312,8 +312,11 @@ def test_dcg_takes_negative_gains() -> None:
 
 
 def test_huge_grades() -> None:
-    assert retrieval.ndcg_score([1e308, 1e308, 0], [3, 2, 1]) == 1
-    assert retrieval.ndcg_score([1000, 1023, 0], [3, 2, 1], gain="exp") == pytest.approx(1 / np.log2(3), abs=1e-6)
+    assert retrieval.ndcg_score([1e299, 1e299, 0], [3, 2, 1]) == 1
+    assert retrieval.ndcg_score([960, 990, 0], [3, 2, 1], gain="exp") == pytest.approx(1 / np.log2(3), abs=1e-6)
+    for grades, gain in (([1e308, 1e308, 0], "linear"), ([2000, 0, 0], "exp")):
+        with pytest.raises(ValueError, match="too large to add up; give a table"):
+            retrieval.ndcg_score(grades, [3, 2, 1], gain=gain)
     assert retrieval.err_score([5000, 0], [1, 2]) == pytest.approx(0.5)
 
 
@@ -321,8 +324,44 @@ def test_threshold_parts_relevant_from_irrelevant() -> None:
     y, score = [1, 2, 3], [3, 2, 1]
     assert retrieval.reciprocal_rank_score(y, score, threshold=1) == 1 / 2
     assert retrieval.reciprocal_rank_score(y, score, threshold=2.5) == 1 / 3
-    with pytest.raises(ValueError, match="threshold is NaN"):
+    with pytest.raises(ValueError, match="threshold is nan; give the grade"):
         retrieval.reciprocal_rank_score(y, score, threshold=np.nan)
+
+
+def test_a_chance_never_exceeds_one() -> None:
+    for n in (50, 1000, 100_000):
+        assert retrieval.hit_rate([1] + [0] * (n - 1), [0] * n) <= 1
+        expected = np.mean(1 / np.arange(1, n + 1))
+        assert retrieval.reciprocal_rank_score([1] + [0] * (n - 1), [0] * n) == pytest.approx(expected, rel=1e-12)
+
+
+def test_query_ids_that_numpy_would_merge_stay_apart() -> None:
+    for qid in ([2**63 + 1, 2**63 + 2, -1, -1], [2**53, 2**53 + 1, 0.5, 0.5], [b"a", "a", 1, "1"]):
+        ids, _ = retrieval.ndcg_score([1, 1, 1, 1], [1, 2, 3, 4], qid, per_query=True)
+        assert len(ids) == len(set(qid))
+
+
+@pytest.mark.parametrize(
+    ("options", "fragment"),
+    [
+        ({"gain": 3}, "gain is 3; choose"),
+        ({"gain": None}, "gain is None; choose"),
+        ({"empty": np.array([0, 1])}, "empty is"),
+        ({"qid": [[1], [2]]}, "qid"),
+        ({"qid": np.array([["a"], ["b"], None], dtype=object)[:2]}, "cannot name a query"),
+        ({"qid": np.ma.array([1, 2], mask=[0, 1])}, "masked"),
+        ({"sample_weight": np.ma.array([1, 1], mask=[0, 1])}, "sample_weight"),
+        ({"ties": "trec", "doc_id": ["a", None]}, "missing names"),
+    ],
+)
+def test_odd_options_are_refused(options, fragment) -> None:
+    with pytest.raises((ValueError, TypeError), match=fragment):
+        retrieval.ndcg_score([1, 0], [1, 2], **options)
+
+
+def test_text_is_no_number_whatever_its_array() -> None:
+    with pytest.raises(TypeError, match="y_score"):
+        retrieval.ndcg_score([1, 0], np.array(["1", "0"], dtype=object))
 
 
 def test_precision_counts_the_places_asked_for() -> None:

@@ -134,6 +134,7 @@ def test_scorers_can_be_copied_and_read():
     [
         ("ndgc@10", "is not a ranking metric; choose one of ndcg@k"),
         ("ndcg@0", "at least 1"),
+        ("ndcg@99999999999", "not a ranking metric"),
         ("ndcg@", "not a ranking metric"),
         ("ndcg@-5", "not a ranking metric"),
         ("tau@5", "takes no cut-off"),
@@ -143,6 +144,20 @@ def test_scorers_can_be_copied_and_read():
 def test_unknown_names_are_refused(name, fragment):
     with pytest.raises(ValueError, match=fragment):
         ranking_scorer(name)
+
+
+@pytest.mark.parametrize(
+    ("options", "fragment"),
+    [
+        ({"k": 4}, "one cut-off"),
+        ({"colour": 1}, "has no option 'colour'; it has k, gain, ties"),
+        ({"per_query": True}, "has no option 'per_query'"),
+        ({"ties": "trec"}, "names of the rows"),
+    ],
+)
+def test_unusable_options_are_refused_at_once(options, fragment):
+    with pytest.raises((ValueError, TypeError), match=fragment):
+        ranking_scorer("ndcg@1", **options)
 
 
 def test_unknown_requests_are_refused():

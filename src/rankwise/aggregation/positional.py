@@ -75,6 +75,11 @@ def borda(
     (array([1., 2., 3.]), array([1.  , 0.75, 0.  ]))
     """
     rankings = Rankings(rankings, weights=weights)
+    if rankings.n_items < 2 or not rankings.weights.sum() > 0:
+        raise ValueError(
+            f"a consensus needs two items and a ranking of positive weight; here are {rankings.n_items} item(s) and "
+            f"{np.count_nonzero(rankings.weights)} such ranking(s)"
+        )
     scores = _mean_shares_beaten(rankings)
     unknown = np.isnan(scores)
     if unknown.any():

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from rankwise.data._input import is_null
+from rankwise.data._input import data_frame, is_null
 
 
 def list_of_names(items: Any) -> list[Hashable]:
@@ -32,6 +32,22 @@ def check_items(items: Sequence[Hashable] | None, n_items: int) -> tuple[Hashabl
         twice = next(name for i, name in enumerate(names) if name in names[:i])
         raise ValueError(f"two items are named {twice!r}; item names must differ")
     return names
+
+
+def item_names(rankings: Any) -> list[Hashable] | None:
+    """Names that a Rankings or a data frame gives its items; None for arrays, and for names given by default."""
+    if isinstance(rankings, np.ndarray | list | tuple):
+        return None
+    items = getattr(rankings, "items", None)
+    if isinstance(items, tuple):  # a Rankings; the .items of a frame or a dict is a method
+        names = list(items)
+    else:
+        frame = data_frame(rankings, "rankings")
+        if frame is None:
+            return None
+        names = list(frame.columns)
+    default = (list(range(len(names))), [f"column_{i}" for i in range(len(names))])  # pandas, polars
+    return None if names in default else names
 
 
 def holds_names(rows: list[list[Any]]) -> bool:

@@ -35,7 +35,8 @@ def check_positions(positions: ArrayLike, *, name: str = "positions", strict: bo
     name : str, default="positions"
         What error messages call the argument.
     strict : bool, default=True
-        Whether a value of 0 or less is an error (else it is a warning: estimators look at the order alone).
+        Whether a value below 1 is an error; else only values of 0 or less raise a warning (estimators look at the
+        order alone).
 
     Returns
     -------
@@ -54,9 +55,10 @@ def check_positions(positions: ArrayLike, *, name: str = "positions", strict: bo
     if isinstance(positions, Rankings):
         return positions.positions
     matrix = numeric_matrix(positions, name)
-    too_small = matrix <= 0
+    # Places count from 1 in every convention; a value between 0 and 1 is a probability or another score.
+    too_small = matrix < 1 if strict else matrix <= 0
     if too_small.any():
-        _refuse_non_positive(matrix, too_small, name, strict)
+        _refuse_too_small(matrix, too_small, name, strict)
     return read_only(dense_positions(matrix))
 
 
@@ -325,7 +327,7 @@ def _is_dense(ordered: FloatArray) -> bool:
     return bool(np.all((step == 0) | (step == 1) | ~np.isfinite(later)))
 
 
-def _refuse_non_positive(matrix: FloatArray, too_small: BoolArray, name: str, strict: bool) -> None:
+def _refuse_too_small(matrix: FloatArray, too_small: BoolArray, name: str, strict: bool) -> None:
     row, column = np.argwhere(too_small)[0]
     value = matrix[row, column]
     if np.isneginf(matrix).any():
@@ -337,7 +339,8 @@ def _refuse_non_positive(matrix: FloatArray, too_small: BoolArray, name: str, st
     message = (
         f"{name}[{row}, {column}] is {value:g}, but positions count from 1 (1 = best). "
         "If the rows list item ids from best to worst, use positions_from_orders; "
-        "if they are scores (higher = better), positions_from_scores; if they count from 0, add 1"
+        "if they are scores (higher = better), positions_from_scores; if they count from 0, add 1; "
+        "if only their order matters (predicted positions, say), dense_positions"
     )
     if strict:
         raise ValueError(message)

@@ -28,8 +28,12 @@ def check_weights(weights: ArrayLike | None, n: int, *, name: str = "weights", e
     """
     if weights is None:
         return read_only(np.ones(n))
+    if np.ma.is_masked(weights):
+        raise ValueError(f"{name} has masked entries; every {each} needs a weight (0 leaves it out)")
     try:
         array = np.asarray(weights)
+        if array.dtype.kind == "O" and any(isinstance(weight, str | bytes) for weight in array.ravel()):
+            raise TypeError
         if array.dtype.kind not in "biufO":  # text and dates would convert, and mean nothing
             raise TypeError
         array = array.astype(np.float64, copy=False)

@@ -200,9 +200,9 @@ def cross_kendall(a, b, weights, all_items, p, normalize):
     for r in range(n):
         for s in range(m):
             _compare(a[r], b[s], weights, all_items, out, order, count, sums, squares, tree)
-            distance = out[1] + p * (out[5] + out[6] - 2 * (out[0] + out[1]))
+            distance = max(out[1] + p * (out[5] + out[6] - 2 * (out[0] + out[1])), 0.0)
             if normalize:
-                distance = distance / out[7] if out[7] > 0 else np.nan
+                distance = min(distance / out[7], 1.0) if out[7] > 0 else np.nan
             result[r, s] = distance
     return result
 

@@ -49,7 +49,7 @@ def pairwise_distances(
     metric : {"kendall", "spearman", "footrule", "hamming"}, default="kendall"
         See `kendall_distance`, `spearman_distance`, `footrule_distance`, `hamming_distance`.
     p, missing : float and str
-        Of the Kendall distance.
+        Of the Kendall distance alone.
     item_weights, normalize : array-like and bool
         As in the functions above.
     n_jobs : int, optional
@@ -74,6 +74,8 @@ def pairwise_distances(
     if metric != "kendall" and metric not in POSITIONAL:
         raise ValueError(f"metric is {metric!r}; choose one of kendall, {', '.join(POSITIONAL)}")
     check_kendall_options(p, missing, normalize)
+    if metric != "kendall" and (p != 0.5 or missing != "ignore"):
+        raise ValueError(f"p and missing belong to the Kendall distance; {metric} leaves missing items out")
     if metric != "kendall" and normalize and item_weights is not None:
         raise ValueError("the largest weighted distance has no closed form; use normalize without item_weights")
     check_same_items(A, B)
@@ -159,7 +161,15 @@ def _kendall_by_signs(
             ordered = (signs_a @ one)[:, np.newaxis] + signs_b @ one
             pairs += total
         distance += (both - difference) / 2 + p * (ordered - 2 * both)
-    return ratio(distance, pairs) if normalize else distance
+    return _tidy(distance, pairs if normalize else None, own=b is a)
+
+
+def _tidy(distance: FloatArray, pairs: Any, own: bool) -> FloatArray:
+    """Remove what rounding left of weighted sums: distances below 0, above 1, or to oneself."""
+    np.maximum(distance, 0, out=distance)
+    if own:
+        np.fill_diagonal(distance, 0)
+    return distance if pairs is None else np.minimum(ratio(distance, pairs), 1)
 
 
 def _all_strict(positions: FloatArray) -> bool:
@@ -167,8 +177,10 @@ def _all_strict(positions: FloatArray) -> bool:
     return bool(np.all(positions.max(axis=1, initial=1) == positions.shape[1]))
 
 
-def _product(x: Any, y: Any, weights: FloatArray | None) -> Any:
-    return x @ y.T if weights is None else (x * weights) @ y.T
+def _product(x: Any, y: Any, weights: FloatArray | None) -> FloatArray:
+    # Sums of signs are exact in 32 bits, but what is made of them (a share p of them, say) is not.
+    product: FloatArray = (x @ y.T if weights is None else (x * weights) @ y.T).astype(np.float64, copy=False)
+    return product
 
 
 def _present(gaps: BoolArray, i: IntArray, j: IntArray) -> Any:

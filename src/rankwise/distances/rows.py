@@ -7,6 +7,8 @@ a missing column is worth the same as a dropped column.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from numbers import Real
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -14,6 +16,7 @@ import numpy as np
 from rankwise._typing import ArrayLike, FloatArray
 from rankwise.data import Rankings, check_positions
 from rankwise.data._input import read_only
+from rankwise.data._items import item_names
 from rankwise.data.weights import check_weights
 from rankwise.distances import _jit
 
@@ -42,7 +45,8 @@ def kendall_distance(
     a, b : array-like of shape (n_items,) or (n_rankings, n_items), or Rankings
         Positions, 1 = best. One ranking against many is allowed.
     p : float, default=0.5
-        Price of a pair that only one side orders, from 0 (benign) to 1. From 1/2 on this is a metric.
+        Price of a pair that only one side orders, from 0 (benign) to 1. From 1/2 on, the triangle inequality
+        holds among rankings without missing items.
     missing : {"ignore", "penalize"}, default="ignore"
         Pairs with an item that one side misses (``NaN``): left out, or treated like ties (price ``p`` if the
         other side orders them).
@@ -77,9 +81,9 @@ def kendall_distance(
         table = _jit.pair_statistics(pair.a, pair.b, weights, missing == "penalize")
         strict_both = table[:, _jit.CONCORDANT] + table[:, _jit.DISCORDANT]
         one_sided = table[:, _jit.STRICT_A] + table[:, _jit.STRICT_B] - 2 * strict_both
-        distance = table[:, _jit.DISCORDANT] + p * one_sided
+        distance = np.maximum(table[:, _jit.DISCORDANT] + p * one_sided, 0)  # weighted sums round
         pairs = table[:, _jit.PAIRS]
-    return pair.answer(ratio(distance, pairs) if normalize else distance)
+    return pair.answer(np.minimum(ratio(distance, pairs), 1) if normalize else distance)
 
 
 def spearman_distance(
@@ -185,8 +189,8 @@ POSITIONAL = {
 
 def check_kendall_options(p: float, missing: str, normalize: bool) -> None:
     """Refuse options of the Kendall distance that mean nothing."""
-    if not 0 <= p <= 1:
-        raise ValueError(f"p is {p}, but the price of a one-sided pair lies between 0 and 1")
+    if not isinstance(p, Real) or not 0 <= p <= 1:
+        raise ValueError(f"p is {p!r}, but the price of a one-sided pair lies between 0 and 1")
     if missing not in ("ignore", "penalize"):
         raise ValueError(f"missing is {missing!r}; choose 'ignore' or 'penalize'")
     if normalize and missing == "penalize":
@@ -199,10 +203,17 @@ def check_item_weights(item_weights: ArrayLike | None, n_items: int) -> FloatArr
 
 
 def check_same_items(a: ArrayLike, b: ArrayLike) -> None:
-    """Refuse to compare rankings of different items, or of the same items in another order of columns."""
-    if isinstance(a, Rankings) and isinstance(b, Rankings) and a.items != b.items:
-        cure = "use a.select(b.items)" if set(a.items) == set(b.items) else "select() the items they share"
-        raise ValueError(f"the two sets of rankings have different items or another order of items; {cure}")
+    """Refuse to compare rankings of different items, or of the same items in another order of columns.
+
+    Names are known of Rankings and data frames, unless they are the default ones.
+    """
+    first, second = item_names(a), item_names(b)
+    if first is not None and second is not None and first != second:
+        if set(first) == set(second):
+            what, cure = "the same items in another order of columns", "bring the columns into one order"
+        else:
+            what, cure = "different items", "choose the items they share"
+        raise ValueError(f"the two sets of rankings have {what}; {cure}, e.g. with Rankings(...).select([...])")
 
 
 def ratio(value: FloatArray, largest: Any) -> FloatArray:
@@ -252,9 +263,14 @@ def _paired(a: ArrayLike, b: ArrayLike) -> _Paired:
 def _as_rows(ranking: ArrayLike, name: str) -> tuple[FloatArray, bool]:
     if isinstance(ranking, Rankings):
         return ranking.positions, False
-    array = ranking if hasattr(ranking, "columns") or hasattr(ranking, "column_names") else np.asarray(ranking)
-    single = getattr(array, "ndim", 2) == 1
-    return check_positions(array[np.newaxis] if single else array, name=name), single
+    if isinstance(ranking, list | tuple):
+        single = len(ranking) > 0 and not any(isinstance(entry, Iterable) for entry in ranking)
+    else:
+        single = len(getattr(ranking, "shape", (0, 0))) == 1
+    if single:
+        # The array is kept as it is, for its mask; a Series has labels that would be taken for columns.
+        ranking = ranking[np.newaxis] if isinstance(ranking, np.ndarray) else [list(ranking)]
+    return check_positions(ranking, name=name), single
 
 
 def _positional_distance(

@@ -195,10 +195,10 @@ def first_hit(relevant, score, order, listed, k):
                 place = i - listed[q]
                 missed = 1.0  # probability that the places of the block so far hold nothing relevant
                 for t in range(min(j - i, k - place)):
-                    here = missed * in_block / (j - i - t)
-                    reciprocal[q] += here / (place + t + 1)
-                    probability[q] += here
-                    missed -= here
+                    left = j - i - t
+                    reciprocal[q] += missed * in_block / left / (place + t + 1)
+                    missed *= max(left - in_block, 0.0) / left
+                probability[q] = 1.0 - missed
             i = j
     return reciprocal, probability
 

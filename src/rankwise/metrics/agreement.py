@@ -2,8 +2,9 @@
 
 ``y_true`` and ``y_pred`` are positions (1 = best), a row per ranking. A pair of items counts only where both sides
 know it: not where an item is missing (``NaN``) on one side, nor where one side lists neither (both ``+inf``: their
-order is unknown). Rows of which the truth says nothing are left out of the mean; a prediction that ties everything
-the truth tells apart scores 0, so that a ranker cannot gain by not answering.
+order is unknown). So a prediction is not judged on pairs of which it says nothing: compare rankers that rank
+everything. One that ties all that the truth tells apart scores 0. Rows without a pair to judge are left out of the
+mean, which weighs rows by ``sample_weight``, or else by the weights of the true Rankings.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from typing import Any, Literal
 import numpy as np
 
 from rankwise._typing import ArrayLike, FloatArray
-from rankwise.data import check_positions
+from rankwise.data import Rankings, check_positions
 from rankwise.data.weights import check_weights
 from rankwise.distances import _jit
 from rankwise.distances.rows import check_item_weights, check_same_items, ratio
@@ -43,11 +44,11 @@ def kendall_tau_score(
     y_true, y_pred : array-like of shape (n_rankings, n_items) or Rankings
         Positions, 1 = best.
     sample_weight : array-like of shape (n_rankings,), optional
-        Weights of the rows in the mean.
+        Weights of the rows in the mean; by default those of ``y_true`` if it is a Rankings, else ones.
     variant : {"a", "b", "x", "gamma"}, default="b"
         What ties mean.
     per_row : bool, default=False
-        Return one value per row (NaN where the truth orders no pair) instead of the mean.
+        Return one value per row (NaN where there is no pair to judge) instead of the mean.
 
     Returns
     -------
@@ -81,7 +82,7 @@ def kendall_tau_score(
     else:
         raise ValueError(f"variant is {variant!r}; choose 'a', 'b', 'x' or 'gamma'")
     tau[np.isnan(tau) & (strict + tied_b > 0)] = 0.0
-    return _average(tau, sample_weight, per_row, "kendall_tau_score")
+    return _average(tau, y_true, sample_weight, per_row)
 
 
 def spearman_score(
@@ -97,9 +98,9 @@ def spearman_score(
     y_true, y_pred : array-like of shape (n_rankings, n_items) or Rankings
         Positions, 1 = best.
     sample_weight : array-like of shape (n_rankings,), optional
-        Weights of the rows in the mean.
+        Weights of the rows in the mean; by default those of ``y_true`` if it is a Rankings, else ones.
     per_row : bool, default=False
-        Return one value per row (NaN where the truth orders nothing) instead of the mean.
+        Return one value per row (NaN where the truth is constant) instead of the mean.
 
     Returns
     -------
@@ -113,7 +114,7 @@ def spearman_score(
     0.5
     """
     a, b = _check_pair(y_true, y_pred)
-    return _average(_jit.rank_correlation(a, b), sample_weight, per_row, "spearman_score")
+    return _average(_jit.rank_correlation(a, b), y_true, sample_weight, per_row)
 
 
 def exact_match_score(
@@ -129,7 +130,7 @@ def exact_match_score(
     y_true, y_pred : array-like of shape (n_rankings, n_items) or Rankings
         Positions, 1 = best.
     sample_weight : array-like of shape (n_rankings,), optional
-        Weights of the rows in the mean.
+        Weights of the rows in the mean; by default those of ``y_true`` if it is a Rankings, else ones.
     per_row : bool, default=False
         Return 1 or 0 per row (NaN where no pair is known) instead of the mean.
 
@@ -149,7 +150,7 @@ def exact_match_score(
     right = table[:, _jit.CONCORDANT] + table[:, _jit.TIED_BOTH]
     wrong = table[:, _jit.DISCORDANT] + table[:, _jit.TIED_A] + table[:, _jit.TIED_B]
     match = np.where(right + wrong > 0, (wrong == 0).astype(float), np.nan)
-    return _average(match, sample_weight, per_row, "exact_match_score")
+    return _average(match, y_true, sample_weight, per_row)
 
 
 # ---------------------------------------------------------------------------------------------------------------
@@ -163,7 +164,9 @@ def _check_pair(y_true: ArrayLike, y_pred: ArrayLike) -> tuple[FloatArray, Float
     return a, b
 
 
-def _average(values: FloatArray, sample_weight: ArrayLike | None, per_row: bool, name: str) -> Any:
+def _average(values: FloatArray, y_true: ArrayLike, sample_weight: ArrayLike | None, per_row: bool) -> Any:
+    if sample_weight is None and isinstance(y_true, Rankings):
+        sample_weight = y_true.weights
     weights = check_weights(sample_weight, len(values), name="sample_weight")
     if per_row:
         return values
@@ -174,7 +177,7 @@ def _average(values: FloatArray, sample_weight: ArrayLike | None, per_row: bool,
     from sklearn.exceptions import UndefinedMetricWarning
 
     warnings.warn(
-        f"{name} is undefined: the truth orders no pair of items that the prediction has; it is set to NaN",
+        "no row of positive weight has a pair of items to judge, so the mean is NaN",
         UndefinedMetricWarning,
         stacklevel=3,
     )

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping, Sequence
+from numbers import Real
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
 from rankwise._random import check_generator
 from rankwise._typing import ArrayLike, BoolArray, FloatArray, IntArray, RandomState
+from rankwise.data._input import is_null
 from rankwise.metrics import _jit
 from rankwise.metrics.queries import check_k, check_length, check_rows, group_queries, query_weights
 
 Gain = Literal["linear", "exp"] | Sequence[float] | Mapping[float, float] | Callable[[FloatArray], ArrayLike]
 Ties = Literal["average", "random", "trec", "pessimistic"]
 Empty = Literal["skip", 0, 1]
+# A query of a million rows still adds up below the largest float.
+_MOST_GAIN = 1e300
 #: the mean; or the queries and their values. Not a union, which every caller would have to take apart.
 Result: TypeAlias = Any
 
@@ -50,7 +54,7 @@ class Judged:
     ) -> None:
         if ties not in ("average", "random", "trec", "pessimistic"):
             raise ValueError(f"ties is {ties!r}; choose 'average', 'random', 'trec' or 'pessimistic'")
-        if empty not in ("skip", 0, 1):
+        if not (isinstance(empty, str | int) and empty in ("skip", 0, 1)):
             raise ValueError(f"empty is {empty!r}; a query without relevant rows counts as 0, as 1, or not: 'skip'")
         grade, score = _check_grades(y_true), _check_scores(y_score)
         check_length(score, len(grade), "y_score")
@@ -83,8 +87,8 @@ class Judged:
 
     def relevant(self, threshold: float) -> tuple[FloatArray, FloatArray]:
         """1 for each row with a grade above the threshold, else 0; and their number for each query."""
-        if np.isnan(threshold):
-            raise ValueError("threshold is NaN; give the grade above which rows are relevant")
+        if not isinstance(threshold, Real) or np.isnan(threshold):
+            raise ValueError(f"threshold is {threshold!r}; give the grade above which rows are relevant")
         relevant = (self.grade > threshold).astype(np.float64)
         return relevant, np.add.reduceat(relevant, self.bounds[:-1])
 
@@ -112,23 +116,12 @@ class Judged:
 
 def gains_of(grade: FloatArray, gain: Gain) -> FloatArray:
     """What each grade is worth: the grade, 2^grade - 1, an entry of a table, or the value of a function."""
-    if isinstance(gain, str):
-        if gain == "linear":
-            return grade
-        if gain != "exp":
-            raise ValueError(f"gain is {gain!r}; choose 'linear', 'exp', a table of gains or a function of the grades")
-        with np.errstate(over="ignore"):  # refused below
-            gains = np.exp2(grade) - 1
-    elif callable(gain):
-        gains = check_rows(gain(grade), "gain(y_true)")
-        check_length(gains, len(grade), "gain(y_true)")
-    else:
-        gains = _look_up(grade, dict(gain) if isinstance(gain, Mapping) else dict(enumerate(gain)))
-    bad = ~np.isfinite(gains)
+    gains = _worth(grade, gain)
+    bad = ~(np.abs(gains) < _MOST_GAIN)
     if bad.any():
         row = int(np.argmax(bad))
         raise ValueError(
-            f"relevance {grade[row]:g} has the gain {gains[row]:g}; gains are finite: give a table of gains"
+            f"relevance {grade[row]:g} has the gain {gains[row]:g}, too large to add up; give a table of gains"
         )
     return gains
 
@@ -147,12 +140,29 @@ def satisfaction_of(grade: FloatArray, max_grade: float | None) -> FloatArray:
     return np.exp2(grade - highest) - np.exp2(-highest)
 
 
-def ratio(part: FloatArray, whole: FloatArray) -> FloatArray:
+def share(part: FloatArray, whole: FloatArray) -> FloatArray:
     """Part over whole; 0 where the whole is 0."""
     return np.divide(part, whole, out=np.zeros_like(part), where=whole > 0)
 
 
 # ---------------------------------------------------------------------------------------------------------------
+
+
+def _worth(grade: FloatArray, gain: Gain) -> FloatArray:
+    if isinstance(gain, str) and gain == "linear":
+        return grade
+    if isinstance(gain, str) and gain == "exp":
+        with np.errstate(over="ignore"):  # refused by the caller
+            return np.exp2(grade) - 1
+    if callable(gain):
+        gains = check_rows(gain(grade), "gain(y_true)")
+        check_length(gains, len(grade), "gain(y_true)")
+        return gains
+    if isinstance(gain, Mapping):
+        return _look_up(grade, gain)
+    if isinstance(gain, Sequence | np.ndarray) and not isinstance(gain, str):
+        return _look_up(grade, dict(enumerate(gain)))
+    raise ValueError(f"gain is {gain!r}; choose 'linear', 'exp', a table of gains or a function of the grades")
 
 
 def _check_grades(y_true: ArrayLike) -> FloatArray:
@@ -178,9 +188,11 @@ def _check_scores(y_score: ArrayLike) -> FloatArray:
 
 
 def _check_names(doc_id: ArrayLike, n_rows: int) -> np.ndarray[Any, Any]:
-    names = np.asarray(doc_id).astype(str)
+    names = np.asarray(doc_id)
     check_length(names, n_rows, "doc_id")
-    return names
+    if names.dtype.kind == "f" or (names.dtype.kind == "O" and any(is_null(name) for name in names)):
+        raise ValueError("doc_id holds missing names or numbers with a point; give one text or whole number per row")
+    return names.astype(str)
 
 
 def _look_up(grade: FloatArray, table: Mapping[float, float]) -> FloatArray:

@@ -72,7 +72,10 @@ def group_queries(qid: ArrayLike | None, n_rows: int) -> QueryGroups:
     run_starts = _run_starts(labels)
     run_bounds = np.append(run_starts, n_rows)
     heads = labels[run_starts].tolist()
-    distinct = dict.fromkeys(heads)
+    try:
+        distinct = dict.fromkeys(heads)
+    except TypeError:
+        raise ValueError("qid holds lists or the like, which cannot name a query; give one number or text") from None
     if len(distinct) == len(heads):
         return QueryGroups(labels[run_starts], run_bounds, None)
     code_of = {label: code for code, label in enumerate(distinct)}
@@ -98,6 +101,8 @@ def check_rows(values: ArrayLike, name: str) -> FloatArray:
     """
     masked = isinstance(values, np.ma.MaskedArray)
     array = np.ma.filled(values.astype(float), np.nan) if masked else np.asarray(values)
+    if array.dtype.kind == "O" and any(isinstance(value, str | bytes) for value in array.ravel()):
+        raise TypeError(f"{name} holds text, not numbers")
     if array.ndim == 2 and array.shape[1] > 1:
         raise ValueError(
             f"{name} has shape {array.shape}, but needs one value per row. If each row of the matrix is a query, "
@@ -156,7 +161,7 @@ def query_weights(sample_weight: ArrayLike | None, groups: QueryGroups) -> Float
     if differs.any():
         query = int(np.searchsorted(groups.bounds, np.argmax(differs), side="right")) - 1
         raise ValueError(
-            f"sample_weight differs within query {groups.ids[query]!r}; a metric weighs whole queries, "
+            f"sample_weight differs within query {groups.ids[query]}; a metric weighs whole queries, "
             "so give all rows of a query the same weight"
         )
     return first
@@ -166,11 +171,15 @@ def query_weights(sample_weight: ArrayLike | None, groups: QueryGroups) -> Float
 
 
 def _query_labels(qid: ArrayLike) -> AnyArray:
+    if np.ma.is_masked(qid):
+        raise ValueError("qid has masked entries; every row needs a query")
     labels = np.asarray(qid)
-    if labels.dtype.kind in "US" and isinstance(qid, list | tuple) and not all(isinstance(v, str | bytes) for v in qid):
-        # NumPy turned numbers among texts into texts, so that 1 and "1" would be one query.
-        labels = np.empty(len(qid), dtype=object)
-        labels[:] = qid
+    if isinstance(qid, list | tuple):
+        types = {type(label) for label in qid}
+        if len(types) > 1 or (int in types and labels.dtype.kind == "f"):
+            # NumPy has turned 1 and "1" into one text, or large whole numbers into rounded ones.
+            labels = np.empty(len(qid), dtype=object)
+            labels[:] = qid
     return labels
 
 

@@ -12,10 +12,7 @@ import numpy as np
 
 from rankwise._typing import ArrayLike, FloatArray, RandomState
 from rankwise.metrics import _jit
-from rankwise.metrics.judged import Empty, Gain, Judged, Result, Ties, gains_of, ratio, satisfaction_of
-
-# Gains from here on are scaled down, lest their sums overflow.
-_HUGE = 1e290
+from rankwise.metrics.judged import Empty, Gain, Judged, Result, Ties, gains_of, satisfaction_of, share
 
 
 def ndcg_score(
@@ -88,11 +85,9 @@ def ndcg_score(
             f"a row of relevance {judged.grade[np.argmin(gains)]:g} has the gain {gains.min():g}, but NDCG needs gains "
             "of 0 or more; shift the grades so that 0 is the worst, or give the gains as a table"
         )
-    if gains.max() > _HUGE:
-        gains = gains / gains.max()
     discount = _discounts(judged.k)
     ideal = _jit.ideal_dcg(gains, judged.bounds, discount)
-    values = ratio(_jit.dcg(gains, *judged.ranked(gains), discount), ideal)
+    values = share(_jit.dcg(gains, *judged.ranked(gains), discount), ideal)
     return judged.result(np.minimum(values, 1.0), ideal == 0)  # the means of ties round now and then to 1 + 2e-16
 
 
@@ -177,7 +172,7 @@ def average_precision_score(
     judged = Judged(y_true, y_score, qid, k, ties, empty, sample_weight, per_query, random_state, doc_id)
     relevant, n_relevant = judged.relevant(threshold)
     total = _jit.precision_sum(relevant, *judged.ranked(relevant), judged.k)
-    return judged.result(ratio(total, n_relevant), n_relevant == 0)
+    return judged.result(share(total, n_relevant), n_relevant == 0)
 
 
 def reciprocal_rank_score(
@@ -299,7 +294,7 @@ def recall_score(
     judged = Judged(y_true, y_score, qid, k, ties, empty, sample_weight, per_query, random_state, doc_id)
     relevant, n_relevant = judged.relevant(threshold)
     found = _jit.hits(relevant, *judged.ranked(relevant), judged.k)
-    return judged.result(ratio(found, n_relevant), n_relevant == 0)
+    return judged.result(share(found, n_relevant), n_relevant == 0)
 
 
 def precision_score(
@@ -342,7 +337,7 @@ def precision_score(
     score, order, listed = judged.ranked(relevant)
     found = _jit.hits(relevant, score, order, listed, judged.k)
     places = np.diff(listed).astype(np.float64) if k is None else np.full(len(found), float(k))
-    return judged.result(ratio(found, places), n_relevant == 0)
+    return judged.result(share(found, places), n_relevant == 0)
 
 
 def err_score(

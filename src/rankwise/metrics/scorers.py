@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import warnings
 from collections.abc import Callable
+from inspect import signature
 from typing import Any
 
 from rankwise._typing import ArrayLike
@@ -59,17 +60,19 @@ def ranking_scorer(metric: str, **options: Any) -> RankingScorer:
     >>> ranking_scorer("ndcg@10", gain="exp")
     ranking_scorer('ndcg@10', gain='exp')
     """
-    match = re.fullmatch(r"([a-z_]+)(?:@([0-9]+))?", str(metric).strip().lower())
+    match = re.fullmatch(r"([a-z_]+)(?:@([0-9]{1,9}))?", str(metric).strip().lower())
     name, cutoff = match.groups() if match else (None, None)
     if name in _RETRIEVAL:
         if cutoff is not None:
-            if int(cutoff) < 1:
-                raise ValueError(f"the cut-off of {metric!r} must be at least 1")
+            if int(cutoff) < 1 or "k" in options:
+                raise ValueError(f"{metric!r} needs one cut-off of at least 1; write 'ndcg@10', without k=")
             options = {"k": int(cutoff), **options}
+        _check_options(metric, _RETRIEVAL[name], options)
         return RankingScorer(metric, _RETRIEVAL[name], options, by_query=True)
     if name in _AGREEMENT:
         if cutoff is not None:
             raise ValueError(f"{name} takes no cut-off; write {name!r}")
+        _check_options(metric, _AGREEMENT[name], options)
         return RankingScorer(metric, _AGREEMENT[name], options, by_query=False)
     known = ", ".join([*(f"{name}@k" for name in _RETRIEVAL), *_AGREEMENT])
     raise ValueError(f"{metric!r} is not a ranking metric; choose one of {known}")
@@ -143,3 +146,18 @@ class RankingScorer:
     def __repr__(self) -> str:
         shown = {key: value for key, value in self.options.items() if key != "k" or "@" not in self.name}
         return f"ranking_scorer({', '.join([repr(self.name), *(f'{k}={v!r}' for k, v in shown.items())])})"
+
+
+# ---------------------------------------------------------------------------------------------------------------
+
+# What a scorer hands over itself, and what would change between folds or not be a number.
+_NOT_OPTIONS = {"y_true", "y_score", "y_pred", "qid", "sample_weight", "per_query", "per_row", "doc_id"}
+
+
+def _check_options(metric: str, function: Callable[..., Any], options: dict[str, Any]) -> None:
+    known = [name for name in signature(function).parameters if name not in _NOT_OPTIONS]
+    for name in options:
+        if name not in known:
+            raise TypeError(f"a scorer of {metric!r} has no option {name!r}; it has {', '.join(known)}")
+    if options.get("ties") == "trec":
+        raise ValueError("ties='trec' needs the names of the rows, which scikit-learn does not hand to scorers")

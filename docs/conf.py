@@ -1,0 +1,84 @@
+"""Sphinx settings: ``sphinx-build -W docs docs/_build``."""
+
+import importlib
+import re
+from pathlib import Path
+
+from docutils import nodes
+from sphinx import addnodes
+from sphinx.errors import ExtensionError
+
+import rankwise
+
+project = "rankwise"
+author = "The rankwise developers"
+release = version = rankwise.__version__
+extensions = [
+    "myst_parser",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.napoleon",
+    "sphinx.ext.mathjax",
+    "sphinx_gallery.gen_gallery",
+]
+exclude_patterns = ["_build", "gallery/*.ipynb", "gallery/*.py", "gallery/*.md5"]
+html_theme = "alabaster"
+html_theme_options = {"description": "Learning from rankings", "page_width": "1060px", "sidebar_width": "210px"}
+
+default_role = "py:obj"
+myst_heading_anchors = 3
+autodoc_typehints = "none"
+autodoc_member_order = "bysource"
+napoleon_google_docstring = False
+napoleon_use_ivar = True
+sphinx_gallery_conf = {
+    "examples_dirs": "../examples",
+    "gallery_dirs": "gallery",
+    "download_all_examples": False,
+    "show_memory": False,
+}
+
+MODULES = ("data", "distances", "metrics", "aggregation", "datasets", "plots", "exceptions")
+
+
+def public_names():
+    """Every public name and the full name by which it is documented, the first module that has it."""
+    names = {}
+    for module in MODULES:
+        loaded = importlib.import_module(f"rankwise.{module}")
+        for name in getattr(loaded, "__all__", ["RankwiseFormatError"]):
+            names.setdefault(name, f"rankwise.{module}.{name}")
+    return names
+
+
+def check_api_page(app):
+    """Stop if the page of names has forgotten one."""
+    page = (Path(app.srcdir) / "api.md").read_text("utf-8")
+    forgotten = [name for name in public_names() if f"`{name}`" not in page]
+    if forgotten:
+        raise ExtensionError(f"docs/api.md does not list {', '.join(forgotten)}")
+
+
+def link_names(app, doctree):
+    """Link `name` to its documentation, so that pages stay plain Markdown and read well unbuilt."""
+    names = public_names()
+    for literal in list(doctree.findall(nodes.literal)):
+        first, dot, rest = literal.astext().partition("(")[0].partition(".")
+        if first not in names or isinstance(literal.parent, nodes.reference | addnodes.pending_xref):
+            continue
+        target = names[first] + dot + rest
+        link = addnodes.pending_xref(
+            "", refdomain="py", reftype="obj", reftarget=target, refdoc=app.env.docname, refexplicit=True, refwarn=True
+        )
+        literal.replace_self(link)
+        link += literal
+
+
+def number_references(app, what, name, obj, options, lines):
+    """Footnotes ``.. [1]`` of many docstrings would clash on one page; as numbered lists they do not."""
+    lines[:] = [re.sub(r"^\.\. \[(\d+)\] ", r"\1. ", line) for line in lines]
+
+
+def setup(app):
+    app.connect("builder-inited", check_api_page)
+    app.connect("doctree-read", link_names)
+    app.connect("autodoc-process-docstring", number_references)

@@ -1,0 +1,245 @@
+"""Draw the pictures of the guides: ``python docs/make_pictures.py`` writes docs/pictures/*.png."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import matplotlib
+
+matplotlib.use("agg")
+
+import matplotlib.pyplot as plt
+import numpy as np
+
+from rankwise import Rankings
+from rankwise.aggregation import borda
+from rankwise.datasets import (
+    load_label_ranking,
+    make_food_preferences,
+    make_partial,
+    make_retrieval,
+    make_sparse_label_ranking,
+    sample_mallows,
+)
+from rankwise.distances import pairwise_distances
+from rankwise.metrics import kendall_tau_score, ndcg_score
+from rankwise.plots import PairwisePreferenceDisplay, PositionHeatmapDisplay
+
+FOLDER = Path(__file__).parent / "pictures"
+# The colours of Okabe and Ito, which stay apart for every common kind of colour blindness.
+BLUE, ORANGE, GREEN, BLACK, GREY = "#0072B2", "#D55E00", "#009E73", "#000000", "#999999"
+STYLE = {
+    "font.size": 9,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.titlesize": 9,
+    "axes.titlelocation": "left",
+    "legend.frameon": False,
+    "figure.constrained_layout.use": True,
+}
+
+
+def main() -> None:
+    FOLDER.mkdir(exist_ok=True)
+    pictures = (index, rankings, files, distances, agreement, retrieval, datasets, command_line)
+    with plt.rc_context(STYLE):
+        for picture in pictures:
+            figure = picture()
+            figure.savefig(FOLDER / f"{picture.__name__.replace('_', '-')}.png", dpi=110, metadata={"Software": None})
+            plt.close(figure)
+
+
+def index() -> Any:
+    """Who prefers what, among 250 users with two tastes."""
+    votes, _, _ = make_food_preferences(sigma=0.3, random_state=0)
+    return PairwisePreferenceDisplay.from_rankings(votes).figure_
+
+
+def rankings() -> Any:
+    """The same four rankings as lists and as positions."""
+    drinks = ["tea", "milk", "juice", "water"]
+    kinds = {
+        "full": [["juice"], ["tea"], ["water"], ["milk"]],
+        "tied": [["tea"], ["milk", "juice"], ["water"]],
+        "top-k": [["milk"], ["tea"]],
+        "incomplete": [["water"], ["juice"]],
+    }
+    positions = np.vstack(
+        [
+            Rankings.from_buckets([buckets], items=drinks, unlisted="missing" if kind == "incomplete" else "below")[0]
+            for kind, buckets in kinds.items()
+        ]
+    )
+    orders = [" > ".join(" ~ ".join(bucket) for bucket in buckets) for buckets in kinds.values()]
+    figure, (left, right) = plt.subplots(1, 2, figsize=(8.0, 2.4), width_ratios=[0.85, 1])
+    _blank(left)
+    left.set(xlim=(0, 1), ylim=(3.5, -1.2), title="what a person says")
+    for row, (kind, order) in enumerate(zip(kinds, orders, strict=True)):
+        left.text(0, row, kind, va="center", weight="bold")
+        left.text(0.3, row, order, va="center", family="monospace")
+    _blank(right)
+    right.set(xlim=(-0.5, 3.5), ylim=(3.5, -1.2), title="what rankwise keeps: column = item, value = place")
+    for column, drink in enumerate(drinks):
+        right.text(column, -0.8, drink, ha="center", va="center", weight="bold")
+    for (row, column), place in np.ndenumerate(positions):
+        unlisted, missing = np.isposinf(place), np.isnan(place)
+        shade = "white" if missing else "#eeeeee" if unlisted else plt.get_cmap("Blues")(0.75 - 0.17 * (place - 1))
+        right.add_patch(
+            plt.Rectangle(
+                (column - 0.47, row - 0.43), 0.94, 0.86, fc=shade, ec=GREY, lw=0.8, ls=":" if missing else "-"
+            )
+        )
+        text = "NaN" if missing else "inf" if unlisted else f"{place:.0f}"
+        right.text(column, row, text, ha="center", va="center", color="white" if place == 1 else BLACK)
+    return figure
+
+
+def files() -> Any:
+    """One survey in the five shapes of tables."""
+    shapes = {
+        "positions: a column per item": "age,rank_tea,rank_milk,rank_juice\n31,1,2,3\n47,2,1,3\n25,3,1,2",
+        "orders: a column per place": "age,choice_1,choice_2,choice_3\n31,tea,milk,juice\n47,milk,tea,juice\n"
+        "25,milk,juice,tea",
+        "strings: one cell": "age,drinks\n31,tea>milk>juice\n47,milk>tea>juice\n25,milk>juice>tea",
+        "long: a row per item": "id,item,rank\nann,tea,1\nann,milk,2\nann,juice,3\nbob,milk,1\n…",
+        "pairwise: a row per duel": "winner,loser\ntea,milk\ntea,juice\nmilk,juice\nmilk,tea\n…",
+    }
+    figure = plt.figure(figsize=(8.4, 3.3))
+    grid = figure.add_gridspec(2, 6)
+    places = [grid[0, :3], grid[0, 3:], grid[1, :2], grid[1, 2:4], grid[1, 4:]]
+    for place, (title, text) in zip(places, shapes.items(), strict=True):
+        ax = figure.add_subplot(place)
+        _blank(ax)
+        ax.set_title(title, weight="bold")
+        _draw_table(ax, [line.split(",") for line in text.split("\n")])
+    return figure
+
+
+def distances() -> Any:
+    """A map of rankings: the closer two points, the fewer pairs they order differently."""
+    from sklearn.decomposition import KernelPCA
+
+    votes, taste, truth = make_food_preferences(120, sigma=0.25, random_state=0)
+    everyone = np.vstack([votes.positions, truth.noiseless.positions, borda(votes)])
+    apart = pairwise_distances(everyone, normalize=True)
+    # Kendall distances are squared distances of points, whose inner products are thus -apart / 2 up to centring.
+    at = KernelPCA(2, kernel="precomputed").fit_transform(-apart / 2)
+    figure, ax = plt.subplots(figsize=(6.6, 4.4))
+    for kind, (name, colour, marker) in enumerate([("sweet", ORANGE, "o"), ("juicy", BLUE, "^")], start=1):
+        rows = np.flatnonzero(taste == kind)
+        ax.scatter(*at[rows].T, c=colour, marker=marker, s=22, alpha=0.75, lw=0, label=f"users of type {name}")
+        ax.scatter(*at[len(votes) + kind - 1], c=colour, marker="*", s=260, ec=BLACK, lw=0.9, zorder=3)
+    ax.scatter(*at[-1], c="white", marker="s", s=70, ec=BLACK, lw=1.4, zorder=3, label="Borda consensus of all")
+    ax.scatter([], [], c="white", marker="*", s=140, ec=BLACK, lw=0.9, label="a type without noise")
+    _blank(ax)
+    ax.set(aspect="equal", title="Map of 120 rankings of 8 dishes by Kendall distance")
+    figure.legend(loc="outside lower center", ncols=2, fontsize=8)
+    return figure
+
+
+def agreement() -> Any:
+    """What the variants of tau say of a prediction that ties more and more items."""
+    k = 12
+    truth = sample_mallows(np.arange(1, k + 1), 0.0, 400, random_state=0)
+    predicted = sample_mallows(truth, 0.7, random_state=1)
+    sizes = [1, 2, 3, 4, 6, 12]
+    tied = [make_partial(predicted, [size] * (k // size)) for size in sizes]
+    styles = {"gamma": (ORANGE, "^"), "b": (BLUE, "o"), "a": (GREEN, "s"), "x": (BLACK, "x")}
+    figure, ax = plt.subplots(figsize=(6.2, 3.4))
+    for variant, (colour, marker) in styles.items():
+        values = [kendall_tau_score(truth, rankings, variant=variant) for rankings in tied]
+        # "a" and "x" agree where the truth has no ties; dashes let both be seen.
+        ax.plot(sizes, values, color=colour, marker=marker, ls="--" if variant == "x" else "-", label=variant)
+    ax.set(
+        xlabel="items that share a place in the prediction (of 12)",
+        ylabel="Kendall tau",
+        title="The truth has no ties; the prediction ties its neighbours",
+        xticks=sizes,
+        ylim=(-0.05, 1.05),
+    )
+    ax.legend(title="variant")
+    return figure
+
+
+def retrieval() -> Any:
+    """What the treatments of ties say of scores that are rounded more and more."""
+    _, y, qid, truth = make_retrieval(300, docs_per_query=(20, 20), random_state=0)
+    # Rows sorted by relevance, such as one positive and its negatives: whoever keeps the order of the file gains.
+    rows = np.lexsort((-y, qid))
+    y, qid, score = y[rows], qid[rows], truth.score[rows] + 1.5 * np.random.default_rng(1).standard_normal(len(y))
+    levels = [64, 32, 16, 8, 4, 2, 1]
+    cuts = np.quantile(score, np.linspace(0, 1, levels[0] + 1)[1:-1])
+    rounded = {n: np.searchsorted(cuts[levels[0] // n - 1 :: levels[0] // n], score) for n in levels}
+    in_file_order = [n - 1e-6 * np.arange(len(y)) for n in rounded.values()]
+    lines = {
+        "in the order of the file": ([ndcg_score(y, s, qid, k=5) for s in in_file_order], ORANGE, "^"),
+        'ties="average"': ([ndcg_score(y, s, qid, k=5) for s in rounded.values()], BLUE, "o"),
+        'ties="pessimistic"': (
+            [ndcg_score(y, s, qid, k=5, ties="pessimistic") for s in rounded.values()],
+            BLACK,
+            "v",
+        ),
+    }
+    figure, ax = plt.subplots(figsize=(6.2, 3.4))
+    for name, (values, colour, marker) in lines.items():
+        ax.plot(range(len(levels)), values, color=colour, marker=marker, label=name)
+    ax.set(
+        xlabel="different scores that the ranker gives",
+        ylabel="NDCG@5, mean of 300 queries",
+        title="The same ranker, its scores rounded; rows sorted by relevance",
+        ylim=(0, 1.05),
+    )
+    ax.set_xticks(range(len(levels)), labels=[str(n) for n in levels])
+    ax.legend(loc="lower left")
+    return figure
+
+
+def datasets() -> Any:
+    """How noise on the scores, and on the places, changes the rankings."""
+    scales, thetas = np.array([0.0, 0.01, 0.025, 0.05, 0.1, 0.15, 0.2, 0.3]), np.array([0, 0.5, 1, 1.5, 2, 3, 4, 5])
+    noises = {
+        'noise="gaussian"': ("noise_scale", scales, [{"noise": "gaussian", "noise_scale": s} for s in scales]),
+        'noise="mallows"': ("theta", thetas, [{"noise": "mallows", "theta": theta} for theta in thetas]),
+    }
+    figure, axes = plt.subplots(1, 2, figsize=(8.0, 3.0), sharey=True)
+    for ax, (title, (name, values, options)) in zip(axes, noises.items(), strict=True):
+        data = [make_sparse_label_ranking(2000, **option, random_state=0)[2] for option in options]
+        ax.plot(values, [bunch.alpha for bunch in data], color=ORANGE, marker="^", label="alpha: rankings changed")
+        ax.plot(values, [bunch.beta for bunch in data], color=BLUE, marker="o", label="beta: tau with the noiseless")
+        ax.set(title=title, xlabel=name, ylim=(-0.06, 1.05))
+    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=2)
+    return figure
+
+
+def command_line() -> Any:
+    """The pictures of the report on the diabetes data."""
+    y = load_label_ranking("diabetes").y
+    figure, axes = plt.subplots(1, 2, figsize=(8.4, 3.6))
+    PairwisePreferenceDisplay.from_rankings(y, ax=axes[0])
+    PositionHeatmapDisplay.from_rankings(y, ax=axes[1])
+    return figure
+
+
+# ---------------------------------------------------------------------------------------------------------------
+
+
+def _blank(ax: Any) -> None:
+    ax.set(xticks=[], yticks=[])
+    for spine in ax.spines.values():
+        spine.set_visible(False)
+
+
+def _draw_table(ax: Any, rows: list[list[str]]) -> None:
+    """Cells of text in columns, the header in blue."""
+    width = max(map(len, rows))
+    starts = np.cumsum([0, *[max(len(row[c]) for row in rows if c < len(row)) + 2 for c in range(width)]])
+    ax.set(xlim=(0, max(starts[-1], 26)), ylim=(5, -0.6))
+    for number, row in enumerate(rows):
+        for column, cell in enumerate(row):
+            style = {"color": BLUE} if number == 0 else {}
+            ax.text(starts[column], number, cell, family="monospace", fontsize=8, va="center", **style)
+
+
+if __name__ == "__main__":
+    main()
