@@ -373,3 +373,16 @@ def test_long_form_of_a_real_trial(benchmark_data):
     expected = Rankings(wide[list(rankings.items)].to_numpy())
     keys = list(zip(covariates["id"], covariates["trait"], strict=True))
     np.testing.assert_array_equal(rankings.positions, expected.positions[[wide.index.get_loc(key) for key in keys]])
+
+
+def test_numbered_columns_of_names_need_not_share_every_name(tmp_path):
+    path = tmp_path / "drinks.csv"
+    path.write_text("age,choice_1,choice_2,choice_3\n31,tea,milk,juice\n47,milk,tea,\n")
+    assert read_rankings(path) == Rankings.from_orders([["tea", "milk", "juice"], ["milk", "tea"]])
+
+
+def test_one_bad_cell_among_positions_is_named(tmp_path):
+    path = tmp_path / "drinks.csv"
+    path.write_text("age,rank_tea,rank_milk\n31,1,2\n47,2,first\n")
+    with pytest.raises(RankwiseFormatError, match="line 3, column 3"):
+        read_rankings(path)

@@ -232,6 +232,9 @@ def _found(table: Table, layout: str, options: dict[str, Any]) -> Fit:
         raise _either_way(table, fits, options.get("weights"))
     if layout != "auto":
         return Fit(layout)  # type: ignore[arg-type]  # the reader says what it misses
+    damaged = layouts.damaged_prefix(table)
+    if damaged is not None:
+        return Fit("positions", {"prefix": damaged})  # the reader says which cell is wrong
     raise table.error(f"no layout fits the columns {listed(table.header)}", cure=_suggestion(table, count))
 
 

@@ -93,9 +93,9 @@ def order_fits(table: Table, weights: str | None) -> list[Fit]:
     fits = []
     for group in _numbered_groups(names):
         codes = not settled and _looks_like_codes(_ranking_numbers(table, group))
-        if codes or _list_items(table, group):
+        if codes or _list_items(table, group, least_sharing=2):
             fits.append(Fit("orders", _columns_option(table, "columns", group)))
-    if not fits and len(names) > 2 and not any(map(table.is_numeric, names)) and _list_items(table, names):
+    if not fits and len(names) > 2 and not any(map(table.is_numeric, names)) and _list_items(table, names, len(names)):
         fits.append(Fit("orders", {"columns": names}))
     return fits
 
@@ -141,6 +141,18 @@ def possible_weights(table: Table) -> str | None:
             values = [number(cell) for cell in table.column(name)]
             if all(value is not None and value >= 0 for value in values):
                 return name
+    return None
+
+
+def damaged_prefix(table: Table) -> str | None:
+    """A known prefix of columns that hold mostly numbers, but not only: positions with a slip among them."""
+    for prefix in PREFIXES:
+        for spelling in dict.fromkeys(n[: len(prefix)] for n in table.header if n.lower().startswith(prefix)):
+            names = columns_with_prefix(table, spelling)
+            cells = [cell for name in names for cell in table.column(name)]
+            good = sum(cell in MISSING or _place(cell) is not None for cell in cells)
+            if len(names) > 1 and len(cells) / 2 <= good < len(cells):
+                return spelling
     return None
 
 
@@ -297,8 +309,8 @@ def _are_proper_ranks(values: FloatArray) -> bool:
     return bool(proper and np.any(ordered[present] > 1))
 
 
-def _list_items(table: Table, names: Sequence[str]) -> bool:
-    """Whether the columns list items: not numbers alone, none twice in a row, every column sharing with the others.
+def _list_items(table: Table, names: Sequence[str], least_sharing: int) -> bool:
+    """Whether the columns list items: not numbers alone, none twice in a row, so many columns sharing some.
 
     Items in the header mean that there is no header: the first line is a ranking itself.
     """
@@ -311,8 +323,9 @@ def _list_items(table: Table, names: Sequence[str]) -> bool:
             return False
     vocabularies = [set(column) - set(MISSING) for column in columns]
     columns_of = Counter(item for vocabulary in vocabularies for item in vocabulary)
-    sharing = all(any(columns_of[item] > 1 for item in vocabulary) for vocabulary in vocabularies if vocabulary)
-    return sharing and columns_of.keys().isdisjoint(names)
+    empty = sum(not vocabulary for vocabulary in vocabularies)
+    sharing = sum(any(columns_of[item] > 1 for item in vocabulary) for vocabulary in vocabularies)
+    return sharing >= least_sharing - empty and columns_of.keys().isdisjoint(names)
 
 
 def _are_orders(cells: list[str]) -> bool:
