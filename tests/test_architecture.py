@@ -6,6 +6,7 @@ Each rule is a function from source text to a list of violations, so that a bad 
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -50,6 +51,9 @@ def imported_modules(text: str) -> list[tuple[int, str]]:
             # "from rankwise import data" imports rankwise.data
             names = [f"{module}.{alias.name}" for alias in node.names] if module == "rankwise" else [module]
             found += [(node.lineno, name) for name in names]
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+            # a module named in text, for importlib
+            found += [(node.lineno, node.value)] if re.fullmatch(r"rankwise(\.\w+)+", node.value) else []
     return found
 
 
@@ -61,7 +65,9 @@ def imports_against_the_stream(path: str, text: str) -> list[str]:
         return [f"{path}: {own} has no step; add it to STEPS"]
     wrong = []
     for line, module in imported_modules(text):
-        if module.startswith("."):
+        if module == "rankwise":
+            wrong.append(f"{path}:{line} imports all of rankwise, so that its imports cannot be followed")
+        elif module.startswith("."):
             wrong.append(f"{path}:{line} imports {module}; write absolute imports")
         elif module.startswith("rankwise."):
             other = module.split(".")[1]
@@ -103,6 +109,8 @@ def test_imports_point_one_way():
         ("metrics/agreement.py", "from rankwise import aggregation"),
         ("ltr/losses.py", "from rankwise.kernels import kendall_kernel"),
         ("distances/rows.py", "from . import _jit"),
+        ("data/positions.py", "import rankwise"),
+        ("data/positions.py", "import importlib\nimportlib.import_module('rankwise.metrics')"),
         ("strange/new.py", ""),
     ],
 )

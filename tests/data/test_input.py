@@ -189,9 +189,9 @@ def test_tables_of_a_wrong_shape_or_with_wrong_cells(values, message):
 @pytest.mark.parametrize(
     ("values", "message"),
     [
-        ([["a", "b"]], "y holds text, not numbers. Positions are numbers (1 = best); for item names listed best first"),
-        ([["1", "2"]], "y holds text"),
-        ([[b"1", b"2"]], "y holds bytes"),
+        (np.array([["a"]]), "y holds text, not numbers. Positions are numbers (1 = best); for item names listed best"),
+        (np.array([["1", "2"]]), "y holds text"),
+        (np.array([[b"1", b"2"]]), "y holds bytes"),
         ([[True, False]], "y holds booleans"),
         (np.ma.array([[True, True]]), "y holds booleans"),
         (np.ma.array([["1", "2"]]), "y holds text"),
@@ -212,7 +212,20 @@ def test_every_door_for_numbers_refuses_alike():
         with pytest.raises(ValueError, match="has no columns; it needs one column per item"):
             door(np.empty((3, 0)))
         with pytest.raises(TypeError, match="holds text, not numbers"):
-            door([["a"]])
+            door(np.array([["a"]]))
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ([[1, 2], [1, "b"]], "y[1, 1] is 'b', not a number"),
+        ([["1", "2"]], "y[0, 0] is '1', not a number"),
+        ([[b"1", b"2"]], "y[0, 0] is b'1', not a number"),
+    ],
+)
+def test_text_in_a_list_is_named_by_its_cell(values, message):
+    with pytest.raises(ValueError, match=re.escape(message)):
+        check_positions(values, name="y")
 
 
 def test_rankings_are_positions_and_nothing_else():

@@ -515,7 +515,27 @@ TWO = [[1, 2], [2, 1]]
         (lambda: Rankings(TWO, weights=[[1], [1, 2]]), ValueError, "weights must be numbers, one per ranking"),
         (lambda: Rankings.from_orders([[1, 2], [2, 1]]), ValueError, "no order lists item 0; ids count from 0"),
         (lambda: Rankings.from_orders([[0, 0]]), ValueError, "orders[0] lists item 0 more than once"),
-        (lambda: Rankings.from_orders([["a", "a"]]), ValueError, "orders[0] lists item 0 more than once"),
+        (lambda: Rankings.from_orders([["a", "a"]]), ValueError, "orders[0] lists 'a' more than once"),
+        (lambda: Rankings.from_orders([["a", ""]]), ValueError, "names no item"),
+        (lambda: Rankings([[1, 2]], [np.nan, np.nan]), ValueError, "an item name is missing"),
+        (lambda: Rankings([[1, 2]], ["", "a"]), ValueError, "an item name is missing or empty"),
+        (
+            lambda: Rankings.from_orders([[0, 2_000_000_000]]),
+            ValueError,
+            "without gaps. If these are numbers of products",
+        ),
+        (lambda: Rankings.from_orders([[10, 20]], items=[10, 20]), ValueError, "numbers are ids: give names as text"),
+        (lambda: Rankings.from_frame([[1, 2]]), TypeError, "not a data frame"),
+        (
+            lambda: Rankings.from_frame(pd.DataFrame({"a": [1], "w": [2]}), items=["a", "w"], weights="w"),
+            ValueError,
+            "as an item and as the weights",
+        ),
+        (
+            lambda: Rankings(pd.DataFrame([[1, 2]], columns=["a", "a"])),
+            ValueError,
+            "two columns of positions have the same name",
+        ),
         (lambda: Rankings.from_orders([[0, 2]], items=["a", "b"]), ValueError, "is 2, but ids run from 0 to 1"),
         (lambda: Rankings.from_orders(["ab"]), ValueError, "orders[0] is 'ab', not a list of items, best first"),
         (lambda: Rankings.from_orders("ab"), TypeError, "orders is of type str; give a list of lists"),
@@ -595,3 +615,11 @@ def test_two_hundred_thousand_rankings():
     assert len(rankings[::2]) == len(rankings[rng.random(200_000).argsort()[:100_000]]) == 100_000
     assert rankings.orders().shape == rankings.midranks().shape == (200_000, 10)
     assert repr(rankings).startswith("Rankings: 200,000 rankings of 10 items, full")
+
+
+@pytest.mark.parametrize("backend", ["pandas", "polars", "pyarrow"])
+def test_weights_travel_in_a_column_of_their_own(backend):
+    rankings = Rankings([[1, 2], [2, 1]], ["a", "b"], [3, 0.5])
+    assert Rankings.from_frame(rankings.to_frame(backend, weights="w"), weights="w") == rankings
+    with pytest.raises(ValueError, match="an item is named 'a', too"):
+        rankings.to_frame(backend, weights="a")

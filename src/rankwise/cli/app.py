@@ -13,7 +13,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-import rankwise
+from rankwise import __version__
 
 
 class _OneLineErrors(TyperGroup):
@@ -84,7 +84,7 @@ def warmup() -> None:
 
 def _print_version(wanted: bool) -> None:
     if wanted:
-        typer.echo(f"rankwise {rankwise.__version__}")
+        typer.echo(f"rankwise {__version__}")
         raise typer.Exit
 
 

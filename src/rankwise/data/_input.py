@@ -23,6 +23,8 @@ def numeric_matrix(values: ArrayLike, name: str) -> FloatArray:
         raise ValueError(f"{name} has {array.ndim} dimension(s), but needs two: one row per ranking{hint}")
     if array.shape[1] == 0:
         raise ValueError(f"{name} has no columns; it needs one column per item")
+    if array.dtype.kind in "US" and not isinstance(values, np.ndarray):
+        array = np.asarray(values, dtype=object)  # one text among numbers turned all into text: which one?
     if array.dtype.kind == "O":
         array = _floats_from_objects(array, name)
     if array.dtype.kind not in "iuf":
@@ -105,7 +107,10 @@ def data_frame(values: Any, name: str) -> Any:
         return None
     import narwhals as nw
 
-    frame = nw.from_native(values, pass_through=True)
+    try:
+        frame = nw.from_native(values, pass_through=True)
+    except nw.exceptions.DuplicateError as error:
+        raise ValueError(f"two columns of {name} have the same name ({' '.join(str(error).split())})") from None
     if isinstance(frame, nw.LazyFrame):
         raise TypeError(f"{name} is a lazy frame; collect it first")
     return frame if isinstance(frame, nw.DataFrame) else None

@@ -28,6 +28,8 @@ def check_items(items: Sequence[Hashable] | None, n_items: int) -> tuple[Hashabl
         distinct = set(names)
     except TypeError:
         raise TypeError("an item name is not hashable; use text or numbers") from None
+    if any(is_null(name) or name == "" for name in names):
+        raise ValueError("an item name is missing or empty; every item needs a name")
     if len(distinct) < n_items:
         twice = next(name for i, name in enumerate(names) if name in names[:i])
         raise ValueError(f"two items are named {twice!r}; item names must differ")
@@ -64,6 +66,9 @@ def ids_from_names(rows: list[list[Any]], names: list[Hashable] | None) -> tuple
         unknown = [name for name in row if name not in index]
         if unknown:
             raise ValueError(f"orders[{number}] lists {unknown[0]!r}, which is not among items {shortlist(names)}")
+        if len(set(row)) < len(row):
+            twice = next(name for place, name in enumerate(row) if name in row[:place])
+            raise ValueError(f"orders[{number}] lists {twice!r} more than once; every item has one place")
     return [[index[name] for name in row] for row in rows], names
 
 
@@ -81,7 +86,7 @@ def _check_entries(rows: list[list[Any]]) -> None:
         for entry in row:
             # -1 pads ids; among names it is a slip like None.
             padding = isinstance(entry, int | np.integer) and entry == -1
-            if padding or is_null(entry) or not isinstance(entry, Hashable):
+            if padding or is_null(entry) or not isinstance(entry, Hashable) or entry == "":
                 raise ValueError(
                     f"orders[{number}] lists {entry!r}, which names no item; leave away what the row does not list, "
                     "and say ties with from_buckets"

@@ -36,3 +36,25 @@ def list_pairs(positions, total):
                     pairs[t, 2] = j
                     t += 1
     return pairs
+
+
+@kernel
+def pair_ties(positions, weights):
+    """Weight of the rankings that list i and j at the same place, for all i and j: (k, k), zero diagonal."""
+    n, k = positions.shape
+    counts = np.zeros((k, k))
+    for r in range(n):
+        # A ranking without ties reaches as many places as it lists items.
+        listed = 0
+        last = 0.0
+        for i in range(k):
+            if positions[r, i] < np.inf:
+                listed += 1
+                last = max(last, positions[r, i])
+        if listed > last:
+            for i in range(k):
+                for j in range(i):
+                    if (positions[r, i] == positions[r, j]) & (positions[r, i] < np.inf):
+                        counts[i, j] += weights[r]
+                        counts[j, i] += weights[r]
+    return counts

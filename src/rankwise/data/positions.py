@@ -18,6 +18,9 @@ from rankwise.data._input import numeric_matrix, order_matrix, read_only, refuse
 
 Unlisted = Literal["below", "missing"]
 
+# A table of orders may grow so large, and so many times larger than what it lists.
+_MOST_CELLS = 10_000_000
+_MOST_CELLS_PER_ENTRY = 100
 # Rows handled at a time, so that temporary arrays stay small whatever the number of rankings.
 _BLOCK_CELLS = 1 << 20
 
@@ -226,9 +229,15 @@ def positions_from_orders(orders: ArrayLike, *, n_items: int | None = None, unli
     size = largest + 1 if n_items is None else int(n_items)
     if size < 1:
         raise ValueError("the orders list no item; give n_items, or items in Rankings.from_orders")
+    if n_items is None and size * len(matrix) > max(_MOST_CELLS, _MOST_CELLS_PER_ENTRY * matrix.size):
+        raise ValueError(
+            f"the largest id is {largest}, so the positions would take {size * len(matrix):,} cells; ids count from 0 "
+            "without gaps. If these are numbers of products or the like, give them as text: Rankings.from_orders"
+        )
     if largest >= size:
         row, place = np.argwhere(matrix >= size)[0]
         hint = "; ids count from 0: subtract 1" if matrix.max() == size and not (matrix == 0).any() else ""
+        hint = hint or "; numbers are ids: give names as text"
         raise ValueError(f"orders[{row}, {place}] is {matrix[row, place]}, but ids run from 0 to {size - 1}{hint}")
     if n_items is None and size > 1 and not (matrix == 0).any() and matrix.size:
         raise ValueError(

@@ -190,14 +190,16 @@ class Rankings:
         -------
         Rankings
         """
-        import narwhals as nw
-
-        table = nw.from_native(frame, eager_only=True)
+        table = _input.data_frame(frame, "frame")
+        if table is None:
+            raise TypeError(f"frame is of type {type(frame).__name__}, not a data frame; see Rankings.from_positions")
         columns = dict(zip(table.columns, table.iter_columns(), strict=True))
         wanted = list(columns) if items is None else list_of_names(items)
         if isinstance(weights, str):
             _check_columns([weights], columns)
-            wanted = [name for name in wanted if name != weights] if items is None else wanted
+            if items is not None and weights in wanted:
+                raise ValueError(f"column {weights!r} is named as an item and as the weights")
+            wanted = [name for name in wanted if name != weights]
             weights = columns[weights].to_numpy()
         _check_columns(wanted, columns)
         return cls(_input.matrix_from_columns(wanted, [columns[name] for name in wanted], "frame"), wanted, weights)
@@ -247,13 +249,15 @@ class Rankings:
 
         return _jit.pair_counts(self.positions, self.weights)
 
-    def to_frame(self, backend: str | None = None) -> Any:
+    def to_frame(self, backend: str | None = None, weights: str | None = None) -> Any:
         """Data frame with one column per item.
 
         Parameters
         ----------
         backend : {"pandas", "polars", "pyarrow"}, optional
             By default the first of these that is installed.
+        weights : str, optional
+            Name of a further column for the weights, as `from_frame` takes it back; none by default.
 
         Returns
         -------
@@ -265,6 +269,10 @@ class Rankings:
         data = {str(item): self.positions[:, i] for i, item in enumerate(self.items)}
         if len(data) < self.n_items:
             raise ValueError("two item names are the same as text, so they cannot both name a column")
+        if weights is not None:
+            if weights in data:
+                raise ValueError(f"an item is named {weights!r}, too; give the column of the weights another name")
+            data[weights] = self.weights
         return nw.from_dict(data, backend=_frame_backend(backend)).to_native()
 
     @property

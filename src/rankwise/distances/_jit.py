@@ -20,10 +20,12 @@ def discordant_full(a, b):
     n, k = a.shape
     result = np.empty(n)
     for r in range(n):
+        first, second = a[r], b[r]
         count = 0
         for i in range(k):
-            for j in range(i + 1, k):
-                count += (a[r, i] < a[r, j]) != (b[r, i] < b[r, j])
+            x, y = first[i], second[i]
+            for j in range(i):  # one product and one comparison a pair, so that LLVM takes several at a time
+                count += np.int64((x - first[j]) * (y - second[j]) < 0)
         result[r] = count
     return result
 
@@ -288,6 +290,30 @@ def cross_positional(a, b, weights, code):
         for s in range(m):
             result[r, s], common[r, s] = _positional(a[r], b[s], weights, code, count, middle_a, middle_b)
     return result, common
+
+
+@kernel
+def cross_midranks(a, b, weights, code):
+    """Distances of all rows of mid-ranks a to all rows of mid-ranks b; nothing is missing."""
+    n, k = a.shape
+    m = b.shape[0]
+    result = np.empty((n, m))
+    for r in range(n):
+        x = a[r]
+        for s in range(m):
+            y = b[s]
+            total = 0.0
+            if code == 0:
+                for i in range(k):
+                    total += weights[i] * (x[i] - y[i]) * (x[i] - y[i])
+            elif code == 1:
+                for i in range(k):
+                    total += weights[i] * abs(x[i] - y[i])
+            else:
+                for i in range(k):
+                    total += weights[i] * (x[i] != y[i])
+            result[r, s] = total
+    return result
 
 
 @kernel

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from rankwise._typing import ArrayLike, BoolArray, FloatArray, IntArray
-from rankwise.data import check_positions
+from rankwise._typing import ArrayLike, FloatArray, IntArray
+from rankwise.data import check_positions, midranks
 from rankwise.distances import _jit
 from rankwise.distances.rows import (
     POSITIONAL,
@@ -20,7 +20,7 @@ from rankwise.distances.rows import (
 
 # The product of sign matrices costs k^2 a pair of rankings at the speed of BLAS, the comparison of two rankings
 # k log k at the speed of a loop: beyond about this many items the loop wins (benchmarks/pairwise_distances.py).
-_MOST_ITEMS_BY_SIGNS = 1500
+_MOST_ITEMS_BY_SIGNS = 3000
 # Sign matrices are built for so many cells at a time; sums of so many signs are exact in 32-bit floats.
 _SIGN_CELLS = 1 << 23
 _BLOCK_ROWS = 64
@@ -54,7 +54,7 @@ def pairwise_distances(
         As in the functions above.
     n_jobs : int, optional
         Threads for the loops over rankings; -1 uses all processors. The result does not depend on it. (Kendall
-        distances of up to 1,500 items are products of matrices and use the threads of BLAS.)
+        distances of up to 3,000 items are products of matrices and use the threads of BLAS.)
     max_bytes : int, default=8 GiB
         Refuse before allocating a larger result.
 
@@ -94,13 +94,7 @@ def pairwise_distances(
         if a.shape[1] <= _MOST_ITEMS_BY_SIGNS:
             return _kendall_by_signs(a, b, None if item_weights is None else weights, p, missing, normalize)
         return _by_blocks(_jit.cross_kendall, a, b, n_jobs, weights, missing == "penalize", p, normalize)
-    code, largest = POSITIONAL[metric]
-
-    def block(rows: FloatArray, others: FloatArray) -> FloatArray:
-        distance, common = _jit.cross_positional(rows, others, weights, code)
-        return ratio(distance, largest(common)) if normalize else distance
-
-    return _by_blocks(block, a, b, n_jobs)
+    return _positional(a, b, metric, weights, normalize, n_jobs)
 
 
 # ---------------------------------------------------------------------------------------------------------------
@@ -121,6 +115,24 @@ def _by_blocks(function: Any, a: FloatArray, b: FloatArray, n_jobs: int | None, 
     return result
 
 
+def _positional(
+    a: FloatArray, b: FloatArray, metric: str, weights: FloatArray, normalize: bool, n_jobs: int | None
+) -> FloatArray:
+    code, largest = POSITIONAL[metric]
+    if np.isnan(a).any() or np.isnan(b).any():
+
+        def block(rows: FloatArray, others: FloatArray) -> FloatArray:
+            distance, common = _jit.cross_positional(rows, others, weights, code)
+            return ratio(distance, largest(common)) if normalize else distance
+
+        return _by_blocks(block, a, b, n_jobs)
+    # Where both sides rank every item, mid-ranks are the same in every comparison.
+    places_a = midranks(a)
+    places_b = places_a if b is a else midranks(b)
+    distance = _by_blocks(_jit.cross_midranks, places_a, places_b, n_jobs, weights, code)
+    return ratio(distance, largest(a.shape[1])) if normalize else distance
+
+
 def _kendall_by_signs(
     a: FloatArray, b: FloatArray, weights: FloatArray | None, p: float, missing: str, normalize: bool
 ) -> FloatArray:
@@ -132,36 +144,58 @@ def _kendall_by_signs(
     first, second = np.triu_indices(a.shape[1], 1)
     step = max(1, _SIGN_CELLS // max(1, len(a), len(b)))
     strict = _all_strict(a) and _all_strict(b)
-    gaps_a, gaps_b = np.isnan(a), np.isnan(b)
-    gaps = bool(missing == "ignore" and (gaps_a.any() or gaps_b.any()))
+    gaps = bool(missing == "ignore" and (np.isnan(a).any() or np.isnan(b).any()))
     distance = np.zeros((len(a), len(b)))
-    pairs: Any = np.zeros_like(distance) if gaps else 0.0
+    pairs: Any = np.zeros_like(distance) if gaps and normalize else 0.0
+    height = max(1, _SIGN_CELLS // max(1, len(b)))
     for start in range(0, len(first), step):
-        i, j = first[start : start + step], second[start : start + step]
-        signs_a = _jit.pair_signs(a, i, j)
-        signs_b = signs_a if b is a else _jit.pair_signs(b, i, j)
-        # Weights go into one factor; whole-number signs stay in 32 bits, where BLAS is twice as fast.
-        w = None if weights is None else weights[i] * weights[j]
-        total = float(len(i)) if w is None else w.sum()
-        difference = _product(signs_a, signs_b, w)
-        if strict:
-            distance += (total - difference) / 2
-            pairs += total
-            continue
-        np.abs(signs_a, out=signs_a)
-        if signs_b is not signs_a:
-            np.abs(signs_b, out=signs_b)
-        both = _product(signs_a, signs_b, w)
-        if gaps:
-            present_a, present_b = _present(gaps_a, i, j), _present(gaps_b, i, j)
-            ordered = _product(signs_a, present_b, w) + _product(present_a, signs_b, w)
-            pairs += _product(present_a, present_b, w)
-        else:
-            one = np.ones(len(i)) if w is None else w
-            ordered = (signs_a @ one)[:, np.newaxis] + signs_b @ one
-            pairs += total
-        distance += (both - difference) / 2 + p * (ordered - 2 * both)
+        block = _PairBlock(first[start : start + step], second[start : start + step], weights)
+        signs_b = block.signs(b)
+        for top in range(0, len(a), height):
+            rows = slice(top, top + height)
+            signs_a = signs_b[rows] if b is a else block.signs(a[rows])
+            difference = block.product(signs_a, signs_b)
+            if strict:
+                distance[rows] += (block.total - difference) / 2
+                continue
+            both = block.product(np.abs(signs_a), np.abs(signs_b))
+            if gaps:
+                present_a, present_b = block.present(a[rows]), block.present(b)
+                ordered = block.product(np.abs(signs_a), present_b) + block.product(present_a, np.abs(signs_b))
+                if normalize:
+                    pairs[rows] += block.product(present_a, present_b)
+            else:
+                ordered = block.sums(np.abs(signs_a))[:, np.newaxis] + block.sums(np.abs(signs_b))
+            distance[rows] += (both - difference) / 2 + p * (ordered - 2 * both)
+        if not gaps:
+            pairs += block.total
     return _tidy(distance, pairs if normalize else None, own=b is a)
+
+
+class _PairBlock:
+    """Some of the pairs of items, and sums over them."""
+
+    def __init__(self, first: IntArray, second: IntArray, weights: FloatArray | None) -> None:
+        self.first, self.second = first, second
+        # Weights go into one factor; whole-number signs stay in 32 bits, where BLAS is twice as fast.
+        self.weights = None if weights is None else weights[first] * weights[second]
+        self.total = float(len(first)) if self.weights is None else float(self.weights.sum())
+
+    def signs(self, positions: FloatArray) -> Any:
+        return _jit.pair_signs(positions, self.first, self.second)
+
+    def present(self, positions: FloatArray) -> Any:
+        gaps = np.isnan(positions)
+        return (~(gaps[:, self.first] | gaps[:, self.second])).astype(np.float32)
+
+    def product(self, x: Any, y: Any) -> FloatArray:
+        # Sums of signs are exact in 32 bits, but what is made of them (a share p of them, say) is not.
+        product: FloatArray = (x @ y.T if self.weights is None else (x * self.weights) @ y.T).astype(np.float64)
+        return product
+
+    def sums(self, x: Any) -> FloatArray:
+        sums: FloatArray = x @ (np.ones(len(self.first)) if self.weights is None else self.weights)
+        return sums
 
 
 def _tidy(distance: FloatArray, pairs: Any, own: bool) -> FloatArray:
@@ -175,13 +209,3 @@ def _tidy(distance: FloatArray, pairs: Any, own: bool) -> FloatArray:
 def _all_strict(positions: FloatArray) -> bool:
     """Whether all rankings are full: dense positions that reach k leave no room for ties, inf or NaN."""
     return bool(np.all(positions.max(axis=1, initial=1) == positions.shape[1]))
-
-
-def _product(x: Any, y: Any, weights: FloatArray | None) -> FloatArray:
-    # Sums of signs are exact in 32 bits, but what is made of them (a share p of them, say) is not.
-    product: FloatArray = (x @ y.T if weights is None else (x * weights) @ y.T).astype(np.float64, copy=False)
-    return product
-
-
-def _present(gaps: BoolArray, i: IntArray, j: IntArray) -> Any:
-    return (~(gaps[:, i] | gaps[:, j])).astype(np.float32)

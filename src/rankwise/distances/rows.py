@@ -264,7 +264,7 @@ def _as_rows(ranking: ArrayLike, name: str) -> tuple[FloatArray, bool]:
     if isinstance(ranking, Rankings):
         return ranking.positions, False
     if isinstance(ranking, list | tuple):
-        single = len(ranking) > 0 and not any(isinstance(entry, Iterable) for entry in ranking)
+        single = not any(isinstance(entry, Iterable) and not isinstance(entry, str) for entry in ranking)
     else:
         single = len(getattr(ranking, "shape", (0, 0))) == 1
     if single:
