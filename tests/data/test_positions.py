@@ -255,7 +255,7 @@ def test_infinite_scores_are_refused():
         ([[0, 1, 2], [0, -1, 2]], {}, "orders[1, 1] is -1, but items follow it; -1 may only pad the end of a row"),
         ([[0, -2]], {}, "orders[0, 1] is -2; ids count from 0, and -1 pads"),
         ([[0, 1.5]], {}, "orders[0, 1] is 1.5; ids count from 0, and -1 pads"),
-        ([[0, NAN]], {}, "orders[0, 1] is nan; ids count from 0, and -1 pads"),
+        (np.array([[NAN, 0]]), {}, "orders[0, 0] is -1, but items follow it"),
         ([[0, 1e300]], {}, "orders[0, 1] is 1e+300; ids count from 0"),
         (np.array([[0, 2**64 - 1]], dtype=np.uint64), {}, "orders[0, 1] is 18446744073709551615; ids count from 0"),
         ([[], []], {}, "the orders list no item; give n_items, or items in Rankings.from_orders"),

@@ -516,7 +516,7 @@ TWO = [[1, 2], [2, 1]]
         (lambda: Rankings.from_orders([[1, 2], [2, 1]]), ValueError, "no order lists item 0; ids count from 0"),
         (lambda: Rankings.from_orders([[0, 0]]), ValueError, "orders[0] lists item 0 more than once"),
         (lambda: Rankings.from_orders([["a", "a"]]), ValueError, "orders[0] lists 'a' more than once"),
-        (lambda: Rankings.from_orders([["a", ""]]), ValueError, "names no item"),
+        (lambda: Rankings.from_orders([["", "a"]]), ValueError, "names no item"),
         (lambda: Rankings([[1, 2]], [np.nan, np.nan]), ValueError, "an item name is missing"),
         (lambda: Rankings([[1, 2]], ["", "a"]), ValueError, "an item name is missing or empty"),
         (
@@ -524,7 +524,9 @@ TWO = [[1, 2], [2, 1]]
             ValueError,
             "without gaps. If these are numbers of products",
         ),
-        (lambda: Rankings.from_orders([[10, 20]], items=[10, 20]), ValueError, "numbers are ids: give names as text"),
+        (lambda: Rankings.from_orders([[10, 20]], items=[10, 20]), ValueError, "numbers that are names as text"),
+        (lambda: Rankings.from_orders([[1, 2]], items=[1, 2, 3]), ValueError, "numbers that are names as text"),
+        (lambda: Rankings.from_orders([[1, 7]], items=["a", "b"]), ValueError, "numbers are ids: give names as text"),
         (lambda: Rankings.from_frame([[1, 2]]), TypeError, "not a data frame"),
         (
             lambda: Rankings.from_frame(pd.DataFrame({"a": [1], "w": [2]}), items=["a", "w"], weights="w"),
@@ -543,11 +545,11 @@ TWO = [[1, 2], [2, 1]]
         (lambda: Rankings.from_orders([{"a": 1}]), ValueError, "orders[0] is {'a': 1}, not a list of items"),
         (lambda: Rankings.from_orders([[True, False]]), TypeError, "orders holds booleans, not integer ids"),
         (lambda: Rankings.from_orders(np.array([[True]])), TypeError, "orders holds booleans, not integer ids"),
-        (lambda: Rankings.from_orders([["a", None]]), ValueError, "orders[0] lists None, which names no item; leave"),
-        (lambda: Rankings.from_orders([["a", NAN]]), ValueError, "orders[0] lists nan, which names no item"),
-        (lambda: Rankings.from_orders([["a", pd.NA]]), ValueError, "orders[0] lists <NA>, which names no item"),
+        (lambda: Rankings.from_orders([[None, "a"]]), ValueError, "orders[0] lists None, which names no item; leave"),
+        (lambda: Rankings.from_orders([[NAN, "a"]]), ValueError, "orders[0] lists nan, which names no item"),
+        (lambda: Rankings.from_orders([[pd.NA, "a"]]), ValueError, "orders[0] lists <NA>, which names no item"),
         (lambda: Rankings.from_orders([["a"], ["a", -1]]), ValueError, "orders[1] lists -1, which names no item"),
-        (lambda: Rankings.from_orders([[0, 1, None]]), ValueError, "orders[0] lists None, which names no item"),
+        (lambda: Rankings.from_orders([[0, None, 1]]), ValueError, "orders[0] lists None, which names no item"),
         (lambda: Rankings.from_orders([["a", ["b", "c"]]]), ValueError, "and say ties with from_buckets"),
         (lambda: Rankings.from_orders([["a"]], unlisted="x"), ValueError, "unlisted is 'x'; choose 'below' (top-k)"),
         (lambda: Rankings.from_orders([["a"]], items="a"), TypeError, "items is of type str; give a list of names"),
@@ -583,7 +585,11 @@ def test_errors_say_what_and_the_cure(build, error, message):
     [
         ({"items": ["a", "x"]}, ValueError, "no column is named 'x'; the columns are a, b, name, n"),
         ({"items": ["a", "b"], "weights": "w"}, ValueError, "no column is named 'w'; the columns are a, b, name, n"),
-        ({}, ValueError, "column 'name' of frame holds String, not numbers; choose the columns of the items with"),
+        (
+            {},
+            ValueError,
+            "column 'name' of frame holds String, not numbers; convert it (astype(float)), or choose the columns",
+        ),
         ({"items": ["a", "b"], "weights": "n"}, ValueError, "weights[1] is nan; weights are finite and not negative"),
         ({"items": ["a", "b"], "weights": "name"}, ValueError, "weights must be numbers, one per ranking"),
         ({"items": "a"}, TypeError, "items is of type str; give a list of names, one per item"),
@@ -623,3 +629,12 @@ def test_weights_travel_in_a_column_of_their_own(backend):
     assert Rankings.from_frame(rankings.to_frame(backend, weights="w"), weights="w") == rankings
     with pytest.raises(ValueError, match="an item is named 'a', too"):
         rankings.to_frame(backend, weights="a")
+
+
+def test_blanks_at_the_end_of_a_row_are_padding():
+    names = pd.DataFrame({"first": ["a", "b"], "second": ["b", None]}).to_numpy()
+    expected = Rankings.from_orders([["a", "b"], ["b"]])
+    assert Rankings.from_orders(names) == expected
+    assert Rankings.from_orders(np.array([["a", "b"], ["b", ""]])) == expected
+    assert Rankings.from_orders([[1, 0], [1, None]]) == Rankings.from_orders([[1, 0], [1]])
+    assert Rankings.from_orders(np.array([[0, 1], [1, np.nan]])) == Rankings.from_orders([[0, 1], [1]])

@@ -15,6 +15,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from rankwise import Rankings
+from rankwise.data import dense_positions
 from rankwise.metrics import kendall_tau_score, ndcg_score, ranking_scorer, reciprocal_rank_score
 
 
@@ -121,6 +122,16 @@ def test_label_ranking_scorers_take_rankings():
     train = np.setdiff1d(np.arange(30), test)
     expected = kendall_tau_score(y[test], ConstantRanker().fit(X[train], y[train]).predict(X[test]))
     assert result["test_score"][0] == pytest.approx(expected)
+
+
+def test_regressors_of_places_are_scored_by_their_order():
+    rng = np.random.default_rng(2)
+    X = rng.normal(size=(40, 3))
+    y = np.argsort(np.argsort(-X @ rng.normal(size=(3, 4)), axis=1), axis=1) + 1
+    predicted = Ridge().fit(X, y).predict(X)
+    assert predicted.min() < 1  # no position, but an order
+    expected = kendall_tau_score(y, dense_positions(predicted))
+    assert ranking_scorer("tau")(Ridge().fit(X, y), X, y) == expected
 
 
 def test_scorers_can_be_copied_and_read():

@@ -56,6 +56,8 @@ def order_matrix(orders: ArrayLike) -> IntArray:
         raise TypeError(
             f"orders holds {_kind_of(array)}, not integer ids; for item names use Rankings.from_orders(..., items=...)"
         )
+    if array.dtype.kind == "f":
+        array = np.where(np.isnan(array), -1, array)  # how tables of numbers fill short rows
     no_id = (array != np.round(array)) | (array < -1) | (array > _LARGEST_ID)
     if no_id.any():
         row, place = np.argwhere(no_id)[0]
@@ -165,8 +167,8 @@ def _column_values(label: Any, column: Any, name: str) -> np.ndarray[Any, Any]:
         values = column.to_numpy()
     else:
         raise ValueError(
-            f"column {label!r} of {name} holds {column.dtype}, not numbers; choose the columns of the items with "
-            "Rankings.from_frame(frame, items=[...]), or read files of other shapes with read_rankings"
+            f"column {label!r} of {name} holds {column.dtype}, not numbers; convert it (astype(float)), or choose "
+            "columns with Rankings.from_frame(frame, items=[...]); read_rankings reads files of other shapes"
         )
     return values
 

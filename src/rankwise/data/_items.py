@@ -57,6 +57,14 @@ def holds_names(rows: list[list[Any]]) -> bool:
     return any(not isinstance(entry, int | float | np.number | np.bool_) for row in rows for entry in row)
 
 
+def without_padding(row: list[Any]) -> list[Any]:
+    """A row less the blanks at its end, with which tables fill short rows."""
+    end = len(row)
+    while end and (is_null(row[end - 1]) or (isinstance(row[end - 1], str) and row[end - 1] == "")):
+        end -= 1
+    return row[:end]
+
+
 def ids_from_names(rows: list[list[Any]], names: list[Hashable] | None) -> tuple[list[list[int]], list[Hashable]]:
     """Replace names by ids; the names are those given, or those that occur, in order of first appearance."""
     _check_entries(rows)

@@ -11,7 +11,7 @@ import numpy as np
 from rankwise._typing import ArrayLike, FloatArray, IntArray
 from rankwise.data import _input
 from rankwise.data import positions as _positions
-from rankwise.data._items import check_items, holds_names, ids_from_names, list_of_names, shortlist
+from rankwise.data._items import check_items, holds_names, ids_from_names, list_of_names, shortlist, without_padding
 from rankwise.data.positions import Unlisted
 from rankwise.data.weights import check_weights
 
@@ -104,7 +104,8 @@ class Rankings:
         Parameters
         ----------
         orders : sequence of sequences, or array of shape (n_rankings, n_places)
-            Integers are item ids, counted from 0, and -1 pads; anything else is an item name.
+            Integers are item ids, counted from 0; anything else is an item name. Pad short rows with -1 (ids), or
+            with None, NaN or empty text (names).
         unlisted : {"below", "missing"}, default="below"
             Items that a row does not list: below the listed ones (top-k), or never compared (incomplete).
         items : sequence of hashable, optional
@@ -117,9 +118,16 @@ class Rankings:
         Rankings
         """
         names = None if items is None else list_of_names(items)
-        rows = orders if isinstance(orders, np.ndarray) and orders.dtype.kind in "iuf" else _input.rows_of(orders)
+        rows: Any = orders
+        if not (isinstance(orders, np.ndarray) and orders.dtype.kind in "iuf"):
+            rows = [without_padding(row) for row in _input.rows_of(orders)]
         if not isinstance(rows, np.ndarray) and holds_names(rows):
             rows, names = ids_from_names(rows, names)
+        elif names is not None and _look_like_other_ids(names):
+            raise ValueError(
+                f"items are numbers ({shortlist(names)}) and so are the orders, where numbers are ids from 0; "
+                "write numbers that are names as text, in both"
+            )
         n_items = None if names is None else len(names)
         return cls(_positions.positions_from_orders(rows, n_items=n_items, unlisted=unlisted), names, weights)
 
@@ -413,6 +421,11 @@ def _column_names(table: Any) -> Sequence[Hashable] | None:
     """Names of the columns if ``table`` is a data frame of any library."""
     frame = _input.data_frame(table, "positions")
     return None if frame is None else list(frame.columns)
+
+
+def _look_like_other_ids(names: list[Hashable]) -> bool:
+    """Whether the names are whole numbers that differ from the ids, so that an order of numbers has two readings."""
+    return all(isinstance(name, int) for name in names) and names != list(range(len(names)))
 
 
 def _bucket(entry: Any) -> list[Any]:

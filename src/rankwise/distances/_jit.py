@@ -21,7 +21,7 @@ def discordant_full(a, b):
     result = np.empty(n)
     for r in range(n):
         first, second = a[r], b[r]
-        count = 0
+        count = np.int64(0)
         for i in range(k):
             x, y = first[i], second[i]
             for j in range(i):  # one product and one comparison a pair, so that LLVM takes several at a time

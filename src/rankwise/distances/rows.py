@@ -263,6 +263,8 @@ def _paired(a: ArrayLike, b: ArrayLike) -> _Paired:
 def _as_rows(ranking: ArrayLike, name: str) -> tuple[FloatArray, bool]:
     if isinstance(ranking, Rankings):
         return ranking.positions, False
+    if isinstance(ranking, range):
+        ranking = list(ranking)
     if isinstance(ranking, list | tuple):
         single = not any(isinstance(entry, Iterable) and not isinstance(entry, str) for entry in ranking)
     else:

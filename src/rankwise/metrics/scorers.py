@@ -9,6 +9,7 @@ from inspect import signature
 from typing import Any
 
 from rankwise._typing import ArrayLike
+from rankwise.data import dense_positions
 from rankwise.metrics import agreement, retrieval
 
 #: the metrics of graded rows within queries, with the names that other tools give them
@@ -112,7 +113,8 @@ class RankingScorer:
         predicted = estimator.predict(X)
         options = self.options if sample_weight is None else {**self.options, "sample_weight": sample_weight}
         if not self.by_query:
-            return float(self.function(y, predicted, **options))
+            # Only the order of predicted places counts, so regressors that predict mean places can be scored too.
+            return float(self.function(y, dense_positions(predicted), **options))
         if qid is None:
             warnings.warn(
                 f"{self.name} got no qid and takes all rows for one query. In cross-validation, call "
