@@ -12,6 +12,7 @@ from rankwise._typing import ArrayLike, FloatArray, IntArray
 from rankwise.data import _input
 from rankwise.data import positions as _positions
 from rankwise.data._items import check_items, holds_names, ids_from_names, list_of_names, shortlist, without_padding
+from rankwise.data._text import text_of
 from rankwise.data.positions import Unlisted
 from rankwise.data.weights import check_weights
 
@@ -19,8 +20,6 @@ Kind = Literal["full", "tied", "top-k", "incomplete"]
 
 # Listing every single preference takes 24 bytes a pair; beyond this the caller wants counts instead.
 _MOST_PAIRS = 50_000_000
-_SHOWN_RANKINGS = 6
-_SHOWN_ITEMS = 12
 
 
 @dataclass(frozen=True, eq=False, repr=False, init=False)
@@ -389,29 +388,7 @@ class Rankings:
         return (Rankings, (self.positions, self.items, self.weights))
 
     def __repr__(self) -> str:
-        n, k = self.shape
-        head = f"Rankings: {n:,} ranking{'s' * (n != 1)} of {k:,} item{'s' * (k != 1)}, {self.kind}"
-        weighted = bool(np.any(self.weights != 1))
-        shown = [self._line(row, weighted) for row in range(min(n, _SHOWN_RANKINGS))]
-        rest = [f"  ... and {n - _SHOWN_RANKINGS:,} more"] if n > _SHOWN_RANKINGS else []
-        return "\n".join([head, *shown, *rest])
-
-    def _line(self, row: int, weighted: bool) -> str:
-        """One ranking as ``a > b ~ c   (unlisted: d; missing: e)``."""
-        places = self.positions[row]
-        listed = np.argsort(places, kind="stable")[: int(np.isfinite(places).sum())]
-        text = ""
-        for rank, item in enumerate(listed[: _SHOWN_ITEMS + 1]):
-            joint = "" if rank == 0 else " ~ " if places[item] == places[listed[rank - 1]] else " > "
-            rest = f"... ({len(listed) - _SHOWN_ITEMS:,} more)"
-            text += joint + (str(self.items[item]) if rank < _SHOWN_ITEMS else rest)
-        notes = [
-            f"{word}: {shortlist([self.items[i] for i in np.flatnonzero(mask)])}"
-            for word, mask in (("unlisted", np.isposinf(places)), ("missing", np.isnan(places)))
-            if mask.any()
-        ]
-        prefix = f"  {self.weights[row]:,.10g} x " if weighted else "  "
-        return (prefix + (text or "nothing") + (f"   ({'; '.join(notes)})" if notes else "")).rstrip()
+        return text_of(self.positions, self.items, self.weights, self.kind)
 
 
 # ---------------------------------------------------------------------------------------------------------------

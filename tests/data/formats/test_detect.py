@@ -86,6 +86,9 @@ FOUND = {
     "strings": ("age,drinks\n31,tea>milk\n47,milk\n", ("tea", "milk"), [[1, 2], [inf, 1]]),
     "JSON": ('drinks\n"[""tea"", ""milk""]"\n"[""milk""]"\n', ("tea", "milk"), [[1, 2], [inf, 1]]),
     "long": ("Person,Item,Rank\n1,tea,1\n1,milk,2\n2,milk,1\n", ("tea", "milk"), [[1, 2], [nan, 1]]),
+    "strings where all is tied": ("x,y\n1,tea>milk\n2,tea~milk\n", ("tea", "milk"), [[1, 2], [1, 1]]),
+    "strings with braces": ("x;y\n1;a>b>c\n2;a>{b,c}\n", ("a", "b", "c"), [[1, 2, 3], [1, 2, 2]]),
+    "left and right": ("left,right,winner\ntea,milk,right\n", ("milk", "tea"), [[1, 2]]),
     "pairwise": ("loser,winner\nmilk,tea\ntea,juice\n", ("tea", "milk", "juice"), [[1, 2, nan], [2, nan, 1]]),
 }
 
@@ -120,6 +123,56 @@ def test_unlisted_reaches_the_reader(tmp_path):
 )
 def test_options_settle_the_layout(tmp_path, text, options, positions):
     np.testing.assert_array_equal(read_rankings(written(tmp_path, text), **options).positions, positions)
+
+
+@pytest.mark.parametrize(
+    "text", ["rank_a,rank_b,age\n1,2,31\n2,1,47\n", "rank_a,rank_b\n1,2\n2,1\n", "rank_a,rank_b,x\n3,2,y\n7,2,z\n"]
+)
+@pytest.mark.parametrize("items", [["rank_a", "rank_x"], ["rank_x", "rank_b"]])
+@pytest.mark.parametrize("options", [{}, {"layout": "positions"}])
+def test_mistyped_columns_are_named(tmp_path, text, items, options):
+    with pytest.raises(RankwiseFormatError, match=r"no column 'rank_x'\. The columns are 'rank_a', 'rank_b'"):
+        read_rankings(written(tmp_path, text), items=items, **options)
+
+
+def test_columns_that_are_all_mistyped(tmp_path):
+    path = written(tmp_path, "rank_a,rank_b,age\n1,2,31\n2,1,47\n")
+    with pytest.raises(RankwiseFormatError, match="there is no column 'a'"):
+        read_rankings(path, items=["a", "b"])
+
+
+def test_items_come_in_any_kind_of_list(tmp_path):
+    pandas = pytest.importorskip("pandas")
+    path = written(tmp_path, "tea,milk,age\n1,2,31\n2,1,47\n")
+    names = pandas.read_csv(path).columns[:2]
+    for items in (names, names.to_numpy(), iter(names), tuple(names)):
+        assert read_rankings(path, items=items).items == ("tea", "milk")
+    path = written(tmp_path, "choice_1,choice_2\ntea,milk\nmilk,tea\n")
+    assert read_rankings(path, items=(name for name in ("milk", "tea"))).items == ("milk", "tea")
+    with pytest.raises(TypeError, match="items is 'tea'; give a list of names"):
+        read_rankings(path, items="tea")
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "options", "message"),
+    [
+        ("x.csv", "rank_a,rank_b\n1,2\n", {"foo": 1}, "no option 'foo' for the layout 'positions'; there are items, "),
+        ("x.csv", "a,b\n1,2\n", {"layout": "positions", "tie": "="}, "no option 'tie' for the layout 'positions'"),
+        ("x.csv", "winner,loser\na,b\n", {"unlisted": "below"}, "no option 'unlisted' for the layout 'pairwise'"),
+        ("x.soi", PREFLIB, {"encoding": "cp1252"}, "no option 'encoding' for PrefLib files; there are unlisted"),
+        ("x.xarff", XARFF, {"items": ["tea"]}, "no option 'items' for xarff files; there are unlisted"),
+    ],
+)
+def test_unknown_options_are_named_beside_the_known_ones(tmp_path, name, text, options, message):
+    with pytest.raises(TypeError, match=message):
+        read_rankings(written(tmp_path, text, name), **options)
+
+
+def test_strings_with_another_tie_are_refused_with_the_cure(tmp_path):
+    path = written(tmp_path, "id,pref\n1,a>b=c\n2,b>a>c\n3,a=b=c\n")
+    with pytest.raises(RankwiseFormatError, match=r"line 2, column 2: 'b=c' may be several tied items\. .*tie='='"):
+        read_rankings(path)
+    assert read_rankings(path, tie="=").positions.tolist() == [[1, 2, 2], [2, 1, 3], [1, 1, 1]]
 
 
 def test_delimiter_is_handed_on(tmp_path):

@@ -1,6 +1,9 @@
 from __future__ import annotations
 
+import contextlib
 import gzip
+import io
+import os
 import tempfile
 from pathlib import Path
 
@@ -8,7 +11,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rankwise import RankwiseFormatError
+from rankwise import Rankings, RankwiseFormatError
+from rankwise.data.formats import (
+    read_letor,
+    read_preflib,
+    read_qrels,
+    read_rankings,
+    read_run,
+    read_xarff,
+    write_preflib,
+)
 from rankwise.data.formats.fields import check_ids, is_writable, parse_integer, parse_number, shown
 from rankwise.data.formats.lines import read_lines, read_text, write_text
 
@@ -82,6 +94,43 @@ def test_missing_files_and_folders_are_format_errors(tmp_path):
         read_text(tmp_path)
     with pytest.raises(RankwiseFormatError, match="cannot be read"):
         read_text("a\0b")
+
+
+@pytest.mark.parametrize(
+    "reader", [read_text, read_rankings, read_preflib, read_xarff, read_letor, read_qrels, read_run]
+)
+def test_whatever_is_given_for_a_path(tmp_path, reader):
+    path = os.fsencode(tmp_path / "nothing.csv")
+    with pytest.raises(RankwiseFormatError, match="no such file") as caught:
+        reader(path)
+    assert caught.value.path == os.fsdecode(path)
+    for no_path in (3, None, ["a.csv"], io.StringIO("a")):
+        with pytest.raises(RankwiseFormatError, match="this is no path"):
+            reader(no_path)
+
+
+def test_paths_of_bytes_are_paths(tmp_path):
+    path = os.fsencode(tmp_path / "drinks.soc.gz")
+    write_preflib(Rankings([[1, 2]]), path)
+    assert read_rankings(path).positions.tolist() == [[1, 2]]
+    write_text(path, "# nothing\n")
+    with pytest.raises(RankwiseFormatError, match=r"drinks\.soc\.gz"):
+        read_rankings(path)
+
+
+def test_encodings_that_are_none(tmp_path):
+    for encoding in ("", "no-such", "base64", "undefined", 3, "a\0b"):
+        with pytest.raises(ValueError, match=r"encoding is .*; give one that Python knows"):
+            read_text(tmp_path / "file", encoding)
+
+
+@given(st.binary(max_size=40), st.sampled_from(["ascii", "cp1252", "utf-16", "utf-32", "utf-7", "idna", "punycode"]))
+def test_any_bytes_in_any_encoding_give_text_or_a_format_error(data, encoding):
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "file"
+        path.write_bytes(data)
+        with contextlib.suppress(RankwiseFormatError):
+            assert isinstance(read_text(path, encoding), str)
 
 
 def test_gzip_output_depends_on_the_text_alone(tmp_path):

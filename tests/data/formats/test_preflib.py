@@ -46,6 +46,7 @@ PROBLEMS = {
     "duplicate_item.soc": (11, 4, "item 3 is listed twice", "remove one"),
     "empty.soc": (None, None, "no header and no orders", "Download"),
     "empty_braces.toi": (10, 3, "the braces are empty", "remove the braces"),
+    "empty_name.soc": (8, None, "the name of alternative 2 is empty", "after the colon"),
     "empty_order.soi": (11, 2, "the order is empty", "cut off"),
     "endless_count.soc": (10, 1, "is not a number of voters", "whole number"),
     "fractional_count.soc": (10, 1, "'1.5' is not a number of voters", "whole number"),
@@ -205,9 +206,9 @@ def extension(rankings: Rankings) -> str:
     return ("t" if ties else "s") + "o" + ("c" if np.isfinite(rankings.positions).all() else "i")
 
 
-NAMES = st.text(st.characters(exclude_characters="\n\r\0", exclude_categories=["Cs"]), max_size=6)
+NAMES = st.text(st.characters(exclude_characters="\n\r\0", exclude_categories=["Cs"]), min_size=1, max_size=6)
 ODD_NAMES = NAMES | st.sampled_from(
-    [" leading", "trailing ", "a,b", "1: {2,3}", "# NUMBER VOTERS: 7", "", "\ufeffx", "Ω\u2028"]
+    [" leading", "trailing ", "a,b", "1: {2,3}", "# NUMBER VOTERS: 7", "\ufeffx", "Ω\u2028"]
 )
 
 

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 import tempfile
 from functools import partial
 from pathlib import Path
@@ -31,8 +32,14 @@ PROBLEMS = {
     "blank_lines.csv": (read_table, None, None, "the file is empty", ""),
     "header_only.csv": (read_table, 1, None, "a header, but no row", ""),
     "binary.csv": (read_table, 2, None, "binary", ""),
-    "latin1.csv": (read_table, 1, None, "byte 3 (0xe9) is not valid UTF-8", "Save the file as UTF-8"),
-    "utf16.csv": (read_table, None, None, "UTF-16", "Save it as UTF-8"),
+    "latin1.csv": (
+        read_table,
+        1,
+        None,
+        "byte 3 (0xe9) is not valid UTF-8",
+        "or give its encoding, such as encoding='cp1252'",
+    ),
+    "utf16.csv": (read_table, None, None, "UTF-16", "or give encoding='utf-16'"),
     "unnamed_column.csv": (read_table, 1, 1, "the column has no name", "index=False"),
     "repeated_column.csv": (read_table, 1, 3, "columns 1 and 3 are both named 'tea'", "its own name"),
     "short_row.csv": (read_table, 4, None, "2 cells, but the header has 3 columns", "one cell per column"),
@@ -61,6 +68,9 @@ PROBLEMS = {
     "string_deep_json.csv": (partial(read_ordered_strings_csv, column="drinks"), 2, 1, "no JSON array", ""),
     "string_half_character.csv": (partial(read_ordered_strings_csv, column="drinks"), 2, 1, "no JSON array", ""),
     "string_blanks.csv": (partial(read_ordered_strings_csv, column="drinks"), 2, 1, "holds '>'", "separator=' '"),
+    "string_other_tie.csv": (read_ordered_strings_csv, 2, 2, "'b=c' may be several tied items", "give tie='='"),
+    "string_joined_names.csv": (read_ordered_strings_csv, 3, 2, "'b & c' may be several", "items=[...]"),
+    "string_nested_braces.csv": (read_ordered_strings_csv, 3, 2, "'{c}' may be several", "without braces inside"),
     "long_repeats.csv": (
         read_long_csv,
         5,
@@ -80,6 +90,7 @@ PROBLEMS = {
         "respondent=['id', 'n']",
     ),
     "pair_of_one.csv": (read_pairwise_csv, 3, None, "'milk' is both winner and loser", "Name two items"),
+    "pair_unclear_winner.csv": (read_pairwise_csv, 3, 3, "the winner 'tea' is not clear", "Write left, right or tie"),
     "pair_no_loser.csv": (read_pairwise_csv, 3, 2, "an item has no name", "leave out the row"),
 }
 
@@ -132,7 +143,6 @@ def test_items_prefix_and_weights(tmp_path):
     ("options", "message"),
     [
         ({"items": ["tea"], "prefix": "m"}, "give one of them"),
-        ({"items": "tea"}, "give a list of columns"),
         ({"items": []}, "name every column once"),
         ({"items": ["tea", "tea"]}, "name every column once"),
         ({"items": ["tea", "n"], "weights": "n"}, "not the column of the weights"),
@@ -141,6 +151,36 @@ def test_items_prefix_and_weights(tmp_path):
 def test_arguments_that_contradict_are_refused(tmp_path, options, message):
     with pytest.raises(ValueError, match=message):
         read_positions_csv(written(tmp_path, "tea,milk,n\n1,2,5\n"), **options)
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        lambda names: iter(names),
+        lambda names: np.array(names),
+        lambda names: np.array(names, dtype=object),
+        lambda names: pytest.importorskip("pandas").Index(names),
+        lambda names: dict.fromkeys(names).keys(),
+    ],
+)
+def test_names_come_in_any_kind_of_list(tmp_path, names):
+    path = written(tmp_path, "tea,1,age\n1,2,31\n2,1,47\n")
+    assert read_positions_csv(path, items=names(["tea", "1"]))[0].items == ("tea", "1")
+    path = written(tmp_path, "x,y\ntea,milk\nmilk,tea\n")
+    rankings, _ = read_orders_csv(path, columns=names(["y", "x"]), items=names(["milk", "tea"]))
+    assert rankings == Rankings([[1, 2], [2, 1]], ["milk", "tea"])
+
+
+@pytest.mark.parametrize("names", ["tea", b"tea", {"tea"}, {"tea": 1}, 3, [["tea"]], [None], np.array([["tea"]])])
+def test_what_is_no_list_of_names_is_refused(tmp_path, names):
+    with pytest.raises(TypeError, match=r"items is .*; give a list of names"):
+        read_positions_csv(written(tmp_path, "tea,milk\n1,2\n"), items=names)
+
+
+def test_missing_values_are_a_list(tmp_path):
+    for reader in (read_positions_csv, read_orders_csv, read_ordered_strings_csv):
+        with pytest.raises(TypeError, match=r"missing_values=\['NA'\]"):
+            reader(written(tmp_path, "rank_a,rank_b,x_1,x_2,s\n1,2,a,b,a>b\n2,1,b,a,b>a\n"), missing_values="NA")
 
 
 @pytest.mark.parametrize("options", [{"items": ["tea", "wine"]}, {"prefix": "wine"}, {"weights": "wine"}])
@@ -229,6 +269,8 @@ def test_a_first_line_that_is_a_ranking_is_not_taken_for_a_header(tmp_path):
             ["tea<milk=juice", "juice<tea<milk", "x"],
             {"separator": "<", "tie": "=", "column": "drinks", "missing_values": ["x"]},
         ),
+        (["tea>{milk, juice}", "juice>tea>milk", ""], {}),
+        (["tea > (juice,milk)", "{juice}>tea>milk", ""], {"items": ["tea", "milk", "juice"]}),
         (['"[""tea"", [""milk"", ""juice""]]"', '"[""juice"", ""tea"", ""milk""]"', '""'], {}),
     ],
 )
@@ -238,6 +280,41 @@ def test_ordered_strings(tmp_path, cells, options):
     assert rankings.items == ("tea", "milk", "juice")
     np.testing.assert_array_equal(rankings.positions, [[1, 2, 2], [2, 3, 1], [nan, nan, nan]])
     assert covariates["age"].tolist() == [30, 31, 32]
+
+
+@pytest.mark.parametrize(
+    ("cells", "sign"),
+    [
+        (["a=b>c"], "="),
+        (["a>=b", "b>a"], "="),
+        (["a>b|c"], "|"),
+        (["a>b, c", "b>c"], ","),
+        (["a>b/c", "c>b>a"], "/"),
+        (["a>b=c", "a=b=c"], "="),
+    ],
+)
+def test_ties_by_another_sign_are_not_taken_for_names(tmp_path, cells, sign):
+    path = written(tmp_path, "x;pref\n" + "".join(f'{i};"{cell}"\n' for i, cell in enumerate(cells)))
+    with pytest.raises(RankwiseFormatError, match=re.escape(f"give tie={sign!r}")):
+        read_ordered_strings_csv(path, column="pref")
+    if cells[0] != "a>=b":
+        rankings, _ = read_ordered_strings_csv(path, column="pref", tie=sign)
+        assert set(rankings.items) == set("abc")
+
+
+@pytest.mark.parametrize("name", ["b=c", "b & c", "b, c", "{b", "(b, x) c"])
+def test_names_with_signs_are_read_where_items_list_them(tmp_path, name):
+    path = written(tmp_path, f'pref;x\n"a>{name}";1\na>b>c;2\n')
+    rankings, _ = read_ordered_strings_csv(path, items=["a", "b", "c", name])
+    assert rankings.positions[0].tolist() == [1, inf, inf, 2]
+
+
+def test_names_whose_parts_are_no_items_are_just_names(tmp_path):
+    names = ["Salt & vinegar", "Salt", "Tea (hot)", "Tea", "Milk, cold", "(other)", "and/or"]
+    path = written(tmp_path, f'pref;x\n"{">".join(names)}";1\nTea>Salt;2\n')
+    assert read_ordered_strings_csv(path)[0].items == tuple(names)
+    # JSON says itself where a name ends.
+    assert read_ordered_strings_csv(written(tmp_path, 'pref\n"[""b=c"", ""b"", ""c""]"\n'))[0].n_items == 3
 
 
 def test_ordered_strings_refuse_equal_marks(tmp_path):

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rankwise import Rankings, RankwiseFormatError
-from rankwise.data.formats import buckets
+from rankwise.data.formats import buckets, read_rankings
 from rankwise.data.formats.survey_long import read_long_csv, read_pairwise_csv
 from tests.data.formats.survey_files import written
 from tests.strategies import position_matrices
@@ -76,6 +76,37 @@ def test_pairwise(tmp_path):
     np.testing.assert_array_equal(rankings.positions, [[nan, 2, 1], [1, nan, 2]])
     assert rankings.weights.tolist() == [3, 1]
     assert covariates["judge"].tolist() == ["ann", "bob"]
+
+
+@pytest.mark.parametrize("names", ["left,right,winner", "item_a,item_b,winner", "Winner,Item_B,Item_A", "x,y,z"])
+@pytest.mark.parametrize("words", ["sides", "items", "columns"])
+def test_duels_with_left_and_right(tmp_path, names, words):
+    header = names.split(",")
+    columns = sorted(header, key=lambda name: ("wz".find(name.lower()[0]) >= 0, name.lower()))
+    first, second = {"sides": ("left", "RIGHT"), "items": ("tea", "juice"), "columns": columns[:2]}[words]
+    duels = [("tea", "milk", first), ("milk", "juice", second), ("juice", "tea", "Tie")]
+    rows = [dict(zip(columns, duel, strict=True)) for duel in duels]
+    text = "\n".join([names, *(",".join(row[name] for name in header) for row in rows)])
+    options = {"left": "x", "right": "y", "winner": "z"} if names == "x,y,z" else {}
+    rankings = read_rankings(written(tmp_path, text), **options)
+    expected = [[1, 2, nan], [nan, 2, 1], [1, nan, 1]]
+    np.testing.assert_array_equal(rankings.select(["tea", "milk", "juice"]).positions, expected)
+
+
+def test_duels_of_items_that_are_named_like_sides(tmp_path):
+    path = written(tmp_path, "left,right,winner\nright,left,left\n")
+    with pytest.raises(RankwiseFormatError, match="line 2, column 3: the winner 'left' is not clear"):
+        read_pairwise_csv(path)
+    rankings, _ = read_pairwise_csv(written(tmp_path, "left,right,winner\nleft,right,left\nleft,tie,tie\n"))
+    np.testing.assert_array_equal(rankings.select(["left", "right", "tie"]).positions, [[1, 2, nan], [2, nan, 1]])
+
+
+def test_duels_take_loser_or_sides(tmp_path):
+    path = written(tmp_path, "left,right,winner,loser\na,b,left,b\n")
+    assert read_rankings(path).items == ("left", "b")  # winner and loser come first
+    assert read_rankings(path, left="left", right="right").items == ("a", "b")
+    with pytest.raises(ValueError, match="give winner and loser, or left, right and winner"):
+        read_pairwise_csv(path, left="left", loser="loser")
 
 
 def test_tables_far_larger_than_their_file_are_refused(tmp_path, monkeypatch):

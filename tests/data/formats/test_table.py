@@ -7,7 +7,14 @@ import numpy as np
 import pytest
 
 from rankwise import RankwiseFormatError
-from rankwise.data.formats.survey import read_positions_csv
+from rankwise.data.formats import (
+    read_long_csv,
+    read_ordered_strings_csv,
+    read_orders_csv,
+    read_pairwise_csv,
+    read_positions_csv,
+    read_rankings,
+)
 from tests.data.formats.survey_files import written
 
 nan = np.nan
@@ -69,6 +76,74 @@ def test_qualtrics_rows_are_skipped(tmp_path):
     assert rankings.positions.tolist() == [[1, 2], [2, 1]]
     with pytest.raises(RankwiseFormatError, match="no row below"):
         read_positions_csv(written(tmp_path, f"Q1_1,Q1_2\nx,y\n{mark},{mark}\n"))
+
+
+QUALTRICS = (
+    "StartDate,Q1_1,Q1_2,Q1_3,Q2\n"
+    'Start Date,"Rank the drinks\nyou know - best first - Tea","Rank the drinks\nyou know - best first - Milk, cold",'
+    '"Rank the drinks\nyou know - best first - Juice",How old are you?\n'
+    '"{""ImportId"":""startDate""}","{""ImportId"":""QID1_1""}","{""ImportId"":""QID1_2""}",'
+    '"{""ImportId"":""QID1_3""}","{""ImportId"":""QID2_TEXT""}"\n'
+    "2026-01-05 10:00:00,1,2,3,31\n2026-01-05 10:07:00,2,,1,47\n"
+)
+
+
+@pytest.mark.parametrize("options", [{"prefix": "Q1_"}, {"items": ["Q1_1", "Q1_2", "Q1_3"]}])
+def test_qualtrics_names_the_items(tmp_path, options):
+    rankings, covariates = read_rankings(
+        written(tmp_path, QUALTRICS), layout="positions", return_covariates=True, **options
+    )
+    assert rankings.items == ("Tea", "Milk, cold", "Juice")
+    np.testing.assert_array_equal(rankings.positions, [[1, 2, 3], [2, nan, 1]])
+    assert list(covariates) == ["StartDate", "Q2"]
+    assert covariates["Q2"].tolist() == [31, 47]
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        (QUALTRICS.replace("first - Milk, cold", "first - Milk - cold"), ("1", "2", "3")),  # not one question
+        (QUALTRICS.replace("Juice", "Tea"), ("1", "2", "3")),  # not different items
+        (QUALTRICS.replace(" - ", ": "), ("1", "2", "3")),
+    ],
+)
+def test_columns_name_the_items_where_qualtrics_does_not(tmp_path, text, names):
+    assert read_positions_csv(written(tmp_path, text), prefix="Q1_")[0].items == names
+
+
+def test_encoding_can_be_given(tmp_path):
+    path = tmp_path / "survey.csv"
+    text = "rank_thé,rank_café,prix\n1,2,3 €\n2,1,4 €\n"
+    path.write_bytes(text.encode("cp1252"))
+    for read in (read_positions_csv, partial(read_rankings, return_covariates=True)):
+        with pytest.raises(RankwiseFormatError, match="encoding='cp1252'"):
+            read(path)
+        rankings, covariates = read(path, encoding="cp1252")
+        assert rankings.items == ("thé", "café")
+        assert covariates["prix"].tolist() == ["3 €", "4 €"]
+        with pytest.raises(ValueError, match="encoding is 'latin-99'; give one that Python knows"):
+            read(path, encoding="latin-99")
+    path.write_bytes(text.encode("utf-16"))
+    assert read_rankings(path, encoding="utf-16").items == ("thé", "café")
+    with pytest.raises(RankwiseFormatError, match="is not valid cp932"):
+        read_rankings(path, encoding="cp932")
+    path.write_bytes(b"\xef\xbb\xbf" + text.encode())
+    assert read_rankings(path, encoding="utf8").items == ("thé", "café")
+
+
+@pytest.mark.parametrize(
+    ("reader", "text"),
+    [
+        (read_orders_csv, "choice_1,choice_2\nthé,café\ncafé,thé\n"),
+        (read_ordered_strings_csv, "x,pref\n1,thé>café\n2,café>thé\n"),
+        (read_long_csv, "id,item,rank\n1,thé,1\n1,café,2\n"),
+        (read_pairwise_csv, "winner,loser\nthé,café\n"),
+    ],
+)
+def test_every_table_can_have_another_encoding(tmp_path, reader, text):
+    path = tmp_path / "survey.csv"
+    path.write_bytes(text.encode("cp1252"))
+    assert reader(path, encoding="cp1252")[0].items == ("thé", "café")
 
 
 def test_covariates_are_numbers_only_where_nothing_is_lost(tmp_path):

@@ -6,9 +6,11 @@ import json
 from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Any
 
-from rankwise._typing import FloatArray
+import numpy as np
+
+from rankwise._typing import FloatArray, IntArray
 from rankwise.data.formats.fields import shown
-from rankwise.data.positions import Unlisted
+from rankwise.data.positions import Unlisted, blank_for
 from rankwise.data.rankings import Rankings
 from rankwise.exceptions import RankwiseFormatError
 
@@ -20,22 +22,33 @@ _SMALL = 10_000_000
 Fail = Callable[..., RankwiseFormatError]
 
 
-def split_order(text: str, separator: str = ">", ties: Collection[str] = ("~",)) -> list[list[str]]:
-    """Cut ``a>b~c`` into buckets of tied items, best first; ``["a", "b"]`` is read as JSON.
+class OrderParser:
+    """Cuts texts such as ``a>b~c`` into buckets of tied items, best first.
 
-    Raises
-    ------
-    ValueError
-        Says what is wrong with the text.
+    ``{b,c}`` and ``(b,c)`` are buckets too, and ``["a", "b"]`` is read as JSON. A call raises ValueError, which says
+    what is wrong with the text.
+
+    Parameters
+    ----------
+    separator : str, default=">"
+        What stands between buckets; a blank is any run of blanks.
+    ties : collection of str, default=("~",)
+        What stands between tied items.
     """
-    if text.startswith("[") and text.endswith("]"):
-        return _from_json(text)
-    # A blank separator stands for any run of blanks.
-    parts = text.split() if separator.isspace() else text.split(separator)
-    buckets = [[name.strip() for name in _split_by_any(part, ties)] for part in parts]
-    if any(not name for bucket in buckets for name in bucket):
-        raise ValueError("an item has no name")
-    return buckets
+
+    def __init__(self, separator: str = ">", ties: Collection[str] = ("~",)) -> None:
+        self._separator = None if separator.isspace() else separator
+        self._buckets = _Buckets(ties)
+
+    def __call__(self, text: str) -> list[list[str]]:
+        """The buckets of one text."""
+        if text.startswith("[") and text.endswith("]"):
+            return _from_json(text)
+        return [self._buckets[piece] for piece in text.split(self._separator)]
+
+    def names_cut(self) -> set[str]:
+        """The names found so far by cutting; those in JSON are whole for sure."""
+        return set().union(*self._buckets.values())
 
 
 def rankings_from_rows(
@@ -62,23 +75,29 @@ def rankings_from_rows(
     -------
     Rankings
     """
-    occurring = (name for buckets in rows for bucket in buckets for name in bucket)
-    names = names_in_order(occurring) if items is None else [str(item) for item in items]
+    flat = [name for buckets in rows for bucket in buckets for name in bucket]
+    names = names_in_order(flat) if items is None else items
     if not names:
         raise fail("no row lists an item", cure="Check the column and the separator.")
-    known = set(names)
-    for row, buckets in enumerate(rows):
-        seen: set[str] = set()
-        for name in (name for bucket in buckets for name in bucket):
-            if name not in known:
-                raise fail(
-                    f"item {shown(name)} is not declared", row=row, cure="Correct the name, or add it to the items."
-                )
-            if name in seen:
-                raise fail(f"item {shown(name)} is listed twice", row=row, cure="Give every item one place.")
-            seen.add(name)
-    check_size(len(rows), len(names), sum(len(bucket) for buckets in rows for bucket in buckets), fail)
-    return Rankings.from_buckets(rows, unlisted=unlisted, items=names, weights=weights)
+    index = {name: i for i, name in enumerate(names)}
+    item = np.array([index.get(name, -1) for name in flat], dtype=np.intp)
+    row, place = _rows_and_places(rows)
+    unknown = np.flatnonzero(item < 0)
+    if unknown.size:
+        name, at = flat[unknown[0]], int(row[unknown[0]])
+        raise fail(f"item {shown(name)} is not declared", row=at, cure="Correct the name, or add it to the items.")
+    check_size(len(rows), len(names), len(flat), fail)
+    # What is written last stays, so an entry that does not find itself again was overwritten by a twin.
+    entry = np.arange(len(flat))
+    last_entry = np.empty((len(rows), len(names)), dtype=np.intp)
+    last_entry[row, item] = entry
+    twins = np.flatnonzero(last_entry[row, item] != entry)
+    if twins.size:
+        name, at = flat[twins[0]], int(row[twins[0]])
+        raise fail(f"item {shown(name)} is listed twice", row=at, cure="Give every item one place.")
+    values = np.full((len(rows), len(names)), blank_for(unlisted))
+    values[row, item] = place
+    return Rankings(values, names, weights)
 
 
 def names_in_order(occurring: Iterable[str]) -> list[str]:
@@ -100,6 +119,38 @@ def check_size(n_rankings: int, n_items: int, n_read: int, fail: Fail) -> None:
 
 
 # ---------------------------------------------------------------------------------------------------------------
+
+
+class _Buckets(dict[str, list[str]]):
+    """The bucket that each piece of text stands for: rows repeat their pieces, so every different one is cut once."""
+
+    def __init__(self, ties: Collection[str]) -> None:
+        super().__init__()
+        self._ties = ties
+
+    def __missing__(self, piece: str) -> list[str]:
+        text = piece.strip()
+        ends = text[:1] + text[-1:]
+        # Names may stand in parentheses; a list cannot.
+        if ends == "{}" or (ends == "()" and "," in text):
+            parts = _split_by_any(text[1:-1], [*self._ties, ","])
+        else:
+            parts = _split_by_any(text, self._ties)
+        bucket = [part.strip() for part in parts]
+        if not all(bucket):
+            raise ValueError("an item has no name")
+        self[piece] = bucket
+        return bucket
+
+
+def _rows_and_places(rows: Sequence[list[list[str]]]) -> tuple[IntArray, FloatArray]:
+    """The row of each entry, in reading order, and its place there: the number of its bucket, from 1."""
+    widths = np.array([len(buckets) for buckets in rows], dtype=np.intp)
+    sizes = np.array([len(bucket) for buckets in rows for bucket in buckets], dtype=np.intp)
+    row = np.repeat(np.arange(len(rows)), widths)
+    before = np.repeat(np.cumsum(widths) - widths, widths)
+    place = np.arange(1.0, len(sizes) + 1) - before
+    return np.repeat(row, sizes), np.repeat(place, sizes)
 
 
 def _from_json(text: str) -> list[list[str]]:

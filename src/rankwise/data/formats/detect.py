@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 import re
 from collections.abc import Callable
@@ -15,7 +16,7 @@ from rankwise.data.formats.lines import Path, read_text
 from rankwise.data.formats.preflib import read_preflib
 from rankwise.data.formats.survey import read_ordered_strings_csv, read_orders_csv, read_positions_csv
 from rankwise.data.formats.survey_long import read_long_csv, read_pairwise_csv
-from rankwise.data.formats.table import Covariates, Table, listed, read_table
+from rankwise.data.formats.table import ENCODING, Covariates, Table, listed, names_given, read_table
 from rankwise.data.formats.xarff import read_xarff
 from rankwise.data.positions import Unlisted
 from rankwise.data.rankings import Rankings
@@ -40,6 +41,8 @@ _LAYOUT_OF_OPTION: dict[str, Layout] = {
     "drop": "long",
     "winner": "pairwise",
     "loser": "pairwise",
+    "left": "pairwise",
+    "right": "pairwise",
 }
 _FORMAT_OF_EXTENSION = dict.fromkeys((".soc", ".soi", ".toc", ".toi"), "preflib") | dict.fromkeys(
     (".xarff", ".arff"), "xarff"
@@ -100,7 +103,7 @@ def read_rankings(
         Options of the reader: of `read_positions_csv` (``items``, ``prefix``, ``weights``, ...), `read_orders_csv`
         (``columns``, ...), `read_ordered_strings_csv` (``column``, ``separator``, ...), `read_long_csv`
         (``respondent``, ``item``, ``position``, ...), `read_pairwise_csv` (``winner``, ``loser``, ...),
-        `read_preflib`.
+        `read_preflib`. All tables take ``delimiter`` and ``encoding``.
 
     Returns
     -------
@@ -123,7 +126,7 @@ def read_rankings(
     - *orders* if columns that differ by a number alone (``choice_1, choice_2``), or all columns, hold shared names;
     - *strings* if the cells of a column read ``a>b>c`` or are JSON arrays of names;
     - *long* if columns are named like respondent, item and position;
-    - *pairwise* if columns are named like winner and loser.
+    - *pairwise* if columns are named like winner and loser, or left, right and winner.
 
     Numbers below numbered columns may be positions as well as orders, and a column named like a count may be the
     weights: these are never guessed.
@@ -141,29 +144,44 @@ def read_rankings(
         raise ValueError(f"layout is {layout!r}; choose 'auto', {', '.join(map(repr, _READERS))}")
     if unlisted is not None:
         options["unlisted"] = unlisted
-    file_format = _format(path) if layout == "auto" else "table"
+    if options.get("items") is not None:
+        options["items"] = names_given(options["items"], "items")  # an iterator can be looked at once only
+    encoding = options.get("encoding", ENCODING)
+    file_format = _format(path, encoding) if layout == "auto" else "table"
     covariates: Covariates = {}
     if file_format == "preflib":
+        _check_options(options, read_preflib, "PrefLib files")
         rankings = read_preflib(path, **options)
     elif file_format == "xarff":
+        _check_options(options, read_xarff, "xarff files")
         covariates, rankings = read_xarff(path, **options)
     else:
-        table = read_table(path, options.pop("delimiter", None))
+        table = read_table(path, options.get("delimiter"), encoding)
         fit = _given(table, layout, options) or _found(table, layout, options)
-        rankings, covariates = _READERS[fit.layout](table, **{**fit.options, **options})
+        reader = _READERS[fit.layout]
+        _check_options(options, reader, f"the layout {fit.layout!r}")
+        rankings, covariates = reader(table, **{**fit.options, **options})
     return (rankings, covariates) if return_covariates else rankings
 
 
 # ---------------------------------------------------------------------------------------------------------------
 
 
-def _format(path: Path) -> str:
+def _check_options(options: dict[str, Any], reader: Callable[..., Any], what: str) -> None:
+    known = [name for name in inspect.signature(reader).parameters if name != "path"]
+    unknown = [option for option in options if option not in known]
+    if unknown:
+        raise TypeError(f"read_rankings has no option {unknown[0]!r} for {what}; there are {', '.join(known)}")
+
+
+def _format(path: Path, encoding: str) -> str:
     """PrefLib, xarff or table, by the extension if it tells, else by the first lines."""
-    suffixes = [suffix.lower() for suffix in PurePath(path).suffixes] if isinstance(path, str | os.PathLike) else []
+    is_path = isinstance(path, str | bytes | os.PathLike)
+    suffixes = [suffix.lower() for suffix in PurePath(os.fsdecode(path)).suffixes] if is_path else []
     plain = [suffix for suffix in suffixes[-2:] if suffix != ".gz"]
     if plain and plain[-1] in _FORMAT_OF_EXTENSION:
         return _FORMAT_OF_EXTENSION[plain[-1]]
-    lines = [line.strip()[:_LONGEST_INSPECTED] for line in read_text(path).split("\n", _INSPECTED_LINES)]
+    lines = [line.strip()[:_LONGEST_INSPECTED] for line in read_text(path, encoding).split("\n", _INSPECTED_LINES)]
     lines = [line for line in lines[:_INSPECTED_LINES] if line]
     if any(line.startswith(_PREFLIB_MARKS) for line in lines):
         return "preflib"
@@ -190,10 +208,14 @@ def _given(table: Table, layout: str, options: dict[str, Any]) -> Fit | None:
     """The layout that the options settle; None if they name no columns."""
     implied = [_LAYOUT_OF_OPTION[option] for option in options if option in _LAYOUT_OF_OPTION]
     columns = _columns_given(table, options)
+    named = options.get("items") or []
     if layout != "auto":
-        return Fit(layout) if implied or columns else None  # type: ignore[arg-type]
+        settled = implied or columns or (layout == "positions" and named)
+        return Fit(layout) if settled else None  # type: ignore[arg-type]
     if implied:
         return Fit(implied[0])
+    if not columns and any(name in table.header for name in named):
+        return Fit("positions")  # the reader says which of them is no column
     if not columns:
         return None
     option = "prefix" if "prefix" in options else "items"
@@ -208,7 +230,7 @@ def _columns_given(table: Table, options: dict[str, Any]) -> list[str]:
     """The columns that ``items`` or ``prefix`` names; in other layouts ``items`` are names of items instead."""
     if options.get("prefix") is not None:
         return layouts.columns_with_prefix(table, str(options["prefix"]))
-    items = [str(name) for name in options.get("items") or ()]
+    items = options.get("items") or []
     return items if set(items) <= set(table.header) else []
 
 
@@ -227,7 +249,8 @@ def _found(table: Table, layout: str, options: dict[str, Any]) -> Fit:
         )
     fits = fitting(options.get("weights"))
     if len(fits) == 1:
-        return fits[0]
+        # The items that were given are no columns, though they should be here: the reader says so.
+        return Fit("positions") if fits[0].layout == "positions" and options.get("items") else fits[0]
     if fits:
         raise _either_way(table, fits, options.get("weights"))
     if layout != "auto":

@@ -16,7 +16,7 @@ from typing import Any, Literal
 import numpy as np
 
 from rankwise._typing import FloatArray
-from rankwise.data.formats.buckets import split_order
+from rankwise.data.formats.buckets import OrderParser
 from rankwise.data.formats.table import MISSING, Table, number
 
 Layout = Literal["positions", "orders", "strings", "long", "pairwise"]
@@ -27,10 +27,13 @@ ITEMS = ("item", "option", "candidate", "alternative", "label")
 POSITIONS = ("position", "rank", "place")
 WINNERS = ("winner", "preferred", "better", "chosen", "top_item")
 LOSERS = ("loser", "worse", "rejected", "bottom_item")
+SIDES = (("left", "right"), ("item_a", "item_b"))
 WEIGHTS = ("weight", "weights", "count", "counts", "freq", "frequency", "multiplicity", "n", "wk")
 
 _ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
 _NUMBERED = re.compile(r"(\d{1,9})(st|nd|rd|th)?(\D{0,12})$", re.ASCII | re.IGNORECASE)
+# Enough to see an order; the reader knows its tie from the others, and refuses those.
+_TIES = ("~", "=", "|")
 # Quoted names only: an interval such as [4, 6] is a JSON array too.
 _JSON_NAMES = re.compile(r"\[[\s\[]*\"")
 _JOINTS = ("_", ".", "-", "[", " ")
@@ -114,7 +117,7 @@ def long_fits(table: Table) -> list[Fit]:
 
 
 def pairwise_fits(table: Table) -> list[Fit]:
-    """Two columns named like winner and loser."""
+    """Columns named like winner and loser, or like left, right and winner."""
     roles = pairwise_roles(table)
     return [] if None in roles.values() else [Fit("pairwise", roles)]
 
@@ -125,8 +128,13 @@ def long_roles(table: Table) -> dict[str, str | None]:
 
 
 def pairwise_roles(table: Table) -> dict[str, str | None]:
-    """The columns named like winner and loser; None where there is none."""
-    return _by_names(table, {"winner": WINNERS, "loser": LOSERS})
+    """The columns named like winner and loser, or left, right and winner; None where there is none."""
+    roles = _by_names(table, {"winner": WINNERS, "loser": LOSERS})
+    for left, right in SIDES:
+        sides = _by_names(table, {"left": (left,), "right": (right,)})
+        if roles["loser"] is None and None not in sides.values():
+            return {**sides, "winner": roles["winner"]}
+    return roles
 
 
 def has_numbers_for_names(table: Table) -> bool:
@@ -332,16 +340,16 @@ def _are_orders(cells: list[str]) -> bool:
     """Whether the cells are orders: some of several items, the others of items that occur in those."""
     present = set(cells) - set(MISSING)
     orders = {cell for cell in present if ">" in cell or _JSON_NAMES.match(cell)}
+    parse = OrderParser(ties=_TIES)
     names: set[str] = set()
     longest = 0
-    for cell in orders:
-        try:
-            buckets = split_order(cell)
-        except ValueError:
-            return False
-        longest = max(longest, len(buckets))
-        names.update(name for bucket in buckets for name in bucket)
-    return longest > 1 and present - orders <= names
+    try:
+        for buckets in map(parse, orders):
+            names.update(*buckets)
+            longest = max(longest, len(buckets))
+        return longest > 1 and all(names.issuperset(*parse(cell)) for cell in present - orders)
+    except ValueError:
+        return False
 
 
 def _literal(value: Any) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import gzip
 import io
 import os
@@ -12,40 +13,31 @@ from rankwise.exceptions import RankwiseFormatError
 
 Path: TypeAlias = str | os.PathLike[str]
 
+_UTF8 = "utf-8-sig"
 _GZIP_MAGIC = b"\x1f\x8b"
 # A file of a few kilobytes can inflate to terabytes; no ranking data compress that well.
 _MOST_INFLATION = 300
 _SMALL = 1 << 18
 
 
-def read_text(path: Path) -> str:
+def read_text(path: Path, encoding: str | None = None) -> str:
     """The whole file as text, every line ended by a line feed.
 
-    Gzip is recognised by its first bytes, whatever the name. The encoding is UTF-8, with or without a byte-order
-    mark.
+    Gzip is recognised by its first bytes, whatever the name.
 
     Parameters
     ----------
     path : str or path-like
         The file.
+    encoding : str, optional
+        The encoding, where the caller lets the user choose it; else the file is UTF-8. A byte-order mark is dropped.
 
     Returns
     -------
     str
     """
-    data = _read_bytes(path)
-    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
-        raise RankwiseFormatError("the file is UTF-16", path=path, cure="Save it as UTF-8.")
-    try:
-        text = data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        raise RankwiseFormatError(
-            f"byte {error.start} (0x{data[error.start]:02x}) is not valid UTF-8",
-            path=path,
-            line=line,
-            cure="Save the file as UTF-8.",
-        ) from None
+    codec = _codec(encoding)
+    text = _decode(_read_bytes(path), codec, path, may_choose=encoding is not None)
     if "\0" in text:
         line = text.count("\n", 0, text.index("\0")) + 1
         raise RankwiseFormatError(
@@ -57,9 +49,9 @@ def read_text(path: Path) -> str:
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
-def read_lines(path: Path) -> list[str]:
+def read_lines(path: Path, encoding: str | None = None) -> list[str]:
     """The lines of a text file, without line ends; line ``i`` of the file is element ``i - 1``."""
-    lines = read_text(path).split("\n")
+    lines = read_text(path, encoding).split("\n")
     if lines and lines[-1] == "":
         lines.pop()
     return lines
@@ -68,7 +60,7 @@ def read_lines(path: Path) -> list[str]:
 def write_text(path: Path, text: str) -> None:
     """Write text as UTF-8; gzip it if the name ends in ``.gz``."""
     data = text.encode("utf-8")
-    if os.fspath(path).endswith(".gz"):
+    if os.fsdecode(path).endswith(".gz"):
         data = gzip.compress(data, mtime=0)
     with open(path, "wb") as file:
         file.write(data)
@@ -77,15 +69,51 @@ def write_text(path: Path, text: str) -> None:
 # ---------------------------------------------------------------------------------------------------------------
 
 
+def _codec(encoding: str | None) -> str:
+    """The name of the codec; of UTF-8 the one that drops a byte-order mark."""
+    if encoding is None:
+        return _UTF8
+    try:
+        name = codecs.lookup(encoding).name
+        " ".encode(name)  # some codecs are not for text
+    except (LookupError, TypeError, ValueError):
+        raise ValueError(
+            f"encoding is {encoding!r}; give one that Python knows, such as 'utf-8-sig' or 'cp1252'"
+        ) from None
+    return _UTF8 if name == "utf-8" else name
+
+
+def _decode(data: bytes, codec: str, path: Path, *, may_choose: bool) -> str:
+    if codec == _UTF8 and data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        choice = ", or give encoding='utf-16'" if may_choose else ""
+        raise RankwiseFormatError("the file is UTF-16", path=path, cure=f"Save it as UTF-8{choice}.")
+    try:
+        return data.decode(codec)
+    except UnicodeDecodeError as error:
+        at = error.start
+        name = "UTF-8" if codec == _UTF8 else codec
+        choice = ", or give its encoding, such as encoding='cp1252' (Excel on Windows)" if may_choose else ""
+        raise RankwiseFormatError(
+            f"byte {at} (0x{data[at]:02x}) is not valid {name}",
+            path=path,
+            line=data.count(b"\n", 0, at) + 1,
+            cure=f"Save the file as UTF-8{choice}.",
+        ) from None
+    except UnicodeError as error:
+        raise RankwiseFormatError(f"the file is not valid {codec} ({error})", path=path) from None
+
+
 def _read_bytes(path: Path) -> bytes:
+    # Python would take a number for a file that is open already.
+    if not isinstance(path, str | bytes | os.PathLike):
+        raise RankwiseFormatError("this is no path", path=path, cure="Give the name of a file.")
     try:
         with open(path, "rb") as file:
             data = file.read()
     except FileNotFoundError:
         raise RankwiseFormatError("there is no such file", path=path) from None
     except (OSError, ValueError, TypeError) as error:
-        name = path if isinstance(path, str | os.PathLike) else repr(path)
-        raise RankwiseFormatError(f"the file cannot be read ({error})", path=name) from None
+        raise RankwiseFormatError(f"the file cannot be read ({error})", path=path) from None
     return _inflate(data, path) if data.startswith(_GZIP_MAGIC) else data
 
 

@@ -115,9 +115,9 @@ def write_preflib(rankings: Rankings, path: Path, title: str = "") -> None:
     grouped = (rankings if isinstance(rankings, Rankings) else Rankings(rankings)).group()
     kind = _kind_of(grouped.positions)
     if _extension(path) != kind:
-        raise ValueError(f"these rankings make a .{kind} file, but the path is {os.fspath(path)!r}; name it .{kind}")
+        raise ValueError(f"these rankings make a .{kind} file, but the path is {os.fsdecode(path)!r}; name it .{kind}")
     counts = _whole_counts(grouped.weights)
-    base = os.path.basename(os.fspath(path))
+    base = os.path.basename(os.fsdecode(path))
     header = {
         "FILE NAME": base[:-3] if base.lower().endswith(".gz") else base,
         "TITLE": title,
@@ -215,6 +215,10 @@ def _item_names(header: _Header, path: Path) -> list[str]:
             ) from None
         if item in names:
             raise RankwiseFormatError(f"alternative {item} is named twice", path=path, line=line, cure="Keep one name.")
+        if not value:
+            raise RankwiseFormatError(
+                f"the name of alternative {item} is empty", path=path, line=line, cure="Write one after the colon."
+            )
         names[item] = value
     if not names:
         raise RankwiseFormatError(
@@ -312,7 +316,7 @@ def _data_type(header: _Header) -> str:
 
 
 def _extension(path: Path) -> str:
-    name = os.fspath(path).lower().removesuffix(".gz")
+    name = os.fsdecode(path).lower().removesuffix(".gz")
     return os.path.splitext(name)[1].removeprefix(".")
 
 

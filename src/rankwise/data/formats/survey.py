@@ -5,22 +5,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+import re
+from collections.abc import Collection, Iterable, Sequence
 from functools import partial
+from itertools import chain
 
 import numpy as np
 
 from rankwise._typing import FloatArray
 from rankwise.data.formats import layouts
-from rankwise.data.formats.buckets import Fail, rankings_from_rows, split_order
+from rankwise.data.formats.buckets import Fail, OrderParser, rankings_from_rows
 from rankwise.data.formats.fields import shown
 from rankwise.data.formats.lines import Path
 from rankwise.data.formats.table import (
+    ENCODING,
     MISSING,
     Covariates,
     Table,
+    blanks_given,
     covariates,
     listed,
+    names_given,
     number,
     read_table,
     weights_column,
@@ -29,17 +34,22 @@ from rankwise.data.positions import Unlisted, blank_for
 from rankwise.data.rankings import Rankings
 
 _OTHER_SEPARATORS = (" ", ",", ";", "|", "/", "<")
+# What else people write between tied items. The first hardly ever occur in names, so they are enough for a doubt.
+_RARE_IN_NAMES = ("=", "~", "|", "{", "}")
+_COMMON_IN_NAMES = re.compile(r"[,&/()]")
+_JOINT = " - "
 
 
 def read_positions_csv(
     path: Path | Table,
     *,
-    items: Sequence[str] | None = None,
+    items: Iterable[str] | None = None,
     prefix: str | None = None,
     weights: str | None = None,
     unlisted: Unlisted = "missing",
     missing_values: Collection[str] = MISSING,
     delimiter: str | None = None,
+    encoding: str = ENCODING,
 ) -> tuple[Rankings, Covariates]:
     r"""Read a table with one column per item that holds its position: 1 = best, equal = tied.
 
@@ -49,7 +59,8 @@ def read_positions_csv(
     ----------
     path : str or path-like
         The file, plain or gzip: comma, semicolon, tab or bar between cells, names of columns on the first line. The
-        rows that Qualtrics adds below them are skipped.
+        two rows that Qualtrics adds below them are no data; they give the items their names if the texts of the
+        questions differ only after their last " - ", as "Rank the drinks - Tea".
     items : sequence of str, optional
         The columns of the items.
     prefix : str, optional
@@ -64,6 +75,8 @@ def read_positions_csv(
         Position cells that count as blank. An empty cell always does; give ``["0"]`` where 0 says "not ranked".
     delimiter : str, optional
         The character between cells; found out by default.
+    encoding : str, default="utf-8-sig"
+        The encoding of the file, such as "cp1252" for what Excel writes on Windows.
 
     Returns
     -------
@@ -84,12 +97,12 @@ def read_positions_csv(
     >>> rankings.items, rankings.positions[0], covariates["age"]
     (('tea', 'milk'), array([1., 2.]), array([31., 47.]))
     """
-    table = read_table(path, delimiter)
+    table = read_table(path, delimiter, encoding)
     if items is None and prefix is None:
         found = the_only(layouts.position_fits(table, weights), table, "a column per item that holds positions")
         items, prefix = found.options.get("items"), found.options.get("prefix")
     columns = _chosen(table, items, prefix, weights, "items")
-    names = columns if prefix is None else [name[len(prefix) :] for name in columns]
+    names = _choices(table, columns) or [name[len(prefix or "") :] for name in columns]
     blank = blank_for(unlisted)
     values = np.column_stack([position_column(table, name, missing_values, blank) for name in columns])
     rankings = Rankings(values, names, weights_column(table, weights))
@@ -99,13 +112,14 @@ def read_positions_csv(
 def read_orders_csv(
     path: Path | Table,
     *,
-    columns: Sequence[str] | None = None,
+    columns: Iterable[str] | None = None,
     prefix: str | None = None,
-    items: Sequence[str] | None = None,
+    items: Iterable[str] | None = None,
     weights: str | None = None,
     unlisted: Unlisted = "below",
     missing_values: Collection[str] = MISSING,
     delimiter: str | None = None,
+    encoding: str = ENCODING,
 ) -> tuple[Rankings, Covariates]:
     r"""Read a table with one column per place that holds the name of the item there.
 
@@ -113,7 +127,7 @@ def read_orders_csv(
 
     Parameters
     ----------
-    path, weights, delimiter
+    path, weights, delimiter, encoding
         As in `read_positions_csv`.
     columns : sequence of str, optional
         The columns of the places, best first.
@@ -141,18 +155,19 @@ def read_orders_csv(
     >>> rankings.items, rankings.positions[1], covariates["age"]
     (('tea', 'milk'), array([inf,  1.]), array([31., 47.]))
     """
-    table = read_table(path, delimiter)
+    table = read_table(path, delimiter, encoding)
     if columns is None and prefix is None:
         found = the_only(layouts.order_fits(table, weights), table, "a column per place that holds items")
         columns, prefix = found.options.get("columns"), found.options.get("prefix")
     places = _chosen(table, columns, prefix, weights, "columns")
-    blanks = {"", *missing_values}
+    blanks = blanks_given(missing_values)
     at = [table.index(name) for name in places]
     rows = [[[row[i]] for i in at if row[i] not in blanks] for row in table.rows]
-    if items is None:
+    declared = None if items is None else names_given(items, "items")
+    if declared is None:
         _refuse_zero_as_item(table, rows)
     rankings = rankings_from_rows(
-        rows, table.error, unlisted=unlisted, items=items, weights=weights_column(table, weights)
+        rows, table.error, unlisted=unlisted, items=declared, weights=weights_column(table, weights)
     )
     return rankings, covariates(table, [*places, weights or ""])
 
@@ -163,17 +178,21 @@ def read_ordered_strings_csv(
     column: str | None = None,
     separator: str = ">",
     tie: str = "~",
-    items: Sequence[str] | None = None,
+    items: Iterable[str] | None = None,
     weights: str | None = None,
     unlisted: Unlisted = "below",
     missing_values: Collection[str] = MISSING,
     delimiter: str | None = None,
+    encoding: str = ENCODING,
 ) -> tuple[Rankings, Covariates]:
     r"""Read a table where one cell holds the whole order: ``a>b~c``, or ``["a", "b"]`` as JSON.
 
+    ``a>{b,c}`` and ``a>(b,c)`` tie items too. A name that may be several tied items, such as ``b=c``, is refused
+    unless `items` lists it.
+
     Parameters
     ----------
-    path, weights, delimiter
+    path, weights, delimiter, encoding
         As in `read_positions_csv`.
     column : str, optional
         The column of the orders; by default the only one whose cells read ``a>b>c`` or are JSON arrays of names.
@@ -202,22 +221,24 @@ def read_ordered_strings_csv(
     """
     if not separator or not tie or separator == tie:
         raise ValueError(f"separator is {separator!r} and tie is {tie!r}; give two that differ and are not empty")
-    table = read_table(path, delimiter)
+    table = read_table(path, delimiter, encoding)
     if column is None:
         column = the_only(layouts.string_fits(table), table, "orders such as a>b>c in one cell").options["column"]
     cells = table.column(column)
-    blanks = {"", *missing_values}
     fail = partial(table.error, column=column)
-    rows = []
-    for row, cell in enumerate(cells):
+    parse = OrderParser(separator, (tie,))
+    orders: dict[str, list[list[str]]] = {blank: [] for blank in blanks_given(missing_values)}
+    for cell in dict.fromkeys(cells):
         try:
-            rows.append([] if cell in blanks else split_order(cell, separator, (tie,)))
+            orders[cell] = orders[cell] if cell in orders else parse(cell)
         except ValueError as error:
-            raise fail(
-                f"{shown(cell)} is no order: {error}", row=row, cure=f"Write a{separator}b{separator}c."
-            ) from None
+            cure = f"Write a{separator}b{separator}c."
+            raise fail(f"{shown(cell)} is no order: {error}", row=cells.index(cell), cure=cure) from None
+    rows = [orders[cell] for cell in cells]
+    declared = None if items is None else names_given(items, "items")
     _refuse_other_separator(rows, separator, fail)
-    rankings = rankings_from_rows(rows, fail, unlisted=unlisted, items=items, weights=weights_column(table, weights))
+    _refuse_other_ties(rows, parse.names_cut(), declared or (), fail)
+    rankings = rankings_from_rows(rows, fail, unlisted=unlisted, items=declared, weights=weights_column(table, weights))
     return rankings, covariates(table, [column, weights or ""])
 
 
@@ -226,7 +247,7 @@ def position_column(table: Table, name: str, missing_values: Collection[str], bl
     cells = table.column(name)
     # Positions are few and rows are many, so every different cell is read once.
     meaning: dict[str, float | None] = {cell: number(cell) for cell in set(cells)}
-    meaning |= {"inf": np.inf} | dict.fromkeys(["", *missing_values], blank)
+    meaning |= {"inf": np.inf} | dict.fromkeys(blanks_given(missing_values), blank)
     values = [meaning[cell] for cell in cells]
     for row, value in enumerate(values):
         if value is None or value <= 0:
@@ -256,23 +277,30 @@ def the_only(fits: list[layouts.Fit], table: Table, what: str) -> layouts.Fit:
 
 
 def _chosen(
-    table: Table, names: Sequence[str] | None, prefix: str | None, weights: str | None, argument: str
+    table: Table, names: Iterable[str] | None, prefix: str | None, weights: str | None, argument: str
 ) -> list[str]:
     """The columns that the caller named, one by one or by prefix."""
     if names is not None and prefix is not None:
         raise ValueError(f"both {argument} and prefix are given; give one of them")
-    if isinstance(names, str):
-        raise ValueError(f"{argument} is the text {names!r}; give a list of columns")
     if names is None:
         found = [name for name in layouts.columns_with_prefix(table, prefix or "") if name != weights]
         if not found:
             raise table.error(f"no column starts with {prefix!r}", cure=f"The columns are {listed(table.header)}.")
         return found
-    if len(names) == 0 or len(set(names)) < len(names) or weights in names:
-        raise ValueError(f"{argument} is {names!r}; name every column once, and not the column of the weights")
-    for name in names:
+    given = names_given(names, argument)
+    if not given or len(set(given)) < len(given) or weights in given:
+        raise ValueError(f"{argument} is {given!r}; name every column once, and not the column of the weights")
+    for name in given:
         table.index(name)
-    return list(names)
+    return given
+
+
+def _choices(table: Table, columns: Sequence[str]) -> list[str]:
+    """The items in Qualtrics' texts "question - item" of the columns; none unless all belong to one question."""
+    parts = [table.questions[table.index(name)].rpartition(_JOINT) for name in columns if table.questions]
+    questions, items = {question for question, _, _ in parts}, [item for _, _, item in parts]
+    one_question = len(questions) == 1 and "" not in questions
+    return items if one_question and len(set(items)) == len(items) else []
 
 
 def _cure_for_position(cell: str, value: float | None) -> str:
@@ -311,3 +339,26 @@ def _refuse_other_separator(rows: list[list[list[str]]], separator: str, fail: F
                     row=row,
                     cure=f"Give separator={mark!r} if it stands between items.",
                 )
+
+
+def _refuse_other_ties(rows: list[list[list[str]]], names: set[str], declared: Collection[str], fail: Fail) -> None:
+    """Refuse a name that may be several tied items, cut at a sign that the call does not mention."""
+    doubtful = {name for name in names.difference(declared) if _may_be_tied(name, names)}
+    if not doubtful:
+        return
+    row, name = next((row, name) for row, order in enumerate(rows) for name in chain(*order) if name in doubtful)
+    sign = next((sign for sign in "=~|,&/" if sign in name), None)
+    how = "write {a,b} without braces inside" if sign is None else f"give tie={sign!r}"
+    raise fail(
+        f"{shown(name)} may be several tied items",
+        row=row,
+        cure=f"If so, {how}; if it is one item, name all items with items=[...].",
+    )
+
+
+def _may_be_tied(name: str, names: set[str]) -> bool:
+    if any(sign in name for sign in _RARE_IN_NAMES):
+        return True
+    # The name is no piece of its own, so all pieces being names says that it was cut somewhere.
+    pieces = {piece.strip() for piece in _COMMON_IN_NAMES.split(name)} - {"", name}
+    return bool(pieces) and pieces <= names

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,17 @@ from rankwise.data.formats.buckets import check_size, names_in_order, rankings_f
 from rankwise.data.formats.fields import shown
 from rankwise.data.formats.lines import Path
 from rankwise.data.formats.survey import position_column
-from rankwise.data.formats.table import MISSING, Covariates, Table, covariates, listed, read_table, weights_column
+from rankwise.data.formats.table import (
+    ENCODING,
+    MISSING,
+    Covariates,
+    Table,
+    covariates,
+    listed,
+    names_given,
+    read_table,
+    weights_column,
+)
 from rankwise.data.positions import Unlisted, blank_for
 from rankwise.data.rankings import Rankings
 
@@ -24,12 +34,13 @@ def read_long_csv(
     respondent: str | Sequence[str] | None = None,
     item: str | None = None,
     position: str | None = None,
-    items: Sequence[str] | None = None,
+    items: Iterable[str] | None = None,
     weights: str | None = None,
-    drop: Sequence[str] = (),
+    drop: Iterable[str] = (),
     unlisted: Unlisted = "missing",
     missing_values: Collection[str] = MISSING,
     delimiter: str | None = None,
+    encoding: str = ENCODING,
 ) -> tuple[Rankings, Covariates]:
     r"""Read a table in long form: each row gives the position of one item by one respondent, 1 = best.
 
@@ -54,8 +65,8 @@ def read_long_csv(
         What a ranking says of items without a position: nothing, or that they rank below the others.
     missing_values : collection of str, default=("", "NA", "N/A", "nan", "NaN", "-")
         Position cells that count as blank; an empty one always does.
-    delimiter : str, optional
-        The character between cells; found out by default.
+    delimiter, encoding
+        As in `read_positions_csv`.
 
     Returns
     -------
@@ -72,18 +83,18 @@ def read_long_csv(
     >>> rankings.items, rankings.positions[1], covariates["id"]
     (('tea', 'milk', 'juice'), array([nan,  1.,  2.]), array(['ann', 'bob'], dtype=object))
     """
-    table = read_table(path, delimiter)
+    table = read_table(path, delimiter, encoding)
     given = {"respondent": respondent, "item": item, "position": position}
     roles = _with_guesses(table, given, layouts.long_roles(table))
-    keys = [roles["respondent"]] if isinstance(roles["respondent"], str) else list(roles["respondent"])
-    item, position = str(roles["item"]), str(roles["position"])
-    for name in drop:
+    keys, item, position = _key_columns(roles["respondent"]), str(roles["item"]), str(roles["position"])
+    dropped = names_given(drop, "drop")
+    for name in dropped:
         table.index(name)
     firsts, ranking_of_row = _grouped(table, keys)
     names, item_of_row = _items_of_rows(table, item, items)
     check_size(len(firsts), len(names), len(table.rows), table.error)
     _refuse_repeats(table, ranking_of_row, item_of_row, keys, item, position)
-    left_out = {*keys, item, position, *drop}
+    left_out = {*keys, item, position, *dropped}
     for name in (name for name in table.header if name not in left_out):
         _refuse_variation(table, name, firsts, ranking_of_row, keys)
     blank = blank_for(unlisted)
@@ -91,7 +102,7 @@ def read_long_csv(
     values[ranking_of_row, item_of_row] = position_column(table, position, missing_values, blank)
     all_weights = weights_column(table, weights)
     rankings = Rankings(values, names, None if all_weights is None else all_weights[firsts])
-    return rankings, covariates(table, [item, position, weights or "", *drop], rows=firsts)
+    return rankings, covariates(table, [item, position, weights or "", *dropped], rows=firsts)
 
 
 def read_pairwise_csv(
@@ -99,20 +110,29 @@ def read_pairwise_csv(
     *,
     winner: str | None = None,
     loser: str | None = None,
-    items: Sequence[str] | None = None,
+    left: str | None = None,
+    right: str | None = None,
+    items: Iterable[str] | None = None,
     weights: str | None = None,
     delimiter: str | None = None,
+    encoding: str = ENCODING,
 ) -> tuple[Rankings, Covariates]:
-    r"""Read a table of duels: each row names a winner and a loser, and becomes a ranking of these two items.
+    r"""Read a table of duels: each row becomes a ranking of two items.
+
+    A row names the winner and the loser; or the two items, left and right, and which of them won.
 
     Parameters
     ----------
-    path, items, weights, delimiter
+    path, items, weights, delimiter, encoding
         As in `read_long_csv`.
     winner : str, optional
         The column with the better item; by default ``winner``, ``preferred``, ``better``, ``chosen``, ``top_item``.
+        Beside `left` and `right` it may also say "left", "right" or "tie", or name the column of the better item.
     loser : str, optional
         The column with the worse item; by default ``loser``, ``worse``, ``rejected``, ``bottom_item``.
+    left, right : str, optional
+        The columns with the two items, where no column holds the loser; by default ``left`` and ``right``, or
+        ``item_a`` and ``item_b``.
 
     Returns
     -------
@@ -129,22 +149,23 @@ def read_pairwise_csv(
     >>> rankings.items, rankings.positions[1]
     (('tea', 'milk', 'juice'), array([ 2., nan,  1.]))
     """
-    table = read_table(path, delimiter)
-    roles = _with_guesses(table, {"winner": winner, "loser": loser}, layouts.pairwise_roles(table))
-    winner, loser = str(roles["winner"]), str(roles["loser"])
-    rows = []
-    for row, (better, worse) in enumerate(zip(table.column(winner), table.column(loser), strict=True)):
-        if not better or not worse:
-            raise table.error("an item has no name", row=row, column=loser if better else winner, cure=_NAME_IT)
-        if better == worse:
-            raise table.error(
-                f"{shown(better)} is both winner and loser", row=row, cure="Name two items, or leave out the row."
-            )
-        rows.append([[better], [worse]])
+    table = read_table(path, delimiter, encoding)
+    by_side = left is not None or right is not None
+    if by_side and loser is not None:
+        raise ValueError("both loser and left or right are given; give winner and loser, or left, right and winner")
+    guessed = layouts.pairwise_roles(table)
+    if by_side or (loser is None and "left" in guessed):
+        roles = _with_guesses(table, {"left": left, "right": right, "winner": winner}, guessed)
+        rows = _duels_by_side(table, **roles)
+    else:
+        roles = _with_guesses(table, {"winner": winner, "loser": loser}, guessed)
+        pairs = _pairs(table, roles["winner"], roles["loser"])
+        rows = [[[better], [worse]] for better, worse in pairs]
+    declared = None if items is None else names_given(items, "items")
     rankings = rankings_from_rows(
-        rows, table.error, unlisted="missing", items=items, weights=weights_column(table, weights)
+        rows, table.error, unlisted="missing", items=declared, weights=weights_column(table, weights)
     )
-    return rankings, covariates(table, [winner, loser, weights or ""])
+    return rankings, covariates(table, [*roles.values(), weights or ""])
 
 
 # ---------------------------------------------------------------------------------------------------------------
@@ -154,16 +175,53 @@ _NAME_IT = "Fill in the name, or leave out the row."
 
 def _with_guesses(table: Table, given: dict[str, Any], guessed: dict[str, str | None]) -> dict[str, Any]:
     """The column of every role: the one given, else the one whose name tells."""
-    roles = {role: guessed[role] if name is None else name for role, name in given.items()}
+    roles = {role: guessed.get(role) if name is None else name for role, name in given.items()}
     for role, name in roles.items():
         if name is None:
             raise table.error(
                 f"it is not clear which of the columns {listed(table.header)} is the {role}",
                 cure=f"Name it: {role}='...'.",
             )
-        for column in [name] if isinstance(name, str) else name:
+        for column in _key_columns(name) if role == "respondent" else [name]:
             table.index(column)
     return roles
+
+
+def _key_columns(respondent: Any) -> list[str]:
+    return [respondent] if isinstance(respondent, str) else names_given(respondent, "respondent")
+
+
+def _pairs(table: Table, first: str, second: str) -> Iterator[tuple[str, str]]:
+    """The two items of each row, checked to be two."""
+    for row, pair in enumerate(zip(table.column(first), table.column(second), strict=True)):
+        if not all(pair):
+            column = second if pair[0] else first
+            raise table.error("an item has no name", row=row, column=column, cure=_NAME_IT)
+        if pair[0] == pair[1]:
+            raise table.error(
+                f"{shown(pair[0])} is both {first} and {second}", row=row, cure="Name two items, or leave out the row."
+            )
+        yield pair
+
+
+def _duels_by_side(table: Table, left: str, right: str, winner: str) -> list[list[list[str]]]:
+    rows = []
+    for row, (pair, said) in enumerate(zip(_pairs(table, left, right), table.column(winner), strict=True)):
+        word = said.lower()
+        left_won = said == pair[0] or word in ("left", left.lower())
+        right_won = said == pair[1] or word in ("right", right.lower())
+        if left_won != right_won:
+            rows.append([[pair[0]], [pair[1]]] if left_won else [[pair[1]], [pair[0]]])
+        elif word == "tie" and not left_won:
+            rows.append([list(pair)])
+        else:
+            raise table.error(
+                f"the winner {shown(said)} is not clear",
+                row=row,
+                column=winner,
+                cure="Write left, right or tie, or the name of one of the two items.",
+            )
+    return rows
 
 
 def _grouped(table: Table, keys: list[str]) -> tuple[list[int], IntArray]:
@@ -184,9 +242,9 @@ def _grouped(table: Table, keys: list[str]) -> tuple[list[int], IntArray]:
     return firsts, ranking_of_row
 
 
-def _items_of_rows(table: Table, item: str, items: Sequence[str] | None) -> tuple[list[str], IntArray]:
+def _items_of_rows(table: Table, item: str, items: Iterable[str] | None) -> tuple[list[str], IntArray]:
     cells = table.column(item)
-    names = names_in_order(cells) if items is None else [str(name) for name in items]
+    names = names_in_order(cells) if items is None else names_given(items, "items")
     index = {name: i for i, name in enumerate(names)}
     for row, cell in enumerate(cells):
         if not cell:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rankwise._typing import FloatArray
+from rankwise.data._items import list_of_names
 from rankwise.data.formats.fields import parse_number, shown
 from rankwise.data.formats.lines import Path, read_lines
 from rankwise.exceptions import RankwiseFormatError
@@ -23,6 +24,9 @@ Covariates: TypeAlias = dict[str, npt.NDArray[Any]]
 
 #: cells that say "no answer"
 MISSING = ("", "NA", "N/A", "nan", "NaN", "-")
+
+#: UTF-8, with or without a byte-order mark
+ENCODING = "utf-8-sig"
 
 _DELIMITERS = ",;\t|"
 _SNIFFED_ROWS = 50
@@ -34,19 +38,23 @@ _SHOWN_NAMES = 12
 
 @dataclass(frozen=True)
 class Table:
-    """Rows of text under a header, with the line of the file on which each row starts."""
+    """Rows of text under a header, with the line of the file on which each row starts.
+
+    ``questions`` are the texts that Qualtrics writes below the header, one a column.
+    """
 
     path: Path
     header: tuple[str, ...]
     header_line: int
     rows: list[list[str]]
     lines: list[int]
+    questions: tuple[str, ...] = ()
 
     def index(self, name: str) -> int:
         """Where the column of that name stands, counted from 0."""
-        if name not in self._places:
+        if str(name) not in self._places:
             raise self.error(f"there is no column {shown(str(name))}", cure=f"The columns are {listed(self.header)}.")
-        return self._places[name]
+        return self._places[str(name)]
 
     def column(self, name: str) -> list[str]:
         """The cells of a column."""
@@ -84,18 +92,20 @@ class Table:
         )
 
 
-def read_table(source: Path | Table, delimiter: str | None = None) -> Table:
+def read_table(source: Path | Table, delimiter: str | None = None, encoding: str = ENCODING) -> Table:
     """Read a delimited file; a table that was read before is passed on.
 
-    Blank lines are skipped, and so are the two rows that Qualtrics writes below the header.
+    Blank lines are skipped. The two rows that Qualtrics writes below the header are no rows of the table.
 
     Parameters
     ----------
     source : path-like or Table
-        The file, plain or gzip, in UTF-8.
+        The file, plain or gzip.
     delimiter : str, optional
         The character between cells; by default the one of comma, semicolon, tab and bar that cuts the first rows
         into equally many cells.
+    encoding : str, default="utf-8-sig"
+        The encoding of the text.
 
     Returns
     -------
@@ -105,7 +115,7 @@ def read_table(source: Path | Table, delimiter: str | None = None) -> Table:
         return source
     if delimiter is not None and (not isinstance(delimiter, str) or len(delimiter) != 1 or delimiter in '\r\n" '):
         raise ValueError(f"delimiter is {delimiter!r}; give one character, such as ',' or ';'")
-    text_lines = [f"{line}\n" for line in read_lines(source)]
+    text_lines = [f"{line}\n" for line in read_lines(source, encoding)]
     records = _records(text_lines, _sniff(text_lines) if delimiter is None else delimiter, source)
     header_line, header = next(records, (1, []))
     if not header:
@@ -126,7 +136,8 @@ def read_table(source: Path | Table, delimiter: str | None = None) -> Table:
     extra = _qualtrics_rows(rows)
     if len(rows) == extra:
         raise RankwiseFormatError("there is a header, but no row below it", path=source, line=header_line)
-    return Table(source, tuple(header), header_line, rows[extra:], lines[extra:])
+    questions = tuple(rows[0]) if extra == 2 else ()
+    return Table(source, tuple(header), header_line, rows[extra:], lines[extra:], questions)
 
 
 def number(cell: str) -> float | None:
@@ -135,6 +146,22 @@ def number(cell: str) -> float | None:
         return parse_number(cell)
     except ValueError:
         return None
+
+
+def names_given(names: Any, argument: str) -> list[str]:
+    """The names that the caller gave, from any list, array, index or iterator of them."""
+    if not isinstance(names, str | bytes | set | frozenset | Mapping) and isinstance(names, Iterable):
+        found = list_of_names(names)
+        if all(isinstance(name, str | int | float) for name in found):
+            return [str(name) for name in found]
+    raise TypeError(f"{argument} is {names!r:.60}; give a list of names")
+
+
+def blanks_given(missing_values: Collection[str]) -> set[str]:
+    """The cells that count as blank, the empty one among them."""
+    if isinstance(missing_values, str):
+        raise TypeError(f"missing_values is {missing_values!r}; give a list: missing_values=[{missing_values!r}]")
+    return {"", *missing_values}
 
 
 def covariates(table: Table, leave_out: Collection[str], rows: Sequence[int] | None = None) -> Covariates:

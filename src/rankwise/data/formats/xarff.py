@@ -11,7 +11,7 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from rankwise.data.formats.buckets import rankings_from_rows, split_order
+from rankwise.data.formats.buckets import OrderParser, rankings_from_rows
 from rankwise.data.formats.fields import shown
 from rankwise.data.formats.lines import Path, read_lines
 from rankwise.data.formats.table import Covariates, listed, number
@@ -86,10 +86,11 @@ def read_xarff(path: Path, *, unlisted: Unlisted = "missing") -> tuple[Covariate
         place = {} if row is None else {"line": lines[row], "column": target + 1}
         return RankwiseFormatError(problem, path=path, cure=cure, **place)
 
+    parse = OrderParser(ties=_TIES)
     orders = []
     for row, cell in enumerate(columns.pop(attributes[target].name)):
         try:
-            orders.append([] if cell is None else split_order(cell, ties=_TIES))
+            orders.append([] if cell is None else parse(cell))
         except ValueError as error:
             raise fail(f"{shown(cell or '')} is no ranking: {error}", row=row, cure="Write L1>L2>L3.") from None
     declared = attributes[target].values if attributes[target].kind == "ranking" else None
