@@ -119,3 +119,18 @@ def test_same_seed_same_rankings(sample):
 def test_bad_arguments(call, fragment):
     with pytest.raises(ValueError, match=fragment):
         call()
+
+
+@pytest.mark.parametrize(
+    ("call", "fragment"),
+    [
+        (lambda: sample_mallows([1, 2], "a"), "theta is 'a'; give a number, 0 or more"),
+        (lambda: sample_mallows([1, 2], 1, 2.0), "n is 2.0; give a whole number, 0 or more"),
+        (lambda: sample_mallows([1, 2], 1, "a"), "n is 'a'; give a whole number"),
+        (lambda: sample_plackett_luce([0, 1], 2.5), "n is 2.5; give a whole number"),
+        (lambda: sample_plackett_luce(["a", "b"]), r"log_worth is \['a', 'b'\]; give numbers"),
+    ],
+)
+def test_arguments_of_a_wrong_type(call, fragment):
+    with pytest.raises(TypeError, match=fragment):
+        call()

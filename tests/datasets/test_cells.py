@@ -65,3 +65,16 @@ def test_same_seed_same_data():
 def test_bad_arguments(arguments, fragment):
     with pytest.raises(ValueError, match=fragment):
         make_cell_label_ranking(**arguments)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "fragment"),
+    [
+        ({"n_cells": 6.0}, "n_cells is 6.0; give a whole number"),
+        ({"n_items": "a"}, "n_items is 'a'; give a whole number"),
+        ({"theta": "a"}, "theta is 'a'; give a number"),
+    ],
+)
+def test_arguments_of_a_wrong_type(arguments, fragment):
+    with pytest.raises(TypeError, match=fragment):
+        make_cell_label_ranking(**arguments)

@@ -68,7 +68,9 @@ def test_same_seed_same_data():
     [
         ({"kind": "partial"}, "kind is 'partial'; choose 'full'"),
         ({"kind": "top-k"}, "length is None, but kind='top-k' needs a length of 1 to 8"),
-        ({"kind": "exhaustive", "length": 9}, "length is 9"),
+        ({"kind": "exhaustive", "length": 9}, "length is 9, but there are 8 dishes"),
+        ({"kind": "top-k", "length": 0}, "length is 0, but must be at least 1"),
+        ({"sigma": np.inf}, "sigma is inf, but must be finite"),
         ({"length": 3}, "full rankings have all 8 dishes"),
         ({"sigma": -1}, "sigma is -1"),
         ({"n_samples": 0}, "n_samples is 0"),
@@ -77,3 +79,9 @@ def test_same_seed_same_data():
 def test_bad_arguments(arguments, fragment):
     with pytest.raises(ValueError, match=fragment):
         make_food_preferences(**arguments)
+
+
+@pytest.mark.parametrize("kind", ["top-k", "exhaustive", "non-exhaustive"])
+def test_length_is_a_whole_number(kind):
+    with pytest.raises(TypeError, match=r"length is 2\.5; give a whole number"):
+        make_food_preferences(kind=kind, length=2.5)

@@ -82,7 +82,7 @@ def test_a_file_comes_before_the_shipped_set(tmp_path):
 
 
 def test_an_unknown_name_lists_what_there_is(tmp_path, monkeypatch):
-    with pytest.raises(ValueError, match=r"'irsi'. Without files: iris, wine, .* set RANKWISE_DATA"):
+    with pytest.raises(ValueError, match=r"'irsi'. Without files: iris, wine, .* set RANKWISE_DATA .* or data_home"):
         load_label_ranking("irsi")
     (tmp_path / "small.csv.gz").write_bytes(b"")
     with pytest.raises(ValueError, match=r"Without files: iris, .* In .*: small"):
@@ -97,10 +97,14 @@ def test_an_unknown_name_lists_what_there_is(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("text", "fragment"),
     [
-        ("a,b\n1,2\n", "0 feature and 0 label columns"),
+        ("x1,x2\n1,2\n", "line 1: there are 2 feature and 0 label columns. Features are named x1"),
+        ("y_a,y_b\n1,2\n", "line 1: there are 0 feature and 2 label columns"),
+        ("x1,age,y_a,y_b\n1,30,1,2\n", "line 1, column 2: the column 'age' is neither .* rename it or leave it out"),
+        ("x1,x,y_a\n1,1,1\n", "line 1, column 2: the column 'x' is neither a feature nor a label"),
+        ("x1,y_a,y_\n1,1,2\n", "line 1, column 3: the column 'y_' is neither a feature nor a label"),
         ("x1,y_a,y_b\n1,one,2\n", "line 2, column 2: 'one' is not a number"),
         ("x1,y_a,y_b\n1,1,2\n,1,2\n", "line 3, column 1: '' is not a number"),
-        ("x1,y_a,y_b\n1,0,1\n", "positions count from 1"),
+        ("x1,y_a,y_b\n1,2,1\n\n1,1,0\n", "line 4, column 3: 0 is not a position. Positions count from 1"),
         ("x1,y_a,y_b\n1,2\n", "line 2: this row has 2 cells"),
     ],
 )
@@ -142,6 +146,25 @@ def test_letor_folder(tmp_path):
     assert {name: rows.tolist() for name, rows in data.splits.items()} == {"train": [0, 1, 2], "vali": [3], "test": [4]}
 
 
+@pytest.mark.parametrize("name", ["vali", "valid", "validation", "dev"])
+@pytest.mark.parametrize("form", ["{}__txt", "{}__txt__gz", "set1__{}"])
+def test_names_of_the_validation_part(tmp_path, name, form):
+    data = load_retrieval(write(tmp_path, train__txt=TRAIN, test__txt=TEST, **{form.format(name): VALI}))
+    assert list(data.splits) == ["train", "vali", "test"]
+    assert data.qid[data.splits["vali"]].tolist() == [5]
+
+
+@pytest.mark.parametrize("name", ["README__txt", "read_me__txt", "License__txt", "notes__txt", "___train__txt"])
+def test_texts_for_readers_are_no_data(tmp_path, name):
+    assert len(load_retrieval(write(tmp_path, train__txt=TRAIN, **{name: "About these data."})).y) == 3
+
+
+def test_texts_above_the_folds_are_not_read(tmp_path):
+    write(tmp_path / "mq", S1__txt=TRAIN)
+    write(tmp_path / "mq" / "Fold1", train__txt=TRAIN)
+    assert len(load_retrieval(tmp_path / "mq").y) == 3
+
+
 def test_folds(tmp_path):
     write(tmp_path / "ltr" / "mq" / "Fold1", train__txt=TRAIN, test__txt=TEST)
     write(tmp_path / "ltr" / "mq" / "Fold2", train__txt=VALI, test__txt=TEST)
@@ -149,6 +172,8 @@ def test_folds(tmp_path):
     assert load_retrieval("mq", fold=2, data_home=tmp_path).qid.tolist() == [5, 9]
     with pytest.raises(RankwiseFormatError, match="or Fold3 with them"):
         load_retrieval("mq", fold=3, data_home=tmp_path)
+    with pytest.raises(TypeError, match="fold is '1'; give a whole number"):
+        load_retrieval("mq", fold="1", data_home=tmp_path)
 
 
 def test_sizes_of_queries_in_files_beside(tmp_path):
@@ -173,9 +198,28 @@ def test_lightgbm_example(benchmark_data):
         ({"notes__md": "x"}, "holds no learning-to-rank files"),
         ({"train__txt": TRAIN, "train": TRAIN}, "both train and train.txt could be the train part"),
         ({"train__txt": "1 1:1\n"}, "there is no file of query sizes.*train.txt.query"),
-        ({"train__txt": "1 1:1\n", "train__txt__query": "two\n"}, "train.txt.query, line 1: 'two' is not the size"),
-        ({"train__txt": "1 1:1\n", "train__txt__query": "2\n"}, "the sizes add up to 2, but train.txt has 1 rows"),
-        ({"train__txt": TRAIN, "test__txt": "1 1:1\n"}, "test.txt: rows have no qid, but those of the other files do"),
+        (
+            {"train__txt": "1 1:1\n", "train__txt__query": "two\n"},
+            "train.txt.query, line 1: 'two' is not the size of a query. Write how many rows of train.txt each",
+        ),
+        ({"train__txt": "1 1:1\n", "train__txt__query": "1\n0\n"}, "query, line 2: '0' is not the size .* 1 or more"),
+        (
+            {"train__txt": "1 1:1\n", "train__txt__query": "2\n"},
+            "the sizes add up to 2, but train.txt has 1 rows. Write one size for every query",
+        ),
+        (
+            {"train__txt": TRAIN, "test__txt": "1 1:1\n"},
+            "test.txt: rows have no qid, but those of the other files do. Write qid:<query>",
+        ),
+        (
+            {"train__txt": TRAIN, "vali__txt": VALI, "dev__txt": TEST},
+            "both dev.txt and vali.txt could be the vali",
+        ),
+        (
+            {"train__txt": TRAIN, "heldout__txt": TEST},
+            "heldout.txt: this is none of the parts .* Rename it, or",
+        ),
+        ({"train__txt": TRAIN, "Test__txt__gz": TEST}, "Test.txt.gz: this is none of the parts"),
         ({"train__txt": TRAIN, "test__txt": TRAIN}, "test.txt: query 1 is in the train part too"),
     ],
 )
@@ -185,5 +229,5 @@ def test_unfit_folders(tmp_path, files, fragment):
 
 
 def test_no_such_folder(tmp_path):
-    with pytest.raises(ValueError, match=r"there is no folder mq nor .*mq nor .*; give the folder .* or 'synthetic'"):
+    with pytest.raises(ValueError, match=r"no folder mq nor .*mq nor .*; give the folder .* RANKWISE_DATA .*synthetic"):
         load_retrieval("mq", data_home=tmp_path)

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from rankwise import Rankings
@@ -51,10 +52,32 @@ def test_partition_of_the_paper():
 
 def test_partition_by_row_equals_the_definition():
     sizes = [(5,), (1, 4), (2, 1, 2), (1, 1, 1, 1, 1)]
-    observed = make_partial(FULL[:4], lambda rng, n, k: sizes)
+    observed = make_partial(FULL[:4], lambda rng, X, k: sizes, X=np.zeros((4, 1)))
     for row, size in enumerate(sizes):
         blocks = naive.block_of_place(size)
         assert observed.positions[row].tolist() == [blocks[int(place) - 1] for place in FULL[row]]
+
+
+def test_partition_may_depend_on_the_features():
+    X = np.arange(len(FULL))[:, None] % 2
+
+    def drawn(rng, X, k):
+        cut = rng.integers(1, k, size=X.shape[0])
+        return [(k,) if x == 0 else (c, k - c) for x, c in zip(X[:, 0], cut, strict=True)]
+
+    observed = make_partial(FULL, drawn, X=X, random_state=0)
+    assert np.all(observed.positions[::2] == 1)
+    assert np.all(observed.positions[1::2].max(axis=1) == 2)
+    assert len(np.unique(np.sum(observed.positions[1::2] == 1, axis=1))) == 4
+    assert make_partial(FULL, drawn, X=X.tolist(), random_state=0) == observed
+
+
+def test_functions_see_data_frames_as_they_are():
+    frame = pd.DataFrame({"loud": [1.0, 0.0]})
+    tied = make_partial(FULL[:2], lambda rng, X, k: [(k,) if v else (1,) * k for v in X["loud"]], X=frame)
+    assert tied.positions.max(axis=1).tolist() == [1, 5]
+    observed = make_incomplete(FULL[:2], lambda X: np.repeat(X[["loud"]], 5, axis=1), X=frame)
+    assert np.isnan(observed.positions).all(axis=1).tolist() == [False, True]
 
 
 def test_random_partitions_cut_half_of_the_borders():
@@ -71,14 +94,22 @@ def test_random_partitions_cut_half_of_the_borders():
     [
         (lambda: make_incomplete(FULL, 1.5), "outside 0 to 1"),
         (lambda: make_incomplete(FULL, [0.5, 0.5]), r"survival has shape \(2,\)"),
-        (lambda: make_incomplete(FULL, lambda X: X), "give X as well"),
+        (lambda: make_incomplete(FULL, lambda X: X), "survival is a function of X; give X as well"),
+        (lambda: make_incomplete(FULL, lambda X: X, X=FULL[:3]), r"X has shape \(3, 5\); give one row for each of the"),
         (lambda: make_partial(FULL, (2, 2)), "does not cut 5 places"),
         (lambda: make_partial(FULL, (5, 0)), "does not cut 5 places"),
         (lambda: make_partial(FULL, "halves"), "partition is 'halves'"),
-        (lambda: make_partial(FULL, lambda rng, n, k: [(5,)]), "returned 1 partitions for 4000 rankings"),
+        (lambda: make_partial(FULL, lambda rng, X, k: [(5,)], X=FULL), "returned 1 partitions for 4000 rankings"),
+        (lambda: make_partial(FULL, lambda rng, X, k: []), "partition is a function of X; give X as well"),
+        (lambda: make_partial(FULL, lambda rng, X, k: [], X=FULL[0]), r"X has shape \(5,\)"),
         (lambda: make_partial([[1, 1, 2]], (3,)), "needs full rankings"),
     ],
 )
 def test_bad_arguments(call, fragment):
     with pytest.raises(ValueError, match=fragment):
         call()
+
+
+def test_survival_is_numbers():
+    with pytest.raises(TypeError, match="survival is 'random'; give numbers"):
+        make_incomplete(FULL, "random")

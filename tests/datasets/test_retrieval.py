@@ -55,18 +55,19 @@ def test_knowing_the_queries_helps():
     assert blind + 0.03 < aware < best < 1
 
 
-def test_clicks_follow_examination_and_relevance():
-    X, y, qid, bunch = make_retrieval(2000, docs_per_query=(8, 8), clicks=True, eta=1.0, random_state=0)
+@pytest.mark.parametrize("eta", [0, 0.5, 1.0, 2.0])
+def test_clicks_follow_examination_and_relevance(eta):
+    X, y, qid, bunch = make_retrieval(2000, docs_per_query=(8, 8), clicks=True, eta=eta, random_state=0)
     assert set(np.unique(bunch.clicks)) == {0, 1}
     for query in (1, 2000):
         assert sorted(bunch.displayed[qid == query]) == list(range(1, 9))
-    np.testing.assert_allclose(bunch.propensities, 1 / bunch.displayed)
+    np.testing.assert_allclose(bunch.propensities, [1 / place**eta for place in bunch.displayed.tolist()])
     # Clicks weighted by the inverse propensity are free of the position: their mean is the attraction of the grade.
     for grade in range(5):
         rows = y == grade
         attraction = 0.05 + 0.95 * (2**grade - 1) / 15
         estimate = bunch.clicks[rows] / bunch.propensities[rows]
-        assert abs(estimate.mean() - attraction) < 5 * estimate.std() / np.sqrt(rows.sum())
+        assert abs(estimate.mean() - attraction) <= 5 * estimate.std() / np.sqrt(rows.sum())
     plain = make_retrieval(2000, docs_per_query=(8, 8), random_state=0)
     assert np.array_equal(plain[0], X)
     assert np.array_equal(plain[1], y)
@@ -98,11 +99,30 @@ def test_a_single_feature_will_do():
         ({"n_queries": 0}, "n_queries is 0"),
         ({"n_grades": 1}, "n_grades is 1, but must be at least 2"),
         ({"docs_per_query": (9, 3)}, r"docs_per_query is \(9, 3\)"),
-        ({"docs_per_query": (0, 3)}, r"docs_per_query is \(0, 3\)"),
+        ({"docs_per_query": (0, 3)}, r"docs_per_query\[0\] is 0, but must be at least 1"),
+        ({"docs_per_query": 5}, "docs_per_query is 5; give the least and the largest number"),
+        ({"docs_per_query": (1, 2, 3)}, r"docs_per_query is \(1, 2, 3\); give the least"),
         ({"noise": -1}, "noise is -1"),
+        ({"noise": np.inf}, "noise is inf, but must be finite"),
         ({"eta": np.nan}, "eta is nan"),
+        ({"eta": np.inf}, "eta is inf, but must be finite"),
     ],
 )
 def test_bad_arguments(arguments, fragment):
     with pytest.raises(ValueError, match=fragment):
+        make_retrieval(**arguments)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "fragment"),
+    [
+        ({"n_queries": 3.0}, "n_queries is 3.0; give a whole number, 1 or more"),
+        ({"n_grades": "5"}, "n_grades is '5'; give a whole number, 2 or more"),
+        ({"docs_per_query": (1.5, 2.5)}, r"docs_per_query\[0\] is 1.5; give a whole number"),
+        ({"docs_per_query": (1, "a")}, r"docs_per_query\[1\] is 'a'; give a whole number"),
+        ({"noise": "a"}, "noise is 'a'; give a number, 0 or more"),
+    ],
+)
+def test_arguments_of_a_wrong_type(arguments, fragment):
+    with pytest.raises(TypeError, match=fragment):
         make_retrieval(**arguments)

@@ -12,6 +12,7 @@ def test_sizes_and_presets():
     assert X.shape == (50, 1000)
     assert y.shape == (50, 5)
     assert y.kind == "full"
+    assert make_sparse_label_ranking(50, 1000, preset="LFN", random_state=0)[1] == y
     X, _, bunch = make_sparse_label_ranking(preset="SFN", random_state=0)
     assert X.shape == (10_000, 100)
     assert set(np.unique(X)) == {0, 1}
@@ -116,7 +117,21 @@ def test_mechanisms_work_on_the_noisy_ranking():
     both = top.any(axis=1) & (seen & top).any(axis=1)
     assert np.all(y.positions[both][(seen & top)[both]] == 1)
     assert abs(seen[:, 0].mean() - 0.2) < 0.06
-    assert bunch.alpha > 0.5
+    # Alpha and beta speak of the noise alone, whatever is hidden afterwards.
+    plain = make_sparse_label_ranking(1000, noise="mallows", theta=1.0, random_state=0)[2]
+    assert plain.complete == bunch.complete
+    assert 0.5 < plain.alpha == bunch.alpha < 1
+    assert 0 < plain.beta == bunch.beta < 1
+
+
+def test_partition_as_a_function_of_the_features():
+    def sizes(rng, X, k):
+        return [(k,) if x else (1,) * k for x in X[:, 0]]
+
+    X, y, bunch = make_sparse_label_ranking(500, partial=sizes, random_state=0)
+    tied = X[:, 0] == 1
+    assert np.all(y.positions[tied] == 1)
+    assert np.array_equal(y.positions[~tied], bunch.complete.positions[~tied])
 
 
 def test_survival_as_a_function_of_the_features():
@@ -156,13 +171,21 @@ def test_same_seed_same_data():
         ({"noise": "cauchy"}, "noise is 'cauchy'; choose 'none', 'gaussian', 'uniform' or 'mallows'"),
         ({"noise": "mallows"}, "theta belongs to noise='mallows'"),
         ({"noise": "gaussian", "theta": 1.0}, "theta belongs to noise='mallows'"),
-        ({"noise": "gaussian", "noise_scale": -1}, "noise_scale is -1, but must not be negative"),
+        ({"noise": "gaussian", "noise_scale": -1}, "noise_scale is -1, but must be at least 0"),
+        ({"noise": "gaussian", "noise_scale": np.inf}, "noise_scale is inf, but must be finite"),
         ({"noise_scale": 0.1}, "noise='none' has no use for"),
         ({"noise": "uniform", "noise_scale": 0.3}, "uniform noise reaches 1/4 at most"),
         ({"n_items": 1}, "n_items is 1, but must be at least 2"),
         ({"n_samples": 0}, "n_samples is 0"),
         ({"n_informative": 0}, "n_informative is 0"),
         ({"random_state": -1}, "seed must not be negative"),
+        (
+            {"preset": "LFN", "X": [[0, 1]]},
+            "preset='LFN' fixes n_features=1000, n_items=5, .*; leave X away, or the preset",
+        ),
+        ({"preset": "LFN", "n_features": 50}, "leave n_features=50 away, or the preset"),
+        ({"preset": "SFN", "n_features": 1000}, "preset='SFN' fixes n_features=100, .*; leave n_features=1000 away"),
+        ({"preset": "SFN", "n_items": 4, "n_informative": 2}, "leave n_items=4 and n_informative=2 away"),
     ],
 )
 def test_bad_arguments(arguments, fragment):
@@ -176,8 +199,32 @@ def test_bad_arguments(arguments, fragment):
         (lambda: noise_scale_for(1.0, [[0.3, 0.7]]), "alpha is 1.0"),
         (lambda: noise_scale_for(0.1, [[0.3, 0.7]], noise="mallows"), "noise is 'mallows'; choose"),
         (lambda: noise_scale_for(0.1, [0.3, 0.7]), "scores has shape"),
+        (lambda: noise_scale_for(0.1, [[0.3, 0.7], [0.5, np.nan]]), r"scores\[1, 1\] is nan, but noiseless scores are"),
+        (lambda: noise_scale_for(np.nan, [[0.3, 0.7]]), "alpha is nan"),
     ],
 )
 def test_bad_arguments_of_the_noise_scale(call, fragment):
     with pytest.raises(ValueError, match=fragment):
         call()
+
+
+@pytest.mark.parametrize(
+    ("call", "fragment"),
+    [
+        (lambda: make_sparse_label_ranking("a"), "n_samples is 'a'; give a whole number, 1 or more"),
+        (lambda: make_sparse_label_ranking(10.0), "n_samples is 10.0; give a whole number"),
+        (lambda: make_sparse_label_ranking(10, n_items=True), "n_items is True; give a whole number, 2 or more"),
+        (lambda: make_sparse_label_ranking(10, noise="gaussian", noise_scale="a"), "noise_scale is 'a'; give a number"),
+        (lambda: make_sparse_label_ranking(10, noise="mallows", theta="a"), "theta is 'a'; give a number"),
+        (lambda: noise_scale_for("a", [[0.3, 0.7]]), "alpha is 'a'; give a number"),
+        (lambda: noise_scale_for(0.1, [["a", "b"]]), r"scores is \[\['a', 'b'\]\]; give numbers"),
+    ],
+)
+def test_arguments_of_a_wrong_type(call, fragment):
+    with pytest.raises(TypeError, match=fragment):
+        call()
+
+
+def test_numbers_of_numpy_are_numbers():
+    X, y, _ = make_sparse_label_ranking(np.int64(9), noise="gaussian", noise_scale=np.float32(0.1), random_state=0)
+    assert len(X) == len(y) == 9

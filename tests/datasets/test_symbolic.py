@@ -64,6 +64,7 @@ def test_same_seed_same_data():
     [
         ({"problem": "quartic"}, "problem is 'quartic'; choose 'cubic'"),
         ({"noise": -0.1}, "noise is -0.1"),
+        ({"noise": np.inf}, "noise is inf, but must be finite"),
         ({"n_samples": 0}, "n_samples is 0"),
         ({"distribution": "uniform"}, "distribution is for the problems of Table 1"),
         ({"problem": "table1-1", "distribution": "cauchy"}, "distribution is 'cauchy'"),
@@ -71,4 +72,13 @@ def test_same_seed_same_data():
 )
 def test_bad_arguments(arguments, fragment):
     with pytest.raises(ValueError, match=fragment):
+        make_symbolic_regression(**arguments)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "fragment"),
+    [({"noise": "a"}, "noise is 'a'; give a number"), ({"n_samples": 5.0}, "n_samples is 5.0; give a whole number")],
+)
+def test_arguments_of_a_wrong_type(arguments, fragment):
+    with pytest.raises(TypeError, match=fragment):
         make_symbolic_regression(**arguments)

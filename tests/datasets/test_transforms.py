@@ -80,7 +80,8 @@ def test_equal_values_tie():
     ("targets", "fragment"),
     [
         (["b", "c"], "no column is named 'b'; X has no column names"),
-        ([0, 3], "target 3 is no column of X; columns run from 0 to 2"),
+        ([0, 3], r"targets\[1\] is 3, but the columns of X run from 0 to 2"),
+        ([-1, 0], r"targets\[0\] is -1, but must be at least 0"),
         ([1], "at least two different columns"),
         ([1, 1], "at least two different columns"),
         ([0, 1, 2], "no feature remains"),
@@ -89,3 +90,17 @@ def test_equal_values_tie():
 def test_bad_targets(targets, fragment):
     with pytest.raises(ValueError, match=fragment):
         rankings_from_regression([[0, 1, 2], [3, 4, 6]], targets=targets)
+
+
+@pytest.mark.parametrize(
+    ("targets", "fragment"),
+    [([0, 1.5], r"targets\[1\] is 1.5; give a whole number"), (1, "targets is 1; give a list of columns")],
+)
+def test_targets_of_a_wrong_type(targets, fragment):
+    with pytest.raises(TypeError, match=fragment):
+        rankings_from_regression([[0, 1, 2], [3, 4, 6]], targets=targets)
+
+
+def test_decimals_are_a_whole_number():
+    with pytest.raises(TypeError, match=r"decimals is 1\.5; give a whole number"):
+        rankings_from_classification([[0.0], [1.0]], ["a", "b"], decimals=1.5)

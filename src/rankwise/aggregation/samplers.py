@@ -7,6 +7,7 @@ import numpy as np
 from rankwise._random import check_generator
 from rankwise._typing import ArrayLike, FloatArray, RandomState
 from rankwise.aggregation import _jit
+from rankwise.aggregation._arguments import check_numbers, check_real_number, check_whole_number
 from rankwise.data.positions import check_positions, has_ties, positions_from_scores
 
 
@@ -42,8 +43,7 @@ def sample_mallows(
 
     References
     ----------
-    .. [1] J.-P. Doignon, A. Pekec, M. Regenwetter (2004). The repeated insertion model for rankings.
-       Psychometrika 69, 33-54.
+    Doignon, Pekec, Regenwetter (2004), The repeated insertion model for rankings, Psychometrika 69, 33-54.
 
     Examples
     --------
@@ -53,11 +53,10 @@ def sample_mallows(
            [2., 1., 3.]])
     """
     centers = _full_rows(center)
-    if not theta >= 0:
-        raise ValueError(f"theta is {theta}, but must be at least 0 (0 = uniform, inf = always the centre)")
+    concentration = check_real_number("theta", theta, infinite=True)
     size = _number_of_draws(n, len(centers), "center")
     uniforms = check_generator(random_state).random((size, centers.shape[1]))
-    return _jit.mallows_positions((centers - 1).astype(np.intp), float(theta), uniforms)
+    return _jit.mallows_positions((centers - 1).astype(np.intp), concentration, uniforms)
 
 
 def sample_plackett_luce(log_worth: ArrayLike, n: int | None = None, random_state: RandomState = None) -> FloatArray:
@@ -86,8 +85,8 @@ def sample_plackett_luce(log_worth: ArrayLike, n: int | None = None, random_stat
 
     References
     ----------
-    .. [1] J. I. Yellott (1977). The relationship between Luce's choice axiom, Thurstone's theory of comparative
-       judgment, and the double exponential distribution. Journal of Mathematical Psychology 15, 109-144.
+    Yellott (1977), The relationship between Luce's choice axiom, Thurstone's theory of comparative judgment, and the
+    double exponential distribution, Journal of Mathematical Psychology 15, 109-144.
 
     Examples
     --------
@@ -96,7 +95,7 @@ def sample_plackett_luce(log_worth: ArrayLike, n: int | None = None, random_stat
     array([[2., 1., 3.],
            [2., 1., 3.]])
     """
-    worth = np.atleast_2d(np.asarray(log_worth, dtype=np.float64))
+    worth = np.atleast_2d(check_numbers("log_worth", log_worth))
     if worth.ndim != 2 or worth.shape[1] == 0:
         raise ValueError(f"log_worth has shape {worth.shape}; give one value per item, or one row per draw")
     if not np.isfinite(worth).all():
@@ -125,8 +124,7 @@ def _full_rows(center: ArrayLike) -> FloatArray:
 def _number_of_draws(n: int | None, n_rows: int, name: str) -> int:
     if n is None:
         return n_rows
-    if n < 0:
-        raise ValueError(f"n is {n}, but the number of draws must not be negative")
-    if n_rows not in (1, n):
+    size = check_whole_number("n", n, at_least=0)
+    if n_rows not in (1, size):
         raise ValueError(f"{name} has {n_rows} rows for n = {n} draws; give one row, or one per draw")
-    return n
+    return size

@@ -5,20 +5,19 @@ from __future__ import annotations
 import numpy as np
 
 from rankwise._typing import FloatArray
+from rankwise.aggregation._arguments import check_real_number, check_whole_number
 
 
 def check_sizes(*, at_least: int = 1, **sizes: int) -> None:
-    """Refuse sizes that are too small, naming the first."""
+    """Refuse sizes that are no whole numbers or too small, naming the first."""
     for name, size in sizes.items():
-        if size < at_least:
-            raise ValueError(f"{name} is {size}, but must be at least {at_least}")
+        check_whole_number(name, size, at_least=at_least)
 
 
 def check_spread(**spreads: float) -> None:
-    """Refuse scales and standard deviations below 0 (and NaN), naming the first."""
+    """Refuse scales and standard deviations that are negative or not finite, naming the first."""
     for name, spread in spreads.items():
-        if not spread >= 0:
-            raise ValueError(f"{name} is {spread}, but must not be negative")
+        check_real_number(name, spread)
 
 
 def check_choice(name: str, value: object, choices: tuple[object, ...]) -> None:

@@ -53,8 +53,8 @@ def make_cell_label_ranking(
 
     References
     ----------
-    .. [1] S. Clémençon, A. Korba, E. Sibony (2018). Ranking median regression: learning to order through local
-       consensus. ALT, section 5.1. The paper fixes the number of cells and the depth, not the borders.
+    Clémençon, Korba, Sibony (2018), Ranking median regression: learning to order through local consensus, section
+    5.1. The paper fixes the number of cells and the depth, not the borders.
 
     Examples
     --------

@@ -71,8 +71,7 @@ def make_food_preferences(
 
     References
     ----------
-    .. [1] M. Conserva, M. P. Deisenroth, K. S. Sesh Kumar (2022). The graph cut kernel for ranked data. TMLR,
-       section 4.1, Tables 3 to 5.
+    Conserva, Deisenroth, Sesh Kumar (2022), The graph cut kernel for ranked data, section 4.1, Tables 3 to 5.
 
     Examples
     --------
@@ -109,8 +108,12 @@ def _check_length(kind: str, length: int | None) -> None:
     if kind == "full":
         if length is not None:
             raise ValueError(f"length is {length}, but full rankings have all 8 dishes; leave it away or change kind")
-    elif length is None or not 1 <= length <= len(_ITEMS):
-        raise ValueError(f"length is {length}, but kind={kind!r} needs a length of 1 to {len(_ITEMS)}")
+        return
+    if length is None:
+        raise ValueError(f"length is None, but kind={kind!r} needs a length of 1 to {len(_ITEMS)}")
+    check_sizes(length=length)
+    if length > len(_ITEMS):
+        raise ValueError(f"length is {length}, but there are {len(_ITEMS)} dishes")
 
 
 def _positions_later_first(scores: FloatArray) -> FloatArray:

@@ -12,17 +12,23 @@ import numpy as np
 
 from rankwise._typing import FloatArray, IntArray
 from rankwise.data import Rankings
+from rankwise.data.formats.fields import shown
 from rankwise.data.formats.letor import read_letor
 from rankwise.data.formats.lines import read_lines
 from rankwise.data.formats.table import Table, number, read_table
+from rankwise.datasets._common import check_sizes
 from rankwise.datasets.retrieval import make_retrieval
 from rankwise.datasets.transforms import rankings_from_classification, rankings_from_regression
 from rankwise.exceptions import RankwiseFormatError
 
 _FOLDER_VARIABLE = "RANKWISE_DATA"
 _FILE_ENDING = ".csv.gz"
-_SPLIT_FILE = re.compile(r"(?:.*\.)?(?P<split>train|vali|test)(?:\.txt)?(?:\.gz)?")
 _SPLITS = ("train", "vali", "test")
+_OTHER_NAMES = {"valid": "vali", "validation": "vali", "dev": "vali"}
+_SPLIT_FILE = re.compile(rf"(?:.*\.)?(?P<split>{'|'.join((*_SPLITS, *_OTHER_NAMES))})(?:\.txt)?(?:\.gz)?")
+_TEXT_FILE = re.compile(r".*\.txt(?:\.gz)?", re.IGNORECASE)
+# Texts that come with data but hold none, and hidden files.
+_NO_DATA = re.compile(r"(?:read.?me|licen[cs]e|copying|copyright|citation|change.?log|notes|\.).*", re.IGNORECASE)
 
 
 def load_label_ranking(name: str, *, data_home: str | os.PathLike[str] | None = None, return_X_y: bool = False) -> Any:
@@ -34,7 +40,7 @@ def load_label_ranking(name: str, *, data_home: str | os.PathLike[str] | None = 
     rounded to 3 decimals, which gives the published rankings in 98 and 99 of 100 rows.
 
     A file ``<name>.csv.gz`` in the data folder, or in its subfolder ``label-ranking``, comes first: columns x1, x2,
-    ... are features, columns y_a, y_b, ... positions of the labels (1 = most preferred).
+    ... are features, columns y_a, y_b, ... positions of the labels (1 = most preferred). Other columns are refused.
 
     Parameters
     ----------
@@ -78,9 +84,10 @@ def load_retrieval(
     ----------
     name : str or path-like
         "synthetic" (`make_retrieval` with seed 0, queries split 60/20/20); or a folder, looked for as it is, then
-        in the data folder and its subfolder ``ltr``. It holds the files train, vali and test, as ``train.txt`` or
-        ``<something>.train``, plain or gzip, vali being optional; or Fold1 to Fold5, which hold them. Rows without
-        qid need the sizes of the queries, one a line, in a file beside of the same name and ``.query``.
+        in the data folder and its subfolder ``ltr``. It holds the files train, vali (or valid, validation, dev) and
+        test, as ``train.txt`` or ``<something>.train``, plain or gzip, vali being optional; or Fold1 to Fold5, which
+        hold them. Other ``.txt`` files beside them are refused, save README and the like. Rows without qid need the
+        sizes of the queries, one a line, in a file beside of the same name and ``.query``.
     fold : int, default=1
         Which fold to read, where there are folds.
     data_home : path-like, optional
@@ -89,7 +96,7 @@ def load_retrieval(
     Returns
     -------
     Bunch
-        ``X`` (n_documents, n_features), ``y`` (grades, higher = better), ``qid``, ``splits`` (name of the split ->
+        ``X`` (n_documents, n_features), ``y`` (grades, higher = better), ``qid``, ``splits`` (train, vali or test ->
         its rows), ``description``.
 
     Examples
@@ -102,6 +109,7 @@ def load_retrieval(
     """
     if name == "synthetic":
         return _synthetic_retrieval()
+    check_sizes(fold=fold, at_least=0)
     folder = _retrieval_folder(name, data_home)
     files = _split_files(folder)
     if not files and (folder / f"Fold{fold}").is_dir():
@@ -113,6 +121,7 @@ def load_retrieval(
             path=folder,
             cure=f"It needs train.txt, vali.txt and test.txt, or Fold{fold} with them.",
         )
+    _refuse_unread_files(folder, files)
     return _joined_splits(files, f"Learning-to-rank data of {folder}")
 
 
@@ -123,20 +132,36 @@ def _from_csv(path: Path) -> Any:
     from sklearn.utils import Bunch
 
     table = read_table(path, delimiter=",")
-    features = [column for column in table.header if re.fullmatch(r"x\d+", column)]
-    labels = [column for column in table.header if column.startswith("y_")]
-    if not features or not labels:
-        raise table.error(
-            f"there are {len(features)} feature and {len(labels)} label columns",
-            cure="Features are named x1, x2, ... and positions of labels y_a, y_b, ...",
-        )
+    features, labels = _features_and_labels(table)
     X, positions = _number_columns(table, features), _number_columns(table, labels)
-    try:
-        y = Rankings(positions, [column.removeprefix("y_") for column in labels])
-    except ValueError as error:
-        raise RankwiseFormatError(str(error), path=path) from None
+    if (positions < 1).any():
+        row, at = np.argwhere(positions < 1)[0]
+        raise table.error(
+            f"{table.column(labels[at])[row]} is not a position",
+            row=row,
+            column=labels[at],
+            cure="Positions count from 1 (most preferred); if these count from 0, add 1 to all.",
+        )
+    y = Rankings(positions, [column.removeprefix("y_") for column in labels])
     description = f"Label ranking data of {path}: {len(X)} rows, {X.shape[1]} features, {y.n_items} labels."
     return Bunch(X=X, y=y, feature_names=features, description=description, source=str(path))
+
+
+def _features_and_labels(table: Table) -> tuple[list[str], list[str]]:
+    features = [column for column in table.header if re.fullmatch(r"x[0-9]+", column)]
+    labels = [column for column in table.header if re.fullmatch(r"y_.+", column)]
+    cure = "Features are named x1, x2, ... and positions of labels y_a, y_b, ..."
+    known = {*features, *labels}
+    for column in table.header:
+        if column not in known:
+            raise table.error(
+                f"the column {shown(column)} is neither a feature nor a label",
+                column=column,
+                cure=f"{cure}; rename it or leave it out.",
+            )
+    if not features or not labels:
+        raise table.error(f"there are {len(features)} feature and {len(labels)} label columns", cure=cure)
+    return features, labels
 
 
 def _number_columns(table: Table, columns: list[str]) -> FloatArray:
@@ -195,7 +220,7 @@ _SHIPPED: dict[str, Callable[[], Any]] = {
 def _what_there_is(folders: list[Path]) -> str:
     text = f"Without files: {', '.join(_SHIPPED)}."
     if not folders:
-        return f"{text} For benchmark files, give data_home or set {_FOLDER_VARIABLE}"
+        return f"{text} For your own files, set {_FOLDER_VARIABLE} (environment) or data_home to their folder"
     found = sorted(
         {file.name.removesuffix(_FILE_ENDING) for folder in folders for file in folder.glob(f"*{_FILE_ENDING}")}
     )
@@ -222,7 +247,7 @@ def _retrieval_folder(name: str | os.PathLike[str], data_home: str | os.PathLike
             return folder
     raise ValueError(
         f"there is no folder {' nor '.join(str(folder) for folder in candidates)}; give the folder of the collection, "
-        "or 'synthetic' for data without files"
+        f"or set {_FOLDER_VARIABLE} to the one that holds it, or take 'synthetic', which needs no files"
     )
 
 
@@ -231,13 +256,25 @@ def _split_files(folder: Path) -> dict[str, Path]:
     for path in sorted(folder.iterdir()):
         match = _SPLIT_FILE.fullmatch(path.name)
         if match and path.is_file():
-            split = match["split"]
+            split = _OTHER_NAMES.get(match["split"], match["split"])
             if split in files:
                 raise RankwiseFormatError(
                     f"both {files[split].name} and {path.name} could be the {split} part", path=folder, cure="Keep one."
                 )
             files[split] = path
     return {split: files[split] for split in _SPLITS if split in files}
+
+
+def _refuse_unread_files(folder: Path, files: dict[str, Path]) -> None:
+    """A part under a name that is not known must not vanish silently."""
+    for path in sorted(folder.iterdir()):
+        unread = path.is_file() and path not in files.values() and _TEXT_FILE.fullmatch(path.name)
+        if unread and not _NO_DATA.fullmatch(path.name):
+            raise RankwiseFormatError(
+                "this is none of the parts train, vali and test, and would not be read",
+                path=path,
+                cure="Rename it, or move it out of the folder.",
+            )
 
 
 def _joined_splits(files: dict[str, Path], description: str) -> Any:
@@ -265,7 +302,11 @@ def _numbered_queries(files: dict[str, Path], n_rows: list[int]) -> IntArray:
 
 def _named_queries(path: Path, qid: Any) -> Any:
     if qid is None:
-        raise RankwiseFormatError("rows have no qid, but those of the other files do", path=path)
+        raise RankwiseFormatError(
+            "rows have no qid, but those of the other files do",
+            path=path,
+            cure="Write qid:<query> after the grade of every row, or in no file at all, with .query files beside.",
+        )
     return qid
 
 
@@ -279,11 +320,20 @@ def _query_sizes(path: Path, n_rows: int) -> IntArray:
         )
     sizes = []
     for line, text in enumerate(read_lines(file), start=1):
-        if not re.fullmatch(r"\s*[0-9]{1,9}\s*", text):
-            raise RankwiseFormatError(f"{text[:40]!r} is not the size of a query", path=file, line=line)
+        if not re.fullmatch(r"\s*[0-9]{1,9}\s*", text) or int(text) == 0:
+            raise RankwiseFormatError(
+                f"{shown(text)} is not the size of a query",
+                path=file,
+                line=line,
+                cure=f"Write how many rows of {path.name} each query has, 1 or more, one query a line.",
+            )
         sizes.append(int(text))
     if sum(sizes) != n_rows:
-        raise RankwiseFormatError(f"the sizes add up to {sum(sizes)}, but {path.name} has {n_rows} rows", path=file)
+        raise RankwiseFormatError(
+            f"the sizes add up to {sum(sizes)}, but {path.name} has {n_rows} rows",
+            path=file,
+            cure=f"Write one size for every query, in the order of {path.name}.",
+        )
     return np.array(sizes, dtype=np.intp)
 
 

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from rankwise._random import check_generator
 from rankwise._typing import ArrayLike, BoolArray, FloatArray, IntArray, RandomState
+from rankwise.aggregation._arguments import check_numbers
 from rankwise.data import Rankings
 from rankwise.data.positions import has_ties
 
 Survival: TypeAlias = float | ArrayLike | Callable[[ArrayLike], ArrayLike]
-Partition: TypeAlias = str | Sequence[int] | Callable[[np.random.Generator, int, int], Sequence[Sequence[int]]]
+Partition: TypeAlias = str | Sequence[int] | Callable[[np.random.Generator, Any, int], Sequence[Sequence[int]]]
 
 
 def make_incomplete(
@@ -39,8 +40,7 @@ def make_incomplete(
 
     References
     ----------
-    .. [1] D. Fotakis, A. Kalavasis, E. Psaroudaki (2022). Label ranking through nonparametric regression.
-       ICML, Definition 2.4.
+    Fotakis, Kalavasis, Psaroudaki (2022), Label ranking through nonparametric regression, definition 2.4.
 
     Examples
     --------
@@ -54,7 +54,9 @@ def make_incomplete(
     return Rankings(np.where(stays, source.positions, np.nan), source.items, source.weights)
 
 
-def make_partial(rankings: ArrayLike, partition: Partition, *, random_state: RandomState = None) -> Rankings:
+def make_partial(
+    rankings: ArrayLike, partition: Partition, *, X: ArrayLike | None = None, random_state: RandomState = None
+) -> Rankings:
     """Tie neighbours: the places are cut into blocks, and items whose places share a block tie.
 
     Parameters
@@ -63,8 +65,10 @@ def make_partial(rankings: ArrayLike, partition: Partition, *, random_state: Ran
         Positions of full rankings, 1 = best.
     partition : sequence of int, "random" or callable
         Sizes of the blocks, best first, such as (2, 1, 2) for five items; "random" cuts between any two
-        neighbouring places with probability 1/2, anew for every ranking; ``partition(generator, n, k)`` returns
-        n sequences of sizes.
+        neighbouring places with probability 1/2, anew for every ranking; a callable takes a generator, X and k, and
+        returns n sequences of sizes: draws from the paper's p(x), one for each row of X.
+    X : array-like of shape (n, d), optional
+        Features, for a callable.
     random_state : None, int, Generator or RandomState
         Where the random numbers come from.
 
@@ -75,8 +79,7 @@ def make_partial(rankings: ArrayLike, partition: Partition, *, random_state: Ran
 
     References
     ----------
-    .. [1] D. Fotakis, A. Kalavasis, E. Psaroudaki (2022). Label ranking through nonparametric regression.
-       ICML, Definition C.1.
+    Fotakis, Kalavasis, Psaroudaki (2022), Label ranking through nonparametric regression, definition C.1.
 
     Examples
     --------
@@ -93,7 +96,7 @@ def make_partial(rankings: ArrayLike, partition: Partition, *, random_state: Ran
             raise ValueError(f"partition is {partition!r}; give sizes such as (2, 1, 2), 'random' or a callable")
         blocks = _blocks_from_cuts(check_generator(random_state).random((n, k - 1)) < 0.5)
     elif callable(partition):
-        sizes = list(partition(check_generator(random_state), n, k))
+        sizes = list(partition(check_generator(random_state), _check_features(X, n, "partition"), k))
         if len(sizes) != n:
             raise ValueError(f"partition returned {len(sizes)} partitions for {n} rankings; return one for each")
         blocks = np.array([_block_of_place(row, k) for row in sizes]).reshape(n, k)
@@ -108,10 +111,8 @@ def make_partial(rankings: ArrayLike, partition: Partition, *, random_state: Ran
 
 def _survival_matrix(survival: Survival, X: ArrayLike | None, shape: tuple[int, int]) -> FloatArray:
     if callable(survival):
-        if X is None:
-            raise ValueError("survival is a function of X; give X as well")
-        survival = survival(X)
-    probabilities = np.asarray(survival, dtype=np.float64)
+        survival = survival(_check_features(X, shape[0], "survival"))
+    probabilities = check_numbers("survival", survival)
     if probabilities.shape not in ((), shape[1:], shape):
         raise ValueError(
             f"survival has shape {probabilities.shape} for {shape[0]} rankings of {shape[1]} items; "
@@ -120,6 +121,16 @@ def _survival_matrix(survival: Survival, X: ArrayLike | None, shape: tuple[int, 
     if not np.all((probabilities >= 0) & (probabilities <= 1)):
         raise ValueError("survival holds values outside 0 to 1, but they are probabilities")
     return np.broadcast_to(probabilities, shape)
+
+
+def _check_features(X: ArrayLike | None, n: int, mechanism: str) -> Any:
+    """Features for a function of the user; a data frame remains one, so that columns can be called by name."""
+    if X is None:
+        raise ValueError(f"{mechanism} is a function of X; give X as well")
+    features = X if hasattr(X, "shape") else np.asarray(X)
+    if len(features.shape) != 2 or features.shape[0] != n:
+        raise ValueError(f"X has shape {tuple(features.shape)}; give one row for each of the {n} rankings")
+    return features
 
 
 def _block_of_place(sizes: Sequence[int], k: int) -> IntArray:

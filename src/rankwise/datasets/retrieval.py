@@ -45,7 +45,7 @@ def make_retrieval(
     ----------
     n_queries, n_features : int
         Number of queries and of features.
-    docs_per_query : tuple of int, default=(5, 50)
+    docs_per_query : pair of int, default=(5, 50)
         Least and largest number of documents of a query (uniform between them).
     n_grades : int, default=5
         Number of grades: 0 (not relevant) to n_grades - 1.
@@ -77,12 +77,10 @@ def make_retrieval(
     >>> X.shape, qid
     ((12, 20), array([1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3]))
     """
-    fewest, most = docs_per_query
+    fewest, most = _check_range(docs_per_query)
     check_sizes(n_queries=n_queries, n_features=n_features)
     check_sizes(n_grades=n_grades, at_least=2)
     check_spread(noise=noise, eta=eta)
-    if not 1 <= fewest <= most:
-        raise ValueError(f"docs_per_query is {docs_per_query}; give the least and the largest number, 1 or more")
     rng = check_generator(random_state)
     sizes = rng.integers(fewest, most + 1, size=n_queries)
     query = np.repeat(np.arange(n_queries), sizes)
@@ -101,6 +99,16 @@ def make_retrieval(
 
 
 # ---------------------------------------------------------------------------------------------------------------
+
+
+def _check_range(docs_per_query: Any) -> tuple[int, int]:
+    if np.shape(docs_per_query) != (2,):
+        raise ValueError(f"docs_per_query is {docs_per_query!r}; give the least and the largest number, as (5, 50)")
+    fewest, most = docs_per_query
+    check_sizes(**{"docs_per_query[0]": fewest, "docs_per_query[1]": most})
+    if fewest > most:
+        raise ValueError(f"docs_per_query is {docs_per_query}; give the least number first, then the largest")
+    return fewest, most
 
 
 def _score(z: FloatArray, rng: np.random.Generator) -> FloatArray:

@@ -9,13 +9,15 @@ import numpy as np
 from rankwise._random import check_generator
 from rankwise._typing import ArrayLike, FloatArray, RandomState
 from rankwise.aggregation import sample_mallows
+from rankwise.aggregation._arguments import check_numbers, check_real_number
 from rankwise.data import Rankings
 from rankwise.datasets._common import check_choice, check_sizes, check_spread, sorted_positions
 from rankwise.datasets.mechanisms import Partition, Survival, make_incomplete, make_partial
 from rankwise.metrics import kendall_tau_score
 
-#: number of features of the two families of the paper; its other sizes are the defaults
+# The two families of the paper: few and many features.
 _PRESETS = {"SFN": 100, "LFN": 1000}
+_DEFAULTS = {"n_features": 100, "n_items": 5, "n_informative": 10}
 # Scores lie in [1/4, 3/4] and noise in [-1/4, 1/4], so noisy scores stay in [0, 1].
 _MOST_NOISE = 0.25
 # A Gaussian this wide, cut off at 1/4, is uniform for every purpose.
@@ -50,7 +52,9 @@ def make_sparse_label_ranking(
     n_samples, n_features, n_items, n_informative : int
         n, d, k and r.
     preset : {"SFN", "LFN"}, optional
-        The families of the paper: d = 100 or d = 1000 in place of ``n_features``. Its n, k and r are the defaults.
+        The families of the paper: d = 100 ("SFN") or d = 1000 ("LFN"), k = 5 and r = 10, so leave ``n_features``,
+        ``n_items``, ``n_informative`` and ``X`` away. The paper's n = 10,000 is the default of ``n_samples``, which
+        may be given, for smaller samples of the same law.
     X : array-like of shape (n, d), optional
         Features to use instead of random bits; they also say n and d.
     noise : {"none", "gaussian", "uniform", "mallows"}, default="none"
@@ -80,7 +84,7 @@ def make_sparse_label_ranking(
 
     References
     ----------
-    .. [1] D. Fotakis, A. Kalavasis, E. Psaroudaki (2022). Label ranking through nonparametric regression. ICML.
+    Fotakis, Kalavasis, Psaroudaki (2022), Label ranking through nonparametric regression.
 
     Examples
     --------
@@ -91,8 +95,7 @@ def make_sparse_label_ranking(
     """
     _check_noise(noise, noise_scale, theta)
     if preset is not None:
-        check_choice("preset", preset, tuple(_PRESETS))
-        n_features = _PRESETS[preset]
+        n_features = _preset_features(preset, X, n_features=n_features, n_items=n_items, n_informative=n_informative)
     rng = check_generator(random_state)
     features = _binary_features(n_samples, n_features, rng) if X is None else _check_features(X)
     check_sizes(n_informative=n_informative)
@@ -107,7 +110,7 @@ def make_sparse_label_ranking(
         complete = sorted_positions(noisy_scores)
     y = Rankings(complete)
     if partial is not None:
-        y = make_partial(y, partial, random_state=rng)
+        y = make_partial(y, partial, X=features, random_state=rng)
     if survival is not None:
         y = make_incomplete(y, survival, X=features, random_state=rng)
 
@@ -160,11 +163,9 @@ def noise_scale_for(
     True
     """
     check_choice("noise", noise, ("gaussian", "uniform"))
-    if not 0 <= alpha < 1:
+    if check_real_number("alpha", alpha) >= 1:
         raise ValueError(f"alpha is {alpha}, but a share of changed rankings lies between 0 and 1")
-    matrix = np.asarray(scores, dtype=np.float64)
-    if matrix.ndim != 2 or matrix.size == 0:
-        raise ValueError(f"scores has shape {matrix.shape}; give one row per sample and one column per label")
+    matrix = _check_scores(scores)
     uniforms = check_generator(random_state).random(matrix.shape)
     noiseless = sorted_positions(matrix)
 
@@ -199,6 +200,31 @@ def _check_noise(noise: str, noise_scale: float, theta: float | None) -> None:
         raise ValueError(f"noise_scale is {noise_scale}, which noise={noise!r} has no use for; leave it away")
     if noise == "uniform" and noise_scale > _MOST_NOISE:
         raise ValueError(f"noise_scale is {noise_scale}, but uniform noise reaches 1/4 at most")
+
+
+def _preset_features(preset: str, X: ArrayLike | None, **sizes: int) -> int:
+    """Number of features of the preset; what contradicts it is refused."""
+    check_choice("preset", preset, tuple(_PRESETS))
+    fixed = {**_DEFAULTS, "n_features": _PRESETS[preset]}
+    mixed = [f"{name}={size!r}" for name, size in sizes.items() if size not in (_DEFAULTS[name], fixed[name])]
+    mixed += [] if X is None else ["X"]
+    if mixed:
+        values = ", ".join(f"{name}={value}" for name, value in fixed.items())
+        raise ValueError(
+            f"preset={preset!r} fixes {values} and draws its own features; leave {' and '.join(mixed)} away, "
+            "or the preset (n_samples may be given with it)"
+        )
+    return fixed["n_features"]
+
+
+def _check_scores(scores: ArrayLike) -> FloatArray:
+    matrix = check_numbers("scores", scores)
+    if matrix.ndim != 2 or matrix.size == 0:
+        raise ValueError(f"scores has shape {matrix.shape}; give one row per sample and one column per label")
+    if not np.isfinite(matrix).all():
+        row, label = np.argwhere(~np.isfinite(matrix))[0]
+        raise ValueError(f"scores[{row}, {label}] is {matrix[row, label]}, but noiseless scores are finite")
+    return matrix
 
 
 def _binary_features(n_samples: int, n_features: int, rng: np.random.Generator) -> FloatArray:

@@ -82,8 +82,8 @@ def make_symbolic_regression(
 
     References
     ----------
-    .. [1] H. Luo, M. Li. Ranking perspective for tree-based methods with applications to symbolic feature
-       selection, section 6.1 and Table 1.
+    Luo, Li, Ranking perspective for tree-based methods with applications to symbolic feature selection, section 6.1 and
+    Table 1.
 
     Examples
     --------

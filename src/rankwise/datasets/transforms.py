@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from rankwise._typing import ArrayLike, FloatArray
+from rankwise.aggregation._arguments import check_whole_number
 from rankwise.data import Rankings
 from rankwise.datasets._common import sorted_positions
 
@@ -39,8 +40,7 @@ def rankings_from_classification(
 
     References
     ----------
-    .. [1] W. Cheng, J. Hühn, E. Hüllermeier (2009). Decision tree and instance-based learning for label ranking.
-       ICML.
+    Cheng, Hühn, Hüllermeier (2009), Decision tree and instance-based learning for label ranking.
 
     Examples
     --------
@@ -53,6 +53,8 @@ def rankings_from_classification(
     from sklearn.base import clone
     from sklearn.naive_bayes import GaussianNB
 
+    if decimals is not None:
+        check_whole_number("decimals", decimals, at_least=0)
     model = clone(GaussianNB() if classifier is None else classifier)
     if not hasattr(model, "predict_proba"):
         raise TypeError(f"{type(model).__name__} has no predict_proba; give a classifier that predicts probabilities")
@@ -89,8 +91,7 @@ def rankings_from_regression(X: ArrayLike, *, targets: Sequence[int | str]) -> t
 
     References
     ----------
-    .. [1] W. Cheng, J. Hühn, E. Hüllermeier (2009). Decision tree and instance-based learning for label ranking.
-       ICML.
+    Cheng, Hühn, Hüllermeier (2009), Decision tree and instance-based learning for label ranking.
 
     Examples
     --------
@@ -104,7 +105,9 @@ def rankings_from_regression(X: ArrayLike, *, targets: Sequence[int | str]) -> t
 
     names = list(X.columns) if hasattr(X, "columns") else []
     matrix = check_array(X, dtype=np.float64)
-    columns = [_column_number(target, names, matrix.shape[1]) for target in targets]
+    if np.ndim(targets) != 1:
+        raise TypeError(f"targets is {targets!r}; give a list of columns to rank")
+    columns = [_column_number(f"targets[{at}]", target, names, matrix.shape[1]) for at, target in enumerate(targets)]
     if len(columns) < 2 or len(set(columns)) < len(columns):
         raise ValueError(f"targets is {list(targets)}; name at least two different columns to rank")
     rest = np.delete(matrix, columns, axis=1)
@@ -116,12 +119,13 @@ def rankings_from_regression(X: ArrayLike, *, targets: Sequence[int | str]) -> t
 # ---------------------------------------------------------------------------------------------------------------
 
 
-def _column_number(target: int | str, names: list[str], n_columns: int) -> int:
+def _column_number(said: str, target: int | str, names: list[str], n_columns: int) -> int:
     if isinstance(target, str):
         if target not in names:
             known = f"the columns are {', '.join(map(str, names))}" if names else "X has no column names: give numbers"
             raise ValueError(f"no column is named {target!r}; {known}")
         return names.index(target)
-    if not 0 <= target < n_columns:
-        raise ValueError(f"target {target} is no column of X; columns run from 0 to {n_columns - 1}")
-    return int(target)
+    number = check_whole_number(said, target, at_least=0)
+    if number >= n_columns:
+        raise ValueError(f"{said} is {number}, but the columns of X run from 0 to {n_columns - 1}")
+    return number
