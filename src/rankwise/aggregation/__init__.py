@@ -1,6 +1,46 @@
-"""One ranking from many, and models of many around one: consensus by places, random rankings."""
+"""One ranking from many, and models of many around one."""
 
+from rankwise.aggregation.hodge import HodgeProjection, hodge_projection
+from rankwise.aggregation.long_lists import ListConsensus, aggregate_lists
+from rankwise.aggregation.median import Consensus, kemeny, kemeny_batch
+from rankwise.aggregation.pairwise import PreferenceMatrix, preference_matrix
 from rankwise.aggregation.positional import borda
+from rankwise.aggregation.risk_bounds import median_distance_bound, median_excess_bound, median_risk_bound
 from rankwise.aggregation.samplers import sample_mallows, sample_plackett_luce
+from rankwise.aggregation.statistics import (
+    dispersion,
+    dispersion_u_statistic,
+    excess_risk,
+    is_stochastically_transitive,
+    kemeny_risk,
+    noise_margin,
+)
+from rankwise.aggregation.tournaments import copeland, kwiksort, mc4, schulze
 
-__all__ = ["borda", "sample_mallows", "sample_plackett_luce"]
+__all__ = [
+    "Consensus",
+    "HodgeProjection",
+    "ListConsensus",
+    "PreferenceMatrix",
+    "aggregate_lists",
+    "borda",
+    "copeland",
+    "dispersion",
+    "dispersion_u_statistic",
+    "excess_risk",
+    "hodge_projection",
+    "is_stochastically_transitive",
+    "kemeny",
+    "kemeny_batch",
+    "kemeny_risk",
+    "kwiksort",
+    "mc4",
+    "median_distance_bound",
+    "median_excess_bound",
+    "median_risk_bound",
+    "noise_margin",
+    "preference_matrix",
+    "sample_mallows",
+    "sample_plackett_luce",
+    "schulze",
+]

@@ -1,0 +1,136 @@
+"""Preferences as differences of scores, and what goes round in circles: the Hodge decomposition of pairs."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+
+import numpy as np
+
+from rankwise._typing import ArrayLike, FloatArray
+from rankwise.aggregation.positional import _dense_positions_of
+from rankwise.aggregation.statistics import checked_preferences
+from rankwise.data._items import shortlist
+
+
+@dataclass(frozen=True, eq=False)
+class HodgeProjection:
+    """Preferences split into differences of scores and cycles; made by `hodge_projection`.
+
+    Attributes
+    ----------
+    scores : ndarray of shape (n_items,)
+        s, higher = better, mean 0.
+    items : tuple
+        Names of the items.
+    gradient : ndarray of shape (n_items, n_items)
+        s_i - s_j: the part of p_ij - 1/2 that one scale explains.
+    cyclic : ndarray of shape (n_items, n_items)
+        What is left of p_ij - 1/2 for the pairs of positive weight, 0 for others; its weighted sum over the opponents
+        of every item is 0, so that it consists of cycles (the curl and the harmonic part together).
+    residual : float
+        Weighted sum of squares of the cyclic part, each pair once.
+    explained : float
+        Share of the weighted sum of squares of p_ij - 1/2 that the gradient explains, from 0 (all in circles) to 1;
+        1 if every pair is even, as nothing is left to explain.
+    """
+
+    scores: FloatArray
+    items: tuple[Hashable, ...]
+    gradient: FloatArray
+    cyclic: FloatArray
+    residual: float
+    explained: float
+
+    @property
+    def positions(self) -> FloatArray:
+        """Items by decreasing score: 1 = best, equal scores tie (dense)."""
+        return _dense_positions_of(self.scores)
+
+
+def hodge_projection(P: ArrayLike, weights: ArrayLike | None = None) -> HodgeProjection:
+    r"""Fit preferences by differences of scores, in least squares.
+
+    *Definition.* The scores s with mean 0 that minimise
+    :math:`\sum_{i<j} w_{ij} \left(p_{ij} - \tfrac12 - (s_i - s_j)\right)^2`. Fit and residual are orthogonal under the
+    weights. :math:`\tfrac12 + s_i - s_j` is the closest additive law, whose median is the order of the scores; it may
+    leave [0, 1].
+
+    Parameters
+    ----------
+    P : array-like of shape (n_items, n_items), PreferenceMatrix, Rankings or positions
+        Probabilities of "row before column" (NaN for both sides of a pair that nobody compared), or rankings.
+    weights : array-like of shape (n_items, n_items), optional
+        Weights of the pairs: symmetric, not negative, 0 leaves a pair out. By default the weight of the rankings that
+        order or tie the pair; for an array of probabilities, 1 for every known pair.
+
+    Returns
+    -------
+    HodgeProjection
+
+    References
+    ----------
+    Jiang, Lim, Yao, Ye (2011), Statistical ranking and combinatorial Hodge theory, Mathematical Programming 127.
+
+    Examples
+    --------
+    >>> from rankwise.aggregation.hodge import hodge_projection
+    >>> fit = hodge_projection([[0.5, 0.7, 0.9], [0.3, 0.5, 0.7], [0.1, 0.3, 0.5]])
+    >>> fit.scores.round(3), round(fit.explained, 3)
+    (array([ 0.2,  0. , -0.2]), 1.0)
+    """
+    matrix = checked_preferences(P)
+    known = matrix.counts > 0
+    pair_weights = matrix.counts if weights is None else _check_pair_weights(weights, known)
+    _check_connected(pair_weights, matrix.items)
+    lead = np.where(known, matrix.probabilities - 0.5, 0.0)
+    scores = _least_squares_scores(lead, pair_weights)
+    gradient = scores[:, np.newaxis] - scores
+    cyclic = np.where(pair_weights > 0, lead - gradient, 0.0)
+    residual = float(np.sum(pair_weights * cyclic**2)) / 2
+    total = float(np.sum(pair_weights * lead**2)) / 2
+    return HodgeProjection(scores, matrix.items, gradient, cyclic, residual, 1 - residual / total if total > 0 else 1.0)
+
+
+# ---------------------------------------------------------------------------------------------------------------
+
+
+def _least_squares_scores(lead: FloatArray, weights: FloatArray) -> FloatArray:
+    k = len(weights)
+    weights = weights / (weights.max() or 1.0)  # of the size of the ones below
+    laplacian = np.diag(weights.sum(axis=1)) - weights
+    # Scores are free up to a constant; adding the matrix of ones asks for the ones with mean 0.
+    scores = np.linalg.solve(laplacian + 1 / k, np.sum(weights * lead, axis=1))
+    return scores - scores.mean()
+
+
+def _check_pair_weights(weights: ArrayLike, known: np.ndarray) -> FloatArray:
+    array = np.array(weights, dtype=np.float64)
+    if array.shape != known.shape:
+        raise ValueError(f"weights has shape {array.shape}; give one weight for each pair, {known.shape}")
+    np.fill_diagonal(array, 0.0)
+    for bad, cure in (
+        (~(np.isfinite(array) & (array >= 0)), "weights of pairs are finite and not negative"),
+        (
+            ~np.isclose(array, array.T, equal_nan=True),
+            "the other side of the pair has another weight; give both the same",
+        ),
+        ((array > 0) & ~known, "but nobody compared the pair; give it weight 0"),
+    ):
+        if bad.any():
+            i, j = np.argwhere(bad)[0]
+            raise ValueError(f"weights[{i}, {j}] is {array[i, j]:g}; {cure}")
+    return array
+
+
+def _check_connected(weights: FloatArray, items: tuple[Hashable, ...]) -> None:
+    from scipy.sparse.csgraph import connected_components
+
+    number, label = connected_components(weights > 0, directed=False)
+    if number > 1:
+        groups = [[item for item, own in zip(items, label, strict=True) if own == group] for group in range(number)]
+        shown = "; ".join(shortlist(group) for group in groups[:3]) + ("; ..." if number > 3 else "")
+        raise ValueError(
+            f"no chain of comparisons joins these {number} groups of items, so their scores have no common scale: "
+            f"{shown}. Project each group for itself, with Rankings.select([...])"
+        )

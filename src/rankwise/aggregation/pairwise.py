@@ -1,0 +1,115 @@
+"""Preferences pair by pair: who wins against whom, and how many rankings say so."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+
+import numpy as np
+
+from rankwise._typing import ArrayLike, FloatArray
+from rankwise.data import Rankings
+from rankwise.data import _jit as _data_jit
+
+
+@dataclass(frozen=True, eq=False)
+class PreferenceMatrix:
+    """Pairwise preferences of many rankings; made by `preference_matrix`.
+
+    Attributes
+    ----------
+    wins : ndarray of shape (n_items, n_items)
+        Weight of the rankings with row item before column item.
+    ties : ndarray of shape (n_items, n_items)
+        Weight of the rankings that list both at the same place; symmetric, zero diagonal.
+    items : tuple
+        Names of the items.
+    """
+
+    wins: FloatArray
+    ties: FloatArray
+    items: tuple[Hashable, ...]
+
+    @property
+    def counts(self) -> FloatArray:
+        """Weight of the rankings that say anything of the pair: which comes first, or that they tie."""
+        return self.wins + self.wins.T + self.ties
+
+    @property
+    def probabilities(self) -> FloatArray:
+        """Share of those rankings with i before j, ties counted half: p_ij + p_ji = 1; NaN where there is none."""
+        counts = self.counts
+        shares = np.full_like(counts, np.nan)
+        np.divide(self.wins + self.ties / 2, counts, out=shares, where=counts > 0)
+        np.fill_diagonal(shares, 0.5)
+        return shares
+
+    @property
+    def n_items(self) -> int:
+        """Number of items."""
+        return len(self.wins)
+
+
+def preference_matrix(rankings: ArrayLike, weights: ArrayLike | None = None) -> PreferenceMatrix:
+    """Count, for every pair of items, the rankings that put one before the other.
+
+    Parameters
+    ----------
+    rankings : array-like of shape (n_rankings, n_items) or Rankings
+        Positions, 1 = best, of any kind. A pair counts where a ranking orders or ties it: not where an item is
+        missing, nor where both are unlisted.
+    weights : array-like of shape (n_rankings,), optional
+        How often each ranking counts; by default the weights of the Rankings, else ones.
+
+    Returns
+    -------
+    PreferenceMatrix
+
+    Examples
+    --------
+    >>> from rankwise.aggregation import preference_matrix
+    >>> matrix = preference_matrix([[1, 2, 3], [2, 1, float("nan")]])
+    >>> matrix.wins
+    array([[0., 1., 1.],
+           [1., 0., 1.],
+           [0., 0., 0.]])
+    >>> matrix.probabilities
+    array([[0.5, 0.5, 1. ],
+           [0.5, 0.5, 1. ],
+           [0. , 0. , 0.5]])
+    """
+    source = Rankings(rankings, weights=weights)
+    wins = source.pair_counts()
+    # Only pairs that are neither won nor lost in some ranking that has both can be tied there.
+    ties = _data_jit.pair_ties(source.positions, source.weights)
+    return PreferenceMatrix(wins, ties, source.items)
+
+
+def as_preference_matrix(rankings_or_matrix: ArrayLike) -> PreferenceMatrix:
+    """Take rankings, a `PreferenceMatrix`, or a square array of pairwise weights for what it is.
+
+    A square array is a matrix of pairs if its diagonal lies below 1, where positions cannot lie; its diagonal is
+    ignored, and NaN (a pair that nobody compared) counts as 0.
+    """
+    if isinstance(rankings_or_matrix, PreferenceMatrix):
+        return rankings_or_matrix
+    if not isinstance(rankings_or_matrix, Rankings):
+        array = np.asarray(rankings_or_matrix)
+        if array.ndim == 2 and array.shape[0] == array.shape[1] and array.dtype.kind in "biuf" and len(array):
+            diagonal = np.diag(array).astype(float)
+            if not np.any(diagonal >= 1):
+                return _from_square(array.astype(np.float64))
+    return preference_matrix(rankings_or_matrix)
+
+
+# ---------------------------------------------------------------------------------------------------------------
+
+
+def _from_square(matrix: FloatArray) -> PreferenceMatrix:
+    wins = np.where(np.isnan(matrix), 0.0, matrix)
+    np.fill_diagonal(wins, 0.0)
+    bad = ~(np.isfinite(wins) & (wins >= 0))
+    if bad.any():
+        i, j = np.argwhere(bad)[0]
+        raise ValueError(f"matrix[{i}, {j}] is {wins[i, j]:g}; weights of preferences are finite and not negative")
+    return PreferenceMatrix(wins, np.zeros_like(wins), tuple(range(len(wins))))

@@ -1,0 +1,226 @@
+"""Consensus from majorities: Copeland, Schulze, Markov chain 4 and KwikSort.
+
+All take rankings of any kind or a matrix of pairs, and look only at who wins each pair (Schulze also at how many
+rankings say so). A pair that nobody compared has no winner, like a pair that ends even.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rankwise._random import check_generator
+from rankwise._typing import ArrayLike, BoolArray, FloatArray, IntArray, RandomState
+from rankwise.aggregation._arguments import check_whole_number
+from rankwise.aggregation.median.consensus import check_comparisons
+from rankwise.aggregation.pairwise import PreferenceMatrix, as_preference_matrix
+from rankwise.aggregation.positional import _dense_positions_of
+from rankwise.data import Rankings, dense_positions
+
+# Sums of floating-point weights do not tell two sides of a pair apart that are closer than this share of them.
+_EVEN = 1e-12
+
+
+def copeland(rankings_or_matrix: ArrayLike) -> FloatArray:
+    r"""Order items by the number of items that beat them: Copeland's consensus.
+
+    *Definition.* Item i comes at place :math:`1 + \#\{j : p_{ij} < 1/2\}`, where :math:`p_{ij}` is the share of the
+    rankings with i before j, a tie counting half; equal numbers tie. Where the preferences are strictly
+    stochastically transitive this is the Kemeny median, and the only one.
+
+    Parameters
+    ----------
+    rankings_or_matrix : Rankings, array-like of positions (n_rankings, n_items), PreferenceMatrix, or square array
+        Rankings of any kind (the weights of a Rankings count), or weights or probabilities of "row before column"
+        (the diagonal, below 1, tells a matrix from positions).
+
+    Returns
+    -------
+    ndarray of shape (n_items,), float64
+        Positions, 1 = best, dense: 1, 2, 2, 3.
+
+    References
+    ----------
+    Clémençon, Korba, Sibony (2018), Ranking median regression: learning to order through local consensus, eq. 7.
+    Copeland (1951), A reasonable social welfare function.
+
+    Examples
+    --------
+    >>> from rankwise.aggregation.tournaments import copeland
+    >>> copeland([[1, 2, 3], [1, 3, 2], [2, 1, 3]])
+    array([1., 2., 3.])
+    """
+    beats = _majority(comparable_preferences(rankings_or_matrix).wins)
+    return _positions_by_defeats(beats)
+
+
+def schulze(rankings_or_matrix: ArrayLike) -> FloatArray:
+    r"""Order items by the strength of their chains of majorities: Schulze's consensus.
+
+    *Definition.* A majority for i over j has as strength the weight of the rankings with i before j. A chain of
+    majorities from i to j is as strong as its weakest one, and :math:`s_{ij}` is that of the strongest chain (0
+    without any). Item i beats j if :math:`s_{ij} > s_{ji}`, a relation without cycles; items are placed by the
+    number of items that beat them, and equal numbers tie.
+
+    Parameters
+    ----------
+    rankings_or_matrix : Rankings, array-like of positions (n_rankings, n_items), PreferenceMatrix, or square array
+        As in `copeland`.
+
+    Returns
+    -------
+    ndarray of shape (n_items,), float64
+        Positions, 1 = best, dense: 1, 2, 2, 3.
+
+    References
+    ----------
+    Schulze (2011), A new monotonic, clone-independent, reversal symmetric, and Condorcet-consistent single-winner
+    election method. Social Choice and Welfare 36.
+
+    Examples
+    --------
+    >>> from rankwise import Rankings
+    >>> from rankwise.aggregation.tournaments import schulze
+    >>> schulze(Rankings([[1, 2, 3], [3, 1, 2], [2, 3, 1]], weights=[4, 3, 2]))
+    array([1., 2., 3.])
+    """
+    wins = comparable_preferences(rankings_or_matrix).wins
+    strength = np.where(_majority(wins), wins, 0.0)
+    for middle in range(len(strength)):
+        through = np.minimum(strength[:, middle, np.newaxis], strength[middle])
+        np.maximum(strength, through, out=strength)
+    np.fill_diagonal(strength, 0.0)
+    return _positions_by_defeats(_majority(strength))
+
+
+def mc4(rankings_or_matrix: ArrayLike, *, teleport: float = 0.05) -> FloatArray:
+    r"""Order items by the time a walker spends at them who moves to what the majority prefers: Markov chain 4.
+
+    *Definition.* At item i the walker draws one of the k items uniformly and moves there if a majority of the
+    rankings that order the two prefers it to i, else stays; with probability ``teleport`` he goes to an item drawn
+    uniformly instead. Items are placed by their probability :math:`\pi` under the stationary law,
+
+    .. math:: \pi = (1 - \epsilon)\, \pi M + \epsilon / k, \qquad M_{ij} = 1/k \text{ if j beats i, } i \ne j.
+
+    Parameters
+    ----------
+    rankings_or_matrix : Rankings, array-like of positions (n_rankings, n_items), PreferenceMatrix, or square array
+        As in `copeland`.
+    teleport : float, default=0.05
+        Probability :math:`\epsilon` of a free jump, between 0 and 1, both excluded. The chain of the reference has
+        none, and then everything below the best component has probability 0 and cannot be ordered.
+
+    Returns
+    -------
+    ndarray of shape (n_items,), float64
+        Positions, 1 = best; equal probabilities tie (dense: 1, 2, 2, 3).
+
+    Notes
+    -----
+    The stationary law comes from one linear system, in O(k^3).
+
+    References
+    ----------
+    Dwork, Kumar, Naor, Sivakumar (2001), Rank aggregation methods for the web, WWW 10.
+
+    Examples
+    --------
+    >>> from rankwise.aggregation.tournaments import mc4
+    >>> mc4([[1, 2, 3], [1, 3, 2], [2, 1, 3]])
+    array([1., 2., 3.])
+    """
+    if not 0 < teleport < 1:
+        raise ValueError(f"teleport is {teleport}, but the probability of a jump lies between 0 and 1")
+    beats = _majority(comparable_preferences(rankings_or_matrix).wins)
+    # Times k, what flows out of an item is what flows into it: from the items it beats, and by jumps.
+    outflow = np.diag(teleport * len(beats) + (1 - teleport) * beats.sum(axis=0))
+    stationary = np.linalg.solve(outflow - (1 - teleport) * beats, np.full(len(beats), teleport))
+    return _dense_positions_of(len(beats) * stationary)
+
+
+def kwiksort(rankings_or_matrix: ArrayLike, *, random_state: RandomState = None, n_restarts: int = 10) -> FloatArray:
+    """Sort items by majorities as quicksort does, around random pivots; the best of several runs.
+
+    *Definition.* Draw a pivot; items that a majority prefers to it go before it, the others after it (so the draw
+    decides even pairs); sort both sides likewise. Of ``n_restarts`` runs the one with the lowest Kemeny cost wins.
+
+    Parameters
+    ----------
+    rankings_or_matrix : Rankings, array-like of positions (n_rankings, n_items), PreferenceMatrix, or square array
+        As in `copeland`.
+    random_state : None, int, Generator or RandomState
+        Where the random numbers come from.
+    n_restarts : int, default=10
+        Number of runs, at least 1.
+
+    Returns
+    -------
+    ndarray of shape (n_items,), float64
+        Positions, 1 = best, without ties.
+
+    References
+    ----------
+    Ailon, Charikar, Newman (2008), Aggregating inconsistent information: ranking and clustering, J. ACM 55.
+
+    Examples
+    --------
+    >>> from rankwise.aggregation.tournaments import kwiksort
+    >>> kwiksort([[1, 2, 3], [1, 3, 2], [2, 1, 3]], random_state=0)
+    array([1., 2., 3.])
+    """
+    check_whole_number("n_restarts", n_restarts, at_least=1)
+    wins = comparable_preferences(rankings_or_matrix).wins
+    rng = check_generator(random_state)
+    beats = _majority(wins)
+    orders = [_sorted_by_pivots(beats, rng) for _ in range(n_restarts)]
+    best = min(orders, key=lambda order: float(np.tril(wins[np.ix_(order, order)], -1).sum()))
+    positions = np.empty(len(best))
+    positions[best] = np.arange(1.0, len(best) + 1)
+    return positions
+
+
+def comparable_preferences(rankings_or_matrix: ArrayLike) -> PreferenceMatrix:
+    """Rankings or a matrix of pairs as a `PreferenceMatrix` in which every item is compared with some other."""
+    matrix = as_preference_matrix(_refuse_oblong(rankings_or_matrix))
+    check_comparisons(matrix)
+    return matrix
+
+
+# ---------------------------------------------------------------------------------------------------------------
+
+
+def _refuse_oblong(rankings_or_matrix: ArrayLike) -> ArrayLike:
+    """Refuse an array that is neither positions, which count from 1, nor a square matrix of pairs."""
+    if not isinstance(rankings_or_matrix, Rankings | PreferenceMatrix):
+        array = np.asarray(rankings_or_matrix)
+        oblong = array.ndim == 2 and array.shape[0] != array.shape[1]
+        if oblong and array.dtype.kind in "biuf" and np.any(array < 1):
+            raise ValueError(
+                f"the matrix has shape {array.shape}; preferences have one row and one column per item. If it holds "
+                "positions, they count from 1 (1 = best)"
+            )
+    return rankings_or_matrix
+
+
+def _majority(weight: FloatArray) -> BoolArray:
+    """Whether i wins against j."""
+    return weight - weight.T > _EVEN * (weight + weight.T)
+
+
+def _positions_by_defeats(beats: BoolArray) -> FloatArray:
+    return dense_positions([1.0 + beats.sum(axis=0)])[0]
+
+
+def _sorted_by_pivots(beats: BoolArray, rng: np.random.Generator) -> IntArray:
+    """One run of KwikSort; a stack of parts, as recursion could go as deep as there are items."""
+    order: list[int] = []
+    parts = [np.arange(len(beats))]
+    while parts:
+        part = parts.pop()
+        if len(part) < 2:
+            order.extend(part.tolist())
+            continue
+        pivot = part[rng.integers(len(part))]
+        others = part[part != pivot]
+        before = beats[others, pivot]
+        parts += [others[~before], np.array([pivot]), others[before]]  # the last part is sorted first
+    return np.array(order, dtype=np.intp)

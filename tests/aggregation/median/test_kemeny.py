@@ -1,0 +1,238 @@
+"""Kemeny's consensus against brute force, published optima, and bad input."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import zipfile
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rankwise import Rankings
+from rankwise.aggregation import borda, kemeny, kemeny_batch, preference_matrix, sample_mallows
+from rankwise.aggregation.median import consensus as consensus_module
+from rankwise.data import orders_from_positions, read_preflib
+from rankwise.distances import kendall_distance
+from tests.naive import kemeny as naive
+from tests.strategies import KINDS, position_matrices, random_positions
+
+METHODS = ["auto", "exact", "dp", "ilp"]
+CYCLE = np.array([[0, 2, 1], [1, 0, 2], [2, 1, 0.0]])
+
+
+def order_of(result):
+    return tuple(orders_from_positions([result.positions])[0])
+
+
+def random_matrix(rng, k, most):
+    matrix = rng.integers(0, most + 1, (k, k)).astype(float)
+    np.fill_diagonal(matrix, 0)
+    matrix[0, 1:] += 1  # so that every item is compared
+    return matrix
+
+
+# -- right -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_brute_force_agrees_on_random_matrices(method):
+    rng = np.random.default_rng(0)
+    for _ in range(60):
+        matrix = random_matrix(rng, int(rng.integers(2, 7)), int(rng.integers(1, 6)))
+        least, orders = naive.optimal_orders(matrix)
+        result = kemeny(matrix, method=method)
+        assert result.cost == result.lower_bound == least
+        assert result.optimal
+        assert result.gap == 0
+        assert order_of(result) in orders
+        if result.unique is not None:
+            assert result.unique == (len(orders) == 1)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("weighted", [False, True])
+def test_brute_force_agrees_on_rankings_of_every_kind(kind, weighted):
+    rng = np.random.default_rng(1)
+    for _ in range(20):
+        k = int(rng.integers(3, 7))
+        positions = np.vstack([random_positions(rng, 7, k, kind), np.arange(1.0, k + 1)])
+        weights = rng.random(8) if weighted else None
+        matrix = naive.wins(positions, weights)
+        result = kemeny(Rankings(positions, weights=weights))
+        assert result.cost == pytest.approx(naive.optimal_orders(matrix)[0])
+        assert result.optimal
+
+
+@pytest.mark.parametrize("method", ["dp", "ilp"])
+def test_fractional_weights_are_solved_too(method):
+    rng = np.random.default_rng(2)
+    for _ in range(20):
+        matrix = rng.random((6, 6))
+        np.fill_diagonal(matrix, 0)
+        result = kemeny(matrix, method=method)
+        assert result.cost == pytest.approx(naive.optimal_orders(matrix)[0])
+        assert result.optimal
+
+
+def test_the_cost_is_the_sum_of_the_kendall_distances():
+    rng = np.random.default_rng(3)
+    positions = random_positions(rng, 30, 12, "full")
+    result = kemeny(positions)
+    assert result.cost == kendall_distance(result.positions, positions).sum()
+    assert result.cost <= kendall_distance(borda(positions), positions).sum()
+
+
+def test_dynamic_and_integer_programmes_agree_beyond_brute_force():
+    rng = np.random.default_rng(4)
+    for k in (9, 12, 15):
+        positions = random_positions(rng, 11, k, "full")
+        assert kemeny(positions, method="dp").cost == kemeny(positions, method="ilp").cost
+
+
+def test_sushi_counts(benchmark_data):
+    with open(benchmark_data / "preflib" / "classic" / "sushi10_pairwise_counts.csv", newline="") as file:
+        rows = list(csv.reader(file))
+    names, counts = rows[0][1:], np.array([[float(cell or 0) for cell in row[1:]] for row in rows[1:]])
+    result = kemeny(counts)
+    assert result.cost == 76948
+    assert result.method == "condorcet"
+    assert names[order_of(result)[0]] == "toro (fatty tuna)"
+
+
+@pytest.mark.slow
+def test_published_optima(benchmark_data, tmp_path):
+    folder = benchmark_data / "preflib"
+    with gzip.open(folder / "kemeny_optima.csv.gz", "rt") as file:
+        expected = {row["file"]: row for row in csv.DictReader(file)}
+    solved = 0
+    for archive in sorted(folder.glob("*.zip")):
+        with zipfile.ZipFile(archive) as files:
+            for name in files.namelist():
+                row = expected.get(name.rsplit("/", 1)[-1])
+                # The long ones, minutes each, belong to benchmarks/consensus.py.
+                if row is None or float(row["seconds"]) > 2:
+                    continue
+                path = files.extract(name, tmp_path)
+                result = kemeny(read_preflib(path), random_state=0)
+                assert result.cost == float(row["kemeny_score"]), name
+                assert result.optimal, name
+                solved += 1
+    assert solved >= 130
+
+
+# -- laws --------------------------------------------------------------------------------------------------------
+
+
+@given(positions=position_matrices(min_items=2, max_items=5), data=st.data())
+def test_laws(positions, data):
+    k = positions.shape[1]
+    positions = np.vstack([positions, np.arange(1.0, k + 1)])
+    result = kemeny(positions)
+    relabelled = np.array(data.draw(st.permutations(range(k))))
+    assert kemeny(positions[:, relabelled]).cost == result.cost
+    twice = kemeny(Rankings(positions, weights=np.full(len(positions), 2.0)))
+    assert twice.cost == 2 * result.cost
+    assert kemeny(preference_matrix(positions)).cost == result.cost
+
+
+def test_names_are_kept_and_the_text_reads_well():
+    result = kemeny(Rankings([[1, 2, 3], [1, 3, 2], [2, 1, 3]], ["tea", "milk", "juice"]))
+    assert result.items == ("tea", "milk", "juice")
+    assert repr(result) == "Consensus: tea > milk > juice\n  cost 2, proven optimal (condorcet)"
+    assert result.components == ((0,), (1,), (2,))
+    assert result.unique
+
+
+def test_a_cycle_has_three_optima_and_one_component():
+    result = kemeny(CYCLE)
+    assert result.cost == 4
+    assert result.components == ((0, 1, 2),)
+    assert result.unique is False
+    assert result.method == "dp"
+
+
+# -- limits ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("limit", [0.0, 0.5])
+def test_a_time_limit_gives_the_best_found_with_its_gap(limit):
+    positions = sample_mallows(np.arange(1, 151), 0.0, 10, random_state=0)
+    result = kemeny(positions, time_limit=limit, random_state=0)
+    assert not result.optimal
+    assert 0 < result.gap < 0.1
+    assert result.lower_bound <= result.cost == naive.cost(naive.wins(positions), order_of(result))
+    assert "not proven, at most" in repr(result)
+
+
+def test_local_search_alone_is_bounded_by_the_pairs():
+    positions = sample_mallows(np.arange(1, 41), 0.0, 11, random_state=0)
+    searched, proven = kemeny(positions, method="local-search", random_state=0), kemeny(positions, random_state=0)
+    assert searched.lower_bound <= proven.cost <= searched.cost
+
+
+def test_an_interrupt_returns_the_best_found(monkeypatch):
+    def interrupted(*arguments):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(consensus_module, "prove", interrupted)
+    positions = sample_mallows(np.arange(1, 31), 0.0, 10, random_state=0)
+    result = kemeny(positions, random_state=0)
+    assert not result.optimal
+    assert result.gap > 0
+
+
+@pytest.mark.parametrize(
+    ("call", "fragment"),
+    [
+        (lambda: kemeny([[1, 2, np.nan]] * 2), "no ranking compares item 2"),
+        (lambda: kemeny([[0, -1], [1, 0]]), "finite and not negative"),
+        (lambda: kemeny([[0, 1, 2], [1, 0, 2]]), "positions count from 1"),
+        (lambda: kemeny(CYCLE, method="magic"), "choose 'auto'"),
+        (lambda: kemeny(CYCLE, time_limit=-1), "give seconds"),
+        (lambda: kemeny(Rankings([[1, 2]], weights=[-1])), "not negative"),
+        (lambda: kemeny(sample_mallows(np.arange(1, 31), 0.0, 10, random_state=0), method="dp"), "at most 20"),
+        (lambda: kemeny_batch(CYCLE), "one square matrix per median"),
+        (lambda: kemeny_batch([[[0, np.nan], [1, 0]]]), "give 0.5 each way"),
+    ],
+)
+def test_bad_input_is_refused_with_a_cure(call, fragment):
+    with pytest.raises(ValueError, match=fragment):
+        call()
+
+
+def test_one_item_needs_no_votes():
+    result = kemeny([[1.0]])
+    assert result.positions.tolist() == [1]
+    assert result.cost == 0
+
+
+# -- many at once ------------------------------------------------------------------------------------------------
+
+
+def test_batch_medians_are_optimal():
+    rng = np.random.default_rng(5)
+    for k in (2, 3, 5, 6):
+        matrices = np.stack([random_matrix(rng, k, 3) for _ in range(40)])
+        positions, proven = kemeny_batch(matrices, return_proven=True)
+        assert proven.all()
+        for matrix, row in zip(matrices, positions, strict=True):
+            assert sorted(row) == list(range(1, k + 1))
+            order = orders_from_positions([row])[0]
+            assert naive.cost(matrix, order) == naive.optimal_orders(matrix)[0]
+
+
+def test_batch_agrees_with_one_by_one_and_searches_large_cycles():
+    rng = np.random.default_rng(6)
+    matrices = np.stack([naive.wins(random_positions(rng, 9, 15, "full")) for _ in range(5)])
+    positions, proven = kemeny_batch(matrices, return_proven=True)
+    for matrix, row, sure in zip(matrices, positions, proven, strict=True):
+        found = naive.cost(matrix, orders_from_positions([row])[0])
+        least = kemeny(matrix).cost
+        assert found == least if sure else least <= found <= 1.02 * least
+
+
+def test_batch_ignores_diagonals():
+    assert kemeny_batch([[[np.nan, 1], [0, np.nan]]]).tolist() == [[1, 2]]

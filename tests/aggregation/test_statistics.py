@@ -1,0 +1,252 @@
+"""Statistics of pairwise preferences, against enumeration of all rankings."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from rankwise import Rankings
+from rankwise.aggregation import kemeny, preference_matrix
+from rankwise.aggregation.statistics import (
+    dispersion,
+    dispersion_u_statistic,
+    excess_risk,
+    is_stochastically_transitive,
+    kemeny_risk,
+    noise_margin,
+)
+from rankwise.distances import kendall_distance, pairwise_distances
+from tests.naive import statistics as naive
+from tests.strategies import position_matrices
+
+CYCLE = np.array([[0.5, 2 / 3, 1 / 3], [1 / 3, 0.5, 2 / 3], [2 / 3, 1 / 3, 0.5]])
+
+
+@st.composite
+def laws(draw: st.DrawFn, min_items: int = 2, max_items: int = 4) -> tuple[int, np.ndarray]:
+    """Number of items and probability of each ranking: Mallows, a few atoms (cycles, even pairs), or anything."""
+    k = draw(st.integers(min_items, max_items))
+    rankings = naive.all_rankings(k)
+    kind = draw(st.sampled_from(["mallows", "atoms", "any"]))
+    if kind == "mallows":
+        center = np.array(draw(st.permutations(range(1, k + 1))), dtype=float)
+        return k, naive.mallows_law(k, draw(st.sampled_from([0.0, 0.1, 1.0, 5.0])), center)
+    size = 3 if kind == "atoms" else len(rankings)
+    law = np.zeros(len(rankings))
+    chosen = draw(st.lists(st.integers(0, len(rankings) - 1), min_size=size, max_size=size))
+    for index in chosen:
+        law[index] += draw(st.integers(1, 3))
+    return k, law / law.sum()
+
+
+def rounded(P: np.ndarray) -> np.ndarray:
+    """Probabilities whose rounding errors near one half are gone, for twins that compare exactly."""
+    return np.where(np.abs(P - 0.5) < 1e-9, 0.5, P)
+
+
+@given(laws(max_items=5), st.booleans())
+def test_transitivity_equals_its_definition(case: tuple[int, np.ndarray], strict: bool) -> None:
+    k, law = case
+    P = naive.pair_probabilities(law, k)
+    assert is_stochastically_transitive(P, strict=strict) == naive.is_transitive(rounded(P), strict)
+
+
+@given(st.integers(2, 6), st.integers(0, 2**32 - 1))
+def test_transitivity_of_random_matrices(k: int, seed: int) -> None:
+    # Not every matrix of probabilities belongs to a law of rankings; with thirds, even pairs and cycles are common.
+    rng = np.random.default_rng(seed)
+    upper = np.triu(rng.choice([0.25, 0.5, 0.75], p=[0.15, 0.15, 0.7], size=(k, k)), 1)
+    P = upper + np.tril(1 - upper.T, -1) + np.eye(k) / 2
+    for strict in (False, True):
+        assert is_stochastically_transitive(P, strict=strict) == naive.is_transitive(P, strict)
+
+
+def test_a_cycle_is_not_transitive_and_mallows_strictly_is() -> None:
+    assert not is_stochastically_transitive(CYCLE)
+    for theta in (0.01, 1.0):
+        P = naive.pair_probabilities(naive.mallows_law(5, theta, np.array([3, 1, 5, 2, 4])), 5)
+        assert is_stochastically_transitive(P, strict=True)
+    even = np.full((4, 4), 0.5)
+    assert is_stochastically_transitive(even)
+    assert not is_stochastically_transitive(even, strict=True)
+
+
+def test_even_pairs_are_even_in_spite_of_rounding() -> None:
+    # 0.1 + 0.2 against 0.3: the two sides differ in the last digit.
+    rankings = Rankings([[1, 2], [1, 2], [2, 1]], weights=[0.1, 0.2, 0.3])
+    assert not is_stochastically_transitive(rankings, strict=True)
+
+
+@given(laws(max_items=5))
+def test_noise_margin_equals_its_definition(case: tuple[int, np.ndarray]) -> None:
+    k, law = case
+    P = naive.pair_probabilities(law, k)
+    expected = min(abs(P[i, j] - 0.5) for i, j in itertools.combinations(range(k), 2))
+    assert noise_margin(P) == pytest.approx(expected, abs=1e-12)
+
+
+def test_noise_margin_of_mallows_is_that_of_neighbours() -> None:
+    # Items d places apart in the centre: p = (d + 1) / (1 - phi^(d + 1)) - d / (1 - phi^d), so 1 / (1 + phi) at d = 1.
+    phi = np.exp(-0.7)
+    P = naive.pair_probabilities(naive.mallows_law(5, 0.7, np.arange(1.0, 6)), 5)
+    assert noise_margin(P) == pytest.approx(1 / (1 + phi) - 0.5)
+
+
+@given(laws())
+def test_dispersion_is_half_the_expected_distance_and_bounds_the_median(case: tuple[int, np.ndarray]) -> None:
+    k, law = case
+    V = dispersion(naive.pair_probabilities(law, k))
+    assert pytest.approx(naive.half_expected_distance_of_two(law, k), abs=1e-9) == V
+    best = min(naive.expected_distance(law, row) for row in naive.all_rankings(k))
+    assert V - 1e-9 <= best <= 2 * V + 1e-9
+
+
+@given(laws(max_items=5), st.randoms(use_true_random=False))
+def test_risk_is_the_expected_distance(case: tuple[int, np.ndarray], random: object) -> None:
+    k, law = case
+    ranking = np.array(random.sample(range(1, k + 1), k), dtype=float)  # type: ignore[attr-defined]
+    risk = kemeny_risk(naive.pair_probabilities(law, k), ranking)
+    assert risk == pytest.approx(naive.expected_distance(law, ranking), abs=1e-9)
+
+
+@given(position_matrices(kinds=("full",), min_items=2), st.data())
+def test_risk_under_rankings_is_their_mean_distance(positions: np.ndarray, data: st.DataObject) -> None:
+    k = positions.shape[1]
+    tied = np.array(data.draw(st.lists(st.integers(1, k), min_size=k, max_size=k)), dtype=float)
+    assert kemeny_risk(positions, tied) == pytest.approx(np.mean(kendall_distance(tied, positions)))
+
+
+@given(laws())
+def test_excess_risk_is_the_difference_to_the_median_if_transitive(case: tuple[int, np.ndarray]) -> None:
+    k, law = case
+    P = naive.pair_probabilities(law, k)
+    risks = np.array([naive.expected_distance(law, row) for row in naive.all_rankings(k)])
+    excess = np.array([excess_risk(P, row) for row in naive.all_rankings(k)])
+    if naive.is_transitive(rounded(P), strict=False):
+        np.testing.assert_allclose(excess, risks - risks.min(), atol=1e-9)
+    else:  # an upper bound; still equal where the cycle has an even pair
+        assert np.all(excess >= risks - risks.min() - 1e-9)
+    floor = np.minimum(P, 1 - P)[np.triu_indices(k, 1)].sum()
+    np.testing.assert_allclose(excess, risks - floor, atol=1e-9)
+
+
+def test_the_cycle_by_hand() -> None:
+    # Three rankings in a circle: V = 3 * 2/9; the median agrees with two majorities, 1/3 + 1/3 + 2/3.
+    circle = [[1, 2, 3], [3, 1, 2], [2, 3, 1]]
+    assert dispersion(circle) == pytest.approx(2 / 3)
+    assert kemeny_risk(circle, [1, 2, 3]) == pytest.approx(4 / 3)
+    assert excess_risk(circle, [1, 2, 3]) == pytest.approx(1 / 3)
+    assert noise_margin(circle) == pytest.approx(1 / 6)
+    assert kemeny_risk(circle, [1, 1, 1]) == pytest.approx(1.5)
+
+
+def test_the_risk_of_the_median_is_its_cost() -> None:
+    positions = np.argsort(np.random.default_rng(0).random((31, 7)), axis=1) + 1.0
+    median = kemeny(positions)
+    assert kemeny_risk(positions, median.positions) == pytest.approx(median.cost / 31)
+    assert dispersion(positions) <= median.cost / 31 <= 2 * dispersion(positions)
+
+
+@given(position_matrices(kinds=("full",), min_items=2, min_rankings=2))
+def test_u_statistic_is_half_the_mean_distance(positions: np.ndarray) -> None:
+    n = len(positions)
+    distances = pairwise_distances(positions)
+    assert dispersion_u_statistic(positions) == pytest.approx(distances.sum() / (n * (n - 1)) / 2)
+    assert dispersion(positions) == pytest.approx(distances.sum() / n**2 / 2)
+
+
+@pytest.mark.parametrize("theta", [0.0, 0.8])
+def test_u_statistic_is_unbiased(theta: float) -> None:
+    # Every sample of three rankings of three items, with its probability.
+    rankings, law = naive.all_rankings(3), naive.mallows_law(3, theta, np.array([2, 3, 1]))
+    samples = list(itertools.product(range(6), repeat=3))
+    mean = sum(np.prod(law[list(s)]) * dispersion_u_statistic(rankings[list(s)]) for s in samples)
+    assert mean == pytest.approx(naive.half_expected_distance_of_two(law, 3))
+
+
+def test_u_statistic_is_unbiased_with_ties_and_gaps() -> None:
+    # Two items, each ranking: a first, b first, or tied; the coin makes p = P(a first) + P(tie) / 2.
+    rows, law = np.array([[1.0, 2.0], [2.0, 1.0], [1.0, 1.0]]), np.array([0.5, 0.2, 0.3])
+    samples = list(itertools.product(range(3), repeat=3))
+    nobody = np.full((1, 2), np.nan)  # says nothing and changes nothing
+    mean = sum(np.prod(law[list(s)]) * dispersion_u_statistic(np.vstack([rows[list(s)], nobody])) for s in samples)
+    assert mean == pytest.approx(0.65 * 0.35)
+
+
+@given(position_matrices(min_items=2, max_items=5, min_rankings=2), st.data())
+def test_a_weight_is_a_number_of_copies(positions: np.ndarray, data: st.DataObject) -> None:
+    weights = np.array(data.draw(st.lists(st.integers(0, 3), min_size=len(positions), max_size=len(positions))))
+    copies = np.repeat(positions, weights, axis=0)
+    counts = preference_matrix(copies).counts[np.triu_indices(positions.shape[1], 1)]
+    assume(len(copies) > 0 and np.all(counts > 1))
+    weighted = Rankings(positions, weights=weights)
+    for statistic in (dispersion, dispersion_u_statistic, noise_margin):
+        assert statistic(weighted) == pytest.approx(statistic(copies))
+    assert is_stochastically_transitive(weighted) == is_stochastically_transitive(copies)
+
+
+@given(laws(max_items=4), st.randoms(use_true_random=False))
+def test_names_do_not_matter(case: tuple[int, np.ndarray], random: object) -> None:
+    k, law = case
+    P = naive.pair_probabilities(law, k)
+    new = np.array(random.sample(range(k), k))  # type: ignore[attr-defined]
+    Q, ranking = P[np.ix_(new, new)], np.arange(1.0, k + 1)
+    assert dispersion(Q) == pytest.approx(dispersion(P))
+    assert kemeny_risk(Q, ranking[new]) == pytest.approx(kemeny_risk(P, ranking))
+    assert excess_risk(Q, ranking[new]) == pytest.approx(excess_risk(P, ranking))
+    assert is_stochastically_transitive(Q) == is_stochastically_transitive(P)
+
+
+def test_matrices_rankings_and_arrays_say_the_same() -> None:
+    positions = np.array([[1, 2, 3], [2, 1, 3], [3, 1, 2.0]])
+    forms = [positions, positions.tolist(), Rankings(positions), preference_matrix(positions)]
+    forms.append(preference_matrix(positions).probabilities)
+    assert len({round(dispersion(form), 12) for form in forms}) == 1
+
+
+@pytest.mark.parametrize("function", [is_stochastically_transitive, noise_margin, dispersion])
+@pytest.mark.parametrize(
+    ("P", "message"),
+    [
+        ([[0.5, 0.6, 0.7], [0.4, 0.5, 0.8]], r"shape \(2, 3\).*one row and one column per item"),
+        ([[0.5, -0.2], [1.2, 0.5]], r"matrix\[0, 1\] is -0.2"),
+        ([[0.5, 0.6], [0.6, 0.5]], r"P\[0, 1\] and P\[1, 0\] add up to 1.2"),
+        ([[0, 7], [3, 0]], r"add up to 10.*divide counts"),
+        ([[0.5, np.nan], [0.4, 0.5]], r"add up to 0.4"),
+        ([[0.5, np.nan, 1], [np.nan, 0.5, 1], [0, 0, 0.5]], r"nobody compared items 0 and 1"),
+        ([[0.5, np.inf], [0, 0.5]], r"matrix\[0, 1\] is inf"),
+        ([[1, 2, np.nan], [1, 2, np.nan]], r"no ranking compares item 2 with another"),
+    ],
+)
+def test_bad_preferences(function: object, P: list[list[float]], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        function(P)  # type: ignore[operator]
+
+
+@pytest.mark.parametrize(
+    ("positions", "message"),
+    [
+        ([1, 2], "ranks 2 items, but P is of 3"),
+        ([1, 2, np.nan], r"positions\[2\] is nan.*places every item"),
+        ([1, np.inf, 2], r"positions\[1\] is inf"),
+        ([[1, 2, 3]], "one ranking"),
+        ([0, 1, 2], "positions count from 1"),
+    ],
+)
+def test_bad_ranking(positions: list[float], message: str) -> None:
+    for function in (kemeny_risk, excess_risk):
+        with pytest.raises(ValueError, match=message):
+            function(CYCLE, positions)
+
+
+def test_u_statistic_needs_two_rankings_of_each_pair() -> None:
+    with pytest.raises(ValueError, match=r"items 'a' and 'b' are compared with weight 1.*multiplicities"):
+        dispersion_u_statistic(Rankings([[1, 2]], items=["a", "b"]))
+    with pytest.raises(ValueError, match="items 0 and 2 are compared with weight 1"):
+        dispersion_u_statistic([[1, 2, 3], [1, 2, np.nan]])
+    with pytest.raises(ValueError, match="one item"):
+        noise_margin([[1], [1]])
