@@ -3,6 +3,9 @@
 from rankwise.aggregation.hodge import HodgeProjection, hodge_projection
 from rankwise.aggregation.long_lists import ListConsensus, aggregate_lists
 from rankwise.aggregation.median import Consensus, kemeny, kemeny_batch
+from rankwise.aggregation.models.generalized_mallows import GeneralizedMallows
+from rankwise.aggregation.models.mallows import Mallows
+from rankwise.aggregation.models.mallows_mixture import MallowsMixture
 from rankwise.aggregation.pairwise import PreferenceMatrix, preference_matrix
 from rankwise.aggregation.positional import borda
 from rankwise.aggregation.risk_bounds import median_distance_bound, median_excess_bound, median_risk_bound
@@ -19,8 +22,11 @@ from rankwise.aggregation.tournaments import copeland, kwiksort, mc4, schulze
 
 __all__ = [
     "Consensus",
+    "GeneralizedMallows",
     "HodgeProjection",
     "ListConsensus",
+    "Mallows",
+    "MallowsMixture",
     "PreferenceMatrix",
     "aggregate_lists",
     "borda",

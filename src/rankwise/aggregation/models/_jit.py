@@ -1,0 +1,453 @@
+"""Compiled loops of the Mallows family.
+
+``center`` holds the place of each item in the central ranking and ``order`` its items, best first; both count from 0.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rankwise._numba import kernel
+
+# -- Kendall: stages and pairs ------------------------------------------------------------------------------------
+
+
+@kernel
+def _displacement(row, center, item):
+    """Items that a ranking puts below ``item`` although the centre has them above."""
+    count = 0
+    for other in range(row.shape[0]):
+        count += (row[other] > row[item]) & (center[other] < center[item])
+    return count
+
+
+@kernel
+def stage_sums(positions, weights, center):
+    """Weight of the rankings that reach each stage (choice of place 1, 2, ...), and their summed displacements."""
+    n, k = positions.shape
+    reached = np.zeros(k)
+    total = np.zeros(k)
+    for r in range(n):
+        for item in range(k):
+            if positions[r, item] < np.inf:
+                stage = int(positions[r, item]) - 1
+                reached[stage] += weights[r]
+                total[stage] += weights[r] * _displacement(positions[r], center, item)
+    return reached, total
+
+
+@kernel
+def stage_energy(positions, center, cost):
+    """Sum of the displacements at the stages that each ranking reaches, times the cost of the stage: (n,)."""
+    n, k = positions.shape
+    energy = np.zeros(n)
+    for r in range(n):
+        for item in range(k):
+            if positions[r, item] < np.inf:
+                displacement = _displacement(positions[r], center, item)
+                if displacement > 0:  # an infinite cost of nothing is nothing
+                    energy[r] += cost[int(positions[r, item]) - 1] * displacement
+    return energy
+
+
+@kernel
+def positions_from_displacements(displacements, order):
+    """Rankings whose place j is taken by the item with ``displacements[j]`` items before it among those left."""
+    n, k = displacements.shape
+    positions = np.empty((n, k))
+    left = np.empty(k, dtype=np.intp)
+    for r in range(n):
+        left[:] = order
+        for place in range(k):
+            index = displacements[r, place]
+            positions[r, left[index]] = place + 1.0
+            for t in range(index, k - place - 1):
+                left[t] = left[t + 1]
+    return positions
+
+
+@kernel
+def stagewise_pairs(cdf):
+    """P(item at place a before item at place b) for all a < b of the centre, in a model of stages: (k, k).
+
+    ``cdf[s, x]`` is the probability that a stage with s items left takes one of the first x of these. Left are x
+    items before a, y between a and b, and s - 2 - x - y after b; a table of (x, y) is made for s = 2, 3, ..., k.
+    """
+    k = cdf.shape[0] - 1
+    last = np.zeros((k, k))
+    table = np.zeros((k, k))
+    for s in range(2, k + 1):
+        for x in range(s - 1):
+            for y in range(s - 1 - x):
+                p = cdf[s, x + 1] - cdf[s, x]
+                if x > 0:
+                    p += cdf[s, x] * last[x - 1, y]
+                if y > 0:
+                    p += (cdf[s, x + 1 + y] - cdf[s, x + 1]) * last[x, y - 1]
+                if x + y < s - 2:
+                    p += (1.0 - cdf[s, x + y + 2]) * last[x, y]
+                table[x, y] = p
+        last, table = table, last
+    result = np.full((k, k), 0.5)
+    for a in range(k):
+        for b in range(a + 1, k):
+            result[a, b] = last[a, b - a - 1]
+            result[b, a] = 1.0 - result[a, b]
+    return result
+
+
+@kernel
+def pairs_by_gap(positions, order):
+    """How many pairs a ranking orders, by their distance in the centre: (n, k).
+
+    Pairs of unlisted items, which it does not order, are taken away at the distance that they have once the listed
+    items are gone (see `KendallLaw`).
+    """
+    n, k = positions.shape
+    gaps = np.zeros((n, k))
+    present = np.empty(k, dtype=np.intp)
+    unlisted = np.empty(k, dtype=np.intp)
+    for r in range(n):
+        n_present = 0
+        n_unlisted = 0
+        left = 0  # items not listed so far
+        for p in range(k):
+            place = positions[r, order[p]]
+            if not np.isnan(place):
+                present[n_present] = p
+                n_present += 1
+            if place == np.inf:
+                unlisted[n_unlisted] = left
+                n_unlisted += 1
+            left += not place < np.inf
+        _add_gaps(present, n_present, 1.0, gaps[r])
+        _add_gaps(unlisted, n_unlisted, -1.0, gaps[r])
+    return gaps
+
+
+@kernel
+def _add_gaps(places, m, sign, gaps):
+    """Count the distances between all pairs of the first m places, which climb."""
+    if m > 0 and places[m - 1] - places[0] == m - 1:  # no gap in them
+        for g in range(1, m):
+            gaps[g] += sign * (m - g)
+        return
+    for a in range(m):
+        for b in range(a + 1, m):
+            gaps[places[b] - places[a]] += sign
+
+
+@kernel
+def log_share_of_completions(row, order, powers, normalizers):
+    """Log probability of a ranking with missing items, without the pairs that it orders against the centre.
+
+    The stages of a full ranking are played through: at each, the next listed item or one of the missing items is
+    chosen. The state is the number of listed items chosen and the set of missing items chosen. ``powers[v]`` is
+    exp(-theta v), ``normalizers[s]`` that of a stage with s items left. Once all listed items are chosen, all that
+    may follow has probability 1.
+    """
+    k = row.shape[0]
+    listed = np.empty(k, dtype=np.intp)  # place in the centre, by place in the ranking
+    missing = np.empty(k, dtype=np.intp)
+    n_listed = 0
+    n_missing = 0
+    for p in range(k):
+        place = row[order[p]]
+        if np.isnan(place):
+            missing[n_missing] = p
+            n_missing += 1
+        elif place < np.inf:
+            listed[int(place) - 1] = p
+            n_listed += 1
+    before = np.zeros(n_missing, dtype=np.intp)  # ranked items, not yet chosen, before each missing one
+    for f in range(n_missing):
+        for p in range(missing[f]):
+            before[f] += not np.isnan(row[order[p]])
+    weight = np.zeros(1 << n_missing)
+    weight[0] = 1.0
+    log_scale = 0.0
+    for stage in range(n_listed):
+        after = np.zeros(1 << n_missing)
+        for chosen in range(1 << n_missing):
+            n_chosen = 0
+            for f in range(n_missing):
+                n_chosen += (chosen >> f) & 1
+            share = weight[chosen] / normalizers[k - stage - n_chosen]
+            passed = 0
+            in_front = 0  # missing items, not yet chosen, before the next listed one
+            for f in range(n_missing):
+                if not (chosen >> f) & 1:
+                    weight[chosen | (1 << f)] += share * powers[before[f] + passed]
+                    passed += 1
+                    in_front += missing[f] < listed[stage]
+            after[chosen] = share * powers[in_front]
+        for f in range(n_missing):
+            before[f] -= listed[stage] < missing[f]
+        largest = after.max()
+        if largest == 0.0:
+            return -np.inf
+        weight = after / largest
+        log_scale += np.log(largest)
+    return log_scale + np.log(weight.sum())
+
+
+# -- Cayley -------------------------------------------------------------------------------------------------------
+
+
+@kernel
+def _label_cycles(row, order, label):
+    """Number the cycles of the permutation that carries the centre to a full ranking; return how many there are."""
+    label[:] = -1
+    cycles = 0
+    for item in range(row.shape[0]):
+        if label[item] < 0:
+            while label[item] < 0:
+                label[item] = cycles
+                item = order[int(row[item]) - 1]
+            cycles += 1
+    return cycles
+
+
+@kernel
+def cayley_distances(positions, order):
+    """Number of items less number of cycles, for every ranking: (n,)."""
+    n, k = positions.shape
+    distance = np.empty(n)
+    label = np.empty(k, dtype=np.intp)
+    for r in range(n):
+        distance[r] = k - _label_cycles(positions[r], order, label)
+    return distance
+
+
+@kernel
+def same_cycle_weights(positions, weights, order):
+    """Weight of the rankings that hold two items in one cycle, for all pairs: (k, k).
+
+    To these rankings the centre comes nearer by 1 if the two items change places; from all others it moves away by 1.
+    """
+    n, k = positions.shape
+    same = np.zeros((k, k))
+    label = np.empty(k, dtype=np.intp)
+    for r in range(n):
+        _label_cycles(positions[r], order, label)
+        for i in range(k):
+            for j in range(k):
+                same[i, j] += weights[r] * (label[i] == label[j])
+    return same
+
+
+# -- footrule: open ends --------------------------------------------------------------------------------------------
+
+
+@kernel
+def footrule_table(k, phi):
+    """Weights of all ways to match the first p sources to the first p targets but for j of each: (k + 1, j).
+
+    A source or target still open when place p is passed will move by 1 more, so each of the 2 j ends costs phi. Rows
+    are scaled. Also, once nothing is open: log Z, mean and variance of the sum of |source - target|.
+    """
+    most = k // 2 + 1
+    weight = np.zeros((k + 1, most + 1))
+    first = np.zeros(most + 1)  # weight times distance, and times its square
+    second = np.zeros(most + 1)
+    weight[0, 0] = 1.0
+    log_scale = 0.0
+    for p in range(1, k + 1):
+        new_first = np.zeros(most + 1)
+        new_second = np.zeros(most + 1)
+        for j in range(min(p, k - p) + 1):
+            w = weight[p - 1, j] * (1 + 2 * j) + weight[p - 1, j + 1] * (j + 1) ** 2
+            m = first[j] * (1 + 2 * j) + first[j + 1] * (j + 1) ** 2
+            s = second[j] * (1 + 2 * j) + second[j + 1] * (j + 1) ** 2
+            if j > 0:
+                w += weight[p - 1, j - 1]
+                m += first[j - 1]
+                s += second[j - 1]
+            cost = phi ** (2 * j)
+            weight[p, j] = cost * w
+            new_first[j] = cost * (m + 2 * j * w)
+            new_second[j] = cost * (s + 4 * j * m + 4 * j * j * w)
+        scale = weight[p].max()
+        weight[p] /= scale
+        first = new_first / scale
+        second = new_second / scale
+        log_scale += np.log(scale)
+    total = weight[k, 0]
+    mean = first[0] / total
+    return weight, log_scale + np.log(total), mean, second[0] / total - mean * mean
+
+
+@kernel
+def footrule_draws(weight, uniforms):
+    """Permutations (places from 1) drawn with the table of `footrule_table`; three uniform numbers per place."""
+    n, k = uniforms.shape[:2]
+    draws = np.empty((n, k))
+    opened = np.empty(k + 1, dtype=np.intp)
+    sources = np.empty(k, dtype=np.intp)
+    targets = np.empty(k, dtype=np.intp)
+    for r in range(n):
+        opened[k] = 0
+        for p in range(k, 0, -1):  # how many ends were open after each place, from the last back
+            j = opened[p]
+            same = weight[p - 1, j] * (1 + 2 * j)
+            fewer = weight[p - 1, j - 1] if j > 0 else 0.0
+            u = uniforms[r, p - 1, 0] * (same + fewer + weight[p - 1, j + 1] * (j + 1) ** 2)
+            opened[p - 1] = j if u < same else (j - 1 if u < same + fewer else j + 1)
+        for p in range(k):
+            j = opened[p]
+            sources[j] = p
+            targets[j] = p
+            if opened[p + 1] < j:  # both new ends meet an old one
+                s = int(uniforms[r, p, 1] * j)
+                t = int(uniforms[r, p, 2] * j)
+                draws[r, sources[s]] = p + 1.0
+                draws[r, p] = targets[t] + 1.0
+                sources[s] = sources[j - 1]
+                targets[t] = targets[j - 1]
+            elif opened[p + 1] == j:  # one new end meets an old one, or they meet each other
+                a = int(uniforms[r, p, 1] * (1 + 2 * j))
+                if a == 2 * j:
+                    draws[r, p] = p + 1.0
+                elif a < j:
+                    draws[r, sources[a]] = p + 1.0
+                    sources[a] = p
+                else:
+                    draws[r, p] = targets[a - j] + 1.0
+                    targets[a - j] = p
+    return draws
+
+
+# -- any cost of placing: sums over sets ----------------------------------------------------------------------------
+
+
+@kernel
+def placement_table(cost, theta):
+    """Weights of all ways to put the first p sources on each set of p targets; log Z, mean and variance of the cost.
+
+    Putting source p on target j costs ``cost[p, j]`` and weighs exp(-theta cost): the last weight is a permanent.
+    """
+    k = cost.shape[0]
+    factor = np.exp(-theta * cost)
+    weight = np.zeros(1 << k)
+    first = np.zeros(1 << k)
+    second = np.zeros(1 << k)
+    weight[0] = 1.0
+    for taken in range((1 << k) - 1):
+        p = 0
+        for j in range(k):
+            p += (taken >> j) & 1
+        w = weight[taken]
+        m = first[taken]
+        s = second[taken]
+        for j in range(k):
+            if not (taken >> j) & 1:
+                c = cost[p, j]
+                f = factor[p, j]
+                to = taken | (1 << j)
+                weight[to] += f * w
+                first[to] += f * (m + c * w)
+                second[to] += f * (s + 2 * c * m + c * c * w)
+    mean = first[-1] / weight[-1]
+    return weight, np.log(weight[-1]), mean, second[-1] / weight[-1] - mean * mean
+
+
+@kernel
+def placement_draws(weight, cost, theta, uniforms):
+    """Permutations (places from 1) drawn with the table of `placement_table`, from the last source back."""
+    n, k = uniforms.shape
+    factor = np.exp(-theta * cost)
+    draws = np.empty((n, k))
+    for r in range(n):
+        taken = (1 << k) - 1
+        for p in range(k - 1, -1, -1):
+            u = uniforms[r, p] * weight[taken]
+            chosen = -1
+            for j in range(k):
+                if (taken >> j) & 1:
+                    w = weight[taken & ~(1 << j)] * factor[p, j]
+                    if w > 0.0:
+                        chosen = j
+                        if u < w:
+                            break
+                        u -= w
+            draws[r, p] = chosen + 1.0
+            taken &= ~(1 << chosen)
+    return draws
+
+
+@kernel
+def placement_particles(cost, theta, uniforms, resampling):
+    """Estimate the permanent behind `placement_table` by particles: log Z, mean and mean square of the cost.
+
+    Every particle puts one source after the other on a free target. Targets left behind will cost at least what the
+    next source would pay for them, so this is charged at once; a free target then weighs exp(-theta (cost now - cost
+    later)), and the sum of these weights, not the choice, tells how good a particle is. Particles are drawn anew by
+    their weights where these have become too unequal.
+    """
+    n, k = uniforms.shape
+    taken = np.zeros((n, k), dtype=np.bool_)
+    total = np.zeros(n)
+    log_weight = np.zeros(n)
+    log_scale = 0.0
+    share = np.empty(k)
+    for p in range(k):
+        for r in range(n):
+            largest = -np.inf
+            due = 0.0  # by how much the price of the targets left behind rises
+            for j in range(k):
+                if not taken[r, j]:
+                    later = cost[p + 1, j] if (j <= p) & (p + 1 < k) else 0.0
+                    share[j] = theta * (later - cost[p, j])
+                    largest = max(largest, share[j])
+                    due += later - (cost[p, j] if j < p else 0.0)
+            normalizer = 0.0
+            for j in range(k):
+                if not taken[r, j]:
+                    share[j] = np.exp(share[j] - largest)
+                    normalizer += share[j]
+            log_weight[r] += np.log(normalizer) + largest - theta * due
+            u = uniforms[r, p] * normalizer
+            chosen = -1
+            for j in range(k):
+                if not taken[r, j] and share[j] > 0.0:
+                    chosen = j
+                    if u < share[j]:
+                        break
+                    u -= share[j]
+            total[r] += cost[p, chosen]
+            taken[r, chosen] = True
+        top = log_weight.max()
+        weight = np.exp(log_weight - top)
+        if (weight.sum() ** 2 < 0.5 * n * (weight**2).sum()) & (p + 1 < k):
+            log_scale += top + np.log(weight.mean())
+            parents = np.empty(n, dtype=np.intp)
+            reached = weight[0]
+            parent = 0
+            for r in range(n):
+                while reached < (r + resampling[p]) * weight.mean() and parent + 1 < n:
+                    parent += 1
+                    reached += weight[parent]
+                parents[r] = parent
+            taken = taken[parents]
+            total = total[parents]
+            log_weight[:] = 0.0
+    top = log_weight.max()
+    weight = np.exp(log_weight - top)
+    mean = (weight * total).sum() / weight.sum()
+    return log_scale + top + np.log(weight.mean()), mean, (weight * total * total).sum() / weight.sum()
+
+
+@kernel
+def exchange_steps(places, cost, theta, first, second, log_uniforms):
+    """Metropolis steps, in place: two sources change targets if the cost falls, or else with odds exp(-theta rise)."""
+    n, steps = log_uniforms.shape
+    for r in range(n):
+        for t in range(steps):
+            a = first[r, t]
+            b = second[r, t]
+            x = int(places[r, a]) - 1
+            y = int(places[r, b]) - 1
+            rise = cost[a, y] + cost[b, x] - cost[a, x] - cost[b, y]
+            if log_uniforms[r, t] < -theta * rise:
+                places[r, a] = y + 1.0
+                places[r, b] = x + 1.0
