@@ -1,5 +1,9 @@
 """One ranking from many, and models of many around one."""
 
+from rankwise.aggregation.choice.active import next_pairs
+from rankwise.aggregation.choice.bradley_terry import BradleyTerry
+from rankwise.aggregation.choice.intervals import RankingIntervals, ranking_intervals
+from rankwise.aggregation.choice.plackett_luce import PlackettLuce
 from rankwise.aggregation.hodge import HodgeProjection, hodge_projection
 from rankwise.aggregation.long_lists import ListConsensus, aggregate_lists
 from rankwise.aggregation.median import Consensus, kemeny, kemeny_batch
@@ -21,13 +25,16 @@ from rankwise.aggregation.statistics import (
 from rankwise.aggregation.tournaments import copeland, kwiksort, mc4, schulze
 
 __all__ = [
+    "BradleyTerry",
     "Consensus",
     "GeneralizedMallows",
     "HodgeProjection",
     "ListConsensus",
     "Mallows",
     "MallowsMixture",
+    "PlackettLuce",
     "PreferenceMatrix",
+    "RankingIntervals",
     "aggregate_lists",
     "borda",
     "copeland",
@@ -44,8 +51,10 @@ __all__ = [
     "median_distance_bound",
     "median_excess_bound",
     "median_risk_bound",
+    "next_pairs",
     "noise_margin",
     "preference_matrix",
+    "ranking_intervals",
     "sample_mallows",
     "sample_plackett_luce",
     "schulze",

@@ -1,0 +1,263 @@
+"""Plackett-Luce: rankings as repeated choices of the best item left, with ties by Davidson and Luce."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+
+from rankwise._random import check_generator
+from rankwise._typing import ArrayLike, FloatArray, IntArray, RandomState
+from rankwise.aggregation.choice import _jit
+from rankwise.aggregation.choice.bradley_terry import pair_probabilities
+from rankwise.aggregation.choice.maximum import (
+    check_connected,
+    check_options,
+    maximize,
+    positions_by_worth,
+    rankings_of,
+    require_fitted,
+)
+from rankwise.aggregation.samplers import sample_plackett_luce
+from rankwise.data import Rankings
+
+# Buckets of t items need symmetric polynomials of degree t, which lose digits as t grows.
+_LARGEST_BUCKET = 4
+
+
+@dataclass(eq=False)
+class PlackettLuce:
+    r"""The Plackett-Luce model of rankings, by maximum likelihood.
+
+    *Definition.* Item i has the worth :math:`\alpha_i = e^{u_i}`. A ranking is built from the best place down: the
+    next bucket C (a single item, or items that tie) is chosen among the items S that are left with probability
+
+    .. math:: P(C \mid S) = \frac{f(C)}{\sum_{C' \subseteq S} f(C')}, \qquad
+              f(C) = \delta_{|C|} \Bigl(\prod_{i \in C} \alpha_i\Bigr)^{1/|C|}, \qquad \delta_1 = 1.
+
+    Without ties this is :math:`\alpha_i / \sum_{j \in S} \alpha_j`, and i comes before j with probability
+    :math:`\alpha_i / (\alpha_i + \alpha_j)`. Missing items are in no S; unlisted items are in every S and are never
+    chosen, so top-k rankings have their exact likelihood.
+
+    Parameters
+    ----------
+    prior : float, default=0.0
+        Precision of a normal prior of mean 0 on every :math:`u_i` and :math:`\log\delta_t`: the log likelihood is
+        reduced by ``prior / 2`` times their sum of squares. 0 is maximum likelihood, which exists only if a chain of
+        preferences leads from every item to every other; `fit` raises an error that names the groups where it does
+        not. With a positive prior every set of rankings can be fitted, and an item that nobody ranked gets
+        the worth of the average item.
+    max_iter : int, default=1000
+        Most iterations.
+    tol : float, default=1e-10
+        Stop when a further step promises less gain in log likelihood than this times the smallest weight.
+
+    Attributes
+    ----------
+    log_worth_ : ndarray of shape (n_items,)
+        u, higher = better, of mean 0.
+    se_ : ndarray of shape (n_items,)
+        Standard errors of ``log_worth_`` (of its difference from the mean of all items).
+    covariance_ : ndarray of shape (n_items, n_items) or None
+        Inverse of the information (with the prior), from which differences of worths get their standard errors.
+        Beyond 2,000 items it is None, and ``se_`` is NaN.
+    tie_strength_ : ndarray of shape (largest_bucket - 1,)
+        :math:`\delta_2, \delta_3, \ldots`; 0 for sizes that do not occur, empty without ties.
+    log_likelihood_ : float
+        Of the rankings, without the prior.
+    n_iter_ : int
+        Iterations made.
+    items_ : tuple
+        Names of the items.
+
+    Notes
+    -----
+    The log likelihood is concave. Newton's method finds its maximum; beyond 2,000 items L-BFGS does. Buckets of more
+    than four items are refused.
+
+    References
+    ----------
+    .. [1] R. L. Plackett (1975). The analysis of permutations. Applied Statistics 24, 193-202.
+    .. [2] D. R. Hunter (2004). MM algorithms for generalized Bradley-Terry models. Annals of Statistics 32, 384-406.
+    .. [3] D. Firth, I. Kosmidis, H. L. Turner (2019). Davidson-Luce model for multi-item choice with ties.
+       arXiv:1909.07123.
+
+    Examples
+    --------
+    >>> from rankwise.aggregation.choice import PlackettLuce
+    >>> model = PlackettLuce().fit([[1, 2, 3], [2, 1, 3], [1, 3, 2], [3, 2, 1]])
+    >>> model.log_worth_.round(3)
+    array([ 0.321,  0.055, -0.376])
+    >>> model.mode()
+    array([1., 2., 3.])
+    """
+
+    prior: float = 0.0
+    max_iter: int = 1000
+    tol: float = 1e-10
+
+    log_worth_: FloatArray = field(init=False, repr=False)
+    se_: FloatArray = field(init=False, repr=False)
+    covariance_: FloatArray | None = field(init=False, repr=False)
+    tie_strength_: FloatArray = field(init=False, repr=False)
+    log_likelihood_: float = field(init=False, repr=False)
+    n_iter_: int = field(init=False, repr=False)
+    items_: tuple[Hashable, ...] = field(init=False, repr=False)
+
+    def fit(self, rankings: ArrayLike, sample_weight: ArrayLike | None = None) -> PlackettLuce:
+        """Estimate the worths.
+
+        Parameters
+        ----------
+        rankings : array-like of shape (n_rankings, n_items) or Rankings
+            Positions, 1 = best, of any kind: full, tied, top-k, incomplete.
+        sample_weight : array-like of shape (n_rankings,), optional
+            How often each ranking counts; by default the weights of the Rankings, else ones.
+
+        Returns
+        -------
+        PlackettLuce
+            The model itself.
+        """
+        check_options(self.prior, self.max_iter, self.tol)
+        source = Rankings(rankings, weights=sample_weight)
+        if source.n_items < 2:
+            raise ValueError("worths compare items, but there is only one")
+        counted = np.flatnonzero(source.weights)
+        source = source if len(counted) == len(source) else source[counted]
+        choices = _flatten(source)
+        _refuse_large_ties(choices, counted)
+        if self.prior == 0:
+            above, below = _jit.links(*choices)
+            check_connected(above, below, source.items)
+        k, weights = source.n_items, source.weights
+        largest = int(choices.stage_size.max(initial=1))
+        # A size that nobody chose has strength 0 and is no parameter.
+        occurs = np.flatnonzero(np.bincount(choices.stage_size, minlength=largest + 1)[2:] > 0)
+        kept = np.concatenate([np.arange(k), k + occurs])
+
+        def moments(theta: FloatArray, with_information: bool) -> tuple[float, FloatArray, FloatArray]:
+            if largest == 1:
+                order, row_start, _, stage_start = choices
+                return _jit.strict_moments(order, row_start, stage_start, weights, theta, with_information)
+            log_tie = np.full(largest, -np.inf)
+            log_tie[0] = 0.0
+            log_tie[1 + occurs] = theta[k:]
+            value, gradient, information = _jit.tied_moments(*choices, weights, theta[:k], log_tie, with_information)
+            return value, gradient[kept], information[np.ix_(kept, kept)] if with_information else information
+
+        found = maximize(
+            moments,
+            k,
+            len(kept),
+            prior=self.prior,
+            max_iter=self.max_iter,
+            tol=self.tol,
+            lightest=float(weights.min(initial=np.inf)),
+            bounded=largest == 1,
+        )
+        self.log_worth_ = found.parameters[:k]
+        self.tie_strength_ = np.zeros(largest - 1)
+        self.tie_strength_[occurs] = np.exp(found.parameters[k:])
+        self.covariance_ = None if found.covariance is None else found.covariance[:k, :k]
+        self.se_ = np.full(k, np.nan) if self.covariance_ is None else np.sqrt(self.covariance_.diagonal())
+        self.log_likelihood_ = found.log_likelihood
+        self.n_iter_ = found.n_iter
+        self.items_ = source.items
+        return self
+
+    def sample(self, n: int = 1, random_state: RandomState = None) -> Rankings:
+        """Draw full rankings (with ties, if the model has them).
+
+        Parameters
+        ----------
+        n : int, default=1
+            Number of rankings.
+        random_state : None, int, Generator or RandomState
+            Where the random numbers come from.
+
+        Returns
+        -------
+        Rankings
+        """
+        require_fitted(self)
+        if len(self.tie_strength_) == 0:
+            return Rankings(sample_plackett_luce(self.log_worth_, n, random_state), self.items_)
+        if n < 0:
+            raise ValueError(f"n is {n}, but the number of draws must not be negative")
+        uniforms = check_generator(random_state).random((n, 2 * len(self.items_)))
+        return Rankings(_jit.sample_tied(self.log_worth_, self._log_tie(), uniforms), self.items_)
+
+    def logpmf(self, rankings: ArrayLike) -> FloatArray:
+        """Log probability of each ranking, given the set of items that it holds.
+
+        Parameters
+        ----------
+        rankings : array-like of shape (n_rankings, n_items) or Rankings
+            Positions of the items of the fit, in the same columns. A top-k ranking has the summed probability of all
+            rankings that begin like it; one that compares nothing has probability 1.
+
+        Returns
+        -------
+        ndarray of shape (n_rankings,)
+            ``-inf`` for ties of a size that the model has not met.
+        """
+        require_fitted(self)
+        source = rankings_of(self.items_, rankings)
+        return _jit.log_probabilities(*_flatten(source), self.log_worth_, self._log_tie())
+
+    def mode(self) -> FloatArray:
+        """The most probable ranking without ties, as positions: items by decreasing worth (equal worths tie)."""
+        require_fitted(self)
+        return positions_by_worth(self.log_worth_)
+
+    def pairwise_probabilities(self) -> FloatArray:
+        """Probability of i before j when only the two are compared, ties counted half: (n_items, n_items).
+
+        Without ties in the model this is also the probability of i before j in a ranking of any set of items.
+        """
+        require_fitted(self)
+        before, tied = pair_probabilities(self.log_worth_, self._pair_tie_strength())
+        return before + tied / 2
+
+    def tie_probabilities(self) -> FloatArray:
+        """Probability that i and j tie when only the two are compared: (n_items, n_items), zero diagonal."""
+        require_fitted(self)
+        return pair_probabilities(self.log_worth_, self._pair_tie_strength())[1]
+
+    def _pair_tie_strength(self) -> float:
+        return float(self.tie_strength_[0]) if len(self.tie_strength_) else 0.0
+
+    def _log_tie(self) -> FloatArray:
+        with np.errstate(divide="ignore"):
+            return np.log(np.concatenate([[1.0], self.tie_strength_]))
+
+
+# ---------------------------------------------------------------------------------------------------------------
+
+
+class _Choices(NamedTuple):
+    """Rankings laid flat; see `_jit`."""
+
+    order: IntArray
+    row_start: IntArray
+    stage_size: IntArray
+    stage_start: IntArray
+
+
+def _flatten(rankings: Rankings) -> _Choices:
+    return _Choices(*_jit.flatten(rankings.positions))
+
+
+def _refuse_large_ties(choices: _Choices, rows: IntArray) -> None:
+    too_large = choices.stage_size > _LARGEST_BUCKET
+    if too_large.any():
+        stage = int(np.argmax(too_large))
+        row = rows[int(np.searchsorted(choices.stage_start, stage, side="right")) - 1]
+        raise ValueError(
+            f"ranking {row} ties {choices.stage_size[stage]} items, but the likelihood of ties goes up to "
+            f"{_LARGEST_BUCKET}. If they are the items that were left over at the end, mark them as unlisted (inf); "
+            "else break the ties, or leave such rankings out"
+        )
