@@ -43,7 +43,7 @@ class RankwiseFormatError(ValueError):
         cure: str | None = None,
     ) -> None:
         self.problem = problem.rstrip(".")
-        self.path = None if path is None else os.fspath(path)
+        self.path = None if path is None else _text_of(path)
         self.line = line
         self.column = column
         self.cure = cure
@@ -59,6 +59,11 @@ class RankwiseFormatError(ValueError):
     def __reduce__(self) -> tuple[object, ...]:
         # Exceptions pickle by their args alone; keyword arguments need help to cross process borders.
         return (_rebuild, (self.problem, self.path, self.line, self.column, self.cure))
+
+
+def _text_of(path: object) -> str:
+    """A path as text, whatever was given for one: an error must not fail over the name of the file."""
+    return os.fsdecode(path) if isinstance(path, str | bytes | os.PathLike) else repr(path)
 
 
 def _rebuild(

@@ -19,10 +19,12 @@ import rankwise
 ENVIRONMENT = {name: value for name, value in os.environ.items() if name != "RANKWISE_DATA"} | {"COLUMNS": "100"}
 
 
-def run(*arguments: str, cwd: Path | None = None, **options: Any) -> subprocess.CompletedProcess[str]:
+def run(
+    *arguments: str, cwd: Path | None = None, env: dict[str, str] | None = None, **options: Any
+) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-W", "error", "-m", "rankwise", *arguments]
-    options = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **options}
-    return subprocess.run(command, cwd=cwd, env=ENVIRONMENT, text=True, timeout=120, **options)
+    options = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "encoding": "utf-8", **options}
+    return subprocess.run(command, cwd=cwd, env=ENVIRONMENT | (env or {}), timeout=120, **options)
 
 
 def chunks_until_closed(terminal: int) -> Iterator[bytes]:
@@ -76,6 +78,51 @@ def test_quickstart_prints_tables_and_writes_the_report(tmp_path: Path) -> None:
     assert (tmp_path / "rankwise-quickstart.html").stat().st_size < 500_000
 
 
+@pytest.fixture
+def survey(tmp_path: Path) -> Path:
+    """Twelve people, some of whom leave a drink out."""
+    rows = [f"{20 + i},{('Rome', 'Köln')[i % 2]},{'1,2,3' if i % 3 else '2,1,'}" for i in range(12)]
+    path = tmp_path / "my survey.csv"
+    path.write_text("age,city,rank_tea,rank_café,rank_milk\n" + "\n".join(rows) + "\n", encoding="utf-8")
+    return path
+
+
+def test_quickstart_reads_a_file(survey: Path) -> None:
+    done = run("quickstart", "--data", survey.name, cwd=survey.parent)
+    assert done.returncode == 0
+    assert done.stderr == ""
+    for words in ("Data: my survey.csv", "incomplete", "café", "age, city=Köln, city=Rome", "Borda consensus"):
+        assert words in done.stdout
+    assert "--data &#x27;my survey.csv&#x27;" in (survey.parent / "rankwise-quickstart.html").read_text("utf-8")
+
+
+@pytest.mark.parametrize("form", [[], ["--json"]])
+def test_a_terminal_without_the_letters_gets_the_results_all_the_same(form: list[str], survey: Path) -> None:
+    ascii_alone = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    done = run("quickstart", "--data", survey.name, *form, cwd=survey.parent, env=ascii_alone)
+    assert done.returncode == 0
+    assert done.stderr == ""
+    if form:
+        assert {standing["item"] for standing in json.loads(done.stdout)["consensus"]} == {"tea", "café", "milk"}
+    else:
+        assert "caf?" in done.stdout
+
+
+def test_the_report_does_not_replace_the_data(survey: Path) -> None:
+    before = survey.read_bytes()
+    done = run("quickstart", "--data", str(survey), "--out", str(survey))
+    assert done.returncode == 1
+    assert "would replace the data" in done.stderr
+    assert survey.read_bytes() == before
+
+
+def test_a_wrong_data_folder_leaves_the_shipped_data(tmp_path: Path) -> None:
+    done = run("quickstart", cwd=tmp_path, env={"RANKWISE_DATA": "/nope"})
+    assert done.returncode == 0
+    assert "150 (5 distinct)" in done.stdout
+    assert "RANKWISE_DATA names /nope" in done.stdout
+
+
 def test_json_goes_to_stdout_and_progress_to_the_terminal(tmp_path: Path) -> None:
     ours, theirs = pty.openpty()
     report = tmp_path / "iris.html"
@@ -103,6 +150,7 @@ def test_an_unknown_data_set_is_one_line_that_says_what_there_is(name: str, tmp_
     assert done.stderr.count("\n") == 1
     assert done.stderr.startswith("rankwise: no label ranking data set is named")
     assert "iris" in done.stderr
+    assert "--data survey.csv" in done.stderr
     assert list(tmp_path.iterdir()) == []
 
 
@@ -148,3 +196,20 @@ def test_a_closed_pipe_is_no_drama(form: list[str], tmp_path: Path) -> None:
     os.close(write_end)
     assert done.stderr == ""
     assert (tmp_path / "rankwise-quickstart.html").exists()
+
+
+@pytest.mark.parametrize("in_vain", ["", "it cannot be kept"])
+def test_warmup_says_so_if_it_is_in_vain(
+    in_vain: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from rankwise.cli import warmup
+    from rankwise.cli.app import app
+
+    calls: list[str] = []
+    monkeypatch.setattr(warmup, "STEPS", {"one": lambda: calls.append("one"), "two": lambda: calls.append("two")})
+    monkeypatch.setattr(warmup, "why_in_vain", lambda: in_vain)
+    assert app(["warmup"], standalone_mode=False) in (None, 0)
+    assert calls == ["one", "two"]
+    captured = capsys.readouterr()
+    assert captured.out == ("" if in_vain else "Compiled: one, two.\n")
+    assert captured.err == (f"rankwise: {in_vain}\n" if in_vain else "")

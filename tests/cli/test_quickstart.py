@@ -9,11 +9,11 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 from sklearn.model_selection import KFold
-from sklearn.utils import Bunch
 
 from rankwise import Rankings
 from rankwise.cli import quickstart as module
 from rankwise.cli.quickstart import Quickstart, analyse
+from rankwise.cli.sources import Source
 from rankwise.cli.tables import tables_of
 from rankwise.datasets import load_label_ranking
 
@@ -107,14 +107,84 @@ def test_large_data_are_sampled_and_the_tables_say_so(monkeypatch: pytest.Monkey
     assert "on a sample of 60 rankings" in shown
 
 
-def test_incomplete_rankings_go_without_the_regressors(monkeypatch: pytest.MonkeyPatch) -> None:
-    rows = [[1, 2, 3], [2, 1, NAN], [1, 1, 2], [1, NAN, float("inf")]] * 10
-    bunch = Bunch(X=np.arange(80.0).reshape(40, 2), y=Rankings(rows), feature_names=["a", "b"])
-    monkeypatch.setattr(module, "load_label_ranking", lambda name: bunch)
+def look_at(rows: list[list[float]], monkeypatch: pytest.MonkeyPatch, n_features: int = 2) -> Quickstart:
+    """The results for made-up rankings; warnings are errors here."""
+    X = np.arange(float(len(rows) * n_features)).reshape(len(rows), n_features)
+    source = Source(Rankings(rows), X, [f"x{i}" for i in range(n_features)], [])
+    monkeypatch.setattr(module.sources, "load", lambda name: source)
     result = analyse("mine")
+    json.dumps(result.as_dict(), allow_nan=False)
+    return result
+
+
+def test_incomplete_rankings_go_without_the_regressors(monkeypatch: pytest.MonkeyPatch) -> None:
+    result = look_at([[1, 2, 3], [2, 1, NAN], [1, 1, 2], [1, NAN, float("inf")]] * 10, monkeypatch)
     assert (result.description.n_with_ties, result.description.n_with_unlisted) == (10, 10)
     assert result.description.n_with_missing == 20
     assert len(result.baselines) == 1
     shown = str(tables_of(result))
     assert "20 (50%)" in shown
     assert "need rankings without missing items" in shown
+
+
+@pytest.mark.parametrize("n", [1, 3, 5])
+def test_few_rankings_go_without_baselines(n: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    result = look_at([[1, 2, 3], [2, 1, 3], [1, 2, 3], [1, 3, 2], [1, 1, 1]][:n], monkeypatch)
+    assert result.baselines == []
+    assert "fewer than 10 rankings" in str(tables_of(result))
+    assert (result.agreement.to_each_other is None) == (n == 1)
+
+
+def test_neighbours_are_no_more_than_the_training_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    names = [baseline.name for baseline in look_at([[1, 2, 3], [2, 1, 3], [3, 1, 2]] * 4, monkeypatch).baselines]
+    assert names[1] == "9 nearest neighbours on positions"  # of 12 rows, the largest fold tests 3
+
+
+def test_without_features_there_is_nothing_to_learn_from(monkeypatch: pytest.MonkeyPatch) -> None:
+    result = look_at([[1, 2, 3], [2, 1, 3]] * 10, monkeypatch, n_features=0)
+    assert result.baselines == []
+    assert len(result.consensus) == 3
+    assert "no features" in str(tables_of(result))
+
+
+def test_rankings_that_tie_everything(monkeypatch: pytest.MonkeyPatch) -> None:
+    result = look_at([[1, 1, 1]] * 12, monkeypatch)
+    assert result.baselines == []
+    assert "tie all" in str(tables_of(result))
+    # One fold in five or more holds nothing to judge.
+    assert len(look_at([[1, 1, 1]] * 11 + [[1, 2, 3]], monkeypatch).baselines) == 3
+
+
+def test_missing_features_are_filled_in(monkeypatch: pytest.MonkeyPatch) -> None:
+    X = np.array([[0.0, NAN], [1.0, NAN], [NAN, NAN]] * 4)
+    source = Source(Rankings([[1, 2], [2, 1], [1, 2]] * 4), X, ["a", "b"], [])
+    monkeypatch.setattr(module.sources, "load", lambda name: source)
+    assert len(analyse("mine").baselines) == 3
+
+
+def test_an_item_that_nobody_compares_is_left_out_of_the_consensus(monkeypatch: pytest.MonkeyPatch) -> None:
+    result = look_at([[1, 2, NAN, NAN], [1, 2, NAN, NAN], [NAN, NAN, NAN, 1]], monkeypatch)
+    assert [(standing.item, standing.mean_rank) for standing in result.consensus] == [("0", 1), ("1", 2)]
+    assert result.never_compared == ["2", "3"]
+    assert "no ranking compares 2, 3 with another item" in str(tables_of(result))
+
+
+def test_an_item_that_only_some_folds_compare(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert len(look_at([[1, 2, NAN]] * 11 + [[1, 2, 3]], monkeypatch).baselines) == 1
+
+
+def test_rankings_that_compare_nothing_are_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(ValueError, match="no ranking of mine compares two items"):
+        look_at([[1, NAN], [NAN, 1]], monkeypatch)
+
+
+def test_a_weight_counts_as_so_many_rankings(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows, weights = [[1, 2, 3], [3, 1, 2], [2, 1, 3]], [3, 1, 2]
+    often = look_at([row for row, weight in zip(rows, weights, strict=True) for _ in range(weight)], monkeypatch)
+    source = Source(Rankings(rows, weights=weights), np.empty((3, 0)), [], [])
+    monkeypatch.setattr(module.sources, "load", lambda name: source)
+    weighted = analyse("mine")
+    assert weighted.consensus == often.consensus
+    assert weighted.agreement.to_consensus == pytest.approx(often.agreement.to_consensus)
+    assert weighted.agreement.to_each_other == pytest.approx(often.agreement.to_each_other)
+    assert "3 of total weight 6" in str(tables_of(weighted))

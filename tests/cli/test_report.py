@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from rankwise import Rankings
-from rankwise.cli.quickstart import Agreement, Baseline, Description, Quickstart, Standing
+from rankwise.cli.baselines import Baseline
+from rankwise.cli.quickstart import Agreement, Description, Quickstart, Standing
 from rankwise.cli.report import write_report
 
 VOID = {"meta", "br", "hr", "img", "link", "input"}
@@ -55,12 +56,14 @@ def result() -> Quickstart:
     return Quickstart(
         data=HOSTILE,
         seed=7,
-        description=Description(2, 3, "incomplete", 2, 0, 0, 1, 1, [HOSTILE]),
+        description=Description(2, 2.0, 3, "incomplete", 2, 0, 0, 1, 1, [HOSTILE], [HOSTILE]),
         consensus=[Standing("b", 1, 0.5, 1.5), Standing(HOSTILE, 1, 0.5, 1.5), Standing("c", 2, 0.0, 3.0)],
-        agreement=Agreement(0.25, 0.5, 2),
+        never_compared=[HOSTILE],
+        agreement=Agreement(0.25, None, 2),
         n_folds=5,
         n_learned=2,
         baselines=[Baseline("constant", 0.125, 0.0625)],
+        baselines_left_out="others",
         versions={"rankwise": "1"},
         rankings=rankings,
     )
@@ -74,12 +77,33 @@ def page(result: Quickstart, tmp_path: Path) -> str:
 
 def test_the_page_holds_the_numbers_and_the_pictures(page: str) -> None:
     parsed = Page(page)
-    for words in ("0.250", "0.500", "0.125", "± 0.062", "50.0%", "--seed 7", "rankwise 1"):
+    for words in ("0.250", "nothing to compare", "0.125", "0.062", "50.0%", "others", "--seed 7", "rankwise 1"):
         assert words in parsed.text
     assert parsed.tags.count("svg") == 2
-    assert "rankings with row before column" in parsed.text
+    assert parsed.tags.count("h2") == 6  # four tables and two pictures
+    assert "before column" in parsed.text
     assert "position (1 = best)" in parsed.text
     assert parsed.text.count("missing") >= 2  # the description and the column of the picture
+
+
+def test_numbers_are_not_broken_into_lines(page: str) -> None:
+    assert '<td class="number">50.0%</td>' in page
+    assert "<td>constant</td>" in page
+    assert ".number { white-space: nowrap }" in page
+    assert "anywhere" not in page.partition("th, td {")[2]
+
+
+def test_without_baselines_there_is_no_empty_table(result: Quickstart, tmp_path: Path) -> None:
+    write_report(dataclasses.replace(result, baselines=[], baselines_left_out="none: why"), tmp_path / "report.html")
+    page = Page((tmp_path / "report.html").read_text(encoding="utf-8"))
+    assert page.tags.count("table") == 3
+    assert "none: why" in page.text
+
+
+def test_a_file_whose_name_is_no_text_can_be_reported(result: Quickstart, tmp_path: Path) -> None:
+    write_report(dataclasses.replace(result, data="caf\udce9 1.csv"), tmp_path / "report.html")
+    page = Page((tmp_path / "report.html").read_text(encoding="utf-8"))
+    assert "--data 'caf? 1.csv'" in page.text
 
 
 def test_the_page_loads_nothing(page: str) -> None:

@@ -3,28 +3,25 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterable
 from pathlib import Path
 
+import numba
 import pytest
 
-from rankwise.cli.warmup import STEPS
+import rankwise
+from rankwise.cli.warmup import STEPS, kernels
 
 UNREACHED_KERNELS = """
-import importlib, pkgutil, sys
-import numba.core.dispatcher
-import rankwise
-from rankwise.cli.warmup import STEPS
+import sys
+from rankwise.cli.warmup import STEPS, kernels
 
 for name in sys.argv[1:]:
     STEPS[name]()
-for module in pkgutil.walk_packages(rankwise.__path__, "rankwise."):
-    if module.name.endswith("._jit"):
-        for name, value in vars(importlib.import_module(module.name)).items():
-            if isinstance(value, numba.core.dispatcher.Dispatcher) and not value.signatures:
-                print(f"{module.name}.{name}")
+print(*(name for name, kernel in kernels() if not kernel.signatures))
 """
 
 
@@ -43,4 +40,40 @@ def test_every_kernel_is_reached(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_the_check_finds_a_kernel_that_is_not_reached(tmp_path: Path) -> None:
-    assert "rankwise.data._jit.list_pairs" in unreached_kernels(tmp_path, ["samplers"])
+    assert "rankwise.data._jit.list_pairs" in unreached_kernels(tmp_path, ["agreement"])
+
+
+@pytest.mark.skipif(numba.config.DISABLE_JIT, reason="without compilation there are no kernels")
+def test_every_file_of_kernels_is_known() -> None:
+    files = Path(rankwise.__file__).parent.rglob("_jit.py")
+    assert {name.split(".")[-3] for name, _ in kernels()} == {file.parent.name for file in files}
+
+
+WHY_IN_VAIN = "from rankwise.cli.warmup import why_in_vain; print(why_in_vain())"
+
+
+def why_in_vain(**environment: str) -> str:
+    command = [sys.executable, "-c", WHY_IN_VAIN]
+    done = subprocess.run(command, env=os.environ | environment, capture_output=True, text=True, check=True)
+    return done.stdout.strip()
+
+
+def test_a_cache_that_can_be_written_is_fine(tmp_path: Path) -> None:
+    assert why_in_vain(NUMBA_CACHE_DIR=str(tmp_path), NUMBA_DISABLE_JIT="0") == ""
+
+
+def test_nothing_can_be_kept_without_a_folder_to_write_to(tmp_path: Path) -> None:
+    # Files where folders should be stop even the superuser, who may write to every folder.
+    package = tmp_path / "rankwise"
+    shutil.copytree(Path(rankwise.__file__).parent, package, ignore=shutil.ignore_patterns("__pycache__"))
+    for kernels_file in package.rglob("_jit.py"):
+        kernels_file.with_name("__pycache__").touch()
+    nowhere = str(package / "__init__.py" / "nowhere")
+    folders = {"NUMBA_CACHE_DIR": nowhere, "HOME": nowhere, "XDG_CACHE_HOME": nowhere, "PYTHONPATH": str(tmp_path)}
+    words = why_in_vain(**folders, PYTHONDONTWRITEBYTECODE="1", NUMBA_DISABLE_JIT="0")
+    assert "cannot be kept" in words
+    assert "NUMBA_CACHE_DIR" in words
+
+
+def test_nothing_is_compiled_where_that_is_turned_off() -> None:
+    assert "NUMBA_DISABLE_JIT" in why_in_vain(NUMBA_DISABLE_JIT="1")

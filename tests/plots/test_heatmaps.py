@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import itertools
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -62,8 +63,8 @@ def test_pairwise_shares_and_counts(drinks: Rankings) -> None:
 
 def test_pairwise_cells_say_share_and_number_of_rankings(drinks: Rankings) -> None:
     display = PairwisePreferenceDisplay.from_rankings(drinks)
-    assert words_at(display, 0, 1) == ["80", "5"]
-    assert words_at(display, 1, 2) == ["100", "2"]
+    assert words_at(display, 0, 1) == ["80%", "5"]
+    assert words_at(display, 1, 2) == ["100%", "2"]
     assert words_at(display, 0, 3) == ["0"]  # grey: nobody orders the pair
     assert words_at(display, 2, 2) == []
     assert tick_names(display.ax_.xaxis) == tick_names(display.ax_.yaxis) == ["milk", "tea", "juice", "water"]
@@ -82,7 +83,7 @@ def test_position_shares_with_unlisted_and_missing(drinks: Rankings) -> None:
     expected = np.array([[0.8, 0.2, 0, 0, 0], [0.2, 0.4, 0, 0.4, 0], [0, 0.2, 0.2, 0.6, 0], [0, 0, 0, 0, 1]])
     np.testing.assert_allclose(display.shares, expected)
     np.testing.assert_allclose(shown(display), expected)
-    assert words_at(display, 1, 3) == ["40"]
+    assert words_at(display, 1, 3) == ["40%"]
     assert tick_names(display.ax_.xaxis) == ["1", "2", "3", "unlisted", "missing"]
     assert display.mesh_.get_clim() == (0, 0.8)  # the missing column does not wash out the others
 
@@ -118,7 +119,11 @@ def test_many_items_are_drawn_without_numbers_and_with_few_labels(display: Any) 
     positions = random_positions(np.random.default_rng(0), 5, 100, "full")
     drawn = display.from_rankings(positions)
     assert drawn.text_ == []
-    assert len(tick_names(drawn.ax_.yaxis)) <= 40
+    drawn.figure_.draw_without_rendering()
+    for axis in (drawn.ax_.xaxis, drawn.ax_.yaxis):
+        boxes = [label.get_window_extent() for label in axis.get_ticklabels()]
+        assert len(boxes) > 5
+        assert not any(a.overlaps(b) for a, b in itertools.pairwise(boxes))
     file = io.BytesIO()
     drawn.figure_.savefig(file, format="svg")
     assert len(file.getvalue()) < 500_000
@@ -141,9 +146,40 @@ def test_items_that_nobody_compares_are_drawn_last(display: Any) -> None:
     assert list(display.from_rankings(Rankings([[NAN, 1, 1]], items=["a", "b", "c"])).items) == ["a", "b", "c"]
 
 
-def test_rankings_without_weight_have_no_shares_of_positions() -> None:
-    with pytest.raises(ValueError, match="no weight"):
-        PositionHeatmapDisplay.from_rankings(Rankings([[1, 2]], weights=[0]))
+@pytest.mark.parametrize("display", DISPLAYS)
+@pytest.mark.parametrize("rankings", [Rankings([[1, 2]], weights=[0]), Rankings(np.empty((0, 2)))])
+def test_no_rankings_are_an_error(display: Any, rankings: Rankings) -> None:
+    with pytest.raises(ValueError, match="no ranking of positive weight"):
+        display.from_rankings(rankings)
+
+
+def test_where_nothing_is_listed_a_share_of_0_has_the_lightest_colour() -> None:
+    display = PositionHeatmapDisplay.from_rankings([[INF, INF], [INF, INF]])
+    assert display.mesh_.get_clim() == (0, 1)
+    np.testing.assert_array_equal(display.shares, [[0, 1], [0, 1]])
+
+
+def test_columns_apart_are_named_however_many_there_are() -> None:
+    positions = random_positions(np.random.default_rng(0), 5, 100, "full")
+    positions[:, :10] = INF
+    positions[:, 10:12] = NAN
+    names = tick_names(PositionHeatmapDisplay.from_rankings(positions).ax_.xaxis)
+    assert names[-2:] == ["unlisted", "missing"]
+    assert len(names) < 40
+
+
+@pytest.mark.parametrize("display", DISPLAYS)
+def test_numbers_are_left_out_of_cells_that_are_too_small(display: Any) -> None:
+    positions = random_positions(np.random.default_rng(0), 5, 12, "full")
+    assert display.from_rankings(positions).text_
+    assert display.from_rankings(positions, ax=plt.figure(figsize=(3, 3)).add_subplot()).text_ == []
+
+
+@pytest.mark.parametrize("display", DISPLAYS)
+def test_a_title_of_the_user_is_the_only_one(display: Any, drinks: Rankings) -> None:
+    ax = display.from_rankings(drinks).ax_
+    ax.set_title("mine")
+    assert [ax.get_title(loc) for loc in ("left", "center", "right")] == ["", "mine", ""]
 
 
 def test_importing_the_displays_leaves_matplotlib_alone() -> None:

@@ -7,6 +7,8 @@ Results go to stdout, progress and problems to stderr. Everything heavy is impor
 
 from __future__ import annotations
 
+import io
+import sys
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -34,7 +36,7 @@ class _OneLineErrors(TyperGroup):
 app = typer.Typer(
     name="rankwise",
     cls=_OneLineErrors,
-    help="Learn from rankings: consensus, label ranking, learning to rank.",
+    help="Look at rankings: describe, find a consensus, measure predictions.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -43,22 +45,26 @@ app = typer.Typer(
 
 def main() -> None:
     """Run the command line and end the process with its exit code."""
+    for stream in (sys.stdout, sys.stderr):
+        # A name that the terminal cannot show must not end the command after its work is done.
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
     app(prog_name="rankwise")
 
 
 @app.command()
 def quickstart(
-    data: Annotated[str, typer.Option(help="Name of a label-ranking data set.")] = "iris",
+    data: Annotated[str, typer.Option(help="Name of a data set, or a file of rankings.")] = "iris",
     seed: Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Same seed, same numbers.")] = 0,
     out: Annotated[Path, typer.Option(help="Where to write the report.")] = Path("rankwise-quickstart.html"),
     as_json: Annotated[bool, typer.Option("--json", help="Print the results as JSON.")] = False,
 ) -> None:
-    """Look at a data set: description, consensus, baselines, and a report with pictures."""
+    """Look at rankings: description, consensus, agreement, baselines, and a report with pictures."""
     from rankwise.cli import console
     from rankwise.cli.quickstart import analyse
     from rankwise.cli.report import check_writable, write_report
 
-    check_writable(out)
+    check_writable(out, data=Path(data))
     with console.progress() as on_step:
         result = analyse(data, seed=seed, on_step=on_step)
         on_step("drawing", 0.95)
@@ -73,13 +79,17 @@ def quickstart(
 def warmup() -> None:
     """Compile everything that is compiled on first use, so that later calls start fast."""
     from rankwise.cli import console
-    from rankwise.cli.warmup import STEPS
+    from rankwise.cli.warmup import STEPS, why_in_vain
 
     with console.progress() as on_step:
         for number, (name, call) in enumerate(STEPS.items()):
             on_step(name, number / len(STEPS))
             call()
-    typer.echo(f"Compiled: {', '.join(STEPS)}.")
+    in_vain = why_in_vain()
+    if in_vain:
+        typer.echo(f"rankwise: {in_vain}", err=True)
+    else:
+        typer.echo(f"Compiled: {', '.join(STEPS)}.")
 
 
 def _print_version(wanted: bool) -> None:

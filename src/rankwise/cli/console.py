@@ -29,8 +29,8 @@ def progress() -> Iterator[Callable[[str, float], None]]:
 
 
 def print_json(value: dict[str, Any]) -> None:
-    """Print one JSON object; no NaN, which JSON does not have."""
-    print(json.dumps(value, indent=2, allow_nan=False, ensure_ascii=False))
+    """Print one JSON object: no NaN, which JSON does not have, and ASCII alone, which every terminal has."""
+    print(json.dumps(value, indent=2, allow_nan=False))
     sys.stdout.flush()  # a closed pipe shows here, where it is handled, and not while the interpreter ends
 
 
@@ -41,7 +41,8 @@ def print_quickstart(result: Quickstart, report: Path) -> None:
         console.print(f"[bold]{escape(table.title)}[/bold]")
         if table.note:
             console.print(f"[dim]{escape(table.note)}[/dim]")
-        console.print(_rich_table(table))
+        if table.rows:
+            console.print(_rich_table(table))
         console.print()
     console.print(f"Report with pictures: {escape(str(report))}", soft_wrap=True)
 

@@ -1,9 +1,8 @@
-"""The numbers of ``rankwise quickstart``: what a label-ranking data set looks like, and how hard it is."""
+"""The numbers of ``rankwise quickstart``: what rankings look like, and how hard they are to predict."""
 
 from __future__ import annotations
 
 import platform
-from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -12,19 +11,14 @@ import numpy as np
 from rankwise import __version__
 from rankwise._random import check_generator
 from rankwise._typing import FloatArray
-from rankwise.aggregation import borda
-from rankwise.data import Rankings, dense_positions
+from rankwise.cli import sources
+from rankwise.cli.baselines import N_FOLDS, Baseline, OnStep, consensus_of_compared, cross_validate
+from rankwise.data import Rankings
 from rankwise.data.positions import has_ties
-from rankwise.datasets import load_label_ranking
 from rankwise.distances import kendall_distance, pairwise_distances
-from rankwise.metrics import kendall_tau_score
 
-N_FOLDS = 5
 # Enough for a first impression; the command should answer within seconds whatever the data.
 _MOST_ROWS = 1_000
-
-#: called with what happens next and the share of the work that is done
-OnStep = Callable[[str, float], None]
 
 
 @dataclass(frozen=True)
@@ -32,6 +26,7 @@ class Description:
     """What the data set holds."""
 
     n_rankings: int
+    total_weight: float
     n_items: int
     kind: str
     n_distinct: int
@@ -40,6 +35,7 @@ class Description:
     n_with_missing: int
     n_features: int
     features: list[str]
+    notes: list[str]
 
 
 @dataclass(frozen=True)
@@ -54,20 +50,14 @@ class Standing:
 
 @dataclass(frozen=True)
 class Agreement:
-    """Mean Kendall distances, as shares of the pairs of items: 0 is the same order, 1 the reverse."""
+    """Mean Kendall distances, as shares of the pairs of items: 0 is the same order, 1 the reverse.
 
-    to_consensus: float
-    to_each_other: float
+    None where no two rankings compare the same pair of items.
+    """
+
+    to_consensus: float | None
+    to_each_other: float | None
     n_compared: int
-
-
-@dataclass(frozen=True)
-class Baseline:
-    """Cross-validated Kendall tau of a simple predictor: mean and standard deviation over the folds."""
-
-    name: str
-    tau: float
-    tau_sd: float
 
 
 @dataclass(frozen=True)
@@ -78,10 +68,12 @@ class Quickstart:
     seed: int
     description: Description
     consensus: list[Standing]
+    never_compared: list[str]
     agreement: Agreement
     n_folds: int
     n_learned: int
     baselines: list[Baseline]
+    baselines_left_out: str
     versions: dict[str, str]
     rankings: Rankings = field(repr=False)
 
@@ -93,12 +85,12 @@ class Quickstart:
 
 
 def analyse(name: str, *, seed: int = 0, on_step: OnStep = lambda step, share: None) -> Quickstart:
-    """Describe a data set, find its consensus, and cross-validate a few baselines.
+    """Describe rankings, find their consensus, and cross-validate a few baselines.
 
     Parameters
     ----------
     name : str
-        A data set that `rankwise.datasets.load_label_ranking` knows.
+        A data set or a file, see `rankwise.cli.sources.load`.
     seed : int, default=0
         Decides the folds, the forest and the samples.
     on_step : callable, optional
@@ -109,22 +101,29 @@ def analyse(name: str, *, seed: int = 0, on_step: OnStep = lambda step, share: N
     Quickstart
     """
     on_step(f"loading {name}", 0.0)
-    bunch = load_label_ranking(name)
-    rankings = bunch.y
+    source = sources.load(name)
+    rankings = source.rankings
     on_step("comparing the rankings", 0.05)
-    consensus, scores = borda(rankings, return_scores=True)
+    consensus, scores = consensus_of_compared(rankings)
+    if np.isnan(consensus).all():
+        raise ValueError(f"no ranking of {name} compares two items, so there is nothing to show")
     rng = check_generator(seed)
     agreement = _agreement(rankings, consensus, rng)
     rows = _sample(len(rankings), _MOST_ROWS, rng)
+    baselines, left_out = cross_validate(
+        source.X[rows], rankings[rows], seed, lambda step, share: on_step(step, 0.1 + 0.85 * share)
+    )
     return Quickstart(
         data=name,
         seed=seed,
-        description=_describe(rankings, bunch.feature_names),
+        description=_describe(source),
         consensus=_standings(rankings, consensus, scores),
+        never_compared=[str(rankings.items[i]) for i in np.flatnonzero(np.isnan(consensus))],
         agreement=agreement,
         n_folds=N_FOLDS,
         n_learned=len(rows),
-        baselines=_cross_validate(np.asarray(bunch.X)[rows], rankings[rows], seed, on_step),
+        baselines=baselines,
+        baselines_left_out=left_out,
         versions=_versions(),
         rankings=rankings,
     )
@@ -133,88 +132,53 @@ def analyse(name: str, *, seed: int = 0, on_step: OnStep = lambda step, share: N
 # ---------------------------------------------------------------------------------------------------------------
 
 
-def _describe(rankings: Rankings, feature_names: Any) -> Description:
+def _describe(source: sources.Source) -> Description:
+    rankings = source.rankings
     positions = rankings.positions
     return Description(
         n_rankings=len(rankings),
+        total_weight=float(rankings.weights.sum()),
         n_items=rankings.n_items,
         kind=rankings.kind,
         n_distinct=len(rankings.group()),
         n_with_ties=int(has_ties(positions).sum()),
         n_with_unlisted=int(np.isposinf(positions).any(axis=1).sum()),
         n_with_missing=int(np.isnan(positions).any(axis=1).sum()),
-        n_features=len(feature_names),
-        features=[str(name) for name in feature_names],
+        n_features=len(source.feature_names),
+        features=source.feature_names,
+        notes=source.notes,
     )
 
 
 def _standings(rankings: Rankings, consensus: FloatArray, scores: FloatArray) -> list[Standing]:
-    mean_ranks = rankings.n_items - scores * (rankings.n_items - 1)
+    n_compared = np.isfinite(consensus).sum()
+    mean_ranks = n_compared - scores * (n_compared - 1)
     return [
         Standing(str(rankings.items[i]), int(consensus[i]), float(scores[i]), float(mean_ranks[i]))
-        for i in np.argsort(consensus, kind="stable")
+        for i in np.argsort(consensus, kind="stable")[:n_compared]
     ]
 
 
 def _agreement(rankings: Rankings, consensus: FloatArray, rng: np.random.Generator) -> Agreement:
     rows = _sample(len(rankings), _MOST_ROWS, rng)
-    between = pairwise_distances(rankings[rows], normalize=True)[np.triu_indices(len(rows), k=1)]
-    to_consensus = kendall_distance(rankings, consensus, normalize=True)
-    return Agreement(float(np.nanmean(to_consensus)), float(np.nanmean(between)), len(rows))
+    weights = rankings.weights[rows]
+    # Two rankings that share a row, because it counts more than once, are 0 apart, like the diagonal.
+    pairs = np.triu(np.outer(weights, weights), k=1) + np.diag(np.maximum(weights * (weights - 1) / 2, 0))
+    return Agreement(
+        to_consensus=_mean(kendall_distance(rankings, consensus, normalize=True), rankings.weights),
+        to_each_other=_mean(pairwise_distances(rankings[rows], normalize=True), pairs),
+        n_compared=len(rows),
+    )
+
+
+def _mean(distances: FloatArray, weights: FloatArray) -> float | None:
+    """Weighted mean of the distances that are defined; None if there is none."""
+    counts = ~np.isnan(distances) & (weights > 0)
+    return float(np.average(distances[counts], weights=weights[counts])) if counts.any() else None
 
 
 def _sample(n: int, most: int, rng: np.random.Generator) -> np.ndarray:
     return np.arange(n) if n <= most else np.sort(rng.choice(n, size=most, replace=False))
-
-
-def _cross_validate(X: FloatArray, y: Rankings, seed: int, on_step: OnStep) -> list[Baseline]:
-    from sklearn.model_selection import KFold
-
-    folds = list(KFold(N_FOLDS, shuffle=True, random_state=seed).split(X))
-    predictors = _predictors(seed, complete=y.kind != "incomplete")
-    baselines = []
-    for number, (name, predict) in enumerate(predictors.items()):
-        taus = []
-        for fold, (train, test) in enumerate(folds):
-            on_step(name, 0.1 + 0.85 * (number + fold / N_FOLDS) / len(predictors))
-            predicted = predict(X[train], y[train], X[test])
-            taus.append(kendall_tau_score(y[test], predicted))
-        baselines.append(Baseline(name, float(np.mean(taus)), float(np.std(taus))))
-    return baselines
-
-
-#: training features, training rankings, features to predict for -> positions
-Predictor = Callable[[FloatArray, Rankings, FloatArray], FloatArray]
-
-
-def _predictors(seed: int, *, complete: bool) -> dict[str, Predictor]:
-    from sklearn.ensemble import RandomForestRegressor
-    from sklearn.neighbors import KNeighborsRegressor
-    from sklearn.pipeline import make_pipeline
-    from sklearn.preprocessing import StandardScaler
-
-    predictors: dict[str, Predictor] = {"Borda consensus, the same for all": _consensus_of_training}
-    if complete:
-        nearest = make_pipeline(StandardScaler(), KNeighborsRegressor(n_neighbors=10))
-        predictors["10 nearest neighbours on positions"] = _regressed_positions(nearest)
-        # One thread: several add up the trees in any order, and the last digits decide ties.
-        forest = RandomForestRegressor(max_features=1 / 3, random_state=seed)
-        predictors["random forest on positions"] = _regressed_positions(forest)
-    return predictors
-
-
-def _consensus_of_training(X: FloatArray, y: Rankings, X_new: FloatArray) -> FloatArray:
-    return np.tile(borda(y), (len(X_new), 1))
-
-
-def _regressed_positions(regressor: Any) -> Predictor:
-    """Least squares on mid-ranks, one output per item; the predicted places are put in order."""
-
-    def predict(X: FloatArray, y: Rankings, X_new: FloatArray) -> FloatArray:
-        # Means of the same places differ in the last digits; rounded, they tie.
-        return dense_positions(np.round(regressor.fit(X, y.midranks()).predict(X_new), 9))
-
-    return predict
 
 
 def _versions() -> dict[str, str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import os
 import re
+import shlex
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -14,9 +15,12 @@ from rankwise.cli.tables import TextTable, tables_of
 from rankwise.data import Rankings
 
 _PICTURES = {
-    "PairwisePreferenceDisplay": "Who is put before whom: the share of rankings with the row item before the "
-    "column item, items sorted by the consensus. Grey: no ranking orders the pair.",
-    "PositionHeatmapDisplay": "Who takes which position, and how often: every row adds up to 100 percent.",
+    "PairwisePreferenceDisplay": (
+        "Who is put before whom",
+        "The share of rankings with the row item before the column item, items sorted by the consensus. "
+        "Grey: no ranking orders the pair.",
+    ),
+    "PositionHeatmapDisplay": ("Who takes which position", "How often: every row adds up to 100 percent."),
 }
 
 # The policy forbids the page every request: a report of private data stays private.
@@ -29,13 +33,13 @@ _PAGE = """<!DOCTYPE html>
 <title>{title}</title>
 <style>
 body {{ font: 16px/1.5 system-ui, sans-serif; color: #222; max-width: 46rem; margin: 2rem auto; padding: 0 1rem }}
-h1 {{ font-size: 1.6rem }} h2 {{ font-size: 1.15rem; margin: 2rem 0 .3rem }}
+h1 {{ font-size: 1.6rem; overflow-wrap: anywhere }} h2 {{ font-size: 1.15rem; margin: 2rem 0 .3rem }}
 p {{ margin: .2rem 0 }} .note, figcaption, footer {{ color: #555; font-size: .875rem }}
-table {{ border-collapse: collapse; margin-top: .5rem }}
-th, td {{ text-align: left; vertical-align: top; padding: .2rem 1.5rem .2rem 0; border-bottom: 1px solid #ddd;
-         overflow-wrap: anywhere; font-variant-numeric: tabular-nums }}
-th {{ font-weight: 600 }}
-figure {{ margin: 2rem 0; break-inside: avoid }} svg {{ max-width: 100%; height: auto }}
+.table {{ overflow-x: auto }} table {{ border-collapse: collapse; margin-top: .5rem }}
+th, td {{ text-align: left; vertical-align: top; padding: .2rem clamp(.75rem, 3vw, 1.5rem) .2rem 0;
+         border-bottom: 1px solid #ddd; font-variant-numeric: tabular-nums }}
+th {{ font-weight: 600 }} .number {{ white-space: nowrap }}
+section {{ break-inside: avoid }} figure {{ margin: .5rem 0 }} svg {{ max-width: 100%; height: auto }}
 footer {{ margin-top: 3rem }}
 </style>
 </head>
@@ -49,13 +53,23 @@ footer {{ margin-top: 3rem }}
 """
 
 
-def check_writable(path: Path) -> None:
-    """Raise an error now rather than after the work is done, if the report could not be written."""
+def check_writable(path: Path, *, data: Path) -> None:
+    """Raise an error now rather than after the work is done, if the report could not or must not be written.
+
+    Parameters
+    ----------
+    path : Path
+        The report.
+    data : Path
+        What it must not replace, if it is a file.
+    """
     folder = path.resolve().parent
     if path.is_dir():
         raise OSError(f"{path} is a folder; give the name of a file, as in --out {path / 'report.html'}")
     if not folder.is_dir():
         raise OSError(f"cannot write {path}: there is no folder {folder}; create it, or choose another --out")
+    if path.exists() and data.exists() and path.samefile(data):
+        raise OSError(f"the report would replace the data in {path}; choose another --out")
     if not os.access(path if path.exists() else folder, os.W_OK):
         raise OSError(f"cannot write {path}: permission denied; choose another --out")
 
@@ -76,25 +90,34 @@ def write_report(result: Quickstart, path: Path) -> None:
     page = _PAGE.format(
         title=escape(f"Rankings of {result.description.n_items:,} items: {result.data}"),
         tables="\n".join(_html_table(table) for table in tables_of(result)),
-        pictures="\n".join(_figure(name, caption, result.rankings) for name, caption in _PICTURES.items()),
-        command=escape(f"rankwise quickstart --data {result.data} --seed {result.seed}"),
+        pictures="\n".join(_figure(name, *words, result.rankings) for name, words in _PICTURES.items()),
+        command=escape(f"rankwise quickstart --data {shlex.quote(result.data)} --seed {result.seed}"),
         versions=escape(", ".join(f"{name} {version}" for name, version in result.versions.items())),
     )
-    path.write_text(page, encoding="utf-8")
+    path.write_text(page, encoding="utf-8", errors="replace")  # names of files may be bytes that are no text
 
 
 # ---------------------------------------------------------------------------------------------------------------
 
 
 def _html_table(table: TextTable) -> str:
-    head = "".join(f"<th>{escape(name)}</th>" for name in table.columns)
-    body = "\n".join("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in table.rows)
     note = f'<p class="note">{escape(table.note)}</p>\n' if table.note else ""
+    title = f"<h2>{escape(table.title)}</h2>\n{note}"
+    if not table.rows:
+        return title
+    head = "".join(f"<th>{escape(name)}</th>" for name in table.columns)
     header = f"<thead><tr>{head}</tr></thead>\n" if any(table.columns) else ""
-    return f"<h2>{escape(table.title)}</h2>\n{note}<table>\n{header}<tbody>\n{body}\n</tbody>\n</table>"
+    body = "\n".join(f"<tr>{''.join(map(_html_cell, row))}</tr>" for row in table.rows)
+    return f'{title}<div class="table"><table>\n{header}<tbody>\n{body}\n</tbody>\n</table></div>'
 
 
-def _figure(display: str, caption: str, rankings: Rankings) -> str:
+def _html_cell(cell: str) -> str:
+    """Words may be broken into lines between them, a number with its sign and unit may not."""
+    tag = "<td>" if any(character.isalpha() for character in cell) else '<td class="number">'
+    return f"{tag}{escape(cell)}</td>"
+
+
+def _figure(display: str, title: str, caption: str, rankings: Rankings) -> str:
     import matplotlib.pyplot as plt
 
     from rankwise import plots
@@ -105,7 +128,8 @@ def _figure(display: str, caption: str, rankings: Rankings) -> str:
         figure = getattr(plots, display).from_rankings(rankings).figure_
         svg = _inline_svg(figure)
         plt.close(figure)
-    return f"<figure>\n{svg}\n<figcaption>{escape(caption)}</figcaption>\n</figure>"
+    figcaption = f"<figcaption>{escape(caption)}</figcaption>"
+    return f"<section>\n<h2>{escape(title)}</h2>\n<figure>\n{svg}\n{figcaption}\n</figure>\n</section>"
 
 
 def _inline_svg(figure: Any) -> str:

@@ -29,22 +29,26 @@ def tables_of(result: Quickstart) -> list[TextTable]:
 def _description(result: Quickstart) -> TextTable:
     facts = result.description
     features = ", ".join(facts.features[:_MOST_FEATURES]) + (", ..." if facts.n_features > _MOST_FEATURES else "")
+    weight = "" if facts.total_weight == facts.n_rankings else f" of total weight {facts.total_weight:,.10g}"
     rows = [
-        ["rankings", f"{facts.n_rankings:,} ({facts.n_distinct:,} distinct)"],
+        ["rankings", f"{facts.n_rankings:,}{weight} ({facts.n_distinct:,} distinct)"],
         ["items", f"{facts.n_items:,}"],
         ["kind", facts.kind],
         ["with ties", _count(facts.n_with_ties, facts.n_rankings)],
         ["with unlisted items", _count(facts.n_with_unlisted, facts.n_rankings)],
         ["with missing items", _count(facts.n_with_missing, facts.n_rankings)],
-        ["features", f"{facts.n_features:,}: {features}"],
+        ["features", f"{facts.n_features:,}: {features}" if facts.features else "none"],
     ]
-    return TextTable(f"Data: {result.data}", "", ["", ""], rows)
+    return TextTable(f"Data: {result.data}", "; ".join(facts.notes), ["", ""], rows)
 
 
 def _consensus(result: Quickstart) -> TextTable:
     rows = [[str(s.position), s.item, f"{s.mean_rank:.2f}", f"{s.share_beaten:.1%}"] for s in result.consensus]
     columns = ["position", "item", "mean rank", "opponents beaten"]
-    return TextTable("Consensus", "by Borda's rule, best first", columns, rows)
+    note = "by Borda's rule, best first"
+    if result.never_compared:
+        note += f"; no ranking compares {', '.join(result.never_compared)} with another item"
+    return TextTable("Consensus", note, columns, rows)
 
 
 def _agreement(result: Quickstart) -> TextTable:
@@ -52,19 +56,26 @@ def _agreement(result: Quickstart) -> TextTable:
     each_other = "rankings to each other"
     if facts.n_compared < result.description.n_rankings:
         each_other += f" (a sample of {facts.n_compared:,})"
-    rows = [["rankings to the consensus", f"{facts.to_consensus:.3f}"], [each_other, f"{facts.to_each_other:.3f}"]]
+    rows = [["rankings to the consensus", _distance(facts.to_consensus)], [each_other, _distance(facts.to_each_other)]]
     note = "mean Kendall distance: 0 is the same order, 1 the reverse"
     return TextTable("Agreement", note, ["", ""], rows)
 
 
 def _baselines(result: Quickstart) -> TextTable:
-    note = f"Kendall tau, {result.n_folds}-fold cross-validation: 1 is perfect, 0 is chance, -1 the reverse"
+    columns = ["predictor", "mean tau", "standard deviation"]
+    if not result.baselines:
+        return TextTable("Baselines", result.baselines_left_out, columns, [])
+    note = f"Kendall tau in {result.n_folds}-fold cross-validation: 1 is perfect, 0 is chance, -1 the reverse"
     if result.n_learned < result.description.n_rankings:
         note += f"; on a sample of {result.n_learned:,} rankings"
-    if result.description.n_with_missing:
-        note += "; the regressors of scikit-learn need rankings without missing items, so they are left out"
-    rows = [[b.name, f"{b.tau:.3f}", f"± {b.tau_sd:.3f}"] for b in result.baselines]
-    return TextTable("Baselines", note, ["predictor", "tau", "over folds"], rows)
+    if result.baselines_left_out:
+        note += f"; {result.baselines_left_out}"
+    rows = [[b.name, f"{b.tau:z.3f}", f"{b.tau_sd:.3f}"] for b in result.baselines]
+    return TextTable("Baselines", note, columns, rows)
+
+
+def _distance(value: float | None) -> str:
+    return "nothing to compare" if value is None else f"{value:.3f}"
 
 
 def _count(number: int, total: int) -> str:

@@ -6,15 +6,49 @@ everything anew and names the kernels that no step has reached.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import importlib
+import pkgutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from rankwise import datasets, distances, metrics
+from rankwise import distances, metrics
+from rankwise.aggregation import GeneralizedMallows, Mallows, kemeny, kemeny_batch, sample_mallows
+from rankwise.aggregation.choice.plackett_luce import PlackettLuce
 from rankwise.data import Rankings
 
+_PACKAGE = Path(__file__).parents[1]
 _FULL = Rankings([[1, 2, 3], [3, 1, 2]])
 _TIED = Rankings([[1, 2, 2], [1, 2, 1]])
+_INCOMPLETE = Rankings([[1, 2, float("nan")], [3, 1, 2]])
+
+
+def kernels() -> Iterator[tuple[str, Any]]:
+    """Every kernel of the package, with its full name."""
+    for module in pkgutil.walk_packages([str(_PACKAGE)], "rankwise."):
+        if module.name.endswith("._jit"):
+            for name, value in vars(importlib.import_module(module.name)).items():
+                if hasattr(value, "py_func"):  # as only compiled functions have
+                    yield f"{module.name}.{name}", value
+
+
+def why_in_vain() -> str:
+    """Why later processes will have to compile again; empty if they will not."""
+    folders = [kernel.stats.cache_path for _, kernel in kernels()]
+    if not folders:
+        return "nothing is compiled while NUMBA_DISABLE_JIT is set; unset it"
+    # Without a folder that can be written, a kernel has no cache, and lasts as long as the process.
+    if None in folders:
+        return (
+            "compiled, but what is compiled cannot be kept: neither the folder of the package nor that of a cache can "
+            "be written; set NUMBA_CACHE_DIR to a folder that can"
+        )
+    return ""
+
+
+# ---------------------------------------------------------------------------------------------------------------
 
 
 def _rankings() -> None:
@@ -23,12 +57,12 @@ def _rankings() -> None:
 
 
 def _distances() -> None:
-    for rankings in (_FULL, _TIED):
+    for rankings in (_FULL, _TIED, _INCOMPLETE):
         distances.kendall_distance(rankings, rankings)
         distances.footrule_distance(rankings, rankings)
         for metric in ("kendall", "footrule"):
             distances.pairwise_distances(rankings, metric=metric)
-    many_items = np.ones((1, 2000))
+    many_items = np.ones((1, 3001))  # so many that pairs are counted one by one
     distances.pairwise_distances(many_items)
 
 
@@ -49,15 +83,42 @@ def _retrieval() -> None:
         metric(relevance, score, qid)
 
 
-def _samplers() -> None:
-    datasets.sample_mallows([1, 2, 3], theta=1.0, n=1, random_state=0)
+def _consensus() -> None:
+    cycle = np.array([[0.0, 2.0, 1.0], [1.0, 0.0, 2.0], [2.0, 1.0, 0.0]])
+    kemeny(cycle, method="dp")
+    kemeny(cycle, method="ilp", random_state=0)
+    kemeny_batch([cycle])
+
+
+def _choice_models() -> None:
+    PlackettLuce().fit(_FULL)
+    model = PlackettLuce(prior=1.0).fit(_TIED)
+    model.logpmf(_TIED)
+    model.sample(1, random_state=0)
+
+
+def _distance_models() -> None:
+    sample_mallows([1, 2, 3], theta=1.0, n=1, random_state=0)
+    for distance in ("kendall", "cayley", "hamming", "footrule", "spearman"):
+        model = Mallows(distance).fit(_FULL)
+        model.sample(1, random_state=0)
+    Mallows().fit(_INCOMPLETE).logpmf(_INCOMPLETE)
+    many_items = np.arange(1.0, 21.0)  # so many that Spearman's law is estimated
+    model = Mallows("spearman", theta=1.0, center=many_items)
+    model.logpmf([many_items])
+    model.sample(1, random_state=0)
+    by_stages = GeneralizedMallows().fit(_FULL)
+    by_stages.sample(1, random_state=0)
+    by_stages.pairwise_probabilities()
 
 
 #: what a step is called -> what it runs
-STEPS: dict[str, Callable[[], None]] = {
+STEPS: dict[str, Callable[[], object]] = {
     "rankings": _rankings,
     "distances": _distances,
     "agreement": _agreement,
     "retrieval metrics": _retrieval,
-    "samplers": _samplers,
+    "consensus": _consensus,
+    "models of choices": _choice_models,
+    "models of distances": _distance_models,
 }

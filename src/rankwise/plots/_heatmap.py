@@ -3,39 +3,46 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
+from math import ceil
 from typing import Any
 
 import numpy as np
 
-from rankwise._typing import FloatArray, IntArray
+from rankwise._typing import ArrayLike, FloatArray, IntArray
 from rankwise.aggregation import borda
 from rankwise.data import Rankings
 
 _MOST_ANNOTATED = 12
 # Beyond this, cells drawn one by one make vector files of megabytes.
 _MOST_VECTOR_CELLS = 2_500
-_MOST_LABELS = 40
+_MOST_CELLS_APART = 40
 _CELL_INCHES = 0.42
 _LONGEST_NAME = 24
+# Names of columns longer than this are turned.
+_LONGEST_LEVEL = 3
+# Sizes in points, 72 an inch.
+_LABEL_SIZE = 8
+_NUMBER_SIZE = 7
+# "100%" takes so much.
+_ROOM_FOR_NUMBERS = 2.9 * _NUMBER_SIZE
 
 
-def best_first(rankings: Rankings) -> IntArray:
-    """Item ids by Borda's rule; items that no ranking compares come last, since a picture should show them."""
-    counts = rankings.pair_counts()
-    compared = np.flatnonzero((counts + counts.T).any(axis=1))
-    never = np.setdiff1d(np.arange(rankings.n_items), compared)
-    if len(compared) == 0:
-        return never
-    consensus = borda(rankings.select([rankings.items[i] for i in compared]))
-    return np.concatenate([compared[np.argsort(consensus, kind="stable")], never])
+def sorted_by_consensus(rankings: ArrayLike) -> Rankings:
+    """The rankings, if there are any, with the items in the order in which a picture shows them."""
+    rankings = Rankings(rankings)
+    if not rankings.weights.sum() > 0:
+        raise ValueError("there is no ranking of positive weight, so there are no shares to show; give at least one")
+    return rankings.select([rankings.items[i] for i in _best_first(rankings)])
 
 
-def new_axes(*, rows: int, columns: int) -> Any:
-    """Axes of a new figure whose cells are large enough to read, as far as a page allows."""
+def new_axes(*, rows: Sequence[Hashable], columns: Sequence[Hashable]) -> Any:
+    """Axes of a new figure for rows and columns of these names; cells are large enough to read, if a page allows."""
     import matplotlib.pyplot as plt
 
-    width = min(7.0, 2.4 + _CELL_INCHES * columns)
-    height = min(7.0, 1.4 + _CELL_INCHES * rows)
+    # Names up to 10 characters are reckoned with.
+    more_left, more_below = (0.07 * max(0, *(len(_short(name)) - 10 for name in names)) for names in (rows, columns))
+    width = min(7.0, 2.4 + more_left + _CELL_INCHES * len(columns))
+    height = min(7.0, 1.4 + more_below + _CELL_INCHES * len(rows))
     _, ax = plt.subplots(figsize=(width, height), layout="constrained")
     return ax
 
@@ -50,6 +57,7 @@ def draw_heatmap(
     meaning: str,
     highest: float = 1.0,
     small_print: FloatArray | None = None,
+    n_apart: int = 0,
 ) -> tuple[Any, list[Any]]:
     """Cells coloured by share, grey where it is NaN; the share in percent, and a count below it, in each.
 
@@ -66,15 +74,17 @@ def draw_heatmap(
         The share of the last colour.
     small_print : ndarray of shape (n_rows, n_columns), optional
         Counts, NaN for none.
+    n_apart : int, default=0
+        How many of the last columns are of another kind: they are named even where others go without.
 
     Returns
     -------
     mesh : matplotlib QuadMesh
     texts : list of matplotlib Text
-        Empty for more than 12 items.
+        Empty for more than 12 items, and where cells are too small for numbers.
     """
     import matplotlib
-    from matplotlib.ticker import PercentFormatter
+    from matplotlib.ticker import FuncFormatter
 
     mesh = ax.pcolormesh(
         # Cell (i, j) lies around the point (j, i), so that whoever draws on top can count in items.
@@ -85,34 +95,69 @@ def draw_heatmap(
         vmin=0,
         vmax=highest,
         edgecolors="white",
-        linewidth=0.5 if len(rows) <= _MOST_LABELS else 0,
+        linewidth=0.5 if len(rows) <= _MOST_CELLS_APART else 0,
         rasterized=shares.size > _MOST_VECTOR_CELLS,
     )
     ax.invert_yaxis()
     ax.set_aspect("equal")
-    _label(ax.yaxis, rows)
-    _label(ax.xaxis, columns)
-    for label in ax.get_xticklabels():
-        label.set_rotation(90 if len(label.get_text()) > 3 else 0)
     for spine in ax.spines.values():
         spine.set_visible(False)
     beyond = "max" if np.nanmax(shares, initial=0) > highest else "neither"
-    bar = ax.figure.colorbar(mesh, ax=ax, format=PercentFormatter(1, decimals=0), shrink=0.8, aspect=25, extend=beyond)
+    percent = FuncFormatter(lambda share, _: f"{100 * share:.3g}%")
+    bar = ax.figure.colorbar(mesh, ax=ax, format=percent, shrink=0.8, aspect=25, extend=beyond)
     bar.set_label(meaning, fontsize=8)
     bar.ax.tick_params(labelsize=7)
     bar.outline.set_visible(False)
-    texts = _annotate(ax, mesh, shares, small_print) if len(rows) <= _MOST_ANNOTATED else []
-    return mesh, texts
+    room = _cell_size(ax, shares)
+    _label_rows(ax, rows, room)
+    _label_columns(ax, columns, room, n_apart)
+    annotated = len(rows) <= _MOST_ANNOTATED and room >= _ROOM_FOR_NUMBERS
+    return mesh, _annotate(ax, mesh, shares, small_print) if annotated else []
 
 
 # ---------------------------------------------------------------------------------------------------------------
 
 
-def _label(axis: Any, names: Sequence[Hashable]) -> None:
-    step = -(-len(names) // _MOST_LABELS)
+def _best_first(rankings: Rankings) -> IntArray:
+    """Item ids by Borda's rule; items that no ranking compares come last, since a picture should show them."""
+    counts = rankings.pair_counts()
+    compared = np.flatnonzero((counts + counts.T).any(axis=1))
+    never = np.setdiff1d(np.arange(rankings.n_items), compared)
+    if len(compared) == 0:
+        return never
+    consensus = borda(rankings.select([rankings.items[i] for i in compared]))
+    return np.concatenate([compared[np.argsort(consensus, kind="stable")], never])
+
+
+def _cell_size(ax: Any, shares: FloatArray) -> float:
+    """About how wide and high a cell will be, in points."""
+    box = ax.get_window_extent()
+    rows, columns = shares.shape
+    return 72 / ax.figure.dpi * min(box.width / columns, box.height / rows)
+
+
+def _label_rows(ax: Any, names: Sequence[Hashable], room: float) -> None:
+    step = ceil(1.25 * _LABEL_SIZE / room)
+    _label(ax.yaxis, names, range(0, len(names), step))
+
+
+def _label_columns(ax: Any, names: Sequence[Hashable], room: float, n_apart: int) -> None:
+    ordinary = len(names) - n_apart
+    lengths = [len(_short(name)) for name in names[:ordinary]]
+    level = max(lengths) <= _LONGEST_LEVEL
+    step = ceil((0.7 * max(lengths) + 0.7 if level else 1.25) * _LABEL_SIZE / room)
+    shown = range(0, ordinary - (step - 1 if n_apart else 0), step)
+    _label(ax.xaxis, names, [*shown, *range(ordinary, len(names))])
+    for label in ax.get_xticklabels():
+        label.set_rotation(0 if len(label.get_text()) <= _LONGEST_LEVEL else 90)
+    if step > 1 and n_apart == 2:  # side by side, also where the columns are narrower than a line
+        for label, side in zip(ax.get_xticklabels()[-2:], ("right", "left"), strict=True):
+            label.set_horizontalalignment(side)
+
+
+def _label(axis: Any, names: Sequence[Hashable], places: Sequence[int]) -> None:
     # Names are the user's: a dollar sign in them is no formula.
-    labels = [_short(name) for name in names[::step]]
-    axis.set_ticks(range(0, len(names), step), labels=labels, parse_math=False, fontsize=8)
+    axis.set_ticks(places, labels=[_short(names[i]) for i in places], parse_math=False, fontsize=_LABEL_SIZE)
     axis.set_tick_params(length=0)
 
 
@@ -129,7 +174,7 @@ def _annotate(ax: Any, mesh: Any, shares: FloatArray, small_print: FloatArray | 
         ink = "black" if _lightness(colours[row, column]) > 0.45 else "white"
         style = {"color": ink, "ha": "center", "va": "center"}
         if not np.isnan(share):
-            texts.append(ax.text(column, row - rise, f"{100 * share:.0f}", fontsize=8, **style))
+            texts.append(ax.text(column, row - rise, f"{share:.0%}", fontsize=_NUMBER_SIZE, **style))
         if small_print is not None and not np.isnan(small_print[row, column]):
             count = f"{small_print[row, column]:,.5g}"
             texts.append(ax.text(column, row + 0.27, count, fontsize=5.5, **style))

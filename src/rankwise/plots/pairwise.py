@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 
 from rankwise._typing import ArrayLike, FloatArray
-from rankwise.data import Rankings
-from rankwise.plots._heatmap import best_first, draw_heatmap, new_axes
+from rankwise.plots._heatmap import draw_heatmap, new_axes, sorted_by_consensus
 
 # Orange and blue stay apart for every common kind of colour blindness; an even split is nearly white.
 _ORANGE_TO_BLUE = ("#b8520a", "#f2a562", "#f7f7f5", "#7fb0dc", "#175290")
@@ -38,7 +37,7 @@ class PairwisePreferenceDisplay:
     mesh_ : matplotlib QuadMesh
         The coloured cells; its array holds ``shares``.
     text_ : list of matplotlib Text
-        Shares in percent and numbers of rankings; empty for more than 12 items.
+        Shares in percent and numbers of rankings; empty for more than 12 items, and where cells are too small.
 
     Examples
     --------
@@ -68,8 +67,7 @@ class PairwisePreferenceDisplay:
         -------
         PairwisePreferenceDisplay
         """
-        rankings = Rankings(rankings)
-        rankings = rankings.select([rankings.items[i] for i in best_first(rankings)])
+        rankings = sorted_by_consensus(rankings)
         before = rankings.pair_counts()
         counts = before + before.T
         shares = np.divide(before, counts, out=np.full_like(before, np.nan), where=counts > 0)
@@ -91,7 +89,7 @@ class PairwisePreferenceDisplay:
         from matplotlib.colors import LinearSegmentedColormap
 
         k = len(self.items)
-        self.ax_ = new_axes(rows=k, columns=k) if ax is None else ax
+        self.ax_ = new_axes(rows=self.items, columns=self.items) if ax is None else ax
         self.figure_ = self.ax_.figure
         self.mesh_, self.text_ = draw_heatmap(
             self.ax_,
@@ -99,7 +97,7 @@ class PairwisePreferenceDisplay:
             rows=self.items,
             columns=self.items,
             cmap=LinearSegmentedColormap.from_list("orange to blue", _ORANGE_TO_BLUE),
-            meaning="rankings with row before column",
+            meaning="rankings with row\nbefore column",
             small_print=np.where(np.eye(k, dtype=bool), np.nan, self.counts),
         )
         # An item against itself is no pair, which is not the same as a pair that nobody orders.
@@ -107,5 +105,5 @@ class PairwisePreferenceDisplay:
         self.ax_.set_ylabel("this item …", fontsize=8)
         self.ax_.set_xlabel("… before this item", fontsize=8)
         if self.text_:
-            self.ax_.set_title("small: rankings that order the pair", fontsize=7, loc="left")
+            self.ax_.set_title("small: rankings that order the pair", fontsize=7)
         return self

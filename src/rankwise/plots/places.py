@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 
 from rankwise._typing import ArrayLike, FloatArray
-from rankwise.data import Rankings
-from rankwise.plots._heatmap import best_first, draw_heatmap, new_axes
+from rankwise.plots._heatmap import draw_heatmap, new_axes, sorted_by_consensus
 
 
 class PositionHeatmapDisplay:
@@ -34,7 +33,7 @@ class PositionHeatmapDisplay:
     mesh_ : matplotlib QuadMesh
         The coloured cells; its array holds ``shares``.
     text_ : list of matplotlib Text
-        Shares in percent; empty for more than 12 items.
+        Shares in percent; empty for more than 12 items, and where cells are too small.
 
     Examples
     --------
@@ -65,18 +64,14 @@ class PositionHeatmapDisplay:
         -------
         PositionHeatmapDisplay
         """
-        rankings = Rankings(rankings)
-        total = rankings.weights.sum()
-        if total == 0:
-            raise ValueError("the rankings have no weight, so no position has a share; give at least one ranking")
-        items = best_first(rankings)
-        places = rankings.positions[:, items]
+        rankings = sorted_by_consensus(rankings)
+        places = rankings.positions
         last = int(np.max(places, where=np.isfinite(places), initial=1))
         cells: dict[Hashable, Any] = {place: places == place for place in range(1, last + 1)}
         cells |= {"unlisted": np.isposinf(places), "missing": np.isnan(places)}
         cells = {name: hits for name, hits in cells.items() if isinstance(name, int) or hits.any()}
-        shares = np.column_stack([rankings.weights @ hits for hits in cells.values()]) / total
-        return cls(shares, [rankings.items[i] for i in items], list(cells)).plot(ax)
+        shares = np.column_stack([rankings.weights @ hits for hits in cells.values()]) / rankings.weights.sum()
+        return cls(shares, rankings.items, list(cells)).plot(ax)
 
     def plot(self, ax: Any = None) -> PositionHeatmapDisplay:
         """Draw.
@@ -93,7 +88,8 @@ class PositionHeatmapDisplay:
         """
         # What is not a position stands apart, and does not wash out the colours of the positions.
         positions = [not isinstance(column, str) for column in self.columns]
-        self.ax_ = new_axes(rows=len(self.items), columns=len(self.columns)) if ax is None else ax
+        n_apart = len(positions) - sum(positions)
+        self.ax_ = new_axes(rows=self.items, columns=self.columns) if ax is None else ax
         self.figure_ = self.ax_.figure
         self.mesh_, self.text_ = draw_heatmap(
             self.ax_,
@@ -101,10 +97,11 @@ class PositionHeatmapDisplay:
             rows=self.items,
             columns=self.columns,
             cmap="Blues",
-            meaning="rankings with item at position",
-            highest=float(np.max(self.shares[:, positions])),
+            meaning="rankings with item\nat position",
+            n_apart=n_apart,
+            highest=float(np.max(self.shares[:, positions])) or 1.0,  # where nothing is listed
         )
-        if not all(positions):
+        if n_apart:
             self.ax_.axvline(sum(positions) - 0.5, color="black", linewidth=1)
         self.ax_.set_xlabel("position (1 = best)", fontsize=8)
         return self

@@ -82,7 +82,6 @@ FOUND = {
     "places": ("id,choice_2,choice_1\n7,milk,tea\n8,,milk\n", ("tea", "milk"), [[1, 2], [inf, 1]]),
     "places in words": ("First choice,Second choice\ntea,milk\nmilk,tea\n", ("tea", "milk"), [[1, 2], [2, 1]]),
     "places in brackets": ("q1[1],q1[2]\ntea,milk\nmilk,tea\n", ("tea", "milk"), [[1, 2], [2, 1]]),
-    "all text": ("best,middle,worst\na,b,c\nb,c,a\nc,a,b\n", ("a", "b", "c"), [[1, 2, 3], [3, 1, 2], [2, 3, 1]]),
     "strings": ("age,drinks\n31,tea>milk\n47,milk\n", ("tea", "milk"), [[1, 2], [inf, 1]]),
     "JSON": ('drinks\n"[""tea"", ""milk""]"\n"[""milk""]"\n', ("tea", "milk"), [[1, 2], [inf, 1]]),
     "long": ("Person,Item,Rank\n1,tea,1\n1,milk,2\n2,milk,1\n", ("tea", "milk"), [[1, 2], [nan, 1]]),
@@ -201,6 +200,34 @@ UNCLEAR = {
     "an order for a header": ("tea>milk\nmilk>tea\n", ["no layout fits"]),
     "items for a header": ("tea,milk,juice\nmilk,tea,juice\n", ["no layout fits"]),
     "covariates alone": ("age,sex\n31,f\n47,m\n", ["no layout fits", "layout='long', respondent='...'"]),
+    "best and worst in words": (
+        "worst,middle,best\na,b,c\nb,c,a\nc,a,b\n",
+        ["layout='orders', columns=['worst', 'middle', 'best']), the places best first"],
+    ),
+    "scale points": (
+        "Most preferred,Neutral,Least preferred\na,b,c\nb,c,a\nc,a,b\n",
+        ["layout='orders', columns=['Most preferred', 'Neutral', 'Least preferred'])"],
+    ),
+    "places with a gap": (
+        "choice_4,choice_2,choice_1\nc,b,a\nb,a,c\na,c,b\n",
+        ["no layout fits", "layout='orders', prefix='choice_')"],
+    ),
+    "places with a gap and no joint": ("P4,P2,P1\nc,b,a\nb,a,c\n", ["layout='orders', columns=['P1', 'P2', 'P4'])"]),
+    "a unanimous committee": (
+        "choice_1,choice_2,choice_3\na,b,c\na,b,c\n",
+        ["layout='orders', prefix='choice_')"],
+    ),
+    "places with one item each": ("id,choice_1,choice_2\n7,a,\n8,b,\n", ["layout='orders', prefix='choice_')"]),
+    "numbers and a word below numbers": (
+        "choice_1,choice_2\n1,2\n2,none\n",
+        ["layout='positions', prefix='choice_') or", "layout='orders', prefix='choice_')"],
+    ),
+    "numbers and a word below numbered ranks": (
+        "rank_1,rank_2\n1,2\n2,none\n",
+        ["layout='positions', prefix='rank_') or", "layout='orders', prefix='rank_')"],
+    ),
+    "full ties": ("age,rank_a,rank_b\n30,1,1\n31,1,1\n", ["layout='positions', prefix='rank_')"]),
+    "positions with one item each": ("age,rank_a,rank_b\n3,1,\n1,,1\n", ["layout='positions', prefix='rank_')"]),
     "two shown items, not an order": ("variety_a,variety_b,best\nx,y,A\ny,x,B\n", ["no layout fits"]),
 }
 
@@ -240,6 +267,20 @@ def test_a_named_layout_that_does_not_fit_says_what_it_misses(tmp_path):
         read_rankings(path, layout="long")
     with pytest.raises(RankwiseFormatError, match="Name the columns"):
         read_rankings(path, layout="positions")
+
+
+@pytest.mark.parametrize(
+    ("layout", "text", "call"),
+    [
+        ("orders", "worst,middle,best\na,b,c\nb,c,a\nc,a,b\n", "columns=['worst', 'middle', 'best'])"),
+        ("orders", "choice_3,choice_1\na,b\nb,c\n", "prefix='choice_')"),
+        ("positions", "age,rank_a,rank_b\n30,1,1\n31,1,1\n", "prefix='rank_')"),
+    ],
+)
+def test_a_named_layout_that_is_not_clear_shows_the_call(tmp_path, layout, text, call):
+    with pytest.raises(RankwiseFormatError) as caught:
+        read_rankings(written(tmp_path, text), layout=layout)
+    assert f"read_rankings(path, layout={layout!r}, {call}" in str(caught.value)
 
 
 @given(data=damaged(*VALID, PREFLIB.encode(), XARFF.encode(), b"1 qid:1 1:2\n", b"1 0 d 1\n", b"1 Q0 d 1 2.5 x\n"))
@@ -439,3 +480,62 @@ def test_one_bad_cell_among_positions_is_named(tmp_path):
     path.write_text("age,rank_tea,rank_milk\n31,1,2\n47,2,first\n")
     with pytest.raises(RankwiseFormatError, match="line 3, column 3"):
         read_rankings(path)
+
+
+@pytest.mark.parametrize("cell", ["1st", "-1", "1e400", "TRUE", "99", "10", "1.3", "don't know"])
+@pytest.mark.parametrize("options", [{}, {"layout": "positions"}])
+def test_the_first_cell_that_does_not_fit_is_named(tmp_path, cell, options):
+    path = written(tmp_path, f"age,rank_a,rank_b,rank_c\n30,1,2,3\n31,2,{cell},3\n32,x,1,2\n")
+    with pytest.raises(RankwiseFormatError) as caught:
+        read_rankings(path, **options)
+    assert (caught.value.line, caught.value.column) == (3, 3)
+    assert f"{cell!r} is no place among 3 items" in str(caught.value)
+    assert f"read_rankings(path, layout='positions', prefix='rank_', missing_values=[{cell!r}])" in str(caught.value)
+
+
+def test_a_place_far_below_is_read_when_the_call_says_so(tmp_path):
+    path = written(tmp_path, "age,rank_a,rank_b\n30,1,2\n31,99,1\n")
+    with pytest.raises(RankwiseFormatError, match=r"if it is a place, write read_rankings\(.*prefix='rank_'\)\."):
+        read_rankings(path)
+    assert read_rankings(path, layout="positions", prefix="rank_").positions.tolist() == [[1, 2], [2, 1]]
+
+
+@pytest.mark.parametrize("prefix", ["rank_", "q."])
+def test_a_prefix_does_not_make_orders_of_positions_with_a_slip(tmp_path, prefix):
+    text = "age,rank_tea,rank_milk,rank_juice\n30,1,2,3\n40,2,don't know,3\n41,1,3,2\n".replace("rank_", prefix)
+    with pytest.raises(RankwiseFormatError, match='line 3, column 3: "don\'t know" is not a position'):
+        read_rankings(written(tmp_path, text), prefix=prefix)
+
+
+def test_a_known_prefix_of_words_is_never_an_order(tmp_path):
+    path = written(tmp_path, "rank_tea,rank_milk\nhigh,low\nlow,high\n")
+    with pytest.raises(RankwiseFormatError, match="line 2, column 1: 'high' is not a position"):
+        read_rankings(path, prefix="rank_")
+
+
+@pytest.mark.parametrize("cell", ["none", "-1"])
+def test_numbered_columns_with_a_slip_stay_unclear(tmp_path, cell):
+    path = written(tmp_path, f"q_1,q_2,q_3\n1,2,3\n2,{cell},3\n")
+    with pytest.raises(RankwiseFormatError, match="may be positions"):
+        read_rankings(path, prefix="q_")
+
+
+def test_places_with_a_gap_are_read_by_number(tmp_path):
+    path = written(tmp_path, "choice_4,choice_2,choice_1\nc,b,a\nb,a,c\n")
+    expected = Rankings.from_orders([["a", "b", "c"], ["c", "a", "b"]])
+    assert read_rankings(path, layout="orders", prefix="choice_") == expected
+    assert read_rankings(path, prefix="choice_") == expected
+    path = written(tmp_path, "choice_third,choice_second,choice_first\nc,b,a\nb,a,c\n")
+    assert read_rankings(path, prefix="choice_") == expected
+
+
+def test_missing_values_are_blank_for_the_detection_too(tmp_path):
+    path = written(tmp_path, "age,rank_tea,rank_milk\n30,1,2\n41,2,1\n99,1,99\n")
+    rankings, covariates = read_rankings(path, missing_values=["99"], return_covariates=True)
+    np.testing.assert_array_equal(rankings.positions, [[1, 2], [2, 1], [1, nan]])
+    assert covariates["age"].tolist() == [30, 41, 99]
+    path = written(tmp_path, "choice_1,choice_2\ntea,milk\nmilk,tea\nnone,none\n")
+    assert read_rankings(path, missing_values=["none"]).items == ("tea", "milk")
+    path = written(tmp_path, "Rank_1,Rank_2\n1,2\n2,99\n")
+    with pytest.raises(RankwiseFormatError, match=r"layout='orders', prefix='Rank_', missing_values=\['99'\]\)"):
+        read_rankings(path, missing_values=["99"])

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import gzip
+import zipfile
 from functools import partial
 
 import numpy as np
@@ -168,3 +169,55 @@ def test_covariates_make_data_frames(tmp_path):
     assert pandas.DataFrame(covariates).shape == (2, 2)
     assert polars.DataFrame(covariates).shape == (2, 2)
     assert pyarrow.table(covariates).shape == (2, 2)
+
+
+# -- what Excel writes -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "rank_a,rank_b,age,\n1,2,31,\n2,1,47,\n",
+        "rank_a;rank_b;age;;\n1;2;31;;\n2;1;47;;\n",
+        "sep=;\nrank_a;rank_b;age\n1;2;31\n2;1;47\n",
+        '"sep=:"\nrank_a:rank_b:age\n1:2:31\n2:1:47\n',
+        "sep=\t\r\nrank_a\trank_b\tage\r\n1\t2\t31\r\n2\t1\t47\r\n",
+        "rank_a,rank_b,age\n,,\n1,2,31\n , ,\n2,1,47\n,,\n,,\n",
+        "rank_a\trank_b\tage\n1\t2\t31\n\t\t\n2\t1\t47\n",
+    ],
+)
+def test_what_excel_adds_is_left_out(tmp_path, text):
+    rankings, covariates = read_rankings(written(tmp_path, text), return_covariates=True)
+    assert rankings.positions.tolist() == [[1, 2], [2, 1]]
+    assert list(covariates) == ["age"]
+
+
+def test_lines_are_counted_below_a_declared_delimiter(tmp_path):
+    with pytest.raises(RankwiseFormatError) as caught:
+        positions(written(tmp_path, "sep=;\nrank_a;rank_b\n1;2\n;\n1;x\n"))
+    assert (caught.value.line, caught.value.column) == (5, 2)
+
+
+def test_a_nameless_column_with_a_cell_is_refused(tmp_path):
+    with pytest.raises(RankwiseFormatError, match="column 3: the column has no name"):
+        positions(written(tmp_path, "rank_a,rank_b,\n1,2,\n2,1,x\n"))
+
+
+def test_a_cell_that_excel_could_not_compute_is_missing(tmp_path):
+    rankings, covariates = read_rankings(
+        written(tmp_path, "rank_a,rank_b,age\n1,2,31\n1,#N/A,#N/A\n"), return_covariates=True
+    )
+    np.testing.assert_array_equal(rankings.positions, [[1, 2], [1, nan]])
+    np.testing.assert_array_equal(covariates["age"], [31, nan])
+
+
+def test_workbooks_and_archives_are_refused_with_the_cure(tmp_path):
+    for name, part, problem in (
+        ("survey.xlsx", "xl/workbook.xml", "this is an Excel workbook. Save it as CSV UTF-8"),
+        ("survey.csv", "xl/workbook.xml", "this is an Excel workbook. Save it as CSV UTF-8"),
+        ("survey.zip", "survey.csv", "this is a zip archive. Unpack it"),
+    ):
+        with zipfile.ZipFile(tmp_path / name, "w") as archive:
+            archive.writestr(part, "rank_a,rank_b")
+        with pytest.raises(RankwiseFormatError, match=problem):
+            read_rankings(tmp_path / name)

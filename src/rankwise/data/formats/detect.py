@@ -16,7 +16,17 @@ from rankwise.data.formats.lines import Path, read_text
 from rankwise.data.formats.preflib import read_preflib
 from rankwise.data.formats.survey import read_ordered_strings_csv, read_orders_csv, read_positions_csv
 from rankwise.data.formats.survey_long import read_long_csv, read_pairwise_csv
-from rankwise.data.formats.table import ENCODING, Covariates, Table, listed, names_given, read_table
+from rankwise.data.formats.table import (
+    ENCODING,
+    MISSING,
+    Covariates,
+    Table,
+    blanked,
+    listed,
+    names_given,
+    number,
+    read_table,
+)
 from rankwise.data.formats.xarff import read_xarff
 from rankwise.data.positions import Unlisted
 from rankwise.data.rankings import Rankings
@@ -123,7 +133,7 @@ def read_rankings(
 
     - *positions* if columns start with ``rank_``, ``position_`` or ``y_`` and hold places, or if every row of the
       whole table is a ranking of its columns;
-    - *orders* if columns that differ by a number alone (``choice_1, choice_2``), or all columns, hold shared names;
+    - *orders* if columns that differ by a number or ordinal alone (``choice_1, choice_2``) hold shared names;
     - *strings* if the cells of a column read ``a>b>c`` or are JSON arrays of names;
     - *long* if columns are named like respondent, item and position;
     - *pairwise* if columns are named like winner and loser, or left, right and winner.
@@ -157,7 +167,8 @@ def read_rankings(
         covariates, rankings = read_xarff(path, **options)
     else:
         table = read_table(path, options.get("delimiter"), encoding)
-        fit = _given(table, layout, options) or _found(table, layout, options)
+        seen = blanked(table, options.get("missing_values", MISSING))
+        fit = _given(seen, layout, options) or _found(seen, layout, options, layouts.possible_weights(table))
         reader = _READERS[fit.layout]
         _check_options(options, reader, f"the layout {fit.layout!r}")
         rankings, covariates = reader(table, **{**fit.options, **options})
@@ -222,8 +233,9 @@ def _given(table: Table, layout: str, options: dict[str, Any]) -> Fit | None:
     as_positions = Fit("positions", {option: options[option]})
     as_orders = Fit("orders", {"prefix": options["prefix"]} if option == "prefix" else {"columns": columns})
     if layouts.is_ambiguous(table, columns):
-        raise _either_way(table, [as_positions, as_orders], options.get("weights"))
-    return as_positions if option == "items" or layouts.holds_numbers(table, columns) else as_orders
+        raise _either_way(table, [as_positions, as_orders], options)
+    certain = option == "items" or layouts.must_be_positions(table, columns, str(options["prefix"]))
+    return as_positions if certain else as_orders
 
 
 def _columns_given(table: Table, options: dict[str, Any]) -> list[str]:
@@ -234,34 +246,52 @@ def _columns_given(table: Table, options: dict[str, Any]) -> list[str]:
     return items if set(items) <= set(table.header) else []
 
 
-def _found(table: Table, layout: str, options: dict[str, Any]) -> Fit:
+def _found(table: Table, layout: str, options: dict[str, Any], possible_weights: str | None) -> Fit:
     """The only layout that fits; else the error that shows what to write."""
 
     def fitting(weights: str | None) -> list[Fit]:
         return [fit for fit in layouts.all_fits(table, weights) if layout in ("auto", fit.layout)]
 
-    count = None if "weights" in options else layouts.possible_weights(table)
+    count = None if "weights" in options else possible_weights
+    with_count = options if count is None else {**options, "weights": count}
     fits = fitting(count) if count is not None else []
     if count is not None and fits:
         raise table.error(
             f"column {shown(count)} may say how often each ranking counts",
-            cure=f"Write {_calls(table, fits, count)}; or weights=None if it is an ordinary column.",
+            cure=f"Write {_calls(table, fits, with_count)}; or weights=None if it is an ordinary column.",
         )
     fits = fitting(options.get("weights"))
     if len(fits) == 1:
         # The items that were given are no columns, though they should be here: the reader says so.
         return Fit("positions") if fits[0].layout == "positions" and options.get("items") else fits[0]
     if fits:
-        raise _either_way(table, fits, options.get("weights"))
-    if layout != "auto":
+        raise _either_way(table, fits, options)
+    if layout in ("auto", "positions"):
+        _refuse_misfit(table, with_count)
+    likely = [fit for fit in layouts.likely_fits(table, with_count.get("weights")) if layout in ("auto", fit.layout)]
+    if layout != "auto" and not likely:
         return Fit(layout)  # type: ignore[arg-type]  # the reader says what it misses
-    damaged = layouts.damaged_prefix(table)
-    if damaged is not None:
-        return Fit("positions", {"prefix": damaged})  # the reader says which cell is wrong
-    raise table.error(f"no layout fits the columns {listed(table.header)}", cure=_suggestion(table, count))
+    what = "no layout fits" if layout == "auto" else f"the layout {layout!r} does not clearly fit"
+    raise table.error(f"{what} the columns {listed(table.header)}", cure=_suggestion(table, likely, with_count))
 
 
-def _either_way(table: Table, fits: list[Fit], weights: str | None) -> RankwiseFormatError:
+def _refuse_misfit(table: Table, options: dict[str, Any]) -> None:
+    """Refuse positions for a cell that is none, or far below the last of so many items."""
+    misfit = layouts.first_misfit(table)
+    if misfit is None:
+        return
+    prefix, row, name = misfit
+    cell = table.rows[row][table.index(name)]
+    fit = Fit("positions", {"prefix": prefix})
+    not_ranked = {**options, "missing_values": [*options.get("missing_values", ()), cell]}
+    cure = f"Correct it; if it says 'not ranked', write {_calls(table, [fit], not_ranked)}"
+    if (number(cell) or 0) > 0:
+        cure += f"; if it is a place, write {_calls(table, [fit], options)}"
+    n_items = len(fit.columns(table))
+    raise table.error(f"{shown(cell)} is no place among {n_items} items", row=row, column=name, cure=f"{cure}.")
+
+
+def _either_way(table: Table, fits: list[Fit], options: dict[str, Any]) -> RankwiseFormatError:
     names = fits[0].columns(table)
     if [fit.layout for fit in fits] == ["positions", "orders"] and set(fits[1].columns(table)) == set(names):
         problem = (
@@ -270,30 +300,28 @@ def _either_way(table: Table, fits: list[Fit], weights: str | None) -> RankwiseF
         )
     else:
         problem = f"the rankings may be in {len(fits)} groups of columns"
-    return table.error(problem, cure=f"Write {_calls(table, fits, weights)}.")
+    return table.error(problem, cure=f"Write {_calls(table, fits, options)}.")
 
 
-def _calls(table: Table, fits: list[Fit], weights: str | None) -> str:
+def _calls(table: Table, fits: list[Fit], options: dict[str, Any]) -> str:
     """The calls that read the file in each of the ways, joined by "or"."""
     calls = []
     for fit in fits[:_SHOWN_CALLS]:
-        more: dict[str, Any] = {} if weights is None else {"weights": weights}
+        more = {name: options[name] for name in ("weights", "missing_values") if options.get(name) is not None}
         if fit.layout in ("positions", "orders") and any("0" in table.column(name) for name in fit.columns(table)):
-            more["missing_values"] = ["0"]
+            more["missing_values"] = [*more.get("missing_values", ()), "0"]
         calls.append(fit.call(**more))
     return " or ".join(calls)
 
 
-def _suggestion(table: Table, weights: str | None) -> str:
-    others = [name for name in table.header if name != weights]
-    names = layouts.leading_positions(table) or (others if layouts.holds_numbers(table, others) else [])
-    fits = [Fit("positions", {"items": names})] if names else []
+def _suggestion(table: Table, fits: list[Fit], options: dict[str, Any]) -> str:
     if layouts.has_numbers_for_names(table):
-        fits += [Fit("orders", {"columns": names})] if names else []
+        fits = [*fits, *(Fit("orders", {"columns": fit.columns(table)}) for fit in fits)]
         advice = "If the first line is a ranking itself, put a line with the names of the columns above it"
-        return f"{advice}; if not, write {_calls(table, fits, weights)}." if names else f"{advice}."
+        return f"{advice}; if not, write {_calls(table, fits, options)}." if fits else f"{advice}."
     if fits:
-        return f"If these are the items, write {_calls(table, fits, weights)}."
+        best_first = ", the places best first" if any(fit.layout == "orders" for fit in fits) else ""
+        return f"If these columns hold the rankings, write {_calls(table, fits, options)}{best_first}."
     return (
         "Name the layout and its columns: read_rankings(path, layout='positions', items=[...]), "
         "layout='orders', columns=[...], layout='strings', column='...', "

@@ -37,6 +37,8 @@ _TIES = ("~", "=", "|")
 # Quoted names only: an interval such as [4, 6] is a JSON array too.
 _JSON_NAMES = re.compile(r"\[[\s\[]*\"")
 _JOINTS = ("_", ".", "-", "[", " ")
+# What is not ranked is at times given a place far below.
+_PLACES_PER_ITEM = 2
 _SHOWN_COLUMNS = 60
 _MOST_SUGGESTED = 200
 
@@ -87,7 +89,7 @@ def position_fits(table: Table, weights: str | None) -> list[Fit]:
 
 
 def order_fits(table: Table, weights: str | None) -> list[Fit]:
-    """Columns that hold items, best first: numbered columns, else the whole table if it is all text."""
+    """Columns that hold items, best first: only numbers and words such as "second" say which place is better."""
     if has_numbers_for_names(table):
         return []
     # Columns such as rank_tea, rank_milk are positions for sure, so numbers in numbered columns are mere covariates.
@@ -98,8 +100,6 @@ def order_fits(table: Table, weights: str | None) -> list[Fit]:
         codes = not settled and _looks_like_codes(_ranking_numbers(table, group))
         if codes or _list_items(table, group, least_sharing=2):
             fits.append(Fit("orders", _columns_option(table, "columns", group)))
-    if not fits and len(names) > 2 and not any(map(table.is_numeric, names)) and _list_items(table, names, len(names)):
-        fits.append(Fit("orders", {"columns": names}))
     return fits
 
 
@@ -152,19 +152,78 @@ def possible_weights(table: Table) -> str | None:
     return None
 
 
-def damaged_prefix(table: Table) -> str | None:
-    """A known prefix of columns that hold mostly numbers, but not only: positions with a slip among them."""
-    for prefix in PREFIXES:
-        for spelling in dict.fromkeys(n[: len(prefix)] for n in table.header if n.lower().startswith(prefix)):
-            names = columns_with_prefix(table, spelling)
-            cells = [cell for name in names for cell in table.column(name)]
-            good = sum(cell in MISSING or _place(cell) is not None for cell in cells)
-            if len(names) > 1 and len(cells) / 2 <= good < len(cells):
-                return spelling
+def first_misfit(table: Table) -> tuple[str, int, str] | None:
+    """A known prefix of columns that hold mostly places, but not only: prefix, row and column of the first slip."""
+    for prefix, names in _known_prefixes(table):
+        rows = list(zip(*(table.column(name) for name in names), strict=True))
+        counts = Counter(cell for cells in rows for cell in cells if cell not in MISSING)
+        slips = {cell for cell in counts if not _is_place(cell, _PLACES_PER_ITEM * len(names))}
+        # Below numbered columns a word may as well be an item among numbers.
+        if slips and 2 * sum(counts[cell] for cell in slips) <= counts.total() and not _are_numbered(names):
+            row, cells = next((row, cells) for row, cells in enumerate(rows) if not slips.isdisjoint(cells))
+            return prefix, row, next(name for name, cell in zip(names, cells, strict=True) if cell in slips)
     return None
 
 
-def leading_positions(table: Table) -> list[str]:
+def likely_fits(table: Table, weights: str | None) -> list[Fit]:
+    """What may be meant where nothing fits; for suggestions only."""
+    prefixes = [prefix for prefix, names in _known_prefixes(table) if holds_numbers(table, names)]
+    if prefixes:
+        return [Fit("positions", {"prefix": prefix}) for prefix in prefixes]
+    others = [name for name in table.header if name != weights]
+    fits = []
+    for group in map(_by_place, _groups(others)):
+        if not all(map(table.is_numeric, group)):
+            if mostly_numbers(table, group):
+                fits.append(Fit("positions", _columns_option(table, "items", group)))
+            fits.append(Fit("orders", _columns_option(table, "columns", group)))
+    names = _leading_positions(table) or (others if holds_numbers(table, others) else [])
+    if names:
+        fits.append(Fit("positions", {"items": names}))
+    if not fits and not any(map(table.is_numeric, others)) and _list_items(table, others, max(len(others), 2)):
+        fits.append(Fit("orders", {"columns": others}))
+    return fits
+
+
+def columns_with_prefix(table: Table, prefix: str) -> list[str]:
+    """Columns whose names start with the prefix; by number or ordinal if all go on with one, else as they stand."""
+    names = [name for name in table.header if name.startswith(prefix) and name != prefix]
+    parts = [_stem_and_place(name[len(prefix) :]) for name in names]
+    places = [place for stem, place, _ in filter(None, parts) if not stem]
+    if len(places) == len(names) == len(set(places)):
+        return [name for _, name in sorted(zip(places, names, strict=True))]
+    return names
+
+
+def is_ambiguous(table: Table, names: Sequence[str]) -> bool:
+    """Whether the columns are numbered and hold numbers without ties: places of items, or items at places."""
+    values = _ranking_numbers(table, names)
+    codes = mostly_numbers(table, names) if values is None else _looks_like_codes(values)
+    return codes and _are_numbered(names)
+
+
+def must_be_positions(table: Table, names: Sequence[str], prefix: str) -> bool:
+    """Whether columns with that prefix can hold nothing but positions, even if a cell among them is none."""
+    if holds_numbers(table, names):
+        return True
+    return not _are_numbered(names) and (prefix.lower().startswith(PREFIXES) or mostly_numbers(table, names))
+
+
+def mostly_numbers(table: Table, names: Sequence[str]) -> bool:
+    """Whether at least half of the cells are numbers, blanks aside."""
+    counts = Counter(cell for name in names for cell in table.column(name) if cell not in MISSING)
+    return 2 * sum(counts[cell] for cell in counts if cell == "inf" or number(cell) is not None) >= counts.total()
+
+
+def holds_numbers(table: Table, names: Sequence[str]) -> bool:
+    """Whether all cells of the columns are numbers, not negative, or missing."""
+    return _ranking_numbers(table, names) is not None
+
+
+# ---------------------------------------------------------------------------------------------------------------
+
+
+def _leading_positions(table: Table) -> list[str]:
     """The most columns from the left that could hold positions without ties; for suggestions only."""
     best: list[str] = []
     values = np.empty((len(table.rows), 0))
@@ -181,29 +240,6 @@ def leading_positions(table: Table) -> list[str]:
     return best
 
 
-def columns_with_prefix(table: Table, prefix: str) -> list[str]:
-    """Columns whose names start with the prefix; by number if all end in one, else as they stand."""
-    names = [name for name in table.header if name.startswith(prefix) and name != prefix]
-    places = [_NUMBERED.fullmatch(name[len(prefix) :]) for name in names]
-    found = [int(place[1]) for place in places if place]
-    if len(found) == len(names) == len(set(found)):
-        return [name for _, name in sorted(zip(found, names, strict=True))]
-    return names
-
-
-def is_ambiguous(table: Table, names: Sequence[str]) -> bool:
-    """Whether the columns are numbered and hold whole numbers: places of items, or items at places."""
-    return _are_numbered(names) and _looks_like_codes(_ranking_numbers(table, names))
-
-
-def holds_numbers(table: Table, names: Sequence[str]) -> bool:
-    """Whether all cells of the columns are numbers, not negative, or missing."""
-    return _ranking_numbers(table, names) is not None
-
-
-# ---------------------------------------------------------------------------------------------------------------
-
-
 def _by_names(table: Table, roles: dict[str, tuple[str, ...]]) -> dict[str, str | None]:
     names = {name.lower(): name for name in reversed(table.header)}
     return {role: next((names[word] for word in words if word in names), None) for role, words in roles.items()}
@@ -212,33 +248,47 @@ def _by_names(table: Table, roles: dict[str, tuple[str, ...]]) -> dict[str, str 
 def _prefixes(table: Table) -> list[str]:
     """The known prefixes, as spelt here, of columns that hold places."""
     found = []
-    for prefix in PREFIXES:
-        spellings = dict.fromkeys(n[: len(prefix)] for n in table.header if n.lower().startswith(prefix))
-        for spelling in spellings:
-            names = columns_with_prefix(table, spelling)
-            values = _ranking_numbers(table, names)
-            # Twice as many: what is not ranked is at times given a place far below.
-            if len(names) > 1 and values is not None and _are_places(values, most=2 * len(names)):
-                found.append(spelling)
+    for prefix, names in _known_prefixes(table):
+        values = _ranking_numbers(table, names)
+        if values is not None and _are_places(values, _PLACES_PER_ITEM * len(names)):
+            found.append(prefix)
     return found
+
+
+def _known_prefixes(table: Table) -> Iterator[tuple[str, list[str]]]:
+    """The known prefixes, as spelt here, that several columns have; with these columns."""
+    for prefix in PREFIXES:
+        for spelling in dict.fromkeys(n[: len(prefix)] for n in table.header if n.lower().startswith(prefix)):
+            names = columns_with_prefix(table, spelling)
+            if len(names) > 1:
+                yield spelling, names
 
 
 def _numbered_groups(names: Sequence[str]) -> Iterator[list[str]]:
     """Groups of names that differ by a number alone, which runs from 0 or 1 without gaps; in that order."""
+    for places in _groups(names):
+        first = min(places)
+        if first in (0, 1) and max(places) - first + 1 == len(places):
+            yield _by_place(places)
+
+
+def _groups(names: Sequence[str]) -> list[dict[int, str]]:
+    """Groups of several names that differ by a number alone: number -> name."""
     groups: dict[tuple[str, str], dict[int, str]] = defaultdict(dict)
     for name in names:
         parts = _stem_and_place(name)
         if parts is not None:
             stem, place, tail = parts
             groups[stem, tail].setdefault(place, name)
-    for places in groups.values():
-        first = min(places)
-        if len(places) > 1 and first in (0, 1) and max(places) - first + 1 == len(places):
-            yield [places[place] for place in sorted(places)]
+    return [places for places in groups.values() if len(places) > 1]
+
+
+def _by_place(places: dict[int, str]) -> list[str]:
+    return [places[place] for place in sorted(places)]
 
 
 def _are_numbered(names: Sequence[str]) -> bool:
-    return any(len(group) == len(names) for group in _numbered_groups(names))
+    return any(len(group) == len(names) for group in _groups(names))
 
 
 def _stem_and_place(name: str) -> tuple[str, int, str] | None:
@@ -284,6 +334,12 @@ def _place(cell: str) -> float | None:
     return value or np.nan
 
 
+def _is_place(cell: str, most: int) -> bool:
+    """Whether a cell is a place from 1 to ``most``, halves for ties; or unlisted, or 0."""
+    place = _place(cell)
+    return place is not None and (not np.isfinite(place) or (1 <= place <= most and float(2 * place).is_integer()))
+
+
 def _are_places(values: FloatArray, most: int) -> bool:
     """Whether the numbers are places from 1 to ``most``, halves for ties, and not all 1."""
     found = values[np.isfinite(values)]
@@ -318,11 +374,11 @@ def _are_proper_ranks(values: FloatArray) -> bool:
 
 
 def _list_items(table: Table, names: Sequence[str], least_sharing: int) -> bool:
-    """Whether the columns list items: not numbers alone, none twice in a row, so many columns sharing some.
+    """Whether the columns list items: few are numbers, none is twice in a row, so many columns share some.
 
     Items in the header mean that there is no header: the first line is a ranking itself.
     """
-    if all(table.is_numeric(name) for name in names):
+    if mostly_numbers(table, names):
         return False
     columns = [table.column(name) for name in names]
     for row in zip(*columns, strict=True):

@@ -15,6 +15,7 @@ Path: TypeAlias = str | os.PathLike[str]
 
 _UTF8 = "utf-8-sig"
 _GZIP_MAGIC = b"\x1f\x8b"
+_ZIP_MAGIC = b"PK\x03\x04"
 # A file of a few kilobytes can inflate to terabytes; no ranking data compress that well.
 _MOST_INFLATION = 300
 _SMALL = 1 << 18
@@ -114,6 +115,11 @@ def _read_bytes(path: Path) -> bytes:
         raise RankwiseFormatError("there is no such file", path=path) from None
     except (OSError, ValueError, TypeError) as error:
         raise RankwiseFormatError(f"the file cannot be read ({error})", path=path) from None
+    if data.startswith(_ZIP_MAGIC):
+        # A workbook is a zip archive too; the names of its parts are never compressed.
+        if b"xl/" in data or os.fsdecode(path).lower().endswith((".xlsx", ".xlsm")):
+            raise RankwiseFormatError("this is an Excel workbook", path=path, cure="Save it as CSV UTF-8.")
+        raise RankwiseFormatError("this is a zip archive", path=path, cure="Unpack it.")
     return _inflate(data, path) if data.startswith(_GZIP_MAGIC) else data
 
 

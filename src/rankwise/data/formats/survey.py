@@ -22,6 +22,7 @@ from rankwise.data.formats.table import (
     MISSING,
     Covariates,
     Table,
+    blanked,
     blanks_given,
     covariates,
     listed,
@@ -71,7 +72,7 @@ def read_positions_csv(
         The column that says how often each ranking counts.
     unlisted : {"missing", "below"}, default="missing"
         What a blank says of an item: nothing (never compared), or that it ranks below the others (top-k).
-    missing_values : collection of str, default=("", "NA", "N/A", "nan", "NaN", "-")
+    missing_values : collection of str, default=("", "NA", "N/A", "#N/A", "nan", "NaN", "-")
         Position cells that count as blank. An empty cell always does; give ``["0"]`` where 0 says "not ranked".
     delimiter : str, optional
         The character between cells; found out by default.
@@ -99,7 +100,8 @@ def read_positions_csv(
     """
     table = read_table(path, delimiter, encoding)
     if items is None and prefix is None:
-        found = the_only(layouts.position_fits(table, weights), table, "a column per item that holds positions")
+        fits = layouts.position_fits(blanked(table, missing_values), weights)
+        found = the_only(fits, table, "a column per item that holds positions")
         items, prefix = found.options.get("items"), found.options.get("prefix")
     columns = _chosen(table, items, prefix, weights, "items")
     names = _choices(table, columns) or [name[len(prefix or "") :] for name in columns]
@@ -132,13 +134,13 @@ def read_orders_csv(
     columns : sequence of str, optional
         The columns of the places, best first.
     prefix : str, optional
-        Take the columns whose names start with it, by number if all end in one. With neither `columns` nor `prefix`,
-        the columns that differ by a number alone (``choice_1, choice_2, ...``), else all columns if all hold text.
+        Take the columns whose names start with it, by number or ordinal if all have one. With neither `columns` nor
+        `prefix`, the columns that differ by a number or ordinal alone (``choice_1, choice_2, ...``).
     items : sequence of str, optional
         The names of all items; by default those that occur, by number if all are whole numbers.
     unlisted : {"below", "missing"}, default="below"
         What a row says of items that it does not list: they rank below the others (top-k), or nothing.
-    missing_values : collection of str, default=("", "NA", "N/A", "nan", "NaN", "-")
+    missing_values : collection of str, default=("", "NA", "N/A", "#N/A", "nan", "NaN", "-")
         Cells that name no item. An empty cell never does; give ``["0"]`` where 0 says "no item".
 
     Returns
@@ -157,7 +159,8 @@ def read_orders_csv(
     """
     table = read_table(path, delimiter, encoding)
     if columns is None and prefix is None:
-        found = the_only(layouts.order_fits(table, weights), table, "a column per place that holds items")
+        fits = layouts.order_fits(blanked(table, missing_values), weights)
+        found = the_only(fits, table, "a column per place that holds items")
         columns, prefix = found.options.get("columns"), found.options.get("prefix")
     places = _chosen(table, columns, prefix, weights, "columns")
     blanks = blanks_given(missing_values)
@@ -202,7 +205,7 @@ def read_ordered_strings_csv(
         What stands between tied items.
     items, unlisted
         As in `read_orders_csv`.
-    missing_values : collection of str, default=("", "NA", "N/A", "nan", "NaN", "-")
+    missing_values : collection of str, default=("", "NA", "N/A", "#N/A", "nan", "NaN", "-")
         Cells that hold no order; an empty one never does.
 
     Returns
@@ -223,7 +226,8 @@ def read_ordered_strings_csv(
         raise ValueError(f"separator is {separator!r} and tie is {tie!r}; give two that differ and are not empty")
     table = read_table(path, delimiter, encoding)
     if column is None:
-        column = the_only(layouts.string_fits(table), table, "orders such as a>b>c in one cell").options["column"]
+        fits = layouts.string_fits(blanked(table, missing_values))
+        column = the_only(fits, table, "orders such as a>b>c in one cell").options["column"]
     cells = table.column(column)
     fail = partial(table.error, column=column)
     parse = OrderParser(separator, (tie,))

@@ -63,7 +63,7 @@ def read_long_csv(
         Columns to leave out. The other columns are covariates of the respondent and must not vary within one.
     unlisted : {"missing", "below"}, default="missing"
         What a ranking says of items without a position: nothing, or that they rank below the others.
-    missing_values : collection of str, default=("", "NA", "N/A", "nan", "NaN", "-")
+    missing_values : collection of str, default=("", "NA", "N/A", "#N/A", "nan", "NaN", "-")
         Position cells that count as blank; an empty one always does.
     delimiter, encoding
         As in `read_positions_csv`.

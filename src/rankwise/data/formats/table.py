@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import islice
 from typing import Any, TypeAlias
@@ -23,7 +23,7 @@ from rankwise.exceptions import RankwiseFormatError
 Covariates: TypeAlias = dict[str, npt.NDArray[Any]]
 
 #: cells that say "no answer"
-MISSING = ("", "NA", "N/A", "nan", "NaN", "-")
+MISSING = ("", "NA", "N/A", "#N/A", "nan", "NaN", "-")
 
 #: UTF-8, with or without a byte-order mark
 ENCODING = "utf-8-sig"
@@ -33,6 +33,8 @@ _SNIFFED_ROWS = 50
 # Whole numbers of so many digits are exact as floats.
 _EXACT_DIGITS = 15
 _QUALTRICS_MARK = re.compile(r"""\{\s*["']ImportId["']""")
+# What Excel takes the delimiter from, and some programs write for it.
+_DECLARED_DELIMITER = re.compile(r'"?sep=([^\w" \n])"?\s*', re.ASCII | re.IGNORECASE)
 _SHOWN_NAMES = 12
 
 
@@ -95,7 +97,8 @@ class Table:
 def read_table(source: Path | Table, delimiter: str | None = None, encoding: str = ENCODING) -> Table:
     """Read a delimited file; a table that was read before is passed on.
 
-    Blank lines are skipped. The two rows that Qualtrics writes below the header are no rows of the table.
+    Lines that hold nothing but delimiters are skipped, and so are nameless last columns without a cell. A first line
+    such as ``sep=;`` names the delimiter. The two rows that Qualtrics writes below the header are no rows of the table.
 
     Parameters
     ----------
@@ -116,14 +119,19 @@ def read_table(source: Path | Table, delimiter: str | None = None, encoding: str
     if delimiter is not None and (not isinstance(delimiter, str) or len(delimiter) != 1 or delimiter in '\r\n" '):
         raise ValueError(f"delimiter is {delimiter!r}; give one character, such as ',' or ';'")
     text_lines = [f"{line}\n" for line in read_lines(source, encoding)]
-    records = _records(text_lines, _sniff(text_lines) if delimiter is None else delimiter, source)
-    header_line, header = next(records, (1, []))
-    if not header:
+    declared = _DECLARED_DELIMITER.fullmatch(text_lines[0]) if text_lines else None
+    if declared is not None:
+        text_lines[0] = "\n"  # a blank line keeps the numbers of the others
+        delimiter = delimiter or declared[1]
+    records = list(_records(text_lines, _sniff(text_lines) if delimiter is None else delimiter, source))
+    if not records:
         raise RankwiseFormatError("the file is empty", path=source)
+    _drop_empty_columns(records)
+    header_line, header = records[0]
     _check_header(header, source, header_line)
     rows: list[list[str]] = []
     lines: list[int] = []
-    for line, record in records:
+    for line, record in records[1:]:
         if len(record) != len(header):
             raise RankwiseFormatError(
                 f"this row has {_count(len(record), 'cell')}, but the header has {_count(len(header), 'column')}",
@@ -162,6 +170,14 @@ def blanks_given(missing_values: Collection[str]) -> set[str]:
     if isinstance(missing_values, str):
         raise TypeError(f"missing_values is {missing_values!r}; give a list: missing_values=[{missing_values!r}]")
     return {"", *missing_values}
+
+
+def blanked(table: Table, missing_values: Collection[str]) -> Table:
+    """The table as it looks with empty cells for these values; for finding the rankings, for covariates keep theirs."""
+    if missing_values is MISSING:
+        return table
+    blanks = blanks_given(missing_values)
+    return replace(table, rows=[["" if cell in blanks else cell for cell in row] for row in table.rows])
 
 
 def covariates(table: Table, leave_out: Collection[str], rows: Sequence[int] | None = None) -> Covariates:
@@ -219,10 +235,17 @@ def _records(lines: list[str], delimiter: str, path: Path) -> Iterator[tuple[int
             ) from None
         if record is None:
             return
-        # A quoted empty cell is an answer left blank; a line with nothing on it is no row at all.
-        if record and not (record == [""] and lines[line - 1].isspace()):
+        # A quoted empty cell is an answer left blank; a line with nothing but delimiters is no row at all.
+        if lines[line - 1].replace(delimiter, "").strip():
             yield line, [cell.strip() for cell in record]
         line = reader.line_num + 1
+
+
+def _drop_empty_columns(records: list[tuple[int, list[str]]]) -> None:
+    """Drop last columns without name and cells, which delimiters at the ends of the lines make."""
+    while all(record and not record[-1] for _, record in records) and len({len(record) for _, record in records}) == 1:
+        for _, record in records:
+            record.pop()
 
 
 def _sniff(lines: list[str]) -> str:

@@ -1,0 +1,97 @@
+"""Where the rankings of the quickstart come from."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from rankwise import RankwiseFormatError
+from rankwise.cli import sources
+from rankwise.datasets import load_label_ranking
+
+
+@pytest.fixture(autouse=True)
+def _shipped_data_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("RANKWISE_DATA", raising=False)
+
+
+@pytest.fixture
+def survey(tmp_path: Path) -> Path:
+    """Ages (one unknown), three cities (one unknown), a name each, and rankings of two drinks."""
+    rows = [
+        ",Rome,Ann,1,2",
+        "31,Bonn,Ben,2,1",
+        "47,Rome,Cem,1,2",
+        "52,,Dora,1,2",
+        "19,Bonn,Eve,2,1",
+        "20,Rome,Fay,1,",
+    ]
+    path = tmp_path / "survey.csv"
+    path.write_text("age,city,name,rank_tea,rank_milk\n" + "\n".join(rows) + "\n", encoding="utf-8")
+    return path
+
+
+def test_numbers_and_repeated_texts_are_features(survey: Path) -> None:
+    source = sources.load(str(survey))
+    assert source.feature_names == ["age", "city=Bonn", "city=Rome"]
+    np.testing.assert_array_equal(source.X[:, 0], [np.nan, 31, 47, 52, 19, 20])
+    np.testing.assert_array_equal(source.X[:, 1], [0, 1, 0, 0, 1, 0])
+    np.testing.assert_array_equal(source.X[:, 2], [1, 0, 1, 0, 0, 1])
+    assert source.rankings.items == ("tea", "milk")
+    assert source.rankings.kind == "incomplete"
+    assert source.notes == ["texts that seldom repeat, left out of the features: name"]
+
+
+def test_texts_of_more_than_20_values_are_left_out(tmp_path: Path) -> None:
+    path = tmp_path / "survey.csv"
+    for n_values, names in ((20, [f"town=t{i:02}" for i in range(20)]), (21, [])):
+        rows = [f"t{i % n_values:02},1,2" for i in range(100)]
+        path.write_text("town,rank_tea,rank_milk\n" + "\n".join(rows) + "\n", encoding="utf-8")
+        assert sources.load(str(path)).feature_names == names
+
+
+def test_a_file_of_rankings_alone_has_no_features(tmp_path: Path) -> None:
+    path = tmp_path / "votes.csv"
+    path.write_text("rank_tea,rank_milk\n1,2\n2,1\n", encoding="utf-8")
+    assert sources.load(str(path)).X.shape == (2, 0)
+
+
+def test_a_file_does_not_hide_the_data_set_of_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("iris").write_text("rank_tea,rank_milk\n1,2\n", encoding="utf-8")
+    assert sources.load("iris").rankings == load_label_ranking("iris").y
+
+
+def test_a_folder_that_is_not_there_leaves_the_shipped_data(monkeypatch: pytest.MonkeyPatch, survey: Path) -> None:
+    monkeypatch.setenv("RANKWISE_DATA", "/nope")
+    source = sources.load("iris")
+    assert len(source.rankings) == 150
+    assert source.notes == ["RANKWISE_DATA names /nope, which is no folder, so only the shipped data sets are known"]
+    assert len(sources.load(str(survey)).rankings) == 6
+    with pytest.raises(ValueError, match=r"no label ranking data set is named 'mine'.*RANKWISE_DATA names /nope"):
+        sources.load("mine")
+
+
+def test_the_data_folder_is_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "mine.csv.gz").write_text("x1,y_a,y_b\n0.5,1,2\n", encoding="utf-8")
+    monkeypatch.setenv("RANKWISE_DATA", str(tmp_path))
+    source = sources.load("mine")
+    assert source.rankings.items == ("a", "b")
+    assert source.notes == []
+
+
+def test_neither_data_set_nor_file(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=r"Without files: iris.*Nor is there such a file.*--data survey\.csv"):
+        sources.load(str(tmp_path))
+
+
+def test_a_malformed_file_is_told_as_such(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "survey.csv").write_text("rank_tea,rank_milk\n1,x\n1,2\n", encoding="utf-8")
+    with pytest.raises(RankwiseFormatError, match="line 2"):
+        sources.load(str(tmp_path / "survey.csv"))
+    (tmp_path / "mine.csv.gz").write_text("x1,y_a,y_b\n0.5,1\n", encoding="utf-8")
+    monkeypatch.setenv("RANKWISE_DATA", str(tmp_path))
+    with pytest.raises(RankwiseFormatError, match="line 2"):
+        sources.load("mine")
