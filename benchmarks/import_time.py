@@ -5,36 +5,35 @@ from __future__ import annotations
 import shutil
 import subprocess
 import sys
-import time
 
-from common import arguments, save
+from common import arguments, best_seconds, save
 
-
-def seconds(command: list[str], repeats: int) -> float:
-    times = []
-    for _ in range(repeats + 1):  # the first start warms the disk cache
-        start = time.perf_counter()
-        subprocess.run(command, check=True, capture_output=True)
-        times.append(time.perf_counter() - start)
-    return min(times[1:])
+SKLEARN = "import sklearn.model_selection"
+PARTS = "import rankwise.data, rankwise.distances, rankwise.metrics, rankwise.datasets"
 
 
 def main() -> None:
     options = arguments(__doc__)
-    repeats = 3 if options.quick else 10
-    python = [sys.executable, "-c"]
-    sklearn = seconds([*python, "import sklearn.model_selection"], repeats)
-    everything = "import rankwise, rankwise.data, rankwise.distances, rankwise.metrics, rankwise.datasets"
-    rows = [
-        {"what": "import rankwise, over scikit-learn",
-         "seconds": seconds([*python, "import sklearn.model_selection, rankwise"], repeats) - sklearn},
-        {"what": "rankwise.data, distances, metrics and datasets, over scikit-learn",
-         "seconds": seconds([*python, f"import sklearn.model_selection; {everything}"], repeats) - sklearn},
-        {"what": "import numba, over scikit-learn",
-         "seconds": seconds([*python, "import sklearn.model_selection, numba"], repeats) - sklearn},
-        {"what": "rankwise --help", "seconds": seconds([shutil.which("rankwise") or "rankwise", "--help"], repeats)},
-    ]  # fmt: skip
-    for row in rows:
+    starts = {
+        "scikit-learn": [sys.executable, "-c", SKLEARN],
+        "import rankwise": [sys.executable, "-c", f"{SKLEARN}, rankwise"],
+        "rankwise.data, distances, metrics and datasets": [sys.executable, "-c", f"{SKLEARN}; {PARTS}"],
+        "numba": [sys.executable, "-c", f"{SKLEARN}, numba"],
+        "rankwise --help": [shutil.which("rankwise") or "rankwise", "--help"],
+    }
+    seconds = best_seconds(
+        {
+            name: lambda c=command: subprocess.run(c, check=True, capture_output=True)
+            for name, command in starts.items()
+        },
+        rounds=2 if options.quick else 8,
+    )
+    base = seconds.pop("scikit-learn")
+    rows = []
+    for name, total in seconds.items():
+        alone = name == "rankwise --help"
+        row = {"what": name if alone else f"{name}, over scikit-learn", "seconds": total if alone else total - base}
+        rows.append(row)
         print(f"{row['seconds']:6.3f} s  {row['what']}")
     save("import_time", rows, options, ["scikit-learn"])
 
