@@ -10,8 +10,8 @@ from typing import Literal
 
 import numpy as np
 
+from rankwise._arguments import check_whole_number
 from rankwise._typing import ArrayLike, FloatArray, IntArray
-from rankwise.aggregation._arguments import check_whole_number
 from rankwise.data._input import is_null, rows_of
 from rankwise.data._items import list_of_names
 

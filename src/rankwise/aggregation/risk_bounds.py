@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from rankwise._arguments import check_whole_number
 from rankwise._typing import ArrayLike
-from rankwise.aggregation._arguments import check_whole_number
 from rankwise.aggregation.statistics import is_stochastically_transitive, noise_margin, pair_probabilities
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from rankwise._arguments import check_numbers, check_real_number, check_whole_number
 from rankwise._random import check_generator
 from rankwise._typing import ArrayLike, FloatArray, RandomState
 from rankwise.aggregation import _jit
-from rankwise.aggregation._arguments import check_numbers, check_real_number, check_whole_number
 from rankwise.data.positions import check_positions, has_ties, positions_from_scores
 
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from rankwise._arguments import check_whole_number
 from rankwise._random import check_generator
 from rankwise._typing import ArrayLike, BoolArray, FloatArray, IntArray, RandomState
-from rankwise.aggregation._arguments import check_whole_number
 from rankwise.aggregation.median.consensus import check_comparisons
 from rankwise.aggregation.pairwise import PreferenceMatrix, as_preference_matrix
 from rankwise.aggregation.positional import _dense_positions_of

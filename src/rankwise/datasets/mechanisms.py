@@ -7,9 +7,9 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from rankwise._arguments import check_numbers
 from rankwise._random import check_generator
 from rankwise._typing import ArrayLike, BoolArray, FloatArray, IntArray, RandomState
-from rankwise.aggregation._arguments import check_numbers
 from rankwise.data import Rankings
 from rankwise.data.positions import has_ties
 

@@ -6,10 +6,10 @@ from typing import Any, Literal
 
 import numpy as np
 
+from rankwise._arguments import check_numbers, check_real_number
 from rankwise._random import check_generator
 from rankwise._typing import ArrayLike, FloatArray, RandomState
 from rankwise.aggregation import sample_mallows
-from rankwise.aggregation._arguments import check_numbers, check_real_number
 from rankwise.data import Rankings
 from rankwise.datasets._common import check_choice, check_sizes, check_spread, sorted_positions
 from rankwise.datasets.mechanisms import Partition, Survival, make_incomplete, make_partial

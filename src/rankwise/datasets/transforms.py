@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from rankwise._arguments import check_whole_number
 from rankwise._typing import ArrayLike, FloatArray
-from rankwise.aggregation._arguments import check_whole_number
 from rankwise.data import Rankings
 from rankwise.datasets._common import sorted_positions
 
