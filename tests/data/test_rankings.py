@@ -588,7 +588,7 @@ def test_errors_say_what_and_the_cure(build, error, message):
         (
             {},
             ValueError,
-            "column 'name' of frame holds String, not numbers; convert it (astype(float)), or choose the columns",
+            "column 'name' of frame holds String, not numbers; convert it (astype(float)), or choose columns",
         ),
         ({"items": ["a", "b"], "weights": "n"}, ValueError, "weights[1] is nan; weights are finite and not negative"),
         ({"items": ["a", "b"], "weights": "name"}, ValueError, "weights must be numbers, one per ranking"),
