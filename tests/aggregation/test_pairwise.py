@@ -39,6 +39,13 @@ def test_what_is_a_matrix_and_what_are_positions():
     np.testing.assert_array_equal(as_preference_matrix(unknown).wins, 0)
 
 
+def test_a_square_array_with_two_readings_is_refused():
+    unclear = np.array([[np.nan, 1.0], [2.0, np.nan]])
+    with pytest.raises(ValueError, match="put 0 on the diagonal of a matrix, or wrap positions in Rankings"):
+        as_preference_matrix(unclear)
+    np.testing.assert_array_equal(as_preference_matrix(Rankings(unclear)).wins, 0)
+
+
 @pytest.mark.parametrize("bad", [[[0, -1], [0, 0]], [[0, np.inf], [0, 0]]])
 def test_impossible_weights_are_refused(bad):
     with pytest.raises(ValueError, match="finite and not negative"):

@@ -89,7 +89,8 @@ def as_preference_matrix(rankings_or_matrix: ArrayLike) -> PreferenceMatrix:
     """Take rankings, a `PreferenceMatrix`, or a square array of pairwise weights for what it is.
 
     A square array is a matrix of pairs if its diagonal lies below 1, where positions cannot lie; its diagonal is
-    ignored, and NaN (a pair that nobody compared) counts as 0.
+    otherwise ignored, and NaN (a pair that nobody compared) counts as 0. A diagonal of NaN alone has two readings and
+    is refused.
     """
     if isinstance(rankings_or_matrix, PreferenceMatrix):
         return rankings_or_matrix
@@ -97,6 +98,11 @@ def as_preference_matrix(rankings_or_matrix: ArrayLike) -> PreferenceMatrix:
         array = np.asarray(rankings_or_matrix)
         if array.ndim == 2 and array.shape[0] == array.shape[1] and array.dtype.kind in "biuf" and len(array):
             diagonal = np.diag(array).astype(float)
+            if np.isnan(diagonal).all() and len(array) > 1:
+                raise ValueError(
+                    "a square array with nothing on its diagonal may be positions with missing items or a matrix of "
+                    "pairs; put 0 on the diagonal of a matrix, or wrap positions in Rankings(...)"
+                )
             if not np.any(diagonal >= 1):
                 return _from_square(array.astype(np.float64))
     return preference_matrix(rankings_or_matrix)

@@ -141,7 +141,8 @@ def test_columns_that_are_all_mistyped(tmp_path):
 
 
 def test_items_come_in_any_kind_of_list(tmp_path):
-    pandas = pytest.importorskip("pandas")
+    import pandas
+
     path = written(tmp_path, "tea,milk,age\n1,2,31\n2,1,47\n")
     names = pandas.read_csv(path).columns[:2]
     for items in (names, names.to_numpy(), iter(names), tuple(names)):
@@ -415,7 +416,8 @@ def test_tables_of_other_kinds_are_refused(benchmark_data, name):
 
 
 def test_label_ranking_files_read_as_pandas_reads_them(benchmark_data):
-    pandas = pytest.importorskip("pandas")
+    import pandas
+
     paths = sorted((benchmark_data / "label-ranking").glob("*.csv.gz"))
     assert paths
     for path in paths:
@@ -458,7 +460,8 @@ def test_real_values(benchmark_data):
 
 
 def test_long_form_of_a_real_trial(benchmark_data):
-    pandas = pytest.importorskip("pandas")
+    import pandas
+
     path = benchmark_data / "rankings-with-covariates" / "gosset_nicabean_trial.csv.gz"
     rankings, covariates = read_rankings(path, respondent=["id", "trait"], return_covariates=True)
     frame = pandas.read_csv(path)

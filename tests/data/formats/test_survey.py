@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 
 import numpy as np
+import pandas
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -159,7 +160,7 @@ def test_arguments_that_contradict_are_refused(tmp_path, options, message):
         lambda names: iter(names),
         lambda names: np.array(names),
         lambda names: np.array(names, dtype=object),
-        lambda names: pytest.importorskip("pandas").Index(names),
+        lambda names: pandas.Index(names),
         lambda names: dict.fromkeys(names).keys(),
     ],
 )

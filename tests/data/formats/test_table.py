@@ -164,7 +164,10 @@ def test_covariates_are_numbers_only_where_nothing_is_lost(tmp_path):
 
 
 def test_covariates_make_data_frames(tmp_path):
-    pandas, polars, pyarrow = (pytest.importorskip(name) for name in ("pandas", "polars", "pyarrow"))
+    import pandas
+    import polars
+    import pyarrow
+
     _, covariates = read_positions_csv(written(tmp_path, "rank_a,rank_b,age,sex\n1,2,31,f\n2,1,,\n"))
     assert pandas.DataFrame(covariates).shape == (2, 2)
     assert polars.DataFrame(covariates).shape == (2, 2)

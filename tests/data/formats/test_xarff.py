@@ -110,7 +110,10 @@ def test_equals_sign_ties(tmp_path):
 
 
 def test_attributes_make_data_frames(tmp_path):
-    pandas, polars, pyarrow = (pytest.importorskip(name) for name in ("pandas", "polars", "pyarrow"))
+    import pandas
+    import polars
+    import pyarrow
+
     X, _ = read_xarff(written(tmp_path, VALID))
     assert pandas.DataFrame(X).shape == (3, 3)
     assert polars.DataFrame(X).shape == (3, 3)
