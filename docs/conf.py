@@ -1,7 +1,6 @@
 """Sphinx settings: ``sphinx-build -W docs docs/_build``."""
 
 import importlib
-import re
 from pathlib import Path
 
 from docutils import nodes
@@ -28,6 +27,10 @@ default_role = "py:obj"
 myst_heading_anchors = 3
 autodoc_typehints = "none"
 autodoc_member_order = "bysource"
+# scikit-learn adds these to every estimator, with links into its own guide.
+autodoc_default_options = {
+    "exclude-members": ", ".join(f"set_{name}_request" for name in ("fit", "predict", "predict_proba", "score"))
+}
 napoleon_google_docstring = False
 napoleon_use_ivar = True
 sphinx_gallery_conf = {
@@ -37,7 +40,18 @@ sphinx_gallery_conf = {
     "show_memory": False,
 }
 
-MODULES = ("data", "distances", "metrics", "aggregation", "datasets", "plots", "exceptions")
+MODULES = (
+    "data",
+    "distances",
+    "metrics",
+    "aggregation",
+    "embeddings",
+    "label_ranking",
+    "base",
+    "datasets",
+    "plots",
+    "exceptions",
+)
 
 
 def public_names():
@@ -73,12 +87,6 @@ def link_names(app, doctree):
         link += literal
 
 
-def number_references(app, what, name, obj, options, lines):
-    """Footnotes ``.. [1]`` of many docstrings would clash on one page; as numbered lists they do not."""
-    lines[:] = [re.sub(r"^\.\. \[(\d+)\] ", r"\1. ", line) for line in lines]
-
-
 def setup(app):
     app.connect("builder-inited", check_api_page)
     app.connect("doctree-read", link_names)
-    app.connect("autodoc-process-docstring", number_references)

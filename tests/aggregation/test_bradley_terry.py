@@ -309,6 +309,17 @@ def test_a_chain_has_no_maximum() -> None:
 def test_groups_that_never_meet_are_named() -> None:
     with pytest.raises(ValueError, match=r"2 groups that are never compared with each other: \{a, b\}, \{c, d\}"):
         BradleyTerry().fit_comparisons(["a", "b", "c", "d"], ["b", "a", "d", "c"])
+    model = BradleyTerry(prior=0.1).fit_comparisons(["c", "a", "d"], ["d", "b", "e"], items=list("abcdef"))
+    assert model.components_ == (("c", "d", "e"), ("a", "b"), ("f",))
+    assert BradleyTerry().fit([[0, 1], [1, 0]]).components_ == ((0, 1),)
+
+
+def test_many_groups_are_shortlisted() -> None:
+    names = [f"item {i}" for i in range(40)]
+    message = r"20 groups.*\{item 0, item 1\}, \{item 2, item 3\}, .*\.\.\. \(16 more\)"
+    with pytest.raises(ValueError, match=message) as caught:
+        BradleyTerry().fit_comparisons(names[::2], names[1::2])
+    assert len(str(caught.value)) < 500
 
 
 def test_a_home_side_that_always_wins_has_no_maximum() -> None:

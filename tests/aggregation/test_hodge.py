@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import itertools
+import json
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,9 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rankwise import Rankings
-from rankwise.aggregation import borda, preference_matrix
+from rankwise.aggregation import borda, hodge, preference_matrix
 from rankwise.aggregation.hodge import hodge_projection
-from tests.naive.statistics import least_squares_scores
+from tests.naive.statistics import harmonic_part, least_squares_scores
+
+GOLDEN = json.loads((Path(__file__).parents[1] / "golden" / "hodge.json").read_text("utf-8"))
 
 
 def random_problem(seed: int, k: int, density: float) -> tuple[np.ndarray, np.ndarray]:
@@ -72,6 +76,50 @@ def test_a_square_without_diagonals_has_a_harmonic_cycle() -> None:
     fit = hodge_projection(P)
     np.testing.assert_allclose(fit.scores, 0, atol=1e-12)
     assert fit.explained == pytest.approx(0)
+    np.testing.assert_allclose(fit.curl, 0, atol=1e-12)
+    np.testing.assert_allclose(fit.harmonic, fit.cyclic, atol=1e-12)
+
+
+def test_triangles_and_long_circles_by_hand() -> None:
+    P = np.full((5, 5), np.nan)
+    np.fill_diagonal(P, 0.5)
+    rows, columns = np.array(GOLDEN["pairs"]).T
+    P[rows, columns] = 0.5 + np.array(GOLDEN["lead"])
+    P[columns, rows] = 0.5 - np.array(GOLDEN["lead"])
+    fit = hodge_projection(P)
+    np.testing.assert_allclose(fit.scores, 0, atol=1e-12)
+    np.testing.assert_allclose(fit.curl[rows, columns], GOLDEN["curl"], atol=1e-12)
+    np.testing.assert_allclose(fit.harmonic[rows, columns], GOLDEN["harmonic"], atol=1e-12)
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(2, 9), st.sampled_from([0.0, 0.2, 0.5, 1.0]))
+def test_the_cyclic_part_is_split_into_triangles_and_the_rest(seed: int, k: int, density: float) -> None:
+    P, weights = random_problem(seed, k, density)
+    fit = hodge_projection(P, weights)
+    np.testing.assert_allclose(fit.harmonic, harmonic_part(P, weights), atol=1e-8)
+    np.testing.assert_allclose(fit.curl, -fit.curl.T)
+    np.testing.assert_array_equal(fit.curl[weights == 0], 0)
+    assert np.sum(weights * fit.curl * fit.harmonic) == pytest.approx(0, abs=1e-8)
+    np.testing.assert_allclose(np.sum(weights * fit.curl, axis=1), 0, atol=1e-8)  # triangles have no sources either
+
+
+def test_without_gaps_every_circle_is_made_of_triangles() -> None:
+    P, weights = random_problem(1, 7, 1.0)
+    fit = hodge_projection(P, weights)
+    np.testing.assert_array_equal(fit.curl, fit.cyclic)
+    np.testing.assert_array_equal(fit.harmonic, 0)
+    np.testing.assert_allclose(harmonic_part(P, weights), 0, atol=1e-10)
+
+
+def test_too_many_triangles_are_counted_before_they_are_listed(monkeypatch: pytest.MonkeyPatch) -> None:
+    P, weights = random_problem(1, 9, 1.0)
+    weights[0, 2] = weights[2, 0] = 0.0  # 84 triples, less the seven with this pair
+    fit = hodge_projection(P, weights)
+    monkeypatch.setattr(hodge, "_MOST_TRIANGLES", 76)
+    with pytest.raises(ValueError, match=r"77 triples of items are all compared, and at most 76.*select"):
+        _ = fit.curl
+    monkeypatch.setattr(hodge, "_MOST_TRIANGLES", 77)
+    assert np.abs(fit.curl).max() > 0
 
 
 def test_on_full_rankings_the_order_is_that_of_borda() -> None:

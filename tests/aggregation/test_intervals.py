@@ -65,6 +65,20 @@ def test_clear_places_are_found_and_close_ones_are_not_claimed() -> None:
     assert found.upper[1:3].tolist() == [3, 3]
 
 
+def test_intervals_hold_the_true_places_at_least_as_often_as_they_say() -> None:
+    # Places are whole numbers, so that intervals hold more than their level; a single place holds far less.
+    worth, places = np.linspace(0.8, -0.8, 6), np.arange(1, 7)
+    found = [
+        ranking_intervals(sample_plackett_luce(worth, 30, seed), n_resamples=60, level=0.8, random_state=seed)
+        for seed in range(40)
+    ]
+    inside = np.mean([(one.lower <= places) & (places <= one.upper) for one in found], axis=0)
+    assert inside.mean() >= 0.9
+    assert inside.min() >= 0.8
+    assert np.mean([one.positions == places for one in found]) < 0.75
+    assert np.mean([one.upper - one.lower for one in found]) < 2
+
+
 @pytest.mark.parametrize("consensus", [borda, kemeny, lambda r: PlackettLuce(prior=0.1).fit(r).mode()])
 def test_the_result_does_not_depend_on_the_threads(consensus: object) -> None:
     results = [

@@ -251,12 +251,8 @@ def test_names_of_items_travel():
     model = Mallows().fit(data)
     assert model.items_ == data.items
     assert model.sample(2, random_state=0).items == data.items
-    with pytest.raises(ValueError, match="another order of columns"):
+    with pytest.raises(ValueError, match="have the items juice, tea, milk, but the model knows tea, milk, juice"):
         model.logpmf(data.select(["juice", "tea", "milk"]))
-
-
-def test_repr_shows_the_parameters():
-    assert repr(Mallows("cayley", theta=1.0)) == "Mallows(distance='cayley', theta=1.0, center=None)"
 
 
 @pytest.mark.parametrize(
@@ -278,7 +274,7 @@ def test_repr_shows_the_parameters():
         (lambda: Mallows(center=[1, 2, 3]).fit([[1, 2]]), "center ranks 3 items, but the rankings have 2"),
         (lambda: Mallows(center=[[1, 2]]).fit([[1, 2]]), r"center has 2 dimension\(s\)"),
         (lambda: Mallows(theta=1, center=[1, 2]).sample(-1), "n is -1"),
-        (lambda: Mallows(theta=1, center=[1, 2]).logpmf([[1, 2, 3]]), "the rankings have 3 items and the model has 2"),
+        (lambda: Mallows(theta=1, center=[1, 2]).logpmf([[1, 2, 3]]), "3 items, but the model knows 2"),
     ],
 )
 def test_bad_arguments(call, fragment):
@@ -287,5 +283,5 @@ def test_bad_arguments(call, fragment):
 
 
 def test_a_model_without_parameters_says_so():
-    with pytest.raises(NotFittedError, match=r"call fit\(rankings\) first"):
+    with pytest.raises(NotFittedError, match="this Mallows is not fitted; call fit first"):
         Mallows(theta=1.0).sample(3)

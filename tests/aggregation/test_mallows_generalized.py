@@ -144,5 +144,5 @@ def test_bad_arguments(call, fragment):
 
 
 def test_a_model_without_parameters_says_so():
-    with pytest.raises(NotFittedError, match="GeneralizedMallows has no parameters"):
+    with pytest.raises(NotFittedError, match="this GeneralizedMallows is not fitted"):
         GeneralizedMallows().mode()

@@ -9,10 +9,11 @@ import numpy as np
 import pytest
 from scipy.stats import chisquare
 
-from rankwise.aggregation.models import _jit, _placements
 from rankwise.aggregation.models import _stages as stages
 from rankwise.aggregation.models._laws import CayleyLaw, HammingLaw, KendallLaw
-from rankwise.aggregation.models._placements import FootruleLaw, SpearmanLaw
+from rankwise.aggregation.models.placements import _jit
+from rankwise.aggregation.models.placements import _laws as placements
+from rankwise.aggregation.models.placements._laws import FootruleLaw, SpearmanLaw
 from rankwise.data import Rankings
 from tests.naive import models as naive
 
@@ -147,7 +148,7 @@ def test_footrule_of_many_items_has_no_overflow():
 def test_particles_estimate_what_the_sum_over_sets_knows(theta, monkeypatch):
     exact = SpearmanLaw(12)
     log_z, (mean, variance) = exact.log_normalizer(theta), exact.moments(theta)
-    monkeypatch.setattr(_placements, "MOST_ITEMS_EXACT", 5)
+    monkeypatch.setattr(placements, "MOST_ITEMS_EXACT", 5)
     law = SpearmanLaw(12)
     error_z, error_mean = law.errors(theta)
     assert abs(law.log_normalizer(theta) - log_z) < 4 * error_z + 1e-9
@@ -159,7 +160,7 @@ def test_particles_estimate_what_the_sum_over_sets_knows(theta, monkeypatch):
 @pytest.mark.parametrize("theta", [0.01, 0.3])
 def test_metropolis_draws_have_the_right_mean(theta, monkeypatch):
     mean, variance = SpearmanLaw(12).moments(theta)
-    monkeypatch.setattr(_placements, "MOST_ITEMS_EXACT", 5)
+    monkeypatch.setattr(placements, "MOST_ITEMS_EXACT", 5)
     n = 2000
     draws = SpearmanLaw(12).sample(theta, n, np.random.default_rng(3))
     distance = ((draws - np.arange(1, 13)) ** 2).sum(axis=1)

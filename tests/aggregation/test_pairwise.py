@@ -8,7 +8,7 @@ from hypothesis import given
 
 from rankwise import Rankings
 from rankwise.aggregation import preference_matrix
-from rankwise.aggregation.pairwise import as_preference_matrix
+from rankwise.aggregation.pairwise import as_preference_matrix, warn_of_groups
 from tests.naive import kemeny as naive
 from tests.strategies import position_matrices
 
@@ -50,3 +50,22 @@ def test_a_square_array_with_two_readings_is_refused():
 def test_impossible_weights_are_refused(bad):
     with pytest.raises(ValueError, match="finite and not negative"):
         as_preference_matrix(np.array(bad))
+
+
+def test_rows_that_rank_nothing_count_for_nothing():
+    matrix = preference_matrix([[1, 2, 3], [np.nan] * 3, [np.inf] * 3])
+    np.testing.assert_array_equal(matrix.counts, 1 - np.eye(3))
+
+
+def test_many_groups_are_shortlisted():
+    positions = np.full((5, 10), np.nan)
+    for r in range(5):
+        positions[r, 2 * r : 2 * r + 2] = 1, 2
+    with pytest.warns(UserWarning, match="these 5 groups of items with each other: 0, 1; 2, 3; 4, 5; ..."):
+        warn_of_groups(preference_matrix(positions))
+
+
+def test_a_chain_of_comparisons_is_one_group():
+    wins = np.zeros((6, 6))
+    wins[np.arange(5), np.arange(1, 6)] = 1
+    warn_of_groups(as_preference_matrix(wins))  # a warning would be an error

@@ -153,6 +153,64 @@ def test_the_fit_is_the_maximum_of_the_definition(kind: str, prior: float) -> No
     np.testing.assert_allclose(model.se_, np.sqrt(np.diag(model.covariance_)))
 
 
+@pytest.mark.parametrize("rate", [0.4, 3.0])
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_fit_with_a_gamma_prior_is_the_mode_of_the_posterior_of_the_worths(kind: str, rate: float) -> None:
+    rng = np.random.default_rng(6)
+    k, prior = 4, 0.7
+    positions = random_positions(rng, 10, k, kind)
+    weights = rng.integers(0, 3, len(positions)).astype(float)
+    model = PlackettLuce(prior=prior, prior_law="gamma").fit(positions, sample_weight=weights)
+    sizes = [t for t, strength in enumerate(model.tie_strength_) if strength > 0]
+
+    def log_posterior(theta: np.ndarray) -> float:
+        # The rate of the gamma law of the worths sets their scale, which the likelihood does not know.
+        ties = np.zeros(len(model.tie_strength_))
+        ties[sizes] = np.exp(theta[k:])
+        value = naive.log_likelihood(positions, weights, theta[:k], ties)
+        return value + prior * np.sum(theta) - rate * np.sum(np.exp(theta[:k])) - prior * np.sum(ties)
+
+    start = np.zeros(k + len(sizes))
+    found = minimize(lambda theta: -log_posterior(theta), start, method="BFGS", options={"gtol": 1e-7}).x
+    np.testing.assert_allclose(model.log_worth_, found[:k] - found[:k].mean(), atol=1e-4)
+    np.testing.assert_allclose(np.log(model.tie_strength_[sizes]), found[k:], atol=1e-4)
+    inverse = np.linalg.inv(naive.information(log_posterior, found))
+    centre = np.eye(k) - 1 / k
+    np.testing.assert_allclose(model.covariance_, centre @ inverse[:k, :k] @ centre, rtol=1e-3, atol=1e-4)
+
+
+def test_a_gamma_prior_is_a_first_place_for_every_item() -> None:
+    _, rankings = simulated(30, 5)
+    first = np.where(np.eye(5) == 1, 1.0, np.inf)
+    more = Rankings(np.vstack([rankings.positions, first]), weights=[1.0] * 30 + [0.4] * 5)
+    model = PlackettLuce(prior=0.4, prior_law="gamma").fit(rankings)
+    np.testing.assert_allclose(model.log_worth_, PlackettLuce().fit(more).log_worth_, atol=1e-7)
+    np.testing.assert_allclose(model.covariance_, PlackettLuce().fit(more).covariance_, atol=1e-7)
+
+
+@pytest.mark.parametrize("law", ["normal", "gamma"])
+def test_with_a_prior_every_graph_of_comparisons_fits(law: str) -> None:
+    nan = np.nan
+    apart = Rankings([[1, 2, nan, nan, nan], [nan, nan, nan, 2, 1]], items=["a", "b", "nobody", "x", "y"])
+    model = PlackettLuce(prior=0.1, prior_law=law).fit(apart)
+    worth = dict(zip(model.items_, model.log_worth_, strict=True))
+    assert worth["a"] == pytest.approx(worth["y"])
+    assert worth["a"] > worth["nobody"] > worth["b"]
+    assert np.isfinite(model.se_).all()
+    assert model.components_ == (("a", "b"), ("x", "y"), ("nobody",))
+    assert np.isfinite(PlackettLuce(prior=0.1, prior_law=law).fit([[1, 1, 1]]).tie_strength_).all()
+    joined = PlackettLuce(prior=0.1, prior_law=law).fit([[1, 2, nan], [nan, 1, 2]])
+    assert joined.components_ == ((0, 1, 2),)
+
+
+def test_stronger_priors_draw_the_worths_together() -> None:
+    _, rankings = simulated(20)
+    for law in ("normal", "gamma"):
+        spread = [np.ptp(PlackettLuce(prior=p, prior_law=law).fit(rankings).log_worth_) for p in (0, 0.5, 5, 500)]
+        assert np.all(np.diff(spread) < 0)
+        assert spread[-1] < 0.1
+
+
 @pytest.mark.parametrize("ties", [(), (0.8,), (0.6, 0.9)])
 def test_parameters_are_recovered_within_their_errors(ties: tuple[float, ...]) -> None:
     truth, rankings = simulated(4000, 6, ties, seed=11)
@@ -185,10 +243,11 @@ def test_top_k_data_lead_to_the_same_worths() -> None:
 def test_gradients_alone_find_the_same_maximum(monkeypatch: pytest.MonkeyPatch) -> None:
     for ties in ((), (0.7,)):
         _, rankings = simulated(300, ties=ties)
-        newton = PlackettLuce().fit(rankings)
+        options = {"prior": 0.3, "prior_law": "gamma"} if ties else {}
+        newton = PlackettLuce(**options).fit(rankings)
         with monkeypatch.context() as patch:
             patch.setattr(maximum, "_MOST_ITEMS_WITH_INFORMATION", 1)
-            other = PlackettLuce().fit(rankings)
+            other = PlackettLuce(**options).fit(rankings)
         np.testing.assert_allclose(other.log_worth_, newton.log_worth_, atol=1e-5)
         np.testing.assert_allclose(other.tie_strength_, newton.tie_strength_, atol=1e-5)
         assert other.covariance_ is None
@@ -407,8 +466,9 @@ def test_ties_alone_have_no_maximum() -> None:
         (PlackettLuce(), np.empty((0, 3)), "3 groups that are never compared"),
         (PlackettLuce(), [[1], [1]], "only one"),
         (PlackettLuce(), [[6, 5, 4, 3, 2, 1], [1, 2, 2, 2, 2, 2]], r"ranking 1 ties 5 items.*unlisted \(inf\)"),
-        (PlackettLuce(prior=-1), [[1, 2]], "prior is -1, but a precision"),
+        (PlackettLuce(prior=-1), [[1, 2]], "prior is -1, but must be at least 0"),
         (PlackettLuce(prior=np.nan), [[1, 2]], "prior is nan"),
+        (PlackettLuce(prior_law="beta"), [[1, 2]], "prior_law is 'beta'; choose 'normal' or 'gamma'"),
         (PlackettLuce(max_iter=0), [[1, 2]], "max_iter is 0"),
         (PlackettLuce(tol=0), [[1, 2]], "tol is 0"),
         (PlackettLuce(), [[0, 1]], "positions count from 1"),
@@ -422,7 +482,7 @@ def test_bad_fits(model: PlackettLuce, rankings: object, message: str) -> None:
 def test_the_row_of_a_large_tie_counts_rankings_without_weight() -> None:
     with pytest.raises(ValueError, match="ranking 2 ties 5"):
         PlackettLuce().fit([[1, 2, 3, 4, 5], [1] * 5, [1] * 5], sample_weight=[1, 0, 1])
-    with pytest.raises(ValueError, match=r"weights\[0\] is -1"):
+    with pytest.raises(ValueError, match=r"sample_weight\[0\] is -1"):
         PlackettLuce().fit([[1, 2]], sample_weight=[-1])
 
 
@@ -443,4 +503,3 @@ def test_bad_questions_to_a_model() -> None:
     with pytest.raises(ValueError, match="n is -1"):
         model.sample(-1)
     assert model.logpmf([[1, 1, 1]]).tolist() == [-np.inf]
-    assert repr(PlackettLuce(prior=2)) == "PlackettLuce(prior=2, max_iter=1000, tol=1e-10)"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import combinations, permutations
+from itertools import combinations, permutations, product
 
 import numpy as np
 
@@ -43,3 +43,33 @@ def optimal_orders(matrix):
     costs = {order: cost(matrix, order) for order in permutations(range(len(matrix)))}
     least = min(costs.values())
     return least, [order for order, value in costs.items() if value <= least + 1e-9]
+
+
+def bucket_orders(k):
+    """All bucket orders of k items, each as a tuple of bucket numbers without gaps."""
+    return [levels for levels in product(range(k), repeat=k) if set(levels) == set(range(max(levels) + 1))]
+
+
+def cost_with_ties(positions, weights, consensus, tie_cost):
+    """What rankings pay: 1 for a pair turned around, the tie cost for a tie against an order."""
+    total = 0.0
+    for row, weight in zip(positions, weights, strict=True):
+        for i, j in combinations(range(len(consensus)), 2):
+            both_unlisted = np.isinf(row[i]) and np.isinf(row[j])
+            if np.isnan(row[i]) or np.isnan(row[j]) or both_unlisted:
+                continue
+            said, kept = np.sign(row[i] - row[j]), np.sign(consensus[i] - consensus[j])
+            if said == -kept and said != 0:
+                total += weight
+            elif said != kept:
+                total += tie_cost * weight
+    return total
+
+
+def optimal_bucket_orders(positions, weights, tie_cost):
+    """The lowest cost of all bucket orders, and those that have it."""
+    costs = {
+        levels: cost_with_ties(positions, weights, levels, tie_cost) for levels in bucket_orders(positions.shape[1])
+    }
+    least = min(costs.values())
+    return least, [levels for levels, value in costs.items() if value <= least + 1e-9]

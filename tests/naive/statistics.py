@@ -65,3 +65,30 @@ def least_squares_scores(P: np.ndarray, weights: np.ndarray) -> np.ndarray:
             rows.append(row)
             targets.append(np.sqrt(weights[i, j]) * (P[i, j] - 0.5))
     return np.linalg.lstsq(np.array(rows), np.array(targets), rcond=None)[0]
+
+
+def harmonic_part(P: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """What is left of P - 1/2 when sources and triangles are forbidden: the projection onto the flows without them."""
+    k = len(P)
+    pairs = [(i, j) for i, j in itertools.combinations(range(k), 2) if weights[i, j] > 0]
+    number = {pair: m for m, pair in enumerate(pairs)}
+    root = np.sqrt([weights[pair] for pair in pairs])
+    forbidden = []
+    for i in range(k):  # the weighted flow out of an item
+        row = np.zeros(len(pairs))
+        for (a, b), m in number.items():
+            row[m] = root[m] * ((a == i) - (b == i))
+        forbidden.append(row)
+    for a, b, c in itertools.combinations(range(k), 3):  # the flow around a triangle
+        if {(a, b), (b, c), (a, c)} <= number.keys():
+            row = np.zeros(len(pairs))
+            for pair, sign in (((a, b), 1), ((b, c), 1), ((a, c), -1)):
+                row[number[pair]] = sign / root[number[pair]]
+            forbidden.append(row / np.linalg.norm(row))
+    flow = root * np.array([P[pair] - 0.5 for pair in pairs])
+    table = np.array(forbidden)
+    rest = (flow - np.linalg.pinv(table, rcond=1e-9) @ (table @ flow)) / root
+    result = np.zeros((k, k))
+    for (a, b), m in number.items():
+        result[a, b], result[b, a] = rest[m], -rest[m]
+    return result

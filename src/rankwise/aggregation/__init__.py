@@ -6,7 +6,7 @@ from rankwise.aggregation.choice.intervals import RankingIntervals, ranking_inte
 from rankwise.aggregation.choice.plackett_luce import PlackettLuce
 from rankwise.aggregation.hodge import HodgeProjection, hodge_projection
 from rankwise.aggregation.long_lists import ListConsensus, aggregate_lists
-from rankwise.aggregation.median import Consensus, kemeny, kemeny_batch
+from rankwise.aggregation.median import Consensus, OptimalRankings, all_optimal, kemeny, kemeny_batch
 from rankwise.aggregation.models.generalized_mallows import GeneralizedMallows
 from rankwise.aggregation.models.mallows import Mallows
 from rankwise.aggregation.models.mallows_mixture import MallowsMixture
@@ -32,10 +32,12 @@ __all__ = [
     "ListConsensus",
     "Mallows",
     "MallowsMixture",
+    "OptimalRankings",
     "PlackettLuce",
     "PreferenceMatrix",
     "RankingIntervals",
     "aggregate_lists",
+    "all_optimal",
     "borda",
     "copeland",
     "dispersion",

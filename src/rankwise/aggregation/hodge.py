@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
-from rankwise._typing import ArrayLike, FloatArray
+from rankwise._typing import ArrayLike, BoolArray, FloatArray, IntArray
 from rankwise.aggregation.positional import _dense_positions_of
 from rankwise.aggregation.statistics import checked_preferences
 from rankwise.data._items import shortlist
+
+# Triangles that the split of the cyclic part may look at, in some seconds: those of 182 items, nearly all compared.
+_MOST_TRIANGLES = 1_000_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,7 +31,9 @@ class HodgeProjection:
         s_i - s_j: the part of p_ij - 1/2 that one scale explains.
     cyclic : ndarray of shape (n_items, n_items)
         What is left of p_ij - 1/2 for the pairs of positive weight, 0 for others; its weighted sum over the opponents
-        of every item is 0, so that it consists of cycles (the curl and the harmonic part together).
+        of every item is 0, so that it consists of cycles: ``curl + harmonic``.
+    weights : ndarray of shape (n_items, n_items)
+        Weights of the pairs.
     residual : float
         Weighted sum of squares of the cyclic part, each pair once.
     explained : float
@@ -39,8 +45,26 @@ class HodgeProjection:
     items: tuple[Hashable, ...]
     gradient: FloatArray
     cyclic: FloatArray
+    weights: FloatArray
     residual: float
     explained: float
+
+    @cached_property
+    def curl(self) -> FloatArray:
+        """The part of ``cyclic`` that consists of triangles: circles of three items that were all compared.
+
+        Found by least squares over all triangles; with more than a million of them a ValueError says so (unless all
+        pairs are compared, as then every circle is a sum of triangles).
+        """
+        return _triangle_part(self.cyclic, self.weights)
+
+    @property
+    def harmonic(self) -> FloatArray:
+        """The rest, ``cyclic - curl``: long circles that no triangle of compared items shows, orthogonal to ``curl``.
+
+        It adds up to 0 around every triangle, and is 0 where all pairs are compared.
+        """
+        return self.cyclic - self.curl
 
     @property
     def positions(self) -> FloatArray:
@@ -49,7 +73,7 @@ class HodgeProjection:
 
 
 def hodge_projection(P: ArrayLike, weights: ArrayLike | None = None) -> HodgeProjection:
-    r"""Fit preferences by differences of scores, in least squares.
+    r"""Fit preferences by differences of scores, in least squares, and show what goes round in circles.
 
     *Definition.* The scores s with mean 0 that minimise
     :math:`\sum_{i<j} w_{ij} \left(p_{ij} - \tfrac12 - (s_i - s_j)\right)^2`. Fit and residual are orthogonal under the
@@ -89,7 +113,8 @@ def hodge_projection(P: ArrayLike, weights: ArrayLike | None = None) -> HodgePro
     cyclic = np.where(pair_weights > 0, lead - gradient, 0.0)
     residual = float(np.sum(pair_weights * cyclic**2)) / 2
     total = float(np.sum(pair_weights * lead**2)) / 2
-    return HodgeProjection(scores, matrix.items, gradient, cyclic, residual, 1 - residual / total if total > 0 else 1.0)
+    explained = 1 - residual / total if total > 0 else 1.0
+    return HodgeProjection(scores, matrix.items, gradient, cyclic, pair_weights, residual, explained)
 
 
 # ---------------------------------------------------------------------------------------------------------------
@@ -104,7 +129,46 @@ def _least_squares_scores(lead: FloatArray, weights: FloatArray) -> FloatArray:
     return scores - scores.mean()
 
 
-def _check_pair_weights(weights: ArrayLike, known: np.ndarray) -> FloatArray:
+def _triangle_part(cyclic: FloatArray, weights: FloatArray) -> FloatArray:
+    """Projection of a flow on pairs, under their weights, onto the flows that consist of triangles."""
+    from scipy.sparse import csr_array
+    from scipy.sparse.linalg import lsmr
+
+    compared = weights > 0
+    k = len(compared)
+    if compared.sum() == k * (k - 1):
+        return cyclic
+    first, second = np.nonzero(np.triu(compared))
+    sides = _sides_of_triangles(compared, first, second)
+    root = np.sqrt(weights[first, second] / weights.max())
+    # A triangle sends the same weighted flow along its sides a to b, b to c, and, against its direction, a to c.
+    values = np.array([[1.0], [1.0], [-1.0]]) / root[sides]
+    values /= np.sqrt(np.sum(values**2, axis=0))  # does not change what they span, but how fast the iteration settles
+    columns = np.broadcast_to(np.arange(sides.shape[1]), sides.shape)
+    triangles = csr_array((values.ravel(), (sides.ravel(), columns.ravel())), shape=(len(first), sides.shape[1]))
+    strength = lsmr(triangles, root * cyclic[first, second], atol=1e-12, btol=1e-12, conlim=0, maxiter=100 * k)[0]
+    part = np.zeros((k, k))
+    part[first, second] = (triangles @ strength) / root
+    return part - part.T
+
+
+def _sides_of_triangles(compared: BoolArray, first: IntArray, second: IntArray) -> IntArray:
+    """Numbers of the pairs (a, b), (b, c) and (a, c) of all triples a < b < c whose pairs were compared: (3, n)."""
+    steps = compared.astype(np.float64)
+    n_triangles = float(np.sum(steps @ steps * steps)) / 6
+    if n_triangles > _MOST_TRIANGLES:
+        raise ValueError(
+            f"{n_triangles:,.0f} triples of items are all compared, and at most {_MOST_TRIANGLES:,} are searched for "
+            "circles; keep fewer items with Rankings.select([...]), or use cyclic as a whole"
+        )
+    number = np.zeros(compared.shape, dtype=np.intp)
+    number[first, second] = np.arange(len(first))
+    pair, c = np.nonzero(compared[first] & compared[second] & (np.arange(len(compared)) > second[:, np.newaxis]))
+    a, b = first[pair], second[pair]
+    return np.stack([number[a, b], number[b, c], number[a, c]])
+
+
+def _check_pair_weights(weights: ArrayLike, known: BoolArray) -> FloatArray:
     array = np.array(weights, dtype=np.float64)
     if array.shape != known.shape:
         raise ValueError(f"weights has shape {array.shape}; give one weight for each pair, {known.shape}")

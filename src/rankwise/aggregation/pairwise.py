@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Hashable
 from dataclasses import dataclass
 
 import numpy as np
 
-from rankwise._typing import ArrayLike, FloatArray
+from rankwise._typing import ArrayLike, BoolArray, FloatArray, IntArray
 from rankwise.data import Rankings
 from rankwise.data import _jit as _data_jit
+from rankwise.data._items import shortlist
+
+# Sums of floating-point weights do not tell two sides of a pair apart that are closer than this share of them.
+_EVEN = 1e-12
+_SHOWN_GROUPS = 3
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,7 +114,56 @@ def as_preference_matrix(rankings_or_matrix: ArrayLike) -> PreferenceMatrix:
     return preference_matrix(rankings_or_matrix)
 
 
+def majority(weight: FloatArray) -> BoolArray:
+    """Whether i wins against j."""
+    return weight - weight.T > _EVEN * (weight + weight.T)
+
+
+def check_comparisons(matrix: PreferenceMatrix) -> None:
+    """Refuse items of which no ranking says anything."""
+    if matrix.n_items < 2:
+        return
+    silent = ~np.any(matrix.counts > 0, axis=1)
+    if silent.any():
+        name = matrix.items[int(np.argmax(silent))]
+        raise ValueError(
+            f"no ranking compares item {name!r} with another, so it has no place in a consensus; "
+            "keep the other items with Rankings.select([...]), or add rankings that hold it"
+        )
+
+
+def warn_of_groups(matrix: PreferenceMatrix) -> None:
+    """Warn of groups of items that no ranking compares with each other: nothing says how they go together."""
+    groups = _connected_groups(matrix.counts > 0)
+    if len(groups) > 1:
+        shown = "; ".join(shortlist([matrix.items[i] for i in group]) for group in groups[:_SHOWN_GROUPS])
+        shown += "; ..." if len(groups) > _SHOWN_GROUPS else ""
+        warnings.warn(
+            f"no ranking compares these {len(groups)} groups of items with each other: {shown}. Their order in a "
+            "consensus means nothing; order each group for itself with Rankings.select([...]), or add rankings that "
+            "compare them",
+            UserWarning,
+            stacklevel=3,
+        )
+
+
 # ---------------------------------------------------------------------------------------------------------------
+
+
+def _connected_groups(compared: BoolArray) -> list[IntArray]:
+    """Items by connected component of a symmetric graph."""
+    groups: list[IntArray] = []
+    left = np.ones(len(compared), dtype=bool)
+    while left.any():
+        reached = np.zeros_like(left)
+        newly = np.zeros_like(left)
+        newly[np.argmax(left)] = True
+        while newly.any():
+            reached |= newly
+            newly = compared[newly].any(axis=0) & ~reached
+        groups.append(np.flatnonzero(reached))
+        left &= ~reached
+    return groups
 
 
 def _from_square(matrix: FloatArray) -> PreferenceMatrix:

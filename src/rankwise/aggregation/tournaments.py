@@ -11,13 +11,9 @@ import numpy as np
 from rankwise._arguments import check_whole_number
 from rankwise._random import check_generator
 from rankwise._typing import ArrayLike, BoolArray, FloatArray, IntArray, RandomState
-from rankwise.aggregation.median.consensus import check_comparisons
-from rankwise.aggregation.pairwise import PreferenceMatrix, as_preference_matrix
+from rankwise.aggregation.pairwise import PreferenceMatrix, as_preference_matrix, check_comparisons, majority
 from rankwise.aggregation.positional import _dense_positions_of
 from rankwise.data import Rankings, dense_positions
-
-# Sums of floating-point weights do not tell two sides of a pair apart that are closer than this share of them.
-_EVEN = 1e-12
 
 
 def copeland(rankings_or_matrix: ArrayLike) -> FloatArray:
@@ -49,7 +45,7 @@ def copeland(rankings_or_matrix: ArrayLike) -> FloatArray:
     >>> copeland([[1, 2, 3], [1, 3, 2], [2, 1, 3]])
     array([1., 2., 3.])
     """
-    beats = _majority(comparable_preferences(rankings_or_matrix).wins)
+    beats = majority(comparable_preferences(rankings_or_matrix).wins)
     return _positions_by_defeats(beats)
 
 
@@ -84,12 +80,12 @@ def schulze(rankings_or_matrix: ArrayLike) -> FloatArray:
     array([1., 2., 3.])
     """
     wins = comparable_preferences(rankings_or_matrix).wins
-    strength = np.where(_majority(wins), wins, 0.0)
+    strength = np.where(majority(wins), wins, 0.0)
     for middle in range(len(strength)):
         through = np.minimum(strength[:, middle, np.newaxis], strength[middle])
         np.maximum(strength, through, out=strength)
     np.fill_diagonal(strength, 0.0)
-    return _positions_by_defeats(_majority(strength))
+    return _positions_by_defeats(majority(strength))
 
 
 def mc4(rankings_or_matrix: ArrayLike, *, teleport: float = 0.05) -> FloatArray:
@@ -130,7 +126,7 @@ def mc4(rankings_or_matrix: ArrayLike, *, teleport: float = 0.05) -> FloatArray:
     """
     if not 0 < teleport < 1:
         raise ValueError(f"teleport is {teleport}, but the probability of a jump lies between 0 and 1")
-    beats = _majority(comparable_preferences(rankings_or_matrix).wins)
+    beats = majority(comparable_preferences(rankings_or_matrix).wins)
     # Times k, what flows out of an item is what flows into it: from the items it beats, and by jumps.
     outflow = np.diag(teleport * len(beats) + (1 - teleport) * beats.sum(axis=0))
     stationary = np.linalg.solve(outflow - (1 - teleport) * beats, np.full(len(beats), teleport))
@@ -170,7 +166,7 @@ def kwiksort(rankings_or_matrix: ArrayLike, *, random_state: RandomState = None,
     check_whole_number("n_restarts", n_restarts, at_least=1)
     wins = comparable_preferences(rankings_or_matrix).wins
     rng = check_generator(random_state)
-    beats = _majority(wins)
+    beats = majority(wins)
     orders = [_sorted_by_pivots(beats, rng) for _ in range(n_restarts)]
     best = min(orders, key=lambda order: float(np.tril(wins[np.ix_(order, order)], -1).sum()))
     positions = np.empty(len(best))
@@ -199,11 +195,6 @@ def _refuse_oblong(rankings_or_matrix: ArrayLike) -> ArrayLike:
                 "positions, they count from 1 (1 = best)"
             )
     return rankings_or_matrix
-
-
-def _majority(weight: FloatArray) -> BoolArray:
-    """Whether i wins against j."""
-    return weight - weight.T > _EVEN * (weight + weight.T)
 
 
 def _positions_by_defeats(beats: BoolArray) -> FloatArray:

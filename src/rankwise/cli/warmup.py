@@ -18,6 +18,7 @@ from rankwise import distances, metrics
 from rankwise.aggregation import GeneralizedMallows, Mallows, kemeny, kemeny_batch, sample_mallows
 from rankwise.aggregation.choice.plackett_luce import PlackettLuce
 from rankwise.data import Rankings
+from rankwise.label_ranking import NearestNeighborsRanker, PlackettLuceRanker
 
 _PACKAGE = Path(__file__).parents[1]
 _FULL = Rankings([[1, 2, 3], [3, 1, 2]])
@@ -87,6 +88,8 @@ def _consensus() -> None:
     cycle = np.array([[0.0, 2.0, 1.0], [1.0, 0.0, 2.0], [2.0, 1.0, 0.0]])
     kemeny(cycle, method="dp")
     kemeny(cycle, method="ilp", random_state=0)
+    for method in ("dp", "local-search"):
+        kemeny(cycle, method=method, ties="allow", random_state=0)
     kemeny_batch([cycle])
 
 
@@ -112,6 +115,11 @@ def _distance_models() -> None:
     by_stages.pairwise_probabilities()
 
 
+def _label_rankers() -> None:
+    for ranker in (NearestNeighborsRanker(), PlackettLuceRanker()):
+        ranker.fit([[0.0], [1.0]], _TIED).predict([[0.0]])
+
+
 #: what a step is called -> what it runs
 STEPS: dict[str, Callable[[], object]] = {
     "rankings": _rankings,
@@ -121,4 +129,5 @@ STEPS: dict[str, Callable[[], object]] = {
     "consensus": _consensus,
     "models of choices": _choice_models,
     "models of distances": _distance_models,
+    "label rankers": _label_rankers,
 }

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import csv
 import gzip
+import time
 import zipfile
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
 
 from rankwise import Rankings
-from rankwise.aggregation import borda, kemeny, kemeny_batch, preference_matrix, sample_mallows
+from rankwise.aggregation import all_optimal, borda, kemeny, kemeny_batch, preference_matrix, sample_mallows
 from rankwise.aggregation.median import consensus as consensus_module
+from rankwise.aggregation.median.components import majority_components, ordered_components
 from rankwise.data import orders_from_positions, read_preflib
 from rankwise.distances import kendall_distance
 from tests.naive import kemeny as naive
@@ -154,6 +157,25 @@ def test_a_cycle_has_three_optima_and_one_component():
     assert result.method == "dp"
 
 
+@given(beats=arrays(bool, st.integers(1, 7).map(lambda k: (k, k))))
+def test_components_are_those_of_the_reachable(beats):
+    k = len(beats)
+    reach = np.linalg.matrix_power((beats | np.eye(k, dtype=bool)).astype(float), k) > 0
+    parts = ordered_components(beats, np.arange(k, dtype=float))
+    assert sorted(np.concatenate(parts).tolist()) == list(range(k))
+    for number, part in enumerate(parts):
+        assert (reach & reach.T)[part[0]].nonzero()[0].tolist() == part.tolist()
+        for later in parts[number + 1 :]:
+            assert not reach[np.ix_(later, part)].any()
+
+
+def test_components_without_majorities_between_them_come_by_their_wins():
+    wins = np.ones((4, 4)) - np.eye(4)
+    wins[0, 1] += 5
+    wins[2, 3] += 1
+    assert [part.tolist() for part in majority_components(wins)] == [[0], [2], [3], [1]]
+
+
 # -- limits ------------------------------------------------------------------------------------------------------
 
 
@@ -184,6 +206,60 @@ def test_an_interrupt_returns_the_best_found(monkeypatch):
     assert result.gap > 0
 
 
+def test_an_interrupt_of_the_solver_ends_all_work(monkeypatch):
+    import highspy
+
+    wait = highspy.Highs.wait
+
+    def interrupted(solver, *arguments):
+        monkeypatch.setattr(highspy.Highs, "wait", wait)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(highspy.Highs, "wait", interrupted)
+    wins = preference_matrix(sample_mallows(np.arange(1, 81), 0.0, 101, random_state=0)).wins
+    both = np.block([[wins, np.full((80, 80), 101.0)], [np.zeros((80, 80)), wins]])
+    start = time.perf_counter()
+    result = kemeny(both, random_state=0)
+    assert time.perf_counter() - start < 20
+    assert sum(len(part) > 20 for part in result.components) == 2
+    assert 0 < result.gap < 0.1
+    assert result.lower_bound < result.cost == naive.cost(both, order_of(result))
+
+
+def test_the_time_limit_is_used_and_kept():
+    positions = sample_mallows(np.arange(1, 121), 0.0, 100, random_state=0)
+    kemeny(positions[:, :30], random_state=0)  # compiles
+    start = time.perf_counter()
+    result = kemeny(positions, time_limit=2.0, random_state=0)
+    # The limit of the solver counts several runs together, which would end the work early if it were not heeded.
+    assert 1.8 < time.perf_counter() - start < 8
+    assert 0 < result.gap < 0.02
+
+
+@pytest.mark.slow
+def test_a_thousand_items_in_one_component_come_back_in_time():
+    positions = sample_mallows(np.arange(1, 1001), 0.0, 101, random_state=0)
+    matrix = preference_matrix(positions)
+    kemeny(positions[:, :30], method="local-search", random_state=0)  # compiles
+    start = time.perf_counter()
+    result = kemeny(matrix, time_limit=3.0, random_state=0)
+    assert time.perf_counter() - start < 10
+    assert result.components == (tuple(range(1000)),)
+    assert result.method == "local-search"
+    assert 0 < result.gap < 0.05
+
+
+def test_large_components_are_refused_before_the_work_begins():
+    k = 2001
+    wins = np.triu(np.ones((k, k)), 1)
+    wins[0, -1], wins[-1, 0] = 0, 1  # one cycle through all items
+    for method in ("exact", "ilp"):
+        with pytest.raises(ValueError, match="2,001,000 variables, 1,333,333,000 triples"):
+            kemeny(wins, method=method)
+    with pytest.raises(ValueError, match=r"2\^2001 sets"):
+        kemeny(wins, method="dp")
+
+
 @pytest.mark.parametrize(
     ("call", "fragment"),
     [
@@ -191,8 +267,13 @@ def test_an_interrupt_returns_the_best_found(monkeypatch):
         (lambda: kemeny([[0, -1], [1, 0]]), "finite and not negative"),
         (lambda: kemeny([[0, 1, 2], [1, 0, 2]]), "positions count from 1"),
         (lambda: kemeny(CYCLE, method="magic"), "choose 'auto'"),
-        (lambda: kemeny(CYCLE, time_limit=-1), "give seconds"),
+        (lambda: kemeny(CYCLE, time_limit=-1), "time_limit is -1, but must be at least 0"),
+        (lambda: kemeny([[0, np.inf], [1, 0]]), "finite and not negative"),
+        (lambda: kemeny([[0.0, np.nan], [np.nan, 0.0]]), "no ranking compares item 0"),
+        (lambda: kemeny([[np.nan, np.nan], [np.inf, np.inf]]), "no ranking compares item 0"),
         (lambda: kemeny(Rankings([[1, 2]], weights=[-1])), "not negative"),
+        (lambda: kemeny(Rankings([[1, 2]], weights=[np.nan])), "not negative"),
+        (lambda: kemeny(Rankings([[1, 2]], weights=[0])), "no ranking compares item 0"),
         (lambda: kemeny(sample_mallows(np.arange(1, 31), 0.0, 10, random_state=0), method="dp"), "at most 20"),
         (lambda: kemeny_batch(CYCLE), "one square matrix per median"),
         (lambda: kemeny_batch([[[0, np.nan], [1, 0]]]), "give 0.5 each way"),
@@ -201,6 +282,29 @@ def test_an_interrupt_returns_the_best_found(monkeypatch):
 def test_bad_input_is_refused_with_a_cure(call, fragment):
     with pytest.raises(ValueError, match=fragment):
         call()
+
+
+@pytest.mark.parametrize("nothing", [np.nan, np.inf])
+def test_a_voter_who_ranks_nothing_counts_for_nothing(nothing):
+    positions = random_positions(np.random.default_rng(8), 5, 6, "full")
+    silent = np.vstack([positions, np.full((3, 6), nothing)])
+    for ties in ("none", "allow"):
+        result, without = kemeny(silent, ties=ties), kemeny(positions, ties=ties)
+        assert result.cost == without.cost
+        assert np.array_equal(result.positions, without.positions)
+
+
+def test_groups_that_nobody_compares_are_named():
+    rankings = Rankings([[1, 2, np.nan, np.nan], [np.nan, np.nan, 2, 1]], ["tea", "milk", "car", "bus"])
+    with pytest.warns(UserWarning, match="2 groups of items with each other: tea, milk; car, bus") as record:
+        result = kemeny(rankings)
+    assert record[0].filename == __file__
+    assert result.optimal
+    assert result.unique is False
+    assert result.positions[0] < result.positions[1]
+    assert result.positions[3] < result.positions[2]
+    with pytest.warns(UserWarning, match="add rankings that compare them"):
+        assert len(all_optimal(rankings).rankings) == 6
 
 
 def test_one_item_needs_no_votes():
@@ -222,6 +326,16 @@ def test_batch_medians_are_optimal():
             assert sorted(row) == list(range(1, k + 1))
             order = orders_from_positions([row])[0]
             assert naive.cost(matrix, order) == naive.optimal_orders(matrix)[0]
+
+
+@pytest.mark.parametrize("k", [8, 10, 12])
+def test_batch_proves_what_it_orders_up_to_twelve_items(k):
+    rng = np.random.default_rng(k)
+    matrices = np.stack([random_matrix(rng, k, 4) for _ in range(6)])
+    positions, proven = kemeny_batch(matrices, return_proven=True)
+    assert proven.all()
+    for matrix, row in zip(matrices, positions, strict=True):
+        assert naive.cost(matrix, orders_from_positions([row])[0]) == kemeny(matrix, method="ilp").cost
 
 
 def test_batch_agrees_with_one_by_one_and_searches_large_cycles():

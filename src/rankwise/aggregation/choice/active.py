@@ -6,9 +6,9 @@ from collections.abc import Hashable
 
 import numpy as np
 
+from rankwise._arguments import check_whole_number
 from rankwise._typing import ArrayLike
 from rankwise.aggregation.choice.bradley_terry import BradleyTerry
-from rankwise.aggregation.choice.maximum import require_fitted
 from rankwise.aggregation.choice.plackett_luce import PlackettLuce
 
 
@@ -45,9 +45,8 @@ def next_pairs(
 
     References
     ----------
-    .. [1] V. V. Fedorov (1972). Theory of Optimal Experiments. Academic Press.
-    .. [2] M. E. Glickman, S. T. Jensen (2005). Adaptive paired comparison design. Journal of Statistical Planning and
-       Inference 127, 279-293.
+    Fedorov (1972), Theory of optimal experiments. Glickman, Jensen (2005), Adaptive paired comparison design, Journal
+    of Statistical Planning and Inference 127.
 
     Examples
     --------
@@ -55,12 +54,11 @@ def next_pairs(
     >>> next_pairs([[0, 1, 0], [0, 0, 0], [0, 0, 0]], n=2)
     [(0, 2), (1, 2)]
     """
-    if n < 0:
-        raise ValueError(f"n is {n}, but the number of pairs must not be negative")
+    check_whole_number("n", n, at_least=0)
     model = model_or_matrix
     if not isinstance(model, BradleyTerry | PlackettLuce):
         model = BradleyTerry(prior=prior).fit(model_or_matrix)
-    require_fitted(model)
+    model._check_fitted()
     if model.covariance_ is None:
         raise ValueError(
             f"the gain of a comparison needs the covariance of {len(model.items_):,} worths, which the fit leaves out; "

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass, field
 from typing import Literal
 
 import numpy as np
 
+from rankwise._arguments import check_whole_number
 from rankwise._random import check_generator
 from rankwise._typing import ArrayLike, FloatArray, RandomState
 from rankwise.aggregation.choice.comparisons import (
@@ -17,18 +17,17 @@ from rankwise.aggregation.choice.comparisons import (
     comparisons_from_rankings,
 )
 from rankwise.aggregation.choice.maximum import (
-    check_connected,
     check_options,
+    compared_groups,
     maximize,
+    normal_prior,
     positions_by_worth,
-    rankings_of,
-    require_fitted,
 )
+from rankwise.aggregation.ranking_model import RankingModel, rankings_of, weighted_rankings
 from rankwise.data import Rankings
 
 
-@dataclass(eq=False)
-class BradleyTerry:
+class BradleyTerry(RankingModel):
     r"""The Bradley-Terry model of paired comparisons, by maximum likelihood.
 
     *Definition.* Item i has the log worth :math:`u_i`, to which the home effect :math:`\gamma` is added where it is
@@ -70,16 +69,17 @@ class BradleyTerry:
         Of the comparisons, without the prior.
     n_iter_ : int
         Iterations made.
+    components_ : tuple of tuples
+        Items that comparisons join, the largest group first. Only a prior says how worths of different groups compare.
     items_ : tuple
         Names of the items.
 
     References
     ----------
-    .. [1] R. A. Bradley, M. E. Terry (1952). Rank analysis of incomplete block designs. Biometrika 39, 324-345.
-    .. [2] R. R. Davidson (1970). On extending the Bradley-Terry model to accommodate ties in paired comparison
-       experiments. Journal of the American Statistical Association 65, 317-328.
-    .. [3] L. R. Ford (1957). Solution of a ranking problem from binary comparisons. American Mathematical Monthly 64,
-       28-33.
+    Bradley, Terry (1952), Rank analysis of incomplete block designs, Biometrika 39. Davidson (1970), On extending the
+    Bradley-Terry model to accommodate ties in paired comparison experiments, Journal of the American Statistical
+    Association 65. Ford (1957), Solution of a ranking problem from binary comparisons, American Mathematical Monthly
+    64.
 
     Examples
     --------
@@ -89,22 +89,19 @@ class BradleyTerry:
     array([ 0.828, -0.225, -0.602])
     """
 
-    prior: float = 0.0
-    ties: Literal["davidson", "half"] = "davidson"
-    home: bool = False
-    max_iter: int = 1000
-    tol: float = 1e-10
-
-    log_worth_: FloatArray = field(init=False, repr=False)
-    se_: FloatArray = field(init=False, repr=False)
-    covariance_: FloatArray | None = field(init=False, repr=False)
-    tie_strength_: float = field(init=False, repr=False)
-    tie_strength_se_: float = field(init=False, repr=False)
-    home_effect_: float = field(init=False, repr=False)
-    home_effect_se_: float = field(init=False, repr=False)
-    log_likelihood_: float = field(init=False, repr=False)
-    n_iter_: int = field(init=False, repr=False)
-    items_: tuple[Hashable, ...] = field(init=False, repr=False)
+    def __init__(
+        self,
+        prior: float = 0.0,
+        ties: Literal["davidson", "half"] = "davidson",
+        home: bool = False,
+        max_iter: int = 1000,
+        tol: float = 1e-10,
+    ) -> None:
+        self.prior = prior
+        self.ties = ties
+        self.home = home
+        self.max_iter = max_iter
+        self.tol = tol
 
     def fit(
         self, comparisons: ArrayLike, sample_weight: ArrayLike | None = None, home: ArrayLike | None = None
@@ -126,7 +123,7 @@ class BradleyTerry:
             The model itself.
         """
         if isinstance(comparisons, Rankings):
-            return self._fit(comparisons_from_rankings(Rankings(comparisons, weights=sample_weight), home))
+            return self._fit(comparisons_from_rankings(weighted_rankings(comparisons, sample_weight), home))
         if sample_weight is not None or home is not None:
             raise ValueError(
                 "sample_weight and home belong to single comparisons, which a matrix has not; "
@@ -181,7 +178,7 @@ class BradleyTerry:
         """
         from scipy.special import ndtri
 
-        require_fitted(self)
+        self._check_fitted()
         if not 0 < level < 1:
             raise ValueError(f"level is {level}, but must lie between 0 and 1")
         half = ndtri((1 + level) / 2) * self.se_
@@ -202,9 +199,8 @@ class BradleyTerry:
         Rankings
             Two items in each row, the others missing.
         """
-        require_fitted(self)
-        if n < 0:
-            raise ValueError(f"n is {n}, but the number of draws must not be negative")
+        self._check_fitted()
+        check_whole_number("n", n, at_least=0)
         k = len(self.items_)
         rng = check_generator(random_state)
         first = rng.integers(k, size=n)
@@ -233,7 +229,7 @@ class BradleyTerry:
         ndarray of shape (n_comparisons,)
             0 for a row that compares nothing; ``-inf`` for a tie if the model has none.
         """
-        require_fitted(self)
+        self._check_fitted()
         source = rankings_of(self.items_, comparisons)
         rows = comparisons_from_rankings(Rankings(source, weights=np.ones(len(source))), home)
         eta = _differences(rows, self.log_worth_, self.home_effect_)
@@ -241,18 +237,18 @@ class BradleyTerry:
 
     def mode(self) -> FloatArray:
         """Items by decreasing worth, as positions (equal worths tie)."""
-        require_fitted(self)
+        self._check_fitted()
         return positions_by_worth(self.log_worth_)
 
     def pairwise_probabilities(self) -> FloatArray:
         """Probability of i before j on neutral ground, ties counted half: (n_items, n_items)."""
-        require_fitted(self)
+        self._check_fitted()
         before, tied = pair_probabilities(self.log_worth_, self.tie_strength_)
         return before + tied / 2
 
     def tie_probabilities(self) -> FloatArray:
         """Probability that i and j tie on neutral ground: (n_items, n_items), zero diagonal."""
-        require_fitted(self)
+        self._check_fitted()
         return pair_probabilities(self.log_worth_, self.tie_strength_)[1]
 
     def _fit(self, comparisons: Comparisons) -> BradleyTerry:
@@ -260,8 +256,7 @@ class BradleyTerry:
         counts = comparisons.merged()
         k = len(counts.items)
         self._check_sides(counts)
-        if self.prior == 0:
-            check_connected(*counts.links(), counts.items)
+        components = compared_groups(*counts.links(), counts.items, with_prior=self.prior > 0)
         if self.ties == "half":
             counts = counts.with_half_ties()
         has_ties = bool(counts.ties.any())
@@ -274,7 +269,7 @@ class BradleyTerry:
             moments,
             k,
             n_parameters,
-            prior=self.prior,
+            log_prior=normal_prior(self.prior) if self.prior > 0 else None,
             max_iter=self.max_iter,
             tol=self.tol,
             lightest=counts.lightest(),
@@ -283,6 +278,7 @@ class BradleyTerry:
         covariance = found.covariance
         se = np.full(n_parameters, np.nan) if covariance is None else np.sqrt(covariance.diagonal())
         self.items_ = counts.items
+        self.components_ = components
         self.log_worth_, self.se_ = found.parameters[:k], se[:k]
         self.covariance_ = None if covariance is None else covariance[:k, :k]
         self.home_effect_ = float(found.parameters[k]) if self.home else 0.0

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from rankwise._arguments import check_whole_number
 from rankwise._random import check_generator
 from rankwise._typing import ArrayLike, FloatArray, RandomState
 from rankwise.aggregation.positional import borda
@@ -93,8 +94,7 @@ def ranking_intervals(
 
     References
     ----------
-    .. [1] P. Hall, H. Miller (2009). Using the bootstrap to quantify the authority of an empirical ranking. Annals of
-       Statistics 37, 3929-3959.
+    Hall, Miller (2009), Using the bootstrap to quantify the authority of an empirical ranking, Annals of Statistics 37.
 
     Examples
     --------
@@ -105,8 +105,7 @@ def ranking_intervals(
     """
     from joblib import Parallel, delayed
 
-    if n_resamples < 1:
-        raise ValueError(f"n_resamples is {n_resamples}, but must be at least 1")
+    check_whole_number("n_resamples", n_resamples, at_least=1)
     if not 0 < level < 1:
         raise ValueError(f"level is {level}, but must lie between 0 and 1")
     source = Rankings(rankings, weights=weights)

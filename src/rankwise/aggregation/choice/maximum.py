@@ -12,11 +12,12 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from rankwise._typing import ArrayLike, BoolArray, FloatArray, IntArray
-from rankwise.data import Rankings, positions_from_scores
-from rankwise.data._items import item_names, shortlist
+from rankwise._arguments import check_real_number, check_whole_number
+from rankwise._typing import BoolArray, FloatArray, IntArray
+from rankwise.data import positions_from_scores
+from rankwise.data._items import shortlist
 
-#: parameters, whether the information is wanted -> log likelihood, gradient, information (negative Hessian)
+#: parameters, whether the information is wanted -> log likelihood or prior, gradient, information (negative Hessian)
 Moments = Callable[[FloatArray, bool], tuple[float, FloatArray, FloatArray]]
 
 # Beyond this many items the k x k information is neither built nor inverted: gradients alone find the maximum.
@@ -27,7 +28,7 @@ _TOL_IN_DOUBT = 1e-10
 _LARGEST_VARIANCE = 1e8
 _LONGEST_STEP = 3.0
 _CURE = (
-    "Give a prior (prior=0.1, say: a normal prior of precision 0.1 on every log worth), add comparisons, "
+    "Give a prior (prior=0.1, say, which draws the worths together), add comparisons, "
     "or fit the groups one by one with Rankings.select([...])"
 )
 
@@ -41,15 +42,25 @@ class Maximum(NamedTuple):
     n_iter: int
 
 
-def check_connected(above: IntArray, below: IntArray, items: Sequence[Hashable]) -> None:
-    """Raise unless a chain of preferences leads from every item to every other.
+def compared_groups(
+    above: IntArray, below: IntArray, items: tuple[Hashable, ...], *, with_prior: bool
+) -> tuple[tuple[Hashable, ...], ...]:
+    """Groups of items that comparisons join, the largest first; without a prior, raise unless a maximum exists.
+
+    That is the case where a chain of preferences leads from every item to every other.
 
     Parameters
     ----------
     above, below : ndarray of shape (n_links,), intp
         Item ``above[m]`` was placed before, or tied with, item ``below[m]`` (a tie comes in both directions).
-    items : sequence of hashable
-        Names for the message.
+    items : tuple of hashable
+        Names of the items.
+    with_prior : bool
+        Whether a prior makes up for what comparisons do not say.
+
+    Returns
+    -------
+    tuple of tuples of hashable
     """
     from scipy.sparse import coo_matrix
 
@@ -62,13 +73,14 @@ def check_connected(above: IntArray, below: IntArray, items: Sequence[Hashable])
         graph = coo_matrix((np.ones(len(above)), (above, below)), shape=(k, k))
     n_groups, group = _components(graph, "strong")
     if n_groups == 1:
-        return
+        return (items,)
     n_parts, part = _components(graph, "weak")
+    if with_prior:
+        return tuple(tuple(_members(part == g, items)) for g in _largest_first(part))
     if n_parts > 1:
-        names = _name_groups(part, n_parts, items)
         raise ValueError(
-            f"the comparisons fall into {n_parts} groups that are never compared with each other: {names}. "
-            f"The maximum likelihood does not exist. {_CURE}"
+            f"the comparisons fall into {n_parts} groups that are never compared with each other: "
+            f"{_name_groups(part, items)}. The maximum likelihood does not exist. {_CURE}"
         )
     crossing = group[above] != group[below]
     best = np.setdiff1d(group, group[below[crossing]])  # some group never loses, some never wins: there is no cycle
@@ -78,8 +90,40 @@ def check_connected(above: IntArray, below: IntArray, items: Sequence[Hashable])
     raise ValueError(
         f"the maximum likelihood does not exist: {shortlist(_members(group == extreme, items))} never came {what}, or "
         f"tied with, any other item, so the worth would be {worth}. The items fall into {n_groups} groups that only "
-        f"ever beat, or only ever lose to, each other: {_name_groups(group, n_groups, items)}. {_CURE}"
+        f"ever beat, or only ever lose to, each other: {_name_groups(group, items)}. {_CURE}"
     )
+
+
+def normal_prior(precision: float) -> Moments:
+    """Independent normal laws of mean 0 on all parameters, up to a constant."""
+
+    def log_prior(theta: FloatArray, with_information: bool) -> tuple[float, FloatArray, FloatArray]:
+        information = precision * np.eye(len(theta)) if with_information else np.zeros((0, 0))
+        return -precision / 2 * float(theta @ theta), -precision * theta, information
+
+    return log_prior
+
+
+def gamma_prior(strength: float, n_items: int) -> Moments:
+    """Independent gamma laws of shape 1 + strength on the worths; on what follows them, those with their mode at 1.
+
+    The likelihood knows worths only up to a factor. At the best factor the prior is that of shares of the whole worth,
+    which is the likelihood of a choice among all items, made ``strength`` times for each of them.
+    """
+
+    def log_prior(theta: FloatArray, with_information: bool) -> tuple[float, FloatArray, FloatArray]:
+        u, log_others = theta[:n_items], theta[n_items:]
+        worth = np.exp(u - u.max())
+        share, others = worth / worth.sum(), np.exp(log_others)
+        value = float(np.sum(u - u.max()) - n_items * np.log(worth.sum()) + np.sum(log_others - others))
+        gradient = np.concatenate([1 - n_items * share, 1 - others])
+        information = np.zeros((0, 0))
+        if with_information:
+            information = strength * np.diag(np.concatenate([n_items * share, others]))
+            information[:n_items, :n_items] -= strength * n_items * np.outer(share, share)
+        return strength * value, strength * gradient, information
+
+    return log_prior
 
 
 def maximize(
@@ -87,13 +131,13 @@ def maximize(
     n_items: int,
     n_parameters: int,
     *,
-    prior: float,
+    log_prior: Moments | None,
     max_iter: int,
     tol: float,
     lightest: float,
     bounded: bool,
 ) -> Maximum:
-    """Maximise a concave log likelihood less ``prior / 2`` times the sum of squares of all parameters.
+    """Maximise a concave log likelihood plus the log prior of the parameters.
 
     Parameters
     ----------
@@ -101,7 +145,9 @@ def maximize(
         See `Moments`. The first ``n_items`` parameters are log worths, without a zero point.
     n_items, n_parameters : int
         How many log worths, and how many parameters in all.
-    prior, max_iter, tol : float, int, float
+    log_prior : callable or None
+        The prior in the same form, see `normal_prior` and `gamma_prior`.
+    max_iter, tol : int, float
         As in `PlackettLuce`.
     lightest : float
         The smallest positive weight, the unit of ``tol``; infinite where nothing was compared.
@@ -113,21 +159,22 @@ def maximize(
     Maximum
     """
 
-    def penalised(theta: FloatArray, with_information: bool) -> tuple[float, FloatArray, FloatArray]:
-        value, gradient, information = moments(theta, with_information)
-        if with_information:
-            information[np.diag_indices(n_parameters)] += prior
-        return value - prior / 2 * float(theta @ theta), gradient - prior * theta, information
+    def posterior(theta: FloatArray, with_information: bool) -> tuple[float, FloatArray, FloatArray]:
+        likelihood = moments(theta, with_information)
+        if log_prior is None:
+            return likelihood
+        value, gradient, information = log_prior(theta, with_information)
+        return likelihood[0] + value, likelihood[1] + gradient, likelihood[2] + information
 
     start = np.zeros(n_parameters)
-    in_doubt = not bounded and prior == 0
+    in_doubt = not bounded and log_prior is None
     lightest = lightest if np.isfinite(lightest) else 1.0  # nothing was compared
     tol = min(tol, _TOL_IN_DOUBT) if in_doubt else tol
     if n_items > _MOST_ITEMS_WITH_INFORMATION:
-        theta, n_iter = _climb_by_gradients(penalised, start, max_iter, float(np.sqrt(tol)) * lightest)
+        theta, n_iter = _climb_by_gradients(posterior, start, max_iter, float(np.sqrt(tol)) * lightest)
         covariance = None
     else:
-        theta, covariance, n_iter = _climb_by_newton(penalised, start, n_items, max_iter, tol * lightest)
+        theta, covariance, n_iter = _climb_by_newton(posterior, start, n_items, max_iter, tol * lightest)
         variance = covariance.diagonal().max()
         if in_doubt and not variance * lightest < _LARGEST_VARIANCE:
             raise ValueError(
@@ -141,38 +188,15 @@ def maximize(
 
 def check_options(prior: float, max_iter: int, tol: float) -> None:
     """Raise if an option of a fit makes no sense."""
-    if not (np.isfinite(prior) and prior >= 0):
-        raise ValueError(f"prior is {prior}, but a precision is finite and not negative (0 = maximum likelihood)")
-    if max_iter < 1:
-        raise ValueError(f"max_iter is {max_iter}, but must be at least 1")
-    if not tol > 0:
+    check_real_number("prior", prior)
+    check_whole_number("max_iter", max_iter, at_least=1)
+    if not check_real_number("tol", tol) > 0:
         raise ValueError(f"tol is {tol}, but must be positive")
-
-
-def require_fitted(model: Any) -> None:
-    """Raise if the model has not been fitted."""
-    if not hasattr(model, "log_worth_"):
-        from sklearn.exceptions import NotFittedError
-
-        raise NotFittedError(f"this {type(model).__name__} is not fitted; call fit first")
 
 
 def positions_by_worth(log_worth: FloatArray) -> FloatArray:
     """Positions by decreasing worth; what differs by less than the precision of a fit ties."""
     return positions_from_scores([np.round(log_worth, 9)])[0]
-
-
-def rankings_of(items: tuple[Hashable, ...], rankings: ArrayLike) -> Rankings:
-    """The rankings, if they rank just these items in just these columns."""
-    source = Rankings(rankings)
-    if source.n_items != len(items):
-        raise ValueError(f"the rankings have {source.n_items} items, but the model knows {len(items)}")
-    if item_names(rankings) not in (None, list(items)):
-        raise ValueError(
-            f"the rankings have the items {shortlist(source.items)}, but the model knows {shortlist(items)}; "
-            "bring them into this order with Rankings.select([...])"
-        )
-    return source
 
 
 # ---------------------------------------------------------------------------------------------------------------
@@ -263,10 +287,14 @@ def _members(chosen: BoolArray, items: Sequence[Hashable]) -> list[Hashable]:
     return [item for item, inside in zip(items, chosen, strict=True) if inside]
 
 
-def _name_groups(group: IntArray, n_groups: int, items: Sequence[Hashable], most: int = 4) -> str:
-    """The first groups as text, the largest first, then by their first item."""
-    sizes = np.bincount(group, minlength=n_groups)
-    _, first = np.unique(group, return_index=True)
-    largest = np.lexsort((first, -sizes))[:most]
-    shown = ["{" + shortlist(_members(group == g, items)) + "}" for g in largest]
-    return ", ".join(shown) + (f", ... ({n_groups - most} more)" if n_groups > most else "")
+def _largest_first(group: IntArray) -> list[int]:
+    """Labels of groups by decreasing size, then by their first item."""
+    _, first, sizes = np.unique(group, return_index=True, return_counts=True)
+    return [int(g) for g in np.lexsort((first, -sizes))]
+
+
+def _name_groups(group: IntArray, items: Sequence[Hashable], most: int = 4) -> str:
+    """The largest groups as text."""
+    labels = _largest_first(group)
+    shown = ["{" + shortlist(_members(group == g, items)) + "}" for g in labels[:most]]
+    return ", ".join(shown) + (f", ... ({len(labels) - most} more)" if len(labels) > most else "")

@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
-from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 
+from rankwise._arguments import check_whole_number
 from rankwise._random import check_generator
 from rankwise._typing import ArrayLike, FloatArray, IntArray, RandomState
 from rankwise.aggregation.choice import _jit
 from rankwise.aggregation.choice.bradley_terry import pair_probabilities
 from rankwise.aggregation.choice.maximum import (
-    check_connected,
+    Moments,
     check_options,
+    compared_groups,
+    gamma_prior,
     maximize,
+    normal_prior,
     positions_by_worth,
-    rankings_of,
-    require_fitted,
 )
+from rankwise.aggregation.ranking_model import RankingModel, rankings_of, weighted_rankings
 from rankwise.aggregation.samplers import sample_plackett_luce
 from rankwise.data import Rankings
 
@@ -27,8 +28,7 @@ from rankwise.data import Rankings
 _LARGEST_BUCKET = 4
 
 
-@dataclass(eq=False)
-class PlackettLuce:
+class PlackettLuce(RankingModel):
     r"""The Plackett-Luce model of rankings, by maximum likelihood.
 
     *Definition.* Item i has the worth :math:`\alpha_i = e^{u_i}`. A ranking is built from the best place down: the
@@ -44,11 +44,14 @@ class PlackettLuce:
     Parameters
     ----------
     prior : float, default=0.0
-        Precision of a normal prior of mean 0 on every :math:`u_i` and :math:`\log\delta_t`: the log likelihood is
-        reduced by ``prior / 2`` times their sum of squares. 0 is maximum likelihood, which exists only if a chain of
-        preferences leads from every item to every other; `fit` raises an error that names the groups where it does
-        not. With a positive prior every set of rankings can be fitted, and an item that nobody ranked gets
-        the worth of the average item.
+        Strength of the prior. 0 is maximum likelihood, which exists only if a chain of preferences leads from every
+        item to every other; `fit` raises an error that names the groups where it does not. With a positive prior every
+        set of rankings can be fitted, and an item that nobody ranked gets the worth of the average item.
+    prior_law : {"normal", "gamma"}, default="normal"
+        "normal": every :math:`u_i` and :math:`\log\delta_t` has a normal prior of mean 0 and precision ``prior``
+        (a ridge: the log likelihood is reduced by ``prior / 2`` times their sum of squares). "gamma": every
+        :math:`\alpha_i` has a gamma prior of shape ``1 + prior``, and every :math:`\delta_t` one with its mode at 1.
+        The gamma prior counts like ``prior`` further rankings for each item that have it first of all.
     max_iter : int, default=1000
         Most iterations.
     tol : float, default=1e-10
@@ -69,6 +72,8 @@ class PlackettLuce:
         Of the rankings, without the prior.
     n_iter_ : int
         Iterations made.
+    components_ : tuple of tuples
+        Items that comparisons join, the largest group first. Only a prior says how worths of different groups compare.
     items_ : tuple
         Names of the items.
 
@@ -79,10 +84,10 @@ class PlackettLuce:
 
     References
     ----------
-    .. [1] R. L. Plackett (1975). The analysis of permutations. Applied Statistics 24, 193-202.
-    .. [2] D. R. Hunter (2004). MM algorithms for generalized Bradley-Terry models. Annals of Statistics 32, 384-406.
-    .. [3] D. Firth, I. Kosmidis, H. L. Turner (2019). Davidson-Luce model for multi-item choice with ties.
-       arXiv:1909.07123.
+    Plackett (1975), The analysis of permutations, Applied Statistics 24. Hunter (2004), MM algorithms for generalized
+    Bradley-Terry models, Annals of Statistics 32. Caron, Doucet (2012), Efficient Bayesian inference for generalized
+    Bradley-Terry models, Journal of Computational and Graphical Statistics 21. Firth, Kosmidis, Turner (2019),
+    Davidson-Luce model for multi-item choice with ties, arXiv:1909.07123.
 
     Examples
     --------
@@ -94,17 +99,17 @@ class PlackettLuce:
     array([1., 2., 3.])
     """
 
-    prior: float = 0.0
-    max_iter: int = 1000
-    tol: float = 1e-10
-
-    log_worth_: FloatArray = field(init=False, repr=False)
-    se_: FloatArray = field(init=False, repr=False)
-    covariance_: FloatArray | None = field(init=False, repr=False)
-    tie_strength_: FloatArray = field(init=False, repr=False)
-    log_likelihood_: float = field(init=False, repr=False)
-    n_iter_: int = field(init=False, repr=False)
-    items_: tuple[Hashable, ...] = field(init=False, repr=False)
+    def __init__(
+        self,
+        prior: float = 0.0,
+        prior_law: Literal["normal", "gamma"] = "normal",
+        max_iter: int = 1000,
+        tol: float = 1e-10,
+    ) -> None:
+        self.prior = prior
+        self.prior_law = prior_law
+        self.max_iter = max_iter
+        self.tol = tol
 
     def fit(self, rankings: ArrayLike, sample_weight: ArrayLike | None = None) -> PlackettLuce:
         """Estimate the worths.
@@ -122,17 +127,17 @@ class PlackettLuce:
             The model itself.
         """
         check_options(self.prior, self.max_iter, self.tol)
-        source = Rankings(rankings, weights=sample_weight)
+        source = weighted_rankings(rankings, sample_weight)
         if source.n_items < 2:
             raise ValueError("worths compare items, but there is only one")
         counted = np.flatnonzero(source.weights)
         source = source if len(counted) == len(source) else source[counted]
         choices = _flatten(source)
         _refuse_large_ties(choices, counted)
-        if self.prior == 0:
-            above, below = _jit.links(*choices)
-            check_connected(above, below, source.items)
         k, weights = source.n_items, source.weights
+        log_prior = self._log_prior(k)
+        above, below = _jit.links(*choices)
+        components = compared_groups(above, below, source.items, with_prior=log_prior is not None)
         largest = int(choices.stage_size.max(initial=1))
         # A size that nobody chose has strength 0 and is no parameter.
         occurs = np.flatnonzero(np.bincount(choices.stage_size, minlength=largest + 1)[2:] > 0)
@@ -152,7 +157,7 @@ class PlackettLuce:
             moments,
             k,
             len(kept),
-            prior=self.prior,
+            log_prior=log_prior,
             max_iter=self.max_iter,
             tol=self.tol,
             lightest=float(weights.min(initial=np.inf)),
@@ -165,6 +170,7 @@ class PlackettLuce:
         self.se_ = np.full(k, np.nan) if self.covariance_ is None else np.sqrt(self.covariance_.diagonal())
         self.log_likelihood_ = found.log_likelihood
         self.n_iter_ = found.n_iter
+        self.components_ = components
         self.items_ = source.items
         return self
 
@@ -182,12 +188,11 @@ class PlackettLuce:
         -------
         Rankings
         """
-        require_fitted(self)
+        self._check_fitted()
+        size = check_whole_number("n", n, at_least=0)
         if len(self.tie_strength_) == 0:
-            return Rankings(sample_plackett_luce(self.log_worth_, n, random_state), self.items_)
-        if n < 0:
-            raise ValueError(f"n is {n}, but the number of draws must not be negative")
-        uniforms = check_generator(random_state).random((n, 2 * len(self.items_)))
+            return Rankings(sample_plackett_luce(self.log_worth_, size, random_state), self.items_)
+        uniforms = check_generator(random_state).random((size, 2 * len(self.items_)))
         return Rankings(_jit.sample_tied(self.log_worth_, self._log_tie(), uniforms), self.items_)
 
     def logpmf(self, rankings: ArrayLike) -> FloatArray:
@@ -204,13 +209,13 @@ class PlackettLuce:
         ndarray of shape (n_rankings,)
             ``-inf`` for ties of a size that the model has not met.
         """
-        require_fitted(self)
+        self._check_fitted()
         source = rankings_of(self.items_, rankings)
         return _jit.log_probabilities(*_flatten(source), self.log_worth_, self._log_tie())
 
     def mode(self) -> FloatArray:
         """The most probable ranking without ties, as positions: items by decreasing worth (equal worths tie)."""
-        require_fitted(self)
+        self._check_fitted()
         return positions_by_worth(self.log_worth_)
 
     def pairwise_probabilities(self) -> FloatArray:
@@ -218,14 +223,21 @@ class PlackettLuce:
 
         Without ties in the model this is also the probability of i before j in a ranking of any set of items.
         """
-        require_fitted(self)
+        self._check_fitted()
         before, tied = pair_probabilities(self.log_worth_, self._pair_tie_strength())
         return before + tied / 2
 
     def tie_probabilities(self) -> FloatArray:
         """Probability that i and j tie when only the two are compared: (n_items, n_items), zero diagonal."""
-        require_fitted(self)
+        self._check_fitted()
         return pair_probabilities(self.log_worth_, self._pair_tie_strength())[1]
+
+    def _log_prior(self, n_items: int) -> Moments | None:
+        if self.prior_law not in ("normal", "gamma"):
+            raise ValueError(f"prior_law is {self.prior_law!r}; choose 'normal' or 'gamma'")
+        if self.prior == 0:
+            return None
+        return normal_prior(self.prior) if self.prior_law == "normal" else gamma_prior(self.prior, n_items)
 
     def _pair_tie_strength(self) -> float:
         return float(self.tie_strength_[0]) if len(self.tie_strength_) else 0.0

@@ -1,6 +1,7 @@
 """Compiled loops over orders of items and their costs.
 
-``wins[i, j]`` is the weight of the rankings with i before j. An order that puts i before j pays ``wins[j, i]``.
+``wins[i, j]`` is the weight of the rankings with i before j. An order that puts i before j pays ``wins[j, i]``;
+``margins`` is ``wins - wins.T``: what i gains by passing j on its way to the front.
 """
 
 from __future__ import annotations
@@ -8,6 +9,9 @@ from __future__ import annotations
 import numpy as np
 
 from rankwise._numba import kernel
+
+# Gains below this are rounding.
+_NOTHING = 1e-9
 
 
 @kernel
@@ -21,121 +25,158 @@ def order_cost(wins, order):
 
 
 @kernel
-def subset_costs(wins):
-    """Dynamic programme over sets: the least cost of putting each set first, and which item then comes last of it.
+def subset_costs(wins, best, low_costs, high_costs):
+    """Dynamic programme over sets: ``best[S]`` becomes the least cost of the items of S among themselves.
 
-    Appending item i to the set S costs the weight of i before the items of S, read from two tables, one for the low
-    and one for the high half of the bits.
+    Item i after the rest of S pays the weight of i before these, read from two tables (sets, items), one for the low
+    and one for the high half of the bits. The arrays may be larger than needed, so that they serve many matrices.
     """
     m = len(wins)
     low = m // 2
-    high = m - low
-    low_cost = np.zeros((m, 1 << low))
-    high_cost = np.zeros((m, 1 << high))
-    for i in range(m):
-        for bits in range(1, 1 << low):
-            last = 0
-            while not (bits >> last) & 1:
-                last += 1
-            low_cost[i, bits] = low_cost[i, bits & (bits - 1)] + wins[i, last]
-        for bits in range(1, 1 << high):
-            last = 0
-            while not (bits >> last) & 1:
-                last += 1
-            high_cost[i, bits] = high_cost[i, bits & (bits - 1)] + wins[i, low + last]
-    best = np.full(1 << m, np.inf)
-    choice = np.full(1 << m, -1, dtype=np.int8)
+    for half in range(2):
+        table = low_costs if half == 0 else high_costs
+        first = 0 if half == 0 else low
+        bits = low if half == 0 else m - low
+        for i in range(m):
+            table[0, i] = 0.0
+        for b in range(bits):
+            for rest in range(1 << b):
+                for i in range(m):
+                    table[rest + (1 << b), i] = table[rest, i] + wins[i, first + b]
     best[0] = 0.0
     mask = (1 << low) - 1
-    for chosen in range(1 << m):
+    for chosen in range(1, 1 << m):
+        low_row = low_costs[chosen & mask]
+        high_row = high_costs[chosen >> low]
+        least = np.inf
+        best[chosen] = np.inf  # what an item pays that is not in the set
         for i in range(m):
-            if not (chosen >> i) & 1:
-                cost = best[chosen] + low_cost[i, chosen & mask] + high_cost[i, chosen >> low]
-                grown = chosen | (1 << i)
-                if cost < best[grown]:
-                    best[grown] = cost
-                    choice[grown] = i
-    return best, choice
+            cost = best[chosen & ~(1 << i)] + (low_row[i] + high_row[i])
+            least = cost if cost < least else least
+        best[chosen] = least
 
 
 @kernel
-def order_from_choices(choice, m):
-    """Read an optimal order back from the dynamic programme."""
+def order_from_subsets(wins, best):
+    """Read an optimal order back from the dynamic programme, worst item first found."""
+    m = len(wins)
     order = np.empty(m, dtype=np.intp)
     chosen = (1 << m) - 1
     for place in range(m - 1, -1, -1):
-        order[place] = choice[chosen]
+        least = np.inf
+        for i in range(m):
+            rest = chosen & ~(1 << i)
+            if rest != chosen:
+                cost = best[rest]
+                for j in range(m):
+                    if (rest >> j) & 1:
+                        cost += wins[i, j]
+                if cost < least:
+                    least = cost
+                    order[place] = i
         chosen &= ~(1 << order[place])
     return order
 
 
 @kernel
-def insertion_search(wins, order):
-    """Move single items to their best place until none gains; changes ``order``, returns what was saved.
-
-    Passing item b from behind item a to before it saves ``wins[b, a] - wins[a, b]``.
-    """
+def insertion_search(margins, order):
+    """Move single items to their best place until none gains; changes ``order``, returns what was saved."""
     k = len(order)
+    place = np.empty(k, dtype=np.intp)
+    for p in range(k):
+        place[order[p]] = p
+    active = np.empty(k, dtype=np.bool_)
     saved = 0.0
-    improved = True
-    while improved:
-        improved = False
-        for item in range(k):
-            at = 0
-            while order[at] != item:
-                at += 1
-            best_gain = 1e-9
-            best_place = at
-            gain = 0.0
-            for place in range(at - 1, -1, -1):
-                gain += wins[item, order[place]] - wins[order[place], item]
-                if gain > best_gain:
-                    best_gain = gain
-                    best_place = place
-            gain = 0.0
-            for place in range(at + 1, k):
-                gain += wins[order[place], item] - wins[item, order[place]]
-                if gain > best_gain:
-                    best_gain = gain
-                    best_place = place
-            if best_place != at:
-                _move(order, at, best_place)
-                saved += best_gain
-                improved = True
+    gain = 1.0
+    while gain > 0:
+        active[:] = True
+        gain = _improve(margins, order, place, active)
+        saved += gain
     return saved
 
 
 @kernel
-def _move(order, start, stop):
-    item = order[start]
-    step = 1 if stop > start else -1
-    for place in range(start, stop, step):
-        order[place] = order[place + step]
-    order[stop] = item
+def iterated_search(margins, order, picks, shifts, slack):
+    """Shake a stretch of an order by a few random moves, improve it again, go on from there if it is hardly worse.
+
+    ``picks`` and ``shifts`` (rounds, moves) say which places move and how far; ``slack`` is how much worse than the
+    best an order may be that the search goes on from. Returns the best order, and what it saves against the first.
+    """
+    k = len(order)
+    place = np.empty(k, dtype=np.intp)
+    active = np.zeros(k, dtype=np.bool_)
+    current, best = order.copy(), order.copy()
+    trial = order.copy()
+    current_saved, best_saved = 0.0, 0.0
+    for r in range(picks.shape[0]):
+        trial[:] = current
+        for p in range(k):
+            place[trial[p]] = p
+        saved = current_saved
+        for s in range(picks.shape[1]):
+            start = picks[r, s]
+            stop = min(max(start + shifts[r, s], 0), k - 1)
+            saved += _move(margins, trial, place, active, start, stop)
+        saved += _improve(margins, trial, place, active)
+        if saved > best_saved + _NOTHING:
+            best_saved = saved
+            best[:] = trial
+        if saved >= best_saved - slack - _NOTHING:
+            current_saved = saved
+            current[:] = trial
+    return best, best_saved
 
 
 @kernel
-def iterated_search(wins, order, picks, shifts):
-    """Shake a stretch of a locally best order by a few random moves, improve it again, keep what is not worse.
-
-    ``picks`` and ``shifts`` (rounds, moves) say which places move and how far.
-    """
-    current = order.copy()
-    insertion_search(wins, current)
-    best = order_cost(wins, current)
+def _improve(margins, order, place, active):
+    """Move active items to their best place; a move makes the items that it passes active. Returns what was saved."""
     k = len(order)
-    for r in range(picks.shape[0]):
-        trial = current.copy()
-        for s in range(picks.shape[1]):
-            start = picks[r, s] % k
-            stop = min(max(start + shifts[r, s], 0), k - 1)
-            _move(trial, start, stop)
-        insertion_search(wins, trial)
-        cost = order_cost(wins, trial)
-        if cost <= best + 1e-9:
-            best = min(best, cost)
-            current = trial
-    return current
+    saved = 0.0
+    again = True
+    while again:
+        again = False
+        for item in range(k):
+            if not active[item]:
+                continue
+            active[item] = False
+            at = place[item]
+            row = margins[item]
+            best_gain = _NOTHING
+            best_place = at
+            gain = 0.0
+            for p in range(at - 1, -1, -1):
+                gain += row[order[p]]
+                if gain > best_gain:
+                    best_gain = gain
+                    best_place = p
+            gain = 0.0
+            for p in range(at + 1, k):
+                gain -= row[order[p]]
+                if gain > best_gain:
+                    best_gain = gain
+                    best_place = p
+            if best_place != at:
+                saved += _move(margins, order, place, active, at, best_place)
+                again = True
+    return saved
+
+
+@kernel
+def _move(margins, order, place, active, start, stop):
+    """Move one item from a place to another; returns what this saves."""
+    item = order[start]
+    step = 1 if stop > start else -1
+    saved = 0.0
+    for p in range(start, stop, step):
+        passed = order[p + step]
+        saved -= step * margins[item, passed]
+        order[p] = passed
+        place[passed] = p
+        active[passed] = True
+    order[stop] = item
+    place[item] = stop
+    active[item] = True
+    return saved
 
 
 @kernel
@@ -143,7 +184,7 @@ def violated_triangles(x, tolerance, most, most_per_pair):
     """Three-cycles that a fractional order breaks, most violated first: rows (i, j, l, sign).
 
     ``x[i, j]`` is 1 where i comes before j. For i < j < l, sign 1 says x_ij + x_jl - x_il > 1 and sign -1 says
-    x_ij + x_jl - x_il < 0.
+    x_ij + x_jl - x_il < 0. Where very many are broken, only every so manyth is looked at, which bounds the memory.
     """
     m = len(x)
     found = 0
@@ -152,21 +193,25 @@ def violated_triangles(x, tolerance, most, most_per_pair):
             for other in range(j + 1, m):
                 value = x[i, j] + x[j, other] - x[i, other]
                 found += (value > 1 + tolerance) | (value < -tolerance)
-    rows = np.empty((found, 4), dtype=np.intp)
-    size = np.empty(found)
+    stride = found // (100 * most) + 1
+    rows = np.empty((found // stride + 1, 4), dtype=np.intp)
+    size = np.empty(found // stride + 1)
+    counter = 0
     found = 0
     for i in range(m):
         for j in range(i + 1, m):
             for other in range(j + 1, m):
                 value = x[i, j] + x[j, other] - x[i, other]
                 if (value > 1 + tolerance) | (value < -tolerance):
-                    rows[found, 0] = i
-                    rows[found, 1] = j
-                    rows[found, 2] = other
-                    rows[found, 3] = 1 if value > 1 else -1
-                    size[found] = value - 1 if value > 1 else -value
-                    found += 1
-    order = np.argsort(-size)
+                    if counter % stride == 0:
+                        rows[found, 0] = i
+                        rows[found, 1] = j
+                        rows[found, 2] = other
+                        rows[found, 3] = 1 if value > 1 else -1
+                        size[found] = value - 1 if value > 1 else -value
+                        found += 1
+                    counter += 1
+    order = np.argsort(-size[:found])
     used = np.zeros((m, m), dtype=np.intp)
     kept = np.empty((min(most, found), 4), dtype=np.intp)
     n_kept = 0
@@ -184,36 +229,61 @@ def violated_triangles(x, tolerance, most, most_per_pair):
 
 
 @kernel
-def _components(wins, component):
-    """Strongly connected components of the strict majority graph, numbered best first; how many there are."""
-    k = len(wins)
-    reach = np.zeros((k, k), dtype=np.bool_)
-    for i in range(k):
-        for j in range(k):
-            reach[i, j] = (wins[i, j] > wins[j, i]) | (i == j)
-    for via in range(k):
-        for i in range(k):
-            if reach[i, via]:
-                for j in range(k):
-                    reach[i, j] |= reach[via, j]
-    # Items that reach more come first; members of a component reach the same items.
-    count = np.zeros(k, dtype=np.intp)
-    for i in range(k):
-        for j in range(k):
-            count[i] += reach[i, j]
-        component[i] = -1
+def strong_components(beats, component):
+    """Number the strongly connected components of a graph so that edges lead to larger numbers; how many there are.
+
+    Tarjan's algorithm with its own stack. Components are found from the last to the first, from vertex 0 on: of two
+    that no path joins, the one with the smaller vertices comes later.
+    """
+    k = len(beats)
+    index = np.zeros(k, dtype=np.intp)  # when a vertex was reached, from 1
+    lowest = np.empty(k, dtype=np.intp)
+    following = np.zeros(k, dtype=np.intp)  # the neighbour to look at next
+    path = np.empty(k, dtype=np.intp)
+    waiting = np.empty(k, dtype=np.intp)  # reached, but not yet in a component
+    n_waiting = 0
+    reached = 0
     number = 0
-    for _ in range(k):
-        leader = -1
-        for i in range(k):
-            if component[i] < 0 and (leader < 0 or count[i] > count[leader]):
-                leader = i
-        if leader < 0:
-            break
-        for i in range(k):
-            if i == leader or (component[i] < 0 and reach[i, leader] and reach[leader, i]):
-                component[i] = number
-        number += 1
+    component[:k] = -1
+    for root in range(k):
+        if index[root] > 0:
+            continue
+        depth = 0
+        path[0] = root
+        while depth >= 0:
+            v = path[depth]
+            if index[v] == 0:
+                reached += 1
+                index[v] = reached
+                lowest[v] = reached
+                waiting[n_waiting] = v
+                n_waiting += 1
+            deeper = False
+            while following[v] < k:
+                u = following[v]
+                following[v] += 1
+                if beats[v, u] and component[u] < 0:
+                    if index[u] == 0:
+                        depth += 1
+                        path[depth] = u
+                        deeper = True
+                        break
+                    lowest[v] = min(lowest[v], index[u])
+            if deeper:
+                continue
+            if lowest[v] == index[v]:
+                while True:
+                    n_waiting -= 1
+                    member = waiting[n_waiting]
+                    component[member] = number
+                    if member == v:
+                        break
+                number += 1
+            depth -= 1
+            if depth >= 0:
+                lowest[path[depth]] = min(lowest[path[depth]], lowest[v])
+    for v in range(k):
+        component[v] = number - 1 - component[v]
     return number
 
 
@@ -227,24 +297,35 @@ def batch_medians(wins, largest):
     n, k, _ = wins.shape
     positions = np.empty((n, k))
     proven = np.ones(n, dtype=np.bool_)
+    beats = np.empty((k, k), dtype=np.bool_)
     component = np.empty(k, dtype=np.intp)
     beaten = np.empty(k, dtype=np.intp)
     seen = np.empty(k, dtype=np.bool_)
+    exact = min(k, largest)
+    best = np.empty(1 << exact)
+    low_costs = np.empty((1 << (exact // 2), exact))
+    high_costs = np.empty((1 << (exact - exact // 2), exact))
     for r in range(n):
         matrix = wins[r]
+        beaten[:] = 0
         seen[:] = False
+        for i in range(k):
+            for j in range(i):
+                above = matrix[i, j] > matrix[j, i]
+                below = matrix[i, j] < matrix[j, i]
+                beats[i, j] = above
+                beats[j, i] = below
+                beaten[i] += below
+                beaten[j] += above
+            beats[i, i] = False
         transitive = True
         for i in range(k):
-            beaten[i] = 0
-            for j in range(k):
-                beaten[i] += matrix[j, i] > matrix[i, j]
             transitive &= not seen[beaten[i]]
             seen[beaten[i]] = True
+            positions[r, i] = beaten[i] + 1.0
         if transitive:  # the numbers 0 .. k-1 all occur: a strict majority order
-            for i in range(k):
-                positions[r, i] = beaten[i] + 1.0
             continue
-        number = _components(matrix, component)
+        number = strong_components(beats, component)
         start = 0
         for c in range(number):
             members = np.flatnonzero(component == c)
@@ -257,11 +338,11 @@ def batch_medians(wins, largest):
                     for b in range(m):
                         part[a, b] = matrix[members[a], members[b]] if a != b else 0.0
                 if m <= largest:
-                    _, choice = subset_costs(part)
-                    order = order_from_choices(choice, m)
+                    subset_costs(part, best, low_costs, high_costs)
+                    order = order_from_subsets(part, best)
                 else:
                     order = np.argsort(part.sum(axis=0) - part.sum(axis=1))
-                    insertion_search(part, order)
+                    insertion_search(part - part.T, order)
                     proven[r] = False
                 for place in range(m):
                     positions[r, members[order[place]]] = start + place + 1.0

@@ -8,67 +8,41 @@ order optimal without integrality.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from rankwise._typing import FloatArray, IntArray
+from rankwise._typing import BoolArray, FloatArray, IntArray
 from rankwise.aggregation.median import _jit
+from rankwise.aggregation.median.search import Bounds, Clock
 
 _TOLERANCE = 1e-6
 _MOST_PER_PAIR = 3
 _MOST_PER_ITEM = 6
 # Rows that have been slack are dropped, so that the programme stays small; they come back if broken again.
 _SLACK = 1e-3
+# Seconds of linear programmes before a longer search.
+_PATIENCE = 5.0
+# Seconds between looks whether an interrupt waits.
+_LOOK_UP = 0.1
 
 
-@dataclass
-class Bounds:
-    """The best order known for a component, and what is proven of it."""
-
-    order: IntArray
-    cost: float
-    lower: float
-    step: float
-
-    @property
-    def proven(self) -> bool:
-        """Whether no order can be cheaper (by more than the precision of the solver, for fractional weights)."""
-        precision = 1e-8 * max(1.0, abs(self.cost))
-        return self.cost - self.lower < max(self.step - 1e-6 * max(1.0, self.step), precision)
-
-    def offer(self, wins: FloatArray, order: IntArray) -> None:
-        """Improve an order by insertion, and keep it if it is cheaper than the best."""
-        order = order.copy()
-        _jit.insertion_search(wins, order)
-        cost = _jit.order_cost(wins, order)
-        if cost < self.cost - 1e-9:
-            self.order, self.cost = order, cost
-
-
-def prove(wins: FloatArray, bounds: Bounds, deadline: float, search: Callable[[], None]) -> None:
+def prove(bounds: Bounds, clock: Clock, search: Callable[[], None]) -> BoolArray | None:
     """Raise the lower bound and lower the cost until they meet or time is up; changes ``bounds``.
 
-    ``search`` looks harder for a cheaper order: worth its time before integer programmes, of which a lower cost
-    leaves less to do.
+    ``search`` looks harder for a cheaper order: worth its time where linear programmes take long, and before integer
+    ones, of which a lower cost leaves less to do. Returns the pairs (i, j) with i before j in every order of lowest
+    cost, as far as the linear programme says; None where it has not come to an end.
     """
-    programme = _Programme(wins)
-    programme.relax(bounds, deadline)
+    programme = _Programme(bounds.wins)
+    programme.relax(bounds, clock.at_most(min(_PATIENCE, clock.left / 2)))
     if not bounds.proven:
         search()
-    if not bounds.proven and time.perf_counter() < deadline:
-        programme.branch(bounds, deadline)
-
-
-def cost_step(wins: FloatArray) -> float:
-    """Smallest difference between the costs of two orders, or 0 where weights are no whole numbers."""
-    margins = np.abs(wins - wins.T)
-    if not np.all(margins == np.round(margins)) or margins.max(initial=0) >= 2**53:
-        return 0.0
-    return float(np.gcd.reduce(margins.astype(np.int64).ravel()))
+        programme.relax(bounds, clock)
+    if not bounds.proven and not clock.over:
+        programme.branch(bounds, clock)
+    return programme.settled_pairs(bounds.cost)
 
 
 class _Programme:
@@ -87,6 +61,7 @@ class _Programme:
         cost = wins[self.second, self.first] - wins[self.first, self.second]
         self.solver: Any = highspy.Highs()
         self.solver.silent()
+        self.solver.HandleUserInterrupt = True
         for option, value in (("threads", 1), ("random_seed", 0), ("mip_rel_gap", 0.0), ("presolve", "on")):
             self.solver.setOptionValue(option, value)
         n = len(cost)
@@ -95,29 +70,38 @@ class _Programme:
         )
         self.status = highspy.HighsModelStatus
         self.integer = int(highspy.HighsVarType.kInteger)
-        self.n_rows = 0
+        self.is_integer = False
+        # Of the last linear programme solved: its bound, its solution, and what turning a pair adds to the bound.
+        self.relaxed = -np.inf
+        self.values = self.reduced = np.zeros(n)
 
-    def relax(self, bounds: Bounds, deadline: float) -> None:
+    def relax(self, bounds: Bounds, clock: Clock) -> None:
         """Solve, add the most violated triangles, and repeat; every solution also suggests an order."""
         while True:
-            if not self._run(deadline) or self.solver.getModelStatus() != self.status.kOptimal:
+            if not self._run(clock) or self.solver.getModelStatus() != self.status.kOptimal:
                 return
-            lower = self.constant + self.solver.getInfo().objective_function_value
-            bounds.lower = max(bounds.lower, lower)
+            solution = self.solver.getSolution()
+            self.relaxed = self.constant + self.solver.getInfo().objective_function_value
+            self.values, self.reduced = np.asarray(solution.col_value), np.asarray(solution.col_dual)
+            bounds.lower = max(bounds.lower, self.relaxed)
             x = self._solution()
-            bounds.offer(self.wins, np.argsort(-x.sum(axis=1), kind="stable"))
+            bounds.offer(np.argsort(-x.sum(axis=1), kind="stable"))
             triangles = self._violated(x)
             if bounds.proven or len(triangles) == 0:
                 return
             self._drop_slack_rows()
             self._add(triangles)
 
-    def branch(self, bounds: Bounds, deadline: float) -> None:
+    def branch(self, bounds: Bounds, clock: Clock) -> None:
         """Fix what the reduced costs allow, then solve integer programmes until one breaks no triangle."""
-        self._fix_by_reduced_costs(bounds)
+        for index, value in zip(self._forced(bounds.cost - bounds.step), (0.0, 1.0), strict=True):
+            if len(index):
+                bound = np.full(len(index), value)
+                self.solver.changeColsBounds(len(index), index.astype(np.int32), bound, bound)
         n = len(self.first)
+        self.is_integer = True
         self.solver.changeColsIntegrality(n, np.arange(n, dtype=np.int32), np.full(n, self.integer, dtype=np.uint8))
-        while self._run(deadline):
+        while self._run(clock):
             status = self.solver.getModelStatus()
             if status == self.status.kInfeasible:  # every cheaper order was fixed away
                 bounds.lower = bounds.cost
@@ -131,7 +115,7 @@ class _Programme:
             if status != self.status.kOptimal:
                 return
             x = self._solution()
-            bounds.offer(self.wins, np.argsort(-x.sum(axis=1), kind="stable"))
+            bounds.offer(np.argsort(-x.sum(axis=1), kind="stable"))
             triangles = self._violated(np.round(x))
             if bounds.proven:
                 return
@@ -140,12 +124,39 @@ class _Programme:
                 return
             self._add(triangles)
 
-    def _run(self, deadline: float) -> bool:
-        left = deadline - time.perf_counter()
+    def settled_pairs(self, cost: float) -> BoolArray | None:
+        """Pairs (i, j) with i before j in every order that costs no more than this."""
+        if not np.isfinite(self.relaxed):
+            return None
+        settled = np.zeros(self.wins.shape, dtype=bool)
+        after, before = self._forced(cost)
+        settled[self.second[after], self.first[after]] = True
+        settled[self.first[before], self.second[before]] = True
+        return settled
+
+    def _forced(self, cost: float) -> tuple[IntArray, IntArray]:
+        """Variables that are 0, and that are 1, in all orders up to this cost: turning one alone would exceed it."""
+        allowed = cost - self.relaxed + 1e-6
+        zero = np.flatnonzero((self.values < _TOLERANCE) & (self.reduced > allowed))
+        one = np.flatnonzero((self.values > 1 - _TOLERANCE) & (-self.reduced > allowed))
+        return zero, one
+
+    def _run(self, clock: Clock) -> bool:
+        left = min(clock.left, 1e9)
         if left <= 0:
             return False
-        self.solver.setOptionValue("time_limit", min(left, 1e9))
-        self.solver.run()
+        # HiGHS holds the limit against the time of all runs of a linear programme, but of one integer programme.
+        self.solver.setOptionValue("time_limit", left if self.is_integer else self.solver.getRunTime() + left)
+        # In a thread of its own the solver does not keep an interrupt from us.
+        self.solver.startSolve()
+        try:
+            while not self.solver.wait(_LOOK_UP)[0]:
+                pass
+        except KeyboardInterrupt:
+            clock.stop()
+            self.solver.cancelSolve()
+            while not self.solver.wait(_LOOK_UP)[0]:
+                pass
         return True
 
     def _solution(self) -> FloatArray:
@@ -171,26 +182,9 @@ class _Programme:
             np.ascontiguousarray(columns.ravel(), dtype=np.int32),
             np.tile([1.0, 1.0, -1.0], n),
         )
-        self.n_rows += n
 
     def _drop_slack_rows(self) -> None:
         values = np.asarray(self.solver.getSolution().row_value)
         slack = np.flatnonzero((values > _SLACK) & (values < 1 - _SLACK)).astype(np.int32)
         if len(slack):
             self.solver.deleteRows(len(slack), slack)
-            self.n_rows -= len(slack)
-
-    def _fix_by_reduced_costs(self, bounds: Bounds) -> None:
-        """Fix a pair where turning it alone would already cost more than the best order allows."""
-        reduced = np.asarray(self.solver.getSolution().col_dual)
-        values = np.asarray(self.solver.getSolution().col_value)
-        if len(reduced) != len(values):
-            return
-        lower = self.constant + self.solver.getInfo().objective_function_value
-        allowed = bounds.cost - bounds.step - lower + 1e-6
-        zero = np.flatnonzero((values < _TOLERANCE) & (reduced > allowed)).astype(np.int32)
-        one = np.flatnonzero((values > 1 - _TOLERANCE) & (-reduced > allowed)).astype(np.int32)
-        for index, value in ((zero, 0.0), (one, 1.0)):
-            if len(index):
-                bound = np.full(len(index), value)
-                self.solver.changeColsBounds(len(index), index, bound, bound)

@@ -1,24 +1,20 @@
-"""What the models of this package ask of rankings, centres and numbers of draws."""
+"""What the models of this package ask of rankings and centres."""
 
 from __future__ import annotations
 
 from collections.abc import Hashable
-from typing import NoReturn
 
 import numpy as np
 
 from rankwise._typing import ArrayLike, FloatArray
+from rankwise.aggregation.ranking_model import rankings_of, weighted_rankings
 from rankwise.data import Rankings, check_positions
 from rankwise.data.positions import has_ties
-from rankwise.data.weights import check_weights
-from rankwise.distances.rows import check_same_items
 
 
 def rankings_to_fit(rankings: ArrayLike, sample_weight: ArrayLike | None) -> Rankings:
     """Rankings without ties, less those that say nothing or have no weight."""
-    data = rankings if isinstance(rankings, Rankings) else Rankings(rankings)
-    if sample_weight is not None:
-        data = Rankings(data, weights=check_weights(sample_weight, len(data), name="sample_weight"))
+    data = weighted_rankings(rankings, sample_weight)
     _refuse_ties(data)
     listed = np.isfinite(data.positions).sum(axis=1)
     present = (~np.isnan(data.positions)).sum(axis=1)
@@ -34,10 +30,7 @@ def rankings_to_fit(rankings: ArrayLike, sample_weight: ArrayLike | None) -> Ran
 
 def rankings_to_judge(rankings: ArrayLike, items: tuple[Hashable, ...]) -> Rankings:
     """Rankings without ties of the items that a model knows."""
-    check_same_items(rankings, Rankings(np.empty((0, len(items))), items))
-    data = rankings if isinstance(rankings, Rankings) else Rankings(rankings)
-    if data.n_items != len(items):
-        raise ValueError(f"the rankings have {data.n_items} items and the model has {len(items)}; give one column each")
+    data = rankings_of(items, rankings)
     _refuse_ties(data)
     return data
 
@@ -74,20 +67,6 @@ def check_center(center: ArrayLike, n_items: int | None = None) -> FloatArray:
             "center is not a full ranking (it has ties, or unlisted or missing items); break ties and complete it first"
         )
     return positions
-
-
-def check_number_of_draws(n: int) -> int:
-    """A number of draws, not negative."""
-    if n < 0:
-        raise ValueError(f"n is {n}, but the number of draws must not be negative")
-    return n
-
-
-def not_fitted(model: object) -> NoReturn:
-    """Raise the error of a model that knows no parameters yet."""
-    from sklearn.exceptions import NotFittedError
-
-    raise NotFittedError(f"this {type(model).__name__} has no parameters yet; call fit(rankings) first")
 
 
 # ---------------------------------------------------------------------------------------------------------------

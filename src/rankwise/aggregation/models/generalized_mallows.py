@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
-from dataclasses import dataclass, field
-
 import numpy as np
 
+from rankwise._arguments import check_whole_number
 from rankwise._random import check_generator
 from rankwise._typing import ArrayLike, FloatArray, RandomState
 from rankwise.aggregation.median import kemeny
 from rankwise.aggregation.models import _checks, _jit
 from rankwise.aggregation.models import _stages as stages
+from rankwise.aggregation.ranking_model import RankingModel
 from rankwise.data import Rankings
 
 _CURE = "fit Mallows(), which takes incomplete rankings, or keep the items that all have with Rankings.select([...])"
 
 
-@dataclass(eq=False)
-class GeneralizedMallows:
+class GeneralizedMallows(RankingModel):
     r"""Generalised Mallows model of Fligner and Verducci: one theta for each place.
 
     *Definition.* A ranking is chosen from the best place down. At stage j, with :math:`s = k - j + 1` items left, the
@@ -53,7 +51,7 @@ class GeneralizedMallows:
 
     References
     ----------
-    M. A. Fligner, J. S. Verducci (1986). Distance based ranking models. J. R. Statist. Soc. B 48, 359-369.
+    Fligner, Verducci (1986), Distance based ranking models, Journal of the Royal Statistical Society B 48.
 
     Examples
     --------
@@ -63,13 +61,8 @@ class GeneralizedMallows:
     (array([1., 2., 3.]), array([1.513, 1.099]))
     """
 
-    center: ArrayLike | None = None
-
-    center_: FloatArray = field(init=False, repr=False)
-    theta_: FloatArray = field(init=False, repr=False)
-    theta_se_: FloatArray = field(init=False, repr=False)
-    log_likelihood_: float = field(init=False, repr=False)
-    items_: tuple[Hashable, ...] = field(init=False, repr=False)
+    def __init__(self, center: ArrayLike | None = None) -> None:
+        self.center = center
 
     def fit(self, rankings: ArrayLike, sample_weight: ArrayLike | None = None) -> GeneralizedMallows:
         """Estimate the centre and the theta of each stage.
@@ -120,12 +113,12 @@ class GeneralizedMallows:
         listed = np.isfinite(data.positions).sum(axis=1)
         return -_jit.stage_energy(data.positions, self.center_ - 1, cost) - log_z[listed]
 
-    def sample(self, n: int, random_state: RandomState = None) -> Rankings:
+    def sample(self, n: int = 1, random_state: RandomState = None) -> Rankings:
         """Draw full rankings, exactly.
 
         Parameters
         ----------
-        n : int
+        n : int, default=1
             Number of draws.
         random_state : None, int, Generator or RandomState
             Where the random numbers come from.
@@ -136,12 +129,13 @@ class GeneralizedMallows:
         """
         self._check_fitted()
         k = len(self.items_)
-        uniforms = check_generator(random_state).random((_checks.check_number_of_draws(n), k - 1))
-        displacements = np.zeros((n, k), dtype=np.intp)
-        for stage, (theta, size) in enumerate(zip(self.theta_, self._sizes(), strict=True)):
+        size = check_whole_number("n", n, at_least=0)
+        uniforms = check_generator(random_state).random((size, k - 1))
+        displacements = np.zeros((size, k), dtype=np.intp)
+        for stage, (theta, left) in enumerate(zip(self.theta_, self._sizes(), strict=True)):
             u = uniforms[:, stage]
-            real = u * size if theta == 0 else -np.log1p(u * np.expm1(-theta * size)) / theta
-            displacements[:, stage] = np.minimum(real, size - 1)  # rounding may reach the size
+            real = u * left if theta == 0 else -np.log1p(u * np.expm1(-theta * left)) / theta
+            displacements[:, stage] = np.minimum(real, left - 1)  # rounding may reach the number left
         return Rankings(_jit.positions_from_displacements(displacements, np.argsort(self.center_)), self.items_)
 
     def mode(self) -> FloatArray:
@@ -164,10 +158,6 @@ class GeneralizedMallows:
     def _sizes(self) -> FloatArray:
         """Items left at each stage: k, k - 1, ..., 2."""
         return np.arange(len(self.items_), 1.0, -1.0)
-
-    def _check_fitted(self) -> None:
-        if not hasattr(self, "theta_"):
-            _checks.not_fitted(self)
 
 
 # ---------------------------------------------------------------------------------------------------------------

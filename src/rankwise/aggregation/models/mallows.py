@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
 import numpy as np
 
+from rankwise._arguments import check_real_number, check_whole_number
 from rankwise._random import check_generator
 from rankwise._typing import ArrayLike, FloatArray, RandomState
 from rankwise.aggregation.models import _checks
 from rankwise.aggregation.models._laws import CayleyLaw, DistanceLaw, HammingLaw, KendallLaw
-from rankwise.aggregation.models._placements import FootruleLaw, SpearmanLaw
 from rankwise.aggregation.models._stages import solve_theta
+from rankwise.aggregation.models.placements._laws import FootruleLaw, SpearmanLaw
+from rankwise.aggregation.ranking_model import RankingModel
 from rankwise.data import Rankings
 
 Distance = Literal["kendall", "cayley", "hamming", "footrule", "spearman"]
@@ -27,8 +28,7 @@ _LAWS: dict[str, type[DistanceLaw]] = {
 }
 
 
-@dataclass(eq=False)
-class Mallows:
+class Mallows(RankingModel):
     r"""Mallows model: one central ranking, and a probability that falls with the distance to it.
 
     *Definition.* :math:`P(\pi) = e^{-\theta\, d(\pi, \pi_0)} / Z(\theta)` over the full rankings of k items. theta = 0
@@ -76,7 +76,7 @@ class Mallows:
 
     Notes
     -----
-    *Partial rankings* (Kendall). A top-t list has the probability of its first t stages [1]_, so theta is the maximum
+    *Partial rankings* (Kendall). A top-t list has the probability of its first t stages, so theta is the maximum
     likelihood estimate still. For rankings that miss items (``NaN``), the centre is Kemeny's consensus of the pairs
     that they do order, and theta is a moment estimate: the number of pairs ordered against the centre equals its
     expectation, from the exact pairwise probabilities of the items that are there. That is right if what is missing
@@ -91,8 +91,8 @@ class Mallows:
 
     References
     ----------
-    .. [1] M. A. Fligner, J. S. Verducci (1986). Distance based ranking models. J. R. Statist. Soc. B 48, 359-369.
-    .. [2] C. L. Mallows (1957). Non-null ranking models. Biometrika 44, 114-130.
+    Mallows (1957), Non-null ranking models, Biometrika 44. Fligner, Verducci (1986), Distance based ranking models,
+    Journal of the Royal Statistical Society B 48.
 
     Examples
     --------
@@ -104,16 +104,12 @@ class Mallows:
     array([0.6  , 0.795])
     """
 
-    distance: Distance = "kendall"
-    theta: float | None = None
-    center: ArrayLike | None = None
-
-    center_: FloatArray = field(init=False, repr=False)
-    theta_: float = field(init=False, repr=False)
-    theta_se_: float = field(init=False, repr=False)
-    log_likelihood_: float = field(init=False, repr=False)
-    log_normalizer_se_: float = field(init=False, repr=False)
-    items_: tuple[Hashable, ...] = field(init=False, repr=False)
+    def __init__(
+        self, distance: Distance = "kendall", theta: float | None = None, center: ArrayLike | None = None
+    ) -> None:
+        self.distance = distance
+        self.theta = theta
+        self.center = center
 
     def fit(self, rankings: ArrayLike, sample_weight: ArrayLike | None = None) -> Mallows:
         """Estimate centre and theta.
@@ -141,7 +137,7 @@ class Mallows:
             self.theta_ = solve_theta(moments, float(data.weights @ distance), tolerance=law.tolerance)
             self.theta_se_ = law.standard_error(data, center, self.theta_)
         else:
-            self.theta_, self.theta_se_ = self._check_theta(self.theta), 0.0
+            self.theta_, self.theta_se_ = check_real_number("theta", self.theta, infinite=True), 0.0
         self.center_ = np.array(center)
         self.items_ = data.items
         self.log_normalizer_se_ = law.errors(self.theta_)[0]
@@ -170,12 +166,12 @@ class Mallows:
             _checks.refuse_partial(data, "only distance='kendall' knows the probability of a partial one")
         return state.law.log_probabilities(data, state.center, state.theta)
 
-    def sample(self, n: int, random_state: RandomState = None) -> Rankings:
+    def sample(self, n: int = 1, random_state: RandomState = None) -> Rankings:
         """Draw full rankings.
 
         Parameters
         ----------
-        n : int
+        n : int, default=1
             Number of draws.
         random_state : None, int, Generator or RandomState
             Where the random numbers come from.
@@ -185,7 +181,8 @@ class Mallows:
         Rankings
         """
         state = self._state()
-        draws = state.law.sample(state.theta, _checks.check_number_of_draws(n), check_generator(random_state))
+        size = check_whole_number("n", n, at_least=0)
+        draws = state.law.sample(state.theta, size, check_generator(random_state))
         return Rankings(draws[:, state.center.astype(int) - 1], state.items)
 
     def mode(self) -> FloatArray:
@@ -211,15 +208,10 @@ class Mallows:
         if hasattr(self, "theta_"):
             return _State(self._law(len(self.items_)), self.center_, self.theta_, self.items_)
         if self.theta is None or self.center is None:
-            _checks.not_fitted(self)
+            self._check_fitted()
         center = _checks.check_center(self.center)
-        return _State(self._law(len(center)), center, self._check_theta(self.theta), tuple(range(len(center))))
-
-    @staticmethod
-    def _check_theta(theta: float) -> float:
-        if not theta >= 0:
-            raise ValueError(f"theta is {theta}, but must be at least 0 (0 = uniform, inf = always the centre)")
-        return float(theta)
+        theta = check_real_number("theta", self.theta, infinite=True)
+        return _State(self._law(len(center)), center, theta, tuple(range(len(center))))
 
 
 # ---------------------------------------------------------------------------------------------------------------

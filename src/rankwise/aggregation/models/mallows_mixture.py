@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Hashable
-from dataclasses import dataclass, field
 
 import numpy as np
 
+from rankwise._arguments import check_real_number, check_whole_number
 from rankwise._random import check_generator
 from rankwise._typing import ArrayLike, FloatArray, IntArray, RandomState
 from rankwise.aggregation.median import kemeny
@@ -15,6 +14,7 @@ from rankwise.aggregation.median.consensus import Method
 from rankwise.aggregation.models import _checks
 from rankwise.aggregation.models import _stages as stages
 from rankwise.aggregation.models._laws import KendallLaw
+from rankwise.aggregation.ranking_model import RankingModel
 from rankwise.aggregation.samplers import sample_mallows
 from rankwise.data import Rankings
 from rankwise.distances import kendall_distance
@@ -27,8 +27,7 @@ _MOST_ITEMS_PROVEN = 16
 _TRACE = 1e-9
 
 
-@dataclass(eq=False)
-class MallowsMixture:
+class MallowsMixture(RankingModel):
     r"""Mixture of Mallows models with the Kendall distance, fitted by expectation maximisation.
 
     *Definition.* :math:`P(\pi) = \sum_g w_g\, e^{-\theta_g d(\pi, \pi_g)} / Z(\theta_g)`.
@@ -79,8 +78,8 @@ class MallowsMixture:
 
     References
     ----------
-    T. B. Murphy, D. Martin (2003). Mixtures of distance-based models for ranking data. Computational Statistics &
-    Data Analysis 41, 645-655.
+    Murphy, Martin (2003), Mixtures of distance-based models for ranking data, Computational Statistics & Data Analysis
+    41.
 
     Examples
     --------
@@ -91,20 +90,19 @@ class MallowsMixture:
     (array([0, 0, 0, 1, 1]), array([1., 2., 3., 4.]))
     """
 
-    n_components: int = 2
-    n_init: int = 5
-    max_iter: int = 100
-    tol: float = 1e-5
-    random_state: RandomState = None
-
-    weights_: FloatArray = field(init=False, repr=False)
-    centers_: FloatArray = field(init=False, repr=False)
-    thetas_: FloatArray = field(init=False, repr=False)
-    labels_: IntArray = field(init=False, repr=False)
-    log_likelihood_: float = field(init=False, repr=False)
-    n_iter_: int = field(init=False, repr=False)
-    converged_: bool = field(init=False, repr=False)
-    items_: tuple[Hashable, ...] = field(init=False, repr=False)
+    def __init__(
+        self,
+        n_components: int = 2,
+        n_init: int = 5,
+        max_iter: int = 100,
+        tol: float = 1e-5,
+        random_state: RandomState = None,
+    ) -> None:
+        self.n_components = n_components
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
 
     def fit(self, rankings: ArrayLike, sample_weight: ArrayLike | None = None) -> MallowsMixture:
         """Estimate the components.
@@ -122,8 +120,8 @@ class MallowsMixture:
             The model itself.
         """
         for name in ("n_components", "n_init", "max_iter"):
-            if not getattr(self, name) >= 1:
-                raise ValueError(f"{name} is {getattr(self, name)}, but must be at least 1")
+            check_whole_number(name, getattr(self, name), at_least=1)
+        check_real_number("tol", self.tol)
         data = _checks.rankings_to_fit(rankings, sample_weight).group()
         if len(data) < self.n_components:
             raise ValueError(
@@ -171,12 +169,12 @@ class MallowsMixture:
         self._check_fitted()
         return float(-2 * self.log_likelihood_ + (3 * len(self.weights_) - 1) * np.log(self._n))
 
-    def sample(self, n: int, random_state: RandomState = None) -> Rankings:
+    def sample(self, n: int = 1, random_state: RandomState = None) -> Rankings:
         """Draw full rankings, each from a component chosen by weight.
 
         Parameters
         ----------
-        n : int
+        n : int, default=1
             Number of draws.
         random_state : None, int, Generator or RandomState
             Where the random numbers come from.
@@ -187,7 +185,7 @@ class MallowsMixture:
         """
         self._check_fitted()
         rng = check_generator(random_state)
-        label = rng.choice(len(self.weights_), size=_checks.check_number_of_draws(n), p=self.weights_)
+        label = rng.choice(len(self.weights_), size=check_whole_number("n", n, at_least=0), p=self.weights_)
         draws = np.empty((n, len(self.items_)))
         for g, (center, theta) in enumerate(zip(self.centers_, self.thetas_, strict=True)):
             draws[label == g] = sample_mallows(center, theta, int(np.sum(label == g)), rng)
@@ -216,10 +214,6 @@ class MallowsMixture:
         self._check_fitted()
         data = _checks.rankings_to_judge(rankings, self.items_)
         return _Components(data, self.weights_, self.centers_, self.thetas_).log_joint()
-
-    def _check_fitted(self) -> None:
-        if not hasattr(self, "weights_"):
-            _checks.not_fitted(self)
 
 
 # ---------------------------------------------------------------------------------------------------------------

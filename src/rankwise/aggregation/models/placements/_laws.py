@@ -13,8 +13,8 @@ from itertools import permutations
 import numpy as np
 
 from rankwise._typing import FloatArray
-from rankwise.aggregation.models import _jit
 from rankwise.aggregation.models._laws import DistanceLaw, assigned_center, borda_center
+from rankwise.aggregation.models.placements import _jit
 from rankwise.data import Rankings
 from rankwise.distances import footrule_distance, spearman_distance
 

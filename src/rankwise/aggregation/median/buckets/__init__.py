@@ -1,0 +1,1 @@
+"""Kemeny's consensus with ties: the bucket order that disagrees least."""

@@ -1,0 +1,57 @@
+"""What is known of a consensus once it is found."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+
+import numpy as np
+
+from rankwise._typing import FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class Consensus:
+    """A consensus ranking, and what is known of it.
+
+    Attributes
+    ----------
+    positions : ndarray of shape (n_items,)
+        Positions, 1 = best; dense, with ties where these were allowed.
+    items : tuple
+        Names of the items.
+    cost : float
+        Kemeny score: total weight of the pairwise disagreements of the rankings with the consensus.
+    lower_bound : float
+        No ranking has a lower cost than this.
+    optimal : bool
+        Whether the cost is proven to be the lowest.
+    gap : float
+        (cost - lower_bound) / cost: how much lower the lowest cost might be; 0 where optimal.
+    components : tuple of tuples of int
+        Items by component, best component first: some consensus of lowest cost keeps them one after the other, as
+        the majorities between any two of them want. Where all are single, majorities alone order the items.
+    method : str
+        What found the consensus: "condorcet", "dp", "ilp", "local-search", or several, joined by "+".
+    unique : bool or None
+        Whether it is the only ranking of lowest cost; None where that is not known.
+    """
+
+    positions: FloatArray
+    items: tuple[Hashable, ...]
+    cost: float
+    lower_bound: float
+    optimal: bool
+    gap: float
+    components: tuple[tuple[int, ...], ...]
+    method: str
+    unique: bool | None
+
+    def __repr__(self) -> str:
+        order = np.argsort(self.positions, kind="stable")
+        text = ""
+        for place, item in enumerate(order):
+            joint = " ~ " if place and self.positions[item] == self.positions[order[place - 1]] else " > "
+            text += (joint if place else "") + str(self.items[item])
+        proof = "proven optimal" if self.optimal else f"not proven, at most {100 * self.gap:.3g} % above the optimum"
+        return f"Consensus: {text}\n  cost {self.cost:,.10g}, {proof} ({self.method})"
