@@ -20,7 +20,18 @@ _NAMES = {
     "read_rankings": "rankwise.data",
     "RankwiseFormatError": "rankwise.exceptions",
 }
-_SUBPACKAGES = ("aggregation", "data", "datasets", "distances", "exceptions", "metrics", "plots")
+_SUBPACKAGES = (
+    "aggregation",
+    "base",
+    "data",
+    "datasets",
+    "distances",
+    "embeddings",
+    "exceptions",
+    "label_ranking",
+    "metrics",
+    "plots",
+)
 
 __all__ = ["Rankings", "RankwiseFormatError", "__version__", "read_rankings"]
 

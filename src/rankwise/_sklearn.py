@@ -1,0 +1,27 @@
+"""What rankwise takes from scikit-learn beside its public functions: all private imports, in one place.
+
+For mypy, which sees no types in scikit-learn, `BaseEstimator` says what estimators here use of it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from sklearn.utils._param_validation import HasMethods, Interval, RealNotInt, StrOptions
+
+if TYPE_CHECKING:
+
+    class BaseEstimator:
+        """Parameters, their check, and tags."""
+
+        _parameter_constraints: ClassVar[dict[str, list[Any]]]
+
+        def get_params(self, deep: bool = True) -> dict[str, Any]: ...
+        def set_params(self, **params: Any) -> Any: ...
+        def _validate_params(self) -> None: ...
+        def __sklearn_tags__(self) -> Any: ...
+
+else:
+    from sklearn.base import BaseEstimator
+
+__all__ = ["BaseEstimator", "HasMethods", "Interval", "RealNotInt", "StrOptions"]

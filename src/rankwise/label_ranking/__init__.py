@@ -1,0 +1,36 @@
+"""Rank items by features: from features and rankings of any kind to full rankings."""
+
+from rankwise.label_ranking.cluster import ClusterRanker
+from rankwise.label_ranking.diagnostics import (
+    conditional_noise_margin,
+    kendall_gap,
+    partition_dispersion,
+    ranking_inconsistency,
+    ranking_risk,
+)
+from rankwise.label_ranking.dummy import DummyRanker
+from rankwise.label_ranking.forest import RankingForest
+from rankwise.label_ranking.kernel import KernelRanker
+from rankwise.label_ranking.labelwise import LabelwiseRanker, sparse_tree_depth
+from rankwise.label_ranking.neighbors import NearestNeighborsRanker
+from rankwise.label_ranking.pairwise import PairwiseRanker
+from rankwise.label_ranking.plackett_luce import PlackettLuceRanker
+from rankwise.label_ranking.tree import RankingTree
+
+__all__ = [
+    "ClusterRanker",
+    "DummyRanker",
+    "KernelRanker",
+    "LabelwiseRanker",
+    "NearestNeighborsRanker",
+    "PairwiseRanker",
+    "PlackettLuceRanker",
+    "RankingForest",
+    "RankingTree",
+    "conditional_noise_margin",
+    "kendall_gap",
+    "partition_dispersion",
+    "ranking_inconsistency",
+    "ranking_risk",
+    "sparse_tree_depth",
+]

@@ -1,0 +1,195 @@
+"""Forests of consensus ranking trees: the trees' pairwise shares are pooled, and decoded once."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+
+from rankwise._random import check_generator
+from rankwise._sklearn import BaseEstimator, StrOptions
+from rankwise._typing import ArrayLike, FloatArray, IntArray, RandomState
+from rankwise.base import LabelRankerMixin
+from rankwise.data import Rankings
+from rankwise.embeddings import KemenyEmbedding, decode_pairwise, pairwise_from_vectors
+from rankwise.label_ranking.tree import encoded_features, training_set, with_even_gaps
+from rankwise.metrics import kendall_tau_score
+from rankwise.trees.engine import GrowthRule, growth_limits
+from rankwise.trees.ensemble import Sampling, draw_seeds, grow_trees, mean_prediction, out_of_bag_prediction
+from rankwise.trees.forest import FOREST_CONSTRAINTS
+from rankwise.trees.structure import Tree
+
+# Entries of out-of-bag pair vectors that are held at once.
+_BLOCK_ENTRIES = 4_000_000
+
+
+class RankingForest(LabelRankerMixin, BaseEstimator):
+    """Forest of consensus ranking trees.
+
+    The pairwise shares of the leaves that a row falls into are averaged over the trees, and the Kemeny median of the
+    mean is predicted: an estimate of the conditional Kemeny median itself.
+
+    Parameters
+    ----------
+    n_estimators : int, default=100
+        Number of trees.
+    embedding : {"kemeny", "position"}, default="kemeny"
+        Choose splits by the pairs of the rankings, or by the places of the items.
+    pool : {"pairwise", "rankings"}, default="pairwise"
+        Average the trees' pairwise shares, or their consensus rankings (bagging as the paper describes it: the Kemeny
+        aggregate of the trees' predictions).
+    splitter : {"best", "random"}, default="best"
+        "random" draws one threshold per feature (extremely randomised trees).
+    max_features : default=0.5
+        Features drawn per cell: a number, a share, "sqrt", "log2", or None for all.
+    bootstrap : bool, default=True
+        Draw the rows of a tree with replacement; otherwise without, ``max_samples`` of them.
+    max_samples : int or float, optional
+        Rows to draw for each tree, or their share; by default as many as there are.
+    oob_score : bool, default=False
+        Whether to compute ``oob_score_``: Kendall tau of the rankings predicted by trees that have not seen a row.
+    n_jobs : int, optional
+        Threads; the forest is the same for every number.
+    growth, honest, max_depth, min_samples_split, min_samples_leaf, max_leaf_nodes, min_impurity_decrease, max_bins, \
+sketch, categorical_features, random_state
+        See `LeastSquaresTree`.
+
+    Attributes
+    ----------
+    trees_ : list of Tree
+        The trees; leaves hold the shares of i before j, pairs in the order of ``np.triu_indices``.
+    oob_score_ : float
+        Mean Kendall tau out of bag.
+    feature_importances_ : ndarray of shape (n_features_in_,)
+        Mean share of each feature in the decrease of the dispersion.
+    items_ : tuple
+        Names of the items.
+
+    References
+    ----------
+    Clémençon, Korba, Sibony (2018), Ranking median regression: learning to order through local consensus. Geurts,
+    Ernst, Wehenkel (2006), Extremely randomized trees.
+
+    Examples
+    --------
+    >>> from rankwise.label_ranking import RankingForest
+    >>> X, y = [[1], [2], [8], [9]], [[1, 2, 3], [1, 2, 3], [3, 2, 1], [3, 2, 1]]
+    >>> RankingForest(20, random_state=0).fit(X, y).predict([[0], [10]])
+    array([[1., 2., 3.],
+           [3., 2., 1.]])
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **FOREST_CONSTRAINTS,
+        "embedding": [StrOptions({"kemeny", "position"})],
+        "pool": [StrOptions({"pairwise", "rankings"})],
+    }
+
+    def __init__(
+        self,
+        n_estimators: int = 100,
+        *,
+        embedding: Literal["kemeny", "position"] = "kemeny",
+        pool: Literal["pairwise", "rankings"] = "pairwise",
+        growth: Literal["best", "level"] = "best",
+        honest: bool = False,
+        splitter: Literal["best", "random"] = "best",
+        max_depth: int | None = None,
+        min_samples_split: int = 2,
+        min_samples_leaf: int = 1,
+        max_features: int | float | str | None = 0.5,
+        max_leaf_nodes: int | None = None,
+        min_impurity_decrease: float = 0.0,
+        max_bins: int | None = 255,
+        sketch: int | None = None,
+        bootstrap: bool = True,
+        max_samples: int | float | None = None,
+        oob_score: bool = False,
+        categorical_features: Any = None,
+        n_jobs: int | None = None,
+        random_state: RandomState = None,
+    ) -> None:
+        self.n_estimators = n_estimators
+        self.embedding = embedding
+        self.pool = pool
+        self.growth = growth
+        self.honest = honest
+        self.splitter = splitter
+        self.max_depth = max_depth
+        self.min_samples_split = min_samples_split
+        self.min_samples_leaf = min_samples_leaf
+        self.max_features = max_features
+        self.max_leaf_nodes = max_leaf_nodes
+        self.min_impurity_decrease = min_impurity_decrease
+        self.max_bins = max_bins
+        self.sketch = sketch
+        self.bootstrap = bootstrap
+        self.max_samples = max_samples
+        self.oob_score = oob_score
+        self.categorical_features = categorical_features
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def _fit_rankings(self, X: FloatArray, y: Rankings) -> None:
+        rng = check_generator(self.random_state)
+        training = training_set(self, X, y, rng)
+        rule = GrowthRule(self.growth, self.honest, growth_limits(self, X.shape[1]), np.float32)
+        sampling, seeds = Sampling(self.bootstrap, self.max_samples), draw_seeds(self.n_estimators, rng)
+        if self.oob_score and not self.bootstrap and sampling.size(len(X)) >= len(X):
+            raise ValueError("oob_score=True needs rows that trees have not seen: set bootstrap=True or max_samples")
+        trees = grow_trees(training, rule, np.arange(len(X)), sampling, seeds, self.n_jobs)
+        self.trees_ = [with_even_gaps(tree) for tree in trees]
+        if self.pool == "rankings":
+            self.trees_ = [_with_consensus_leaves(tree) for tree in self.trees_]
+        if self.oob_score:
+            self.oob_score_ = self._score_out_of_bag(X, y, sampling, seeds)
+
+    def _predict_pairwise(self, X: FloatArray) -> FloatArray:
+        n_items = len(self.items_)
+        return pairwise_from_vectors(mean_prediction(self.trees_, X, n_items * (n_items - 1) // 2, self.n_jobs))
+
+    def apply(self, X: ArrayLike) -> IntArray:
+        """Node number of the leaf of each row in each tree: (n_samples, n_estimators)."""
+        features = self._check_fitted_features(X)
+        return np.column_stack([tree.find_leaves(features) for tree in self.trees_]).astype(np.intp)
+
+    @property
+    def feature_importances_(self) -> FloatArray:
+        """Mean share of each feature in the decrease of the dispersion."""
+        from sklearn.utils.validation import check_is_fitted
+
+        check_is_fitted(self)
+        return np.mean([tree.importances(self.n_features_in_) for tree in self.trees_], axis=0)
+
+    def _score_out_of_bag(self, X: FloatArray, y: Rankings, sampling: Sampling, seeds: IntArray) -> float:
+        rows = np.arange(len(X))
+        size = y.n_items * (y.n_items - 1) // 2
+        positions = np.full((len(X), y.n_items), np.nan)
+        step = max(1, _BLOCK_ENTRIES // size)
+        for start in range(0, len(X), step):
+            block = rows[start : start + step]
+            shares = out_of_bag_prediction(self.trees_, X, rows, sampling, seeds, size, block)
+            seen = ~np.isnan(shares[:, 0])
+            positions[block[seen]] = decode_pairwise(pairwise_from_vectors(shares[seen]))
+        judged = np.flatnonzero(~np.isnan(positions[:, 0]))
+        if not len(judged):
+            return float("nan")
+        return kendall_tau_score(y[judged], Rankings(positions[judged], y.items))
+
+    def _check_features(self, X: ArrayLike, *, reset: bool) -> Any:
+        return encoded_features(self, X, reset=reset)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags
+
+
+# ---------------------------------------------------------------------------------------------------------------
+
+
+def _with_consensus_leaves(tree: Tree) -> Tree:
+    """The tree whose leaves hold the pairs of their Kemeny medians."""
+    medians = decode_pairwise(pairwise_from_vectors(tree.values))
+    return replace(tree, values=KemenyEmbedding().fit(medians).transform(medians).astype(np.float32))

@@ -1,0 +1,234 @@
+"""Kernel ridge regression on pairs of items."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from numbers import Integral, Real
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from rankwise._random import check_generator
+from rankwise._sklearn import BaseEstimator, Interval, StrOptions
+from rankwise._typing import BoolArray, FloatArray, RandomState
+from rankwise.base import LabelRankerMixin
+from rankwise.data import Rankings
+from rankwise.embeddings import KemenyEmbedding, pairwise_from_vectors
+from rankwise.label_ranking._common import fitted_scaler, one_thread
+
+# Rows between which the median distance is taken.
+_ROWS_FOR_MEDIAN = 500
+# Eigenvalues below this share of the largest are rounding errors.
+_SMALLEST_EIGENVALUE = 1e-12
+# Rounds in which unknown pairs are replaced by their fit.
+_ROUNDS = 20
+
+
+class KernelRanker(LabelRankerMixin, BaseEstimator):
+    r"""Kernel ridge regression of all pairs of items at once, decoded by the Kemeny median.
+
+    *Definition.* Let :math:`e(\sigma)` be the Kemeny embedding (one coordinate per pair: 1 if its first item comes
+    first, 0 if its second does), :math:`\bar e` its weighted mean over the training rows and K a kernel on standardised
+    features. Fitted is the f of the space of K that minimises
+
+    .. math:: \sum_r \omega_r \|e(\sigma_r) - \bar e - f(x_r)\|^2 + \alpha \|f\|_K^2,
+
+    and :math:`p(x) = \bar e + f(x)`, cut to [0, 1].
+
+    Parameters
+    ----------
+    kernel : {"laplacian", "rbf", "linear"} or callable, default="laplacian"
+        :math:`e^{-\gamma \|x - x'\|_1}`, :math:`e^{-\gamma \|x - x'\|^2}`, the inner product, or a function of two
+        matrices of rows that returns the matrix of values.
+    alpha : float or sequence of float, default=(0.01, 0.03, 0.1, 0.3, 1.0, 3.0)
+        Strength of the penalty, positive. Of several the one is chosen whose predictions of each training row from all
+        others have the smallest squared error on the known pairs.
+    gamma : float or sequence of float, default=(0.03, 0.1, 0.3, 1.0)
+        Of the first two kernels, in units of 1 / median of the distance (L1 or squared) between training rows; several
+        are chosen from together with ``alpha``.
+    n_landmarks : int, default=1000
+        With more than twice as many rows, the kernel is approximated by its values at so many of them (Nyström).
+    random_state : None, int, Generator or RandomState
+        Draws the landmarks.
+
+    Attributes
+    ----------
+    alpha_, gamma_ : float
+        What was chosen.
+    loo_errors_ : ndarray of shape (n_gammas, n_alphas)
+        Mean squared error of rows that are predicted from all others, exact (for the approximated kernel, given the
+        landmarks).
+    items_ : tuple
+        Names of the items.
+
+    Notes
+    -----
+    All pairs share one eigendecomposition. Pairs that a row does not order are no error to any f: they start at
+    their mean and are replaced by their fit, some rounds over, which approaches the ridge on the known pairs alone.
+
+    References
+    ----------
+    Korba, Garcia, d'Alché-Buc (2018), A structured prediction approach for label ranking.
+
+    Examples
+    --------
+    >>> from rankwise.label_ranking import KernelRanker
+    >>> X, y = [[0], [1], [8], [9]], [[1, 2, 3], [1, 2, 3], [3, 2, 1], [3, 1, 2]]
+    >>> KernelRanker().fit(X, y).predict([[0.2]])
+    array([[1., 2., 3.]])
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "kernel": [StrOptions({"laplacian", "rbf", "linear"}), callable],
+        "alpha": [Interval(Real, 0, None, closed="neither"), "array-like"],
+        "gamma": [Interval(Real, 0, None, closed="neither"), "array-like"],
+        "n_landmarks": [Interval(Integral, 1, None, closed="left")],
+        "random_state": ["random_state", np.random.Generator],
+    }
+
+    def __init__(
+        self,
+        kernel: Any = "laplacian",
+        *,
+        alpha: float | Sequence[float] = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0),
+        gamma: float | Sequence[float] = (0.03, 0.1, 0.3, 1.0),
+        n_landmarks: int = 1000,
+        random_state: RandomState = None,
+    ) -> None:
+        self.kernel = kernel
+        self.alpha = alpha
+        self.gamma = gamma
+        self.n_landmarks = n_landmarks
+        self.random_state = random_state
+
+    def _fit_rankings(self, X: FloatArray, y: Rankings) -> None:
+        alphas, gammas = _several("alpha", self.alpha), _several("gamma", self.gamma)
+        gammas = gammas if self.kernel in ("rbf", "laplacian") else gammas[:1]
+        self._scaler = fitted_scaler(X, y)
+        rows = self._scaler.transform(X)
+        rng = check_generator(self.random_state)
+        self._unit = _median_distance(rows, "l1" if self.kernel == "laplacian" else "sqeuclidean")
+        self._centers = rows
+        if len(rows) > 2 * self.n_landmarks:
+            self._centers = rows[np.sort(rng.choice(len(rows), self.n_landmarks, replace=False))]
+        target = KemenyEmbedding().fit_transform(y)
+        known = ~np.isnan(target)
+        root = np.sqrt(y.weights)[:, None]
+        counts = y.weights @ known
+        self._mean = np.where(counts > 0, y.weights @ np.where(known, target, 0.0) / np.maximum(counts, 1e-300), 0.5)
+        centred = root * np.where(known, target - self._mean, 0.0)
+        with one_thread():
+            self._coefficients = self._choose(rows, root, gammas, alphas, centred, known)
+
+    def _choose(
+        self,
+        rows: FloatArray,
+        root: FloatArray,
+        gammas: FloatArray,
+        alphas: FloatArray,
+        target: FloatArray,
+        known: BoolArray,
+    ) -> FloatArray:
+        """Weights of the kernel values at the centres, for the best gamma and alpha."""
+        self.loo_errors_ = np.empty((len(gammas), len(alphas)))
+        best = np.inf
+        for g, gamma in enumerate(gammas):
+            basis = self._basis(rows, root, gamma)
+            projected = basis.U.T @ target
+            for a, alpha in enumerate(alphas):
+                self.loo_errors_[g, a] = basis.leave_one_out_error(target, projected, known, alpha)
+                if self.loo_errors_[g, a] < best:
+                    best, chosen = self.loo_errors_[g, a], basis
+                    self.alpha_, self.gamma_ = float(alpha), float(gamma)
+        return chosen.coefficients(chosen.completed(target, known, self.alpha_), self.alpha_)
+
+    def _predict_pairwise(self, X: FloatArray) -> FloatArray:
+        fitted = self._mean + self._values(self._scaler.transform(X), self.gamma_) @ self._coefficients
+        return pairwise_from_vectors(np.clip(fitted, 0.0, 1.0))
+
+    def _values(self, X: FloatArray, gamma: float) -> FloatArray:
+        """Values of the kernel between rows and centres."""
+        from sklearn.metrics.pairwise import laplacian_kernel, rbf_kernel
+
+        if self.kernel == "rbf":
+            return rbf_kernel(X, self._centers, gamma=gamma / self._unit)
+        if self.kernel == "laplacian":
+            return laplacian_kernel(X, self._centers, gamma=gamma / self._unit)
+        if self.kernel == "linear":
+            return X @ self._centers.T
+        return np.asarray(self.kernel(X, self._centers), dtype=np.float64)
+
+    def _basis(self, rows: FloatArray, root: FloatArray, gamma: float) -> _Basis:
+        """The weighted kernel of the training rows, K = U diag(values) U', and the way from U to the centres."""
+        if len(self._centers) == len(rows):
+            values, U = _eigen(root * self._values(rows, gamma) * root.T)
+            return _Basis(U, values, root * U)
+        # Features of a row are its values at the centres, times R: their inner products approximate the kernel.
+        at_centers, R = _eigen(self._values(self._centers, gamma))
+        R = R / np.sqrt(at_centers)
+        weighted = root * self._values(rows, gamma)
+        values, V = _eigen(R.T @ (weighted.T @ weighted) @ R)
+        to_rows = R @ V
+        return _Basis(weighted @ (to_rows / np.sqrt(values)), values, to_rows * np.sqrt(values))
+
+
+class _Basis(NamedTuple):
+    """Ridge regression on the eigenvectors of a kernel.
+
+    U : (n, r), orthonormal. values : (r,), their eigenvalues. lift : (m, r), such that f = k(., centres) @ lift @ c
+    is the function of least norm with values U (values c) at the training rows.
+    """
+
+    U: FloatArray
+    values: FloatArray
+    lift: FloatArray
+
+    def leave_one_out_error(self, target: FloatArray, projected: FloatArray, known: BoolArray, alpha: float) -> float:
+        """Mean squared error on known pairs of rows that are predicted from all others; projected is U' target."""
+        share = self.values / (self.values + alpha)
+        leverage = (self.U**2) @ share
+        residual = target - self.U @ (share[:, None] * projected)
+        errors = residual / np.maximum(1 - leverage, _SMALLEST_EIGENVALUE)[:, None]
+        return float(np.sum(np.where(known, errors, 0.0) ** 2) / known.sum())
+
+    def completed(self, target: FloatArray, known: BoolArray, alpha: float) -> FloatArray:
+        """Targets with unknown pairs replaced by what the ridge on the known ones predicts."""
+        if known.all():
+            return target
+        share = (self.values / (self.values + alpha))[:, None]
+        for _ in range(_ROUNDS):
+            target = np.where(known, target, self.U @ (share * (self.U.T @ target)))
+        return target
+
+    def coefficients(self, target: FloatArray, alpha: float) -> FloatArray:
+        """Weights of the kernel values at the centres."""
+        return self.lift @ ((self.U.T @ target) / (self.values + alpha)[:, None])
+
+
+# ---------------------------------------------------------------------------------------------------------------
+
+
+def _several(name: str, values: float | Sequence[float]) -> FloatArray:
+    several = np.atleast_1d(np.asarray(values, dtype=np.float64))
+    if several.ndim != 1 or not len(several) or not np.all((several > 0) & np.isfinite(several)):
+        raise ValueError(f"{name} is {values!r}; give a positive number, or several to choose from")
+    return several
+
+
+def _median_distance(X: FloatArray, metric: str) -> float:
+    """Median distance between different rows; 1 where all rows are the same."""
+    from sklearn.metrics import pairwise_distances
+
+    rows = X[np.unique(np.linspace(0, len(X) - 1, min(len(X), _ROWS_FOR_MEDIAN)).astype(np.intp))]
+    distance = pairwise_distances(rows, metric=metric)
+    positive = distance[distance > 0]
+    return float(np.median(positive)) if len(positive) else 1.0
+
+
+def _eigen(matrix: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Eigenvalues and vectors of a symmetric matrix that has no negative ones but for rounding."""
+    from scipy.linalg import eigh
+
+    values, vectors = eigh((matrix + matrix.T) / 2, driver="evd")
+    kept = values > max(values[-1], 0.0) * _SMALLEST_EIGENVALUE
+    return values[kept], vectors[:, kept]

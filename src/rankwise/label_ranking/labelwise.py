@@ -1,0 +1,246 @@
+"""One regressor for each item; sorting what they predict makes the ranking."""
+
+from __future__ import annotations
+
+from numbers import Integral
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+
+from rankwise._arguments import check_real_number, check_whole_number
+from rankwise._random import check_generator
+from rankwise._sklearn import BaseEstimator, HasMethods, Interval
+from rankwise._typing import FloatArray, RandomState
+from rankwise.base import LabelRankerMixin
+from rankwise.data import Rankings
+from rankwise.embeddings import PositionEmbedding
+from rankwise.label_ranking._common import fit_weighted, one_thread, seeded_clone
+
+# Fewer rows than this give no forest in which every row is out of some bag, nor folds worth the name.
+_FEWEST_ROWS = 10
+# Predictions do not tell places apart that are closer than this.
+_DIGITS = 12
+
+
+class LabelwiseRanker(LabelRankerMixin, BaseEstimator):
+    r"""Predicts the place of every item by regression, and sorts.
+
+    *Definition.* For each item i a regressor :math:`m_i` learns :math:`y_i` = position / k (see `PositionEmbedding`)
+    from the training rows that hold the item; the prediction sorts the items by :math:`m_i(x)`. Equal predictions go by
+    the mean place in training.
+
+    Parameters
+    ----------
+    regressor : scikit-learn regressor, optional
+        Cloned for every item. By default a random forest of 100 trees.
+    n_folds : int, optional
+        Number of folds from which errors are learnt for `predict_pairwise`, see the notes. By default none, which costs
+        nothing.
+    n_jobs : int, optional
+        Threads that fit the items; the result is the same for any number.
+    random_state : None, int, Generator or RandomState
+        Unless None, gives the regressor of each item a seed; also of the default forest.
+
+    Attributes
+    ----------
+    regressors_ : list of length n_items
+        One regressor per item.
+    spread_ : ndarray of shape (n_items, n_items)
+        Standard deviation of the error of the difference of two predictions; 0 where no errors are known.
+    items_ : tuple
+        Names of the items.
+
+    Notes
+    -----
+    Pairwise probabilities are :math:`\Phi((m_j(x) - m_i(x)) / s_{ij})`, with :math:`s_{ij}` the root mean square of
+    the errors that the difference of the two predictions makes on rows which the regressors have not seen: rows out of
+    the bag, where regressors have ``oob_prediction_`` (the default has), else ``n_folds`` folds. Without either,
+    nothing is known of the errors, and the probabilities are 0, 1/2 or 1.
+
+    With a `LeastSquaresTree` of ``growth="level"`` and the depth of `sparse_tree_depth` this is the algorithm of
+    theorem 2.1 of the reference.
+
+    References
+    ----------
+    Fotakis, Kalavasis, Psaroudaki (2022), Label ranking through nonparametric regression, algorithm 1.
+
+    Examples
+    --------
+    >>> from sklearn.tree import DecisionTreeRegressor
+    >>> from rankwise.label_ranking import LabelwiseRanker
+    >>> X, y = [[0], [1], [8], [9]], [[1, 2, 3], [1, 2, 3], [3, 2, 1], [3, 1, 2]]
+    >>> LabelwiseRanker(DecisionTreeRegressor()).fit(X, y).predict([[0.2]])
+    array([[1., 2., 3.]])
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "regressor": [None, HasMethods(["fit", "predict"])],
+        "n_folds": [None, Interval(Integral, 2, None, closed="left")],
+        "n_jobs": [None, Integral],
+        "random_state": ["random_state", np.random.Generator],
+    }
+
+    def __init__(
+        self,
+        regressor: Any = None,
+        *,
+        n_folds: int | None = None,
+        n_jobs: int | None = None,
+        random_state: RandomState = None,
+    ) -> None:
+        self.regressor = regressor
+        self.n_folds = n_folds
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def _fit_rankings(self, X: FloatArray, y: Rankings) -> None:
+        from joblib import Parallel, delayed
+
+        places = PositionEmbedding().fit_transform(y)
+        rng = check_generator(self.random_state)
+        seeds = None if self.random_state is None else rng.integers(0, 2**31, size=y.n_items)
+        with one_thread():
+            fitted = Parallel(n_jobs=self.n_jobs, prefer="threads")(
+                delayed(_fit_item)(
+                    self.regressor, X, places[:, i], y.weights, None if seeds is None else int(seeds[i]), self.n_folds
+                )
+                for i in range(y.n_items)
+            )
+        self.regressors_ = [regressor for regressor, _ in fitted]
+        known = ~np.isnan(places)
+        self._mean_place = (y.weights @ np.where(known, places, 0.0)) / (y.weights @ known)
+        self.spread_ = _spread_of_differences(np.column_stack([error for _, error in fitted]), y.weights)
+
+    def predict_places(self, X: Any) -> FloatArray:
+        """Predicted place of each item, divided by their number; lower = better.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Features.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_items)
+        """
+        return self._places(self._check_fitted_features(X))
+
+    def _places(self, X: FloatArray) -> FloatArray:
+        return np.column_stack([regressor.predict(X) for regressor in self.regressors_])
+
+    def _predict_pairwise(self, X: FloatArray) -> FloatArray:
+        from scipy.special import ndtr
+
+        places = np.round(self._places(X), _DIGITS)
+        lead = places[:, None, :] - places[:, :, None]
+        with np.errstate(divide="ignore", invalid="ignore"):  # no spread: 0, 1/2 or 1
+            return ndtr(np.where(lead == 0, 0.0, lead / self.spread_))
+
+    def _predict_positions(self, X: FloatArray) -> FloatArray:
+        places = np.round(self._places(X), _DIGITS)
+        order = np.lexsort((np.broadcast_to(self._mean_place, places.shape), places), axis=1)
+        positions = np.empty_like(places)
+        np.put_along_axis(positions, order, np.arange(1.0, places.shape[1] + 1)[None], axis=1)
+        return positions
+
+
+def sparse_tree_depth(
+    n_samples: int,
+    n_features: int,
+    n_informative: int,
+    *,
+    C: float = 1.0,
+    delta: float = 0.01,
+    growth: Literal["level", "best"] = "level",
+    independent: bool = False,
+) -> int:
+    r"""How deep the trees of theorem A.3 are grown.
+
+    *Definition.* With n samples of d binary features of which r matter to each item, and a constant C of
+    submodularity (``growth="level"``) or of diminishing returns (``"best"``), the tree has
+    :math:`t = (n / \log(d/\delta))^{Cr/(Cr+2)}` leaves (:math:`Cr + 3` for "best"), so :math:`\log_2 t` levels. Under
+    independent features r levels are enough.
+
+    Parameters
+    ----------
+    n_samples, n_features, n_informative : int
+        n, d and r.
+    C : float, default=1.0
+        At least 1 where it is meant; 1 is the best case.
+    delta : float, default=0.01
+        Accepted probability of failure, between 0 and 1.
+    growth : {"level", "best"}, default="level"
+        Level-Splits or Breiman.
+    independent : bool, default=False
+        Whether the features are independent.
+
+    Returns
+    -------
+    int
+        Number of levels, at least 1, rounded up.
+
+    References
+    ----------
+    Fotakis, Kalavasis, Psaroudaki (2022), theorems 2.1, A.3 and A.4.
+
+    Examples
+    --------
+    >>> from rankwise.label_ranking import sparse_tree_depth
+    >>> sparse_tree_depth(10_000, 100, 10)
+    9
+    """
+    n = check_whole_number("n_samples", n_samples, at_least=1)
+    d = check_whole_number("n_features", n_features, at_least=1)
+    r = check_whole_number("n_informative", n_informative, at_least=1)
+    if not 0 < check_real_number("delta", delta) < 1:
+        raise ValueError(f"delta is {delta}, but a probability of failure lies between 0 and 1")
+    if check_real_number("C", C) == 0:
+        raise ValueError("C is 0, but must be positive")
+    if growth not in ("level", "best"):
+        raise ValueError(f"growth is {growth!r}; choose 'level' or 'best'")
+    if independent:
+        return r
+    power = C * r / (C * r + (2 if growth == "level" else 3))
+    return max(1, int(np.ceil(power * np.log2(n / np.log(d / delta)))))
+
+
+# ---------------------------------------------------------------------------------------------------------------
+
+
+def _fit_item(
+    regressor: Any, X: FloatArray, places: FloatArray, weights: FloatArray, seed: int | None, n_folds: int | None
+) -> tuple[Any, FloatArray]:
+    """A regressor of one item, and its errors on rows it has not seen; NaN where there are none."""
+    held = np.flatnonzero(~np.isnan(places))
+    rows, target, weight = X[held], places[held], weights[held]
+    template = _default_regressor(len(held)) if regressor is None else regressor
+    model = fit_weighted(seeded_clone(template, seed), rows, target, weight)
+    errors = np.full(len(places), np.nan)
+    unseen = getattr(model, "oob_prediction_", None)
+    if unseen is not None:
+        errors[held] = target - unseen
+    elif n_folds is not None and len(held) >= max(n_folds, _FEWEST_ROWS):
+        from sklearn.model_selection import KFold
+
+        for train, test in KFold(n_folds, shuffle=True, random_state=0).split(rows):
+            part = fit_weighted(seeded_clone(template, seed), rows[train], target[train], weight[train])
+            errors[held[test]] = target[test] - part.predict(rows[test])
+    return model, errors
+
+
+def _default_regressor(n_rows: int) -> Any:
+    from sklearn.ensemble import RandomForestRegressor
+
+    return RandomForestRegressor(100, oob_score=n_rows >= _FEWEST_ROWS)
+
+
+def _spread_of_differences(errors: FloatArray, weights: FloatArray) -> FloatArray:
+    """Root mean square of the differences of errors, for all pairs of items; 0 where no row has both."""
+    known = ~np.isnan(errors)
+    values = np.where(known, errors, 0.0)
+    weighted = weights[:, None] * known
+    count = weighted.T @ known
+    squares = (weighted * values**2).T @ known
+    products = (weighted * values).T @ values
+    total = squares + squares.T - 2 * products
+    return np.sqrt(np.maximum(np.divide(total, count, out=np.zeros_like(total), where=count > 0), 0.0))

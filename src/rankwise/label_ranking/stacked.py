@@ -1,0 +1,303 @@
+"""A blend of several rankers, weighted by how well they rank rows that they have not seen."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from numbers import Integral
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from rankwise._progress import track
+from rankwise._random import check_generator
+from rankwise._sklearn import BaseEstimator, HasMethods, Interval
+from rankwise._typing import ArrayLike, FloatArray, IntArray, RandomState
+from rankwise.base import LabelRankerMixin
+from rankwise.data import Rankings
+from rankwise.embeddings import KemenyEmbedding, decode_pairwise, pairwise_from_vectors, vectors_from_pairwise
+from rankwise.label_ranking._common import seeded_clone
+from rankwise.metrics import kendall_tau_score
+from rankwise.trees.inputs import FeatureEncoder
+
+# Rows by whose out-of-fold predictions the weights are chosen, at most.
+_MOST_ROWS = 10_000
+# Steps by which weights are moved while Kendall's tau is climbed.
+_STEPS = (0.2, 0.1, 0.05)
+_MOST_MOVES = 30
+
+
+class Standing(NamedTuple):
+    """How a ranker did on rows that it had not seen."""
+
+    name: str
+    score: float
+    weight: float
+
+
+class StackedRanker(LabelRankerMixin, BaseEstimator):
+    r"""Blend of several rankers: the weighted mean of their pairwise probabilities, decoded once.
+
+    *Definition.* :math:`P(x) = \sum_m w_m P_m(x)` with weights that are not negative and add up to 1. They are chosen on
+    predictions for rows that a ranker has not seen (cross-validation): first the smallest squared error against the
+    pairs of the true rankings, then, step by step, the largest mean Kendall tau of the decoded blend. Then every ranker
+    that has a weight is fitted on all rows.
+
+    Parameters
+    ----------
+    rankers : list of (str, ranker), optional
+        Names and label rankers with ``predict_pairwise``. By default forests with random thresholds on pairs (two leaf
+        sizes) and on places, pairwise logistic regression, k nearest neighbours, kernel ridge regression and a linear
+        Plackett-Luce model: one of each kind, as different data favour different ones.
+    cv : int or splitter, default=5
+        Folds. A splitter that tests a part of the rows only, such as ``ShuffleSplit(1, test_size=0.2)``, saves time on
+        large data.
+    n_jobs : int, optional
+        Threads of the default rankers.
+    random_state : None, int, Generator or RandomState
+        Of folds and default rankers.
+
+    Attributes
+    ----------
+    rankers_ : dict
+        Name to fitted ranker, for those with a weight.
+    weights_ : dict
+        Name to weight, for all.
+    leaderboard_ : tuple of Standing
+        Name, mean Kendall tau out of fold and weight of each ranker and of the blend, best first. The blend's score is
+        a little optimistic: its weights were chosen on the same rows.
+    items_ : tuple
+        Names of the items.
+
+    References
+    ----------
+    Wolpert (1992), Stacked generalization. Caruana et al. (2004), Ensemble selection from libraries of models.
+
+    Examples
+    --------
+    >>> from rankwise.datasets import load_label_ranking
+    >>> from rankwise.label_ranking import NearestNeighborsRanker, RankingForest, StackedRanker
+    >>> X, y = load_label_ranking("iris", return_X_y=True)
+    >>> rankers = [("forest", RankingForest(20, random_state=0)), ("neighbours", NearestNeighborsRanker(5))]
+    >>> StackedRanker(rankers, random_state=0).fit(X, y).score(X, y) > 0.95
+    True
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "rankers": [None, list, tuple],
+        "cv": [Interval(Integral, 2, None, closed="left"), HasMethods(["split", "get_n_splits"])],
+        "n_jobs": [None, Integral],
+        "random_state": ["random_state", np.random.Generator],
+    }
+
+    def __init__(
+        self,
+        rankers: Sequence[tuple[str, Any]] | None = None,
+        *,
+        cv: Any = 5,
+        n_jobs: int | None = None,
+        random_state: RandomState = None,
+    ) -> None:
+        self.rankers = rankers
+        self.cv = cv
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def _fit_rankings(self, X: FloatArray, y: Rankings) -> None:
+        rng = check_generator(self.random_state)
+        members = _checked_members(self.rankers, self.n_jobs, rng)
+        self._views = _Views.of(X, self._encoder)
+        folds = _folds(self.cv, len(X), rng)
+        rows = np.concatenate([test for _, test in folds])
+        # One fold after the other, all rankers in turn; what is left of the last is the fit on all rows.
+        parts: dict[str, list[FloatArray]] = {name: [] for name in members}
+        work = [(train, test, name) for train, test in folds for name in members]
+        for train, test, name in track(work, "Ranking rows out of fold", len(work)):
+            fitted = self._fitted(members[name], X[train], y[train])
+            parts[name].append(_vectors(fitted, self._views.for_member(fitted, X[test])))
+        unseen = {name: np.concatenate(vectors) for name, vectors in parts.items()}
+        weights = _blend_weights(np.stack(list(unseen.values())), y[rows])
+        self.weights_ = dict(zip(members, weights.tolist(), strict=True))
+        self.leaderboard_ = _leaderboard(unseen, self.weights_, y[rows])
+        chosen = [name for name in members if self.weights_[name] > 0]
+        self.rankers_ = {
+            name: self._fitted(members[name], X, y) for name in track(chosen, "Fitting all rows", len(chosen))
+        }
+
+    def _fitted(self, member: Any, X: FloatArray, y: Rankings) -> Any:
+        from sklearn.base import clone
+
+        ranker = self._views.prepared(clone(member))
+        return ranker.fit(self._views.for_member(ranker, X), y)
+
+    def _predict_pairwise(self, X: FloatArray) -> FloatArray:
+        total = np.zeros((len(X), len(self.items_), len(self.items_)))
+        for name, ranker in self.rankers_.items():
+            total += self.weights_[name] * ranker.predict_pairwise(self._views.for_member(ranker, X))
+        return total
+
+    def _check_features(self, X: ArrayLike, *, reset: bool) -> Any:
+        if reset:
+            self._encoder = FeatureEncoder()
+            return self._encoder.fit_transform(self, X)
+        return self._encoder.transform(self, X)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags
+
+
+# ---------------------------------------------------------------------------------------------------------------
+
+
+class _Views:
+    """The same features for rankers that know categories and missing values, and for those that do not."""
+
+    def __init__(self, categorical: IntArray, imputer: Any) -> None:
+        self.categorical = categorical
+        self.imputer = imputer
+
+    @classmethod
+    def of(cls, X: FloatArray, encoder: FeatureEncoder) -> _Views:
+        categorical = np.flatnonzero(encoder.is_categorical)
+        if not len(categorical) and not np.isnan(X).any():
+            return cls(categorical, None)
+        from sklearn.compose import make_column_transformer
+        from sklearn.impute import SimpleImputer
+        from sklearn.preprocessing import OneHotEncoder
+
+        numeric = np.flatnonzero(~encoder.is_categorical)
+        filled = SimpleImputer(strategy="median", keep_empty_features=True)
+        spread = OneHotEncoder(handle_unknown="ignore", sparse_output=False)
+        return cls(categorical, make_column_transformer((filled, numeric), (spread, categorical)).fit(X))
+
+    def prepared(self, ranker: Any) -> Any:
+        """Tell a ranker that can split categories which columns hold them."""
+        if len(self.categorical) and "categorical_features" in ranker.get_params():
+            ranker.set_params(categorical_features=self.categorical)
+        return ranker
+
+    def for_member(self, ranker: Any, X: FloatArray) -> FloatArray:
+        """Features as the ranker can take them."""
+        if "categorical_features" in ranker.get_params():
+            return X
+        if self.imputer is not None:
+            return self.imputer.transform(X)
+        if np.isnan(X).any():
+            raise ValueError("Input X contains NaN, but no row that the ranker was fitted on had missing values")
+        return X
+
+
+def _checked_members(rankers: Any, n_jobs: int | None, rng: np.random.Generator) -> dict[str, Any]:
+    seeds = rng.integers(2**31, size=20)
+    if rankers is None:
+        return {name: seeded_clone(ranker, int(seed)) for (name, ranker), seed in zip(default_rankers(n_jobs), seeds)}
+    names = [name for name, _ in rankers]
+    if not names or len(set(names)) < len(names):
+        raise ValueError(f"rankers need different names, one at least; these are {', '.join(map(repr, names))}")
+    for name, ranker in rankers:
+        if not hasattr(ranker, "predict_pairwise"):
+            raise TypeError(f"ranker {name!r} has no predict_pairwise; give label rankers")
+    return dict(rankers)
+
+
+def default_rankers(n_jobs: int | None = None) -> list[tuple[str, Any]]:
+    """The rankers that `StackedRanker` blends by default."""
+    from rankwise.label_ranking.forest import RankingForest
+    from rankwise.label_ranking.kernel import KernelRanker
+    from rankwise.label_ranking.labelwise import LabelwiseRanker
+    from rankwise.label_ranking.neighbors import NearestNeighborsRanker
+    from rankwise.label_ranking.pairwise import PairwiseRanker
+    from rankwise.label_ranking.plackett_luce import PlackettLuceRanker
+    from rankwise.trees import LeastSquaresForest
+
+    def forest(**options: Any) -> RankingForest:
+        return RankingForest(200, splitter="random", max_features=None, bootstrap=False, n_jobs=n_jobs, **options)
+
+    places = LeastSquaresForest(
+        100, splitter="random", bootstrap=False, min_samples_leaf=2, n_jobs=n_jobs
+    )
+    return [
+        ("forest", forest()),
+        ("smooth forest", forest(min_samples_leaf=3)),
+        ("labelwise forest", LabelwiseRanker(places)),
+        ("pairwise logistic", PairwiseRanker(n_jobs=n_jobs)),
+        ("neighbours", NearestNeighborsRanker("cv", weights="distance")),
+        ("kernel ridge", KernelRanker()),
+        ("Plackett-Luce", PlackettLuceRanker()),
+    ]
+
+
+def _folds(cv: Any, n: int, rng: np.random.Generator) -> list[tuple[IntArray, IntArray]]:
+    """Training and test rows; of the test rows only so many as the choice of weights needs."""
+    from sklearn.model_selection import KFold
+
+    if isinstance(cv, Integral):
+        if n < cv:
+            raise ValueError(f"cv is {cv}, but there are only {n} rows")
+        cv = KFold(int(cv), shuffle=True, random_state=int(rng.integers(2**31)))
+    folds = [(np.asarray(train), np.asarray(test)) for train, test in cv.split(np.zeros((n, 1)))]
+    share = min(1.0, _MOST_ROWS / sum(len(test) for _, test in folds))
+    return [(train, rng.permutation(test)[: max(1, round(share * len(test)))]) for train, test in folds]
+
+
+def _vectors(ranker: Any, X: FloatArray) -> npt.NDArray[np.float32]:
+    return vectors_from_pairwise(ranker.predict_pairwise(X)).astype(np.float32)
+
+
+def _tau(vectors: FloatArray, y: Rankings) -> float:
+    return kendall_tau_score(y, Rankings(decode_pairwise(pairwise_from_vectors(vectors)), y.items))
+
+
+def _blend_weights(vectors: FloatArray, y: Rankings) -> FloatArray:
+    """Weights by squared error, then by the tau of the decoded blend; ``vectors`` is (rankers, rows, pairs)."""
+    weights = _least_squares_weights(vectors, y)
+    best = _tau(np.tensordot(weights, vectors, 1), y)
+    for step in _STEPS:
+        for _ in range(_MOST_MOVES):
+            trials = [_moved(weights, member, step) for member in range(len(weights))]
+            scores = [_tau(np.tensordot(trial, vectors, 1), y) for trial in trials]
+            place = int(np.argmax(scores))
+            if scores[place] <= best + 1e-12:
+                break
+            weights, best = trials[place], scores[place]
+    return np.where(weights < 1e-3, 0.0, weights) / weights[weights >= 1e-3].sum()
+
+
+def _moved(weights: FloatArray, member: int, step: float) -> FloatArray:
+    """A little more of one ranker, a little less of all others."""
+    moved = (1 - step) * weights
+    moved[member] += step
+    return moved
+
+
+def _least_squares_weights(vectors: FloatArray, y: Rankings) -> FloatArray:
+    """Weights that are not negative, add up to 1, and make the squared error of the blend small.
+
+    A light pull towards equal weights (as strong as one row) keeps them calm where rankers say the same.
+    """
+    from scipy.optimize import nnls
+
+    truth = KemenyEmbedding().fit(y).transform(y)
+    known = ~np.isnan(truth)
+    root = np.sqrt(np.broadcast_to(y.weights[:, None], truth.shape)[known] / known.sum())
+    design = np.stack([member[known] for member in vectors], axis=1) * root[:, None]
+    gram = design.T @ design
+    moment = design.T @ (truth[known] * root)
+    m = len(vectors)
+    pull = gram.trace() / m / len(y)
+    # The sum is held to 1 by a heavy weight on that one equation.
+    heavy = 1e3 * gram.trace()
+    A = gram + pull * np.eye(m) + heavy
+    b = moment + pull / m + heavy
+    factor = np.linalg.cholesky(A + 1e-10 * gram.trace() * np.eye(m))
+    weights = nnls(factor.T, np.linalg.solve(factor, b))[0]
+    return weights / weights.sum()
+
+
+def _leaderboard(unseen: dict[str, Any], weights: dict[str, float], y: Rankings) -> tuple[Standing, ...]:
+    standings = [Standing(name, _tau(vectors, y), weights[name]) for name, vectors in unseen.items()]
+    blend = sum(weights[name] * vectors for name, vectors in unseen.items())
+    standings.append(Standing("blend", _tau(blend, y), 1.0))
+    return tuple(sorted(standings, key=lambda standing: -standing.score))

@@ -1,0 +1,272 @@
+"""Consensus ranking trees: cells of the feature space, each with the Kemeny median of its rankings (CRIT)."""
+
+from __future__ import annotations
+
+from numbers import Real
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+
+from rankwise._random import check_generator
+from rankwise._sklearn import BaseEstimator, Interval, StrOptions
+from rankwise._typing import ArrayLike, FloatArray, IntArray, RandomState
+from rankwise.base import LabelRankerMixin
+from rankwise.data import Rankings
+from rankwise.embeddings import PositionEmbedding, decode_pairwise, pairwise_from_vectors
+from rankwise.trees.engine import GROWTH_CONSTRAINTS, GrowthRule, TrainingSet, growth_limits
+from rankwise.trees.export import tree_dot, tree_text
+from rankwise.trees.inputs import FeatureEncoder
+from rankwise.trees.pruning import PruningPath, collapse_penalties, pruned, pruning_path
+from rankwise.trees.structure import Tree
+from rankwise.trees.targets import TargetRows
+from rankwise.trees.tree import path_matrix
+
+# Penalties that are compared by cross-validation, at most; and its folds.
+_MOST_ALPHAS = 40
+_FOLDS = 5
+
+
+class RankingTree(LabelRankerMixin, BaseEstimator):
+    r"""Tree whose cells hold the Kemeny median of their rankings (CRIT).
+
+    *Definition.* Splits minimise :math:`\sum_C \mu(C) V(C)`, the dispersion :math:`V = \sum_{i<j} p_{ij} (1 - p_{ij})`
+    of the cells weighted by their mass, which is least squares on the pairs of the rankings. A leaf predicts the Kemeny
+    median of its pairwise shares :math:`p_{ij}`.
+
+    Parameters
+    ----------
+    embedding : {"kemeny", "position"}, default="kemeny"
+        Choose splits by the pairs of the rankings, or by the places of the items.
+    consensus : {"kemeny", "borda"}, default="kemeny"
+        What a leaf predicts: its Kemeny median (by majorities where these are transitive, else exact for components of
+        up to 12 items, searched beyond), or the order of its Borda scores, the pseudo-median of the paper.
+    max_depth : int, optional
+        Most splits above a leaf.
+    min_samples_leaf : int, default=1
+        Fewest rows of a leaf.
+    ccp_alpha : float or "cv", default=0.0
+        Penalty per leaf: the grown tree is pruned to the subtree that minimises its dispersion plus ``ccp_alpha`` times
+        its leaves; "cv" chooses the penalty by 5-fold cross-validation of the dispersion around the predicted shares.
+    growth, honest, splitter, min_samples_split, max_features, max_leaf_nodes, min_impurity_decrease, max_bins, \
+sketch, categorical_features, random_state
+        See `LeastSquaresTree`; ``min_impurity_decrease`` is the dispersion that a split must gain, for early stopping.
+
+    Attributes
+    ----------
+    tree_ : Tree
+        The nodes; ``tree_.error / tree_.weight`` is the dispersion of each.
+    leaf_positions_ : ndarray of shape (n_leaves, n_items)
+        Consensus of each leaf, 1 = best.
+    ccp_alpha_ : float
+        The penalty used.
+    feature_importances_ : ndarray of shape (n_features_in_,)
+        Share of each feature in the decrease of the dispersion.
+    items_ : tuple
+        Names of the items.
+
+    References
+    ----------
+    Clémençon, Korba, Sibony (2018), Ranking median regression: learning to order through local consensus.
+
+    Examples
+    --------
+    >>> from rankwise.label_ranking import RankingTree
+    >>> tree = RankingTree().fit([[1], [2], [8], [9]], [[1, 2, 3], [1, 2, 3], [3, 2, 1], [3, 1, 2]])
+    >>> tree.predict([[0], [10]])
+    array([[1., 2., 3.],
+           [3., 1., 2.]])
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **GROWTH_CONSTRAINTS,
+        "embedding": [StrOptions({"kemeny", "position"})],
+        "consensus": [StrOptions({"kemeny", "borda"})],
+        "ccp_alpha": [StrOptions({"cv"}), Interval(Real, 0.0, None, closed="left")],
+    }
+
+    def __init__(
+        self,
+        embedding: Literal["kemeny", "position"] = "kemeny",
+        *,
+        consensus: Literal["kemeny", "borda"] = "kemeny",
+        growth: Literal["best", "level"] = "best",
+        honest: bool = False,
+        splitter: Literal["best", "random"] = "best",
+        max_depth: int | None = None,
+        min_samples_split: int = 2,
+        min_samples_leaf: int = 1,
+        max_features: int | float | str | None = None,
+        max_leaf_nodes: int | None = None,
+        min_impurity_decrease: float = 0.0,
+        ccp_alpha: float | Literal["cv"] = 0.0,
+        max_bins: int | None = 255,
+        sketch: int | None = None,
+        categorical_features: Any = None,
+        random_state: RandomState = None,
+    ) -> None:
+        self.embedding = embedding
+        self.consensus = consensus
+        self.growth = growth
+        self.honest = honest
+        self.splitter = splitter
+        self.max_depth = max_depth
+        self.min_samples_split = min_samples_split
+        self.min_samples_leaf = min_samples_leaf
+        self.max_features = max_features
+        self.max_leaf_nodes = max_leaf_nodes
+        self.min_impurity_decrease = min_impurity_decrease
+        self.ccp_alpha = ccp_alpha
+        self.max_bins = max_bins
+        self.sketch = sketch
+        self.categorical_features = categorical_features
+        self.random_state = random_state
+
+    def _fit_rankings(self, X: FloatArray, y: Rankings) -> None:
+        rng = check_generator(self.random_state)
+        training = training_set(self, X, y, rng)
+        rule = GrowthRule(self.growth, self.honest, growth_limits(self, X.shape[1]))
+        rows = np.arange(len(X))
+        if self.ccp_alpha == "cv":
+            self.ccp_alpha_ = _alpha_by_cross_validation(training, rule, rng)
+        else:
+            self.ccp_alpha_ = float(self.ccp_alpha)
+        # One seed for growing: what is grown does not depend on what is pruned.
+        tree = training.grow(rule, rows, None, rng)
+        if self.ccp_alpha_ > 0:
+            tree = pruned(tree, self.ccp_alpha_).filled(training.X, training.targets, training.weights, rows)
+        self.tree_ = with_even_gaps(tree)
+        self.leaf_positions_ = decode_pairwise(pairwise_from_vectors(self.tree_.values), self.consensus)
+
+    def _predict_pairwise(self, X: FloatArray) -> FloatArray:
+        return pairwise_from_vectors(self.tree_.predict(X))
+
+    def _predict_positions(self, X: FloatArray) -> FloatArray:
+        return self.leaf_positions_[self.tree_.leaf_of(X)]
+
+    def apply(self, X: ArrayLike) -> IntArray:
+        """Node number of the leaf of each row."""
+        return self.tree_.find_leaves(self._check_fitted_features(X)).astype(np.intp)
+
+    def decision_path(self, X: ArrayLike) -> Any:
+        """Nodes that each row passes: a sparse matrix of shape (n_samples, n_nodes)."""
+        return path_matrix(self.tree_, self.apply(X))
+
+    def get_depth(self) -> int:
+        """Depth of the tree: splits above its deepest leaf."""
+        return int(self._fitted_tree().depth.max())
+
+    def get_n_leaves(self) -> int:
+        """Number of leaves."""
+        return self._fitted_tree().n_leaves
+
+    @property
+    def feature_importances_(self) -> FloatArray:
+        """Share of each feature in the decrease of the dispersion."""
+        return self._fitted_tree().importances(self.n_features_in_)
+
+    def cost_complexity_pruning_path(self) -> PruningPath:
+        """Subtrees of the fitted tree that growing penalties would choose."""
+        return pruning_path(self._fitted_tree())
+
+    def export_text(self) -> str:
+        """The tree as indented text, with the consensus of its leaves."""
+        tree = self._fitted_tree()
+        return tree_text(tree, self._feature_names(), self._encoder.categories_, self._leaf_texts())
+
+    def export_graphviz(self) -> str:
+        """The tree in the DOT language of Graphviz."""
+        tree = self._fitted_tree()
+        return tree_dot(tree, self._feature_names(), self._encoder.categories_, self._leaf_texts())
+
+    def _leaf_texts(self) -> list[str]:
+        orders = np.argsort(self.leaf_positions_, axis=1, kind="stable")
+        return [" > ".join(str(self.items_[item]) for item in order) for order in orders]
+
+    def _feature_names(self) -> list[str]:
+        names = getattr(self, "feature_names_in_", None)
+        return [f"x{number}" for number in range(self.n_features_in_)] if names is None else [str(n) for n in names]
+
+    def _fitted_tree(self) -> Tree:
+        from sklearn.utils.validation import check_is_fitted
+
+        check_is_fitted(self)
+        return self.tree_
+
+    def _check_features(self, X: ArrayLike, *, reset: bool) -> Any:
+        return encoded_features(self, X, reset=reset)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags
+
+
+def encoded_features(estimator: Any, X: ArrayLike, *, reset: bool) -> FloatArray:
+    """Features of a tree ranker as numbers; the encoder is kept in ``_encoder``."""
+    if reset:
+        estimator._encoder = FeatureEncoder(estimator.categorical_features)
+        return estimator._encoder.fit_transform(estimator, X)
+    return estimator._encoder.transform(estimator, X)
+
+
+def training_set(estimator: Any, X: FloatArray, y: Rankings, rng: np.random.Generator) -> TrainingSet:
+    """Rows to grow ranking trees on: leaves hold pairs; splits go by pairs or places."""
+    places = None
+    if estimator.embedding == "position":
+        places = TargetRows(PositionEmbedding().fit(y).transform(y))
+    return TrainingSet.build(
+        X,
+        estimator._encoder.is_categorical,
+        TargetRows(y.positions, is_pairs=True),
+        y.weights,
+        max_bins=estimator.max_bins,
+        sketch=estimator.sketch,
+        rng=rng,
+        split_targets=places,
+    )
+
+
+def with_even_gaps(tree: Tree) -> Tree:
+    """Pairs that no ranking compares are even."""
+    np.nan_to_num(tree.values, copy=False, nan=0.5)
+    return tree
+
+
+# ---------------------------------------------------------------------------------------------------------------
+
+
+def _alpha_by_cross_validation(training: TrainingSet, rule: GrowthRule, rng: np.random.Generator) -> float:
+    """The penalty whose trees, grown without a fold, predict the pairs of that fold best."""
+    n = len(training.X)
+    rows = np.arange(n)
+    alphas = _candidate_alphas(pruning_path(training.grow(rule, rows, None, rng)))
+    fold = rng.permutation(n) % min(_FOLDS, n)
+    errors = np.zeros(len(alphas))
+    for number in range(fold.max() + 1):
+        inside, outside = rows[fold != number], rows[fold == number]
+        if not len(inside):
+            return 0.0
+        tree = training.grow(rule, inside, None, rng)
+        penalties = collapse_penalties(tree)
+        for place, alpha in enumerate(alphas):
+            smaller = pruned(tree, alpha, penalties).filled(training.X, training.targets, training.weights, inside)
+            errors[place] += _prediction_error(with_even_gaps(smaller), training, outside)
+    return float(alphas[len(errors) - 1 - np.argmin(errors[::-1])])  # the smallest tree among equals
+
+
+def _candidate_alphas(path: PruningPath) -> FloatArray:
+    """Penalties between those at which the best subtree changes (geometric means), thinned out."""
+    between = np.sqrt(path.alphas[:-1] * path.alphas[1:])
+    candidates = np.unique(np.concatenate([[0.0], between, path.alphas[-1:]]))
+    if len(candidates) > _MOST_ALPHAS:
+        candidates = candidates[np.linspace(0, len(candidates) - 1, _MOST_ALPHAS).round().astype(int)]
+    return candidates
+
+
+def _prediction_error(tree: Tree, training: TrainingSet, rows: IntArray) -> float:
+    total = 0.0
+    part = TargetRows(training.targets.values[rows], is_pairs=True)
+    for block in part.blocks():
+        difference = part.vectors(block) - tree.predict(training.X[rows[block]])
+        total += float(training.weights[rows[block]] @ np.nansum(difference**2, axis=1))
+    return total

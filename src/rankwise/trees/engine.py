@@ -1,0 +1,129 @@
+"""From data and limits to a filled tree: what single trees and forests have in common."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from numbers import Integral, Real
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from rankwise._sklearn import Interval, RealNotInt, StrOptions
+from rankwise._typing import BoolArray, FloatArray, IntArray
+from rankwise.trees.features import MOST_BINS, code_features
+from rankwise.trees.growth import grow_best
+from rankwise.trees.growth._jit import Features, Limits
+from rankwise.trees.levels import grow_by_levels
+from rankwise.trees.structure import Tree
+from rankwise.trees.targets import TargetRows
+
+NO_LIMIT = 2**31 - 1
+
+#: what the parameters that all trees and forests share may be
+GROWTH_CONSTRAINTS: dict[str, list[Any]] = {
+    "growth": [StrOptions({"best", "level"})],
+    "honest": ["boolean"],
+    "splitter": [StrOptions({"best", "random"})],
+    "max_depth": [None, Interval(Integral, 1, None, closed="left")],
+    "min_samples_split": [Interval(Integral, 2, None, closed="left")],
+    "min_samples_leaf": [Interval(Integral, 1, None, closed="left")],
+    "max_features": [
+        None,
+        StrOptions({"sqrt", "log2"}),
+        Interval(Integral, 1, None, closed="left"),
+        Interval(RealNotInt, 0.0, 1.0, closed="right"),
+    ],
+    "max_leaf_nodes": [None, Interval(Integral, 2, None, closed="left")],
+    "min_impurity_decrease": [Interval(Real, 0.0, None, closed="left")],
+    "max_bins": [None, Interval(Integral, 2, MOST_BINS, closed="both")],
+    "sketch": [None, Interval(Integral, 1, None, closed="left")],
+    "categorical_features": [None, "array-like"],
+    "random_state": ["random_state", np.random.Generator],
+}
+
+
+@dataclass(frozen=True)
+class TrainingSet:
+    """Rows to grow trees on: features coded once, targets, and what splits are chosen by."""
+
+    X: FloatArray
+    features: Features
+    targets: TargetRows
+    split_targets: TargetRows
+    weights: FloatArray
+
+    @classmethod
+    def build(
+        cls,
+        X: FloatArray,
+        is_categorical: BoolArray,
+        targets: TargetRows,
+        weights: FloatArray,
+        *,
+        max_bins: int | None,
+        sketch: int | None,
+        rng: np.random.Generator,
+        split_targets: TargetRows | None = None,
+    ) -> TrainingSet:
+        """Code the features; centre the targets that splits are chosen by, or project them to a sketch.
+
+        ``split_targets`` are others to choose splits by than those that fill the leaves.
+        """
+        split = targets if split_targets is None else split_targets
+        split = split.centred(weights) if sketch is None else split.sketch(sketch, weights, rng)
+        # Writable copies of what is read-only: one type for the compiler.
+        targets = TargetRows(np.require(targets.values, np.float64, "CW"), targets.is_pairs)
+        return cls(X, code_features(X, is_categorical, max_bins), targets, split, np.require(weights, np.float64, "CW"))
+
+    def grow(self, rule: GrowthRule, rows: IntArray, times: FloatArray | None, rng: np.random.Generator) -> Tree:
+        """A tree grown and filled on the given rows, each counted ``times``; honest ones on a half for each."""
+        fill_rows = rows
+        if rule.honest:
+            shuffled = rng.permutation(len(rows))
+            half = (len(rows) + 1) // 2
+            fill_rows, rows = rows[np.sort(shuffled[half:])], rows[np.sort(shuffled[:half])]
+        weights = self.weights if times is None else self.weights * times
+        part = TargetRows(np.ascontiguousarray(self.split_targets.values[rows]), self.split_targets.is_pairs)
+        features = self.features._replace(codes=np.ascontiguousarray(self.features.codes[:, rows]))
+        grow = grow_best if rule.growth == "best" else grow_by_levels
+        tree = grow(features, part, rule.limits, np.ascontiguousarray(weights[rows]), int(rng.integers(2**63)))
+        return tree.filled(self.X, self.targets, weights, fill_rows, rule.dtype)
+
+
+@dataclass(frozen=True)
+class GrowthRule:
+    """How trees grow."""
+
+    growth: Literal["best", "level"]
+    honest: bool
+    limits: Limits
+    dtype: npt.DTypeLike = np.float64
+
+
+def growth_limits(estimator: Any, n_features: int) -> Limits:
+    """The limits that the parameters of an estimator mean."""
+    return Limits(
+        max_depth=NO_LIMIT if estimator.max_depth is None else estimator.max_depth,
+        min_samples_split=estimator.min_samples_split,
+        min_samples_leaf=estimator.min_samples_leaf,
+        max_features=_number_of_features(estimator.max_features, n_features),
+        max_leaf_nodes=NO_LIMIT if estimator.max_leaf_nodes is None else estimator.max_leaf_nodes,
+        random_thresholds=estimator.splitter == "random",
+        min_gain=estimator.min_impurity_decrease,
+    )
+
+
+# ---------------------------------------------------------------------------------------------------------------
+
+
+def _number_of_features(max_features: Any, n_features: int) -> int:
+    if max_features is None:
+        return n_features
+    if max_features == "sqrt":
+        return max(1, int(np.sqrt(n_features)))
+    if max_features == "log2":
+        return max(1, int(np.log2(n_features)))
+    if isinstance(max_features, float):
+        return max(1, int(max_features * n_features))
+    return min(int(max_features), n_features)

@@ -1,0 +1,81 @@
+"""Trees to read: as indented text, and as a graph in the DOT language."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from rankwise.trees.structure import Tree
+
+_MOST_NAMED = 6
+
+
+def tree_text(tree: Tree, names: list[str], categories: list[Any], leaves: list[str]) -> str:
+    """Indented text, a line per node: the condition that leads to it, and what a leaf says with its number of rows."""
+    leaf_number = tree.leaf_number
+    lines: list[str] = []
+
+    def show(node: int, depth: int, condition: str) -> None:
+        indent = "|   " * (depth - 1) + ("|-- " if depth else "")
+        if tree.left[node] < 0:
+            lines.append(
+                f"{indent}{condition}{': ' if condition else ''}{leaves[leaf_number[node]]}  (n={tree.count[node]})"
+            )
+            return
+        if condition:
+            lines.append(f"{indent}{condition}")
+        yes, no = conditions(tree, node, names, categories)
+        stack.append((int(tree.left[node]) + 1, depth + 1, no))
+        stack.append((int(tree.left[node]), depth + 1, yes))
+
+    stack = [(0, 0, "")]
+    while stack:  # no recursion: trees may be deeper than Python's stack
+        show(*stack.pop())
+    return "\n".join(lines)
+
+
+def tree_dot(tree: Tree, names: list[str], categories: list[Any], leaves: list[str]) -> str:
+    """A graph for Graphviz: conditions in boxes, left means yes."""
+    leaf_number = tree.leaf_number
+    lines = ["digraph tree {", '  node [shape=box, fontname="Helvetica"];', '  edge [fontname="Helvetica"];']
+    for node in range(len(tree.left)):
+        if tree.left[node] < 0:
+            label = f"{leaves[leaf_number[node]]}\\nn={tree.count[node]}"
+            lines.append(f'  {node} [label="{_quoted(label)}", style="rounded"];')
+        else:
+            yes, _ = conditions(tree, node, names, categories)
+            lines.append(f'  {node} [label="{_quoted(yes)}\\nn={tree.count[node]}"];')
+            lines.append(f'  {node} -> {tree.left[node]} [label="yes"];')
+            lines.append(f'  {node} -> {tree.left[node] + 1} [label="no"];')
+    return "\n".join([*lines, "}"])
+
+
+def conditions(tree: Tree, node: int, names: list[str], categories: list[Any]) -> tuple[str, str]:
+    """What rows that go left have in common, and what rows that go right do."""
+    feature = int(tree.feature[node])
+    name = names[feature]
+    if tree.set_of[node] >= 0:
+        bits = tree.sets[tree.set_of[node]]
+        chosen = [
+            bool((bits[code // 64] >> np.uint64(code % 64)) & np.uint64(1)) for code in range(len(categories[feature]))
+        ]
+        left = [str(value) for value, taken in zip(categories[feature], chosen, strict=True) if taken]
+        right = [str(value) for value, taken in zip(categories[feature], chosen, strict=True) if not taken]
+        return f"{name} in {{{_short(left)}}}", f"{name} in {{{_short(right)}}}"
+    threshold = tree.threshold[node]
+    if np.isinf(threshold):
+        return f"{name} is known", f"{name} is missing"
+    return f"{name} <= {threshold:.4g}", f"{name} > {threshold:.4g}"
+
+
+# ---------------------------------------------------------------------------------------------------------------
+
+
+def _short(values: list[str]) -> str:
+    rest = len(values) - _MOST_NAMED
+    return ", ".join(values[:_MOST_NAMED]) + (f", ... {rest} more" if rest > 0 else "")
+
+
+def _quoted(text: str) -> str:
+    return text.replace('"', '\\"')

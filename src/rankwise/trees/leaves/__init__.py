@@ -1,0 +1,1 @@
+"""Finding the leaf of a row, and what leaves hold."""

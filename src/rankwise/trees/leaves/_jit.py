@@ -1,0 +1,61 @@
+"""Kernels that send rows down a tree, fill its leaves, and add up what leaves say."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rankwise._numba import kernel
+
+
+@kernel
+def find_leaves(X, feature, threshold, missing_left, left, set_of, sets, out):
+    """Node number of the leaf of every row; categories are numbers, unknown ones NaN."""
+    for r in range(X.shape[0]):
+        node = 0
+        while left[node] >= 0:
+            value = X[r, feature[node]]
+            if value != value:
+                goes_left = missing_left[node]
+            elif set_of[node] >= 0:
+                code = int(value)
+                goes_left = (sets[set_of[node], code // 64] >> np.uint64(code % 64)) & np.uint64(1) == np.uint64(1)
+            else:
+                goes_left = value <= threshold[node]
+            node = left[node] if goes_left else left[node] + 1
+        out[r] = node
+
+
+@kernel
+def add_to_leaves(values, is_pairs, weights, rows, leaf, sums, known):
+    """Add the targets of rows to the sums of their leaves, coordinate by coordinate."""
+    q = sums.shape[1]
+    k = values.shape[1]
+    for r in range(rows.shape[0]):
+        row = rows[r]
+        w = weights[row]
+        to, to_known = sums[leaf[r]], known[leaf[r]]
+        if not is_pairs:
+            for c in range(q):
+                value = values[row, c]
+                if value == value:
+                    to[c] += w * value
+                    to_known[c] += w
+            continue
+        c = 0
+        for i in range(k - 1):
+            a = values[row, i]
+            for j in range(i + 1, k):
+                b = values[row, j]
+                tied = (a == b) & (a < np.inf)
+                to[c] += w * (1.0 * (a < b) + 0.5 * tied)
+                to_known[c] += w * ((a < b) | (a > b) | tied)
+                c += 1
+
+
+@kernel
+def add_values(leaf, values, out):
+    """Add to every row of ``out`` the value of its leaf."""
+    for r in range(leaf.shape[0]):
+        value = values[leaf[r]]
+        for c in range(out.shape[1]):
+            out[r, c] += value[c]

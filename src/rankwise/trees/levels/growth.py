@@ -1,0 +1,217 @@
+"""Level-Splits: every level of the tree divides all its cells by one common cut."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rankwise._typing import FloatArray, IntArray
+from rankwise.trees.growth._jit import Features, Limits
+from rankwise.trees.levels import _jit
+from rankwise.trees.structure import Tree
+from rankwise.trees.targets import TargetRows
+
+# Level growth holds the target vectors of all rows at once: 2 GiB.
+_MOST_ENTRIES = 2**28
+
+
+def grow_by_levels(features: Features, targets: TargetRows, limits: Limits, weights: FloatArray, seed: int) -> Tree:
+    """Grow a tree whose levels have one cut each: the one that leaves the smallest squared error in all cells.
+
+    A cell that the common cut does not divide (all its rows on one side, or fewer than ``min_samples_leaf`` on a
+    side) stays as it is and meets the next level's cut.
+    """
+    n, q = len(weights), targets.size
+    if n * q > _MOST_ENTRIES:
+        raise ValueError(
+            f"growth='level' would hold {n:,} x {q:,} target values at once; choose splits on a sketch (sketch=16) or "
+            "use growth='best'"
+        )
+    level = _Level(features, targets, limits, weights, np.random.default_rng(seed))
+    while level.divide():
+        pass
+    return level.tree()
+
+
+# ---------------------------------------------------------------------------------------------------------------
+
+
+class _Level:
+    """The cells of the last level, and all nodes so far."""
+
+    def __init__(
+        self,
+        features: Features,
+        targets: TargetRows,
+        limits: Limits,
+        weights: FloatArray,
+        rng: np.random.Generator,
+    ) -> None:
+        self.features, self.limits, self.weights, self.rng = features, limits, weights, rng
+        self.is_complete = targets.is_complete
+        vectors = targets.vectors(slice(None))
+        known = ~np.isnan(vectors)
+        filled = np.where(known, vectors, 0.0)
+        self.squares = weights * (filled**2).sum(axis=1)
+        parts = [filled * weights[:, None]] + ([] if self.is_complete else [known * weights[:, None]])
+        self.vectors = np.ascontiguousarray(np.concatenate(parts, axis=1))
+        self.keys = [self._keys(f) for f in range(len(features.n_codes))]
+        self.orders = [np.argsort(keys, kind="stable") for keys, _ in self.keys]
+        self.cell = np.zeros(len(weights), dtype=np.intp)  # which cell of the level each row lies in
+        self.node_of = np.zeros(1, dtype=np.intp)  # node of each cell
+        self.depth = 0
+        self.sets: list[IntArray] = []
+        self.fields: dict[str, list[float]] = {
+            name: []
+            for name in ("feature", "threshold", "missing_left", "left", "gain", "error", "weight", "count", "set_of")
+        }
+        self._add_nodes(self._totals())
+
+    def divide(self) -> bool:
+        """Divide the cells by the best common cut; False where the tree is finished."""
+        totals = self._totals()
+        error = np.array([self.fields["error"][node] for node in self.node_of])
+        weight = totals[:, -2]
+        if self.depth >= self.limits.max_depth or (error <= 1e-12 * np.maximum(weight, 1e-300)).all():
+            return False
+        worth, f, key, after, missing_left = self._best(totals)
+        gain = worth - (self._squares_by_cell() - error).sum()
+        if worth == -np.inf or (self.limits.min_gain > 0 and gain < self.limits.min_gain * weight.sum()):
+            return False
+        keys, _ = self.keys[f]
+        goes_left = np.where(keys == self.features.n_codes[f], bool(missing_left), keys <= key)
+        n_left = np.bincount(self.cell[goes_left], minlength=len(self.node_of))
+        n_right = totals[:, -1].astype(int) - n_left
+        least = max(self.limits.min_samples_leaf, 1)
+        divided = (n_left >= least) & (n_right >= least)
+        if len(self._leaves()) + divided.sum() > self.limits.max_leaf_nodes:
+            return False
+        self._split(f, key, after, missing_left, goes_left, divided, n_left, n_right)
+        self.depth += 1
+        return True
+
+    def _best(self, totals: FloatArray) -> tuple[float, int, int, int, int]:
+        d = len(self.keys)
+        drawn = self.rng.permutation(d) if self.limits.max_features < d else np.arange(d)
+        best = (-np.inf, -1, -1, -1, 0)
+        for number, f in enumerate(drawn):
+            if number >= self.limits.max_features and best[0] > -np.inf:
+                break
+            keys, _ = self.keys[f]
+            n_keys = int(self.features.n_codes[f])
+            only = -1
+            if self.limits.random_thresholds:
+                present = np.unique(keys[keys < n_keys])
+                only = int(self.rng.choice(present[:-1])) if len(present) > 1 else -1
+            found = _jit.best_cut(
+                self.vectors,
+                self.weights,
+                self.cell,
+                self.orders[f],
+                keys,
+                n_keys,
+                totals,
+                only,
+                max(self.limits.min_samples_leaf, 1),
+                self.is_complete,
+            )
+            if found[0] > best[0]:
+                best = (found[0], int(f), int(found[1]), int(found[2]), int(found[3]))
+        return best
+
+    def _split(
+        self,
+        f: int,
+        key: int,
+        after: int,
+        missing_left: int,
+        goes_left: np.ndarray,
+        divided: np.ndarray,
+        n_left: np.ndarray,
+        n_right: np.ndarray,
+    ) -> None:
+        fields, features = self.fields, self.features
+        n_codes = int(features.n_codes[f])
+        keys, category_at = self.keys[f]
+        threshold = np.inf
+        if category_at is not None:
+            self.sets.append(category_at[: key + 1])
+        elif after < n_codes:
+            low, high = features.upper[features.start[f] + key], features.lower[features.start[f] + after]
+            middle = low / 2 + high / 2
+            threshold = middle if low <= middle < high else low
+        has_missing = np.bincount(self.cell[keys == n_codes], minlength=len(self.node_of)) > 0
+        cells = np.flatnonzero(divided)
+        first = len(fields["left"])
+        for number, g in enumerate(cells):
+            node = self.node_of[g]
+            fields["feature"][node] = f
+            fields["threshold"][node] = 0.0 if category_at is not None else threshold
+            fields["missing_left"][node] = missing_left if has_missing[g] else n_left[g] > n_right[g]
+            fields["left"][node] = first + 2 * number
+            fields["set_of"][node] = len(self.sets) - 1 if category_at is not None else -1
+        # Undivided cells keep their node; each divided one becomes two.
+        offset = np.cumsum(np.where(divided, 2, 1)) - np.where(divided, 2, 1)
+        node_of = np.repeat(self.node_of, np.where(divided, 2, 1))
+        node_of[offset[cells]] = first + 2 * np.arange(len(cells))
+        node_of[offset[cells] + 1] = first + 2 * np.arange(len(cells)) + 1
+        self.cell = offset[self.cell] + (divided[self.cell] & ~goes_left)
+        self.node_of = node_of
+        new = np.flatnonzero(node_of >= first)
+        self._add_nodes(self._totals()[new], self._squares_by_cell()[new])
+        for node in self._parents_from(first):
+            children = [fields["left"][node], fields["left"][node] + 1]
+            fields["gain"][node] = max(fields["error"][node] - sum(fields["error"][int(c)] for c in children), 0.0)
+
+    def _parents_from(self, first: int) -> list[int]:
+        return [node for node, left in enumerate(self.fields["left"]) if left >= first]
+
+    def _add_nodes(self, totals: FloatArray, squares: FloatArray | None = None) -> None:
+        width = self.vectors.shape[1]
+        q = width if self.is_complete else width // 2
+        squares = np.array([self.squares.sum()]) if squares is None else squares
+        known = totals[:, [width]] if self.is_complete else totals[:, q:width]
+        worth = np.divide(totals[:, :q] ** 2, known, out=np.zeros((len(totals), q)), where=known > 0).sum(axis=1)
+        for row, error in zip(totals, squares - worth, strict=True):
+            values = (-1, 0.0, False, -1, 0.0, max(error, 0.0), row[width], row[width + 1], -1)
+            for name, value in zip(self.fields, values, strict=True):
+                self.fields[name].append(value)
+
+    def _totals(self) -> FloatArray:
+        """Sums of the vectors by cell, then weight and number of rows."""
+        n_cells, width = len(self.node_of), self.vectors.shape[1]
+        totals = np.zeros((n_cells, width + 2))
+        np.add.at(totals[:, :width], self.cell, self.vectors)
+        totals[:, width] = np.bincount(self.cell, self.weights, n_cells)
+        totals[:, width + 1] = np.bincount(self.cell, minlength=n_cells)
+        return totals
+
+    def _squares_by_cell(self) -> FloatArray:
+        return np.bincount(self.cell, self.squares, len(self.node_of))
+
+    def _leaves(self) -> IntArray:
+        return np.flatnonzero(np.array(self.fields["left"]) < 0)
+
+    def _keys(self, f: int) -> tuple[np.ndarray, IntArray | None]:
+        """Codes to cut by; categories are numbered along the main direction of their mean targets over all rows."""
+        codes = self.features.codes[f].astype(np.int64)
+        if not self.features.is_categorical[f]:
+            return codes, None
+        n_codes = int(self.features.n_codes[f])
+        means = np.zeros((n_codes + 1, self.vectors.shape[1]))
+        np.add.at(means, codes, self.vectors)
+        mass = np.bincount(codes, self.weights, n_codes + 1)
+        means = means[:n_codes] / np.maximum(mass[:n_codes, None], 1e-300)
+        centred = (means - np.average(means, axis=0, weights=mass[:n_codes])) * np.sqrt(mass[:n_codes, None])
+        direction = np.linalg.svd(centred, full_matrices=False)[2][0]
+        category_at = np.argsort(means @ direction, kind="stable")
+        key_of = np.append(np.argsort(category_at), n_codes)
+        return key_of[codes], category_at
+
+    def tree(self) -> Tree:
+        fields = {name: np.array(values) for name, values in self.fields.items()}
+        most = int(self.features.n_codes[self.features.is_categorical].max(initial=0))
+        sets = np.zeros((len(self.sets), most // 64 + 1), dtype=np.uint64)
+        for number, categories in enumerate(self.sets):
+            np.bitwise_or.at(sets[number], categories // 64, np.uint64(1) << (categories % 64).astype(np.uint64))
+        types = {"feature": np.int32, "missing_left": np.bool_, "left": np.int32, "count": np.int64, "set_of": np.int32}
+        return Tree(**{name: column.astype(types.get(name, np.float64)) for name, column in fields.items()}, sets=sets)

@@ -1,0 +1,173 @@
+"""A grown tree: its nodes, where rows end, and what leaves predict."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from rankwise._typing import BoolArray, FloatArray, IntArray
+from rankwise.trees.leaves import _jit
+from rankwise.trees.targets import TargetRows
+
+
+@dataclass(frozen=True, eq=False)
+class Tree:
+    """Nodes as arrays; node 0 is the root, and a node's right child follows its left one.
+
+    Attributes
+    ----------
+    feature : ndarray of int32
+        Feature of the split, -1 in leaves.
+    threshold : ndarray of float64
+        Rows with a value up to this go left (numeric features).
+    missing_left : ndarray of bool
+        Whether rows without the value go left.
+    left : ndarray of int32
+        Left child, -1 in leaves.
+    gain : ndarray of float64
+        By how much the split lowers the squared error.
+    error : ndarray of float64
+        Weighted squared error of the growing rows around the node's mean: their weight times their dispersion.
+    weight, count : ndarrays
+        Weight and number of the growing rows.
+    set_of : ndarray of int32
+        Row of ``sets`` that holds the categories that go left; -1 where the split is numeric.
+    sets : ndarray of uint64, shape (n_sets, n_words)
+        Sets of categories, a bit each.
+    values : ndarray of shape (n_leaves, q)
+        Mean target of each leaf, leaves in the order of their node numbers.
+    """
+
+    feature: npt.NDArray[np.int32]
+    threshold: FloatArray
+    missing_left: BoolArray
+    left: npt.NDArray[np.int32]
+    gain: FloatArray
+    error: FloatArray
+    weight: FloatArray
+    count: IntArray
+    set_of: npt.NDArray[np.int32]
+    sets: npt.NDArray[np.uint64]
+    values: npt.NDArray[np.floating] = field(default_factory=lambda: np.empty((0, 0)))
+
+    @property
+    def is_leaf(self) -> BoolArray:
+        """Which nodes are leaves."""
+        return self.left < 0
+
+    @property
+    def n_leaves(self) -> int:
+        """Number of leaves."""
+        return int(self.is_leaf.sum())
+
+    @cached_property
+    def leaf_number(self) -> IntArray:
+        """Number of each leaf among the leaves, by node; -1 for inner nodes."""
+        is_leaf = self.is_leaf
+        return np.where(is_leaf, np.cumsum(is_leaf) - 1, -1)
+
+    @cached_property
+    def parent(self) -> IntArray:
+        """Parent of each node; -1 for the root."""
+        parent = np.full(len(self.left), -1)
+        inner = np.flatnonzero(self.left >= 0)
+        parent[self.left[inner]] = inner
+        parent[self.left[inner] + 1] = inner
+        return parent
+
+    @property
+    def depth(self) -> IntArray:
+        """Number of splits above each node."""
+        depth = np.zeros(len(self.left), dtype=np.intp)
+        layer, level = np.array([0]), 0
+        while len(layer):
+            inner = self.left[layer[self.left[layer] >= 0]]
+            layer = np.concatenate([inner, inner + 1])
+            depth[layer] = level = level + 1
+        return depth
+
+    def find_leaves(self, X: FloatArray) -> npt.NDArray[np.int32]:
+        """Node number of the leaf of every row."""
+        out = np.empty(len(X), dtype=np.int32)
+        _jit.find_leaves(X, self.feature, self.threshold, self.missing_left, self.left, self.set_of, self.sets, out)
+        return out
+
+    def leaf_of(self, X: FloatArray) -> IntArray:
+        """Number, among the leaves, of the leaf of every row."""
+        return self.leaf_number[self.find_leaves(X)]
+
+    def predict(self, X: FloatArray) -> FloatArray:
+        """Value of the leaf of every row."""
+        return self.values[self.leaf_of(X)].astype(np.float64, copy=False)
+
+    def filled(
+        self,
+        X: FloatArray,
+        targets: TargetRows,
+        weights: FloatArray,
+        rows: IntArray,
+        dtype: npt.DTypeLike = np.float64,
+    ) -> Tree:
+        """Leaves hold the weighted mean target of the given rows.
+
+        A coordinate of which the rows of a leaf say nothing (an empty cell of an honest tree, a pair that nobody
+        there orders) takes the mean of the nearest ancestor whose rows say something of it; NaN if no row does.
+        """
+        leaf = self.leaf_of(X[rows])
+        sums = np.zeros((self.n_leaves, targets.size))
+        known = np.zeros((self.n_leaves, targets.size))
+        _jit.add_to_leaves(targets.values, targets.is_pairs, weights, rows, leaf, sums, known)
+        if (known == 0).any():
+            self._fill_from_ancestors(sums, known)
+        with np.errstate(invalid="ignore"):
+            return replace(self, values=(sums / known).astype(dtype, copy=False))
+
+    def _fill_from_ancestors(self, sums: FloatArray, known: FloatArray) -> None:
+        parent, leaves = self.parent, np.flatnonzero(self.is_leaf)
+        all_sums, all_known = np.zeros((2, len(parent), sums.shape[1]))
+        all_sums[leaves], all_known[leaves] = sums, known
+        for node in range(len(parent) - 1, 0, -1):
+            all_sums[parent[node]] += all_sums[node]
+            all_known[parent[node]] += all_known[node]
+        for node in range(1, len(parent)):
+            silent = all_known[node] == 0
+            all_sums[node, silent] = all_sums[parent[node], silent]
+            all_known[node, silent] = all_known[parent[node], silent]
+        sums[:], known[:] = all_sums[leaves], all_known[leaves]
+
+    def importances(self, n_features: int) -> FloatArray:
+        """Share of each feature in the total decrease of the squared error; all 0 for a tree of one leaf."""
+        inner = ~self.is_leaf
+        total = np.bincount(self.feature[inner], weights=self.gain[inner], minlength=n_features)
+        return total / total.sum() if total.sum() > 0 else total
+
+    def collapsed(self, nodes: IntArray) -> Tree:
+        """The tree in which the given nodes are leaves; its leaves are to be filled again."""
+        left = self.left.copy()
+        left[nodes] = -1
+        keep = np.zeros(len(left), dtype=bool)
+        layer = np.array([0])
+        while len(layer):
+            keep[layer] = True
+            inner = left[layer[left[layer] >= 0]]
+            layer = np.concatenate([inner, inner + 1])
+        number = np.cumsum(keep) - 1
+        kept = np.flatnonzero(keep)
+        new_left = np.where(left[kept] >= 0, number[left[kept]], -1).astype(np.int32)
+        leaf = new_left < 0
+        return replace(
+            self,
+            feature=np.where(leaf, -1, self.feature[kept]).astype(np.int32),
+            threshold=self.threshold[kept],
+            missing_left=self.missing_left[kept],
+            left=new_left,
+            gain=np.where(leaf, 0.0, self.gain[kept]),
+            error=self.error[kept],
+            weight=self.weight[kept],
+            count=self.count[kept],
+            set_of=np.where(leaf, -1, self.set_of[kept]).astype(np.int32),
+            values=np.empty((0, 0)),
+        )

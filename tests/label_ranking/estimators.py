@@ -1,0 +1,50 @@
+"""Every label ranker, small enough for many checks: add a new one here."""
+
+from __future__ import annotations
+
+from sklearn.linear_model import LogisticRegression
+from sklearn.tree import DecisionTreeRegressor
+
+from rankwise.label_ranking import (
+    ClusterRanker,
+    DummyRanker,
+    KernelRanker,
+    LabelwiseRanker,
+    NearestNeighborsRanker,
+    PairwiseRanker,
+    PlackettLuceRanker,
+)
+
+RANKERS = [
+    DummyRanker(),
+    DummyRanker(strategy="borda"),
+    NearestNeighborsRanker(),
+    NearestNeighborsRanker("cv", weights="distance", consensus="borda"),
+    LabelwiseRanker(DecisionTreeRegressor(random_state=0)),
+    PairwiseRanker(),
+    PairwiseRanker(decode="hard", ties="random", random_state=0),
+    ClusterRanker(3, random_state=0),
+    PlackettLuceRanker(),
+    KernelRanker(),
+    KernelRanker("linear", alpha=1.0),
+]
+
+#: rankers for which a row of weight 2 is exactly the row twice, up to rounding
+WEIGHED_EXACTLY = [
+    DummyRanker(),
+    DummyRanker(strategy="borda"),
+    LabelwiseRanker(DecisionTreeRegressor(min_samples_leaf=1, random_state=0)),
+    PairwiseRanker(LogisticRegression(tol=1e-10, max_iter=10_000)),
+    PlackettLuceRanker(tol=1e-9),
+    KernelRanker("linear", alpha=1.0),
+]
+
+
+def expected_failures(estimator: object) -> dict[str, str]:
+    """Names of the checks of scikit-learn that a ranker does not pass, and why."""
+    one_column = "the check itself makes a target of one column, and one item cannot be ranked"
+    failures = dict.fromkeys(["check_sample_weights_pandas_series", "check_sample_weights_not_an_array"], one_column)
+    if isinstance(estimator, NearestNeighborsRanker) and estimator.n_neighbors == "cv":
+        reason = "a row of weight 2 is one neighbour whose vote counts twice"
+        failures["check_sample_weight_equivalence_on_dense_data"] = reason
+    return failures

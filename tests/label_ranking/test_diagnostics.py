@@ -1,0 +1,77 @@
+"""Statistics of noise and of partitions."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rankwise import Rankings
+from rankwise.aggregation import dispersion, noise_margin
+from rankwise.datasets import make_sparse_label_ranking
+from rankwise.label_ranking import (
+    conditional_noise_margin,
+    kendall_gap,
+    partition_dispersion,
+    ranking_inconsistency,
+    ranking_risk,
+)
+from tests.naive import label_ranking as naive
+from tests.naive import statistics
+from tests.strategies import position_matrices
+
+
+def test_noise_of_the_generator_is_measured():
+    _, y, bunch = make_sparse_label_ranking(200, 20, noise="gaussian", noise_scale=0.05, random_state=0)
+    assert ranking_inconsistency(bunch.noiseless, y) == pytest.approx(bunch.alpha)
+    assert kendall_gap(bunch.noiseless, y) == pytest.approx(bunch.beta)
+
+
+@given(position_matrices(kinds=("full",), min_items=2), st.integers(0, 2**32 - 1))
+def test_risk_is_the_mean_distance(y, seed):
+    predicted = np.random.default_rng(seed).permuted(y, axis=1)
+    distances = [statistics.kendall(a, b) for a, b in zip(y, predicted, strict=True)]
+    assert ranking_risk(y, predicted) == pytest.approx(np.mean(distances))
+    weights = 1.0 + np.arange(len(y))
+    expected = np.average(distances, weights=weights)
+    assert ranking_risk(y, predicted, weights) == pytest.approx(expected)
+    assert ranking_risk(Rankings(y, weights=weights), predicted) == pytest.approx(expected)
+
+
+@given(position_matrices(kinds=("full",), min_items=2), st.integers(0, 2**32 - 1))
+def test_dispersion_of_a_partition_equals_its_definition(y, seed):
+    cells = np.random.default_rng(seed).integers(0, 3, len(y))
+    assert partition_dispersion(cells, y) == pytest.approx(naive.cell_dispersion(cells, y))
+    names = np.array(["x", "y", "z"])[cells]
+    assert partition_dispersion(names, Rankings(y)) == pytest.approx(partition_dispersion(cells, y))
+
+
+def test_one_cell_is_the_plain_dispersion_and_weights_are_multiplicities():
+    y = np.array([[1, 2, 3], [2, 1, 3], [3, 2, 1], [1, 3, 2]], dtype=float)
+    assert partition_dispersion(np.zeros(4), y) == pytest.approx(dispersion(Rankings(y)))
+    weights, cells = [2, 1, 1, 1], np.array([0, 0, 1, 1])
+    twice = partition_dispersion(np.r_[0, cells], y[[0, 0, 1, 2, 3]])
+    assert partition_dispersion(cells, y, weights) == pytest.approx(twice)
+
+
+def test_margins():
+    P = np.random.default_rng(0).random((5, 3, 3))
+    P = (P + 1 - P.transpose(0, 2, 1)) / 2
+    margins = conditional_noise_margin(P, per_row=True)
+    np.testing.assert_allclose(margins, [noise_margin(matrix) for matrix in P])
+    assert conditional_noise_margin(P) == margins.min()
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: conditional_noise_margin([[0.5]]), "a matrix of two items"),
+        (lambda: partition_dispersion([0], [[1, 2], [2, 1]]), "a cell for each"),
+        (lambda: partition_dispersion([0], [[1, 2]], [0]), "weights are 0"),
+        (lambda: ranking_risk([[1, 2]], [[1, 2]], [0]), "weights are 0"),
+    ],
+)
+def test_bad_input(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()

@@ -1,0 +1,26 @@
+"""The consensus as a ranker."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from rankwise.aggregation import borda, kemeny, preference_matrix
+from rankwise.label_ranking import DummyRanker
+from tests.strategies import random_positions
+
+
+@pytest.mark.parametrize("strategy", ["kemeny", "borda"])
+def test_the_prediction_is_the_consensus(strategy):
+    rng = np.random.default_rng(0)
+    y = random_positions(rng, 31, 5, "incomplete")
+    ranker = DummyRanker(strategy).fit(rng.random((31, 2)), y)
+    consensus = kemeny(y).positions if strategy == "kemeny" else borda(y)
+    np.testing.assert_array_equal(ranker.predict(np.zeros((2, 2))), np.tile(consensus, (2, 1)))
+    np.testing.assert_allclose(ranker.predict_pairwise(np.zeros((1, 2)))[0], preference_matrix(y).probabilities)
+
+
+def test_pairs_that_nobody_compared_are_even():
+    ranker = DummyRanker().fit([[0.0], [0.0]], [[1, 2, np.nan], [np.nan, 1, 2]])
+    assert ranker.pairwise_[0, 2] == 0.5
+    assert ranker.predict([[0.0]]).tolist() == [[1, 2, 3]]

@@ -1,0 +1,88 @@
+"""Classifiers of pairs against a loop over pairs."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.linear_model import LogisticRegression
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import LinearSVC
+from sklearn.tree import DecisionTreeClassifier
+
+from rankwise.label_ranking import PairwiseRanker
+from tests.label_ranking.test_every_ranker import make_data
+from tests.naive import label_ranking as naive
+from tests.strategies import KINDS
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_pairs_equal_classifiers_fitted_one_by_one(kind):
+    X, y = make_data(kind)
+    classifier = DecisionTreeClassifier(max_depth=2, random_state=0)
+    P = PairwiseRanker(classifier).fit(X, y).predict_pairwise(X)
+    for i, j in naive.pairs(4):
+        rows = [r for r in range(60) if y[r, i] < y[r, j] or y[r, j] < y[r, i]]
+        target = [bool(y[r, i] < y[r, j]) for r in rows]
+        expected = clone(classifier).fit(X[rows], target).predict_proba(X)[:, 1]
+        np.testing.assert_allclose(P[:, i, j], expected)
+
+
+def test_the_default_is_logistic_regression_on_standardised_features():
+    X, y = make_data()
+    X = X * [1.0, 100.0, 0.01]
+    scaled = StandardScaler().fit_transform(X)
+    expected = LogisticRegression().fit(scaled, y[:, 0] < y[:, 1]).predict_proba(scaled)[:, 1]
+    np.testing.assert_allclose(PairwiseRanker().fit(X, y).predict_pairwise(X)[:, 0, 1], expected, atol=1e-6)
+
+
+@pytest.mark.parametrize("ties", ["probability", "random"])
+def test_hard_votes_equal_their_definition(ties):
+    X, y = make_data(k=5)
+    ranker = PairwiseRanker(DecisionTreeClassifier(max_depth=1), decode="hard", ties=ties, random_state=0).fit(X, y)
+    for positions, P in zip(ranker.predict(X), ranker.predict_pairwise(X), strict=True):
+        assert np.all(np.diff(naive.hard_vote_scores(P)[np.argsort(positions)]) >= 0)
+
+
+def test_seeds_decide_random_ties_and_classifiers():
+    X, y = make_data(k=5)
+    X = np.round(X)
+    forest = DecisionTreeClassifier(splitter="random", max_depth=2)
+
+    def predict(seed):
+        return PairwiseRanker(forest, decode="hard", ties="random", random_state=seed).fit(X, y).predict(X)
+
+    np.testing.assert_array_equal(predict(0), predict(0))
+    assert any(not np.array_equal(predict(0), predict(seed)) for seed in (1, 2, 3))
+
+
+def test_pairs_that_are_never_or_always_ordered_one_way():
+    y = np.array([[1, 2, np.nan, 3], [1, np.nan, 2, 3], [1, 2, np.nan, 3]])
+    ranker = PairwiseRanker().fit(np.arange(3.0)[:, None], y)
+    P = ranker.predict_pairwise([[0.0]])[0]
+    assert P[1, 2] == 0.5
+    assert P[0, 3] == pytest.approx(4 / 5)
+    assert P[2, 3] == pytest.approx(2 / 3)
+    assert ranker.predict([[0.0]])[0, [0, 3]].tolist() == [1, 4]
+
+
+def test_classifiers_without_probabilities():
+    X, y = make_data()
+    P = PairwiseRanker(LinearSVC(random_state=0)).fit(X, y).predict_pairwise(X)
+    assert set(np.unique(P)) == {0.0, 0.5, 1.0}
+
+
+def test_classifiers_without_weights_refuse_them():
+    X, y = make_data()
+    PairwiseRanker(KNeighborsClassifier()).fit(X, y, np.full(60, 2.0))
+    with pytest.raises(ValueError, match="KNeighborsClassifier takes no sample_weight"):
+        PairwiseRanker(KNeighborsClassifier()).fit(X, y, 1 + np.arange(60) % 2)
+
+
+@pytest.mark.slow
+def test_fifty_items():
+    X, y = make_data(n=80, k=50)
+    ranker = PairwiseRanker().fit(X, y)
+    assert len(ranker.classifiers_) == 1225
+    assert ranker.score(X, y) > 0.8
