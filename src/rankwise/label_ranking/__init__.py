@@ -15,6 +15,7 @@ from rankwise.label_ranking.labelwise import LabelwiseRanker, sparse_tree_depth
 from rankwise.label_ranking.neighbors import NearestNeighborsRanker
 from rankwise.label_ranking.pairwise import PairwiseRanker
 from rankwise.label_ranking.plackett_luce import PlackettLuceRanker
+from rankwise.label_ranking.stacked import StackedRanker
 from rankwise.label_ranking.tree import RankingTree
 
 __all__ = [
@@ -27,6 +28,7 @@ __all__ = [
     "PlackettLuceRanker",
     "RankingForest",
     "RankingTree",
+    "StackedRanker",
     "conditional_noise_margin",
     "kendall_gap",
     "partition_dispersion",

@@ -9,22 +9,23 @@ import numpy as np
 
 from rankwise._random import check_generator
 from rankwise._sklearn import BaseEstimator, StrOptions
-from rankwise._typing import ArrayLike, FloatArray, IntArray, RandomState
+from rankwise._typing import FloatArray, IntArray, RandomState
 from rankwise.base import LabelRankerMixin
 from rankwise.data import Rankings
 from rankwise.embeddings import KemenyEmbedding, decode_pairwise, pairwise_from_vectors
-from rankwise.label_ranking.tree import encoded_features, training_set, with_even_gaps
+from rankwise.label_ranking.tree import training_set, with_even_gaps
 from rankwise.metrics import kendall_tau_score
 from rankwise.trees.engine import GrowthRule, growth_limits
 from rankwise.trees.ensemble import Sampling, draw_seeds, grow_trees, mean_prediction, out_of_bag_prediction
+from rankwise.trees.fitted import ForestMixin
 from rankwise.trees.forest import FOREST_CONSTRAINTS
 from rankwise.trees.structure import Tree
 
-# Entries of out-of-bag pair vectors that are held at once.
+# Entries of out-of-bag pairwise matrices that are held at once.
 _BLOCK_ENTRIES = 4_000_000
 
 
-class RankingForest(LabelRankerMixin, BaseEstimator):
+class RankingForest(ForestMixin, LabelRankerMixin, BaseEstimator):
     """Forest of consensus ranking trees.
 
     The pairwise shares of the leaves that a row falls into are averaged over the trees, and the Kemeny median of the
@@ -136,9 +137,9 @@ sketch, categorical_features, random_state
         training = training_set(self, X, y, rng)
         rule = GrowthRule(self.growth, self.honest, growth_limits(self, X.shape[1]), np.float32)
         sampling, seeds = Sampling(self.bootstrap, self.max_samples), draw_seeds(self.n_estimators, rng)
-        if self.oob_score and not self.bootstrap and sampling.size(len(X)) >= len(X):
-            raise ValueError("oob_score=True needs rows that trees have not seen: set bootstrap=True or max_samples")
-        trees = grow_trees(training, rule, np.arange(len(X)), sampling, seeds, self.n_jobs)
+        if self.oob_score:
+            sampling.check_leaves_rows_out(len(X))
+        trees = grow_trees(training, rule, sampling, seeds, self.n_jobs)
         self.trees_ = [with_even_gaps(tree) for tree in trees]
         if self.pool == "rankings":
             self.trees_ = [_with_consensus_leaves(tree) for tree in self.trees_]
@@ -146,44 +147,20 @@ sketch, categorical_features, random_state
             self.oob_score_ = self._score_out_of_bag(X, y, sampling, seeds)
 
     def _predict_pairwise(self, X: FloatArray) -> FloatArray:
-        n_items = len(self.items_)
-        return pairwise_from_vectors(mean_prediction(self.trees_, X, n_items * (n_items - 1) // 2, self.n_jobs))
-
-    def apply(self, X: ArrayLike) -> IntArray:
-        """Node number of the leaf of each row in each tree: (n_samples, n_estimators)."""
-        features = self._check_fitted_features(X)
-        return np.column_stack([tree.find_leaves(features) for tree in self.trees_]).astype(np.intp)
-
-    @property
-    def feature_importances_(self) -> FloatArray:
-        """Mean share of each feature in the decrease of the dispersion."""
-        from sklearn.utils.validation import check_is_fitted
-
-        check_is_fitted(self)
-        return np.mean([tree.importances(self.n_features_in_) for tree in self.trees_], axis=0)
+        return pairwise_from_vectors(mean_prediction(self.trees_, X, self.n_jobs))
 
     def _score_out_of_bag(self, X: FloatArray, y: Rankings, sampling: Sampling, seeds: IntArray) -> float:
-        rows = np.arange(len(X))
-        size = y.n_items * (y.n_items - 1) // 2
         positions = np.full((len(X), y.n_items), np.nan)
-        step = max(1, _BLOCK_ENTRIES // size)
+        step = max(1, _BLOCK_ENTRIES // y.n_items**2)
         for start in range(0, len(X), step):
-            block = rows[start : start + step]
-            shares = out_of_bag_prediction(self.trees_, X, rows, sampling, seeds, size, block)
-            seen = ~np.isnan(shares[:, 0])
-            positions[block[seen]] = decode_pairwise(pairwise_from_vectors(shares[seen]))
+            rows = np.arange(start, min(start + step, len(X)))
+            shares = out_of_bag_prediction(self.trees_, X, sampling, seeds, rows)
+            judged = ~np.isnan(shares[:, 0])
+            positions[rows[judged]] = decode_pairwise(pairwise_from_vectors(shares[judged]))
         judged = np.flatnonzero(~np.isnan(positions[:, 0]))
         if not len(judged):
             return float("nan")
         return kendall_tau_score(y[judged], Rankings(positions[judged], y.items))
-
-    def _check_features(self, X: ArrayLike, *, reset: bool) -> Any:
-        return encoded_features(self, X, reset=reset)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        return tags
 
 
 # ---------------------------------------------------------------------------------------------------------------

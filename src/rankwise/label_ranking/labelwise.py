@@ -15,6 +15,7 @@ from rankwise.base import LabelRankerMixin
 from rankwise.data import Rankings
 from rankwise.embeddings import PositionEmbedding
 from rankwise.label_ranking._common import fit_weighted, one_thread, seeded_clone
+from rankwise.trees import LeastSquaresForest
 
 # Fewer rows than this give no forest in which every row is out of some bag, nor folds worth the name.
 _FEWEST_ROWS = 10
@@ -32,7 +33,7 @@ class LabelwiseRanker(LabelRankerMixin, BaseEstimator):
     Parameters
     ----------
     regressor : scikit-learn regressor, optional
-        Cloned for every item. By default a random forest of 100 trees.
+        Cloned for every item. By default a `LeastSquaresForest` of 100 trees.
     n_folds : int, optional
         Number of folds from which errors are learnt for `predict_pairwise`, see the notes. By default none, which costs
         nothing.
@@ -229,9 +230,7 @@ def _fit_item(
 
 
 def _default_regressor(n_rows: int) -> Any:
-    from sklearn.ensemble import RandomForestRegressor
-
-    return RandomForestRegressor(100, oob_score=n_rows >= _FEWEST_ROWS)
+    return LeastSquaresForest(100, oob_score=n_rows >= _FEWEST_ROWS)
 
 
 def _spread_of_differences(errors: FloatArray, weights: FloatArray) -> FloatArray:

@@ -7,7 +7,6 @@ from numbers import Integral
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from rankwise._progress import track
 from rankwise._random import check_generator
@@ -16,8 +15,16 @@ from rankwise._typing import ArrayLike, FloatArray, IntArray, RandomState
 from rankwise.base import LabelRankerMixin
 from rankwise.data import Rankings
 from rankwise.embeddings import KemenyEmbedding, decode_pairwise, pairwise_from_vectors, vectors_from_pairwise
+from rankwise.label_ranking._additive import AdditiveFeatures
 from rankwise.label_ranking._common import seeded_clone
+from rankwise.label_ranking.forest import RankingForest
+from rankwise.label_ranking.kernel import KernelRanker
+from rankwise.label_ranking.labelwise import LabelwiseRanker
+from rankwise.label_ranking.neighbors import NearestNeighborsRanker
+from rankwise.label_ranking.pairwise import PairwiseRanker
+from rankwise.label_ranking.plackett_luce import PlackettLuceRanker
 from rankwise.metrics import kendall_tau_score
+from rankwise.trees import LeastSquaresForest
 from rankwise.trees.inputs import FeatureEncoder
 
 # Rows by whose out-of-fold predictions the weights are chosen, at most.
@@ -25,6 +32,7 @@ _MOST_ROWS = 10_000
 # Steps by which weights are moved while Kendall's tau is climbed.
 _STEPS = (0.2, 0.1, 0.05)
 _MOST_MOVES = 30
+_SUM_WEIGHT = 1e3
 
 
 class Standing(NamedTuple):
@@ -38,17 +46,17 @@ class Standing(NamedTuple):
 class StackedRanker(LabelRankerMixin, BaseEstimator):
     r"""Blend of several rankers: the weighted mean of their pairwise probabilities, decoded once.
 
-    *Definition.* :math:`P(x) = \sum_m w_m P_m(x)` with weights that are not negative and add up to 1. They are chosen on
-    predictions for rows that a ranker has not seen (cross-validation): first the smallest squared error against the
-    pairs of the true rankings, then, step by step, the largest mean Kendall tau of the decoded blend. Then every ranker
-    that has a weight is fitted on all rows.
+    *Definition.* :math:`P(x) = \sum_m w_m P_m(x)` with weights that are not negative and add up to 1. They are chosen
+    on predictions for rows that a ranker has not seen (cross-validation): first the smallest squared error against the
+    pairs of the true rankings; then weights move, step by step, while that raises the mean Kendall tau of the decoded
+    blend by more than its standard error. Then every ranker that has a weight is fitted on all rows.
 
     Parameters
     ----------
     rankers : list of (str, ranker), optional
-        Names and label rankers with ``predict_pairwise``. By default forests with random thresholds on pairs (two leaf
-        sizes) and on places, pairwise logistic regression, k nearest neighbours, kernel ridge regression and a linear
-        Plackett-Luce model: one of each kind, as different data favour different ones.
+        Names and label rankers, or pipelines that end with one. By default forests of several kinds, pairwise logistic
+        regression (linear and additive), kernel ridge regression (two kernels), a linear Plackett-Luce model and k
+        nearest neighbours: different data favour different ones.
     cv : int or splitter, default=5
         Folds. A splitter that tests a part of the rows only, such as ``ShuffleSplit(1, test_size=0.2)``, saves time on
         large data.
@@ -105,7 +113,7 @@ class StackedRanker(LabelRankerMixin, BaseEstimator):
 
     def _fit_rankings(self, X: FloatArray, y: Rankings) -> None:
         rng = check_generator(self.random_state)
-        members = _checked_members(self.rankers, self.n_jobs, rng)
+        members = _checked_members(self.rankers, self.n_jobs, len(X), rng)
         self._views = _Views.of(X, self._encoder)
         folds = _folds(self.cv, len(X), rng)
         rows = np.concatenate([test for _, test in folds])
@@ -114,7 +122,7 @@ class StackedRanker(LabelRankerMixin, BaseEstimator):
         work = [(train, test, name) for train, test in folds for name in members]
         for train, test, name in track(work, "Ranking rows out of fold", len(work)):
             fitted = self._fitted(members[name], X[train], y[train])
-            parts[name].append(_vectors(fitted, self._views.for_member(fitted, X[test])))
+            parts[name].append(vectors_from_pairwise(self._pairwise(fitted, X[test])).astype(np.float32))
         unseen = {name: np.concatenate(vectors) for name, vectors in parts.items()}
         weights = _blend_weights(np.stack(list(unseen.values())), y[rows])
         self.weights_ = dict(zip(members, weights.tolist(), strict=True))
@@ -133,8 +141,15 @@ class StackedRanker(LabelRankerMixin, BaseEstimator):
     def _predict_pairwise(self, X: FloatArray) -> FloatArray:
         total = np.zeros((len(X), len(self.items_), len(self.items_)))
         for name, ranker in self.rankers_.items():
-            total += self.weights_[name] * ranker.predict_pairwise(self._views.for_member(ranker, X))
+            total += self.weights_[name] * self._pairwise(ranker, X)
         return total
+
+    def _pairwise(self, ranker: Any, X: FloatArray) -> FloatArray:
+        """Probabilities of a fitted ranker, or of the last step of a pipeline."""
+        features = self._views.for_member(ranker, X)
+        if hasattr(ranker, "steps"):
+            return ranker[-1].predict_pairwise(ranker[:-1].transform(features))
+        return ranker.predict_pairwise(features)
 
     def _check_features(self, X: ArrayLike, *, reset: bool) -> Any:
         if reset:
@@ -189,43 +204,50 @@ class _Views:
         return X
 
 
-def _checked_members(rankers: Any, n_jobs: int | None, rng: np.random.Generator) -> dict[str, Any]:
+def _checked_members(rankers: Any, n_jobs: int | None, n_rows: int, rng: np.random.Generator) -> dict[str, Any]:
     seeds = rng.integers(2**31, size=20)
     if rankers is None:
-        return {name: seeded_clone(ranker, int(seed)) for (name, ranker), seed in zip(default_rankers(n_jobs), seeds)}
+        return {
+            name: seeded_clone(ranker, int(seed))
+            for (name, ranker), seed in zip(default_rankers(n_jobs, n_rows), seeds, strict=False)
+        }
     names = [name for name, _ in rankers]
     if not names or len(set(names)) < len(names):
         raise ValueError(f"rankers need different names, one at least; these are {', '.join(map(repr, names))}")
     for name, ranker in rankers:
-        if not hasattr(ranker, "predict_pairwise"):
-            raise TypeError(f"ranker {name!r} has no predict_pairwise; give label rankers")
+        if not hasattr(ranker[-1] if hasattr(ranker, "steps") else ranker, "predict_pairwise"):
+            raise TypeError(
+                f"ranker {name!r} has no predict_pairwise; give label rankers, or pipelines ending with one"
+            )
     return dict(rankers)
 
 
-def default_rankers(n_jobs: int | None = None) -> list[tuple[str, Any]]:
-    """The rankers that `StackedRanker` blends by default."""
-    from rankwise.label_ranking.forest import RankingForest
-    from rankwise.label_ranking.kernel import KernelRanker
-    from rankwise.label_ranking.labelwise import LabelwiseRanker
-    from rankwise.label_ranking.neighbors import NearestNeighborsRanker
-    from rankwise.label_ranking.pairwise import PairwiseRanker
-    from rankwise.label_ranking.plackett_luce import PlackettLuceRanker
-    from rankwise.trees import LeastSquaresForest
+def default_rankers(n_jobs: int | None = None, n_rows: int = 1000) -> list[tuple[str, Any]]:
+    """The rankers that `StackedRanker` blends by default; ``n_rows`` is how many there are to learn from."""
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import QuantileTransformer, StandardScaler
 
-    def forest(**options: Any) -> RankingForest:
-        return RankingForest(200, splitter="random", max_features=None, bootstrap=False, n_jobs=n_jobs, **options)
+    def pairwise(*steps: Any, C: float) -> Any:
+        logistic = LogisticRegression(C=C, max_iter=1000)
+        return make_pipeline(*steps, StandardScaler(), PairwiseRanker(logistic, n_jobs=n_jobs))
 
-    places = LeastSquaresForest(
-        100, splitter="random", bootstrap=False, min_samples_leaf=2, n_jobs=n_jobs
-    )
+    random: dict[str, Any] = {"splitter": "random", "n_jobs": n_jobs}
+    whole: dict[str, Any] = {"max_features": None, "bootstrap": False}
+    places = LeastSquaresForest(100, min_samples_leaf=2, oob_score=True, **random)
+    gaussian_ranks = QuantileTransformer(n_quantiles=max(2, min(100, n_rows // 2)), output_distribution="normal")
     return [
-        ("forest", forest()),
-        ("smooth forest", forest(min_samples_leaf=3)),
+        ("extra-random forest", RankingForest(200, **random, **whole)),
+        ("smooth extra-random forest", RankingForest(200, min_samples_leaf=3, **random, **whole)),
+        ("forest", RankingForest(200, min_samples_leaf=2, n_jobs=n_jobs)),
         ("labelwise forest", LabelwiseRanker(places)),
-        ("pairwise logistic", PairwiseRanker(n_jobs=n_jobs)),
-        ("neighbours", NearestNeighborsRanker("cv", weights="distance")),
-        ("kernel ridge", KernelRanker()),
+        ("pairwise logistic", pairwise(C=1.0)),
+        ("additive pairwise logistic, C=0.1", pairwise(AdditiveFeatures(), C=0.1)),
+        ("additive pairwise logistic, C=10", pairwise(AdditiveFeatures(), C=10.0)),
         ("Plackett-Luce", PlackettLuceRanker()),
+        ("Laplacian kernel", make_pipeline(gaussian_ranks, KernelRanker("laplacian"))),
+        ("Gaussian kernel", KernelRanker("rbf")),
+        ("neighbours", NearestNeighborsRanker("cv", weights="distance")),
     ]
 
 
@@ -234,7 +256,7 @@ def _folds(cv: Any, n: int, rng: np.random.Generator) -> list[tuple[IntArray, In
     from sklearn.model_selection import KFold
 
     if isinstance(cv, Integral):
-        if n < cv:
+        if n < int(cv):
             raise ValueError(f"cv is {cv}, but there are only {n} rows")
         cv = KFold(int(cv), shuffle=True, random_state=int(rng.integers(2**31)))
     folds = [(np.asarray(train), np.asarray(test)) for train, test in cv.split(np.zeros((n, 1)))]
@@ -242,27 +264,34 @@ def _folds(cv: Any, n: int, rng: np.random.Generator) -> list[tuple[IntArray, In
     return [(train, rng.permutation(test)[: max(1, round(share * len(test)))]) for train, test in folds]
 
 
-def _vectors(ranker: Any, X: FloatArray) -> npt.NDArray[np.float32]:
-    return vectors_from_pairwise(ranker.predict_pairwise(X)).astype(np.float32)
-
-
-def _tau(vectors: FloatArray, y: Rankings) -> float:
-    return kendall_tau_score(y, Rankings(decode_pairwise(pairwise_from_vectors(vectors)), y.items))
+def _taus(vectors: FloatArray, y: Rankings) -> FloatArray:
+    """Kendall tau of each row of the decoded vectors."""
+    return kendall_tau_score(y, Rankings(decode_pairwise(pairwise_from_vectors(vectors)), y.items), per_row=True)
 
 
 def _blend_weights(vectors: FloatArray, y: Rankings) -> FloatArray:
     """Weights by squared error, then by the tau of the decoded blend; ``vectors`` is (rankers, rows, pairs)."""
     weights = _least_squares_weights(vectors, y)
-    best = _tau(np.tensordot(weights, vectors, 1), y)
+    taus = _taus(np.tensordot(weights, vectors, 1), y)
     for step in _STEPS:
         for _ in range(_MOST_MOVES):
             trials = [_moved(weights, member, step) for member in range(len(weights))]
-            scores = [_tau(np.tensordot(trial, vectors, 1), y) for trial in trials]
-            place = int(np.argmax(scores))
-            if scores[place] <= best + 1e-12:
+            results = [_taus(np.tensordot(trial, vectors, 1), y) for trial in trials]
+            gains = [_sure_gain(result - taus, y.weights) for result in results]
+            best = int(np.argmax(gains))
+            if gains[best] <= 0:
                 break
-            weights, best = trials[place], scores[place]
-    return np.where(weights < 1e-3, 0.0, weights) / weights[weights >= 1e-3].sum()
+            weights, taus = trials[best], results[best]
+    kept = np.where(weights < 1e-3, 0.0, weights)
+    return kept / kept.sum()
+
+
+def _sure_gain(differences: FloatArray, weights: FloatArray) -> float:
+    """Mean less its standard error: what is left of a gain after the luck of these rows."""
+    known = ~np.isnan(differences)
+    values, share = differences[known], weights[known] / weights[known].sum()
+    mean = float(share @ values)
+    return mean - float(np.sqrt(share**2 @ (values - mean) ** 2))
 
 
 def _moved(weights: FloatArray, member: int, step: float) -> FloatArray:
@@ -275,29 +304,29 @@ def _moved(weights: FloatArray, member: int, step: float) -> FloatArray:
 def _least_squares_weights(vectors: FloatArray, y: Rankings) -> FloatArray:
     """Weights that are not negative, add up to 1, and make the squared error of the blend small.
 
-    A light pull towards equal weights (as strong as one row) keeps them calm where rankers say the same.
+    A light pull towards equal weights, as strong as one row, keeps them calm where rankers say the same.
     """
     from scipy.optimize import nnls
 
     truth = KemenyEmbedding().fit(y).transform(y)
     known = ~np.isnan(truth)
-    root = np.sqrt(np.broadcast_to(y.weights[:, None], truth.shape)[known] / known.sum())
-    design = np.stack([member[known] for member in vectors], axis=1) * root[:, None]
-    gram = design.T @ design
-    moment = design.T @ (truth[known] * root)
-    m = len(vectors)
-    pull = gram.trace() / m / len(y)
-    # The sum is held to 1 by a heavy weight on that one equation.
-    heavy = 1e3 * gram.trace()
-    A = gram + pull * np.eye(m) + heavy
-    b = moment + pull / m + heavy
-    factor = np.linalg.cholesky(A + 1e-10 * gram.trace() * np.eye(m))
-    weights = nnls(factor.T, np.linalg.solve(factor, b))[0]
+    mass = np.broadcast_to(y.weights[:, None], truth.shape)[known]
+    mass = mass / mass.sum()
+    members = np.stack([member[known] for member in vectors]).astype(np.float64)
+    gram, moment = (members * mass) @ members.T, (members * mass) @ truth[known]
+    m, pull = len(members), 1 / len(y)
+    # The sum is held to 1 by the weight of that one equation.
+    A = gram + pull * np.eye(m) + _SUM_WEIGHT
+    factor = np.linalg.cholesky(A)
+    weights = nnls(factor.T, np.linalg.solve(factor, moment + pull / m + _SUM_WEIGHT))[0]
     return weights / weights.sum()
 
 
 def _leaderboard(unseen: dict[str, Any], weights: dict[str, float], y: Rankings) -> tuple[Standing, ...]:
-    standings = [Standing(name, _tau(vectors, y), weights[name]) for name, vectors in unseen.items()]
+    def tau(vectors: Any) -> float:
+        return kendall_tau_score(y, Rankings(decode_pairwise(pairwise_from_vectors(vectors)), y.items))
+
+    standings = [Standing(name, tau(vectors), weights[name]) for name, vectors in unseen.items()]
     blend = sum(weights[name] * vectors for name, vectors in unseen.items())
-    standings.append(Standing("blend", _tau(blend, y), 1.0))
+    standings.append(Standing("blend", tau(blend), 1.0))
     return tuple(sorted(standings, key=lambda standing: -standing.score))

@@ -9,24 +9,22 @@ import numpy as np
 
 from rankwise._random import check_generator
 from rankwise._sklearn import BaseEstimator, Interval, StrOptions
-from rankwise._typing import ArrayLike, FloatArray, IntArray, RandomState
+from rankwise._typing import FloatArray, IntArray, RandomState
 from rankwise.base import LabelRankerMixin
 from rankwise.data import Rankings
 from rankwise.embeddings import PositionEmbedding, decode_pairwise, pairwise_from_vectors
 from rankwise.trees.engine import GROWTH_CONSTRAINTS, GrowthRule, TrainingSet, growth_limits
-from rankwise.trees.export import tree_dot, tree_text
-from rankwise.trees.inputs import FeatureEncoder
+from rankwise.trees.fitted import TreeMixin
 from rankwise.trees.pruning import PruningPath, collapse_penalties, pruned, pruning_path
 from rankwise.trees.structure import Tree
 from rankwise.trees.targets import TargetRows
-from rankwise.trees.tree import path_matrix
 
 # Penalties that are compared by cross-validation, at most; and its folds.
 _MOST_ALPHAS = 40
 _FOLDS = 5
 
 
-class RankingTree(LabelRankerMixin, BaseEstimator):
+class RankingTree(TreeMixin, LabelRankerMixin, BaseEstimator):
     r"""Tree whose cells hold the Kemeny median of their rankings (CRIT).
 
     *Definition.* Splits minimise :math:`\sum_C \mu(C) V(C)`, the dispersion :math:`V = \sum_{i<j} p_{ij} (1 - p_{ij})`
@@ -125,16 +123,12 @@ sketch, categorical_features, random_state
         rng = check_generator(self.random_state)
         training = training_set(self, X, y, rng)
         rule = GrowthRule(self.growth, self.honest, growth_limits(self, X.shape[1]))
-        rows = np.arange(len(X))
+        tree, fill_rows = training.grow(rule, np.arange(len(X)), rng)
         if self.ccp_alpha == "cv":
-            self.ccp_alpha_ = _alpha_by_cross_validation(training, rule, rng)
+            self.ccp_alpha_ = _alpha_by_cross_validation(training, rule, pruning_path(tree), rng)
         else:
             self.ccp_alpha_ = float(self.ccp_alpha)
-        # One seed for growing: what is grown does not depend on what is pruned.
-        tree = training.grow(rule, rows, None, rng)
-        if self.ccp_alpha_ > 0:
-            tree = pruned(tree, self.ccp_alpha_).filled(training.X, training.targets, training.weights, rows)
-        self.tree_ = with_even_gaps(tree)
+        self.tree_ = with_even_gaps(training.fill(pruned(tree, self.ccp_alpha_), fill_rows))
         self.leaf_positions_ = decode_pairwise(pairwise_from_vectors(self.tree_.values), self.consensus)
 
     def _predict_pairwise(self, X: FloatArray) -> FloatArray:
@@ -143,70 +137,13 @@ sketch, categorical_features, random_state
     def _predict_positions(self, X: FloatArray) -> FloatArray:
         return self.leaf_positions_[self.tree_.leaf_of(X)]
 
-    def apply(self, X: ArrayLike) -> IntArray:
-        """Node number of the leaf of each row."""
-        return self.tree_.find_leaves(self._check_fitted_features(X)).astype(np.intp)
-
-    def decision_path(self, X: ArrayLike) -> Any:
-        """Nodes that each row passes: a sparse matrix of shape (n_samples, n_nodes)."""
-        return path_matrix(self.tree_, self.apply(X))
-
-    def get_depth(self) -> int:
-        """Depth of the tree: splits above its deepest leaf."""
-        return int(self._fitted_tree().depth.max())
-
-    def get_n_leaves(self) -> int:
-        """Number of leaves."""
-        return self._fitted_tree().n_leaves
-
-    @property
-    def feature_importances_(self) -> FloatArray:
-        """Share of each feature in the decrease of the dispersion."""
-        return self._fitted_tree().importances(self.n_features_in_)
-
     def cost_complexity_pruning_path(self) -> PruningPath:
         """Subtrees of the fitted tree that growing penalties would choose."""
         return pruning_path(self._fitted_tree())
 
-    def export_text(self) -> str:
-        """The tree as indented text, with the consensus of its leaves."""
-        tree = self._fitted_tree()
-        return tree_text(tree, self._feature_names(), self._encoder.categories_, self._leaf_texts())
-
-    def export_graphviz(self) -> str:
-        """The tree in the DOT language of Graphviz."""
-        tree = self._fitted_tree()
-        return tree_dot(tree, self._feature_names(), self._encoder.categories_, self._leaf_texts())
-
     def _leaf_texts(self) -> list[str]:
         orders = np.argsort(self.leaf_positions_, axis=1, kind="stable")
         return [" > ".join(str(self.items_[item]) for item in order) for order in orders]
-
-    def _feature_names(self) -> list[str]:
-        names = getattr(self, "feature_names_in_", None)
-        return [f"x{number}" for number in range(self.n_features_in_)] if names is None else [str(n) for n in names]
-
-    def _fitted_tree(self) -> Tree:
-        from sklearn.utils.validation import check_is_fitted
-
-        check_is_fitted(self)
-        return self.tree_
-
-    def _check_features(self, X: ArrayLike, *, reset: bool) -> Any:
-        return encoded_features(self, X, reset=reset)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        return tags
-
-
-def encoded_features(estimator: Any, X: ArrayLike, *, reset: bool) -> FloatArray:
-    """Features of a tree ranker as numbers; the encoder is kept in ``_encoder``."""
-    if reset:
-        estimator._encoder = FeatureEncoder(estimator.categorical_features)
-        return estimator._encoder.fit_transform(estimator, X)
-    return estimator._encoder.transform(estimator, X)
 
 
 def training_set(estimator: Any, X: FloatArray, y: Rankings, rng: np.random.Generator) -> TrainingSet:
@@ -216,7 +153,7 @@ def training_set(estimator: Any, X: FloatArray, y: Rankings, rng: np.random.Gene
         places = TargetRows(PositionEmbedding().fit(y).transform(y))
     return TrainingSet.build(
         X,
-        estimator._encoder.is_categorical,
+        estimator._encoder.n_categories,
         TargetRows(y.positions, is_pairs=True),
         y.weights,
         max_bins=estimator.max_bins,
@@ -235,22 +172,23 @@ def with_even_gaps(tree: Tree) -> Tree:
 # ---------------------------------------------------------------------------------------------------------------
 
 
-def _alpha_by_cross_validation(training: TrainingSet, rule: GrowthRule, rng: np.random.Generator) -> float:
+def _alpha_by_cross_validation(
+    training: TrainingSet, rule: GrowthRule, path: PruningPath, rng: np.random.Generator
+) -> float:
     """The penalty whose trees, grown without a fold, predict the pairs of that fold best."""
     n = len(training.X)
-    rows = np.arange(n)
-    alphas = _candidate_alphas(pruning_path(training.grow(rule, rows, None, rng)))
+    if n < 2:
+        return 0.0
+    alphas = _candidate_alphas(path)
     fold = rng.permutation(n) % min(_FOLDS, n)
     errors = np.zeros(len(alphas))
     for number in range(fold.max() + 1):
-        inside, outside = rows[fold != number], rows[fold == number]
-        if not len(inside):
-            return 0.0
-        tree = training.grow(rule, inside, None, rng)
+        inside, outside = np.flatnonzero(fold != number), np.flatnonzero(fold == number)
+        tree, fill_rows = training.grow(rule, inside, rng)
         penalties = collapse_penalties(tree)
         for place, alpha in enumerate(alphas):
-            smaller = pruned(tree, alpha, penalties).filled(training.X, training.targets, training.weights, inside)
-            errors[place] += _prediction_error(with_even_gaps(smaller), training, outside)
+            smaller = with_even_gaps(training.fill(pruned(tree, alpha, penalties), fill_rows))
+            errors[place] += _prediction_error(smaller, training, outside)
     return float(alphas[len(errors) - 1 - np.argmin(errors[::-1])])  # the smallest tree among equals
 
 
