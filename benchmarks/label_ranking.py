@@ -1,7 +1,7 @@
 """Label rankers on the standard data: mean Kendall tau by cross-validation, beside the published figures.
 
-Reads every ``<name>.csv.gz`` in ``$RANKWISE_DATA/label-ranking`` (columns x..., y_...; positions, 1 = best). The protocol
-is 10-fold cross-validation, repeated five times, with shuffled folds (seeds 42, 43, ...); ``--quick`` repeats it once.
+Reads every ``<name>.csv.gz`` in ``$RANKWISE_DATA/label-ranking`` (columns x..., y_...; positions, 1 = best). The
+protocol is 10-fold cross-validation, five times, with shuffled folds (seeds 42, 43, ...); ``--quick`` does it once.
 Finished cells (set, ranker, repeat, fold) are stored as they come, so that a second run continues, and sets or rankers
 can be run one by one:
 
