@@ -1,12 +1,13 @@
 """What rankwise takes from scikit-learn beside its public functions: all private imports, in one place.
 
-For mypy, which sees no types in scikit-learn, `BaseEstimator` says what estimators here use of it.
+For mypy, which sees no types in scikit-learn, `BaseEstimator` and `RegressorMixin` say what is used of them here.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from sklearn.utils import _safe_indexing as safe_indexing
 from sklearn.utils._param_validation import HasMethods, Interval, RealNotInt, StrOptions
 
 if TYPE_CHECKING:
@@ -21,7 +22,12 @@ if TYPE_CHECKING:
         def _validate_params(self) -> None: ...
         def __sklearn_tags__(self) -> Any: ...
 
-else:
-    from sklearn.base import BaseEstimator
+    class RegressorMixin:
+        """The score of regressors."""
 
-__all__ = ["BaseEstimator", "HasMethods", "Interval", "RealNotInt", "StrOptions"]
+        def score(self, X: Any, y: Any, sample_weight: Any = None) -> float: ...
+
+else:
+    from sklearn.base import BaseEstimator, RegressorMixin
+
+__all__ = ["BaseEstimator", "HasMethods", "Interval", "RealNotInt", "RegressorMixin", "StrOptions", "safe_indexing"]

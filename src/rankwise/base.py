@@ -49,6 +49,7 @@ class LabelRankerMixin(_Estimator):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {}
     items_: tuple[Hashable, ...]
+    n_features_in_: int
 
     def fit(self: Ranker, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Ranker:
         """Learn to rank.

@@ -192,6 +192,7 @@ SEARCHED = {
     "decode": ["soft", "kemeny"],
     "n_clusters": [2, 4],
     "alpha": [0.1, 1.0],
+    "max_depth": [2, None],
 }
 
 

@@ -87,9 +87,10 @@ def test_unknown_pairs_are_no_error():
 
 def test_landmarks_approach_the_kernel():
     X, y = make_data(n=200)
-    exact = KernelRanker(alpha=0.1, gamma=0.3).fit(X, y).predict_pairwise(X)
+    exact = KernelRanker("rbf", alpha=0.1, gamma=0.3).fit(X, y).predict_pairwise(X)
     few, many = (
-        KernelRanker(alpha=0.1, gamma=0.3, n_landmarks=m, random_state=0).fit(X, y).predict_pairwise(X) for m in (5, 99)
+        KernelRanker("rbf", alpha=0.1, gamma=0.3, n_landmarks=m, random_state=0).fit(X, y).predict_pairwise(X)
+        for m in (5, 99)
     )
     assert np.abs(many - exact).max() < 0.02 < np.abs(few - exact).max()
     linear = KernelRanker("linear", alpha=1.0).fit(X, y).predict_pairwise(X)

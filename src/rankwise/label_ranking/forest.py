@@ -155,8 +155,9 @@ sketch, categorical_features, random_state
         for start in range(0, len(X), step):
             rows = np.arange(start, min(start + step, len(X)))
             shares = out_of_bag_prediction(self.trees_, X, sampling, seeds, rows)
-            judged = ~np.isnan(shares[:, 0])
-            positions[rows[judged]] = decode_pairwise(pairwise_from_vectors(shares[judged]))
+            judged = np.flatnonzero(~np.isnan(shares[:, 0]))
+            if len(judged):
+                positions[rows[judged]] = decode_pairwise(pairwise_from_vectors(shares[judged]))
         judged = np.flatnonzero(~np.isnan(positions[:, 0]))
         if not len(judged):
             return float("nan")

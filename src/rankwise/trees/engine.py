@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from numbers import Integral, Real
 from typing import Any, Literal
 
@@ -10,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rankwise._sklearn import Interval, RealNotInt, StrOptions
-from rankwise._typing import BoolArray, FloatArray, IntArray
+from rankwise._typing import FloatArray, IntArray
 from rankwise.trees.features import MOST_BINS, code_features
 from rankwise.trees.growth import grow_best
 from rankwise.trees.growth._jit import Features, Limits
@@ -57,7 +58,7 @@ class TrainingSet:
     def build(
         cls,
         X: FloatArray,
-        is_categorical: BoolArray,
+        n_categories: IntArray,
         targets: TargetRows,
         weights: FloatArray,
         *,
@@ -68,27 +69,53 @@ class TrainingSet:
     ) -> TrainingSet:
         """Code the features; centre the targets that splits are chosen by, or project them to a sketch.
 
-        ``split_targets`` are others to choose splits by than those that fill the leaves.
+        ``n_categories`` is 0 for numeric columns. ``split_targets`` are others to choose splits by than those that
+        fill the leaves.
         """
         split = targets if split_targets is None else split_targets
         split = split.centred(weights) if sketch is None else split.sketch(sketch, weights, rng)
-        # Writable copies of what is read-only: one type for the compiler.
-        targets = TargetRows(np.require(targets.values, np.float64, "CW"), targets.is_pairs)
-        return cls(X, code_features(X, is_categorical, max_bins), targets, split, np.require(weights, np.float64, "CW"))
+        targets = TargetRows(_writable(targets.values), targets.is_pairs)
+        return cls(X, code_features(X, n_categories, max_bins), targets, split, _writable(weights))
 
-    def grow(self, rule: GrowthRule, rows: IntArray, times: FloatArray | None, rng: np.random.Generator) -> Tree:
-        """A tree grown and filled on the given rows, each counted ``times``; honest ones on a half for each."""
+    def grow(self, rule: GrowthRule, rows: IntArray, rng: np.random.Generator) -> tuple[Tree, IntArray]:
+        """A tree grown on the given rows, and the rows to fill it with: the same, or if honest the other half."""
+        return self._grow(rule, rows, self.weights, rng)
+
+    def grow_filled(self, rule: GrowthRule, rows: IntArray, times: IntArray, rng: np.random.Generator) -> Tree:
+        """A tree grown and filled on the given rows, each counted as often as ``times`` says."""
+        weights = self.weights.copy()
+        weights[rows] *= times
+        tree, fill_rows = self._grow(rule, rows, weights, rng)
+        return self._fill(tree, fill_rows, weights, rule.dtype)
+
+    def fill(self, tree: Tree, rows: IntArray) -> Tree:
+        """The tree whose leaves hold the means of the given rows."""
+        return self._fill(tree, rows, self.weights, np.float64)
+
+    @cached_property
+    def _mean(self) -> FloatArray:
+        return self.targets.mean(self.weights)
+
+    def _grow(
+        self, rule: GrowthRule, rows: IntArray, weights: FloatArray, rng: np.random.Generator
+    ) -> tuple[Tree, IntArray]:
         fill_rows = rows
         if rule.honest:
             shuffled = rng.permutation(len(rows))
             half = (len(rows) + 1) // 2
             fill_rows, rows = rows[np.sort(shuffled[half:])], rows[np.sort(shuffled[:half])]
-        weights = self.weights if times is None else self.weights * times
         part = TargetRows(np.ascontiguousarray(self.split_targets.values[rows]), self.split_targets.is_pairs)
         features = self.features._replace(codes=np.ascontiguousarray(self.features.codes[:, rows]))
         grow = grow_best if rule.growth == "best" else grow_by_levels
         tree = grow(features, part, rule.limits, np.ascontiguousarray(weights[rows]), int(rng.integers(2**63)))
-        return tree.filled(self.X, self.targets, weights, fill_rows, rule.dtype)
+        return tree, fill_rows
+
+    def _fill(self, tree: Tree, rows: IntArray, weights: FloatArray, dtype: npt.DTypeLike) -> Tree:
+        filled = tree.filled(self.X, self.targets, weights, rows, dtype)
+        unknown = np.isnan(filled.values)
+        if unknown.any():  # of which no row of this tree says anything: the mean of all rows
+            filled.values[unknown] = np.broadcast_to(self._mean, unknown.shape)[unknown]
+        return filled
 
 
 @dataclass(frozen=True)
@@ -102,15 +129,15 @@ class GrowthRule:
 
 
 def growth_limits(estimator: Any, n_features: int) -> Limits:
-    """The limits that the parameters of an estimator mean."""
+    """The limits that the parameters of an estimator mean; always of the same types, for the compiler."""
     return Limits(
-        max_depth=NO_LIMIT if estimator.max_depth is None else estimator.max_depth,
-        min_samples_split=estimator.min_samples_split,
-        min_samples_leaf=estimator.min_samples_leaf,
+        max_depth=NO_LIMIT if estimator.max_depth is None else int(estimator.max_depth),
+        min_samples_split=int(estimator.min_samples_split),
+        min_samples_leaf=int(estimator.min_samples_leaf),
         max_features=_number_of_features(estimator.max_features, n_features),
-        max_leaf_nodes=NO_LIMIT if estimator.max_leaf_nodes is None else estimator.max_leaf_nodes,
+        max_leaf_nodes=NO_LIMIT if estimator.max_leaf_nodes is None else int(estimator.max_leaf_nodes),
         random_thresholds=estimator.splitter == "random",
-        min_gain=estimator.min_impurity_decrease,
+        min_gain=float(estimator.min_impurity_decrease),
     )
 
 
@@ -124,6 +151,11 @@ def _number_of_features(max_features: Any, n_features: int) -> int:
         return max(1, int(np.sqrt(n_features)))
     if max_features == "log2":
         return max(1, int(np.log2(n_features)))
-    if isinstance(max_features, float):
-        return max(1, int(max_features * n_features))
-    return min(int(max_features), n_features)
+    if isinstance(max_features, Integral):
+        return min(int(max_features), n_features)
+    return max(1, int(max_features * n_features))
+
+
+def _writable(values: FloatArray) -> FloatArray:
+    """Copies of what is read-only: one type for the compiler."""
+    return np.require(values, np.float64, ["C", "W"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from numbers import Integral
 
 import numpy as np
 
@@ -27,46 +28,48 @@ class Sampling:
         """Number of draws from n rows."""
         if self.max_samples is None:
             return n
-        if isinstance(self.max_samples, float):
-            return max(1, round(self.max_samples * n))
-        return self.max_samples
+        if isinstance(self.max_samples, Integral):
+            return int(self.max_samples)
+        return max(1, round(self.max_samples * n))
 
-    def draw(self, rows: IntArray, rng: np.random.Generator) -> tuple[IntArray, IntArray]:
-        """The rows drawn, each once, and how often each was."""
-        n = len(rows)
+    def draw(self, n: int, rng: np.random.Generator) -> tuple[IntArray, IntArray]:
+        """The rows drawn from n, each once, and how often each was."""
         size = self.size(n)
         if self.bootstrap:
             times = np.bincount(rng.integers(0, n, size), minlength=n)
             drawn = np.flatnonzero(times)
-            return rows[drawn], times[drawn]
+            return drawn, times[drawn]
         if size > n:
             raise ValueError(f"max_samples is {size}, but there are {n} rows to draw from; or set bootstrap=True")
         drawn = np.arange(n) if size == n else np.sort(rng.choice(n, size, replace=False))
-        return rows[drawn], np.ones(len(drawn), dtype=np.intp)
+        return drawn, np.ones(len(drawn), dtype=np.intp)
+
+    def check_leaves_rows_out(self, n: int) -> None:
+        """Refuse to judge trees by rows that they have not seen where they see all."""
+        if not self.bootstrap and self.size(n) >= n:
+            raise ValueError("oob_score=True needs rows that trees have not seen: set bootstrap=True or max_samples")
 
 
 def grow_trees(
-    training: TrainingSet, rule: GrowthRule, rows: IntArray, sampling: Sampling, seeds: IntArray, n_jobs: int | None
+    training: TrainingSet, rule: GrowthRule, sampling: Sampling, seeds: IntArray, n_jobs: int | None
 ) -> list[Tree]:
     """One tree per seed; the same trees for every number of threads."""
     from joblib import Parallel, delayed
 
     def one(seed: int) -> Tree:
         rng = np.random.default_rng(seed)
-        drawn, times = sampling.draw(rows, rng)
-        often = np.zeros(len(training.weights))
-        often[drawn] = times
-        return training.grow(rule, drawn, often, rng)
+        drawn, times = sampling.draw(len(training.X), rng)
+        return training.grow_filled(rule, drawn, times, rng)
 
     work = Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator")
     return list(track(work(delayed(one)(int(seed)) for seed in seeds), "Growing trees", len(seeds)))
 
 
-def mean_prediction(trees: list[Tree], X: FloatArray, size: int, n_jobs: int | None) -> FloatArray:
+def mean_prediction(trees: list[Tree], X: FloatArray, n_jobs: int | None) -> FloatArray:
     """Mean of the trees' values for every row; trees are added up in order, so threads change nothing."""
     from joblib import Parallel, delayed
 
-    total = np.zeros((len(X), size))
+    total = np.zeros((len(X), trees[0].values.shape[1]))
     blocks = [slice(start, start + _ROWS_AT_ONCE) for start in range(0, len(X), _ROWS_AT_ONCE)]
 
     def add(rows: slice) -> None:
@@ -79,19 +82,17 @@ def mean_prediction(trees: list[Tree], X: FloatArray, size: int, n_jobs: int | N
 
 
 def out_of_bag_prediction(
-    trees: list[Tree], X: FloatArray, rows: IntArray, sampling: Sampling, seeds: IntArray, size: int, block: IntArray
+    trees: list[Tree], X: FloatArray, sampling: Sampling, seeds: IntArray, rows: IntArray
 ) -> FloatArray:
-    """Mean, for the given rows, of the trees that have not seen them; NaN where all have."""
-    total = np.zeros((len(block), size))
-    number = np.zeros(len(block))
+    """Mean, for the given rows of the training features, of the trees that have not seen them; NaN where all have."""
+    total = np.zeros((len(rows), trees[0].values.shape[1]))
+    number = np.zeros(len(rows))
     for tree, seed in zip(trees, seeds, strict=True):
-        drawn, _ = sampling.draw(rows, np.random.default_rng(int(seed)))
-        unseen = np.flatnonzero(~np.isin(block, drawn))
-        if len(unseen):
-            part = np.zeros((len(unseen), size))
-            _jit.add_values(tree.leaf_of(X[block[unseen]]), tree.values, part)
-            total[unseen] += part
-            number[unseen] += 1
+        seen = np.zeros(len(X), dtype=bool)
+        seen[sampling.draw(len(X), np.random.default_rng(int(seed)))[0]] = True
+        unseen = np.flatnonzero(~seen[rows])
+        total[unseen] += tree.predict(X[rows[unseen]])
+        number[unseen] += 1
     return np.divide(total, number[:, None], out=np.full_like(total, np.nan), where=number[:, None] > 0)
 
 

@@ -41,8 +41,8 @@ def tree_dot(tree: Tree, names: list[str], categories: list[Any], leaves: list[s
     lines = ["digraph tree {", '  node [shape=box, fontname="Helvetica"];', '  edge [fontname="Helvetica"];']
     for node in range(len(tree.left)):
         if tree.left[node] < 0:
-            label = f"{leaves[leaf_number[node]]}\\nn={tree.count[node]}"
-            lines.append(f'  {node} [label="{_quoted(label)}", style="rounded"];')
+            text = _quoted(leaves[leaf_number[node]])
+            lines.append(f'  {node} [label="{text}\\nn={tree.count[node]}", style="rounded"];')
         else:
             yes, _ = conditions(tree, node, names, categories)
             lines.append(f'  {node} [label="{_quoted(yes)}\\nn={tree.count[node]}"];')
@@ -78,4 +78,4 @@ def _short(values: list[str]) -> str:
 
 
 def _quoted(text: str) -> str:
-    return text.replace('"', '\\"')
+    return text.replace("\\", "\\\\").replace('"', '\\"')

@@ -8,28 +8,28 @@ from __future__ import annotations
 
 import numpy as np
 
-from rankwise._typing import BoolArray, FloatArray
+from rankwise._typing import FloatArray, IntArray
 from rankwise.trees.growth._jit import Features
 
 #: bins that fit, with one code for missing values, into a byte
 MOST_BINS = 255
 
 
-def code_features(X: FloatArray, is_categorical: BoolArray, max_bins: int | None) -> Features:
+def code_features(X: FloatArray, n_categories: IntArray, max_bins: int | None) -> Features:
     """Code every column of ``X``; NaN gets the code after the last.
 
     Parameters
     ----------
     X : ndarray of shape (n, n_features)
         Numbers; category numbers 0, 1, ... in categorical columns.
-    is_categorical : ndarray of shape (n_features,), bool
-        Which columns hold categories.
+    n_categories : ndarray of shape (n_features,)
+        Categories of each column, 0 for columns of numbers. Rows need not hold all of them.
     max_bins : int or None
         Bins of a numeric column, of about equal counts; None gives every value its own code.
     """
     coded = [
-        _code_categories(column) if categorical else _code_numbers(column, max_bins)
-        for column, categorical in zip(X.T, is_categorical, strict=True)
+        _code_categories(column, int(number)) if number else _code_numbers(column, max_bins)
+        for column, number in zip(X.T, n_categories, strict=True)
     ]
     n_codes = np.array([len(lower) for _, lower, _ in coded], dtype=np.int64)
     dtype = np.uint8 if n_codes.max(initial=0) <= MOST_BINS else np.int32
@@ -39,7 +39,7 @@ def code_features(X: FloatArray, is_categorical: BoolArray, max_bins: int | None
     return Features(
         codes,
         n_codes,
-        np.ascontiguousarray(is_categorical, dtype=np.bool_),
+        np.asarray(n_categories) > 0,
         np.concatenate([lower for _, lower, _ in coded]),
         np.concatenate([upper for _, _, upper in coded]),
         np.concatenate([[0], np.cumsum(n_codes)[:-1]]).astype(np.int64),
@@ -68,9 +68,8 @@ def _code_numbers(column: FloatArray, max_bins: int | None) -> tuple[np.ndarray,
     return codes, lower, upper
 
 
-def _code_categories(column: FloatArray) -> tuple[np.ndarray, FloatArray, FloatArray]:
+def _code_categories(column: FloatArray, number: int) -> tuple[np.ndarray, FloatArray, FloatArray]:
     known = ~np.isnan(column)
-    number = int(column[known].max(initial=-1)) + 1
     codes = np.full(len(column), number, dtype=np.int64)
     codes[known] = column[known].astype(np.int64)
     values = np.arange(float(number))

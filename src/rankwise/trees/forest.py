@@ -6,18 +6,14 @@ from numbers import Integral
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from sklearn.base import RegressorMixin
 
 from rankwise._random import check_generator
-from rankwise._sklearn import BaseEstimator, Interval, RealNotInt
-from rankwise._typing import ArrayLike, FloatArray, IntArray, RandomState
-from rankwise.data.weights import check_weights
-from rankwise.trees.engine import GROWTH_CONSTRAINTS, GrowthRule, TrainingSet, growth_limits
+from rankwise._sklearn import BaseEstimator, Interval, RealNotInt, RegressorMixin
+from rankwise._typing import ArrayLike, FloatArray, RandomState
+from rankwise.trees.engine import GROWTH_CONSTRAINTS, GrowthRule, growth_limits
 from rankwise.trees.ensemble import Sampling, draw_seeds, grow_trees, mean_prediction, out_of_bag_prediction
-from rankwise.trees.inputs import FeatureEncoder
-from rankwise.trees.structure import Tree
-from rankwise.trees.targets import TargetRows
-from rankwise.trees.tree import check_targets, informative_rows
+from rankwise.trees.fitted import ForestMixin
+from rankwise.trees.regression import regression_set
 
 #: what the parameters that all forests share may be
 FOREST_CONSTRAINTS: dict[str, list[Any]] = {
@@ -34,7 +30,7 @@ FOREST_CONSTRAINTS: dict[str, list[Any]] = {
 }
 
 
-class LeastSquaresForest(RegressorMixin, BaseEstimator):
+class LeastSquaresForest(ForestMixin, RegressorMixin, BaseEstimator):
     """Mean of many least-squares trees, each grown on a random part of the rows.
 
     Parameters
@@ -65,7 +61,7 @@ min_impurity_decrease, max_bins, sketch, categorical_features, random_state
     >>> from rankwise.trees import LeastSquaresForest
     >>> forest = LeastSquaresForest(n_estimators=20, random_state=0).fit([[0], [1], [2], [3]], [0.0, 0.0, 1.0, 1.0])
     >>> forest.predict([[0], [3]]).round(1)
-    array([0.1, 0.9])
+    array([0., 1.])
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = FOREST_CONSTRAINTS
@@ -129,26 +125,20 @@ min_impurity_decrease, max_bins, sketch, categorical_features, random_state
         """
         self._validate_params()
         rng = check_generator(self.random_state)
-        self._encoder = FeatureEncoder(self.categorical_features)
-        features = self._encoder.fit_transform(self, X)
-        targets, self._flat = check_targets(y, len(features))
-        weights = check_weights(sample_weight, len(features), name="sample_weight", each="row")
-        rows = informative_rows(targets, weights)
-        training = TrainingSet.build(
-            features,
-            self._encoder.is_categorical,
-            TargetRows(targets),
-            weights,
-            max_bins=self.max_bins,
-            sketch=self.sketch,
-            rng=rng,
-        )
-        rule = GrowthRule(self.growth, self.honest, growth_limits(self, features.shape[1]))
+        features = self._check_features(X, reset=True)
+        training, rows, self._flat = regression_set(self, features, y, sample_weight, rng)
+        rule = GrowthRule(self.growth, self.honest, growth_limits(self, self.n_features_in_))
         sampling, seeds = Sampling(self.bootstrap, self.max_samples), draw_seeds(self.n_estimators, rng)
-        self.trees_ = grow_trees(training, rule, rows, sampling, seeds, self.n_jobs)
-        self.n_outputs_ = targets.shape[1]
         if self.oob_score:
-            self._judge_out_of_bag(features, targets, weights, rows, sampling, seeds)
+            sampling.check_leaves_rows_out(len(rows))
+        self.trees_ = grow_trees(training, rule, sampling, seeds, self.n_jobs)
+        self.n_outputs_ = training.targets.size
+        if self.oob_score:
+            known = out_of_bag_prediction(self.trees_, training.X, sampling, seeds, np.arange(len(rows)))
+            self.oob_score_ = _weighted_r2(training.targets.values, known, training.weights)
+            prediction = np.full((len(features), self.n_outputs_), np.nan)
+            prediction[rows] = known
+            self.oob_prediction_ = prediction[:, 0] if self._flat else prediction
         return self
 
     def predict(self, X: ArrayLike) -> FloatArray:
@@ -163,50 +153,25 @@ min_impurity_decrease, max_bins, sketch, categorical_features, random_state
         -------
         ndarray of shape (n_samples,) or (n_samples, n_outputs)
         """
-        trees = self._fitted_trees()
-        values = mean_prediction(trees, self._encoder.transform(self, X), self.n_outputs_, self.n_jobs)
+        features = self._check_fitted_features(X)
+        values = mean_prediction(self.trees_, features, self.n_jobs)
         return values[:, 0] if self._flat else values
-
-    def apply(self, X: ArrayLike) -> IntArray:
-        """Node number of the leaf of each row in each tree: (n_samples, n_estimators)."""
-        trees = self._fitted_trees()
-        features = self._encoder.transform(self, X)
-        return np.column_stack([tree.find_leaves(features) for tree in trees]).astype(np.intp)
-
-    @property
-    def feature_importances_(self) -> FloatArray:
-        """Mean share of each feature in the decrease of the squared error."""
-        return np.mean([tree.importances(self.n_features_in_) for tree in self._fitted_trees()], axis=0)
-
-    def _judge_out_of_bag(
-        self,
-        features: FloatArray,
-        targets: FloatArray,
-        weights: FloatArray,
-        rows: IntArray,
-        sampling: Sampling,
-        seeds: IntArray,
-    ) -> None:
-        if not self.bootstrap and sampling.size(len(rows)) >= len(rows):
-            raise ValueError("oob_score=True needs rows that trees have not seen: set bootstrap=True or max_samples")
-        prediction = np.full(targets.shape, np.nan)
-        prediction[rows] = out_of_bag_prediction(self.trees_, features, rows, sampling, seeds, targets.shape[1], rows)
-        known = ~np.isnan(prediction) & ~np.isnan(targets)
-        weight = np.where(known, weights[:, None], 0.0)
-        mean = np.where(known, targets, 0.0).T @ weights / np.maximum(weight.sum(axis=0), 1e-300)
-        rest = (weight * np.where(known, targets - prediction, 0.0) ** 2).sum(axis=0)
-        spread = (weight * np.where(known, targets - mean, 0.0) ** 2).sum(axis=0)
-        self.oob_prediction_ = prediction[:, 0] if self._flat else prediction
-        self.oob_score_ = float(np.mean(1 - rest / np.maximum(spread, 1e-300)))
-
-    def _fitted_trees(self) -> list[Tree]:
-        from sklearn.utils.validation import check_is_fitted
-
-        check_is_fitted(self)
-        return self.trees_
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
         tags.target_tags.multi_output = True
         return tags
+
+
+# ---------------------------------------------------------------------------------------------------------------
+
+
+def _weighted_r2(targets: FloatArray, prediction: FloatArray, weights: FloatArray) -> float:
+    """Mean R^2 of the targets, over the rows that have both a target and a prediction."""
+    known = ~np.isnan(prediction) & ~np.isnan(targets)
+    weight = np.where(known, weights[:, None], 0.0)
+    total = np.maximum(weight.sum(axis=0), 1e-300)
+    mean = (weight * np.where(known, targets, 0.0)).sum(axis=0) / total
+    rest = (weight * np.where(known, targets - prediction, 0.0) ** 2).sum(axis=0)
+    spread = (weight * np.where(known, targets - mean, 0.0) ** 2).sum(axis=0)
+    return float(np.mean(1 - rest / np.maximum(spread, 1e-300)))

@@ -6,7 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from rankwise._typing import ArrayLike, BoolArray, FloatArray
+from rankwise._typing import ArrayLike, BoolArray, FloatArray, IntArray
+
+#: names and values
+Columns = list[tuple[str, Any]]
 
 
 class FeatureEncoder:
@@ -32,21 +35,27 @@ class FeatureEncoder:
         """Which columns hold categories."""
         return np.array([categories is not None for categories in self.categories_], dtype=bool)
 
+    @property
+    def n_categories(self) -> IntArray:
+        """Number of categories of each column; 0 for numeric ones."""
+        return np.array([0 if categories is None else len(categories) for categories in self.categories_], dtype=int)
+
     def fit_transform(self, estimator: Any, X: ArrayLike) -> FloatArray:
         """Learn the categories; sets ``n_features_in_`` and ``feature_names_in_`` of the estimator."""
         columns = _columns(X)
-        chosen = self._chosen(X, columns)
-        if columns is None or not chosen.any():
-            self.categories_: list[Any] = [None] * _n_columns(X, columns)
-            if not chosen.any():
-                return _numbers(estimator, X, reset=True)
+        if columns is None and self.categorical_features is not None:
+            columns = _array_columns(X)
+        chosen = np.zeros(0, dtype=bool) if columns is None else self._chosen(columns)
+        if not chosen.any():
+            numbers = _numbers(estimator, X, reset=True)
+            self.categories_: list[Any] = [None] * numbers.shape[1]
+            return numbers
         _check_names(estimator, X, reset=True)
-        columns = _columns(X) or _array_columns(X)
         self.categories_ = [
             _categories(column) if categorical else None
-            for (_, column), categorical in zip(columns, chosen, strict=True)
+            for (_, column), categorical in zip(columns or [], chosen, strict=True)
         ]
-        return self._coded(columns)
+        return self._coded(columns or [])
 
     def transform(self, estimator: Any, X: ArrayLike) -> FloatArray:
         """The same for new rows; categories not seen before are missing."""
@@ -55,10 +64,10 @@ class FeatureEncoder:
         _check_names(estimator, X, reset=False)
         return self._coded(_columns(X) or _array_columns(X))
 
-    def _chosen(self, X: ArrayLike, columns: list[tuple[str, Any]] | None) -> BoolArray:
-        n = _n_columns(X, columns)
+    def _chosen(self, columns: Columns) -> BoolArray:
+        n = len(columns)
         if self.categorical_features is None:
-            return np.array([_is_text(column) for _, column in columns], dtype=bool) if columns else np.zeros(n, bool)
+            return np.array([column.dtype == object for _, column in columns], dtype=bool)
         wanted = np.asarray(self.categorical_features)
         chosen = np.zeros(n, dtype=bool)
         if wanted.size == 0:
@@ -69,20 +78,19 @@ class FeatureEncoder:
             return wanted
         if wanted.dtype.kind in "iu":
             if wanted.min() < -n or wanted.max() >= n:
-                raise ValueError(f"categorical_features names column {wanted.max()}, but X has columns 0 to {n - 1}")
+                worst = wanted.max() if wanted.max() >= n else wanted.min()
+                raise ValueError(f"categorical_features names column {worst}, but X has columns 0 to {n - 1}")
             chosen[wanted] = True
             return chosen
-        names = [name for name, _ in columns or []]
+        names = [name for name, _ in columns]
         for name in wanted.tolist():
             if name not in names:
-                raise ValueError(
-                    f"categorical_features names {name!r}, but X has "
-                    + (f"the columns {', '.join(map(repr, names[:10]))}" if names else "no column names")
-                )
+                known = ", ".join(repr(name) for name in names[:10])
+                raise ValueError(f"categorical_features names {name!r}, but the columns of X are {known}")
             chosen[names.index(name)] = True
         return chosen
 
-    def _coded(self, columns: list[tuple[str, Any]]) -> FloatArray:
+    def _coded(self, columns: Columns) -> FloatArray:
         coded = np.empty((len(columns[0][1]), len(columns)))
         for number, ((name, column), categories) in enumerate(zip(columns, self.categories_, strict=True)):
             if categories is None:
@@ -104,42 +112,34 @@ class FeatureEncoder:
 # ---------------------------------------------------------------------------------------------------------------
 
 
-def _columns(X: ArrayLike) -> list[tuple[str, Any]] | None:
+def _columns(X: ArrayLike) -> Columns | None:
     """Names and values of the columns of a data frame of any make; None for other tables."""
     import narwhals as nw
 
     frame = nw.from_native(X, eager_only=True, pass_through=True)
     if not isinstance(frame, nw.DataFrame):
         return None
-    return [(name, _column_values(frame[name])) for name in frame.columns]
+    return [(series.name, _column_values(series)) for series in frame.iter_columns()]
 
 
 def _column_values(series: Any) -> Any:
-    if series.dtype.is_numeric():
-        return series.cast(_float64()).to_numpy()
-    return np.array(series.to_list(), dtype=object)
-
-
-def _float64() -> Any:
+    """Numbers as float64, other values as objects; NaN and None where missing."""
     import narwhals as nw
 
-    return nw.Float64
+    if series.dtype.is_numeric():
+        return np.asarray(series.cast(nw.Float64).fill_null(np.nan).to_numpy(), dtype=np.float64)
+    values = np.empty(len(series), dtype=object)
+    values[:] = series.to_list()
+    values[series.is_null().to_numpy()] = None
+    return values
 
 
-def _array_columns(X: ArrayLike) -> list[tuple[str, Any]]:
-    array = np.asarray(X)
+def _array_columns(X: ArrayLike) -> Columns:
+    """Columns of an array, named by their numbers."""
+    from sklearn.utils.validation import check_array
+
+    array = check_array(X, dtype=None, ensure_all_finite=False)
     return [(str(number), column) for number, column in enumerate(array.T)]
-
-
-def _n_columns(X: ArrayLike, columns: list[tuple[str, Any]] | None) -> int:
-    if columns is not None:
-        return len(columns)
-    shape = np.shape(X) if not hasattr(X, "shape") else X.shape
-    return int(shape[1]) if len(shape) == 2 else 0
-
-
-def _is_text(column: Any) -> bool:
-    return bool(column.dtype == object)
 
 
 def _key(value: Any) -> Any:

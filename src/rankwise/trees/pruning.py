@@ -92,7 +92,7 @@ def _weakest_links(tree: Tree) -> tuple[PruningPath, FloatArray]:
         below[parent[node]] += below[node]
         leaves[parent[node]] += leaves[node]
     alpha_of = np.full(len(left), np.inf)
-    link = {int(node): _link(own, below, leaves, node) for node in np.flatnonzero(left >= 0)}
+    link = {int(node): _link(own, below, leaves, int(node)) for node in np.flatnonzero(left >= 0)}
     waiting = [(value, node) for node, value in link.items()]
     heapq.heapify(waiting)
     alphas, errors, sizes = [0.0], [float(below[0])], [int(leaves[0])]

@@ -121,27 +121,18 @@ class Tree:
         known = np.zeros((self.n_leaves, targets.size))
         _jit.add_to_leaves(targets.values, targets.is_pairs, weights, rows, leaf, sums, known)
         if (known == 0).any():
-            self._fill_from_ancestors(sums, known)
+            leaves = self.is_leaf
+            all_sums, all_known = np.zeros((2, len(leaves), targets.size))
+            all_sums[leaves], all_known[leaves] = sums, known
+            _jit.fill_from_ancestors(self.parent, all_sums, all_known)
+            sums, known = all_sums[leaves], all_known[leaves]
         with np.errstate(invalid="ignore"):
-            return replace(self, values=(sums / known).astype(dtype, copy=False))
-
-    def _fill_from_ancestors(self, sums: FloatArray, known: FloatArray) -> None:
-        parent, leaves = self.parent, np.flatnonzero(self.is_leaf)
-        all_sums, all_known = np.zeros((2, len(parent), sums.shape[1]))
-        all_sums[leaves], all_known[leaves] = sums, known
-        for node in range(len(parent) - 1, 0, -1):
-            all_sums[parent[node]] += all_sums[node]
-            all_known[parent[node]] += all_known[node]
-        for node in range(1, len(parent)):
-            silent = all_known[node] == 0
-            all_sums[node, silent] = all_sums[parent[node], silent]
-            all_known[node, silent] = all_known[parent[node], silent]
-        sums[:], known[:] = all_sums[leaves], all_known[leaves]
+            return replace(self, values=np.divide(sums, known, out=sums).astype(dtype, copy=False))
 
     def importances(self, n_features: int) -> FloatArray:
         """Share of each feature in the total decrease of the squared error; all 0 for a tree of one leaf."""
         inner = ~self.is_leaf
-        total = np.bincount(self.feature[inner], weights=self.gain[inner], minlength=n_features)
+        total = np.bincount(self.feature[inner], self.gain[inner], n_features).astype(np.float64, copy=False)
         return total / total.sum() if total.sum() > 0 else total
 
     def collapsed(self, nodes: IntArray) -> Tree:

@@ -18,17 +18,17 @@ from rankwise._numba import kernel, summing_kernel
 # The best split seen so far is a short array of floats: rows with codes up to CUTOFF go left, AFTER is the next code
 # in the node, and THRESHOLD is NaN until it is wanted.
 SCORE, FEATURE, CUTOFF, AFTER, THRESHOLD, MISSING_LEFT = range(6)
-_FIELDS = 6
+FIELDS = 6
 # Rows of the block of target vectors end with |e|^2, S . e and w of the row.
 _SQUARE, _ALONG, _WEIGHT = range(3)
 # Entries of the block of target vectors that a node keeps at hand (32 MB); larger nodes expand them row by row.
-_MOST_CACHED = 4_000_000
+MOST_CACHED = 4_000_000
 # A node with this many rows per code adds up sums per code; smaller ones sort.
 _ROWS_PER_CODE = 2
-# Sorting: by insertion for few rows, by counting where codes are at most this many times the rows.
+# Sorting: by counting where there are more than a few rows and codes are at most this many times the rows.
 _FEW_ROWS = 12
-_CODES_PER_ROW = 8
-_MOST_COUNTED_CODES = 2048
+CODES_PER_ROW = 8
+MOST_COUNTED_CODES = 2048
 _POWER_STEPS = 16
 # Seen as no error left: what rounding leaves of the squared error of equal targets.
 _PURE = 1e-12
@@ -67,6 +67,25 @@ class Limits(NamedTuple):
     min_gain: float
 
 
+class Nodes(NamedTuple):
+    """The nodes of a tree, as many as there may be: what a `Tree` keeps, then what only growing needs."""
+
+    feature: Any
+    threshold: Any
+    missing_left: Any
+    left: Any
+    gain: Any
+    error: Any
+    weight: Any
+    count: Any
+    set_of: Any
+    sets: Any
+    cutoff: Any  # code up to which rows go left
+    start: Any  # where the rows of the node start
+    depth: Any
+    seed: Any
+
+
 class Scratch(NamedTuple):
     """Working memory of one tree. Vectors are w * e, followed, where targets are incomplete, by w of what is known."""
 
@@ -79,37 +98,22 @@ class Scratch(NamedTuple):
     code_order: Any  # (codes + 1,)
     chosen: Any  # (words,): categories that go left in the best split seen
     buffer: Any  # (rows,)
+    rows: Any  # (rows,): all rows, those of a node side by side
+    candidates: Any  # (features,)
+    frontier: Any  # (nodes,): nodes that can be split
+    best: Any  # (FIELDS,): the best split seen
 
 
 @kernel
-def grow(features, targets, limits, seed):
-    """Grow a tree on all rows of the features and targets; arrays of the nodes, children side by side."""
+def grow(features, targets, limits, root_seed, nodes, scratch):
+    """Grow a tree on all rows of the features and targets, children side by side; how many nodes and sets it has."""
     n = features.codes.shape[1]
-    rows = np.arange(n)
-    capacity = 2 * min(n, limits.max_leaf_nodes) - 1
-    words = 1
-    for f in range(features.n_codes.shape[0]):
-        if features.is_categorical[f]:
-            words = max(words, features.n_codes[f] // 64 + 1)
-    scratch = _scratch(features, targets, n, words)
-    feature = np.full(capacity, -1, np.int32)
-    threshold = np.zeros(capacity)
-    cutoff = np.zeros(capacity, np.int64)
-    missing_left = np.zeros(capacity, np.bool_)
-    left = np.full(capacity, -1, np.int32)
-    gain = np.zeros(capacity)
-    error = np.zeros(capacity)
-    weight = np.zeros(capacity)
-    count = np.zeros(capacity, np.int64)
-    start = np.zeros(capacity, np.int64)
-    depth = np.zeros(capacity, np.int64)
-    seeds = np.zeros(capacity, np.uint64)
-    sets = np.zeros((16, words), np.uint64)
-    set_of = np.full(capacity, -1, np.int32)
+    feature, threshold, missing_left, left = nodes.feature, nodes.threshold, nodes.missing_left, nodes.left
+    gain, error, weight, count = nodes.gain, nodes.error, nodes.weight, nodes.count
+    set_of, sets, cutoff, start = nodes.set_of, nodes.sets, nodes.cutoff, nodes.start
+    depth, seed = nodes.depth, nodes.seed
+    rows, candidates, frontier, best = scratch.rows, scratch.candidates, scratch.frontier, scratch.best
     n_sets = 0
-    frontier = np.empty(capacity, np.int64)
-    candidates = np.arange(features.codes.shape[0])
-    best = np.empty(_FIELDS)
 
     # The block holds all rows of the tree, or those of a node, or one at a time.
     if n <= scratch.block.shape[0]:
@@ -117,7 +121,7 @@ def grow(features, targets, limits, seed):
             _expand(targets, row, scratch.block, row)
     n_nodes, n_leaves, waiting = 1, 1, 0
     count[0] = n
-    seeds[0] = seed
+    seed[0] = root_seed
     new_first, new_last = 0, 1
     while True:
         for node in range(new_first, new_last):
@@ -133,7 +137,7 @@ def grow(features, targets, limits, seed):
             ):
                 continue
             best[SCORE] = -np.inf
-            _search(features, targets, limits, members, weight[node], candidates, seeds[node], best, scratch)
+            _search(features, targets, limits, members, weight[node], candidates, seed[node], best, scratch)
             too_little = limits.min_gain > 0 and best[SCORE] - base < limits.min_gain * weight[0]
             if best[SCORE] == -np.inf or too_little:
                 continue
@@ -146,13 +150,7 @@ def grow(features, targets, limits, seed):
             missing_left[node] = best[MISSING_LEFT] > 0
             gain[node] = max(best[SCORE] - base, 0.0)
             if features.is_categorical[f]:
-                if n_sets == sets.shape[0]:
-                    larger = np.zeros((2 * n_sets, words), np.uint64)
-                    for number in range(n_sets):  # loops compile in a tenth of the time of a copy of slices
-                        for word in range(words):
-                            larger[number, word] = sets[number, word]
-                    sets = larger
-                for word in range(words):
+                for word in range(sets.shape[1]):
                     sets[n_sets, word] = scratch.chosen[word]
                 set_of[node] = n_sets
                 n_sets += 1
@@ -173,13 +171,15 @@ def grow(features, targets, limits, seed):
         n_left, n_missing = _part(features, members, feature[node], cutoff[node], missing_left[node], chosen, scratch)
         if n_missing == 0:  # nothing was learned of missing values: they follow the majority
             missing_left[node] = 2 * n_left > count[node]
+        if set_of[node] >= 0 and missing_left[node]:
+            _add_absent(features, members, feature[node], chosen, scratch.counts)
         left[node] = n_nodes
         for side in range(2):
             child = n_nodes + side
             start[child] = start[node] + side * n_left
             count[child] = n_left if side == 0 else count[node] - n_left
             depth[child] = depth[node] + 1
-            seeds[child] = _mixed(seeds[node] + np.uint64(side + 1))
+            seed[child] = _mixed(seed[node] + np.uint64(side + 1))
         new_first, new_last = n_nodes, n_nodes + 2
         n_nodes += 2
         n_leaves += 1
@@ -188,18 +188,7 @@ def grow(features, targets, limits, seed):
             feature[node] = -1
             set_of[node] = -1
             gain[node] = 0.0
-    return (
-        feature[:n_nodes].copy(),
-        threshold[:n_nodes].copy(),
-        missing_left[:n_nodes].copy(),
-        left[:n_nodes].copy(),
-        gain[:n_nodes].copy(),
-        error[:n_nodes].copy(),
-        weight[:n_nodes].copy(),
-        count[:n_nodes].copy(),
-        set_of[:n_nodes].copy(),
-        sets[:n_sets].copy(),
-    )
+    return n_nodes, n_sets
 
 
 @kernel
@@ -209,28 +198,6 @@ def _mixed(state):
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return z ^ (z >> np.uint64(31))
-
-
-@kernel
-def _scratch(features, targets, n, words):
-    width = targets.size if targets.is_complete else 2 * targets.size
-    rows = min(n, max(_MOST_CACHED // width, 512))
-    codes = 1
-    for f in range(features.n_codes.shape[0]):
-        # Only codes that are counted need sums: few ones, or categories.
-        if features.is_categorical[f] or features.n_codes[f] <= _MOST_COUNTED_CODES:
-            codes = max(codes, features.n_codes[f] + 1)
-    return Scratch(
-        np.zeros((rows, width + 3)),
-        np.zeros(width),
-        np.zeros(width),
-        np.zeros((codes, width + 1)),
-        np.zeros(max(codes, 2**16), np.int64),
-        np.zeros(n, np.int64),
-        np.zeros(codes, np.int64),
-        np.zeros(words, np.uint64),
-        np.zeros(n, np.int64),
-    )
 
 
 # Targets ----------------------------------------------------------------------------------------------------------
@@ -369,11 +336,12 @@ def _search(features, targets, limits, rows, weight, candidates, seed, best, scr
                 n_missing += 1
             else:
                 low = min(low, code)
-                high = max(high, code)
+                if code > high:
+                    high = int(code)
         if low >= high and (n_missing == 0 or high < 0):
             continue
         state = _mixed(state)
-        few_codes = n_codes <= _MOST_COUNTED_CODES and m >= _ROWS_PER_CODE * n_codes
+        few_codes = n_codes <= MOST_COUNTED_CODES and m >= _ROWS_PER_CODE * n_codes
         if limits.random_thresholds and not features.is_categorical[f]:
             _try_random(features, targets, limits, rows, weight, f, low, high, n_missing, state, best, scratch)
         elif features.is_categorical[f] or few_codes:
@@ -425,15 +393,7 @@ def _between(features, f, code, after):
 def _sort(order, low, high, counts, buffer):
     """Sort entries code << 32 | place, with codes from low to high; missing ones, of the largest code, end last."""
     m = order.shape[0]
-    if m <= _FEW_ROWS:
-        for r in range(1, m):
-            entry = order[r]
-            at = r
-            while at > 0 and order[at - 1] > entry:
-                order[at] = order[at - 1]
-                at -= 1
-            order[at] = entry
-    elif high - low < min(_CODES_PER_ROW * m, counts.shape[0]):
+    if m > _FEW_ROWS and high - low < min(CODES_PER_ROW * m, counts.shape[0]):
         for code in range(high - low + 1):
             counts[code] = 0
         for r in range(m):
@@ -449,8 +409,20 @@ def _sort(order, low, high, counts, buffer):
             counts[code] += 1
         for r in range(m):
             order[r] = buffer[r]
-    else:
-        order.sort()
+        return
+    # Shell's sort, plain insertion for few rows: it compiles in a tenth of the time of NumPy's.
+    gap = 1
+    while 9 * gap < 4 * m:
+        gap = (9 * gap + 4) // 4
+    while gap > 0:
+        for r in range(gap, m):
+            entry = order[r]
+            at = r
+            while at >= gap and order[at - gap] > entry:
+                order[at] = order[at - gap]
+                at -= gap
+            order[at] = entry
+        gap = 4 * gap // 9
 
 
 @summing_kernel
@@ -679,6 +651,9 @@ def _order_categories(sums, total, weight, q, is_complete, code_order, present):
             direction[c] = 0.0
             for t in range(present):
                 direction[c] += mass[t] * along[t] * means[t, c]
+    sign = -1.0 if direction[0] < 0 else 1.0  # a direction has no sign of its own: let the first target rise
+    for t in range(present):
+        along[t] *= sign
     for t in range(1, present):
         code, value = code_order[t], along[t]
         at = t
@@ -713,3 +688,17 @@ def _part(features, rows, f, cutoff, missing_left, chosen, scratch):
     for r in range(n_right):
         rows[n_left + r] = scratch.buffer[r]
     return n_left, n_missing
+
+
+@kernel
+def _add_absent(features, rows, f, chosen, counts):
+    """Let categories that no row of the node has go left, as missing values do there."""
+    for code in range(features.n_codes[f]):
+        counts[code] = 0
+    for r in range(rows.shape[0]):
+        code = features.codes[f, rows[r]]
+        if code < features.n_codes[f]:
+            counts[code] += 1
+    for code in range(features.n_codes[f]):
+        if counts[code] == 0:
+            chosen[code // 64] |= np.uint64(1) << np.uint64(code % 64)

@@ -53,6 +53,23 @@ def add_to_leaves(values, is_pairs, weights, rows, leaf, sums, known):
 
 
 @kernel
+def fill_from_ancestors(parent, sums, known):
+    """Fill in, for every node, the coordinates of which its rows say nothing with those of its nearest ancestor.
+
+    ``sums`` and ``known`` hold those of the leaves, and 0 for all other nodes; children come after their parents.
+    """
+    for node in range(parent.shape[0] - 1, 0, -1):
+        for c in range(sums.shape[1]):
+            sums[parent[node], c] += sums[node, c]
+            known[parent[node], c] += known[node, c]
+    for node in range(1, parent.shape[0]):
+        for c in range(sums.shape[1]):
+            if known[node, c] == 0:
+                sums[node, c] = sums[parent[node], c]
+                known[node, c] = known[parent[node], c]
+
+
+@kernel
 def add_values(leaf, values, out):
     """Add to every row of ``out`` the value of its leaf."""
     for r in range(leaf.shape[0]):

@@ -8,13 +8,14 @@ from rankwise._numba import summing_kernel
 
 
 @summing_kernel
-def best_cut(vectors, weights, cell, order, keys, n_keys, totals, only, min_leaf, is_complete):
+def best_cut(vectors, weights, cell, order, keys, n_keys, totals, only, least, is_complete):
     """Best cut of one feature over all cells at once.
 
     Worth of a cut: the sum over cells of |S_L|^2 / w_L + |S_R|^2 / w_R, or of |S|^2 / w for cells that it does not
     divide. ``vectors`` are w * e (followed by the known weights, if incomplete); ``totals`` their sums by cell, with
-    weight and number of rows at the end. ``only`` is the one key to try, or -1. Returns worth, last key on the left,
-    next key, and whether missing rows go left; worth is -inf if no cell is divided.
+    weight and number of rows at the end. ``only`` is the one key to try, or -1; ``least`` the fewest rows of a side, by
+    cell, at least 1. Returns worth, last key on the left, next key, and whether missing rows go left; worth is -inf if
+    no cell is divided.
     """
     m, width = vectors.shape
     q = width if is_complete else width // 2
@@ -59,7 +60,7 @@ def best_cut(vectors, weights, cell, order, keys, n_keys, totals, only, min_leaf
             left_count[g] += 1
             n_right = int(totals[g, width + 1]) - left_count[g]
             now = base[g]
-            divides = left_count[g] >= min_leaf and n_right >= min_leaf and n_right > 0
+            divides = left_count[g] >= least[g] and n_right >= least[g]
             if divides:
                 now = 0.0
                 for c in range(q):

@@ -12,13 +12,15 @@ from rankwise.trees.targets import TargetRows
 
 # Level growth holds the target vectors of all rows at once: 2 GiB.
 _MOST_ENTRIES = 2**28
+# Seen as no error left: what rounding leaves of the squared error of equal targets.
+_PURE = 1e-12
 
 
 def grow_by_levels(features: Features, targets: TargetRows, limits: Limits, weights: FloatArray, seed: int) -> Tree:
     """Grow a tree whose levels have one cut each: the one that leaves the smallest squared error in all cells.
 
-    A cell that the common cut does not divide (all its rows on one side, or fewer than ``min_samples_leaf`` on a
-    side) stays as it is and meets the next level's cut.
+    A cell that the common cut does not divide (all its rows on one side, fewer than ``min_samples_leaf`` on a side, or
+    fewer than ``min_samples_split`` in all) stays as it is and meets the next level's cut.
     """
     n, q = len(weights), targets.size
     if n * q > _MOST_ENTRIES:
@@ -70,18 +72,20 @@ class _Level:
         """Divide the cells by the best common cut; False where the tree is finished."""
         totals = self._totals()
         error = np.array([self.fields["error"][node] for node in self.node_of])
-        weight = totals[:, -2]
-        if self.depth >= self.limits.max_depth or (error <= 1e-12 * np.maximum(weight, 1e-300)).all():
+        squares = self._squares_by_cell()
+        if self.depth >= self.limits.max_depth or (error <= _PURE * squares).all():
             return False
-        worth, f, key, after, missing_left = self._best(totals)
-        gain = worth - (self._squares_by_cell() - error).sum()
-        if worth == -np.inf or (self.limits.min_gain > 0 and gain < self.limits.min_gain * weight.sum()):
+        # Cells that are too small to divide ask for more rows on a side than they have.
+        small = totals[:, -1] < self.limits.min_samples_split
+        least = np.where(small, totals[:, -1], self.limits.min_samples_leaf).astype(np.int64)
+        worth, f, key, after, missing_left = self._best(totals, least)
+        gain = worth - (squares - error).sum()
+        if worth == -np.inf or (self.limits.min_gain > 0 and gain < self.limits.min_gain * self.weights.sum()):
             return False
         keys, _ = self.keys[f]
         goes_left = np.where(keys == self.features.n_codes[f], bool(missing_left), keys <= key)
         n_left = np.bincount(self.cell[goes_left], minlength=len(self.node_of))
         n_right = totals[:, -1].astype(int) - n_left
-        least = max(self.limits.min_samples_leaf, 1)
         divided = (n_left >= least) & (n_right >= least)
         if len(self._leaves()) + divided.sum() > self.limits.max_leaf_nodes:
             return False
@@ -89,7 +93,7 @@ class _Level:
         self.depth += 1
         return True
 
-    def _best(self, totals: FloatArray) -> tuple[float, int, int, int, int]:
+    def _best(self, totals: FloatArray, least: IntArray) -> tuple[float, int, int, int, int]:
         d = len(self.keys)
         drawn = self.rng.permutation(d) if self.limits.max_features < d else np.arange(d)
         best = (-np.inf, -1, -1, -1, 0)
@@ -111,7 +115,7 @@ class _Level:
                 n_keys,
                 totals,
                 only,
-                max(self.limits.min_samples_leaf, 1),
+                least,
                 self.is_complete,
             )
             if found[0] > best[0]:
@@ -134,7 +138,9 @@ class _Level:
         keys, category_at = self.keys[f]
         threshold = np.inf
         if category_at is not None:
-            self.sets.append(category_at[: key + 1])
+            # Categories that no row has go where missing values go: a set for each side that may be.
+            absent = np.setdiff1d(category_at, features.codes[f])
+            self.sets += [np.setdiff1d(category_at[: key + 1], absent), np.union1d(category_at[: key + 1], absent)]
         elif after < n_codes:
             low, high = features.upper[features.start[f] + key], features.lower[features.start[f] + after]
             middle = low / 2 + high / 2
@@ -148,7 +154,8 @@ class _Level:
             fields["threshold"][node] = 0.0 if category_at is not None else threshold
             fields["missing_left"][node] = missing_left if has_missing[g] else n_left[g] > n_right[g]
             fields["left"][node] = first + 2 * number
-            fields["set_of"][node] = len(self.sets) - 1 if category_at is not None else -1
+            if category_at is not None:
+                fields["set_of"][node] = len(self.sets) - 2 + int(fields["missing_left"][node])
         # Undivided cells keep their node; each divided one becomes two.
         offset = np.cumsum(np.where(divided, 2, 1)) - np.where(divided, 2, 1)
         node_of = np.repeat(self.node_of, np.where(divided, 2, 1))
@@ -186,7 +193,7 @@ class _Level:
         return totals
 
     def _squares_by_cell(self) -> FloatArray:
-        return np.bincount(self.cell, self.squares, len(self.node_of))
+        return np.bincount(self.cell, self.squares, len(self.node_of)).astype(np.float64, copy=False)
 
     def _leaves(self) -> IntArray:
         return np.flatnonzero(np.array(self.fields["left"]) < 0)
@@ -197,13 +204,17 @@ class _Level:
         if not self.features.is_categorical[f]:
             return codes, None
         n_codes = int(self.features.n_codes[f])
-        means = np.zeros((n_codes + 1, self.vectors.shape[1]))
-        np.add.at(means, codes, self.vectors)
-        mass = np.bincount(codes, self.weights, n_codes + 1)
-        means = means[:n_codes] / np.maximum(mass[:n_codes, None], 1e-300)
-        centred = (means - np.average(means, axis=0, weights=mass[:n_codes])) * np.sqrt(mass[:n_codes, None])
-        direction = np.linalg.svd(centred, full_matrices=False)[2][0]
-        category_at = np.argsort(means @ direction, kind="stable")
+        sums = np.zeros((n_codes + 1, self.vectors.shape[1]))
+        np.add.at(sums, codes, self.vectors)
+        mass = np.bincount(codes, self.weights, n_codes + 1)[:, None]
+        q = sums.shape[1] if self.is_complete else sums.shape[1] // 2
+        known = mass if self.is_complete else sums[:, q:]
+        overall = sums[:, :q].sum(axis=0) / np.maximum(known.sum(axis=0), 1e-300)
+        means = np.divide(sums[:, :q], known, out=np.tile(overall, (n_codes + 1, 1)), where=known > 0) - overall
+        means, mass = means[:n_codes], mass[:n_codes]
+        direction = np.linalg.svd(means * np.sqrt(mass), full_matrices=False)[2][0]
+        along = means @ (direction if direction[0] >= 0 else -direction)
+        category_at = np.argsort(along, kind="stable")
         key_of = np.append(np.argsort(category_at), n_codes)
         return key_of[codes], category_at
 

@@ -1,0 +1,119 @@
+"""Forests of consensus ranking trees."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.ensemble import RandomForestRegressor
+
+from rankwise import Rankings
+from rankwise.embeddings import KemenyEmbedding, decode_pairwise
+from rankwise.label_ranking import RankingForest, RankingTree
+from rankwise.metrics import kendall_tau_score
+from tests.label_ranking.test_ranking_tree import make_data
+from tests.trees.test_forest import rows_by_tree
+
+
+@pytest.mark.parametrize("pool", ["pairwise", "rankings"])
+@pytest.mark.parametrize("kind", ["full", "incomplete"])
+def test_out_of_bag_by_definition(pool, kind):
+    X, y = make_data(n=90, k=4, kind=kind)
+    kept = (np.isfinite(y).sum(axis=1) > 0) & ((~np.isnan(y)).sum(axis=1) > 1)
+    X, y = X[kept], y[kept]
+    w = np.random.default_rng(0).uniform(0.5, 2, len(X))
+    forest = RankingForest(40, pool=pool, oob_score=True, random_state=5).fit(X, y, w)
+    unseen = rows_by_tree(forest, len(X)) == 0
+    predicted = np.array([tree.predict(X) for tree in forest.trees_])
+    first, second = np.triu_indices(4, 1)
+    P = np.full((len(X), 4, 4), 0.5)
+    for row in range(len(X)):
+        P[row, first, second] = predicted[unseen[:, row], row].mean(axis=0)
+        P[row, second, first] = 1 - P[row, first, second]
+    expected = kendall_tau_score(Rankings(y, weights=w), decode_pairwise(P))
+    assert forest.oob_score_ == pytest.approx(expected)
+
+
+def test_out_of_bag_tells_what_new_rows_will_show():
+    X, y = make_data(n=900, noise=0.5)
+    forest = RankingForest(60, oob_score=True, random_state=0).fit(X[:450], y[:450])
+    assert forest.oob_score_ == pytest.approx(forest.score(X[450:], y[450:]), abs=0.04)
+    assert forest.oob_score_ < forest.score(X[:450], y[:450]) - 0.1
+
+
+def test_nothing_out_of_the_bag():
+    X, y = make_data(n=20)
+    with pytest.raises(ValueError, match="set bootstrap=True or max_samples"):
+        RankingForest(3, bootstrap=False, oob_score=True).fit(X, y)
+    assert np.isnan(RankingForest(1, oob_score=True).fit(X[:1], y[:1]).oob_score_)
+
+
+def test_pools():
+    X, y = make_data(n=100, k=4)
+    by_shares = RankingForest(9, random_state=0).fit(X, y)
+    by_rankings = RankingForest(9, pool="rankings", random_state=0).fit(X, y)
+    shares = np.mean([tree.predict(X) for tree in by_shares.trees_], axis=0)
+    np.testing.assert_allclose(by_shares.predict_pairwise(X)[:, *np.triu_indices(4, 1)], shares, atol=1e-6)
+    votes = by_rankings.predict_pairwise(X)
+    np.testing.assert_allclose(votes * 9, np.where(np.eye(4), 4.5, np.round(votes * 9)), atol=1e-5)  # whole trees vote
+    for tree, other in zip(by_shares.trees_, by_rankings.trees_, strict=True):
+        medians = decode_pairwise(pairs(tree.values))
+        np.testing.assert_allclose(other.values, KemenyEmbedding().fit(medians).transform(medians))
+
+
+def pairs(vectors):
+    k = 4
+    P = np.full((len(vectors), k, k), 0.5)
+    first, second = np.triu_indices(k, 1)
+    P[:, first, second] = vectors
+    P[:, second, first] = 1 - vectors
+    return P
+
+
+def test_all_rows_and_features_make_the_tree():
+    X, y = make_data(n=80)
+    forest = RankingForest(3, bootstrap=False, max_features=None, random_state=0).fit(X, y)
+    tree = RankingTree().fit(X, y)
+    np.testing.assert_allclose(forest.predict_pairwise(X), tree.predict_pairwise(X), atol=1e-6)
+    np.testing.assert_allclose(forest.feature_importances_, tree.feature_importances_, atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    "options", [{}, {"splitter": "random"}, {"honest": True}, {"sketch": 3}, {"growth": "level", "max_depth": 5}]
+)
+def test_threads_change_no_bit(options):
+    X, y = make_data(n=500, kind="incomplete")
+    one, two = (RankingForest(6, random_state=0, n_jobs=jobs, oob_score=True, **options).fit(X, y) for jobs in (1, 2))
+    np.testing.assert_array_equal(one.predict_pairwise(X), two.predict_pairwise(X))
+    np.testing.assert_array_equal(one.feature_importances_, two.feature_importances_)
+    np.testing.assert_array_equal(one.apply(X), two.apply(X))
+    assert one.oob_score_ == two.oob_score_
+
+
+def test_as_good_as_a_forest_on_the_written_out_pairs():
+    X, y = make_data(n=1000, noise=0.5)
+    embedding = KemenyEmbedding().fit(y)
+    ours = RankingForest(60, random_state=0).fit(X[:500], y[:500])
+    peer = RandomForestRegressor(60, max_features=0.5, random_state=0).fit(X[:500], embedding.transform(y[:500]))
+    theirs = kendall_tau_score(y[500:], embedding.inverse_transform(peer.predict(X[500:])))
+    assert ours.score(X[500:], y[500:]) == pytest.approx(theirs, abs=0.02)
+    sketched = RankingForest(60, sketch=5, random_state=0).fit(X[:500], y[:500])
+    assert sketched.score(X[500:], y[500:]) == pytest.approx(theirs, abs=0.03)
+
+
+def test_subsamples_and_honest_halves():
+    X, y = make_data(n=200)
+    forest = RankingForest(8, bootstrap=False, max_samples=50, honest=True, random_state=0).fit(X, y)
+    assert {int(tree.count[0]) for tree in forest.trees_} == {25}
+    forest = RankingForest(8, max_samples=0.25, random_state=0).fit(X, y)
+    assert {int(tree.weight[0]) for tree in forest.trees_} == {50}
+    with pytest.raises(ValueError, match="max_samples is 201, but there are 200 rows"):
+        RankingForest(2, bootstrap=False, max_samples=201).fit(X, y)
+
+
+def test_a_pair_that_few_trees_have_seen_keeps_its_overall_share():
+    X, y = make_data(n=60, k=4)
+    y = y.copy()
+    y[:, 3] = np.nan
+    y[0] = [2, 3, 4, 1]  # one ranking alone holds the last item, before all others
+    P = RankingForest(10, random_state=0).fit(X, y).predict_pairwise(X)
+    np.testing.assert_array_equal(P[:, 3, :3], 1.0)

@@ -1,0 +1,131 @@
+"""Least-squares trees from their definitions: every split tried, every subtree listed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import combinations
+
+import numpy as np
+
+
+def squared_error(y: np.ndarray, w: np.ndarray) -> float:
+    """Weighted squared error around the mean, coordinate by coordinate over the rows that have it."""
+    error = 0.0
+    for column in np.reshape(y, (len(y), -1)).T:
+        known = ~np.isnan(column)
+        if known.any():
+            mean = np.average(column[known], weights=w[known])
+            error += float(w[known] @ (column[known] - mean) ** 2)
+    return error
+
+
+def numeric_splits(column: np.ndarray) -> Iterator[np.ndarray]:
+    """All ways to send rows left by a threshold, missing ones to either side."""
+    missing = np.isnan(column)
+    for value in np.unique(column[~missing]):
+        for missing_left in (False, True) if missing.any() else (False,):
+            yield np.where(missing, missing_left, column <= value)
+
+
+def subset_splits(column: np.ndarray) -> Iterator[np.ndarray]:
+    """All ways to send categories left."""
+    values = np.unique(column)
+    for size in range(1, len(values)):
+        for chosen in combinations(values, size):
+            yield np.isin(column, chosen)
+
+
+def best_split_error(X: np.ndarray, y: np.ndarray, w: np.ndarray, min_leaf: int = 1, splits=numeric_splits) -> float:
+    """The smallest squared error that a single split of the rows leaves; infinity if none is allowed."""
+    best = np.inf
+    for column in X.T:
+        for left in splits(column):
+            if min(left.sum(), (~left).sum()) >= min_leaf:
+                best = min(best, squared_error(y[left], w[left]) + squared_error(y[~left], w[~left]))
+    return best
+
+
+def level_splits_binary(X: np.ndarray, y: np.ndarray, n_levels: int) -> list[int]:
+    """Algorithm 9 of Fotakis, Kalavasis, Psaroudaki: directions that maximise V_n(S + i), one after the other."""
+    chosen: list[int] = []
+    for _ in range(n_levels):
+        values = {}
+        for direction in set(range(X.shape[1])) - set(chosen):
+            cells: dict[tuple, list[int]] = {}
+            for row, x in enumerate(X[:, [*chosen, direction]]):
+                cells.setdefault(tuple(x), []).append(row)
+            values[direction] = sum(len(rows) / len(X) * np.sum(y[rows].mean(axis=0) ** 2) for rows in cells.values())
+        chosen.append(max(values, key=values.get))
+    return chosen
+
+
+def level_cuts(
+    X: np.ndarray, y: np.ndarray, w: np.ndarray, n_levels: int, min_leaf: int = 1
+) -> tuple[list[int], np.ndarray]:
+    """One common cut per level: the features cut by, and the cell in which each row ends."""
+    cell = np.zeros(len(X), dtype=int)
+    features = []
+    for _ in range(n_levels):
+        best, best_cells = np.inf, None
+        for feature, column in enumerate(X.T):
+            for left in numeric_splits(column):
+                divided = _divided(cell, left, min_leaf)
+                error = sum(squared_error(y[divided == c], w[divided == c]) for c in np.unique(divided))
+                if len(np.unique(divided)) > len(np.unique(cell)) and error < best - 1e-9:
+                    best, best_cells, best_feature = error, divided, feature
+        if best_cells is None:
+            break
+        features.append(best_feature)
+        cell = best_cells
+    return features, cell
+
+
+def _divided(cell: np.ndarray, left: np.ndarray, min_leaf: int) -> np.ndarray:
+    out = np.empty_like(cell)
+    number = 0
+    for c in np.unique(cell):
+        sides = (cell == c) & left, (cell == c) & ~left
+        if min(side.sum() for side in sides) < min_leaf:
+            out[cell == c] = number
+            number += 1
+        else:
+            for side in sides:
+                out[side] = number
+                number += 1
+    return out
+
+
+def fill_leaf(path: list[np.ndarray], y: np.ndarray, w: np.ndarray) -> np.ndarray:
+    """Mean target of a leaf; ``path`` holds masks of the filling rows of the leaf, then of its ancestors, upwards."""
+    value = np.full(y.shape[1], np.nan)
+    for rows in reversed(path):
+        for c in range(y.shape[1]):
+            known = rows & ~np.isnan(y[:, c])
+            if known.any():
+                value[c] = np.average(y[known, c], weights=w[known])
+    return value
+
+
+def pruned_subtrees(left: np.ndarray, node: int = 0) -> list[frozenset[int]]:
+    """The leaves of every subtree that keeps the given node."""
+    alone = [frozenset([node])]
+    if left[node] < 0:
+        return alone
+    return alone + [a | b for a in pruned_subtrees(left, left[node]) for b in pruned_subtrees(left, left[node] + 1)]
+
+
+def merge_greedily(left: np.ndarray, error: np.ndarray) -> tuple[list[int], list[float]]:
+    """Merge, again and again, the sibling leaves whose union raises the error least."""
+    leaves = {node for node in range(len(left)) if left[node] < 0}
+    nodes, rises = [], []
+    while 0 not in leaves:
+        rise = {
+            node: error[node] - error[left[node]] - error[left[node] + 1]
+            for node in range(len(left))
+            if left[node] in leaves and left[node] + 1 in leaves
+        }
+        node = min(rise, key=rise.get)
+        leaves = leaves - {left[node], left[node] + 1} | {node}
+        nodes.append(node)
+        rises.append(rise[node])
+    return nodes, rises
