@@ -48,3 +48,12 @@ def test_negative_seeds_are_refused(seed):
 def test_other_types_are_refused_by_name(wrong, kind):
     with pytest.raises(TypeError, match=f"random_state is of type {kind}; give None, an integer seed"):
         check_generator(wrong)
+
+
+def test_a_salt_changes_the_numbers_of_a_seed_alone():
+    plain = check_generator(7).random(5)
+    assert not np.array_equal(plain, check_generator(7, salt="a").random(5))
+    assert not np.array_equal(check_generator(7, salt="a").random(5), check_generator(7, salt="b").random(5))
+    assert np.array_equal(check_generator(2**80, salt="a").random(5), check_generator(2**80, salt="a").random(5))
+    generator = np.random.default_rng(0)
+    assert check_generator(generator, salt="a") is generator

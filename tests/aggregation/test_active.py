@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from rankwise import Rankings
-from rankwise.aggregation import preference_matrix
+from rankwise.aggregation import Mallows, preference_matrix
 from rankwise.aggregation.choice import BradleyTerry, PlackettLuce, next_pairs
 from rankwise.metrics import kendall_tau_score
 
@@ -112,7 +112,7 @@ def test_planned_questions_tell_more_than_random_ones() -> None:
     ("call", "message"),
     [
         (lambda: next_pairs([[0, 1], [1, 0]], -1), "n is -1"),
-        (lambda: next_pairs([[0, 1, 2]]), "matrix of wins has shape"),
+        (lambda: next_pairs([[0, 1, 2]]), "one row and one column per item"),
         (lambda: next_pairs(BradleyTerry()), "not fitted"),
         (lambda: next_pairs([[0, 1], [0, 0]], prior=0.0), "does not exist"),
     ],
@@ -127,3 +127,8 @@ def test_a_model_without_covariance_is_refused() -> None:
     model.covariance_ = None
     with pytest.raises(ValueError, match="needs the covariance of 2 worths"):
         next_pairs(model)
+
+
+def test_a_model_without_worths_is_refused() -> None:
+    with pytest.raises(TypeError, match="Mallows has no worths to learn about"):
+        next_pairs(Mallows())

@@ -337,8 +337,9 @@ def test_ties_alone_have_no_maximum() -> None:
 @pytest.mark.parametrize(
     ("model", "comparisons", "message"),
     [
-        (BradleyTerry(), [[0, 1, 2], [1, 0, 1]], r"matrix of wins has shape \(2, 3\).*Rankings\(positions\)"),
-        (BradleyTerry(), [["a", "b"], ["c", "d"]], "matrix of wins has shape"),
+        (BradleyTerry(), [[0, 1, 2], [1, 0, 1]], r"one row and one column per item.*Rankings\(positions\)"),
+        (BradleyTerry(), [["a", "b"], ["c", "d"]], r"wins are \[\['a', 'b'\].*need numbers"),
+        (BradleyTerry(), [[0, 1], [1]], "one row and one column per item"),
         (BradleyTerry(), [[1, 2], [2, 1]], r"diagonal of the matrix of wins is not 0.*Rankings\(positions\)"),
         (BradleyTerry(), [[0, -1], [1, 0]], r"matrix\[0, 1\] is -1"),
         (BradleyTerry(), [[0.0, np.inf], [1, 0]], r"matrix\[0, 1\] is inf"),
@@ -389,3 +390,9 @@ def test_bad_questions_to_a_model() -> None:
         model.logpmf([[1, 2, np.nan]])
     with pytest.raises(ValueError, match="which a matrix has not"):
         model.fit([[0, 1], [1, 0]], sample_weight=[1, 1])
+
+
+def test_no_comparisons_at_all() -> None:
+    with pytest.raises(ValueError, match=r"there are no comparisons.*give items"):
+        BradleyTerry(prior=0.1).fit_comparisons([], [])
+    assert BradleyTerry(prior=0.1).fit_comparisons([], [], items=["a", "b"]).log_worth_.tolist() == [0, 0]

@@ -211,3 +211,19 @@ def test_mc4_says_beforehand_when_it_would_take_hours() -> None:
     row = list(range(100_000))
     with pytest.raises(ValueError, match=r"pairs of items.*first places"):
         aggregate_lists([row], "mc4")
+
+
+def test_rankings_are_sent_elsewhere() -> None:
+    with pytest.raises(TypeError, match=r"lists is a Rankings, for which there are borda, mc4 and kemeny"):
+        aggregate_lists(Rankings([[1, 2, 3]]))
+    rankings = Rankings([[1, 2, np.inf], [1, np.inf, 2]], ["a", "b", "c"])
+    lists = [[rankings.items[i] for i in order if i >= 0] for order in rankings.orders()]
+    assert lists == [["a", "b"], ["a", "c"]]
+
+
+def test_p_values_of_random_lists_are_conservative() -> None:
+    rng = np.random.default_rng(0)
+    lists = [rng.permutation(2000).tolist() for _ in range(6)]
+    p_value = aggregate_lists(lists).p_value
+    assert p_value is not None
+    assert 0.01 < np.mean(p_value <= 0.05) <= 0.05

@@ -38,6 +38,7 @@ def test_scores_equal_their_definition(case: tuple[np.ndarray, np.ndarray]) -> N
 def test_without_missing_items_the_order_is_that_of_the_mean_ranks(case: tuple[np.ndarray, np.ndarray]) -> None:
     positions, weights = case
     assume(weights.sum() > 0)
+    assume(np.isfinite(positions).any(axis=1).all())
     rankings = Rankings(positions, weights=weights)
     mean_ranks = np.average(rankings.midranks(), axis=0, weights=weights)
     consensus, scores = borda(rankings, return_scores=True)
@@ -66,6 +67,7 @@ def test_a_weight_is_a_number_of_copies(case: tuple[np.ndarray, np.ndarray]) -> 
 
 @given(position_matrices(kinds=("full", "tied", "top-k"), min_items=2))
 def test_a_missing_column_changes_nothing_for_the_others(positions: np.ndarray) -> None:
+    assume(np.isfinite(positions).any())
     padded = np.column_stack([positions, np.full(len(positions), np.nan)])
     with pytest.raises(ValueError, match=f"item {positions.shape[1]} with another"):
         borda(padded)
@@ -124,3 +126,11 @@ def test_many_rankings_of_every_kind() -> None:
 def test_an_item_that_nobody_compares_is_named(positions: list[list[float]], weights: list[float] | None) -> None:
     with pytest.raises(ValueError, match=r"no ranking compares item 'tea' with another.*select"):
         borda(Rankings(positions, items=["milk", "juice", "tea"], weights=weights))
+
+
+def test_a_ranking_that_lists_nothing_says_nothing() -> None:
+    unlisted = [np.inf] * 3
+    with pytest.raises(ValueError, match="no ranking compares item 0 with another"):
+        borda([unlisted])
+    alone, beside = borda([[1, 2, 3]], return_scores=True), borda([[1, 2, 3], unlisted], return_scores=True)
+    assert np.array_equal(alone, beside)

@@ -216,7 +216,7 @@ def test_matrices_rankings_and_arrays_say_the_same() -> None:
         ([[0.5, -0.2], [1.2, 0.5]], r"matrix\[0, 1\] is -0.2"),
         ([[0.5, 0.6], [0.6, 0.5]], r"P\[0, 1\] and P\[1, 0\] add up to 1.2"),
         ([[0, 7], [3, 0]], r"add up to 10.*divide counts"),
-        ([[0.5, np.nan], [0.4, 0.5]], r"add up to 0.4"),
+        ([[0.5, np.nan], [0.4, 0.5]], r"matrix\[0, 1\] is NaN, but matrix\[1, 0\] is 0.4"),
         ([[0.5, np.nan, 1], [np.nan, 0.5, 1], [0, 0, 0.5]], r"nobody compared items 0 and 1"),
         ([[0.5, np.inf], [0, 0.5]], r"matrix\[0, 1\] is inf"),
         ([[1, 2, np.nan], [1, 2, np.nan]], r"no ranking compares item 2 with another"),
@@ -250,3 +250,11 @@ def test_u_statistic_needs_two_rankings_of_each_pair() -> None:
         dispersion_u_statistic([[1, 2, 3], [1, 2, np.nan]])
     with pytest.raises(ValueError, match="one item"):
         noise_margin([[1], [1]])
+
+
+def test_the_risk_of_a_consensus_needs_no_unpacking() -> None:
+    rankings = [[1, 2, 3], [1, 3, 2], [2, 1, 3]]
+    consensus = kemeny(rankings)
+    assert kemeny_risk(rankings, consensus) == kemeny_risk(rankings, consensus.positions)
+    assert kemeny_risk(rankings, consensus) == pytest.approx(consensus.cost / 3)
+    assert excess_risk(rankings, consensus) == 0

@@ -165,3 +165,13 @@ def test_bad_options() -> None:
             mc4([[1, 2]], teleport=teleport)
     with pytest.raises(ValueError, match="n_restarts is 0"):
         kwiksort([[1, 2]], n_restarts=0)
+
+
+@pytest.mark.parametrize("rule", [copeland, schulze, mc4, kwiksort])
+def test_slips_of_the_pen_get_the_advice_of_positions(rule: Rule) -> None:
+    with pytest.raises(
+        ValueError, match=r"positions\[0, 0\] is 0, but positions count from 1.*if they count from 0, add 1"
+    ):
+        rule([[0, 1, 2], [1, 0, 2]])
+    with pytest.raises(ValueError, match="rows have different lengths"):
+        rule([[1, 2, 3], [1, 2]])

@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 
 from rankwise import Rankings
+from rankwise.aggregation import Mallows, sample_mallows
 from rankwise.datasets import make_incomplete, make_partial
 from tests.naive import datasets as naive
 from tests.strategies import random_positions
@@ -29,6 +30,15 @@ def test_share_of_the_missing_follows_the_probabilities():
     q = np.array([0.1, 0.5, 0.9, 1.0, 0.0])
     missing = np.isnan(make_incomplete(FULL, q, random_state=0).positions).mean(axis=0)
     assert np.all(np.abs(missing - (1 - q)) < 4 * np.sqrt(q * (1 - q) / len(FULL)) + 1e-12)
+
+
+def test_one_seed_for_drawing_and_dropping_does_not_tie_the_two():
+    draws = sample_mallows(np.arange(1, 9), 0.1, 2000, random_state=0)
+    whole, rest = Mallows().fit(draws), Mallows().fit(make_incomplete(draws, 0.5, random_state=0))
+    assert abs(rest.theta_ - whole.theta_) < 4 * rest.theta_se_
+    numbers = np.random.default_rng(0).random((2000, 8))
+    stays = ~np.isnan(make_incomplete(draws, 0.5, random_state=0).positions)
+    assert abs(np.corrcoef(stays.ravel(), numbers.ravel())[0, 1]) < 0.05
 
 
 def test_survival_may_depend_on_the_features():

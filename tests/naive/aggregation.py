@@ -13,7 +13,7 @@ def borda_scores(positions: np.ndarray, weights: np.ndarray) -> np.ndarray:
         total, weight = 0.0, 0.0
         for r in range(n):
             opponents = [j for j in range(k) if j != i and not np.isnan(positions[r, j])]
-            if np.isnan(positions[r, i]) or not opponents:
+            if np.isnan(positions[r, i]) or not opponents or not np.isfinite(positions[r]).any():
                 continue
             wins = sum(positions[r, i] < positions[r, j] for j in opponents)
             ties = sum(positions[r, i] == positions[r, j] for j in opponents)

@@ -1,4 +1,4 @@
-"""Compiled loops that draw rankings."""
+"""Compiled loops that draw rankings, and that look for the strongest chains of majorities."""
 
 from __future__ import annotations
 
@@ -75,3 +75,18 @@ def _decode_with_tree(shifts, places):
                 node += 1
         count[node] = 0
         places[i] = node - size + 1.0
+
+
+@kernel
+def strengthen_by_chains(strength: npt.NDArray[np.float64]) -> None:
+    """Replace the strength of each majority by that of the strongest chain from i to j, in place (0 without any)."""
+    k = len(strength)
+    for middle in range(k):
+        onwards = strength[middle]
+        for i in range(k):
+            first = strength[i, middle]
+            if first > 0.0:
+                row = strength[i]
+                for j in range(k):
+                    through = first if first < onwards[j] else onwards[j]
+                    row[j] = through if through > row[j] else row[j]

@@ -12,6 +12,7 @@ import numpy as np
 
 from rankwise._arguments import check_whole_number
 from rankwise._typing import ArrayLike, FloatArray, IntArray
+from rankwise.data import Rankings
 from rankwise.data._input import is_null, rows_of
 from rankwise.data._items import list_of_names
 
@@ -58,8 +59,9 @@ def aggregate_lists(lists: ArrayLike, method: Method = "rra", n_items: int | Non
       with 1 where it is not listed. If the lists were random, :math:`r_{(k)}` would be an order statistic of uniform
       numbers, as small as it is with probability
       :math:`\beta_k = \sum_{l \ge k} \binom{n}{l} r_{(k)}^l (1 - r_{(k)})^{n-l}`. The score is
-      :math:`-\log_{10} \rho` with :math:`\rho = \min_k \beta_k`, and the p-value :math:`\min(1, n \rho)`, corrected
-      for the choice among n values of k. A few lists that agree are enough, whatever the others say.
+      :math:`-\log_{10} \rho` with :math:`\rho = \min_k \beta_k`, and the p-value :math:`\min(1, n \rho)`: a bound,
+      by Bonferroni's correction for the choice among n values of k. A few lists that agree are enough, whatever the
+      others say.
     - "borda": mean share of the other N - 1 items that the item beats, items that a list does not hold sharing its
       last places: the scores of `borda`.
     - "mean": one minus the mean place divided by N, N being the place of an item that is not listed.
@@ -84,8 +86,9 @@ def aggregate_lists(lists: ArrayLike, method: Method = "rra", n_items: int | Non
     Memory grows with the number of entries in the lists, never with lists times items. Time does too, but for "mc4",
     which looks at the pairs of listed items several times, and refuses where that would take hours.
 
-    The p-values are those of single items. Among thousands some are small by chance: correct them for the number
-    of items, N, before calling any of them significant.
+    The p-values are conservative: the n values :math:`\beta_k` of an item go together, so an item at random gets a
+    p-value below 0.05 in less than 5 % of the cases. They are those of single items. Among thousands some are small by
+    chance: correct them for the number of items, N, before calling any of them significant.
 
     References
     ----------
@@ -131,6 +134,11 @@ class _Entries:
 
 
 def _read(lists: ArrayLike, n_items: int | None) -> tuple[_Entries, list[Hashable]]:
+    if isinstance(lists, Rankings):
+        raise TypeError(
+            "lists is a Rankings, for which there are borda, mc4 and kemeny: they heed its weights and missing items. "
+            "For p-values give [[rankings.items[i] for i in order if i >= 0] for order in rankings.orders()]"
+        )
     rows = [list_of_names(row) for row in rows_of(lists, name="lists")]
     if not rows:
         raise ValueError("there are no lists to merge; give at least one")

@@ -11,7 +11,7 @@ import numpy as np
 from rankwise._typing import ArrayLike, BoolArray, FloatArray, IntArray
 from rankwise.data import Rankings
 from rankwise.data import _jit as _data_jit
-from rankwise.data._items import shortlist
+from rankwise.data._items import item_names, shortlist
 
 # Sums of floating-point weights do not tell two sides of a pair apart that are closer than this share of them.
 _EVEN = 1e-12
@@ -30,6 +30,12 @@ class PreferenceMatrix:
         Weight of the rankings that list both at the same place; symmetric, zero diagonal.
     items : tuple
         Names of the items.
+    counts : ndarray of shape (n_items, n_items)
+        Weight of the rankings that say anything of a pair; symmetric.
+    probabilities : ndarray of shape (n_items, n_items)
+        Share of these with row item before column item, ties counted half; NaN where nobody compared the two.
+    n_items : int
+        Number of items.
     """
 
     wins: FloatArray
@@ -88,7 +94,7 @@ def preference_matrix(rankings: ArrayLike, weights: ArrayLike | None = None) -> 
     wins = source.pair_counts()
     # Only pairs that are neither won nor lost in some ranking that has both can be tied there.
     ties = _data_jit.pair_ties(source.positions, source.weights)
-    return PreferenceMatrix(wins, ties, source.items)
+    return _with_finite_sum(PreferenceMatrix(wins, ties, source.items))
 
 
 def as_preference_matrix(rankings_or_matrix: ArrayLike) -> PreferenceMatrix:
@@ -96,22 +102,42 @@ def as_preference_matrix(rankings_or_matrix: ArrayLike) -> PreferenceMatrix:
 
     A square array is a matrix of pairs if its diagonal lies below 1, where positions cannot lie; its diagonal is
     otherwise ignored, and NaN (a pair that nobody compared) counts as 0. A diagonal of NaN alone has two readings and
-    is refused.
+    is refused, and so are places beyond the last, which look like counts.
     """
     if isinstance(rankings_or_matrix, PreferenceMatrix):
         return rankings_or_matrix
-    if not isinstance(rankings_or_matrix, Rankings):
-        array = np.asarray(rankings_or_matrix)
-        if array.ndim == 2 and array.shape[0] == array.shape[1] and array.dtype.kind in "biuf" and len(array):
-            diagonal = np.diag(array).astype(float)
-            if np.isnan(diagonal).all() and len(array) > 1:
-                raise ValueError(
-                    "a square array with nothing on its diagonal may be positions with missing items or a matrix of "
-                    "pairs; put 0 on the diagonal of a matrix, or wrap positions in Rankings(...)"
-                )
-            if not np.any(diagonal >= 1):
-                return _from_square(array.astype(np.float64))
+    array = square_array(rankings_or_matrix)
+    if array is None:
+        return preference_matrix(rankings_or_matrix)
+    diagonal = np.diag(array)
+    if np.isnan(diagonal).all() and len(array) > 1:
+        raise ValueError(
+            "a square array with nothing on its diagonal may be positions with missing items or a matrix of "
+            "pairs; put 0 on the diagonal of a matrix, or wrap positions in Rankings(...)"
+        )
+    if not np.any(diagonal >= 1):
+        names = item_names(rankings_or_matrix)
+        return _from_square(array, tuple(range(len(array)) if names is None else names))
+    beyond = np.isfinite(array) & (array > len(array))
+    if beyond.any():
+        i, j = np.argwhere(beyond)[0]
+        raise ValueError(
+            f"entry [{i}, {j}] of a square array is {array[i, j]:g}, a place that {len(array)} items do not have; put "
+            "0 on the diagonal of a matrix of pairs, or wrap positions in Rankings(...)"
+        )
     return preference_matrix(rankings_or_matrix)
+
+
+def square_array(values: ArrayLike) -> FloatArray | None:
+    """What may be a matrix of pairs as an array of floats; None for rankings, and for all that is not square."""
+    if isinstance(values, Rankings | PreferenceMatrix):
+        return None
+    try:
+        array = np.asarray(values)
+    except ValueError:  # rows of different lengths
+        return None
+    square = array.ndim == 2 and array.shape[0] == array.shape[1] and len(array) > 0
+    return array.astype(np.float64) if square and array.dtype.kind in "biuf" else None
 
 
 def majority(weight: FloatArray) -> BoolArray:
@@ -166,11 +192,26 @@ def _connected_groups(compared: BoolArray) -> list[IntArray]:
     return groups
 
 
-def _from_square(matrix: FloatArray) -> PreferenceMatrix:
-    wins = np.where(np.isnan(matrix), 0.0, matrix)
+def _from_square(matrix: FloatArray, items: tuple[Hashable, ...]) -> PreferenceMatrix:
+    unknown = np.isnan(matrix)
+    if np.any(unknown != unknown.T):
+        i, j = np.argwhere(unknown & ~unknown.T)[0]
+        raise ValueError(
+            f"matrix[{i}, {j}] is NaN, but matrix[{j}, {i}] is {matrix[j, i]:g}; a pair that nobody compared is NaN "
+            "both ways, and one that nobody decided so is 0"
+        )
+    wins = np.where(unknown, 0.0, matrix)
     np.fill_diagonal(wins, 0.0)
     bad = ~(np.isfinite(wins) & (wins >= 0))
     if bad.any():
         i, j = np.argwhere(bad)[0]
         raise ValueError(f"matrix[{i}, {j}] is {wins[i, j]:g}; weights of preferences are finite and not negative")
-    return PreferenceMatrix(wins, np.zeros_like(wins), tuple(range(len(wins))))
+    return _with_finite_sum(PreferenceMatrix(wins, np.zeros_like(wins), items))
+
+
+def _with_finite_sum(matrix: PreferenceMatrix) -> PreferenceMatrix:
+    with np.errstate(over="ignore"):
+        total = matrix.wins.sum() + matrix.ties.sum()
+    if not np.isfinite(total):
+        raise ValueError("the weights add up to more than floating point can hold; divide them by the largest")
+    return matrix

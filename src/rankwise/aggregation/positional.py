@@ -42,7 +42,7 @@ def borda(
     ----------
     rankings : array-like of shape (n_rankings, n_items) or Rankings
         Positions: column = item, 1 = best. Unlisted items share the places below the listed ones; a ranking
-        says nothing of its missing items.
+        says nothing of its missing items, and nothing at all if it lists none.
     weights : array-like of shape (n_rankings,), optional
         How often each ranking counts; by default the weights of the Rankings, else ones.
     return_scores : bool, default=False
@@ -98,6 +98,7 @@ def borda(
 def _mean_shares_beaten(rankings: Rankings) -> FloatArray:
     """Score of each item; NaN for an item that no ranking of positive weight compares."""
     places = rankings.midranks()
+    places[~np.isfinite(rankings.positions).any(axis=1)] = np.nan  # who lists nothing compares nothing
     opponents = np.sum(~np.isnan(places), axis=1, keepdims=True) - 1.0
     # A ranking of a single item compares nothing: 0 / 0 is NaN, so it is left out like a missing item.
     with np.errstate(invalid="ignore"):

@@ -11,9 +11,9 @@ from __future__ import annotations
 import numpy as np
 
 from rankwise._typing import ArrayLike, FloatArray
-from rankwise.aggregation.pairwise import PreferenceMatrix, preference_matrix
+from rankwise.aggregation.pairwise import PreferenceMatrix, preference_matrix, square_array
 from rankwise.aggregation.tournaments import comparable_preferences
-from rankwise.data import Rankings, check_positions
+from rankwise.data import check_positions
 
 # Shares of floating-point weights do not tell probabilities apart that are closer than this.
 _EVEN = 1e-12
@@ -30,7 +30,7 @@ def is_stochastically_transitive(P: ArrayLike, strict: bool = False) -> bool:
     Parameters
     ----------
     P : array-like of shape (n_items, n_items), PreferenceMatrix, Rankings or positions
-        Probabilities of "row before column", or rankings.
+        Probabilities of "row before column", or rankings (the weights of a Rankings count).
     strict : bool, default=False
         Whether even pairs are forbidden too; then the Kemeny median is unique, and `copeland` gives it.
 
@@ -65,7 +65,7 @@ def noise_margin(P: ArrayLike) -> float:
     Parameters
     ----------
     P : array-like of shape (n_items, n_items), PreferenceMatrix, Rankings or positions
-        Probabilities of "row before column", or rankings.
+        Probabilities of "row before column", or rankings (the weights of a Rankings count).
 
     Returns
     -------
@@ -96,7 +96,7 @@ def dispersion(P: ArrayLike) -> float:
     Parameters
     ----------
     P : array-like of shape (n_items, n_items), PreferenceMatrix, Rankings or positions
-        Probabilities of "row before column", or rankings.
+        Probabilities of "row before column", or rankings (the weights of a Rankings count).
 
     Returns
     -------
@@ -172,8 +172,8 @@ def kemeny_risk(P: ArrayLike, positions: ArrayLike) -> float:
     Parameters
     ----------
     P : array-like of shape (n_items, n_items), PreferenceMatrix, Rankings or positions
-        Probabilities of "row before column", or rankings.
-    positions : array-like of shape (n_items,)
+        Probabilities of "row before column", or rankings (the weights of a Rankings count).
+    positions : array-like of shape (n_items,), or Consensus
         The ranking, 1 = best, every item placed.
 
     Returns
@@ -205,8 +205,8 @@ def excess_risk(P: ArrayLike, positions: ArrayLike) -> float:
     Parameters
     ----------
     P : array-like of shape (n_items, n_items), PreferenceMatrix, Rankings or positions
-        Probabilities of "row before column", or rankings.
-    positions : array-like of shape (n_items,)
+        Probabilities of "row before column", or rankings (the weights of a Rankings count).
+    positions : array-like of shape (n_items,), or Consensus
         The ranking, 1 = best, every item placed.
 
     Returns
@@ -246,8 +246,8 @@ def pair_probabilities(P: ArrayLike) -> FloatArray:
 def checked_preferences(P: ArrayLike) -> PreferenceMatrix:
     """Preferences as a `PreferenceMatrix`; an array of probabilities must add up to 1 for each pair."""
     matrix = comparable_preferences(P)
-    given_as_pairs = np.shape(P) == matrix.wins.shape and not np.any(np.diag(np.asarray(P)) >= 1)
-    if given_as_pairs and not isinstance(P, Rankings):
+    given = square_array(P)
+    if given is not None and not np.any(np.diag(given) >= 1):
         unequal = (np.abs(matrix.counts - 1) > _ROUNDED) & (matrix.counts > 0)
         if unequal.any():
             i, j = np.argwhere(unequal)[0]
@@ -269,6 +269,7 @@ def _upper(matrix: FloatArray) -> FloatArray:
 def _pairs_of(P: ArrayLike, positions: ArrayLike) -> tuple[FloatArray, FloatArray]:
     """Of each pair i < j its probability, and whether the ranking puts i after j (1/2 for a tie)."""
     probabilities = pair_probabilities(P)
+    positions = getattr(positions, "positions", positions)
     if np.ndim(positions) != 1:
         raise ValueError(f"positions has shape {np.shape(positions)}; give one ranking, one position per item")
     ranking = check_positions([np.asarray(positions)])[0]

@@ -11,9 +11,10 @@ import numpy as np
 from rankwise._arguments import check_whole_number
 from rankwise._random import check_generator
 from rankwise._typing import ArrayLike, BoolArray, FloatArray, IntArray, RandomState
+from rankwise.aggregation import _jit
 from rankwise.aggregation.pairwise import PreferenceMatrix, as_preference_matrix, check_comparisons, majority
 from rankwise.aggregation.positional import _dense_positions_of
-from rankwise.data import Rankings, dense_positions
+from rankwise.data import dense_positions
 
 
 def copeland(rankings_or_matrix: ArrayLike) -> FloatArray:
@@ -81,9 +82,7 @@ def schulze(rankings_or_matrix: ArrayLike) -> FloatArray:
     """
     wins = comparable_preferences(rankings_or_matrix).wins
     strength = np.where(majority(wins), wins, 0.0)
-    for middle in range(len(strength)):
-        through = np.minimum(strength[:, middle, np.newaxis], strength[middle])
-        np.maximum(strength, through, out=strength)
+    _jit.strengthen_by_chains(strength)
     np.fill_diagonal(strength, 0.0)
     return _positions_by_defeats(majority(strength))
 
@@ -185,11 +184,14 @@ def comparable_preferences(rankings_or_matrix: ArrayLike) -> PreferenceMatrix:
 
 
 def _refuse_oblong(rankings_or_matrix: ArrayLike) -> ArrayLike:
-    """Refuse an array that is neither positions, which count from 1, nor a square matrix of pairs."""
-    if not isinstance(rankings_or_matrix, Rankings | PreferenceMatrix):
-        array = np.asarray(rankings_or_matrix)
+    """Refuse an array of probabilities that is not square."""
+    if isinstance(rankings_or_matrix, np.ndarray | list | tuple):
+        try:
+            array = np.asarray(rankings_or_matrix)
+        except ValueError:  # rows of different lengths
+            return rankings_or_matrix
         oblong = array.ndim == 2 and array.shape[0] != array.shape[1]
-        if oblong and array.dtype.kind in "biuf" and np.any(array < 1):
+        if oblong and array.dtype.kind == "f" and np.any((array > 0) & (array < 1)):
             raise ValueError(
                 f"the matrix has shape {array.shape}; preferences have one row and one column per item. If it holds "
                 "positions, they count from 1 (1 = best)"

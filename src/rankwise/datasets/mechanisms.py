@@ -50,7 +50,7 @@ def make_incomplete(
     """
     source = Rankings(rankings)
     probabilities = _survival_matrix(survival, X, source.shape)
-    stays = check_generator(random_state).random(source.shape) < probabilities
+    stays = check_generator(random_state, salt="make_incomplete").random(source.shape) < probabilities
     return Rankings(np.where(stays, source.positions, np.nan), source.items, source.weights)
 
 
@@ -88,15 +88,16 @@ def make_partial(
     array([[3., 1., 3., 2., 1.]])
     """
     source = Rankings(rankings)
+    rng = check_generator(random_state, salt="make_partial")
     n, k = source.shape
     if has_ties(source.positions).any() or not np.isfinite(source.positions).all():
         raise ValueError(f"the rankings are {source.kind}, but cutting places into blocks needs full rankings")
     if isinstance(partition, str):
         if partition != "random":
             raise ValueError(f"partition is {partition!r}; give sizes such as (2, 1, 2), 'random' or a callable")
-        blocks = _blocks_from_cuts(check_generator(random_state).random((n, k - 1)) < 0.5)
+        blocks = _blocks_from_cuts(rng.random((n, k - 1)) < 0.5)
     elif callable(partition):
-        sizes = list(partition(check_generator(random_state), _check_features(X, n, "partition"), k))
+        sizes = list(partition(rng, _check_features(X, n, "partition"), k))
         if len(sizes) != n:
             raise ValueError(f"partition returned {len(sizes)} partitions for {n} rankings; return one for each")
         blocks = np.array([_block_of_place(row, k) for row in sizes]).reshape(n, k)

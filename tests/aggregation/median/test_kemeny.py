@@ -6,17 +6,22 @@ import csv
 import gzip
 import time
 import zipfile
+from concurrent.futures import ThreadPoolExecutor
+from threading import Thread
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from scipy.sparse import csr_array
 
 from rankwise import Rankings
-from rankwise.aggregation import all_optimal, borda, kemeny, kemeny_batch, preference_matrix, sample_mallows
+from rankwise.aggregation import Consensus, all_optimal, borda, kemeny, kemeny_batch, preference_matrix, sample_mallows
 from rankwise.aggregation.median import consensus as consensus_module
 from rankwise.aggregation.median.components import majority_components, ordered_components
+from rankwise.aggregation.median.proof import linear
 from rankwise.data import orders_from_positions, read_preflib
 from rankwise.distances import kendall_distance
 from tests.naive import kemeny as naive
@@ -93,6 +98,22 @@ def test_dynamic_and_integer_programmes_agree_beyond_brute_force():
     for k in (9, 12, 15):
         positions = random_positions(rng, 11, k, "full")
         assert kemeny(positions, method="dp").cost == kemeny(positions, method="ilp").cost
+
+
+@pytest.mark.parametrize("seed", [3, 4, 6])
+def test_sixty_items_without_agreement_are_proven_soon(seed):
+    positions = sample_mallows(np.arange(1, 61), 0.0, 100, np.random.default_rng(seed))
+    result = kemeny(positions, time_limit=30, random_state=0)
+    assert result.optimal
+    assert max(len(part) for part in result.components) > 50
+
+
+def test_several_threads_prove_at_a_time():
+    positions = [sample_mallows(np.arange(1, 41), 0.0, 100, random_state=seed) for seed in range(4)]
+    with ThreadPoolExecutor(4) as threads:
+        together = list(threads.map(kemeny, positions))
+    assert [result.cost for result in together] == [kemeny(each).cost for each in positions]
+    assert all(result.optimal for result in together)
 
 
 def test_sushi_counts(benchmark_data):
@@ -207,15 +228,14 @@ def test_an_interrupt_returns_the_best_found(monkeypatch):
 
 
 def test_an_interrupt_of_the_solver_ends_all_work(monkeypatch):
-    import highspy
+    class Interrupted(Thread):
+        def join(self, timeout=None):
+            monkeypatch.setattr(linear, "Thread", Thread)
+            if timeout is not None:
+                raise KeyboardInterrupt
+            super().join()
 
-    wait = highspy.Highs.wait
-
-    def interrupted(solver, *arguments):
-        monkeypatch.setattr(highspy.Highs, "wait", wait)
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(highspy.Highs, "wait", interrupted)
+    monkeypatch.setattr(linear, "Thread", Interrupted)
     wins = preference_matrix(sample_mallows(np.arange(1, 81), 0.0, 101, random_state=0)).wins
     both = np.block([[wins, np.full((80, 80), 101.0)], [np.zeros((80, 80)), wins]])
     start = time.perf_counter()
@@ -275,6 +295,11 @@ def test_large_components_are_refused_before_the_work_begins():
         (lambda: kemeny(Rankings([[1, 2]], weights=[np.nan])), "not negative"),
         (lambda: kemeny(Rankings([[1, 2]], weights=[0])), "no ranking compares item 0"),
         (lambda: kemeny(sample_mallows(np.arange(1, 31), 0.0, 10, random_state=0), method="dp"), "at most 20"),
+        (lambda: kemeny([[1, 5], [2, 1]]), r"entry \[0, 1\] of a square array is 5.*put 0 on the diagonal"),
+        (lambda: kemeny([[0, np.nan], [1, 0]]), r"matrix\[0, 1\] is NaN, but matrix\[1, 0\] is 1"),
+        (lambda: kemeny([[1, 2, 3], [1, 2]]), "rows have different lengths"),
+        (lambda: kemeny(Rankings([[1, 2, 3], [3, 1, 2]], weights=[1e308, 1e308])), "more than floating point can hold"),
+        (lambda: kemeny([[0, 1e308, 1e308], [0, 0, 1], [0, 0, 0]]), "more than floating point can hold"),
         (lambda: kemeny_batch(CYCLE), "one square matrix per median"),
         (lambda: kemeny_batch([[[0, np.nan], [1, 0]]]), "give 0.5 each way"),
     ],
@@ -311,6 +336,39 @@ def test_one_item_needs_no_votes():
     result = kemeny([[1.0]])
     assert result.positions.tolist() == [1]
     assert result.cost == 0
+
+
+def test_even_pairs_fall_in_the_order_of_the_items():
+    assert kemeny([[0, 1], [1, 0]]).positions.tolist() == [1, 2]
+    assert kemeny(np.ones((5, 5)) - np.eye(5)).positions.tolist() == [1, 2, 3, 4, 5]
+    assert order_of(kemeny(CYCLE)) == (0, 1, 2)
+    assert kemeny_batch(np.zeros((1, 3, 3))).tolist() == [[1, 2, 3]]
+    assert kemeny_batch([CYCLE]).tolist() == [[1, 2, 3]]
+    # The last item beats the first; what is open stays in item order around that.
+    assert kemeny_batch([[[0, 1, 0], [1, 0, 1], [2, 1, 0]]]).tolist() == [[3, 1, 2]]
+
+
+def test_the_columns_of_a_frame_name_the_items_of_a_matrix():
+    frame = pd.DataFrame([[0, 3, 2], [1, 0, 3], [2, 1, 0]], columns=["tea", "milk", "juice"])
+    assert kemeny(frame).items == ("tea", "milk", "juice")
+    assert kemeny(frame.to_numpy()).items == (0, 1, 2)
+
+
+def test_the_text_counts_the_excess_from_the_bound():
+    known = {"positions": np.array([1.0, 2.0]), "items": (0, 1), "components": ((0, 1),), "unique": None}
+    halfway = Consensus(cost=4.0, lower_bound=2.0, optimal=False, gap=0.5, method="local-search", **known)
+    assert "at most 100 % above the optimum" in repr(halfway)
+    unknown = Consensus(cost=4.0, lower_bound=0.0, optimal=False, gap=1.0, method="local-search", **known)
+    assert "nothing is known of the optimum" in repr(unknown)
+
+
+def test_wrong_types_are_named():
+    with pytest.raises(TypeError, match="time_limit is 'x'; give a number"):
+        kemeny(CYCLE, time_limit="x")
+    with pytest.raises(TypeError, match="P is a sparse matrix"):
+        kemeny_batch(csr_array(CYCLE))
+    with pytest.raises(TypeError, match="as many in every row"):
+        kemeny_batch([[[0, 1], [1]]])
 
 
 # -- many at once ------------------------------------------------------------------------------------------------

@@ -10,6 +10,7 @@ from rankwise._arguments import check_whole_number
 from rankwise._typing import ArrayLike
 from rankwise.aggregation.choice.bradley_terry import BradleyTerry
 from rankwise.aggregation.choice.plackett_luce import PlackettLuce
+from rankwise.aggregation.ranking_model import RankingModel
 
 
 def next_pairs(
@@ -56,6 +57,11 @@ def next_pairs(
     """
     check_whole_number("n", n, at_least=0)
     model = model_or_matrix
+    if isinstance(model, RankingModel) and not isinstance(model, BradleyTerry | PlackettLuce):
+        raise TypeError(
+            f"{type(model).__name__} has no worths to learn about; give a BradleyTerry or PlackettLuce model, or the "
+            "matrix of wins"
+        )
     if not isinstance(model, BradleyTerry | PlackettLuce):
         model = BradleyTerry(prior=prior).fit(model_or_matrix)
     model._check_fitted()

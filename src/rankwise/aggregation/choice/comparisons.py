@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import reprlib
 from collections.abc import Hashable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from rankwise._typing import ArrayLike, FloatArray, IntArray
-from rankwise.aggregation.pairwise import PreferenceMatrix, as_preference_matrix
+from rankwise.aggregation.pairwise import PreferenceMatrix, as_preference_matrix, square_array
 from rankwise.data import Rankings
 from rankwise.data._input import is_null
-from rankwise.data._items import check_items, item_names, list_of_names, shortlist
+from rankwise.data._items import check_items, list_of_names, shortlist
 from rankwise.data.weights import check_weights
 
 
@@ -99,20 +100,18 @@ def comparisons_from_rankings(rankings: Rankings, home: ArrayLike | None = None)
 def comparisons_from_matrix(wins: ArrayLike) -> Comparisons:
     """A `PreferenceMatrix`, or a square array or data frame whose entry (i, j) is how often i beat j."""
     if not isinstance(wins, PreferenceMatrix):
-        names = item_names(wins)
-        array = np.asarray(wins)
-        if array.ndim != 2 or array.shape[0] != array.shape[1] or array.dtype.kind not in "iuf" or len(array) < 2:
+        array = square_array(wins)
+        if array is None or len(array) < 2:
             raise ValueError(
-                f"the matrix of wins has shape {array.shape} and type {array.dtype}, but needs one row and one column "
-                "per item (entry (i, j): how often i beat j). Positions come as Rankings(positions)"
+                f"the wins are {reprlib.repr(wins)}, but need numbers, one row and one column per item (entry (i, j): "
+                "how often i beat j). Positions come as Rankings(positions)"
             )
         if np.any(np.diag(array) > 0):
             raise ValueError(
                 "the diagonal of the matrix of wins is not 0, but no item beats itself. If the rows are positions, "
                 "give Rankings(positions)"
             )
-        matrix = as_preference_matrix(array)
-        wins = matrix if names is None else PreferenceMatrix(matrix.wins, matrix.ties, tuple(names))
+        wins = as_preference_matrix(wins)
     first, second = np.triu_indices(len(wins.wins), 1)
     first_wins, second_wins, ties = wins.wins[first, second], wins.wins[second, first], wins.ties[first, second]
     return Comparisons(first, second, np.zeros(len(first)), first_wins, second_wins, ties, wins.items)
@@ -129,6 +128,8 @@ def comparisons_from_arrays(
     """One comparison per entry; where ``tie`` is true, winner and loser are just the two items."""
     winners, losers = list_of_names(winner), list_of_names(loser)
     n = len(winners)
+    if n == 0 and items is None:
+        raise ValueError("there are no comparisons, so nothing says which items there are; give items")
     if len(losers) != n:
         raise ValueError(f"winner has {n} entries and loser {len(losers)}; give one of each per comparison")
     names = check_items(items, len(items)) if items is not None else _names(winners, losers)

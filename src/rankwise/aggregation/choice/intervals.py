@@ -18,6 +18,8 @@ from rankwise.data._items import shortlist
 # Resamples that one thread takes at a time; fixed, so that sums are taken in the same order on any number of threads.
 _BLOCK = 32
 _ROUNDING = 1e-9
+# So often a resample is drawn again at most; then its consensus may fail, and says why.
+_MOST_REDRAWS = 100
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,6 +39,9 @@ class RankingIntervals:
         equally. Rows and columns sum to 1.
     level : float
         The level of the intervals.
+    redrawn : int
+        Resamples that lacked an item and were drawn again; where these are many, some items are held by too few
+        rankings for intervals.
     """
 
     items: tuple[Hashable, ...]
@@ -45,6 +50,7 @@ class RankingIntervals:
     upper: FloatArray
     distribution: FloatArray
     level: float
+    redrawn: int
 
 
 def ranking_intervals(
@@ -59,9 +65,9 @@ def ranking_intervals(
 ) -> RankingIntervals:
     """Bootstrap intervals of the place of each item in a consensus.
 
-    *Definition.* As many rankings as there are, drawn from them with replacement, make a resample. The
-    interval of an item holds the places it takes in the consensus of the resamples, less the outer
-    ``(1 - level) / 2`` on each side.
+    *Definition.* As many rankings as there are, drawn from them with replacement, make a resample; one in which some
+    item is compared with no other is drawn again. The interval of an item holds the places it takes in the consensus of
+    the resamples, less the outer ``(1 - level) / 2`` on each side.
 
     Parameters
     ----------
@@ -106,6 +112,8 @@ def ranking_intervals(
     from joblib import Parallel, delayed
 
     check_whole_number("n_resamples", n_resamples, at_least=1)
+    if not callable(consensus):
+        raise TypeError(f"consensus is {consensus!r}; give the function itself, such as borda or kemeny")
     if not 0 < level < 1:
         raise ValueError(f"level is {level}, but must lie between 0 and 1")
     source = Rankings(rankings, weights=weights)
@@ -115,42 +123,54 @@ def ranking_intervals(
     # Every resample has a generator of its own, so it does not matter which thread makes it.
     generators = check_generator(random_state).spawn(n_resamples)
 
-    def shares_of_block(start: int) -> FloatArray:
-        total = np.zeros((source.n_items, source.n_items))
+    def shares_of_block(start: int) -> tuple[FloatArray, int]:
+        total, redrawn = np.zeros((source.n_items, source.n_items)), 0
         for number in range(start, min(start + _BLOCK, n_resamples)):
+            resample, again = _resample(source, generators[number])
+            redrawn += again
             try:
-                found = _consensus_positions(consensus, _resample(source, generators[number]))
+                found = _consensus_positions(consensus, resample)
             except ValueError as error:
                 raise ValueError(
                     f"the consensus of resample {number} fails ({error}); items that few rankings hold may fall out of "
                     "a resample: leave them out with Rankings.select([...]), or use a consensus that does without them"
                 ) from error
             total += _shares_of_places(found)
-        return total
+        return total, redrawn
 
     blocks = Parallel(n_jobs=n_jobs, prefer="threads", require="sharedmem")(
         delayed(shares_of_block)(start) for start in range(0, n_resamples, _BLOCK)
     )
-    distribution = np.sum(blocks, axis=0)
+    distribution = np.sum([shares for shares, _ in blocks], axis=0)
     distribution /= n_resamples
+    redrawn = sum(again for _, again in blocks)
     reached = np.cumsum(distribution, axis=1)
     tail = (1 - level) / 2
     lower = 1.0 + np.argmax(reached > tail + _ROUNDING, axis=1)
     upper = 1.0 + np.argmax(reached >= 1 - tail - _ROUNDING, axis=1)
-    return RankingIntervals(source.items, positions, lower, upper, distribution, level)
+    return RankingIntervals(source.items, positions, lower, upper, distribution, level, redrawn)
 
 
 # ---------------------------------------------------------------------------------------------------------------
 
 
-def _resample(rankings: Rankings, rng: np.random.Generator) -> Rankings:
+def _resample(rankings: Rankings, rng: np.random.Generator) -> tuple[Rankings, int]:
+    """Rankings drawn with replacement, and how often they were drawn again because some item fell out."""
     weights = rankings.weights
-    if np.all(weights == np.round(weights)):
-        drawn = rng.multinomial(int(weights.sum()), weights / weights.sum()).astype(np.float64)
-    else:
-        drawn = weights * rng.multinomial(len(weights), np.full(len(weights), 1 / len(weights)))
-    rows = np.flatnonzero(drawn)
-    return Rankings(rankings[rows], weights=drawn[rows])
+    holds = ~np.isnan(rankings.positions)
+    holds &= (holds.sum(axis=1, keepdims=True) > 1) & (weights[:, np.newaxis] > 0)
+    needed = holds.any(axis=0)
+    again = -1
+    complete = False
+    while not complete and again < _MOST_REDRAWS:
+        again += 1
+        if np.all(weights == np.round(weights)):
+            drawn = rng.multinomial(int(weights.sum()), weights / weights.sum()).astype(np.float64)
+        else:
+            drawn = weights * rng.multinomial(len(weights), np.full(len(weights), 1 / len(weights)))
+        rows = np.flatnonzero(drawn)
+        complete = np.array_equal(holds[rows].any(axis=0), needed)
+    return Rankings(rankings[rows], weights=drawn[rows]), again
 
 
 def _consensus_positions(consensus: Callable[[Rankings], Any], rankings: Rankings) -> FloatArray:

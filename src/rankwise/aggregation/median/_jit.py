@@ -58,7 +58,7 @@ def subset_costs(wins, best, low_costs, high_costs):
 
 @kernel
 def order_from_subsets(wins, best):
-    """Read an optimal order back from the dynamic programme, worst item first found."""
+    """Read an optimal order back from the dynamic programme, worst item first; of equal ones the last is the worst."""
     m = len(wins)
     order = np.empty(m, dtype=np.intp)
     chosen = (1 << m) - 1
@@ -71,7 +71,7 @@ def order_from_subsets(wins, best):
                 for j in range(m):
                     if (rest >> j) & 1:
                         cost += wins[i, j]
-                if cost < least:
+                if cost <= least:
                     least = cost
                     order[place] = i
         chosen &= ~(1 << order[place])
@@ -180,55 +180,6 @@ def _move(margins, order, place, active, start, stop):
 
 
 @kernel
-def violated_triangles(x, tolerance, most, most_per_pair):
-    """Three-cycles that a fractional order breaks, most violated first: rows (i, j, l, sign).
-
-    ``x[i, j]`` is 1 where i comes before j. For i < j < l, sign 1 says x_ij + x_jl - x_il > 1 and sign -1 says
-    x_ij + x_jl - x_il < 0. Where very many are broken, only every so manyth is looked at, which bounds the memory.
-    """
-    m = len(x)
-    found = 0
-    for i in range(m):
-        for j in range(i + 1, m):
-            for other in range(j + 1, m):
-                value = x[i, j] + x[j, other] - x[i, other]
-                found += (value > 1 + tolerance) | (value < -tolerance)
-    stride = found // (100 * most) + 1
-    rows = np.empty((found // stride + 1, 4), dtype=np.intp)
-    size = np.empty(found // stride + 1)
-    counter = 0
-    found = 0
-    for i in range(m):
-        for j in range(i + 1, m):
-            for other in range(j + 1, m):
-                value = x[i, j] + x[j, other] - x[i, other]
-                if (value > 1 + tolerance) | (value < -tolerance):
-                    if counter % stride == 0:
-                        rows[found, 0] = i
-                        rows[found, 1] = j
-                        rows[found, 2] = other
-                        rows[found, 3] = 1 if value > 1 else -1
-                        size[found] = value - 1 if value > 1 else -value
-                        found += 1
-                    counter += 1
-    order = np.argsort(-size[:found])
-    used = np.zeros((m, m), dtype=np.intp)
-    kept = np.empty((min(most, found), 4), dtype=np.intp)
-    n_kept = 0
-    for t in range(found):
-        if n_kept == most:
-            break
-        i, j, other = rows[order[t], 0], rows[order[t], 1], rows[order[t], 2]
-        if max(used[i, j], used[j, other], used[i, other]) < most_per_pair:
-            used[i, j] += 1
-            used[j, other] += 1
-            used[i, other] += 1
-            kept[n_kept] = rows[order[t]]
-            n_kept += 1
-    return kept[:n_kept]
-
-
-@kernel
 def strong_components(beats, component):
     """Number the strongly connected components of a graph so that edges lead to larger numbers; how many there are.
 
@@ -297,7 +248,8 @@ def batch_medians(wins, largest):
     n, k, _ = wins.shape
     positions = np.empty((n, k))
     proven = np.ones(n, dtype=np.bool_)
-    beats = np.empty((k, k), dtype=np.bool_)
+    beats = np.empty((k, k), dtype=np.bool_)  # items from last to first, so that open pairs fall in item order
+    last = k - 1
     component = np.empty(k, dtype=np.intp)
     beaten = np.empty(k, dtype=np.intp)
     seen = np.empty(k, dtype=np.bool_)
@@ -313,11 +265,11 @@ def batch_medians(wins, largest):
             for j in range(i):
                 above = matrix[i, j] > matrix[j, i]
                 below = matrix[i, j] < matrix[j, i]
-                beats[i, j] = above
-                beats[j, i] = below
+                beats[last - i, last - j] = above
+                beats[last - j, last - i] = below
                 beaten[i] += below
                 beaten[j] += above
-            beats[i, i] = False
+            beats[last - i, last - i] = False
         transitive = True
         for i in range(k):
             transitive &= not seen[beaten[i]]
@@ -328,7 +280,7 @@ def batch_medians(wins, largest):
         number = strong_components(beats, component)
         start = 0
         for c in range(number):
-            members = np.flatnonzero(component == c)
+            members = np.flatnonzero(component[::-1] == c)
             m = len(members)
             if m == 1:
                 positions[r, members[0]] = start + 1.0

@@ -6,6 +6,7 @@ from typing import Literal, overload
 
 import numpy as np
 
+from rankwise._arguments import check_numbers
 from rankwise._typing import ArrayLike, BoolArray, FloatArray
 from rankwise.aggregation.median import _jit
 
@@ -30,7 +31,8 @@ def kemeny_batch(P: ArrayLike, *, return_proven: bool = False) -> FloatArray | t
     Parameters
     ----------
     P : array-like of shape (n, n_items, n_items)
-        ``P[r, i, j]`` is the weight or probability of i before j. The diagonal is ignored.
+        ``P[r, i, j]`` is the weight or probability of i before j; predicted ones may well lie outside 0 to 1, as only
+        differences count. The diagonal is ignored, and even pairs fall in the order of the items where they can.
     return_proven : bool, default=False
         Whether to return, too, which medians are proven optimal.
 
@@ -47,7 +49,9 @@ def kemeny_batch(P: ArrayLike, *, return_proven: bool = False) -> FloatArray | t
     >>> kemeny_batch([[[0.5, 0.8, 0.6], [0.2, 0.5, 0.3], [0.4, 0.7, 0.5]]])
     array([[1., 3., 2.]])
     """
-    matrices = np.ascontiguousarray(np.asarray(P, dtype=np.float64))
+    if hasattr(P, "tocsr"):
+        raise TypeError("P is a sparse matrix; give dense ones (.toarray()), one per median: (n, n_items, n_items)")
+    matrices = np.ascontiguousarray(check_numbers("P", P))
     if matrices.ndim != 3 or matrices.shape[1] != matrices.shape[2] or matrices.shape[1] == 0:
         raise ValueError(f"P has shape {matrices.shape}; give one square matrix per median: (n, n_items, n_items)")
     off_diagonal = matrices.reshape(len(matrices), -1)

@@ -21,9 +21,9 @@ def majority_components(wins: FloatArray) -> list[IntArray]:
 def ordered_components(edges: BoolArray, score: FloatArray) -> list[IntArray]:
     """Strongly connected components in an order that all edges between them follow.
 
-    Where edges leave it open, items of higher score come first.
+    Where edges leave it open, items of higher score come first, and of equal score those with the smaller number.
     """
-    ascending = np.argsort(score, kind="stable")
+    ascending = np.argsort(-score, kind="stable")[::-1]
     label = np.empty(len(score), dtype=np.intp)
     number = _jit.strong_components(np.ascontiguousarray(edges[np.ix_(ascending, ascending)]), label)
     component = np.empty_like(label)

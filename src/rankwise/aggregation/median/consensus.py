@@ -15,7 +15,7 @@ from rankwise._typing import ArrayLike, FloatArray, IntArray, RandomState
 from rankwise.aggregation.median import _jit
 from rankwise.aggregation.median.buckets.consensus import bucket_consensus
 from rankwise.aggregation.median.components import majority_components
-from rankwise.aggregation.median.linear import prove
+from rankwise.aggregation.median.proof.linear import prove
 from rankwise.aggregation.median.result import Consensus
 from rankwise.aggregation.median.search import Bounds, Clock, shake
 from rankwise.aggregation.median.tails import OnlyOrder, SetTails, Tails, optimal_orders, settled_tails
@@ -32,7 +32,8 @@ _AUTO_ITEMS_LP = 600
 # ... and over more than this, a look at all triples for broken ones takes many seconds.
 MOST_ITEMS_LP = 2000
 _AUTO_TIME_LIMIT = 60.0
-_SHAKES = 2_000
+# A short search at first, as linear programmes often find the best order themselves; a long one if not.
+_SHAKES = 200
 _LONG_SHAKES = 30_000
 # So many beginnings of orders are looked at to find out whether there is more than one optimal order.
 _MOST_BEGINNINGS = 5_000
@@ -63,16 +64,16 @@ def kemeny(
     Parameters
     ----------
     rankings_or_matrix : Rankings, array-like of positions (n_rankings, n_items), PreferenceMatrix, or square array
-        Rankings of any kind, or the weights w of the preferences "row before column" (the diagonal, below 1, tells
-        a matrix from positions).
+        Rankings of any kind (the weights of a Rankings count), or the weights w of the preferences "row before
+        column" (the diagonal, below 1, tells a matrix from positions).
     method : {"auto", "exact", "dp", "ilp", "local-search"}, default="auto"
         "auto" and "exact" split the items into components of the majority graph and prove each one optimal by a
         dynamic programme (few items) or linear and integer programmes; "dp" and "ilp" insist on one of these;
         "local-search" only searches, and bounds the gap by the pairs. With ties allowed, components of up to 15
         items ("dp" and "exact": 18) are proven by a dynamic programme; larger ones are searched.
     time_limit : float, optional
-        Seconds after which the best ranking found is returned with its gap. By default 60 for "auto", and no limit
-        else.
+        Seconds after which the best ranking found is returned with its gap, once the pairs are counted. By default 60
+        for "auto" and "local-search", and no limit else.
     ties : {"none", "allow"}, default="none"
         Whether the consensus is a full ranking, or may tie items. A square array of weights says nothing of ties in
         the rankings; a `PreferenceMatrix` does.
@@ -119,7 +120,7 @@ def kemeny(
 def clock_for(time_limit: float | None, method: Method) -> Clock:
     """The time that a consensus may take."""
     if time_limit is None:
-        return Clock(_AUTO_TIME_LIMIT if method == "auto" else None)
+        return Clock(_AUTO_TIME_LIMIT if method in ("auto", "local-search") else None)
     return Clock(check_real_number("time_limit", time_limit, infinite=True))
 
 

@@ -27,7 +27,7 @@ class Consensus:
     optimal : bool
         Whether the cost is proven to be the lowest.
     gap : float
-        (cost - lower_bound) / cost: how much lower the lowest cost might be; 0 where optimal.
+        (cost - lower_bound) / cost: the share of the cost that another ranking might save; 0 where optimal.
     components : tuple of tuples of int
         Items by component, best component first: some consensus of lowest cost keeps them one after the other, as
         the majorities between any two of them want. Where all are single, majorities alone order the items.
@@ -53,5 +53,11 @@ class Consensus:
         for place, item in enumerate(order):
             joint = " ~ " if place and self.positions[item] == self.positions[order[place - 1]] else " > "
             text += (joint if place else "") + str(self.items[item])
-        proof = "proven optimal" if self.optimal else f"not proven, at most {100 * self.gap:.3g} % above the optimum"
-        return f"Consensus: {text}\n  cost {self.cost:,.10g}, {proof} ({self.method})"
+        return f"Consensus: {text}\n  cost {self.cost:,.10g}, {self._proof()} ({self.method})"
+
+    def _proof(self) -> str:
+        if self.optimal:
+            return "proven optimal"
+        if self.lower_bound > 0:
+            return f"not proven, at most {100 * (self.cost / self.lower_bound - 1):.3g} % above the optimum"
+        return "not proven, and nothing is known of the optimum"

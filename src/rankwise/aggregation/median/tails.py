@@ -57,7 +57,7 @@ class SetTails:
 
     def __init__(self, wins: FloatArray, best: FloatArray | dict[int, float], free: BoolArray) -> None:
         self._wins = [
-            dict(zip(np.flatnonzero(row).tolist(), cost[row].tolist(), strict=True))
+            list(zip(np.flatnonzero(row).tolist(), cost[row].tolist(), strict=True))
             for row, cost in zip(free, wins, strict=True)
         ]
         self._best = best
@@ -70,11 +70,13 @@ class SetTails:
         for item in _members(remaining):
             rest = remaining ^ (1 << item)
             cost = self._best.get(rest, np.inf) if isinstance(self._best, dict) else self._best[rest]
-            if cost <= allowed:
-                cost += sum(weight for other, weight in self._wins[item].items() if (rest >> other) & 1)
-                if cost <= allowed:
-                    found.append(item)
+            if cost <= allowed and cost + self.cost_after(item, rest) <= allowed:
+                found.append(item)
         return found
+
+    def cost_after(self, item: int, chosen: int) -> float:
+        """What an item pays that comes after a set of others, for its free pairs."""
+        return sum([weight for other, weight in self._wins[item] if (chosen >> other) & 1])
 
 
 def settled_tails(wins: FloatArray, order: IntArray, settled: BoolArray, most: int) -> SetTails | None:
@@ -94,15 +96,13 @@ def settled_tails(wins: FloatArray, order: IntArray, settled: BoolArray, most: i
         How many sets to look at.
     """
     m = len(order)
-    before = _settled_before(order, settled)
-    free = ~np.eye(m, dtype=bool)
-    for item in range(m):
-        for other in _members(before[item]):
-            free[item, other] = free[other, item] = False
-    earliest = np.array([before[item].bit_count() for item in range(m)])
+    ahead = _closure(order, settled)
+    free = ~(ahead | ahead.T | np.eye(m, dtype=bool))
+    earliest = ahead.sum(axis=0)
     latest = earliest + free.sum(axis=1)
-    weights = [[(other, wins[item, other]) for other in np.flatnonzero(free[item]).tolist()] for item in range(m)]
+    before = [int.from_bytes(bits.tobytes(), "little") for bits in np.packbits(ahead.T, axis=1, bitorder="little")]
     best: dict[int, float] = {0: 0.0}
+    tails = SetTails(wins, best, free)
     layer = {0: 0.0}
     for size in range(m):
         possible = np.flatnonzero((earliest <= size) & (size <= latest)).tolist()
@@ -112,14 +112,14 @@ def settled_tails(wins: FloatArray, order: IntArray, settled: BoolArray, most: i
                 if (chosen >> item) & 1 or before[item] & ~chosen:
                     continue
                 grown = chosen | (1 << item)
-                total = cost + sum(weight for other, weight in weights[item] if (chosen >> other) & 1)
+                total = cost + tails.cost_after(item, chosen)
                 if total < following.get(grown, np.inf):
                     following[grown] = total
             if len(best) + len(following) > most:
                 return None
         best |= following
         layer = following
-    return SetTails(wins, best, free)
+    return tails
 
 
 def optimal_orders(wins: FloatArray, components: list[IntArray], tails: list[Tails]) -> Iterator[IntArray]:
@@ -135,7 +135,8 @@ def optimal_orders(wins: FloatArray, components: list[IntArray], tails: list[Tai
         label[items], number[items] = c, np.arange(len(items))
     across = majority(wins) & (label[:, None] != label[None, :])
     beaten_left = across.sum(axis=1)
-    losing_to = [np.flatnonzero(across[:, item]) for item in range(n)]
+    loser, winner = np.nonzero(across.T)
+    losing_to = np.split(winner, np.searchsorted(loser, np.arange(1, n)))
     remaining = [(1 << len(items)) - 1 for items in components]
     order = np.empty(n, dtype=np.intp)
 
@@ -170,13 +171,12 @@ def optimal_orders(wins: FloatArray, components: list[IntArray], tails: list[Tai
 # ---------------------------------------------------------------------------------------------------------------
 
 
-def _settled_before(order: IntArray, settled: BoolArray) -> list[int]:
-    """For each item those settled before it, as bits; what is before these is before it, too."""
-    before = [0] * len(order)
-    for item in order.tolist():
-        for other in np.flatnonzero(settled[:, item]).tolist():
-            before[item] |= before[other] | (1 << other)
-    return before
+def _closure(order: IntArray, settled: BoolArray) -> BoolArray:
+    """Pairs that are settled, if only by way of others: what is before an item's predecessors is before it, too."""
+    ahead = settled.copy()
+    for item in order:
+        ahead[:, item] |= ahead[:, ahead[:, item]].any(axis=1)
+    return ahead
 
 
 def _members(chosen: int) -> Iterator[int]:

@@ -1,7 +1,7 @@
-"""Proof by linear programming: bounds from 3-cycle inequalities, and integer programmes where they leave a gap.
+"""Proof by linear programming: bounds from few inequalities, and integer programmes where they leave a gap.
 
-One variable per pair i < j says whether i comes before j. An order satisfies 0 <= x_ij + x_jl - x_il <= 1 for every
-i < j < l; these rows are added only where the current solution breaks them. All orders differ in cost by multiples of
+One variable per pair i < j says whether i comes before j. Inequalities that all orders satisfy are added only where the
+current solution breaks them: triangles first, then odd cycles of triangles. All orders differ in cost by multiples of
 one number g (1 for whole numbers of votes, 2 if these are even in number), so a bound closer than g proves an
 order optimal without integrality.
 """
@@ -9,21 +9,28 @@ order optimal without integrality.
 from __future__ import annotations
 
 from collections.abc import Callable
+from threading import Thread
 from typing import Any
 
 import numpy as np
 
 from rankwise._typing import BoolArray, FloatArray, IntArray
-from rankwise.aggregation.median import _jit
+from rankwise.aggregation.median.proof.inequalities import (
+    TOLERANCE,
+    Inequalities,
+    broken_odd_cycles,
+    broken_triangles,
+)
 from rankwise.aggregation.median.search import Bounds, Clock
 
-_TOLERANCE = 1e-6
-_MOST_PER_PAIR = 3
-_MOST_PER_ITEM = 6
 # Rows that have been slack are dropped, so that the programme stays small; they come back if broken again.
 _SLACK = 1e-3
+# Odd cycles are added as long as a round of them leaves no more than this share of the gap.
+_WORTH_WHILE = 0.95
 # Seconds of linear programmes before a longer search.
 _PATIENCE = 5.0
+# Programmes of so few pairs take less time than a thread.
+_QUICK = 500
 # Seconds between looks whether an interrupt waits.
 _LOOK_UP = 0.1
 
@@ -39,7 +46,7 @@ def prove(bounds: Bounds, clock: Clock, search: Callable[[], None]) -> BoolArray
     programme.relax(bounds, clock.at_most(min(_PATIENCE, clock.left / 2)))
     if not bounds.proven:
         search()
-        programme.relax(bounds, clock)
+        programme.tighten(bounds, clock)
     if not bounds.proven and not clock.over:
         programme.branch(bounds, clock)
     return programme.settled_pairs(bounds.cost)
@@ -54,7 +61,7 @@ class _Programme:
         self.wins = wins
         m = len(wins)
         self.first, self.second = np.triu_indices(m, 1)
-        self.column = np.zeros((m, m), dtype=np.int32)
+        self.column: IntArray = np.zeros((m, m), dtype=np.intp)
         self.column[self.first, self.second] = np.arange(len(self.first))
         # cost = sum of wins[i, j] (j before i everywhere) + sum of cost_ij x_ij
         self.constant = float(wins[self.first, self.second].sum())
@@ -71,26 +78,41 @@ class _Programme:
         self.status = highspy.HighsModelStatus
         self.integer = int(highspy.HighsVarType.kInteger)
         self.is_integer = False
+        self.lower, self.upper = np.zeros(0), np.zeros(0)  # of the rows
         # Of the last linear programme solved: its bound, its solution, and what turning a pair adds to the bound.
         self.relaxed = -np.inf
         self.values = self.reduced = np.zeros(n)
 
-    def relax(self, bounds: Bounds, clock: Clock) -> None:
-        """Solve, add the most violated triangles, and repeat; every solution also suggests an order."""
+    def relax(self, bounds: Bounds, clock: Clock) -> bool:
+        """Solve, add the most violated triangles, and repeat; every solution also suggests an order.
+
+        Returns whether time was enough.
+        """
         while True:
             if not self._run(clock) or self.solver.getModelStatus() != self.status.kOptimal:
-                return
+                return False
             solution = self.solver.getSolution()
             self.relaxed = self.constant + self.solver.getInfo().objective_function_value
             self.values, self.reduced = np.asarray(solution.col_value), np.asarray(solution.col_dual)
             bounds.lower = max(bounds.lower, self.relaxed)
             x = self._solution()
             bounds.offer(np.argsort(-x.sum(axis=1), kind="stable"))
-            triangles = self._violated(x)
+            triangles = broken_triangles(x, self.column)
             if bounds.proven or len(triangles) == 0:
-                return
+                return True
             self._drop_slack_rows()
             self._add(triangles)
+
+    def tighten(self, bounds: Bounds, clock: Clock) -> None:
+        """Add odd cycles of triangles, too, while this narrows the gap well."""
+        gap = np.inf
+        while self.relax(bounds, clock) and not bounds.proven and bounds.cost - self.relaxed < _WORTH_WHILE * gap:
+            gap = bounds.cost - self.relaxed
+            cycles = broken_odd_cycles(self._solution(), self.column)
+            if len(cycles) == 0:
+                return
+            self._drop_slack_rows()
+            self._add(cycles)
 
     def branch(self, bounds: Bounds, clock: Clock) -> None:
         """Fix what the reduced costs allow, then solve integer programmes until one breaks no triangle."""
@@ -116,7 +138,7 @@ class _Programme:
                 return
             x = self._solution()
             bounds.offer(np.argsort(-x.sum(axis=1), kind="stable"))
-            triangles = self._violated(np.round(x))
+            triangles = broken_triangles(np.round(x), self.column)
             if bounds.proven:
                 return
             if len(triangles) == 0:
@@ -137,8 +159,8 @@ class _Programme:
     def _forced(self, cost: float) -> tuple[IntArray, IntArray]:
         """Variables that are 0, and that are 1, in all orders up to this cost: turning one alone would exceed it."""
         allowed = cost - self.relaxed + 1e-6
-        zero = np.flatnonzero((self.values < _TOLERANCE) & (self.reduced > allowed))
-        one = np.flatnonzero((self.values > 1 - _TOLERANCE) & (-self.reduced > allowed))
+        zero = np.flatnonzero((self.values < TOLERANCE) & (self.reduced > allowed))
+        one = np.flatnonzero((self.values > 1 - TOLERANCE) & (-self.reduced > allowed))
         return zero, one
 
     def _run(self, clock: Clock) -> bool:
@@ -147,16 +169,20 @@ class _Programme:
             return False
         # HiGHS holds the limit against the time of all runs of a linear programme, but of one integer programme.
         self.solver.setOptionValue("time_limit", left if self.is_integer else self.solver.getRunTime() + left)
-        # In a thread of its own the solver does not keep an interrupt from us.
-        self.solver.startSolve()
+        if len(self.first) <= _QUICK:
+            self.solver.solve()
+            return True
+        # In a thread of its own the solver does not keep an interrupt from us. (HiGHS can start one, too, but only one
+        # in the whole process.)
+        thread = Thread(target=self.solver.solve, daemon=True)
+        thread.start()
         try:
-            while not self.solver.wait(_LOOK_UP)[0]:
-                pass
+            while thread.is_alive():
+                thread.join(_LOOK_UP)
         except KeyboardInterrupt:
             clock.stop()
             self.solver.cancelSolve()
-            while not self.solver.wait(_LOOK_UP)[0]:
-                pass
+            thread.join()
         return True
 
     def _solution(self) -> FloatArray:
@@ -166,25 +192,22 @@ class _Programme:
         x[self.second, self.first] = 1 - values
         return x
 
-    def _violated(self, x: FloatArray) -> IntArray:
-        return _jit.violated_triangles(x, _TOLERANCE, _MOST_PER_ITEM * len(x), _MOST_PER_PAIR)
-
-    def _add(self, triangles: IntArray) -> None:
-        i, j, other = triangles[:, 0], triangles[:, 1], triangles[:, 2]
-        columns = np.stack([self.column[i, j], self.column[j, other], self.column[i, other]], axis=1)
-        n = len(triangles)
+    def _add(self, rows: Inequalities) -> None:
         self.solver.addRows(
-            n,
-            np.zeros(n),
-            np.ones(n),
-            3 * n,
-            np.arange(0, 3 * n, 3, dtype=np.int32),
-            np.ascontiguousarray(columns.ravel(), dtype=np.int32),
-            np.tile([1.0, 1.0, -1.0], n),
+            len(rows),
+            rows.lower,
+            rows.upper,
+            len(rows.values),
+            rows.starts.astype(np.int32),
+            rows.columns.astype(np.int32),
+            rows.values,
         )
+        self.lower, self.upper = np.append(self.lower, rows.lower), np.append(self.upper, rows.upper)
 
     def _drop_slack_rows(self) -> None:
         values = np.asarray(self.solver.getSolution().row_value)
-        slack = np.flatnonzero((values > _SLACK) & (values < 1 - _SLACK)).astype(np.int32)
-        if len(slack):
-            self.solver.deleteRows(len(slack), slack)
+        slack = (values > self.lower + _SLACK) & (values < self.upper - _SLACK)
+        if slack.any():
+            index = np.flatnonzero(slack).astype(np.int32)
+            self.solver.deleteRows(len(index), index)
+            self.lower, self.upper = self.lower[~slack], self.upper[~slack]

@@ -6,6 +6,9 @@ import numpy as np
 
 from rankwise._numba import kernel
 
+# Below this a sum of shares has lost digits.
+_TOO_SMALL = 1e-200
+
 # -- footrule: open ends --------------------------------------------------------------------------------------------
 
 
@@ -159,22 +162,36 @@ def placement_particles(cost, theta, uniforms, resampling):
     total = np.zeros(n)
     log_weight = np.zeros(n)
     log_scale = 0.0
-    share = np.empty(k)
+    gain = np.empty(k)
+    rise = np.empty(k)
+    own_share = np.empty(k)
     for p in range(k):
+        for j in range(k):
+            later = cost[p + 1, j] if (j <= p) & (p + 1 < k) else 0.0
+            gain[j] = theta * (later - cost[p, j])
+            rise[j] = later - (cost[p, j] if j < p else 0.0)
+        common_largest = gain.max()
+        common_share = np.exp(gain - common_largest)
         for r in range(n):
-            largest = -np.inf
+            largest = common_largest
+            share = common_share
             due = 0.0  # by how much the price of the targets left behind rises
-            for j in range(k):
-                if not taken[r, j]:
-                    later = cost[p + 1, j] if (j <= p) & (p + 1 < k) else 0.0
-                    share[j] = theta * (later - cost[p, j])
-                    largest = max(largest, share[j])
-                    due += later - (cost[p, j] if j < p else 0.0)
             normalizer = 0.0
             for j in range(k):
                 if not taken[r, j]:
-                    share[j] = np.exp(share[j] - largest)
+                    due += rise[j]
                     normalizer += share[j]
+            if normalizer < _TOO_SMALL:  # the targets with the largest gain are all taken
+                largest = -np.inf
+                for j in range(k):
+                    if not taken[r, j]:
+                        largest = max(largest, gain[j])
+                share = own_share
+                normalizer = 0.0
+                for j in range(k):
+                    if not taken[r, j]:
+                        share[j] = np.exp(gain[j] - largest)
+                        normalizer += share[j]
             log_weight[r] += np.log(normalizer) + largest - theta * due
             u = uniforms[r, p] * normalizer
             chosen = -1

@@ -1,0 +1,104 @@
+"""Lambda gradients from their definition: every pair of a query is exchanged, and the metric computed anew."""
+
+from __future__ import annotations
+
+from itertools import permutations, product
+
+import numpy as np
+
+BINARY = ("map", "mrr", "precision", "recall", "hit_rate")
+
+
+def metric_of(name, grades, k, ideal_places=None, highest=None):
+    """Value of a ranking given by the grades from best place to worst."""
+    places = np.arange(1, len(grades) + 1)
+    counts = places <= k
+    relevant = grades > 0
+    if name in ("ndcg", "dcg"):
+        gains = 2.0**grades - 1
+        value = np.sum(gains / np.log2(places + 1) * counts)
+        if name == "dcg":
+            return value
+        best = np.sort(gains)[::-1] / np.log2(places + 1) * (places <= min(k, ideal_places))
+        return value / best.sum() if best.sum() > 0 else 0.0
+    if name == "precision":
+        return np.sum(relevant * counts) / k
+    if name == "recall":
+        return np.sum(relevant * counts) / relevant.sum() if relevant.any() else 0.0
+    if name == "hit_rate":
+        return float(np.any(relevant & counts))
+    if name == "mrr":
+        hits = places[relevant & counts]
+        return 1 / hits[0] if len(hits) else 0.0
+    if name == "map":
+        precision = np.cumsum(relevant) / places
+        return np.sum(precision * relevant * counts) / relevant.sum() if relevant.any() else 0.0
+    if name == "err":
+        stop = (2.0**grades - 1) / 2.0**highest
+        value, reached = 0.0, 1.0
+        for place, r in zip(places, stop, strict=True):
+            value += reached * r / place * (place <= k)
+            reached *= 1 - r
+        return value
+    raise ValueError(name)
+
+
+def pair_weight(name, grades, order, a, b, k, truncation, highest):
+    """Weight of the pair at places a < b (from 0) of the ranking ``order``."""
+    if a >= truncation:
+        return 0.0
+    if name == "none":
+        return 1.0
+    if name == "lambdaloss":
+        gains = 2.0**grades - 1
+        best = np.sum((np.sort(gains)[::-1] / np.log2(np.arange(2, len(gains) + 2)))[: min(k, truncation)])
+        apart = 1 / np.log2(b - a + 1) - 1 / np.log2(b - a + 2)
+        return abs(gains[order[a]] - gains[order[b]]) * apart / best if best > 0 else 0.0
+    ranked = grades[list(order)]
+    exchanged = ranked.copy()
+    exchanged[[a, b]] = ranked[[b, a]]
+    values = [metric_of(name, r, k, truncation, highest) for r in (ranked, exchanged)]
+    return abs(values[1] - values[0])
+
+
+def orders_of(score):
+    """All orders of the rows by descending score, one for each way to break ties."""
+    blocks = [np.flatnonzero(score == value) for value in np.unique(score)[::-1]]
+    for parts in product(*(permutations(block) for block in blocks)):
+        yield [row for part in parts for row in part]
+
+
+def weight_matrix(name, grades, score, k=None, truncation=None, highest=None):
+    """W[i, j]: weight of i against j where i is more relevant, averaged over the orders of ties; else 0."""
+    n = len(grades)
+    k = n if k is None else k
+    truncation = n if truncation is None else truncation
+    level = (grades > 0).astype(float) if name in BINARY else grades
+    weights = np.zeros((n, n))
+    orders = list(orders_of(score))
+    for order in orders:
+        for a in range(n):
+            for b in range(a + 1, n):
+                value = pair_weight(name, grades, order, a, b, k, truncation, highest)
+                i, j = (order[a], order[b]) if level[order[a]] > level[order[b]] else (order[b], order[a])
+                if level[i] > level[j]:
+                    weights[i, j] += value / len(orders)
+    return weights
+
+
+def pairwise_loss(weights, score, sigma=1.0):
+    """Logistic loss of the pairs with these weights."""
+    gaps = score[:, None] - score[None, :]
+    return np.sum(weights * np.logaddexp(0, -sigma * gaps))
+
+
+def gradients(weights, score, sigma=1.0):
+    """First and second derivatives of the loss, pair by pair."""
+    slope, bend = np.zeros(len(score)), np.zeros(len(score))
+    for i, j in np.argwhere(weights > 0):
+        wrong = 1 / (1 + np.exp(sigma * (score[i] - score[j])))
+        slope[i] -= sigma * weights[i, j] * wrong
+        slope[j] += sigma * weights[i, j] * wrong
+        bend[i] += sigma**2 * weights[i, j] * wrong * (1 - wrong)
+        bend[j] += sigma**2 * weights[i, j] * wrong * (1 - wrong)
+    return slope, bend
