@@ -11,6 +11,7 @@ matplotlib.use("agg")
 
 import matplotlib.pyplot as plt
 import numpy as np
+from sklearn.linear_model import Ridge
 
 from rankwise import Rankings
 from rankwise.aggregation import MallowsMixture, borda, kemeny, ranking_intervals
@@ -20,11 +21,21 @@ from rankwise.datasets import (
     make_partial,
     make_retrieval,
     make_sparse_label_ranking,
+    make_symbolic_regression,
     sample_mallows,
 )
 from rankwise.distances import pairwise_distances
+from rankwise.label_ranking import RankingForest, RankingTree
+from rankwise.ltr import LambdaMART, LinearRanker
 from rankwise.metrics import kendall_tau_score, ndcg_score
-from rankwise.plots import PairwisePreferenceDisplay, PositionHeatmapDisplay
+from rankwise.plots import (
+    FeatureImportanceDisplay,
+    PairwisePreferenceDisplay,
+    PositionHeatmapDisplay,
+    RankingTreeDisplay,
+)
+from rankwise.screening import ConcordanceSelector, SymbolicFeatures, concordant_divergence
+from rankwise.trees import LeastSquaresTree
 
 FOLDER = Path(__file__).parent / "pictures"
 # The colours of Okabe and Ito, which stay apart for every common kind of colour blindness.
@@ -42,7 +53,20 @@ STYLE = {
 
 def main() -> None:
     FOLDER.mkdir(exist_ok=True)
-    pictures = (index, rankings, files, distances, agreement, aggregation, retrieval, datasets, command_line)
+    pictures = (
+        index,
+        rankings,
+        files,
+        distances,
+        agreement,
+        aggregation,
+        label_ranking,
+        screening,
+        learning_to_rank,
+        retrieval,
+        datasets,
+        command_line,
+    )
     with plt.rc_context(STYLE):
         for picture in pictures:
             figure = picture()
@@ -186,6 +210,78 @@ def aggregation() -> Any:
     right.set_xticks(range(3), labels=["one group", "consensus of all", "the other"])
     right.tick_params(length=0)
     right.invert_yaxis()
+    return figure
+
+
+def label_ranking() -> Any:
+    """A tree of drinks by age and city, and what a forest goes by."""
+    import pandas as pd
+
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"age": rng.integers(18, 80, 400), "city": rng.choice(["Bonn", "Oslo", "Rome"], 400)})
+    liking = {"tea": X.age / 20, "coffee": 1 + 2 * (X.city == "Oslo"), "juice": 4 - X.age / 20, "water": 1}
+    y = Rankings.from_scores(pd.DataFrame(liking) + rng.gumbel(0, 0.5, (400, 4)))
+    figure, (left, right) = plt.subplots(1, 2, figsize=(8.4, 1.9), width_ratios=[2, 1])
+    tree = RankingTree(max_depth=2, min_samples_leaf=20).fit(X[:300], y[:300])
+    RankingTreeDisplay.from_estimator(tree, ax=left)
+    forest = RankingForest(min_samples_leaf=5, random_state=0).fit(X[:300], y[:300])
+    FeatureImportanceDisplay.from_estimator(forest, ax=right)
+    right.set_title("a forest of such trees")
+    return figure
+
+
+def screening() -> Any:
+    """What rank classes are good for, and how deep a tree must be to rank."""
+    variances = np.array([0.01, 0.1, 1, 10])
+    figure, (left, right) = plt.subplots(1, 2, figsize=(8.4, 3.2))
+    for dedupe, colour, marker in ((True, BLUE, "o"), (False, ORANGE, "^")):
+        selector = ConcordanceSelector(3, dedupe=dedupe, features=SymbolicFeatures("bu"))
+        covered = []
+        for variance in variances:
+            runs = [make_symbolic_regression(noise=variance**0.5, random_state=seed)[:2] for seed in range(30)]
+            covered.append(np.mean([selector.fit(X, y).get_support()[[0, 2]].all() for X, y in runs]))
+        name = "one feature per rank class" if dedupe else "the three best"
+        left.plot(variances, covered, color=colour, marker=marker, label=name)
+    left.set(xscale="log", ylim=(-0.05, 1.05), xlabel="variance of the noise", ylabel="share of 30 runs")
+    left.set_title("Three features that hold both variables of the law")
+    left.legend()
+    depths = np.arange(1, 9)
+    for n, colour, marker in ((100, ORANGE, "^"), (1000, BLUE, "o")):
+        losses = []
+        for seed in range(10):
+            X, y, _ = make_symbolic_regression(n, noise=1, random_state=seed)
+            new, _, bunch = make_symbolic_regression(1000, random_state=100 + seed)
+            trees = [LeastSquaresTree(max_depth=int(depth)).fit(X, y) for depth in depths]
+            losses.append([concordant_divergence(t.predict(new), bunch.signal, normalize=True) for t in trees])
+        right.plot(depths, np.mean(losses, axis=0), color=colour, marker=marker, label=f"{n:,} rows")
+    right.set(xlabel="depth of the tree", ylabel="gain lost, share of the best", ylim=(0, None))
+    right.set_title("How well a regression tree ranks new rows")
+    right.legend()
+    return figure
+
+
+def learning_to_rank() -> Any:
+    """What three rankers make of ever more queries."""
+    X, y, qid, _ = make_retrieval(900, 10, random_state=0)
+    test, sizes = qid > 800, [25, 50, 100, 200, 400, 800]
+    rankers = {
+        "LambdaMART": (LambdaMART(150, n_draws=2, random_state=0), BLUE, "o"),
+        "LinearRanker": (LinearRanker(random_state=0), GREEN, "s"),
+        "regression without queries": (Ridge(), ORANGE, "^"),
+    }
+    figure, ax = plt.subplots(figsize=(5.6, 3.2))
+    for name, (ranker, color, marker) in rankers.items():
+        values = []
+        for size in sizes:
+            train = qid <= size
+            queries = {} if isinstance(ranker, Ridge) else {"qid": qid[train]}
+            score = ranker.fit(X[train], y[train], **queries).predict(X[test])
+            values.append(ndcg_score(y[test], score, qid[test], k=10, gain="exp"))
+        ax.plot(sizes, values, color=color, marker=marker, label=name)
+    ax.set(xscale="log", xlabel="queries to learn from", ylabel="NDCG@10 of 100 other queries")
+    ax.set_xticks(sizes, sizes)
+    ax.minorticks_off()
+    ax.legend()
     return figure
 
 

@@ -14,7 +14,7 @@ from rankwise import Rankings
 from rankwise.cli import quickstart as module
 from rankwise.cli.quickstart import Quickstart, analyse
 from rankwise.cli.sources import Source
-from rankwise.cli.tables import tables_of
+from rankwise.cli.tables import tables_of, tree_lines, tree_note
 from rankwise.datasets import load_label_ranking
 
 NAN = float("nan")
@@ -117,14 +117,13 @@ def look_at(rows: list[list[float]], monkeypatch: pytest.MonkeyPatch, n_features
     return result
 
 
-def test_incomplete_rankings_go_without_the_regressors(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_incomplete_rankings_are_learnt_from(monkeypatch: pytest.MonkeyPatch) -> None:
     result = look_at([[1, 2, 3], [2, 1, NAN], [1, 1, 2], [1, NAN, float("inf")]] * 10, monkeypatch)
     assert (result.description.n_with_ties, result.description.n_with_unlisted) == (10, 10)
     assert result.description.n_with_missing == 20
-    assert len(result.baselines) == 1
-    shown = str(tables_of(result))
-    assert "20 (50%)" in shown
-    assert "need rankings without missing items" in shown
+    assert len(result.baselines) == 3
+    assert result.baselines_left_out == ""
+    assert "20 (50%)" in str(tables_of(result))
 
 
 @pytest.mark.parametrize("n", [1, 3, 5])
@@ -137,7 +136,7 @@ def test_few_rankings_go_without_baselines(n: int, monkeypatch: pytest.MonkeyPat
 
 def test_neighbours_are_no_more_than_the_training_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     names = [baseline.name for baseline in look_at([[1, 2, 3], [2, 1, 3], [3, 1, 2]] * 4, monkeypatch).baselines]
-    assert names[1] == "9 nearest neighbours on positions"  # of 12 rows, the largest fold tests 3
+    assert names[1] == "9 nearest neighbours"  # of 12 rows, the largest fold tests 3
 
 
 def test_without_features_there_is_nothing_to_learn_from(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -162,6 +161,67 @@ def test_missing_features_are_filled_in(monkeypatch: pytest.MonkeyPatch) -> None
     assert len(analyse("mine").baselines) == 3
 
 
+@pytest.fixture
+def by_city(monkeypatch: pytest.MonkeyPatch) -> Quickstart:
+    """Romans like 0 best, others 2; ages say nothing, and some cities are unknown."""
+    cities = ["Rome", "Bonn", "Rome", "Oslo", None] * 12
+    rows = [[1, 2, 3] if city == "Rome" else [3, 2, 1] for city in cities]
+    ages = [float(20 + 7 * i % 50) for i in range(60)]
+    X = np.column_stack([np.array(ages, dtype=object), np.array(cities, dtype=object)])
+    source = Source(Rankings(rows), X, ["age", "city"], [], (1,))
+    monkeypatch.setattr(module.sources, "load", lambda name: source)
+    return analyse("mine")
+
+
+def test_texts_are_categories(by_city: Quickstart) -> None:
+    constant, neighbours, forest = (baseline.tau for baseline in by_city.baselines)
+    assert constant < 0.5 < 0.9 < min(neighbours, forest) <= 1
+    assert "city in {" in by_city.tree
+    assert "age" not in by_city.tree
+
+
+def test_the_tree_can_be_read(result: Quickstart) -> None:
+    assert result.fitted_tree is not None
+    assert result.tree == result.fitted_tree.export_text()
+    assert 1 < result.fitted_tree.get_n_leaves() <= 8
+    assert "petal" in result.tree
+    assert result.as_dict()["tree"] == result.tree
+    assert tree_lines(result) == result.tree.splitlines()
+    assert tree_note(result).startswith("conditions")
+
+
+def test_noise_grows_no_tree(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = np.argsort(np.random.default_rng(0).random((100, 3)), axis=1) + 1.0
+    result = look_at(rows.tolist(), monkeypatch)
+    assert result.fitted_tree is not None
+    assert result.fitted_tree.get_n_leaves() == 1
+    assert tree_note(result).startswith("none: no condition")
+
+
+def test_without_baselines_there_is_no_tree(monkeypatch: pytest.MonkeyPatch) -> None:
+    result = look_at([[1, 2, 3], [2, 1, 3]], monkeypatch)
+    assert result.fitted_tree is None
+    assert result.tree == ""
+    assert tree_lines(result) == []
+
+
+def test_lines_of_many_items_are_cut_but_keep_the_size(monkeypatch: pytest.MonkeyPatch) -> None:
+    result = look_at([list(range(1, 101))] * 12, monkeypatch)
+    assert result.tree.endswith("> 99  (n=12)")
+    (line,) = tree_lines(result)
+    assert len(line) < 180
+    assert line.endswith(" ...  (n=12)")
+
+
+def test_of_many_items_fewer_rankings_are_learnt(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "_FEWEST_ROWS", 20)
+    monkeypatch.setattr(module, "_MOST_PAIRS", 90)
+    result = look_at([[1, 2, 3]] * 30 + [[3, 2, 1]] * 30, monkeypatch)
+    assert result.n_learned == 30
+    assert result.agreement.n_compared == 60
+    assert "of a sample of 30 rankings" in tree_note(result)
+
+
 def test_an_item_that_nobody_compares_is_left_out_of_the_consensus(monkeypatch: pytest.MonkeyPatch) -> None:
     result = look_at([[1, 2, NAN, NAN], [1, 2, NAN, NAN], [NAN, NAN, NAN, 1]], monkeypatch)
     assert [(standing.item, standing.mean_rank) for standing in result.consensus] == [("0", 1), ("1", 2)]
@@ -170,7 +230,14 @@ def test_an_item_that_nobody_compares_is_left_out_of_the_consensus(monkeypatch: 
 
 
 def test_an_item_that_only_some_folds_compare(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert len(look_at([[1, 2, NAN]] * 11 + [[1, 2, 3]], monkeypatch).baselines) == 1
+    assert len(look_at([[1, 2, NAN]] * 11 + [[1, 2, 3]], monkeypatch).baselines) == 3
+
+
+def test_a_fold_whose_training_rows_compare_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    # The one ranking that compares is in the test fold once: nothing is predicted then, and nothing judged.
+    result = look_at([[1, NAN]] * 11 + [[1, 2]], monkeypatch)
+    assert result.baselines == []
+    assert "tie all" in str(tables_of(result))
 
 
 def test_rankings_that_compare_nothing_are_an_error(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,6 +13,7 @@ from rankwise import Rankings
 from rankwise.cli.baselines import Baseline
 from rankwise.cli.quickstart import Agreement, Description, Quickstart, Standing
 from rankwise.cli.report import write_report
+from rankwise.label_ranking import RankingTree
 
 VOID = {"meta", "br", "hr", "img", "link", "input"}
 HOSTILE = "<script>alert('$x$ & \"y\"')</script>"
@@ -64,8 +65,10 @@ def result() -> Quickstart:
         n_learned=2,
         baselines=[Baseline("constant", 0.125, 0.0625)],
         baselines_left_out="others",
+        tree="a tree",
         versions={"rankwise": "1"},
         rankings=rankings,
+        fitted_tree=RankingTree().fit([[1.0], [2.0]], rankings),
     )
 
 
@@ -79,8 +82,9 @@ def test_the_page_holds_the_numbers_and_the_pictures(page: str) -> None:
     parsed = Page(page)
     for words in ("0.250", "nothing to compare", "0.125", "0.062", "50.0%", "others", "--seed 7", "rankwise 1"):
         assert words in parsed.text
-    assert parsed.tags.count("svg") == 2
-    assert parsed.tags.count("h2") == 6  # four tables and two pictures
+    assert parsed.tags.count("svg") == 3
+    assert parsed.tags.count("h2") == 7  # four tables and three pictures
+    assert "x0 <=\N{NO-BREAK SPACE}1.5" in parsed.text
     assert "before column" in parsed.text
     assert "position (1 = best)" in parsed.text
     assert parsed.text.count("missing") >= 2  # the description and the column of the picture
@@ -98,6 +102,13 @@ def test_without_baselines_there_is_no_empty_table(result: Quickstart, tmp_path:
     page = Page((tmp_path / "report.html").read_text(encoding="utf-8"))
     assert page.tags.count("table") == 3
     assert "none: why" in page.text
+
+
+def test_without_a_tree_there_is_no_picture_of_it(result: Quickstart, tmp_path: Path) -> None:
+    write_report(dataclasses.replace(result, tree="", fitted_tree=None), tmp_path / "report.html")
+    page = Page((tmp_path / "report.html").read_text(encoding="utf-8"))
+    assert page.tags.count("svg") == 2
+    assert "Who ranks how" not in page.text
 
 
 def test_a_file_whose_name_is_no_text_can_be_reported(result: Quickstart, tmp_path: Path) -> None:
@@ -125,7 +136,7 @@ def test_names_are_escaped(page: str) -> None:
     assert "alert('$x$ & \"y\"')" in Page(page).text
 
 
-def test_the_two_pictures_do_not_share_ids_that_are_referred_to(page: str) -> None:
+def test_pictures_do_not_share_ids_that_are_referred_to(page: str) -> None:
     referred = {reference[1:] for reference in Page(page).references if reference.startswith("#")}
     ids = re.findall(r'\bid="([^"]*)"', page)
     assert referred

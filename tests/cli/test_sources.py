@@ -35,10 +35,10 @@ def survey(tmp_path: Path) -> Path:
 
 def test_numbers_and_repeated_texts_are_features(survey: Path) -> None:
     source = sources.load(str(survey))
-    assert source.feature_names == ["age", "city=Bonn", "city=Rome"]
-    np.testing.assert_array_equal(source.X[:, 0], [np.nan, 31, 47, 52, 19, 20])
-    np.testing.assert_array_equal(source.X[:, 1], [0, 1, 0, 0, 1, 0])
-    np.testing.assert_array_equal(source.X[:, 2], [1, 0, 1, 0, 0, 1])
+    assert source.feature_names == ["age", "city"]
+    assert source.categorical == (1,)
+    np.testing.assert_array_equal(source.X[:, 0].astype(float), [np.nan, 31, 47, 52, 19, 20])
+    assert source.X[:, 1].tolist() == ["Rome", "Bonn", "Rome", None, "Bonn", "Rome"]
     assert source.rankings.items == ("tea", "milk")
     assert source.rankings.kind == "incomplete"
     assert source.notes == ["texts that seldom repeat, left out of the features: name"]
@@ -46,7 +46,7 @@ def test_numbers_and_repeated_texts_are_features(survey: Path) -> None:
 
 def test_texts_of_more_than_20_values_are_left_out(tmp_path: Path) -> None:
     path = tmp_path / "survey.csv"
-    for n_values, names in ((20, [f"town=t{i:02}" for i in range(20)]), (21, [])):
+    for n_values, names in ((20, ["town"]), (21, [])):
         rows = [f"t{i % n_values:02},1,2" for i in range(100)]
         path.write_text("town,rank_tea,rank_milk\n" + "\n".join(rows) + "\n", encoding="utf-8")
         assert sources.load(str(path)).feature_names == names

@@ -1,56 +1,60 @@
-"""How well simple predictors do: what a ranker worth its name has to beat."""
+"""How well label rankers do out of the box: what a ranker of yours has to beat."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
-from rankwise._typing import FloatArray
+from rankwise._typing import FloatArray, IntArray
 from rankwise.aggregation import borda
-from rankwise.data import Rankings, dense_positions
+from rankwise.data import Rankings
 from rankwise.metrics import kendall_tau_score
 
 N_FOLDS = 5
 # Below this, a fold tests on a single ranking, and the numbers would be noise.
 FEWEST_ROWS = 2 * N_FOLDS
 _N_NEIGHBORS = 10
+_N_TREES = 50
 
 #: called with what happens next and the share of the work that is done
 OnStep = Callable[[str, float], None]
-#: training features, training rankings, features to predict for -> positions
-Predictor = Callable[[FloatArray, Rankings, FloatArray], FloatArray]
 
 
 @dataclass(frozen=True)
 class Baseline:
-    """Cross-validated Kendall tau of a simple predictor: mean and standard deviation over the folds."""
+    """Cross-validated Kendall tau of a ranker: mean and standard deviation over the folds."""
 
     name: str
     tau: float
     tau_sd: float
 
 
-def cross_validate(X: FloatArray, y: Rankings, seed: int, on_step: OnStep) -> tuple[list[Baseline], str]:
-    """Cross-validate the predictors that the data allow.
+def cross_validate(
+    X: npt.NDArray[Any], y: Rankings, seed: int, on_step: OnStep, *, categorical: Sequence[int] = ()
+) -> tuple[list[Baseline], str]:
+    """Cross-validate label rankers, where the data allow it.
 
     Parameters
     ----------
     X : ndarray of shape (n_rankings, n_features)
-        NaN is missing.
+        Numbers, NaN where missing; texts, None where missing, in the categorical columns.
     y : Rankings
     seed : int
         Decides the folds and the forest.
     on_step : callable
-        Told which predictor is next, and the share that is done.
+        Told which ranker is next, and the share that is done.
+    categorical : sequence of int, default=()
+        Columns of X that hold texts.
 
     Returns
     -------
     baselines : list of Baseline
     left_out : str
-        Which predictors were left out, and why; empty if none.
+        Why there are none; empty if there are some.
     """
     if X.shape[1] == 0:
         return [], "none: there are no features to predict rankings from"
@@ -59,28 +63,24 @@ def cross_validate(X: FloatArray, y: Rankings, seed: int, on_step: OnStep) -> tu
     from sklearn.model_selection import KFold
 
     folds = list(KFold(N_FOLDS, shuffle=True, random_state=seed).split(X))
-    complete = not np.isnan(y.positions).any()
-    predictors = _predictors(seed, complete=complete, fewest=min(len(train) for train, _ in folds))
+    rankers = _rankers(seed, X.shape[1], categorical, fewest=min(len(train) for train, _ in folds))
     baselines = []
-    for number, (name, predict) in enumerate(predictors.items()):
+    for number, (name, ranker) in enumerate(rankers.items()):
         taus = []
         for fold, (train, test) in enumerate(folds):
-            on_step(name, (number + fold / N_FOLDS) / len(predictors))
-            taus.append(_mean_tau(y[test], predict(X[train], y[train], X[test])))
+            on_step(name, (number + fold / N_FOLDS) / len(rankers))
+            taus.append(_mean_tau(y[test], _predicted(ranker, X[train], y[train], X[test])))
         judged = [tau for tau in taus if tau is not None]
         if judged:
             baselines.append(Baseline(name, float(np.mean(judged)), float(np.std(judged))))
     if not baselines:
         return [], "none: the rankings tie all they compare, so there is nothing to predict"
-    cause = "the regressors of scikit-learn need rankings without missing items, so they are left out"
-    return baselines, "" if complete else cause
+    return baselines, ""
 
 
 def consensus_of_compared(rankings: Rankings) -> tuple[FloatArray, FloatArray]:
     """Positions and scores by Borda's rule; NaN for the items that no ranking compares with another."""
-    present = ~np.isnan(rankings.positions)
-    compares = (present.sum(axis=1) > 1) & (rankings.weights > 0)
-    compared = np.flatnonzero(present[compares].any(axis=0))
+    compared = compared_items(rankings)
     positions, scores = np.full((2, rankings.n_items), np.nan)
     if len(compared):
         part = rankings.select([rankings.items[i] for i in compared])
@@ -88,7 +88,48 @@ def consensus_of_compared(rankings: Rankings) -> tuple[FloatArray, FloatArray]:
     return positions, scores
 
 
+def compared_items(rankings: Rankings) -> IntArray:
+    """Columns of the items that some ranking compares with another."""
+    present = ~np.isnan(rankings.positions)
+    # Of unlisted items alone a ranking says nothing.
+    compares = (present.sum(axis=1) > 1) & np.isfinite(rankings.positions).any(axis=1) & (rankings.weights > 0)
+    return np.flatnonzero(present[compares].any(axis=0))
+
+
 # ---------------------------------------------------------------------------------------------------------------
+
+
+def _rankers(seed: int, n_features: int, categorical: Sequence[int], *, fewest: int) -> dict[str, Any]:
+    """Name -> ranker, for training sets of at least ``fewest`` rows."""
+    from sklearn.compose import make_column_transformer
+    from sklearn.impute import SimpleImputer
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import OneHotEncoder
+
+    from rankwise.label_ranking import DummyRanker, NearestNeighborsRanker, RankingForest
+
+    numbers = make_column_transformer(
+        (SimpleImputer(strategy="median", keep_empty_features=True), np.setdiff1d(np.arange(n_features), categorical)),
+        (OneHotEncoder(handle_unknown="ignore", sparse_output=False), list(categorical)),
+    )
+    n_neighbors = min(_N_NEIGHBORS, fewest)
+    return {
+        "Borda consensus, the same for all": make_pipeline(numbers, DummyRanker("borda")),
+        f"{n_neighbors} nearest neighbours": make_pipeline(numbers, NearestNeighborsRanker(n_neighbors)),
+        "forest of ranking trees": RankingForest(
+            _N_TREES, min_samples_leaf=2, categorical_features=list(categorical), random_state=seed
+        ),
+    }
+
+
+def _predicted(ranker: Any, X: npt.NDArray[Any], y: Rankings, X_new: npt.NDArray[Any]) -> FloatArray:
+    """Positions for new rows; NaN for the items that no training ranking compares with another."""
+    positions = np.full((len(X_new), y.n_items), np.nan)
+    compared = compared_items(y)
+    if len(compared):
+        known = y.select([y.items[i] for i in compared])
+        positions[:, compared] = ranker.fit(X, known).predict(X_new)
+    return positions
 
 
 def _mean_tau(y: Rankings, predicted: FloatArray) -> float | None:
@@ -96,38 +137,3 @@ def _mean_tau(y: Rankings, predicted: FloatArray) -> float | None:
     taus = kendall_tau_score(y, predicted, per_row=True)
     judged = ~np.isnan(taus) & (y.weights > 0)
     return float(np.average(taus[judged], weights=y.weights[judged])) if judged.any() else None
-
-
-def _predictors(seed: int, *, complete: bool, fewest: int) -> dict[str, Predictor]:
-    """Name -> predictor, for complete targets or not, and training sets of at least ``fewest`` rows."""
-    from sklearn.ensemble import RandomForestRegressor
-    from sklearn.impute import SimpleImputer
-    from sklearn.neighbors import KNeighborsRegressor
-    from sklearn.pipeline import make_pipeline
-    from sklearn.preprocessing import StandardScaler
-
-    predictors: dict[str, Predictor] = {"Borda consensus, the same for all": _consensus_of_training}
-    if complete:
-        fill = SimpleImputer(strategy="median", keep_empty_features=True)
-        n_neighbors = min(_N_NEIGHBORS, fewest)
-        nearest = make_pipeline(fill, StandardScaler(), KNeighborsRegressor(n_neighbors=n_neighbors))
-        predictors[f"{n_neighbors} nearest neighbours on positions"] = _regressed_positions(nearest)
-        # One thread: several add up the trees in any order, and the last digits decide ties.
-        forest = make_pipeline(fill, RandomForestRegressor(max_features=1 / 3, random_state=seed))
-        predictors["random forest on positions"] = _regressed_positions(forest)
-    return predictors
-
-
-def _consensus_of_training(X: FloatArray, y: Rankings, X_new: FloatArray) -> FloatArray:
-    positions, _ = consensus_of_compared(y)
-    return np.tile(positions, (len(X_new), 1))
-
-
-def _regressed_positions(regressor: Any) -> Predictor:
-    """Least squares on mid-ranks, one output per item; the predicted places are put in order."""
-
-    def predict(X: FloatArray, y: Rankings, X_new: FloatArray) -> FloatArray:
-        # Means of the same places differ in the last digits; rounded, they tie.
-        return dense_positions(np.round(regressor.fit(X, y.midranks()).predict(X_new), 9))
-
-    return predict

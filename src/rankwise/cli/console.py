@@ -15,7 +15,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
 from rankwise.cli.quickstart import Quickstart
-from rankwise.cli.tables import TextTable, tables_of
+from rankwise.cli.tables import TextTable, tables_of, tree_lines, tree_note
 
 
 @contextmanager
@@ -43,6 +43,12 @@ def print_quickstart(result: Quickstart, report: Path) -> None:
             console.print(f"[dim]{escape(table.note)}[/dim]")
         if table.rows:
             console.print(_rich_table(table))
+        console.print()
+    if result.tree:
+        console.print("[bold]Tree[/bold]")
+        console.print(f"[dim]{escape(tree_note(result))}[/dim]")
+        for line in tree_lines(result):
+            console.print(escape(line), soft_wrap=True)
         console.print()
     console.print(f"Report with pictures: {escape(str(report))}", soft_wrap=True)
 

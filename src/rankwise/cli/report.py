@@ -6,13 +6,14 @@ import io
 import os
 import re
 import shlex
+from collections.abc import Callable, Iterator
+from functools import partial
 from html import escape
 from pathlib import Path
 from typing import Any
 
 from rankwise.cli.quickstart import Quickstart
-from rankwise.cli.tables import TextTable, tables_of
-from rankwise.data import Rankings
+from rankwise.cli.tables import TextTable, tables_of, tree_note
 
 _PICTURES = {
     "PairwisePreferenceDisplay": (
@@ -90,7 +91,7 @@ def write_report(result: Quickstart, path: Path) -> None:
     page = _PAGE.format(
         title=escape(f"Rankings of {result.description.n_items:,} items: {result.data}"),
         tables="\n".join(_html_table(table) for table in tables_of(result)),
-        pictures="\n".join(_figure(name, *words, result.rankings) for name, words in _PICTURES.items()),
+        pictures="\n".join(_figures(result)),
         command=escape(f"rankwise quickstart --data {shlex.quote(result.data)} --seed {result.seed}"),
         versions=escape(", ".join(f"{name} {version}" for name, version in result.versions.items())),
     )
@@ -117,15 +118,23 @@ def _html_cell(cell: str) -> str:
     return f"{tag}{escape(cell)}</td>"
 
 
-def _figure(display: str, title: str, caption: str, rankings: Rankings) -> str:
-    import matplotlib.pyplot as plt
-
+def _figures(result: Quickstart) -> Iterator[str]:
     from rankwise import plots
 
-    # Text stays text: it can be searched and copied, and the file is smaller. The salt makes the ids of the two
-    # pictures differ, and those of two runs equal.
-    with plt.rc_context({"svg.fonttype": "none", "svg.hashsalt": display}):
-        figure = getattr(plots, display).from_rankings(rankings).figure_
+    for name, (title, caption) in _PICTURES.items():
+        yield _figure(name, title, caption, partial(getattr(plots, name).from_rankings, result.rankings))
+    if result.fitted_tree is not None:
+        draw = partial(plots.RankingTreeDisplay.from_estimator, result.fitted_tree)
+        yield _figure("RankingTreeDisplay", "Who ranks how", f"A tree: {tree_note(result)}.", draw)
+
+
+def _figure(name: str, title: str, caption: str, draw: Callable[[], Any]) -> str:
+    import matplotlib.pyplot as plt
+
+    # Text stays text: it can be searched and copied, and the file is smaller. The salt makes the ids of two pictures
+    # differ, and those of two runs equal.
+    with plt.rc_context({"svg.fonttype": "none", "svg.hashsalt": name}):
+        figure = draw().figure_
         svg = _inline_svg(figure)
         plt.close(figure)
     figcaption = f"<figcaption>{escape(caption)}</figcaption>"

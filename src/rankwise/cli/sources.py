@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
-from rankwise._typing import FloatArray
 from rankwise.data import Rankings, read_rankings
-from rankwise.data.formats.table import Covariates
 from rankwise.datasets import load_label_ranking
 from rankwise.exceptions import RankwiseFormatError
 
@@ -21,12 +21,16 @@ _MOST_CATEGORIES = 20
 
 @dataclass(frozen=True)
 class Source:
-    """Rankings, the features they may depend on (perhaps none), and what the user should know of both."""
+    """Rankings, the features they may depend on (perhaps none), and what the user should know of both.
+
+    Categorical columns hold texts, None where missing; the others hold numbers, NaN where missing.
+    """
 
     rankings: Rankings
-    X: FloatArray
+    X: npt.NDArray[Any]
     feature_names: list[str]
     notes: list[str]
+    categorical: tuple[int, ...] = ()
 
 
 def load(name: str) -> Source:
@@ -41,7 +45,7 @@ def load(name: str) -> Source:
     Returns
     -------
     Source
-        Numbers beside the rankings of a file are features; so are texts of few values, one feature a value.
+        Numbers beside the rankings of a file are features; so are texts of few values, as categories.
     """
     try:
         return _data_set(name)
@@ -73,23 +77,18 @@ def _wrong_folder() -> list[str]:
 
 def _file(path: str) -> Source:
     rankings, covariates = read_rankings(path, return_covariates=True)
-    features, left_out = _features(covariates)
-    X = np.column_stack(list(features.values())) if features else np.empty((len(rankings), 0))
+    features = {name: column for name, column in covariates.items() if _is_number(column) or _repeats(column)}
+    left_out = [name for name in covariates if name not in features]
     notes = [f"texts that seldom repeat, left out of the features: {', '.join(left_out)}"] if left_out else []
-    return Source(rankings, X, list(features), notes)
+    X = np.column_stack(list(features.values())) if features else np.empty((len(rankings), 0))
+    categorical = tuple(number for number, column in enumerate(features.values()) if not _is_number(column))
+    return Source(rankings, X, list(features), notes, categorical)
 
 
-def _features(covariates: Covariates) -> tuple[dict[str, FloatArray], list[str]]:
-    """Numbers as they are, texts as one column of 0 and 1 per value; and the texts of too many values."""
-    features: dict[str, FloatArray] = {}
-    left_out = []
-    for name, column in covariates.items():
-        if column.dtype.kind == "f":
-            features[name] = column
-            continue
-        values = sorted({value for value in column if value is not None})
-        if len(values) > min(_MOST_CATEGORIES, len(column) // 2):
-            left_out.append(name)
-        else:
-            features |= {f"{name}={value}": (column == value).astype(np.float64) for value in values}
-    return features, left_out
+def _is_number(column: npt.NDArray[Any]) -> bool:
+    return column.dtype.kind == "f"
+
+
+def _repeats(column: npt.NDArray[Any]) -> bool:
+    """Whether a text looks like a category, and not like a name or a comment."""
+    return len(set(column) - {None}) <= min(_MOST_CATEGORIES, len(column) // 2)

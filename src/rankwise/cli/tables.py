@@ -7,6 +7,7 @@ from typing import NamedTuple
 from rankwise.cli.quickstart import Quickstart
 
 _MOST_FEATURES = 6
+_LONGEST_LINE = 160
 
 
 class TextTable(NamedTuple):
@@ -21,6 +22,21 @@ class TextTable(NamedTuple):
 def tables_of(result: Quickstart) -> list[TextTable]:
     """The tables of a quickstart, in reading order."""
     return [_description(result), _consensus(result), _agreement(result), _baselines(result)]
+
+
+def tree_lines(result: Quickstart) -> list[str]:
+    """The tree as text, long lists of items cut; empty if there is no tree."""
+    return [_cut(line) for line in result.tree.splitlines()]
+
+
+def tree_note(result: Quickstart) -> str:
+    """What the tree shows, in a sentence."""
+    if result.fitted_tree is not None and result.fitted_tree.get_n_leaves() == 1:
+        return "none: no condition on the features does better than one consensus for all, in cross-validation"
+    note = "conditions on the features, and the consensus of the rankings that meet them"
+    if result.n_learned < result.description.n_rankings:
+        note += f"; of a sample of {result.n_learned:,} rankings"
+    return note
 
 
 # ---------------------------------------------------------------------------------------------------------------
@@ -80,3 +96,11 @@ def _distance(value: float | None) -> str:
 
 def _count(number: int, total: int) -> str:
     return f"{number:,} ({number / total:.0%})" if number else "none"
+
+
+def _cut(line: str) -> str:
+    """A line of moderate length that keeps the size of its leaf."""
+    if len(line) <= _LONGEST_LINE:
+        return line
+    words, _, size = line.rpartition("  (")
+    return f"{words[:_LONGEST_LINE]} ...  ({size}"

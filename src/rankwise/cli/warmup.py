@@ -18,7 +18,10 @@ from rankwise import distances, metrics
 from rankwise.aggregation import GeneralizedMallows, Mallows, kemeny, kemeny_batch, sample_mallows
 from rankwise.aggregation.choice.plackett_luce import PlackettLuce
 from rankwise.data import Rankings
-from rankwise.label_ranking import NearestNeighborsRanker, PlackettLuceRanker
+from rankwise.label_ranking import NearestNeighborsRanker, PlackettLuceRanker, RankingForest
+from rankwise.ltr import LambdaMART, LinearRanker, lambda_gradients
+from rankwise.screening import ConcordanceSelector, SymbolicFeatures, concordant_divergence
+from rankwise.trees import LeastSquaresTree
 
 _PACKAGE = Path(__file__).parents[1]
 _FULL = Rankings([[1, 2, 3], [3, 1, 2]])
@@ -115,9 +118,36 @@ def _distance_models() -> None:
     by_stages.pairwise_probabilities()
 
 
+def _trees() -> None:
+    X, y = np.arange(300.0)[:, None], np.eye(300, 2)
+    y[2:, 0] = np.nan
+    for max_bins in (2, None):  # features as codes of one byte, and of four
+        LeastSquaresTree(max_bins=max_bins, honest=True, random_state=0).fit(X, y).predict(X)
+    LeastSquaresTree(growth="level", max_depth=1).fit(X, y)
+
+
 def _label_rankers() -> None:
-    for ranker in (NearestNeighborsRanker(), PlackettLuceRanker()):
+    for ranker in (NearestNeighborsRanker(), PlackettLuceRanker(), RankingForest(1)):
         ranker.fit([[0.0], [1.0]], _TIED).predict([[0.0]])
+
+
+def _screening() -> None:
+    X, y = np.array([[1.0, 5.0], [2.0, 4.0], [3.0, 7.0], [5.0, 6.0]]), np.array([1.0, 2.0, 4.0, 3.0])
+    concordant_divergence(X, y)
+    selector = ConcordanceSelector(k=2, features=SymbolicFeatures("ub"), n_terms=1).fit(X, y)
+    selector.transform(X)
+
+
+def _query_rankers() -> None:
+    X, y, qid = np.arange(8.0)[:, None], np.array([0.0, 1, 2, 1, 0, 0, 1, 2]), np.repeat([0, 1], 4)
+    score = np.arange(8.0)
+    for weight in ("ndcg", "map"):
+        lambda_gradients(y, score, qid, weight=weight)
+        lambda_gradients(y, 1000 * score, qid, weight=weight)  # so far apart that powers of e overflow
+    LambdaMART(1, random_state=0).fit(X, y, qid)
+    for loss in ("logistic", "listmle"):
+        LinearRanker(loss, random_state=0).fit(X, y, qid)
+    LambdaMART(1, random_state=0).fit(X, pairs=[[0, 1]])
 
 
 #: what a step is called -> what it runs
@@ -129,5 +159,8 @@ STEPS: dict[str, Callable[[], object]] = {
     "consensus": _consensus,
     "models of choices": _choice_models,
     "models of distances": _distance_models,
+    "trees": _trees,
     "label rankers": _label_rankers,
+    "screening": _screening,
+    "query rankers": _query_rankers,
 }

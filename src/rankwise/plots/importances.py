@@ -1,0 +1,119 @@
+"""The picture of which features a fitted tree or forest splits by."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from rankwise._arguments import check_whole_number
+from rankwise._typing import FloatArray
+
+_BAR_INCHES = 0.26
+_LONGEST_NAME = 32
+
+
+class FeatureImportanceDisplay:
+    """Bars of the importances of features, the most important at the top.
+
+    Parameters
+    ----------
+    importances : ndarray of shape (n_features,)
+        Higher is more important; those of trees and forests add up to 1.
+    names : sequence of str
+        Names of the features.
+
+    Attributes
+    ----------
+    ax_, figure_ : matplotlib Axes and Figure
+        Where it was drawn last.
+    bars_ : matplotlib BarContainer
+        The bars, from the most important feature down.
+
+    Examples
+    --------
+    >>> from rankwise.label_ranking import RankingTree
+    >>> from rankwise.plots import FeatureImportanceDisplay
+    >>> X, y = [[1, 0], [2, 0], [8, 0], [9, 0]], [[1, 2], [1, 2], [2, 1], [2, 1]]
+    >>> FeatureImportanceDisplay.from_estimator(RankingTree().fit(X, y)).importances
+    array([1., 0.])
+    """
+
+    def __init__(self, importances: FloatArray, names: Sequence[str]) -> None:
+        self.importances = importances
+        self.names = names
+
+    @classmethod
+    def from_estimator(cls, estimator: Any, *, max_features: int = 20, ax: Any = None) -> FeatureImportanceDisplay:
+        """Draw the importances of a fitted tree or forest.
+
+        Parameters
+        ----------
+        estimator : estimator
+            Fitted, with ``feature_importances_``, such as `RankingTree` and `RankingForest`.
+        max_features : int, default=20
+            Most features to draw.
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure by default.
+
+        Returns
+        -------
+        FeatureImportanceDisplay
+        """
+        if not hasattr(type(estimator), "feature_importances_"):
+            raise TypeError(
+                f"{type(estimator).__name__} has no feature_importances_, as trees and forests have; for other rankers "
+                "there is sklearn.inspection.permutation_importance"
+            )
+        importances = np.asarray(estimator.feature_importances_)
+        names = getattr(estimator, "feature_names_in_", [f"x{number}" for number in range(len(importances))])
+        return cls(importances, [str(name) for name in names]).plot(ax, max_features=max_features)
+
+    def plot(self, ax: Any = None, *, max_features: int = 20) -> FeatureImportanceDisplay:
+        """Draw.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure by default.
+        max_features : int, default=20
+            Most features to draw.
+
+        Returns
+        -------
+        FeatureImportanceDisplay
+            The display itself, with ``ax_``, ``figure_`` and ``bars_`` set.
+        """
+        most = check_whole_number("max_features", max_features, at_least=1)
+        order = np.argsort(-self.importances, kind="stable")[:most]
+        names = [_short(self.names[feature]) for feature in order]
+        self.ax_ = _new_axes(names) if ax is None else ax
+        self.figure_ = self.ax_.figure
+        rows = np.arange(len(order))
+        self.bars_ = self.ax_.barh(rows, self.importances[order], color="#0072B2", height=0.7)
+        # Names are the user's: a dollar sign in them is no formula.
+        self.ax_.set_yticks(rows, labels=names, parse_math=False, fontsize=8)
+        self.ax_.tick_params(axis="y", length=0)
+        self.ax_.tick_params(axis="x", labelsize=7)
+        self.ax_.invert_yaxis()
+        for side in ("top", "right", "left"):
+            self.ax_.spines[side].set_visible(False)
+        left_out = len(self.importances) - len(order)
+        shown = f" ({left_out:,} more features left out)" if left_out else ""
+        self.ax_.set_xlabel(f"importance{shown}", fontsize=8)
+        return self
+
+
+# ---------------------------------------------------------------------------------------------------------------
+
+
+def _new_axes(names: Sequence[str]) -> Any:
+    import matplotlib.pyplot as plt
+
+    size = 3.2 + 0.063 * max(map(len, names)), 0.8 + _BAR_INCHES * len(names)
+    return plt.subplots(figsize=size, layout="constrained")[1]
+
+
+def _short(name: str) -> str:
+    return name if len(name) <= _LONGEST_NAME else name[: _LONGEST_NAME - 1] + "…"
