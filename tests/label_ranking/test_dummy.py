@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from rankwise.aggregation import borda, kemeny, preference_matrix
@@ -24,3 +25,9 @@ def test_pairs_that_nobody_compared_are_even():
     ranker = DummyRanker().fit([[0.0], [0.0]], [[1, 2, np.nan], [np.nan, 1, 2]])
     assert ranker.pairwise_[0, 2] == 0.5
     assert ranker.predict([[0.0]]).tolist() == [[1, 2, 3]]
+
+
+def test_features_are_not_looked_at():
+    table = pd.DataFrame({"city": ["Oslo", None], "age": [1.0, np.nan]})
+    ranker = DummyRanker().fit(table, [[1, 2], [1, 2]])
+    np.testing.assert_array_equal(ranker.predict(table), [[1, 2], [1, 2]])

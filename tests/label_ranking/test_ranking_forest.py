@@ -71,7 +71,7 @@ def pairs(vectors):
 
 def test_all_rows_and_features_make_the_tree():
     X, y = make_data(n=80)
-    forest = RankingForest(3, bootstrap=False, max_features=None, random_state=0).fit(X, y)
+    forest = RankingForest(3, splitter="best", bootstrap=False, random_state=0).fit(X, y)
     tree = RankingTree().fit(X, y)
     np.testing.assert_allclose(forest.predict_pairwise(X), tree.predict_pairwise(X), atol=1e-6)
     np.testing.assert_allclose(forest.feature_importances_, tree.feature_importances_, atol=1e-6)

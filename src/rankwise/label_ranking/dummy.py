@@ -7,11 +7,13 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from rankwise._sklearn import BaseEstimator, StrOptions
-from rankwise._typing import FloatArray
+from rankwise._typing import ArrayLike, FloatArray
 from rankwise.aggregation import borda, kemeny, preference_matrix
 from rankwise.base import LabelRankerMixin
 from rankwise.data import Rankings
 from rankwise.label_ranking._common import share_before
+
+_MOST_PROVEN = 50
 
 
 class DummyRanker(LabelRankerMixin, BaseEstimator):
@@ -20,7 +22,8 @@ class DummyRanker(LabelRankerMixin, BaseEstimator):
     Parameters
     ----------
     strategy : {"kemeny", "borda"}, default="kemeny"
-        Which consensus: the ranking with the fewest disagreements, or the order of the mean places.
+        Which consensus: the ranking with the fewest disagreements (searched, not proven, for more than 50 items), or
+        the order of the mean places.
 
     Attributes
     ----------
@@ -47,10 +50,29 @@ class DummyRanker(LabelRankerMixin, BaseEstimator):
     def _fit_rankings(self, X: FloatArray, y: Rankings) -> None:
         matrix = preference_matrix(y)
         self.pairwise_ = share_before(matrix)
-        consensus = borda(y) if self.strategy == "borda" else kemeny(matrix, random_state=0).positions
+        if self.strategy == "borda":
+            consensus = borda(y)
+        else:
+            # A baseline must not take a minute to prove that it is one.
+            method: Literal["auto", "local-search"] = "auto" if y.n_items <= _MOST_PROVEN else "local-search"
+            consensus = kemeny(matrix, method=method, random_state=0).positions
         self.positions_ = np.empty_like(consensus)
         # Items that tie go by column, so that the prediction is a full ranking.
         self.positions_[np.argsort(consensus, kind="stable")] = np.arange(1.0, len(consensus) + 1)
+
+    def _check_features(self, X: ArrayLike, *, reset: bool) -> Any:
+        """Any features will do: none is looked at."""
+        from sklearn.utils.validation import _num_samples, validate_data
+
+        validate_data(self, X, reset=reset, skip_check_array=True)
+        return np.empty((_num_samples(X), 0))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.no_validation = True
+        tags.input_tags.allow_nan = tags.input_tags.sparse = True
+        tags.input_tags.string = tags.input_tags.categorical = True
+        return tags
 
     def _predict_pairwise(self, X: FloatArray) -> FloatArray:
         return np.tile(self.pairwise_, (len(X), 1, 1))

@@ -40,9 +40,10 @@ class RankingForest(ForestMixin, LabelRankerMixin, BaseEstimator):
     pool : {"pairwise", "rankings"}, default="pairwise"
         Average the trees' pairwise shares, or their consensus rankings (bagging as the paper describes it: the Kemeny
         aggregate of the trees' predictions).
-    splitter : {"best", "random"}, default="best"
-        "random" draws one threshold per feature (extremely randomised trees).
-    max_features : default=0.5
+    splitter : {"best", "random"}, default="random"
+        "random" draws one threshold per feature (extremely randomised trees), which ranks better on most data; "best"
+        tries all, as random forests do (then draw features: ``max_features=0.5``).
+    max_features : default=None
         Features drawn per cell: a number, a share, "sqrt", "log2", or None for all.
     bootstrap : bool, default=True
         Draw the rows of a tree with replacement; otherwise without, ``max_samples`` of them.
@@ -95,11 +96,11 @@ sketch, categorical_features, random_state
         pool: Literal["pairwise", "rankings"] = "pairwise",
         growth: Literal["best", "level"] = "best",
         honest: bool = False,
-        splitter: Literal["best", "random"] = "best",
+        splitter: Literal["best", "random"] = "random",
         max_depth: int | None = None,
         min_samples_split: int = 2,
         min_samples_leaf: int = 1,
-        max_features: int | float | str | None = 0.5,
+        max_features: int | float | str | None = None,
         max_leaf_nodes: int | None = None,
         min_impurity_decrease: float = 0.0,
         max_bins: int | None = 255,

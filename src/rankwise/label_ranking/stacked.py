@@ -16,7 +16,6 @@ from rankwise.base import LabelRankerMixin
 from rankwise.data import Rankings
 from rankwise.embeddings import KemenyEmbedding, decode_pairwise, pairwise_from_vectors, vectors_from_pairwise
 from rankwise.label_ranking._additive import AdditiveFeatures
-from rankwise.label_ranking._common import seeded_clone
 from rankwise.label_ranking.forest import RankingForest
 from rankwise.label_ranking.kernel import KernelRanker
 from rankwise.label_ranking.labelwise import LabelwiseRanker
@@ -205,12 +204,9 @@ class _Views:
 
 
 def _checked_members(rankers: Any, n_jobs: int | None, n_rows: int, rng: np.random.Generator) -> dict[str, Any]:
-    seeds = rng.integers(2**31, size=20)
-    if rankers is None:
-        return {
-            name: seeded_clone(ranker, int(seed))
-            for (name, ranker), seed in zip(default_rankers(n_jobs, n_rows), seeds, strict=False)
-        }
+    rankers = default_rankers(n_jobs, n_rows) if rankers is None else rankers
+    if not all(isinstance(entry, tuple) and len(entry) == 2 and isinstance(entry[0], str) for entry in rankers):
+        raise TypeError("rankers is a list of pairs: a name and a label ranker, as in [('forest', RankingForest())]")
     names = [name for name, _ in rankers]
     if not names or len(set(names)) < len(names):
         raise ValueError(f"rankers need different names, one at least; these are {', '.join(map(repr, names))}")
@@ -219,7 +215,17 @@ def _checked_members(rankers: Any, n_jobs: int | None, n_rows: int, rng: np.rand
             raise TypeError(
                 f"ranker {name!r} has no predict_pairwise; give label rankers, or pipelines ending with one"
             )
-    return dict(rankers)
+    return {name: _with_seed(ranker, int(rng.integers(2**31))) for name, ranker in rankers}
+
+
+def _with_seed(ranker: Any, seed: int) -> Any:
+    """A clone whose random states that are None have a seed, so that the blend repeats."""
+    from sklearn.base import clone
+
+    copy = clone(ranker)
+    params = copy.get_params(deep=True)
+    unset = [name for name, value in params.items() if name.split("__")[-1] == "random_state" and value is None]
+    return copy.set_params(**dict.fromkeys(unset, seed))
 
 
 def default_rankers(n_jobs: int | None = None, n_rows: int = 1000) -> list[tuple[str, Any]]:
@@ -239,7 +245,7 @@ def default_rankers(n_jobs: int | None = None, n_rows: int = 1000) -> list[tuple
     return [
         ("extra-random forest", RankingForest(200, **random, **whole)),
         ("smooth extra-random forest", RankingForest(200, min_samples_leaf=3, **random, **whole)),
-        ("forest", RankingForest(200, min_samples_leaf=2, n_jobs=n_jobs)),
+        ("forest", RankingForest(200, splitter="best", max_features=0.5, min_samples_leaf=2, n_jobs=n_jobs)),
         ("labelwise forest", LabelwiseRanker(places)),
         ("pairwise logistic", pairwise(C=1.0)),
         ("additive pairwise logistic, C=0.1", pairwise(AdditiveFeatures(), C=0.1)),
@@ -257,7 +263,7 @@ def _folds(cv: Any, n: int, rng: np.random.Generator) -> list[tuple[IntArray, In
 
     if isinstance(cv, Integral):
         if n < int(cv):
-            raise ValueError(f"cv is {cv}, but there are only {n} rows")
+            raise ValueError(f"cv is {cv}, but there are only {n} rows to learn from; fewer folds than rows, please")
         cv = KFold(int(cv), shuffle=True, random_state=int(rng.integers(2**31)))
     folds = [(np.asarray(train), np.asarray(test)) for train, test in cv.split(np.zeros((n, 1)))]
     share = min(1.0, _MOST_ROWS / sum(len(test) for _, test in folds))

@@ -62,6 +62,9 @@ def conditions(tree: Tree, node: int, names: list[str], categories: list[Any]) -
         ]
         left = [str(value) for value, taken in zip(categories[feature], chosen, strict=True) if taken]
         right = [str(value) for value, taken in zip(categories[feature], chosen, strict=True) if not taken]
+        if not left or not right:
+            known, missing = f"{name} is known", f"{name} is missing"
+            return (known, missing) if left else (missing, known)
         return f"{name} in {{{_short(left)}}}", f"{name} in {{{_short(right)}}}"
     threshold = tree.threshold[node]
     if np.isinf(threshold):

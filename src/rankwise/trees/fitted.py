@@ -115,7 +115,8 @@ class ForestMixin(_FeaturesMixin):
     def feature_importances_(self) -> FloatArray:
         """Mean over the trees of the share of each feature in what their splits gain."""
         _check_fitted(self)
-        return np.mean([tree.importances(self.n_features_in_) for tree in self.trees_], axis=0)
+        total = np.sum([tree.importances(self.n_features_in_) for tree in self.trees_], axis=0)
+        return total / total.sum() if total.sum() > 0 else total  # trees of one leaf say nothing
 
 
 # ---------------------------------------------------------------------------------------------------------------
