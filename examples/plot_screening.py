@@ -3,8 +3,8 @@ Find the law of the pendulum
 ============================
 
 The period of a pendulum, timed by hand, on the planets of the solar system: which expression of length, gravity, mass
-and width of the swing tells it? A hundred thousand expressions are screened by the order in which they put the periods,
-before any model is fitted.
+and width of the swing tells it? Hundreds of expressions are screened by the order in which they put the periods, before
+any model is fitted.
 """
 
 import matplotlib.pyplot as plt
@@ -40,11 +40,11 @@ X, period = measure(300)
 # %%
 # Screen
 # ------
-# Two layers of binary operators, then a unary one. The last layer is never stored. Of expressions that order the
+# A layer of unary operators, then one of binary operators, which is never stored. Of expressions that order the
 # pendulums alike only the simplest counts: length / gravity stands for its own root.
 
 operators = {"unary": ("id", "sqrt", "square", "log"), "binary": ("+", "-", "*", "/"), "pool": "cumulative"}
-features = SymbolicFeatures("ubb", **operators)
+features = SymbolicFeatures("ub", **operators)
 selector = ConcordanceSelector(k=8, features=features).fit(X, period)
 print(f"{selector.n_usable_:,} expressions")
 columns = ["feature", "divergence", "z", "complexity"]
@@ -55,7 +55,7 @@ print(pd.DataFrame(selector.table_)[columns].round(3).to_string(index=False))
 # expressions compete.
 
 units = [[1, 0, 0], [1, -2, 0], [0, 0, 1], [0, 0, 0]]
-with_units = ConcordanceSelector(k=3, features=SymbolicFeatures("ubb", units=units, **operators)).fit(X, period)
+with_units = ConcordanceSelector(k=3, features=SymbolicFeatures("ub", units=units, **operators)).fit(X, period)
 print(f"{with_units.n_usable_:,} expressions; the best: {', '.join(with_units.table_['feature'])}")
 
 # %%
@@ -75,9 +75,9 @@ print(f"error on new pendulums: {np.sqrt(np.mean((predicted - new_period) ** 2))
 # Could it be chance?
 # -------------------
 # The same search on shuffled periods: the best z of so many expressions is far from 0 even where there is nothing to
-# find, so a z of 3 would mean nothing here. That of the law is beyond all doubt.
+# find, so a z of 2 or 3 would mean nothing here. That of the law is beyond all doubt.
 
-chance = [abs(selector.fit(X, rng.permutation(period)).table_["z"][0]) for _ in range(10)]
+chance = [abs(selector.fit(X, rng.permutation(period)).table_["z"][0]) for _ in range(50)]
 best = abs(with_units.table_["z"][0])
 print(f"best |z|: {best:.1f}; on shuffled periods {min(chance):.1f} to {max(chance):.1f}")
 

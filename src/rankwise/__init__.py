@@ -29,8 +29,12 @@ _SUBPACKAGES = (
     "embeddings",
     "exceptions",
     "label_ranking",
+    "ltr",
     "metrics",
+    "model_selection",
     "plots",
+    "screening",
+    "trees",
 )
 
 __all__ = ["Rankings", "RankwiseFormatError", "__version__", "read_rankings"]

@@ -64,14 +64,15 @@ class DummyRanker(LabelRankerMixin, BaseEstimator):
         """Any features will do: none is looked at."""
         from sklearn.utils.validation import _num_samples, validate_data
 
+        if hasattr(X, "tocsr"):
+            raise TypeError("X is a sparse matrix, but features are dense: use X.toarray()")
         validate_data(self, X, reset=reset, skip_check_array=True)
         return np.empty((_num_samples(X), 0))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.no_validation = True
-        tags.input_tags.allow_nan = tags.input_tags.sparse = True
-        tags.input_tags.string = tags.input_tags.categorical = True
+        tags.input_tags.allow_nan = tags.input_tags.string = tags.input_tags.categorical = True
         return tags
 
     def _predict_pairwise(self, X: FloatArray) -> FloatArray:

@@ -1,0 +1,42 @@
+"""Screening of symbolic features by the order that they give the target, and the ranking view of tree splits."""
+
+from rankwise.screening.bart import BARTSelector
+from rankwise.screening.comparison import ScoreSelector
+from rankwise.screening.divergence import concordant_divergence, gini_correlation, ranking_gain
+from rankwise.screening.features import SymbolicFeatures
+from rankwise.screening.partitions import (
+    OraclePartition,
+    SplitLosses,
+    oracle_partition,
+    principal_decision_ratio,
+    split_losses,
+    swap_gains,
+)
+from rankwise.screening.piecewise import monotone_intervals, preference_probability
+from rankwise.screening.rank_classes import rank_classes
+from rankwise.screening.selector import ConcordanceSelector
+from rankwise.screening.significance import ConcordanceTest, concordance_test
+from rankwise.screening.subsets import SubsetModel, best_subset
+
+__all__ = [
+    "BARTSelector",
+    "ConcordanceSelector",
+    "ConcordanceTest",
+    "OraclePartition",
+    "ScoreSelector",
+    "SplitLosses",
+    "SubsetModel",
+    "SymbolicFeatures",
+    "best_subset",
+    "concordance_test",
+    "concordant_divergence",
+    "gini_correlation",
+    "monotone_intervals",
+    "oracle_partition",
+    "preference_probability",
+    "principal_decision_ratio",
+    "rank_classes",
+    "ranking_gain",
+    "split_losses",
+    "swap_gains",
+]

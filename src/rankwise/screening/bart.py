@@ -1,0 +1,156 @@
+"""Selection by Bayesian additive regression trees: how often they split on a column, against permuted targets."""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+
+from rankwise._optional import require
+from rankwise._progress import track
+from rankwise._random import check_generator
+from rankwise._sklearn import BaseEstimator, Interval, StrOptions
+from rankwise._typing import ArrayLike, BoolArray, FloatArray, RandomState
+from rankwise.screening._selectors import TargetSelectorMixin, highest
+
+
+class BARTSelector(TargetSelectorMixin, BaseEstimator):
+    r"""Selects the columns on which BART splits more often than chance would have it.
+
+    *Definition.* The inclusion proportion of a column is its share of all splits in the posterior trees. The target is
+    permuted ``n_permutations`` times to learn what proportions arise by chance, with mean :math:`m_j` and deviation
+    :math:`s_j` for column j, and a column is selected if its proportion exceeds
+
+    - "local": the :math:`1 - \alpha` quantile of its own proportions;
+    - "global_max": the :math:`1 - \alpha` quantile of the largest proportions of all columns;
+    - "global_se": :math:`m_j + C s_j`, with the smallest C such that all columns lie within for :math:`1 - \alpha` of
+      the permutations.
+
+    Parameters
+    ----------
+    threshold : {"local", "global_max", "global_se"}, default="local"
+        Which of the three; the first selects most.
+    k : int, optional
+        Instead of a threshold: the k columns of highest proportion, without permutations.
+    alpha : float, default=0.05
+        Level.
+    n_permutations : int, default=100
+        Permuted targets.
+    n_repeats : int, default=10
+        Runs on the target itself, whose proportions are averaged.
+    n_trees : int, default=20
+        Trees; few of them have to compete for columns.
+    n_draws : int, default=500
+        Draws from the posterior of each run, after half as many that are forgotten.
+    random_state : None, int, Generator or RandomState
+        Where the random numbers come from.
+
+    Attributes
+    ----------
+    scores_ : ndarray of shape (n_features,)
+        Inclusion proportions; they sum to 1.
+    thresholds_ : ndarray of shape (n_features,)
+        What they have to exceed (without ``k``).
+    n_features_in_ : int
+        Number of columns.
+
+    Notes
+    -----
+    Needs stochtree: ``pip install 'rankwise[bart]'``.
+
+    References
+    ----------
+    Bleich, Kapelner, George, Jensen (2014), Variable selection for BART: an application to gene regulation.
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "threshold": [StrOptions({"local", "global_max", "global_se"})],
+        "k": [None, Interval(Integral, 1, None, closed="left")],
+        "alpha": [Interval(Real, 0, 1, closed="neither")],
+        "n_permutations": [Interval(Integral, 1, None, closed="left")],
+        "n_repeats": [Interval(Integral, 1, None, closed="left")],
+        "n_trees": [Interval(Integral, 1, None, closed="left")],
+        "n_draws": [Interval(Integral, 1, None, closed="left")],
+        "random_state": ["random_state", np.random.Generator],
+    }
+
+    def __init__(
+        self,
+        threshold: Literal["local", "global_max", "global_se"] = "local",
+        *,
+        k: int | None = None,
+        alpha: float = 0.05,
+        n_permutations: int = 100,
+        n_repeats: int = 10,
+        n_trees: int = 20,
+        n_draws: int = 500,
+        random_state: RandomState = None,
+    ) -> None:
+        self.threshold = threshold
+        self.k = k
+        self.alpha = alpha
+        self.n_permutations = n_permutations
+        self.n_repeats = n_repeats
+        self.n_trees = n_trees
+        self.n_draws = n_draws
+        self.random_state = random_state
+
+    def fit(self, X: ArrayLike, y: ArrayLike) -> BARTSelector:
+        """Draw trees for the target and for its permutations.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Columns.
+        y : array-like of shape (n_samples,)
+            Target.
+
+        Returns
+        -------
+        BARTSelector
+            The selector itself.
+        """
+        columns, target = self._check(X, y)
+        rng = check_generator(self.random_state)
+        runs = [self._proportions(columns, target, rng) for _ in range(self.n_repeats)]
+        self.scores_ = np.mean(runs, axis=0)
+        if self.k is None:
+            permutations = track(range(self.n_permutations), "permuting", self.n_permutations)
+            chance = [self._proportions(columns, rng.permutation(target), rng) for _ in permutations]
+            self.thresholds_ = inclusion_thresholds(np.array(chance), self.threshold, self.alpha)
+        return self
+
+    def _proportions(self, X: FloatArray, y: FloatArray, rng: np.random.Generator) -> FloatArray:
+        stochtree = require("stochtree", extra="bart", caller="BARTSelector")
+        model = stochtree.BARTModel()
+        model.sample(
+            X_train=X,
+            y_train=y,
+            num_gfr=0,
+            num_burnin=self.n_draws // 2,
+            num_mcmc=self.n_draws,
+            general_params={"random_seed": int(rng.integers(2**31)), "num_threads": 1},
+            mean_forest_params={"num_trees": self.n_trees},
+        )
+        counts = model.forest_container_mean.get_overall_split_counts(X.shape[1]).astype(np.float64)
+        return counts / max(counts.sum(), 1.0)
+
+    def _get_support_mask(self) -> BoolArray:
+        from sklearn.utils.validation import check_is_fitted
+
+        check_is_fitted(self)
+        if self.k is None:
+            return self.scores_ > self.thresholds_
+        return highest(self.scores_, self.k)
+
+
+def inclusion_thresholds(chance: FloatArray, rule: str, alpha: float) -> FloatArray:
+    """What proportions have to exceed, from those of permuted targets, (n_permutations, n_features)."""
+    if rule == "local":
+        return np.quantile(chance, 1 - alpha, axis=0)
+    if rule == "global_max":
+        return np.full(chance.shape[1], np.quantile(chance.max(axis=1), 1 - alpha))
+    middle, deviation = chance.mean(axis=0), chance.std(axis=0)
+    beyond = np.divide(chance - middle, deviation, out=np.zeros_like(chance), where=deviation > 0)
+    return middle + np.quantile(beyond.max(axis=1), 1 - alpha) * deviation

@@ -1,0 +1,169 @@
+"""Selectors to compare with: correlations, penalised and stepwise regression, behind one interface."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from numbers import Integral
+from typing import Any, ClassVar
+
+import numpy as np
+
+from rankwise._optional import require
+from rankwise._sklearn import BaseEstimator, Interval, StrOptions
+from rankwise._typing import ArrayLike, BoolArray, FloatArray
+from rankwise.screening._selectors import TargetSelectorMixin, highest
+from rankwise.screening.rank_classes import absolute_pearson
+
+
+class ScoreSelector(TargetSelectorMixin, BaseEstimator):
+    """Selects the k columns of highest score, by one of the usual methods.
+
+    Parameters
+    ----------
+    method : str, default="pearson"
+        "pearson", "spearman", "kendall" (absolute correlations), "xi" (Chatterjee's), "lasso" (absolute coefficients of
+        standardised columns at the penalty chosen by cross-validation), "stepwise" (forward selection: the
+        earlier a column lowers the residual most, the higher) or "scad" (the same as "lasso", at the
+        largest SCAD penalty that leaves k columns; needs skglm).
+    k : int, default=10
+        Number of columns.
+
+    Attributes
+    ----------
+    scores_ : ndarray of shape (n_features,)
+        Higher is better; 0 for constant columns.
+    n_features_in_ : int
+        Number of columns.
+
+    Notes
+    -----
+    Of equal scores the first columns are selected.
+
+    Examples
+    --------
+    >>> from rankwise.datasets import make_symbolic_regression
+    >>> from rankwise.screening import ScoreSelector
+    >>> X, y, _ = make_symbolic_regression(random_state=0)
+    >>> ScoreSelector("kendall", k=2).fit(X, y).get_support()
+    array([ True, False,  True])
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "method": [StrOptions({"pearson", "spearman", "kendall", "xi", "lasso", "stepwise", "scad"})],
+        "k": [Interval(Integral, 1, None, closed="left")],
+    }
+
+    def __init__(self, method: str = "pearson", *, k: int = 10) -> None:
+        self.method = method
+        self.k = k
+
+    def fit(self, X: ArrayLike, y: ArrayLike) -> ScoreSelector:
+        """Score the columns.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Columns.
+        y : array-like of shape (n_samples,)
+            Target.
+
+        Returns
+        -------
+        ScoreSelector
+            The selector itself.
+        """
+        columns, target = self._check(X, y)
+        varies = np.ptp(columns, axis=0) > 0
+        self.scores_ = np.zeros(columns.shape[1])
+        if varies.any():
+            self.scores_[varies] = _SCORES[self.method](columns[:, varies], target, min(self.k, int(varies.sum())))
+        return self
+
+    def _get_support_mask(self) -> BoolArray:
+        from sklearn.utils.validation import check_is_fitted
+
+        check_is_fitted(self)
+        return highest(self.scores_, self.k)
+
+
+# ---------------------------------------------------------------------------------------------------------------
+
+
+def _pearson(X: FloatArray, y: FloatArray, k: int) -> FloatArray:
+    return absolute_pearson(X.T, y - y.mean())
+
+
+def _spearman(X: FloatArray, y: FloatArray, k: int) -> FloatArray:
+    from scipy.stats import rankdata
+
+    return _pearson(rankdata(X, axis=0), rankdata(y), k)
+
+
+def _kendall(X: FloatArray, y: FloatArray, k: int) -> FloatArray:
+    from scipy.stats import kendalltau
+
+    return np.array([abs(kendalltau(column, y).statistic) for column in X.T])
+
+
+def _xi(X: FloatArray, y: FloatArray, k: int) -> FloatArray:
+    from scipy.stats import chatterjeexi
+
+    return np.array([chatterjeexi(column, y).statistic for column in X.T])
+
+
+def _lasso(X: FloatArray, y: FloatArray, k: int) -> FloatArray:
+    import warnings
+
+    from sklearn.exceptions import ConvergenceWarning
+    from sklearn.linear_model import LassoCV
+
+    with warnings.catch_warnings():
+        # Copies of a column make the path slow to converge, but not the choice between columns worse.
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model = LassoCV(cv=min(5, len(y) // 2 + 1), max_iter=2000).fit(_standardised(X), y)
+    return abs(model.coef_)
+
+
+def _stepwise(X: FloatArray, y: FloatArray, k: int) -> FloatArray:
+    rest, residual = _standardised(X), y - y.mean()
+    score = np.zeros(X.shape[1])
+    for step in range(k):
+        length = (rest**2).sum(axis=0)
+        gain = np.divide((rest.T @ residual) ** 2, length, out=np.zeros_like(length), where=length > 1e-8 * len(y))
+        best = int(np.argmax(gain))
+        if gain[best] == 0:  # all that is left are combinations of what is chosen
+            break
+        score[best] = k - step
+        unit = rest[:, best] / np.sqrt(length[best])
+        residual = residual - unit * (unit @ residual)
+        rest = rest - np.outer(unit, unit @ rest)
+    return score
+
+
+def _scad(X: FloatArray, y: FloatArray, k: int) -> FloatArray:
+    skglm = require("skglm", extra="symbolic", caller="ScoreSelector('scad')")
+    penalties = require("skglm.penalties", extra="symbolic", caller="ScoreSelector('scad')")
+    Z, centred = _standardised(X), y - y.mean()
+    largest = abs(Z.T @ centred).max() / len(y)
+    coef = np.zeros(X.shape[1])
+    for alpha in largest * np.geomspace(1, 1e-4, 60)[1:]:
+        penalty = penalties.SCAD(alpha=alpha, gamma=3.7)
+        coef = skglm.GeneralizedLinearEstimator(penalty=penalty).fit(Z, centred).coef_.ravel()
+        if np.count_nonzero(coef) >= k:
+            break
+    return abs(coef)
+
+
+def _standardised(X: FloatArray) -> FloatArray:
+    return (X - X.mean(axis=0)) / X.std(axis=0)
+
+
+_SCORES: dict[str, Callable[[FloatArray, FloatArray, int], FloatArray]] = {
+    "pearson": _pearson,
+    "spearman": _spearman,
+    "kendall": _kendall,
+    "xi": _xi,
+    "lasso": _lasso,
+    "stepwise": _stepwise,
+    "scad": _scad,
+}

@@ -1,0 +1,218 @@
+"""Symbolic features: expressions of the inputs, generated layer by layer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from numbers import Integral
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
+
+import numpy as np
+
+from rankwise._sklearn import BaseEstimator, Interval, StrOptions
+from rankwise._typing import ArrayLike, FloatArray
+from rankwise.screening.pools import Grammar, Pool
+
+if TYPE_CHECKING:
+
+    class TransformerMixin(BaseEstimator):
+        """scikit-learn's, which has no types."""
+
+else:
+    from sklearn.base import TransformerMixin
+
+
+class SymbolicFeatures(TransformerMixin, BaseEstimator):
+    r"""Generates expressions of the inputs by layers of unary and binary operators.
+
+    A layer "u" applies each unary operator to each expression of the pool, a layer "b" each binary operator to each two
+    (a + a and a * a too; a - b, b - a, a / b and b / a). Expressions that are not finite on the training rows (the
+    logarithm of a number that is not positive, a division by 0) or constant are left out, and functions that agree on
+    them are held once, by the expression found first.
+
+    Parameters
+    ----------
+    architecture : str, default="bu"
+        A letter per layer, the first layer first. "bu" is :math:`O_{Au}` of the paper, binary operators first, and "ub"
+        :math:`O_{Ab}`: 24 and 42 features of three inputs with the default operators.
+    unary : sequence of str, default=("id", "cube")
+        Of "id", "square", "cube", "sqrt", "cbrt", "inverse", "exp", "log", "sin", "cos", "abs".
+    binary : sequence of str, default=("+", "*")
+        Of "+", "-", "*", "/", "|-|" (the absolute difference).
+    pool : {"strict", "cumulative"}, default="strict"
+        Whether a layer works on, and the result consists of, the last layer alone, as in the paper, or all so far.
+    units : array-like of shape (n_inputs, n_base_units), optional
+        Exponents of the physical units of the inputs, whole numbers. Then only expressions that make sense are
+        generated: sums of equal units, and exp, log, sin, cos of pure numbers.
+    max_bytes : int, default=2**31
+        Layers that may need more memory for their values are refused before they are generated. A layer that is only
+        to be screened need not be stored: see `ConcordanceSelector`.
+
+    Attributes
+    ----------
+    complexity_ : ndarray of shape (n_features_out,)
+        Number of operators in each expression.
+    n_features_in_ : int
+        Number of inputs.
+
+    Notes
+    -----
+    On new rows outside the domain of an operator the feature is NaN.
+
+    References
+    ----------
+    Luo, Li (2024), Ranking perspective for tree-based methods with applications to symbolic feature selection, section
+    6.1. Ye, Senftle, Li (2024), Operator-induced structural variable selection.
+
+    Examples
+    --------
+    >>> from rankwise.screening import SymbolicFeatures
+    >>> features = SymbolicFeatures("bu").fit([[1.0, 2.0], [2.0, 5.0], [3.0, 4.0]])
+    >>> features.get_feature_names_out()[:4].tolist()
+    ['2*x0', 'x0 + x1', '2*x1', 'x0^2']
+    >>> features.transform([[1.0, 3.0]])[:, :4]
+    array([[2., 4., 6., 1.]])
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "architecture": [str],
+        "unary": ["array-like", str],
+        "binary": ["array-like", str],
+        "pool": [StrOptions({"strict", "cumulative"})],
+        "units": [None, "array-like"],
+        "max_bytes": [Interval(Integral, 1, None, closed="left")],
+    }
+
+    def __init__(
+        self,
+        architecture: str = "bu",
+        *,
+        unary: Sequence[str] = ("id", "cube"),
+        binary: Sequence[str] = ("+", "*"),
+        pool: Literal["strict", "cumulative"] = "strict",
+        units: ArrayLike | None = None,
+        max_bytes: int = 2**31,
+    ) -> None:
+        self.architecture = architecture
+        self.unary = unary
+        self.binary = binary
+        self.pool = pool
+        self.units = units
+        self.max_bytes = max_bytes
+
+    def fit(self, X: ArrayLike, y: Any = None) -> SymbolicFeatures:
+        """Generate the expressions that are finite and not constant on X.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_inputs)
+            Inputs, finite.
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        SymbolicFeatures
+            The transformer itself.
+        """
+        from sklearn.utils.validation import validate_data
+
+        columns = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)  # one row makes all constant
+        pool = self.start(columns, getattr(self, "feature_names_in_", None))
+        for layer in range(len(self.architecture)):
+            pool.grow(layer)
+        if not len(pool.members):
+            raise ValueError(
+                f"no expression of {self.architecture!r} is finite and not constant on X; take other operators, or "
+                "leave out rows with zeros or negative values, which some cannot take"
+            )
+        self.table_, self._rows = pool.table, pool.members
+        self.complexity_ = self.table_.complexity[self._rows]
+        return self
+
+    def transform(self, X: ArrayLike) -> FloatArray:
+        """Values of the expressions.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_inputs)
+            Inputs.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_features_out)
+            One column per expression; NaN outside the domain of an operator.
+        """
+        from sklearn.utils.validation import check_is_fitted, validate_data
+
+        check_is_fitted(self)
+        return self.table_.evaluate(validate_data(self, X, reset=False, dtype=np.float64), self._rows)
+
+    def get_feature_names_out(self, input_features: ArrayLike | None = None) -> np.ndarray:
+        """The expressions as formulas.
+
+        Parameters
+        ----------
+        input_features : array-like of str, optional
+            Names of the inputs; by default those of ``fit``, else x0, x1, ...
+
+        Returns
+        -------
+        ndarray of str
+            One formula per feature.
+        """
+        from sklearn.utils.validation import check_is_fitted
+
+        check_is_fitted(self)
+        return np.array(self.table_.formulas(self._rows, check_input_names(self, input_features)), dtype=object)
+
+    def to_sympy(self) -> list[Any]:
+        """The expressions as objects of sympy, which has to be installed."""
+        from sklearn.utils.validation import check_is_fitted
+
+        check_is_fitted(self)
+        return self.table_.to_sympy(self._rows, "SymbolicFeatures.to_sympy")
+
+    def count(self, n_inputs: int) -> list[int]:
+        """Most expressions that each layer can have, known before anything is generated.
+
+        Parameters
+        ----------
+        n_inputs : int
+            Number of inputs.
+
+        Returns
+        -------
+        list of int
+            One number per layer.
+        """
+        grammar = self._grammar()
+        sizes, members = [], n_inputs
+        for letter in grammar.architecture:
+            sizes.append(grammar.count(letter, members))
+            members = sizes[-1] + grammar.cumulative * members
+        return sizes
+
+    def start(self, X: FloatArray, names: Sequence[str] | None) -> Pool:
+        """A pool of the inputs alone, to which layers can be added."""
+        self._validate_params()
+        if names is None:
+            names = [f"x{i}" for i in range(X.shape[1])]
+        return Pool(X, names, self._grammar(), self.units, self.max_bytes)
+
+    def _grammar(self) -> Grammar:
+        return Grammar.checked(self.architecture, self.unary, self.binary, self.pool)
+
+
+def check_input_names(estimator: Any, input_features: ArrayLike | None) -> list[str] | None:
+    """Names of the inputs as scikit-learn wants them checked; None for those of ``fit``."""
+    if input_features is None:
+        return None
+    names = [str(name) for name in input_features]
+    if hasattr(estimator, "feature_names_in_") and names != list(estimator.feature_names_in_):
+        raise ValueError("input_features is not equal to feature_names_in_, the names in fit; leave it away")
+    if len(names) != estimator.n_features_in_:
+        raise ValueError(
+            f"input_features should have length equal to number of features, {estimator.n_features_in_}, but has "
+            f"{len(names)}"
+        )
+    return names

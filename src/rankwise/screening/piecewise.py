@@ -1,0 +1,178 @@
+"""Piecewise monotone transforms: where they turn, and which of two a tree prefers to split on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from rankwise._arguments import check_numbers, check_whole_number
+from rankwise._typing import ArrayLike, FloatArray
+
+#: a function of an array, or a table (x, values)
+Transform = Callable[[FloatArray], ArrayLike] | tuple[ArrayLike, ArrayLike]
+
+# How much of an unbounded distribution may lie outside the range that is looked at.
+_TAIL = 1e-9
+
+
+def monotone_intervals(f: Transform, lower: float, upper: float, *, n_grid: int = 2001) -> FloatArray:
+    """Ends of the intervals on which a transform is monotone.
+
+    Parameters
+    ----------
+    f : callable or (x, values)
+        The transform: a function of an array, or a table of increasing x and values, between which it is linear.
+    lower, upper : float
+        The range.
+    n_grid : int, default=2001
+        Points at which a function is looked at; turns are then located to about nine digits. Two turns between
+        neighbouring points are not seen.
+
+    Returns
+    -------
+    ndarray of shape (n_intervals + 1,)
+        ``lower``, the turns, ``upper``.
+
+    References
+    ----------
+    Luo, Li (2024), definition 5.
+
+    Examples
+    --------
+    >>> from rankwise.screening import monotone_intervals
+    >>> monotone_intervals(lambda x: 4 * x - 4 * x**2, 0, 1).round(6)
+    array([0. , 0.5, 1. ])
+    """
+    if not (np.isfinite(lower) and np.isfinite(upper) and lower < upper):
+        raise ValueError(f"the range is {lower} to {upper}; give finite ends, the lower one first")
+    check_whole_number("n_grid", n_grid, at_least=3)
+    function, knots = _function(f)
+    if knots is None:
+        grid = np.linspace(lower, upper, n_grid)
+    else:
+        grid = np.concatenate([[lower], knots[(knots > lower) & (knots < upper)], [upper]])
+    values = function(grid)
+    if not np.isfinite(values).all():
+        place = grid[np.flatnonzero(~np.isfinite(values))[0]]
+        raise ValueError(f"the transform is not finite at x = {place:.6g}; choose a range on which it is")
+    direction = np.sign(np.diff(values))
+    turns = np.flatnonzero(direction[1:] != direction[:-1]) + 1
+    exact = [grid[turn] if knots is not None else _turn(function, grid, values, int(turn)) for turn in turns]
+    return np.array([lower, *exact, upper])
+
+
+def preference_probability(
+    f1: Transform, f2: Transform, C: float, x_or_distribution: Any, *, n_grid: int = 2001
+) -> float:
+    r"""By how much more often a split at C prefers one transform of x to another.
+
+    *Definition.* On each interval where both transforms are monotone, a split at C divides the interval by a transform
+    if it takes the value C there. Then :math:`p_{1 > 2} = P(I_1) - P(I_2)`, the probability of the intervals that only
+    the first divides less that of the intervals that only the second divides.
+
+    Parameters
+    ----------
+    f1, f2 : callable or (x, values)
+        Transforms: functions of an array, or tables between which they are linear.
+    C : float
+        Where both are split.
+    x_or_distribution : array-like of shape (n_samples,) or distribution of scipy.stats
+        Values of x, or their law (with ``cdf``, ``ppf`` and ``support``).
+    n_grid : int, default=2001
+        As of `monotone_intervals`.
+
+    Returns
+    -------
+    float
+        From -1 (the second is preferred) to 1 (the first): a difference of probabilities, in spite of its name.
+
+    Notes
+    -----
+    Where both transforms divide an interval, only the target can decide, and the definition is silent: an error says
+    so. A constant added to one transform changes no split and can keep the two apart. Intervals are closed on the left.
+    The paper prints +1 for 0 < C < 1 in its example 7; by its own formula it is -1.
+
+    References
+    ----------
+    Luo, Li (2024), propositions 8 and 9, example 7.
+
+    Examples
+    --------
+    >>> from scipy.stats import uniform
+    >>> from rankwise.screening import preference_probability
+    >>> preference_probability(lambda x: x + 1.2, lambda x: 4 * x - 4 * x**2, 1.5, uniform())
+    0.5
+    """
+    lower, upper, below = _law(x_or_distribution)
+    ends = np.unique(np.concatenate([monotone_intervals(f, lower, upper, n_grid=n_grid) for f in (f1, f2)]))
+    # Turns that both share are found twice, with other last digits.
+    ends = ends[np.append(np.diff(ends) > 1e-7 * (upper - lower), True)]
+    ends[0] = lower
+    first, second = (_divides(_function(f)[0](ends), float(C)) for f in (f1, f2))
+    both = np.flatnonzero(first & second)
+    if len(both):
+        a, b = ends[both[0]], ends[both[0] + 1]
+        raise ValueError(
+            f"both transforms take the value {C} between x = {a:.6g} and {b:.6g}, where the target alone can decide; "
+            "add a constant to one of them, which changes no split, or compare with principal_decision_ratio"
+        )
+    mass = np.diff(below(ends))
+    return float(mass[first].sum() - mass[second].sum())
+
+
+# ---------------------------------------------------------------------------------------------------------------
+
+
+def _function(f: Transform) -> tuple[Callable[[FloatArray], FloatArray], FloatArray | None]:
+    """A function of arrays, and for tables the places where it may turn."""
+    if callable(f):
+        return lambda x: np.broadcast_to(np.asarray(f(x), dtype=np.float64), x.shape), None
+    try:
+        knots, values = (check_numbers("a transform", part) for part in f)
+    except (TypeError, ValueError):
+        raise TypeError("a transform is a function of an array, or a table (x, values)") from None
+    if knots.ndim != 1 or knots.shape != values.shape or len(knots) < 2 or not (np.diff(knots) > 0).all():
+        raise ValueError("a table (x, values) needs two or more increasing x, and as many values")
+    return lambda x: np.interp(x, knots, values), knots
+
+
+def _law(x: Any) -> tuple[float, float, Callable[[FloatArray], FloatArray]]:
+    """Range of x, and the probability below each of some points."""
+    if hasattr(x, "cdf") and hasattr(x, "ppf"):
+        lower, upper = x.support()
+        lower = lower if np.isfinite(lower) else x.ppf(_TAIL)
+        upper = upper if np.isfinite(upper) else x.ppf(1 - _TAIL)
+        return float(lower), float(upper), x.cdf
+    values = np.sort(check_numbers("x_or_distribution", x).ravel())
+    if len(values) < 2 or not np.isfinite(values).all() or values[0] == values[-1]:
+        raise ValueError("x_or_distribution needs two different finite values, or a distribution of scipy.stats")
+
+    def below(ends: FloatArray) -> FloatArray:
+        places = np.searchsorted(values, ends, side="left")
+        places[-1] = len(values)  # the last interval is closed
+        return places / len(values)
+
+    return float(values[0]), float(values[-1]), below
+
+
+def _turn(function: Callable[[FloatArray], FloatArray], grid: FloatArray, values: FloatArray, turn: int) -> float:
+    """Where between the neighbours of a grid point the function is highest or lowest."""
+    from scipy.optimize import minimize_scalar
+
+    a, here, b = grid[turn - 1], grid[turn], grid[turn + 1]
+    side = values[turn] - values[turn - 1] or values[turn] - values[turn + 1]
+    sign = -1.0 if side > 0 else 1.0
+    found = minimize_scalar(
+        lambda x: float(sign * function(np.array([x]))[0]), bounds=(a, b), method="bounded", options={"xatol": 1e-12}
+    )
+    return float(found.x) if found.fun < sign * values[turn] else float(here)
+
+
+def _divides(at_ends: FloatArray, C: float) -> np.ndarray:
+    """Whether a transform, monotone between the ends, takes the value C in each [a, b), in the end [a, b]."""
+    left, right = at_ends[:-1], at_ends[1:]
+    inside = ((left <= C) & (right > C)) | ((right < C) & (left >= C))
+    inside[-1] |= right[-1] == C
+    return inside

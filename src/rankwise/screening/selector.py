@@ -1,0 +1,308 @@
+"""Selection of features by concordant divergence, from given columns or from a stream of expressions."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+import numpy as np
+
+from rankwise._sklearn import BaseEstimator, Interval
+from rankwise._typing import ArrayLike, BoolArray, FloatArray, IntArray
+from rankwise.screening._selectors import TargetSelectorMixin
+from rankwise.screening.features import SymbolicFeatures, check_input_names
+from rankwise.screening.pools import Grammar, Pool
+from rankwise.screening.scores import Target
+from rankwise.screening.significance import benjamini_hochberg, tail_probability
+from rankwise.screening.streams import Screened, screen
+from rankwise.screening.subsets import SubsetModel, best_subset
+
+
+class ConcordanceSelector(TargetSelectorMixin, BaseEstimator):
+    r"""Selects the features that order the target best.
+
+    Features are scored by `concordant_divergence`. Those that order the rows alike, up to sign, are one class
+    (`rank_classes`), of which only the best member can be selected: the simplest, then the one of highest Pearson
+    correlation. Otherwise the best three are often three copies of one variable.
+
+    Parameters
+    ----------
+    k : int, optional, default=10
+        Most features to select (with ``n_terms``, in each round); None for no limit, with columns of X alone.
+    two_sided : bool, default=True
+        Count the reverse order as a relation, as a linear model does, which chooses the sign itself. The paper's
+        divergence is signed.
+    dedupe : bool, default=True
+        Select one feature per rank class.
+    alpha : float, optional
+        Select only features whose p-value, after Benjamini and Hochberg, is at most alpha (see `concordance_test`).
+    features : SymbolicFeatures, optional
+        Screen the expressions that it generates, instead of the columns of X. The last layer is not stored: its
+        expressions are evaluated, scored and forgotten in blocks.
+    n_terms : int, optional
+        Fit a linear model of so many terms, in as many rounds: each round selects k features for what the best model of
+        the terms so far leaves unexplained, and then the best subset of all of them is found. The terms of the last
+        model are the selected features.
+    time_limit : float, optional
+        Seconds; screening stops then, and a warning says how far it came.
+    n_jobs : int, optional
+        Threads; the result is the same for every number.
+
+    Attributes
+    ----------
+    table_ : dict of str to ndarray
+        One row per feature that a round selected, best first: "feature" (its formula), "divergence", "z", "pvalue",
+        "adjusted", "complexity", "round". A data frame of it is ``pandas.DataFrame(selector.table_)``.
+    models_ : list of SubsetModel
+        With ``n_terms``, the best models of 1, 2, ... terms; their columns are rows of ``table_``.
+    n_candidates_, n_usable_ : int
+        Features looked at in each round, and those of them that are finite and not constant.
+    complete_ : bool
+        False if time ran out.
+    n_features_in_ : int
+        Number of columns of X.
+
+    Notes
+    -----
+    With ``features``, ``get_support`` tells which inputs the selected expressions use.
+
+    Streams know how many features they looked at, and not how many classes these are: their adjusted p-values are
+    larger than need be. P-values after the first round take the residual as given, and are too small.
+
+    References
+    ----------
+    Luo, Li (2024), Ranking perspective for tree-based methods with applications to symbolic feature selection. Ouyang
+    et al. (2018), SISSO: a compressed-sensing method for identifying the best low-dimensional descriptor.
+
+    Examples
+    --------
+    >>> from rankwise.datasets import make_symbolic_regression
+    >>> from rankwise.screening import ConcordanceSelector, SymbolicFeatures
+    >>> X, y, _ = make_symbolic_regression(noise=0.1, random_state=0)
+    >>> selector = ConcordanceSelector(k=5, features=SymbolicFeatures("ub"), n_terms=2).fit(X, y)
+    >>> selector.get_feature_names_out().tolist()
+    ['x2 + x0^3', '2*x2']
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "k": [None, Interval(Integral, 1, None, closed="left")],
+        "two_sided": ["boolean"],
+        "dedupe": ["boolean"],
+        "alpha": [None, Interval(Real, 0, 1, closed="right")],
+        "features": [None, SymbolicFeatures],
+        "n_terms": [None, Interval(Integral, 1, None, closed="left")],
+        "time_limit": [None, Interval(Real, 0, None, closed="neither")],
+        "n_jobs": [None, Integral],
+    }
+
+    def __init__(
+        self,
+        k: int | None = 10,
+        *,
+        two_sided: bool = True,
+        dedupe: bool = True,
+        alpha: float | None = None,
+        features: SymbolicFeatures | None = None,
+        n_terms: int | None = None,
+        time_limit: float | None = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.k = k
+        self.two_sided = two_sided
+        self.dedupe = dedupe
+        self.alpha = alpha
+        self.features = features
+        self.n_terms = n_terms
+        self.time_limit = time_limit
+        self.n_jobs = n_jobs
+
+    def fit(self, X: ArrayLike, y: ArrayLike) -> ConcordanceSelector:
+        """Score, and select.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Columns, or inputs of expressions.
+        y : array-like of shape (n_samples,)
+            Target.
+
+        Returns
+        -------
+        ConcordanceSelector
+            The selector itself.
+        """
+        columns, target = self._check(X, y)
+        deadline = np.inf if self.time_limit is None else time.monotonic() + self.time_limit
+        pool, letter = self._pool(columns)
+        rounds = _Rounds(self, pool, letter, deadline)
+        rounds.run(target)
+        self.table_, self.models_ = rounds.table(), rounds.models
+        self.n_candidates_, self.n_usable_ = rounds.n_candidates, rounds.n_usable
+        self.complete_ = rounds.complete
+        self._expressions = pool.table
+        self._rows = rounds.rows if self.n_terms is None else rounds.rows[self.models_[-1].columns]
+        if not self.complete_:
+            warnings.warn(
+                f"the time limit of {self.time_limit} s was reached after {self.n_candidates_:,} candidates of a "
+                "round; the best of these are selected: raise time_limit or generate fewer expressions",
+                stacklevel=2,
+            )
+        return self
+
+    def transform(self, X: ArrayLike) -> FloatArray:
+        """The selected features.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Columns, or inputs of expressions.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_selected)
+            Columns in their order in X; expressions best first, NaN outside the domain of an operator.
+        """
+        from sklearn.utils.validation import check_is_fitted, validate_data
+
+        check_is_fitted(self)
+        if self.features is None:
+            return super().transform(X)
+        return self._expressions.evaluate(validate_data(self, X, reset=False, dtype=np.float64), self._rows)
+
+    def inverse_transform(self, X: ArrayLike) -> FloatArray:
+        """Columns that were not selected as zeros; there is no way back from expressions to inputs."""
+        if self.features is not None:
+            raise ValueError("expressions cannot be turned back into the inputs; select from given columns instead")
+        return super().inverse_transform(X)
+
+    def get_feature_names_out(self, input_features: ArrayLike | None = None) -> np.ndarray:
+        """Names of the selected columns, or formulas of the selected expressions.
+
+        Parameters
+        ----------
+        input_features : array-like of str, optional
+            Names of the columns of X; by default those of ``fit``, else x0, x1, ...
+
+        Returns
+        -------
+        ndarray of str
+            One name per feature.
+        """
+        from sklearn.utils.validation import check_is_fitted
+
+        check_is_fitted(self)
+        if self.features is None:
+            return super().get_feature_names_out(input_features)
+        return np.array(self._expressions.formulas(self._rows, check_input_names(self, input_features)), dtype=object)
+
+    def to_sympy(self) -> list[Any]:
+        """The selected features as objects of sympy, which has to be installed."""
+        from sklearn.utils.validation import check_is_fitted
+
+        check_is_fitted(self)
+        return self._expressions.to_sympy(self._rows, "ConcordanceSelector.to_sympy")
+
+    def _get_support_mask(self) -> BoolArray:
+        """Which columns of X are selected, or stand in the selected expressions."""
+        from sklearn.utils.validation import check_is_fitted
+
+        check_is_fitted(self)
+        used = self._expressions.needed(self._rows)
+        return np.isin(np.arange(self.n_features_in_), used)
+
+    def _pool(self, X: FloatArray) -> tuple[Pool, str | None]:
+        """What is there to choose from, and the layer to be streamed."""
+        names = getattr(self, "feature_names_in_", None)
+        if self.features is not None:
+            if self.k is None:
+                raise ValueError("k is None, but a stream has to forget: say how many of its expressions to keep")
+            pool = self.features.start(X, names)
+            layers = len(pool.grammar.architecture)
+            for layer in range(layers - 1):
+                pool.grow(layer)
+            return pool, pool.grammar.architecture[-1]
+        names = [f"x{i}" for i in range(X.shape[1])] if names is None else names
+        pool = Pool(X, names, Grammar("", [], [], cumulative=True), None, max_bytes=0)
+        pool.members = np.arange(X.shape[1])  # copies too: whether one stands for all is not the pool's business
+        return pool, None
+
+
+# ---------------------------------------------------------------------------------------------------------------
+
+
+class _Rounds:
+    """Screening of the target, then of what the best model so far leaves unexplained."""
+
+    def __init__(self, selector: ConcordanceSelector, pool: Pool, letter: str | None, deadline: float) -> None:
+        self.selector, self.pool, self.letter, self.deadline = selector, pool, letter, deadline
+        self.rows: IntArray = np.empty(0, dtype=np.intp)
+        self.models: list[SubsetModel] = []
+        self.parts: list[dict[str, np.ndarray]] = []
+        self.n_candidates = self.n_usable = 0
+        self.complete = True
+
+    def run(self, y: FloatArray) -> None:
+        residual, values = y, np.empty((0, len(y)))
+        for number in range(1, (self.selector.n_terms or 1) + 1):
+            target = Target.of(residual)
+            found = self._screen(target)
+            values = np.concatenate([values, self._keep(found, target, number)])
+            if self.selector.n_terms is None:
+                return
+            if len(values) < number:
+                raise ValueError(
+                    f"a model of {number} terms needs as many features, but only {len(values)} were selected; raise k "
+                    "or alpha, or lower n_terms"
+                )
+            model = best_subset(values.T, y, number)
+            self.models.append(model)
+            residual = y - model.intercept - model.coef @ values[model.columns]
+            if model.rmse <= 1e-10 * y.std() or not self.complete:
+                return  # nothing is left to explain, or no time
+
+    def table(self) -> dict[str, np.ndarray]:
+        columns = {name: np.concatenate([part[name] for part in self.parts]) for name in self.parts[0]}
+        names = np.array(self.pool.table.formulas(self.rows), dtype=object)
+        return {"feature": names, **columns}
+
+    def _screen(self, target: Target) -> Screened:
+        selector = self.selector
+        found = screen(
+            self.pool,
+            self.letter,
+            target,
+            k=selector.k,
+            two_sided=selector.two_sided,
+            dedupe=selector.dedupe,
+            deadline=self.deadline,
+            n_jobs=selector.n_jobs,
+        )
+        self.n_candidates, self.n_usable = found.n_candidates, found.n_usable
+        self.complete &= found.complete
+        return found
+
+    def _keep(self, found: Screened, target: Target, number: int) -> FloatArray:
+        """Enter what a round found, and what earlier rounds have not, into the table; return the values."""
+        selector = self.selector
+        z = target.z(found.covariation, found.spread)
+        pvalue = tail_probability(z, selector.two_sided)
+        # All classes are known where nothing was cut off; else the safe number is that of all usable features.
+        n_tests = len(pvalue) if selector.k is None or len(pvalue) < selector.k else found.n_usable
+        adjusted = benjamini_hochberg(pvalue, n_tests)
+        agreement = abs(found.covariation) if selector.two_sided else found.covariation
+        rows = self.pool.table.append(*found.candidates)
+        good = np.ones(len(z), bool) if selector.alpha is None else adjusted <= selector.alpha
+        good &= ~np.isin(rows, self.rows)
+        self.rows = np.concatenate([self.rows, rows[good]])
+        part = {
+            "divergence": (target.covariation - agreement).clip(min=0.0) * target.unit,
+            "z": z,
+            "pvalue": pvalue,
+            "adjusted": adjusted,
+            "complexity": found.complexity,
+            "round": np.full(len(z), number),
+        }
+        self.parts.append({name: column[good] for name, column in part.items()})
+        return found.values(self.pool)[good]

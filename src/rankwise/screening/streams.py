@@ -1,0 +1,211 @@
+"""Screen all expressions of a layer without storing them: evaluate, sort, score, keep the best."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from rankwise._progress import track
+from rankwise._typing import BoolArray, FloatArray, IntArray
+from rankwise.screening import _jit
+from rankwise.screening.pools import Candidates, Pool, n_blocks
+from rankwise.screening.rank_classes import absolute_pearson, best_of_classes
+from rankwise.screening.scores import Target
+
+# Cells that are evaluated at once where values are needed: 8 MB.
+_CELLS = 1 << 20
+# Scores that differ by less, relative to the highest possible, differ by rounding.
+_ROUNDING = 1e-12
+
+
+@dataclass
+class Screened:
+    """The best expressions, best first.
+
+    Attributes
+    ----------
+    candidates : tuple of ndarray
+        Operators and operands.
+    covariation, fingerprint, spread : ndarray
+        Their scores.
+    complexity : ndarray
+        Numbers of operators.
+    n_candidates, n_usable : int
+        How many expressions were looked at, and how many of them are finite and not constant.
+    complete : bool
+        False if time ran out.
+    """
+
+    candidates: Candidates
+    covariation: FloatArray
+    fingerprint: np.ndarray
+    spread: FloatArray
+    complexity: IntArray
+    n_candidates: int = 0
+    n_usable: int = 0
+    complete: bool = True
+
+    @np.errstate(all="ignore")  # uncompiled kernels would warn
+    def values(self, pool: Pool) -> FloatArray:
+        """Values of the expressions, as rows."""
+        return _jit.evaluate_expressions(pool.values, *self.candidates)[0]
+
+
+def screen(
+    pool: Pool,
+    letter: str | None,
+    target: Target,
+    *,
+    k: int | None,
+    two_sided: bool,
+    dedupe: bool,
+    deadline: float = np.inf,
+    n_jobs: int | None = None,
+) -> Screened:
+    """The k best expressions that a layer makes of a pool (of the pool itself, if no layer is named).
+
+    Memory holds the pool, a block of scores and a few times k candidates, however many expressions there are. The
+    result does not depend on the number of threads.
+    """
+    clock = _Clock(deadline)
+    blocks = clock.watch(_blocks(pool, letter, two_sided))
+    best = _Best(pool, target, k, two_sided, dedupe)
+    operators = pool.grammar.operators(letter) if letter else []
+    total = n_blocks(operators, len(pool.members)) + -(-len(pool.members) // 8192)
+    for block, scores in track(_scored(blocks, pool, target, n_jobs), "screening", total):
+        best.add(block, scores)
+    return best.finish(complete=not clock.ran_out)
+
+
+# ---------------------------------------------------------------------------------------------------------------
+
+Scored = tuple[Candidates, tuple[FloatArray, np.ndarray, FloatArray]]
+
+
+class _Clock:
+    def __init__(self, deadline: float) -> None:
+        self.deadline, self.ran_out = deadline, False
+
+    def watch(self, blocks: Iterator[Candidates]) -> Iterator[Candidates]:
+        for block in blocks:
+            if time.monotonic() > self.deadline:
+                self.ran_out = True
+                return
+            yield block
+
+
+def _blocks(pool: Pool, letter: str | None, two_sided: bool) -> Iterator[Candidates]:
+    if letter is None or pool.grammar.cumulative:
+        yield from pool.as_candidates()
+    if letter is not None:
+        yield from pool.candidates(letter, both_signs=not two_sided)
+
+
+def _scored(blocks: Iterator[Candidates], pool: Pool, target: Target, n_jobs: int | None) -> Iterator[Scored]:
+    from joblib import Parallel, delayed, effective_n_jobs
+
+    @np.errstate(all="ignore")  # uncompiled kernels would warn
+    def score(block: Candidates) -> Scored:
+        return block, _jit.score_expressions(pool.values, *block, target.centred, target.weights)
+
+    if effective_n_jobs(n_jobs) == 1:
+        return map(score, blocks)
+    return Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator")(delayed(score)(block) for block in blocks)
+
+
+class _Best:
+    """Holds the k best candidates, and as many more as fit before they are sorted again."""
+
+    def __init__(self, pool: Pool, target: Target, k: int | None, two_sided: bool, dedupe: bool) -> None:
+        self.pool, self.target, self.k, self.two_sided, self.dedupe = pool, target, k, two_sided, dedupe
+        self.parts: list[Screened] = []
+        self.waiting = 0
+        self.threshold = -np.inf
+        self.n_candidates = self.n_usable = 0
+
+    def add(self, block: Candidates, scores: tuple[FloatArray, np.ndarray, FloatArray]) -> None:
+        covariation, fingerprint, spread = scores
+        usable = ~np.isnan(covariation)
+        self.n_candidates += len(usable)
+        self.n_usable += int(usable.sum())
+        good = np.flatnonzero(usable & (self._score(covariation) >= self.threshold))
+        if not len(good):
+            return
+        codes, lefts, rights = (part[good] for part in block)
+        complexity = self.pool.table.complexity_of(codes, lefts, rights)
+        kept = Screened((codes, lefts, rights), covariation[good], fingerprint[good], spread[good], complexity)
+        self.parts.append(kept)
+        self.waiting += len(good)
+        if self.k is not None and self.waiting > max(4 * self.k, 4096):
+            self._sort()
+
+    def finish(self, complete: bool) -> Screened:
+        self._sort()
+        found = self.parts[0]
+        found.n_candidates, found.n_usable, found.complete = self.n_candidates, self.n_usable, complete
+        return found
+
+    def _score(self, covariation: FloatArray) -> FloatArray:
+        return abs(covariation) if self.two_sided else covariation
+
+    def _sort(self) -> None:
+        everything = _joined(self.parts)
+        # Steps so wide that sums of one order, added up otherwise, are equal: then the simplest comes first.
+        step = _ROUNDING * self.target.covariation
+        steps = np.rint(self._score(everything.covariation) / step)
+        if self.dedupe:
+            kept = self._representatives(everything, steps)
+            everything, steps = _rows(everything, kept), steps[kept]
+        order = np.lexsort((np.arange(len(steps)), everything.complexity, -steps))[: self.k]
+        self.parts = [_rows(everything, order)]
+        self.waiting = len(order)
+        if self.waiting == self.k:
+            self.threshold = (steps[order[-1]] - 1) * step
+
+    @np.errstate(all="ignore")  # uncompiled kernels would warn
+    def _representatives(self, found: Screened, steps: FloatArray) -> IntArray:
+        """The best members of the best k classes, in their order."""
+        # Where the sign counts, a feature and its negative are two.
+        same = found.fingerprint if self.two_sided else np.where(found.covariation < 0, -1, 1) * found.fingerprint
+        order = np.argsort(-steps, kind="stable")
+        first = np.sort(np.unique(same[order], return_index=True)[1])
+        if self.k is not None and len(first) > self.k:
+            order = np.flatnonzero(steps >= steps[order[first[self.k - 1]]] - 1)
+        else:
+            order = np.arange(len(same))
+        pearson = np.empty(len(order))
+        cells = max(1, _CELLS // self.pool.values.shape[1])
+        for start in range(0, len(order), cells):
+            codes, lefts, rights = (column[order[start : start + cells]] for column in found.candidates)
+            rows, _ = _jit.evaluate_expressions(self.pool.values, codes, lefts, rights)
+            pearson[start : start + cells] = absolute_pearson(rows, self.target.centred)
+        return order[best_of_classes(same[order], found.complexity[order], pearson)]
+
+
+def _joined(parts: list[Screened]) -> Screened:
+    if not parts:
+        none = np.empty(0, dtype=np.intp)
+        return Screened((none, none, none), np.empty(0), np.empty(0, np.int64), np.empty(0), none)
+    join = np.concatenate
+    codes, lefts, rights = (join(columns) for columns in zip(*(part.candidates for part in parts), strict=True))
+    return Screened(
+        (codes, lefts, rights),
+        join([part.covariation for part in parts]),
+        join([part.fingerprint for part in parts]),
+        join([part.spread for part in parts]),
+        join([part.complexity for part in parts]),
+    )
+
+
+def _rows(found: Screened, rows: IntArray | BoolArray) -> Screened:
+    codes, lefts, rights = (column[rows] for column in found.candidates)
+    return Screened(
+        (codes, lefts, rights),
+        found.covariation[rows],
+        found.fingerprint[rows],
+        found.spread[rows],
+        found.complexity[rows],
+    )

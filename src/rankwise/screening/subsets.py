@@ -1,0 +1,95 @@
+"""Least squares on the best subset of a few columns, found by trying all subsets."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import comb
+
+import numpy as np
+
+from rankwise._arguments import check_whole_number
+from rankwise._typing import ArrayLike, FloatArray, IntArray
+from rankwise.screening import _jit
+from rankwise.screening._inputs import check_features, check_target
+
+# Subsets that can be tried within about a minute.
+_MOST_SUBSETS = 2 * 10**9
+
+
+@dataclass(frozen=True)
+class SubsetModel:
+    """A linear model of a few columns.
+
+    Attributes
+    ----------
+    columns : ndarray of int
+        Which columns.
+    coef : ndarray of float
+        Their coefficients.
+    intercept : float
+        The constant.
+    rmse : float
+        Root of the mean squared residual.
+    """
+
+    columns: IntArray
+    coef: FloatArray
+    intercept: float
+    rmse: float
+
+    def formula(self, names: ArrayLike) -> str:
+        """The model as a formula, with the names of all columns."""
+        text = f"{self.intercept:.4g}"
+        for c, column in zip(self.coef, self.columns, strict=True):
+            name = str(names[column])
+            text += f" {'-' if c < 0 else '+'} {abs(c):.4g}*{f'({name})' if ' ' in name else name}"
+        return text
+
+
+def best_subset(X: ArrayLike, y: ArrayLike, size: int) -> SubsetModel:
+    """Fit the ``size`` columns that leave the smallest residual, with an intercept.
+
+    All subsets are tried, so the result is the best there is; a few hundred columns and three terms take a second.
+
+    Parameters
+    ----------
+    X : array-like of shape (n_samples, n_features)
+        Columns to choose from.
+    y : array-like of shape (n_samples,)
+        Target.
+    size : int
+        Number of columns in the model.
+
+    Returns
+    -------
+    SubsetModel
+        Columns, coefficients, intercept and error.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rankwise.screening import best_subset
+    >>> X = np.random.default_rng(0).standard_normal((50, 20))
+    >>> best_subset(X, 3 + X[:, 4] - 2 * X[:, 11], 2).columns
+    array([ 4, 11])
+    """
+    target = check_target(y)
+    columns, _ = check_features(X, len(target))
+    check_whole_number("size", size, at_least=1)
+    if size > columns.shape[1]:
+        raise ValueError(f"size is {size}, but X has {columns.shape[1]} columns")
+    if comb(columns.shape[1], size) > _MOST_SUBSETS:
+        raise ValueError(
+            f"there are {comb(columns.shape[1], size):.1e} subsets of {size} of {columns.shape[1]} columns, too many "
+            "to try; give fewer columns or ask for fewer terms"
+        )
+    middle, level = columns.mean(axis=0), target.mean()
+    centred = columns - middle
+    length = np.sqrt((centred**2).sum(axis=0))
+    length[length == 0] = 1.0
+    unit = centred / length
+    chosen, _ = _jit.best_subset(unit.T @ unit, unit.T @ (target - level), size)
+    coef = np.linalg.lstsq(unit[:, chosen], target - level, rcond=None)[0]
+    residual = target - level - unit[:, chosen] @ coef
+    coef = coef / length[chosen]
+    return SubsetModel(chosen, coef, float(level - middle[chosen] @ coef), float(np.sqrt((residual**2).mean())))

@@ -1,0 +1,11 @@
+"""Random numbers for the tests of this folder."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+
+@pytest.fixture
+def rng() -> np.random.Generator:
+    return np.random.default_rng(0)

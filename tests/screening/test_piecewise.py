@@ -1,0 +1,80 @@
+"""Piecewise monotone transforms."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.stats import norm, uniform
+
+from rankwise.screening import monotone_intervals, preference_probability
+
+GOLDEN = json.loads((Path(__file__).parents[1] / "golden" / "screening.json").read_text("utf-8"))
+
+
+def line(x):
+    return x + 1.2
+
+
+def arch(x):
+    return 4 * x - 4 * x**2
+
+
+@pytest.mark.parametrize(("C", "p"), list(zip(GOLDEN["example_7"]["C"], GOLDEN["example_7"]["p"], strict=True)))
+def test_example_7(C, p):
+    assert preference_probability(line, arch, C, uniform()) == pytest.approx(p, abs=1e-9)
+    assert preference_probability(arch, line, C, uniform()) == pytest.approx(-p, abs=1e-9)
+    grid = np.linspace(0, 1, 101)
+    table = (grid, arch(grid))
+    assert preference_probability(line, table, C, uniform()) == pytest.approx(p, abs=1e-9)
+    sample = (np.arange(1000) + 0.5) / 1000
+    assert preference_probability(line, table, C, sample) == pytest.approx(p, abs=1e-9)
+
+
+def test_any_distribution():
+    # Of x and -x - 10, a split at 1 divides by the first only; it is monotone on the whole line.
+    assert preference_probability(lambda x: x, lambda x: -x - 20, 1.0, norm()) == pytest.approx(1, abs=1e-6)
+    # |x| takes the value 1 on both sides of 0, the bump nowhere.
+    assert preference_probability(np.abs, lambda x: -np.exp(-x), 1.0, norm(0, 2)) == pytest.approx(1, abs=1e-6)
+    # arch turns at 1/2 and is below 2; x^3 - 5 takes the value 2 between 1/2 and 3.
+    assert preference_probability(lambda x: x**3 - 5, arch, 2.0, uniform(-1, 4)) == pytest.approx(2.5 / 4)
+
+
+@pytest.mark.parametrize(
+    ("f", "ends"),
+    [
+        (lambda x: x, [-2, 2]),
+        (np.abs, [-2, 0, 2]),
+        (lambda x: x**3 - x, [-2, -(3**-0.5), 3**-0.5, 2]),
+        (lambda x: np.sin(np.pi * x), [-2, -1.5, -0.5, 0.5, 1.5, 2]),
+        (([-2.0, -1.0, 0.3, 2.0], [0.0, 1.0, -1.0, 5.0]), [-2, -1, 0.3, 2]),
+    ],
+)
+def test_monotone_intervals(f, ends):
+    np.testing.assert_allclose(monotone_intervals(f, -2, 2), ends, atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "words"),
+    [
+        (
+            lambda: preference_probability(line, lambda x: x + 1.3, 1.5, uniform()),
+            ValueError,
+            "target alone can decide",
+        ),
+        (lambda: monotone_intervals(line, 1, 0), ValueError, "lower one first"),
+        (
+            lambda: monotone_intervals(lambda x: np.where(x > 0.5, np.nan, x), 0, 1),
+            ValueError,
+            "not finite at x = 0.5005",
+        ),
+        (lambda: monotone_intervals(3, 0, 1), TypeError, "function of an array"),
+        (lambda: monotone_intervals(([0, 0], [1, 2]), 0, 1), ValueError, "increasing x"),
+        (lambda: preference_probability(line, arch, 1, [2.0, 2.0]), ValueError, "two different"),
+    ],
+)
+def test_bad_input_is_refused(call, error, words):
+    with pytest.raises(error, match=words):
+        call()
