@@ -1,0 +1,370 @@
+"""Compiled loops over the pairs and lists of queries.
+
+Rows of a query lie side by side: query ``q`` owns rows ``bounds[q]`` to ``bounds[q + 1]``. Each query is first gathered
+in the order of its ranking, so that all pairs of one document are a run through neighbouring memory: one pass writes
+the weights of the pairs, another turns them into gradients.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from rankwise._numba import kernel, summing_kernel
+
+# What the weight of a pair is.
+EQUAL, PLACES, DISTANCE, PRECISION_SUM, FIRST_HIT, CASCADE = range(6)
+# Beyond this difference, exp(score) of the worst row would fall below the smallest number.
+_WIDEST = 600.0
+# Added to gaps of scores that divide, as LightGBM does.
+_LEAST_GAP = 0.01
+
+
+class Weighting(NamedTuple):
+    """How pairs are weighed: one of the codes above, the places whose pairs count, what weights are divided by."""
+
+    code: int
+    truncation: int
+    sigma: float
+    average_ties: bool
+    by_gap: bool
+    by_query: bool
+
+
+class Rows(NamedTuple):
+    """Rows, query by query: pairs form where levels differ, weights come from worth; roots of the rows' own weights."""
+
+    level: np.ndarray
+    worth: np.ndarray
+    root_weight: np.ndarray
+    bounds: np.ndarray
+    scale: np.ndarray
+
+
+@summing_kernel
+def lambdas(rows, score, rank_by, discount, weighting, gradient, curvature):
+    """Add the gradient and the second derivative of the weighted pairwise logistic loss to those given.
+
+    Rows rank by ``rank_by``, ties as they lie; the loss is one of ``score``. ``discount`` is the worth of places.
+    """
+    longest = 0
+    for q in range(len(rows.bounds) - 1):
+        longest = max(longest, rows.bounds[q + 1] - rows.bounds[q])
+    table = np.empty((12, longest))
+    block_end = np.empty(longest, dtype=np.intp)
+    for q in range(len(rows.bounds) - 1):
+        start, stop = rows.bounds[q], rows.bounds[q + 1]
+        n = stop - start
+        if rows.scale[q] == 0.0 or not _has_pairs(rows.level[start:stop]):
+            continue
+        # Slices that end with the query let the compiler see that no loop leaves them.
+        ranked, power, level, worth = table[0, :n], table[1, :n], table[2, :n], table[3, :n]
+        root, slope, bend, pair = table[4, :n], table[5, :n], table[6, :n], table[7, :n]
+        places = table[8:, :n]
+        order = np.argsort(-rank_by[start:stop], kind="mergesort")
+        for a in range(n):
+            row = start + order[a]
+            ranked[a] = score[row]
+            level[a] = rows.level[row]
+            worth[a] = rows.worth[row]
+            root[a] = rows.root_weight[row]
+            slope[a] = 0.0
+            bend[a] = 0.0
+        highest, lowest = ranked.max(), ranked.min()
+        is_wide = weighting.sigma * (highest - lowest) > _WIDEST
+        if not is_wide:
+            for a in range(n):
+                power[a] = np.exp(weighting.sigma * (ranked[a] - highest))
+        by_gap = weighting.by_gap and highest > lowest
+        reach = min(n, weighting.truncation)
+        if weighting.average_ties:
+            reach = _tied_places(weighting.code, rank_by, start, order, reach, discount, places, block_end)
+        else:
+            _places(weighting.code, level, worth, n, discount, places)
+        total = 0.0
+        for a in range(reach):
+            below = a + 1
+            if weighting.average_ties:
+                _tied_pair_weights(weighting.code, a, n, worth, places, block_end[a], pair)
+            elif weighting.code == PLACES:
+                _place_weights(worth[a], discount[a], worth[below:], discount[below:n], pair[below:])
+            else:
+                _pair_weights(weighting.code, a, n, level, worth, discount, places, pair)
+            _weigh_rows(level[a], root[a], level[below:], root[below:], pair[below:])
+            if by_gap:
+                _divide_by_gap(ranked[a], ranked[below:], pair[below:])
+            if is_wide:
+                push, turn, pushes = _add_wide_pairs(
+                    ranked[a],
+                    level[a],
+                    weighting.sigma,
+                    ranked[below:],
+                    level[below:],
+                    pair[below:],
+                    slope[below:],
+                    bend[below:],
+                )
+            else:
+                push, turn, pushes = _add_pairs(
+                    power[a], level[a], power[below:], level[below:], pair[below:], slope[below:], bend[below:]
+                )
+            slope[a] -= push
+            bend[a] += turn
+            total += pushes
+        factor = rows.scale[q]
+        if weighting.by_query and total > 0.0:
+            doubled = 2 * weighting.sigma * rows.scale[q] * total
+            factor *= np.log2(1 + doubled) / doubled
+        for a in range(n):
+            row = start + order[a]
+            gradient[row] += weighting.sigma * factor * slope[a]
+            curvature[row] += weighting.sigma**2 * factor * bend[a]
+
+
+@summing_kernel
+def _add_pairs(power, level, powers, levels, pair, slope, bend):
+    """Pairs of one document with all below it, from powers of e of the scores: one division each, no exponential.
+
+    Returns what adds to the document itself: signed pushes, second derivatives, and the pushes without their signs.
+    """
+    own_push, own_turn, total = 0.0, 0.0, 0.0
+    for b in range(len(pair)):
+        weighted = pair[b] / (power + powers[b])
+        stands_right = level > levels[b]
+        push = weighted * (powers[b] if stands_right else power)  # weight x probability of the wrong way round
+        turn = weighted * power * powers[b] / (power + powers[b])
+        signed = push if stands_right else -push
+        total += push
+        own_push += signed
+        slope[b] += signed
+        own_turn += turn
+        bend[b] += turn
+    return own_push, own_turn, total
+
+
+@summing_kernel
+def _add_wide_pairs(score, level, sigma, scores, levels, pair, slope, bend):
+    """The same where scores lie so far apart that their powers leave the range of numbers."""
+    own_push, own_turn, total = 0.0, 0.0, 0.0
+    for b in range(len(pair)):
+        stands_right = level > levels[b]
+        gap = sigma * (score - scores[b]) * (1.0 if stands_right else -1.0)
+        tail = np.exp(-abs(gap))
+        push = pair[b] * (tail if gap > 0 else 1.0) / (1.0 + tail)
+        turn = push * (1.0 if gap > 0 else tail) / (1.0 + tail)
+        signed = push if stands_right else -push
+        total += push
+        own_push += signed
+        slope[b] += signed
+        own_turn += turn
+        bend[b] += turn
+    return own_push, own_turn, total
+
+
+@kernel
+def pair_lambdas(winner, loser, weight, score, gradient, curvature):
+    """Add gradient and second derivative of the logistic loss of given pairs."""
+    for p in range(len(winner)):
+        gap = score[winner[p]] - score[loser[p]]
+        tail = np.exp(-abs(gap))
+        wrong_way = (tail if gap > 0 else 1.0) / (1.0 + tail)
+        push = weight[p] * wrong_way
+        turn = push * (1.0 if gap > 0 else tail) / (1.0 + tail)
+        gradient[winner[p]] -= push
+        gradient[loser[p]] += push
+        curvature[winner[p]] += turn
+        curvature[loser[p]] += turn
+
+
+# -- weights of pairs -------------------------------------------------------------------------------------------------
+
+
+@kernel
+def _has_pairs(level):
+    return np.any(level != level[0])
+
+
+@kernel
+def _weigh_rows(level, root, levels, roots, pair):
+    """Multiply by the weights of both rows; rows of the same level make no pair."""
+    for b in range(len(pair)):
+        pair[b] = pair[b] * (root * roots[b]) if level != levels[b] else 0.0
+
+
+@kernel
+def _divide_by_gap(score, scores, pair):
+    for b in range(len(pair)):
+        pair[b] /= _LEAST_GAP + abs(score - scores[b])
+
+
+@kernel
+def _place_weights(worth, discount, worths, discounts, pair):
+    for b in range(len(pair)):
+        pair[b] = abs(worth - worths[b]) * (discount - discounts[b])
+
+
+@kernel
+def _pair_weights(code, a, n, level, worth, discount, places, pair):
+    """Write what exchanging place a with each place below it changes; places count from 0."""
+    upper, lower = places[0], places[1]
+    if code == DISTANCE:
+        for b in range(a + 1, n):
+            pair[b] = abs(worth[a] - worth[b]) * (discount[b - a - 1] - discount[b - a])
+    elif code == PRECISION_SUM:
+        for b in range(a + 1, n):
+            pair[b] = upper[a] - lower[b]
+    elif code == FIRST_HIT:
+        for b in range(a + 1, n):
+            pair[b] = max(upper[a] - lower[b], 0.0) if level[a] > 0 else upper[a]
+    elif code == CASCADE:
+        for b in range(a + 1, n):
+            ratio = (1 - worth[b]) / (1 - worth[a])
+            change = upper[a] * (worth[b] - worth[a]) * discount[a] + (lower[b - 1] - lower[a]) * (ratio - 1)
+            pair[b] = abs(change + upper[b] * (ratio * worth[a] - worth[b]) * discount[b])
+    else:
+        for b in range(a + 1, n):
+            pair[b] = 1.0
+
+
+@kernel
+def _places(code, level, worth, n, discount, places):
+    """Write what the weights of pairs need to know of places in this ranking."""
+    upper, lower = places[0], places[1]
+    if code == PRECISION_SUM:
+        # Exchanging places a < b changes the sum of precisions by upper[a] - lower[b].
+        found, before = 0.0, 0.0  # relevant rows so far, and the sum of 1 / place over them
+        for a in range(n):
+            lower[a] = (found + level[a]) * discount[a] - before
+            before += level[a] * discount[a]
+            upper[a] = (found + 1) * discount[a] - before
+            found += level[a]
+    elif code == FIRST_HIT:
+        # A relevant row that comes up to place a gains upper[a]; the first relevant row loses what lower[b] falls
+        # short.
+        first = 0
+        while level[first] == 0:
+            first += 1
+        second = first + 1
+        while second < n and level[second] == 0:
+            second += 1
+        next_best = discount[second] if second < n else 0.0
+        for a in range(n):
+            upper[a] = max(discount[a] - discount[first], 0.0)
+            lower[a] = max(discount[a], next_best)
+        upper[first] = discount[first]
+    elif code == CASCADE:
+        # upper: the probability of reaching a place; lower: the value of the places down to it.
+        reached, total = 1.0, 0.0
+        for a in range(n):
+            upper[a] = reached
+            total += reached * worth[a] * discount[a]
+            lower[a] = total
+            reached *= 1 - worth[a]
+
+
+@kernel
+def _tied_pair_weights(code, a, n, worth, places, block_end, pair):
+    """The mean of `_pair_weights` over all orders of equal scores; pairs beyond the truncation weigh nothing."""
+    upper, lower, share, within = places[0], places[1], places[2], places[3]
+    for b in range(a + 1, block_end):
+        pair[b] = within[a]
+    for b in range(block_end, n):
+        pair[b] = upper[a] - share[a] * lower[b]
+    if code == PLACES:
+        for b in range(a + 1, n):
+            pair[b] *= abs(worth[a] - worth[b])
+
+
+@kernel
+def _tied_places(code, rank_by, start, order, reach, discount, places, block_end):
+    """Write the means over blocks of equal scores; return where the last block ends that the truncation touches.
+
+    ``upper``: mean worth of the places within reach; ``lower``: mean worth of all; ``share``: share of the places
+    within reach; ``within``: mean weight of two rows of the block. Where pairs weigh the same, "worth" of a pair is 1.
+    """
+    upper, lower, share, within = places[0], places[1], places[2], places[3]
+    n = len(order)
+    begin, last = 0, 0
+    while begin < n:
+        end = begin + 1
+        while end < n and rank_by[start + order[end]] == rank_by[start + order[begin]]:
+            end += 1
+        size = end - begin
+        near = max(0, min(reach, end) - begin)
+        if near > 0:
+            last = end
+        below, touched, inside = 0.0, 0.0, 0.0
+        for a in range(end - 1, begin - 1, -1):
+            if a < reach:
+                touched += discount[a]
+                inside += (end - 1 - a) * (1.0 if code == EQUAL else discount[a]) - (0.0 if code == EQUAL else below)
+            below += discount[a]
+        for a in range(begin, end):
+            share[a] = near / size
+            upper[a] = near / size if code == EQUAL else touched / size
+            lower[a] = 0.0 if code == EQUAL else below / size
+            within[a] = inside / (size * (size - 1) / 2) if size > 1 else 0.0
+            block_end[a] = end
+        begin = end
+    return last
+
+
+# -- lists ------------------------------------------------------------------------------------------------------------
+
+
+@kernel
+def count_pairs(level, bounds):
+    """Number of pairs of different levels in each query."""
+    counts = np.zeros(len(bounds) - 1, dtype=np.intp)
+    for q in range(len(counts)):
+        ordered = np.sort(level[bounds[q] : bounds[q + 1]])
+        n, same = len(ordered), 0
+        begin = 0
+        for i in range(1, n + 1):
+            if i == n or ordered[i] != ordered[begin]:
+                same += (i - begin) * (i - begin - 1) // 2
+                begin = i
+        counts[q] = n * (n - 1) // 2 - same
+    return counts
+
+
+@kernel
+def list_pairs(level, bounds, n_pairs):
+    """All pairs of rows of different levels within queries: the higher row, and the other."""
+    winners, losers = np.empty(n_pairs, dtype=np.intp), np.empty(n_pairs, dtype=np.intp)
+    at = 0
+    for q in range(len(bounds) - 1):
+        for i in range(bounds[q], bounds[q + 1]):
+            for j in range(i + 1, bounds[q + 1]):
+                if level[i] != level[j]:
+                    winners[at], losers[at] = (i, j) if level[i] > level[j] else (j, i)
+                    at += 1
+    return winners, losers
+
+
+@kernel
+def order_likelihood(score, bounds, factor, gradient):
+    """Minus the weighted log likelihood of the rows' own order in each query, added up; writes its gradient.
+
+    Place k of a query adds factor[k] * (log sum of exp(score) over rows k and below - score[k]).
+    """
+    total = 0.0
+    for q in range(len(bounds) - 1):
+        start, stop = bounds[q], bounds[q + 1]
+        # From below: the logarithm of the sum of powers so far.
+        rest = -np.inf
+        for k in range(stop - 1, start - 1, -1):
+            high, low = max(rest, score[k]), min(rest, score[k])
+            rest = high + np.log1p(np.exp(low - high))
+            total += factor[k] * (rest - score[k])
+            gradient[k] = rest  # kept for the way down
+        # From above: a row gets its share of the sum at every place down to its own.
+        log_sum = -np.inf
+        for k in range(start, stop):
+            if factor[k] > 0:
+                term = np.log(factor[k]) - gradient[k]
+                high, low = max(log_sum, term), min(log_sum, term)
+                log_sum = high + np.log1p(np.exp(low - high))
+            gradient[k] = np.exp(score[k] + log_sum) - factor[k]
+    return total

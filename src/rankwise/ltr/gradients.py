@@ -1,0 +1,366 @@
+r"""Lambda gradients: the first and second derivatives of weighted pairwise losses within queries.
+
+The loss of scores s is :math:`J = -\sum_q \sum_{(i, j)} w_{ij} \log \sigma(s_i - s_j)` over the pairs of a query in
+which i is more relevant than j. The weight of a pair says what exchanging the two in the present ranking would change
+of a metric; it is held fixed while the loss is differentiated.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from rankwise._arguments import check_real_number, check_whole_number
+from rankwise._random import check_generator
+from rankwise._typing import ArrayLike, FloatArray, RandomState
+from rankwise.data.weights import check_weights
+from rankwise.ltr import _jit
+from rankwise.metrics import _jit as _metrics_jit
+from rankwise.metrics.judged import Gain, gains_of, satisfaction_of
+from rankwise.metrics.queries import QueryGroups, check_rows, group_queries
+
+Weight = Literal["none", "ndcg", "dcg", "lambdaloss", "map", "mrr", "err", "precision", "recall", "hit_rate"]
+Ties = Literal["auto", "average", "random"]
+
+_CODES = {
+    "none": _jit.EQUAL,
+    "ndcg": _jit.PLACES,
+    "dcg": _jit.PLACES,
+    "precision": _jit.PLACES,
+    "recall": _jit.PLACES,
+    "lambdaloss": _jit.DISTANCE,
+    "map": _jit.PRECISION_SUM,
+    "mrr": _jit.FIRST_HIT,
+    "hit_rate": _jit.FIRST_HIT,
+    "err": _jit.CASCADE,
+}
+
+
+def lambda_gradients(
+    y: ArrayLike,
+    score: ArrayLike,
+    qid: ArrayLike | None = None,
+    *,
+    weight: Weight = "ndcg",
+    k: int | None = None,
+    truncation: int | None = None,
+    gain: Gain = "exp",
+    sigma: float = 1.0,
+    ties: Ties = "auto",
+    gap_norm: bool = False,
+    query_norm: bool = False,
+    n_draws: int = 0,
+    noise: float = 1.0,
+    sample_weight: ArrayLike | None = None,
+    random_state: RandomState = None,
+) -> tuple[FloatArray, FloatArray]:
+    r"""Gradient and diagonal second derivative of a weighted pairwise logistic loss.
+
+    *Definition.* With :math:`p_{ij} = \sigma(\sigma_0 (s_j - s_i))`, the probability that the model has the pair the
+    wrong way round, each pair of a query with i more relevant than j adds :math:`-\sigma_0 w_{ij} p_{ij}` to
+    :math:`\lambda_i`, the opposite to :math:`\lambda_j`, and :math:`\sigma_0^2 w_{ij} p_{ij} (1 - p_{ij})` to
+    :math:`\rho_i` and :math:`\rho_j`. A negative :math:`\lambda` says that the score is too low.
+
+    Parameters
+    ----------
+    y : array-like of shape (n_rows,)
+        Relevance, higher is better; any finite numbers.
+    score : array-like of shape (n_rows,)
+        Finite scores, higher is better.
+    qid : array-like of shape (n_rows,), optional
+        The query of each row, of any type and in any order; by default all rows are one query.
+    weight : str, default="ndcg"
+        What exchanging i and j changes: "ndcg" (LambdaRank), "dcg", "map", "mrr", "err", "precision", "recall" or
+        "hit_rate"; "none" weighs all pairs 1 (RankNet); "lambdaloss" weighs by the distance of the two places,
+        :math:`|g_i - g_j| (d_{|i-j|} - d_{|i-j|+1})` over the ideal DCG, a bound on what NDCG loses. For "map", "mrr",
+        "precision", "recall" and "hit_rate" rows with y > 0 are relevant.
+    k : int, optional
+        How many places the metric counts; all by default, and 10 for "precision", "recall" and "hit_rate".
+    truncation : int, optional
+        Pairs count where at least one of the two stands among this many first places, which makes the cost
+        O(truncation x rows); all pairs by default. Ideal DCGs stop at the smaller of ``k`` and this.
+    gain : {"exp", "linear"}, sequence, mapping or callable, default="exp"
+        What a grade is worth in (N)DCG, see `rankwise.metrics.ndcg_score`.
+    sigma : float, default=1.0
+        :math:`\sigma_0`, the steepness of the logistic function.
+    ties : {"auto", "average", "random"}, default="auto"
+        The order of equal scores: the mean weight over all orders, in closed form; or one order drawn with
+        ``random_state``. "auto" averages where there is a closed form ("none", (n)dcg, precision, recall).
+    gap_norm : bool, default=False
+        Whether to divide weights by 0.01 + the difference of the two scores.
+    query_norm : bool, default=False
+        Whether to scale each query by :math:`\log_2(1 + S) / S`, where S is twice the sum of the pushes of its pairs,
+        so that queries with many pairs do not rule. LightGBM sets this and ``gap_norm``.
+    n_draws : int, default=0
+        If positive, weights are means over this many rankings by scores with Gumbel noise: rankings that the
+        Plackett-Luce model of the scores would show, in place of the single best one.
+    noise : float, default=1.0
+        Scale of that noise.
+    sample_weight : array-like of shape (n_rows,), optional
+        Weights of rows: a pair is multiplied by the geometric mean of the two, so that a weight that all rows of a
+        query share is the weight of the query.
+    random_state : int, Generator, RandomState or None, default=None
+        Where ties and noise come from.
+
+    Returns
+    -------
+    gradient : ndarray of shape (n_rows,)
+        :math:`\lambda`; sums to 0 in every query.
+    curvature : ndarray of shape (n_rows,)
+        :math:`\rho`, 0 or more.
+
+    References
+    ----------
+    Burges (2010), From RankNet to LambdaRank to LambdaMART. Wang, Li, Golbandi, Bendersky and Najork (2018), The
+    LambdaLoss framework for ranking metric optimization. Lyzhin, Ustimenko, Gulin and Prokhorenkova (2023), Which
+    tricks are important for learning to rank?
+
+    Examples
+    --------
+    >>> from rankwise.ltr import lambda_gradients
+    >>> gradient, curvature = lambda_gradients([0, 1], [0.0, 0.0], weight="none")
+    >>> gradient.tolist(), curvature.tolist()
+    ([0.5, -0.5], [0.25, 0.25])
+    """
+    grade = check_grades(y)
+    scores = check_rows(score, "score")
+    _check_same_length(scores, len(grade), "score")
+    if not np.isfinite(scores).all():
+        row = int(np.argmin(np.isfinite(scores)))
+        raise ValueError(f"score[{row}] is {scores[row]:g}; gradients need finite scores")
+    rng = check_generator(random_state)
+    groups = check_queries(qid, len(grade))
+    weights = check_weights(sample_weight, len(grade), name="sample_weight", each="row")
+    rows = _shuffled_rows(groups, rng)
+    loss = PairwiseLoss.build(
+        grade[rows],
+        groups.bounds,
+        weights[rows],
+        weight=weight,
+        k=k,
+        truncation=truncation,
+        gain=gain,
+        sigma=sigma,
+        ties=ties,
+        gap_norm=gap_norm,
+        query_norm=query_norm,
+        n_draws=n_draws,
+        noise=noise,
+    )
+    gradient, curvature = np.empty(len(grade)), np.empty(len(grade))
+    gradient[rows], curvature[rows] = loss(scores[rows], rng)
+    return gradient, curvature
+
+
+@dataclass(frozen=True)
+class PairwiseLoss:
+    """A weighted pairwise loss on rows that lie query by query; call it with scores, again and again.
+
+    Rows of equal score rank as they lie, where ties are not averaged: shuffle rows first.
+    """
+
+    rows: _jit.Rows
+    discount: FloatArray
+    weighting: _jit.Weighting
+    n_draws: int
+    noise: float
+
+    @classmethod
+    def build(
+        cls,
+        grade: FloatArray,
+        bounds: np.ndarray[Any, Any],
+        sample_weight: FloatArray,
+        *,
+        weight: Weight = "ndcg",
+        k: int | None = None,
+        truncation: int | None = None,
+        gain: Gain = "exp",
+        sigma: float = 1.0,
+        ties: Ties = "auto",
+        gap_norm: bool = False,
+        query_norm: bool = False,
+        n_draws: int = 0,
+        noise: float = 1.0,
+    ) -> PairwiseLoss:
+        """Work out once what does not depend on scores; arguments are those of `lambda_gradients`."""
+        if weight not in _CODES:
+            raise ValueError(f"weight is {weight!r}; choose one of {', '.join(map(repr, _CODES))}")
+        longest = int(np.diff(bounds).max())
+        reach = longest if truncation is None else check_whole_number("truncation", truncation, at_least=1)
+        places = longest if k is None else check_whole_number("k", k, at_least=1)
+        if weight in ("precision", "recall", "hit_rate") and k is None:
+            places = 10
+        if check_real_number("sigma", sigma) == 0:
+            raise ValueError("sigma is 0, but must be positive")
+        level, worth, scale, discount = _worths(weight, grade, bounds, gain, places, reach)
+        rows = _jit.Rows(level, worth, np.sqrt(sample_weight), np.require(bounds, np.intp, ["C", "W"]), scale)
+        weighting = _jit.Weighting(
+            code=_CODES[weight],
+            truncation=reach,
+            sigma=float(sigma),
+            average_ties=_averages(weight, ties),
+            by_gap=bool(gap_norm),
+            by_query=bool(query_norm),
+        )
+        draws = check_whole_number("n_draws", n_draws, at_least=0)
+        return cls(rows, discount, weighting, draws, check_real_number("noise", noise))
+
+    def __call__(self, score: FloatArray, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
+        """Gradient and second derivative at the scores."""
+        gradient, curvature = np.zeros(len(score)), np.zeros(len(score))
+        for _ in range(max(1, self.n_draws)):
+            rank_by = score
+            if self.n_draws:
+                # The logarithm of an exponential variable is a Gumbel variable upside down.
+                rank_by = score - self.noise * np.log(rng.standard_exponential(len(score)))
+            _jit.lambdas(self.rows, score, rank_by, self.discount, self.weighting, gradient, curvature)
+        if self.n_draws > 1:
+            gradient /= self.n_draws
+            curvature /= self.n_draws
+        return gradient, curvature
+
+
+def pair_gradients(
+    pairs: ArrayLike, score: ArrayLike, pair_weight: ArrayLike | None = None
+) -> tuple[FloatArray, FloatArray]:
+    r"""Gradient and diagonal second derivative of the logistic loss of given comparisons.
+
+    *Definition.* The loss is :math:`-\sum_{(i, j)} w_{ij} \log \sigma(s_i - s_j)` over pairs in which row i was
+    preferred to row j, whatever their queries.
+
+    Parameters
+    ----------
+    pairs : array-like of shape (n_pairs, 2)
+        Rows, counted from 0: the preferred one first.
+    score : array-like of shape (n_rows,)
+        Scores, higher is better.
+    pair_weight : array-like of shape (n_pairs,), optional
+        How often each comparison counts.
+
+    Returns
+    -------
+    gradient, curvature : ndarray of shape (n_rows,)
+        As in `lambda_gradients`.
+
+    Examples
+    --------
+    >>> from rankwise.ltr.gradients import pair_gradients
+    >>> gradient, curvature = pair_gradients([[1, 0], [1, 2]], [0.0, 0.0, 0.0])
+    >>> gradient.tolist(), curvature.tolist()
+    ([0.5, -1.0, 0.5], [0.25, 0.5, 0.25])
+    """
+    scores = check_rows(score, "score")
+    winners, losers, weights = check_pairs(pairs, pair_weight, len(scores))
+    gradient, curvature = np.zeros(len(scores)), np.zeros(len(scores))
+    _jit.pair_lambdas(winners, losers, weights, scores, gradient, curvature)
+    return gradient, curvature
+
+
+def check_pairs(
+    pairs: ArrayLike, pair_weight: ArrayLike | None, n_rows: int
+) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any], FloatArray]:
+    """Preferred rows, the other rows, and weights of comparisons; rows that do not exist are refused."""
+    array = np.asarray(pairs)
+    if array.ndim != 2 or array.shape[1] != 2 or array.dtype.kind not in "iu":
+        raise ValueError(
+            f"pairs has shape {array.shape} and type {array.dtype}; give two whole numbers per comparison: the row "
+            "that was preferred, then the other (weights go to pair_weight)"
+        )
+    if not len(array):
+        raise ValueError("pairs is empty, so there is nothing to learn from")
+    outside = (array < 0) | (array >= n_rows)
+    if outside.any():
+        p, side = np.argwhere(outside)[0]
+        raise ValueError(f"pairs[{p}, {side}] is {array[p, side]}, but rows are 0 to {n_rows - 1}")
+    same = array[:, 0] == array[:, 1]
+    if same.any():
+        p = int(np.argmax(same))
+        raise ValueError(f"pairs[{p}] compares row {array[p, 0]} with itself; leave it out")
+    weights = check_weights(pair_weight, len(array), name="pair_weight", each="pair")
+    columns = np.require(array.T, np.intp, ["C", "W"])
+    return columns[0], columns[1], np.require(weights, np.float64, ["C", "W"])
+
+
+def check_grades(y: ArrayLike) -> FloatArray:
+    """Relevance as finite numbers, one per row."""
+    grade = check_rows(y, "y")
+    if len(grade) == 0:
+        raise ValueError("y is empty; there is nothing to learn from (0 sample(s))")
+    finite = np.isfinite(grade)
+    if not finite.all():
+        row = int(np.argmin(finite))
+        raise ValueError(
+            f"y[{row}] is {grade[row]:g}: Input y contains NaN or infinity, but relevance is finite. Leave out rows "
+            "without a judgement"
+        )
+    return grade
+
+
+def check_queries(qid: ArrayLike | None, n_rows: int) -> QueryGroups:
+    """The rows of each query; a qid of another length than y is refused."""
+    if qid is not None:
+        _check_same_length(np.asarray(qid), n_rows, "qid")
+    return group_queries(qid, n_rows)
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+
+
+def _check_same_length(array: np.ndarray[Any, Any], n_rows: int, name: str) -> None:
+    if array.shape != (n_rows,):
+        raise ValueError(f"{name} has shape {array.shape}, but y has {n_rows} rows; give one value for each")
+
+
+def _worths(
+    weight: str, grade: FloatArray, bounds: np.ndarray[Any, Any], gain: Gain, places: int, reach: int
+) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+    """Levels that make pairs, what rows are worth, the factor of each query, and what places are worth."""
+    longest = int(np.diff(bounds).max())
+    place = np.arange(1.0, longest + 2)  # one more than there are, for distances
+    scale = np.ones(len(bounds) - 1)
+    if weight in ("ndcg", "dcg", "lambdaloss"):
+        worth = np.require(gains_of(grade, gain), np.float64, ["C", "W"])
+        discount = 1 / np.log2(place + 1)
+        if weight != "lambdaloss":
+            discount[places:] = 0
+        if weight != "dcg":
+            if worth.min() < 0:
+                raise ValueError(
+                    f"a row of relevance {grade[np.argmin(worth)]:g} has the gain {worth.min():g}, but NDCG needs "
+                    "gains of 0 or more; shift the grades so that 0 is the worst, or give the gains as a table"
+                )
+            ideal = _metrics_jit.ideal_dcg(worth, bounds, 1 / np.log2(place[: min(places, reach, longest)] + 1))
+            scale = np.divide(1, ideal, out=np.zeros_like(ideal), where=ideal > 0)
+        return worth, worth, scale, discount
+    if weight == "none":
+        return grade, grade, scale, np.zeros(longest + 1)
+    discount = np.where(place <= places, 1 / place, 0.0)
+    if weight == "err":
+        return grade, satisfaction_of(grade, None), scale, discount
+    relevant = (grade > 0).astype(np.float64)
+    if weight not in ("map", "mrr"):
+        discount = np.where(place <= places, 1 / places if weight == "precision" else 1.0, 0.0)
+    if weight in ("map", "recall"):
+        found = np.add.reduceat(relevant, bounds[:-1])
+        scale = np.divide(1, found, out=np.zeros_like(found), where=found > 0)
+    return relevant, relevant, scale, discount
+
+
+def _averages(weight: str, ties: Ties) -> bool:
+    closed_form = _CODES[weight] in (_jit.EQUAL, _jit.PLACES)
+    if ties not in ("auto", "average", "random"):
+        raise ValueError(f"ties is {ties!r}; choose 'auto', 'average' or 'random'")
+    if ties == "average" and not closed_form:
+        raise ValueError(f"the mean of {weight} over the orders of ties has no closed form; use ties='random'")
+    return closed_form and ties != "random"
+
+
+def _shuffled_rows(groups: QueryGroups, rng: np.random.Generator) -> np.ndarray[Any, Any]:
+    """Rows query by query, in random order within each, so that ties do not fall by the order of the file."""
+    n_rows = int(groups.bounds[-1])
+    rows = np.arange(n_rows) if groups.rows is None else groups.rows
+    query = np.repeat(np.arange(len(groups.ids)), groups.sizes)
+    return rows[np.lexsort((rng.random(n_rows), query))]

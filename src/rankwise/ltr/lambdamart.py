@@ -1,0 +1,376 @@
+"""LambdaMART: boosted trees on lambda gradients, grown by LightGBM."""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import Any, ClassVar, Literal, TypeVar
+
+import numpy as np
+
+from rankwise._random import check_generator
+from rankwise._sklearn import BaseEstimator, Interval, StrOptions
+from rankwise._typing import ArrayLike, FloatArray, RandomState
+from rankwise.ltr.boosting import boost
+from rankwise.ltr.objectives import PAIRWISE, POINTWISE, make_objective
+from rankwise.ltr.ranker import METRIC_CONSTRAINTS, QueryRankerMixin, check_target
+from rankwise.ltr.rows import QueryRows
+from rankwise.metrics.judged import Gain
+from rankwise.trees.inputs import FeatureEncoder
+
+Self = TypeVar("Self", bound="LambdaMART")
+
+
+class LambdaMART(QueryRankerMixin, BaseEstimator):
+    r"""Boosted trees that rank the rows of each query.
+
+    *Definition.* Newton boosting: each tree is fitted to the gradient :math:`\lambda` and the second derivative
+    :math:`\rho` of a weighted pairwise logistic loss at the scores so far (see `lambda_gradients`), and its leaves add
+    :math:`-\sum \lambda / (\sum \rho + l_2)`, times the learning rate, to the scores of their rows. LightGBM grows the
+    trees.
+
+    Parameters
+    ----------
+    n_estimators : int, default=300
+        Number of trees.
+    learning_rate : float, default=0.05
+        Share of the Newton step that each tree takes.
+    num_leaves : int, default=31
+        Most leaves of a tree.
+    objective : {"lambdarank", "ranknet", "lambdaloss", "regression", "classification"}, default="lambdarank"
+        What pairs weigh: the change of ``metric`` when the two are exchanged; all the same; the bound on NDCG of the
+        LambdaLoss framework. Or what each row is fitted to: its grade by squared error, or its share of the highest
+        grade by logistic loss.
+    metric : {"ndcg", "dcg", "map", "mrr", "err", "precision", "recall", "hit_rate"}, default="ndcg"
+        What "lambdarank" works for, what early stopping watches, and what `score` says.
+    at : int or None, default=10
+        How many places count in `score` and early stopping; None is all.
+    gain : {"exp", "linear"}, sequence, mapping or callable, default="exp"
+        What a grade is worth in (N)DCG, see `rankwise.metrics.ndcg_score`.
+    truncation : int or None, default=30
+        Pairs count in training where one of the two stands among this many first places.
+    normalize : bool, default=True
+        Whether pairs are divided by the gap of their scores and queries by their total push, as LightGBM does.
+    n_draws : int, default=0
+        If positive, pair weights are means over this many rankings by scores with Gumbel noise.
+    noise : float, default=1.0
+        Scale of that noise.
+    max_depth : int, optional
+        Most levels of a tree.
+    min_samples_leaf : int, default=20
+        Fewest rows of a leaf.
+    l2 : float, default=0.0
+        Added to the second derivatives of a leaf.
+    subsample, colsample : float, default=1.0
+        Shares of rows and features that each tree sees.
+    max_bins : int, default=255
+        Most values that a feature is cut into.
+    categorical_features : array-like of int, str or bool, optional
+        Columns that hold categories; by default those of a data frame that are categorical, text or Boolean.
+    monotone_constraints : array-like of shape (n_features,), optional
+        1 where a score must not fall as the feature rises, -1 where it must not rise, 0 where it may do as it likes.
+    early_stopping : int, optional
+        Stop when the metric on held-out queries has not improved for this many trees, and keep the best number.
+    validation_fraction : float, default=0.1
+        Share of the queries held out for that, where ``fit`` gets no ``eval_set``.
+    warm_start : bool, default=False
+        Whether another ``fit`` keeps the trees and adds those that ``n_estimators`` lacks.
+    n_jobs : int, optional
+        Threads; the result does not depend on them.
+    random_state : int, Generator, RandomState or None, default=None
+        Where ties, noise, held-out queries and samples come from.
+
+    Attributes
+    ----------
+    booster_ : lightgbm.Booster
+        The trees.
+    n_estimators_ : int
+        Number of trees that predict.
+    history_ : dict
+        "validation", or "training" where nothing is held out: the metric after each tree.
+    feature_importances_ : ndarray of shape (n_features_in_,)
+        Share of each feature in the gain of all splits.
+    n_queries_ : int
+        Number of queries in training.
+
+    Notes
+    -----
+    Neither the order of rows nor the names of queries change the result, not by a bit.
+
+    References
+    ----------
+    Wu, Burges, Svore and Gao (2010), Adapting boosting for information retrieval measures. Burges (2010), From RankNet
+    to LambdaRank to LambdaMART.
+
+    Examples
+    --------
+    >>> from rankwise.datasets import make_retrieval
+    >>> from rankwise.ltr import LambdaMART
+    >>> X, y, qid, _ = make_retrieval(60, random_state=0)
+    >>> ranker = LambdaMART(20, random_state=0).fit(X, y, qid=qid)
+    >>> ranker.rank(X[:5], qid[:5])
+    array([...])
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "n_estimators": [Interval(Integral, 1, None, closed="left")],
+        "learning_rate": [Interval(Real, 0, None, closed="neither")],
+        "num_leaves": [Interval(Integral, 2, None, closed="left")],
+        "objective": [StrOptions({*PAIRWISE, *POINTWISE})],
+        **METRIC_CONSTRAINTS,
+        "truncation": [None, Interval(Integral, 1, None, closed="left")],
+        "normalize": ["boolean"],
+        "n_draws": [Interval(Integral, 0, None, closed="left")],
+        "noise": [Interval(Real, 0, None, closed="left")],
+        "max_depth": [None, Interval(Integral, 1, None, closed="left")],
+        "min_samples_leaf": [Interval(Integral, 1, None, closed="left")],
+        "l2": [Interval(Real, 0, None, closed="left")],
+        "subsample": [Interval(Real, 0, 1, closed="right")],
+        "colsample": [Interval(Real, 0, 1, closed="right")],
+        "max_bins": [Interval(Integral, 2, 65535, closed="both")],
+        "categorical_features": [None, "array-like"],
+        "monotone_constraints": [None, "array-like"],
+        "early_stopping": [None, Interval(Integral, 1, None, closed="left")],
+        "validation_fraction": [Interval(Real, 0, 1, closed="neither")],
+        "warm_start": ["boolean"],
+        "n_jobs": [None, Integral],
+        "random_state": ["random_state", np.random.Generator],
+    }
+
+    booster_: Any
+    history_: dict[str, list[float]]
+    _encoder: FeatureEncoder
+
+    def __init__(
+        self,
+        n_estimators: int = 300,
+        learning_rate: float = 0.05,
+        num_leaves: int = 31,
+        objective: Literal["lambdarank", "ranknet", "lambdaloss", "regression", "classification"] = "lambdarank",
+        metric: str = "ndcg",
+        at: int | None = 10,
+        gain: Gain = "exp",
+        *,
+        truncation: int | None = 30,
+        normalize: bool = True,
+        n_draws: int = 0,
+        noise: float = 1.0,
+        max_depth: int | None = None,
+        min_samples_leaf: int = 20,
+        l2: float = 0.0,
+        subsample: float = 1.0,
+        colsample: float = 1.0,
+        max_bins: int = 255,
+        categorical_features: ArrayLike | None = None,
+        monotone_constraints: ArrayLike | None = None,
+        early_stopping: int | None = None,
+        validation_fraction: float = 0.1,
+        warm_start: bool = False,
+        n_jobs: int | None = None,
+        random_state: RandomState = None,
+    ) -> None:
+        self.n_estimators = n_estimators
+        self.learning_rate = learning_rate
+        self.num_leaves = num_leaves
+        self.objective = objective
+        self.metric = metric
+        self.at = at
+        self.gain = gain
+        self.truncation = truncation
+        self.normalize = normalize
+        self.n_draws = n_draws
+        self.noise = noise
+        self.max_depth = max_depth
+        self.min_samples_leaf = min_samples_leaf
+        self.l2 = l2
+        self.subsample = subsample
+        self.colsample = colsample
+        self.max_bins = max_bins
+        self.categorical_features = categorical_features
+        self.monotone_constraints = monotone_constraints
+        self.early_stopping = early_stopping
+        self.validation_fraction = validation_fraction
+        self.warm_start = warm_start
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def fit(
+        self: Self,
+        X: ArrayLike,
+        y: ArrayLike | None = None,
+        qid: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+        *,
+        pairs: ArrayLike | None = None,
+        pair_weight: ArrayLike | None = None,
+        eval_set: tuple[ArrayLike, ArrayLike, ArrayLike] | None = None,
+    ) -> Self:
+        """Learn to rank.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, n_features)
+            Features; NaN is missing.
+        y : array-like of shape (n_rows,)
+            Relevance, higher is better, any finite numbers that ``gain`` takes. Not needed with ``pairs``.
+        qid : array-like of shape (n_rows,), optional
+            The query of each row, of any type and in any order; by default all rows are one query.
+        sample_weight : array-like of shape (n_rows,), optional
+            Weights of rows; a pair weighs the geometric mean of its rows.
+        pairs : array-like of shape (n_pairs, 2), optional
+            Comparisons to learn from in place of y: row numbers, the preferred row first.
+        pair_weight : array-like of shape (n_pairs,), optional
+            How often each comparison counts.
+        eval_set : (X, y, qid), optional
+            Rows that early stopping and ``history_`` watch.
+
+        Returns
+        -------
+        self
+        """
+        self._validate_params()
+        grades = check_target(self, y, required=pairs is None)
+        rng = check_generator(self.random_state)
+        seed = int(rng.integers(2**63))
+        before = self.booster_ if self.warm_start and hasattr(self, "booster_") else None
+        self._encoder = self._encoder if before else FeatureEncoder(self.categorical_features)
+        features = self._encoder.transform(self, X) if before else self._encoder.fit_transform(self, X)
+        rows = QueryRows.build(features, grades, qid, sample_weight, pairs, pair_weight, seed=seed)
+        self.n_queries_ = rows.n_queries
+        rows, held_out = self._held_out(rows, eval_set, rng)
+        objective = make_objective(
+            self.objective,
+            rows,
+            self.metric,
+            gain=self.gain,
+            truncation=self.truncation,
+            gap_norm=self.normalize,
+            query_norm=self.normalize,
+            n_draws=self.n_draws,
+            noise=self.noise,
+        )
+        watched = rows if held_out is None and rows.pairs is None else held_out
+        history = list(next(iter(self.history_.values()), [])) if before else []
+        self.booster_, self.n_estimators_, history = boost(
+            rows,
+            held_out,
+            objective,
+            evaluate=None if watched is None else self._evaluator(watched),
+            n_trees=self.n_estimators,
+            patience=self.early_stopping,
+            settings=self._settings(seed),
+            categorical=np.flatnonzero(self._encoder.is_categorical).tolist(),
+            seed=seed,
+            before=before,
+            history=history,
+        )
+        self.history_ = {} if watched is None else {"training" if held_out is None else "validation": history}
+        return self
+
+    def predict(self, X: ArrayLike) -> FloatArray:
+        """Scores of rows.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, n_features)
+            Features.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            Higher is better; only differences within a query mean something.
+        """
+        return self._booster_output(X)
+
+    def explain(self, X: ArrayLike, i: int, j: int) -> FloatArray:
+        """Why row i stands above row j, or below it: what each feature adds to the difference of their scores.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, n_features)
+            Features, e.g. of the rows of one query.
+        i, j : int
+            Two of its rows.
+
+        Returns
+        -------
+        ndarray of shape (n_features,)
+            Differences of Shapley values: positive where the feature speaks for i. They add up to the difference of
+            the scores of i and j.
+        """
+        features = self._encoded(X)
+        contributions = self._booster_output(features[[i, j]], encoded=True, pred_contrib=True)
+        return np.asarray(contributions[0, :-1] - contributions[1, :-1])
+
+    @property
+    def feature_importances_(self) -> FloatArray:
+        """Share of each feature in the gain of all splits."""
+        gains = np.asarray(self.booster_.feature_importance("gain", iteration=self.n_estimators_), dtype=np.float64)
+        return gains / gains.sum() if gains.sum() > 0 else gains
+
+    def _encoded(self, X: ArrayLike) -> FloatArray:
+        from sklearn.utils.validation import check_is_fitted
+
+        check_is_fitted(self)
+        return self._encoder.transform(self, X)
+
+    def _booster_output(self, X: ArrayLike, *, encoded: bool = False, **options: Any) -> FloatArray:
+        features = X if encoded else self._encoded(X)
+        return np.asarray(
+            self.booster_.predict(features, num_iteration=self.n_estimators_, num_threads=self._n_threads(), **options)
+        )
+
+    def _held_out(self, rows: QueryRows, eval_set: Any, rng: np.random.Generator) -> tuple[QueryRows, QueryRows | None]:
+        if eval_set is not None:
+            return rows, self._eval_rows(eval_set)
+        if self.early_stopping is None:
+            return rows, None
+        if rows.pairs is not None:
+            raise ValueError("comparisons cannot be split by query; give eval_set=(X, y, qid) for early stopping")
+        return rows.split(self.validation_fraction, rng)
+
+    def _eval_rows(self, eval_set: Any) -> QueryRows:
+        if not isinstance(eval_set, tuple | list) or len(eval_set) != 3:
+            raise ValueError("eval_set must be three things: X, y and qid")
+        if len(eval_set[1]) == 0:
+            raise ValueError("eval_set has no rows, so early stopping has nothing to watch")
+        features = self._encoder.transform(self, eval_set[0])
+        return QueryRows.build(features, check_target(self, eval_set[1]), eval_set[2])
+
+    def _evaluator(self, rows: QueryRows) -> Any:
+        query = rows.query
+
+        def evaluate(score: FloatArray) -> float:
+            return self._evaluate(rows.grade, score, query)
+
+        return evaluate
+
+    def _n_threads(self) -> int:
+        from joblib import effective_n_jobs
+
+        return int(effective_n_jobs(self.n_jobs))
+
+    def _settings(self, seed: int) -> dict[str, Any]:
+        settings = {
+            "learning_rate": self.learning_rate,
+            "num_leaves": self.num_leaves,
+            "max_depth": -1 if self.max_depth is None else self.max_depth,
+            "min_data_in_leaf": self.min_samples_leaf,
+            "lambda_l2": self.l2,
+            "bagging_fraction": self.subsample,
+            "bagging_freq": int(self.subsample < 1),
+            "feature_fraction": self.colsample,
+            "max_bin": self.max_bins,
+            "num_threads": self._n_threads(),
+            "seed": seed % 2**31,
+        }
+        if self.monotone_constraints is not None:
+            signs = np.asarray(self.monotone_constraints)
+            if signs.shape != (self.n_features_in_,) or not np.isin(signs, (-1, 0, 1)).all():
+                raise ValueError(f"monotone_constraints must be {self.n_features_in_} numbers, each -1, 0 or 1")
+            settings["monotone_constraints"] = signs.astype(int).tolist()
+        return settings
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags

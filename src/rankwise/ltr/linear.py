@@ -1,0 +1,255 @@
+"""Linear rankers: one weight per feature, learnt from pairs or lists."""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import Any, ClassVar, TypeVar
+
+import numpy as np
+
+from rankwise._random import check_generator
+from rankwise._sklearn import BaseEstimator, Interval, StrOptions
+from rankwise._typing import ArrayLike, FloatArray, RandomState
+from rankwise.ltr.flat_losses import LISTWISE, PAIRWISE, FlatLoss, make_flat_loss
+from rankwise.ltr.ranker import METRIC_CONSTRAINTS, QueryRankerMixin, check_target
+from rankwise.ltr.rows import QueryRows
+from rankwise.metrics.judged import Gain
+
+Self = TypeVar("Self", bound="LinearRanker")
+
+# How often "lambdarank" ranks anew and weighs its pairs by that.
+_ROUNDS = 10
+
+
+class LinearRanker(QueryRankerMixin, BaseEstimator):
+    r"""Ranks by a weighted sum of the features, without intercept.
+
+    *Definition.* Minimises :math:`\tfrac12 \|\beta\|^2 + C \sum_q \ell_q(X_q \beta)` over the weights :math:`\beta` of
+    the standardised features. For pairwise losses :math:`\ell_q` is the mean of :math:`\phi(s_i - s_j)` over the pairs
+    of the query in which i is more relevant than j.
+
+    Parameters
+    ----------
+    loss : str, default="logistic"
+        Of pairs: "logistic", :math:`\log(1 + e^{-t})` (RankNet, Bradley-Terry); "hinge", :math:`\max(0, 1 - t)^2`
+        (RankSVM with the squared hinge); "squared", :math:`(1 - t)^2`; "lambdarank", logistic with pairs weighed by
+        what exchanging them changes of NDCG in the ranking so far, which is refreshed ten times. Of lists: "listnet",
+        cross entropy with :math:`p \propto e^y`; "softmax", with :math:`p \propto y`; "listmle", minus the log
+        likelihood of the order by relevance; "plistmle", the same with factors :math:`2^{K-k} - 1`, over the largest,
+        for place k of K.
+    C : float, default=1.0
+        Weight of the losses against the penalty.
+    standardize : bool, default=True
+        Whether features are divided by their standard deviation first. ``coef_`` is for the features as they come.
+    max_pairs : int, default=5_000_000
+        Pairs are drawn at random within queries where there are more.
+    tol : float, default=1e-6
+        L-BFGS stops when no component of the gradient exceeds this times C and the number of queries.
+    max_iter : int, default=500
+        Most iterations of L-BFGS.
+    metric, at, gain
+        What `score` says, as in `LambdaMART`; ``gain`` also is that of "lambdarank".
+    random_state : int, Generator, RandomState or None, default=None
+        Draws pairs, and the order of equally relevant rows for "listmle" and "plistmle".
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (n_features_in_,)
+        Weights of the features.
+    n_iter_ : int
+        Iterations of L-BFGS.
+    n_queries_ : int
+        Number of queries in training.
+
+    References
+    ----------
+    Joachims (2002), Optimizing search engines using clickthrough data. Cao et al. (2007), Learning to rank: from
+    pairwise approach to listwise approach. Xia et al. (2008), Listwise approach to learning to rank. Lan et al. (2014),
+    Position-aware ListMLE.
+
+    Examples
+    --------
+    >>> from rankwise.ltr import LinearRanker
+    >>> ranker = LinearRanker().fit([[0, 1], [1, 0], [0, 2], [3, 1]], [0, 1, 0, 1], qid=["a", "a", "b", "b"])
+    >>> ranker.rank([[0, 1], [1, 0]])
+    array([2., 1.])
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "loss": [StrOptions({*PAIRWISE, *LISTWISE})],
+        "C": [Interval(Real, 0, None, closed="neither")],
+        "standardize": ["boolean"],
+        "max_pairs": [Interval(Integral, 1, None, closed="left")],
+        "tol": [Interval(Real, 0, None, closed="neither")],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        **METRIC_CONSTRAINTS,
+        "random_state": ["random_state", np.random.Generator],
+    }
+
+    def __init__(
+        self,
+        loss: str = "logistic",
+        C: float = 1.0,
+        *,
+        standardize: bool = True,
+        max_pairs: int = 5_000_000,
+        tol: float = 1e-6,
+        max_iter: int = 500,
+        metric: str = "ndcg",
+        at: int | None = 10,
+        gain: Gain = "exp",
+        random_state: RandomState = None,
+    ) -> None:
+        self.loss = loss
+        self.C = C
+        self.standardize = standardize
+        self.max_pairs = max_pairs
+        self.tol = tol
+        self.max_iter = max_iter
+        self.metric = metric
+        self.at = at
+        self.gain = gain
+        self.random_state = random_state
+
+    def fit(
+        self: Self,
+        X: ArrayLike,
+        y: ArrayLike | None = None,
+        qid: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+        *,
+        pairs: ArrayLike | None = None,
+        pair_weight: ArrayLike | None = None,
+    ) -> Self:
+        """Learn the weights.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_rows, n_features)
+            Features.
+        y, qid, sample_weight, pairs, pair_weight
+            As in `LambdaMART.fit`. Listwise losses take one weight per query. With ``pairs`` the loss is the sum over
+            them: the "logistic" one then is a Bradley-Terry model with features.
+
+        Returns
+        -------
+        self
+        """
+        loss, X_scaled, scale = self._prepared(X, y, qid, sample_weight, pairs, pair_weight)
+        beta, self.n_iter_ = self._minimum(loss, X_scaled, self.C, np.zeros(X_scaled.shape[1]))
+        self.coef_ = beta / scale
+        return self
+
+    def path(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        qid: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+        *,
+        Cs: ArrayLike = (0.001, 0.01, 0.1, 1.0, 10.0),
+    ) -> FloatArray:
+        """Weights for several values of C, each found from the last one.
+
+        Parameters
+        ----------
+        X, y, qid, sample_weight
+            As in `fit`.
+        Cs : array-like of shape (n_values,)
+            Values of C.
+
+        Returns
+        -------
+        ndarray of shape (n_values, n_features)
+            In the order of ``Cs``.
+        """
+        values = np.asarray(Cs, dtype=np.float64)
+        if values.ndim != 1 or not (values > 0).all():
+            raise ValueError(f"Cs is {Cs!r}; give positive numbers")
+        loss, X_scaled, scale = self._prepared(X, y, qid, sample_weight, None, None)
+        coefs, beta = np.empty((len(values), X_scaled.shape[1])), np.zeros(X_scaled.shape[1])
+        for number in np.argsort(values):
+            beta, _ = self._minimum(loss, X_scaled, values[number], beta)
+            coefs[number] = beta / scale
+        return coefs
+
+    def predict(self, X: ArrayLike) -> FloatArray:
+        """Scores of rows.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_rows, n_features)
+            Features.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            Higher is better.
+        """
+        from sklearn.utils.validation import check_is_fitted
+
+        check_is_fitted(self)
+        return np.asarray(self._checked(X, reset=False) @ self.coef_)
+
+    def _checked(self, X: ArrayLike, *, reset: bool) -> Any:
+        from sklearn.utils.validation import validate_data
+
+        checked = validate_data(self, X, reset=reset, dtype=np.float64, order="C", accept_sparse="csr")
+        if hasattr(checked, "indptr") and reset:
+            checked = checked.copy()
+            checked.sum_duplicates()
+            checked.eliminate_zeros()
+        return checked
+
+    def _prepared(self, X: Any, y: Any, qid: Any, sample_weight: Any, pairs: Any, pair_weight: Any) -> Any:
+        """The loss, the features it is one of, and what they were divided by."""
+        self._validate_params()
+        if pairs is not None and self.loss in LISTWISE:
+            raise ValueError(f"loss={self.loss!r} needs relevance, not pairs; choose one of {', '.join(PAIRWISE)}")
+        grades = check_target(self, y, required=pairs is None)
+        rng = check_generator(self.random_state)
+        seed = int(rng.integers(2**63))
+        rows = QueryRows.build(self._checked(X, reset=True), grades, qid, sample_weight, pairs, pair_weight, seed=seed)
+        self.n_queries_ = rows.n_queries
+        scale = _spread(rows.X) if self.standardize else np.ones(rows.X.shape[1])
+        loss = make_flat_loss(self.loss, rows, self.gain, self.max_pairs, rng)
+        return loss, rows.X.multiply(1 / scale).tocsr() if hasattr(rows.X, "indptr") else rows.X / scale, scale
+
+    def _minimum(self, loss: FlatLoss, X: Any, C: float, start: FloatArray) -> tuple[FloatArray, int]:
+        if loss.refresh is None:
+            return self._descend(loss, X, C, start)
+        beta, n_iter = start, 0
+        for _ in range(_ROUNDS):
+            loss.refresh(np.asarray(X @ beta))
+            beta, steps = self._descend(loss, X, C, beta)
+            n_iter += steps
+        return beta, n_iter
+
+    def _descend(self, loss: FlatLoss, X: Any, C: float, start: FloatArray) -> tuple[FloatArray, int]:
+        from scipy.optimize import minimize
+
+        def objective(beta: FloatArray) -> tuple[float, FloatArray]:
+            value, slope = loss.value_and_gradient(np.asarray(X @ beta))
+            return float(value * C + beta @ beta / 2), np.asarray(X.T @ slope) * C + beta
+
+        options: Any = {"maxiter": self.max_iter, "gtol": self.tol * C * self.n_queries_, "ftol": 0.0, "maxcor": 20}
+        found = minimize(objective, start, jac=True, method="L-BFGS-B", options=options)
+        return found.x, int(found.nit)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+
+
+def _spread(X: Any) -> FloatArray:
+    """Standard deviations of the features, 1 where they do not vary."""
+    if hasattr(X, "indptr"):
+        mean = np.asarray(X.mean(axis=0)).ravel()
+        deviation = np.sqrt(np.maximum(np.asarray(X.multiply(X).mean(axis=0)).ravel() - mean**2, 0))
+    else:
+        deviation = X.std(axis=0)
+    return np.where(deviation > 1e-12 * np.maximum(1.0, abs(X).max()), deviation, 1.0)

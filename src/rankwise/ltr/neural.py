@@ -1,0 +1,343 @@
+"""Neural rankers with PyTorch: a scorer of documents, and if wanted attention among the documents of a query."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from numbers import Integral, Real
+from typing import Any, ClassVar, TypeVar
+
+import numpy as np
+
+from rankwise._optional import require
+from rankwise._progress import track
+from rankwise._random import check_generator
+from rankwise._sklearn import BaseEstimator, Interval, StrOptions
+from rankwise._typing import ArrayLike, FloatArray, IntArray, RandomState
+from rankwise.ltr.losses import LOSSES
+from rankwise.ltr.ranker import METRIC_CONSTRAINTS, QueryRankerMixin, check_target
+from rankwise.ltr.rows import QueryRows, check_varied
+from rankwise.metrics.judged import Gain
+from rankwise.metrics.queries import group_queries
+
+Self = TypeVar("Self", bound="NeuralRanker")
+
+# Documents that are scored at once in prediction.
+_BLOCK_ROWS = 1 << 16
+
+
+class NeuralRanker(QueryRankerMixin, BaseEstimator):
+    """Ranks by a neural network that scores documents.
+
+    *Definition.* Features u become sign(u) log(1 + |u|) and are standardised; hidden layers with rectified linear units
+    follow, then, with ``attention``, blocks of self-attention over the documents of a query, and a linear score. Adam
+    minimises the mean of a ranking loss over mini-batches of queries.
+
+    Parameters
+    ----------
+    loss : str, default="softmax"
+        One of `rankwise.ltr.losses.LOSSES`: "softmax", "listnet", "listmle", "plistmle", "approx_ndcg" (listwise),
+        "pairwise_logistic", "pairwise_hinge", "lambdarank" (pairwise), "squared", "logistic" (pointwise).
+    attention : bool, default=False
+        Whether documents of a query see each other. Scores then depend on ``qid`` in `predict`, too.
+    hidden : tuple of int, default=(64, 64)
+        Units of the hidden layers.
+    n_heads, n_blocks : int
+        Heads and blocks of attention; heads must divide the units of the last layer.
+    dropout : float, default=0.1
+        Share of units that are dropped in training.
+    noise : float, default=0.0
+        Standard deviation of Gaussian noise that training adds to the standardised features.
+    log_transform : bool, default=True
+        Whether features become sign(u) log(1 + |u|).
+    n_epochs : int, default=50
+        Most passes over the queries.
+    batch_size : int, default=32
+        Queries of a mini-batch.
+    learning_rate, weight_decay : float
+        Of Adam with decoupled weight decay.
+    early_stopping : int or None, default=5
+        Stop when the metric on held-out queries has not improved for this many epochs, and keep the best.
+    validation_fraction : float, default=0.1
+        Share of the queries held out for that.
+    device : str, default="cpu"
+        "cpu", "cuda", or "auto": CUDA where there is a device.
+    metric, at, gain
+        What `score` says and early stopping watches, as in `LambdaMART`.
+    random_state : int, Generator, RandomState or None, default=None
+        Weights, batches, dropout and noise; on one device the same seed gives the same ranker.
+
+    Attributes
+    ----------
+    network_ : torch.nn.ModuleDict
+        The layers, on the CPU.
+    history_ : dict
+        "validation", or "training" where nothing is held out: the metric after each epoch; "loss": the mean loss.
+    n_queries_ : int
+        Number of queries in training.
+
+    References
+    ----------
+    Qin et al. (2021), Are neural rankers still outperformed by gradient boosted decision trees?
+
+    Examples
+    --------
+    >>> from rankwise.ltr import NeuralRanker
+    >>> NeuralRanker(attention=True).loss
+    'softmax'
+    """
+
+    __metadata_request__predict: ClassVar[dict[str, bool]] = {"qid": True}
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "loss": [StrOptions(set(LOSSES))],
+        "attention": ["boolean"],
+        "hidden": [tuple, list],
+        "n_heads": [Interval(Integral, 1, None, closed="left")],
+        "n_blocks": [Interval(Integral, 1, None, closed="left")],
+        "dropout": [Interval(Real, 0, 1, closed="left")],
+        "noise": [Interval(Real, 0, None, closed="left")],
+        "log_transform": ["boolean"],
+        "n_epochs": [Interval(Integral, 1, None, closed="left")],
+        "batch_size": [Interval(Integral, 1, None, closed="left")],
+        "learning_rate": [Interval(Real, 0, None, closed="neither")],
+        "weight_decay": [Interval(Real, 0, None, closed="left")],
+        "early_stopping": [None, Interval(Integral, 1, None, closed="left")],
+        "validation_fraction": [Interval(Real, 0, 1, closed="neither")],
+        "device": [StrOptions({"cpu", "cuda", "auto"})],
+        **METRIC_CONSTRAINTS,
+        "random_state": ["random_state", np.random.Generator],
+    }
+
+    network_: Any
+
+    def __init__(
+        self,
+        loss: str = "softmax",
+        attention: bool = False,
+        *,
+        hidden: tuple[int, ...] = (64, 64),
+        n_heads: int = 2,
+        n_blocks: int = 1,
+        dropout: float = 0.1,
+        noise: float = 0.0,
+        log_transform: bool = True,
+        n_epochs: int = 50,
+        batch_size: int = 32,
+        learning_rate: float = 1e-3,
+        weight_decay: float = 1e-4,
+        early_stopping: int | None = 5,
+        validation_fraction: float = 0.1,
+        device: str = "cpu",
+        metric: str = "ndcg",
+        at: int | None = 10,
+        gain: Gain = "exp",
+        random_state: RandomState = None,
+    ) -> None:
+        self.loss = loss
+        self.attention = attention
+        self.hidden = hidden
+        self.n_heads = n_heads
+        self.n_blocks = n_blocks
+        self.dropout = dropout
+        self.noise = noise
+        self.log_transform = log_transform
+        self.n_epochs = n_epochs
+        self.batch_size = batch_size
+        self.learning_rate = learning_rate
+        self.weight_decay = weight_decay
+        self.early_stopping = early_stopping
+        self.validation_fraction = validation_fraction
+        self.device = device
+        self.metric = metric
+        self.at = at
+        self.gain = gain
+        self.random_state = random_state
+
+    def fit(
+        self: Self,
+        X: ArrayLike,
+        y: ArrayLike,
+        qid: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+        *,
+        eval_set: tuple[ArrayLike, ArrayLike, ArrayLike] | None = None,
+    ) -> Self:
+        """Train the network.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, n_features)
+            Features.
+        y : array-like of shape (n_rows,)
+            Relevance, 0 or more, higher is better.
+        qid : array-like of shape (n_rows,), optional
+            The query of each row, of any type and in any order; by default all rows are one query.
+        sample_weight : array-like of shape (n_rows,), optional
+            Weights of queries: the first row of a query tells its weight.
+        eval_set : (X, y, qid), optional
+            Rows that early stopping and ``history_`` watch.
+
+        Returns
+        -------
+        self
+        """
+        torch = require("torch", extra="neural", caller="NeuralRanker")
+        self._validate_params()
+        rng = check_generator(self.random_state)
+        seed = int(rng.integers(2**63))
+        rows = QueryRows.build(self._checked(X, reset=True), check_target(self, y), qid, sample_weight, seed=seed)
+        if rows.grade.min() < 0:
+            raise ValueError(f"y holds {rows.grade.min():g}; NeuralRanker needs relevance of 0 or more")
+        check_varied(rows)
+        self.n_queries_ = rows.n_queries
+        rows, held_out = self._held_out(rows, eval_set, rng)
+        transformed = self._transformed(rows.X)
+        self._centre, spread = transformed.mean(axis=0), transformed.std(axis=0)
+        self._spread = np.where(spread > 1e-9, spread, 1.0)
+        with torch.random.fork_rng():
+            torch.manual_seed(seed % 2**63)
+            self._train(torch, rows, held_out, rng)
+        return self
+
+    def predict(self, X: ArrayLike, qid: ArrayLike | None = None) -> FloatArray:
+        """Scores of rows.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, n_features)
+            Features.
+        qid : array-like of shape (n_rows,), optional
+            The query of each row; needed with ``attention``, for which all rows are one query otherwise.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            Higher is better.
+        """
+        from sklearn.utils.validation import check_is_fitted
+
+        check_is_fitted(self)
+        features = self._checked(X, reset=False)
+        groups = group_queries(qid, len(features))
+        score = np.empty(len(features))
+        score[slice(None) if groups.rows is None else groups.rows] = self._scored(
+            groups.take(features), groups.bounds, self.network_, "cpu"
+        )
+        return score
+
+    def _query_scores(self, X: ArrayLike, qid: ArrayLike | None) -> FloatArray:
+        return self.predict(X, qid)
+
+    def _checked(self, X: ArrayLike, *, reset: bool) -> Any:
+        from sklearn.utils.validation import validate_data
+
+        return validate_data(self, X, reset=reset, dtype=np.float64, order="C")
+
+    def _held_out(self, rows: QueryRows, eval_set: Any, rng: np.random.Generator) -> tuple[QueryRows, QueryRows]:
+        if eval_set is not None:
+            features = self._checked(eval_set[0], reset=False)
+            return rows, QueryRows.build(features, check_target(self, eval_set[1]), eval_set[2])
+        if self.early_stopping is None or rows.n_queries < 2:
+            return rows, rows
+        return rows.split(self.validation_fraction, rng)
+
+    def _transformed(self, X: FloatArray) -> FloatArray:
+        return np.sign(X) * np.log1p(abs(X)) if self.log_transform else X
+
+    def _train(self, torch: Any, rows: QueryRows, held_out: QueryRows, rng: np.random.Generator) -> None:
+        device = "cuda" if self.device == "auto" and torch.cuda.is_available() else self.device.replace("auto", "cpu")
+        network = self._layers(torch).to(device)
+        optimizer = torch.optim.AdamW(network.parameters(), lr=self.learning_rate, weight_decay=self.weight_decay)
+        features = self._inputs(torch, rows.X).to(device)
+        # The pointwise logistic loss takes relevance from 0 to 1.
+        scale = rows.grade.max() if self.loss == "logistic" else 1.0
+        grade = torch.as_tensor(rows.grade / scale, dtype=torch.float32, device=device)
+        weight = torch.as_tensor(rows.weight[rows.bounds[:-1]], dtype=torch.float32, device=device)
+        watched = "training" if held_out is rows else "validation"
+        self.history_: dict[str, list[float]] = {watched: [], "loss": []}
+        best, best_state = -np.inf, None
+        for epoch in track(range(self.n_epochs), "training", self.n_epochs):
+            network.train()
+            losses = []
+            for queries in _batches(rng.permutation(rows.n_queries), self.batch_size):
+                index, mask = _padded(torch, rows.bounds, queries, device)
+                inputs = features[index]
+                if self.noise:
+                    inputs = inputs + self.noise * torch.randn_like(inputs)
+                loss = LOSSES[self.loss](self._forward(network, inputs, mask), grade[index], mask)
+                mean = (loss * weight[queries]).mean()
+                optimizer.zero_grad()
+                mean.backward()
+                optimizer.step()
+                losses.append(float(mean.detach()))
+            score = self._scored(held_out.X, held_out.bounds, network, device)
+            value = self._evaluate(held_out.grade, score, held_out.query)
+            self.history_["loss"].append(float(np.mean(losses)))
+            self.history_[watched].append(value)
+            if value > best or self.early_stopping is None or best_state is None:
+                best, best_epoch = value, epoch
+                best_state = {name: tensor.detach().clone() for name, tensor in network.state_dict().items()}
+            elif epoch - best_epoch >= self.early_stopping:
+                break
+        network.load_state_dict(best_state)
+        self.network_ = network.to("cpu").eval()
+
+    def _layers(self, torch: Any) -> Any:
+        nn = torch.nn
+        layers, width = [], self.n_features_in_
+        for units in self.hidden:
+            layers += [nn.Linear(width, units), nn.ReLU(), nn.Dropout(self.dropout)]
+            width = units
+        parts = {"document": nn.Sequential(*layers), "score": nn.Linear(width, 1)}
+        if self.attention:
+            if width % self.n_heads:
+                raise ValueError(
+                    f"n_heads is {self.n_heads}, which does not divide the {width} units of the last layer"
+                )
+            block = nn.TransformerEncoderLayer(
+                width, self.n_heads, 2 * width, self.dropout, batch_first=True, norm_first=True
+            )
+            parts["query"] = nn.TransformerEncoder(block, self.n_blocks, enable_nested_tensor=False)
+        return nn.ModuleDict(parts)
+
+    def _forward(self, network: Any, inputs: Any, mask: Any) -> Any:
+        hidden = network["document"](inputs)
+        if self.attention:
+            hidden = network["query"](hidden, src_key_padding_mask=~mask)
+        return network["score"](hidden).squeeze(-1)
+
+    def _inputs(self, torch: Any, X: FloatArray) -> Any:
+        standardised = (self._transformed(X) - self._centre) / self._spread
+        return torch.as_tensor(standardised, dtype=torch.float32)
+
+    def _scored(self, X: FloatArray, bounds: IntArray, network: Any, device: str) -> FloatArray:
+        """Scores of rows that lie query by query; small blocks of queries at a time."""
+        torch = require("torch", extra="neural", caller="NeuralRanker")
+        if not self.attention:  # then rows do not know each other, and need no padding
+            bounds = np.append(np.arange(0, len(X), _BLOCK_ROWS), len(X))
+        network.eval()
+        features, score = self._inputs(torch, X), np.empty(len(X))
+        longest = int(np.diff(bounds).max())
+        with torch.no_grad():
+            for queries in _batches(np.arange(len(bounds) - 1), max(1, _BLOCK_ROWS // longest)):
+                index, mask = _padded(torch, bounds, queries, "cpu")
+                output = self._forward(network, features[index].to(device), mask.to(device)).cpu()
+                score[index[mask].numpy()] = output[mask].numpy()
+        return score
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+
+
+def _batches(queries: IntArray, size: int) -> Iterator[IntArray]:
+    for start in range(0, len(queries), size):
+        yield queries[start : start + size]
+
+
+def _padded(torch: Any, bounds: IntArray, queries: IntArray, device: str) -> tuple[Any, Any]:
+    """Rows of the queries side by side, short ones filled up with their first row; and which are real."""
+    starts, sizes = bounds[queries], np.diff(bounds)[queries]
+    place = np.arange(sizes.max())
+    mask = place < sizes[:, None]
+    index = starts[:, None] + np.where(mask, place, 0)
+    return torch.as_tensor(index, device=device), torch.as_tensor(mask, device=device)

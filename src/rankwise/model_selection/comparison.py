@@ -1,0 +1,212 @@
+"""Which ranker is better, query by query: paired tests over the same queries."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from rankwise._arguments import check_whole_number
+from rankwise._random import check_generator
+from rankwise._typing import ArrayLike, FloatArray, RandomState
+from rankwise.model_selection.validation import CrossValidation
+
+# Sign flips that are drawn at once: 64 MB.
+_BLOCK_CELLS = 1 << 23
+
+
+@dataclass
+class Comparison:
+    """Pairs of rankers, compared over the same queries.
+
+    Attributes
+    ----------
+    metric : str
+        What was compared; higher is better.
+    means : dict
+        Ranker -> mean over queries.
+    rows : list of dict
+        One for each pair: ``first``, ``second``, ``difference`` (mean of first minus second), ``low`` and ``high``
+        (95 % interval of the mean by Student's t), ``wins``, ``losses``, ``ties`` (queries), ``p_randomization`` and
+        ``p_t`` (two-sided, corrected for the number of pairs by Holm's method).
+    n_queries : int
+        Queries that have a value for every ranker.
+    """
+
+    metric: str
+    means: dict[str, float]
+    rows: list[dict[str, Any]]
+    n_queries: int
+    ax_: Any = field(default=None, repr=False)
+    figure_: Any = field(default=None, repr=False)
+
+    def to_frame(self) -> Any:
+        """The rows as a pandas data frame."""
+        import pandas as pd
+
+        return pd.DataFrame(self.rows)
+
+    def plot(self, ax: Any = None) -> Comparison:
+        """Draw the mean differences with their 95 % intervals; a filled dot marks intervals that spare 0.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; by default a new figure.
+
+        Returns
+        -------
+        self
+            With ``ax_`` and ``figure_``.
+        """
+        import matplotlib.pyplot as plt
+
+        if ax is None:
+            _, ax = plt.subplots(figsize=(6, 0.5 * len(self.rows) + 1.2), layout="constrained")
+        for place, row in enumerate(reversed(self.rows)):
+            clear = row["low"] > 0 or row["high"] < 0
+            ax.plot([row["low"], row["high"]], [place, place], color="#0072B2")
+            ax.plot(row["difference"], place, "o", color="#0072B2", markerfacecolor="#0072B2" if clear else "white")
+        ax.set_yticks(range(len(self.rows)), [f"{r['first']} - {r['second']}" for r in reversed(self.rows)])
+        ax.axvline(0, color="#999999", linewidth=0.8)
+        ax.set_xlabel(f"difference of {self.metric}, mean of {self.n_queries} queries and 95 % interval")
+        self.ax_, self.figure_ = ax, ax.figure
+        return self
+
+    def __str__(self) -> str:
+        width = max(len(f"{row['first']} - {row['second']}") for row in self.rows)
+        lines = [
+            f"{self.metric}, {self.n_queries} queries: " + ", ".join(f"{n} {m:.4f}" for n, m in self.means.items())
+        ]
+        for row in self.rows:
+            pair = f"{row['first']} - {row['second']}"
+            lines.append(
+                f"{pair:<{width}}  {row['difference']:+.4f} [{row['low']:+.4f}, {row['high']:+.4f}]  "
+                f"{row['wins']} won, {row['losses']} lost  p = {row['p_randomization']:.4f}"
+            )
+        return "\n".join(lines)
+
+
+def compare(
+    results: Mapping[str, CrossValidation | ArrayLike],
+    metric: str | None = None,
+    *,
+    n_permutations: int = 10_000,
+    random_state: RandomState = None,
+) -> Comparison:
+    r"""Compare rankers by their values on the same queries.
+
+    *Definition.* For each pair of rankers, with differences :math:`d_q` over queries: the randomisation test asks how
+    often :math:`|\sum_q \pm d_q|` with random signs is as large as :math:`|\sum_q d_q|`; the t test compares the mean
+    of :math:`d_q` with its standard error. Holm's method corrects both for the number of pairs.
+
+    Parameters
+    ----------
+    results : mapping
+        Name -> `CrossValidation`, or one value per query (the same queries in the same order for all).
+    metric : str, optional
+        Which metric of the cross-validations; the first by default.
+    n_permutations : int, default=10000
+        Random sign changes.
+    random_state : int, Generator, RandomState or None, default=None
+        Where they come from.
+
+    Returns
+    -------
+    Comparison
+        Print it, or see ``rows``, ``to_frame()``, ``plot()``.
+
+    References
+    ----------
+    Smucker, Allan and Carterette (2007), A comparison of statistical significance tests for information retrieval
+    evaluation. Holm (1979), A simple sequentially rejective multiple test procedure.
+
+    Examples
+    --------
+    >>> from rankwise.model_selection import compare
+    >>> print(compare({"new": [0.9, 0.8, 0.7, 0.9], "old": [0.7, 0.7, 0.6, 0.8]}, random_state=0))
+    metric, 4 queries: new 0.8250, old 0.7000
+    new - old  +0.1250 [+0.0454, +0.2046]  4 won, 0 lost  p = 0.12...
+    """
+    check_whole_number("n_permutations", n_permutations, at_least=1)
+    if len(results) < 2:
+        raise ValueError(f"there is {len(results)} result; compare at least two")
+    name, values = _values(results, metric)
+    judged = ~np.isnan(np.array(list(values.values()))).any(axis=0)
+    if judged.sum() < 2:
+        raise ValueError("fewer than two queries have a value for every ranker, too few for a test")
+    rng = check_generator(random_state)
+    kept = {ranker: value[judged] for ranker, value in values.items()}
+    rows = [_pair(a, b, kept[a] - kept[b], n_permutations, rng) for a, b in combinations(kept, 2)]
+    for test in ("p_randomization", "p_t"):
+        for row, corrected in zip(rows, _holm(np.array([row[test] for row in rows])), strict=True):
+            row[test] = float(corrected)
+    return Comparison(name, {ranker: float(value.mean()) for ranker, value in kept.items()}, rows, int(judged.sum()))
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+
+
+def _values(results: Mapping[str, Any], metric: str | None) -> tuple[str, dict[str, FloatArray]]:
+    values, queries = {}, None
+    label = metric
+    for ranker, result in results.items():
+        if isinstance(result, CrossValidation):
+            label = next(iter(result.per_query)) if label is None else label
+            if label not in result.per_query:
+                raise ValueError(f"{ranker} was not scored by {label!r}, but by {', '.join(result.per_query)}")
+            values[ranker] = result.per_query[label]
+            if queries is not None and not np.array_equal(queries, result.queries):
+                raise ValueError(f"{ranker} was scored on other queries than the rankers before it")
+            queries = result.queries
+        else:
+            values[ranker] = np.asarray(result, dtype=np.float64)
+    lengths = {ranker: value.shape for ranker, value in values.items()}
+    if len(set(lengths.values())) > 1:
+        raise ValueError(f"every ranker needs one value for each query, in the same order; there are {lengths}")
+    return label or "metric", values
+
+
+def _pair(first: str, second: str, difference: FloatArray, n_permutations: int, rng: np.random.Generator) -> Any:
+    from scipy import stats
+
+    n = len(difference)
+    mean, error = difference.mean(), difference.std(ddof=1) / np.sqrt(n)
+    margin = stats.t.ppf(0.975, n - 1) * error
+    p_t = 1.0 if error == 0 and mean == 0 else 2 * stats.t.sf(abs(mean) / error, n - 1) if error > 0 else 0.0
+    return {
+        "first": first,
+        "second": second,
+        "difference": float(mean),
+        "low": float(mean - margin),
+        "high": float(mean + margin),
+        "wins": int((difference > 0).sum()),
+        "losses": int((difference < 0).sum()),
+        "ties": int((difference == 0).sum()),
+        "p_randomization": _randomization(difference, n_permutations, rng),
+        "p_t": float(p_t),
+    }
+
+
+def _randomization(difference: FloatArray, n_permutations: int, rng: np.random.Generator) -> float:
+    """Share of sign changes that move the sum as far from 0; the data themselves count as one of them."""
+    as_far, done = 1, 0
+    # Sums of the same numbers in another order differ in the last bits.
+    limit = abs(difference.sum()) * (1 - 1e-12)
+    while done < n_permutations:
+        size = min(n_permutations - done, max(1, _BLOCK_CELLS // len(difference)))
+        signs = rng.integers(0, 2, (size, len(difference)), dtype=np.int8) * 2 - 1
+        as_far += int((abs(signs @ difference) >= limit).sum())
+        done += size
+    return as_far / (n_permutations + 1)
+
+
+def _holm(p: FloatArray) -> FloatArray:
+    order = np.argsort(p, kind="stable")
+    stepped = np.maximum.accumulate(p[order] * np.arange(len(p), 0, -1))
+    corrected = np.empty_like(p)
+    corrected[order] = np.minimum(stepped, 1.0)
+    return corrected

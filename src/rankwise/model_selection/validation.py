@@ -1,0 +1,193 @@
+"""Cross-validation of rankers: queries stay whole, and every query keeps its own value."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from rankwise._sklearn import safe_indexing
+from rankwise._typing import ArrayLike, FloatArray, IntArray
+from rankwise.ltr.rows import query_codes
+from rankwise.metrics import ranking_scorer
+from rankwise.metrics.queries import group_queries
+from rankwise.model_selection.splits import QueryKFold
+
+
+@dataclass
+class CrossValidation:
+    """What `cross_validate` found.
+
+    Attributes
+    ----------
+    scores : dict
+        Metric -> its mean over the queries of each fold, higher is better.
+    queries : ndarray of shape (n_queries,)
+        The queries, in order of first appearance.
+    per_query : dict
+        Metric -> value of each query when it was in the test part, NaN for queries without relevant rows.
+    fit_seconds : ndarray of shape (n_folds,)
+        Processor time of each fit, all threads together.
+    estimators : list
+        The fitted estimators, where wanted.
+    """
+
+    scores: dict[str, FloatArray]
+    queries: np.ndarray[Any, Any]
+    per_query: dict[str, FloatArray]
+    fit_seconds: FloatArray
+    estimators: list[Any] = field(default_factory=list)
+
+    def __repr__(self) -> str:
+        means = ", ".join(f"{name} {np.nanmean(values):.4f}" for name, values in self.per_query.items())
+        return f"CrossValidation({len(self.queries)} queries, {len(self.fit_seconds)} folds: {means})"
+
+
+def cross_validate(
+    estimator: Any,
+    X: ArrayLike,
+    y: ArrayLike,
+    qid: ArrayLike,
+    *,
+    scoring: str | Sequence[str] = "ndcg@10",
+    gain: Any = "exp",
+    cv: Any = 5,
+    sample_weight: ArrayLike | None = None,
+    return_estimator: bool = False,
+    n_jobs: int | None = None,
+) -> CrossValidation:
+    """Fit and score an estimator on folds of whole queries.
+
+    Parameters
+    ----------
+    estimator : estimator
+        A ranker; a pipeline or search that ends in one; or a regressor that knows of no queries, whose predictions then
+        are the scores. ``qid`` goes wherever it is asked for; scikit-learn's metadata routing need not be enabled.
+    X : array-like of shape (n_rows, n_features)
+        Features.
+    y : array-like of shape (n_rows,)
+        Relevance, higher is better.
+    qid : array-like of shape (n_rows,)
+        The query of each row, of any type and in any order.
+    scoring : str or sequence of str, default="ndcg@10"
+        Retrieval metrics, as `rankwise.metrics.ranking_scorer` takes them.
+    gain : {"exp", "linear"}, sequence, mapping or callable, default="exp"
+        What a grade is worth in (N)DCG.
+    cv : int, splitter or iterable, default=5
+        Number of folds of `QueryKFold`; or a splitter; or pairs of rows to train and to test on. Folds that cut a query
+        are refused.
+    sample_weight : array-like of shape (n_rows,), optional
+        Weights of rows in training; the estimator must ask for them, as the rankers of rankwise do.
+    return_estimator : bool, default=False
+        Whether to keep the fitted estimators.
+    n_jobs : int, optional
+        Folds that run at once, in processes.
+
+    Returns
+    -------
+    CrossValidation
+
+    Examples
+    --------
+    >>> from rankwise.datasets import make_retrieval
+    >>> from rankwise.ltr import LambdaMART
+    >>> from rankwise.model_selection import cross_validate
+    >>> X, y, qid, _ = make_retrieval(40, random_state=0)
+    >>> cross_validate(LambdaMART(10, random_state=0), X, y, qid, cv=2)
+    CrossValidation(40 queries, 2 folds: ndcg@10 0...)
+    """
+    from joblib import Parallel, delayed
+
+    n_rows = X.shape[0] if hasattr(X, "shape") else len(X)
+    groups = group_queries(qid, n_rows)
+    codes = query_codes(groups)
+    splits = _splits(cv, X, y, codes)
+    for train, test in splits:
+        _check_whole(train, test, codes, groups.ids)
+    metrics = [scoring] if isinstance(scoring, str) else list(scoring)
+    scorers = {name: _scorer(name, gain) for name in metrics}
+    tasks = (
+        delayed(_fit_and_score)(estimator, X, np.asarray(y), codes, sample_weight, train, test, scorers)
+        for train, test in splits
+    )
+    folds = Parallel(n_jobs=n_jobs)(tasks)
+    per_query = {name: np.full(len(groups.ids), np.nan) for name in metrics}
+    for _, values, _ in folds:
+        for name, (queries, value) in values.items():
+            per_query[name][queries] = value
+    return CrossValidation(
+        scores={name: np.array([np.nanmean(values[name][1]) for _, values, _ in folds]) for name in metrics},
+        queries=groups.ids,
+        per_query=per_query,
+        fit_seconds=np.array([seconds for _, _, seconds in folds]),
+        estimators=[fitted for fitted, _, _ in folds] if return_estimator else [],
+    )
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+
+
+def _splits(cv: Any, X: ArrayLike, y: ArrayLike, codes: IntArray) -> list[tuple[IntArray, IntArray]]:
+    splitter: Any = QueryKFold(cv) if isinstance(cv, int) else cv
+    with warnings.catch_warnings():
+        # A splitter that ignores queries is refused for what it does, with the query that it cuts.
+        warnings.filterwarnings("ignore", "The groups parameter is ignored")
+        pairs = splitter.split(X, y, codes) if hasattr(splitter, "split") else splitter
+        return [(np.asarray(train), np.asarray(test)) for train, test in pairs]
+
+
+def _check_whole(train: IntArray, test: IntArray, codes: IntArray, ids: np.ndarray[Any, Any]) -> None:
+    cut = np.intersect1d(codes[train], codes[test])
+    if len(cut):
+        raise ValueError(
+            f"cv cuts query {ids[cut[0]]}: some of its rows are for training, others for testing, so the result would "
+            "be too good; use QueryKFold, or GroupKFold with groups=qid"
+        )
+
+
+def _scorer(name: str, gain: Any) -> Any:
+    try:
+        return ranking_scorer(name, gain=gain)
+    except TypeError:  # the metric knows no gain
+        return ranking_scorer(name)
+
+
+def _fit_and_score(
+    estimator: Any,
+    X: Any,
+    y: np.ndarray[Any, Any],
+    codes: IntArray,
+    sample_weight: Any,
+    train: IntArray,
+    test: IntArray,
+    scorers: dict[str, Any],
+) -> tuple[Any, dict[str, tuple[IntArray, FloatArray]], float]:
+    """Fitted estimator, queries and their values for each metric, and processor time of the fit."""
+    from sklearn import config_context
+    from sklearn.base import clone
+    from sklearn.utils.metadata_routing import get_routing_for_object
+
+    fitted = clone(estimator)
+    metadata = {"qid": codes[train]}
+    if sample_weight is not None:
+        metadata["sample_weight"] = np.asarray(sample_weight)[train]
+    with config_context(enable_metadata_routing=True):
+        wanted = get_routing_for_object(fitted).consumes("fit", metadata.keys())
+        if sample_weight is not None and "sample_weight" not in wanted:
+            raise ValueError(f"{type(fitted).__name__} does not ask for sample_weight; see its set_fit_request")
+        begin = time.process_time()
+        fitted.fit(safe_indexing(X, train), y[train], **{name: metadata[name] for name in wanted})
+        seconds = time.process_time() - begin
+        queries = get_routing_for_object(fitted).consumes("predict", ["qid"])
+        predicted = fitted.predict(safe_indexing(X, test), **dict.fromkeys(queries, codes[test]))
+    values = {
+        name: scorer.function(
+            y[test], np.asarray(predicted, dtype=np.float64), codes[test], per_query=True, **scorer.options
+        )
+        for name, scorer in scorers.items()
+    }
+    return fitted, values, seconds

@@ -1,0 +1,333 @@
+"""LambdaMART: the paper's update, LightGBM's own lambdarank, and what users bring."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from sklearn.base import clone
+
+from rankwise.datasets import make_retrieval
+from rankwise.ltr import LambdaMART
+from rankwise.ltr.boosting import boost
+from rankwise.ltr.objectives import make_objective
+from rankwise.ltr.rows import QueryRows
+from rankwise.metrics import average_precision_score, ndcg_score
+from tests.ltr.reference import exact_sigmoid, lightgbm_gradients, reference_boosting, table_sigmoid
+
+
+@pytest.fixture(scope="module")
+def data():
+    X, y, qid, _ = make_retrieval(120, 6, docs_per_query=(1, 20), random_state=0)
+    return X, y, qid
+
+
+def query_rows(X, y, qid):
+    """Rows in the given order, as they lie."""
+    bounds = np.append(0, np.cumsum(np.bincount(qid)[1:])).astype(np.intp)
+    return QueryRows(X, y.astype(float), np.ones(len(y)), bounds)
+
+
+def boosted(rows, objective, n_trees=10, **settings):
+    settings = {"num_leaves": 31, "learning_rate": 0.1, "num_threads": 1} | settings
+    options = {"evaluate": None, "patience": None, "categorical": [], "seed": 0}
+    return boost(rows, None, objective, n_trees=n_trees, settings=settings, **options)[0]
+
+
+# -- right ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["lambdarank", "ranknet", "regression", "classification"])
+def test_boosting_computes_the_update_of_the_definition(name):
+    X, y, qid, _ = make_retrieval(40, 5, random_state=1)
+    X = np.round(X * 3)  # few values, so that histograms hold them all
+    rows = query_rows(X, y, qid)
+    objective = make_objective(name, rows, "ndcg", truncation=30)
+    small_leaves = {"min_data_in_leaf": 1, "min_sum_hessian_in_leaf": 0.0, "min_data_in_bin": 1}
+    wanted = reference_boosting(X, objective, 4, 0.5, 6, seed=0)
+    for n_trees in (1, 4):
+        booster = boosted(rows, objective, n_trees, num_leaves=6, learning_rate=0.5, **small_leaves)
+        np.testing.assert_allclose(booster.predict(X), wanted[n_trees - 1], atol=1e-5)
+
+
+def per_query(rows, sigmoid, truncation):
+    def objective(score, _):
+        parts = [
+            lightgbm_gradients(rows.grade[a:b], score[a:b], truncation, sigmoid)
+            for a, b in zip(rows.bounds[:-1], rows.bounds[1:], strict=True)
+        ]
+        return np.concatenate([slope for slope, _ in parts]), np.concatenate([bend for _, bend in parts])
+
+    return objective
+
+
+@pytest.mark.parametrize("truncation", [5, 30])
+def test_lambdarank_of_lightgbm_is_reproduced(data, truncation):
+    import lightgbm
+
+    rows = query_rows(*data)
+    settings = {"objective": "lambdarank", "lambdarank_truncation_level": truncation, "verbosity": -1, "num_threads": 1}
+    settings |= {"deterministic": True, "force_col_wise": True, "learning_rate": 0.1, "feature_pre_filter": False}
+    groups = np.diff(rows.bounds)
+    built_in = lightgbm.train(settings, lightgbm.Dataset(rows.X, rows.grade, group=groups), 10).predict(rows.X)
+    # With the rounded sigmoid of LightGBM, to the digits of its 32-bit gradients ...
+    rounded = boosted(rows, per_query(rows, table_sigmoid, truncation)).predict(rows.X)
+    np.testing.assert_allclose(rounded, built_in, atol=1e-6)
+    # ... and ours is the same with the exact one, which differs by what rounding it costs.
+    ours = make_objective("lambdarank", rows, "ndcg", truncation=truncation, gap_norm=True, query_norm=True)
+    exact = per_query(rows, exact_sigmoid, truncation)
+    for score in (np.zeros(len(rows.X)), built_in, np.random.default_rng(0).normal(size=len(rows.X))):
+        np.testing.assert_allclose(ours(score, None), exact(score, None), rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(boosted(rows, ours).predict(rows.X), built_in, atol=1e-4)
+
+
+@pytest.mark.parametrize("options", [{}, {"n_draws": 2}, {"early_stopping": 5}, {"subsample": 0.7, "colsample": 0.7}])
+def test_order_of_rows_and_names_of_queries_do_not_matter(data, options):
+    X, y, qid = data
+    shuffle = np.random.default_rng(3).permutation(len(y))
+    plain = LambdaMART(15, random_state=0, **options).fit(X, y, qid)
+    names = np.array([f"query {-q}" for q in qid], dtype=object)
+    shuffled = LambdaMART(15, random_state=0, n_jobs=2, **options).fit(X[shuffle], y[shuffle], names[shuffle])
+    np.testing.assert_array_equal(plain.predict(X), shuffled.predict(X))
+    assert plain.history_ == shuffled.history_
+
+
+def test_ties_and_noise_follow_the_seed(data):
+    fits = [LambdaMART(5, n_draws=1, random_state=seed).fit(*data).predict(data[0]) for seed in (0, 0, 1)]
+    np.testing.assert_array_equal(fits[0], fits[1])
+    assert not np.array_equal(fits[0], fits[2])
+
+
+def test_queries_of_one_row_and_without_relevant_rows_are_harmless(data):
+    X, y, qid = data
+    more = np.concatenate([X, X[:3], X[:1]]), np.append(y, [0, 0, 0, 4]), np.append(qid, [900, 900, 900, 901])
+    options = {"n_estimators": 5, "min_samples_leaf": 30, "max_bins": 16, "random_state": 0}
+    with_them, without = LambdaMART(**options).fit(*more), LambdaMART(**options).fit(*data)
+    assert np.isfinite(with_them.predict(X)).all()
+    assert with_them.score(*more) == pytest.approx(without.score(*data), abs=0.05)
+
+
+# -- good -------------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def split():
+    X, y, qid, _ = make_retrieval(200, 10, random_state=2)
+    train = qid <= 140
+    return (X[train], y[train], qid[train]), (X[~train], y[~train], qid[~train])
+
+
+@pytest.mark.parametrize("objective", ["lambdarank", "ranknet", "lambdaloss", "regression", "classification"])
+def test_every_objective_learns(split, objective):
+    train, test = split
+    ranker = LambdaMART(60, objective=objective, random_state=0).fit(*train)
+    by_chance = ndcg_score(test[1], np.zeros(len(test[1])), test[2], k=10, gain="exp")
+    assert ranker.score(*test) > by_chance + 0.15
+
+
+@pytest.mark.parametrize("metric", ["ndcg", "dcg", "map", "mrr", "err", "precision", "recall", "hit_rate"])
+def test_every_metric_can_be_learnt_and_watched(split, metric):
+    train, test = split
+    ranker = LambdaMART(40, metric=metric, at=5, early_stopping=40, random_state=0).fit(*train, eval_set=test)
+    watched = ranker.history_["validation"]
+    assert ranker.n_estimators_ == np.argmax(watched) + 1
+    assert ranker.score(*test) == pytest.approx(max(watched), abs=1e-12)
+    assert max(watched) > watched[0]
+
+
+def test_score_is_the_metric_at_the_cut_off(split):
+    train, test = split
+    ranker = LambdaMART(10, random_state=0).fit(*train)
+    assert ranker.score(*test) == ndcg_score(test[1], ranker.predict(test[0]), test[2], k=10, gain="exp")
+    ranker.set_params(gain="linear", at=None)
+    assert ranker.score(*test) == ndcg_score(test[1], ranker.predict(test[0]), test[2])
+    ranker.set_params(metric="map", at=3)
+    assert ranker.score(*test) == average_precision_score(test[1], ranker.predict(test[0]), test[2], k=3)
+
+
+def test_score_warns_without_queries_and_weighs_them(split):
+    train, (X, y, qid) = split
+    ranker = LambdaMART(5, random_state=0).fit(*train)
+    with pytest.warns(UserWarning, match="fitted on 140 queries, but score got no qid"):
+        ranker.score(X, y)
+    heavy = np.where(qid == qid[0], 1.0, 0.0)
+    first = qid == qid[0]
+    assert ranker.score(X, y, qid, heavy) == pytest.approx(ranker.score(X[first], y[first], qid[first]))
+
+
+# -- early stopping, history, warm start ------------------------------------------------------------------------------
+
+
+def test_early_stopping_holds_out_whole_queries(split):
+    ranker = LambdaMART(500, 0.3, early_stopping=5, validation_fraction=0.25, random_state=0).fit(*split[0])
+    watched = ranker.history_["validation"]
+    assert len(watched) == ranker.n_estimators_ + 5 < 500
+    assert ranker.n_estimators_ == np.argmax(watched) + 1
+
+
+def test_history_is_that_of_training_where_nothing_is_held_out(data):
+    ranker = LambdaMART(7, random_state=0).fit(*data)
+    assert len(ranker.history_["training"]) == 7
+    assert ranker.history_["training"][-1] == pytest.approx(ranker.score(*data), abs=1e-9)
+
+
+@pytest.mark.parametrize("options", [{}, {"n_draws": 2}])
+def test_warm_start_continues(data, options):
+    whole = LambdaMART(12, random_state=0, **options).fit(*data)
+    parts = LambdaMART(5, random_state=0, warm_start=True, **options).fit(*data)
+    parts.set_params(n_estimators=12).fit(*data)
+    np.testing.assert_allclose(parts.predict(data[0]), whole.predict(data[0]), atol=1e-9)
+    np.testing.assert_allclose(parts.history_["training"], whole.history_["training"], atol=1e-9)
+    assert parts.booster_.num_trees() == 12
+    parts.fit(*data)
+    assert parts.booster_.num_trees() == 12
+    with pytest.raises(ValueError, match="n_estimators is 3, but warm_start keeps the 12 trees"):
+        parts.set_params(n_estimators=3).fit(*data)
+
+
+# -- what users bring -------------------------------------------------------------------------------------------------
+
+
+def test_rank_gives_places_within_queries(data):
+    X, y, qid = data
+    ranker = LambdaMART(5, random_state=0).fit(X, y, qid)
+    positions, score = ranker.rank(X, qid), ranker.predict(X)
+    for query in np.unique(qid):
+        rows = qid == query
+        distinct = np.unique(-score[rows])
+        np.testing.assert_array_equal(positions[rows], np.searchsorted(distinct, -score[rows]) + 1)
+
+
+def test_explain_adds_up_to_the_difference_of_scores(data):
+    X, y, qid = data
+    ranker = LambdaMART(20, early_stopping=3, random_state=0).fit(X, y, qid)
+    score = ranker.predict(X)
+    for i, j in ((0, 1), (5, 2)):
+        parts = ranker.explain(X, i, j)
+        assert parts.shape == (6,)
+        assert parts.sum() == pytest.approx(score[i] - score[j], abs=1e-9)
+        np.testing.assert_allclose(parts, -ranker.explain(X, j, i))
+
+
+def test_feature_importances_find_the_feature_that_matters():
+    rng = np.random.default_rng(0)
+    X, qid = rng.normal(size=(600, 4)), np.repeat(np.arange(60), 10)
+    importances = LambdaMART(10, random_state=0).fit(X, (X[:, 2] > 0.5).astype(int), qid).feature_importances_
+    assert importances.argmax() == 2
+    assert importances.sum() == pytest.approx(1)
+
+
+def test_comparisons_replace_grades():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 3))
+    pairs = rng.integers(0, 300, (2000, 2))
+    pairs = pairs[pairs[:, 0] != pairs[:, 1]]
+    better = X[pairs[:, 0], 0] > X[pairs[:, 1], 0]
+    pairs = np.where(better[:, None], pairs, pairs[:, ::-1])
+    ranker = LambdaMART(30, random_state=0).fit(X, pairs=pairs)
+    score = ranker.predict(X)
+    assert np.mean(score[pairs[:, 0]] > score[pairs[:, 1]]) > 0.95
+    assert ranker.history_ == {}
+    more = LambdaMART(5, random_state=0, warm_start=True).fit(X, pairs=pairs)
+    assert more.fit(X, pairs=pairs).n_estimators_ == 5
+    # Pairs in any order, and twice where a pair counts twice.
+    shuffled = rng.permutation(len(pairs))
+    np.testing.assert_array_equal(
+        LambdaMART(5, random_state=0).fit(X, pairs=pairs[shuffled]).predict(X),
+        LambdaMART(5, random_state=0).fit(X, pairs=pairs).predict(X),
+    )
+    twice = LambdaMART(5, random_state=0).fit(X, pairs=np.repeat(pairs, 2, axis=0))
+    weighted = LambdaMART(5, random_state=0).fit(X, pairs=pairs, pair_weight=np.full(len(pairs), 2.0))
+    np.testing.assert_allclose(twice.predict(X), weighted.predict(X), atol=1e-6)
+
+
+def test_rows_of_weight_zero_are_left_out(data):
+    X, y, qid = data
+    kept = qid <= 60
+    weighted = LambdaMART(5, random_state=0).fit(X, y, qid, kept.astype(float))
+    np.testing.assert_array_equal(
+        weighted.predict(X), LambdaMART(5, random_state=0).fit(X[kept], y[kept], qid[kept]).predict(X)
+    )
+
+
+def test_float_and_high_grades_with_their_gains(data):
+    X, y, qid = data
+    assert np.isfinite(LambdaMART(3, gain="linear").fit(X, y / 3, qid).predict(X)).all()
+    assert np.isfinite(LambdaMART(3, gain="linear").fit(X, y * 1000.0, qid).predict(X)).all()
+    table = LambdaMART(3, gain=[0, 1, 3, 7, 15], random_state=0).fit(X, y, qid).predict(X)
+    np.testing.assert_array_equal(table, LambdaMART(3, random_state=0).fit(X, y, qid).predict(X))
+
+
+def test_data_frames_are_arrays_with_names(data):
+    X, y, qid = data
+    names = [f"f{i}" for i in range(X.shape[1])]
+    frames = [pd.DataFrame(X, columns=names), pl.DataFrame(X, schema=names)]
+    plain = LambdaMART(3, random_state=0).fit(X, y, qid).predict(X)
+    for frame in frames:
+        ranker = LambdaMART(3, random_state=0).fit(frame, y, qid)
+        np.testing.assert_array_equal(ranker.predict(frame), plain)
+        assert list(ranker.feature_names_in_) == names
+
+
+def test_categories_and_monotone_constraints():
+    rng = np.random.default_rng(0)
+    colour = rng.choice(["red", "green", "blue", "white"], 800)
+    size, qid = rng.normal(size=800), np.repeat(np.arange(80), 10)
+    y = np.isin(colour, ["red", "blue"]) + (size > 0.5)
+    frame = pd.DataFrame({"colour": colour, "size": size})
+    ranker = LambdaMART(20, monotone_constraints=[0, 1], random_state=0).fit(frame, y, qid)
+    assert ranker.score(frame, y, qid) > 0.99
+    grid = pd.DataFrame({"colour": "red", "size": np.linspace(-3, 3, 50)})
+    assert (np.diff(ranker.predict(grid)) >= 0).all()
+
+
+def test_clone_and_pickle(data):
+    ranker = LambdaMART(3, random_state=0).fit(*data)
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(ranker)).predict(data[0]), ranker.predict(data[0]))
+    np.testing.assert_array_equal(clone(ranker).fit(*data).predict(data[0]), ranker.predict(data[0]))
+
+
+@pytest.mark.slow
+def test_one_query_of_many_documents_trains():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200_000, 3))
+    y = np.clip(np.round(X[:, 0] + rng.normal(size=200_000)), 0, 4)
+    ranker = LambdaMART(10, random_state=0).fit(X, y)
+    assert ranker.score(X, y) > 0.5
+
+
+@pytest.mark.parametrize(
+    ("options", "arguments", "message"),
+    [
+        ({}, {"qid": [1, 2]}, r"qid has shape \(2,\), but y has \d+ rows"),
+        ({}, {"y": None}, "requires y to be passed"),
+        ({}, {"y": [0, 1]}, "inconsistent numbers of samples"),
+        ({}, {"y": "ones"}, "no query has two rows of different relevance"),
+        ({"objective": "regression"}, {"y": "ones"}, "y is the same in all rows"),
+        ({}, {"y": "nan"}, r"y\[0\] is nan"),
+        ({"early_stopping": 3}, {"qid": None}, "a part of 1 query cannot be held out"),
+        ({"early_stopping": 3}, {"eval_set": (np.empty((0, 6)), [], [])}, "eval_set has no rows"),
+        ({"early_stopping": 3}, {"eval_set": (np.zeros((2, 6)), [0, 1])}, "three things: X, y and qid"),
+        ({}, {"pairs": [[0, 9999]]}, r"pairs\[0, 1\] is 9999"),
+        ({"early_stopping": 3}, {"pairs": [[0, 1]]}, "comparisons cannot be split"),
+        ({"monotone_constraints": [1]}, {}, "monotone_constraints must be 6 numbers"),
+        ({"objective": "rank"}, {}, "objective"),
+        ({}, {"sample_weight": "zeros"}, "sample_weight is zero in all rows"),
+    ],
+)
+def test_bad_input_is_named(data, options, arguments, message):
+    X, y, qid = data
+    made = {"ones": np.ones(len(y)), "nan": np.full(len(y), np.nan), "zeros": np.zeros(len(y))}
+    arguments = {key: made[value] if isinstance(value, str) else value for key, value in arguments.items()}
+    with pytest.raises(ValueError, match=message):
+        LambdaMART(3, **options).fit(X, **{"y": y, "qid": qid} | arguments)
+
+
+@pytest.mark.filterwarnings("ignore:no query with weight")
+def test_a_validation_set_without_relevant_rows_is_refused(data):
+    X, y, qid = data
+    with pytest.raises(ValueError, match="no query of the validation set has a relevant row"):
+        LambdaMART(3, early_stopping=2).fit(X, y, qid, eval_set=(X[:4], np.zeros(4), qid[:4]))
