@@ -1,6 +1,6 @@
 """How fast, and how large, are ranking forests? Ratios to scikit-learn's forest on the same pairs, in one run.
 
-`RankingForest` (100 fully grown trees, half of the features, bootstrap: its defaults) against
+`RankingForest` (100 fully grown trees, the best thresholds, half of the features, bootstrap) against
 `RandomForestRegressor(100, max_features=0.5)` on the pairs of the rankings written out (the Kemeny embedding), whose
 making is not counted. Both use one thread, are timed by the CPU in turns, and are scored on a tenth of the rows that
 they have not seen: a ratio means something only at equal tau. Memory is what a fresh process grows by. The target of

@@ -144,7 +144,7 @@ def test_bad_rankers(rankers, error, message):
 
 def test_fewer_rows_than_folds():
     X, y = linear_data(4)
-    with pytest.raises(ValueError, match="cv is 5, but there are only 4 rows"):
+    with pytest.raises(ValueError, match="cv is 5, but there are only 4 rows to learn from"):
         StackedRanker(small_rankers()).fit(X, y)
 
 
@@ -158,3 +158,17 @@ def test_default_rankers_blend_and_repeat():
     np.testing.assert_array_equal(first.predict_pairwise(X), again.predict_pairwise(X))
     assert set(first.weights_) == set(names)
     assert first.score(X, y) > 0.9
+
+
+def test_an_item_that_only_one_fold_ranks():
+    X, y = linear_data(30)
+    y[1:, 3] = np.nan
+    with pytest.raises(ValueError, match="no row outside of one fold ranks item 3"):
+        StackedRanker(small_rankers(), random_state=0).fit(X, y)
+
+
+def test_splits_may_be_listed():
+    X, y = linear_data(30)
+    rows = np.arange(30)
+    blend = StackedRanker(small_rankers(), cv=[(rows[:20], rows[20:])], random_state=0).fit(X, y)
+    assert sum(blend.weights_.values()) == pytest.approx(1)

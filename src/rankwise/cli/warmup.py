@@ -15,8 +15,9 @@ from typing import Any
 import numpy as np
 
 from rankwise import distances, metrics
-from rankwise.aggregation import GeneralizedMallows, Mallows, kemeny, kemeny_batch, sample_mallows
+from rankwise.aggregation import GeneralizedMallows, Mallows, kemeny, kemeny_batch, sample_mallows, schulze
 from rankwise.aggregation.choice.plackett_luce import PlackettLuce
+from rankwise.aggregation.median.proof.inequalities import broken_odd_cycles
 from rankwise.data import Rankings
 from rankwise.label_ranking import NearestNeighborsRanker, PlackettLuceRanker, RankingForest
 from rankwise.ltr import LambdaMART, LinearRanker, lambda_gradients
@@ -94,6 +95,10 @@ def _consensus() -> None:
     for method in ("dp", "local-search"):
         kemeny(cycle, method=method, ties="allow", random_state=0)
     kemeny_batch([cycle])
+    schulze(cycle)
+    # Programmes that triangles leave open are large; this is the step that then comes.
+    even = np.full((4, 4), 0.5)
+    broken_odd_cycles(even, np.arange(16).reshape(4, 4))
 
 
 def _choice_models() -> None:

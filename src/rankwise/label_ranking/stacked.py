@@ -56,7 +56,7 @@ class StackedRanker(LabelRankerMixin, BaseEstimator):
         Names and label rankers, or pipelines that end with one. By default forests of several kinds, pairwise logistic
         regression (linear and additive), kernel ridge regression (two kernels), a linear Plackett-Luce model and k
         nearest neighbours: different data favour different ones.
-    cv : int or splitter, default=5
+    cv : int, splitter or list of (training rows, test rows), default=5
         Folds. A splitter that tests a part of the rows only, such as ``ShuffleSplit(1, test_size=0.2)``, saves time on
         large data.
     n_jobs : int, optional
@@ -92,7 +92,7 @@ class StackedRanker(LabelRankerMixin, BaseEstimator):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "rankers": [None, list, tuple],
-        "cv": [Interval(Integral, 2, None, closed="left"), HasMethods(["split", "get_n_splits"])],
+        "cv": [Interval(Integral, 2, None, closed="left"), HasMethods(["split", "get_n_splits"]), "array-like"],
         "n_jobs": [None, Integral],
         "random_state": ["random_state", np.random.Generator],
     }
@@ -135,6 +135,13 @@ class StackedRanker(LabelRankerMixin, BaseEstimator):
         from sklearn.base import clone
 
         ranker = self._views.prepared(clone(member))
+        held = ~np.isnan(y.positions).all(axis=0)
+        if not held.all():
+            rare = self.items_[int(np.argmin(held))]
+            raise ValueError(
+                f"no row outside of one fold ranks item {rare!r}, so that its place cannot be learnt there; leave the "
+                "item away (Rankings.select), or give splits (cv=...) whose training rows all hold it"
+            )
         return ranker.fit(self._views.for_member(ranker, X), y)
 
     def _predict_pairwise(self, X: FloatArray) -> FloatArray:
@@ -263,9 +270,12 @@ def _folds(cv: Any, n: int, rng: np.random.Generator) -> list[tuple[IntArray, In
 
     if isinstance(cv, Integral):
         if n < int(cv):
-            raise ValueError(f"cv is {cv}, but there are only {n} rows to learn from; fewer folds than rows, please")
+            raise ValueError(
+                f"cv is {cv}, but there are only {n} rows to learn from (n_samples={n}); give at least a row per fold"
+            )
         cv = KFold(int(cv), shuffle=True, random_state=int(rng.integers(2**31)))
-    folds = [(np.asarray(train), np.asarray(test)) for train, test in cv.split(np.zeros((n, 1)))]
+    splits = cv.split(np.zeros((n, 1))) if hasattr(cv, "split") else cv
+    folds = [(np.asarray(train), np.asarray(test)) for train, test in splits]
     share = min(1.0, _MOST_ROWS / sum(len(test) for _, test in folds))
     return [(train, rng.permutation(test)[: max(1, round(share * len(test)))]) for train, test in folds]
 

@@ -110,13 +110,13 @@ def best_subset(gram, moment, size):
             level -= 1
         else:
             left = inner[level, column, column]
-            if left <= 1e-10:  # a combination of columns that are chosen already
-                continue
-            slope = outer[level, column] / left
+            # A combination of columns that are chosen already explains nothing more, but fills a place.
+            spent = left <= 1e-10
+            slope = 0.0 if spent else outer[level, column] / left
             explained[level + 1] = explained[level] + outer[level, column] * slope
             for i in range(column + 1, q):
                 outer[level + 1, i] = outer[level, i] - inner[level, column, i] * slope
-                factor = inner[level, column, i] / left
+                factor = 0.0 if spent else inner[level, column, i] / left
                 for j in range(i, i + 1 if level == size - 2 else q):  # the last level looks at the diagonal alone
                     inner[level + 1, i, j] = inner[level, i, j] - factor * inner[level, column, j]
             level += 1

@@ -408,3 +408,32 @@ def test_batch_agrees_with_one_by_one_and_searches_large_cycles():
 
 def test_batch_ignores_diagonals():
     assert kemeny_batch([[[np.nan, 1], [0, np.nan]]]).tolist() == [[1, 2]]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("options", ["", "method='local-search'", "ties='allow'"])
+def test_a_real_interrupt_returns_the_best_found(options):
+    """The interrupt reaches compiled code and the solver, not only Python; and the process ends well."""
+    import signal
+    import subprocess
+    import sys
+    import time
+
+    script = f"""
+import numpy as np
+from rankwise.aggregation import kemeny
+rng = np.random.default_rng(0)
+rankings = np.array([rng.permutation(300) + 1.0 for _ in range(21)])
+kemeny(rankings, time_limit=0.3, {options})
+print("ready", flush=True)
+print("gap", kemeny(rankings, random_state=0, time_limit=50, {options}).gap, flush=True)
+"""
+    process = subprocess.Popen(
+        [sys.executable, "-c", script], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    assert process.stdout.readline().strip() == "ready"
+    time.sleep(1.5)
+    process.send_signal(signal.SIGINT)
+    output, errors = process.communicate(timeout=60)
+    assert output.startswith("gap 0.0"), errors
+    assert process.returncode == 0, errors

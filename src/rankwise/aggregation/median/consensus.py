@@ -218,14 +218,12 @@ def _solved(
     bounds = Bounds(part)
     programmes = method in ("exact", "ilp") or (method == "auto" and m <= _AUTO_ITEMS_LP)
     tails: Tails | None = None
-    try:
+    with clock.ended_by_interrupt():
         shake(bounds, clock, rng, _SHAKES if programmes else _LONG_SHAKES)
         if programmes:
             settled = prove(bounds, clock, lambda: shake(bounds, clock, rng, _LONG_SHAKES))
             if bounds.proven and settled is not None:
                 tails = settled_tails(part, bounds.order, settled, most_beginnings)
-    except KeyboardInterrupt:
-        clock.stop()  # the best order so far, with its gap, is worth more than nothing
     used = "ilp" if programmes else "local-search"
     return Part(items, bounds.order, bounds.lower, bounds.proven, used, tails)
 

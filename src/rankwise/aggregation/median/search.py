@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -43,6 +45,19 @@ class Clock:
         self._deadline = -np.inf
         if self._whole is not None:
             self._whole.stop()
+
+    @contextmanager
+    def ended_by_interrupt(self) -> Iterator[None]:
+        """Ctrl-C ends the work: the best found so far, with its gap, is worth more than nothing."""
+        try:
+            yield
+        except KeyboardInterrupt:
+            self.stop()
+        except SystemError as error:
+            # Compiled code that is interrupted comes back with the interrupt as the cause of this error.
+            if not isinstance(error.__cause__, KeyboardInterrupt):
+                raise
+            self.stop()
 
 
 @dataclass

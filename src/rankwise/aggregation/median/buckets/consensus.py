@@ -134,7 +134,7 @@ def _searched(part: _Prices, clock: Clock, rng: np.random.Generator) -> tuple[In
     k = len(part.before)
     starts = [np.argsort(np.argsort(part.before.sum(axis=1) - part.before.sum(axis=0))), np.zeros(k, dtype=np.intp)]
     found: list[tuple[float, IntArray]] = []
-    try:
+    with clock.ended_by_interrupt():
         for bucket in starts:
             if found and clock.over:
                 break
@@ -148,8 +148,6 @@ def _searched(part: _Prices, clock: Clock, rng: np.random.Generator) -> tuple[In
             picks, targets = rng.integers(0, k, (turns, _SHAKE_MOVES)), rng.random((turns, _SHAKE_MOVES))
             best, cost = _jit.iterated_bucket_search(part.before, part.tied, best, picks, targets)
             found.append((float(cost), best))
-    except KeyboardInterrupt:
-        clock.stop()  # the best so far, with its gap, is worth more than nothing
     best = min(found, key=lambda pair: pair[0])[1] if found else starts[0]
     return best, float(_jit.bucket_cost(part.before, part.tied, best))
 

@@ -8,6 +8,7 @@ order optimal without integrality.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from threading import Thread
 from typing import Any
@@ -33,6 +34,8 @@ _PATIENCE = 5.0
 _QUICK = 500
 # Seconds between looks whether an interrupt waits.
 _LOOK_UP = 0.1
+# A process that ends right after a solver was cancelled aborts (seen with HiGHS 1.15); its helpers need some seconds.
+_AFTERMATH = 0.5
 
 
 def prove(bounds: Bounds, clock: Clock, search: Callable[[], None]) -> BoolArray | None:
@@ -183,6 +186,7 @@ class _Programme:
             clock.stop()
             self.solver.cancelSolve()
             thread.join()
+            time.sleep(_AFTERMATH)
         return True
 
     def _solution(self) -> FloatArray:
