@@ -15,6 +15,7 @@ from rankwise.label_ranking import (
     PlackettLuceRanker,
     RankingForest,
     RankingTree,
+    StackedRanker,
 )
 
 RANKERS = [
@@ -33,6 +34,7 @@ RANKERS = [
     RankingTree("position", growth="level", consensus="borda", ccp_alpha="cv", random_state=0),
     RankingForest(10, random_state=0),
     RankingForest(10, pool="rankings", splitter="random", bootstrap=False, max_samples=0.8, random_state=0),
+    StackedRanker([("nearest", NearestNeighborsRanker(3)), ("linear", PlackettLuceRanker())], cv=2, random_state=0),
 ]
 
 #: rankers for which a row of weight 2 is exactly the row twice, up to rounding
@@ -58,6 +60,8 @@ def expected_failures(estimator: object) -> dict[str, str]:
         reason = "the median distance and the rows that are left out are of rows, not of weights"
     if isinstance(estimator, RankingForest) or getattr(estimator, "ccp_alpha", None) == "cv":
         reason = "rows are drawn for trees and folds, so that a row of weight 2 is not the row twice"
+    if isinstance(estimator, StackedRanker):
+        reason = "folds are of rows, not of weights"
     if reason is not None:
         failures["check_sample_weight_equivalence_on_dense_data"] = reason
     return failures

@@ -193,6 +193,7 @@ SEARCHED = {
     "n_clusters": [2, 4],
     "alpha": [0.1, 1.0],
     "max_depth": [2, None],
+    "cv": [2, 3],
 }
 
 

@@ -136,12 +136,18 @@ def test_published_optima(benchmark_data, tmp_path):
         with zipfile.ZipFile(archive) as files:
             for name in files.namelist():
                 row = expected.get(name.rsplit("/", 1)[-1])
-                # The long ones, minutes each, belong to benchmarks/consensus.py.
-                if row is None or float(row["seconds"]) > 2:
+                if row is None:
                     continue
                 path = files.extract(name, tmp_path)
+                listed = float(row["kemeny_score"])
+                if float(row["seconds"]) > 2:  # the long ones: within a limit, near the listed score, bounds that hold
+                    result = kemeny(read_preflib(path), time_limit=10, random_state=0)
+                    assert result.cost <= 1.001 * listed, name
+                    if row["proven_optimal"] == "True":
+                        assert result.lower_bound <= listed <= result.cost, name
+                    continue
                 result = kemeny(read_preflib(path), random_state=0)
-                assert result.cost == float(row["kemeny_score"]), name
+                assert result.cost == listed, name
                 assert result.optimal, name
                 solved += 1
     assert solved >= 130
