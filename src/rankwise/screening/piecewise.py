@@ -144,7 +144,15 @@ def _law(x: Any) -> tuple[float, float, Callable[[FloatArray], FloatArray]]:
         lower, upper = x.support()
         lower = lower if np.isfinite(lower) else x.ppf(_TAIL)
         upper = upper if np.isfinite(upper) else x.ppf(1 - _TAIL)
-        return float(lower), float(upper), x.cdf
+        if not hasattr(x, "pmf"):
+            return float(lower), float(upper), x.cdf
+
+        def strictly_below(ends: FloatArray) -> FloatArray:
+            shares = np.asarray(x.cdf(ends) - x.pmf(ends))
+            shares[-1] = 1.0  # the last interval is closed
+            return shares
+
+        return float(lower), float(upper), strictly_below
     values = np.sort(check_numbers("x_or_distribution", x).ravel())
     if len(values) < 2 or not np.isfinite(values).all() or values[0] == values[-1]:
         raise ValueError("x_or_distribution needs two different finite values, or a distribution of scipy.stats")

@@ -253,14 +253,17 @@ def batch_medians(wins, largest):
     component = np.empty(k, dtype=np.intp)
     beaten = np.empty(k, dtype=np.intp)
     seen = np.empty(k, dtype=np.bool_)
+    members = np.empty(k, dtype=np.intp)
+    losses = np.empty(k)
     exact = min(k, largest)
     best = np.empty(1 << exact)
     low_costs = np.empty((1 << (exact // 2), exact))
     high_costs = np.empty((1 << (exact - exact // 2), exact))
     for r in range(n):
         matrix = wins[r]
-        beaten[:] = 0
-        seen[:] = False
+        for i in range(k):  # plain loops here and below: they compile in a fraction of the time
+            beaten[i] = 0
+            seen[i] = False
         for i in range(k):
             for j in range(i):
                 above = matrix[i, j] > matrix[j, i]
@@ -280,8 +283,11 @@ def batch_medians(wins, largest):
         number = strong_components(beats, component)
         start = 0
         for c in range(number):
-            members = np.flatnonzero(component[::-1] == c)
-            m = len(members)
+            m = 0
+            for i in range(k):
+                if component[last - i] == c:
+                    members[m] = i
+                    m += 1
             if m == 1:
                 positions[r, members[0]] = start + 1.0
             else:
@@ -293,8 +299,20 @@ def batch_medians(wins, largest):
                     subset_costs(part, best, low_costs, high_costs)
                     order = order_from_subsets(part, best)
                 else:
-                    order = np.argsort(part.sum(axis=0) - part.sum(axis=1))
-                    insertion_search(part - part.T, order)
+                    margins = np.empty((m, m))
+                    order = np.empty(m, dtype=np.intp)
+                    for a in range(m):
+                        lost = 0.0
+                        for b in range(m):
+                            margins[a, b] = part[a, b] - part[b, a]
+                            lost -= margins[a, b]
+                        losses[a] = lost
+                        at = a
+                        while at > 0 and losses[order[at - 1]] > lost:
+                            order[at] = order[at - 1]
+                            at -= 1
+                        order[at] = a
+                    insertion_search(margins, order)
                     proven[r] = False
                 for place in range(m):
                     positions[r, members[order[place]]] = start + place + 1.0
