@@ -10,9 +10,9 @@ can be run one by one:
 Published figures are Kendall's tau on positions. Those of the "best known" column come from the literature on these
 files (linear and forest versions of pairwise and labelwise regression, boosting), with the sources in ``PUBLISHED``.
 
-Read the figures of seed 42 with this in mind: the rankers that the blend takes by default (some ten lists, fifteen rules
-for weights) and the thresholds that forests draw by default (nine settings) were compared on these very folds, so they
-are a little optimistic. Seeds 43 and later were not looked at.
+Read the figures of seed 42 with this in mind: the rankers that the blend takes by default (some ten lists, fifteen
+rules for weights) and the thresholds that forests draw by default (nine settings) were compared on these very folds, so
+they are a little optimistic. Seeds 43 and later were not looked at.
 """
 
 from __future__ import annotations
