@@ -78,7 +78,8 @@ def decode_pairwise(P: ArrayLike, rule: Rule = "kemeny", *, ties: ArrayLike | No
 
     *Definition.* "kemeny" minimises :math:`\sum_{i \text{ before } j} p_{ji}`: the Kemeny median. "borda" orders items
     by decreasing :math:`\sum_j p_{ij}` (soft votes), "copeland" by increasing number of majorities lost,
-    :math:`\#\{j : p_{ij} < 1/2\}` (hard votes). Where the majorities are strictly transitive, "kemeny" and "copeland"
+    :math:`\#\{j : p_{ij} < 1/2\}` (hard votes; a draw counts half).
+    Where the majorities are strictly transitive, "kemeny" and "copeland"
     agree.
 
     Parameters

@@ -152,7 +152,8 @@ def partition_dispersion(cells: ArrayLike, y: ArrayLike, sample_weight: ArrayLik
 
     *Definition.* :math:`\sum_C \hat\mu(C) V(C)` with :math:`V(C) = \sum_{i<j} p_{ij}(C) (1 - p_{ij}(C))`, where
     :math:`\hat\mu(C)` is the share of the rows in the cell and :math:`p_{ij}(C)` the share of its rankings with i
-    before j: what the splits of a ranking tree minimise. A pair that a cell does not compare adds nothing.
+    before j: what the splits of a ranking tree minimise on full rankings.
+    A pair that a cell does not compare adds nothing.
 
     Parameters
     ----------

@@ -34,8 +34,8 @@ class NearestNeighborsRanker(LabelRankerMixin, BaseEstimator):
     ----------
     n_neighbors : int, "auto" or "cv", default="auto"
         m. "auto" is :math:`N^{2/(d+2)}`, rounded, for N rows and d features: the rate that balances bias and variance,
-        small where d is not. "cv" takes the m of highest mean Kendall tau when each training row in turn is predicted
-        from the others.
+        small where d is not. "cv" takes the m of highest mean Kendall tau when each training row in turn, of at most
+        2,000, is predicted from the others.
     metric : str or callable, default="euclidean"
         Distance, as ``sklearn.neighbors.NearestNeighbors`` takes it.
     weights : {"uniform", "distance"}, default="uniform"

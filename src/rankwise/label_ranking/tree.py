@@ -52,8 +52,9 @@ sketch, categorical_features, random_state
     Attributes
     ----------
     tree_ : Tree
-        The nodes; ``tree_.error / tree_.weight`` is the dispersion of each (with ``embedding="position"`` or a sketch,
-        that of what splits are chosen by, of which penalties and importances speak too).
+        The nodes; ``tree_.error / tree_.weight`` is, for full rankings, the dispersion of each (with
+        ``embedding="position"`` or a sketch, that of what splits are chosen
+        by, of which penalties and importances speak too).
     leaf_positions_ : ndarray of shape (n_leaves, n_items)
         Consensus of each leaf, 1 = best.
     ccp_alpha_ : float

@@ -11,7 +11,7 @@ from rankwise.screening.scores import Target, score_columns
 def concordant_divergence(
     X: ArrayLike, y: ArrayLike, normalize: bool = False, two_sided: bool = False, *, n_jobs: int | None = None
 ) -> float | FloatArray:
-    r"""Mean difference of the target over the pairs that a feature orders wrongly.
+    r"""How far the target differs on pairs that a feature orders wrongly, per pair of rows.
 
     *Definition.* A pair that the feature :math:`\theta` orders against y costs :math:`2 |y_i - y_j|`, a pair that it
     ties :math:`|y_i - y_j|`, and :math:`T_0` is the mean over all pairs. With mid-ranks R,
