@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pickle
+
 import numpy as np
 import pytest
 from sklearn.ensemble import RandomForestRegressor
@@ -9,7 +11,9 @@ from sklearn.ensemble import RandomForestRegressor
 from rankwise import Rankings
 from rankwise.embeddings import KemenyEmbedding, decode_pairwise
 from rankwise.label_ranking import RankingForest, RankingTree
+from rankwise.label_ranking.tree import training_set
 from rankwise.metrics import kendall_tau_score
+from rankwise.trees.leaves.contents import LeafMeans, LeafRows
 from tests.label_ranking.test_ranking_tree import make_data
 from tests.trees.test_forest import rows_by_tree
 
@@ -117,3 +121,35 @@ def test_a_pair_that_few_trees_have_seen_keeps_its_overall_share():
     y[0] = [2, 3, 4, 1]  # one ranking alone holds the last item, before all others
     P = RankingForest(10, random_state=0).fit(X, y).predict_pairwise(X)
     np.testing.assert_array_equal(P[:, 3, :3], 1.0)
+
+
+@pytest.mark.parametrize("kind", ["full", "tied"])
+def test_small_leaves_hold_rows_and_say_what_their_means_say(kind):
+    X, y = make_data(n=120, k=5, kind=kind)
+    y = np.where(np.isinf(y), 6, y)
+    w = np.random.default_rng(1).uniform(0.5, 2, len(X))
+    forest = RankingForest(6, random_state=3).fit(X, y, w)
+    training = training_set(forest, X, Rankings(y, weights=w), np.random.default_rng(0))
+    drawn = rows_by_tree(forest, len(X))
+    for tree, times in zip(forest.trees_, drawn, strict=True):
+        assert isinstance(tree.contents, LeafRows)
+        means = tree.filled(X, training.targets, w * times, np.flatnonzero(times))
+        assert isinstance(means.contents, LeafMeans)
+        np.testing.assert_allclose(tree.values, means.values, atol=1e-12)
+        np.testing.assert_allclose(tree.predict(X), means.predict(X), atol=1e-12)
+
+
+def test_leaves_with_many_rows_or_gaps_hold_means():
+    X, y = make_data(n=120, k=5)
+    large = RankingForest(3, min_samples_leaf=10, random_state=0).fit(X, y)
+    assert all(isinstance(tree.contents, LeafMeans) for tree in large.trees_)
+    y = np.where(np.arange(120)[:, None] % 3 == np.arange(5), np.nan, y)
+    gaps = RankingForest(3, random_state=0).fit(X, y)
+    assert all(isinstance(tree.contents, LeafMeans) for tree in gaps.trees_)
+
+
+def test_leaves_of_many_items_do_not_hold_their_pairs():
+    rng = np.random.default_rng(0)
+    y = np.argsort(rng.random((60, 120)), axis=1) + 1.0
+    forest = RankingForest(5, random_state=0).fit(rng.normal(size=(60, 3)), y)
+    assert len(pickle.dumps(forest)) < 2 * y.nbytes

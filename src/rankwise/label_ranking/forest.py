@@ -12,14 +12,16 @@ from rankwise._sklearn import BaseEstimator, StrOptions
 from rankwise._typing import FloatArray, IntArray, RandomState
 from rankwise.base import LabelRankerMixin
 from rankwise.data import Rankings
-from rankwise.embeddings import KemenyEmbedding, decode_pairwise, pairwise_from_vectors
+from rankwise.embeddings import decode_pairwise, pairwise_from_vectors
 from rankwise.label_ranking.tree import training_set, with_even_gaps
 from rankwise.metrics import kendall_tau_score
 from rankwise.trees.engine import GrowthRule, growth_limits
 from rankwise.trees.ensemble import Sampling, draw_seeds, grow_trees, mean_prediction, out_of_bag_prediction
 from rankwise.trees.fitted import ForestMixin
 from rankwise.trees.forest import FOREST_CONSTRAINTS
+from rankwise.trees.leaves.contents import LeafRows
 from rankwise.trees.structure import Tree
+from rankwise.trees.targets import TargetRows
 
 # Entries of out-of-bag pairwise matrices that are held at once.
 _BLOCK_ENTRIES = 4_000_000
@@ -60,7 +62,8 @@ sketch, categorical_features, random_state
     Attributes
     ----------
     trees_ : list of Tree
-        The trees; leaves hold the shares of i before j, pairs in the order of ``np.triu_indices``.
+        The trees; ``values`` of each are the shares of i before j in its leaves, pairs in the order of
+        ``np.triu_indices``.
     oob_score_ : float
         Mean Kendall tau out of bag.
     feature_importances_ : ndarray of shape (n_features_in_,)
@@ -136,7 +139,7 @@ sketch, categorical_features, random_state
     def _fit_rankings(self, X: FloatArray, y: Rankings) -> None:
         rng = check_generator(self.random_state)
         training = training_set(self, X, y, rng)
-        rule = GrowthRule(self.growth, self.honest, growth_limits(self, X.shape[1]), np.float32)
+        rule = GrowthRule(self.growth, self.honest, growth_limits(self, X.shape[1]), compact=True)
         sampling, seeds = Sampling(self.bootstrap, self.max_samples), draw_seeds(self.n_estimators, rng)
         if self.oob_score:
             sampling.check_leaves_rows_out(len(X))
@@ -170,5 +173,7 @@ sketch, categorical_features, random_state
 
 def _with_consensus_leaves(tree: Tree) -> Tree:
     """The tree whose leaves hold the pairs of their Kemeny medians."""
-    medians = decode_pairwise(pairwise_from_vectors(tree.values))
-    return replace(tree, values=KemenyEmbedding().fit(medians).transform(medians).astype(np.float32))
+    medians = TargetRows(decode_pairwise(pairwise_from_vectors(tree.values)), is_pairs=True)
+    n = tree.n_leaves
+    leaf = np.arange(n, dtype=np.int32)
+    return replace(tree, contents=LeafRows.collect(medians, np.ones(n), np.arange(n), leaf, n))

@@ -167,7 +167,7 @@ def training_set(estimator: Any, X: FloatArray, y: Rankings, rng: np.random.Gene
 
 def with_even_gaps(tree: Tree) -> Tree:
     """Pairs that no ranking compares are even."""
-    np.nan_to_num(tree.values, copy=False, nan=0.5)
+    tree.contents.fill_unknown(0.5)
     return tree
 
 

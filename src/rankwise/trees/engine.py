@@ -8,7 +8,6 @@ from numbers import Integral, Real
 from typing import Any, Literal
 
 import numpy as np
-import numpy.typing as npt
 
 from rankwise._sklearn import Interval, RealNotInt, StrOptions
 from rankwise._typing import FloatArray, IntArray
@@ -86,11 +85,12 @@ class TrainingSet:
         weights = self.weights.copy()
         weights[rows] *= times
         tree, fill_rows = self._grow(rule, rows, weights, rng)
-        return self._fill(tree, fill_rows, weights, rule.dtype)
+        fill = tree.filled_compactly if rule.compact else tree.filled
+        return self._without_gaps(fill(self.X, self.targets, weights, fill_rows))
 
     def fill(self, tree: Tree, rows: IntArray) -> Tree:
         """The tree whose leaves hold the means of the given rows."""
-        return self._fill(tree, rows, self.weights, np.float64)
+        return self._without_gaps(tree.filled(self.X, self.targets, self.weights, rows))
 
     @cached_property
     def _mean(self) -> FloatArray:
@@ -110,22 +110,20 @@ class TrainingSet:
         tree = grow(features, part, rule.limits, np.ascontiguousarray(weights[rows]), int(rng.integers(2**63)))
         return tree, fill_rows
 
-    def _fill(self, tree: Tree, rows: IntArray, weights: FloatArray, dtype: npt.DTypeLike) -> Tree:
-        filled = tree.filled(self.X, self.targets, weights, rows, dtype)
-        unknown = np.isnan(filled.values)
-        if unknown.any():  # of which no row of this tree says anything: the mean of all rows
-            filled.values[unknown] = np.broadcast_to(self._mean, unknown.shape)[unknown]
-        return filled
+    def _without_gaps(self, tree: Tree) -> Tree:
+        if tree.contents.has_unknown:  # of which no row of this tree says anything: the mean of all rows
+            tree.contents.fill_unknown(self._mean)
+        return tree
 
 
 @dataclass(frozen=True)
 class GrowthRule:
-    """How trees grow."""
+    """How trees grow, and whether their leaves are to take little memory."""
 
     growth: Literal["best", "level"]
     honest: bool
     limits: Limits
-    dtype: npt.DTypeLike = np.float64
+    compact: bool = False
 
 
 def growth_limits(estimator: Any, n_features: int) -> Limits:

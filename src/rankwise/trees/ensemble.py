@@ -10,7 +10,6 @@ import numpy as np
 from rankwise._progress import track
 from rankwise._typing import FloatArray, IntArray
 from rankwise.trees.engine import GrowthRule, TrainingSet
-from rankwise.trees.leaves import _jit
 from rankwise.trees.structure import Tree
 
 # Rows that go down all trees before the next ones do: their sums stay in the cache.
@@ -69,12 +68,12 @@ def mean_prediction(trees: list[Tree], X: FloatArray, n_jobs: int | None) -> Flo
     """Mean of the trees' values for every row; trees are added up in order, so threads change nothing."""
     from joblib import Parallel, delayed
 
-    total = np.zeros((len(X), trees[0].values.shape[1]))
+    total = np.zeros((len(X), trees[0].contents.size))
     blocks = [slice(start, start + _ROWS_AT_ONCE) for start in range(0, len(X), _ROWS_AT_ONCE)]
 
     def add(rows: slice) -> None:
         for tree in trees:
-            _jit.add_values(tree.leaf_of(X[rows]), tree.values, total[rows])
+            tree.contents.add_to(total[rows], tree.leaf_of(X[rows]))
 
     Parallel(n_jobs=n_jobs, prefer="threads")(delayed(add)(rows) for rows in blocks)
     total /= len(trees)
@@ -85,7 +84,7 @@ def out_of_bag_prediction(
     trees: list[Tree], X: FloatArray, sampling: Sampling, seeds: IntArray, rows: IntArray
 ) -> FloatArray:
     """Mean, for the given rows of the training features, of the trees that have not seen them; NaN where all have."""
-    total = np.zeros((len(rows), trees[0].values.shape[1]))
+    total = np.zeros((len(rows), trees[0].contents.size))
     number = np.zeros(len(rows))
     for tree, seed in zip(trees, seeds, strict=True):
         seen = np.zeros(len(X), dtype=bool)

@@ -10,7 +10,13 @@ import numpy.typing as npt
 
 from rankwise._typing import BoolArray, FloatArray, IntArray
 from rankwise.trees.leaves import _jit
+from rankwise.trees.leaves.contents import LeafMeans, LeafNumbers, LeafRows, are_few
 from rankwise.trees.targets import TargetRows
+
+
+def _nothing() -> LeafMeans:
+    """Contents of a tree that is grown but not filled."""
+    return LeafMeans(np.empty((0, 0)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,8 +43,8 @@ class Tree:
         Row of ``sets`` that holds the categories that go left; -1 where the split is numeric.
     sets : ndarray of uint64, shape (n_sets, n_words)
         Sets of categories, a bit each.
-    values : ndarray of shape (n_leaves, q)
-        Mean target of each leaf, leaves in the order of their node numbers.
+    contents : LeafMeans or LeafRows
+        What the leaves hold, leaves in the order of their node numbers; ``values`` are their mean targets.
     """
 
     feature: npt.NDArray[np.int32]
@@ -51,7 +57,12 @@ class Tree:
     count: IntArray
     set_of: npt.NDArray[np.int32]
     sets: npt.NDArray[np.uint64]
-    values: npt.NDArray[np.floating] = field(default_factory=lambda: np.empty((0, 0)))
+    contents: LeafMeans | LeafRows = field(default_factory=_nothing)
+
+    @property
+    def values(self) -> npt.NDArray[np.floating]:
+        """Mean target of each leaf, of shape (n_leaves, q)."""
+        return self.contents.values
 
     @property
     def is_leaf(self) -> BoolArray:
@@ -64,10 +75,10 @@ class Tree:
         return int(self.is_leaf.sum())
 
     @cached_property
-    def leaf_number(self) -> IntArray:
+    def leaf_number(self) -> LeafNumbers:
         """Number of each leaf among the leaves, by node; -1 for inner nodes."""
         is_leaf = self.is_leaf
-        return np.where(is_leaf, np.cumsum(is_leaf) - 1, -1)
+        return np.where(is_leaf, np.cumsum(is_leaf, dtype=np.int32) - np.int32(1), np.int32(-1))
 
     @cached_property
     def parent(self) -> IntArray:
@@ -95,22 +106,17 @@ class Tree:
         _jit.find_leaves(X, self.feature, self.threshold, self.missing_left, self.left, self.set_of, self.sets, out)
         return out
 
-    def leaf_of(self, X: FloatArray) -> IntArray:
+    def leaf_of(self, X: FloatArray) -> LeafNumbers:
         """Number, among the leaves, of the leaf of every row."""
         return self.leaf_number[self.find_leaves(X)]
 
     def predict(self, X: FloatArray) -> FloatArray:
         """Value of the leaf of every row."""
-        return self.values[self.leaf_of(X)].astype(np.float64, copy=False)
+        out = np.zeros((len(X), self.contents.size))
+        self.contents.add_to(out, self.leaf_of(X))
+        return out
 
-    def filled(
-        self,
-        X: FloatArray,
-        targets: TargetRows,
-        weights: FloatArray,
-        rows: IntArray,
-        dtype: npt.DTypeLike = np.float64,
-    ) -> Tree:
+    def filled(self, X: FloatArray, targets: TargetRows, weights: FloatArray, rows: IntArray) -> Tree:
         """Leaves hold the weighted mean target of the given rows.
 
         A coordinate of which the rows of a leaf say nothing (an empty cell of an honest tree, a pair that nobody
@@ -127,7 +133,16 @@ class Tree:
             _jit.fill_from_ancestors(self.parent, all_sums, all_known)
             sums, known = all_sums[leaves], all_known[leaves]
         with np.errstate(invalid="ignore"):
-            return replace(self, values=np.divide(sums, known, out=sums).astype(dtype, copy=False))
+            return replace(self, contents=LeafMeans(np.divide(sums, known, out=sums)))
+
+    def filled_compactly(self, X: FloatArray, targets: TargetRows, weights: FloatArray, rows: IntArray) -> Tree:
+        """The same in little memory: as rows where leaves are small and all of them order all pairs, else rounded."""
+        leaf = self.leaf_of(X[rows])
+        counted = targets.is_pairs and targets.is_complete and are_few(rows, self.n_leaves)
+        if counted and np.bincount(leaf, weights[rows], self.n_leaves).min() > 0:
+            return replace(self, contents=LeafRows.collect(targets, weights, rows, leaf, self.n_leaves))
+        tree = self.filled(X, targets, weights, rows)
+        return replace(tree, contents=LeafMeans(tree.values.astype(np.float32)))
 
     def importances(self, n_features: int) -> FloatArray:
         """Share of each feature in the total decrease of the squared error; all 0 for a tree of one leaf."""
@@ -160,5 +175,5 @@ class Tree:
             weight=self.weight[kept],
             count=self.count[kept],
             set_of=np.where(leaf, -1, self.set_of[kept]).astype(np.int32),
-            values=np.empty((0, 0)),
+            contents=_nothing(),
         )

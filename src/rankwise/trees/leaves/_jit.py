@@ -76,3 +76,25 @@ def add_values(leaf, values, out):
         value = values[leaf[r]]
         for c in range(out.shape[1]):
             out[r, c] += value[c]
+
+
+@kernel
+def add_rankings(leaf, start, rows, weights, positions, out):
+    """Add to every row of ``out`` the mean pairs of the rankings of its leaf; all of these order all pairs."""
+    k = positions.shape[1]
+    shares = np.empty(out.shape[1])
+    for r in range(leaf.shape[0]):
+        shares[:] = 0.0
+        total = 0.0
+        for member in range(start[leaf[r]], start[leaf[r] + 1]):
+            place, w = positions[rows[member]], weights[member]
+            total += w
+            c = 0
+            for i in range(k - 1):
+                a = place[i]
+                for j in range(i + 1, k):
+                    shares[c] += w * ((a < place[j]) + 0.5 * (a == place[j]))
+                    c += 1
+        to = out[r]
+        for c in range(out.shape[1]):
+            to[c] += shares[c] / total

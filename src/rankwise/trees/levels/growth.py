@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from rankwise._typing import FloatArray, IntArray
@@ -225,4 +227,5 @@ class _Level:
         for number, categories in enumerate(self.sets):
             np.bitwise_or.at(sets[number], categories // 64, np.uint64(1) << (categories % 64).astype(np.uint64))
         types = {"feature": np.int32, "missing_left": np.bool_, "left": np.int32, "count": np.int64, "set_of": np.int32}
-        return Tree(**{name: column.astype(types.get(name, np.float64)) for name, column in fields.items()}, sets=sets)
+        columns: dict[str, Any] = {name: column.astype(types.get(name, np.float64)) for name, column in fields.items()}
+        return Tree(**columns, sets=sets)
