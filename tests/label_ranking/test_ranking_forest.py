@@ -153,3 +153,28 @@ def test_leaves_of_many_items_do_not_hold_their_pairs():
     y = np.argsort(rng.random((60, 120)), axis=1) + 1.0
     forest = RankingForest(5, random_state=0).fit(rng.normal(size=(60, 3)), y)
     assert len(pickle.dumps(forest)) < 2 * y.nbytes
+
+
+@pytest.mark.parametrize("kind", ["full", "incomplete"])
+def test_trees_of_one_item_each_speak_mainly_of_its_pairs(kind):
+    X, y = make_data(n=90, k=4, kind=kind)
+    kept = (~np.isnan(y)).sum(axis=1) > 1
+    X, y = X[kept], y[kept]
+    forest = RankingForest(30, embedding="item", oob_score=True, random_state=0).fit(X, y)
+    first, second = np.triu_indices(4, 1)
+    focus = np.arange(30)[:, None] % 4
+    weights = np.where((first == focus) | (second == focus), 1.0, 0.05)[:, None]
+    said = np.array([tree.predict(X) for tree in forest.trees_])
+    shares = (weights * said).sum(axis=0) / weights.sum(axis=0)
+    np.testing.assert_allclose(forest.predict_pairwise(X)[:, first, second], shares, atol=1e-12)
+    unseen = (rows_by_tree(forest, len(X)) == 0)[:, :, None]
+    unseen_shares = (unseen * weights * said).sum(axis=0) / (unseen * weights).sum(axis=0)
+    assert forest.oob_score_ == pytest.approx(kendall_tau_score(y, decode_pairwise(pairs(unseen_shares))))
+
+
+def test_trees_of_one_item_each_find_the_features_of_that_item():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 12))
+    y = np.argsort(np.argsort(X, axis=1), axis=1) + 1.0  # the place of each item goes by a feature of its own
+    kemeny, item = (RankingForest(96, embedding=e, random_state=0).fit(X[:200], y[:200]) for e in ("kemeny", "item"))
+    assert item.score(X[200:], y[200:]) > kemeny.score(X[200:], y[200:]) + 0.05

@@ -26,6 +26,9 @@ from rankwise.trees.targets import TargetRows
 # Entries of out-of-bag pairwise matrices that are held at once.
 _BLOCK_ENTRIES = 4_000_000
 
+# What a tree that looks at one item counts for the pairs of others, beside 1 for its own.
+_OTHER_PAIRS = 0.05
+
 
 class RankingForest(ForestMixin, LabelRankerMixin, BaseEstimator):
     """Forest of consensus ranking trees.
@@ -37,8 +40,10 @@ class RankingForest(ForestMixin, LabelRankerMixin, BaseEstimator):
     ----------
     n_estimators : int, default=100
         Number of trees.
-    embedding : {"kemeny", "position"}, default="kemeny"
-        Choose splits by the pairs of the rankings, or by the places of the items.
+    embedding : {"kemeny", "position", "item"}, default="kemeny"
+        Choose splits by the pairs of the rankings, or by the places of the items; with "item" every tree looks at the
+        place of one item, in turn, and speaks mainly of its pairs: better where each of many items depends on other
+        features. Then grow a multiple of the number of items.
     pool : {"pairwise", "rankings"}, default="pairwise"
         Average the trees' pairwise shares, or their consensus rankings (bagging as the paper describes it: the Kemeny
         aggregate of the trees' predictions).
@@ -87,7 +92,7 @@ sketch, categorical_features, random_state
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **FOREST_CONSTRAINTS,
-        "embedding": [StrOptions({"kemeny", "position"})],
+        "embedding": [StrOptions({"kemeny", "position", "item"})],
         "pool": [StrOptions({"pairwise", "rankings"})],
     }
 
@@ -95,7 +100,7 @@ sketch, categorical_features, random_state
         self,
         n_estimators: int = 100,
         *,
-        embedding: Literal["kemeny", "position"] = "kemeny",
+        embedding: Literal["kemeny", "position", "item"] = "kemeny",
         pool: Literal["pairwise", "rankings"] = "pairwise",
         growth: Literal["best", "level"] = "best",
         honest: bool = False,
@@ -143,22 +148,24 @@ sketch, categorical_features, random_state
         sampling, seeds = Sampling(self.bootstrap, self.max_samples), draw_seeds(self.n_estimators, rng)
         if self.oob_score:
             sampling.check_leaves_rows_out(len(X))
-        trees = grow_trees(training, rule, sampling, seeds, self.n_jobs)
+        focus = np.arange(self.n_estimators) % y.n_items if self.embedding == "item" else None
+        trees = grow_trees(training, rule, sampling, seeds, self.n_jobs, focus)
         self.trees_ = [with_even_gaps(tree) for tree in trees]
         if self.pool == "rankings":
             self.trees_ = [_with_consensus_leaves(tree) for tree in self.trees_]
+        self._tree_weights = None if focus is None else _weights_of_pairs(focus, y.n_items)
         if self.oob_score:
             self.oob_score_ = self._score_out_of_bag(X, y, sampling, seeds)
 
     def _predict_pairwise(self, X: FloatArray) -> FloatArray:
-        return pairwise_from_vectors(mean_prediction(self.trees_, X, self.n_jobs))
+        return pairwise_from_vectors(mean_prediction(self.trees_, X, self.n_jobs, self._tree_weights))
 
     def _score_out_of_bag(self, X: FloatArray, y: Rankings, sampling: Sampling, seeds: IntArray) -> float:
         positions = np.full((len(X), y.n_items), np.nan)
         step = max(1, _BLOCK_ENTRIES // y.n_items**2)
         for start in range(0, len(X), step):
             rows = np.arange(start, min(start + step, len(X)))
-            shares = out_of_bag_prediction(self.trees_, X, sampling, seeds, rows)
+            shares = out_of_bag_prediction(self.trees_, X, sampling, seeds, rows, self._tree_weights)
             judged = np.flatnonzero(~np.isnan(shares[:, 0]))
             if len(judged):
                 positions[rows[judged]] = decode_pairwise(pairwise_from_vectors(shares[judged]))
@@ -169,6 +176,13 @@ sketch, categorical_features, random_state
 
 
 # ---------------------------------------------------------------------------------------------------------------
+
+
+def _weights_of_pairs(focus: IntArray, n_items: int) -> FloatArray:
+    """How much a tree that looks at one item counts for each pair."""
+    first, second = np.triu_indices(n_items, 1)
+    own = (first == focus[:, None]) | (second == focus[:, None])
+    return np.where(own, 1.0, _OTHER_PAIRS)
 
 
 def _with_consensus_leaves(tree: Tree) -> Tree:

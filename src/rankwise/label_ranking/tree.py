@@ -151,7 +151,7 @@ sketch, categorical_features, random_state
 def training_set(estimator: Any, X: FloatArray, y: Rankings, rng: np.random.Generator) -> TrainingSet:
     """Rows to grow ranking trees on: leaves hold pairs; splits go by pairs or places."""
     places = None
-    if estimator.embedding == "position":
+    if estimator.embedding != "kemeny":
         places = TargetRows(PositionEmbedding().fit(y).transform(y))
     return TrainingSet.build(
         X,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from numbers import Integral, Real
 from typing import Any, Literal
@@ -75,6 +75,11 @@ class TrainingSet:
         split = split.centred(weights) if sketch is None else split.sketch(sketch, weights, rng)
         targets = TargetRows(_writable(targets.values), targets.is_pairs)
         return cls(X, code_features(X, n_categories, max_bins), targets, split, _writable(weights))
+
+    def focused(self, column: int) -> TrainingSet:
+        """The same rows, on which splits are chosen by one column alone of what they are chosen by here."""
+        values = np.ascontiguousarray(self.split_targets.values[:, [column]])
+        return replace(self, split_targets=TargetRows(values))
 
     def grow(self, rule: GrowthRule, rows: IntArray, rng: np.random.Generator) -> tuple[Tree, IntArray]:
         """A tree grown on the given rows, and the rows to fill it with: the same, or if honest the other half."""

@@ -50,49 +50,75 @@ class Sampling:
 
 
 def grow_trees(
-    training: TrainingSet, rule: GrowthRule, sampling: Sampling, seeds: IntArray, n_jobs: int | None
+    training: TrainingSet,
+    rule: GrowthRule,
+    sampling: Sampling,
+    seeds: IntArray,
+    n_jobs: int | None,
+    focus: IntArray | None = None,
 ) -> list[Tree]:
-    """One tree per seed; the same trees for every number of threads."""
+    """One tree per seed; the same trees for every number of threads.
+
+    With ``focus`` each tree chooses its splits by that one column of what splits are chosen by.
+    """
     from joblib import Parallel, delayed
 
-    def one(seed: int) -> Tree:
+    def one(seed: int, number: int) -> Tree:
         rng = np.random.default_rng(seed)
         drawn, times = sampling.draw(len(training.X), rng)
-        return training.grow_filled(rule, drawn, times, rng)
+        part = training if focus is None else training.focused(int(focus[number]))
+        return part.grow_filled(rule, drawn, times, rng)
 
     work = Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator")
-    return list(track(work(delayed(one)(int(seed)) for seed in seeds), "Growing trees", len(seeds)))
+    trees = work(delayed(one)(int(seed), number) for number, seed in enumerate(seeds))
+    return list(track(trees, "Growing trees", len(seeds)))
 
 
-def mean_prediction(trees: list[Tree], X: FloatArray, n_jobs: int | None) -> FloatArray:
-    """Mean of the trees' values for every row; trees are added up in order, so threads change nothing."""
+def mean_prediction(
+    trees: list[Tree], X: FloatArray, n_jobs: int | None, tree_weights: FloatArray | None = None
+) -> FloatArray:
+    """Mean of the trees' values for every row; trees are added up in order, so threads change nothing.
+
+    ``tree_weights`` of shape (n_trees, q) say how much a tree counts for each coordinate; by default all alike.
+    """
     from joblib import Parallel, delayed
 
+    weights = _all_alike(trees) if tree_weights is None else tree_weights
     total = np.zeros((len(X), trees[0].contents.size))
     blocks = [slice(start, start + _ROWS_AT_ONCE) for start in range(0, len(X), _ROWS_AT_ONCE)]
 
     def add(rows: slice) -> None:
-        for tree in trees:
-            tree.contents.add_to(total[rows], tree.leaf_of(X[rows]))
+        for tree, scale in zip(trees, weights, strict=True):
+            tree.contents.add_to(total[rows], tree.leaf_of(X[rows]), scale)
 
     Parallel(n_jobs=n_jobs, prefer="threads")(delayed(add)(rows) for rows in blocks)
-    total /= len(trees)
+    total /= weights.sum(axis=0)
     return total
 
 
 def out_of_bag_prediction(
-    trees: list[Tree], X: FloatArray, sampling: Sampling, seeds: IntArray, rows: IntArray
+    trees: list[Tree],
+    X: FloatArray,
+    sampling: Sampling,
+    seeds: IntArray,
+    rows: IntArray,
+    tree_weights: FloatArray | None = None,
 ) -> FloatArray:
     """Mean, for the given rows of the training features, of the trees that have not seen them; NaN where all have."""
-    total = np.zeros((len(rows), trees[0].contents.size))
-    number = np.zeros(len(rows))
-    for tree, seed in zip(trees, seeds, strict=True):
+    weights = _all_alike(trees) if tree_weights is None else tree_weights
+    total, known = np.zeros((2, len(rows), trees[0].contents.size))
+    for tree, seed, scale in zip(trees, seeds, weights, strict=True):
         seen = np.zeros(len(X), dtype=bool)
         seen[sampling.draw(len(X), np.random.default_rng(int(seed)))[0]] = True
         unseen = np.flatnonzero(~seen[rows])
-        total[unseen] += tree.predict(X[rows[unseen]])
-        number[unseen] += 1
-    return np.divide(total, number[:, None], out=np.full_like(total, np.nan), where=number[:, None] > 0)
+        total[unseen] += scale * tree.predict(X[rows[unseen]])
+        known[unseen] += scale
+    return np.divide(total, known, out=np.full_like(total, np.nan), where=known > 0)
+
+
+def _all_alike(trees: list[Tree]) -> FloatArray:
+    ones = np.ones(trees[0].contents.size)
+    return np.broadcast_to(ones, (len(trees), len(ones)))
 
 
 def draw_seeds(n: int, rng: np.random.Generator) -> IntArray:

@@ -113,7 +113,7 @@ class Tree:
     def predict(self, X: FloatArray) -> FloatArray:
         """Value of the leaf of every row."""
         out = np.zeros((len(X), self.contents.size))
-        self.contents.add_to(out, self.leaf_of(X))
+        self.contents.add_to(out, self.leaf_of(X), np.ones(self.contents.size))
         return out
 
     def filled(self, X: FloatArray, targets: TargetRows, weights: FloatArray, rows: IntArray) -> Tree:

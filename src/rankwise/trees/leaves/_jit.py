@@ -70,17 +70,20 @@ def fill_from_ancestors(parent, sums, known):
 
 
 @kernel
-def add_values(leaf, values, out):
-    """Add to every row of ``out`` the value of its leaf."""
+def add_values(leaf, values, scale, out):
+    """Add to every row of ``out`` the value of its leaf, each coordinate times its scale."""
     for r in range(leaf.shape[0]):
         value = values[leaf[r]]
         for c in range(out.shape[1]):
-            out[r, c] += value[c]
+            out[r, c] += scale[c] * value[c]
 
 
 @kernel
-def add_rankings(leaf, start, rows, weights, positions, out):
-    """Add to every row of ``out`` the mean pairs of the rankings of its leaf; all of these order all pairs."""
+def add_rankings(leaf, start, rows, weights, positions, scale, out):
+    """Add to every row of ``out`` the mean pairs of the rankings of its leaf, each pair times its scale.
+
+    All these rankings order all pairs.
+    """
     k = positions.shape[1]
     shares = np.empty(out.shape[1])
     for r in range(leaf.shape[0]):
@@ -97,4 +100,4 @@ def add_rankings(leaf, start, rows, weights, positions, out):
                     c += 1
         to = out[r]
         for c in range(out.shape[1]):
-            to[c] += shares[c] / total
+            to[c] += scale[c] * (shares[c] / total)

@@ -46,9 +46,9 @@ class LeafMeans:
         unknown = np.isnan(self.values)
         self.values[unknown] = np.broadcast_to(value, unknown.shape)[unknown]
 
-    def add_to(self, out: FloatArray, leaf: LeafNumbers) -> None:
-        """Add to every row of ``out`` the mean of its leaf."""
-        _jit.add_values(leaf, self.values, out)
+    def add_to(self, out: FloatArray, leaf: LeafNumbers, scale: FloatArray) -> None:
+        """Add to every row of ``out`` the mean of its leaf, each coordinate times its scale."""
+        _jit.add_values(leaf, self.values, scale, out)
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,16 +96,16 @@ class LeafRows:
     def fill_unknown(self, value: FloatArray | float) -> None:
         """Nothing is unknown."""
 
-    def add_to(self, out: FloatArray, leaf: LeafNumbers) -> None:
-        """Add to every row of ``out`` the mean of its leaf."""
-        _jit.add_rankings(leaf, self.start, self.rows, self.weights, self.targets.values, out)
+    def add_to(self, out: FloatArray, leaf: LeafNumbers, scale: FloatArray) -> None:
+        """Add to every row of ``out`` the mean of its leaf, each coordinate times its scale."""
+        _jit.add_rankings(leaf, self.start, self.rows, self.weights, self.targets.values, scale, out)
 
     @property
     def values(self) -> FloatArray:
         """Mean target of each leaf, written out."""
         n_leaves = len(self.start) - 1
         out = np.zeros((n_leaves, self.size))
-        self.add_to(out, np.arange(n_leaves, dtype=np.int32))
+        self.add_to(out, np.arange(n_leaves, dtype=np.int32), np.ones(self.size))
         return out
 
 
