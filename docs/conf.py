@@ -48,6 +48,7 @@ MODULES = (
     "embeddings",
     "trees",
     "label_ranking",
+    "kernels",
     "screening",
     "ltr",
     "model_selection",

@@ -28,6 +28,7 @@ _SUBPACKAGES = (
     "distances",
     "embeddings",
     "exceptions",
+    "kernels",
     "label_ranking",
     "ltr",
     "metrics",

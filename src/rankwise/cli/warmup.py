@@ -19,6 +19,8 @@ from rankwise.aggregation import GeneralizedMallows, Mallows, kemeny, kemeny_bat
 from rankwise.aggregation.choice.plackett_luce import PlackettLuce
 from rankwise.aggregation.median.proof.inequalities import broken_odd_cycles
 from rankwise.data import Rankings
+from rankwise.embeddings import GraphCutEmbedding, SubmodularEmbedding
+from rankwise.kernels import kendall_kernel, mallows_kernel
 from rankwise.label_ranking import NearestNeighborsRanker, PlackettLuceRanker, RankingForest
 from rankwise.ltr import LambdaMART, LinearRanker, lambda_gradients
 from rankwise.screening import ConcordanceSelector, SymbolicFeatures, concordant_divergence
@@ -123,6 +125,12 @@ def _distance_models() -> None:
     by_stages.pairwise_probabilities()
 
 
+def _embeddings() -> None:
+    chain = [[0, 1, 0], [1, 0, 3], [0, 3, 0]]  # on which neighbours merge, so that means are taken over completions
+    GraphCutEmbedding(chain).fit_transform(_INCOMPLETE)
+    SubmodularEmbedding(len).fit_transform(_FULL)
+
+
 def _trees() -> None:
     X, y = np.arange(300.0)[:, None], np.eye(300, 2)
     y[2:, 0] = np.nan
@@ -134,6 +142,13 @@ def _trees() -> None:
 def _label_rankers() -> None:
     for ranker in (NearestNeighborsRanker(), PlackettLuceRanker(), RankingForest(1)):
         ranker.fit([[0.0], [1.0]], _TIED).predict([[0.0]])
+
+
+def _kernels() -> None:
+    for rankings in (_FULL, _TIED, _INCOMPLETE):
+        kendall_kernel(rankings, normalize=True)
+        mallows_kernel(rankings, completion="monte-carlo", n_samples=2, random_state=0)
+    kendall_kernel(_FULL, position_weights="average")
 
 
 def _screening() -> None:
@@ -164,8 +179,10 @@ STEPS: dict[str, Callable[[], object]] = {
     "consensus": _consensus,
     "models of choices": _choice_models,
     "models of distances": _distance_models,
+    "embeddings": _embeddings,
     "trees": _trees,
     "label rankers": _label_rankers,
+    "kernels": _kernels,
     "screening": _screening,
     "query rankers": _query_rankers,
 }

@@ -1,13 +1,24 @@
 """Rankings as vectors, and vectors back to rankings: what regression learns from."""
 
+from rankwise.embeddings.graph_cut import GraphCutEmbedding
+from rankwise.embeddings.graphs import is_merge_free, item_graph
 from rankwise.embeddings.kemeny import KemenyEmbedding
 from rankwise.embeddings.pairwise import decode_pairwise, pairwise_from_vectors, vectors_from_pairwise
 from rankwise.embeddings.places import PositionEmbedding
+from rankwise.embeddings.set_functions import concave_of_size, coverage, gaussian_entropy
+from rankwise.embeddings.submodular import SubmodularEmbedding
 
 __all__ = [
+    "GraphCutEmbedding",
     "KemenyEmbedding",
     "PositionEmbedding",
+    "SubmodularEmbedding",
+    "concave_of_size",
+    "coverage",
     "decode_pairwise",
+    "gaussian_entropy",
+    "is_merge_free",
+    "item_graph",
     "pairwise_from_vectors",
     "vectors_from_pairwise",
 ]

@@ -1,0 +1,137 @@
+"""Completions of rankings: every way to place what a ranking leaves open, or a fair sample of the ways.
+
+A ranking is held as levels (0 = best, -1 = missing). What can be done with it depends only on its *structure*, the
+sizes of its levels and the number of missing items, so completions are tables over slots: ranked items by level, then
+missing ones. ``slots_of`` says in which slot each item of a ranking is.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import reduce
+from itertools import permutations
+from typing import Literal, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from rankwise._typing import FloatArray, IntArray
+
+#: "gaps": missing items fall into the gaps between levels, independently, and tie where they share one;
+#: "full": every order of all items that agrees with the ranking
+Kind = Literal["gaps", "full"]
+Levels = npt.NDArray[np.int32]
+
+#: runs of draws that are independent of each other, from which the error is estimated
+RUNS = 8
+
+
+def levels_of(positions: FloatArray) -> Levels:
+    """Levels from dense positions: 0 = best, unlisted items share the last level, missing ones have -1."""
+    listed = np.isfinite(positions)
+    last = np.max(positions, axis=1, where=listed, initial=0.0)
+    filled = np.where(listed, positions, last[:, None] + 1) - 1
+    return np.where(np.isnan(positions), -1, filled).astype(np.int32)
+
+
+class Structure(NamedTuple):
+    """What completions depend on: how many items share each level, best first, and how many are missing."""
+
+    sizes: tuple[int, ...]
+    n_missing: int
+
+    @classmethod
+    def of(cls, levels: Levels) -> Structure:
+        """That of one ranking."""
+        return cls(tuple(np.bincount(levels[levels >= 0]).tolist()), int(np.sum(levels < 0)))
+
+    @property
+    def n_ranked(self) -> int:
+        """How many items have a level."""
+        return sum(self.sizes)
+
+    def count(self, kind: Kind) -> int:
+        """Number of completions."""
+        if kind == "gaps":
+            return int((len(self.sizes) + 1) ** self.n_missing)
+        arranged = math.perm(self.n_ranked + self.n_missing, self.n_missing)
+        return reduce(lambda number, size: number * math.factorial(size), self.sizes, arranged)
+
+    def all(self, kind: Kind) -> Levels:
+        """Every completion, one per row, as levels of the slots."""
+        if kind == "full":
+            return _ranks(self._all_orders())
+        n_gaps, shape = len(self.sizes) + 1, (self.count("gaps"), self.n_missing)
+        digits = np.arange(shape[0])[:, None] // n_gaps ** np.arange(self.n_missing)[None] % n_gaps
+        return self._in_gaps(digits)
+
+    def sample(self, kind: Kind, keys: FloatArray) -> Levels:
+        """Completions from uniform numbers, one per slot."""
+        if kind == "gaps":
+            n_gaps = len(self.sizes) + 1
+            gaps = np.minimum((keys[:, self.n_ranked :] * n_gaps).astype(np.int64), n_gaps - 1)
+            return self._in_gaps(gaps)
+        places = keys.copy()
+        ranked = keys[:, : self.n_ranked]
+        # Ranked items share out their numbers so that levels come in order, and equals in the order of their own.
+        order = np.argsort(np.repeat(np.arange(len(self.sizes)), self.sizes) + ranked, axis=1)
+        np.put_along_axis(places, order, np.sort(ranked, axis=1), axis=1)
+        return _ranks(np.argsort(places, axis=1))
+
+    def _in_gaps(self, gaps: IntArray) -> Levels:
+        """Ranked levels get odd numbers, the gaps around them even ones."""
+        table = np.empty((len(gaps), self.n_ranked + self.n_missing), dtype=np.int32)
+        table[:, : self.n_ranked] = np.repeat(2 * np.arange(len(self.sizes)) + 1, self.sizes)
+        table[:, self.n_ranked :] = 2 * gaps
+        return table
+
+    def _all_orders(self) -> IntArray:
+        """Every order of the slots, best first, that agrees with the levels."""
+        orders = np.empty((1, 0), dtype=np.intp)
+        start = 0
+        for size in self.sizes:
+            ways = start + np.array(list(permutations(range(size))), dtype=np.intp)
+            orders = np.hstack([np.repeat(orders, len(ways), axis=0), np.tile(ways, (len(orders), 1))])
+            start += size
+        for slot in range(self.n_ranked, self.n_ranked + self.n_missing):
+            orders = np.vstack([np.insert(orders, place, slot, axis=1) for place in range(orders.shape[1] + 1)])
+        return orders
+
+
+def slots_of(levels: Levels) -> npt.NDArray[np.int32]:
+    """The slot of every item: ranked items by level, then the missing ones; of equals the first column first."""
+    key = np.where(levels < 0, levels.shape[1], levels)
+    return _ranks(np.argsort(key, axis=1, kind="stable"))
+
+
+def grouped_by_structure(levels: Levels) -> list[tuple[Structure, IntArray]]:
+    """The structures of rankings, each with its rows."""
+    if not len(levels):
+        return []
+    _, first, group = np.unique(np.sort(levels, axis=1), axis=0, return_index=True, return_inverse=True)
+    order = np.argsort(group.ravel(), kind="stable")
+    ends = np.cumsum(np.bincount(group.ravel()))
+    rows = np.split(order, ends[:-1])
+    return [(Structure.of(levels[one]), members) for one, members in zip(first, rows, strict=True)]
+
+
+def draw_keys(n_samples: int, n_items: int, rng: np.random.Generator) -> FloatArray:
+    """Uniform numbers between 0 and 1, (n, n_items) with n the next multiple of 16, in runs of equal length.
+
+    In each run the numbers of an item fall evenly on as many intervals as it has draws (Latin hypercube), and each
+    draw is followed by its mirror image (antithetic), which turns what is left open upside down.
+    """
+    n_strata = -(-n_samples // (2 * RUNS))
+    strata = rng.permuted(np.tile(np.arange(n_strata)[:, None], (RUNS, 1, n_items)), axis=1)
+    keys = (strata + rng.random(strata.shape)) / n_strata
+    return np.stack([keys, 1 - keys], axis=2).reshape(-1, n_items)
+
+
+# ---------------------------------------------------------------------------------------------------------------
+
+
+def _ranks(orders: IntArray) -> Levels:
+    """The place of each slot, from slots in order."""
+    ranks = np.empty(orders.shape, dtype=np.int32)
+    np.put_along_axis(ranks, orders, np.arange(orders.shape[1], dtype=np.int32)[None], axis=1)
+    return ranks

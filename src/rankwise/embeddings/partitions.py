@@ -1,0 +1,259 @@
+"""What embeddings of ordered partitions share: complete rankings at once, others as means over their completions."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+
+from rankwise._arguments import check_numbers
+from rankwise._progress import track
+from rankwise._random import check_generator
+from rankwise._sklearn import BaseEstimator
+from rankwise._typing import ArrayLike, BoolArray, FloatArray, IntArray, RandomState
+from rankwise.data import check_positions, dense_positions
+from rankwise.data._items import item_names, shortlist
+from rankwise.embeddings._columns import check_columns
+from rankwise.embeddings.completions import RUNS, Kind, Levels, Structure, draw_keys, grouped_by_structure, levels_of
+
+if TYPE_CHECKING:
+
+    class TransformerMixin(BaseEstimator):
+        """What is used here of scikit-learn's transformers, which have no types."""
+
+        def fit_transform(self, X: ArrayLike, y: Any = None) -> FloatArray:
+            """Fit, and transform the same rankings."""
+
+    class OneToOneFeatureMixin(BaseEstimator):
+        """Names of features out are those of features in."""
+
+else:
+    from sklearn.base import OneToOneFeatureMixin, TransformerMixin
+
+Embedding = TypeVar("Embedding", bound="PartitionEmbedding")
+#: rows, and their structure if they take a mean over completions
+Task = tuple[IntArray, Structure | None]
+
+# So many completions are enumerated where the user leaves the choice, and where "exact" was asked for.
+_FEW_COMPLETIONS = 20_000
+_MOST_COMPLETIONS = 1_000_000
+# Numbers that one task works through, so that tasks are neither tiny nor few, whatever the number of threads.
+_TASK_CELLS = 1 << 18
+_TASK_COMPLETED_CELLS = 1 << 22
+# Numbers that agree to so many digits of the largest in their row tie when decoded.
+_DIGITS = 12
+
+
+class PartitionEmbedding(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
+    """Fit, transform and decode; an embedding defines the features of levels and their means over completions."""
+
+    pooling: str
+    completion: str
+    n_samples: int
+    random_state: RandomState
+    dtype: str = "float64"
+    n_jobs: int | None = None
+    n_features_in_: int
+
+    def fit(self: Embedding, positions: ArrayLike, y: Any = None) -> Embedding:
+        """Learn the number of items, and draw the random numbers for completions.
+
+        Parameters
+        ----------
+        positions : array-like of shape (n_rankings, n_items) or Rankings
+            1 = best; at least two items.
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        self
+        """
+        self._validate_params()
+        n_items = check_positions(positions).shape[1]
+        if n_items < 2:
+            raise ValueError("positions has one column; an order takes two items or more, one column for each")
+        self.n_features_in_ = n_items
+        names = _text_names(positions)
+        if names is not None:
+            self.feature_names_in_ = names
+        elif hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
+        self._fit_items(n_items)
+        self._keys = draw_keys(self.n_samples, n_items, check_generator(self.random_state, salt="completions"))
+        return self
+
+    def transform(self, positions: ArrayLike) -> FloatArray:
+        """Rankings to features.
+
+        Parameters
+        ----------
+        positions : array-like of shape (n_rankings, n_items) or Rankings
+            1 = best; unlisted items tie below the listed ones, missing ones are placed as ``completion`` says.
+
+        Returns
+        -------
+        ndarray of shape (n_rankings, n_items)
+            Larger = preferred.
+        """
+        return self._embed(positions)[0]
+
+    def standard_errors(self, positions: ArrayLike) -> FloatArray:
+        """How far features may be off, because completions were sampled.
+
+        Parameters
+        ----------
+        positions : array-like of shape (n_rankings, n_items) or Rankings
+            1 = best.
+
+        Returns
+        -------
+        ndarray of shape (n_rankings, n_items)
+            Standard error of every feature of ``transform``, estimated from eight independent runs of draws; 0 where
+            the feature is exact.
+        """
+        return self._embed(positions)[1]
+
+    def inverse_transform(self, vectors: ArrayLike) -> FloatArray:
+        """Vectors to rankings, by sorting each.
+
+        Parameters
+        ----------
+        vectors : array-like of shape (n, n_items)
+            Larger = preferred; need not be images of rankings.
+
+        Returns
+        -------
+        ndarray of shape (n, n_items)
+            Positions, 1 = best; equal numbers tie (as items do whose features were pooled), NaN stays missing.
+        """
+        matrix = check_columns(self, check_numbers("vectors", vectors))
+        largest = np.max(np.abs(matrix), axis=1, where=np.isfinite(matrix), initial=0.0)
+        return dense_positions(np.round(-matrix / np.where(largest > 0, largest, 1.0)[:, None], _DIGITS))
+
+    def _fit_items(self, n_items: int) -> None:
+        """Learn what depends on the items."""
+        raise NotImplementedError
+
+    def _features(self, levels: Levels) -> FloatArray:
+        """Features of rankings that leave nothing open, or whose means over completions are known."""
+        raise NotImplementedError
+
+    def _mean_features(self, levels: Levels, table: Levels, n_runs: int) -> FloatArray:
+        """Features averaged over each run of completions: (n_rankings, n_runs, n_items)."""
+        raise NotImplementedError
+
+    def _averages(self, levels: Levels) -> BoolArray:
+        """Which rankings take a mean over completions, enumerated or sampled."""
+        return self._is_open(levels)
+
+    @property
+    def _kind(self) -> Kind:
+        return "full" if self.completion == "full" else "gaps"
+
+    def _is_open(self, levels: Levels) -> BoolArray:
+        """Which rankings have more than one completion."""
+        if self._kind == "full":
+            ordered = np.sort(levels, axis=1)
+            return np.asarray((ordered[:, :-1] == ordered[:, 1:]).any(axis=1) | (ordered[:, 0] < 0))
+        return np.asarray((levels < 0).any(axis=1))
+
+    def _embed(self, positions: ArrayLike) -> tuple[FloatArray, FloatArray]:
+        """Features and their standard errors."""
+        from joblib import Parallel, delayed, effective_n_jobs
+
+        levels = levels_of(self._check(positions))
+        features = np.empty(levels.shape, dtype=self.dtype)
+        errors = np.zeros(levels.shape, dtype=self.dtype)
+
+        def work(task: Task) -> None:
+            rows, structure = task
+            if structure is None:
+                features[rows] = self._features(levels[rows])
+                return
+            table, n_runs = self._completions(structure)
+            means = self._mean_features(levels[rows], table, n_runs)
+            features[rows] = means.mean(axis=1)
+            if n_runs > 1:
+                errors[rows] = means.std(axis=1, ddof=1) / math.sqrt(n_runs)
+
+        tasks = list(self._tasks(levels))
+        done: Iterable[None] = map(work, tasks)
+        if effective_n_jobs(self.n_jobs) > 1 and len(tasks) > 1:
+            # Each task writes to rows of its own, so the result does not depend on the number of threads.
+            threads = Parallel(n_jobs=self.n_jobs, require="sharedmem", return_as="generator_unordered")
+            done = threads(delayed(work)(task) for task in tasks)
+        for _ in track(done, "embedding", len(tasks)):
+            pass
+        return features, errors
+
+    def _tasks(self, levels: Levels) -> Iterator[Task]:
+        averages = self._averages(levels)
+        for rows in _blocks(np.flatnonzero(~averages), _TASK_CELLS // levels.shape[1]):
+            yield rows, None
+        among = np.flatnonzero(averages)
+        for structure, members in grouped_by_structure(levels[among]):
+            count = structure.count(self._kind)
+            if self.completion == "exact" and count > _MOST_COMPLETIONS:
+                raise ValueError(_too_many(structure, count, int(among[members[0]])))
+            n_completions = count if self._enumerates(count) else len(self._keys)
+            for rows in _blocks(among[members], _TASK_COMPLETED_CELLS // (n_completions * levels.shape[1])):
+                yield rows, structure
+
+    def _enumerates(self, count: int) -> bool:
+        return self.completion == "exact" or (self.completion != "sample" and count <= _FEW_COMPLETIONS)
+
+    def _completions(self, structure: Structure) -> tuple[Levels, int]:
+        """Completions as levels of slots, and in how many independent runs they were drawn."""
+        if self._enumerates(structure.count(self._kind)):
+            return structure.all(self._kind), 1
+        return structure.sample(self._kind, self._keys), RUNS
+
+    def _check(self, positions: ArrayLike) -> FloatArray:
+        matrix = check_columns(self, check_positions(positions))
+        names, fitted = _text_names(positions), getattr(self, "feature_names_in_", None)
+        if names is not None and fitted is not None and list(names) != list(fitted):
+            raise ValueError(
+                f"the items are {shortlist(list(names))}, but {type(self).__name__} was fitted to "
+                f"{shortlist(list(fitted))}; give the same items in the same order (Rankings.select)"
+            )
+        empty = np.flatnonzero(np.isnan(matrix).all(axis=1))
+        if len(empty):
+            raise ValueError(
+                f"ranking {empty[0]} ranks no item, so it has no features ({len(empty)} such row"
+                f"{'s' if len(empty) > 1 else ''}); leave out rows in which all items are missing"
+            )
+        return matrix
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags
+
+
+# ---------------------------------------------------------------------------------------------------------------
+
+
+def _text_names(positions: ArrayLike) -> np.ndarray[Any, Any] | None:
+    """Names of the items, if they are text: scikit-learn knows no other names of columns."""
+    names = item_names(positions)
+    if names is None or not all(isinstance(name, str) for name in names):
+        return None
+    return np.array(names, dtype=object)
+
+
+def _blocks(rows: IntArray, size: int) -> Iterator[IntArray]:
+    step = max(1, size)
+    for start in range(0, len(rows), step):
+        yield rows[start : start + step]
+
+
+def _too_many(structure: Structure, count: int, row: int) -> str:
+    n_levels, n_missing = len(structure.sizes), structure.n_missing
+    return (
+        f"ranking {row} has ({n_levels} + 1)^{n_missing}, about 10^{math.log10(count):.0f}, completions, as "
+        f"{n_missing} missing items fall into {n_levels + 1} gaps; completion='exact' goes to {_MOST_COMPLETIONS:,}. "
+        "Take 'auto' or 'sample'"
+    )

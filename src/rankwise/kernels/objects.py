@@ -1,0 +1,252 @@
+"""The kernels as objects of scikit-learn, for Gaussian processes and every method that takes a kernel."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import numpy as np
+from sklearn.gaussian_process.kernels import Hyperparameter, Kernel
+
+from rankwise._arguments import check_real_number, check_whole_number
+from rankwise._typing import ArrayLike, FloatArray
+from rankwise.embeddings import GraphCutEmbedding
+from rankwise.kernels.finite import positions_from_finite
+from rankwise.kernels.gram import MAX_BYTES, Gram, check_gram, checked_rankings
+from rankwise.kernels.graph_cut import graph_cut_kernel, squared_lengths
+from rankwise.kernels.kendall import Combine, kendall_diagonal, kendall_kernel
+from rankwise.kernels.mallows import (
+    Completion,
+    check_completion,
+    completed_diagonal,
+    completed_means,
+    completion_seed,
+    embedding_distances,
+)
+
+_FLOAT64 = np.dtype(np.float64)
+
+
+class _RankingKernel(Kernel):  # type: ignore[misc]
+    """What the objects share: positions in, and no part that depends on differences of coordinates alone."""
+
+    def is_stationary(self) -> bool:
+        """Rankings are no vectors whose difference means something."""
+        return False
+
+    def __eq__(self, other: object) -> bool:
+        # The base class asks whether arrays differ, which sparse ones and those of other shapes do not answer.
+        if type(self) is not type(other):
+            return False
+        own, others = self.get_params(), other.get_params()
+        return all(np.array_equal(_dense(own[name]), _dense(others[name])) for name in own)
+
+    @staticmethod
+    def _positions(X: ArrayLike, Y: ArrayLike | None) -> tuple[FloatArray, FloatArray]:
+        a = positions_from_finite(X, "X")
+        return checked_rankings(a, None if Y is None else positions_from_finite(Y, "Y"))
+
+    @staticmethod
+    def _without_parameters(gram: Gram, Y: ArrayLike | None, eval_gradient: bool) -> Any:
+        """The answer of a kernel that has no parameters to learn."""
+        if not eval_gradient:
+            return gram
+        _refuse_gradient(Y)
+        return gram, np.empty((*gram.shape, 0))
+
+
+class KendallKernel(_RankingKernel):
+    """The Kendall kernel as an object of scikit-learn; see `kendall_kernel` for what it is.
+
+    X holds positions (1 = best). Estimators that refuse NaN and infinity get them from `finite_positions`. There is
+    nothing to learn; ``ConstantKernel() * KendallKernel()`` has a variance to learn.
+
+    Parameters
+    ----------
+    position_weights, combine, normalize
+        As in `kendall_kernel`.
+
+    Examples
+    --------
+    >>> from rankwise.kernels import KendallKernel
+    >>> from sklearn.gaussian_process import GaussianProcessRegressor
+    >>> model = GaussianProcessRegressor(KendallKernel(), alpha=0.1).fit([[1, 2, 3], [3, 2, 1]], [1.0, -1.0])
+    >>> model.predict([[1, 3, 2]]).round(2)
+    array([0.32])
+    """
+
+    def __init__(
+        self,
+        position_weights: ArrayLike | Literal["average"] | None = None,
+        combine: Combine = "additive",
+        normalize: bool = False,
+    ) -> None:
+        self.position_weights = position_weights
+        self.combine = combine
+        self.normalize = normalize
+
+    def __call__(self, X: ArrayLike, Y: ArrayLike | None = None, eval_gradient: bool = False) -> Any:
+        """Kernel values of all rankings of X with all rankings of Y (X itself if None), and their gradient if asked."""
+        a, b = self._positions(X, Y)
+        gram = kendall_kernel(a, None if a is b else b, **self.get_params())
+        return self._without_parameters(gram, Y, eval_gradient)
+
+    def diag(self, X: ArrayLike) -> FloatArray:
+        """Kernel of each ranking with itself."""
+        return kendall_diagonal(self._positions(X, None)[0], **self.get_params())
+
+
+class MallowsKernel(_RankingKernel):
+    """The Mallows kernel as an object of scikit-learn; see `mallows_kernel` for what it is.
+
+    X holds positions (1 = best). Estimators that refuse NaN and infinity get them from `finite_positions`.
+
+    Parameters
+    ----------
+    scale : float, default=1.0
+        How fast the kernel falls with the number of discordant pairs; learned by Gaussian processes. There are
+        k (k - 1) / 2 pairs, so that a good scale is smaller the more items there are.
+    scale_bounds : pair of float or "fixed", default=(1e-5, 1e5)
+        Where to look for it.
+    completion : {"embedding", "monte-carlo"}, default="embedding"
+        As in `mallows_kernel`.
+    n_samples : int, default=32
+        Completions of each ranking for "monte-carlo".
+    random_state : int, default=0
+        Draws the completions. An integer: a kernel must answer the same in every call.
+
+    Examples
+    --------
+    >>> from rankwise.kernels import MallowsKernel
+    >>> from sklearn.svm import SVC
+    >>> SVC(kernel=MallowsKernel(0.5)).fit([[1, 2, 3], [3, 2, 1]], ["up", "down"]).predict([[1, 3, 2]])
+    array(['up'], dtype='<U4')
+    """
+
+    def __init__(
+        self,
+        scale: float = 1.0,
+        scale_bounds: tuple[float, float] | Literal["fixed"] = (1e-5, 1e5),
+        completion: Completion = "embedding",
+        n_samples: int = 32,
+        random_state: int = 0,
+    ) -> None:
+        self.scale = scale
+        self.scale_bounds = scale_bounds
+        self.completion = completion
+        self.n_samples = n_samples
+        self.random_state = random_state
+
+    @property
+    def hyperparameter_scale(self) -> Any:
+        """What is learned."""
+        return Hyperparameter("scale", "numeric", self.scale_bounds)
+
+    def __call__(self, X: ArrayLike, Y: ArrayLike | None = None, eval_gradient: bool = False) -> Any:
+        """Kernel values of all rankings of X with all rankings of Y (X itself if None), and their gradient if asked."""
+        self._check()
+        if eval_gradient:
+            _refuse_gradient(Y)
+        learned = eval_gradient and not self.hyperparameter_scale.fixed
+        a, b = self._positions(X, Y)
+        check_gram(len(a), len(b), _FLOAT64, MAX_BYTES)
+        gram, slope = self._values(a, b, learned)
+        if learned:
+            return gram, slope[:, :, np.newaxis]
+        return self._without_parameters(gram, Y, eval_gradient)
+
+    def diag(self, X: ArrayLike) -> FloatArray:
+        """Kernel of each ranking with itself."""
+        self._check()
+        a, _ = self._positions(X, None)
+        if self.completion == "embedding":
+            return np.ones(len(a))
+        return completed_diagonal(a, self.scale, self.n_samples, completion_seed(self.random_state))
+
+    def _values(self, a: FloatArray, b: FloatArray, derive: bool) -> tuple[Any, Any]:
+        """Values, and their derivatives by the logarithm of the scale."""
+        if self.completion == "monte-carlo":
+            seed = completion_seed(self.random_state)
+            return completed_means(a, b, self.scale, self.n_samples, seed, False, _FLOAT64, slope=derive)
+        exponent = embedding_distances(a, b, _FLOAT64)
+        exponent *= -self.scale
+        gram = np.exp(exponent)
+        return gram, exponent * gram if derive else None
+
+    def _check(self) -> None:
+        check_real_number("scale", self.scale)
+        check_completion(self.completion, self.n_samples)
+        check_whole_number("random_state", self.random_state, at_least=0)
+
+
+class GraphCutKernel(_RankingKernel):
+    """The graph cut kernel as an object of scikit-learn; see `graph_cut_kernel` for what it is.
+
+    X holds positions (1 = best). Estimators that refuse NaN and infinity get them from `finite_positions`. There is
+    nothing to learn; ``ConstantKernel() * GraphCutKernel() + ConstantKernel()`` has a variance and a constant to learn.
+
+    Parameters
+    ----------
+    graph, features, pooling, completion, n_samples
+        As in `GraphCutEmbedding`.
+    random_state : int, default=0
+        Draws completions where items are missing. An integer: a kernel must answer the same in every call.
+    normalize : bool, default=False
+        Divide so that every ranking has kernel 1 with itself.
+
+    Examples
+    --------
+    >>> from rankwise.kernels import GraphCutKernel
+    >>> from sklearn.svm import SVC
+    >>> SVC(kernel=GraphCutKernel()).fit([[1, 2, 3], [3, 2, 1]], ["up", "down"]).predict([[1, 3, 2]])
+    array(['up'], dtype='<U4')
+    """
+
+    def __init__(
+        self,
+        graph: ArrayLike | None = None,
+        features: ArrayLike | None = None,
+        pooling: str = "pava",
+        completion: str = "auto",
+        n_samples: int = 128,
+        random_state: int = 0,
+        normalize: bool = False,
+    ) -> None:
+        self.graph = graph
+        self.features = features
+        self.pooling = pooling
+        self.completion = completion
+        self.n_samples = n_samples
+        self.random_state = random_state
+        self.normalize = normalize
+
+    def __call__(self, X: ArrayLike, Y: ArrayLike | None = None, eval_gradient: bool = False) -> Any:
+        """Kernel values of all rankings of X with all rankings of Y (X itself if None), and their gradient if asked."""
+        self._check()
+        a, b = self._positions(X, Y)
+        gram = graph_cut_kernel(a, None if a is b else b, **self.get_params())
+        return self._without_parameters(gram, Y, eval_gradient)
+
+    def diag(self, X: ArrayLike) -> FloatArray:
+        """Kernel of each ranking with itself."""
+        self._check()
+        a, _ = self._positions(X, None)
+        if self.normalize:
+            return np.ones(len(a))
+        settings = self.get_params()
+        settings.pop("normalize")
+        return squared_lengths(GraphCutEmbedding(**settings).fit(a).transform(a))
+
+    def _check(self) -> None:
+        check_whole_number("random_state", self.random_state, at_least=0)
+
+
+# ---------------------------------------------------------------------------------------------------------------
+
+
+def _refuse_gradient(Y: ArrayLike | None) -> None:
+    if Y is not None:
+        raise ValueError("Gradient can only be evaluated when Y is None; leave Y away, or eval_gradient")
+
+
+def _dense(value: Any) -> Any:
+    return value.toarray() if hasattr(value, "toarray") else value

@@ -1,0 +1,103 @@
+"""Graph cut vectors and their inner products by PyTorch, for many rankings on a graphics processor.
+
+Everything is done for many rankings at once: signs of all pairs of items, means of tied items, and pooling by the
+min-max formula of antitonic regression, which needs no loop over items.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from rankwise._optional import require
+from rankwise._typing import FloatArray
+from rankwise.embeddings import GraphCutEmbedding
+
+# Numbers held at a time in a block of rankings (some of these blocks at once).
+_BLOCK_CELLS = 1 << 26
+
+
+def graph_cut_vectors(positions: FloatArray, embedding: GraphCutEmbedding, *, device: str, dtype: np.dtype[Any]) -> Any:
+    """Vectors of rankings without missing items, as `GraphCutEmbedding` gives them.
+
+    Parameters
+    ----------
+    positions : ndarray of shape (n, k)
+        Dense positions.
+    embedding : GraphCutEmbedding
+        Fitted; holds the graph and whether to pool.
+    device : str
+        Of PyTorch: "cuda", "cpu", ...
+    dtype : dtype
+        float32 or float64.
+
+    Returns
+    -------
+    torch.Tensor of shape (n, k)
+        On the device.
+    """
+    torch = require("torch", extra="neural", caller="graph_cut_kernel(device=...)")
+    missing = np.isnan(positions).any(axis=1)
+    if missing.any():
+        raise ValueError(
+            f"ranking {int(np.argmax(missing))} misses items, for which there is no code on a device; use device=None"
+        )
+    if embedding.completion == "full":
+        raise ValueError(
+            "completion='full' averages over completions, for which there is no code on a device; use device=None"
+        )
+    number = torch.float32 if dtype == np.float32 else torch.float64
+    graph = embedding.graph_
+    dense = graph if isinstance(graph, np.ndarray) else graph.toarray()
+    weights = torch.as_tensor(dense, dtype=number, device=device)
+    n, k = positions.shape
+    height = max(1, _BLOCK_CELLS // (k * k))
+    result = torch.empty((n, k), dtype=number, device=device)
+    for start in range(0, n, height):
+        rows = np.where(np.isinf(positions[start : start + height]), k + 1.0, positions[start : start + height])
+        places = torch.as_tensor(rows, dtype=number, device=device)
+        vectors = _increments(torch, places, weights)
+        result[start : start + height] = _averaged_and_pooled(torch, places, vectors, pool=embedding.pooling == "pava")
+    return result
+
+
+def products(x: Any, y: Any) -> Any:
+    """Inner products of all rows of x with all rows of y, on their device."""
+    return x @ y.T
+
+
+# ---------------------------------------------------------------------------------------------------------------
+
+
+def _increments(torch: Any, places: Any, weights: Any) -> Any:
+    """Weight of the items below an item, less that of those above it."""
+    signs = torch.sign(places[:, None, :] - places[:, :, None])
+    return torch.einsum("rji,ji->rj", signs, weights)
+
+
+def _averaged_and_pooled(torch: Any, places: Any, vectors: Any, pool: bool) -> Any:
+    """Means over tied items and, from best to worst, the antitonic regression of these."""
+    order = torch.argsort(places, dim=1, stable=True)
+    ordered = torch.gather(places, 1, order)
+    n, k = places.shape
+    sums = torch.zeros((n, k + 1), dtype=vectors.dtype, device=vectors.device)
+    torch.cumsum(torch.gather(vectors, 1, order), dim=1, out=sums[:, 1:])
+    first = torch.searchsorted(ordered, ordered, right=False)
+    last = torch.searchsorted(ordered, ordered, right=True)
+    means = (torch.gather(sums, 1, last) - torch.gather(sums, 1, first)) / (last - first)
+    if pool:
+        torch.cumsum(means, dim=1, out=sums[:, 1:])
+        means = _antitonic(torch, sums)
+    return torch.zeros_like(vectors).scatter_(1, order, means)
+
+
+def _antitonic(torch: Any, sums: Any) -> Any:
+    """Value t is the least over s <= t of the largest mean over the items s..u with u >= t."""
+    k = sums.shape[1] - 1
+    start = torch.arange(k, device=sums.device)
+    length = (start[None, :] - start[:, None] + 1).clamp(min=1)
+    means = (sums[:, None, 1:] - sums[:, :-1, None]) / length  # of s..u, row s and column u; u < s is left out below
+    largest = means.flip(2).cummax(dim=2).values.flip(2)
+    largest.masked_fill_(start[None, :] < start[:, None], torch.inf)
+    return largest.amin(dim=1)
