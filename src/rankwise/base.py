@@ -148,7 +148,15 @@ class LabelRankerMixin(_Estimator):
         from sklearn.utils.validation import validate_data
 
         finite = "allow-nan" if self.__sklearn_tags__().input_tags.allow_nan else True
-        return validate_data(self, X, reset=reset, dtype=np.float64, order="C", ensure_all_finite=finite)
+        try:
+            return validate_data(self, X, reset=reset, dtype=np.float64, order="C", ensure_all_finite=finite)
+        except ValueError as error:
+            if "could not convert string" not in str(error):
+                raise
+            raise ValueError(
+                f"{error} in X: {type(self).__name__} takes numbers; write text as numbers (OneHotEncoder in a "
+                "pipeline), or take RankingTree, RankingForest or StackedRanker, which split categories"
+            ) from None
 
     def _check_fitted_features(self, X: ArrayLike) -> Any:
         from sklearn.utils.validation import check_is_fitted

@@ -5,6 +5,7 @@ from __future__ import annotations
 from sklearn.linear_model import LogisticRegression
 from sklearn.tree import DecisionTreeRegressor
 
+from rankwise.embeddings import GraphCutEmbedding
 from rankwise.label_ranking import (
     ClusterRanker,
     DummyRanker,
@@ -30,6 +31,8 @@ RANKERS = [
     PlackettLuceRanker(),
     KernelRanker(),
     KernelRanker("linear", alpha=1.0),
+    KernelRanker("rbf", alpha=0.1, gamma=0.3, embedding="position"),
+    KernelRanker("linear", alpha=1.0, embedding=GraphCutEmbedding(random_state=0)),
     RankingTree(),
     RankingTree("position", growth="level", consensus="borda", ccp_alpha="cv", random_state=0),
     RankingForest(10, random_state=0),

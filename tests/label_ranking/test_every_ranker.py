@@ -15,7 +15,7 @@ from sklearn.preprocessing import MinMaxScaler
 
 from rankwise import Rankings
 from rankwise.data import dense_positions
-from rankwise.label_ranking import DummyRanker
+from rankwise.label_ranking import DummyRanker, NearestNeighborsRanker, PairwiseRanker, PlackettLuceRanker
 from tests.label_ranking.estimators import RANKERS, WEIGHED_EXACTLY
 from tests.strategies import KINDS
 
@@ -210,3 +210,9 @@ def test_parameters_are_checked_in_fit(ranker):
 def test_many_items(ranker):
     X, y = make_data(n=25, k=20)
     assert clone(ranker).fit(X, y).predict(X[:3]).shape == (3, 20)
+
+
+@pytest.mark.parametrize("ranker", [NearestNeighborsRanker(), PairwiseRanker(), PlackettLuceRanker()], ids=repr)
+def test_text_features_are_refused_with_the_cure(ranker):
+    with pytest.raises(ValueError, match=r"'red' in X: .*takes numbers; write text as numbers"):
+        ranker.fit(np.array([["red"], ["blue"], ["red"]], dtype=object), [[1, 2], [2, 1], [1, 2]])

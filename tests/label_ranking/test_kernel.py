@@ -1,13 +1,19 @@
-"""Kernel ridge on pairs against the normal equations."""
+"""Kernel ridge on embedded rankings against the normal equations."""
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
+from scipy.stats import norm
+from sklearn.model_selection import cross_val_score
 from sklearn.preprocessing import StandardScaler
 
+from rankwise.embeddings import GraphCutEmbedding, SubmodularEmbedding, coverage, item_graph
 from rankwise.label_ranking import KernelRanker
 from tests.label_ranking.test_every_ranker import make_data
+from tests.naive import graph_cut as naive_cut
 from tests.naive import label_ranking as naive
 
 
@@ -102,3 +108,104 @@ def test_landmarks_approach_the_kernel():
 def test_bad_lists(bad):
     with pytest.raises(ValueError, match="several to choose from"):
         KernelRanker(**bad).fit(*make_data())
+
+
+# -- other embeddings ---------------------------------------------------------------------------------------------
+
+GRAPH = item_graph(np.random.default_rng(0).random((4, 2)))
+
+
+def cut_vector(row):
+    return naive_cut.mean_features(row, lambda inside: naive_cut.cut(GRAPH, inside))
+
+
+@pytest.mark.parametrize(
+    ("embedding", "vector", "sign"), [("position", naive.place_vector, -1), (GraphCutEmbedding(GRAPH), cut_vector, 1)]
+)
+@pytest.mark.parametrize("kind", ["full", "tied"])
+def test_vectors_are_regressed_sorted_and_spread_as_rows_left_out_say(embedding, vector, sign, kind):
+    X, y = make_data(kind, n=25)
+    weights = 1.0 + np.arange(25) % 3
+    scaler = StandardScaler().fit(X, sample_weight=weights)
+    A, B = scaler.transform(X), scaler.transform(X[:7] + 0.1)
+    K, K_new = (
+        kernel_matrix("rbf", A, A, median_distance("rbf", A)),
+        kernel_matrix("rbf", B, A, median_distance("rbf", A)),
+    )
+    targets = sign * np.array([vector(row) for row in y])
+    mean = np.average(targets, axis=0, weights=weights)
+
+    def ridge(rows, new):
+        return np.column_stack(
+            [
+                mean[i]
+                + new @ naive.kernel_ridge(K[np.ix_(rows, rows)], targets[rows, i] - mean[i], weights[rows], 0.7)
+                for i in range(4)
+            ]
+        )
+
+    scores = ridge(np.arange(25), K_new)
+    ranker = KernelRanker("rbf", alpha=0.7, gamma=0.5, embedding=embedding).fit(X, y, weights)
+    np.testing.assert_array_equal(np.argsort(ranker.predict(X[:7] + 0.1), axis=1), np.argsort(-scores, axis=1))
+    rest = [np.delete(np.arange(25), row) for row in range(25)]
+    errors = np.vstack([targets[row] - ridge(rest[row], K[[row]][:, rest[row]]) for row in range(25)])
+    P = ranker.predict_pairwise(X[:7] + 0.1)
+    for i, j in itertools.permutations(range(4), 2):
+        spread = np.sqrt(np.average((errors[:, i] - errors[:, j]) ** 2, weights=weights))
+        np.testing.assert_allclose(P[:, i, j], norm.cdf((scores[:, i] - scores[:, j]) / spread), atol=1e-7)
+
+
+def test_sorting_maximises_the_inner_product_with_features_that_are_not_pooled():
+    """What decoding by sorting means, tried out on all orders."""
+    rng = np.random.default_rng(0)
+    graph = item_graph(rng.random((5, 2)))
+    orders = np.array(list(itertools.permutations(range(1, 6))), dtype=float)
+    embedding = GraphCutEmbedding(graph, pooling="none").fit(orders)
+    features = embedding.transform(orders)
+    for vector in rng.standard_normal((50, 5)):
+        decoded = embedding.inverse_transform(vector[None])
+        assert embedding.transform(decoded)[0] @ vector == pytest.approx((features @ vector).max())
+
+
+@pytest.mark.parametrize(
+    "embedding",
+    ["kemeny", "position", GraphCutEmbedding(GRAPH), SubmodularEmbedding(coverage(np.eye(4) + np.eye(4, k=1)))],
+)
+def test_every_embedding_learns(embedding):
+    X, y = make_data("incomplete", n=80)
+    ranker = KernelRanker("linear", alpha=0.1, embedding=embedding)
+    assert cross_val_score(ranker, X, make_data(n=80)[1], cv=4).mean() > 0.65
+    fitted = ranker.fit(X, y)
+    assert fitted.score(*make_data(n=80)) > 0.5
+    assert fitted.embedding_ is not embedding  # a clone, as scikit-learn asks
+
+
+@pytest.mark.parametrize("embedding", ["position", GraphCutEmbedding()])
+def test_probabilities_mean_what_they_say(embedding):
+    """Of pairs of new rows with probabilities around p, about a share of p is in that order.
+
+    About: errors of places, which are bounded, are not quite normal, so that probabilities near 0 and 1 are cautious.
+    """
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((1500, 2))
+    y = np.argsort(np.argsort(X @ rng.standard_normal((2, 5)) + rng.standard_normal((1500, 5)), axis=1), axis=1) + 1.0
+    P = KernelRanker("linear", alpha=1.0, embedding=embedding).fit(X[:500], y[:500]).predict_pairwise(X[500:])
+    before = y[500:, :, None] < y[500:, None, :]
+    off_diagonal = ~np.eye(5, dtype=bool)
+    probabilities, outcomes = P[:, off_diagonal].ravel(), before[:, off_diagonal].ravel()
+    for low in np.arange(0, 1, 0.2):
+        inside = (probabilities >= low) & (probabilities < low + 0.2)
+        assert abs(probabilities[inside].mean() - outcomes[inside].mean()) < 0.1
+
+
+def test_items_that_are_predicted_alike_go_by_their_usual_order():
+    X = np.zeros((6, 1))
+    y = np.array([[2, 1, 3], [1, 2, 3]] * 2 + [[1, 3, 2], [3, 1, 2]], dtype=float)  # mean places 5/3, 5/3, 8/3
+    ranker = KernelRanker("linear", alpha=1.0, embedding="position").fit(X, y)
+    np.testing.assert_array_equal(ranker.predict([[0.0]]), [[1, 2, 3]])
+    assert ranker.predict_pairwise([[0.0]])[0, 0, 1] == 0.5
+
+
+def test_a_wrong_embedding_is_refused():
+    with pytest.raises(ValueError, match="'embedding' parameter"):
+        KernelRanker(embedding="borda").fit(*make_data())

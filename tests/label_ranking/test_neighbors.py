@@ -60,3 +60,11 @@ def test_the_chosen_number_of_neighbours_is_the_best_when_rows_are_left_out():
         assert ranker.scores_[size] == pytest.approx(np.mean(taus))
     assert ranker.scores_[ranker.n_neighbors_] == max(ranker.scores_.values())
     assert NearestNeighborsRanker("cv").fit([[0.0]], [[1, 2]]).n_neighbors_ == 1
+
+
+def test_many_items_are_tried_by_the_pseudo_median():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40, 2))
+    y = np.argsort(np.argsort(X @ rng.normal(size=(2, 15)) + rng.normal(size=(40, 15)), axis=1), axis=1) + 1.0
+    by_kemeny, by_borda = (NearestNeighborsRanker("cv", consensus=rule).fit(X, y) for rule in ("kemeny", "borda"))
+    assert by_kemeny.scores_ == by_borda.scores_

@@ -248,3 +248,16 @@ def test_a_category_of_rows_without_a_ranking():
     np.testing.assert_array_equal(tree.predict(table)[:120], y[:120])
     unknown = tree.predict(pd.DataFrame({"town": ["nowhere"]}))
     np.testing.assert_array_equal(tree.predict(table)[120:], np.tile(unknown, (10, 1)))
+
+
+def test_merging_siblings_is_never_better_than_the_pruning_path():
+    X, y = make_data(n=150, k=4)
+    tree = RankingTree(min_samples_leaf=10).fit(X, y)
+    path, (nodes, rises) = tree.cost_complexity_pruning_path(), tree.sibling_merges()
+    assert len(nodes) == tree.get_n_leaves() - 1
+    errors = path.errors[0] + np.concatenate([[0.0], np.cumsum(rises)])
+    leaves = tree.get_n_leaves() - np.arange(len(errors))
+    assert errors[-1] == pytest.approx(tree.tree_.error[0] / tree.tree_.weight[0])
+    for alpha in np.linspace(0, path.alphas[-1] * 1.1, 20):
+        best = (path.errors + alpha * path.n_leaves).min()
+        assert (errors + alpha * leaves).min() >= best - 1e-9

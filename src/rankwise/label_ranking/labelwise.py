@@ -14,7 +14,7 @@ from rankwise._typing import FloatArray, RandomState
 from rankwise.base import LabelRankerMixin
 from rankwise.data import Rankings
 from rankwise.embeddings import PositionEmbedding
-from rankwise.label_ranking._common import fit_weighted, one_thread, seeded_clone
+from rankwise.label_ranking._common import fit_weighted, one_thread, seeded_clone, spread_of_differences
 from rankwise.trees import LeastSquaresForest
 
 # Fewer rows than this give no forest in which every row is out of some bag, nor folds worth the name.
@@ -35,8 +35,8 @@ class LabelwiseRanker(LabelRankerMixin, BaseEstimator):
     regressor : scikit-learn regressor, optional
         Cloned for every item. By default a `LeastSquaresForest` of 100 trees.
     n_folds : int, optional
-        Number of folds from which errors are learnt for `predict_pairwise`, see the notes. By default none, which costs
-        nothing.
+        Number of folds from which errors are learnt for `predict_pairwise`, see the notes; not for items that fewer
+        than 10 rows hold. By default none, which costs nothing.
     n_jobs : int, optional
         Threads that fit the items; the result is the same for any number.
     random_state : None, int, Generator or RandomState
@@ -110,7 +110,7 @@ class LabelwiseRanker(LabelRankerMixin, BaseEstimator):
         self.regressors_ = [regressor for regressor, _ in fitted]
         known = ~np.isnan(places)
         self._mean_place = (y.weights @ np.where(known, places, 0.0)) / (y.weights @ known)
-        self.spread_ = _spread_of_differences(np.column_stack([error for _, error in fitted]), y.weights)
+        self.spread_ = spread_of_differences(np.column_stack([error for _, error in fitted]), y.weights)
 
     def predict_places(self, X: Any) -> FloatArray:
         """Predicted place of each item, divided by their number; lower = better.
@@ -231,15 +231,3 @@ def _fit_item(
 
 def _default_regressor(n_rows: int) -> Any:
     return LeastSquaresForest(100, oob_score=n_rows >= _FEWEST_ROWS)
-
-
-def _spread_of_differences(errors: FloatArray, weights: FloatArray) -> FloatArray:
-    """Root mean square of the differences of errors, for all pairs of items; 0 where no row has both."""
-    known = ~np.isnan(errors)
-    values = np.where(known, errors, 0.0)
-    weighted = weights[:, None] * known
-    count = weighted.T @ known
-    squares = (weighted * values**2).T @ known
-    products = (weighted * values).T @ values
-    total = squares + squares.T - 2 * products
-    return np.sqrt(np.maximum(np.divide(total, count, out=np.zeros_like(total), where=count > 0), 0.0))

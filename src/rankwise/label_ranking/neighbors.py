@@ -21,6 +21,8 @@ from rankwise.metrics import kendall_tau_score
 _CANDIDATES = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128)
 # Rows left out in turn to compare them; more would change the choice little.
 _MOST_TRIALS = 2000
+# Items up to which these trials take Kemeny medians.
+_MANY_ITEMS = 12
 
 
 class NearestNeighborsRanker(LabelRankerMixin, BaseEstimator):
@@ -35,7 +37,8 @@ class NearestNeighborsRanker(LabelRankerMixin, BaseEstimator):
     n_neighbors : int, "auto" or "cv", default="auto"
         m. "auto" is :math:`N^{2/(d+2)}`, rounded, for N rows and d features: the rate that balances bias and variance,
         small where d is not. "cv" takes the m of highest mean Kendall tau when each training row in turn, of at most
-        2,000, is predicted from the others.
+        2,000, is predicted from the others (of more than 12 items by the pseudo-median: Kemeny medians of many items
+        take long).
     metric : str or callable, default="euclidean"
         Distance, as ``sklearn.neighbors.NearestNeighbors`` takes it.
     weights : {"uniform", "distance"}, default="uniform"
@@ -147,10 +150,11 @@ class NearestNeighborsRanker(LabelRankerMixin, BaseEstimator):
             return {1: float("nan")}
         distance, neighbors = self._index.kneighbors(n_neighbors=sizes[-1])
         rows = np.unique(np.linspace(0, n_rows - 1, min(n_rows, _MOST_TRIALS)).astype(np.intp))
+        consensus = self.consensus if self._rankings.n_items <= _MANY_ITEMS else "borda"
         scores = {}
         for size in sizes:
             P = self._shares(distance[rows, :size], neighbors[rows, :size])
-            taus = kendall_tau_score(self._rankings[rows], decode_pairwise(P, self.consensus), per_row=True)
+            taus = kendall_tau_score(self._rankings[rows], decode_pairwise(P, consensus), per_row=True)
             judged = ~np.isnan(taus)
             weights = self._rankings.weights[rows[judged]]
             scores[size] = float(np.average(taus[judged], weights=weights)) if judged.any() else 0.0

@@ -39,6 +39,7 @@ class PairwiseRanker(LabelRankerMixin, BaseEstimator):
     ties : {"probability", "random"}, default="probability"
         Which of the items with equally many hard votes comes first: the one with more soft votes, or, as in the paper,
         any (an order of the items is drawn once in ``fit``, so that a row has the same prediction in any company).
+        Equal soft votes go by that order too; with ``decode="kemeny"`` even pairs stand in the order of the items.
     n_jobs : int, optional
         Processes that fit the pairs; the result is the same for any number.
     random_state : None, int, Generator or RandomState

@@ -15,7 +15,7 @@ from rankwise.data import Rankings
 from rankwise.embeddings import PositionEmbedding, decode_pairwise, pairwise_from_vectors
 from rankwise.trees.engine import GROWTH_CONSTRAINTS, GrowthRule, TrainingSet, growth_limits
 from rankwise.trees.fitted import TreeMixin
-from rankwise.trees.pruning import PruningPath, collapse_penalties, pruned, pruning_path
+from rankwise.trees.pruning import PruningPath, collapse_penalties, merge_sequence, pruned, pruning_path
 from rankwise.trees.structure import Tree
 from rankwise.trees.targets import TargetRows
 
@@ -142,6 +142,21 @@ sketch, categorical_features, random_state
     def cost_complexity_pruning_path(self) -> PruningPath:
         """Subtrees of the fitted tree that growing penalties would choose."""
         return pruning_path(self._fitted_tree())
+
+    def sibling_merges(self) -> tuple[IntArray, FloatArray]:
+        """The way from the fitted tree to its root in the steps of the paper.
+
+        At every step the two sibling leaves merge whose union raises the dispersion least. For no penalty per leaf is a
+        tree on this way better than the one of `cost_complexity_pruning_path`, by which ``ccp_alpha`` prunes.
+
+        Returns
+        -------
+        nodes : ndarray of int
+            Nodes that become leaves, one after the other.
+        rises : ndarray of float
+            By how much each merger raises the dispersion.
+        """
+        return merge_sequence(self._fitted_tree())
 
     def _leaf_texts(self) -> list[str]:
         orders = np.argsort(self.leaf_positions_, axis=1, kind="stable")
