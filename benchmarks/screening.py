@@ -17,13 +17,19 @@ from sklearn.feature_selection import mutual_info_regression
 
 from rankwise.screening import ConcordanceSelector, SymbolicFeatures, concordant_divergence
 
-OPERATORS = ("+", "-", "*", "/", "|-|")
+BINARY = ("+", "-", "*", "/", "|-|")
+UNARY = ("id", "square", "cube", "sqrt", "cbrt", "inverse", "exp", "log", "sin", "cos", "abs")
 
 
 def main() -> None:
     options = arguments(__doc__)
     rng = np.random.default_rng(options.seed)
-    rows = [*columns(rng, options.quick), *streams(rng, options.quick), long_stream(rng, options.quick)]
+    rows = [
+        *columns(rng, options.quick),
+        *short_keys(rng, options.quick),
+        *streams(rng, options.quick),
+        long_stream(rng, options.quick),
+    ]
     for row in rows:
         print({name: round(value, 4) if isinstance(value, float) else value for name, value in row.items()})
     save("screening", rows, options, ["scikit-learn"])
@@ -47,17 +53,36 @@ def columns(rng: np.random.Generator, quick: bool) -> list[dict[str, Any]]:
     return found
 
 
-def streams(rng: np.random.Generator, quick: bool) -> list[dict[str, Any]]:
-    """Evaluate, sort, score, fingerprint and keep the best: expressions per second and core."""
+def short_keys(rng: np.random.Generator, quick: bool) -> list[dict[str, Any]]:
+    """Keys of 32 bits against keys of 64: time, and by how much T0 changes."""
     found = []
-    for n in (100, 400, 1000, 5000):
-        q = 60 if quick else 150
-        X = rng.standard_normal((n, q))
-        y = X[:, 0] * X[:, 1] + rng.standard_normal(n)
-        selector = ConcordanceSelector(k=100, features=SymbolicFeatures("b", binary=OPERATORS))
-        seconds = cpu_seconds(lambda X=X, y=y, selector=selector: selector.fit(X, y), rounds=3)
-        found.append({"what": "stream", "n": n, "candidates": selector.n_candidates_,
-                      "per_second": selector.n_candidates_ / seconds})  # fmt: skip
+    for n, q in ((1000, 1000), (100_000, 10)):
+        X, y = rng.standard_normal((n, q // 5 if quick else q)), rng.standard_normal(n)
+        short = X.astype(np.float32)
+        exact = cpu_seconds(lambda X=X, y=y: concordant_divergence(X, y), rounds=7)
+        rounded = cpu_seconds(lambda X=short, y=y: concordant_divergence(X, y, keys="float32"), rounds=7)
+        change = abs(concordant_divergence(X, y) - concordant_divergence(short, y, keys="float32")).max()
+        found.append({"what": f"{n} x {X.shape[1]}, keys of 32 bits", "float64_s": exact, "float32_s": rounded,
+                      "ratio": exact / rounded, "largest_change": float(change)})  # fmt: skip
+    return found
+
+
+def streams(rng: np.random.Generator, quick: bool) -> list[dict[str, Any]]:
+    """Evaluate, sort, score, fingerprint and keep the best: expressions per second and core, by the last layer."""
+    layers = {
+        "binary": (60 if quick else 150, SymbolicFeatures("b", binary=BINARY)),
+        "unary, all functions": (500 if quick else 2000, SymbolicFeatures("u", unary=UNARY)),
+        "unary, sin and cos": (500 if quick else 2000, SymbolicFeatures("u", unary=("sin", "cos"))),
+    }
+    found = []
+    for layer, (q, features) in layers.items():
+        for n in (100, 400, 1000, 5000) if layer == "binary" else (1000,):
+            X = rng.standard_normal((n, q))
+            y = X[:, 0] * X[:, 1] + rng.standard_normal(n)
+            selector = ConcordanceSelector(k=100, features=features)
+            seconds = cpu_seconds(lambda X=X, y=y, selector=selector: selector.fit(X, y), rounds=3)
+            found.append({"what": "stream", "last_layer": layer, "n": n, "candidates": selector.n_candidates_,
+                          "per_second": selector.n_candidates_ / seconds})  # fmt: skip
     return found
 
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scipy.optimize import isotonic_regression
 
 from rankwise.datasets import make_symbolic_regression
-from rankwise.screening import concordant_divergence, gini_correlation, ranking_gain
+from rankwise.screening import concordance_test, concordant_divergence, gini_correlation, ranking_gain
 from tests.naive import screening as naive
 
 GOLDEN = json.loads((Path(__file__).parents[1] / "golden" / "screening.json").read_text("utf-8"))
@@ -157,6 +157,7 @@ def test_equation_15():
     case = GOLDEN["equation_15"]
     assert ranking_gain(case["mean"], case["mean"]) == pytest.approx(case["best"])
     assert ranking_gain(case["mean"], case["score"]) == pytest.approx(case["gain"])
+    assert concordant_divergence(case["score"], case["mean"]) == pytest.approx(case["best"] - case["gain"])
 
 
 @pytest.mark.parametrize(("block", "best"), [(1, [0, 1, 3]), (2, [3]), (3, [0, 2, 3]), (4, [3])])
@@ -177,7 +178,7 @@ def test_figure_4(n):
     for name, y in targets.items():
         normalized = concordant_divergence(x, y, normalize=True)
         assert normalized == pytest.approx(case["normalized"][name], abs=1e-9)
-        assert concordant_divergence(x, y) == pytest.approx(normalized * naive.mean_difference(y), abs=1e-9)
+        assert concordant_divergence(x, y) == pytest.approx(case["raw"][str(n)][name], abs=5e-5)
 
 
 @pytest.mark.parametrize(
@@ -191,11 +192,50 @@ def test_figure_4(n):
         ([1.0, 2.0], [1, 2, 3], "2 rows and y 3"),
         (np.ones((3, 1, 1)), [1, 2, 3], "3 dimensions"),
         ([1.0, 2.0, 3.0], [[1], [2], [3]], "y has 2 dimensions"),
+        (np.empty((3, 0)), [1, 2, 3], r"X has shape \(3, 0\), and so no columns"),
+        (3, [1, 2, 3], "X has 0 dimensions"),
+        (
+            [1.0, 2.0, 3.0],
+            [1e308, -1e308, 0],
+            r"y lies between -1e[+]308 and 1e[+]308, where squares overflow or vanish",
+        ),
+        ([1.0, 2.0, 3.0], [1e-200, 0, 0], "scale it to common sizes"),
     ],
 )
-def test_bad_input_is_refused(X, y, words):
+@pytest.mark.parametrize("function", [concordant_divergence, gini_correlation, concordance_test])
+def test_bad_input_is_refused(X, y, words, function):
     with pytest.raises(ValueError, match=words):
-        concordant_divergence(X, y)
+        function(X, y)
+
+
+@pytest.mark.parametrize("n", [20, 600, 5000])
+def test_keys_of_32_bits_are_the_rounded_values(rng, n):
+    X, y = rng.standard_normal((n, 3)) * [1.0, 1e-40, 1e30], rng.standard_normal(n)
+    X[:, 0] = -abs(X[:, 0])
+    rounded = X.astype(np.float32)
+    expected = concordant_divergence(rounded.astype(np.float64), y)
+    for given_X in (X, rounded, X.tolist()):
+        np.testing.assert_array_equal(concordant_divergence(given_X, y, keys="float32"), expected)
+    np.testing.assert_allclose(expected, concordant_divergence(X, y), atol=1e-4 if n > 20 else 1e-2)
+
+
+def test_keys_of_32_bits_make_ties():
+    theta, y = [1.0, 1.0 + 1e-9, 2.0], [1.0, 2.0, 5.0]
+    assert concordant_divergence(theta, y) == 0
+    tied = concordant_divergence([1.0, 1.0, 2.0], y)
+    assert concordant_divergence(theta, y, keys="float32") == tied > 0
+
+
+@pytest.mark.parametrize(
+    ("X", "keys", "words"),
+    [
+        ([1.0, 2.0, 3.0], "float16", "keys is 'float16'; it is 'float64' or 'float32'"),
+        ([1.0, 1e300, 3.0], "float32", r"X\[1, 0\] is inf in 32 bits"),
+    ],
+)
+def test_bad_keys_are_refused(X, keys, words):
+    with pytest.raises(ValueError, match=words):
+        concordant_divergence(X, [1, 2, 3], keys=keys)
 
 
 def test_scores_of_another_length_are_refused():

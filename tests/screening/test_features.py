@@ -54,6 +54,21 @@ def test_unary_operators(name):
     np.testing.assert_allclose(Z, FUNCTIONS[name](X))
 
 
+@pytest.mark.parametrize(("name", "function"), [("sin", np.sin), ("cos", np.cos)])
+def test_sines_of_all_sizes(rng, name, function):
+    quarters = np.arange(-2000, 2000) * np.pi / 2
+    beside = np.nextafter(quarters, np.inf)
+    for x in (
+        quarters,
+        beside,
+        rng.standard_normal(4000),
+        rng.uniform(-1e5, 1e5, 4000),
+        10.0 ** rng.uniform(-300, 15, 4000),
+    ):
+        Z = SymbolicFeatures("u", unary=[name]).fit_transform(x[:, None])[:, 0]
+        np.testing.assert_allclose(Z, function(x), rtol=5e-16, atol=1e-20)
+
+
 def test_binary_operators():
     X = np.array([[1.0, 2.0], [3.0, 5.0], [4.0, 2.0]])
     features = SymbolicFeatures("b", binary=ALL_BINARY).fit(X)

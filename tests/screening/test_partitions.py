@@ -31,7 +31,7 @@ def test_example_3(case):
     np.testing.assert_allclose(split_losses(z, y).loss, case["losses_of_z"])
     np.testing.assert_array_equal(split_losses(z, y).n_left, [1, 2, 3])
     assert principal_decision_ratio(z, x, y) == pytest.approx(case["log_ratio"])
-    assert principal_decision_ratio(z, x, y, log=False) == pytest.approx(np.exp(case["log_ratio"]))
+    assert principal_decision_ratio(z, x, y, log=False) == pytest.approx(case["ratio"], abs=5e-5)
     assert principal_decision_ratio(x, z, y) == pytest.approx(-case["log_ratio"])
 
 
@@ -41,6 +41,10 @@ def test_example_3_with_fixed_size():
     found = oracle_partition(y, 2)
     assert found.loss == pytest.approx(case["best"])
     assert sorted(y[found.upper]) == case["pair"]
+    for pair, loss in case["next"]:
+        assert split_losses(np.isin(y, pair), y).loss == pytest.approx(loss)
+    every = sorted(float(split_losses(np.isin(y, pair), y).loss[0]) for pair in combinations(y, 2))
+    np.testing.assert_allclose(every[:3], [case["best"], *(loss for _, loss in case["next"])])
 
 
 def test_lemma_1_needs_both_candidates():
@@ -116,9 +120,9 @@ def test_thresholds():
     losses = split_losses(z, y).loss
     ratio = principal_decision_ratio(z, z, y, thresholds=(2.5, 1))
     assert ratio == pytest.approx(losses[0] - losses[1])
-    with pytest.raises(ValueError, match="threshold 9 leaves no values of z1"):
+    with pytest.raises(ValueError, match="threshold 9 leaves one side of z1 empty"):
         principal_decision_ratio(z, z, y, thresholds=(9, 1))
-    with pytest.raises(ValueError, match="threshold 0 leaves no values of z2"):
+    with pytest.raises(ValueError, match="threshold 0 leaves one side of z2 empty"):
         principal_decision_ratio(z, z, y, thresholds=(1, 0))
 
 
@@ -131,6 +135,12 @@ def test_thresholds():
         (lambda: split_losses([[1], [2]], [1, 2]), "z has 2 dimensions"),
         (lambda: split_losses([1, np.nan], [1, 2]), "nan"),
         (lambda: principal_decision_ratio([1, 1], [1, 2], [1, 2]), "z1 is constant"),
+        (
+            lambda: principal_decision_ratio([1, 2], [1, 2], [1, 2], thresholds=(np.nan, 1)),
+            "thresholds is .*two numbers",
+        ),
+        (lambda: principal_decision_ratio([1, 2], [1, 2], [1, 2], thresholds=1), "thresholds is 1; give two numbers"),
+        (lambda: split_losses([1, 2, 3], [1e308, -1e308, 0]), "squares overflow"),
         (lambda: swap_gains([1, 2], [True, True]), "one side"),
         (lambda: swap_gains([1, 2], [1, 0]), "True or False"),
     ],

@@ -10,6 +10,7 @@ import pytest
 from scipy.stats import norm, uniform
 
 from rankwise.screening import monotone_intervals, preference_probability
+from rankwise.screening.piecewise import _divides
 
 GOLDEN = json.loads((Path(__file__).parents[1] / "golden" / "screening.json").read_text("utf-8"))
 
@@ -33,6 +34,15 @@ def test_example_7(C, p):
     assert preference_probability(line, table, C, sample) == pytest.approx(p, abs=1e-9)
 
 
+@pytest.mark.parametrize(
+    ("C", "divided"), list(zip(GOLDEN["example_7"]["C"], GOLDEN["example_7"]["preimages"], strict=True))
+)
+def test_pre_images_of_example_7(C, divided):
+    ends = np.array([0, 0.5, 1])
+    found = np.array([_divides(f(ends), C) for f in (line, arch)])
+    np.testing.assert_array_equal(found.T, divided)
+
+
 def test_any_distribution():
     # Of x and -x - 10, a split at 1 divides by the first only; it is monotone on the whole line.
     assert preference_probability(lambda x: x, lambda x: -x - 20, 1.0, norm()) == pytest.approx(1, abs=1e-6)
@@ -50,6 +60,22 @@ def test_any_distribution():
         (lambda x: x**3 - x, [-2, -(3**-0.5), 3**-0.5, 2]),
         (lambda x: np.sin(np.pi * x), [-2, -1.5, -0.5, 0.5, 1.5, 2]),
         (([-2.0, -1.0, 0.3, 2.0], [0.0, 1.0, -1.0, 5.0]), [-2, -1, 0.3, 2]),
+        # level stretches: on the way, at the top, at the start, everywhere
+        (lambda x: np.clip(x, -1, 0) + np.clip(x - 1, 0, None), [-2, 2]),
+        (lambda x: np.minimum(np.minimum(x + 2, 1), 2 - x), [-2, 1, 2]),
+        (([-2.0, -1.0, 0.0, 1.0, 2.0], [0.0, 1.0, 1.0, 2.0, 3.0]), [-2, 2]),
+        (([-2.0, -1.0, 0.0, 1.0, 2.0], [1.0, 1.0, 1.0, 0.0, 3.0]), [-2, 1, 2]),
+        (lambda x: 0 * x + 3, [-2, 2]),
+        (np.floor, [-2, 2]),
+        # rounding: of sums, of a polynomial near its root, of what is constant
+        (lambda x: (x + 1e12) - 1e12, [-2, 2]),
+        (lambda x: np.polyval(np.poly([0.5] * 9), x), [-2, 2]),
+        (lambda x: np.sin(x) ** 2 + np.cos(x) ** 2, [-2, 2]),
+        (lambda x: np.tanh(40 * x), [-2, 2]),
+        # and what is small is not rounding
+        (lambda x: 1 + 1e-9 * x**2, [-2, 0, 2]),
+        (lambda x: 1e-200 * x**2, [-2, 0, 2]),
+        (lambda x: np.exp(50 * x) - 100 * x, [-2, np.log(2) / 50, 2]),
     ],
 )
 def test_monotone_intervals(f, ends):
@@ -73,6 +99,8 @@ def test_monotone_intervals(f, ends):
         (lambda: monotone_intervals(3, 0, 1), TypeError, "function of an array"),
         (lambda: monotone_intervals(([0, 0], [1, 2]), 0, 1), ValueError, "increasing x"),
         (lambda: preference_probability(line, arch, 1, [2.0, 2.0]), ValueError, "two different"),
+        (lambda: preference_probability(line, arch, np.nan, uniform()), ValueError, "C is nan; give the number"),
+        (lambda: preference_probability(line, arch, "1", uniform()), ValueError, "C is '1'; give the number"),
     ],
 )
 def test_bad_input_is_refused(call, error, words):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -30,3 +31,17 @@ def test_absolute_pearson(rng):
     expected = [abs(np.corrcoef(row, y)[0, 1]) for row in rows]
     np.testing.assert_allclose(absolute_pearson(rows * 1e200, y - y.mean()), expected)
     assert absolute_pearson(np.ones((1, 30)), y - y.mean()) == 0
+
+
+@pytest.mark.parametrize(
+    ("X", "words"),
+    [
+        (3, "X has 0 dimensions; give a matrix"),
+        (np.empty((5, 0)), r"X has shape \(5, 0\), and so no values; give one row and one feature"),
+        (np.empty((0, 5)), r"X has shape \(0, 5\)"),
+        ([[1.0, np.nan]], r"X\[0, 1\] is nan"),
+    ],
+)
+def test_bad_input_is_refused(X, words):
+    with pytest.raises(ValueError, match=words):
+        rank_classes(X)

@@ -12,6 +12,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from rankwise.datasets import make_symbolic_regression
 from rankwise.screening import (
     ConcordanceSelector,
+    SubsetModel,
     SymbolicFeatures,
     best_subset,
     concordance_test,
@@ -134,12 +135,63 @@ def test_rounds_find_a_model(cubic):
     assert "x2" in model.formula(selector.table_["feature"])
 
 
+@pytest.mark.parametrize("pool", ["strict", "cumulative"])
+def test_rounds_select_no_expression_twice(cubic, pool):
+    X, y = cubic
+    selector = ConcordanceSelector(k=20, features=SymbolicFeatures("ub", pool=pool), n_terms=3).fit(X, y)
+    assert len(set(selector.table_["feature"])) == len(selector.table_["feature"]) == len(selector.table_["z"])
+    values = SymbolicFeatures("ub", pool=pool).fit_transform(X)
+    assert len(selector.table_["feature"]) <= values.shape[1]
+
+
+def test_cumulative_pools_look_at_each_member_once(cubic):
+    X, y = cubic
+    selector = ConcordanceSelector(k=2, features=SymbolicFeatures("u", pool="cumulative")).fit(X, y)
+    assert selector.n_candidates_ == selector.n_usable_ == 6  # three inputs and their cubes
+
+
+def test_rounds_end_where_nothing_is_significant(rng):
+    X = rng.standard_normal((300, 12))
+    y = X[:, 3] - 2 * X[:, 7]
+    noisy = y + 0.5 * rng.standard_normal(300)
+    selector = ConcordanceSelector(k=1, alpha=1e-3, n_terms=6).fit(X, noisy)
+    assert selector.get_support(indices=True).tolist() == [3, 7]
+    assert len(selector.models_) == 2
+
+
+def test_to_sympy_gives_the_selected_features(cubic):
+    sympy = pytest.importorskip("sympy")
+    X, y = cubic
+    features = SymbolicFeatures("ub", unary=("id", "cube", "exp", "abs"), binary=("+", "/", "|-|"))
+    selector = ConcordanceSelector(k=4, features=features, n_terms=2).fit(X, y)
+    expressions = selector.to_sympy()
+    assert len(expressions) == 2
+    symbols = sympy.symbols("x0 x1 x2", real=True)
+    for expression, column in zip(expressions, selector.transform(X[:5]).T, strict=True):
+        values = [float(expression.subs(dict(zip(symbols, row, strict=True)))) for row in X[:5]]
+        np.testing.assert_allclose(values, column, rtol=1e-9)
+
+
 @pytest.mark.parametrize("size", [1, 2, 3, 4])
 def test_best_subset_is_the_best(rng, size):
     X = rng.standard_normal((25, 8))
     X[:, 5] = X[:, 1] + X[:, 2]  # a combination of others
     y = rng.standard_normal(25) + X[:, 5]
     assert best_subset(X, y, size).rmse == pytest.approx(naive.best_subset_rmse(X, y, size))
+
+
+def test_best_subset_of_huge_and_tiny_columns(rng):
+    X = rng.standard_normal((30, 3)) * [1e200, 1.0, 1e-200]
+    model = best_subset(X, X[:, 0] * 1e-200 + 2, 1)
+    assert model.columns.tolist() == [0]
+    assert model.coef * 1e200 == pytest.approx(1)
+    assert model.intercept == pytest.approx(2)
+
+
+def test_formula_of_a_model():
+    columns, coef = np.array([0, 1, 2, 3]), np.array([1.5, -2.0, 1.0, 3.0])
+    model = SubsetModel(columns, coef, 0.25, 0.0)
+    assert model.formula(["2*x", "x + y", "|x|", "-y"]) == "0.25 + 1.5*(2*x) - 2*(x + y) + 1*|x| + 3*(-y)"
 
 
 def test_best_subset_refuses_what_takes_too_long(rng):
@@ -157,7 +209,32 @@ def test_time_limit(cubic):
         selector = ConcordanceSelector(k=5, features=features, time_limit=0.2).fit(np.vstack([X] * 10), np.tile(y, 10))
     assert not selector.complete_
     assert time.monotonic() - started < 20
-    assert len(selector.table_["feature"]) <= 5
+    assert 0 < len(selector.table_["feature"]) <= 5
+
+
+def test_time_limit_holds_for_inner_layers(cubic, monkeypatch):
+    from rankwise.screening import pools
+
+    X, y = cubic
+    features = SymbolicFeatures("bbb", binary=("+", "-", "*", "/"))
+    ConcordanceSelector(k=2, features=SymbolicFeatures("bb")).fit(X, y)  # compiled
+    monkeypatch.setattr(pools, "_BLOCK", 16)
+    with pytest.warns(UserWarning, match="reached while layers before the last were generated"):
+        selector = ConcordanceSelector(k=5, features=features, n_terms=2, time_limit=1e-9).fit(X, y)
+    assert not selector.complete_
+    assert selector.n_candidates_ <= 16  # one block of each layer
+    assert len(selector.models_) == 1  # and no second round
+    assert np.isfinite(selector.transform(X)).all()
+
+
+def test_a_time_limit_that_leaves_nothing_is_an_error(monkeypatch):
+    from rankwise.screening import pools
+
+    X = np.column_stack([np.arange(-5.0, 5.0), np.arange(1.0, 11.0)])
+    features = SymbolicFeatures("uu", unary=("log", "sqrt"))
+    monkeypatch.setattr(pools, "_BLOCK", 2)  # the first two expressions, of x0, are of no use
+    with pytest.raises(ValueError, match=r"time limit of 1e-09 s was reached before .*; raise time_limit or generate"):
+        ConcordanceSelector(features=features, time_limit=1e-9).fit(X, np.arange(10.0))
 
 
 def test_support_says_which_inputs_are_used(cubic):
@@ -174,6 +251,9 @@ def test_support_says_which_inputs_are_used(cubic):
         (np.ones((5, 2)), np.ones(5), "y is constant"),
         (np.ones((2, 2)), [1, 2], "minimum of 3"),
         ([[1.0], [np.nan], [2.0]], [1, 2, 3], "NaN"),
+        (np.ones((5, 2)), np.arange(5), "all columns of X are constant"),
+        (np.arange(3.0)[:, None], [1e308, -1e308, 0], "y lies between -1e[+]308 and 1e[+]308"),
+        (np.arange(3.0)[:, None], [1e-200, 2e-200, 0], "y lies between 0 and 2e-200"),
     ],
 )
 def test_bad_input_is_refused(X, y, words):
@@ -181,15 +261,31 @@ def test_bad_input_is_refused(X, y, words):
         ConcordanceSelector().fit(X, y)
 
 
-def test_a_stream_needs_a_limit(cubic):
-    with pytest.raises(ValueError, match="say how many"):
-        ConcordanceSelector(k=None, features=SymbolicFeatures()).fit(*cubic)
+def test_expressions_that_are_of_no_use_are_refused(rng):
+    features = SymbolicFeatures("u", unary=("log",))
+    with pytest.raises(ValueError, match="no expression of 'u' is finite and not constant"):
+        ConcordanceSelector(features=features).fit(-rng.random((20, 2)), rng.random(20))
 
 
-def test_too_few_features_for_a_model_are_refused(rng):
-    X = rng.standard_normal((30, 1))
-    with pytest.raises(ValueError, match="model of 2 terms"):
-        ConcordanceSelector(n_terms=2).fit(X, rng.standard_normal(30))
+@pytest.mark.parametrize(
+    ("parameters", "words"),
+    [
+        ({"n_terms": 4}, "n_terms is 4, but X has 3 columns; lower n_terms"),
+        ({"n_terms": 6, "k": 50, "features": SymbolicFeatures("bub")}, r"10\^11 subsets of 6 of 300 .*; lower k or"),
+        ({"n_terms": 2, "alpha": 1e-300}, "no feature has a corrected p-value of at most alpha = 1e-300"),
+        ({"n_terms": 3, "k": 5, "features": SymbolicFeatures("u", unary=("id",)), "dedupe": True}, "rounds"),
+        ({"k": None, "features": SymbolicFeatures()}, "say how many"),
+        ({"features": SymbolicFeatures("bb")}, "last layer of 'bb' may have .* expressions, .* set time_limit"),
+    ],
+)
+def test_parameters_that_cannot_be_met_are_refused(rng, monkeypatch, parameters, words):
+    X, y = rng.random((30, 3)), rng.random(30)
+    X[:, 2] = X[:, 1] = X[:, 0] ** 2 if "features" in parameters else X[:, 2]
+    monkeypatch.setattr("rankwise.screening.selector._MOST_CANDIDATES", 20)
+    if "subsets" in words or "columns" in words or "layer" in words:  # refused before anything is screened
+        monkeypatch.setattr("rankwise.screening.selector.screen", None)
+    with pytest.raises(ValueError, match=words):
+        ConcordanceSelector(**parameters).fit(X, y)
 
 
 def test_catalysis(benchmark_data):

@@ -7,22 +7,30 @@ import numpy as np
 from rankwise._arguments import check_numbers
 from rankwise._typing import ArrayLike, FloatArray
 
+# Squares of numbers outside overflow or vanish.
+_NARROWEST, _WIDEST = 1e-140, 1e140
 
-def check_features(X: ArrayLike, n: int) -> tuple[FloatArray, bool]:
-    """Features as a finite matrix of ``n`` rows, and whether one feature was given alone, as a vector."""
-    values = check_numbers("X", X)
+
+def check_features(X: ArrayLike, n: int, *, keys: str = "float64") -> tuple[FloatArray, bool]:
+    """Features as a finite matrix of ``n`` rows, and whether one feature was given alone, as a vector.
+
+    With ``keys="float32"`` the matrix is rounded to 32 bits, without a copy of 64 bits in between.
+    """
+    if keys not in ("float64", "float32"):
+        raise ValueError(f"keys is {keys!r}; it is 'float64' or 'float32'")
+    values = check_numbers("X", X) if keys == "float64" else _rounded(X)
     alone = values.ndim == 1
     columns = values[:, None] if alone else values
     if columns.ndim != 2:
         raise ValueError(f"X has {values.ndim} dimensions; give a matrix with one column per feature, or one feature")
+    if not columns.shape[1]:
+        raise ValueError(f"X has shape {values.shape}, and so no columns; give one feature or more")
     if len(columns) != n:
         raise ValueError(f"X has {len(columns)} rows and y {n}; give one row per value of y")
     if not np.isfinite(columns).all():
         row, column = np.argwhere(~np.isfinite(columns))[0]
-        raise ValueError(
-            f"X[{row}, {column}] is {columns[row, column]}; screening needs finite values: leave out the row or the "
-            "column"
-        )
+        where = f"X[{row}, {column}] is {columns[row, column]}{'' if keys == 'float64' else ' in 32 bits'}"
+        raise ValueError(f"{where}; screening needs finite values: leave out the row or the column")
     return columns, alone
 
 
@@ -38,4 +46,15 @@ def check_target(y: ArrayLike, *, name: str = "y", at_least: int = 3) -> FloatAr
         raise ValueError(f"{name}[{row}] is {target[row]}; give finite values: leave the row out")
     if (target == target[0]).all():
         raise ValueError(f"{name} is constant, so that no feature can order it; check the column")
+    if np.abs(target).max() > _WIDEST or target.max() - target.min() < _NARROWEST:
+        raise ValueError(
+            f"{name} lies between {target.min():.3g} and {target.max():.3g}, where squares overflow or vanish; scale "
+            "it to common sizes first"
+        )
     return target
+
+
+def _rounded(X: ArrayLike) -> FloatArray:
+    with np.errstate(over="ignore"):  # what overflows is refused as infinite
+        array = X if isinstance(X, np.ndarray) and X.dtype.kind in "fiub" else check_numbers("X", X)
+        return array.astype(np.float32, copy=False)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from rankwise._arguments import check_numbers
 from rankwise._typing import ArrayLike, FloatArray
 from rankwise.screening._inputs import check_features, check_target
@@ -9,7 +11,13 @@ from rankwise.screening.scores import Target, score_columns
 
 
 def concordant_divergence(
-    X: ArrayLike, y: ArrayLike, normalize: bool = False, two_sided: bool = False, *, n_jobs: int | None = None
+    X: ArrayLike,
+    y: ArrayLike,
+    normalize: bool = False,
+    two_sided: bool = False,
+    *,
+    keys: Literal["float64", "float32"] = "float64",
+    n_jobs: int | None = None,
 ) -> float | FloatArray:
     r"""How far the target differs on pairs that a feature orders wrongly, per pair of rows.
 
@@ -32,6 +40,9 @@ def concordant_divergence(
     two_sided : bool, default=False
         The smaller of the divergences of the feature and of its negative, :math:`G (1 - |\Gamma|)`: right where a model
         will choose the sign itself.
+    keys : {"float64", "float32"}, default="float64"
+        To what the values of features are rounded before they are sorted. With "float32" an X of 32 bits is not copied
+        to 64; values that agree to some seven digits become ties, each of which counts half.
     n_jobs : int, optional
         Threads, for large X; the result is the same for every number.
 
@@ -59,7 +70,7 @@ def concordant_divergence(
     >>> concordant_divergence([9, 4, 1], [10, 20, 60], two_sided=True)
     0.0
     """
-    covariation, target, alone = _covariation(X, y, n_jobs)
+    covariation, target, alone = _covariation(X, y, n_jobs, keys)
     if two_sided:
         covariation = abs(covariation)
     # The sums of a feature and of y round apart: an order that agrees may end at -1e-17.
@@ -145,8 +156,10 @@ def ranking_gain(mean: ArrayLike, score: ArrayLike) -> float:
 # ---------------------------------------------------------------------------------------------------------------
 
 
-def _covariation(X: ArrayLike, y: ArrayLike, n_jobs: int | None) -> tuple[FloatArray, Target, bool]:
+def _covariation(
+    X: ArrayLike, y: ArrayLike, n_jobs: int | None, keys: str = "float64"
+) -> tuple[FloatArray, Target, bool]:
     wanted = check_target(y)
-    columns, alone = check_features(X, len(wanted))
+    columns, alone = check_features(X, len(wanted), keys=keys)
     target = Target.of(wanted)
     return score_columns(columns, target, n_jobs).covariation, target, alone

@@ -11,7 +11,8 @@ import numpy as np
 from rankwise._optional import require
 from rankwise._typing import FloatArray, IntArray
 from rankwise.screening import _jit
-from rankwise.screening.operators import ATOM, BY_CODE, FIRST_BINARY, IDENTITY, in_sympy, written
+from rankwise.screening.formulas import Formula, applied
+from rankwise.screening.operators import BY_CODE, FIRST_BINARY, IDENTITY, in_sympy
 
 
 class ExpressionTable:
@@ -58,13 +59,13 @@ class ExpressionTable:
         names = self.inputs if inputs is None else inputs
 
         @cache
-        def formula(row: int) -> tuple[str, int]:
+        def formula(row: int) -> Formula:
             if row < len(self.inputs):
-                return (names[row] if names[row].isidentifier() else f"[{names[row]}]"), ATOM
+                return Formula.of_name(names[row])
             left, right = formula(int(self.lefts[row])), formula(int(self.rights[row]))
-            return written(BY_CODE[int(self.codes[row])], left, right)
+            return applied(BY_CODE[int(self.codes[row])], left, right)
 
-        return [formula(int(row))[0] for row in rows]
+        return [formula(int(row)).text for row in rows]
 
     def to_sympy(self, rows: IntArray, caller: str) -> list[Any]:
         """Expressions of sympy, with the inputs as real symbols."""

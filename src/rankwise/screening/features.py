@@ -121,10 +121,7 @@ class SymbolicFeatures(TransformerMixin, BaseEstimator):
         for layer in range(len(self.architecture)):
             pool.grow(layer)
         if not len(pool.members):
-            raise ValueError(
-                f"no expression of {self.architecture!r} is finite and not constant on X; take other operators, or "
-                "leave out rows with zeros or negative values, which some cannot take"
-            )
+            raise ValueError(nothing_usable(self.architecture))
         self.table_, self._rows = pool.table, pool.members
         self.complexity_ = self.table_.complexity[self._rows]
         return self
@@ -173,7 +170,7 @@ class SymbolicFeatures(TransformerMixin, BaseEstimator):
         return self.table_.to_sympy(self._rows, "SymbolicFeatures.to_sympy")
 
     def count(self, n_inputs: int) -> list[int]:
-        """Most expressions that each layer can have, known before anything is generated.
+        """Most expressions that each layer can make, known before anything is generated.
 
         Parameters
         ----------
@@ -194,12 +191,12 @@ class SymbolicFeatures(TransformerMixin, BaseEstimator):
 
     def start(self, X: FloatArray, names: Sequence[str] | None) -> Pool:
         """A pool of the inputs alone, to which layers can be added."""
-        self._validate_params()
         if names is None:
             names = [f"x{i}" for i in range(X.shape[1])]
         return Pool(X, names, self._grammar(), self.units, self.max_bytes)
 
     def _grammar(self) -> Grammar:
+        self._validate_params()
         return Grammar.checked(self.architecture, self.unary, self.binary, self.pool)
 
 
@@ -216,3 +213,11 @@ def check_input_names(estimator: Any, input_features: ArrayLike | None) -> list[
             f"{len(names)}"
         )
     return names
+
+
+def nothing_usable(architecture: str) -> str:
+    """What to say where no expression is left."""
+    return (
+        f"no expression of {architecture!r} is finite and not constant on X; take other operators, or leave out rows "
+        "with zeros or negative values, which some cannot take"
+    )

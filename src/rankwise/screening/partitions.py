@@ -162,7 +162,7 @@ def principal_decision_ratio(
     >>> principal_decision_ratio([(v - 0.5) ** 2 for v in x], x, y)
     3.467...
     """
-    cuts = (None, None) if thresholds is None else thresholds
+    cuts = [None, None] if thresholds is None else _two_thresholds(thresholds)
     loss = [_loss_at(name, z, y, cut) for name, z, cut in zip(("z1", "z2"), (z1, z2), cuts, strict=True)]
     with np.errstate(over="ignore"):
         return float(loss[1] - loss[0]) if log else float(np.exp(loss[1] - loss[0]))
@@ -230,8 +230,15 @@ def _loss_at(name: str, z: ArrayLike, y: ArrayLike, threshold: float | None) -> 
         return float(splits.loss.min())
     place = int(np.searchsorted(splits.threshold, threshold, side="right")) - 1
     if place < 0 or threshold >= np.max(z):
-        raise ValueError(f"the threshold {threshold} leaves no values of {name} on one side; take one within its range")
+        raise ValueError(f"the threshold {threshold:g} leaves one side of {name} empty; take one within its range")
     return float(splits.loss[place])
+
+
+def _two_thresholds(thresholds: ArrayLike) -> list[float]:
+    cuts = check_numbers("thresholds", thresholds)
+    if cuts.shape != (2,) or np.isnan(cuts).any():
+        raise ValueError(f"thresholds is {thresholds}; give two numbers, where z1 and where z2 is split")
+    return [float(cut) for cut in cuts]
 
 
 def _one_feature(name: str, z: ArrayLike) -> FloatArray:

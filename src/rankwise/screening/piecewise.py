@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -15,10 +16,12 @@ Transform = Callable[[FloatArray], ArrayLike] | tuple[ArrayLike, ArrayLike]
 
 # How much of an unbounded distribution may lie outside the range that is looked at.
 _TAIL = 1e-9
+# Rounding of one value, relatively.
+_ROUNDING = 4 * float(np.finfo(float).eps)
 
 
 def monotone_intervals(f: Transform, lower: float, upper: float, *, n_grid: int = 2001) -> FloatArray:
-    """Ends of the intervals on which a transform is monotone.
+    """Ends of the intervals on which a transform is monotone: nowhere rises and falls within one.
 
     Parameters
     ----------
@@ -27,13 +30,18 @@ def monotone_intervals(f: Transform, lower: float, upper: float, *, n_grid: int 
     lower, upper : float
         The range.
     n_grid : int, default=2001
-        Points at which a function is looked at; turns are then located to about nine digits. Two turns between
+        Points at which a function is looked at; turns are then located to about eight digits. Two turns between
         neighbouring points are not seen.
 
     Returns
     -------
     ndarray of shape (n_intervals + 1,)
         ``lower``, the turns, ``upper``.
+
+    Notes
+    -----
+    Where a transform stays level it goes on as before; a turn on a plateau is put at its far end. What differs no more
+    than the values at neighbouring floating-point numbers is level: rounding makes no turns.
 
     References
     ----------
@@ -57,10 +65,10 @@ def monotone_intervals(f: Transform, lower: float, upper: float, *, n_grid: int 
     if not np.isfinite(values).all():
         place = grid[np.flatnonzero(~np.isfinite(values))[0]]
         raise ValueError(f"the transform is not finite at x = {place:.6g}; choose a range on which it is")
-    direction = np.sign(np.diff(values))
-    turns = np.flatnonzero(direction[1:] != direction[:-1]) + 1
+    noise = _ROUNDING * np.abs(values) if knots is not None else _noise(function, grid, values)
+    turns = _turns(values, noise)
     exact = [grid[turn] if knots is not None else _turn(function, grid, values, int(turn)) for turn in turns]
-    return np.array([lower, *exact, upper])
+    return np.array([lower, *exact, upper], dtype=np.float64)
 
 
 def preference_probability(
@@ -105,6 +113,8 @@ def preference_probability(
     >>> preference_probability(lambda x: x + 1.2, lambda x: 4 * x - 4 * x**2, 1.5, uniform())
     0.5
     """
+    if not isinstance(C, Real) or np.isnan(C):
+        raise ValueError(f"C is {C!r}; give the number where both transforms are split")
     lower, upper, below = _law(x_or_distribution)
     ends = np.unique(np.concatenate([monotone_intervals(f, lower, upper, n_grid=n_grid) for f in (f1, f2)]))
     # Turns that both share are found twice, with other last digits.
@@ -165,12 +175,40 @@ def _law(x: Any) -> tuple[float, float, Callable[[FloatArray], FloatArray]]:
     return float(values[0]), float(values[-1]), below
 
 
+def _noise(function: Callable[[FloatArray], FloatArray], grid: FloatArray, values: FloatArray) -> FloatArray:
+    """How much values differ by rounding alone: as they do between neighbouring floating-point numbers."""
+    from scipy.ndimage import maximum_filter1d
+
+    steps = np.arange(-4, 5)[:, None] * np.spacing(grid)
+    nearby = np.array([function(x) for x in np.clip(grid + steps, grid[0], grid[-1])])
+    # The median, so that a jump is not taken for noise; of neighbours the most, since chance makes some agree.
+    difference = np.median(np.abs(np.diff(nearby, axis=0)), axis=0)
+    return 8 * maximum_filter1d(difference, size=21) + _ROUNDING * np.abs(values)
+
+
+def _turns(values: FloatArray, noise: FloatArray) -> list[int]:
+    """Places after which the values go the other way, by more than noise from the furthest place so far."""
+    turns: list[int] = []
+    direction, furthest = 0, 0
+    for place in range(1, len(values)):
+        step = values[place] - values[furthest]
+        level = abs(step) <= noise[place] + noise[furthest]
+        if not level and step * direction < 0:
+            turns.append(furthest)
+        if not level:
+            direction = 1 if step > 0 else -1
+        # On a plateau the last place counts, unless it is the first of all, from which slow ways are measured.
+        if not level or (direction and step * direction >= 0):
+            furthest = place
+    return turns
+
+
 def _turn(function: Callable[[FloatArray], FloatArray], grid: FloatArray, values: FloatArray, turn: int) -> float:
     """Where between the neighbours of a grid point the function is highest or lowest."""
     from scipy.optimize import minimize_scalar
 
     a, here, b = grid[turn - 1], grid[turn], grid[turn + 1]
-    side = values[turn] - values[turn - 1] or values[turn] - values[turn + 1]
+    side = max(values[turn] - values[turn - 1], values[turn] - values[turn + 1], key=abs)  # one may be noise
     sign = -1.0 if side > 0 else 1.0
     found = minimize_scalar(
         lambda x: float(sign * function(np.array([x]))[0]), bounds=(a, b), method="bounded", options={"xatol": 1e-12}

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
+from rankwise._progress import track
 from rankwise._typing import ArrayLike, FloatArray, IntArray
 from rankwise.screening import _jit
 from rankwise.screening.expressions import ExpressionTable
@@ -15,9 +17,12 @@ from rankwise.screening.units import check_units, may_apply, units_of
 
 #: operators and operands of expressions that are not in the table yet
 Candidates = tuple[IntArray, IntArray, IntArray]
-_BLOCK = 8192
+# Expressions of a block, and cells: about a tenth of a second of work, after which the clock is looked at.
+_BLOCK, _CELLS = 8192, 1 << 23
 # Values that agree to so many digits are those of the same function.
 _DIGITS = 1e9
+# The largest value of a row is so many times the middle one: its tail is heavy.
+_HEAVY = 1e3
 
 
 @dataclass(frozen=True)
@@ -45,14 +50,15 @@ class Grammar:
             check_operators("binary", binary, BINARY),
             pool == "cumulative",
         )
-        for letter, name in (("u", "unary"), ("b", "binary")):
-            if letter in architecture and not grammar.operators(letter):
+        for letter, name, operators in (("u", "unary", grammar.unary), ("b", "binary", grammar.binary)):
+            if letter in architecture and not operators:
                 raise ValueError(f"architecture {architecture!r} has a layer {letter!r}, but {name} has no operators")
         return grammar
 
     def operators(self, letter: str) -> list[Operator]:
-        """The operators of a layer."""
-        return self.unary if letter == "u" else self.binary
+        """The operators that make something new: a cumulative pool keeps its members without "id"."""
+        operators = self.unary if letter == "u" else self.binary
+        return [operator for operator in operators if not (self.cumulative and operator.code == IDENTITY)]
 
     def count(self, letter: str, n_members: int, *, both_signs: bool = True) -> int:
         """Most expressions that a layer can make of a pool."""
@@ -73,6 +79,10 @@ class Pool:
         Their values, as rows.
     members : ndarray of int
         Rows that the next layer works on: those of the last layer, or with cumulative pools all that are usable.
+    block : int
+        Number of expressions that are evaluated between two looks at the clock.
+    complete : bool
+        False if time ran out while a layer grew.
     """
 
     @np.errstate(all="ignore")  # uncompiled kernels would warn
@@ -84,26 +94,34 @@ class Pool:
         self.table = ExpressionTable(names)
         self.values = np.ascontiguousarray(X.T, dtype=np.float64)
         self.units = check_units(units, X.shape[1])
+        self.block = min(_BLOCK, max(1, _CELLS // len(X)))
+        self.complete = True
         self._projections = np.random.default_rng(0).standard_normal((2, len(X))) / len(X)
         self._row_of: dict[tuple[int, ...], int] = {}
-        inputs = np.arange(X.shape[1])
-        _, usable = _jit.evaluate_expressions(self.values, np.full_like(inputs, IDENTITY), inputs, inputs)
-        homes = [self._row_of.setdefault(key, row) for row, key in enumerate(self._keys(self.values))]
-        self.members = np.unique(np.array(homes, dtype=np.intp)[usable])
+        self.members = inputs = np.arange(X.shape[1])
+        if grammar.architecture:  # of columns that are only to be scored, copies and constants count too
+            _, usable = _jit.evaluate_expressions(self.values, np.full_like(inputs, IDENTITY), inputs, inputs)
+            homes = [self._row_of.setdefault(key, row) for row, key in enumerate(self.keys(self.values))]
+            self.members = np.unique(np.array(homes, dtype=np.intp)[usable])
 
     @np.errstate(all="ignore")  # uncompiled kernels would warn
-    def grow(self, layer: int) -> None:
-        """Add a layer."""
+    def grow(self, layer: int, deadline: float = np.inf) -> None:
+        """Add a layer; after the deadline no more than its first block."""
         letter = self.grammar.architecture[layer]
         self._refuse_if_too_large(layer, self.grammar.count(letter, len(self.members)))
         members = self.members.tolist() if self.grammar.cumulative else []
         values, added = [self.values], []
         n_rows = len(self.table)
-        for block in self.candidates(letter):
+        begun = False
+        for block in track(self.candidates(letter), "generating", self.n_blocks(letter)):
+            if begun and time.monotonic() > deadline:
+                self.complete = False
+                break
+            begun |= len(block[0]) > 0
             rows, usable = _jit.evaluate_expressions(self.values, *block)
             found = np.flatnonzero(usable)
             new = []
-            for place, key in zip(found, self._keys(rows[found]), strict=True):
+            for place, key in zip(found, self.keys(rows[found]), strict=True):
                 home = self._row_of.setdefault(key, n_rows)
                 members.append(home)
                 if home == n_rows:
@@ -121,21 +139,44 @@ class Pool:
 
     def as_candidates(self) -> Iterator[Candidates]:
         """The members themselves, block by block."""
-        for rows, _ in _operands(UNARY["id"], self.members, True):
+        for rows in self._parts(self.members, self.block):
             yield np.full_like(rows, IDENTITY), rows, rows
 
     def candidates(self, letter: str, *, both_signs: bool = True) -> Iterator[Candidates]:
         """Expressions that a layer makes of the members, block by block, without their values.
 
-        Without ``both_signs``, of a - b and b - a the first alone.
+        Without ``both_signs``, of a - b and b - a the first alone. Unary operators come one after the other for each
+        member, whose order is then known.
         """
-        for operator in self.grammar.operators(letter):
-            for lefts, rights in _operands(operator, self.members, both_signs):
-                codes = np.full(len(lefts), operator.code, dtype=np.intp)
-                if self.units is not None:
-                    sensible = may_apply(self.units, codes, lefts, rights)
-                    codes, lefts, rights = codes[sensible], lefts[sensible], rights[sensible]
+        for codes, lefts, rights in self._unary() if letter == "u" else self._binary(both_signs):
+            if self.units is None:
                 yield codes, lefts, rights
+            else:
+                sensible = may_apply(self.units, codes, lefts, rights)
+                yield codes[sensible], lefts[sensible], rights[sensible]
+
+    def n_blocks(self, letter: str, *, both_signs: bool = True) -> int:
+        """In how many blocks the candidates of a layer come."""
+        operators, n = self.grammar.operators(letter), len(self.members)
+        if letter == "u":
+            return -(-n // max(1, self.block // max(1, len(operators)))) if operators else 0
+        return sum(-(-_count(operator, n, both_signs) // self.block) for operator in operators)
+
+    def _unary(self) -> Iterator[Candidates]:
+        codes = np.array([operator.code for operator in self.grammar.operators("u")], dtype=np.intp)
+        if len(codes):
+            for rows in self._parts(self.members, max(1, self.block // len(codes))):
+                operands = np.repeat(rows, len(codes))
+                yield np.tile(codes, len(rows)), operands, operands
+
+    def _binary(self, both_signs: bool) -> Iterator[Candidates]:
+        for operator in self.grammar.operators("b"):
+            for lefts, rights in _pairs(operator, len(self.members), both_signs, self.block):
+                yield np.full(len(lefts), operator.code, dtype=np.intp), self.members[lefts], self.members[rights]
+
+    @staticmethod
+    def _parts(rows: np.ndarray, size: int) -> Iterator[np.ndarray]:
+        return (rows[start : start + size] for start in range(0, len(rows), size))
 
     def _refuse_if_too_large(self, layer: int, count: int) -> None:
         size = (len(self.table) + count) * self.values.shape[1] * 8
@@ -146,12 +187,25 @@ class Pool:
                 "give the features to ConcordanceSelector, which does not store it"
             )
 
-    def _keys(self, rows: FloatArray) -> list[tuple[int, ...]]:
+    def keys(self, rows: FloatArray) -> list[tuple[int, ...]]:
         """What rows with the same values share, whatever their last digits."""
-        largest = np.abs(rows).max(axis=1)
+        size = max(1, self.block // 8)  # a few copies of so many rows are made
+        return [key for part in self._parts(rows, size) for key in self._keys(part)]
+
+    def _keys(self, rows: FloatArray) -> list[tuple[int, ...]]:
+        size = np.abs(rows)
+        largest = size.max(axis=1)
+        heavy = largest > _HEAVY * np.partition(size, rows.shape[1] // 2, axis=1)[:, rows.shape[1] // 2]
         scale = np.where(largest > 0, largest, 1.0)
-        numbers = np.column_stack([(rows / scale[:, None]) @ self._projections.T, np.log(scale)])
-        return [tuple(key) for key in np.rint(numbers * _DIGITS).astype(np.int64).tolist()]
+        projected = (rows / scale[:, None]) @ self._projections.T
+        parts = [projected, np.zeros_like(projected), np.log(scale)]
+        if heavy.any():
+            # Beside a huge value others vanish; on the scale of the middle one, of those that are not 0, they count.
+            ordered = np.sort(size[heavy], axis=1)
+            middle = ordered[np.arange(len(ordered)), -1 - np.count_nonzero(ordered, axis=1) // 2]
+            middle = np.where(middle > 0, middle, 1.0)
+            parts[1][heavy] = np.arcsinh(rows[heavy] / middle[:, None]) @ self._projections.T
+        return [tuple(key) for key in np.rint(np.column_stack(parts) * _DIGITS).astype(np.int64).tolist()]
 
 
 # ---------------------------------------------------------------------------------------------------------------
@@ -162,31 +216,34 @@ def _count(operator: Operator, n: int, both_signs: bool = True) -> int:
         return n
     if operator.name in ("+", "*"):
         return n * (n + 1) // 2
-    halved = operator.name == "|-|" or (operator.name == "-" and not both_signs)
-    return n * (n - 1) // 2 if halved else n * (n - 1)
+    return n * (n - 1) // 2 if _halved(operator, both_signs) else n * (n - 1)
 
 
-def n_blocks(operators: list[Operator], n: int) -> int:
-    """In how many blocks the candidates of a layer come."""
-    step = max(1, _BLOCK // max(n, 1))
-    return sum(-(-n // (_BLOCK if operator.name in UNARY else step)) for operator in operators)
+def _partners(operator: Operator, n: int, both_signs: bool) -> IntArray:
+    """With how many members each is paired: with itself and all after it, with all after it, or with all others."""
+    after = np.arange(n - 1, -1, -1)
+    if operator.name in ("+", "*"):
+        return after + 1
+    return after if _halved(operator, both_signs) else np.full(n, n - 1)
 
 
-def _operands(operator: Operator, members: IntArray, both_signs: bool) -> Iterator[tuple[IntArray, IntArray]]:
-    n = len(members)
-    if operator.name in UNARY:
-        for start in range(0, n, _BLOCK):
-            yield members[start : start + _BLOCK], members[start : start + _BLOCK]
-        return
-    step = max(1, _BLOCK // max(n, 1))
-    columns = np.arange(n)
-    for start in range(0, n, step):
-        rows = np.arange(start, min(start + step, n))[:, None]
+def _halved(operator: Operator, both_signs: bool) -> bool:
+    return operator.name == "|-|" or (operator.name == "-" and not both_signs)
+
+
+def _pairs(operator: Operator, n: int, both_signs: bool, size: int) -> Iterator[tuple[IntArray, IntArray]]:
+    """Places of operands among the members, so many at once: numbers of pairs, turned into pairs."""
+    partners = _partners(operator, n, both_signs)
+    ends = np.cumsum(partners)
+    total = _count(operator, n, both_signs)
+    for start in range(0, total, size):
+        number = np.arange(start, min(start + size, total))
+        left = np.searchsorted(ends, number, side="right")
+        right = number - (ends - partners)[left]
         if operator.name in ("+", "*"):
-            wanted = columns >= rows
-        elif operator.name == "|-|" or (operator.name == "-" and not both_signs):
-            wanted = columns > rows
+            right += left
+        elif _halved(operator, both_signs):
+            right += left + 1
         else:
-            wanted = columns != rows
-        left, right = np.nonzero(wanted)
-        yield members[left + start], members[right]
+            right += right >= left
+        yield left, right

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from rankwise._arguments import check_numbers
 from rankwise._typing import ArrayLike, FloatArray, IntArray
 from rankwise.screening._inputs import check_features
 from rankwise.screening.scores import Target, score_columns
@@ -33,7 +34,10 @@ def rank_classes(X: ArrayLike, *, n_jobs: int | None = None) -> IntArray:
     >>> rank_classes([[1, 1, -1, 5], [2, 8, -8, 7], [3, 27, -27, 6]])
     array([0, 0, 0, 1])
     """
-    columns, _ = check_features(X, len(np.asarray(X)))
+    values = check_numbers("X", X)
+    if not values.size:
+        raise ValueError(f"X has shape {values.shape}, and so no values; give one row and one feature or more")
+    columns, _ = check_features(values, len(np.atleast_1d(values)))
     # The target plays no part in fingerprints.
     scores = score_columns(columns, Target.of(np.arange(len(columns), dtype=np.float64)), n_jobs)
     _, first, inverse = np.unique(scores.fingerprint, return_index=True, return_inverse=True)

@@ -33,7 +33,8 @@ class Target:
         """Centre first: far from 0 the sums would lose digits."""
         centred = y - y.mean()
         weights = np.random.default_rng(_SEED).integers(-(2**63), 2**63 - 1, len(y), dtype=np.int64)
-        return cls(centred, weights, float(_jit.score_rows(centred[None], centred, weights)[0][0]))
+        space = np.empty(len(y), dtype=np.int64)
+        return cls(centred, weights, float(_jit.score_rows(centred[None], space, centred, weights)[0][0]))
 
     @property
     def unit(self) -> float:
@@ -57,15 +58,16 @@ class Scores:
 
 
 def score_columns(X: FloatArray, target: Target, n_jobs: int | None = None) -> Scores:
-    """Scores of the columns of a finite matrix; the same for every number of threads."""
+    """Scores of the columns of a finite matrix, of 64 bits or of 32; the same for every number of threads."""
     from joblib import Parallel, delayed
 
     step = max(1, _BLOCK_CELLS // len(X))
 
     @np.errstate(all="ignore")  # uncompiled kernels would warn
     def block(start: int) -> tuple[FloatArray, np.ndarray, FloatArray]:
-        rows = np.ascontiguousarray(X[:, start : start + step].T, dtype=np.float64)
-        return _jit.score_rows(rows, target.centred, target.weights)
+        rows = np.ascontiguousarray(X[:, start : start + step].T)
+        space = np.empty(len(X), dtype=np.int64 if X.dtype == np.float64 else np.int32)
+        return _jit.score_rows(rows, space, target.centred, target.weights)
 
     starts = range(0, X.shape[1], step)
     if len(starts) == 1:

@@ -12,12 +12,15 @@ import numpy as np
 from rankwise._sklearn import BaseEstimator, Interval
 from rankwise._typing import ArrayLike, BoolArray, FloatArray, IntArray
 from rankwise.screening._selectors import TargetSelectorMixin
-from rankwise.screening.features import SymbolicFeatures, check_input_names
+from rankwise.screening.features import SymbolicFeatures, check_input_names, nothing_usable
 from rankwise.screening.pools import Grammar, Pool
 from rankwise.screening.scores import Target
 from rankwise.screening.significance import benjamini_hochberg, tail_probability
 from rankwise.screening.streams import Screened, screen
-from rankwise.screening.subsets import SubsetModel, best_subset
+from rankwise.screening.subsets import SubsetModel, best_subset, refuse_too_many_subsets
+
+# Expressions that can be screened within about a day.
+_MOST_CANDIDATES = 10**10
 
 
 class ConcordanceSelector(TargetSelectorMixin, BaseEstimator):
@@ -44,9 +47,11 @@ class ConcordanceSelector(TargetSelectorMixin, BaseEstimator):
     n_terms : int, optional
         Fit a linear model of so many terms, in as many rounds: each round selects k features for what the best model of
         the terms so far leaves unexplained, and then the best subset of all of them is found. The terms of the last
-        model are the selected features.
+        model are the selected features. With ``alpha`` the rounds end where too few features are significant.
     time_limit : float, optional
-        Seconds; screening stops then, and a warning says how far it came.
+        Seconds; generating and screening stop then, and a warning says how far they came. Each layer has its first
+        block of expressions, about a tenth of a second of work, all the same. The search for the best subset is not cut
+        short. Last layers of more than :math:`10^{10}` expressions need a limit.
     n_jobs : int, optional
         Threads; the result is the same for every number.
 
@@ -134,19 +139,21 @@ class ConcordanceSelector(TargetSelectorMixin, BaseEstimator):
             The selector itself.
         """
         columns, target = self._check(X, y)
+        self._refuse_too_many_terms(columns.shape[1])
         deadline = np.inf if self.time_limit is None else time.monotonic() + self.time_limit
-        pool, letter = self._pool(columns)
+        pool, letter = self._pool(columns, deadline)
         rounds = _Rounds(self, pool, letter, deadline)
         rounds.run(target)
         self.table_, self.models_ = rounds.table(), rounds.models
         self.n_candidates_, self.n_usable_ = rounds.n_candidates, rounds.n_usable
-        self.complete_ = rounds.complete
+        self.complete_ = pool.complete and rounds.complete
         self._expressions = pool.table
         self._rows = rounds.rows if self.n_terms is None else rounds.rows[self.models_[-1].columns]
         if not self.complete_:
+            reached = "" if pool.complete else "while layers before the last were generated, and "
             warnings.warn(
-                f"the time limit of {self.time_limit} s was reached after {self.n_candidates_:,} candidates of a "
-                "round; the best of these are selected: raise time_limit or generate fewer expressions",
+                f"the time limit of {self.time_limit} s was reached {reached}after {self.n_candidates_:,} candidates "
+                "of a round; the best of these are selected: raise time_limit or generate fewer expressions",
                 stacklevel=2,
             )
         return self
@@ -212,7 +219,18 @@ class ConcordanceSelector(TargetSelectorMixin, BaseEstimator):
         used = self._expressions.needed(self._rows)
         return np.isin(np.arange(self.n_features_in_), used)
 
-    def _pool(self, X: FloatArray) -> tuple[Pool, str | None]:
+    def _refuse_too_many_terms(self, n_columns: int) -> None:
+        """Before the first round, not after the last."""
+        if self.n_terms is None:
+            return
+        if self.features is None and self.n_terms > n_columns:
+            raise ValueError(f"n_terms is {self.n_terms}, but X has {n_columns} columns; lower n_terms")
+        most = n_columns if self.features is None else sum(self.features.count(n_columns)) + n_columns
+        if self.k is not None:
+            most = min(most, self.k * self.n_terms)
+        refuse_too_many_subsets(most, self.n_terms, "lower k or n_terms")
+
+    def _pool(self, X: FloatArray, deadline: float) -> tuple[Pool, str | None]:
         """What is there to choose from, and the layer to be streamed."""
         names = getattr(self, "feature_names_in_", None)
         if self.features is not None:
@@ -221,12 +239,20 @@ class ConcordanceSelector(TargetSelectorMixin, BaseEstimator):
             pool = self.features.start(X, names)
             layers = len(pool.grammar.architecture)
             for layer in range(layers - 1):
-                pool.grow(layer)
+                pool.grow(layer, deadline)
+            self._refuse_endless_stream(pool)
             return pool, pool.grammar.architecture[-1]
         names = [f"x{i}" for i in range(X.shape[1])] if names is None else names
-        pool = Pool(X, names, Grammar("", [], [], cumulative=True), None, max_bytes=0)
-        pool.members = np.arange(X.shape[1])  # copies too: whether one stands for all is not the pool's business
-        return pool, None
+        return Pool(X, names, Grammar("", [], [], cumulative=True), None, max_bytes=0), None
+
+    def _refuse_endless_stream(self, pool: Pool) -> None:
+        grammar = pool.grammar
+        count = grammar.count(grammar.architecture[-1], len(pool.members), both_signs=not self.two_sided)
+        if count > _MOST_CANDIDATES and self.time_limit is None:
+            raise ValueError(
+                f"the last layer of {grammar.architecture!r} may have {count:.1e} expressions, which would take days; "
+                "take fewer operators, inputs or layers, or set time_limit to see the best of a part"
+            )
 
 
 # ---------------------------------------------------------------------------------------------------------------
@@ -238,6 +264,7 @@ class _Rounds:
     def __init__(self, selector: ConcordanceSelector, pool: Pool, letter: str | None, deadline: float) -> None:
         self.selector, self.pool, self.letter, self.deadline = selector, pool, letter, deadline
         self.rows: IntArray = np.empty(0, dtype=np.intp)
+        self.seen: set[tuple[int, ...]] = set()
         self.models: list[SubsetModel] = []
         self.parts: list[dict[str, np.ndarray]] = []
         self.n_candidates = self.n_usable = 0
@@ -248,19 +275,33 @@ class _Rounds:
         for number in range(1, (self.selector.n_terms or 1) + 1):
             target = Target.of(residual)
             found = self._screen(target)
-            values = np.concatenate([values, self._keep(found, target, number)])
             if self.selector.n_terms is None:
+                self._keep(found, target, number)
                 return
+            candidates = found.values(self.pool)
+            values = np.concatenate([values, candidates[self._keep(found, target, number, candidates)]])
             if len(values) < number:
-                raise ValueError(
-                    f"a model of {number} terms needs as many features, but only {len(values)} were selected; raise k "
-                    "or alpha, or lower n_terms"
-                )
+                self._refuse_too_few(len(values), number)
+                return
             model = best_subset(values.T, y, number)
             self.models.append(model)
             residual = y - model.intercept - model.coef @ values[model.columns]
             if model.rmse <= 1e-10 * y.std() or not self.complete:
                 return  # nothing is left to explain, or no time
+
+    def _refuse_too_few(self, n_found: int, number: int) -> None:
+        """A model may have fewer terms where no more are significant, or there was no time; else that is an error."""
+        alpha = self.selector.alpha
+        if alpha is not None and not self.models:
+            raise ValueError(
+                f"no feature has a corrected p-value of at most alpha = {alpha}, so that there is no model; raise "
+                "alpha, or leave it out to take the best k whatever their p-values"
+            )
+        if alpha is None and self.complete:
+            raise ValueError(
+                f"a model of {number} terms needs as many features, but only {n_found} different ones were selected in "
+                f"{number} rounds; raise k or lower n_terms"
+            )
 
     def table(self) -> dict[str, np.ndarray]:
         columns = {name: np.concatenate([part[name] for part in self.parts]) for name in self.parts[0]}
@@ -281,10 +322,22 @@ class _Rounds:
         )
         self.n_candidates, self.n_usable = found.n_candidates, found.n_usable
         self.complete &= found.complete
+        if not found.n_usable and not self.parts:
+            raise ValueError(self._why_none())
         return found
 
-    def _keep(self, found: Screened, target: Target, number: int) -> FloatArray:
-        """Enter what a round found, and what earlier rounds have not, into the table; return the values."""
+    def _why_none(self) -> str:
+        if not (self.complete and self.pool.complete):
+            return (
+                f"the time limit of {self.selector.time_limit} s was reached before an expression was found that is "
+                "finite and not constant; raise time_limit or generate fewer expressions"
+            )
+        if self.letter is None:
+            return "all columns of X are constant, so that none can order y; check the columns"
+        return nothing_usable(self.pool.grammar.architecture)
+
+    def _keep(self, found: Screened, target: Target, number: int, values: FloatArray | None = None) -> BoolArray:
+        """Enter what a round found, and what no earlier round had entered, into the table; return which."""
         selector = self.selector
         z = target.z(found.covariation, found.spread)
         pvalue = tail_probability(z, selector.two_sided)
@@ -292,10 +345,13 @@ class _Rounds:
         n_tests = len(pvalue) if selector.k is None or len(pvalue) < selector.k else found.n_usable
         adjusted = benjamini_hochberg(pvalue, n_tests)
         agreement = abs(found.covariation) if selector.two_sided else found.covariation
-        rows = self.pool.table.append(*found.candidates)
         good = np.ones(len(z), bool) if selector.alpha is None else adjusted <= selector.alpha
-        good &= ~np.isin(rows, self.rows)
-        self.rows = np.concatenate([self.rows, rows[good]])
+        if values is not None:
+            keys = self.pool.keys(values)
+            good &= np.array([key not in self.seen for key in keys], dtype=bool)
+            self.seen.update(key for key, entered in zip(keys, good, strict=True) if entered)
+        rows = self.pool.table.append(*(column[good] for column in found.candidates))
+        self.rows = np.concatenate([self.rows, rows])
         part = {
             "divergence": (target.covariation - agreement).clip(min=0.0) * target.unit,
             "z": z,
@@ -305,4 +361,4 @@ class _Rounds:
             "round": np.full(len(z), number),
         }
         self.parts.append({name: column[good] for name, column in part.items()})
-        return found.values(self.pool)[good]
+        return good

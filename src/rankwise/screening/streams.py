@@ -11,7 +11,7 @@ import numpy as np
 from rankwise._progress import track
 from rankwise._typing import BoolArray, FloatArray, IntArray
 from rankwise.screening import _jit
-from rankwise.screening.pools import Candidates, Pool, n_blocks
+from rankwise.screening.pools import Candidates, Pool
 from rankwise.screening.rank_classes import absolute_pearson, best_of_classes
 from rankwise.screening.scores import Target
 
@@ -68,14 +68,14 @@ def screen(
     """The k best expressions that a layer makes of a pool (of the pool itself, if no layer is named).
 
     Memory holds the pool, a block of scores and a few times k candidates, however many expressions there are. The
-    result does not depend on the number of threads.
+    result does not depend on the number of threads. However early the deadline, one block is screened.
     """
     clock = _Clock(deadline)
     blocks = clock.watch(_blocks(pool, letter, two_sided))
     best = _Best(pool, target, k, two_sided, dedupe)
-    operators = pool.grammar.operators(letter) if letter else []
-    total = n_blocks(operators, len(pool.members)) + -(-len(pool.members) // 8192)
-    for block, scores in track(_scored(blocks, pool, target, n_jobs), "screening", total):
+    n_blocks = -(-len(pool.members) // pool.block) if letter is None or pool.grammar.cumulative else 0
+    n_blocks += pool.n_blocks(letter, both_signs=not two_sided) if letter else 0
+    for block, scores in track(_scored(blocks, pool, target, n_jobs), "screening", n_blocks):
         best.add(block, scores)
     return best.finish(complete=not clock.ran_out)
 
@@ -90,10 +90,12 @@ class _Clock:
         self.deadline, self.ran_out = deadline, False
 
     def watch(self, blocks: Iterator[Candidates]) -> Iterator[Candidates]:
+        begun = False
         for block in blocks:
-            if time.monotonic() > self.deadline:
+            if begun and time.monotonic() > self.deadline:
                 self.ran_out = True
                 return
+            begun |= len(block[0]) > 0
             yield block
 
 

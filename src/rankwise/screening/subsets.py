@@ -42,7 +42,9 @@ class SubsetModel:
         text = f"{self.intercept:.4g}"
         for c, column in zip(self.coef, self.columns, strict=True):
             name = str(names[column])
-            text += f" {'-' if c < 0 else '+'} {abs(c):.4g}*{f'({name})' if ' ' in name else name}"
+            # 3*2*x and 3*-x would not read well.
+            whole = f"({name})" if " " in name or name[:1].isdigit() or name.startswith("-") else name
+            text += f" {'-' if c < 0 else '+'} {abs(c):.4g}*{whole}"
         return text
 
 
@@ -78,11 +80,11 @@ def best_subset(X: ArrayLike, y: ArrayLike, size: int) -> SubsetModel:
     check_whole_number("size", size, at_least=1)
     if size > columns.shape[1]:
         raise ValueError(f"size is {size}, but X has {columns.shape[1]} columns")
-    if comb(columns.shape[1], size) > _MOST_SUBSETS:
-        raise ValueError(
-            f"there are {comb(columns.shape[1], size):.1e} subsets of {size} of {columns.shape[1]} columns, too many "
-            "to try; give fewer columns or ask for fewer terms"
-        )
+    refuse_too_many_subsets(columns.shape[1], size, "give fewer columns or ask for fewer terms")
+    # Scaled first: squares of large values would overflow.
+    scale = np.abs(columns).max(axis=0)
+    scale[scale == 0] = 1.0
+    columns = columns / scale
     middle, level = columns.mean(axis=0), target.mean()
     centred = columns - middle
     length = np.sqrt((centred**2).sum(axis=0))
@@ -92,4 +94,13 @@ def best_subset(X: ArrayLike, y: ArrayLike, size: int) -> SubsetModel:
     coef = np.linalg.lstsq(unit[:, chosen], target - level, rcond=None)[0]
     residual = target - level - unit[:, chosen] @ coef
     coef = coef / length[chosen]
-    return SubsetModel(chosen, coef, float(level - middle[chosen] @ coef), float(np.sqrt((residual**2).mean())))
+    intercept, rmse = float(level - middle[chosen] @ coef), float(np.sqrt((residual**2).mean()))
+    return SubsetModel(chosen, coef / scale[chosen], intercept, rmse)
+
+
+def refuse_too_many_subsets(n_columns: int, size: int, cure: str) -> None:
+    """Refuse what would take more than about a minute."""
+    count = comb(n_columns, size)
+    if count > _MOST_SUBSETS:
+        about = f"10^{len(str(count)) - 1}"
+        raise ValueError(f"there are {about} subsets of {size} of {n_columns} columns, too many to try; {cure}")
