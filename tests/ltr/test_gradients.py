@@ -161,6 +161,34 @@ def test_without_noise_one_draw_is_the_plain_gradient():
     np.testing.assert_allclose(drawn, lambda_gradients(y, score), rtol=1e-12)
 
 
+@pytest.mark.parametrize("weight", WEIGHTS)
+@pytest.mark.parametrize("options", [{"k": 1}, {"k": 2, "truncation": 3, "gap_norm": True}])
+def test_sampled_pairs_average_to_all_pairs(weight, options):
+    # Equal scores, averaged where they can be; many draws of one partner.
+    rng = np.random.default_rng(5)
+    tied = weight in AVERAGED
+    y, qid = np.array([0.0, 2, 1, 0, 3, 0, 0, 1]), np.array([0, 0, 0, 0, 0, 1, 1, 1])
+    score = np.array([0.0, 0.0, 0.5, 0.5, -1, 1, 1, 1]) if tied else np.array([0.0, 0.1, 0.5, 0.6, -1, 1, 1.1, 1.2])
+    wanted = np.array(lambda_gradients(y, score, qid, weight=weight, **options))
+    draws = np.array(
+        [lambda_gradients(y, score, qid, weight=weight, n_pairs=1, random_state=rng, **options) for _ in range(1000)]
+    )
+    error = draws.std(axis=0) / np.sqrt(len(draws))
+    np.testing.assert_array_less(abs(draws.mean(axis=0) - wanted), 4.5 * error + 1e-12)
+    assert draws.std() > 0
+
+
+def test_many_sampled_pairs_are_nearly_all_pairs_and_follow_the_seed():
+    rng = np.random.default_rng(6)
+    y, score = rng.integers(0, 4, 12), rng.normal(size=12)
+    for scores in (score, 1000 * score):
+        many = lambda_gradients(y, scores, n_pairs=20_000, query_norm=True, random_state=0)
+        np.testing.assert_allclose(many, lambda_gradients(y, scores, query_norm=True), atol=0.02)
+    first, again, other = (lambda_gradients(y, score, n_pairs=2, random_state=seed)[0] for seed in (1, 1, 2))
+    np.testing.assert_array_equal(first, again)
+    assert not np.array_equal(first, other)
+
+
 def test_normalisation_by_gap_and_query():
     grades, scores = np.array([0.0, 2, 1, 0, 1]), np.array([0.0, 1, 1.5, -0.5, -2])
     weights = naive.weight_matrix("ndcg", grades, scores) / (0.01 + abs(scores[:, None] - scores[None, :]))
@@ -204,6 +232,7 @@ def test_given_pairs():
         ({"truncation": 0}, "truncation is 0"),
         ({"sigma": 0}, "sigma is 0"),
         ({"n_draws": -1}, "n_draws is -1"),
+        ({"n_pairs": 0}, "n_pairs is 0"),
         ({"y": [0, -1, 1]}, "gains of 0 or more"),
         ({"sample_weight": [1, 2]}, "sample_weight has shape"),
     ],

@@ -174,6 +174,13 @@ def test_history_is_that_of_training_where_nothing_is_held_out(data):
     assert ranker.history_["training"][-1] == pytest.approx(ranker.score(*data), abs=1e-9)
 
 
+@pytest.mark.parametrize(("at", "gain"), [(None, "exp"), (3, "linear"), (10, [0, 1, 2, 5, 9])])
+def test_the_metric_that_is_watched_is_the_score(data, at, gain):
+    X, y, qid = data
+    ranker = LambdaMART(3, at=at, gain=gain, random_state=0).fit(X, y, qid)
+    assert ranker.history_["training"][-1] == pytest.approx(ranker.score(X, y, qid), abs=1e-12)
+
+
 @pytest.mark.parametrize("options", [{}, {"n_draws": 2}])
 def test_warm_start_continues(data, options):
     whole = LambdaMART(12, random_state=0, **options).fit(*data)

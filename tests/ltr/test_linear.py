@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.linear_model import LogisticRegression
 
 from rankwise.aggregation import BradleyTerry
 from rankwise.datasets import make_retrieval
 from rankwise.ltr import LinearRanker
-from rankwise.ltr.flat_losses import LISTWISE, PAIRWISE, make_flat_loss
+from rankwise.ltr.flat import LISTWISE, PAIRWISE, make_flat_loss
 from rankwise.ltr.rows import QueryRows
 from rankwise.metrics import ndcg_score
 from tests.naive import ltr as naive
@@ -76,6 +78,34 @@ def test_losses_are_their_formulas_and_gradients_their_differences(name):
         step = 1e-5 * np.eye(13)[i]
         slope = (loss.value_and_gradient(score + step)[0] - loss.value_and_gradient(score - step)[0]) / 2e-5
         assert gradient[i] == pytest.approx(slope, abs=1e-6)
+
+
+@pytest.mark.parametrize("name", ["hinge", "squared"])
+@given(seed=st.integers(0, 10**6), n_grades=st.sampled_from([2, 3, 50]), spread=st.sampled_from([0.1, 1.0, 1000.0]))
+def test_sums_of_margins_are_those_of_listed_pairs(name, seed, n_grades, spread):
+    rng = np.random.default_rng(seed)
+    sizes = [1, 12, 7]
+    grade = rng.integers(0, n_grades, 20).astype(float)
+    grade[1:3] = 0, 1
+    score = np.round(spread * rng.normal(size=20), 1) + 5  # with equal ones
+    rows = QueryRows(np.zeros((20, 1)), grade, rng.random(20), np.append(0, np.cumsum(sizes)).astype(np.intp))
+    value, gradient = make_flat_loss(name, rows, "exp", 10, rng).value_and_gradient(score)
+    parts = [
+        naive.margin_loss(grade[a:b], score[a:b], rows.weight[a:b], name == "hinge")
+        for a, b in zip(rows.bounds[:-1], rows.bounds[1:], strict=True)
+    ]
+    assert value == pytest.approx(sum(part[0] for part in parts), rel=1e-9, abs=1e-9 * spread)
+    np.testing.assert_allclose(gradient, np.concatenate([part[1] for part in parts]), rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["hinge", "squared"])
+def test_one_query_of_many_documents_trains(name):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200_000, 5))
+    y = np.round(X @ [1.0, -0.5, 0, 0, 0.2] + rng.normal(size=200_000))  # some ten billion pairs
+    ranker = LinearRanker(name, C=100.0, random_state=0).fit(X, y)
+    np.testing.assert_allclose(ranker.coef_ / ranker.coef_[0], [1, -0.5, 0, 0, 0.2], atol=0.02)
 
 
 @pytest.mark.parametrize("name", LOSSES)

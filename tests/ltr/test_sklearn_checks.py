@@ -11,6 +11,7 @@ from rankwise.ltr import LambdaMART, LinearRanker
 RANKERS = [
     LambdaMART(3, min_samples_leaf=2, gain="linear", random_state=0),
     LambdaMART(3, min_samples_leaf=2, objective="regression", gain="linear", random_state=0),
+    LambdaMART(3, tree="level", gain="linear", random_state=0),
     LinearRanker(random_state=0),
     LinearRanker("listnet", random_state=0),
 ]

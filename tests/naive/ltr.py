@@ -102,3 +102,18 @@ def gradients(weights, score, sigma=1.0):
         bend[i] += sigma**2 * weights[i, j] * wrong * (1 - wrong)
         bend[j] += sigma**2 * weights[i, j] * wrong * (1 - wrong)
     return slope, bend
+
+
+def margin_loss(grades, score, weights, hinge):
+    """Mean over pairs of the squares of 1 - margin, pair by pair, and its gradient."""
+    value, gradient, n_pairs = 0.0, np.zeros(len(score)), 0
+    for i, j in product(range(len(score)), repeat=2):
+        if grades[i] > grades[j]:
+            n_pairs += 1
+            short = 1 - (score[i] - score[j])
+            if not hinge or short > 0:
+                weight = np.sqrt(weights[i] * weights[j])
+                value += weight * short**2
+                gradient[i] -= 2 * weight * short
+                gradient[j] += 2 * weight * short
+    return value / max(n_pairs, 1), gradient / max(n_pairs, 1)

@@ -153,7 +153,8 @@ def _kernels() -> None:
 
 def _screening() -> None:
     X, y = np.array([[1.0, 5.0], [2.0, 4.0], [3.0, 7.0], [5.0, 6.0]]), np.array([1.0, 2.0, 4.0, 3.0])
-    concordant_divergence(X, y)
+    for keys in ("float64", "float32"):
+        concordant_divergence(X, y, keys=keys)
     selector = ConcordanceSelector(k=2, features=SymbolicFeatures("ub"), n_terms=1).fit(X, y)
     selector.transform(X)
 
@@ -164,8 +165,10 @@ def _query_rankers() -> None:
     for weight in ("ndcg", "map"):
         lambda_gradients(y, score, qid, weight=weight)
         lambda_gradients(y, 1000 * score, qid, weight=weight)  # so far apart that powers of e overflow
-    LambdaMART(1, random_state=0).fit(X, y, qid)
-    for loss in ("logistic", "listmle"):
+    lambda_gradients(y, score, qid, n_pairs=1, random_state=0)
+    for tree in ("leaf", "level"):
+        LambdaMART(1, tree=tree, random_state=0).fit(X, y, qid).explain(X, 0, 1)
+    for loss in ("logistic", "hinge", "listmle"):
         LinearRanker(loss, random_state=0).fit(X, y, qid)
     LambdaMART(1, random_state=0).fit(X, pairs=[[0, 1]])
 

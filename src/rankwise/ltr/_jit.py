@@ -1,4 +1,4 @@
-"""Compiled loops over the pairs and lists of queries.
+"""Compiled loops over the pairs of queries.
 
 Rows of a query lie side by side: query ``q`` owns rows ``bounds[q]`` to ``bounds[q + 1]``. Each query is first gathered
 in the order of its ranking, so that all pairs of one document are a run through neighbouring memory: one pass writes
@@ -42,59 +42,54 @@ class Rows(NamedTuple):
     scale: np.ndarray
 
 
+class Ranked(NamedTuple):
+    """One query in the order of its ranking: its rows, what adds up for them, and room for the weights of pairs."""
+
+    order: np.ndarray
+    score: np.ndarray
+    power: np.ndarray
+    level: np.ndarray
+    worth: np.ndarray
+    root: np.ndarray
+    slope: np.ndarray
+    bend: np.ndarray
+    pair: np.ndarray
+    places: np.ndarray
+    block_end: np.ndarray
+    reach: int
+    is_wide: bool
+    by_gap: bool
+
+
 @summing_kernel
 def lambdas(rows, score, rank_by, discount, weighting, gradient, curvature):
     """Add the gradient and the second derivative of the weighted pairwise logistic loss to those given.
 
     Rows rank by ``rank_by``, ties as they lie; the loss is one of ``score``. ``discount`` is the worth of places.
     """
-    longest = 0
-    for q in range(len(rows.bounds) - 1):
-        longest = max(longest, rows.bounds[q + 1] - rows.bounds[q])
-    table = np.empty((12, longest))
-    block_end = np.empty(longest, dtype=np.intp)
+    table = np.empty((12, _longest(rows.bounds)))
     for q in range(len(rows.bounds) - 1):
         start, stop = rows.bounds[q], rows.bounds[q + 1]
         n = stop - start
         if rows.scale[q] == 0.0 or not _has_pairs(rows.level[start:stop]):
             continue
+        query = _ranked(rows, score, rank_by, start, stop, discount, weighting, table)
         # Slices that end with the query let the compiler see that no loop leaves them.
-        ranked, power, level, worth = table[0, :n], table[1, :n], table[2, :n], table[3, :n]
-        root, slope, bend, pair = table[4, :n], table[5, :n], table[6, :n], table[7, :n]
-        places = table[8:, :n]
-        order = np.argsort(-rank_by[start:stop], kind="mergesort")
-        for a in range(n):
-            row = start + order[a]
-            ranked[a] = score[row]
-            level[a] = rows.level[row]
-            worth[a] = rows.worth[row]
-            root[a] = rows.root_weight[row]
-            slope[a] = 0.0
-            bend[a] = 0.0
-        highest, lowest = ranked.max(), ranked.min()
-        is_wide = weighting.sigma * (highest - lowest) > _WIDEST
-        if not is_wide:
-            for a in range(n):
-                power[a] = np.exp(weighting.sigma * (ranked[a] - highest))
-        by_gap = weighting.by_gap and highest > lowest
-        reach = min(n, weighting.truncation)
-        if weighting.average_ties:
-            reach = _tied_places(weighting.code, rank_by, start, order, reach, discount, places, block_end)
-        else:
-            _places(weighting.code, level, worth, n, discount, places)
+        ranked, power, level, worth = query.score, query.power, query.level, query.worth
+        root, slope, bend, pair = query.root, query.slope, query.bend, query.pair
         total = 0.0
-        for a in range(reach):
+        for a in range(query.reach):
             below = a + 1
             if weighting.average_ties:
-                _tied_pair_weights(weighting.code, a, n, worth, places, block_end[a], pair)
+                _tied_pair_weights(weighting.code, a, below, n, worth, query.places, query.block_end[a], pair)
             elif weighting.code == PLACES:
                 _place_weights(worth[a], discount[a], worth[below:], discount[below:n], pair[below:])
             else:
-                _pair_weights(weighting.code, a, n, level, worth, discount, places, pair)
+                _pair_weights(weighting.code, a, below, n, query, discount)
             _weigh_rows(level[a], root[a], level[below:], root[below:], pair[below:])
-            if by_gap:
+            if query.by_gap:
                 _divide_by_gap(ranked[a], ranked[below:], pair[below:])
-            if is_wide:
+            if query.is_wide:
                 push, turn, pushes = _add_wide_pairs(
                     ranked[a],
                     level[a],
@@ -112,14 +107,106 @@ def lambdas(rows, score, rank_by, discount, weighting, gradient, curvature):
             slope[a] -= push
             bend[a] += turn
             total += pushes
-        factor = rows.scale[q]
-        if weighting.by_query and total > 0.0:
-            doubled = 2 * weighting.sigma * rows.scale[q] * total
-            factor *= np.log2(1 + doubled) / doubled
+        _scatter(query, start, rows.scale[q], total, weighting, gradient, curvature)
+
+
+@kernel
+def sampled_lambdas(rows, score, rank_by, discount, weighting, picks, gradient, curvature):
+    """The same from a sample of pairs: ``picks``, numbers between 0 and 1, choose the partners of each row.
+
+    A kernel of its own, with its own loop over single pairs: in one with `lambdas`, that would run half as fast again.
+    """
+    table = np.empty((12, _longest(rows.bounds)))
+    n_picks = picks.shape[1]
+    for q in range(len(rows.bounds) - 1):
+        start, stop = rows.bounds[q], rows.bounds[q + 1]
+        n = stop - start
+        if rows.scale[q] == 0.0 or not _has_pairs(rows.level[start:stop]):
+            continue
+        query = _ranked(rows, score, rank_by, start, stop, discount, weighting, table)
+        pair = query.pair
+        total = 0.0
+        for run in range(n * n_picks):
+            place = run // n_picks
+            other = int(picks[start + place, run % n_picks] * (n - 1))
+            other += 1 if other >= place else 0  # any row but the own one
+            a, b = min(place, other), max(place, other)
+            if a >= query.reach or query.level[a] == query.level[b]:
+                continue
+            if weighting.average_ties:
+                block_end = query.block_end[a]
+                _tied_pair_weights(weighting.code, a, b, b + 1, query.worth, query.places, block_end, pair)
+            elif weighting.code == PLACES:
+                pair[b] = abs(query.worth[a] - query.worth[b]) * (discount[a] - discount[b])
+            else:
+                _pair_weights(weighting.code, a, b, b + 1, query, discount)
+            weight = pair[b] * (query.root[a] * query.root[b])
+            if query.by_gap:
+                weight /= _LEAST_GAP + abs(query.score[a] - query.score[b])
+            sign = 1.0 if query.level[a] > query.level[b] else -1.0
+            gap = weighting.sigma * (query.score[a] - query.score[b]) * sign
+            tail = np.exp(-abs(gap))
+            push = weight * (tail if gap > 0 else 1.0) / (1.0 + tail)
+            turn = push * (1.0 if gap > 0 else tail) / (1.0 + tail)
+            query.slope[a] -= sign * push
+            query.slope[b] += sign * push
+            query.bend[a] += turn
+            query.bend[b] += turn
+            total += push
+        # A pair may be picked from either end: 2 n_picks / (n - 1) times, on the average.
+        _scatter(query, start, rows.scale[q] * (n - 1) / (2 * n_picks), total, weighting, gradient, curvature)
+
+
+@kernel
+def _longest(bounds):
+    longest = 0
+    for q in range(len(bounds) - 1):
+        longest = max(longest, bounds[q + 1] - bounds[q])
+    return longest
+
+
+@kernel
+def _ranked(rows, score, rank_by, start, stop, discount, weighting, table):
+    """Gather a query in the order of its ranking."""
+    n = stop - start
+    order = np.argsort(-rank_by[start:stop], kind="mergesort")
+    ranked, power, level, worth = table[0, :n], table[1, :n], table[2, :n], table[3, :n]
+    root, slope, bend, places = table[4, :n], table[5, :n], table[6, :n], table[8:, :n]
+    for a in range(n):
+        row = start + order[a]
+        ranked[a] = score[row]
+        level[a] = rows.level[row]
+        worth[a] = rows.worth[row]
+        root[a] = rows.root_weight[row]
+        slope[a] = 0.0
+        bend[a] = 0.0
+    highest, lowest = ranked.max(), ranked.min()
+    is_wide = weighting.sigma * (highest - lowest) > _WIDEST
+    if not is_wide:
         for a in range(n):
-            row = start + order[a]
-            gradient[row] += weighting.sigma * factor * slope[a]
-            curvature[row] += weighting.sigma**2 * factor * bend[a]
+            power[a] = np.exp(weighting.sigma * (ranked[a] - highest))
+    reach = min(n, weighting.truncation)
+    block_end = np.empty(n if weighting.average_ties else 0, dtype=np.intp)
+    if weighting.average_ties:
+        reach = _tied_places(weighting.code, rank_by, start, order, reach, discount, places, block_end)
+    else:
+        _places(weighting.code, level, worth, n, discount, places)
+    by_gap = weighting.by_gap and highest > lowest
+    return Ranked(
+        order, ranked, power, level, worth, root, slope, bend, table[7, :n], places, block_end, reach, is_wide, by_gap
+    )
+
+
+@kernel
+def _scatter(query, start, factor, total, weighting, gradient, curvature):
+    """Add what has added up for the rows of a query to the gradients; ``total`` is the sum of all pushes."""
+    if weighting.by_query and total > 0.0:
+        doubled = 2 * weighting.sigma * factor * total
+        factor *= np.log2(1 + doubled) / doubled
+    for a in range(len(query.order)):
+        row = start + query.order[a]
+        gradient[row] += weighting.sigma * factor * query.slope[a]
+        curvature[row] += weighting.sigma**2 * factor * query.bend[a]
 
 
 @summing_kernel
@@ -205,25 +292,25 @@ def _place_weights(worth, discount, worths, discounts, pair):
 
 
 @kernel
-def _pair_weights(code, a, n, level, worth, discount, places, pair):
-    """Write what exchanging place a with each place below it changes; places count from 0."""
-    upper, lower = places[0], places[1]
+def _pair_weights(code, a, first, stop, query, discount):
+    """Write what exchanging place a with each of the places below changes; places count from 0."""
+    level, worth, pair, upper, lower = query.level, query.worth, query.pair, query.places[0], query.places[1]
     if code == DISTANCE:
-        for b in range(a + 1, n):
+        for b in range(first, stop):
             pair[b] = abs(worth[a] - worth[b]) * (discount[b - a - 1] - discount[b - a])
     elif code == PRECISION_SUM:
-        for b in range(a + 1, n):
+        for b in range(first, stop):
             pair[b] = upper[a] - lower[b]
     elif code == FIRST_HIT:
-        for b in range(a + 1, n):
+        for b in range(first, stop):
             pair[b] = max(upper[a] - lower[b], 0.0) if level[a] > 0 else upper[a]
     elif code == CASCADE:
-        for b in range(a + 1, n):
+        for b in range(first, stop):
             ratio = (1 - worth[b]) / (1 - worth[a])
             change = upper[a] * (worth[b] - worth[a]) * discount[a] + (lower[b - 1] - lower[a]) * (ratio - 1)
             pair[b] = abs(change + upper[b] * (ratio * worth[a] - worth[b]) * discount[b])
     else:
-        for b in range(a + 1, n):
+        for b in range(first, stop):
             pair[b] = 1.0
 
 
@@ -264,15 +351,15 @@ def _places(code, level, worth, n, discount, places):
 
 
 @kernel
-def _tied_pair_weights(code, a, n, worth, places, block_end, pair):
+def _tied_pair_weights(code, a, first, stop, worth, places, block_end, pair):
     """The mean of `_pair_weights` over all orders of equal scores; pairs beyond the truncation weigh nothing."""
     upper, lower, share, within = places[0], places[1], places[2], places[3]
-    for b in range(a + 1, block_end):
+    for b in range(first, min(stop, block_end)):
         pair[b] = within[a]
-    for b in range(block_end, n):
+    for b in range(max(first, block_end), stop):
         pair[b] = upper[a] - share[a] * lower[b]
     if code == PLACES:
-        for b in range(a + 1, n):
+        for b in range(first, stop):
             pair[b] *= abs(worth[a] - worth[b])
 
 
@@ -308,63 +395,3 @@ def _tied_places(code, rank_by, start, order, reach, discount, places, block_end
             block_end[a] = end
         begin = end
     return last
-
-
-# -- lists ------------------------------------------------------------------------------------------------------------
-
-
-@kernel
-def count_pairs(level, bounds):
-    """Number of pairs of different levels in each query."""
-    counts = np.zeros(len(bounds) - 1, dtype=np.intp)
-    for q in range(len(counts)):
-        ordered = np.sort(level[bounds[q] : bounds[q + 1]])
-        n, same = len(ordered), 0
-        begin = 0
-        for i in range(1, n + 1):
-            if i == n or ordered[i] != ordered[begin]:
-                same += (i - begin) * (i - begin - 1) // 2
-                begin = i
-        counts[q] = n * (n - 1) // 2 - same
-    return counts
-
-
-@kernel
-def list_pairs(level, bounds, n_pairs):
-    """All pairs of rows of different levels within queries: the higher row, and the other."""
-    winners, losers = np.empty(n_pairs, dtype=np.intp), np.empty(n_pairs, dtype=np.intp)
-    at = 0
-    for q in range(len(bounds) - 1):
-        for i in range(bounds[q], bounds[q + 1]):
-            for j in range(i + 1, bounds[q + 1]):
-                if level[i] != level[j]:
-                    winners[at], losers[at] = (i, j) if level[i] > level[j] else (j, i)
-                    at += 1
-    return winners, losers
-
-
-@kernel
-def order_likelihood(score, bounds, factor, gradient):
-    """Minus the weighted log likelihood of the rows' own order in each query, added up; writes its gradient.
-
-    Place k of a query adds factor[k] * (log sum of exp(score) over rows k and below - score[k]).
-    """
-    total = 0.0
-    for q in range(len(bounds) - 1):
-        start, stop = bounds[q], bounds[q + 1]
-        # From below: the logarithm of the sum of powers so far.
-        rest = -np.inf
-        for k in range(stop - 1, start - 1, -1):
-            high, low = max(rest, score[k]), min(rest, score[k])
-            rest = high + np.log1p(np.exp(low - high))
-            total += factor[k] * (rest - score[k])
-            gradient[k] = rest  # kept for the way down
-        # From above: a row gets its share of the sum at every place down to its own.
-        log_sum = -np.inf
-        for k in range(start, stop):
-            if factor[k] > 0:
-                term = np.log(factor[k]) - gradient[k]
-                high, low = max(log_sum, term), min(log_sum, term)
-                log_sum = high + np.log1p(np.exp(low - high))
-            gradient[k] = np.exp(score[k] + log_sum) - factor[k]
-    return total

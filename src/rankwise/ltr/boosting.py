@@ -11,6 +11,7 @@ from rankwise._progress import track
 from rankwise._typing import FloatArray
 from rankwise.ltr.objectives import Objective
 from rankwise.ltr.rows import QueryRows
+from rankwise.ltr.watch import Watch, check_n_trees
 
 #: lightgbm.Booster, which is imported where it is used
 Booster: TypeAlias = Any
@@ -65,15 +66,23 @@ def boost(
     import lightgbm
 
     done = 0 if before is None else before.current_iteration()
-    if n_trees < done:
-        raise ValueError(f"n_estimators is {n_trees}, but warm_start keeps the {done} trees there are; give more")
-    watch = _Watch(evaluate, patience, list(history or []))
+    check_n_trees(n_trees, done)
+    watch = Watch(evaluate, patience, history or [])
     if n_trees == done:
-        return before, watch.best if patience else done, watch.history
+        return before, watch.n_used(done), watch.history
     tree: Any = track(range(done, n_trees), "boosting", n_trees - done)
 
     def gradients(score: FloatArray, _: Any) -> tuple[FloatArray, FloatArray]:
         return objective(score, np.random.default_rng([seed, next(tree)]))
+
+    def measure(score: FloatArray, _: Any) -> tuple[str, bool, bool]:
+        return "is_over", watch.is_over(score), True
+
+    def stop(environment: Any) -> None:
+        if environment.evaluation_result_list[0][2]:
+            from lightgbm.callback import EarlyStopException
+
+            raise EarlyStopException(watch.best - 1, environment.evaluation_result_list)
 
     parameters = {**_FIXED, **settings}
     training = lightgbm.Dataset(rows.X, rows.grade, categorical_feature=categorical, params=parameters)
@@ -83,41 +92,15 @@ def boost(
         training,
         num_boost_round=n_trees - done,
         valid_sets=[watched] if evaluate else None,
-        feval=watch.measure if evaluate else None,
+        feval=measure if evaluate else None,
         init_model=before,
-        callbacks=[watch] if evaluate else None,
+        callbacks=[stop] if evaluate else None,
     )
     tree.close()  # the bar ends with the training, early or not
-    return booster, watch.best if patience else booster.current_iteration(), watch.history
+    return booster, watch.n_used(booster.current_iteration()), watch.history
 
 
 # ---------------------------------------------------------------------------------------------------------------------
 
 # Sums in a fixed order: the same trees whatever the number of threads.
 _FIXED = {"verbosity": -1, "deterministic": True, "force_col_wise": True, "metric": "None", "feature_pre_filter": False}
-
-
-class _Watch:
-    """Keeps the metric after each tree, and stops when it has not improved for long."""
-
-    def __init__(self, evaluate: Any, patience: int | None, history: list[float]) -> None:
-        self.evaluate, self.patience, self.history = evaluate, patience, history
-
-    @property
-    def best(self) -> int:
-        """Number of trees of the highest metric."""
-        return int(np.argmax(self.history)) + 1
-
-    def measure(self, score: FloatArray, _: Any) -> tuple[str, float, bool]:
-        return "metric", self.evaluate(score), True
-
-    def __call__(self, environment: Any) -> None:
-        self.history.append(environment.evaluation_result_list[0][2])
-        if np.isnan(self.history[-1]):
-            raise ValueError(
-                "no query of the validation set has a relevant row, so early stopping has nothing to watch"
-            )
-        if self.patience and len(self.history) - self.best >= self.patience:
-            from lightgbm.callback import EarlyStopException
-
-            raise EarlyStopException(self.best - 1, environment.evaluation_result_list)

@@ -53,6 +53,7 @@ def lambda_gradients(
     query_norm: bool = False,
     n_draws: int = 0,
     noise: float = 1.0,
+    n_pairs: int | None = None,
     sample_weight: ArrayLike | None = None,
     random_state: RandomState = None,
 ) -> tuple[FloatArray, FloatArray]:
@@ -98,11 +99,15 @@ def lambda_gradients(
         Plackett-Luce model of the scores would show, in place of the single best one.
     noise : float, default=1.0
         Scale of that noise.
+    n_pairs : int, optional
+        Draw this many partners for each row, any other rows of its query, in place of all pairs: the cost is
+        O(n_pairs x rows). Pairs weigh so much more that the mean over draws is the gradient of all pairs (but for
+        ``query_norm``, which is no sum over pairs). Pairs beyond ``truncation`` are drawn in vain.
     sample_weight : array-like of shape (n_rows,), optional
         Weights of rows: a pair is multiplied by the geometric mean of the two, so that a weight that all rows of a
         query share is the weight of the query.
     random_state : int, Generator, RandomState or None, default=None
-        Where ties and noise come from.
+        Where ties, noise and partners come from.
 
     Returns
     -------
@@ -148,6 +153,7 @@ def lambda_gradients(
         query_norm=query_norm,
         n_draws=n_draws,
         noise=noise,
+        n_pairs=n_pairs,
     )
     gradient, curvature = np.empty(len(grade)), np.empty(len(grade))
     gradient[rows], curvature[rows] = loss(scores[rows], rng)
@@ -166,6 +172,7 @@ class PairwiseLoss:
     weighting: _jit.Weighting
     n_draws: int
     noise: float
+    n_pairs: int
 
     @classmethod
     def build(
@@ -184,6 +191,7 @@ class PairwiseLoss:
         query_norm: bool = False,
         n_draws: int = 0,
         noise: float = 1.0,
+        n_pairs: int | None = None,
     ) -> PairwiseLoss:
         """Work out once what does not depend on scores; arguments are those of `lambda_gradients`."""
         if weight not in _CODES:
@@ -206,7 +214,8 @@ class PairwiseLoss:
             by_query=bool(query_norm),
         )
         draws = check_whole_number("n_draws", n_draws, at_least=0)
-        return cls(rows, discount, weighting, draws, check_real_number("noise", noise))
+        partners = 0 if n_pairs is None else check_whole_number("n_pairs", n_pairs, at_least=1)
+        return cls(rows, discount, weighting, draws, check_real_number("noise", noise), partners)
 
     def __call__(self, score: FloatArray, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
         """Gradient and second derivative at the scores."""
@@ -216,7 +225,13 @@ class PairwiseLoss:
             if self.n_draws:
                 # The logarithm of an exponential variable is a Gumbel variable upside down.
                 rank_by = score - self.noise * np.log(rng.standard_exponential(len(score)))
-            _jit.lambdas(self.rows, score, rank_by, self.discount, self.weighting, gradient, curvature)
+            if self.n_pairs:
+                picks = rng.random((len(score), self.n_pairs))
+                _jit.sampled_lambdas(
+                    self.rows, score, rank_by, self.discount, self.weighting, picks, gradient, curvature
+                )
+            else:
+                _jit.lambdas(self.rows, score, rank_by, self.discount, self.weighting, gradient, curvature)
         if self.n_draws > 1:
             gradient /= self.n_draws
             curvature /= self.n_draws

@@ -1,4 +1,4 @@
-"""LambdaMART: boosted trees on lambda gradients, grown by LightGBM."""
+"""LambdaMART: boosted trees on lambda gradients, grown by LightGBM or level by level."""
 
 from __future__ import annotations
 
@@ -11,9 +11,12 @@ from rankwise._random import check_generator
 from rankwise._sklearn import BaseEstimator, Interval, StrOptions
 from rankwise._typing import ArrayLike, FloatArray, RandomState
 from rankwise.ltr.boosting import boost
-from rankwise.ltr.objectives import PAIRWISE, POINTWISE, make_objective
+from rankwise.ltr.levels import LevelTrees, boost_levels
+from rankwise.ltr.objectives import PAIRWISE, POINTWISE, Objective, make_objective
 from rankwise.ltr.ranker import METRIC_CONSTRAINTS, QueryRankerMixin, check_target
 from rankwise.ltr.rows import QueryRows
+from rankwise.ltr.settings import leaf_settings, level_settings, n_threads
+from rankwise.ltr.watch import ndcg_of
 from rankwise.metrics.judged import Gain
 from rankwise.trees.inputs import FeatureEncoder
 
@@ -25,8 +28,7 @@ class LambdaMART(QueryRankerMixin, BaseEstimator):
 
     *Definition.* Newton boosting: each tree is fitted to the gradient :math:`\lambda` and the second derivative
     :math:`\rho` of a weighted pairwise logistic loss at the scores so far (see `lambda_gradients`), and its leaves add
-    :math:`-\sum \lambda / (\sum \rho + l_2)`, times the learning rate, to the scores of their rows. LightGBM grows the
-    trees.
+    :math:`-\sum \lambda / (\sum \rho + l_2)`, times the learning rate, to the scores of their rows.
 
     Parameters
     ----------
@@ -35,7 +37,7 @@ class LambdaMART(QueryRankerMixin, BaseEstimator):
     learning_rate : float, default=0.05
         Share of the Newton step that each tree takes.
     num_leaves : int, default=31
-        Most leaves of a tree.
+        Most leaves of a tree of LightGBM.
     objective : {"lambdarank", "ranknet", "lambdaloss", "regression", "classification"}, default="lambdarank"
         What pairs weigh: the change of ``metric`` when the two are exchanged; all the same; the bound on NDCG of the
         LambdaLoss framework. Or what each row is fitted to: its grade by squared error, or its share of the highest
@@ -46,6 +48,10 @@ class LambdaMART(QueryRankerMixin, BaseEstimator):
         How many places count in `score` and early stopping; None is all.
     gain : {"exp", "linear"}, sequence, mapping or callable, default="exp"
         What a grade is worth in (N)DCG, see `rankwise.metrics.ndcg_score`.
+    tree : {"leaf", "level"}, default="leaf"
+        "leaf": LightGBM splits the leaf that gains most, again and again. "level": our own trees, of which every level
+        has one split for all leaves, the one with the largest sum of gains (Level-Splits; oblivious or symmetric
+        trees). They hold less, and overfit less.
     truncation : int or None, default=30
         Pairs count in training where one of the two stands among this many first places.
     normalize : bool, default=True
@@ -54,20 +60,25 @@ class LambdaMART(QueryRankerMixin, BaseEstimator):
         If positive, pair weights are means over this many rankings by scores with Gumbel noise.
     noise : float, default=1.0
         Scale of that noise.
+    n_pairs : int, optional
+        Draw this many partners for each row, anew for each tree, in place of all pairs; give ``truncation=None`` with
+        it. For long queries.
     max_depth : int, optional
-        Most levels of a tree.
+        Most levels of a tree; at most 12, and by default 4, where ``tree="level"``.
     min_samples_leaf : int, default=20
-        Fewest rows of a leaf.
-    l2 : float, default=0.0
-        Added to the second derivatives of a leaf.
+        Fewest rows of a leaf. Leaves of level trees may be small; ``l2`` shrinks what they say.
+    l2 : float, optional
+        Added to the second derivatives of a leaf; by default 0, and 1 where ``tree="level"``.
     subsample, colsample : float, default=1.0
         Shares of rows and features that each tree sees.
     max_bins : int, default=255
-        Most values that a feature is cut into.
+        Most values that a feature is cut into; more than 255 only where ``tree="leaf"``.
     categorical_features : array-like of int, str or bool, optional
         Columns that hold categories; by default those of a data frame that are categorical, text or Boolean.
+        Level trees refuse them.
     monotone_constraints : array-like of shape (n_features,), optional
         1 where a score must not fall as the feature rises, -1 where it must not rise, 0 where it may do as it likes.
+        Not for level trees.
     early_stopping : int, optional
         Stop when the metric on held-out queries has not improved for this many trees, and keep the best number.
     validation_fraction : float, default=0.1
@@ -81,7 +92,7 @@ class LambdaMART(QueryRankerMixin, BaseEstimator):
 
     Attributes
     ----------
-    booster_ : lightgbm.Booster
+    booster_ : lightgbm.Booster or LevelTrees
         The trees.
     n_estimators_ : int
         Number of trees that predict.
@@ -99,7 +110,8 @@ class LambdaMART(QueryRankerMixin, BaseEstimator):
     References
     ----------
     Wu, Burges, Svore and Gao (2010), Adapting boosting for information retrieval measures. Burges (2010), From RankNet
-    to LambdaRank to LambdaMART.
+    to LambdaRank to LambdaMART. Prokhorenkova et al. (2018), CatBoost: unbiased boosting with categorical features, for
+    boosting with level trees.
 
     Examples
     --------
@@ -117,13 +129,15 @@ class LambdaMART(QueryRankerMixin, BaseEstimator):
         "num_leaves": [Interval(Integral, 2, None, closed="left")],
         "objective": [StrOptions({*PAIRWISE, *POINTWISE})],
         **METRIC_CONSTRAINTS,
+        "tree": [StrOptions({"leaf", "level"})],
         "truncation": [None, Interval(Integral, 1, None, closed="left")],
         "normalize": ["boolean"],
         "n_draws": [Interval(Integral, 0, None, closed="left")],
         "noise": [Interval(Real, 0, None, closed="left")],
+        "n_pairs": [None, Interval(Integral, 1, None, closed="left")],
         "max_depth": [None, Interval(Integral, 1, None, closed="left")],
         "min_samples_leaf": [Interval(Integral, 1, None, closed="left")],
-        "l2": [Interval(Real, 0, None, closed="left")],
+        "l2": [None, Interval(Real, 0, None, closed="left")],
         "subsample": [Interval(Real, 0, 1, closed="right")],
         "colsample": [Interval(Real, 0, 1, closed="right")],
         "max_bins": [Interval(Integral, 2, 65535, closed="both")],
@@ -150,13 +164,15 @@ class LambdaMART(QueryRankerMixin, BaseEstimator):
         at: int | None = 10,
         gain: Gain = "exp",
         *,
+        tree: Literal["leaf", "level"] = "leaf",
         truncation: int | None = 30,
         normalize: bool = True,
         n_draws: int = 0,
         noise: float = 1.0,
+        n_pairs: int | None = None,
         max_depth: int | None = None,
         min_samples_leaf: int = 20,
-        l2: float = 0.0,
+        l2: float | None = None,
         subsample: float = 1.0,
         colsample: float = 1.0,
         max_bins: int = 255,
@@ -175,10 +191,12 @@ class LambdaMART(QueryRankerMixin, BaseEstimator):
         self.metric = metric
         self.at = at
         self.gain = gain
+        self.tree = tree
         self.truncation = truncation
         self.normalize = normalize
         self.n_draws = n_draws
         self.noise = noise
+        self.n_pairs = n_pairs
         self.max_depth = max_depth
         self.min_samples_leaf = min_samples_leaf
         self.l2 = l2
@@ -231,38 +249,18 @@ class LambdaMART(QueryRankerMixin, BaseEstimator):
         grades = check_target(self, y, required=pairs is None)
         rng = check_generator(self.random_state)
         seed = int(rng.integers(2**63))
-        before = self.booster_ if self.warm_start and hasattr(self, "booster_") else None
+        before = self._trees_before()
         self._encoder = self._encoder if before else FeatureEncoder(self.categorical_features)
         features = self._encoder.transform(self, X) if before else self._encoder.fit_transform(self, X)
         rows = QueryRows.build(features, grades, qid, sample_weight, pairs, pair_weight, seed=seed)
         self.n_queries_ = rows.n_queries
         rows, held_out = self._held_out(rows, eval_set, rng)
-        objective = make_objective(
-            self.objective,
-            rows,
-            self.metric,
-            gain=self.gain,
-            truncation=self.truncation,
-            gap_norm=self.normalize,
-            query_norm=self.normalize,
-            n_draws=self.n_draws,
-            noise=self.noise,
-        )
+        objective = self._objective(rows)
         watched = rows if held_out is None and rows.pairs is None else held_out
         history = list(next(iter(self.history_.values()), [])) if before else []
-        self.booster_, self.n_estimators_, history = boost(
-            rows,
-            held_out,
-            objective,
-            evaluate=None if watched is None else self._evaluator(watched),
-            n_trees=self.n_estimators,
-            patience=self.early_stopping,
-            settings=self._settings(seed),
-            categorical=np.flatnonzero(self._encoder.is_categorical).tolist(),
-            seed=seed,
-            before=before,
-            history=history,
-        )
+        options = {"evaluate": None if watched is None else self._evaluator(watched), "n_trees": self.n_estimators}
+        options |= {"patience": self.early_stopping, "seed": seed, "before": before, "history": history}
+        self.booster_, self.n_estimators_, history = self._boosted(rows, held_out, objective, options)
         self.history_ = {} if watched is None else {"training" if held_out is None else "validation": history}
         return self
 
@@ -279,7 +277,12 @@ class LambdaMART(QueryRankerMixin, BaseEstimator):
         ndarray of shape (n_rows,)
             Higher is better; only differences within a query mean something.
         """
-        return self._booster_output(X)
+        features = self._encoded(X)
+        if self._has_levels:
+            score = np.zeros(len(features))
+            self.booster_[: self.n_estimators_].add_to(score, np.ascontiguousarray(features.T))
+            return score
+        return self._booster_output(features)
 
     def explain(self, X: ArrayLike, i: int, j: int) -> FloatArray:
         """Why row i stands above row j, or below it: what each feature adds to the difference of their scores.
@@ -294,17 +297,24 @@ class LambdaMART(QueryRankerMixin, BaseEstimator):
         Returns
         -------
         ndarray of shape (n_features,)
-            Differences of Shapley values: positive where the feature speaks for i. They add up to the difference of
-            the scores of i and j.
+            Differences of Shapley values, exact for both kinds of trees: positive where the feature speaks for i. They
+            add up to the difference of the scores of i and j. A feature taken away leaves both sides of its splits,
+            weighed by their training rows.
         """
-        features = self._encoded(X)
-        contributions = self._booster_output(features[[i, j]], encoded=True, pred_contrib=True)
-        return np.asarray(contributions[0, :-1] - contributions[1, :-1])
+        features = self._encoded(X)[[i, j]]
+        if self._has_levels:
+            parts = self.booster_[: self.n_estimators_].contributions(np.ascontiguousarray(features.T))
+        else:
+            parts = self._booster_output(features, pred_contrib=True)[:, :-1]
+        return np.asarray(parts[0] - parts[1])
 
     @property
     def feature_importances_(self) -> FloatArray:
         """Share of each feature in the gain of all splits."""
-        gains = np.asarray(self.booster_.feature_importance("gain", iteration=self.n_estimators_), dtype=np.float64)
+        if self._has_levels:
+            gains = self.booster_[: self.n_estimators_].importances(self.n_features_in_)
+        else:
+            gains = np.asarray(self.booster_.feature_importance("gain", iteration=self.n_estimators_), dtype=np.float64)
         return gains / gains.sum() if gains.sum() > 0 else gains
 
     def _encoded(self, X: ArrayLike) -> FloatArray:
@@ -313,10 +323,44 @@ class LambdaMART(QueryRankerMixin, BaseEstimator):
         check_is_fitted(self)
         return self._encoder.transform(self, X)
 
-    def _booster_output(self, X: ArrayLike, *, encoded: bool = False, **options: Any) -> FloatArray:
-        features = X if encoded else self._encoded(X)
+    @property
+    def _has_levels(self) -> bool:
+        return isinstance(self.booster_, LevelTrees)
+
+    def _trees_before(self) -> Any:
+        """The trees that a warm start keeps."""
+        if not self.warm_start or not hasattr(self, "booster_"):
+            return None
+        if self._has_levels != (self.tree == "level"):
+            raise ValueError(
+                f"tree is {self.tree!r}, but warm_start keeps trees of the other kind; fit anew without it"
+            )
+        return self.booster_
+
+    def _objective(self, rows: QueryRows) -> Objective:
+        return make_objective(
+            self.objective,
+            rows,
+            self.metric,
+            gain=self.gain,
+            truncation=self.truncation,
+            gap_norm=self.normalize,
+            query_norm=self.normalize,
+            n_draws=self.n_draws,
+            noise=self.noise,
+            n_pairs=self.n_pairs,
+        )
+
+    def _boosted(self, rows: QueryRows, held_out: QueryRows | None, objective: Objective, options: Any) -> Any:
+        is_categorical = self._encoder.is_categorical
+        if self.tree == "level":
+            return boost_levels(rows, held_out, objective, settings=level_settings(self, is_categorical), **options)
+        settings, categorical = leaf_settings(self, options["seed"]), np.flatnonzero(is_categorical).tolist()
+        return boost(rows, held_out, objective, settings=settings, categorical=categorical, **options)
+
+    def _booster_output(self, features: FloatArray, **options: Any) -> FloatArray:
         return np.asarray(
-            self.booster_.predict(features, num_iteration=self.n_estimators_, num_threads=self._n_threads(), **options)
+            self.booster_.predict(features, num_iteration=self.n_estimators_, num_threads=n_threads(self), **options)
         )
 
     def _held_out(self, rows: QueryRows, eval_set: Any, rng: np.random.Generator) -> tuple[QueryRows, QueryRows | None]:
@@ -337,38 +381,14 @@ class LambdaMART(QueryRankerMixin, BaseEstimator):
         return QueryRows.build(features, check_target(self, eval_set[1]), eval_set[2])
 
     def _evaluator(self, rows: QueryRows) -> Any:
-        query = rows.query
+        if self.metric == "ndcg":
+            return ndcg_of(rows, self.at, self.gain)
+        query, metric = rows.query, self._metric_function()
 
         def evaluate(score: FloatArray) -> float:
-            return self._evaluate(rows.grade, score, query)
+            return float(metric(rows.grade, score, query))
 
         return evaluate
-
-    def _n_threads(self) -> int:
-        from joblib import effective_n_jobs
-
-        return int(effective_n_jobs(self.n_jobs))
-
-    def _settings(self, seed: int) -> dict[str, Any]:
-        settings = {
-            "learning_rate": self.learning_rate,
-            "num_leaves": self.num_leaves,
-            "max_depth": -1 if self.max_depth is None else self.max_depth,
-            "min_data_in_leaf": self.min_samples_leaf,
-            "lambda_l2": self.l2,
-            "bagging_fraction": self.subsample,
-            "bagging_freq": int(self.subsample < 1),
-            "feature_fraction": self.colsample,
-            "max_bin": self.max_bins,
-            "num_threads": self._n_threads(),
-            "seed": seed % 2**31,
-        }
-        if self.monotone_constraints is not None:
-            signs = np.asarray(self.monotone_constraints)
-            if signs.shape != (self.n_features_in_,) or not np.isin(signs, (-1, 0, 1)).all():
-                raise ValueError(f"monotone_constraints must be {self.n_features_in_} numbers, each -1, 0 or 1")
-            settings["monotone_constraints"] = signs.astype(int).tolist()
-        return settings
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

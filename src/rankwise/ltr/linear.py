@@ -10,7 +10,7 @@ import numpy as np
 from rankwise._random import check_generator
 from rankwise._sklearn import BaseEstimator, Interval, StrOptions
 from rankwise._typing import ArrayLike, FloatArray, RandomState
-from rankwise.ltr.flat_losses import LISTWISE, PAIRWISE, FlatLoss, make_flat_loss
+from rankwise.ltr.flat import LISTWISE, PAIRWISE, FlatLoss, make_flat_loss
 from rankwise.ltr.ranker import METRIC_CONSTRAINTS, QueryRankerMixin, check_target
 from rankwise.ltr.rows import QueryRows
 from rankwise.metrics.judged import Gain
@@ -42,7 +42,8 @@ class LinearRanker(QueryRankerMixin, BaseEstimator):
     standardize : bool, default=True
         Whether features are divided by their standard deviation first. ``coef_`` is for the features as they come.
     max_pairs : int, default=5_000_000
-        Pairs are drawn at random within queries where there are more.
+        "logistic" and "lambdarank" draw pairs at random within queries where there are more. "hinge" and "squared"
+        take all pairs, however many: sorting gives their sums in O(n log n), which no logistic loss allows exactly.
     tol : float, default=1e-6
         L-BFGS stops when no component of the gradient exceeds this times C and the number of queries.
     max_iter : int, default=500

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
+from functools import partial
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -120,9 +122,13 @@ class QueryRankerMixin(_Estimator):
     def _evaluate(
         self, y: ArrayLike, score: FloatArray, qid: ArrayLike | None, sample_weight: ArrayLike | None = None
     ) -> float:
+        return float(self._metric_function()(y, score, qid, sample_weight=sample_weight))
+
+    def _metric_function(self) -> Callable[..., Any]:
+        """The ranker's metric as a function of relevance, scores and queries."""
         options = {"gain": self.gain} if self.metric in ("ndcg", "dcg") else {}
         scorer = ranking_scorer(self.metric if self.at is None else f"{self.metric}@{self.at}", **options)
-        return float(scorer.function(y, score, qid, sample_weight=sample_weight, **scorer.options))
+        return partial(scorer.function, **scorer.options)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -132,7 +132,8 @@ def check_varied(rows: QueryRows) -> None:
 
 def _names(X: Any, grade: FloatArray, weight: FloatArray, seed: int) -> AnyArray:
     """A number for each row by what it holds, and not by where it stands."""
-    features = _sparse_names(X, seed) if hasattr(X, "indptr") else _hashed(_bits(X).T, len(X), seed)
+    # Column by column: a copy of all of X may not fit.
+    features = _sparse_names(X, seed) if hasattr(X, "indptr") else _hashed(map(_bits, X.T), len(X), seed)
     return _hashed((features, _bits(grade), _bits(weight)), len(grade), seed)
 
 

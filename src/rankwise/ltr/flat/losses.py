@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from rankwise._typing import FloatArray, IntArray
-from rankwise.ltr import _jit
+from rankwise.ltr.flat import _jit
 from rankwise.ltr.rows import QueryRows, check_varied
 from rankwise.metrics import _jit as _metrics_jit
 from rankwise.metrics.judged import Gain, gains_of, share
@@ -35,6 +35,8 @@ class FlatLoss:
 
 def make_flat_loss(name: str, rows: QueryRows, gain: Gain, max_pairs: int, rng: np.random.Generator) -> FlatLoss:
     """The loss of the name on these rows: a sum over queries, or over given comparisons."""
+    if name in ("hinge", "squared") and rows.pairs is None:
+        return _margins(name, rows)
     if name in PAIRWISE:
         return _pairwise(name, rows, gain, max_pairs, rng)
     weight = rows.weight[rows.bounds[:-1]]
@@ -46,6 +48,31 @@ def make_flat_loss(name: str, rows: QueryRows, gain: Gain, max_pairs: int, rng: 
 
 
 # ---------------------------------------------------------------------------------------------------------------------
+
+
+def _margins(name: str, rows: QueryRows) -> FlatLoss:
+    """Squares of margins: sums over sorted scores give all pairs at once, so none is listed or left out."""
+    check_varied(rows)
+    level, root = _levels(rows), np.sqrt(rows.weight)
+    counts = _jit.count_pairs(rows.grade, rows.bounds)
+    factor = np.divide(1.0, counts, out=np.zeros(len(counts)), where=counts > 0)
+
+    def value_and_gradient(score: FloatArray) -> tuple[float, FloatArray]:
+        gradient = np.empty(len(score))
+        value = _jit.margin_loss(score, level, root, rows.bounds, factor, name == "hinge", gradient)
+        return float(value), gradient
+
+    return FlatLoss(value_and_gradient)
+
+
+def _levels(rows: QueryRows) -> IntArray:
+    """Grades of each query, counted from 0."""
+    order = np.lexsort((rows.grade, rows.query))
+    grade, query = rows.grade[order], rows.query  # sorted by query, rows lie as before
+    steps = np.cumsum(np.append(False, (np.diff(grade) != 0) | (np.diff(query) != 0)))
+    level = np.empty(len(order), dtype=np.intp)
+    level[order] = steps - steps[rows.bounds[:-1]][query]
+    return level
 
 
 def _pairwise(name: str, rows: QueryRows, gain: Gain, max_pairs: int, rng: np.random.Generator) -> FlatLoss:

@@ -1,0 +1,249 @@
+"""Kernels of level trees: histograms, the one cut of a level, leaves, and what features contribute.
+
+The leaf of a row is a number whose bit d says on which side of the cut of level d it lies: cutting leaf ``l`` at level
+d leaves ``l`` on the left and makes ``l + 2**d`` on the right. Histograms are kept by feature, so that threads share
+the features, and every sum is made by one thread in the order of the rows. They hold running sums, so that what lies
+left of a cut is read off.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rankwise._numba import kernel
+
+# Rows that go through all trees together, so that their leaves and features stay at hand.
+_BLOCK = 512
+
+
+@kernel
+def sort_by_leaf(rows, leaf, wanted, slope, bend):
+    """Rows of wanted leaves, leaf by leaf, with their gradients; and where each leaf begins."""
+    starts = np.zeros(len(wanted) + 1, np.int64)
+    for row in rows:
+        if wanted[leaf[row]]:
+            starts[leaf[row] + 1] += 1
+    for at in range(len(wanted)):
+        starts[at + 1] += starts[at]
+    n = starts[-1]
+    sorted_rows, gradients = np.empty(n, np.int64), np.empty((n, 2))
+    place = starts[:-1].copy()
+    for row in rows:
+        own = leaf[row]
+        if wanted[own]:
+            sorted_rows[place[own]] = row
+            gradients[place[own], 0] = slope[row]
+            gradients[place[own], 1] = bend[row]
+            place[own] += 1
+    return sorted_rows, gradients, starts
+
+
+@kernel
+def fill_histograms(codes, n_codes, features, sorted_rows, gradients, starts, is_counted, histograms):
+    """Running sums of gradient and second derivative over the codes, for the leaves after a cut.
+
+    ``is_counted`` says which leaves' rows are given: one of the two sides of each cut. They are added up; the other
+    side is what remains of the leaf before the cut, whose sums ``histograms`` holds in its first half. At the root all
+    rows are given. The sums of missing values follow after those of the last code, on their own.
+    """
+    n_leaves = len(is_counted)
+    half = n_leaves // 2
+    for feature in features:
+        column, last = codes[feature], n_codes[feature]
+        for own in range(n_leaves):
+            if not is_counted[own]:
+                continue
+            sums = histograms[feature, own if own >= half else own + half]
+            sums[:, : last + 1] = 0.0
+            for at in range(starts[own], starts[own + 1]):
+                code = column[sorted_rows[at]]
+                sums[0, code] += gradients[at, 0]
+                sums[1, code] += gradients[at, 1]
+            for code in range(1, last):
+                sums[0, code] += sums[0, code - 1]
+                sums[1, code] += sums[1, code - 1]
+            if half > 0:
+                left, right = histograms[feature, own % half], histograms[feature, own % half + half]
+                for part in range(2):
+                    if own < half:
+                        _take_and_exchange(left[part, : last + 1], right[part, : last + 1])
+                    else:
+                        _take(left[part, : last + 1], right[part, : last + 1])
+
+
+@kernel
+def _take(whole, part):
+    for code in range(len(whole)):
+        whole[code] -= part[code]
+
+
+@kernel
+def _take_and_exchange(whole, part):
+    for code in range(len(whole)):
+        counted = part[code]
+        part[code] = whole[code] - counted
+        whole[code] = counted
+
+
+@kernel
+def best_cuts(features, n_codes, histograms, totals, l2, best, cut, missing_left):
+    """Write the best cut of each feature: the one with the largest sum over leaves of G^2 / (H + l2) on both sides.
+
+    ``totals`` are G and H of the leaves. Codes up to ``cut`` go left; missing values go where it is better. Where
+    there is no cut, ``best`` stays -inf.
+    """
+    worth = np.empty(histograms.shape[3])
+    for feature in features:
+        best[feature] = -np.inf
+        last = n_codes[feature]
+        has_missing = False
+        for own in range(len(totals)):
+            has_missing |= histograms[feature, own, 0, last] != 0.0 or histograms[feature, own, 1, last] != 0.0
+        for left_side in range(2 if has_missing else 1):
+            # Where nothing else goes right, the last cut would leave nothing there.
+            n_cuts = last if has_missing and left_side == 0 else last - 1
+            if n_cuts <= 0:
+                continue
+            worth[:n_cuts] = 0.0
+            for own in range(len(totals)):
+                sums = histograms[feature, own]
+                slope = sums[0, last] if left_side else 0.0
+                bend = sums[1, last] if left_side else 0.0
+                _add_worth(
+                    sums[0, :n_cuts], sums[1, :n_cuts], slope, bend + l2, totals[own, 0], totals[own, 1] + 2 * l2, worth
+                )
+            for code in range(n_cuts):
+                if worth[code] > best[feature]:
+                    best[feature] = worth[code]
+                    cut[feature] = code
+                    missing_left[feature] = left_side == 1
+
+
+@kernel
+def _add_worth(slopes, bends, more_slope, more_bend, slope, bend, worth):
+    """Add the worth of a leaf that is cut into the left side, given by its sums, and the rest; one division for both.
+
+    ``more_bend`` and ``bend`` hold l2, once and twice.
+    """
+    for code in range(len(slopes)):
+        left, left_bend = slopes[code] + more_slope, bends[code] + more_bend
+        right, right_bend = slope - left, bend - left_bend
+        worth[code] += (left * left * right_bend + right * right * left_bend) / (left_bend * right_bend)
+
+
+@kernel
+def cut_leaves(column, cut, missing, missing_left, bit, leaf):
+    """Set the bit of rows that go right."""
+    for row in range(len(leaf)):
+        code = column[row]
+        goes_right = (not missing_left) if code == missing else code > cut
+        if goes_right:
+            leaf[row] |= bit
+
+
+@kernel
+def leaf_sums(rows, leaf, slope, bend, n_leaves):
+    """Sums of gradient and second derivative, and the number of rows, of each leaf."""
+    sums = np.zeros((n_leaves, 3))
+    for row in rows:
+        sums[leaf[row], 0] += slope[row]
+        sums[leaf[row], 1] += bend[row]
+        sums[leaf[row], 2] += 1.0
+    return sums
+
+
+@kernel
+def add_trees(columns, feature, threshold, missing_left, value, score):
+    """Add the values of trees to scores, tree by tree."""
+    leaf = np.empty(_BLOCK, np.int64)
+    for start in range(0, len(score), _BLOCK):
+        stop = min(start + _BLOCK, len(score))
+        for tree in range(len(feature)):
+            _find_leaves(columns[:, start:stop], feature[tree], threshold[tree], missing_left[tree], leaf)
+            for row in range(stop - start):
+                score[start + row] += value[tree, leaf[row]]
+
+
+@kernel
+def add_contributions(columns, feature, threshold, missing_left, value, count, contributions):
+    """Add the Shapley values of the features in each tree to those given, by row and feature.
+
+    A feature that is not known leaves both sides of its cuts, weighed by the training rows in them.
+    """
+    n_rows, (n_trees, depth) = columns.shape[1], feature.shape
+    leaf = np.empty(n_rows, np.int64)
+    for tree in range(n_trees):
+        _find_leaves(columns, feature[tree], threshold[tree], missing_left[tree], leaf)
+        distinct = np.unique(feature[tree][feature[tree] >= 0])
+        bit_of = np.zeros(depth, np.int64)  # of the level's feature among the distinct ones; 0 is none
+        for level in range(depth):
+            for number in range(len(distinct)):
+                if feature[tree, level] == distinct[number]:
+                    bit_of[level] = 1 << number
+        share = _subset_shares(len(distinct))
+        for row in range(n_rows):
+            expected = np.empty(1 << len(distinct))
+            for known in range(len(expected)):
+                expected[known] = _expectation(value[tree], count[tree], bit_of, known, leaf[row])
+            for number in range(len(distinct)):
+                bit = 1 << number
+                for known in range(len(expected)):
+                    if known & bit == 0:
+                        gained = expected[known | bit] - expected[known]
+                        contributions[row, distinct[number]] += share[_n_bits(known)] * gained
+
+
+@kernel
+def _find_leaves(columns, feature, threshold, missing_left, leaf):
+    """Write the leaves of rows in a tree; levels without a feature leave their bit 0."""
+    leaf[:] = 0
+    for level in range(len(feature)):
+        if feature[level] < 0:
+            continue
+        cells = columns[feature[level]]
+        at, bit = threshold[level], 1 << level
+        # A comparison with NaN is false, which is left in the first case and right in the second.
+        if missing_left[level]:
+            for row in range(len(cells)):
+                leaf[row] |= bit if cells[row] > at else 0
+        else:
+            for row in range(len(cells)):
+                leaf[row] |= 0 if cells[row] <= at else bit
+
+
+@kernel
+def _expectation(value, count, bit_of, known, leaf):
+    """Mean value of the leaves that remain where only the known features of a row are looked at."""
+    values, counts = value.copy(), count.copy()
+    for level in range(len(bit_of) - 1, -1, -1):
+        half = 1 << level
+        is_known = bit_of[level] & known != 0
+        for left in range(half):
+            right = left + half
+            total = counts[left] + counts[right]
+            if is_known:
+                values[left] = values[right] if leaf & half else values[left]
+            elif total > 0:
+                values[left] = (values[left] * counts[left] + values[right] * counts[right]) / total
+            counts[left] = total
+    return values[0]
+
+
+@kernel
+def _subset_shares(n):
+    """Share of the orders of n features in which a given feature comes right after a given set of others, by size."""
+    share = np.empty(max(n, 1))
+    ways = 1.0  # of choosing the set from the n - 1 others
+    for size in range(n):
+        share[size] = 1 / (n * ways)
+        ways *= (n - 1 - size) / (size + 1)
+    return share
+
+
+@kernel
+def _n_bits(number):
+    count = 0
+    while number:
+        number &= number - 1
+        count += 1
+    return count

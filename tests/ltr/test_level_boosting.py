@@ -1,0 +1,134 @@
+"""LambdaMART on level trees: what it shares with LightGBM's trees, and what it refuses."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+
+from rankwise.datasets import make_retrieval
+from rankwise.ltr import LambdaMART
+from rankwise.ltr.levels import LevelTrees
+from rankwise.ltr.levels.growth import LevelGrower
+from rankwise.ltr.objectives import make_objective
+from rankwise.ltr.rows import QueryRows
+from rankwise.metrics import ndcg_score
+
+
+@pytest.fixture(scope="module")
+def data():
+    X, y, qid, _ = make_retrieval(120, 6, docs_per_query=(1, 20), random_state=0)
+    return X, y, qid
+
+
+def level(n_estimators=15, **options):
+    return LambdaMART(n_estimators, tree="level", random_state=0, **options)
+
+
+def test_boosting_adds_newton_steps_of_trees(data):
+    X, y, qid = data
+    rows = QueryRows.build(X, y.astype(float), qid, seed=int(np.random.default_rng(0).integers(2**63)))
+    objective = make_objective("ranknet", rows, "ndcg")
+    grower = LevelGrower(rows.X, 3, 255, 0.1, 1)
+    score = np.zeros(len(X))
+    for _ in range(4):
+        trees = LevelTrees.empty(1, 3)
+        leaf = grower.grow(*objective(score, None), np.arange(len(X)), np.arange(6), trees)
+        score += 0.3 * trees.value[0, leaf]
+    found = level(4, learning_rate=0.3, max_depth=3, l2=0.1, objective="ranknet", truncation=None, normalize=False)
+    np.testing.assert_allclose(found.fit(X, y, qid).predict(rows.X), score, rtol=1e-12)
+
+
+@pytest.mark.parametrize("options", [{}, {"n_draws": 2}, {"early_stopping": 5}, {"subsample": 0.7, "colsample": 0.7}])
+def test_order_of_rows_names_of_queries_and_threads_do_not_matter(data, options):
+    X, y, qid = data
+    shuffle = np.random.default_rng(3).permutation(len(y))
+    plain = level(**options).fit(X, y, qid)
+    names = np.array([f"query {-q}" for q in qid], dtype=object)
+    shuffled = level(n_jobs=2, **options).fit(X[shuffle], y[shuffle], names[shuffle])
+    np.testing.assert_array_equal(plain.predict(X), shuffled.predict(X))
+    assert plain.history_ == shuffled.history_
+
+
+def test_it_learns_and_stops_where_the_metric_is_best():
+    X, y, qid, _ = make_retrieval(200, 10, random_state=2)
+    train, test = (X[qid <= 140], y[qid <= 140], qid[qid <= 140]), (X[qid > 140], y[qid > 140], qid[qid > 140])
+    by_chance = ndcg_score(test[1], np.zeros(len(test[1])), test[2], k=10, gain="exp")
+    ranker = level(500, learning_rate=0.3, early_stopping=5).fit(*train, eval_set=test)
+    watched = ranker.history_["validation"]
+    assert len(watched) == len(ranker.booster_) == ranker.n_estimators_ + 5 < 500
+    assert ranker.n_estimators_ == np.argmax(watched) + 1
+    assert ranker.score(*test) == pytest.approx(max(watched), abs=1e-12)
+    assert max(watched) > by_chance + 0.15
+
+
+@pytest.mark.parametrize("options", [{}, {"n_draws": 2, "subsample": 0.8}])
+def test_warm_start_continues(data, options):
+    whole = level(12, **options).fit(*data)
+    parts = level(5, warm_start=True, **options).fit(*data)
+    parts.set_params(n_estimators=12).fit(*data)
+    np.testing.assert_array_equal(parts.predict(data[0]), whole.predict(data[0]))
+    assert parts.history_ == whole.history_
+    assert len(parts.fit(*data).booster_) == 12
+    with pytest.raises(ValueError, match="n_estimators is 3, but warm_start keeps the 12 trees"):
+        parts.set_params(n_estimators=3).fit(*data)
+    with pytest.raises(ValueError, match="warm_start keeps trees of 4 levels"):
+        parts.set_params(n_estimators=20, max_depth=3).fit(*data)
+    with pytest.raises(ValueError, match="tree is 'leaf', but warm_start keeps trees of the other kind"):
+        parts.set_params(tree="leaf").fit(*data)
+
+
+def test_explain_adds_up_to_the_difference_of_scores(data):
+    X, y, qid = data
+    ranker = level(20, early_stopping=3).fit(X, y, qid)
+    score = ranker.predict(X)
+    for i, j in ((0, 1), (5, 2)):
+        parts = ranker.explain(X, i, j)
+        assert parts.shape == (6,)
+        assert parts.sum() == pytest.approx(score[i] - score[j], abs=1e-9)
+        np.testing.assert_allclose(parts, -ranker.explain(X, j, i))
+
+
+def test_importances_find_the_feature_that_matters_and_missing_values_may_be_it():
+    rng = np.random.default_rng(0)
+    X, qid = rng.normal(size=(600, 4)), np.repeat(np.arange(60), 10)
+    missing = rng.random(600) < 0.3
+    X[missing, 2] = np.nan
+    ranker = level(10).fit(X, missing.astype(int), qid)
+    assert ranker.feature_importances_.argmax() == 2
+    assert ranker.feature_importances_.sum() == pytest.approx(1)
+    assert ranker.score(X, missing.astype(int), qid) == 1
+
+
+def test_comparisons_replace_grades():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 3))
+    chosen = rng.integers(0, 300, (2000, 2))
+    chosen = chosen[chosen[:, 0] != chosen[:, 1]]
+    pairs = np.where((X[chosen[:, 0], 0] > X[chosen[:, 1], 0])[:, None], chosen, chosen[:, ::-1])
+    score = level(30).fit(X, pairs=pairs).predict(X)
+    assert np.mean(score[pairs[:, 0]] > score[pairs[:, 1]]) > 0.95
+
+
+def test_clone_and_pickle(data):
+    ranker = level(3).fit(*data)
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(ranker)).predict(data[0]), ranker.predict(data[0]))
+    np.testing.assert_array_equal(clone(ranker).fit(*data).predict(data[0]), ranker.predict(data[0]))
+
+
+def test_what_level_trees_cannot_do_is_refused(data):
+    X, y, qid = data
+    for options, message in (
+        ({"max_depth": 13}, "give at most 12"),
+        ({"max_bins": 300}, "level trees take at most 255"),
+        ({"monotone_constraints": [1] * 6}, "are for tree='leaf'"),
+        ({"categorical_features": [2]}, "column 2 of X holds categories"),
+        ({"tree": "leaves"}, "tree"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            level().set_params(**options).fit(np.round(X), y, qid)
+    with pytest.raises(ValueError, match="column 0 of X holds categories"):
+        level().fit(pd.DataFrame({"colour": ["red", "blue"]}), [0, 1])
