@@ -87,7 +87,7 @@ def rankers(n_rows: int) -> dict[str, Any]:
         "kernel": KernelRanker(),
         "labelwise": LabelwiseRanker(random_state=0),
         "forest": RankingForest(random_state=0),
-        "item forest": RankingForest(400, embedding="item", random_state=0),
+        "item forest": RankingForest(200, embedding="item", splitter="best", max_bins=None, random_state=0),
         "stacked": StackedRanker(cv=cv, random_state=0),
     }
 

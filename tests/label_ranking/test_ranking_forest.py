@@ -96,11 +96,12 @@ def test_threads_change_no_bit(options):
 def test_as_good_as_a_forest_on_the_written_out_pairs():
     X, y = make_data(n=1000, noise=0.5)
     embedding = KemenyEmbedding().fit(y)
-    ours = RankingForest(60, random_state=0).fit(X[:500], y[:500])
+    options = {"splitter": "best", "max_features": 0.5, "random_state": 0}
+    ours = RankingForest(60, **options).fit(X[:500], y[:500])
     peer = RandomForestRegressor(60, max_features=0.5, random_state=0).fit(X[:500], embedding.transform(y[:500]))
     theirs = kendall_tau_score(y[500:], embedding.inverse_transform(peer.predict(X[500:])))
     assert ours.score(X[500:], y[500:]) == pytest.approx(theirs, abs=0.02)
-    sketched = RankingForest(60, sketch=5, random_state=0).fit(X[:500], y[:500])
+    sketched = RankingForest(60, sketch=5, **options).fit(X[:500], y[:500])
     assert sketched.score(X[500:], y[500:]) == pytest.approx(theirs, abs=0.03)
 
 
@@ -129,7 +130,7 @@ def test_small_leaves_hold_rows_and_say_what_their_means_say(kind):
     y = np.where(np.isinf(y), 6, y)
     w = np.random.default_rng(1).uniform(0.5, 2, len(X))
     forest = RankingForest(6, random_state=3).fit(X, y, w)
-    training = training_set(forest, X, Rankings(y, weights=w), np.random.default_rng(0))
+    training = training_set(forest, X, Rankings(y, weights=w), np.random.default_rng(0), None)
     drawn = rows_by_tree(forest, len(X))
     for tree, times in zip(forest.trees_, drawn, strict=True):
         assert isinstance(tree.contents, LeafRows)

@@ -17,6 +17,7 @@ from rankwise.label_ranking.tree import training_set, with_even_gaps
 from rankwise.metrics import kendall_tau_score
 from rankwise.trees.engine import GrowthRule, growth_limits
 from rankwise.trees.ensemble import Sampling, draw_seeds, grow_trees, mean_prediction, out_of_bag_prediction
+from rankwise.trees.features import MOST_BINS
 from rankwise.trees.fitted import ForestMixin
 from rankwise.trees.forest import FOREST_CONSTRAINTS
 from rankwise.trees.leaves.contents import LeafRows
@@ -52,6 +53,9 @@ class RankingForest(ForestMixin, LabelRankerMixin, BaseEstimator):
         tries all, as random forests do (then draw features: ``max_features=0.5``).
     max_features : default=None
         Features drawn per cell: a number, a share, "sqrt", "log2", or None for all.
+    max_bins : int, None or "auto", default="auto"
+        Values of a feature that are told apart, see `LeastSquaresTree`; "auto" is all of them for random thresholds,
+        where that costs nothing, and 255 for the best ones.
     bootstrap : bool, default=True
         Draw the rows of a tree with replacement; otherwise without, ``max_samples`` of them.
     max_samples : int or float, optional
@@ -60,8 +64,8 @@ class RankingForest(ForestMixin, LabelRankerMixin, BaseEstimator):
         Whether to compute ``oob_score_``: Kendall tau of the rankings predicted by trees that have not seen a row.
     n_jobs : int, optional
         Threads; the forest is the same for every number.
-    growth, honest, max_depth, min_samples_split, min_samples_leaf, max_leaf_nodes, min_impurity_decrease, max_bins, \
-sketch, categorical_features, random_state
+    growth, honest, max_depth, min_samples_split, min_samples_leaf, max_leaf_nodes, min_impurity_decrease, sketch, \
+ categorical_features, random_state
         See `LeastSquaresTree`.
 
     Attributes
@@ -94,6 +98,7 @@ sketch, categorical_features, random_state
         **FOREST_CONSTRAINTS,
         "embedding": [StrOptions({"kemeny", "position", "item"})],
         "pool": [StrOptions({"pairwise", "rankings"})],
+        "max_bins": [*FOREST_CONSTRAINTS["max_bins"], StrOptions({"auto"})],
     }
 
     def __init__(
@@ -111,7 +116,7 @@ sketch, categorical_features, random_state
         max_features: int | float | str | None = None,
         max_leaf_nodes: int | None = None,
         min_impurity_decrease: float = 0.0,
-        max_bins: int | None = 255,
+        max_bins: int | Literal["auto"] | None = "auto",
         sketch: int | None = None,
         bootstrap: bool = True,
         max_samples: int | float | None = None,
@@ -143,7 +148,10 @@ sketch, categorical_features, random_state
 
     def _fit_rankings(self, X: FloatArray, y: Rankings) -> None:
         rng = check_generator(self.random_state)
-        training = training_set(self, X, y, rng)
+        max_bins = self.max_bins
+        if max_bins == "auto":
+            max_bins = None if self.splitter == "random" else MOST_BINS
+        training = training_set(self, X, y, rng, max_bins)
         rule = GrowthRule(self.growth, self.honest, growth_limits(self, X.shape[1]), compact=True)
         sampling, seeds = Sampling(self.bootstrap, self.max_samples), draw_seeds(self.n_estimators, rng)
         if self.oob_score:

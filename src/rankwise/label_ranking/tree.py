@@ -123,7 +123,7 @@ sketch, categorical_features, random_state
 
     def _fit_rankings(self, X: FloatArray, y: Rankings) -> None:
         rng = check_generator(self.random_state)
-        training = training_set(self, X, y, rng)
+        training = training_set(self, X, y, rng, self.max_bins)
         rule = GrowthRule(self.growth, self.honest, growth_limits(self, X.shape[1]))
         tree, fill_rows = training.grow(rule, np.arange(len(X)), rng)
         if self.ccp_alpha == "cv":
@@ -163,7 +163,9 @@ sketch, categorical_features, random_state
         return [" > ".join(str(self.items_[item]) for item in order) for order in orders]
 
 
-def training_set(estimator: Any, X: FloatArray, y: Rankings, rng: np.random.Generator) -> TrainingSet:
+def training_set(
+    estimator: Any, X: FloatArray, y: Rankings, rng: np.random.Generator, max_bins: int | None
+) -> TrainingSet:
     """Rows to grow ranking trees on: leaves hold pairs; splits go by pairs or places."""
     places = None
     if estimator.embedding != "kemeny":
@@ -173,7 +175,7 @@ def training_set(estimator: Any, X: FloatArray, y: Rankings, rng: np.random.Gene
         estimator._encoder.n_categories,
         TargetRows(y.positions, is_pairs=True),
         y.weights,
-        max_bins=estimator.max_bins,
+        max_bins=max_bins,
         sketch=estimator.sketch,
         rng=rng,
         split_targets=places,
