@@ -55,6 +55,7 @@ MODULES = (
     "base",
     "datasets",
     "plots",
+    "persistence",
     "exceptions",
 )
 

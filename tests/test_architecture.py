@@ -29,6 +29,7 @@ STEPS = [
     {"base"},
     {"label_ranking", "ltr", "kernels", "screening"},
     {"model_selection"},
+    {"persistence"},
     {"plots"},
     {"cli"},
     {"__main__"},

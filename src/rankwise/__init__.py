@@ -13,12 +13,15 @@ __version__ = "0.1.0"
 if TYPE_CHECKING:
     from rankwise.data import Rankings, read_rankings
     from rankwise.exceptions import RankwiseFormatError
+    from rankwise.persistence import load, save
 
 #: public name -> module that defines it
 _NAMES = {
     "Rankings": "rankwise.data",
     "read_rankings": "rankwise.data",
     "RankwiseFormatError": "rankwise.exceptions",
+    "load": "rankwise.persistence",
+    "save": "rankwise.persistence",
 }
 _SUBPACKAGES = (
     "aggregation",
@@ -33,12 +36,13 @@ _SUBPACKAGES = (
     "ltr",
     "metrics",
     "model_selection",
+    "persistence",
     "plots",
     "screening",
     "trees",
 )
 
-__all__ = ["Rankings", "RankwiseFormatError", "__version__", "read_rankings"]
+__all__ = ["Rankings", "RankwiseFormatError", "__version__", "load", "read_rankings", "save"]
 
 
 def __getattr__(name: str) -> Any:

@@ -175,23 +175,23 @@ class StackedRanker(LabelRankerMixin, BaseEstimator):
 class _Views:
     """The same features for rankers that know categories and missing values, and for those that do not."""
 
-    def __init__(self, categorical: IntArray, imputer: Any) -> None:
+    def __init__(self, categorical: IntArray, steps: list[tuple[IntArray, Any]]) -> None:
         self.categorical = categorical
-        self.imputer = imputer
+        self.steps = steps
 
     @classmethod
     def of(cls, X: FloatArray, encoder: FeatureEncoder) -> _Views:
         categorical = np.flatnonzero(encoder.is_categorical)
         if not len(categorical) and not np.isnan(X).any():
-            return cls(categorical, None)
-        from sklearn.compose import make_column_transformer
+            return cls(categorical, [])
         from sklearn.impute import SimpleImputer
         from sklearn.preprocessing import OneHotEncoder
 
         numeric = np.flatnonzero(~encoder.is_categorical)
         filled = SimpleImputer(strategy="median", keep_empty_features=True)
         spread = OneHotEncoder(handle_unknown="ignore", sparse_output=False)
-        return cls(categorical, make_column_transformer((filled, numeric), (spread, categorical)).fit(X))
+        steps = [(columns, step) for columns, step in ((numeric, filled), (categorical, spread)) if len(columns)]
+        return cls(categorical, [(columns, step.fit(X[:, columns])) for columns, step in steps])
 
     def prepared(self, ranker: Any) -> Any:
         """Tell a ranker that can split categories which columns hold them."""
@@ -203,8 +203,8 @@ class _Views:
         """Features as the ranker can take them."""
         if "categorical_features" in ranker.get_params():
             return X
-        if self.imputer is not None:
-            return self.imputer.transform(X)
+        if self.steps:
+            return np.column_stack([step.transform(X[:, columns]) for columns, step in self.steps])
         if np.isnan(X).any():
             raise ValueError("Input X contains NaN, but no row that the ranker was fitted on had missing values")
         return X
@@ -245,7 +245,7 @@ def default_rankers(n_jobs: int | None = None, n_rows: int = 1000) -> list[tuple
         logistic = LogisticRegression(C=C, max_iter=1000)
         return make_pipeline(*steps, StandardScaler(), PairwiseRanker(logistic, n_jobs=n_jobs))
 
-    random: dict[str, Any] = {"splitter": "random", "n_jobs": n_jobs}
+    random: dict[str, Any] = {"splitter": "random", "max_bins": 255, "n_jobs": n_jobs}
     whole: dict[str, Any] = {"max_features": None, "bootstrap": False}
     places = LeastSquaresForest(100, min_samples_leaf=2, oob_score=True, **random)
     gaussian_ranks = QuantileTransformer(n_quantiles=max(2, min(100, n_rows // 2)), output_distribution="normal")

@@ -1,0 +1,138 @@
+"""Save a fitted estimator to a file, and load it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from rankwise import __version__
+from rankwise._arguments import check_whole_number
+from rankwise.exceptions import RankwiseFormatError
+from rankwise.persistence.container import read_container, write_container
+from rankwise.persistence.graphs import decode, encode
+
+#: version of the format that is written; all versions up to it are read
+FORMAT_VERSION = 1
+#: bytes that a model may take, unless the caller of `load` says otherwise: 2 GiB
+MAX_BYTES = 2**31
+
+# From one version of the format to the next: each entry turns a manifest of that version into one of the version after
+# it. A new version of the format adds an entry here and a file written by the old one to the tests; none is taken away.
+_UPGRADES: dict[int, Callable[[dict[str, Any]], dict[str, Any]]] = {}
+_KIND = "rankwise model"
+_CURE = "Save the model again, or get the file once more from where it came."
+
+Part = TypeVar("Part")
+
+
+def save(estimator: Any, path: str | os.PathLike[str]) -> None:
+    """Write an estimator to a file that `load` reads, and that can run no code.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Any estimator of rankwise, fitted or not. It may hold linear models, scalers, encoders, imputers and pipelines
+        of scikit-learn; whatever else it holds (estimators of other kinds, functions) is refused by name.
+    path : path-like
+        The file, by custom with the ending ``.rankwise``. A file that is there is replaced, once the new one is whole.
+
+    Raises
+    ------
+    TypeError
+        If the estimator holds something that cannot be saved; the message says what, and where.
+
+    See Also
+    --------
+    load : The way back.
+
+    Examples
+    --------
+    >>> import rankwise
+    >>> from rankwise.label_ranking import RankingTree
+    >>> tree = RankingTree().fit([[1], [2], [8], [9]], [[1, 2, 3], [1, 2, 3], [3, 2, 1], [3, 1, 2]])
+    >>> rankwise.save(tree, "tree.rankwise")  # doctest: +SKIP
+    """
+    if not hasattr(estimator, "get_params") or isinstance(estimator, type):
+        raise TypeError(f"{estimator!r} is no estimator; save writes fitted estimators of rankwise")
+    graph = encode(estimator)
+    manifest = {
+        "format": _KIND,
+        "format_version": FORMAT_VERSION,
+        "rankwise_version": __version__,
+        "class": type(estimator).__name__,
+        "objects": graph.objects,
+    }
+    write_container(path, manifest, graph.arrays)
+
+
+def load(path: str | os.PathLike[str], max_bytes: int | None = None) -> Any:
+    """Read an estimator that `save` wrote.
+
+    Parameters
+    ----------
+    path : path-like
+        The file.
+    max_bytes : int, optional
+        Most bytes that the model may take; 2 GiB by default. A file that asks for more is refused before anything of
+        that size is allocated.
+
+    Returns
+    -------
+    estimator
+        It predicts what the saved one did, to the last bit.
+
+    Raises
+    ------
+    RankwiseFormatError
+        If the file is damaged, incomplete, too large, written by a later version, or holds anything but a model that
+        is consistent in itself.
+
+    Notes
+    -----
+    A file holds numbers, text and names of known classes. No code of it is run, so files from strangers are safe to
+    load, which pickles are not. Files of all earlier versions of the format stay readable.
+
+    Examples
+    --------
+    >>> import rankwise
+    >>> rankwise.load("tree.rankwise")  # doctest: +SKIP
+    RankingTree()
+    """
+    most = MAX_BYTES if max_bytes is None else check_whole_number("max_bytes", max_bytes, at_least=1)
+    with open(path, "rb") as file:
+        manifest, arrays = _guarded(path, lambda: read_container(file, most, _upgraded))
+    return _guarded(path, lambda: decode(manifest["objects"], arrays, most, manifest["class"]))
+
+
+# ---------------------------------------------------------------------------------------------------------------
+
+
+def _upgraded(manifest: dict[str, Any]) -> dict[str, Any]:
+    """The manifest as this version of the format has it."""
+    version = manifest.get("format_version")
+    if manifest.get("format") != _KIND or type(version) is not int or version < 1:
+        raise ValueError("the file is a zip, but holds no model of rankwise")
+    if version > FORMAT_VERSION:
+        writer = str(manifest.get("rankwise_version"))[:20]
+        raise RankwiseFormatError(
+            f"the file has format {version}, written by rankwise {writer}; this is rankwise {__version__}, which reads "
+            f"formats up to {FORMAT_VERSION}",
+            cure="Install the later version: pip install -U rankwise.",
+        )
+    for number in range(version, FORMAT_VERSION):
+        manifest = _UPGRADES[number](manifest)
+    return manifest
+
+
+def _guarded(path: str | os.PathLike[str], work: Callable[[], Part]) -> Part:
+    """Whatever goes wrong with a file from who knows where becomes one error that names it."""
+    try:
+        return work()
+    except (ImportError, MemoryError):  # the fault of this machine
+        raise
+    except RankwiseFormatError as error:
+        raise RankwiseFormatError(error.problem, path=path, cure=error.cure or _CURE) from error
+    except Exception as error:
+        says = str(error) if isinstance(error, ValueError) else f"{type(error).__name__}: {error}"
+        raise RankwiseFormatError(f"no model can be read from this file ({says})", path=path, cure=_CURE) from error

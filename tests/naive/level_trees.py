@@ -1,0 +1,64 @@
+"""Level trees from their definition: every cut is tried on every level, and every order of features explains."""
+
+from __future__ import annotations
+
+from itertools import permutations
+
+import numpy as np
+
+
+def goes_right(column, threshold, missing_left):
+    return np.where(np.isnan(column), not missing_left, column > threshold)
+
+
+def worth(slope, bend, leaf, l2):
+    """Sum over leaves of G^2 / (H + l2)."""
+    total = 0.0
+    for number in np.unique(leaf):
+        rows = leaf == number
+        total += slope[rows].sum() ** 2 / (bend[rows].sum() + l2)
+    return total
+
+
+def cuts_of(column):
+    """Thresholds between neighbouring values, each with missing values on either side; and missing against the rest."""
+    values = np.unique(column[~np.isnan(column)])
+    middles = (values[1:] + values[:-1]) / 2
+    if not np.isnan(column).any():
+        return [(middle, True) for middle in middles]
+    return [(middle, side) for middle in middles for side in (True, False)] + [(np.inf, False)]
+
+
+def best_worth(X, slope, bend, leaf, bit, l2):
+    """What the best cut of all leaves at once is worth; -inf if there is none."""
+    best = -np.inf
+    for column in X.T:
+        for threshold, missing_left in cuts_of(column):
+            best = max(best, worth(slope, bend, leaf + bit * goes_right(column, threshold, missing_left), l2))
+    return best
+
+
+def expectation(x, cuts, values, counts, known, level=0, prefix=0):
+    """Value of a row of which only some features are known: both sides of other cuts, by their training rows."""
+    if level == len(cuts):
+        return values[prefix]
+    feature, threshold, missing_left = cuts[level]
+    sides = [prefix, prefix + 2**level]
+    if feature in known:
+        side = int(goes_right(x[feature : feature + 1], threshold, missing_left)[0])
+        return expectation(x, cuts, values, counts, known, level + 1, sides[side])
+    leaves = np.arange(len(counts))
+    weights = [counts[leaves % 2 ** (level + 1) == side].sum() for side in sides]
+    parts = [expectation(x, cuts, values, counts, known, level + 1, side) for side in sides]
+    return np.average(parts, weights=weights) if sum(weights) else 0.0
+
+
+def shapley(x, cuts, values, counts):
+    """Mean over all orders of the features of what each adds to those before it."""
+    found = np.zeros(len(x))
+    orders = list(permutations(range(len(x))))
+    for order in orders:
+        for place, feature in enumerate(order):
+            with_it = expectation(x, cuts, values, counts, set(order[: place + 1]))
+            found[feature] += with_it - expectation(x, cuts, values, counts, set(order[:place]))
+    return found / len(orders)
