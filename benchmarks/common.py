@@ -9,7 +9,7 @@ import platform
 import time
 from collections.abc import Callable
 from datetime import date
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
@@ -52,11 +52,23 @@ def save(name: str, rows: list[dict[str, Any]], options: argparse.Namespace, pac
         "command": f"python benchmarks/{name}.py --seed {options.seed}",
         "date": date.today().isoformat(),
         "machine": f"{_processor()}, {os.cpu_count()} processors, Python {platform.python_version()}",
-        "versions": {package: version(package) for package in ["rankwise", "numpy", "scipy", "numba", *packages]},
+        "versions": {package: _version(package) for package in ["rankwise", "numpy", "scipy", "numba", *packages]},
         "seed": options.seed,
         "results": rows,
     }
     (RESULTS / f"{name}.json").write_text(json.dumps(record, indent=2) + "\n", encoding="utf-8")
+
+
+def _version(package: str) -> str:
+    """Of a package; that of a checkout which is not installed stands in its source."""
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        if package != "rankwise":
+            return "not installed"
+        import rankwise
+
+        return rankwise.__version__
 
 
 def _processor() -> str:

@@ -1,57 +1,124 @@
 """Graph cut features and Gram matrix of 50,000 rankings of 100 items: a graphics processor against this machine's own.
 
-32 bits on both sides; the matrix stays where it was computed, and the time to bring it back is told apart. Without a
-graphics processor PyTorch runs on the processor, which shows that the script works, and nothing else.
+32 bits on both sides; the matrix stays where it was computed, and the time to bring it back is told apart. From a
+checkout, ``PYTHONPATH=src python benchmarks/kernels_on_device.py`` needs NumPy and PyTorch alone. Where the other
+dependencies of rankwise are there too (Numba above all), its own features are the figures of the processor; else
+PyTorch computes them on all cores, and ``processor_code`` says so. A part of the features is checked by plain loops.
+Without a graphics processor PyTorch runs on the processor, which shows that the script works, and nothing else.
 """
 
 from __future__ import annotations
 
+import importlib.util
 import time
 from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import torch
 from common import arguments, save
 
-from rankwise.embeddings import GraphCutEmbedding, item_graph
-from rankwise.kernels import on_device
-
 SHORT = np.dtype(np.float32)
+ITEMS = 100
+CHECKED = 200
 
 
 def main() -> None:
     options = arguments(__doc__)
     rng = np.random.default_rng(options.seed)
     m = 2000 if options.quick else 50_000
-    positions = np.argsort(rng.random((m, 100)), axis=1) + 1.0
-    embedding = GraphCutEmbedding(item_graph(rng.random((100, 6))), dtype="float32", n_jobs=-1).fit(positions)
+    positions = np.argsort(rng.random((m, ITEMS)), axis=1) + 1.0
+    graph = laplace_graph(rng.random((ITEMS, 6)))
     device = "cuda" if torch.cuda.is_available() else "cpu"
     name = torch.cuda.get_device_name() if device == "cuda" else "no graphics processor: PyTorch on the processor"
+    torch.backends.cuda.matmul.allow_tf32 = False  # 32 bits all the way
 
-    x = embedding.transform(positions)
-    there = on_device.graph_cut_vectors(positions, embedding, device=device, dtype=SHORT)
-    gap = float(np.abs(there.cpu().numpy() - x).max() / np.abs(x).max())
-    cpu_features = seconds(lambda: embedding.transform(positions))
-    cpu_gram = seconds(lambda: x @ x.T)
-    features = seconds(lambda: on_device.graph_cut_vectors(positions, embedding, device=device, dtype=SHORT))
+    on_device = torch_code()
+    settings = SimpleNamespace(graph_=graph, pooling="pava", completion="auto")
+
+    def vectors(where: str) -> Any:
+        return on_device.graph_cut_vectors(positions, settings, device=where, dtype=SHORT)
+
+    there = vectors(device)
+    expected = np.array([plain_features(graph, row) for row in positions[:CHECKED]])
+    gap = float(np.abs(there[:CHECKED].cpu().numpy() - expected).max() / np.abs(expected).max())
+    if not gap < 1e-4:
+        raise SystemExit(f"features on the device are off by {gap:.1e} of the largest")
+
+    code, own_features = processor_features(graph, positions)
+    x = there.cpu()
+    cpu_features = seconds(own_features or (lambda: vectors("cpu")), rounds=2)
+    cpu_gram = seconds(lambda: x @ x.T, rounds=2)
+    features = seconds(lambda: vectors(device))
     gram = seconds(lambda: on_device.products(there, there))
     back = seconds(lambda: on_device.products(there, there).cpu())
     row = {
-        "what": f"graph cut features and Gram, {m} full rankings of 100 items, 32 bits",
+        "what": f"graph cut features and Gram, {m} full rankings of {ITEMS} items, 32 bits",
         "device": name,
+        "processor_code": code,
+        "processor_threads": torch.get_num_threads(),
         "cpu_features_s": cpu_features,
         "cpu_gram_s": cpu_gram,
         "device_features_s": features,
         "device_gram_s": gram,
         "device_gram_and_copy_back_s": back,
         "ratio_features": cpu_features / features,
+        "ratio_gram": cpu_gram / gram,
         "ratio": (cpu_features + cpu_gram) / (features + gram),
         "ratio_with_copy_back": (cpu_features + cpu_gram) / (features + back),
         "largest_relative_gap": gap,
     }
-    print({name: round(value, 6) if isinstance(value, float) else value for name, value in row.items()})
+    print({key: round(value, 6) if isinstance(value, float) else value for key, value in row.items()})
     save("kernels_on_device", [row], options, ["torch"])
+
+
+def torch_code() -> Any:
+    """The module of rankwise, by its file: the package around it would import all of rankwise's dependencies."""
+    import rankwise
+
+    path = Path(rankwise.__path__[0]) / "kernels" / "on_device.py"
+    spec = importlib.util.spec_from_file_location("on_device", path)
+    if spec is None or spec.loader is None:
+        raise SystemExit(f"{path} cannot be loaded")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def processor_features(graph: np.ndarray, positions: np.ndarray) -> tuple[str, Callable[[], Any] | None]:
+    """What rankwise itself computes on all cores, where it can be imported whole."""
+    try:
+        from rankwise.embeddings import GraphCutEmbedding
+    except ImportError as error:
+        return f"PyTorch, as on the device ({str(error.name).split('.')[0]} is not installed)", None
+    embedding = GraphCutEmbedding(graph, dtype="float32", n_jobs=-1).fit(positions[:1])
+    return "rankwise on all cores", lambda: embedding.transform(positions)
+
+
+def laplace_graph(features: np.ndarray) -> np.ndarray:
+    """What item_graph gives."""
+    distances = np.sqrt(((features[:, None] - features[None]) ** 2).sum(axis=2))
+    weights = np.exp(-distances / np.median(distances[np.triu_indices(len(distances), 1)]))
+    np.fill_diagonal(weights, 0.0)
+    return weights
+
+
+def plain_features(graph: np.ndarray, row: np.ndarray) -> np.ndarray:
+    """Increments of the cut, the best item first, pooled until they fall."""
+    gains = (graph * np.sign(row[None] - row[:, None])).sum(axis=1)
+    order = np.argsort(row)
+    blocks: list[list[float]] = []
+    for gain in gains[order]:
+        blocks.append([gain, 1])
+        while len(blocks) > 1 and blocks[-1][0] / blocks[-1][1] > blocks[-2][0] / blocks[-2][1]:
+            total, size = blocks.pop()
+            blocks[-1][0] += total
+            blocks[-1][1] += size
+    result = np.empty(len(row))
+    result[order] = np.concatenate([np.full(int(size), total / size) for total, size in blocks])
+    return result
 
 
 def seconds(call: Callable[[], Any], rounds: int = 3) -> float:

@@ -11,7 +11,10 @@ matplotlib.use("agg")
 
 import matplotlib.pyplot as plt
 import numpy as np
-from sklearn.linear_model import Ridge
+from sklearn.decomposition import KernelPCA
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.model_selection import cross_val_score
+from sklearn.pipeline import make_pipeline
 
 from rankwise import Rankings
 from rankwise.aggregation import MallowsMixture, borda, kemeny, ranking_intervals
@@ -25,6 +28,8 @@ from rankwise.datasets import (
     sample_mallows,
 )
 from rankwise.distances import pairwise_distances
+from rankwise.embeddings import GraphCutEmbedding
+from rankwise.kernels import GraphCutKernel
 from rankwise.label_ranking import RankingForest, RankingTree
 from rankwise.ltr import LambdaMART, LinearRanker
 from rankwise.metrics import kendall_tau_score, ndcg_score
@@ -61,6 +66,7 @@ def main() -> None:
         agreement,
         aggregation,
         label_ranking,
+        kernels,
         screening,
         learning_to_rank,
         retrieval,
@@ -227,6 +233,36 @@ def label_ranking() -> Any:
     forest = RankingForest(min_samples_leaf=5, random_state=0).fit(X[:300], y[:300])
     FeatureImportanceDisplay.from_estimator(forest, ax=right)
     right.set_title("a forest of such trees")
+    return figure
+
+
+def kernels() -> Any:
+    """Users on a map by their rankings, and what is lost if less of a ranking is seen."""
+    votes, taste, dishes = make_food_preferences(sigma=0.5, random_state=0)
+    kernel = GraphCutKernel(features=dishes.item_features)
+    at = KernelPCA(2, kernel=kernel).fit_transform(votes.positions)
+    figure, (left, right) = plt.subplots(1, 2, figsize=(8.0, 3.0))
+    for kind, colour, marker, name in ((1, ORANGE, "^", "sweet first"), (2, BLUE, "o", "juicy first")):
+        left.plot(*at[taste == kind].T, marker, color=colour, ms=4, alpha=0.6, label=name)
+    left.set(title="250 users, by the graph cut kernel", xticks=[], yticks=[])
+    left.legend(loc="upper left")
+    model = make_pipeline(GraphCutEmbedding(features=dishes.item_features, random_state=0), LogisticRegression())
+    lengths = np.arange(1, 9)
+    for kind, colour, marker, name in (
+        ("top-k", BLUE, "o", "the favourites"),
+        ("non-exhaustive", ORANGE, "^", "dishes at random"),
+    ):
+        scores = []
+        for length in lengths:
+            # One dish at random, without the others, says nothing.
+            data = [
+                make_food_preferences(500, sigma=0.5, kind=kind, length=int(length), random_state=seed)[:2]
+                for seed in range(5)
+            ]
+            scores.append(np.mean([cross_val_score(model, seen, user, cv=5).mean() for seen, user in data]))
+        right.plot(lengths, scores, color=colour, marker=marker, label=name)
+    right.set(xlabel="dishes that are ranked", ylabel="accuracy", ylim=(0.45, 1.0), title="Whose taste is it?")
+    right.legend()
     return figure
 
 

@@ -7,7 +7,15 @@ import pytest
 from hypothesis import given
 
 from rankwise.data import dense_positions
-from rankwise.embeddings.completions import RUNS, Structure, draw_keys, grouped_by_structure, levels_of, slots_of
+from rankwise.embeddings.completions import (
+    RUNS,
+    Structure,
+    draw_keys,
+    grouped_by_structure,
+    levels_of,
+    slots_of,
+    unique_rows,
+)
 from tests.naive import graph_cut as naive
 from tests.strategies import position_matrices, random_positions
 
@@ -93,6 +101,16 @@ def test_rankings_of_one_structure_are_one_group():
     for structure, rows in groups:
         assert {Structure.of(levels[row]) for row in rows} == {structure}
     assert grouped_by_structure(levels[:0]) == []
+
+
+@pytest.mark.parametrize("n_items", [3, 200])
+def test_unique_rows(n_items):
+    rows = np.random.default_rng(0).integers(-1, 2, (40, 3), dtype=np.int32).repeat(-(-n_items // 3), axis=1)
+    first, kind = unique_rows(rows)
+    expected, expected_first = np.unique(rows, axis=0, return_index=True)
+    assert sorted(first) == sorted(expected_first)
+    np.testing.assert_array_equal(rows[first][kind], rows)
+    assert len(expected) == len(first)
 
 
 def test_numbers_of_completions_may_be_astronomic():

@@ -223,6 +223,60 @@ def test_large_numbers_of_completions_are_sampled_and_small_ones_are_not():
     assert more.standard_errors(rows)[1].mean() < errors[1].mean() / 3
 
 
+def many_incomplete(n: int) -> tuple[np.ndarray, np.ndarray]:
+    """Rankings of 8 items of which 1, 2 or 3 are missing: 8, 49 and 216 completions."""
+    rng = np.random.default_rng(0)
+    rows = random_positions(rng, n, 8, "full")
+    for r, row in enumerate(rows):
+        row[rng.choice(8, 1 + r % 3, replace=False)] = nan
+    return rows, item_graph(rng.random((8, 2)))
+
+
+def test_auto_enumerates_what_the_rankings_of_fit_can_afford(monkeypatch):
+    rows, graph = many_incomplete(60)
+    assert GraphCutEmbedding(graph).fit(rows).enumerated_up_to_ == 20_000
+    for budget, limit in ((20 * (8 + 49 + 216), 20_000), (20 * (8 + 49 + 216) - 1, 49), (20 * 8, 8), (0, 0)):
+        monkeypatch.setattr(partitions, "_BUDGET", budget)
+        embedding = GraphCutEmbedding(graph, n_samples=16, random_state=0).fit(rows)
+        assert embedding.enumerated_up_to_ == limit
+        used = embedding.n_completions(rows)
+        assert used.tolist() == [count if count <= limit else 16 for count in (8, 49, 216)] * 20
+        np.testing.assert_array_equal(
+            (embedding.standard_errors(rows) > 0).any(axis=1), np.tile([8, 49, 216], 20) > limit
+        )
+        # Fitted once, every ranking is treated alike, however many come with it.
+        alone = np.vstack([embedding.transform(row[None]) for row in rows[:6]])
+        np.testing.assert_array_equal(alone, embedding.transform(rows)[:6])
+    assert GraphCutEmbedding(graph, completion="exact").fit(rows).n_completions(rows).max() == 216
+    assert (
+        GraphCutEmbedding(graph, completion="sample", n_samples=32).fit(rows).n_completions(rows).tolist() == [32] * 60
+    )
+    assert GraphCutEmbedding().fit(rows).n_completions(rows).max() == 1  # by formula
+
+
+def test_rankings_that_come_again_cost_once(monkeypatch):
+    rows, graph = many_incomplete(12)
+    again = np.vstack([rows, random_positions(np.random.default_rng(1), 5, 8, "full"), rows[::-1], rows[:3]])
+    monkeypatch.setattr(partitions, "_BUDGET", 4 * (8 + 49 + 216))
+    embedding = GraphCutEmbedding(graph, completion="sample", n_samples=16, random_state=0).fit(rows)
+    features, errors = embedding.transform(rows), embedding.standard_errors(rows)
+    assert GraphCutEmbedding(graph).fit(again).enumerated_up_to_ == 20_000
+    computed = []
+    mean_features = GraphCutEmbedding._mean_features
+
+    def count(self, levels, table, n_runs):
+        computed.append(len(levels))
+        return mean_features(self, levels, table, n_runs)
+
+    monkeypatch.setattr(GraphCutEmbedding, "_mean_features", count)
+    found = embedding.transform(again)
+    assert sum(computed) == 12
+    np.testing.assert_array_equal(
+        np.vstack([found[:12], found[17:]]), np.vstack([features, features[::-1], features[:3]])
+    )
+    np.testing.assert_array_equal(embedding.standard_errors(again)[17:29], errors[::-1])
+
+
 def exactly(graph: np.ndarray, rows: np.ndarray) -> np.ndarray:
     return GraphCutEmbedding(graph, completion="exact").fit_transform(rows)
 

@@ -67,6 +67,18 @@ def test_random_completions_are_the_same_on_both_sides():
     np.testing.assert_allclose(own, own.T, atol=1e-12)
 
 
+def test_values_do_not_depend_on_how_many_rankings_come_together(monkeypatch):
+    from rankwise.embeddings import partitions
+
+    rows = np.array([[1, 2, 3, 4, np.nan], [np.nan, 1, 2, 3, 4], [2, 1, np.nan, 4, 3]])
+    monkeypatch.setattr(partitions, "_BUDGET", 5)  # of the completions of one
+    options = {"graph": random_graph(5), "n_samples": 16, "random_state": 0}
+    together = graph_cut_kernel(rows, **options)
+    np.testing.assert_allclose(graph_cut_kernel(rows[:1], rows, **options), together[:1], atol=1e-12)
+    exact = GraphCutEmbedding(random_graph(5), completion="exact").fit_transform(rows)
+    np.testing.assert_allclose(together, exact @ exact.T, atol=1e-12)
+
+
 def test_bad_input_is_refused_with_a_cure():
     with pytest.raises(ValueError, match="two items or more"):
         graph_cut_kernel([[1], [1]])

@@ -118,6 +118,7 @@ def test_kernels_with_other_graphs_are_not_equal():
 def test_only_the_scale_of_mallows_is_learned():
     assert [kernel.n_dims for kernel in OBJECTS.values()] == [0, 0, 1, 0, 1, 0, 0]
     assert np.exp(MallowsKernel(0.3).theta) == pytest.approx([0.3])
+    assert repr(MallowsKernel(0.3)) == "MallowsKernel(scale=0.3)"
 
 
 @pytest.mark.parametrize("kernel", [KendallKernel(), MallowsKernel(0.1), GraphCutKernel()], ids=str)

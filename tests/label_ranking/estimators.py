@@ -31,7 +31,7 @@ RANKERS = [
     PlackettLuceRanker(),
     KernelRanker(),
     KernelRanker("linear", alpha=1.0),
-    KernelRanker("rbf", alpha=0.1, gamma=0.3, embedding="position"),
+    KernelRanker("linear", alpha=1.0, embedding="position"),
     KernelRanker("linear", alpha=1.0, embedding=GraphCutEmbedding(random_state=0)),
     RankingTree(),
     RankingTree("position", growth="level", consensus="borda", ccp_alpha="cv", random_state=0),

@@ -6,60 +6,91 @@ as a symmetric matrix of weights, or, where that is empty, in compressed rows (s
 
 import numpy as np
 
-from rankwise._numba import kernel, summing_kernel
+from rankwise._numba import kernel
 
-# Increments that are carried on from one completion to the next gather rounding errors; so often they are summed anew.
-_AFRESH = 256
+# Rankings, or completions of one, that are worked on side by side, so that loops over them use vector instructions.
+_WIDTH = 32
 
 
-@summing_kernel
+@kernel
+def levels_from_positions(positions, levels):
+    """Levels from dense positions: unlisted items share the last level, missing ones have -1."""
+    n, k = positions.shape
+    for r in range(n):
+        last = 0.0
+        for j in range(k):
+            place = positions[r, j]
+            last = place if (place > last) & (place < np.inf) else last
+        for j in range(k):
+            place = positions[r, j]
+            listed = min(place - 1.0, last)
+            levels[r, j] = -1 if np.isnan(place) else np.int32(listed)
+
+
+@kernel
 def cut_features(levels, pool, weights, starts, neighbors, values, features):
     """Features of rankings that hold every item, pooled or not."""
     n, k = levels.shape
     n_levels = np.int64(levels.max()) + 1 if n else 0
-    increments, slopes, stack = np.empty(n_levels), np.empty(n_levels), np.empty((2, n_levels))
-    counts = np.empty(n_levels, dtype=np.int64)
-    for r in range(n):
-        _cut_increments(levels[r], weights, starts, neighbors, values, increments, counts)
-        _slopes(increments, counts, pool, stack, slopes)
-        for j in range(k):
-            features[r, j] = slopes[levels[r, j]]
+    increments, counts, slopes = np.empty(n_levels), np.empty(n_levels), np.empty(n_levels)
+    stack = np.empty((2, n_levels))
+    places, gains = np.zeros((k, _WIDTH)), np.empty((k, _WIDTH))
+    steady = np.zeros(k, dtype=np.bool_)
+    for start in range(0, n, _WIDTH):
+        width = min(_WIDTH, n - start)
+        for c in range(width):
+            for j in range(k):
+                places[j, c] = levels[start + c, j]
+        gains[:] = 0.0
+        _add_gains(places, steady, False, weights, starts, neighbors, values, gains)
+        for c in range(width):
+            _increments(places, gains, c, increments, counts)
+            _slopes(increments, counts, pool, stack, slopes)
+            for j in range(k):
+                features[start + c, j] = slopes[levels[start + c, j]]
 
 
-@summing_kernel
+@kernel
 def mean_pooling_shifts(table, slots, weights, starts, neighbors, values, shifts):
     """What pooling adds to the features, on average over the completions of each ranking.
 
     ``table[s, t]`` is the level of slot t in completion s, ``slots[r, j]`` the slot of item j in ranking r. Completions
-    fall into as many equal runs as ``shifts`` has rows per ranking, with a mean for each.
+    fall into as many equal runs as ``shifts`` has rows per ranking, with a mean for each. Gains of pairs that stay as
+    they are in all completions are computed once for each ranking.
     """
     n_completions, k = table.shape
     per_run = n_completions // shifts.shape[1]
     n_levels = np.int64(table.max()) + 1
-    increments, slopes, stack = np.empty(n_levels), np.empty(n_levels), np.empty((2, n_levels))
-    counts = np.empty(n_levels, dtype=np.int64)
-    level = np.empty(k, dtype=table.dtype)
-    moved = np.empty(k, dtype=np.int64)
+    increments, counts, slopes = np.empty(n_levels), np.empty(n_levels), np.empty(n_levels)
+    stack = np.empty((2, n_levels))
+    stays = _constant_columns(table)
+    steady = np.empty(k, dtype=np.bool_)
+    first, base = np.empty((k, 1)), np.empty((k, 1))
+    places, gains = np.zeros((k, _WIDTH)), np.empty((k, _WIDTH))
     shifts[:] = 0.0
     for r in range(len(slots)):
-        for s in range(n_completions):
-            n_moved = 0
+        for j in range(k):
+            steady[j] = stays[slots[r, j]]
+            first[j, 0] = table[0, slots[r, j]]
+            places[j] = first[j, 0]
+        base[:] = 0.0
+        _add_gains(first, steady, True, weights, starts, neighbors, values, base)
+        for start in range(0, n_completions, _WIDTH):
+            width = min(_WIDTH, n_completions - start)
             for j in range(k):
-                if s % _AFRESH == 0 or table[s, slots[r, j]] != level[j]:
-                    moved[n_moved] = j
-                    n_moved += 1
-            if 4 * n_moved < k:
-                for m in range(n_moved):
-                    j = moved[m]
-                    _move(level, j, table[s, slots[r, j]], weights, starts, neighbors, values, increments, counts)
-            else:
-                for j in range(k):
-                    level[j] = table[s, slots[r, j]]
-                _cut_increments(level, weights, starts, neighbors, values, increments, counts)
-            if _slopes(increments, counts, True, stack, slopes) > 0:
-                for j in range(k):
-                    t = level[j]
-                    shifts[r, s // per_run, j] += slopes[t] - increments[t] / counts[t]
+                gains[j] = base[j, 0]
+                if not steady[j]:
+                    for c in range(width):
+                        places[j, c] = table[start + c, slots[r, j]]
+            _add_gains(places, steady, False, weights, starts, neighbors, values, gains)
+            for c in range(width):
+                _increments(places, gains, c, increments, counts)
+                if _slopes(increments, counts, True, stack, slopes) > 0:
+                    for t in range(n_levels):
+                        slopes[t] -= increments[t] / max(counts[t], 1.0)
+                    shift = shifts[r, (start + c) // per_run]
+                    for j in range(k):
+                        shift[j] += slopes[np.int64(places[j, c])]
     shifts /= per_run
 
 
@@ -150,45 +181,48 @@ def _sign(a, b):
     return np.int64(a > b) - np.int64(a < b)
 
 
-@summing_kernel
-def _cut_increments(level, weights, starts, neighbors, values, increments, counts):
-    """What each level adds to the cut when levels join one after the other, the best first; and its size."""
-    increments[:] = 0.0
-    counts[:] = 0
-    k = len(level)
-    dense = len(weights) > 0
-    for j in range(k):
-        own = level[j]
-        total = 0.0
-        if dense:
-            row = weights[j]
-            for i in range(k):
-                total += row[i] if level[i] > own else 0.0
-                total -= row[i] if level[i] < own else 0.0
-        else:
-            for edge in range(starts[j], starts[j + 1]):
-                total += values[edge] * _sign(level[neighbors[edge]], own)
-        increments[own] += total
-        counts[own] += 1
+@kernel
+def _constant_columns(table):
+    """Which columns hold one number only."""
+    n, k = table.shape
+    constant = np.ones(k, dtype=np.bool_)
+    for s in range(1, n):
+        for t in range(k):
+            constant[t] &= table[s, t] == table[0, t]
+    return constant
 
 
 @kernel
-def _move(level, item, new, weights, starts, neighbors, values, increments, counts):
-    """Put one item on another level, and bring the increments and counts along."""
-    old = level[item]
+def _add_gains(places, steady, both_steady, weights, starts, neighbors, values, gains):
+    """Add, for every pair, its weight to the item that is before, and take it from the other, in all columns of places.
+
+    That is done for the pairs of two steady items, or for all other pairs.
+    """
+    k, width = places.shape
     dense = len(weights) > 0
-    for e in range(len(level) if dense else starts[item + 1] - starts[item]):
-        other = e if dense else neighbors[starts[item] + e]
-        if other == item:
-            continue
-        weight = weights[item, other] if dense else values[starts[item] + e]
-        before, after = weight * _sign(level[other], old), weight * _sign(level[other], new)
-        increments[old] -= before
-        increments[new] += after
-        increments[level[other]] += before - after
-    counts[old] -= 1
-    counts[new] += 1
-    level[item] = new
+    for j in range(k):
+        for e in range(j if dense else starts[j + 1] - starts[j]):
+            i = e if dense else neighbors[starts[j] + e]
+            if i >= j or (steady[i] & steady[j]) != both_steady:
+                continue
+            weight = weights[j, i] if dense else values[starts[j] + e]
+            own, other = places[j], places[i]
+            gain, loss = gains[j], gains[i]
+            for c in range(width):
+                ahead = (weight if own[c] < other[c] else 0.0) - (weight if own[c] > other[c] else 0.0)
+                gain[c] += ahead
+                loss[c] -= ahead
+
+
+@kernel
+def _increments(places, gains, column, increments, counts):
+    """What each level adds to the cut when levels join one after the other, the best first; and its size."""
+    increments[:] = 0.0
+    counts[:] = 0.0
+    for j in range(len(places)):
+        t = np.int64(places[j, column])
+        increments[t] += gains[j, column]
+        counts[t] += 1.0
 
 
 @kernel
@@ -196,29 +230,27 @@ def _slopes(increments, counts, pool, stack, slopes):
     """Increments per item, pooled so that they fall from level to level; the number of merges.
 
     Neighbouring levels merge while the later one has the larger mean (pool adjacent violators). ``stack`` holds sums
-    and sizes of what has been merged; the levels find themselves in it from the last to the first.
+    and sizes of what has been merged. Levels that no item has get the slope of a neighbour, which nobody asks for.
     """
     sums, sizes = stack[0], stack[1]
     top = -1
     merges = 0
     for t in range(len(counts)):
-        if counts[t] == 0:
+        total, size = increments[t], counts[t]
+        if size == 0:
             continue
-        top += 1
-        sums[top], sizes[top] = increments[t], counts[t]
-        while pool and top > 0 and sums[top - 1] * sizes[top] < sums[top] * sizes[top - 1]:
-            sums[top - 1] += sums[top]
-            sizes[top - 1] += sizes[top]
+        while pool and top >= 0 and sums[top] * size < total * sizes[top]:
+            total += sums[top]
+            size += sizes[top]
             top -= 1
             merges += 1
-    left = sizes[top]
-    for t in range(len(counts) - 1, -1, -1):
-        if counts[t] == 0:
-            slopes[t] = 0.0
-            continue
-        if left == 0:
-            top -= 1
-            left = sizes[top]
-        slopes[t] = sums[top] / sizes[top]
+        top += 1
+        sums[top], sizes[top] = total, size
+    block, left = 0, sizes[0]
+    for t in range(len(counts)):
+        if left == 0 and block < top:
+            block += 1
+            left = sizes[block]
+        slopes[t] = sums[block] / sizes[block]
         left -= counts[t]
     return merges

@@ -42,14 +42,16 @@ class GraphCutEmbedding(PartitionEmbedding):
     graph : array-like or sparse matrix of shape (n_items, n_items), optional
         Weights between items, symmetric and not negative, for example from `item_graph`; by default that of
         ``features``, else all 1. A ranking takes time in proportion to the number of edges if the graph is sparse and
-        has few (under 1/16 of all), else to the number of pairs.
+        has few (under half of all), else to the number of pairs.
     features : array-like of shape (n_items, n_features), optional
         Features of the items, for ``item_graph(features)``; not together with ``graph``.
     pooling : {"pava", "none"}, default="pava"
         Whether to take step 3; without it the features of full rankings are linear in their Kendall features.
     completion : {"auto", "exact", "sample", "closed-form", "full"}, default="auto"
         How to average over the completions of rankings with missing items. "exact" enumerates them, up to 1,000,000.
-        "sample" draws ``n_samples`` of them, which is quicker. "auto" is exact up to 20,000 and samples from there on.
+        "sample" draws ``n_samples`` of them, which is quicker. "auto" is exact up to 20,000 and samples from there on;
+        or from fewer on, if the rankings given to ``fit`` would have more than 200,000,000 to enumerate together (see
+        ``enumerated_up_to_``, and `n_completions` for the cost).
         "closed-form" takes the mean of step 2, by formula for any number of items, and leaves out step 3: a kernel of
         its own, for complete rankings too if ``pooling="none"``. "full" averages over other completions, exactly up to
         20,000 of them: all full rankings that agree with the ranking, where tied and unlisted items come in any order
@@ -68,6 +70,8 @@ class GraphCutEmbedding(PartitionEmbedding):
     ----------
     graph_ : ndarray or CSR array of shape (n_items, n_items)
         The weights.
+    enumerated_up_to_ : int
+        Rankings with at most so many completions have exact features.
     merge_free_ : bool
         Whether pooling changes nothing (looked at for graphs that are not sparse).
     n_features_in_ : int
@@ -166,13 +170,13 @@ class GraphCutEmbedding(PartitionEmbedding):
         return self._is_open(levels)
 
     def _features(self, levels: Levels) -> FloatArray:
-        known = self._is_open(levels)
-        if known.all():
-            return self._closed_form(levels)
         features = np.empty(levels.shape)
-        _jit.cut_features(np.where(known[:, None], 0, levels), not self._needs_no_pooling, *self._graph, features)
-        if known.any():
-            features[known] = self._closed_form(levels[known])
+        by_formula = self._is_open(levels)
+        if by_formula.any():
+            features[by_formula] = self._closed_form(levels[by_formula])
+            features[~by_formula] = self._features(levels[~by_formula])
+        else:
+            _jit.cut_features(levels, not self._needs_no_pooling, *self._graph, features)
         return features
 
     def _mean_features(self, levels: Levels, table: Levels, n_runs: int) -> FloatArray:

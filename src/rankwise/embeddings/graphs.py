@@ -16,8 +16,8 @@ Lengthscale = Literal["median", "median-with-diagonal"] | float
 
 # Weights that differ by less than this share of the largest are equal: they were computed in another order.
 _ROUNDING = 1e-10
-# An edge in compressed rows takes as long as so many cells of a matrix, which are read in order.
-_CELLS_PER_EDGE = 16
+# An edge in compressed rows, which stands there twice, takes as long as so many cells of a matrix.
+_CELLS_PER_EDGE = 2
 
 
 def item_graph(

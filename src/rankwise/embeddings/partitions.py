@@ -16,7 +16,16 @@ from rankwise._typing import ArrayLike, BoolArray, FloatArray, IntArray, RandomS
 from rankwise.data import check_positions, dense_positions
 from rankwise.data._items import item_names, shortlist
 from rankwise.embeddings._columns import check_columns
-from rankwise.embeddings.completions import RUNS, Kind, Levels, Structure, draw_keys, grouped_by_structure, levels_of
+from rankwise.embeddings.completions import (
+    RUNS,
+    Kind,
+    Levels,
+    Structure,
+    draw_keys,
+    grouped_by_structure,
+    levels_of,
+    unique_rows,
+)
 
 if TYPE_CHECKING:
 
@@ -34,11 +43,13 @@ else:
 
 Embedding = TypeVar("Embedding", bound="PartitionEmbedding")
 #: rows, and their structure if they take a mean over completions
-Task = tuple[IntArray, Structure | None]
+Task = tuple[IntArray | slice, Structure | None]
 
 # So many completions are enumerated where the user leaves the choice, and where "exact" was asked for.
 _FEW_COMPLETIONS = 20_000
 _MOST_COMPLETIONS = 1_000_000
+# Completions that are enumerated for all rankings of fit together, where the user leaves the choice: some minutes.
+_BUDGET = 200_000_000
 # Numbers that one task works through, so that tasks are neither tiny nor few, whatever the number of threads.
 _TASK_CELLS = 1 << 18
 _TASK_COMPLETED_CELLS = 1 << 22
@@ -58,7 +69,7 @@ class PartitionEmbedding(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     n_features_in_: int
 
     def fit(self: Embedding, positions: ArrayLike, y: Any = None) -> Embedding:
-        """Learn the number of items, and draw the random numbers for completions.
+        """Learn the number of items, draw the random numbers for completions, and settle how many are enumerated.
 
         Parameters
         ----------
@@ -72,7 +83,8 @@ class PartitionEmbedding(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         self
         """
         self._validate_params()
-        n_items = check_positions(positions).shape[1]
+        matrix = check_positions(positions)
+        n_items = matrix.shape[1]
         if n_items < 2:
             raise ValueError("positions has one column; an order takes two items or more, one column for each")
         self.n_features_in_ = n_items
@@ -83,6 +95,7 @@ class PartitionEmbedding(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             del self.feature_names_in_
         self._fit_items(n_items)
         self._keys = draw_keys(self.n_samples, n_items, check_generator(self.random_state, salt="completions"))
+        self.enumerated_up_to_ = self._enumeration_limit(levels_of(matrix))
         return self
 
     def transform(self, positions: ArrayLike) -> FloatArray:
@@ -98,7 +111,7 @@ class PartitionEmbedding(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         ndarray of shape (n_rankings, n_items)
             Larger = preferred.
         """
-        return self._embed(positions)[0]
+        return self._embed(self._checked_levels(positions))[0]
 
     def standard_errors(self, positions: ArrayLike) -> FloatArray:
         """How far features may be off, because completions were sampled.
@@ -114,7 +127,28 @@ class PartitionEmbedding(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             Standard error of every feature of ``transform``, estimated from eight independent runs of draws; 0 where
             the feature is exact.
         """
-        return self._embed(positions)[1]
+        return self._embed(self._checked_levels(positions))[1]
+
+    def n_completions(self, positions: ArrayLike) -> IntArray:
+        """How many completions ``transform`` takes the mean of: what it will cost.
+
+        Parameters
+        ----------
+        positions : array-like of shape (n_rankings, n_items) or Rankings
+            1 = best.
+
+        Returns
+        -------
+        ndarray of shape (n_rankings,)
+            Enumerated or sampled; 1 where nothing is left open, or a formula gives the mean. A ranking that comes
+            several times costs once. Some two million completions of 20 items take a second on one core.
+        """
+        levels = self._checked_levels(positions)
+        numbers = np.ones(len(levels), dtype=np.int64)
+        among = np.flatnonzero(self._averages(levels))
+        for structure, members in grouped_by_structure(levels[among]):
+            numbers[among[members]] = self._n_used(structure)
+        return numbers
 
     def inverse_transform(self, vectors: ArrayLike) -> FloatArray:
         """Vectors to rankings, by sorting each.
@@ -158,13 +192,12 @@ class PartitionEmbedding(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         if self._kind == "full":
             ordered = np.sort(levels, axis=1)
             return np.asarray((ordered[:, :-1] == ordered[:, 1:]).any(axis=1) | (ordered[:, 0] < 0))
-        return np.asarray((levels < 0).any(axis=1))
+        return np.asarray((levels < 0).any(axis=1)) if _has_missing(levels) else np.zeros(len(levels), dtype=bool)
 
-    def _embed(self, positions: ArrayLike) -> tuple[FloatArray, FloatArray]:
+    def _embed(self, levels: Levels) -> tuple[FloatArray, FloatArray]:
         """Features and their standard errors."""
         from joblib import Parallel, delayed, effective_n_jobs
 
-        levels = levels_of(self._check(positions))
         features = np.empty(levels.shape, dtype=self.dtype)
         errors = np.zeros(levels.shape, dtype=self.dtype)
 
@@ -179,7 +212,9 @@ class PartitionEmbedding(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             if n_runs > 1:
                 errors[rows] = means.std(axis=1, ddof=1) / math.sqrt(n_runs)
 
-        tasks = list(self._tasks(levels))
+        averages = self._averages(levels)
+        copies, originals = _repeats(levels, averages)
+        tasks = list(self._tasks(levels, averages, copies))
         done: Iterable[None] = map(work, tasks)
         if effective_n_jobs(self.n_jobs) > 1 and len(tasks) > 1:
             # Each task writes to rows of its own, so the result does not depend on the number of threads.
@@ -187,31 +222,60 @@ class PartitionEmbedding(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             done = threads(delayed(work)(task) for task in tasks)
         for _ in track(done, "embedding", len(tasks)):
             pass
+        features[copies], errors[copies] = features[originals], errors[originals]
         return features, errors
 
-    def _tasks(self, levels: Levels) -> Iterator[Task]:
-        averages = self._averages(levels)
-        for rows in _blocks(np.flatnonzero(~averages), _TASK_CELLS // levels.shape[1]):
+    def _tasks(self, levels: Levels, averages: BoolArray, copies: IntArray) -> Iterator[Task]:
+        """Blocks of rows for which the features take about equally long; copies of other rows are left out."""
+        n_rows = max(1, _TASK_CELLS // levels.shape[1])
+        if not averages.any():
+            for start in range(0, len(levels), n_rows):
+                yield slice(start, start + n_rows), None
+            return
+        for rows in _blocks(np.flatnonzero(~averages), n_rows):
             yield rows, None
+        averages = averages.copy()
+        averages[copies] = False
         among = np.flatnonzero(averages)
         for structure, members in grouped_by_structure(levels[among]):
             count = structure.count(self._kind)
             if self.completion == "exact" and count > _MOST_COMPLETIONS:
                 raise ValueError(_too_many(structure, count, int(among[members[0]])))
-            n_completions = count if self._enumerates(count) else len(self._keys)
-            for rows in _blocks(among[members], _TASK_COMPLETED_CELLS // (n_completions * levels.shape[1])):
+            n_cells = self._n_used(structure) * levels.shape[1]
+            for rows in _blocks(among[members], _TASK_COMPLETED_CELLS // n_cells):
                 yield rows, structure
 
-    def _enumerates(self, count: int) -> bool:
-        return self.completion == "exact" or (self.completion != "sample" and count <= _FEW_COMPLETIONS)
+    def _enumeration_limit(self, levels: Levels) -> int:
+        """Up to how many completions are enumerated: as many as leave all rankings of fit within the budget."""
+        if self.completion in ("exact", "sample"):
+            return _MOST_COMPLETIONS if self.completion == "exact" else 0
+        averages = self._averages(levels)
+        averages[_repeats(levels, averages)[0]] = False
+        among = levels[averages]
+        groups = [(structure.count(self._kind), len(rows)) for structure, rows in grouped_by_structure(among)]
+        limit, total = 0, 0
+        for count, n_rows in sorted(groups):
+            total += count * n_rows
+            if count > _FEW_COMPLETIONS:
+                break
+            if total > _BUDGET:
+                return limit
+            limit = count
+        return _FEW_COMPLETIONS
+
+    def _enumerates(self, structure: Structure) -> bool:
+        return structure.count(self._kind) <= self.enumerated_up_to_
+
+    def _n_used(self, structure: Structure) -> int:
+        return structure.count(self._kind) if self._enumerates(structure) else len(self._keys)
 
     def _completions(self, structure: Structure) -> tuple[Levels, int]:
         """Completions as levels of slots, and in how many independent runs they were drawn."""
-        if self._enumerates(structure.count(self._kind)):
+        if self._enumerates(structure):
             return structure.all(self._kind), 1
         return structure.sample(self._kind, self._keys), RUNS
 
-    def _check(self, positions: ArrayLike) -> FloatArray:
+    def _checked_levels(self, positions: ArrayLike) -> Levels:
         matrix = check_columns(self, check_positions(positions))
         names, fitted = _text_names(positions), getattr(self, "feature_names_in_", None)
         if names is not None and fitted is not None and list(names) != list(fitted):
@@ -219,13 +283,15 @@ class PartitionEmbedding(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
                 f"the items are {shortlist(list(names))}, but {type(self).__name__} was fitted to "
                 f"{shortlist(list(fitted))}; give the same items in the same order (Rankings.select)"
             )
-        empty = np.flatnonzero(np.isnan(matrix).all(axis=1))
-        if len(empty):
-            raise ValueError(
-                f"ranking {empty[0]} ranks no item, so it has no features ({len(empty)} such row"
-                f"{'s' if len(empty) > 1 else ''}); leave out rows in which all items are missing"
-            )
-        return matrix
+        levels = levels_of(matrix)
+        if _has_missing(levels):
+            empty = np.flatnonzero(levels.max(axis=1) < 0)
+            if len(empty):
+                raise ValueError(
+                    f"ranking {empty[0]} ranks no item, so it has no features ({len(empty)} such row"
+                    f"{'s' if len(empty) > 1 else ''}); leave out rows in which all items are missing"
+                )
+        return levels
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -242,6 +308,21 @@ def _text_names(positions: ArrayLike) -> np.ndarray[Any, Any] | None:
     if names is None or not all(isinstance(name, str) for name in names):
         return None
     return np.array(names, dtype=object)
+
+
+def _has_missing(levels: Levels) -> bool:
+    return bool(levels.size) and int(levels.min()) < 0
+
+
+def _repeats(levels: Levels, averages: BoolArray) -> tuple[IntArray, IntArray]:
+    """Rows that repeat an earlier one, and the first of their like, among rankings that take a mean."""
+    among = np.flatnonzero(averages)
+    if len(among) < 2:
+        return among[:0], among[:0]
+    first, like = unique_rows(levels[among])
+    original = first[like]
+    repeated = original != np.arange(len(among))
+    return among[repeated], among[original[repeated]]
 
 
 def _blocks(rows: IntArray, size: int) -> Iterator[IntArray]:

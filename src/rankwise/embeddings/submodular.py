@@ -46,6 +46,8 @@ class SubmodularEmbedding(PartitionEmbedding):
 
     Attributes
     ----------
+    enumerated_up_to_ : int
+        Rankings with at most so many completions have exact features.
     n_features_in_ : int
         Number of items.
     feature_names_in_ : ndarray of shape (n_items,)
@@ -94,7 +96,7 @@ class SubmodularEmbedding(PartitionEmbedding):
             return np.empty(levels.shape)
         values = _Values(self.F)
         shape = (len(levels), int(levels.max()) + 1)
-        increments, counts = np.zeros(shape), np.zeros(shape, dtype=np.int64)
+        increments, counts = np.zeros(shape), np.zeros(shape)
         for r, level in enumerate(levels):
             counts[r] = np.bincount(level, minlength=shape[1])
             before = values(level < 0)

@@ -76,6 +76,8 @@ def graph_cut_kernel(
     """
     a, b = checked_rankings(A, B)
     number = check_gram(len(a), len(b), dtype, max_bytes)
+    # Fitted to one ranking, so that what is enumerated does not depend on how many come together: values of several
+    # calls belong to one kernel.
     embedding = GraphCutEmbedding(
         graph=graph,
         features=features,
@@ -84,7 +86,7 @@ def graph_cut_kernel(
         n_samples=n_samples,
         random_state=random_state,
         n_jobs=n_jobs,
-    ).fit(a)
+    ).fit(a[:1])
     if device is not None:
         from rankwise.kernels import on_device
 

@@ -136,6 +136,10 @@ class MallowsKernel(_RankingKernel):
         self.n_samples = n_samples
         self.random_state = random_state
 
+    def __repr__(self) -> str:
+        # The base class would show the logarithm of the scale.
+        return f"MallowsKernel(scale={self.scale:.3g})"
+
     @property
     def hyperparameter_scale(self) -> Any:
         """What is learned."""
@@ -234,7 +238,7 @@ class GraphCutKernel(_RankingKernel):
             return np.ones(len(a))
         settings = self.get_params()
         settings.pop("normalize")
-        return squared_lengths(GraphCutEmbedding(**settings).fit(a).transform(a))
+        return squared_lengths(GraphCutEmbedding(**settings).fit(a[:1]).transform(a))
 
     def _check(self) -> None:
         check_whole_number("random_state", self.random_state, at_least=0)

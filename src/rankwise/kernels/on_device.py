@@ -1,18 +1,21 @@
 """Graph cut vectors and their inner products by PyTorch, for many rankings on a graphics processor.
 
 Everything is done for many rankings at once: signs of all pairs of items, means of tied items, and pooling by the
-min-max formula of antitonic regression, which needs no loop over items.
+min-max formula of antitonic regression, which needs no loop over items. To import this module takes NumPy alone, to use
+it PyTorch.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from rankwise._optional import require
 from rankwise._typing import FloatArray
-from rankwise.embeddings import GraphCutEmbedding
+
+if TYPE_CHECKING:
+    from rankwise.embeddings import GraphCutEmbedding
 
 # Numbers held at a time in a block of rankings (some of these blocks at once).
 _BLOCK_CELLS = 1 << 26

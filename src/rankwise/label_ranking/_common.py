@@ -1,4 +1,4 @@
-"""What rankers share: shares of pairs, features of one scale, clones of the estimators they are made of."""
+"""What rankers share: shares of pairs, features of one scale, clones of their estimators, spreads of their errors."""
 
 from __future__ import annotations
 
@@ -60,3 +60,15 @@ def fit_weighted(estimator: Any, X: FloatArray, target: Any, weights: FloatArray
         )
     name = f"{last[0]}__sample_weight" if isinstance(estimator, Pipeline) else "sample_weight"
     return estimator.fit(X, target, **{name: weights})
+
+
+def spread_of_differences(errors: FloatArray, weights: FloatArray) -> FloatArray:
+    """Root mean square of the differences of errors, for all pairs of items; 0 where no row has both."""
+    known = ~np.isnan(errors)
+    values = np.where(known, errors, 0.0)
+    weighted = weights[:, None] * known
+    count = weighted.T @ known
+    squares = (weighted * values**2).T @ known
+    products = (weighted * values).T @ values
+    total = squares + squares.T - 2 * products
+    return np.sqrt(np.maximum(np.divide(total, count, out=np.zeros_like(total), where=count > 0), 0.0))

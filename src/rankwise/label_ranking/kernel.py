@@ -1,10 +1,10 @@
-"""Kernel ridge regression on pairs of items."""
+"""Kernel ridge regression of embedded rankings."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from numbers import Integral, Real
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
@@ -13,27 +13,28 @@ from rankwise._sklearn import BaseEstimator, Interval, StrOptions
 from rankwise._typing import BoolArray, FloatArray, RandomState
 from rankwise.base import LabelRankerMixin
 from rankwise.data import Rankings
-from rankwise.embeddings import KemenyEmbedding, pairwise_from_vectors
-from rankwise.label_ranking._common import fitted_scaler, one_thread
+from rankwise.embeddings import KemenyEmbedding, PositionEmbedding, pairwise_from_vectors
+from rankwise.embeddings.partitions import PartitionEmbedding
+from rankwise.label_ranking._common import fitted_scaler, one_thread, spread_of_differences
 
 # Rows between which the median distance is taken.
 _ROWS_FOR_MEDIAN = 500
 # Eigenvalues below this share of the largest are rounding errors.
 _SMALLEST_EIGENVALUE = 1e-12
-# Rounds in which unknown pairs are replaced by their fit.
+# Rounds in which unknown coordinates are replaced by their fit.
 _ROUNDS = 20
 
 
 class KernelRanker(LabelRankerMixin, BaseEstimator):
-    r"""Kernel ridge regression of all pairs of items at once, decoded by the Kemeny median.
+    r"""Kernel ridge regression of rankings that are embedded as vectors, and decoded from them.
 
-    *Definition.* Let :math:`e(\sigma)` be the Kemeny embedding (one coordinate per pair: 1 if its first item comes
-    first, 0 if its second does), :math:`\bar e` its weighted mean over the training rows and K a kernel on standardised
-    features. Fitted is the f of the space of K that minimises
+    *Definition.* Let :math:`e(\sigma)` be an embedding of rankings, by default that of Kemeny (one coordinate per
+    pair: 1 if its first item comes first, 0 if its second does), :math:`\bar e` its weighted mean over the training
+    rows and K a kernel on standardised features. Fitted is the f of the space of K that minimises
 
     .. math:: \sum_r \omega_r \|e(\sigma_r) - \bar e - f(x_r)\|^2 + \alpha \|f\|_K^2,
 
-    and :math:`p(x) = \bar e + f(x)`, cut to [0, 1].
+    and :math:`\bar e + f(x)` is decoded to a ranking.
 
     Parameters
     ----------
@@ -42,12 +43,16 @@ class KernelRanker(LabelRankerMixin, BaseEstimator):
         matrices of rows that returns the matrix of values.
     alpha : float or sequence of float, default=(0.01, 0.03, 0.1, 0.3, 1.0, 3.0)
         Strength of the penalty, positive. Of several the one is chosen whose predictions of each training row from all
-        others have the smallest squared error on the known pairs.
+        others have the smallest squared error on the known coordinates.
     gamma : float or sequence of float, default=(0.03, 0.1, 0.3, 1.0)
         Of the first two kernels, in units of 1 / median of the distance (L1 or squared) between training rows; several
         are chosen from together with ``alpha``.
     n_landmarks : int, default=1000
         With more than twice as many rows, the kernel is approximated by its values at so many of them (Nyström).
+    embedding : {"kemeny", "position"}, GraphCutEmbedding or SubmodularEmbedding, default="kemeny"
+        How rankings become vectors, and which ranking a vector stands for: `KemenyEmbedding`, with one coordinate per
+        pair, decoded by the Kemeny median of what is predicted; `PositionEmbedding`, with one per item, for many items;
+        or an embedding that knows how alike items are. The last two are decoded by sorting, see the notes.
     random_state : None, int, Generator or RandomState
         Draws the landmarks.
 
@@ -55,6 +60,10 @@ class KernelRanker(LabelRankerMixin, BaseEstimator):
     ----------
     alpha_, gamma_ : float
         What was chosen.
+    embedding_ : KemenyEmbedding, PositionEmbedding, GraphCutEmbedding or SubmodularEmbedding
+        The fitted embedding.
+    spread_ : ndarray of shape (n_items, n_items)
+        Standard deviation of the error of the difference of two coordinates; not for the Kemeny embedding.
     loo_errors_ : ndarray of shape (n_gammas, n_alphas)
         Mean squared error of rows that are predicted from all others, exact (for the approximated kernel, given the
         landmarks).
@@ -63,8 +72,18 @@ class KernelRanker(LabelRankerMixin, BaseEstimator):
 
     Notes
     -----
-    All pairs share one eigendecomposition. Pairs that a row does not order are no error to any f: they start at
-    their mean and are replaced by their fit, some rounds over, which approaches the ridge on the known pairs alone.
+    All coordinates share one eigendecomposition. What a row does not say (a pair that it does not order, the place of
+    an item that it misses) is no error to any f: it starts at its mean and is replaced by its fit, some rounds over,
+    which approaches the ridge on the known coordinates alone. Graph cut features are means over completions, so all
+    are known.
+
+    Among full rankings, the one whose embedding is closest to a vector is its Kemeny median, for that of Kemeny, and
+    what sorting gives, for that of places. For graph cuts sorting gives the ranking whose features, not pooled, have
+    the largest inner product with the vector (by Edmonds' greedy algorithm, as a cut is submodular).
+
+    Pairwise probabilities are what is predicted for each pair, cut to [0, 1], for the Kemeny embedding. For the others
+    they are :math:`\Phi(d_{ij} / s_{ij})`, with :math:`d_{ij}` the predicted lead of i over j, and :math:`s_{ij}` the
+    root mean square of the errors that this lead has on training rows that are predicted from all others.
 
     References
     ----------
@@ -83,6 +102,7 @@ class KernelRanker(LabelRankerMixin, BaseEstimator):
         "alpha": [Interval(Real, 0, None, closed="neither"), "array-like"],
         "gamma": [Interval(Real, 0, None, closed="neither"), "array-like"],
         "n_landmarks": [Interval(Integral, 1, None, closed="left")],
+        "embedding": [StrOptions({"kemeny", "position"}), PartitionEmbedding],
         "random_state": ["random_state", np.random.Generator],
     }
 
@@ -93,12 +113,14 @@ class KernelRanker(LabelRankerMixin, BaseEstimator):
         alpha: float | Sequence[float] = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0),
         gamma: float | Sequence[float] = (0.03, 0.1, 0.3, 1.0),
         n_landmarks: int = 1000,
+        embedding: Literal["kemeny", "position"] | PartitionEmbedding = "kemeny",
         random_state: RandomState = None,
     ) -> None:
         self.kernel = kernel
         self.alpha = alpha
         self.gamma = gamma
         self.n_landmarks = n_landmarks
+        self.embedding = embedding
         self.random_state = random_state
 
     def _fit_rankings(self, X: FloatArray, y: Rankings) -> None:
@@ -111,14 +133,31 @@ class KernelRanker(LabelRankerMixin, BaseEstimator):
         self._centers = rows
         if len(rows) > 2 * self.n_landmarks:
             self._centers = rows[np.sort(rng.choice(len(rows), self.n_landmarks, replace=False))]
-        target = KemenyEmbedding().fit_transform(y)
+        self.embedding_ = self._unfitted_embedding().fit(y)
+        target = self.embedding_.transform(y)
         known = ~np.isnan(target)
         root = np.sqrt(y.weights)[:, None]
         counts = y.weights @ known
         self._mean = np.where(counts > 0, y.weights @ np.where(known, target, 0.0) / np.maximum(counts, 1e-300), 0.5)
         centred = root * np.where(known, target - self._mean, 0.0)
         with one_thread():
-            self._coefficients = self._choose(rows, root, gammas, alphas, centred, known)
+            basis = self._choose(rows, root, gammas, alphas, centred, known)
+            completed = basis.completed(centred, known, self.alpha_)
+            self._coefficients = basis.coefficients(completed, self.alpha_)
+            if not self._of_pairs:
+                errors = basis.leave_one_out_errors(completed, basis.U.T @ completed, self.alpha_) / root
+                self.spread_ = spread_of_differences(np.where(known, errors, np.nan), y.weights)
+
+    def _unfitted_embedding(self) -> Any:
+        from sklearn.base import clone
+
+        if isinstance(self.embedding, str):
+            return KemenyEmbedding() if self.embedding == "kemeny" else PositionEmbedding()
+        return clone(self.embedding)
+
+    @property
+    def _of_pairs(self) -> bool:
+        return isinstance(self.embedding_, KemenyEmbedding)
 
     def _choose(
         self,
@@ -128,23 +167,47 @@ class KernelRanker(LabelRankerMixin, BaseEstimator):
         alphas: FloatArray,
         target: FloatArray,
         known: BoolArray,
-    ) -> FloatArray:
-        """Weights of the kernel values at the centres, for the best gamma and alpha."""
+    ) -> _Basis:
+        """The eigenvectors for the best gamma, with which the best alpha was found."""
         self.loo_errors_ = np.empty((len(gammas), len(alphas)))
         best = np.inf
         for g, gamma in enumerate(gammas):
             basis = self._basis(rows, root, gamma)
             projected = basis.U.T @ target
             for a, alpha in enumerate(alphas):
-                self.loo_errors_[g, a] = basis.leave_one_out_error(target, projected, known, alpha)
+                errors = basis.leave_one_out_errors(target, projected, alpha)
+                self.loo_errors_[g, a] = np.sum(np.where(known, errors, 0.0) ** 2) / known.sum()
                 if self.loo_errors_[g, a] < best:
                     best, chosen = self.loo_errors_[g, a], basis
                     self.alpha_, self.gamma_ = float(alpha), float(gamma)
-        return chosen.coefficients(chosen.completed(target, known, self.alpha_), self.alpha_)
+        return chosen
 
     def _predict_pairwise(self, X: FloatArray) -> FloatArray:
+        vectors = self._vectors(X)
+        if self._of_pairs:
+            return pairwise_from_vectors(vectors)
+        from scipy.special import ndtr
+
+        scores = -vectors if isinstance(self.embedding_, PositionEmbedding) else vectors
+        decoded = self.embedding_.inverse_transform(vectors)
+        tied = decoded[:, :, None] == decoded[:, None, :]
+        with np.errstate(divide="ignore", invalid="ignore"):  # no spread: 0, 1/2 or 1
+            return ndtr(np.where(tied, 0.0, (scores[:, :, None] - scores[:, None, :]) / self.spread_))
+
+    def _predict_positions(self, X: FloatArray) -> FloatArray:
+        decoded = self.embedding_.inverse_transform(self._vectors(X))
+        if self._of_pairs:
+            return decoded
+        # Items that are predicted alike go by their order in the mean of the training rows.
+        usual = self.embedding_.inverse_transform(self._mean[None])
+        order = np.lexsort((np.broadcast_to(usual, decoded.shape), decoded), axis=1)
+        np.put_along_axis(decoded, order, np.arange(1.0, decoded.shape[1] + 1)[None], axis=1)
+        return decoded
+
+    def _vectors(self, X: FloatArray) -> FloatArray:
+        """Predicted embeddings."""
         fitted = self._mean + self._values(self._scaler.transform(X), self.gamma_) @ self._coefficients
-        return pairwise_from_vectors(np.clip(fitted, 0.0, 1.0))
+        return np.clip(fitted, 0.0, 1.0) if self._of_pairs else fitted
 
     def _values(self, X: FloatArray, gamma: float) -> FloatArray:
         """Values of the kernel between rows and centres."""
@@ -183,16 +246,15 @@ class _Basis(NamedTuple):
     values: FloatArray
     lift: FloatArray
 
-    def leave_one_out_error(self, target: FloatArray, projected: FloatArray, known: BoolArray, alpha: float) -> float:
-        """Mean squared error on known pairs of rows that are predicted from all others; projected is U' target."""
+    def leave_one_out_errors(self, target: FloatArray, projected: FloatArray, alpha: float) -> FloatArray:
+        """Errors of rows that are predicted from all others; projected is U' target."""
         share = self.values / (self.values + alpha)
         leverage = (self.U**2) @ share
         residual = target - self.U @ (share[:, None] * projected)
-        errors = residual / np.maximum(1 - leverage, _SMALLEST_EIGENVALUE)[:, None]
-        return float(np.sum(np.where(known, errors, 0.0) ** 2) / known.sum())
+        return residual / np.maximum(1 - leverage, _SMALLEST_EIGENVALUE)[:, None]
 
     def completed(self, target: FloatArray, known: BoolArray, alpha: float) -> FloatArray:
-        """Targets with unknown pairs replaced by what the ridge on the known ones predicts."""
+        """Targets with unknown coordinates replaced by what the ridge on the known ones predicts."""
         if known.all():
             return target
         share = (self.values / (self.values + alpha))[:, None]
