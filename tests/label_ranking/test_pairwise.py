@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from sklearn.base import clone
+from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.preprocessing import StandardScaler
@@ -86,3 +87,21 @@ def test_fifty_items():
     ranker = PairwiseRanker().fit(X, y)
     assert len(ranker.classifiers_) == 1225
     assert ranker.score(X, y) > 0.8
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_hard_votes_are_what_the_classifiers_say(seed):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(60, 2))
+    y = np.argsort(np.argsort(X @ rng.normal(size=(2, 4)) + rng.normal(size=(60, 4)), axis=1), axis=1) + 1.0
+    # Of an even number of trees, half often say one and half the other: predict then decides, not 1/2.
+    ranker = PairwiseRanker(RandomForestClassifier(4, random_state=0), decode="hard", random_state=0).fit(X, y)
+    new = rng.normal(size=(80, 2))
+    above, below = np.triu_indices(4, 1)
+    places = np.ones((80, 4))
+    for model, i, j in zip(ranker.classifiers_, above, below, strict=True):
+        first = model.predict(new) == 1
+        places[:, j] += first
+        places[:, i] += ~first
+    for row, predicted in zip(places, ranker.predict(new), strict=True):
+        assert (np.diff(row[np.argsort(predicted)]) >= 0).all()

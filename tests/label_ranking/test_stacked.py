@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import clone
 from sklearn.model_selection import ShuffleSplit
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -172,3 +173,16 @@ def test_splits_may_be_listed():
     rows = np.arange(30)
     blend = StackedRanker(small_rankers(), cv=[(rows[:20], rows[20:])], random_state=0).fit(X, y)
     assert sum(blend.weights_.values()) == pytest.approx(1)
+
+
+def test_members_can_be_searched():
+    blend = StackedRanker([("forest", RankingForest(5)), ("linear", PlackettLuceRanker())])
+    assert blend.get_params()["forest__n_estimators"] == 5
+    blend.set_params(forest__n_estimators=7, cv=3)
+    assert blend.rankers[0][1].n_estimators == 7
+    assert blend.cv == 3
+    blend.set_params(linear=NearestNeighborsRanker(3))
+    assert isinstance(blend.rankers[1][1], NearestNeighborsRanker)
+    assert clone(blend).get_params()["linear__n_neighbors"] == 3
+    with pytest.raises(ValueError, match="Invalid parameter 'tree'"):
+        blend.set_params(tree=RankingForest())

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from sklearn.ensemble import RandomForestRegressor
 from sklearn.metrics import r2_score
+from sklearn.model_selection import cross_val_score
 
 from rankwise._random import check_generator
 from rankwise.trees import LeastSquaresForest
@@ -132,3 +133,30 @@ def test_a_generator_moves_on_and_a_seed_does_not():
     assert not np.array_equal(first, second)
     again = LeastSquaresForest(3, random_state=np.random.default_rng(0)).fit(X, y).predict(X)
     np.testing.assert_array_equal(first, again)
+
+
+def test_paths_through_all_trees():
+    X, y = np.random.default_rng(0).normal(size=(40, 3)), np.arange(40.0)
+    forest = LeastSquaresForest(3, random_state=0).fit(X, y)
+    indicator, ends = forest.decision_path(X)
+    assert indicator.shape == (40, sum(len(tree.left) for tree in forest.trees_)) == (40, ends[-1])
+    for number, tree in enumerate(forest.trees_):
+        part = indicator[:, ends[number] : ends[number + 1]].toarray()
+        np.testing.assert_array_equal(part.sum(axis=1) - 1, tree.depth[tree.find_leaves(X)])
+        assert part[:, 0].all()
+
+
+def test_constant_targets_out_of_the_bag():
+    X = np.random.default_rng(0).normal(size=(40, 3))
+    assert LeastSquaresForest(20, oob_score=True, random_state=0).fit(X, np.full(40, 0.1)).oob_score_ == 1.0
+
+
+def test_scores_where_targets_are_missing():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(60, 2)), rng.normal(size=(60, 2))
+    y[::3, 1] = np.nan
+    forest = LeastSquaresForest(5, random_state=0).fit(X, y)
+    predicted, known = forest.predict(X), ~np.isnan(y[:, 1])
+    expected = [r2_score(y[:, 0], predicted[:, 0]), r2_score(y[known, 1], predicted[known, 1])]
+    assert forest.score(X, y) == pytest.approx(np.mean(expected))
+    assert np.isfinite(cross_val_score(LeastSquaresForest(3), X, y, cv=3)).all()

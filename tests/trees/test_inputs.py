@@ -145,3 +145,17 @@ def test_constant_features_give_one_leaf():
     assert model.get_n_leaves() == 1
     np.testing.assert_allclose(model.predict([[1.0, 1.0], [7.0, np.nan]]), [3, 3])
     assert LeastSquaresTree().fit(np.full((5, 2), np.nan), np.arange(5.0)).get_n_leaves() == 1
+
+
+def test_numbers_in_a_column_of_objects_are_numbers():
+    numbers = pd.DataFrame({"a": np.arange(20.0), "b": ["x", "y"] * 10})
+    objects = numbers.astype({"a": object})
+    y = np.arange(20.0) % 7
+    one, two = LeastSquaresTree(max_depth=2).fit(numbers, y), LeastSquaresTree(max_depth=2).fit(objects, y)
+    assert one.export_text() == two.export_text()
+
+
+def test_dates_are_refused_with_the_cure():
+    frame = pd.DataFrame({"day": pd.date_range("2024-01-01", periods=4), "b": list("xyxy")})
+    with pytest.raises(ValueError, match="column day of X holds dates or times; write them as numbers"):
+        LeastSquaresTree().fit(frame, np.arange(4.0))

@@ -88,3 +88,13 @@ def test_pruned_trees_keep_their_categories_and_missing_sides():
     assert model.get_n_leaves() == 3
     np.testing.assert_allclose(model.predict(X), y, atol=0.05)
     assert model.feature_importances_.tolist() == [1.0, 0.0]
+
+
+def test_penalty_by_cross_validation_cuts_what_is_noise():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 4))
+    y = np.where(X[:, [0]] > 0, [3.0, 0.0], [0.0, 3.0]) + rng.normal(size=(200, 2))
+    chosen = LeastSquaresTree(ccp_alpha="cv", random_state=0).fit(X, y)
+    assert chosen.ccp_alpha_ > 0
+    assert 2 <= chosen.get_n_leaves() <= 8 < LeastSquaresTree().fit(X, y).get_n_leaves()
+    assert LeastSquaresTree(ccp_alpha=0.2).fit(X, y).ccp_alpha_ == 0.2

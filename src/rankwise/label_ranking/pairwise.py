@@ -17,6 +17,8 @@ from rankwise.label_ranking._common import fit_weighted, fitted_scaler, one_thre
 
 # Pairs of one job: enough to be worth the way to a worker, few enough to share out evenly.
 _PAIRS_PER_JOB = 16
+# By how much a vote differs from a draw.
+_HAIR = 1e-12
 
 
 class PairwiseRanker(LabelRankerMixin, BaseEstimator):
@@ -115,7 +117,11 @@ class PairwiseRanker(LabelRankerMixin, BaseEstimator):
     def _predict_positions(self, X: FloatArray) -> FloatArray:
         P = self._predict_pairwise(X)
         if self.decode == "hard":
-            return decode_pairwise(P, "copeland", ties=self._tie_order)
+            rows = self._scaled(X)
+            votes = pairwise_from_vectors(np.column_stack([_vote(model, rows) for model in self.classifiers_]))
+            # Probabilities only break ties: where they contradict the classifier's own word, that counts.
+            agreeing = np.where(votes > 0.5, np.maximum(P, 0.5 + _HAIR), np.minimum(P, 0.5 - _HAIR))
+            return decode_pairwise(np.where(votes == 0.5, 0.5, agreeing), "copeland", ties=self._tie_order)
         return decode_pairwise(P, "kemeny" if self.decode == "kemeny" else "borda", ties=self._tie_order)
 
     def _scaled(self, X: FloatArray) -> FloatArray:
@@ -170,6 +176,13 @@ def _probability(model: Any, X: FloatArray) -> FloatArray:
         return np.full(len(X), model)
     if hasattr(model, "predict_proba"):
         return model.predict_proba(X)[:, 1]
+    return model.predict(X).astype(np.float64)
+
+
+def _vote(model: Any, X: FloatArray) -> FloatArray:
+    """1 where the classifier says that the first item comes first, 0 where the second; 1/2 where nothing is known."""
+    if isinstance(model, float):
+        return np.full(len(X), 0.5 + 0.5 * np.sign(model - 0.5))
     return model.predict(X).astype(np.float64)
 
 

@@ -110,6 +110,24 @@ class StackedRanker(LabelRankerMixin, BaseEstimator):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Parameters; with ``deep`` also the rankers by their names, and theirs as ``name__parameter``."""
+        params = super().get_params(deep)
+        for name, ranker in _named(self.rankers) if deep else ():
+            params[name] = ranker
+            params |= {f"{name}__{key}": value for key, value in ranker.get_params(deep=True).items()}
+        return params
+
+    def set_params(self, **params: Any) -> StackedRanker:
+        """Set parameters; a ranker by its name, one of its parameters as ``name__parameter``."""
+        if "rankers" in params:
+            self.rankers = params.pop("rankers")
+        members = _named(self.rankers)
+        if any(name in params for name, _ in members):
+            self.rankers = [(name, params.pop(name, ranker)) for name, ranker in members]
+        super().set_params(**params)
+        return self
+
     def _fit_rankings(self, X: FloatArray, y: Rankings) -> None:
         rng = check_generator(self.random_state)
         members = _checked_members(self.rankers, self.n_jobs, len(X), rng)
@@ -208,6 +226,14 @@ class _Views:
         if np.isnan(X).any():
             raise ValueError("Input X contains NaN, but no row that the ranker was fitted on had missing values")
         return X
+
+
+def _named(rankers: Any) -> list[tuple[str, Any]]:
+    """Names and rankers, for parameters: nothing where ``fit`` would refuse what is given."""
+    if not isinstance(rankers, list | tuple):
+        return []
+    named = [entry for entry in rankers if isinstance(entry, tuple) and len(entry) == 2 and isinstance(entry[0], str)]
+    return [(name, ranker) for name, ranker in named if hasattr(ranker, "get_params")]
 
 
 def _checked_members(rankers: Any, n_jobs: int | None, n_rows: int, rng: np.random.Generator) -> dict[str, Any]:

@@ -15,13 +15,10 @@ from rankwise.data import Rankings
 from rankwise.embeddings import PositionEmbedding, decode_pairwise, pairwise_from_vectors
 from rankwise.trees.engine import GROWTH_CONSTRAINTS, GrowthRule, TrainingSet, growth_limits
 from rankwise.trees.fitted import TreeMixin
-from rankwise.trees.pruning import PruningPath, collapse_penalties, merge_sequence, pruned, pruning_path
+from rankwise.trees.penalty import penalty_by_cross_validation
+from rankwise.trees.pruning import PruningPath, merge_sequence, pruned, pruning_path
 from rankwise.trees.structure import Tree
 from rankwise.trees.targets import TargetRows
-
-# Penalties that are compared by cross-validation, at most; and its folds.
-_MOST_ALPHAS = 40
-_FOLDS = 5
 
 
 class RankingTree(TreeMixin, LabelRankerMixin, BaseEstimator):
@@ -127,7 +124,7 @@ sketch, categorical_features, random_state
         rule = GrowthRule(self.growth, self.honest, growth_limits(self, X.shape[1]))
         tree, fill_rows = training.grow(rule, np.arange(len(X)), rng)
         if self.ccp_alpha == "cv":
-            self.ccp_alpha_ = _alpha_by_cross_validation(training, rule, pruning_path(tree), rng)
+            self.ccp_alpha_ = penalty_by_cross_validation(training, rule, pruning_path(tree), rng)
         else:
             self.ccp_alpha_ = float(self.ccp_alpha)
         self.tree_ = with_even_gaps(training.fill(pruned(tree, self.ccp_alpha_), fill_rows))
@@ -186,44 +183,3 @@ def with_even_gaps(tree: Tree) -> Tree:
     """Pairs that no ranking compares are even."""
     tree.contents.fill_unknown(0.5)
     return tree
-
-
-# ---------------------------------------------------------------------------------------------------------------
-
-
-def _alpha_by_cross_validation(
-    training: TrainingSet, rule: GrowthRule, path: PruningPath, rng: np.random.Generator
-) -> float:
-    """The penalty whose trees, grown without a fold, predict the pairs of that fold best."""
-    n = len(training.X)
-    if n < 2:
-        return 0.0
-    alphas = _candidate_alphas(path)
-    fold = rng.permutation(n) % min(_FOLDS, n)
-    errors = np.zeros(len(alphas))
-    for number in range(fold.max() + 1):
-        inside, outside = np.flatnonzero(fold != number), np.flatnonzero(fold == number)
-        tree, fill_rows = training.grow(rule, inside, rng)
-        penalties = collapse_penalties(tree)
-        for place, alpha in enumerate(alphas):
-            smaller = with_even_gaps(training.fill(pruned(tree, alpha, penalties), fill_rows))
-            errors[place] += _prediction_error(smaller, training, outside)
-    return float(alphas[len(errors) - 1 - np.argmin(errors[::-1])])  # the smallest tree among equals
-
-
-def _candidate_alphas(path: PruningPath) -> FloatArray:
-    """Penalties between those at which the best subtree changes (geometric means), thinned out."""
-    between = np.sqrt(path.alphas[:-1] * path.alphas[1:])
-    candidates = np.unique(np.concatenate([[0.0], between, path.alphas[-1:]]))
-    if len(candidates) > _MOST_ALPHAS:
-        candidates = candidates[np.linspace(0, len(candidates) - 1, _MOST_ALPHAS).round().astype(int)]
-    return candidates
-
-
-def _prediction_error(tree: Tree, training: TrainingSet, rows: IntArray) -> float:
-    total = 0.0
-    part = TargetRows(training.targets.values[rows], is_pairs=True)
-    for block in part.blocks():
-        difference = part.vectors(block) - tree.predict(training.X[rows[block]])
-        total += float(training.weights[rows[block]] @ np.nansum(difference**2, axis=1))
-    return total

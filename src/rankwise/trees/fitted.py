@@ -53,19 +53,7 @@ class TreeMixin(_FeaturesMixin):
 
     def decision_path(self, X: ArrayLike) -> Any:
         """Nodes that each row passes: a sparse matrix of shape (n_samples, n_nodes)."""
-        from scipy.sparse import csr_matrix
-
-        at = self.apply(X)
-        shape = len(at), len(self.tree_.left)
-        of = np.arange(len(at))
-        rows, nodes = [], []
-        while len(at):
-            rows.append(of)
-            nodes.append(at)
-            above = self.tree_.parent[at]
-            at, of = above[above >= 0], of[above >= 0]
-        row, node = np.concatenate(rows), np.concatenate(nodes)
-        return csr_matrix((np.ones(len(row), dtype=np.int64), (row, node)), shape=shape)
+        return self.tree_.decision_path(self._check_fitted_features(X))
 
     def get_depth(self) -> int:
         """Depth of the tree: splits above its deepest leaf."""
@@ -110,6 +98,23 @@ class ForestMixin(_FeaturesMixin):
         """Node number of the leaf of each row in each tree: (n_samples, n_estimators)."""
         features = self._check_fitted_features(X)
         return np.column_stack([tree.find_leaves(features) for tree in self.trees_]).astype(np.intp)
+
+    def decision_path(self, X: ArrayLike) -> tuple[Any, IntArray]:
+        """Nodes that each row passes in each tree.
+
+        Returns
+        -------
+        indicator : sparse matrix of shape (n_samples, n_nodes of all trees)
+            1 where a row passes a node.
+        n_nodes_ptr : ndarray of shape (n_estimators + 1,)
+            Tree t has the columns from ``n_nodes_ptr[t]`` to ``n_nodes_ptr[t + 1]``.
+        """
+        from scipy.sparse import hstack
+
+        features = self._check_fitted_features(X)
+        sizes = [len(tree.left) for tree in self.trees_]
+        indicator = hstack([tree.decision_path(features) for tree in self.trees_], format="csr")
+        return indicator, np.concatenate([[0], np.cumsum(sizes)])
 
     @property
     def feature_importances_(self) -> FloatArray:

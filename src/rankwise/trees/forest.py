@@ -8,12 +8,12 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from rankwise._random import check_generator
-from rankwise._sklearn import BaseEstimator, Interval, RealNotInt, RegressorMixin
+from rankwise._sklearn import BaseEstimator, Interval, RealNotInt
 from rankwise._typing import ArrayLike, FloatArray, RandomState
 from rankwise.trees.engine import GROWTH_CONSTRAINTS, GrowthRule, growth_limits
 from rankwise.trees.ensemble import Sampling, draw_seeds, grow_trees, mean_prediction, out_of_bag_prediction
 from rankwise.trees.fitted import ForestMixin
-from rankwise.trees.regression import regression_set
+from rankwise.trees.regression import RegressionMixin, regression_set, weighted_r2
 
 #: what the parameters that all forests share may be
 FOREST_CONSTRAINTS: dict[str, list[Any]] = {
@@ -30,7 +30,7 @@ FOREST_CONSTRAINTS: dict[str, list[Any]] = {
 }
 
 
-class LeastSquaresForest(ForestMixin, RegressorMixin, BaseEstimator):
+class LeastSquaresForest(ForestMixin, RegressionMixin, BaseEstimator):
     """Mean of many least-squares trees, each grown on a random part of the rows.
 
     Parameters
@@ -135,7 +135,7 @@ min_impurity_decrease, max_bins, sketch, categorical_features, random_state
         self.n_outputs_ = training.targets.size
         if self.oob_score:
             known = out_of_bag_prediction(self.trees_, training.X, sampling, seeds, np.arange(len(rows)))
-            self.oob_score_ = _weighted_r2(training.targets.values, known, training.weights)
+            self.oob_score_ = weighted_r2(training.targets.values, known, training.weights)
             prediction = np.full((len(features), self.n_outputs_), np.nan)
             prediction[rows] = known
             self.oob_prediction_ = prediction[:, 0] if self._flat else prediction
@@ -161,17 +161,3 @@ min_impurity_decrease, max_bins, sketch, categorical_features, random_state
         tags = super().__sklearn_tags__()
         tags.target_tags.multi_output = True
         return tags
-
-
-# ---------------------------------------------------------------------------------------------------------------
-
-
-def _weighted_r2(targets: FloatArray, prediction: FloatArray, weights: FloatArray) -> float:
-    """Mean R^2 of the targets, over the rows that have both a target and a prediction."""
-    known = ~np.isnan(prediction) & ~np.isnan(targets)
-    weight = np.where(known, weights[:, None], 0.0)
-    total = np.maximum(weight.sum(axis=0), 1e-300)
-    mean = (weight * np.where(known, targets, 0.0)).sum(axis=0) / total
-    rest = (weight * np.where(known, targets - prediction, 0.0) ** 2).sum(axis=0)
-    spread = (weight * np.where(known, targets - mean, 0.0) ** 2).sum(axis=0)
-    return float(np.mean(1 - rest / np.maximum(spread, 1e-300)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -123,14 +124,23 @@ def _columns(X: ArrayLike) -> Columns | None:
 
 
 def _column_values(series: Any) -> Any:
-    """Numbers as float64, other values as objects; NaN and None where missing."""
+    """Numbers as float64, text, categories and Booleans as objects; NaN and None where missing."""
     import narwhals as nw
 
+    if series.dtype.is_temporal():
+        raise ValueError(
+            f"column {series.name} of X holds dates or times; write them as numbers, such as days since the first one"
+        )
     if series.dtype.is_numeric():
         return np.asarray(series.cast(nw.Float64).fill_null(np.nan).to_numpy(), dtype=np.float64)
     values = np.empty(len(series), dtype=object)
     values[:] = series.to_list()
-    values[series.is_null().to_numpy()] = None
+    missing = series.is_null().to_numpy()
+    values[missing] = None
+    if all(isinstance(value, Real) and not isinstance(value, bool | np.bool_) for value in values[~missing]):
+        numbers = np.full(len(values), np.nan)
+        numbers[~missing] = values[~missing].astype(np.float64)
+        return numbers if not missing.all() else values
     return values
 
 
@@ -160,9 +170,14 @@ def _categories(column: Any) -> list[Any]:
 def _numbers(estimator: Any, X: ArrayLike, *, reset: bool) -> FloatArray:
     from sklearn.utils.validation import validate_data
 
-    checked: FloatArray = validate_data(
-        estimator, X, reset=reset, dtype=np.float64, order="C", ensure_all_finite="allow-nan"
-    )
+    try:
+        checked: FloatArray = validate_data(
+            estimator, X, reset=reset, dtype=np.float64, order="C", ensure_all_finite="allow-nan"
+        )
+    except ValueError as error:
+        if "could not convert string" not in str(error):
+            raise
+        raise ValueError(f"{error} in X: name columns of text in categorical_features, or give a data frame") from None
     return checked
 
 

@@ -1,15 +1,66 @@
-"""The target of least-squares trees and forests: numbers, one or many per row, NaN where missing."""
+"""The target of least-squares trees and forests, and their score: numbers, one or many per row, NaN where missing."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
+from rankwise._sklearn import RegressorMixin
 from rankwise._typing import ArrayLike, FloatArray, IntArray
 from rankwise.data.weights import check_weights
 from rankwise.trees.engine import TrainingSet
 from rankwise.trees.targets import TargetRows
+
+# Variance that rounding leaves of equal targets, as a share of their squares.
+_ROUNDING = 1e-24
+
+
+class RegressionMixin(RegressorMixin):
+    """Score of regressors whose targets may be missing."""
+
+    predict: Callable[[ArrayLike], FloatArray]
+
+    def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
+        """Mean over the targets of :math:`R^2`, each over the rows that have it.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Features.
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+            Targets; NaN is missing.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weights.
+
+        Returns
+        -------
+        float
+            At most 1; a target that does not vary counts 1 where it is met, else 0.
+        """
+        prediction = self.predict(X)
+        targets, _ = _check_targets(y, len(prediction))
+        weights = check_weights(sample_weight, len(prediction), name="sample_weight", each="row")
+        return weighted_r2(targets, prediction.reshape(len(prediction), -1), weights)
+
+
+def weighted_r2(targets: FloatArray, prediction: FloatArray, weights: FloatArray) -> float:
+    """Mean R^2 of the targets, over the rows that have both a target and a prediction; NaN if there are none."""
+    known = ~np.isnan(prediction) & ~np.isnan(targets)
+    weight = np.where(known, weights[:, None], 0.0)
+    judged = weight.sum(axis=0) > 0
+    if not judged.any():
+        return float("nan")
+    weight, targets, prediction = weight[:, judged], targets[:, judged], prediction[:, judged]
+    values = np.where(weight > 0, targets, 0.0)
+    mean = (weight * values).sum(axis=0) / weight.sum(axis=0)
+    rest = (weight * np.where(weight > 0, targets - prediction, 0.0) ** 2).sum(axis=0)
+    spread = (weight * np.where(weight > 0, targets - mean, 0.0) ** 2).sum(axis=0)
+    least = _ROUNDING * (weight * values**2).sum(axis=0)
+    varies = spread > least
+    unvaried = np.where(rest <= least, 1.0, 0.0)
+    return float(np.mean(np.where(varies, 1 - rest / np.where(varies, spread, 1.0), unvaried)))
 
 
 def regression_set(

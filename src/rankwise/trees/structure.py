@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -105,6 +106,22 @@ class Tree:
         out = np.empty(len(X), dtype=np.int32)
         _jit.find_leaves(X, self.feature, self.threshold, self.missing_left, self.left, self.set_of, self.sets, out)
         return out
+
+    def decision_path(self, X: FloatArray) -> Any:
+        """Nodes that each row passes: a sparse matrix of shape (n_rows, n_nodes)."""
+        from scipy.sparse import csr_matrix
+
+        at = self.find_leaves(X).astype(np.intp)
+        shape = len(at), len(self.left)
+        of = np.arange(len(at))
+        rows, nodes = [], []
+        while len(at):
+            rows.append(of)
+            nodes.append(at)
+            above = self.parent[at]
+            at, of = above[above >= 0], of[above >= 0]
+        row, node = np.concatenate(rows), np.concatenate(nodes)
+        return csr_matrix((np.ones(len(row), dtype=np.int64), (row, node)), shape=shape)
 
     def leaf_of(self, X: FloatArray) -> LeafNumbers:
         """Number, among the leaves, of the leaf of every row."""

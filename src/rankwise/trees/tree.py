@@ -8,16 +8,16 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from rankwise._random import check_generator
-from rankwise._sklearn import BaseEstimator, Interval, RegressorMixin
-from rankwise._typing import ArrayLike, FloatArray, IntArray, RandomState
+from rankwise._sklearn import BaseEstimator, Interval, StrOptions
+from rankwise._typing import ArrayLike, FloatArray, RandomState
 from rankwise.trees.engine import GROWTH_CONSTRAINTS, GrowthRule, TrainingSet, growth_limits
 from rankwise.trees.fitted import TreeMixin
+from rankwise.trees.penalty import penalty_by_cross_validation
 from rankwise.trees.pruning import PruningPath, pruned, pruning_path
-from rankwise.trees.regression import regression_set
-from rankwise.trees.structure import Tree
+from rankwise.trees.regression import RegressionMixin, regression_set
 
 
-class LeastSquaresTree(TreeMixin, RegressorMixin, BaseEstimator):
+class LeastSquaresTree(TreeMixin, RegressionMixin, BaseEstimator):
     r"""Regression tree that minimises the squared error, for one or many targets, some of which may be missing.
 
     *Definition.* A split of a cell is chosen to maximise :math:`|S_L|^2 / w_L + |S_R|^2 / w_R`, with S the weighted
@@ -43,9 +43,9 @@ class LeastSquaresTree(TreeMixin, RegressorMixin, BaseEstimator):
     sketch : int, optional
         Choose splits on this many random projections of the targets instead of all of them: faster for many targets.
         Leaves stay exact.
-    ccp_alpha : float, default=0.0
+    ccp_alpha : float or "cv", default=0.0
         Penalty per leaf: the grown tree is pruned to the subtree that minimises the squared error per unit of weight
-        plus ``ccp_alpha`` times its leaves.
+        plus ``ccp_alpha`` times its leaves; "cv" chooses the penalty by 5-fold cross-validation.
     categorical_features : array-like of column numbers, names or booleans, optional
         Columns of categories, split into two sets by the main direction of the categories' mean targets. By default the
         text, categorical and Boolean columns of data frames. New categories are treated as missing values.
@@ -56,6 +56,8 @@ class LeastSquaresTree(TreeMixin, RegressorMixin, BaseEstimator):
     ----------
     tree_ : Tree
         The nodes.
+    ccp_alpha_ : float
+        The penalty used.
     feature_importances_ : ndarray of shape (n_features_in_,)
         Share of each feature in the decrease of the squared error.
 
@@ -77,7 +79,7 @@ class LeastSquaresTree(TreeMixin, RegressorMixin, BaseEstimator):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **GROWTH_CONSTRAINTS,
-        "ccp_alpha": [Interval(Real, 0.0, None, closed="left")],
+        "ccp_alpha": [StrOptions({"cv"}), Interval(Real, 0.0, None, closed="left")],
     }
 
     def __init__(
@@ -94,7 +96,7 @@ class LeastSquaresTree(TreeMixin, RegressorMixin, BaseEstimator):
         min_impurity_decrease: float = 0.0,
         max_bins: int | None = 255,
         sketch: int | None = None,
-        ccp_alpha: float = 0.0,
+        ccp_alpha: float | Literal["cv"] = 0.0,
         categorical_features: Any = None,
         random_state: RandomState = None,
     ) -> None:
@@ -129,8 +131,13 @@ class LeastSquaresTree(TreeMixin, RegressorMixin, BaseEstimator):
         -------
         self
         """
-        training, tree, fill_rows = self._grow(X, y, sample_weight)
-        self.tree_ = training.fill(pruned(tree, self.ccp_alpha), fill_rows)
+        training, rule, rng = self._training_set(X, y, sample_weight)
+        tree, fill_rows = training.grow(rule, np.arange(len(training.X)), rng)
+        if self.ccp_alpha == "cv":
+            self.ccp_alpha_ = penalty_by_cross_validation(training, rule, pruning_path(tree), rng)
+        else:
+            self.ccp_alpha_ = float(self.ccp_alpha)
+        self.tree_ = training.fill(pruned(tree, self.ccp_alpha_), fill_rows)
         return self
 
     def predict(self, X: ArrayLike) -> FloatArray:
@@ -153,17 +160,17 @@ class LeastSquaresTree(TreeMixin, RegressorMixin, BaseEstimator):
         self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None
     ) -> PruningPath:
         """Grow the tree without a penalty, and list the subtrees that growing penalties choose."""
-        _, tree, _ = self._grow(X, y, sample_weight)
-        return pruning_path(tree)
+        training, rule, rng = self._training_set(X, y, sample_weight)
+        return pruning_path(training.grow(rule, np.arange(len(training.X)), rng)[0])
 
-    def _grow(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None) -> tuple[TrainingSet, Tree, IntArray]:
+    def _training_set(
+        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None
+    ) -> tuple[TrainingSet, GrowthRule, np.random.Generator]:
         self._validate_params()
         rng = check_generator(self.random_state)
         features = self._check_features(X, reset=True)
-        training, rows, self._flat = regression_set(self, features, y, sample_weight, rng)
-        rule = GrowthRule(self.growth, self.honest, growth_limits(self, self.n_features_in_))
-        tree, fill_rows = training.grow(rule, np.arange(len(rows)), rng)
-        return training, tree, fill_rows
+        training, _, self._flat = regression_set(self, features, y, sample_weight, rng)
+        return training, GrowthRule(self.growth, self.honest, growth_limits(self, self.n_features_in_)), rng
 
     def _leaf_texts(self) -> list[str]:
         return [", ".join(f"{value:.4g}" for value in row) for row in self.tree_.values]
