@@ -170,7 +170,7 @@ def _tree_recipes() -> list[Recipe]:
     targets = {"values": MATRIX, "is_pairs": TRUTH}
     rows = {"targets": instance("TargetRows"), "start": _INT32, "rows": _INT32, "weights": FLOATS}
     means = {"values": array("float32 float64", 2)}
-    one = {**_FITTED, **_ENCODER, "tree_": instance("Tree"), "_flat": TRUTH}
+    one = {**_FITTED, **_ENCODER, "tree_": instance("Tree"), "_flat": TRUTH, "ccp_alpha_": NUMBER}
     many = {**_FITTED, **_ENCODER, "trees_": list_of(instance("Tree")), "_flat": TRUTH, "n_outputs_": WHOLE}
     scores = {"oob_score_": NUMBER, "oob_prediction_": either(FLOATS, MATRIX)}
     encoder = {"categorical_features": ANYTHING, "categories_": list_of(maybe(list_of(ANYTHING)))}

@@ -328,7 +328,8 @@ def _search(features, targets, limits, rows, weight, candidates, seed, best, scr
             candidates[t], candidates[other] = candidates[other], candidates[t]
         f = candidates[t]
         n_codes = features.n_codes[f]
-        low, high, n_missing = n_codes, -1, 0
+        # Not plain -1 and 0: the functions below would be compiled once more, for these very numbers.
+        low, high, n_missing = n_codes, np.int64(-1), np.int64(0)
         for r in range(m):
             code = np.int64(features.codes[f, rows[r]])
             scratch.order[r] = (code << 32) | (rows[r] if whole else r)
@@ -487,7 +488,7 @@ def _scan(targets, limits, rows, weight, f, n_codes, n_missing, missing_left, be
             at -= m
         r = order[at] & 0xFFFFFFFF
         if not cached:
-            _expand(targets, rows[r], block, 0)
+            _expand(targets, rows[r], block, np.int64(0))
             r = 0
         for c in range(width):
             left[c] += block[r, c]
@@ -536,7 +537,7 @@ def _try_random(features, targets, limits, rows, weight, f, low, high, n_missing
             if goes_left:
                 at = rows[r] if whole else r if cached else 0
                 if not cached:
-                    _expand(targets, rows[r], block, 0)
+                    _expand(targets, rows[r], block, np.int64(0))
                 for c in range(width):
                     left[c] += block[at, c]
                 left_weight += block[at, width + _WEIGHT]
@@ -563,13 +564,13 @@ def _try_codes(features, targets, limits, rows, weight, f, state, best, scratch)
         code = features.codes[f, rows[r]]
         at = rows[r] if whole else r if cached else 0
         if not cached:
-            _expand(targets, rows[r], block, 0)
+            _expand(targets, rows[r], block, np.int64(0))
         for c in range(width):
             sums[code, c] += block[at, c]
         sums[code, width] += block[at, width + _WEIGHT]
         counts[code] += 1
     code_order = scratch.code_order
-    present = 0
+    present = np.int64(0)
     for code in range(n_codes):
         if counts[code] > 0:
             code_order[present] = code
