@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 
-from rankwise.label_ranking import LabelwiseRanker, ranking_risk, sparse_tree_depth
+from rankwise.label_ranking import LabelwiseRanker, RankingTree, ranking_risk, sparse_tree_depth
 from rankwise.trees import LeastSquaresTree
 from tests.naive import trees as naive
 from tests.trees.test_growth import small_problems
@@ -117,12 +118,23 @@ def test_limits_of_growth(options):
     assert len(cuts(model.tree_)) <= model.get_n_leaves() // 2 + 1
 
 
-def test_too_many_targets_to_hold_are_refused(monkeypatch):
+@pytest.mark.parametrize("missing", [False, True])
+@pytest.mark.parametrize("splitter", ["best", "random"])
+def test_blocks_of_coordinates_change_nothing(monkeypatch, missing, splitter):
     from rankwise.trees.levels import growth
 
-    monkeypatch.setattr(growth, "_MOST_ENTRIES", 100)
-    with pytest.raises(ValueError, match="sketch=16"):
-        LeastSquaresTree(growth="level").fit(np.zeros((101, 1)), np.zeros(101))
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"a": rng.normal(size=80), "b": rng.integers(0, 4, 80), "c": rng.choice(list("xyzw"), 80)})
+    X.loc[::7, "a"] = np.nan
+    y = np.argsort(np.argsort(rng.random((80, 6)) + X["b"].to_numpy()[:, None] * np.arange(6), axis=1), axis=1) + 1.0
+    if missing:
+        y[rng.random(y.shape) < 0.2] = np.nan
+        y[:, 0] = np.where(np.isnan(y).all(axis=1), 1.0, y[:, 0])
+    ranker = RankingTree(growth="level", max_depth=4, splitter=splitter, random_state=0)
+    whole = ranker.fit(X, y).export_text()
+    monkeypatch.setattr(growth, "_BLOCK_ENTRIES", 4 * 80)  # 4 of the 15 pairs at a time
+    assert ranker.fit(X, y).export_text() == whole
+    assert ranker.get_n_leaves() > 4
 
 
 def test_gain_asked_for():

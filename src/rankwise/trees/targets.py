@@ -49,10 +49,14 @@ class TargetRows:
         if not self.is_pairs:
             return values
         first, second = np.triu_indices(values.shape[1], 1)
-        a, b = values[:, first], values[:, second]
-        vectors = (a < b) + 0.5 * (a == b)
-        vectors[~((a != b) | np.isfinite(a)) | np.isnan(a) | np.isnan(b)] = np.nan
-        return vectors
+        return _pair_vectors(values[:, first], values[:, second])
+
+    def coordinates(self, block: slice) -> FloatArray:
+        """Some coordinates of the target vectors of all rows, written out."""
+        if not self.is_pairs:
+            return self.values[:, block]
+        first, second = np.triu_indices(self.values.shape[1], 1)
+        return _pair_vectors(self.values[:, first[block]], self.values[:, second[block]])
 
     def mean(self, weights: FloatArray) -> FloatArray:
         """Weighted mean of each coordinate over the rows that have it; NaN where none has."""
@@ -95,3 +99,13 @@ class TargetRows:
             self.is_complete,
             np.ascontiguousarray(weights, dtype=np.float64),
         )
+
+
+# ---------------------------------------------------------------------------------------------------------------
+
+
+def _pair_vectors(a: FloatArray, b: FloatArray) -> FloatArray:
+    """1 where a comes before b, 0 where after, 0.5 where tied, NaN where a ranking does not say."""
+    vectors = (a < b) + 0.5 * (a == b)
+    vectors[~((a != b) | np.isfinite(a)) | np.isnan(a) | np.isnan(b)] = np.nan
+    return vectors

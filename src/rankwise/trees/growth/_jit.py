@@ -337,8 +337,7 @@ def _search(features, targets, limits, rows, weight, candidates, seed, best, scr
                 n_missing += 1
             else:
                 low = min(low, code)
-                if code > high:
-                    high = int(code)
+                high = max(high, code)
         if low >= high and (n_missing == 0 or high < 0):
             continue
         state = _mixed(state)
