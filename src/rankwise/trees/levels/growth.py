@@ -223,7 +223,7 @@ class _Level:
         sums = np.zeros((n, q if self.is_complete else 2 * q))
         members = csr_matrix((np.ones(len(group)), (group, rows)), shape=(n, len(group)))
         for block in self.blocks:
-            part, width = members @ self._vectors(block), block.stop - block.start
+            part, width = np.asarray(members @ self._vectors(block)), block.stop - block.start
             sums[:, block] = part[:, :width]
             if not self.is_complete:
                 sums[:, q + block.start : q + block.stop] = part[:, width:]
