@@ -193,3 +193,19 @@ def test_bad_input_is_named(options, arguments, message):
 def test_bad_values_of_the_path_are_named(data):
     with pytest.raises(ValueError, match="give positive numbers"):
         LinearRanker().path(*data, Cs=[0.0, 1.0])
+
+
+@pytest.mark.parametrize("loss", ["logistic", "listnet"])
+def test_small_features_count_beside_a_large_one(loss):
+    X, y, qid, _ = make_retrieval(60, random_state=0)
+    stamp = 1.7e9 + np.random.default_rng(0).integers(0, 100, len(y))
+    alone = LinearRanker(loss).fit(X * 1e-4, y, qid).score(X * 1e-4, y, qid)
+    beside = LinearRanker(loss).fit(np.c_[X * 1e-4, stamp], y, qid)
+    assert beside.score(np.c_[X * 1e-4, stamp], y, qid) > alone - 0.02
+
+
+def test_sparse_columns_far_from_zero_vary_as_dense_ones_do():
+    X, y, qid, _ = make_retrieval(30, random_state=0)
+    far = np.c_[X[:, 0], X[:, 1] * 1e-3 + 1e6]
+    dense, thin = LinearRanker().fit(far, y, qid), LinearRanker().fit(sparse.csr_matrix(far), y, qid)
+    np.testing.assert_allclose(thin.coef_, dense.coef_, rtol=1e-3)

@@ -247,10 +247,13 @@ class LinearRanker(QueryRankerMixin, BaseEstimator):
 
 
 def _spread(X: Any) -> FloatArray:
-    """Standard deviations of the features, 1 where they do not vary."""
+    """Standard deviations of the features, 1 where they do not vary beyond rounding."""
     if hasattr(X, "indptr"):
-        mean = np.asarray(X.mean(axis=0)).ravel()
-        deviation = np.sqrt(np.maximum(np.asarray(X.multiply(X).mean(axis=0)).ravel() - mean**2, 0))
+        columns, n = X.tocsc(), X.shape[0]
+        mean, stored = np.asarray(X.mean(axis=0)).ravel(), np.diff(columns.indptr)
+        of = np.repeat(np.arange(X.shape[1]), stored)
+        squares = np.bincount(of, (columns.data - mean[of]) ** 2, X.shape[1]) + (n - stored) * mean**2
+        deviation, largest = np.sqrt(squares / n), abs(columns).max(axis=0).toarray().ravel()
     else:
-        deviation = X.std(axis=0)
-    return np.where(deviation > 1e-12 * np.maximum(1.0, abs(X).max()), deviation, 1.0)
+        deviation, largest = X.std(axis=0), abs(X).max(axis=0)
+    return np.where(deviation > 1e-12 * largest, deviation, 1.0)
