@@ -43,6 +43,14 @@ def test_constant_columns_score_nothing(rng):
         assert scores[0] == 0 < scores[1]
 
 
+@pytest.mark.parametrize("score", ["pearson", "lasso", "stepwise"])
+def test_huge_and_tiny_columns(rng, score):
+    X = rng.standard_normal((60, 4))
+    y = X[:, 0] + 2 * X[:, 1] + 0.1 * rng.standard_normal(60)
+    scaled = ScoreSelector(score, k=2).fit(X * [1e200, 1e-200, 1e200, 1e-200], y).scores_
+    np.testing.assert_allclose(scaled, ScoreSelector(score, k=2).fit(X, y).scores_, rtol=1e-6, atol=1e-9)
+
+
 @pytest.mark.slow
 def test_scad():
     pytest.importorskip("skglm")

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from rankwise.screening import SymbolicFeatures, rank_classes
+from rankwise.screening import SymbolicFeatures, _jit, rank_classes
 from rankwise.screening.operators import BINARY, UNARY
 
 ALL_UNARY, ALL_BINARY = tuple(UNARY), tuple(BINARY)
@@ -65,8 +65,10 @@ def test_sines_of_all_sizes(rng, name, function):
         rng.uniform(-1e5, 1e5, 4000),
         10.0 ** rng.uniform(-300, 15, 4000),
     ):
-        Z = SymbolicFeatures("u", unary=[name]).fit_transform(x[:, None])[:, 0]
-        np.testing.assert_allclose(Z, function(x), rtol=5e-16, atol=1e-20)
+        code, row = np.array([UNARY[name].code]), np.zeros(1, dtype=np.intp)
+        with np.errstate(all="ignore"):
+            values, _, _ = _jit.evaluate_expressions(x[None], np.zeros((1, len(x))), code, row, row)
+        np.testing.assert_allclose(values[0], function(x), rtol=5e-16, atol=1e-20)
 
 
 def test_binary_operators():
@@ -195,6 +197,8 @@ def test_sympy_agrees():
         ({"binary": ()}, "binary has no operators"),
         ({"units": [[1], [0]]}, "each of the 3 inputs"),
         ({"units": [[0.5], [0], [0]]}, "no whole number"),
+        ({"units": [[np.inf], [0], [0]]}, "units has an exponent that is not finite"),
+        ({"unary": (["id"],)}, r"unknown operator \['id'\]"),
         ({"architecture": "bbb", "max_bytes": 10**6}, r"layer 3 of 'bbb' may have [\d,]+ expressions"),
         ({"unary": ("log",), "architecture": "u"}, "no expression of 'u' is finite"),
     ],
@@ -202,3 +206,95 @@ def test_sympy_agrees():
 def test_bad_parameters_are_refused(rng, parameters, words):
     with pytest.raises(ValueError, match=words):
         SymbolicFeatures(**parameters).fit(rng.random((50, 3)) - 2)
+
+
+@pytest.mark.parametrize(("n_inputs", "error"), [(-3, ValueError), (0, ValueError), (2.5, TypeError)])
+def test_counts_are_of_whole_numbers_of_inputs(n_inputs, error):
+    with pytest.raises(error, match="n_inputs is"):
+        SymbolicFeatures().count(n_inputs)
+
+
+def test_decimals_are_tied_as_whole_numbers_are(rng):
+    X = rng.standard_normal((40, 2)).round(2)
+    features = SymbolicFeatures("bb", binary=("+", "-"))
+    decimals, whole = rank_classes(features.fit_transform(X)), rank_classes(features.fit_transform(np.rint(100 * X)))
+    np.testing.assert_array_equal(decimals, whole)
+    assert len(set(decimals)) == 8
+
+
+def test_values_that_differ_by_more_than_rounding_are_not_tied(rng):
+    tails = np.exp(12 * rng.standard_normal((200, 2)))  # from 1e-14 to 1e14, say
+    Z = SymbolicFeatures("b", binary=("+", "-", "*", "/")).fit_transform(tails)
+    assert all(len(np.unique(column)) == 200 for column in Z.T)
+    close = 1.7e9 + 1e-3 * rng.permutation(200)[:, None]
+    assert len(np.unique(SymbolicFeatures("b", binary=("+",)).fit_transform(close))) == 200
+
+
+def test_new_rows_are_evaluated_as_ever(rng):
+    X = rng.standard_normal((40, 2)).round(2)
+    features = SymbolicFeatures("bu", unary=("cube", "exp", "log"), binary=("+", "-", "/")).fit(X)
+    with_nan = features.transform(X[:7])
+    np.testing.assert_allclose(with_nan, features.transform(X)[:7], rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("output", ["pandas", "polars"])
+def test_names_are_unique_where_digits_cancel(rng, output):
+    pytest.importorskip(output)
+    X = np.column_stack([1e12 * rng.random(30), rng.random(30)])
+    features = SymbolicFeatures("bb", binary=("+", "-"), pool="cumulative").set_output(transform=output)
+    columns = list(features.fit_transform(X).columns)
+    assert len(set(columns)) == len(columns)
+    assert "((x0 + x1) + (x1 - x0))" in columns  # 2*x1, but for the digits that are lost
+
+
+def test_small_terms_beside_large_ones_count(rng):
+    X = np.column_stack([1e12 + 1e4 * rng.integers(0, 2, 30), rng.random(30)])
+    names = SymbolicFeatures("b", binary=("+",), pool="cumulative").fit(X).get_feature_names_out()
+    assert names.tolist() == ["x0", "x1", "2*x0", "x0 + x1", "2*x1"]
+
+
+def test_equal_values_of_different_units_are_different():
+    X = np.array([[1.0, 1.0], [2.0, 2.0], [4.0, 4.0]])
+    names = SymbolicFeatures("b", binary=("+",), units=[[1], [0]]).fit(X).get_feature_names_out()
+    assert names.tolist() == ["2*x0", "2*x1"]
+    squares = SymbolicFeatures("u", unary=("id", "square"), units=[[1], [0]])
+    assert len(squares.fit(np.array([[1.0, 1.0], [4.0, 2.0], [9.0, 3.0]])).complexity_) == 4
+
+
+def test_memory_is_counted_in_full(rng):
+    import tracemalloc
+
+    X = rng.random((5, 60))
+    features = SymbolicFeatures("b")
+    with pytest.raises(ValueError, match="layer 1 of 'b' may have 3,660 expressions"):
+        SymbolicFeatures("b", max_bytes=4_000_000).fit(X)
+    features.fit(X)
+    tracemalloc.start()
+    features.fit(X)
+    assert tracemalloc.get_traced_memory()[1] < (3660 + 60) * (3 * 8 * 5 + 1024)
+    tracemalloc.stop()
+
+
+@pytest.mark.parametrize(
+    ("X", "error", "words"),
+    [
+        (np.ones((3, 2)) * 1j, ValueError, "X has complex numbers"),
+        (np.arange(6).reshape(3, 2).astype("datetime64[D]"), TypeError, "X has dates; turn them into numbers of days"),
+        (np.arange(6).reshape(3, 2).astype("timedelta64[D]"), TypeError, "X has times"),
+        ([["1", "2"], ["3", "4"], ["5", "6"]], TypeError, "X has text; turn it into numbers first"),
+        (pd.DataFrame({"a": [1, pd.NA, 3]}, dtype=object), TypeError, "X has missing values, <NA>; leave out the row"),
+    ],
+    ids=["complex", "dates", "times", "text", "NA"],
+)
+def test_what_is_no_number_is_refused(X, error, words):
+    from rankwise.screening import ConcordanceSelector, concordant_divergence
+
+    for call in (
+        lambda: SymbolicFeatures("b").fit(X),
+        lambda: ConcordanceSelector().fit(X, [1, 2, 3]),
+        lambda: concordant_divergence(X, [1, 2, 3]),
+        lambda: concordant_divergence(X, [1, 2, 3], keys="float32"),
+        lambda: rank_classes(X),
+    ):
+        with pytest.raises(error, match=words):
+            call()

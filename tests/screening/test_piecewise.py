@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 
 import numpy as np
 import pytest
-from scipy.stats import norm, uniform
+from scipy.stats import binom, cauchy, lognorm, norm, t, uniform
 
 from rankwise.screening import monotone_intervals, preference_probability
 from rankwise.screening.piecewise import _divides
@@ -50,6 +51,35 @@ def test_any_distribution():
     assert preference_probability(np.abs, lambda x: -np.exp(-x), 1.0, norm(0, 2)) == pytest.approx(1, abs=1e-6)
     # arch turns at 1/2 and is below 2; x^3 - 5 takes the value 2 between 1/2 and 3.
     assert preference_probability(lambda x: x**3 - 5, arch, 2.0, uniform(-1, 4)) == pytest.approx(2.5 / 4)
+
+
+def waves(x):
+    return (x - 1) * (x - 2) * (x - 3)
+
+
+@pytest.mark.parametrize("law", [lognorm(2), t(2), cauchy(), lognorm(4), norm(2)])
+def test_heavy_tails_hide_no_turns(law):
+    # Of the waves, the value 5 is taken after the second turn alone; the line is far away.
+    expected = law.sf(2 + 3**-0.5)
+    assert preference_probability(waves, lambda x: x + 1e30, 5.0, law) == pytest.approx(expected, abs=1e-7)
+    sample = law.rvs(500, random_state=0)
+    share = (sample > 2 + 3**-0.5).mean()
+    assert preference_probability(waves, lambda x: x + 1e30, 5.0, sample) == pytest.approx(share, abs=1e-9)
+
+
+def test_new_distributions_of_scipy():
+    stats = pytest.importorskip("scipy.stats", reason="from SciPy 1.15 on")
+    if not hasattr(stats, "Normal"):
+        pytest.skip("from SciPy 1.15 on")
+    law = stats.Normal(mu=2.0, sigma=1.0)
+    value = preference_probability(waves, lambda x: x + 1e30, 5.0, law)
+    assert value == pytest.approx(norm(2).sf(2 + 3**-0.5), abs=1e-7)
+
+
+def test_discrete_distributions():
+    # The arch turns at 5, and takes the value 20 on the way up to it and on the way down; the line never does.
+    value = preference_probability(lambda x: x * (10 - x), lambda x: x + 100, 20.0, binom(10, 0.5))
+    assert value == pytest.approx(1)
 
 
 @pytest.mark.parametrize(
@@ -97,6 +127,7 @@ def test_monotone_intervals(f, ends):
             "not finite at x = 0.5005",
         ),
         (lambda: monotone_intervals(3, 0, 1), TypeError, "function of an array"),
+        (lambda: monotone_intervals(math.sin, 0, 10), TypeError, "does not take an array .* give a function of arrays"),
         (lambda: monotone_intervals(([0, 0], [1, 2]), 0, 1), ValueError, "increasing x"),
         (lambda: preference_probability(line, arch, 1, [2.0, 2.0]), ValueError, "two different"),
         (lambda: preference_probability(line, arch, np.nan, uniform()), ValueError, "C is nan; give the number"),

@@ -52,3 +52,16 @@ def test_constant_features_are_never_significant(rng):
 def test_tests_that_are_not_given_make_adjusted_values_larger():
     p = np.array([0.001, 0.01, 0.2, 0.9])
     assert (benjamini_hochberg(p[:2], n_tests=4) >= benjamini_hochberg(p)[:2]).all()
+
+
+@pytest.mark.parametrize("two_sided", [True, False])
+def test_the_divergence_is_that_of_the_same_direction(rng, two_sided):
+    X, y = rng.standard_normal((20, 5)), rng.standard_normal(20)
+    expected = concordant_divergence(X, y, two_sided=two_sided)
+    np.testing.assert_allclose(concordance_test(X, y, two_sided).divergence, expected)
+
+
+@pytest.mark.parametrize("function", [concordance_test, concordant_divergence])
+def test_no_threads_are_refused(rng, function):
+    with pytest.raises(ValueError, match="n_jobs is 0; give the number of threads"):
+        function(rng.random(5), rng.random(5), n_jobs=0)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 
 from rankwise.screening import _jit
+from rankwise.screening.distinct import reading_errors
 from rankwise.screening.operators import UNARY
 from rankwise.screening.scores import Target
 
@@ -32,16 +35,48 @@ LAWS = {
 def test_monotone_functions_are_scored_as_computed(rng, law):
     x = LAWS[law](rng)
     values = np.array([x, rng.permutation(x)])
+    errors = reading_errors(values)
     target = Target.of(rng.standard_normal(40))
     codes = np.tile([operator.code for operator in UNARY.values()], 2)
     rows = np.repeat([0, 1], len(UNARY))
     with np.errstate(all="ignore"):
         covariation, fingerprint, spread = _jit.score_expressions(
-            values, codes, rows, rows, target.centred, target.weights
+            values, errors, np.ones(2, bool), codes, rows, rows, target.centred, target.weights
         )
-        computed, usable = _jit.evaluate_expressions(values, codes, rows, rows)
-        expected = _jit.score_rows(computed[usable], np.empty(40, np.int64), target.centred, target.weights)
+        computed, bounds, usable = _jit.evaluate_expressions(values, errors, codes, rows, rows)
+        settled = computed[usable]
+        _jit.settle_rows(settled, bounds[usable])
+        expected = _jit.score_rows(settled, np.empty(40, np.int64), target.centred, target.weights)
     np.testing.assert_array_equal(~np.isnan(covariation), usable)
     np.testing.assert_allclose(covariation[usable], expected[0], atol=1e-12 * target.covariation)
     np.testing.assert_array_equal(fingerprint[usable], expected[1])
     np.testing.assert_array_equal(spread[usable], expected[2])
+
+
+@pytest.mark.parametrize("digits", [1, 2, 4])
+@pytest.mark.parametrize("code", range(11, 16))
+def test_expressions_of_decimals_are_scored_as_those_of_exact_fractions(rng, digits, code):
+    """Ties, in exact arithmetic, of what decimals are written as; not of what they are rounded to."""
+    numerators = rng.integers(1, 10**digits, (2, 60))
+    exact = [[Fraction(int(number), 10**digits) for number in row] for row in numerators]
+    operators = [lambda a, b: a + b, lambda a, b: a - b, lambda a, b: a * b, lambda a, b: a / b]
+    function = [*operators, lambda a, b: abs(a - b)][code - 11]
+    results = [function(a, b) for a, b in zip(*exact, strict=True)]
+    places = np.array([sorted(set(results)).index(result) for result in results], dtype=float)
+    target = Target.of(rng.standard_normal(60))
+    values = numerators / 10**digits
+    with np.errstate(all="ignore"):
+        found = _jit.score_expressions(
+            values,
+            reading_errors(values),
+            np.ones(2, bool),
+            np.array([code]),
+            np.array([0]),
+            np.array([1]),
+            target.centred,
+            target.weights,
+        )
+        expected = _jit.score_rows(places[None], np.empty(60, np.int64), target.centred, target.weights)
+    np.testing.assert_allclose(found[0], expected[0], atol=1e-12 * target.covariation)
+    np.testing.assert_array_equal(found[1], expected[1])
+    np.testing.assert_array_equal(found[2], expected[2])

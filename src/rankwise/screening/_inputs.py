@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from rankwise._arguments import check_numbers
@@ -9,6 +11,24 @@ from rankwise._typing import ArrayLike, FloatArray
 
 # Squares of numbers outside overflow or vanish.
 _NARROWEST, _WIDEST = 1e-140, 1e140
+_NO_NUMBERS = {
+    "U": ("text", "turn it into numbers first, as with astype(float)"),
+    "S": ("text", "turn it into numbers first, as with astype(float)"),
+    "M": ("dates", "turn them into numbers of days or seconds first"),
+    "m": ("times", "turn them into numbers of days or seconds first"),
+    "NA": ("missing values, <NA>", "leave out the row or the column, or fill them in"),
+}
+
+
+def refuse_no_numbers(name: str, values: Any) -> None:
+    """Refuse what NumPy would turn into numbers without a word: text, dates, and complex numbers."""
+    array = np.asarray(values) if not isinstance(values, list | tuple) else np.array(values, dtype=object)
+    kinds = {array.dtype.kind} if array.dtype.kind != "O" else {_kind(value) for value in array.ravel()}
+    if "c" in kinds:
+        raise ValueError(f"Complex data not supported: {name} has complex numbers; give real parts, sizes or angles")
+    for kind, (what, cure) in _NO_NUMBERS.items():
+        if kind in kinds:
+            raise TypeError(f"{name} has {what}; {cure}")
 
 
 def check_features(X: ArrayLike, n: int, *, keys: str = "float64") -> tuple[FloatArray, bool]:
@@ -18,6 +38,7 @@ def check_features(X: ArrayLike, n: int, *, keys: str = "float64") -> tuple[Floa
     """
     if keys not in ("float64", "float32"):
         raise ValueError(f"keys is {keys!r}; it is 'float64' or 'float32'")
+    refuse_no_numbers("X", X)
     values = check_numbers("X", X) if keys == "float64" else _rounded(X)
     alone = values.ndim == 1
     columns = values[:, None] if alone else values
@@ -36,6 +57,7 @@ def check_features(X: ArrayLike, n: int, *, keys: str = "float64") -> tuple[Floa
 
 def check_target(y: ArrayLike, *, name: str = "y", at_least: int = 3) -> FloatArray:
     """A finite vector that is not constant."""
+    refuse_no_numbers(name, y)
     target = check_numbers(name, y)
     if target.ndim != 1:
         raise ValueError(f"{name} has {target.ndim} dimensions; give a vector of numbers")
@@ -52,6 +74,11 @@ def check_target(y: ArrayLike, *, name: str = "y", at_least: int = 3) -> FloatAr
             "it to common sizes first"
         )
     return target
+
+
+def _kind(value: Any) -> str:
+    """The letter that NumPy has for a kind of value."""
+    return "NA" if type(value).__name__ == "NAType" else np.asarray(value).dtype.kind
 
 
 def _rounded(X: ArrayLike) -> FloatArray:

@@ -2,6 +2,9 @@
 
 Rows are features. A row is sorted by two passes of a radix sort on the leading bits of its values, and then put right
 by insertion, which compares the values themselves: the order is exact, and as quick as with rounded keys.
+
+Every value of an expression has a bound of its rounding error, so that what would be equal in exact arithmetic is tied,
+and what differs by more is not. Where no two values lie near each other, as is usual, the bounds need not be computed.
 """
 
 import math
@@ -13,8 +16,13 @@ from rankwise._numba import kernel
 # Order-preserving integer keys of minus and plus infinity; NaNs lie outside.
 _LOWEST, _HIGHEST = np.int64(-0x7FF0000000000001), np.int64(0x7FF0000000000000)
 _LARGEST = np.int64(0x7FFFFFFFFFFFFFFF)
-# Values that differ by less than this, relatively, differ by rounding.
-_ROUNDING = 1e-12
+# Largest relative error of a sum, product, quotient or root; functions of the library may err by twice as much.
+_ROUNDING = 2.0**-53
+# A row is sharp if its errors are at most this part of its values: a few roundings, and no digits cancelled.
+_SHARP = 2.0**-50
+# Sums of sharp rows that are this part of their terms, or more, have errors of at most _CLEAR, relatively: values of
+# one row that lie _NEAR steps of floating-point numbers apart, or more, are then different.
+_CANCELLED, _CLEAR, _NEAR = 2.0**-16, 2.0**-33, np.uint64(1 << 22)
 # Codes of functions that are monotone, at least on numbers of one sign: all but sin and cos.
 _MONOTONE = (1, 2, 3, 4, 5, 6, 7, 10)
 # A quarter of a turn, pi / 2, in parts of 33 bits: multiples of the first two are exact.
@@ -39,27 +47,27 @@ def score_rows(rows, keys, target, weights):
     counts = np.empty((2, 1 << _digit_bits(n)), np.uint32)
     for row in range(n_rows):
         low, high = _keys(rows[row], keys)
-        tied = _sort(keys, low, high, order, spare, bucket, counts)
+        tied, _ = _sort(keys, low, high, order, spare, bucket, counts)
         covariation[row], fingerprint[row], spread[row] = _tally(keys, order, tied, target, weights)
     return covariation, fingerprint, spread
 
 
 @kernel
-def score_expressions(values, codes, lefts, rights, target, weights):
-    """The same for expressions of rows of ``values``; NaN where one is not finite or constant.
+def score_expressions(values, errors, sharp, codes, lefts, rights, target, weights):
+    """The same for expressions of rows of ``values``, with values tied that differ by no more than their errors.
 
-    Where a unary operator cannot but keep, or reverse, the order of its operand, it is not computed: the scores are
-    those of the operand.
+    NaN where an expression is not finite or constant. Where a unary operator cannot but keep, or reverse, the order of
+    its operand, it is not computed: the scores are those of the operand.
     """
     size, n = len(codes), values.shape[1]
     covariation, fingerprint, spread = np.empty(size), np.empty(size, np.int64), np.empty(size)
     keys = np.empty(n, np.int64)
     order, spare, bucket = np.empty(n, np.uint32), np.empty(n, np.uint32), np.empty(n, np.uint32)
     counts = np.empty((2, 1 << _digit_bits(n)), np.uint32)
-    row, ends, images = np.empty(n), np.empty(2), np.empty(2)
+    row, error, ends, images = np.empty(n), np.empty(n), np.empty(2), np.empty(2)
     operand, sorted_operand, known, apart = -1, -1, (0.0, np.int64(0), 0.0), (False, False)
     for e in range(size):
-        code, left = codes[e], lefts[e]
+        code, left, right = codes[e], lefts[e], rights[e]
         covariation[e], fingerprint[e], spread[e] = np.nan, 0, np.nan
         if code in _MONOTONE:
             if left != operand:
@@ -68,46 +76,85 @@ def score_expressions(values, codes, lefts, rights, target, weights):
             _apply(code, ends, ends, images)
             if np.isnan(images[0]):
                 continue  # the root or the logarithm of a negative number
-            direction = _direction(code, ends[0], ends[1])
+            direction = _direction(code, ends[0], ends[1]) if sharp[left] else 0
             if direction != 0 and left != sorted_operand:
                 sorted_operand = left
                 low, high = _keys(values[left], keys)
-                tied = _sort(keys, low, high, order, spare, bucket, counts)
+                tied, _ = _sort(keys, low, high, order, spare, bucket, counts)
                 known = _tally(keys, order, tied, target, weights)
                 apart = _apart(values[left], keys, order)
             if direction != 0 and (apart[1] if code == 6 else apart[0]):
-                if _differ(min(images[0], images[1]), max(images[0], images[1])):
+                if np.isfinite(images[0]) and np.isfinite(images[1]) and images[0] != images[1]:
                     covariation[e], fingerprint[e], spread[e] = direction * known[0], known[1], known[2]
                 continue
-        _apply(code, values[left], values[rights[e]], row)
+        _apply(code, values[left], values[right], row)
         low, high = _keys(row, keys)
         if (low > _LOWEST) & (high < _HIGHEST):
-            tied = _sort(keys, low, high, order, spare, bucket, counts)
-            if _differ(row[order[0]], row[order[n - 1]]):
+            tied, near = _sort(keys, low, high, order, spare, bucket, counts)
+            clear = sharp[left] & sharp[right] & _keeps_digits(code, values[left], values[right], row)
+            if near | (not clear):
+                _bound(code, values[left], errors[left], values[right], errors[right], row, error)
+                near |= not _is_clear(row, error)
+            first, last = order[0], order[n - 1]
+            if near:
+                if row[last] - row[first] > error[first] + error[last]:
+                    scores = _tally_near(row, error, order, target, weights)
+                    covariation[e], fingerprint[e], spread[e] = scores
+            elif low < high:
                 covariation[e], fingerprint[e], spread[e] = _tally(keys, order, tied, target, weights)
     return covariation, fingerprint, spread
 
 
 @kernel
-def evaluate_expressions(values, codes, lefts, rights):
-    """Values of expressions of rows, and whether each is finite and not constant."""
+def evaluate_expressions(values, errors, codes, lefts, rights):
+    """Values of expressions of rows, bounds of their errors, and whether each is finite and not constant."""
     n_expressions, n = len(codes), values.shape[1]
-    rows, usable = np.empty((n_expressions, n)), np.empty(n_expressions, np.bool_)
+    rows, bounds = np.empty((n_expressions, n)), np.empty((n_expressions, n))
+    usable = np.empty(n_expressions, np.bool_)
     for e in range(n_expressions):
-        _apply(codes[e], values[lefts[e]], values[rights[e]], rows[e])
-        finite, smallest, largest = True, np.inf, -np.inf
-        for value in rows[e]:
-            finite &= np.isfinite(value)
-            smallest, largest = min(smallest, value), max(largest, value)
-        usable[e] = finite and _differ(smallest, largest)
-    return rows, usable
+        left, right, row, bound = lefts[e], rights[e], rows[e], bounds[e]
+        _apply(codes[e], values[left], values[right], row)
+        _bound(codes[e], values[left], errors[left], values[right], errors[right], row, bound)
+        finite, first, last = True, 0, 0
+        for i in range(n):
+            finite &= np.isfinite(row[i])
+            first, last = i if row[i] < row[first] else first, i if row[i] > row[last] else last
+        usable[e] = finite and row[last] - row[first] > bound[first] + bound[last]
+    return rows, bounds, usable
 
 
 @kernel
-def evaluate_table(rows, n_inputs, codes, lefts, rights):
-    """Fill the rows after the inputs, each an expression of earlier rows."""
+def evaluate_table(rows, errors, n_inputs, codes, lefts, rights):
+    """Fill the rows after the inputs, each an expression of earlier rows, and the bounds of their errors."""
     for e in range(n_inputs, len(rows)):
-        _apply(codes[e], rows[lefts[e]], rows[rights[e]], rows[e])
+        left, right = lefts[e], rights[e]
+        _apply(codes[e], rows[left], rows[right], rows[e])
+        _bound(codes[e], rows[left], errors[left], rows[right], errors[right], rows[e], errors[e])
+
+
+@kernel
+def settle_rows(rows, errors):
+    """Make equal what differs by no more than its errors: each group of values becomes its middle one.
+
+    Values are finite or NaN, which are left as they are.
+    """
+    n = rows.shape[1]
+    keys = np.empty(n, np.int64)
+    order, spare, bucket = np.empty(n, np.uint32), np.empty(n, np.uint32), np.empty(n, np.uint32)
+    counts = np.empty((2, 1 << _digit_bits(n)), np.uint32)
+    for e in range(len(rows)):
+        row, error = rows[e], errors[e]
+        low, high = _keys(row, keys)
+        _, near = _sort(keys, low, high, order, spare, bucket, counts)
+        if near or not _is_clear(row, error):
+            most = _most_error(row)
+            start = 0
+            while start < n:
+                end = _end_of_group(row, error, most, order, start)
+                middle = row[order[(start + end - 1) // 2]]
+                for k in range(start, end):
+                    row[order[k]] = middle
+                start = end
 
 
 @kernel
@@ -181,7 +228,7 @@ def _keys(row, keys):
 
 @kernel
 def _sort(keys, low, high, order, spare, bucket, counts):
-    """Fill the order by two passes over leading bits, and insertion; return whether there are ties."""
+    """Fill the order by two passes over leading bits, and insertion; return whether values are tied, or near."""
     n = len(keys)
     bits = np.uint32(_digit_bits(n))
     mask = np.uint32((1 << bits) - 1)
@@ -215,16 +262,17 @@ def _sort(keys, low, high, order, spare, bucket, counts):
 def _insert(keys, order):
     """Put right what shares a bucket; where that is too much, as with an outlier beyond all measure, sort anew.
 
-    Return whether there are ties.
+    Return whether there are ties, and whether values that are not tied lie near each other.
     """
     n = len(order)
     moves = 16 * n
-    tied = False
+    tied, near = False, False
     before = keys[order[0]]
     for k in range(1, n):
         i = order[k]
         key = keys[i]
         if key > before:
+            near |= bool(np.uint64(key - before) < _NEAR)  # what wraps around in the difference is right again
             before = key
             continue
         j = k
@@ -233,12 +281,14 @@ def _insert(keys, order):
             j -= 1
         order[j] = i
         tied |= j > 0 and keys[order[j - 1]] == key
+        near |= j > 0 and bool(np.uint64(key - keys[order[j - 1]] - 1) < _NEAR)
+        near |= j < k and bool(np.uint64(keys[order[j + 1]] - key) < _NEAR)
         before = keys[order[k]]
         moves -= k - j
         if moves < 0:
             order[:] = np.argsort(keys).astype(np.uint32)
-            return True
-    return tied
+            return True, True
+    return tied, near
 
 
 @kernel
@@ -278,10 +328,63 @@ def _tally(keys, order, tied, target, weights):
 
 
 @kernel
-def _differ(smallest, largest):
-    """Whether values between two finite ends are more than one, whatever their last digits."""
-    finite = (smallest > -np.inf) & (largest < np.inf)
-    return finite & (largest - smallest > _ROUNDING * max(abs(smallest), abs(largest)))
+def _end_of_group(row, error, most, order, start):
+    """Where the values end of which each differs from the one before by no more than their errors."""
+    end = start + 1
+    while end < len(order):
+        i, j = order[end - 1], order[end]
+        if not row[j] - row[i] <= min(error[i] + error[j], most):
+            break
+        end += 1
+    return end
+
+
+@kernel
+def _most_error(row):
+    """Up to what difference values may be tied: where errors are larger, nothing is known, and nothing is changed."""
+    largest = 0.0
+    for value in row:
+        largest = max(largest, abs(value) if np.isfinite(value) else 0.0)
+    return 2.0**-30 * largest
+
+
+@kernel
+def _tally_near(row, error, order, target, weights):
+    """Sums over places, with values tied that differ by no more than their errors."""
+    n = len(order)
+    most = _most_error(row)
+    covariation, fingerprint, lost = 0.0, np.int64(0), 0.0
+    start = 0
+    while start < n:
+        end = _end_of_group(row, error, most, order, start)
+        place = start + end - n
+        for k in range(start, end):
+            i = order[k]
+            covariation += place * target[i]
+            fingerprint += place * weights[i]
+        size = float(end - start)
+        lost += size * (size * size - 1)
+        start = end
+    return covariation, abs(fingerprint), (float(n) * (float(n) * n - 1) - lost) / 3
+
+
+@kernel
+def _keeps_digits(code, left, right, row):
+    """Whether, of sharp operands, it is plain without bounds of errors that the result is clear."""
+    if (code == 11) | (code == 12) | (code == 15):
+        cancelled = 0
+        for i in range(len(row)):
+            cancelled += abs(row[i]) < _CANCELLED * (abs(left[i]) + abs(right[i]))
+        return cancelled == 0
+    return (code == 0) | (code == 13) | (code == 14)
+
+
+@kernel
+def _is_clear(row, error):
+    unclear = 0
+    for i in range(len(row)):
+        unclear += error[i] > _CLEAR * abs(row[i])
+    return unclear == 0
 
 
 @kernel
@@ -301,7 +404,7 @@ def _apart(row, keys, order):
             nearest = min(nearest, row[order[k]] - row[order[k - 1]])
     largest = max(abs(row[order[0]]), abs(row[order[n - 1]]))
     powers = (step >= _STEPS_APART) & (smallest > 1e-100) & (largest < 1e100)
-    return powers, (nearest > 1e-14) & (largest < 700.0)
+    return powers, (nearest > 1e-14 * max(1.0, largest)) & (largest < 700.0)
 
 
 @kernel
@@ -387,3 +490,47 @@ def _apply(code, left, right, out):
     else:  # |-|
         for i in range(n):
             out[i] = abs(left[i] - right[i])
+
+
+@kernel
+def _bound(code, left, left_error, right, right_error, row, bound):
+    """How far each value may be from that of exact arithmetic, if the operands are off by their errors."""
+    n = len(row)
+    if code == 0:  # id
+        bound[:] = left_error
+    elif code == 1:  # square
+        for i in range(n):
+            bound[i] = (2.0 * abs(left[i]) + left_error[i]) * left_error[i] + _ROUNDING * row[i]
+    elif code == 2:  # cube
+        for i in range(n):
+            size = abs(left[i]) + left_error[i]
+            bound[i] = 3.0 * size * size * left_error[i] + 2.0 * _ROUNDING * abs(row[i])
+    elif (code == 3) | (code == 4) | (code == 7):  # sqrt, cbrt, log: steep at 0
+        power = 0.5 if code == 3 else 2.0 / 3.0 if code == 4 else 1.0
+        for i in range(n):
+            size = max(abs(left[i]), left_error[i])
+            steep = left_error[i] / size**power if size > 0 else 0.0
+            bound[i] = steep + 2.0 * _ROUNDING * abs(row[i])
+    elif code == 5:  # inverse
+        for i in range(n):
+            bound[i] = (row[i] * left_error[i]) * row[i] + _ROUNDING * abs(row[i])
+    elif code == 6:  # exp
+        for i in range(n):
+            bound[i] = row[i] * (left_error[i] + 2.0 * _ROUNDING)
+    elif (code == 8) | (code == 9):  # sin, cos
+        for i in range(n):
+            bound[i] = left_error[i] + 6.0 * _ROUNDING * abs(row[i])
+    elif code == 10:  # abs
+        bound[:] = left_error
+    elif code == 13:  # *
+        for i in range(n):
+            bound[i] = abs(left[i]) * right_error[i] + (abs(right[i]) + right_error[i]) * left_error[i]
+            bound[i] += _ROUNDING * abs(row[i])
+    elif code == 14:  # /
+        for i in range(n):
+            size = abs(right[i])
+            quotient = (left_error[i] + abs(row[i]) * right_error[i]) / size if size > 0 else np.inf
+            bound[i] = quotient + _ROUNDING * abs(row[i])
+    else:  # +, -, |-|
+        for i in range(n):
+            bound[i] = left_error[i] + right_error[i] + _ROUNDING * abs(row[i])

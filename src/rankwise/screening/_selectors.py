@@ -8,7 +8,7 @@ import numpy as np
 
 from rankwise._sklearn import BaseEstimator
 from rankwise._typing import ArrayLike, BoolArray, FloatArray
-from rankwise.screening._inputs import check_target
+from rankwise.screening._inputs import check_target, refuse_no_numbers
 
 if TYPE_CHECKING:
 
@@ -33,6 +33,8 @@ class TargetSelectorMixin(SelectorMixin):
         from sklearn.utils.validation import validate_data
 
         self._validate_params()
+        refuse_no_numbers("X", X)
+        refuse_no_numbers("y", y)
         columns, target = validate_data(self, X, y, dtype=np.float64, y_numeric=True, ensure_min_samples=3)
         return columns, check_target(target)
 

@@ -11,6 +11,7 @@ import numpy as np
 from rankwise._optional import require
 from rankwise._typing import FloatArray, IntArray
 from rankwise.screening import _jit
+from rankwise.screening.distinct import reading_errors
 from rankwise.screening.formulas import Formula, applied
 from rankwise.screening.operators import BY_CODE, FIRST_BINARY, IDENTITY, in_sympy
 
@@ -55,17 +56,24 @@ class ExpressionTable:
         return rows
 
     def formulas(self, rows: IntArray, inputs: Sequence[str] | None = None) -> list[str]:
-        """How expressions are written, with the names of the inputs or others."""
+        """How expressions are written, with the names of the inputs or others, like terms collected.
+
+        Digits that cancel can keep two expressions of one function from being recognised as such; then the second is
+        written as it is computed.
+        """
         names = self.inputs if inputs is None else inputs
+        texts = [formula.text for formula in self._collected(rows, names)]
+        first: dict[str, int] = {}
+        for row, text in zip(rows.tolist(), texts, strict=True):
+            first.setdefault(text, row)
+        return [
+            text if first[text] == row else self._as_computed(row, names)
+            for row, text in zip(rows.tolist(), texts, strict=True)
+        ]
 
-        @cache
-        def formula(row: int) -> Formula:
-            if row < len(self.inputs):
-                return Formula.of_name(names[row])
-            left, right = formula(int(self.lefts[row])), formula(int(self.rights[row]))
-            return applied(BY_CODE[int(self.codes[row])], left, right)
-
-        return [formula(int(row)).text for row in rows]
+    def identities(self, rows: IntArray) -> list[str]:
+        """Formulas that are the same for the same function alone, even if two inputs share a name."""
+        return [formula.text for formula in self._collected(rows, [f"x{i}" for i in range(len(self.inputs))])]
 
     def to_sympy(self, rows: IntArray, caller: str) -> list[Any]:
         """Expressions of sympy, with the inputs as real symbols."""
@@ -91,7 +99,10 @@ class ExpressionTable:
 
     @np.errstate(all="ignore")  # uncompiled kernels would warn
     def evaluate(self, X: FloatArray, rows: IntArray) -> FloatArray:
-        """Values of expressions as columns; NaN where an input lies outside the domain of an operator."""
+        """Values of expressions as columns; NaN where an input lies outside the domain of an operator.
+
+        Values of a column that differ by no more than rounding are made equal.
+        """
         n_inputs = len(self.inputs)
         needed = np.union1d(np.arange(n_inputs), self.needed(rows))
         place = np.zeros(len(self), dtype=np.intp)
@@ -99,6 +110,29 @@ class ExpressionTable:
         values = np.empty((len(needed), len(X)))
         values[:n_inputs] = X.T
         lefts, rights = place[self.lefts[needed]], place[self.rights[needed]]
-        _jit.evaluate_table(values, n_inputs, self.codes[needed], lefts, rights)
-        columns = values[place[rows]].T
-        return np.where(np.isfinite(columns), columns, np.nan)
+        errors = np.empty_like(values)
+        errors[:n_inputs] = reading_errors(values[:n_inputs])
+        _jit.evaluate_table(values, errors, n_inputs, self.codes[needed], lefts, rights)
+        wanted = values[place[rows]]
+        wanted[~np.isfinite(wanted)] = np.nan
+        _jit.settle_rows(wanted, errors[place[rows]])
+        return wanted.T
+
+    def _collected(self, rows: IntArray, names: Sequence[str]) -> list[Formula]:
+        @cache
+        def formula(row: int) -> Formula:
+            if row < len(self.inputs):
+                return Formula.of_name(names[row])
+            left, right = formula(int(self.lefts[row])), formula(int(self.rights[row]))
+            return applied(BY_CODE[int(self.codes[row])], left, right)
+
+        return [formula(int(row)) for row in rows]
+
+    def _as_computed(self, row: int, names: Sequence[str]) -> str:
+        if row < len(self.inputs):
+            return Formula.of_name(names[row]).text
+        name, left = BY_CODE[int(self.codes[row])].name, self._as_computed(int(self.lefts[row]), names)
+        if self.codes[row] < FIRST_BINARY:
+            return f"{name}({left})"
+        right = self._as_computed(int(self.rights[row]), names)
+        return f"|{left} - {right}|" if name == "|-|" else f"({left} {name} {right})"

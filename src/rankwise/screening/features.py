@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 
+from rankwise._arguments import check_whole_number
 from rankwise._sklearn import BaseEstimator, Interval, StrOptions
 from rankwise._typing import ArrayLike, FloatArray
+from rankwise.screening._inputs import refuse_no_numbers
 from rankwise.screening.pools import Grammar, Pool
 
 if TYPE_CHECKING:
@@ -44,8 +46,8 @@ class SymbolicFeatures(TransformerMixin, BaseEstimator):
         Exponents of the physical units of the inputs, whole numbers. Then only expressions that make sense are
         generated: sums of equal units, and exp, log, sin, cos of pure numbers.
     max_bytes : int, default=2**31
-        Layers that may need more memory for their values are refused before they are generated. A layer that is only
-        to be screened need not be stored: see `ConcordanceSelector`.
+        Layers that may need more memory, for values, bounds of their rounding errors and all else, are refused before
+        they are generated. A layer that is only to be screened need not be stored: see `ConcordanceSelector`.
 
     Attributes
     ----------
@@ -57,6 +59,10 @@ class SymbolicFeatures(TransformerMixin, BaseEstimator):
     Notes
     -----
     On new rows outside the domain of an operator the feature is NaN.
+
+    Of every value a bound of its rounding error is kept, cancelled digits included. Values of a feature that differ by
+    no more than that are made equal, so that 0.1 + 0.2 and 0.3 are a tie; and features that differ by no more, and have
+    the same units, are the same function.
 
     References
     ----------
@@ -116,6 +122,7 @@ class SymbolicFeatures(TransformerMixin, BaseEstimator):
         """
         from sklearn.utils.validation import validate_data
 
+        refuse_no_numbers("X", X)
         columns = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)  # one row makes all constant
         pool = self.start(columns, getattr(self, "feature_names_in_", None))
         for layer in range(len(self.architecture)):
@@ -183,7 +190,7 @@ class SymbolicFeatures(TransformerMixin, BaseEstimator):
             One number per layer.
         """
         grammar = self._grammar()
-        sizes, members = [], n_inputs
+        sizes, members = [], check_whole_number("n_inputs", n_inputs, at_least=1)
         for letter in grammar.architecture:
             sizes.append(grammar.count(letter, members))
             members = sizes[-1] + grammar.cumulative * members

@@ -60,7 +60,7 @@ FIRST_BINARY = BINARY["+"].code
 def check_operators(name: str, wanted: Iterable[str], known: dict[str, Operator]) -> list[Operator]:
     """Operators by name, each once."""
     names = [wanted] if isinstance(wanted, str) else list(wanted)
-    unknown = [operator for operator in names if operator not in known]
+    unknown = [operator for operator in names if not isinstance(operator, str) or operator not in known]
     if unknown:
         raise ValueError(f"{name} has the unknown operator {unknown[0]!r}; there are {', '.join(known)}")
     return [known[operator] for operator in dict.fromkeys(names)]

@@ -56,19 +56,7 @@ def monotone_intervals(f: Transform, lower: float, upper: float, *, n_grid: int 
     if not (np.isfinite(lower) and np.isfinite(upper) and lower < upper):
         raise ValueError(f"the range is {lower} to {upper}; give finite ends, the lower one first")
     check_whole_number("n_grid", n_grid, at_least=3)
-    function, knots = _function(f)
-    if knots is None:
-        grid = np.linspace(lower, upper, n_grid)
-    else:
-        grid = np.concatenate([[lower], knots[(knots > lower) & (knots < upper)], [upper]])
-    values = function(grid)
-    if not np.isfinite(values).all():
-        place = grid[np.flatnonzero(~np.isfinite(values))[0]]
-        raise ValueError(f"the transform is not finite at x = {place:.6g}; choose a range on which it is")
-    noise = _ROUNDING * np.abs(values) if knots is not None else _noise(function, grid, values)
-    turns = _turns(values, noise)
-    exact = [grid[turn] if knots is not None else _turn(function, grid, values, int(turn)) for turn in turns]
-    return np.array([lower, *exact, upper], dtype=np.float64)
+    return _ends(f, np.linspace(lower, upper, n_grid))
 
 
 def preference_probability(
@@ -87,9 +75,10 @@ def preference_probability(
     C : float
         Where both are split.
     x_or_distribution : array-like of shape (n_samples,) or distribution of scipy.stats
-        Values of x, or their law (with ``cdf``, ``ppf`` and ``support``).
+        Values of x, or their law (with ``cdf``, ``support``, and ``ppf`` or ``icdf``).
     n_grid : int, default=2001
-        As of `monotone_intervals`.
+        As of `monotone_intervals`; functions are looked at in so many evenly spaced points, and in so many quantiles,
+        lest a heavy tail leave few points where x mostly is.
 
     Returns
     -------
@@ -115,11 +104,14 @@ def preference_probability(
     """
     if not isinstance(C, Real) or np.isnan(C):
         raise ValueError(f"C is {C!r}; give the number where both transforms are split")
-    lower, upper, below = _law(x_or_distribution)
-    ends = np.unique(np.concatenate([monotone_intervals(f, lower, upper, n_grid=n_grid) for f in (f1, f2)]))
+    check_whole_number("n_grid", n_grid, at_least=3)
+    quantiles, below = _law(x_or_distribution, n_grid)
+    grid = np.union1d(np.linspace(quantiles[0], quantiles[-1], n_grid), quantiles)
+    ends = np.unique(np.concatenate([_ends(f, grid) for f in (f1, f2)]))
     # Turns that both share are found twice, with other last digits.
-    ends = ends[np.append(np.diff(ends) > 1e-7 * (upper - lower), True)]
-    ends[0] = lower
+    cell = np.diff(grid)[np.searchsorted(grid, ends[1:]) - 1]
+    ends = ends[np.append(np.diff(ends) > np.clip(1e-7 * np.abs(ends[1:]), 1e-7 * cell, cell), True)]
+    ends[0] = grid[0]
     first, second = (_divides(_function(f)[0](ends), float(C)) for f in (f1, f2))
     both = np.flatnonzero(first & second)
     if len(both):
@@ -138,7 +130,7 @@ def preference_probability(
 def _function(f: Transform) -> tuple[Callable[[FloatArray], FloatArray], FloatArray | None]:
     """A function of arrays, and for tables the places where it may turn."""
     if callable(f):
-        return lambda x: np.broadcast_to(np.asarray(f(x), dtype=np.float64), x.shape), None
+        return lambda x: _applied(f, x), None
     try:
         knots, values = (check_numbers("a transform", part) for part in f)
     except (TypeError, ValueError):
@@ -148,21 +140,50 @@ def _function(f: Transform) -> tuple[Callable[[FloatArray], FloatArray], FloatAr
     return lambda x: np.interp(x, knots, values), knots
 
 
-def _law(x: Any) -> tuple[float, float, Callable[[FloatArray], FloatArray]]:
-    """Range of x, and the probability below each of some points."""
-    if hasattr(x, "cdf") and hasattr(x, "ppf"):
-        lower, upper = x.support()
-        lower = lower if np.isfinite(lower) else x.ppf(_TAIL)
-        upper = upper if np.isfinite(upper) else x.ppf(1 - _TAIL)
-        if not hasattr(x, "pmf"):
-            return float(lower), float(upper), x.cdf
+def _applied(f: Callable[[FloatArray], ArrayLike], x: FloatArray) -> FloatArray:
+    try:
+        return np.broadcast_to(np.asarray(f(x), dtype=np.float64), x.shape)
+    except (TypeError, ValueError) as error:
+        raise TypeError(
+            f"the transform does not take an array ({error}); give a function of arrays, as numpy.sin in place of "
+            "math.sin, or wrap it in numpy.vectorize"
+        ) from error
+
+
+def _ends(f: Transform, grid: FloatArray) -> FloatArray:
+    """The first and the last point of a grid, and the turns between them."""
+    function, knots = _function(f)
+    lower, upper = grid[0], grid[-1]
+    if knots is not None:
+        grid = np.concatenate([[lower], knots[(knots > lower) & (knots < upper)], [upper]])
+    values = function(grid)
+    if not np.isfinite(values).all():
+        place = grid[np.flatnonzero(~np.isfinite(values))[0]]
+        raise ValueError(f"the transform is not finite at x = {place:.6g}; choose a range on which it is")
+    noise = _ROUNDING * np.abs(values) if knots is not None else _noise(function, grid, values)
+    turns = _turns(values, noise)
+    exact = [grid[turn] if knots is not None else _turn(function, grid, values, int(turn)) for turn in turns]
+    return np.array([lower, *exact, upper], dtype=np.float64)
+
+
+def _law(x: Any, n_grid: int) -> tuple[FloatArray, Callable[[FloatArray], FloatArray]]:
+    """Quantiles of x, from one end of its range to the other, and the probability below each of some points."""
+    if hasattr(x, "cdf") and (hasattr(x, "ppf") or hasattr(x, "icdf")):
+        inverse = x.ppf if hasattr(x, "ppf") else x.icdf
+        ends = np.array([float(end) for end in x.support()])
+        tails = np.geomspace(_TAIL, 0.5, n_grid // 4)
+        inner = np.asarray(inverse(np.concatenate([tails, np.linspace(_TAIL, 1 - _TAIL, n_grid), 1 - tails])))
+        quantiles = np.unique(np.concatenate([ends, inner.astype(np.float64)]))
+        quantiles = quantiles[np.isfinite(quantiles)]
+        if not hasattr(x, "pmf") or _is_continuous(x):
+            return quantiles, x.cdf
 
         def strictly_below(ends: FloatArray) -> FloatArray:
             shares = np.asarray(x.cdf(ends) - x.pmf(ends))
             shares[-1] = 1.0  # the last interval is closed
             return shares
 
-        return float(lower), float(upper), strictly_below
+        return quantiles, strictly_below
     values = np.sort(check_numbers("x_or_distribution", x).ravel())
     if len(values) < 2 or not np.isfinite(values).all() or values[0] == values[-1]:
         raise ValueError("x_or_distribution needs two different finite values, or a distribution of scipy.stats")
@@ -172,7 +193,12 @@ def _law(x: Any) -> tuple[float, float, Callable[[FloatArray], FloatArray]]:
         places[-1] = len(values)  # the last interval is closed
         return places / len(values)
 
-    return float(values[0]), float(values[-1]), below
+    return np.unique(np.quantile(values, np.linspace(0, 1, n_grid), method="nearest")), below
+
+
+def _is_continuous(x: Any) -> bool:
+    """Distributions of scipy's new kind have a ``pmf`` in any case, which is 0 for continuous ones."""
+    return not hasattr(x, "ppf") and bool(np.all(np.asarray(x.pmf(x.icdf(np.array([0.3, 0.6])))) == 0))
 
 
 def _noise(function: Callable[[FloatArray], FloatArray], grid: FloatArray, values: FloatArray) -> FloatArray:

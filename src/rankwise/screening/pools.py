@@ -11,6 +11,7 @@ import numpy as np
 from rankwise._progress import track
 from rankwise._typing import ArrayLike, FloatArray, IntArray
 from rankwise.screening import _jit
+from rankwise.screening.distinct import DistinctRows, reading_errors
 from rankwise.screening.expressions import ExpressionTable
 from rankwise.screening.operators import BINARY, IDENTITY, UNARY, Operator, check_operators
 from rankwise.screening.units import check_units, may_apply, units_of
@@ -19,10 +20,10 @@ from rankwise.screening.units import check_units, may_apply, units_of
 Candidates = tuple[IntArray, IntArray, IntArray]
 # Expressions of a block, and cells: about a tenth of a second of work, after which the clock is looked at.
 _BLOCK, _CELLS = 8192, 1 << 23
-# Values that agree to so many digits are those of the same function.
-_DIGITS = 1e9
-# The largest value of a row is so many times the middle one: its tail is heavy.
-_HEAVY = 1e3
+# Cells that are evaluated at once where values are stored: 8 MB.
+_STORED_CELLS = 1 << 20
+# Bytes beside its values that an expression takes, at most: its key, and its place in the table.
+BYTES_PER_EXPRESSION = 1024
 
 
 @dataclass(frozen=True)
@@ -75,8 +76,8 @@ class Pool:
     ----------
     table : ExpressionTable
         All expressions so far.
-    values : ndarray of shape (len(table), n_samples)
-        Their values, as rows.
+    rows : DistinctRows
+        Their values, with bounds of rounding errors.
     members : ndarray of int
         Rows that the next layer works on: those of the last layer, or with cumulative pools all that are usable.
     block : int
@@ -92,50 +93,54 @@ class Pool:
         self.grammar = grammar
         self.max_bytes = max_bytes
         self.table = ExpressionTable(names)
-        self.values = np.ascontiguousarray(X.T, dtype=np.float64)
         self.units = check_units(units, X.shape[1])
         self.block = min(_BLOCK, max(1, _CELLS // len(X)))
         self.complete = True
-        self._projections = np.random.default_rng(0).standard_normal((2, len(X))) / len(X)
-        self._row_of: dict[tuple[int, ...], int] = {}
-        self.members = inputs = np.arange(X.shape[1])
-        if grammar.architecture:  # of columns that are only to be scored, copies and constants count too
-            _, usable = _jit.evaluate_expressions(self.values, np.full_like(inputs, IDENTITY), inputs, inputs)
-            homes = [self._row_of.setdefault(key, row) for row, key in enumerate(self.keys(self.values))]
-            self.members = np.unique(np.array(homes, dtype=np.intp)[usable])
+        inputs = np.ascontiguousarray(X.T, dtype=np.float64)
+        self.rows = DistinctRows(len(X))
+        self.rows.reserve(len(inputs))
+        self.members = np.arange(len(inputs))
+        if not grammar.architecture:  # columns that are only to be scored: as they are, copies and constants too
+            self.rows.append(inputs, np.zeros_like(inputs))
+            return
+        errors = reading_errors(inputs)
+        self.rows.append(inputs, errors)
+        codes = np.full_like(self.members, IDENTITY)
+        _, _, usable = _jit.evaluate_expressions(inputs, errors, codes, self.members, self.members)
+        self.members = np.unique(self.rows.enter(self.units)[usable])
 
     @np.errstate(all="ignore")  # uncompiled kernels would warn
     def grow(self, layer: int, deadline: float = np.inf) -> None:
         """Add a layer; after the deadline no more than its first block."""
         letter = self.grammar.architecture[layer]
-        self._refuse_if_too_large(layer, self.grammar.count(letter, len(self.members)))
-        members = self.members.tolist() if self.grammar.cumulative else []
-        values, added = [self.values], []
-        n_rows = len(self.table)
+        count = self.grammar.count(letter, len(self.members))
+        self._refuse_if_too_large(layer, count)
+        self.rows.reserve(count)
+        values, errors = self.rows.values, self.rows.errors  # without what this layer adds
+        members = [self.members] if self.grammar.cumulative else []
+        added: list[Candidates] = []
         begun = False
         for block in track(self.candidates(letter), "generating", self.n_blocks(letter)):
             if begun and time.monotonic() > deadline:
                 self.complete = False
                 break
             begun |= len(block[0]) > 0
-            rows, usable = _jit.evaluate_expressions(self.values, *block)
-            found = np.flatnonzero(usable)
-            new = []
-            for place, key in zip(found, self.keys(rows[found]), strict=True):
-                home = self._row_of.setdefault(key, n_rows)
-                members.append(home)
-                if home == n_rows:
-                    new.append(place)
-                    n_rows += 1
-            values.append(rows[new])
-            codes, lefts, rights = (part[new] for part in block)
-            added.append((codes, lefts, rights))
-        self.values = np.concatenate(values)
-        self.members = np.unique(np.array(members, dtype=np.intp))
-        for block in added:
+            for places in self._parts(np.arange(len(block[0])), max(1, _STORED_CELLS // values.shape[1])):
+                codes, lefts, rights = (part[places] for part in block)
+                rows, bounds, usable = _jit.evaluate_expressions(values, errors, codes, lefts, rights)
+                codes, lefts, rights = codes[usable], lefts[usable], rights[usable]
+                units = None if self.units is None else units_of(self.units, codes, lefts, rights)
+                n_before = len(self.rows)
+                homes = self.rows.add(rows[usable], bounds[usable], units)
+                members.append(homes)
+                new = np.unique(homes, return_index=True)[1][np.unique(homes) >= n_before]
+                added.append((codes[new], lefts[new], rights[new]))
+        self.members = np.unique(np.concatenate([np.empty(0, dtype=np.intp), *members]))
+        if added:
+            codes, lefts, rights = (np.concatenate(part) for part in zip(*added, strict=True))
             if self.units is not None:
-                self.units = np.concatenate([self.units, units_of(self.units, *block)])
-            self.table.append(*block)
+                self.units = np.concatenate([self.units, units_of(self.units, codes, lefts, rights)])
+            self.table.append(codes, lefts, rights)
 
     def as_candidates(self) -> Iterator[Candidates]:
         """The members themselves, block by block."""
@@ -179,33 +184,14 @@ class Pool:
         return (rows[start : start + size] for start in range(0, len(rows), size))
 
     def _refuse_if_too_large(self, layer: int, count: int) -> None:
-        size = (len(self.table) + count) * self.values.shape[1] * 8
+        # Values and bounds of their errors, copies of both in transform, and the columns that are handed out.
+        size = (len(self.table) + count) * (5 * 8 * self.rows.values.shape[1] + BYTES_PER_EXPRESSION)
         if size > self.max_bytes:
             raise ValueError(
                 f"layer {layer + 1} of {self.grammar.architecture!r} may have {count:,} expressions, "
                 f"{size / 2**30:.1f} GiB; take fewer operators or inputs, raise max_bytes, or, if it is the last, "
                 "give the features to ConcordanceSelector, which does not store it"
             )
-
-    def keys(self, rows: FloatArray) -> list[tuple[int, ...]]:
-        """What rows with the same values share, whatever their last digits."""
-        size = max(1, self.block // 8)  # a few copies of so many rows are made
-        return [key for part in self._parts(rows, size) for key in self._keys(part)]
-
-    def _keys(self, rows: FloatArray) -> list[tuple[int, ...]]:
-        size = np.abs(rows)
-        largest = size.max(axis=1)
-        heavy = largest > _HEAVY * np.partition(size, rows.shape[1] // 2, axis=1)[:, rows.shape[1] // 2]
-        scale = np.where(largest > 0, largest, 1.0)
-        projected = (rows / scale[:, None]) @ self._projections.T
-        parts = [projected, np.zeros_like(projected), np.log(scale)]
-        if heavy.any():
-            # Beside a huge value others vanish; on the scale of the middle one, of those that are not 0, they count.
-            ordered = np.sort(size[heavy], axis=1)
-            middle = ordered[np.arange(len(ordered)), -1 - np.count_nonzero(ordered, axis=1) // 2]
-            middle = np.where(middle > 0, middle, 1.0)
-            parts[1][heavy] = np.arcsinh(rows[heavy] / middle[:, None]) @ self._projections.T
-        return [tuple(key) for key in np.rint(np.column_stack(parts) * _DIGITS).astype(np.int64).tolist()]
 
 
 # ---------------------------------------------------------------------------------------------------------------

@@ -6,7 +6,7 @@ import numpy as np
 
 from rankwise._arguments import check_numbers
 from rankwise._typing import ArrayLike, FloatArray, IntArray
-from rankwise.screening._inputs import check_features
+from rankwise.screening._inputs import check_features, refuse_no_numbers
 from rankwise.screening.scores import Target, score_columns
 
 
@@ -34,6 +34,7 @@ def rank_classes(X: ArrayLike, *, n_jobs: int | None = None) -> IntArray:
     >>> rank_classes([[1, 1, -1, 5], [2, 8, -8, 7], [3, 27, -27, 6]])
     array([0, 0, 0, 1])
     """
+    refuse_no_numbers("X", X)
     values = check_numbers("X", X)
     if not values.size:
         raise ValueError(f"X has shape {values.shape}, and so no values; give one row and one feature or more")

@@ -61,6 +61,9 @@ def score_columns(X: FloatArray, target: Target, n_jobs: int | None = None) -> S
     """Scores of the columns of a finite matrix, of 64 bits or of 32; the same for every number of threads."""
     from joblib import Parallel, delayed
 
+    if n_jobs == 0:
+        raise ValueError("n_jobs is 0; give the number of threads, or -1 for all cores")
+
     step = max(1, _BLOCK_CELLS // len(X))
 
     @np.errstate(all="ignore")  # uncompiled kernels would warn

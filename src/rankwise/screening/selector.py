@@ -12,15 +12,18 @@ import numpy as np
 from rankwise._sklearn import BaseEstimator, Interval
 from rankwise._typing import ArrayLike, BoolArray, FloatArray, IntArray
 from rankwise.screening._selectors import TargetSelectorMixin
+from rankwise.screening.distinct import DistinctRows
 from rankwise.screening.features import SymbolicFeatures, check_input_names, nothing_usable
-from rankwise.screening.pools import Grammar, Pool
+from rankwise.screening.pools import BYTES_PER_EXPRESSION, Grammar, Pool
 from rankwise.screening.scores import Target
 from rankwise.screening.significance import benjamini_hochberg, tail_probability
 from rankwise.screening.streams import Screened, screen
 from rankwise.screening.subsets import SubsetModel, best_subset, refuse_too_many_subsets
 
-# Expressions that can be screened within about a day.
-_MOST_CANDIDATES = 10**10
+# Values that can be evaluated and sorted within about a day, and how many more an expression costs in any case.
+_MOST_CELLS, _MORE_CELLS = 10**13, 100
+# Bytes that a candidate takes while the best are sorted, and copied.
+_BYTES_PER_CANDIDATE = 300
 
 
 class ConcordanceSelector(TargetSelectorMixin, BaseEstimator):
@@ -51,7 +54,11 @@ class ConcordanceSelector(TargetSelectorMixin, BaseEstimator):
     time_limit : float, optional
         Seconds; generating and screening stop then, and a warning says how far they came. Each layer has its first
         block of expressions, about a tenth of a second of work, all the same. The search for the best subset is not cut
-        short. Last layers of more than :math:`10^{10}` expressions need a limit.
+        short. Last layers that would take more than about a day, :math:`10^{10}` expressions of 1,000 rows, need a
+        limit.
+    max_bytes : int, default=2**31
+        A ``k`` for which the best candidates, and with ``n_terms`` their values, may need more memory is refused before
+        anything is screened. What layers before the last need is limited by ``features``.
     n_jobs : int, optional
         Threads; the result is the same for every number.
 
@@ -71,10 +78,13 @@ class ConcordanceSelector(TargetSelectorMixin, BaseEstimator):
 
     Notes
     -----
-    With ``features``, ``get_support`` tells which inputs the selected expressions use.
+    With ``features``, ``get_support`` tells which inputs the selected expressions use, values that differ by rounding
+    alone are ties, and no function is selected twice, even without ``dedupe``. Given columns are taken as they are.
 
-    Streams know how many features they looked at, and not how many classes these are: their adjusted p-values are
-    larger than need be. P-values after the first round take the residual as given, and are too small.
+    Of given columns, classes are counted and their p-values corrected together, whatever k. Streams know how many
+    features they looked at, and not how many classes these are: their corrections count all usable features, and the
+    adjusted p-values are larger than need be. P-values after the first round take the residual as given, and are too
+    small.
 
     References
     ----------
@@ -99,6 +109,7 @@ class ConcordanceSelector(TargetSelectorMixin, BaseEstimator):
         "features": [None, SymbolicFeatures],
         "n_terms": [None, Interval(Integral, 1, None, closed="left")],
         "time_limit": [None, Interval(Real, 0, None, closed="neither")],
+        "max_bytes": [Interval(Integral, 1, None, closed="left")],
         "n_jobs": [None, Integral],
     }
 
@@ -112,6 +123,7 @@ class ConcordanceSelector(TargetSelectorMixin, BaseEstimator):
         features: SymbolicFeatures | None = None,
         n_terms: int | None = None,
         time_limit: float | None = None,
+        max_bytes: int = 2**31,
         n_jobs: int | None = None,
     ) -> None:
         self.k = k
@@ -121,6 +133,7 @@ class ConcordanceSelector(TargetSelectorMixin, BaseEstimator):
         self.features = features
         self.n_terms = n_terms
         self.time_limit = time_limit
+        self.max_bytes = max_bytes
         self.n_jobs = n_jobs
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> ConcordanceSelector:
@@ -240,18 +253,25 @@ class ConcordanceSelector(TargetSelectorMixin, BaseEstimator):
             layers = len(pool.grammar.architecture)
             for layer in range(layers - 1):
                 pool.grow(layer, deadline)
-            self._refuse_endless_stream(pool)
+            self._refuse_endless_or_large_stream(pool)
             return pool, pool.grammar.architecture[-1]
         names = [f"x{i}" for i in range(X.shape[1])] if names is None else names
         return Pool(X, names, Grammar("", [], [], cumulative=True), None, max_bytes=0), None
 
-    def _refuse_endless_stream(self, pool: Pool) -> None:
-        grammar = pool.grammar
+    def _refuse_endless_or_large_stream(self, pool: Pool) -> None:
+        grammar, n = pool.grammar, pool.rows.values.shape[1]
         count = grammar.count(grammar.architecture[-1], len(pool.members), both_signs=not self.two_sided)
-        if count > _MOST_CANDIDATES and self.time_limit is None:
+        if count * (n + _MORE_CELLS) > _MOST_CELLS and self.time_limit is None:
             raise ValueError(
-                f"the last layer of {grammar.architecture!r} may have {count:.1e} expressions, which would take days; "
-                "take fewer operators, inputs or layers, or set time_limit to see the best of a part"
+                f"the last layer of {grammar.architecture!r} may have {count:.1e} expressions of {n} rows, which would "
+                "take days; take fewer operators, inputs or layers, or set time_limit to see the best of a part"
+            )
+        # Four times k candidates wait; of those that are kept there are formulas, and for models values, with copies.
+        most = min(self.k or count, count + len(pool.members))
+        size = most * (4 * _BYTES_PER_CANDIDATE + BYTES_PER_EXPRESSION + 5 * 8 * n * (self.n_terms or 0))
+        if size > self.max_bytes:
+            raise ValueError(
+                f"k is {self.k}, for which up to {size / 2**30:.1f} GiB may be needed; lower k, or raise max_bytes"
             )
 
 
@@ -264,7 +284,8 @@ class _Rounds:
     def __init__(self, selector: ConcordanceSelector, pool: Pool, letter: str | None, deadline: float) -> None:
         self.selector, self.pool, self.letter, self.deadline = selector, pool, letter, deadline
         self.rows: IntArray = np.empty(0, dtype=np.intp)
-        self.seen: set[tuple[int, ...]] = set()
+        self.distinct = DistinctRows(pool.rows.values.shape[1])
+        self.names: set[str] = set()
         self.models: list[SubsetModel] = []
         self.parts: list[dict[str, np.ndarray]] = []
         self.n_candidates = self.n_usable = 0
@@ -275,11 +296,10 @@ class _Rounds:
         for number in range(1, (self.selector.n_terms or 1) + 1):
             target = Target.of(residual)
             found = self._screen(target)
+            kept = self._keep(found, target, number)
             if self.selector.n_terms is None:
-                self._keep(found, target, number)
                 return
-            candidates = found.values(self.pool)
-            values = np.concatenate([values, candidates[self._keep(found, target, number, candidates)]])
+            values = np.concatenate([values, kept])
             if len(values) < number:
                 self._refuse_too_few(len(values), number)
                 return
@@ -314,7 +334,7 @@ class _Rounds:
             self.pool,
             self.letter,
             target,
-            k=selector.k,
+            k=None if self.letter is None else selector.k,  # corrections for many columns need all of them
             two_sided=selector.two_sided,
             dedupe=selector.dedupe,
             deadline=self.deadline,
@@ -336,22 +356,14 @@ class _Rounds:
             return "all columns of X are constant, so that none can order y; check the columns"
         return nothing_usable(self.pool.grammar.architecture)
 
-    def _keep(self, found: Screened, target: Target, number: int, values: FloatArray | None = None) -> BoolArray:
-        """Enter what a round found, and what no earlier round had entered, into the table; return which."""
+    def _keep(self, found: Screened, target: Target, number: int) -> FloatArray:
+        """Enter what a round found, and what no earlier round had entered, into the table; return its values."""
         selector = self.selector
         z = target.z(found.covariation, found.spread)
         pvalue = tail_probability(z, selector.two_sided)
-        # All classes are known where nothing was cut off; else the safe number is that of all usable features.
-        n_tests = len(pvalue) if selector.k is None or len(pvalue) < selector.k else found.n_usable
-        adjusted = benjamini_hochberg(pvalue, n_tests)
+        # Of given columns all classes are known; of streams, which forget, all usable features are counted.
+        adjusted = benjamini_hochberg(pvalue, len(pvalue) if self.letter is None else found.n_usable)
         agreement = abs(found.covariation) if selector.two_sided else found.covariation
-        good = np.ones(len(z), bool) if selector.alpha is None else adjusted <= selector.alpha
-        if values is not None:
-            keys = self.pool.keys(values)
-            good &= np.array([key not in self.seen for key in keys], dtype=bool)
-            self.seen.update(key for key, entered in zip(keys, good, strict=True) if entered)
-        rows = self.pool.table.append(*(column[good] for column in found.candidates))
-        self.rows = np.concatenate([self.rows, rows])
         part = {
             "divergence": (target.covariation - agreement).clip(min=0.0) * target.unit,
             "z": z,
@@ -360,5 +372,28 @@ class _Rounds:
             "complexity": found.complexity,
             "round": np.full(len(z), number),
         }
-        self.parts.append({name: column[good] for name, column in part.items()})
-        return good
+        good = np.arange(len(z))[: selector.k]
+        if selector.alpha is not None:
+            good = good[adjusted[good] <= selector.alpha]
+        rows = self.pool.table.append(*found[good].candidates)
+        new, values = self._new(rows, found[good])
+        self.rows = np.concatenate([self.rows, rows[new]])
+        self.parts.append({name: column[good[new]] for name, column in part.items()})
+        return values
+
+    def _new(self, rows: IntArray, found: Screened) -> tuple[BoolArray, FloatArray]:
+        """Which expressions no round has entered, by name or by values; and, for models, their values."""
+        new = np.ones(len(rows), dtype=bool)
+        if self.letter is not None:
+            names = self.pool.table.identities(rows)
+            first = dict(zip(reversed(names), reversed(range(len(names))), strict=True))
+            new[:] = [name not in self.names and place == first[name] for place, name in enumerate(names)]
+            self.names.update(names)
+        if self.selector.n_terms is None:
+            return new, np.empty((0, 0))
+        values, errors = found.values(self.pool)
+        n_before = len(self.distinct)
+        self.distinct.reserve(len(rows))
+        homes, places = np.unique(self.distinct.add(values, errors), return_index=True)
+        new &= np.isin(np.arange(len(rows)), places[homes >= n_before])
+        return new, values[new]

@@ -18,7 +18,8 @@ class ConcordanceTest:
     Attributes
     ----------
     divergence : ndarray of shape (n_features,)
-        `concordant_divergence`.
+        `concordant_divergence`, with the same ``two_sided``: by default that of the feature or of its negative,
+        whichever is smaller.
     z : ndarray of shape (n_features,)
         Standard score: positive where the feature orders as the target does.
     pvalue : ndarray of shape (n_features,)

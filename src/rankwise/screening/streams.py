@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from rankwise._progress import track
 from rankwise._typing import BoolArray, FloatArray, IntArray
 from rankwise.screening import _jit
+from rankwise.screening.distinct import DistinctRows
 from rankwise.screening.pools import Candidates, Pool
 from rankwise.screening.rank_classes import absolute_pearson, best_of_classes
 from rankwise.screening.scores import Target
@@ -49,9 +50,22 @@ class Screened:
     complete: bool = True
 
     @np.errstate(all="ignore")  # uncompiled kernels would warn
-    def values(self, pool: Pool) -> FloatArray:
-        """Values of the expressions, as rows."""
-        return _jit.evaluate_expressions(pool.values, *self.candidates)[0]
+    def values(self, pool: Pool) -> tuple[FloatArray, FloatArray]:
+        """Values of the expressions, as rows, and bounds of their errors."""
+        values, errors, _ = _jit.evaluate_expressions(pool.rows.values, pool.rows.errors, *self.candidates)
+        return values, errors
+
+    def __getitem__(self, rows: IntArray | BoolArray | slice) -> Screened:
+        """Some of the expressions."""
+        codes, lefts, rights = (column[rows] for column in self.candidates)
+        return replace(
+            self,
+            candidates=(codes, lefts, rights),
+            covariation=self.covariation[rows],
+            fingerprint=self.fingerprint[rows],
+            spread=self.spread[rows],
+            complexity=self.complexity[rows],
+        )
 
 
 def screen(
@@ -111,7 +125,10 @@ def _scored(blocks: Iterator[Candidates], pool: Pool, target: Target, n_jobs: in
 
     @np.errstate(all="ignore")  # uncompiled kernels would warn
     def score(block: Candidates) -> Scored:
-        return block, _jit.score_expressions(pool.values, *block, target.centred, target.weights)
+        rows = pool.rows
+        return block, _jit.score_expressions(
+            rows.values, rows.errors, rows.sharp, *block, target.centred, target.weights
+        )
 
     if effective_n_jobs(n_jobs) == 1:
         return map(score, blocks)
@@ -158,11 +175,10 @@ class _Best:
         # Steps so wide that sums of one order, added up otherwise, are equal: then the simplest comes first.
         step = _ROUNDING * self.target.covariation
         steps = np.rint(self._score(everything.covariation) / step)
-        if self.dedupe:
-            kept = self._representatives(everything, steps)
-            everything, steps = _rows(everything, kept), steps[kept]
+        kept = self._representatives(everything, steps) if self.dedupe else self._functions(everything)
+        everything, steps = everything[kept], steps[kept]
         order = np.lexsort((np.arange(len(steps)), everything.complexity, -steps))[: self.k]
-        self.parts = [_rows(everything, order)]
+        self.parts = [everything[order]]
         self.waiting = len(order)
         if self.waiting == self.k:
             self.threshold = (steps[order[-1]] - 1) * step
@@ -178,13 +194,25 @@ class _Best:
             order = np.flatnonzero(steps >= steps[order[first[self.k - 1]]] - 1)
         else:
             order = np.arange(len(same))
-        pearson = np.empty(len(order))
-        cells = max(1, _CELLS // self.pool.values.shape[1])
-        for start in range(0, len(order), cells):
-            codes, lefts, rights = (column[order[start : start + cells]] for column in found.candidates)
-            rows, _ = _jit.evaluate_expressions(self.pool.values, codes, lefts, rights)
-            pearson[start : start + cells] = absolute_pearson(rows, self.target.centred)
+        parts = [absolute_pearson(part.values(self.pool)[0], self.target.centred) for part in self._parts(found[order])]
+        pearson = np.concatenate([np.empty(0), *parts])
         return order[best_of_classes(same[order], found.complexity[order], pearson)]
+
+    def _functions(self, found: Screened) -> IntArray:
+        """The first of each function, in their order; columns that are given are all kept."""
+        if not self.pool.grammar.architecture:
+            return np.arange(len(found.covariation))
+        # Simple ones first, of which the others are copies.
+        order = np.lexsort((np.arange(len(found.complexity)), found.complexity))
+        distinct = DistinctRows(len(self.target.centred))
+        distinct.reserve(len(order))
+        homes = [distinct.add(*part.values(self.pool)) for part in self._parts(found[order])]
+        first = np.unique(np.concatenate([np.empty(0, dtype=np.intp), *homes]), return_index=True)[1]
+        return np.sort(order[first])
+
+    def _parts(self, found: Screened) -> Iterator[Screened]:
+        step = max(1, _CELLS // len(self.target.centred))
+        return (found[start : start + step] for start in range(0, len(found.covariation), step))
 
 
 def _joined(parts: list[Screened]) -> Screened:
@@ -199,15 +227,4 @@ def _joined(parts: list[Screened]) -> Screened:
         join([part.fingerprint for part in parts]),
         join([part.spread for part in parts]),
         join([part.complexity for part in parts]),
-    )
-
-
-def _rows(found: Screened, rows: IntArray | BoolArray) -> Screened:
-    codes, lefts, rights = (column[rows] for column in found.candidates)
-    return Screened(
-        (codes, lefts, rights),
-        found.covariation[rows],
-        found.fingerprint[rows],
-        found.spread[rows],
-        found.complexity[rows],
     )

@@ -22,6 +22,8 @@ def check_units(units: ArrayLike | None, n_inputs: int) -> FloatArray | None:
             f"units has shape {exponents.shape}; give one row of exponents for each of the {n_inputs} inputs, one "
             "column per base unit"
         )
+    if not np.isfinite(exponents).all():
+        raise ValueError("units has an exponent that is not finite; give whole numbers")
     if not np.equal(exponents, np.rint(exponents)).all():
         raise ValueError("units has an exponent that is no whole number; choose smaller base units")
     return exponents

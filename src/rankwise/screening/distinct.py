@@ -1,0 +1,130 @@
+"""Rows of values with bounds of their rounding errors, each function held once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from rankwise._typing import BoolArray, FloatArray, IntArray
+
+Key = tuple[float, ...]
+
+# Numbers such as 0.1, unlike whole ones, are rounded when they are read, by so much at most, relatively.
+_READING = 2.0**-53
+# A row is sharp if its errors are at most this part of its values; the kernels count on it.
+_SHARP = 2.0**-50
+# Rows are compared only if they agree to so many digits ...
+_DIGITS = 1e9
+# ... also in their small values, where the largest is so many times the middle one: where the tail is heavy.
+_HEAVY = 1e3
+# Cells that are looked at together: a few copies of so many are made.
+_CELLS = 1 << 18
+
+
+def reading_errors(rows: FloatArray) -> FloatArray:
+    """Bounds of the errors of numbers that were read as decimals."""
+    return np.where(rows == np.rint(rows), 0.0, _READING * np.abs(rows))
+
+
+class DistinctRows:
+    """Rows of values, of which those that agree within their errors, and in their units, are held once."""
+
+    def __init__(self, n_samples: int) -> None:
+        self._values, self._errors = np.empty((0, n_samples)), np.empty((0, n_samples))
+        self._sharp = np.empty(0, dtype=bool)
+        self._size = 0
+        self._rows_of: dict[Key, list[int]] = {}
+        self._projections = np.random.default_rng(0).standard_normal((2, n_samples)) / n_samples
+
+    def __len__(self) -> int:
+        return self._size
+
+    @property
+    def values(self) -> FloatArray:
+        """The rows."""
+        return self._values[: self._size]
+
+    @property
+    def errors(self) -> FloatArray:
+        """How far each value may be from that of exact arithmetic."""
+        return self._errors[: self._size]
+
+    @property
+    def sharp(self) -> BoolArray:
+        """Which rows have the errors of a few roundings alone."""
+        return self._sharp[: self._size]
+
+    def reserve(self, count: int) -> None:
+        """Make room for so many more rows; what is not used then is not touched, and takes no memory."""
+        for name in ("_values", "_errors", "_sharp"):
+            old = getattr(self, name)
+            new = np.empty((self._size + count, *old.shape[1:]), dtype=old.dtype)
+            new[: self._size] = old[: self._size]
+            setattr(self, name, new)
+
+    def append(self, rows: FloatArray, errors: FloatArray) -> None:
+        """Hold rows as they are, copies too; there has to be room."""
+        end = self._size + len(rows)
+        self._values[self._size : end], self._errors[self._size : end] = rows, errors
+        self._sharp[self._size : end] = _are_sharp(rows, errors)
+        self._size = end
+
+    def enter(self, units: FloatArray | None = None) -> IntArray:
+        """Where the first like of each row held so far is; what is added later is compared with these."""
+        homes = np.empty(self._size, dtype=np.intp)
+        for start, keys in self._keys(self.values, units):
+            for row, key in enumerate(keys, start):
+                home = self._find(key, self._values[row], self._errors[row])
+                homes[row] = row if home is None else home
+                if home is None:
+                    self._rows_of.setdefault(key, []).append(row)
+        return homes
+
+    def add(self, rows: FloatArray, errors: FloatArray, units: FloatArray | None = None) -> IntArray:
+        """Hold rows that are new; return for each where it, or its like, is. There has to be room."""
+        n_before, homes = self._size, np.empty(len(rows), dtype=np.intp)
+        for start, keys in self._keys(rows, units):
+            for place, key in enumerate(keys, start):
+                home = self._find(key, rows[place], errors[place])
+                homes[place] = self._size if home is None else home
+                if home is None:
+                    self._rows_of.setdefault(key, []).append(self._size)
+                    self._values[self._size], self._errors[self._size] = rows[place], errors[place]
+                    self._size += 1
+        self._sharp[n_before : self._size] = _are_sharp(self.values[n_before:], self.errors[n_before:])
+        return homes
+
+    def _find(self, key: Key, row: FloatArray, error: FloatArray) -> int | None:
+        for home in self._rows_of.get(key, ()):
+            if (np.abs(self._values[home] - row) <= self._errors[home] + error).all():
+                return home
+        return None
+
+    def _keys(self, rows: FloatArray, units: FloatArray | None) -> Iterator[tuple[int, list[Key]]]:
+        """What rows that may be the same function share."""
+        step = max(1, _CELLS // rows.shape[1])
+        for start in range(0, len(rows), step):
+            keys = np.rint(self._projected(rows[start : start + step]) * _DIGITS)
+            if units is not None:
+                keys = np.column_stack([keys, units[start : start + step].round(9)])
+            yield start, [tuple(key) for key in (keys + 0.0).tolist()]  # minus zero is zero
+
+    def _projected(self, rows: FloatArray) -> FloatArray:
+        size = np.abs(rows)
+        largest = size.max(axis=1)
+        heavy = largest > _HEAVY * np.partition(size, rows.shape[1] // 2, axis=1)[:, rows.shape[1] // 2]
+        scale = np.where(largest > 0, largest, 1.0)
+        projected = (rows / scale[:, None]) @ self._projections.T
+        parts = [projected, np.zeros_like(projected), np.log(scale)]
+        if heavy.any():
+            # Beside a huge value others vanish; on the scale of the middle one, of those that are not 0, they count.
+            ordered = np.sort(size[heavy], axis=1)
+            middle = ordered[np.arange(len(ordered)), -1 - np.count_nonzero(ordered, axis=1) // 2]
+            middle = np.where(middle > 0, middle, 1.0)
+            parts[1][heavy] = np.arcsinh(rows[heavy] / middle[:, None]) @ self._projections.T
+        return np.column_stack(parts)
+
+
+def _are_sharp(rows: FloatArray, errors: FloatArray) -> BoolArray:
+    return np.asarray((errors <= _SHARP * np.abs(rows)).all(axis=1))
