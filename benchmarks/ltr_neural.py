@@ -46,7 +46,7 @@ def tune(options: Any) -> None:
         start = time.perf_counter()
         for seed in (101, 102):
             X, y, qid, _ = make_retrieval(200 if options.quick else 2000, random_state=seed)
-            train, test = next(QueryKFold(3, shuffle=True, random_state=seed).split(X, y, qid))
+            train, test = next(QueryKFold(3, shuffle=True, random_state=seed).split(X, y, qid=qid))
             ranker = NeuralRanker(loss, hidden=hidden, learning_rate=rate, noise=noise, random_state=seed, **NEURAL)
             scores.append(ranker.fit(X[train], y[train], qid[train]).score(X[test], y[test], qid[test]))
         print(hidden, rate, noise, loss, f"{np.mean(scores):.4f} in {time.perf_counter() - start:.0f} s", flush=True)

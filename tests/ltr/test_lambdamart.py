@@ -11,7 +11,7 @@ import pytest
 from sklearn.base import clone
 
 from rankwise.datasets import make_retrieval
-from rankwise.ltr import LambdaMART
+from rankwise.ltr import LambdaMART, lambda_gradients
 from rankwise.ltr.boosting import boost
 from rankwise.ltr.objectives import make_objective
 from rankwise.ltr.rows import QueryRows
@@ -131,7 +131,8 @@ def test_every_objective_learns(split, objective):
 @pytest.mark.parametrize("metric", ["ndcg", "dcg", "map", "mrr", "err", "precision", "recall", "hit_rate"])
 def test_every_metric_can_be_learnt_and_watched(split, metric):
     train, test = split
-    ranker = LambdaMART(40, metric=metric, at=5, early_stopping=40, random_state=0).fit(*train, eval_set=test)
+    at = 1 if metric == "hit_rate" else 5  # nearly all queries have a hit among five
+    ranker = LambdaMART(40, metric=metric, at=at, early_stopping=40, random_state=0).fit(*train, eval_set=test)
     watched = ranker.history_["validation"]
     assert ranker.n_estimators_ == np.argmax(watched) + 1
     assert ranker.score(*test) == pytest.approx(max(watched), abs=1e-12)
@@ -338,3 +339,83 @@ def test_a_validation_set_without_relevant_rows_is_refused(data):
     X, y, qid = data
     with pytest.raises(ValueError, match="no query of the validation set has a relevant row"):
         LambdaMART(3, early_stopping=2).fit(X, y, qid, eval_set=(X[:4], np.zeros(4), qid[:4]))
+
+
+# -- what is trained, and what is watched -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("metric", ["precision", "recall", "hit_rate", "err", "map", "mrr", "dcg"])
+def test_training_counts_the_places_of_the_metric(data, metric):
+    X, y, qid = data
+    fits = [LambdaMART(4, metric=metric, at=at, random_state=0).fit(X, y, qid).predict(X) for at in (1, 3, 3)]
+    assert not np.array_equal(fits[0], fits[1])
+    np.testing.assert_array_equal(fits[1], fits[2])
+
+
+def test_gradients_of_training_are_those_at_the_cut_off(data):
+    rows = query_rows(*data)
+    ranker = LambdaMART(metric="precision", at=3, truncation=None, normalize=False)
+    score = np.random.default_rng(0).normal(size=len(rows.grade))
+    found = ranker._objective(rows)(score, np.random.default_rng(0))
+    wanted = lambda_gradients(rows.grade, score, rows.query, weight="precision", k=3)
+    np.testing.assert_allclose(found, wanted, atol=1e-12)
+
+
+@pytest.mark.parametrize("objective", ["lambdarank", "ranknet", "regression"])
+def test_training_by_ndcg_and_without_a_metric_does_not_depend_on_the_cut_off(data, objective):
+    X, y, qid = data
+    fits = [LambdaMART(3, objective=objective, at=at, random_state=0).fit(X, y, qid).predict(X) for at in (1, 10)]
+    np.testing.assert_array_equal(*fits)
+
+
+def test_another_metric_can_be_watched(split):
+    train, test = split
+    ranker = LambdaMART(20, eval_metric="map@5", early_stopping=20, random_state=0).fit(*train, eval_set=test)
+    watched = ranker.history_["validation"]
+    assert ranker.n_estimators_ == np.argmax(watched) + 1
+    value = average_precision_score(test[1], ranker.predict(test[0]), test[2], k=5)
+    assert max(watched) == pytest.approx(value, abs=1e-12)
+    by_gain = LambdaMART(3, metric="map", eval_metric="ndcg@3", gain="linear", random_state=0).fit(*train)
+    value = ndcg_score(train[1], by_gain.predict(train[0]), train[2], k=3, gain="linear")
+    assert by_gain.history_["training"][-1] == pytest.approx(value, abs=1e-12)
+    with pytest.raises(ValueError, match="'kendall_tau' compares rankings"):
+        LambdaMART(3, eval_metric="kendall_tau").fit(*train)
+    with pytest.raises(ValueError, match="not a ranking metric"):
+        LambdaMART(3, eval_metric="accuracy").fit(*train)
+
+
+@pytest.mark.parametrize("objective", ["ranknet", "regression"])
+def test_what_was_not_asked_for_is_not_evaluated(data, objective):
+    X, y, qid = data
+    for grade in (y * 1000.0, y - 5.0):
+        ranker = LambdaMART(3, objective=objective, random_state=0).fit(X, grade, qid)
+        assert ranker.history_ == {}
+        assert np.ptp(ranker.predict(X)) > 0
+    asked = LambdaMART(3, objective=objective, eval_metric="ndcg@10", random_state=0).fit(X, y, qid)
+    assert asked.history_["training"][-1] == pytest.approx(asked.score(X, y, qid), abs=1e-12)
+
+
+def test_few_rows_make_small_leaves():
+    answers = np.array([[0.0, 1.0], [1.0, 0.0], [2.0, 1.0]])
+    ranker = LambdaMART(20, random_state=0).fit(answers, pairs=[[2, 0], [1, 0], [2, 1]])
+    np.testing.assert_array_equal(ranker.rank(answers), [3, 2, 1])
+    X = np.arange(30.0)[:, None]
+    score = LambdaMART(5, random_state=0).fit(X, X[:, 0] > 20).predict(X)
+    assert score[23:].min() > score[:19].max()  # bins hold three rows
+    plain, given = (LambdaMART(5, min_samples_leaf=n, random_state=0) for n in (None, 20))
+    X, y, qid, _ = make_retrieval(30, 4, random_state=0)
+    np.testing.assert_array_equal(plain.fit(X, y, qid).predict(X), given.fit(X, y, qid).predict(X))
+
+
+def test_misplaced_arguments_are_named(data):
+    X, y, qid = data
+    with pytest.raises(ValueError, match="pair_weight weighs comparisons, but there are no pairs"):
+        LambdaMART(3).fit(X, y, qid, pair_weight=np.ones(4))
+    with pytest.raises(ValueError, match=r"LightGBM refuses these parameters for \d+ rows"):
+        LambdaMART(3, subsample=1e-9).fit(X, y, qid)
+    with pytest.raises(TypeError, match="y holds texts, not numbers"):
+        LambdaMART(3).fit(X, y.astype(str), qid)
+    with pytest.raises(ValueError, match="num_leaves"):
+        LambdaMART(3, num_leaves=200_000).fit(X, y, qid)
+    with pytest.raises(ValueError, match=r"qid has shape \(2,\), but X has 4 rows"):
+        LambdaMART(2, random_state=0).fit(X, y, qid).rank(X[:4], [1, 2])

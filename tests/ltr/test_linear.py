@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 
 from rankwise.aggregation import BradleyTerry
@@ -209,3 +210,21 @@ def test_sparse_columns_far_from_zero_vary_as_dense_ones_do():
     far = np.c_[X[:, 0], X[:, 1] * 1e-3 + 1e6]
     dense, thin = LinearRanker().fit(far, y, qid), LinearRanker().fit(sparse.csr_matrix(far), y, qid)
     np.testing.assert_allclose(thin.coef_, dense.coef_, rtol=1e-3)
+
+
+def test_a_path_leaves_a_fitted_ranker_as_it_is():
+    rng = np.random.default_rng(0)
+    X, qid = rng.normal(size=(40, 3)), np.repeat(np.arange(8), 5)
+    y = (X[:, 0] > 0).astype(int)
+    ranker = LinearRanker().fit(X, y, qid)
+    before = ranker.predict(X)
+    assert ranker.path(X[:, :2], y, qid, Cs=[0.1, 1.0]).shape == (2, 2)
+    np.testing.assert_array_equal(ranker.predict(X), before)
+    np.testing.assert_allclose(ranker.path(X, y, qid, Cs=[1.0])[0], ranker.coef_, rtol=1e-4)
+
+
+def test_too_few_iterations_warn():
+    rng = np.random.default_rng(0)
+    X, qid = rng.normal(size=(40, 3)), np.repeat(np.arange(8), 5)
+    with pytest.warns(ConvergenceWarning, match="L-BFGS stopped after max_iter=1"):
+        LinearRanker(max_iter=1).fit(X, (X[:, 0] > 0).astype(int), qid)

@@ -10,7 +10,7 @@ import pytest
 
 from rankwise.datasets import make_retrieval
 from rankwise.ltr import NeuralRanker
-from rankwise.metrics import ndcg_score
+from rankwise.metrics import average_precision_score, ndcg_score
 from rankwise.model_selection import cross_validate
 
 needs_torch = pytest.mark.skipif(find_spec("torch") is None, reason="PyTorch is not installed")
@@ -59,7 +59,9 @@ def test_attention_sees_the_query_and_nothing_else(data):
     for query in (1, 2, 3):
         rows = qid == query
         np.testing.assert_allclose(ranker.predict(X[rows]), together[rows], atol=1e-5)
-    assert not np.allclose(ranker.predict(X), together, atol=1e-3)
+    with pytest.warns(UserWarning, match="fitted on 60 queries of at most 12 rows, but predict got no qid"):
+        apart = ranker.predict(X)
+    assert not np.allclose(apart, together, atol=1e-3)
     assert ranker.score(X, y, qid) == ndcg_score(y, together, qid, k=10, gain="exp")
     found = cross_validate(NeuralRanker(attention=True, n_epochs=2, random_state=0), X, y, qid, cv=2)
     assert np.isfinite(found.scores["ndcg@10"]).all()
@@ -76,6 +78,15 @@ def test_early_stopping_keeps_the_best_epoch(data):
 
 
 @needs_torch
+def test_another_metric_can_be_watched(data):
+    X, y, qid = data
+    options = {"n_epochs": 3, "early_stopping": None, "eval_metric": "map@5", "random_state": 0}
+    ranker = NeuralRanker(**options).fit(X, y, qid)
+    value = average_precision_score(y, ranker.predict(X), qid, k=5)
+    assert ranker.history_["training"][-1] == pytest.approx(value, abs=1e-9)
+
+
+@needs_torch
 def test_bad_input_is_named(data):
     X, y, qid = data
     with pytest.raises(ValueError, match="needs relevance of 0 or more"):
@@ -84,3 +95,54 @@ def test_bad_input_is_named(data):
         NeuralRanker(attention=True, n_heads=3).fit(X, y, qid)
     with pytest.raises(ValueError, match="no query has two rows"):
         NeuralRanker().fit(X, np.ones(len(y)), qid)
+
+
+@needs_torch
+@pytest.mark.parametrize("loss", ["lambdarank", "approx_ndcg"])
+def test_losses_take_grades_for_their_gains(data, loss):
+    X, y, qid = data
+    options = {"n_epochs": 2, "early_stopping": None, "random_state": 0}
+    exp = NeuralRanker(loss, **options).fit(X, y, qid).predict(X)
+    linear = NeuralRanker(loss, gain="linear", **options).fit(X, y, qid).predict(X)
+    table = NeuralRanker(loss, gain=2.0 ** np.arange(5) - 1, **options).fit(X, y, qid).predict(X)
+    np.testing.assert_array_equal(exp, table)
+    assert not np.allclose(exp, linear)
+    other_unit = NeuralRanker(loss, gain=7.0 * np.arange(5), **options).fit(X, y, qid).predict(X)
+    np.testing.assert_allclose(other_unit, linear, atol=1e-4)
+
+
+@needs_torch
+def test_gains_that_floats_cannot_hold_train(data):
+    X, y, qid = data
+    ranker = NeuralRanker("lambdarank", n_epochs=2, random_state=0).fit(X, y * 50.0, qid)
+    assert np.isfinite(ranker.predict(X)).all()
+
+
+@needs_torch
+@pytest.mark.filterwarnings("ignore:no query with weight")
+@pytest.mark.parametrize(
+    ("options", "arguments", "message"),
+    [
+        ({"hidden": (8.0,)}, {}, r"hidden is \(8.0,\); give whole numbers"),
+        ({"hidden": (0,)}, {}, "1 or more for each layer"),
+        ({}, {"sample_weight": "rows"}, "sample_weight differs within a query; NeuralRanker takes one"),
+        ({}, {"eval_set": (np.zeros((2, 5)), [0, 1])}, "three things: X, y and qid"),
+        ({}, {"eval_set": (np.empty((0, 5)), [], [])}, "eval_set has no rows"),
+        ({}, {"eval_set": (np.zeros((2, 5)), [0, 0], [1, 1])}, "no query of the validation set has a relevant row"),
+    ],
+)
+def test_bad_arguments_are_named(data, options, arguments, message):
+    X, y, qid = data
+    arguments = {k: np.arange(1.0, len(y) + 1) if isinstance(v, str) else v for k, v in arguments.items()}
+    with pytest.raises(ValueError, match=message):
+        NeuralRanker(n_epochs=2, **options).fit(X, y, qid, **arguments)
+
+
+@needs_torch
+def test_a_device_that_is_not_there_is_named(data, monkeypatch):
+    import torch
+
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    with pytest.raises(ValueError, match="finds no CUDA device here"):
+        NeuralRanker(device="cuda").fit(*data)
+    assert NeuralRanker(device="auto", n_epochs=1).fit(*data).n_queries_ == 60

@@ -81,3 +81,8 @@ def test_bad_input_is_named():
         compare({"a": [1, 2], "b": [1, 2, 3]})
     with pytest.raises(ValueError, match="fewer than two queries"):
         compare({"a": [1, np.nan], "b": [1, 2]})
+
+
+def test_results_need_names():
+    with pytest.raises(TypeError, match="results is of type list; name the rankers"):
+        compare([[0.1, 0.2], [0.3, 0.4]])

@@ -6,13 +6,13 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn import config_context
-from sklearn.model_selection import GridSearchCV
+from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.model_selection import cross_validate as sklearn_cross_validate
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from rankwise.datasets import make_retrieval
-from rankwise.ltr import LambdaMART
+from rankwise.ltr import LambdaMART, LinearRanker
 from rankwise.metrics import ndcg_score
 from rankwise.model_selection import QueryKFold, train_test_split_by_query
 
@@ -38,7 +38,7 @@ def test_folds_hold_every_query_once_and_whole(data, options):
 
 def test_folds_follow_the_seed(data):
     X, _, qid = data
-    tests = [next(QueryKFold(4, shuffle=True, random_state=s).split(X, groups=qid))[1].tolist() for s in (0, 0, 1)]
+    tests = [next(QueryKFold(4, shuffle=True, random_state=s).split(X, qid=qid))[1].tolist() for s in (0, 0, 1)]
     assert tests[0] == tests[1] != tests[2]
 
 
@@ -81,7 +81,10 @@ def test_cross_validation_of_scikit_learn_with_groups(data):
         found = sklearn_cross_validate(ranker, X, y, params={"qid": qid}, cv=QueryKFold(2), error_score="raise")
     assert found["test_score"].shape == (2,)
     # With routing off, groups split by query, but score gets none: it says so.
-    with pytest.warns(UserWarning, match="score got no qid"):
+    with (
+        pytest.warns(UserWarning, match="groups say where to split, but no more"),
+        pytest.warns(UserWarning, match="score got no qid"),
+    ):
         sklearn_cross_validate(ranker, X, y, params={"qid": qid}, groups=qid, cv=QueryKFold(2))
 
 
@@ -109,3 +112,10 @@ def test_train_and_test_part_share_no_query(data):
 def test_bad_splits_are_named(arguments, message):
     with pytest.raises(ValueError, match=message):
         train_test_split_by_query([1, 2, 3], **arguments)
+
+
+def test_groups_without_routing_warn_that_fit_gets_no_queries():
+    X, y, qid, _ = make_retrieval(12, 3, random_state=0)
+    with pytest.warns(UserWarning, match="a ranker's score gets no qid, nor does its fit"):
+        cross_val_score(LinearRanker(), X, y, groups=qid, cv=QueryKFold(3))
+    list(QueryKFold(3).split(X, qid=qid))

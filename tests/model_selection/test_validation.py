@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from sklearn import get_config
+from scipy import sparse
+from sklearn import config_context, get_config
 from sklearn.linear_model import Ridge
 from sklearn.model_selection import GridSearchCV, GroupKFold, KFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from rankwise.datasets import make_retrieval
-from rankwise.ltr import LambdaMART
+from rankwise.ltr import LambdaMART, LinearRanker
 from rankwise.metrics import average_precision_score, ndcg_score
 from rankwise.model_selection import QueryKFold, cross_validate
 
@@ -82,3 +83,48 @@ def test_splits_may_be_given(data):
 def test_folds_that_cut_queries_are_refused(data):
     with pytest.raises(ValueError, match="cv cuts query 1: some of its rows"):
         cross_validate(LambdaMART(3), *data, cv=KFold(2, shuffle=True, random_state=0))
+
+
+def test_numbers_of_folds_and_sparse_features(data):
+    X, y, qid = data
+    ranker = LinearRanker()
+    by_int = cross_validate(ranker, X, y, qid, cv=3)
+    by_numpy = cross_validate(ranker, sparse.coo_matrix(X), y, qid, cv=np.int64(3))
+    np.testing.assert_allclose(by_int.scores["ndcg@10"], by_numpy.scores["ndcg@10"])
+    assert cross_validate(ranker, X, y, qid, cv=None).scores["ndcg@10"].shape == (5,)
+
+
+def test_bad_folds_and_lengths_are_named(data):
+    X, y, qid = data
+    ranker, train, test = LinearRanker(), np.flatnonzero(qid > 10), np.flatnonzero(qid <= 10)
+    with pytest.raises(ValueError, match="cv gives no folds"):
+        cross_validate(ranker, X, y, qid, cv=[])
+    with pytest.raises(ValueError, match="of query 1, which has"):
+        cross_validate(ranker, X, y, qid, cv=[(train, test[1:])])
+    with pytest.raises(ValueError, match="cv tests query 1 in two folds"):
+        cross_validate(ranker, X, y, qid, cv=[(train, test), (train, test)])
+    with pytest.raises(ValueError, match=r"y has 5 entries, but X has \d+ rows"):
+        cross_validate(ranker, X, y[:5], qid)
+    with pytest.raises(ValueError, match=r"sample_weight has 5 entries, but X has \d+ rows"):
+        cross_validate(ranker, X, y, qid, sample_weight=np.ones(5))
+    with pytest.raises(ValueError, match=r"qid has shape \(5,\), but X has \d+ rows"):
+        cross_validate(ranker, X, y, qid[:5])
+
+
+@pytest.mark.parametrize("cv", [2, None, KFold(2)])
+def test_a_search_that_would_cut_queries_is_refused(data, cv):
+    search = GridSearchCV(LinearRanker(), {"C": [0.1, 1.0]}, cv=cv)
+    for estimator in (search, make_pipeline(StandardScaler(), search)):
+        with pytest.raises(ValueError, match=r"GridSearchCV has cv=.*which cuts queries"):
+            cross_validate(estimator, *data, cv=2)
+    # A regressor knows of no queries, and may be searched as ever.
+    cross_validate(GridSearchCV(Ridge(), {"alpha": [0.1, 1.0]}, cv=cv), *data, cv=2)
+
+
+def test_weights_pass_through_a_search(data):
+    X, y, qid = data
+    weight = np.where(qid % 2, 5.0, 1.0)
+    search = GridSearchCV(LinearRanker(), {"C": [0.1, 1.0]}, cv=QueryKFold(2))
+    with config_context(enable_metadata_routing=True):
+        search.fit(X, y, qid=qid, sample_weight=weight)
+        assert search.score(X, y, qid=qid, sample_weight=weight) == search.best_estimator_.score(X, y, qid, weight)

@@ -87,15 +87,18 @@ def boost(
     parameters = {**_FIXED, **settings}
     training = lightgbm.Dataset(rows.X, rows.grade, categorical_feature=categorical, params=parameters)
     watched = training if held_out is None else training.create_valid(held_out.X, held_out.grade)
-    booster = lightgbm.train(
-        {**parameters, "objective": gradients},
-        training,
-        num_boost_round=n_trees - done,
-        valid_sets=[watched] if evaluate else None,
-        feval=measure if evaluate else None,
-        init_model=before,
-        callbacks=[stop] if evaluate else None,
-    )
+    try:
+        booster = lightgbm.train(
+            {**parameters, "objective": gradients},
+            training,
+            num_boost_round=n_trees - done,
+            valid_sets=[watched] if evaluate else None,
+            feval=measure if evaluate else None,
+            init_model=before,
+            callbacks=[stop] if evaluate else None,
+        )
+    except lightgbm.basic.LightGBMError as error:
+        raise ValueError(f"LightGBM refuses these parameters for {len(rows.grade)} rows: {error}") from error
     tree.close()  # the bar ends with the training, early or not
     return booster, watch.n_used(booster.current_iteration()), watch.history
 

@@ -135,7 +135,7 @@ def fit_on_cluster(
         )
         for number, column in enumerate(columns)
     )
-    settings = leaf_settings(ranker, seed)
+    settings = leaf_settings(ranker, seed, X.shape[0])
     del settings["num_threads"]  # workers know how many they have
     model = DaskLGBMRanker(
         objective=_WorkerObjective(ranker, seed),

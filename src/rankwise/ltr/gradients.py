@@ -314,19 +314,19 @@ def check_grades(y: ArrayLike) -> FloatArray:
     return grade
 
 
-def check_queries(qid: ArrayLike | None, n_rows: int) -> QueryGroups:
-    """The rows of each query; a qid of another length than y is refused."""
+def check_queries(qid: ArrayLike | None, n_rows: int, *, of: str = "y") -> QueryGroups:
+    """The rows of each query; a qid of another length than y, or what else has the rows, is refused."""
     if qid is not None:
-        _check_same_length(np.asarray(qid), n_rows, "qid")
+        _check_same_length(np.asarray(qid), n_rows, "qid", of)
     return group_queries(qid, n_rows)
 
 
 # ---------------------------------------------------------------------------------------------------------------------
 
 
-def _check_same_length(array: np.ndarray[Any, Any], n_rows: int, name: str) -> None:
+def _check_same_length(array: np.ndarray[Any, Any], n_rows: int, name: str, of: str = "y") -> None:
     if array.shape != (n_rows,):
-        raise ValueError(f"{name} has shape {array.shape}, but y has {n_rows} rows; give one value for each")
+        raise ValueError(f"{name} has shape {array.shape}, but {of} has {n_rows} rows; give one value for each")
 
 
 def _worths(

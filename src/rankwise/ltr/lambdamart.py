@@ -13,7 +13,7 @@ from rankwise._typing import ArrayLike, FloatArray, RandomState
 from rankwise.ltr.boosting import boost
 from rankwise.ltr.levels import LevelTrees, boost_levels
 from rankwise.ltr.objectives import PAIRWISE, POINTWISE, Objective, make_objective
-from rankwise.ltr.ranker import METRIC_CONSTRAINTS, QueryRankerMixin, check_target
+from rankwise.ltr.ranker import METRIC_CONSTRAINTS, QueryRankerMixin, check_target, eval_rows
 from rankwise.ltr.rows import QueryRows
 from rankwise.ltr.settings import leaf_settings, level_settings, n_threads
 from rankwise.ltr.watch import ndcg_of
@@ -41,11 +41,14 @@ class LambdaMART(QueryRankerMixin, BaseEstimator):
     objective : {"lambdarank", "ranknet", "lambdaloss", "regression", "classification"}, default="lambdarank"
         What pairs weigh: the change of ``metric`` when the two are exchanged; all the same; the bound on NDCG of the
         LambdaLoss framework. Or what each row is fitted to: its grade by squared error, or its share of the highest
-        grade by logistic loss.
+        grade by logistic loss. ``truncation`` and ``normalize`` hold for all that weigh pairs; the RankNet of the
+        literature is "ranknet" with ``truncation=None, normalize=False``.
     metric : {"ndcg", "dcg", "map", "mrr", "err", "precision", "recall", "hit_rate"}, default="ndcg"
-        What "lambdarank" works for, what early stopping watches, and what `score` says.
+        What "lambdarank" works for, and what `score` says.
     at : int or None, default=10
-        How many places count in `score` and early stopping; None is all.
+        How many places count in `score`, in what is watched, and in the pair weights of "lambdarank"; None is all
+        (in training 10 for "precision", "recall" and "hit_rate"). The weights of "ndcg" alone count all places, as
+        LightGBM's do: there ``truncation`` says which pairs matter.
     gain : {"exp", "linear"}, sequence, mapping or callable, default="exp"
         What a grade is worth in (N)DCG, see `rankwise.metrics.ndcg_score`.
     tree : {"leaf", "level"}, default="leaf"
@@ -65,8 +68,9 @@ class LambdaMART(QueryRankerMixin, BaseEstimator):
         it. For long queries.
     max_depth : int, optional
         Most levels of a tree; at most 12, and by default 4, where ``tree="level"``.
-    min_samples_leaf : int, default=20
-        Fewest rows of a leaf. Leaves of level trees may be small; ``l2`` shrinks what they say.
+    min_samples_leaf : int, optional
+        Fewest rows of a leaf; by default 20, or a fifth of the rows where that is less. Leaves of level trees may be
+        small; ``l2`` shrinks what they say.
     l2 : float, optional
         Added to the second derivatives of a leaf; by default 0, and 1 where ``tree="level"``.
     subsample, colsample : float, default=1.0
@@ -81,6 +85,9 @@ class LambdaMART(QueryRankerMixin, BaseEstimator):
         Not for level trees.
     early_stopping : int, optional
         Stop when the metric on held-out queries has not improved for this many trees, and keep the best number.
+    eval_metric : str, optional
+        What early stopping and ``history_`` watch, e.g. "map@5", as `rankwise.metrics.ranking_scorer` takes it; by
+        default ``metric`` at ``at``.
     validation_fraction : float, default=0.1
         Share of the queries held out for that, where ``fit`` gets no ``eval_set``.
     warm_start : bool, default=False
@@ -97,7 +104,9 @@ class LambdaMART(QueryRankerMixin, BaseEstimator):
     n_estimators_ : int
         Number of trees that predict.
     history_ : dict
-        "validation", or "training" where nothing is held out: the metric after each tree.
+        "validation", or "training" where nothing is held out: the metric after each tree. Empty where nothing is held
+        out and the objective is none of the metric's ("ranknet", "regression", "classification"), unless
+        ``eval_metric`` asks.
     feature_importances_ : ndarray of shape (n_features_in_,)
         Share of each feature in the gain of all splits.
     n_queries_ : int
@@ -126,7 +135,7 @@ class LambdaMART(QueryRankerMixin, BaseEstimator):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_estimators": [Interval(Integral, 1, None, closed="left")],
         "learning_rate": [Interval(Real, 0, None, closed="neither")],
-        "num_leaves": [Interval(Integral, 2, None, closed="left")],
+        "num_leaves": [Interval(Integral, 2, 131072, closed="both")],  # what LightGBM takes
         "objective": [StrOptions({*PAIRWISE, *POINTWISE})],
         **METRIC_CONSTRAINTS,
         "tree": [StrOptions({"leaf", "level"})],
@@ -136,7 +145,7 @@ class LambdaMART(QueryRankerMixin, BaseEstimator):
         "noise": [Interval(Real, 0, None, closed="left")],
         "n_pairs": [None, Interval(Integral, 1, None, closed="left")],
         "max_depth": [None, Interval(Integral, 1, None, closed="left")],
-        "min_samples_leaf": [Interval(Integral, 1, None, closed="left")],
+        "min_samples_leaf": [None, Interval(Integral, 1, None, closed="left")],
         "l2": [None, Interval(Real, 0, None, closed="left")],
         "subsample": [Interval(Real, 0, 1, closed="right")],
         "colsample": [Interval(Real, 0, 1, closed="right")],
@@ -144,6 +153,7 @@ class LambdaMART(QueryRankerMixin, BaseEstimator):
         "categorical_features": [None, "array-like"],
         "monotone_constraints": [None, "array-like"],
         "early_stopping": [None, Interval(Integral, 1, None, closed="left")],
+        "eval_metric": [None, str],
         "validation_fraction": [Interval(Real, 0, 1, closed="neither")],
         "warm_start": ["boolean"],
         "n_jobs": [None, Integral],
@@ -171,7 +181,7 @@ class LambdaMART(QueryRankerMixin, BaseEstimator):
         noise: float = 1.0,
         n_pairs: int | None = None,
         max_depth: int | None = None,
-        min_samples_leaf: int = 20,
+        min_samples_leaf: int | None = None,
         l2: float | None = None,
         subsample: float = 1.0,
         colsample: float = 1.0,
@@ -179,6 +189,7 @@ class LambdaMART(QueryRankerMixin, BaseEstimator):
         categorical_features: ArrayLike | None = None,
         monotone_constraints: ArrayLike | None = None,
         early_stopping: int | None = None,
+        eval_metric: str | None = None,
         validation_fraction: float = 0.1,
         warm_start: bool = False,
         n_jobs: int | None = None,
@@ -206,6 +217,7 @@ class LambdaMART(QueryRankerMixin, BaseEstimator):
         self.categorical_features = categorical_features
         self.monotone_constraints = monotone_constraints
         self.early_stopping = early_stopping
+        self.eval_metric = eval_metric
         self.validation_fraction = validation_fraction
         self.warm_start = warm_start
         self.n_jobs = n_jobs
@@ -256,7 +268,7 @@ class LambdaMART(QueryRankerMixin, BaseEstimator):
         self.n_queries_ = rows.n_queries
         rows, held_out = self._held_out(rows, eval_set, rng)
         objective = self._objective(rows)
-        watched = rows if held_out is None and rows.pairs is None else held_out
+        watched = held_out if held_out is not None or not self._watches_training(rows) else rows
         history = list(next(iter(self.history_.values()), [])) if before else []
         options = {"evaluate": None if watched is None else self._evaluator(watched), "n_trees": self.n_estimators}
         options |= {"patience": self.early_stopping, "seed": seed, "before": before, "history": history}
@@ -342,6 +354,7 @@ class LambdaMART(QueryRankerMixin, BaseEstimator):
             self.objective,
             rows,
             self.metric,
+            k=self.at if self.objective == "lambdarank" and self.metric != "ndcg" else None,
             gain=self.gain,
             truncation=self.truncation,
             gap_norm=self.normalize,
@@ -355,7 +368,10 @@ class LambdaMART(QueryRankerMixin, BaseEstimator):
         is_categorical = self._encoder.is_categorical
         if self.tree == "level":
             return boost_levels(rows, held_out, objective, settings=level_settings(self, is_categorical), **options)
-        settings, categorical = leaf_settings(self, options["seed"]), np.flatnonzero(is_categorical).tolist()
+        settings, categorical = (
+            leaf_settings(self, options["seed"], len(rows.grade)),
+            np.flatnonzero(is_categorical).tolist(),
+        )
         return boost(rows, held_out, objective, settings=settings, categorical=categorical, **options)
 
     def _booster_output(self, features: FloatArray, **options: Any) -> FloatArray:
@@ -365,25 +381,22 @@ class LambdaMART(QueryRankerMixin, BaseEstimator):
 
     def _held_out(self, rows: QueryRows, eval_set: Any, rng: np.random.Generator) -> tuple[QueryRows, QueryRows | None]:
         if eval_set is not None:
-            return rows, self._eval_rows(eval_set)
+            return rows, eval_rows(self, eval_set, lambda X: self._encoder.transform(self, X))
         if self.early_stopping is None:
             return rows, None
         if rows.pairs is not None:
             raise ValueError("comparisons cannot be split by query; give eval_set=(X, y, qid) for early stopping")
         return rows.split(self.validation_fraction, rng)
 
-    def _eval_rows(self, eval_set: Any) -> QueryRows:
-        if not isinstance(eval_set, tuple | list) or len(eval_set) != 3:
-            raise ValueError("eval_set must be three things: X, y and qid")
-        if len(eval_set[1]) == 0:
-            raise ValueError("eval_set has no rows, so early stopping has nothing to watch")
-        features = self._encoder.transform(self, eval_set[0])
-        return QueryRows.build(features, check_target(self, eval_set[1]), eval_set[2])
+    def _watches_training(self, rows: QueryRows) -> bool:
+        """Whether there are grades, and a metric that training works for or that was asked for."""
+        of_metric = self.objective in ("lambdarank", "lambdaloss")
+        return rows.pairs is None and (of_metric or self.eval_metric is not None)
 
     def _evaluator(self, rows: QueryRows) -> Any:
-        if self.metric == "ndcg":
+        if self.eval_metric is None and self.metric == "ndcg":
             return ndcg_of(rows, self.at, self.gain)
-        query, metric = rows.query, self._metric_function()
+        query, metric = rows.query, self._metric_function(self.eval_metric)
 
         def evaluate(score: FloatArray) -> float:
             return float(metric(rows.grade, score, query))

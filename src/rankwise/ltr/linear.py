@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from numbers import Integral, Real
 from typing import Any, ClassVar, TypeVar
 
@@ -164,13 +165,16 @@ class LinearRanker(QueryRankerMixin, BaseEstimator):
         ndarray of shape (n_values, n_features)
             In the order of ``Cs``.
         """
+        from sklearn.base import clone
+
         values = np.asarray(Cs, dtype=np.float64)
         if values.ndim != 1 or not (values > 0).all():
             raise ValueError(f"Cs is {Cs!r}; give positive numbers")
-        loss, X_scaled, scale = self._prepared(X, y, qid, sample_weight, None, None)
+        ranker = clone(self)  # a fitted ranker stays as it is
+        loss, X_scaled, scale = ranker._prepared(X, y, qid, sample_weight, None, None)
         coefs, beta = np.empty((len(values), X_scaled.shape[1])), np.zeros(X_scaled.shape[1])
         for number in np.argsort(values):
-            beta, _ = self._minimum(loss, X_scaled, values[number], beta)
+            beta, _ = ranker._minimum(loss, X_scaled, values[number], beta)
             coefs[number] = beta / scale
         return coefs
 
@@ -235,6 +239,14 @@ class LinearRanker(QueryRankerMixin, BaseEstimator):
 
         options: Any = {"maxiter": self.max_iter, "gtol": self.tol * C * self.n_queries_, "ftol": 0.0, "maxcor": 20}
         found = minimize(objective, start, jac=True, method="L-BFGS-B", options=options)
+        if found.nit >= self.max_iter:
+            from sklearn.exceptions import ConvergenceWarning
+
+            warnings.warn(
+                f"L-BFGS stopped after max_iter={self.max_iter} iterations; give more, a larger tol or a smaller C",
+                ConvergenceWarning,
+                stacklevel=2,
+            )
         return found.x, int(found.nit)
 
     def __sklearn_tags__(self) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 from numbers import Integral, Real
 from typing import Any, ClassVar, TypeVar
@@ -13,11 +14,12 @@ from rankwise._progress import track
 from rankwise._random import check_generator
 from rankwise._sklearn import BaseEstimator, Interval, StrOptions
 from rankwise._typing import ArrayLike, FloatArray, IntArray, RandomState
+from rankwise.ltr.gradients import check_queries
 from rankwise.ltr.losses import LOSSES
-from rankwise.ltr.ranker import METRIC_CONSTRAINTS, QueryRankerMixin, check_target
-from rankwise.ltr.rows import QueryRows, check_varied
-from rankwise.metrics.judged import Gain
-from rankwise.metrics.queries import group_queries
+from rankwise.ltr.ranker import METRIC_CONSTRAINTS, QueryRankerMixin, check_target, eval_rows
+from rankwise.ltr.rows import QueryRows, check_query_weights, check_varied
+from rankwise.ltr.watch import check_watchable
+from rankwise.metrics.judged import Gain, gains_of
 
 Self = TypeVar("Self", bound="NeuralRanker")
 
@@ -37,6 +39,7 @@ class NeuralRanker(QueryRankerMixin, BaseEstimator):
     loss : str, default="softmax"
         One of `rankwise.ltr.losses.LOSSES`: "softmax", "listnet", "listmle", "plistmle", "approx_ndcg" (listwise),
         "pairwise_logistic", "pairwise_hinge", "lambdarank" (pairwise), "squared", "logistic" (pointwise).
+        "approx_ndcg" and "lambdarank" take grades for what ``gain`` says they are worth.
     attention : bool, default=False
         Whether documents of a query see each other. Scores then depend on ``qid`` in `predict`, too.
     hidden : tuple of int, default=(64, 64)
@@ -57,12 +60,14 @@ class NeuralRanker(QueryRankerMixin, BaseEstimator):
         Of Adam with decoupled weight decay.
     early_stopping : int or None, default=5
         Stop when the metric on held-out queries has not improved for this many epochs, and keep the best.
+    eval_metric : str, optional
+        What early stopping and ``history_`` watch, e.g. "map@5"; by default ``metric`` at ``at``.
     validation_fraction : float, default=0.1
         Share of the queries held out for that.
     device : str, default="cpu"
         "cpu", "cuda", or "auto": CUDA where there is a device.
     metric, at, gain
-        What `score` says and early stopping watches, as in `LambdaMART`.
+        What `score` says, as in `LambdaMART`.
     random_state : int, Generator, RandomState or None, default=None
         Weights, batches, dropout and noise; on one device the same seed gives the same ranker.
 
@@ -102,6 +107,7 @@ class NeuralRanker(QueryRankerMixin, BaseEstimator):
         "learning_rate": [Interval(Real, 0, None, closed="neither")],
         "weight_decay": [Interval(Real, 0, None, closed="left")],
         "early_stopping": [None, Interval(Integral, 1, None, closed="left")],
+        "eval_metric": [None, str],
         "validation_fraction": [Interval(Real, 0, 1, closed="neither")],
         "device": [StrOptions({"cpu", "cuda", "auto"})],
         **METRIC_CONSTRAINTS,
@@ -126,6 +132,7 @@ class NeuralRanker(QueryRankerMixin, BaseEstimator):
         learning_rate: float = 1e-3,
         weight_decay: float = 1e-4,
         early_stopping: int | None = 5,
+        eval_metric: str | None = None,
         validation_fraction: float = 0.1,
         device: str = "cpu",
         metric: str = "ndcg",
@@ -146,6 +153,7 @@ class NeuralRanker(QueryRankerMixin, BaseEstimator):
         self.learning_rate = learning_rate
         self.weight_decay = weight_decay
         self.early_stopping = early_stopping
+        self.eval_metric = eval_metric
         self.validation_fraction = validation_fraction
         self.device = device
         self.metric = metric
@@ -173,7 +181,7 @@ class NeuralRanker(QueryRankerMixin, BaseEstimator):
         qid : array-like of shape (n_rows,), optional
             The query of each row, of any type and in any order; by default all rows are one query.
         sample_weight : array-like of shape (n_rows,), optional
-            Weights of queries: the first row of a query tells its weight.
+            Weights of queries, the same for all rows of a query.
         eval_set : (X, y, qid), optional
             Rows that early stopping and ``history_`` watch.
 
@@ -189,14 +197,17 @@ class NeuralRanker(QueryRankerMixin, BaseEstimator):
         if rows.grade.min() < 0:
             raise ValueError(f"y holds {rows.grade.min():g}; NeuralRanker needs relevance of 0 or more")
         check_varied(rows)
-        self.n_queries_ = rows.n_queries
+        check_query_weights(rows, "NeuralRanker")
+        self._check_hidden()
+        device = self._device(torch)
+        self.n_queries_, self._longest = rows.n_queries, int(np.diff(rows.bounds).max())
         rows, held_out = self._held_out(rows, eval_set, rng)
         transformed = self._transformed(rows.X)
         self._centre, spread = transformed.mean(axis=0), transformed.std(axis=0)
         self._spread = np.where(spread > 1e-9, spread, 1.0)
         with torch.random.fork_rng():
             torch.manual_seed(seed % 2**63)
-            self._train(torch, rows, held_out, rng)
+            self._train(torch, rows, held_out, rng, device)
         return self
 
     def predict(self, X: ArrayLike, qid: ArrayLike | None = None) -> FloatArray:
@@ -207,7 +218,8 @@ class NeuralRanker(QueryRankerMixin, BaseEstimator):
         X : array-like of shape (n_rows, n_features)
             Features.
         qid : array-like of shape (n_rows,), optional
-            The query of each row; needed with ``attention``, for which all rows are one query otherwise.
+            The query of each row; needed with ``attention``, for which all rows are one query otherwise. That warns
+            where training had several and there are more rows than in the longest of them.
 
         Returns
         -------
@@ -218,7 +230,14 @@ class NeuralRanker(QueryRankerMixin, BaseEstimator):
 
         check_is_fitted(self)
         features = self._checked(X, reset=False)
-        groups = group_queries(qid, len(features))
+        groups = check_queries(qid, len(features), of="X")
+        if self.attention and qid is None and self.n_queries_ > 1 and len(features) > self._longest:
+            warnings.warn(
+                f"NeuralRanker was fitted on {self.n_queries_} queries of at most {self._longest} rows, but predict "
+                f"got no qid, and attention takes all {len(features)} rows for one query; give predict(X, qid)",
+                UserWarning,
+                stacklevel=2,
+            )
         score = np.empty(len(features))
         score[slice(None) if groups.rows is None else groups.rows] = self._scored(
             groups.take(features), groups.bounds, self.network_, "cpu"
@@ -235,8 +254,7 @@ class NeuralRanker(QueryRankerMixin, BaseEstimator):
 
     def _held_out(self, rows: QueryRows, eval_set: Any, rng: np.random.Generator) -> tuple[QueryRows, QueryRows]:
         if eval_set is not None:
-            features = self._checked(eval_set[0], reset=False)
-            return rows, QueryRows.build(features, check_target(self, eval_set[1]), eval_set[2])
+            return rows, eval_rows(self, eval_set, lambda X: self._checked(X, reset=False))
         if self.early_stopping is None or rows.n_queries < 2:
             return rows, rows
         return rows.split(self.validation_fraction, rng)
@@ -244,17 +262,38 @@ class NeuralRanker(QueryRankerMixin, BaseEstimator):
     def _transformed(self, X: FloatArray) -> FloatArray:
         return np.sign(X) * np.log1p(abs(X)) if self.log_transform else X
 
-    def _train(self, torch: Any, rows: QueryRows, held_out: QueryRows, rng: np.random.Generator) -> None:
-        device = "cuda" if self.device == "auto" and torch.cuda.is_available() else self.device.replace("auto", "cpu")
+    def _check_hidden(self) -> None:
+        for units in self.hidden:
+            if not isinstance(units, Integral) or isinstance(units, bool) or units < 1:
+                raise ValueError(f"hidden is {self.hidden!r}; give whole numbers of units, 1 or more for each layer")
+
+    def _device(self, torch: Any) -> str:
+        has_cuda = bool(torch.cuda.is_available())
+        if self.device == "cuda" and not has_cuda:
+            raise ValueError("device is 'cuda', but PyTorch finds no CUDA device here; use 'auto' or 'cpu'")
+        return "cuda" if self.device != "cpu" and has_cuda else "cpu"
+
+    def _targets(self, rows: QueryRows) -> FloatArray:
+        """Relevance as the loss takes it."""
+        if self.loss == "logistic":  # from 0 to 1
+            return rows.grade / rows.grade.max()
+        if self.loss not in ("lambdarank", "approx_ndcg"):
+            return rows.grade
+        gains = gains_of(rows.grade, self.gain)
+        if gains.min() < 0 or gains.max() == 0:
+            raise ValueError(f"gains of y are {gains.min():g} to {gains.max():g}; loss={self.loss!r} needs 0 to more")
+        # These losses take 2^relevance - 1 for the gain, and do not depend on its unit: so no gain is too large.
+        return np.log2(1 + gains / gains.max())
+
+    def _train(self, torch: Any, rows: QueryRows, held_out: QueryRows, rng: np.random.Generator, device: str) -> None:
         network = self._layers(torch).to(device)
         optimizer = torch.optim.AdamW(network.parameters(), lr=self.learning_rate, weight_decay=self.weight_decay)
         features = self._inputs(torch, rows.X).to(device)
-        # The pointwise logistic loss takes relevance from 0 to 1.
-        scale = rows.grade.max() if self.loss == "logistic" else 1.0
-        grade = torch.as_tensor(rows.grade / scale, dtype=torch.float32, device=device)
+        grade = torch.as_tensor(self._targets(rows), dtype=torch.float32, device=device)
         weight = torch.as_tensor(rows.weight[rows.bounds[:-1]], dtype=torch.float32, device=device)
         watched = "training" if held_out is rows else "validation"
         self.history_: dict[str, list[float]] = {watched: [], "loss": []}
+        metric = self._metric_function(self.eval_metric)
         best, best_state = -np.inf, None
         for epoch in track(range(self.n_epochs), "training", self.n_epochs):
             network.train()
@@ -271,7 +310,8 @@ class NeuralRanker(QueryRankerMixin, BaseEstimator):
                 optimizer.step()
                 losses.append(float(mean.detach()))
             score = self._scored(held_out.X, held_out.bounds, network, device)
-            value = self._evaluate(held_out.grade, score, held_out.query)
+            value = float(metric(held_out.grade, score, held_out.query))
+            check_watchable(value)
             self.history_["loss"].append(float(np.mean(losses)))
             self.history_[watched].append(value)
             if value > best or self.early_stopping is None or best_state is None:

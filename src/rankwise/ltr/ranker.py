@@ -12,10 +12,10 @@ import numpy as np
 
 from rankwise._sklearn import BaseEstimator, Interval, StrOptions
 from rankwise._typing import ArrayLike, FloatArray
-from rankwise.ltr.rows import query_codes
-from rankwise.metrics import ranking_scorer
+from rankwise.ltr.gradients import check_queries
+from rankwise.ltr.rows import QueryRows, query_codes
+from rankwise.metrics import dcg_score, ndcg_score, ranking_scorer
 from rankwise.metrics.judged import Gain
-from rankwise.metrics.queries import group_queries
 
 if TYPE_CHECKING:
     _Estimator = BaseEstimator
@@ -47,7 +47,7 @@ class QueryRankerMixin(_Estimator):
 
     # Where metadata routing is enabled, scikit-learn hands these on without anybody asking for them.
     __metadata_request__fit: ClassVar[dict[str, bool]] = {"qid": True, "sample_weight": True}
-    __metadata_request__score: ClassVar[dict[str, bool]] = {"qid": True}
+    __metadata_request__score: ClassVar[dict[str, bool]] = {"qid": True, "sample_weight": True}
     metric: str
     at: int | None
     gain: Gain
@@ -74,7 +74,7 @@ class QueryRankerMixin(_Estimator):
             Positions, 1 = best; rows of equal score share a place (1, 2, 2, 3).
         """
         score = self._query_scores(X, qid)
-        query = query_codes(group_queries(qid, len(score)))
+        query = query_codes(check_queries(qid, len(score), of="X"))
         order = np.lexsort((-score, query))
         begins = np.append(True, np.diff(query[order]) != 0)
         level = np.cumsum(begins | np.append(True, np.diff(score[order]) != 0))
@@ -124,10 +124,14 @@ class QueryRankerMixin(_Estimator):
     ) -> float:
         return float(self._metric_function()(y, score, qid, sample_weight=sample_weight))
 
-    def _metric_function(self) -> Callable[..., Any]:
-        """The ranker's metric as a function of relevance, scores and queries."""
-        options = {"gain": self.gain} if self.metric in ("ndcg", "dcg") else {}
-        scorer = ranking_scorer(self.metric if self.at is None else f"{self.metric}@{self.at}", **options)
+    def _metric_function(self, name: str | None = None) -> Callable[..., Any]:
+        """The metric of the name, by default the ranker's own, as a function of relevance, scores and queries."""
+        name = name or (self.metric if self.at is None else f"{self.metric}@{self.at}")
+        scorer = ranking_scorer(name)
+        if not scorer.by_query:
+            raise ValueError(f"{name!r} compares rankings; choose a retrieval metric, e.g. 'map@5'")
+        if scorer.function in (ndcg_score, dcg_score):
+            scorer.options["gain"] = self.gain
         return partial(scorer.function, **scorer.options)
 
     def __sklearn_tags__(self) -> Any:
@@ -138,6 +142,15 @@ class QueryRankerMixin(_Estimator):
         return tags
 
 
+def eval_rows(estimator: Any, eval_set: Any, checked: Callable[[Any], Any]) -> QueryRows:
+    """The rows of an eval_set, whose features ``checked`` makes ready."""
+    if not isinstance(eval_set, tuple | list) or len(eval_set) != 3:
+        raise ValueError("eval_set must be three things: X, y and qid")
+    if len(eval_set[1]) == 0:
+        raise ValueError("eval_set has no rows, so early stopping has nothing to watch")
+    return QueryRows.build(checked(eval_set[0]), check_target(estimator, eval_set[1]), eval_set[2])
+
+
 def check_target(estimator: Any, y: ArrayLike | None, *, required: bool = True) -> Any:
     """The target with one value per row: a column is flattened, with a warning; none is refused where one is needed."""
     if y is None:
@@ -145,6 +158,8 @@ def check_target(estimator: Any, y: ArrayLike | None, *, required: bool = True) 
             raise ValueError(f"{type(estimator).__name__} requires y to be passed, but the target y is None")
         return None
     values = np.asarray(y)
+    if values.dtype.kind in "US":
+        raise TypeError("y holds texts, not numbers; relevance is a number, higher is better")
     if values.ndim == 2 and values.shape[1] == 1:
         from sklearn.utils.validation import column_or_1d
 

@@ -67,6 +67,10 @@ class QueryRows:
         in an order that the seed draws.
         """
         n_rows = X.shape[0]
+        if pairs is None and pair_weight is not None:
+            raise ValueError(
+                "pair_weight weighs comparisons, but there are no pairs; weights of rows are sample_weight"
+            )
         grade = np.zeros(n_rows) if y is None else check_grades(y)
         if len(grade) != n_rows:
             raise ValueError(
@@ -125,6 +129,14 @@ def check_varied(rows: QueryRows) -> None:
             f"no query has two rows of different relevance{one}, so there is nothing to learn; check y, and that qid "
             "names the query of each row"
         )
+
+
+def check_query_weights(rows: QueryRows, what: str) -> FloatArray:
+    """The weight of each query; weights that differ within one are refused."""
+    weight = rows.weight[rows.bounds[:-1]]
+    if (rows.weight != np.repeat(weight, np.diff(rows.bounds))).any():
+        raise ValueError(f"sample_weight differs within a query; {what} takes one weight per query")
+    return weight
 
 
 # ---------------------------------------------------------------------------------------------------------------------

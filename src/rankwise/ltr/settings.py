@@ -11,6 +11,10 @@ from rankwise.ltr.levels import LevelSettings
 
 # Chosen by cross-validation on data of make_retrieval, see docs/learning-to-rank.md.
 _LEVELS, _L2_OF_LEVELS = 4, 1.0
+# Fewest rows of a leaf where there are many; and the share of the rows where there are few.
+_LEAF_ROWS, _LEAF_SHARE = 20, 5
+# What LightGBM puts into a bin at least, which would hide what few rows tell.
+_BIN_ROWS = 3
 # 4096 leaves.
 _MOST_LEVELS = 12
 
@@ -40,13 +44,14 @@ def level_settings(ranker: Any, is_categorical: BoolArray) -> LevelSettings:
     )
 
 
-def leaf_settings(ranker: Any, seed: int) -> dict[str, Any]:
+def leaf_settings(ranker: Any, seed: int, n_rows: int) -> dict[str, Any]:
     """Parameters of LightGBM."""
-    settings = {
+    leaf_rows = max(1, min(_LEAF_ROWS, n_rows // _LEAF_SHARE))
+    settings: dict[str, Any] = {
         "learning_rate": ranker.learning_rate,
         "num_leaves": ranker.num_leaves,
         "max_depth": -1 if ranker.max_depth is None else ranker.max_depth,
-        "min_data_in_leaf": ranker.min_samples_leaf,
+        "min_data_in_leaf": leaf_rows if ranker.min_samples_leaf is None else ranker.min_samples_leaf,
         "lambda_l2": ranker.l2 or 0.0,
         "bagging_fraction": ranker.subsample,
         "bagging_freq": int(ranker.subsample < 1),
@@ -55,6 +60,8 @@ def leaf_settings(ranker: Any, seed: int) -> dict[str, Any]:
         "num_threads": n_threads(ranker),
         "seed": seed % 2**31,
     }
+    if leaf_rows < _BIN_ROWS:
+        settings["min_data_in_bin"] = leaf_rows
     if ranker.monotone_constraints is not None:
         signs = np.asarray(ranker.monotone_constraints)
         if signs.shape != (ranker.n_features_in_,) or not np.isin(signs, (-1, 0, 1)).all():

@@ -40,10 +40,7 @@ class Watch:
         if self.evaluate is None:
             return False
         self.history.append(self.evaluate(score))
-        if np.isnan(self.history[-1]):
-            raise ValueError(
-                "no query of the validation set has a relevant row, so early stopping has nothing to watch"
-            )
+        check_watchable(self.history[-1])
         return bool(self.patience) and len(self.history) - self.best >= (self.patience or 0)
 
     def n_used(self, n_trees: int) -> int:
@@ -71,6 +68,12 @@ def ndcg_of(rows: QueryRows, k: int | None, gain: Gain) -> Callable[[FloatArray]
         return float(np.mean(values)) if len(values) else np.nan
 
     return evaluate
+
+
+def check_watchable(value: float) -> None:
+    """Refuse a metric that no query has."""
+    if np.isnan(value):
+        raise ValueError("no query of the validation set has a relevant row, so early stopping has nothing to watch")
 
 
 def check_n_trees(n_trees: int, done: int) -> None:

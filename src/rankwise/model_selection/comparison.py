@@ -132,6 +132,8 @@ def compare(
     new - old  +0.1250 [+0.0454, +0.2046]  4 won, 0 lost  p = 0.12...
     """
     check_whole_number("n_permutations", n_permutations, at_least=1)
+    if not isinstance(results, Mapping):
+        raise TypeError(f"results is of type {type(results).__name__}; name the rankers: {{'new': ..., 'old': ...}}")
     if len(results) < 2:
         raise ValueError(f"there is {len(results)} result; compare at least two")
     name, values = _values(results, metric)

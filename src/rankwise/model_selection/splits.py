@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -36,7 +37,9 @@ class QueryKFold(BaseCrossValidator):
 
     Notes
     -----
-    It asks for ``qid`` where scikit-learn's metadata routing is enabled, and takes ``groups`` where it is not.
+    It asks for ``qid`` where scikit-learn's metadata routing is enabled, and takes ``groups`` where it is not. Then it
+    warns: scikit-learn's tools bring ``groups`` to the splits alone, so that a ranker would take all rows for one
+    query.
 
     Examples
     --------
@@ -73,11 +76,21 @@ class QueryKFold(BaseCrossValidator):
         ------
         train, test : ndarray of int
         """
+        from sklearn import get_config
         from sklearn.model_selection import GroupKFold
 
         labels = groups if qid is None else qid
         if labels is None:
             raise ValueError("QueryKFold needs the query of each row: give qid, or groups where routing is off")
+        if qid is None and not get_config()["enable_metadata_routing"]:
+            warnings.warn(
+                "groups say where to split, but no more: from scikit-learn's tools a ranker's score gets no qid, nor "
+                "does its fit without params={'qid': qid}; they take all rows for one query. Use "
+                "rankwise.model_selection.cross_validate, or sklearn.set_config(enable_metadata_routing=True); in a "
+                "loop of your own give split(X, qid=qid)",
+                UserWarning,
+                stacklevel=2,
+            )
         n_rows = X.shape[0] if hasattr(X, "shape") else len(X)
         queries = _grouped(labels, n_rows)
         if len(queries.ids) < self.n_splits:

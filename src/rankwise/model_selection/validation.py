@@ -6,15 +6,17 @@ import time
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from numbers import Integral
 from typing import Any
 
 import numpy as np
 
 from rankwise._sklearn import safe_indexing
 from rankwise._typing import ArrayLike, FloatArray, IntArray
+from rankwise.ltr.gradients import check_queries
 from rankwise.ltr.rows import query_codes
 from rankwise.metrics import ranking_scorer
-from rankwise.metrics.queries import group_queries
+from rankwise.metrics.queries import QueryGroups
 from rankwise.model_selection.splits import QueryKFold
 
 
@@ -78,8 +80,9 @@ def cross_validate(
     gain : {"exp", "linear"}, sequence, mapping or callable, default="exp"
         What a grade is worth in (N)DCG.
     cv : int, splitter or iterable, default=5
-        Number of folds of `QueryKFold`; or a splitter; or pairs of rows to train and to test on. Folds that cut a query
-        are refused.
+        Number of folds of `QueryKFold` (None is 5); or a splitter; or pairs of rows to train and to test on. Folds that
+        cut a query or test it twice are refused, and so are searches of rankers whose own ``cv`` does not ask for
+        ``qid``, as `QueryKFold` does.
     sample_weight : array-like of shape (n_rows,), optional
         Weights of rows in training; the estimator must ask for them, as the rankers of rankwise do.
     return_estimator : bool, default=False
@@ -102,12 +105,18 @@ def cross_validate(
     """
     from joblib import Parallel, delayed
 
+    X = X.tocsr() if hasattr(X, "tocsr") else X  # not every sparse matrix gives rows
     n_rows = X.shape[0] if hasattr(X, "shape") else len(X)
-    groups = group_queries(qid, n_rows)
+    for name, values in (("y", y), ("sample_weight", sample_weight)):
+        if values is not None and len(np.asarray(values)) != n_rows:
+            raise ValueError(
+                f"{name} has {len(np.asarray(values))} entries, but X has {n_rows} rows; give one for each"
+            )
+    groups = check_queries(qid, n_rows, of="X")
     codes = query_codes(groups)
+    _check_searches(estimator)
     splits = _splits(cv, X, y, codes)
-    for train, test in splits:
-        _check_whole(train, test, codes, groups.ids)
+    _check_whole(splits, codes, groups)
     metrics = [scoring] if isinstance(scoring, str) else list(scoring)
     scorers = {name: _scorer(name, gain) for name in metrics}
     tasks = (
@@ -132,21 +141,61 @@ def cross_validate(
 
 
 def _splits(cv: Any, X: ArrayLike, y: ArrayLike, codes: IntArray) -> list[tuple[IntArray, IntArray]]:
-    splitter: Any = QueryKFold(cv) if isinstance(cv, int) else cv
+    cv = 5 if cv is None else cv
+    splitter: Any = QueryKFold(int(cv)) if isinstance(cv, Integral) else cv
     with warnings.catch_warnings():
         # A splitter that ignores queries is refused for what it does, with the query that it cuts.
         warnings.filterwarnings("ignore", "The groups parameter is ignored")
+        # QueryKFold warns of groups, which here are queries for the fits as well.
+        warnings.filterwarnings("ignore", "groups say where to split")
         pairs = splitter.split(X, y, codes) if hasattr(splitter, "split") else splitter
         return [(np.asarray(train), np.asarray(test)) for train, test in pairs]
 
 
-def _check_whole(train: IntArray, test: IntArray, codes: IntArray, ids: np.ndarray[Any, Any]) -> None:
-    cut = np.intersect1d(codes[train], codes[test])
-    if len(cut):
-        raise ValueError(
-            f"cv cuts query {ids[cut[0]]}: some of its rows are for training, others for testing, so the result would "
-            "be too good; use QueryKFold, or GroupKFold with groups=qid"
-        )
+def _check_whole(splits: list[tuple[IntArray, IntArray]], codes: IntArray, groups: QueryGroups) -> None:
+    """Refuse folds that cut a query, or test it twice: it has one value."""
+    if not splits:
+        raise ValueError("cv gives no folds; give a number of folds, a splitter, or pairs of rows to train and test on")
+    was_tested = np.zeros(len(groups.ids), dtype=bool)
+    for train, test in splits:
+        cut = np.intersect1d(codes[train], codes[test])
+        if len(cut):
+            raise ValueError(
+                f"cv cuts query {groups.ids[cut[0]]}: some of its rows are for training, others for testing, so the "
+                "result would be too good; use QueryKFold, or GroupKFold with groups=qid"
+            )
+        n_tested = np.bincount(codes[test], minlength=len(groups.ids))
+        partly = (n_tested > 0) & (n_tested != groups.sizes)
+        if partly.any():
+            q = int(np.argmax(partly))
+            raise ValueError(
+                f"cv tests {n_tested[q]} rows of query {groups.ids[q]}, which has {groups.sizes[q]}; a metric needs "
+                "each of them once"
+            )
+        again = was_tested & (n_tested > 0)
+        if again.any():
+            raise ValueError(
+                f"cv tests query {groups.ids[np.argmax(again)]} in two folds, but a query has one value; validate once "
+                "for each repetition"
+            )
+        was_tested |= n_tested > 0
+
+
+def _check_searches(estimator: Any) -> None:
+    """Refuse a search of rankers, alone or within a pipeline, whose folds would cut queries."""
+    from sklearn import config_context
+    from sklearn.utils.metadata_routing import get_routing_for_object
+
+    parts = estimator.get_params(deep=True).values() if hasattr(estimator, "get_params") else ()
+    with config_context(enable_metadata_routing=True):
+        for part in (estimator, *parts):
+            if not (hasattr(part, "cv") and hasattr(part, "estimator")) or isinstance(part.cv, list | tuple):
+                continue
+            knows_queries = get_routing_for_object(part.cv).consumes("split", ["qid"])
+            if get_routing_for_object(part.estimator).consumes("fit", ["qid"]) and not knows_queries:
+                raise ValueError(
+                    f"{type(part).__name__} has cv={part.cv!r}, which cuts queries; give cv=QueryKFold(...)"
+                )
 
 
 def _scorer(name: str, gain: Any) -> Any:

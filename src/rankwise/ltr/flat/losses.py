@@ -9,7 +9,7 @@ import numpy as np
 
 from rankwise._typing import FloatArray, IntArray
 from rankwise.ltr.flat import _jit
-from rankwise.ltr.rows import QueryRows, check_varied
+from rankwise.ltr.rows import QueryRows, check_query_weights, check_varied
 from rankwise.metrics import _jit as _metrics_jit
 from rankwise.metrics.judged import Gain, gains_of, share
 
@@ -39,9 +39,7 @@ def make_flat_loss(name: str, rows: QueryRows, gain: Gain, max_pairs: int, rng: 
         return _margins(name, rows)
     if name in PAIRWISE:
         return _pairwise(name, rows, gain, max_pairs, rng)
-    weight = rows.weight[rows.bounds[:-1]]
-    if (rows.weight != np.repeat(weight, np.diff(rows.bounds))).any():
-        raise ValueError(f"sample_weight differs within a query; loss={name!r} takes one weight per query")
+    weight = check_query_weights(rows, f"loss={name!r}")
     if name in ("listnet", "softmax"):
         return _cross_entropy(name, rows, weight)
     return _likelihood(name, rows, weight)
