@@ -238,7 +238,7 @@ def figure_4(cells: Cells, sigmas: list[float]) -> Lines:
                 f1, accuracy = (
                     scores_of(cells, f"food/{kind.name}/{sigma}/{name}/", what) for what in ("f1", "accuracy")
                 )
-                row.append(f"{f1.mean():.2f} / {accuracy.mean():.2f} ({accuracy.std(ddof=1):.2f})")
+                row.append(f"{f1.mean():.2f} / {accuracy.mean():.2f} ({deviation(accuracy):.2f})")
             rows.append(row)
     return [
         *heading("Figure 4: type of the user from a ranking of eight dishes"),
@@ -269,9 +269,7 @@ def figure_5(cells: Cells) -> Lines:
     for kind in dict.fromkeys(key.split("/")[1] for key in cells if key.startswith("sushi/")):
         for name in LOOK:
             f1, accuracy = (scores_of(cells, f"sushi/{kind}/0/{name}/", what) for what in ("f1", "accuracy"))
-            rows.append(
-                [kind, name, f"{f1.mean():.3f} ({f1.std():.3f})", f"{accuracy.mean():.3f} ({accuracy.std():.3f})"]
-            )
+            rows.append([kind, name, *(f"{score.mean():.3f} ({deviation(score):.3f})" for score in (f1, accuracy))])
     text = (
         table(["rankings", "kernel", "F1", "accuracy"], rows)
         if rows
@@ -355,7 +353,7 @@ def write_table(cells: Cells) -> None:
         )
         for group, members in groups.items():
             accuracy = [member["accuracy"] for member in members if "accuracy" in member]
-            scores = [np.mean([m["f1"] for m in members]), np.mean(accuracy), np.std(accuracy)] if accuracy else []
+            scores = [np.mean([m["f1"] for m in members]), np.mean(accuracy), deviation(accuracy)] if accuracy else []
             cells_of_row = [f"{score:.4f}" for score in scores] or ["", "", ""]
             writer.writerow([*group, len(members), *cells_of_row, f"{np.mean([m['cpu_s'] for m in members]):.6g}"])
 
@@ -461,6 +459,11 @@ def plain_features(network: Any, blocks: list[list[int]]) -> Any:
 def scores_of(cells: Cells, prefix: str, what: str) -> Any:
     """One score for every seed that is there."""
     return np.array([cells[prefix + str(seed)][what] for seed in SEEDS if prefix + str(seed) in cells])
+
+
+def deviation(scores: Any) -> float:
+    """Standard deviation over seeds, as of a sample; 0 for one."""
+    return float(np.std(scores, ddof=1)) if len(scores) > 1 else 0.0
 
 
 def seconds(call: Callable[[], Any]) -> float:

@@ -22,7 +22,7 @@ from sklearn.pipeline import make_pipeline
 from rankwise import Rankings
 from rankwise.data import midranks, reverse
 from rankwise.datasets import make_food_preferences
-from rankwise.embeddings import GraphCutEmbedding, _jit, graphs, is_merge_free, item_graph, partitions
+from rankwise.embeddings import GraphCutEmbedding, _jit, graph_cut, graphs, is_merge_free, item_graph, partitions
 from rankwise.embeddings.completions import Structure, levels_of, slots_of
 from tests.naive import graph_cut as naive
 from tests.strategies import position_matrices, random_positions
@@ -316,6 +316,46 @@ def test_rankings_arrays_and_frames_have_the_same_features():
     np.testing.assert_array_equal(table.to_numpy(), expected)
     by_rankings = clone(embedding).set_output(transform="pandas").fit_transform(Rankings(positions, items))
     assert by_rankings.columns.tolist() == items
+
+
+def test_items_are_found_by_their_names():
+    items = list("abcdefgh")
+    positions = random_positions(np.random.default_rng(0), 8, 8, "tied")
+    features = pd.DataFrame(FOOD.item_features, index=items)
+    graph = item_graph(features)
+    expected = GraphCutEmbedding(features=FOOD.item_features).fit_transform(positions)
+    turned = items[3:] + items[:3]
+    named_columns = pl.DataFrame(graph.loc[turned, turned].to_numpy(), schema=turned)
+    for source in (
+        {"features": features.loc[turned]},
+        {"graph": item_graph(features.loc[turned])},
+        {"graph": graph.loc[turned, items]},
+        {"graph": named_columns},
+        {"features": features.set_axis(range(10, 18))},  # numbers of rows are no names
+    ):
+        for rankings in (Rankings(positions, items), pd.DataFrame(positions, columns=items)):
+            np.testing.assert_allclose(GraphCutEmbedding(**source).fit_transform(rankings), expected, atol=1e-12)
+    numbers = list(range(10, 18))
+    by_number = GraphCutEmbedding(features=features.set_axis(numbers).loc[numbers[::-1]])
+    np.testing.assert_allclose(by_number.fit_transform(Rankings(positions, numbers)), expected, atol=1e-12)
+    for source in ({"features": features.rename({"a": "z"})}, {"graph": graph.rename({"a": "z"}, axis=1)}):
+        with pytest.raises(ValueError, match=r"of the items .*z.*, but the rankings are of a, b.*same items"):
+            GraphCutEmbedding(**source).fit(Rankings(positions, items))
+
+
+def test_large_graphs_are_not_searched_for_merges(monkeypatch):
+    rows = random_positions(np.random.default_rng(0), 4, 6, "incomplete")
+    rows = rows[~np.isnan(rows).all(axis=1)]
+    lightly = 1 + 0.01 * random_graph(0, 6)  # merge-free
+    known = GraphCutEmbedding(lightly, random_state=0).fit(rows)
+    assert known.merge_free_
+    monkeypatch.setattr(graph_cut, "_MOST_ITEMS_LOOKED_AT", 5)
+    unknown = GraphCutEmbedding(lightly, random_state=0).fit(rows)
+    assert not unknown.merge_free_
+    np.testing.assert_allclose(unknown.transform(rows), known.transform(rows), atol=1e-12)
+    monkeypatch.setattr(_jit, "never_merges", None)  # not asked for
+    assert GraphCutEmbedding().fit(rows).merge_free_
+    assert is_merge_free(np.ones((6, 6)))
 
 
 def test_the_embedding_is_an_estimator():

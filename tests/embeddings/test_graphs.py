@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -96,3 +97,19 @@ def test_bad_graphs(make, weights, message):
 def test_bad_input(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+def test_names_of_features_name_the_graph():
+    features = pd.DataFrame({"x": [0.0, 1.0, 3.0]}, index=["a", "b", "c"])
+    graph = item_graph(features)
+    assert graph.index.tolist() == graph.columns.tolist() == ["a", "b", "c"]
+    np.testing.assert_array_equal(graph, item_graph(features.to_numpy()))
+    assert isinstance(item_graph(features.reset_index(drop=True)), np.ndarray)
+
+
+@pytest.mark.parametrize("keep", [None, 0.5])
+def test_weights_too_small_for_a_number_are_refused_with_their_cure(keep):
+    features = [[0.0], [1.0], [1.5], [200.0]]
+    with pytest.raises(ValueError, match=r"items 3 are so far.*198 lengthscales away; give a larger lengthscale"):
+        item_graph(features, "rbf", 1.0, keep=keep)
+    assert item_graph(features, "laplace", 1.0, keep=keep).shape == (4, 4)

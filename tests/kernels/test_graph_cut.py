@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from importlib.util import find_spec
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -119,6 +120,33 @@ def test_blocks_on_a_device_equal_one(monkeypatch):
     monkeypatch.setattr(on_device, "_BLOCK_CELLS", 40)
     np.testing.assert_allclose(graph_cut_kernel(rows, **options), whole, atol=1e-12)
     np.testing.assert_allclose(np.diag(whole), 1)
+
+
+@needs_torch
+@pytest.mark.parametrize("normalize", [False, True])
+def test_the_matrix_can_stay_on_the_device(normalize):
+    import torch
+
+    rows = random_positions(np.random.default_rng(6), 12, 5, "full")
+    there = graph_cut_kernel(rows, rows[:4], device="cpu", normalize=normalize, copy_back=False)
+    assert isinstance(there, torch.Tensor)
+    np.testing.assert_allclose(there.numpy(), graph_cut_kernel(rows, rows[:4], normalize=normalize), atol=1e-12)
+
+
+def test_memory_of_a_device_is_looked_at_before():
+    from rankwise.kernels import on_device
+
+    cuda = SimpleNamespace(mem_get_info=lambda device: (1 << 30, 2 << 30))
+    torch = SimpleNamespace(cuda=cuda, device=lambda name: SimpleNamespace(type=name.split(":")[0]))
+    on_device._check_memory(torch, "cuda:0", 1 << 30)
+    on_device._check_memory(torch, "cpu", 1 << 40)
+    with pytest.raises(ValueError, match=r"take 2.0 GiB, but cuda:0 has 1.0 GiB free; use dtype='float32'"):
+        on_device._check_memory(torch, "cuda:0", 2 << 30)
+
+
+def test_nothing_stays_on_no_device():
+    with pytest.raises(ValueError, match="no device to leave the result on"):
+        graph_cut_kernel([[1, 2]], copy_back=False)
 
 
 @needs_torch

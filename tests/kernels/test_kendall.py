@@ -196,3 +196,8 @@ def test_a_matrix_too_large_is_refused_before_it_is_made():
     with pytest.raises(ValueError, match=r"Cures: Nystroem"):
         kendall_kernel(many, dtype="float32", max_bytes=1 << 20)
     assert gram.check_gram(40_000, 40_000, np.float32, 8 << 30) == np.float32
+
+
+def test_a_ranking_without_items_has_kernel_0():
+    matrix = kendall_kernel([[1, 2, 3], [np.nan] * 3])
+    np.testing.assert_allclose(matrix, [[1, 0], [0, 0]], atol=1e-15)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 
 from rankwise.distances import pairwise_distances
-from rankwise.kernels import mallows, mallows_kernel
+from rankwise.kernels import MallowsKernel, mallows, mallows_kernel
 from rankwise.kernels.completions import sample_completions
 from tests.naive import kernels as naive
 from tests.strategies import KINDS, position_matrices, random_positions
@@ -139,3 +139,18 @@ def test_bad_options_are_refused(options, words):
 def test_one_item_is_refused():
     with pytest.raises(ValueError, match="two items or more"):
         mallows_kernel([[1], [1]])
+
+
+@pytest.mark.parametrize("scale", [1e30, 1e39, 1e308])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("completion", ["embedding", "monte-carlo"])
+def test_at_very_large_scales_only_equal_rankings_are_alike(scale, dtype, completion):
+    rows = [[1, 2, 3], [1, 3, 2], [3, 2, 1]]
+    options = {"dtype": dtype, "completion": completion, "random_state": 0}
+    np.testing.assert_array_equal(mallows_kernel(rows, scale=scale, **options), np.eye(3))
+    np.testing.assert_array_equal(MallowsKernel(scale, completion=completion)(np.array(rows)), np.eye(3))
+
+
+def test_a_ranking_without_items_has_no_signs():
+    matrix = mallows_kernel([[1, 2, 3], [np.nan] * 3], scale=0.5)
+    np.testing.assert_allclose(matrix, [[1, np.exp(-0.5 * 3 / 4)], [np.exp(-0.5 * 3 / 4), 1]])

@@ -5,8 +5,11 @@ from __future__ import annotations
 import pickle
 
 import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
 from scipy import sparse
+from sklearn import config_context
 from sklearn.base import clone
 from sklearn.cluster import SpectralClustering
 from sklearn.decomposition import KernelPCA
@@ -38,11 +41,13 @@ GRAPH = np.array([[0, 2, 1, 0.5], [2, 0, 1, 1], [1, 1, 0, 3], [0.5, 1, 3, 0]])
 OBJECTS = {
     "kendall": KendallKernel(),
     "kendall-normalised": KendallKernel(normalize=True),
+    "kendall-nonnegative": KendallKernel(nonnegative=True),
     "mallows": MallowsKernel(0.3),
     "mallows-fixed": MallowsKernel(0.3, scale_bounds="fixed"),
     "mallows-monte-carlo": MallowsKernel(0.3, completion="monte-carlo", n_samples=4),
     "graph-cut": GraphCutKernel(GRAPH),
     "graph-cut-normalised": GraphCutKernel(normalize=True),
+    "graph-cut-nonnegative": GraphCutKernel(GRAPH, nonnegative=True),
 }
 every_object = pytest.mark.parametrize("kernel", OBJECTS.values(), ids=OBJECTS)
 
@@ -64,12 +69,15 @@ def food(request):
 @every_object
 def test_values_are_those_of_the_functions(kernel, rows):
     if isinstance(kernel, KendallKernel):
-        expected = kendall_kernel(rows, normalize=kernel.normalize)
+        expected = kendall_kernel(rows, normalize=kernel.normalize or kernel.nonnegative)
     elif isinstance(kernel, MallowsKernel):
         expected = mallows_kernel(rows, None, 0.3, completion=kernel.completion, n_samples=4, random_state=0)
         expected = expected if kernel.completion == "monte-carlo" else mallows_kernel(rows, scale=0.3)
     else:
-        expected = graph_cut_kernel(rows, graph=kernel.graph, random_state=0, normalize=kernel.normalize)
+        normalize = kernel.normalize or kernel.nonnegative
+        expected = graph_cut_kernel(rows, graph=kernel.graph, random_state=0, normalize=normalize)
+    if getattr(kernel, "nonnegative", False):
+        expected = (1 + expected) / 2
     np.testing.assert_allclose(kernel(rows), expected, atol=1e-12)
     np.testing.assert_allclose(kernel(rows[:3], rows), expected[:3], atol=1e-12)
 
@@ -116,7 +124,7 @@ def test_kernels_with_other_graphs_are_not_equal():
 
 
 def test_only_the_scale_of_mallows_is_learned():
-    assert [kernel.n_dims for kernel in OBJECTS.values()] == [0, 0, 1, 0, 1, 0, 0]
+    assert [kernel.n_dims for kernel in OBJECTS.values()] == [0, 0, 0, 1, 0, 1, 0, 0, 0]
     assert np.exp(MallowsKernel(0.3).theta) == pytest.approx([0.3])
     assert repr(MallowsKernel(0.3)) == "MallowsKernel(scale=0.3)"
 
@@ -159,9 +167,17 @@ def test_nystroem_with_all_rankings_as_landmarks_is_the_kernel(food):
     np.testing.assert_allclose(vectors @ vectors.T, MallowsKernel(0.1)(X), atol=1e-6)
 
 
-def test_spectral_clustering_finds_the_types(food):
+@pytest.mark.parametrize(
+    "kernel",
+    [MallowsKernel(0.1), KendallKernel(nonnegative=True), GraphCutKernel(nonnegative=True)],
+    ids=["mallows", "kendall", "graph-cut"],
+)
+def test_spectral_clustering_finds_the_types(food, kernel):
     X, y = food
-    found = SpectralClustering(2, affinity=MallowsKernel(0.1), random_state=0).fit_predict(X)
+    affinity = kernel(X)
+    assert affinity.min() >= 0
+    assert np.linalg.eigvalsh(affinity).min() > -1e-9
+    found = SpectralClustering(2, affinity=kernel, random_state=0).fit_predict(X)
     share = np.mean(found == (y == 2))
     assert max(share, 1 - share) > 0.8
 
@@ -201,3 +217,43 @@ def test_bad_input_is_refused_with_a_cure():
         GraphCutKernel(random_state=None)(np.array([[1, 2]]))
     with pytest.raises(ValueError, match="Nystroem"):
         MallowsKernel()(np.ones((40_000, 2)))
+
+
+@pytest.mark.parametrize("output", ["pandas", "polars"])
+@every_object
+def test_the_output_chosen_for_transformers_changes_nothing(kernel, rows, output):
+    expected, diagonal = kernel(rows), kernel.diag(rows)
+    with config_context(transform_output=output):
+        np.testing.assert_array_equal(kernel(rows), expected)
+        np.testing.assert_array_equal(kernel.diag(rows), diagonal)
+        assert isinstance(graph_cut_kernel(rows), np.ndarray)
+
+
+@every_object
+def test_minus_one_is_missing_in_every_table(kernel, rows):
+    finite = finite_positions(rows)
+    for table in (finite.tolist(), finite.astype(object), pd.DataFrame(finite), pl.DataFrame(finite)):
+        np.testing.assert_allclose(kernel(table), kernel(rows), atol=1e-12)
+
+
+def test_the_diagonal_is_refused_where_the_matrix_is():
+    tied = np.ones((2, 3))
+    for kernel in (KendallKernel(normalize=True), GraphCutKernel(normalize=True), GraphCutKernel(nonnegative=True)):
+        for values in (kernel, kernel.diag):
+            with pytest.raises(ValueError, match=r"A\[0\] prefers no item to another.*normalize=False"):
+                values(tied)
+    weighted = KendallKernel("average")
+    for values in (weighted, weighted.diag):
+        with pytest.raises(ValueError, match="not a full ranking"):
+            values(tied)
+
+
+def test_names_of_items_are_respected():
+    frame = pd.DataFrame([[1, 2, 3, 4], [2, 4, 1, 3]], columns=list("abcd"))
+    other_order = pd.DataFrame(GRAPH, list("abcd"), list("abcd")).loc[list("dbca"), list("dbca")]
+    expected = GraphCutKernel(GRAPH)(frame.to_numpy())
+    np.testing.assert_allclose(GraphCutKernel(other_order)(frame), expected)
+    np.testing.assert_allclose(GraphCutKernel(other_order).diag(frame), np.diag(expected))
+    np.testing.assert_allclose(graph_cut_kernel(frame, graph=other_order), expected)
+    with pytest.raises(ValueError, match="items"):
+        KendallKernel()(frame, frame[list("bacd")])

@@ -7,10 +7,19 @@ import itertools
 import numpy as np
 import pytest
 from scipy.stats import norm
+from sklearn import config_context
+from sklearn.base import clone
 from sklearn.model_selection import cross_val_score
 from sklearn.preprocessing import StandardScaler
 
-from rankwise.embeddings import GraphCutEmbedding, SubmodularEmbedding, coverage, item_graph
+from rankwise.embeddings import (
+    GraphCutEmbedding,
+    KemenyEmbedding,
+    PositionEmbedding,
+    SubmodularEmbedding,
+    coverage,
+    item_graph,
+)
 from rankwise.label_ranking import KernelRanker
 from tests.label_ranking.test_every_ranker import make_data
 from tests.naive import graph_cut as naive_cut
@@ -209,3 +218,23 @@ def test_items_that_are_predicted_alike_go_by_their_usual_order():
 def test_a_wrong_embedding_is_refused():
     with pytest.raises(ValueError, match="'embedding' parameter"):
         KernelRanker(embedding="borda").fit(*make_data())
+
+
+@pytest.mark.parametrize("output", ["pandas", "polars"])
+@pytest.mark.parametrize("embedding", ["kemeny", "position", GraphCutEmbedding(GRAPH)])
+def test_the_output_chosen_for_transformers_changes_nothing(embedding, output):
+    X, y = make_data()
+    expected = KernelRanker(embedding=embedding).fit(X, y).predict_pairwise(X)
+    with config_context(transform_output=output):
+        np.testing.assert_array_equal(KernelRanker(embedding=embedding).fit(X, y).predict_pairwise(X), expected)
+    if isinstance(embedding, GraphCutEmbedding):
+        own = clone(embedding).set_output(transform=output)
+        np.testing.assert_array_equal(KernelRanker(embedding=own).fit(X, y).predict_pairwise(X), expected)
+
+
+@pytest.mark.parametrize(("name", "instance"), [("kemeny", KemenyEmbedding()), ("position", PositionEmbedding())])
+def test_embeddings_by_name_and_as_objects_are_the_same(name, instance):
+    X, y = make_data()
+    by_name, by_object = (KernelRanker(embedding=embedding).fit(X, y) for embedding in (name, instance))
+    np.testing.assert_array_equal(by_object.predict_pairwise(X), by_name.predict_pairwise(X))
+    assert not hasattr(instance, "n_features_in_")

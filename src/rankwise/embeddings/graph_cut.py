@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Sequence
 from numbers import Integral
 from typing import Any, ClassVar, Literal
 
@@ -13,10 +14,21 @@ from rankwise.data import midranks
 from rankwise.data._items import shortlist
 from rankwise.embeddings import _jit
 from rankwise.embeddings.completions import Levels, slots_of
-from rankwise.embeddings.graphs import check_graph, complete_graph, is_merge_free, item_graph
+from rankwise.embeddings.graphs import (
+    check_graph,
+    complete_graph,
+    features_in_order,
+    graph_in_order,
+    is_merge_free,
+    item_graph,
+)
 from rankwise.embeddings.partitions import PartitionEmbedding
 
 Completion = Literal["auto", "exact", "sample", "closed-form", "full"]
+
+# With more items, to find out whether a graph is merge-free takes too long (it grows with the cube); nothing is lost
+# but time for rankings with missing items.
+_MOST_ITEMS_LOOKED_AT = 1000
 
 
 class GraphCutEmbedding(PartitionEmbedding):
@@ -42,9 +54,10 @@ class GraphCutEmbedding(PartitionEmbedding):
     graph : array-like or sparse matrix of shape (n_items, n_items), optional
         Weights between items, symmetric and not negative, for example from `item_graph`; by default that of
         ``features``, else all 1. A ranking takes time in proportion to the number of edges if the graph is sparse and
-        has few (under half of all), else to the number of pairs.
+        has few (under half of all), else to the number of pairs. Rows are in the order of the columns of the rankings;
+        those of a frame whose index or columns are names are found by name, if the rankings have names too.
     features : array-like of shape (n_items, n_features), optional
-        Features of the items, for ``item_graph(features)``; not together with ``graph``.
+        Features of the items, for ``item_graph(features)``; not together with ``graph``. In order, or by name, alike.
     pooling : {"pava", "none"}, default="pava"
         Whether to take step 3; without it the features of full rankings are linear in their Kendall features.
     completion : {"auto", "exact", "sample", "closed-form", "full"}, default="auto"
@@ -73,7 +86,7 @@ class GraphCutEmbedding(PartitionEmbedding):
     enumerated_up_to_ : int
         Rankings with at most so many completions have exact features.
     merge_free_ : bool
-        Whether pooling changes nothing (looked at for graphs that are not sparse).
+        Whether pooling is known to change nothing (looked at for graphs that are not sparse, of up to 1,000 items).
     n_features_in_ : int
         Number of items.
     feature_names_in_ : ndarray of shape (n_items,)
@@ -134,13 +147,13 @@ class GraphCutEmbedding(PartitionEmbedding):
         self.dtype = dtype
         self.n_jobs = n_jobs
 
-    def _fit_items(self, n_items: int) -> None:
+    def _fit_items(self, n_items: int, items: Sequence[Hashable] | None) -> None:
         if self.graph is not None and self.features is not None:
             raise ValueError("graph and features are both given; take one, or graph=item_graph(features)")
         if self.graph is not None:
-            graph, source = check_graph(self.graph), "graph"
+            graph, source = check_graph(graph_in_order(self.graph, items)), "graph"
         elif self.features is not None:
-            graph, source = check_graph(item_graph(self.features)), "features"
+            graph, source = check_graph(item_graph(features_in_order(self.features, items))), "features"
         else:
             graph, source = complete_graph(n_items), "graph"
         if graph.n_items != n_items:
@@ -148,17 +161,19 @@ class GraphCutEmbedding(PartitionEmbedding):
                 f"{source} has {graph.n_items} rows, but the rankings have {n_items} items; give one row for each, in "
                 "the order of the columns"
             )
-        names = getattr(self, "feature_names_in_", np.arange(n_items))
-        alone = names[np.asarray(graph.matrix().sum(axis=0)) == 0]
-        if len(alone):
+        alone = np.flatnonzero(np.asarray(graph.matrix().sum(axis=0)) == 0).tolist()
+        if alone:
+            names = alone if items is None else [items[i] for i in alone]
             raise ValueError(
-                f"items {shortlist(alone.tolist())} have no weight to any other, so that their places "
-                "count for nothing; join them to the graph with small weights (item_graph does, also with keep), or "
+                f"items {shortlist(names)} have no weight to any other, so that their places "
+                "count for nothing; join them to the graph with small weights (item_graph gives such), or "
                 "leave them out of the rankings (Rankings.select)"
             )
         self._graph = graph
         self.graph_ = graph.matrix()
-        self.merge_free_ = bool(len(graph.weights)) and is_merge_free(graph.weights)
+        self.merge_free_ = self.graph is None and self.features is None  # as all weights are 1 then
+        if 0 < len(graph.weights) <= _MOST_ITEMS_LOOKED_AT and not self.merge_free_:
+            self.merge_free_ = is_merge_free(graph.weights)
 
     @property
     def _needs_no_pooling(self) -> bool:

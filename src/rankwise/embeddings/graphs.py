@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Sequence
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
 from rankwise._arguments import check_numbers, check_real_number
 from rankwise._typing import ArrayLike, FloatArray, IntArray
-from rankwise.data._items import shortlist
+from rankwise.data._input import data_frame
+from rankwise.data._items import item_names, shortlist
 from rankwise.embeddings import _jit
 
 Kernel = Literal["laplace", "rbf"]
@@ -31,7 +33,8 @@ def item_graph(
     Parameters
     ----------
     features : array-like of shape (n_items, n_features)
-        One row per item, in the order of the columns of positions, on comparable scales.
+        One row per item, in the order of the columns of positions, on comparable scales. If the index of a
+        frame has names, the result is a frame with these names, by which `GraphCutEmbedding` finds the items.
     kernel : {"laplace", "rbf"}, default="laplace"
         The squared exponential, "rbf", is equation 15 of the paper; the code published with it computes "laplace".
     lengthscale : {"median", "median-with-diagonal"} or float, default="median"
@@ -43,7 +46,7 @@ def item_graph(
 
     Returns
     -------
-    ndarray of shape (n_items, n_items), or CSR array if ``keep`` is given
+    ndarray or frame of shape (n_items, n_items), or CSR array (without names) if ``keep`` is given
         Symmetric, not negative; for ``GraphCutEmbedding(graph=...)``.
 
     References
@@ -69,7 +72,11 @@ def item_graph(
     else:
         raise ValueError(f"kernel is {kernel!r}; choose 'laplace' or 'rbf'")
     np.fill_diagonal(weights, 0.0)
-    return weights if keep is None else _heaviest(weights, keep)
+    _refuse_underflow(weights, distances, scale)
+    if keep is not None:
+        return _heaviest(weights, keep)
+    names = _index_names(features)
+    return weights if names is None else type(features)(weights, index=names, columns=names)
 
 
 def is_merge_free(graph: ArrayLike) -> bool:
@@ -96,6 +103,9 @@ def is_merge_free(graph: ArrayLike) -> bool:
     """
     checked = check_graph(graph)
     weights = checked.weights if len(checked.weights) else checked.matrix().toarray()
+    above = weights[np.triu_indices(len(weights), 1)]
+    if np.all(above == above[:1]):
+        return True
     return bool(_jit.never_merges(weights, _ROUNDING * weights.max(initial=0.0)))
 
 
@@ -144,7 +154,65 @@ def check_graph(graph: ArrayLike) -> Graph:
     return Graph(np.empty((0, 0)), rows.indptr.astype(np.intp), rows.indices.astype(np.intp), rows.data)
 
 
+def features_in_order(features: ArrayLike, items: Sequence[Hashable] | None) -> ArrayLike:
+    """Rows of item features in the order of the items, where the index of a frame names them."""
+    names = _index_names(features)
+    if names is None or not _are_names(names, items):
+        return features
+    return np.asarray(features)[_places(names, items, "features")]
+
+
+def graph_in_order(graph: ArrayLike, items: Sequence[Hashable] | None) -> ArrayLike:
+    """A matrix of weights in the order of the items, where the index or the columns of a frame name them."""
+    rows, columns = _index_names(graph), item_names(graph)
+    rows, columns = rows or columns, columns or rows
+    if rows is None or columns is None or not (_are_names(rows, items) or _are_names(columns, items)):
+        return graph
+    return np.asarray(graph)[np.ix_(_places(rows, items, "graph"), _places(columns, items, "graph"))]
+
+
 # ---------------------------------------------------------------------------------------------------------------
+
+
+def _index_names(table: Any) -> list[Hashable] | None:
+    """The index of a frame, unless it counts the rows."""
+    frame = data_frame(table, "features")
+    if frame is None:
+        return None
+    import narwhals as nw
+
+    index = nw.maybe_get_index(frame)
+    names = None if index is None else index.tolist()
+    return None if names == list(range(len(frame))) else names
+
+
+def _are_names(names: list[Hashable], items: Sequence[Hashable] | None) -> bool:
+    """Whether labels of rows name the items; numbers that name no item tell where rows came from."""
+    if items is None:
+        return False
+    return any(isinstance(name, str) for name in names) or not set(names).isdisjoint(items)
+
+
+def _places(names: list[Hashable], items: Sequence[Hashable] | None, source: str) -> list[int]:
+    wanted = list(items or ())
+    if len(names) != len(wanted) or set(names) != set(wanted):
+        raise ValueError(
+            f"{source} is of the items {shortlist(names)}, but the rankings are of {shortlist(wanted)}; give the same "
+            "items on both sides, or an array in the order of the columns of the rankings"
+        )
+    place = {name: i for i, name in enumerate(names)}
+    return [place[item] for item in wanted]
+
+
+def _refuse_underflow(weights: FloatArray, distances: FloatArray, scale: float) -> None:
+    alone = np.flatnonzero(weights.max(axis=1) == 0)
+    if len(alone):
+        nearest = np.min(distances[alone[0]], where=np.arange(len(weights)) != alone[0], initial=np.inf)
+        raise ValueError(
+            f"items {shortlist(alone.tolist())} are so far from all others that their weights are 0: the nearest of "
+            f"item {alone[0]} is {nearest / scale:.3g} lengthscales away; give a larger lengthscale, take "
+            "kernel='laplace', or bring features to comparable scales"
+        )
 
 
 def _distances(features: ArrayLike) -> FloatArray:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -34,6 +34,9 @@ if TYPE_CHECKING:
 
         def fit_transform(self, X: ArrayLike, y: Any = None) -> FloatArray:
             """Fit, and transform the same rankings."""
+
+        def set_output(self: Any, *, transform: str | None = None) -> Any:
+            """Choose what ``transform`` returns."""
 
     class OneToOneFeatureMixin(BaseEstimator):
         """Names of features out are those of features in."""
@@ -93,7 +96,7 @@ class PartitionEmbedding(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             self.feature_names_in_ = names
         elif hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
-        self._fit_items(n_items)
+        self._fit_items(n_items, item_names(positions))
         self._keys = draw_keys(self.n_samples, n_items, check_generator(self.random_state, salt="completions"))
         self.enumerated_up_to_ = self._enumeration_limit(levels_of(matrix))
         return self
@@ -124,8 +127,9 @@ class PartitionEmbedding(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         Returns
         -------
         ndarray of shape (n_rankings, n_items)
-            Standard error of every feature of ``transform``, estimated from eight independent runs of draws; 0 where
-            the feature is exact.
+            Standard error of every feature of ``transform``, estimated from eight independent runs of draws, and so
+            itself uncertain by about a quarter. 0 where the feature is exact, but also where all runs came to the same
+            value, as they do if what changes it is rare: then the error is small, but not known to be 0.
         """
         return self._embed(self._checked_levels(positions))[1]
 
@@ -167,8 +171,8 @@ class PartitionEmbedding(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         largest = np.max(np.abs(matrix), axis=1, where=np.isfinite(matrix), initial=0.0)
         return dense_positions(np.round(-matrix / np.where(largest > 0, largest, 1.0)[:, None], _DIGITS))
 
-    def _fit_items(self, n_items: int) -> None:
-        """Learn what depends on the items."""
+    def _fit_items(self, n_items: int, items: Sequence[Hashable] | None) -> None:
+        """Learn what depends on the items, which have names or not."""
         raise NotImplementedError
 
     def _features(self, levels: Levels) -> FloatArray:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Sequence
 from numbers import Integral
 from typing import Any, ClassVar, Literal
 
@@ -88,7 +89,7 @@ class SubmodularEmbedding(PartitionEmbedding):
         self.n_samples = n_samples
         self.random_state = random_state
 
-    def _fit_items(self, n_items: int) -> None:
+    def _fit_items(self, n_items: int, items: Sequence[Hashable] | None) -> None:
         """Nothing to learn of the items: F knows them."""
 
     def _features(self, levels: Levels) -> FloatArray:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from rankwise._typing import ArrayLike, FloatArray
-from rankwise.data import check_positions
+from rankwise.data import Rankings, check_positions
+from rankwise.data._input import numeric_matrix
 
 # No place is negative, so that this cannot be taken for one, nor a place that counts from 0 for this.
 _MISSING = -1.0
@@ -41,6 +42,7 @@ def finite_positions(positions: ArrayLike) -> FloatArray:
 
 def positions_from_finite(X: ArrayLike, name: str) -> FloatArray:
     """Positions from what `finite_positions` made of them; positions stay as they are."""
-    if isinstance(X, np.ndarray) and X.dtype.kind in "if":
-        X = np.where(X == _MISSING, np.nan, X)
-    return check_positions(X, name=name)
+    if isinstance(X, Rankings):
+        return X.positions
+    matrix = numeric_matrix(X, name)
+    return check_positions(np.where(matrix == _MISSING, np.nan, matrix), name=name)

@@ -9,7 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from rankwise._typing import ArrayLike, FloatArray
-from rankwise.data import check_positions
+from rankwise.data import Rankings, check_positions
+from rankwise.data._items import item_names
 from rankwise.distances.rows import check_same_items
 
 #: a Gram matrix, in 64 or 32 bits
@@ -31,6 +32,12 @@ def checked_rankings(A: ArrayLike, B: ArrayLike | None, least_items: int = 2) ->
     if a.shape[1] < least_items:
         raise ValueError("rankings of one item are all alike, so no kernel tells them apart; give two items or more")
     return a, b
+
+
+def named_rankings(positions: FloatArray, source: ArrayLike) -> ArrayLike:
+    """Positions with the names that their source gives its items, if it does."""
+    names = item_names(source)
+    return positions if names is None else Rankings(positions, names)
 
 
 def check_gram(n_rows: int, n_columns: int, dtype: npt.DTypeLike, max_bytes: int) -> np.dtype[Any]:
@@ -67,14 +74,18 @@ def filled_by_rows(
     return result
 
 
+def check_norms(name: str, squared: FloatArray) -> None:
+    """Refuse vectors of zeros, which have no direction."""
+    if not np.all(squared > 0):
+        raise ValueError(
+            f"{name}[{int(np.argmin(squared))}] prefers no item to another, so that its kernel with itself is 0 and "
+            "cannot be made 1; drop such rankings, or use normalize=False"
+        )
+
+
 def divide_by_norms(gram: Gram, squared_a: FloatArray, squared_b: FloatArray) -> None:
     """Turn inner products into cosines, in place; a vector of zeros has none."""
-    for name, squared in (("A", squared_a), ("B", squared_b)):
-        if not np.all(squared > 0):
-            row = int(np.argmin(squared))
-            raise ValueError(
-                f"{name}[{row}] prefers no item to another, so that its kernel with itself is 0 and cannot be made 1; "
-                "drop such rankings, or use normalize=False"
-            )
+    check_norms("A", squared_a)
+    check_norms("B", squared_b)
     gram /= np.sqrt(squared_a)[:, np.newaxis].astype(gram.dtype)
     gram /= np.sqrt(squared_b).astype(gram.dtype)

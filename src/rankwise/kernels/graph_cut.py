@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -10,7 +10,7 @@ import numpy.typing as npt
 from rankwise._typing import ArrayLike, FloatArray, RandomState
 from rankwise.embeddings import GraphCutEmbedding
 from rankwise.embeddings.graph_cut import Completion
-from rankwise.kernels.gram import MAX_BYTES, Gram, check_gram, checked_rankings, divide_by_norms
+from rankwise.kernels.gram import MAX_BYTES, Gram, check_gram, checked_rankings, divide_by_norms, named_rankings
 
 Pooling = Literal["pava", "none"]
 
@@ -30,7 +30,8 @@ def graph_cut_kernel(
     n_jobs: int | None = None,
     max_bytes: int = MAX_BYTES,
     device: str | None = None,
-) -> Gram:
+    copy_back: bool = True,
+) -> Any:
     r"""Graph cut kernel of all rankings of A with all rankings of B; larger = more alike.
 
     *Definition.* :math:`K(a, b) = \varphi(a) \cdot \varphi(b)`, with :math:`\varphi` the features of a ranking that
@@ -56,11 +57,14 @@ def graph_cut_kernel(
     max_bytes : int, default=8 GiB
         Refuse a larger result before anything is allocated.
     device : {"cuda", "cpu"} or other device of PyTorch, optional
-        Compute vectors and products there (extra ``neural``), for rankings without missing items.
+        Compute vectors and products there (extra ``neural``), for rankings without missing items. What a CUDA device
+        has no memory for is refused before anything is computed.
+    copy_back : bool, default=True
+        Bring the result back from the device, which may take longer than to compute it. If False it stays there.
 
     Returns
     -------
-    ndarray of shape (n_A, n_B)
+    ndarray of shape (n_A, n_B), or torch.Tensor if ``copy_back=False``
         Positive semi-definite where B is None.
 
     References
@@ -76,9 +80,10 @@ def graph_cut_kernel(
     """
     a, b = checked_rankings(A, B)
     number = check_gram(len(a), len(b), dtype, max_bytes)
-    # Fitted to one ranking, so that what is enumerated does not depend on how many come together: values of several
-    # calls belong to one kernel.
-    embedding = GraphCutEmbedding(
+    if device is None and not copy_back:
+        raise ValueError("copy_back is False, but there is no device to leave the result on; give device, as 'cuda'")
+    embedding = fitted_embedding(
+        named_rankings(a[:1], A),
         graph=graph,
         features=features,
         pooling=pooling,
@@ -86,23 +91,28 @@ def graph_cut_kernel(
         n_samples=n_samples,
         random_state=random_state,
         n_jobs=n_jobs,
-    ).fit(a[:1])
+    )
     if device is not None:
         from rankwise.kernels import on_device
 
-        x = on_device.graph_cut_vectors(a, embedding, device=device, dtype=number)
-        y = x if a is b else on_device.graph_cut_vectors(b, embedding, device=device, dtype=number)
-        gram: Gram = on_device.products(x, y).cpu().numpy()
-        squared_x, squared_y = ((vectors.double() ** 2).sum(dim=1).cpu().numpy() for vectors in (x, y))
-    else:
-        x = embedding.transform(a)
-        y = x if a is b else embedding.transform(b)
-        squared_x, squared_y = squared_lengths(x), squared_lengths(y)
-        left = x.astype(number, copy=False)
-        gram = left @ (left if y is x else y.astype(number, copy=False)).T
+        values = on_device.gram_matrix(a, b, embedding, device=device, dtype=number, normalize=normalize)
+        return values.cpu().numpy() if copy_back else values
+    x = embedding.transform(a)
+    y = x if a is b else embedding.transform(b)
+    left = x.astype(number, copy=False)
+    gram: Gram = left @ (left if y is x else y.astype(number, copy=False)).T
     if normalize:
-        divide_by_norms(gram, squared_x, squared_y)
+        divide_by_norms(gram, squared_lengths(x), squared_lengths(y))
     return gram
+
+
+def fitted_embedding(positions: ArrayLike, **settings: Any) -> GraphCutEmbedding:
+    """The embedding of a kernel, which gives arrays for every setting of transform_output.
+
+    It is fitted to one ranking, so that what is enumerated does not depend on how many come together: values of several
+    calls belong to one kernel.
+    """
+    return GraphCutEmbedding(**settings).set_output(transform="default").fit(positions)
 
 
 def squared_lengths(vectors: FloatArray) -> FloatArray:

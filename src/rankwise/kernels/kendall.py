@@ -11,7 +11,15 @@ from rankwise._arguments import check_numbers
 from rankwise._typing import ArrayLike, FloatArray
 from rankwise.data import orders_from_positions
 from rankwise.kernels import _jit
-from rankwise.kernels.gram import MAX_BYTES, Gram, check_gram, checked_rankings, divide_by_norms, filled_by_rows
+from rankwise.kernels.gram import (
+    MAX_BYTES,
+    Gram,
+    check_gram,
+    check_norms,
+    checked_rankings,
+    divide_by_norms,
+    filled_by_rows,
+)
 from rankwise.kernels.pair_signs import sign_products, squared_norms
 
 Combine = Literal["additive", "multiplicative"]
@@ -40,7 +48,8 @@ def kendall_kernel(
 
     where :math:`s_{ij}` is the mean sign of a pair: 1 if i comes before j, -1 if after, 0 if the two tie, are both
     unlisted or both missing, and :math:`1 - 2 r_i / (m + 1)` if j alone is missing and i has mid-rank :math:`r_i` among
-    the m items that are there. This is exact; nothing is sampled.
+    the m items that are there. This is exact; nothing is sampled. A ranking without any item agrees with all, and has
+    kernel 0 with every ranking, itself too.
 
     With weights u of places, on full rankings alone (Jiao and Vert 2018), the sum over the pairs that both rankings
     order in the same way of :math:`U(a_i, a_j)\, U(b_i, b_j)`, where :math:`U(p, q)` is :math:`u_p + u_q` or
@@ -116,11 +125,15 @@ def kendall_diagonal(
 ) -> FloatArray:
     """Kernel of each ranking with itself."""
     k = positions.shape[1]
-    if normalize:
-        return np.ones(len(positions))
     if position_weights is not None:
-        return np.full(len(positions), _weighted_self(*_checked_weights(position_weights, combine, k)))
-    return squared_norms(positions) / (k * (k - 1) / 2)
+        _check_full("A", positions)
+        own = np.full(len(positions), _weighted_self(*_checked_weights(position_weights, combine, k)))
+    else:
+        own = squared_norms(positions) / (k * (k - 1) / 2)
+    if normalize:
+        check_norms("A", own)
+        return np.ones(len(positions))
+    return own
 
 
 # ---------------------------------------------------------------------------------------------------------------
@@ -141,14 +154,18 @@ def _checked_weights(position_weights: ArrayLike, combine: str, k: int) -> tuple
     return u, _jit.MULTIPLICATIVE if combine == "multiplicative" else _jit.ADDITIVE
 
 
+def _check_full(name: str, positions: FloatArray) -> None:
+    full = positions.max(axis=1, initial=1) == positions.shape[1]
+    if not full.all():
+        raise ValueError(
+            f"{name}[{int(np.argmin(full))}] is not a full ranking, and weights of places are defined for full "
+            "rankings alone; leave position_weights away: the plain Kendall kernel takes every kind"
+        )
+
+
 def _weighted(a: FloatArray, b: FloatArray, u: FloatArray, code: int, dtype: np.dtype[Any], n_jobs: int | None) -> Gram:
-    for name, positions in (("A", a), ("B", b)):
-        full = positions.max(axis=1, initial=1) == positions.shape[1]
-        if not full.all():
-            raise ValueError(
-                f"{name}[{int(np.argmin(full))}] is not a full ranking, and weights of places are defined for full "
-                "rankings alone; leave position_weights away: the plain Kendall kernel takes every kind"
-            )
+    _check_full("A", a)
+    _check_full("B", b)
     orders = orders_from_positions(a)
     places = b.astype(np.intp)
     return filled_by_rows(

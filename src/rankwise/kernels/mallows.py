@@ -16,6 +16,9 @@ from rankwise.kernels.pair_signs import sign_products, squared_norms
 
 Completion = Literal["embedding", "monte-carlo"]
 
+# At this scale all rankings that differ have kernel 0; larger ones would make infinite exponents.
+_STEEPEST = 1e25
+
 
 def mallows_kernel(
     A: ArrayLike,
@@ -41,6 +44,8 @@ def mallows_kernel(
     "monte-carlo"
         The mean of :math:`e^{-\lambda d}` over pairs of full rankings that agree with a and b, estimated from
         ``n_samples`` random completions of each, in antithetic pairs.
+
+    A ranking without any item agrees with all: its mean signs are 0, and its completions are all full rankings.
 
     Parameters
     ----------
@@ -91,9 +96,8 @@ def mallows_kernel(
     a, b = checked_rankings(A, B)
     number = check_gram(len(a), len(b), dtype, max_bytes)
     if completion == "embedding":
-        distances = embedding_distances(a, b, number, n_jobs)
-        np.multiply(distances, -scale, out=distances)
-        return np.exp(distances, out=distances)
+        exponent = embedding_exponents(a, b, scale, number, n_jobs)
+        return np.exp(exponent, out=exponent)
     seed = completion_seed(random_state)
     return completed_means(a, b, scale, n_samples, seed, unbiased, number, n_jobs)[0]
 
@@ -111,8 +115,10 @@ def check_completion(completion: str, n_samples: int) -> None:
         raise ValueError(f"n_samples is {n_samples}, but completions come in antithetic pairs; give an even number")
 
 
-def embedding_distances(a: FloatArray, b: FloatArray, dtype: np.dtype[Any], n_jobs: int | None = None) -> Gram:
-    """A quarter of the squared distance of mean signs: of full rankings, the number of discordant pairs."""
+def embedding_exponents(
+    a: FloatArray, b: FloatArray, scale: float, dtype: np.dtype[Any], n_jobs: int | None = None
+) -> Gram:
+    """Less the scale times a quarter of the squared distance of mean signs: of full rankings, the discordant pairs."""
     distances = sign_products(a, b, dtype, n_jobs)
     np.multiply(distances, -2, out=distances)
     distances += squared_norms(a)[:, np.newaxis].astype(dtype)
@@ -121,7 +127,7 @@ def embedding_distances(a: FloatArray, b: FloatArray, dtype: np.dtype[Any], n_jo
     np.maximum(distances, 0, out=distances)  # mean signs leave rounding errors
     if a is b:
         np.fill_diagonal(distances, 0)
-    return distances
+    return np.multiply(distances, -min(scale, _STEEPEST), out=distances)
 
 
 def completed_means(
@@ -137,7 +143,7 @@ def completed_means(
     slope: bool = False,
 ) -> tuple[Gram, Gram | None]:
     """Means of the kernel over completions and, if asked for, of its derivative by the logarithm of the scale."""
-    k = a.shape[1]
+    k, scale = a.shape[1], min(scale, _STEEPEST)
     left = sample_completions(a, n_samples, seed, side=0)
     right = left if a is b and not unbiased else sample_completions(b, n_samples, seed, side=int(unbiased))
     others = right.reshape(-1, k)
@@ -162,6 +168,6 @@ def completed_means(
 
 def completed_diagonal(a: FloatArray, scale: float, n_samples: int, seed: int) -> FloatArray:
     """Means over the completions of each ranking with themselves, as on the diagonal of the positive matrix."""
-    pairs = a.shape[1] * (a.shape[1] - 1) / 2
+    pairs, scale = a.shape[1] * (a.shape[1] - 1) / 2, min(scale, _STEEPEST)
     own = (sign_products(rows, rows, np.dtype(np.float64)) for rows in sample_completions(a, n_samples, seed, side=0))
     return np.array([np.exp(-scale * (pairs - products) / 2).mean() for products in own])

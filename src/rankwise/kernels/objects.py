@@ -9,10 +9,10 @@ from sklearn.gaussian_process.kernels import Hyperparameter, Kernel
 
 from rankwise._arguments import check_real_number, check_whole_number
 from rankwise._typing import ArrayLike, FloatArray
-from rankwise.embeddings import GraphCutEmbedding
+from rankwise.distances.rows import check_same_items
 from rankwise.kernels.finite import positions_from_finite
-from rankwise.kernels.gram import MAX_BYTES, Gram, check_gram, checked_rankings
-from rankwise.kernels.graph_cut import graph_cut_kernel, squared_lengths
+from rankwise.kernels.gram import MAX_BYTES, Gram, check_gram, check_norms, checked_rankings, named_rankings
+from rankwise.kernels.graph_cut import fitted_embedding, graph_cut_kernel, squared_lengths
 from rankwise.kernels.kendall import Combine, kendall_diagonal, kendall_kernel
 from rankwise.kernels.mallows import (
     Completion,
@@ -20,7 +20,7 @@ from rankwise.kernels.mallows import (
     completed_diagonal,
     completed_means,
     completion_seed,
-    embedding_distances,
+    embedding_exponents,
 )
 
 _FLOAT64 = np.dtype(np.float64)
@@ -42,8 +42,15 @@ class _RankingKernel(Kernel):  # type: ignore[misc]
 
     @staticmethod
     def _positions(X: ArrayLike, Y: ArrayLike | None) -> tuple[FloatArray, FloatArray]:
+        check_same_items(X, Y)
         a = positions_from_finite(X, "X")
         return checked_rankings(a, None if Y is None else positions_from_finite(Y, "Y"))
+
+    def _settings(self) -> dict[str, Any]:
+        """Arguments of the function that computes the kernel."""
+        settings: dict[str, Any] = self.get_params()
+        settings["normalize"] |= settings.pop("nonnegative")
+        return settings
 
     @staticmethod
     def _without_parameters(gram: Gram, Y: ArrayLike | None, eval_gradient: bool) -> Any:
@@ -64,6 +71,9 @@ class KendallKernel(_RankingKernel):
     ----------
     position_weights, combine, normalize
         As in `kendall_kernel`.
+    nonnegative : bool, default=False
+        Normalise, and take (1 + value) / 2, from 0 for opposite rankings to 1 for equal ones; still positive
+        semi-definite. For SpectralClustering, which takes no negative values.
 
     Examples
     --------
@@ -79,20 +89,24 @@ class KendallKernel(_RankingKernel):
         position_weights: ArrayLike | Literal["average"] | None = None,
         combine: Combine = "additive",
         normalize: bool = False,
+        nonnegative: bool = False,
     ) -> None:
         self.position_weights = position_weights
         self.combine = combine
         self.normalize = normalize
+        self.nonnegative = nonnegative
 
     def __call__(self, X: ArrayLike, Y: ArrayLike | None = None, eval_gradient: bool = False) -> Any:
         """Kernel values of all rankings of X with all rankings of Y (X itself if None), and their gradient if asked."""
         a, b = self._positions(X, Y)
-        gram = kendall_kernel(a, None if a is b else b, **self.get_params())
+        gram = kendall_kernel(a, None if a is b else b, **self._settings())
+        if self.nonnegative:
+            _shift_to_nonnegative(gram)
         return self._without_parameters(gram, Y, eval_gradient)
 
     def diag(self, X: ArrayLike) -> FloatArray:
         """Kernel of each ranking with itself."""
-        return kendall_diagonal(self._positions(X, None)[0], **self.get_params())
+        return kendall_diagonal(self._positions(X, None)[0], **self._settings())
 
 
 class MallowsKernel(_RankingKernel):
@@ -171,8 +185,7 @@ class MallowsKernel(_RankingKernel):
         if self.completion == "monte-carlo":
             seed = completion_seed(self.random_state)
             return completed_means(a, b, self.scale, self.n_samples, seed, False, _FLOAT64, slope=derive)
-        exponent = embedding_distances(a, b, _FLOAT64)
-        exponent *= -self.scale
+        exponent = embedding_exponents(a, b, self.scale, _FLOAT64)
         gram = np.exp(exponent)
         return gram, exponent * gram if derive else None
 
@@ -196,6 +209,8 @@ class GraphCutKernel(_RankingKernel):
         Draws completions where items are missing. An integer: a kernel must answer the same in every call.
     normalize : bool, default=False
         Divide so that every ranking has kernel 1 with itself.
+    nonnegative : bool, default=False
+        As in `KendallKernel`: values from 0 to 1, for SpectralClustering.
 
     Examples
     --------
@@ -214,6 +229,7 @@ class GraphCutKernel(_RankingKernel):
         n_samples: int = 128,
         random_state: int = 0,
         normalize: bool = False,
+        nonnegative: bool = False,
     ) -> None:
         self.graph = graph
         self.features = features
@@ -222,23 +238,28 @@ class GraphCutKernel(_RankingKernel):
         self.n_samples = n_samples
         self.random_state = random_state
         self.normalize = normalize
+        self.nonnegative = nonnegative
 
     def __call__(self, X: ArrayLike, Y: ArrayLike | None = None, eval_gradient: bool = False) -> Any:
         """Kernel values of all rankings of X with all rankings of Y (X itself if None), and their gradient if asked."""
         self._check()
         a, b = self._positions(X, Y)
-        gram = graph_cut_kernel(a, None if a is b else b, **self.get_params())
+        gram = graph_cut_kernel(named_rankings(a, X), None if a is b else b, **self._settings())
+        if self.nonnegative:
+            _shift_to_nonnegative(gram)
         return self._without_parameters(gram, Y, eval_gradient)
 
     def diag(self, X: ArrayLike) -> FloatArray:
         """Kernel of each ranking with itself."""
         self._check()
         a, _ = self._positions(X, None)
-        if self.normalize:
+        settings = self._settings()
+        normalize = settings.pop("normalize")
+        own = squared_lengths(fitted_embedding(named_rankings(a[:1], X), **settings).transform(a))
+        if normalize:
+            check_norms("A", own)
             return np.ones(len(a))
-        settings = self.get_params()
-        settings.pop("normalize")
-        return squared_lengths(GraphCutEmbedding(**settings).fit(a[:1]).transform(a))
+        return own
 
     def _check(self) -> None:
         check_whole_number("random_state", self.random_state, at_least=0)
@@ -250,6 +271,13 @@ class GraphCutKernel(_RankingKernel):
 def _refuse_gradient(Y: ArrayLike | None) -> None:
     if Y is not None:
         raise ValueError("Gradient can only be evaluated when Y is None; leave Y away, or eval_gradient")
+
+
+def _shift_to_nonnegative(gram: Gram) -> None:
+    """Turn cosines into numbers from 0 to 1, in place; a constant added leaves a matrix positive semi-definite."""
+    gram += 1
+    gram /= 2
+    np.clip(gram, 0, 1, out=gram)  # rounding errors of cosines
 
 
 def _dense(value: Any) -> Any:

@@ -70,7 +70,42 @@ def products(x: Any, y: Any) -> Any:
     return x @ y.T
 
 
+def gram_matrix(
+    a: FloatArray, b: FloatArray, embedding: GraphCutEmbedding, *, device: str, dtype: np.dtype[Any], normalize: bool
+) -> Any:
+    """Inner products of the vectors of all rankings of a with those of all of b, or their cosines, on the device."""
+    torch = require("torch", extra="neural", caller="graph_cut_kernel(device=...)")
+    _check_memory(torch, device, dtype.itemsize * (len(a) * len(b) + a.size + b.size))
+    x = graph_cut_vectors(a, embedding, device=device, dtype=dtype)
+    y = x if a is b else graph_cut_vectors(b, embedding, device=device, dtype=dtype)
+    gram = products(x, y)
+    if normalize:
+        gram /= _lengths("A", x)[:, None]
+        gram /= _lengths("B", y)
+    return gram
+
+
 # ---------------------------------------------------------------------------------------------------------------
+
+
+def _check_memory(torch: Any, device: str, n_bytes: int) -> None:
+    """Refuse what the device cannot hold, where it says how much is free."""
+    if torch.device(device).type != "cuda":
+        return
+    free = torch.cuda.mem_get_info(device)[0]
+    if n_bytes > free:
+        raise ValueError(
+            f"vectors and kernel values take {n_bytes / 2**30:.1f} GiB, but {device} has {free / 2**30:.1f} GiB free; "
+            "use dtype='float32', give fewer rankings at a time, or device=None"
+        )
+
+
+def _lengths(name: str, vectors: Any) -> Any:
+    from rankwise.kernels.gram import check_norms
+
+    squared = (vectors.double() ** 2).sum(dim=1)
+    check_norms(name, squared.cpu().numpy())
+    return squared.sqrt().to(vectors.dtype)
 
 
 def _increments(torch: Any, places: Any, weights: Any) -> Any:

@@ -20,7 +20,8 @@ def fitted_scaler(X: FloatArray, y: Rankings) -> Any:
     """A scaler that brings every feature to mean 0 and variance 1 under the weights of the rankings."""
     from sklearn.preprocessing import StandardScaler
 
-    return StandardScaler().fit(X, sample_weight=y.weights)
+    # An array for every setting of transform_output.
+    return StandardScaler().set_output(transform="default").fit(X, sample_weight=y.weights)
 
 
 def one_thread() -> Any:

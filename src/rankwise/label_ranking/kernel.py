@@ -17,6 +17,8 @@ from rankwise.embeddings import KemenyEmbedding, PositionEmbedding, pairwise_fro
 from rankwise.embeddings.partitions import PartitionEmbedding
 from rankwise.label_ranking._common import fitted_scaler, one_thread, spread_of_differences
 
+Embedding = KemenyEmbedding | PositionEmbedding | PartitionEmbedding
+
 # Rows between which the median distance is taken.
 _ROWS_FOR_MEDIAN = 500
 # Eigenvalues below this share of the largest are rounding errors.
@@ -49,10 +51,11 @@ class KernelRanker(LabelRankerMixin, BaseEstimator):
         are chosen from together with ``alpha``.
     n_landmarks : int, default=1000
         With more than twice as many rows, the kernel is approximated by its values at so many of them (Nyström).
-    embedding : {"kemeny", "position"}, GraphCutEmbedding or SubmodularEmbedding, default="kemeny"
+    embedding : {"kemeny", "position"} or an embedding, default="kemeny"
         How rankings become vectors, and which ranking a vector stands for: `KemenyEmbedding`, with one coordinate per
         pair, decoded by the Kemeny median of what is predicted; `PositionEmbedding`, with one per item, for many items;
-        or an embedding that knows how alike items are. The last two are decoded by sorting, see the notes.
+        or one that knows how alike items are, `GraphCutEmbedding` or `SubmodularEmbedding`. The last two are decoded by
+        sorting, see the notes.
     random_state : None, int, Generator or RandomState
         Draws the landmarks.
 
@@ -102,7 +105,7 @@ class KernelRanker(LabelRankerMixin, BaseEstimator):
         "alpha": [Interval(Real, 0, None, closed="neither"), "array-like"],
         "gamma": [Interval(Real, 0, None, closed="neither"), "array-like"],
         "n_landmarks": [Interval(Integral, 1, None, closed="left")],
-        "embedding": [StrOptions({"kemeny", "position"}), PartitionEmbedding],
+        "embedding": [StrOptions({"kemeny", "position"}), KemenyEmbedding, PositionEmbedding, PartitionEmbedding],
         "random_state": ["random_state", np.random.Generator],
     }
 
@@ -113,7 +116,7 @@ class KernelRanker(LabelRankerMixin, BaseEstimator):
         alpha: float | Sequence[float] = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0),
         gamma: float | Sequence[float] = (0.03, 0.1, 0.3, 1.0),
         n_landmarks: int = 1000,
-        embedding: Literal["kemeny", "position"] | PartitionEmbedding = "kemeny",
+        embedding: Literal["kemeny", "position"] | Embedding = "kemeny",
         random_state: RandomState = None,
     ) -> None:
         self.kernel = kernel
@@ -153,7 +156,10 @@ class KernelRanker(LabelRankerMixin, BaseEstimator):
 
         if isinstance(self.embedding, str):
             return KemenyEmbedding() if self.embedding == "kemeny" else PositionEmbedding()
-        return clone(self.embedding)
+        embedding = clone(self.embedding)
+        if isinstance(embedding, PartitionEmbedding):
+            embedding.set_output(transform="default")  # an array for every setting of transform_output
+        return embedding
 
     @property
     def _of_pairs(self) -> bool:
