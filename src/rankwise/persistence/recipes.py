@@ -229,7 +229,7 @@ def _ltr_recipes() -> list[Recipe]:
     history = {"history_": dict_of(list_of(NUMBER))}
     trees = {**fitted, **_ENCODER, **history, "booster_": instance("Booster", "LevelTrees"), "n_estimators_": WHOLE}
     linear = {**fitted, "coef_": FLOATS, "n_iter_": WHOLE}
-    neural = {**fitted, **history, "_centre": FLOATS, "_spread": FLOATS}
+    neural = {**fitted, **history, "_centre": FLOATS, "_spread": FLOATS, "_longest": WHOLE}
     neural |= {"network_": dict_of(either(*(array("float32", axes) for axes in (1, 2))))}
     levels = dict.fromkeys(["threshold", "gain", "value", "count"], MATRIX)
     levels |= {"feature": array("int64", 2), "missing_left": array("bool", 2)}
