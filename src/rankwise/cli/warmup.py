@@ -167,7 +167,9 @@ def _query_rankers() -> None:
         lambda_gradients(y, 1000 * score, qid, weight=weight)  # so far apart that powers of e overflow
     lambda_gradients(y, score, qid, n_pairs=1, random_state=0)
     for tree in ("leaf", "level"):
-        LambdaMART(1, tree=tree, random_state=0).fit(X, y, qid).explain(X, 0, 1)
+        ranker = LambdaMART(1, tree=tree, random_state=0).fit(X, y, qid)
+        ranker.predict(X)
+        ranker.explain(X, 0, 1)
     for loss in ("logistic", "hinge", "listmle"):
         LinearRanker(loss, random_state=0).fit(X, y, qid)
     LambdaMART(1, random_state=0).fit(X, pairs=[[0, 1]])
