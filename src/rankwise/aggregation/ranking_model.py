@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 
-from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 
+from rankwise._sklearn import BaseEstimator
 from rankwise._typing import ArrayLike
 from rankwise.data import Rankings
 from rankwise.data._items import item_names, shortlist
 from rankwise.data.weights import check_weights
 
 
-class RankingModel(BaseEstimator):  # type: ignore[misc]
+class RankingModel(BaseEstimator):
     """A law of random rankings, fitted to rankings: `fit`, `sample`, `logpmf`, `mode`, `pairwise_probabilities`.
 
     As in scikit-learn, the constructor stores its arguments and does nothing else, `fit` validates them and returns the
