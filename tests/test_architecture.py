@@ -31,6 +31,7 @@ STEPS = [
     {"model_selection"},
     {"persistence"},
     {"plots"},
+    {"reproductions"},
     {"cli"},
     {"__main__"},
 ]

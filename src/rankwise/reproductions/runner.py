@@ -1,0 +1,112 @@
+"""Compute the cells of an experiment, each once: they are stored as they come, and a second run continues."""
+
+from __future__ import annotations
+
+import json
+import time
+import warnings
+from collections.abc import Callable
+from datetime import date
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from joblib import Parallel, delayed
+
+from rankwise.reproductions.experiment import Cell, Experiment, Inputs, Results, Scale, Values, key_of
+
+# Finished cells are many and small: writing them all after each would take longer than some of them.
+_SECONDS_BETWEEN_WRITES = 1.0
+
+
+def run(
+    experiment: Experiment,
+    scale: Scale,
+    inputs: Inputs,
+    store: Path | None = None,
+    *,
+    n_jobs: int | None = None,
+    on_step: Callable[[int, int], None] = lambda done, total: None,
+) -> Results:
+    """Compute what is not stored yet.
+
+    Parameters
+    ----------
+    experiment : Experiment
+        What to run.
+    scale : {"full", "quick", "check"}
+        How much of it.
+    inputs : Inputs
+        Data from outside the package.
+    store : Path, optional
+        JSON file of finished cells, read and written; None keeps them in memory alone.
+    n_jobs : int, optional
+        Processes; None is one. The results do not depend on it. Timed experiments use one.
+    on_step : callable
+        Called with the numbers of cells done and in total.
+
+    Returns
+    -------
+    Results
+        The cells of this scale, in order.
+    """
+    missing = [name for name in experiment.needs if getattr(inputs, name) is None]
+    if missing:
+        options = " and ".join(f"--{name}" for name in missing)
+        raise ValueError(f"{experiment.id} needs data from outside the package: say where they are with {options}")
+    cells = experiment.cells(scale, inputs)
+    finished = _read(store)
+    to_do = [cell for cell in cells if key_of(cell) not in finished]
+    on_step(len(cells) - len(to_do), len(cells))
+    parallel = Parallel(n_jobs=1 if experiment.timed else n_jobs, return_as="generator")
+    outcomes = parallel(delayed(_compute)(experiment.compute, cell, inputs) for cell in to_do)
+    written = time.monotonic()
+    try:
+        for number, (cell, values) in enumerate(zip(to_do, outcomes, strict=True), start=1):
+            finished[key_of(cell)] = values
+            if time.monotonic() - written > _SECONDS_BETWEEN_WRITES:
+                _write(store, experiment, finished)
+                written = time.monotonic()
+            on_step(len(cells) - len(to_do) + number, len(cells))
+    finally:  # an interrupted run keeps what is done
+        _write(store, experiment, finished)
+    return Results([(cell, finished[key_of(cell)]) for cell in cells])
+
+
+def versions() -> dict[str, str]:
+    """Versions that figures may depend on."""
+    return {name: version(name) for name in ("rankwise", "numpy", "scipy", "scikit-learn", "numba", "lightgbm")}
+
+
+# ---------------------------------------------------------------------------------------------------------------
+
+
+def _compute(compute: Callable[[Cell, Inputs], Values], cell: Cell, inputs: Inputs) -> Values:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # hundreds of fits: what matters is in the claims
+        # Through JSON, so that a fresh cell is the same as a stored one.
+        return json.loads(json.dumps(compute(cell, inputs)))
+
+
+def _read(store: Path | None) -> dict[str, Values]:
+    if store is None or not store.exists():
+        return {}
+    try:
+        return dict(json.loads(store.read_text("utf-8"))["cells"])
+    except (ValueError, KeyError, TypeError) as error:
+        raise ValueError(f"{store} does not hold finished cells ({error}); move it away to begin anew") from None
+
+
+def _write(store: Path | None, experiment: Experiment, finished: dict[str, Values]) -> None:
+    if store is None:
+        return
+    record: dict[str, Any] = {
+        "experiment": experiment.id,
+        "date": date.today().isoformat(),
+        "versions": versions(),
+        "cells": finished,
+    }
+    store.parent.mkdir(parents=True, exist_ok=True)
+    part = store.with_suffix(".part")
+    part.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+    part.replace(store)
