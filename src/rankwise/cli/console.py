@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from rich.console import Console
 from rich.markup import escape
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-from rankwise.cli.quickstart import Quickstart
-from rankwise.cli.tables import TextTable, tables_of, tree_lines, tree_note
+
+class TextTable(NamedTuple):
+    """A titled table whose cells are ready to be shown (and not yet escaped)."""
+
+    title: str
+    note: str
+    columns: list[str]
+    rows: list[list[str]]
 
 
 @contextmanager
@@ -34,26 +39,34 @@ def print_json(value: dict[str, Any]) -> None:
     sys.stdout.flush()  # a closed pipe shows here, where it is handled, and not while the interpreter ends
 
 
-def print_quickstart(result: Quickstart, report: Path) -> None:
-    """Print the results as tables."""
+def print_tables(tables: Iterable[TextTable]) -> None:
+    """Print tables, each below its title and followed by an empty line."""
     console = Console(highlight=False)
-    for table in tables_of(result):
-        console.print(f"[bold]{escape(table.title)}[/bold]")
-        if table.note:
-            console.print(f"[dim]{escape(table.note)}[/dim]")
+    for table in tables:
+        _print_head(console, table.title, table.note)
         if table.rows:
             console.print(_rich_table(table))
         console.print()
-    if result.tree:
-        console.print("[bold]Tree[/bold]")
-        console.print(f"[dim]{escape(tree_note(result))}[/dim]")
-        for line in tree_lines(result):
-            console.print(escape(line), soft_wrap=True)
+
+
+def print_lines(lines: Iterable[str], *, title: str = "", note: str = "") -> None:
+    """Print lines as they are, however long; below a title, an empty line follows."""
+    console = Console(highlight=False)
+    _print_head(console, title, note)
+    for line in lines:
+        console.print(escape(line), soft_wrap=True)
+    if title:
         console.print()
-    console.print(f"Report with pictures: {escape(str(report))}", soft_wrap=True)
 
 
 # ---------------------------------------------------------------------------------------------------------------
+
+
+def _print_head(console: Console, title: str, note: str) -> None:
+    if title:
+        console.print(f"[bold]{escape(title)}[/bold]")
+    if note:
+        console.print(f"[dim]{escape(note)}[/dim]")
 
 
 def _rich_table(table: TextTable) -> Table:

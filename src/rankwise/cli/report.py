@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import os
 import re
 import shlex
 from collections.abc import Callable, Iterator
@@ -12,8 +11,9 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
+from rankwise.cli.console import TextTable
 from rankwise.cli.quickstart import Quickstart
-from rankwise.cli.tables import TextTable, tables_of, tree_note
+from rankwise.cli.tables import tables_of, tree_note
 
 _PICTURES = {
     "PairwisePreferenceDisplay": (
@@ -52,27 +52,6 @@ footer {{ margin-top: 3rem }}
 </body>
 </html>
 """
-
-
-def check_writable(path: Path, *, data: Path) -> None:
-    """Raise an error now rather than after the work is done, if the report could not or must not be written.
-
-    Parameters
-    ----------
-    path : Path
-        The report.
-    data : Path
-        What it must not replace, if it is a file.
-    """
-    folder = path.resolve().parent
-    if path.is_dir():
-        raise OSError(f"{path} is a folder; give the name of a file, as in --out {path / 'report.html'}")
-    if not folder.is_dir():
-        raise OSError(f"cannot write {path}: there is no folder {folder}; create it, or choose another --out")
-    if path.exists() and data.exists() and path.samefile(data):
-        raise OSError(f"the report would replace the data in {path}; choose another --out")
-    if not os.access(path if path.exists() else folder, os.W_OK):
-        raise OSError(f"cannot write {path}: permission denied; choose another --out")
 
 
 def write_report(result: Quickstart, path: Path) -> None:

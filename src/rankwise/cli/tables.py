@@ -2,21 +2,11 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
+from rankwise.cli.console import TextTable
 from rankwise.cli.quickstart import Quickstart
 
 _MOST_FEATURES = 6
 _LONGEST_LINE = 160
-
-
-class TextTable(NamedTuple):
-    """A titled table whose cells are ready to be shown (and not yet escaped)."""
-
-    title: str
-    note: str
-    columns: list[str]
-    rows: list[list[str]]
 
 
 def tables_of(result: Quickstart) -> list[TextTable]:

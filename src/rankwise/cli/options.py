@@ -1,0 +1,58 @@
+"""Arguments and options that several commands share: the same names, meanings and words of help."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+#: rankings: see `rankwise.cli.sources.load`
+Data = Annotated[
+    str, typer.Argument(metavar="FILE", help="A file of rankings, - for standard input, or a built-in data set.")
+]
+#: any other file: see `rankwise.cli.files.readable`
+Input = Annotated[str, typer.Argument(metavar="FILE", help="A file, or - for standard input.")]
+Out = Annotated[
+    Path | None, typer.Option("--out", "-o", metavar="FILE", help="Where to write; default: standard output.")
+]
+Json = Annotated[bool, typer.Option("--json", help="Print the results as JSON.")]
+Seed = Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Same seed, same numbers.")]
+Jobs = Annotated[int, typer.Option(min=-1, metavar="N", help="Cores to work on; -1 is all.")]
+Params = Annotated[
+    list[str] | None,
+    typer.Option("--param", metavar="NAME=VALUE", help="A parameter of the model; may be given several times."),
+]
+
+
+def settings(pairs: Iterable[str] | None, option: str = "--param") -> dict[str, Any]:
+    """What ``NAME=VALUE`` options say: values that Python reads as literals are these, others are text.
+
+    Examples
+    --------
+    >>> settings(["max_depth=3", "growth=level", "bootstrap=false"])
+    {'max_depth': 3, 'growth': 'level', 'bootstrap': False}
+    """
+    found: dict[str, Any] = {}
+    for pair in pairs or ():
+        name, equals, value = pair.partition("=")
+        if not name or not equals:
+            raise typer.BadParameter(f"{pair!r} is not NAME=VALUE, as in max_depth=3", param_hint=option)
+        found[name.strip()] = _literal(value.strip())
+    return found
+
+
+# ---------------------------------------------------------------------------------------------------------------
+
+_WORDS = {"true": True, "false": False, "none": None, "null": None}
+
+
+def _literal(text: str) -> Any:
+    if text.lower() in _WORDS:
+        return _WORDS[text.lower()]
+    try:
+        return ast.literal_eval(text)
+    except (ValueError, SyntaxError):
+        return text
