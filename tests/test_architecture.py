@@ -17,7 +17,7 @@ SOURCE = Path(__file__).parents[1] / "src" / "rankwise"
 
 # A package may import packages of earlier steps only; packages of one step do not know each other.
 STEPS = [
-    {"_typing", "_numba", "_optional", "exceptions"},
+    {"_html", "_typing", "_numba", "_optional", "exceptions"},
     {"_arguments", "_progress", "_random", "_sklearn"},
     {"data"},
     {"distances"},
