@@ -11,7 +11,8 @@ import pytest
 
 from rankwise import Rankings
 from rankwise.cli.baselines import Baseline
-from rankwise.cli.quickstart import Agreement, Description, Quickstart, Standing
+from rankwise.cli.description import Description
+from rankwise.cli.quickstart import Agreement, Quickstart, Standing
 from rankwise.cli.report import write_report
 from rankwise.label_ranking import RankingTree
 

@@ -20,8 +20,8 @@ from rankwise.cli.baselines import (
     consensus_of_compared,
     cross_validate,
 )
+from rankwise.cli.description import Description, describe
 from rankwise.data import Rankings
-from rankwise.data.positions import has_ties
 from rankwise.distances import kendall_distance, pairwise_distances
 
 if TYPE_CHECKING:
@@ -33,23 +33,6 @@ _MOST_ROWS = 1_000
 _MOST_PAIRS, _FEWEST_ROWS = 500_000, 200
 # A tree to be read has at most 2**3 leaves, each of at least one row in so many.
 _TREE_DEPTH, _MOST_LEAVES = 3, 20
-
-
-@dataclass(frozen=True)
-class Description:
-    """What the data set holds."""
-
-    n_rankings: int
-    total_weight: float
-    n_items: int
-    kind: str
-    n_distinct: int
-    n_with_ties: int
-    n_with_unlisted: int
-    n_with_missing: int
-    n_features: int
-    features: list[str]
-    notes: list[str]
 
 
 @dataclass(frozen=True)
@@ -137,7 +120,7 @@ def analyse(name: str, *, seed: int = 0, on_step: OnStep = lambda step, share: N
     return Quickstart(
         data=name,
         seed=seed,
-        description=_describe(source),
+        description=describe(source),
         consensus=_standings(rankings, consensus, scores),
         never_compared=[str(rankings.items[i]) for i in np.flatnonzero(np.isnan(consensus))],
         agreement=agreement,
@@ -153,24 +136,6 @@ def analyse(name: str, *, seed: int = 0, on_step: OnStep = lambda step, share: N
 
 
 # ---------------------------------------------------------------------------------------------------------------
-
-
-def _describe(source: sources.Source) -> Description:
-    rankings = source.rankings
-    positions = rankings.positions
-    return Description(
-        n_rankings=len(rankings),
-        total_weight=float(rankings.weights.sum()),
-        n_items=rankings.n_items,
-        kind=rankings.kind,
-        n_distinct=len(rankings.group()),
-        n_with_ties=int(has_ties(positions).sum()),
-        n_with_unlisted=int(np.isposinf(positions).any(axis=1).sum()),
-        n_with_missing=int(np.isnan(positions).any(axis=1).sum()),
-        n_features=len(source.feature_names),
-        features=source.feature_names,
-        notes=source.notes,
-    )
 
 
 def _standings(rankings: Rankings, consensus: FloatArray, scores: FloatArray) -> list[Standing]:

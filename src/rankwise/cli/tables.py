@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from rankwise.cli.console import TextTable
+from rankwise.cli.description import description_table
 from rankwise.cli.quickstart import Quickstart
 
-_MOST_FEATURES = 6
 _LONGEST_LINE = 160
 
 
 def tables_of(result: Quickstart) -> list[TextTable]:
     """The tables of a quickstart, in reading order."""
-    return [_description(result), _consensus(result), _agreement(result), _baselines(result)]
+    return [
+        description_table(result.data, result.description),
+        _consensus(result),
+        _agreement(result),
+        _baselines(result),
+    ]
 
 
 def tree_lines(result: Quickstart) -> list[str]:
@@ -30,22 +35,6 @@ def tree_note(result: Quickstart) -> str:
 
 
 # ---------------------------------------------------------------------------------------------------------------
-
-
-def _description(result: Quickstart) -> TextTable:
-    facts = result.description
-    features = ", ".join(facts.features[:_MOST_FEATURES]) + (", ..." if facts.n_features > _MOST_FEATURES else "")
-    weight = "" if facts.total_weight == facts.n_rankings else f" of total weight {facts.total_weight:,.10g}"
-    rows = [
-        ["rankings", f"{facts.n_rankings:,}{weight} ({facts.n_distinct:,} distinct)"],
-        ["items", f"{facts.n_items:,}"],
-        ["kind", facts.kind],
-        ["with ties", _count(facts.n_with_ties, facts.n_rankings)],
-        ["with unlisted items", _count(facts.n_with_unlisted, facts.n_rankings)],
-        ["with missing items", _count(facts.n_with_missing, facts.n_rankings)],
-        ["features", f"{facts.n_features:,}: {features}" if facts.features else "none"],
-    ]
-    return TextTable(f"Data: {result.data}", "; ".join(facts.notes), ["", ""], rows)
 
 
 def _consensus(result: Quickstart) -> TextTable:
@@ -82,10 +71,6 @@ def _baselines(result: Quickstart) -> TextTable:
 
 def _distance(value: float | None) -> str:
     return "nothing to compare" if value is None else f"{value:.3f}"
-
-
-def _count(number: int, total: int) -> str:
-    return f"{number:,} ({number / total:.0%})" if number else "none"
 
 
 def _cut(line: str) -> str:
