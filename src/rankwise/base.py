@@ -43,7 +43,7 @@ class LabelRankerMixin(_Estimator):
         Names of the items, one per column of predictions.
     n_features_in_ : int
         Number of features.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Names of the features, where X has them.
     """
 

@@ -107,7 +107,7 @@ class LambdaMART(QueryRankerMixin, BaseEstimator):
         "validation", or "training" where nothing is held out: the metric after each tree. Empty where nothing is held
         out and the objective is none of the metric's ("ranknet", "regression", "classification"), unless
         ``eval_metric`` asks.
-    feature_importances_ : ndarray of shape (n_features_in_,)
+    feature_importances_ : ndarray of shape (n_features,)
         Share of each feature in the gain of all splits.
     n_queries_ : int
         Number of queries in training.

@@ -56,7 +56,7 @@ class LinearRanker(QueryRankerMixin, BaseEstimator):
 
     Attributes
     ----------
-    coef_ : ndarray of shape (n_features_in_,)
+    coef_ : ndarray of shape (n_features,)
         Weights of the features.
     n_iter_ : int
         Iterations of L-BFGS.

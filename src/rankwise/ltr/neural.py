@@ -30,9 +30,9 @@ _BLOCK_ROWS = 1 << 16
 class NeuralRanker(QueryRankerMixin, BaseEstimator):
     """Ranks by a neural network that scores documents.
 
-    *Definition.* Features u become sign(u) log(1 + |u|) and are standardised; hidden layers with rectified linear units
-    follow, then, with ``attention``, blocks of self-attention over the documents of a query, and a linear score. Adam
-    minimises the mean of a ranking loss over mini-batches of queries.
+    *Definition.* Features u become ``sign(u) log(1 + |u|)`` and are standardised; hidden layers with rectified linear
+    units follow, then, with ``attention``, blocks of self-attention over the documents of a query, and a linear score.
+    Adam minimises the mean of a ranking loss over mini-batches of queries.
 
     Parameters
     ----------
@@ -51,7 +51,7 @@ class NeuralRanker(QueryRankerMixin, BaseEstimator):
     noise : float, default=0.0
         Standard deviation of Gaussian noise that training adds to the standardised features.
     log_transform : bool, default=True
-        Whether features become sign(u) log(1 + |u|).
+        Whether features become ``sign(u) log(1 + |u|)``.
     n_epochs : int, default=50
         Most passes over the queries.
     batch_size : int, default=32

@@ -41,7 +41,7 @@ class QueryRankerMixin(_Estimator):
         Number of queries in training.
     n_features_in_ : int
         Number of features.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Names of the features, where X has them.
     """
 

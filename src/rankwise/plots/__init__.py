@@ -1,4 +1,4 @@
-"""Pictures, as Display objects: `from_rankings(...)` or `from_estimator(...)`, `.plot(ax=None)`, `.ax_`, `.figure_`."""
+"""Pictures, as Display objects: ``from_rankings`` or ``from_estimator``, ``plot(ax=None)``, ``ax_``, ``figure_``."""
 
 from rankwise.plots.importances import FeatureImportanceDisplay
 from rankwise.plots.pairwise import PairwisePreferenceDisplay

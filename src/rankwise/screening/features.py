@@ -39,7 +39,7 @@ class SymbolicFeatures(TransformerMixin, BaseEstimator):
     unary : sequence of str, default=("id", "cube")
         Of "id", "square", "cube", "sqrt", "cbrt", "inverse", "exp", "log", "sin", "cos", "abs".
     binary : sequence of str, default=("+", "*")
-        Of "+", "-", "*", "/", "|-|" (the absolute difference).
+        Of "+", "-", "*", "/", ``"|-|"`` (the absolute difference).
     pool : {"strict", "cumulative"}, default="strict"
         Whether a layer works on, and the result consists of, the last layer alone, as in the paper, or all so far.
     units : array-like of shape (n_inputs, n_base_units), optional

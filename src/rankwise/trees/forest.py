@@ -53,7 +53,7 @@ min_impurity_decrease, max_bins, sketch, categorical_features, random_state
     ----------
     trees_ : list of Tree
         The trees.
-    feature_importances_ : ndarray of shape (n_features_in_,)
+    feature_importances_ : ndarray of shape (n_features,)
         Mean share of each feature in the decrease of the squared error.
 
     Examples

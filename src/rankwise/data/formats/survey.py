@@ -54,7 +54,7 @@ def read_positions_csv(
 ) -> tuple[Rankings, Covariates]:
     r"""Read a table with one column per item that holds its position: 1 = best, equal = tied.
 
-    Only the order of the numbers in a row counts. ``inf`` is unlisted, whatever `unlisted` says of blanks.
+    Only the order of the numbers in a row counts. ``inf`` is unlisted, whatever ``unlisted`` says of blanks.
 
     Parameters
     ----------
@@ -65,7 +65,7 @@ def read_positions_csv(
     items : sequence of str, optional
         The columns of the items.
     prefix : str, optional
-        Take the columns whose names start with it, and drop it from the names. With neither `items` nor `prefix`,
+        Take the columns whose names start with it, and drop it from the names. With neither ``items`` nor ``prefix``,
         the columns that start with ``rank_``, ``position_`` or ``y_`` if they hold positions, else all columns if
         every row is a ranking of them.
     weights : str, optional
@@ -134,8 +134,8 @@ def read_orders_csv(
     columns : sequence of str, optional
         The columns of the places, best first.
     prefix : str, optional
-        Take the columns whose names start with it, by number or ordinal if all have one. With neither `columns` nor
-        `prefix`, the columns that differ by a number or ordinal alone (``choice_1, choice_2, ...``).
+        Take the columns whose names start with it, by number or ordinal if all have one. With neither ``columns`` nor
+        ``prefix``, the columns that differ by a number or ordinal alone (``choice_1, choice_2, ...``).
     items : sequence of str, optional
         The names of all items; by default those that occur, by number if all are whole numbers.
     unlisted : {"below", "missing"}, default="below"
@@ -191,7 +191,7 @@ def read_ordered_strings_csv(
     r"""Read a table where one cell holds the whole order: ``a>b~c``, or ``["a", "b"]`` as JSON.
 
     ``a>{b,c}`` and ``a>(b,c)`` tie items too. A name that may be several tied items, such as ``b=c``, is refused
-    unless `items` lists it.
+    unless ``items`` lists it.
 
     Parameters
     ----------

@@ -127,7 +127,7 @@ def read_pairwise_csv(
         As in `read_long_csv`.
     winner : str, optional
         The column with the better item; by default ``winner``, ``preferred``, ``better``, ``chosen``, ``top_item``.
-        Beside `left` and `right` it may also say "left", "right" or "tie", or name the column of the better item.
+        Beside ``left`` and ``right`` it may also say "left", "right" or "tie", or name the column of the better item.
     loser : str, optional
         The column with the worse item; by default ``loser``, ``worse``, ``rejected``, ``bottom_item``.
     left, right : str, optional
