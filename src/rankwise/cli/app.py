@@ -16,7 +16,9 @@ import typer
 from typer.core import TyperGroup
 
 from rankwise import __version__
+from rankwise.cli.commands.describe import describe
 from rankwise.cli.commands.quickstart import quickstart
+from rankwise.cli.commands.reproduce import reproduce
 from rankwise.cli.commands.warmup import warmup
 
 _INTERRUPTED = 130  # as shells count: 128 and the number of the signal
@@ -77,6 +79,8 @@ def _options(
 
 # In the order in which the help lists them.
 app.command()(quickstart)
+app.command()(describe)
+app.command()(reproduce)
 app.command()(warmup)
 
 

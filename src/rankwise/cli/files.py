@@ -18,6 +18,11 @@ from rankwise.exceptions import RankwiseFormatError
 STDIN = "-"
 
 
+def shown_name(name: str) -> str:
+    """The name of an input as results show it."""
+    return "standard input" if name == STDIN else name
+
+
 @contextmanager
 def readable(name: str) -> Iterator[str]:
     """Yield the path of the input: the name itself, or for ``-`` that of a copy of standard input.
@@ -34,7 +39,7 @@ def readable(name: str) -> Iterator[str]:
         try:
             yield path
         except RankwiseFormatError as error:
-            error.path = "standard input"
+            error.path = shown_name(name)
             raise
 
 

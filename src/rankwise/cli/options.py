@@ -13,6 +13,16 @@ import typer
 Data = Annotated[
     str, typer.Argument(metavar="FILE", help="A file of rankings, - for standard input, or a built-in data set.")
 ]
+Target = Annotated[
+    str | None,
+    typer.Option(
+        metavar="COLUMNS", help="Columns that hold the rankings: tea,milk,juice or how they start; default: found out."
+    ),
+]
+Read = Annotated[
+    list[str] | None,
+    typer.Option("--read", metavar="NAME=VALUE", help="An argument of read_rankings, such as weights=votes."),
+]
 #: any other file: see `rankwise.cli.files.readable`
 Input = Annotated[str, typer.Argument(metavar="FILE", help="A file, or - for standard input.")]
 Out = Annotated[
@@ -21,6 +31,7 @@ Out = Annotated[
 Json = Annotated[bool, typer.Option("--json", help="Print the results as JSON.")]
 Seed = Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Same seed, same numbers.")]
 Jobs = Annotated[int, typer.Option(min=-1, metavar="N", help="Cores to work on; -1 is all.")]
+ZeroBased = Annotated[bool, typer.Option("--zero-based", help="Features of LETOR files count from 0, and not from 1.")]
 Params = Annotated[
     list[str] | None,
     typer.Option("--param", metavar="NAME=VALUE", help="A parameter of the model; may be given several times."),

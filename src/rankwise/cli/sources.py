@@ -1,8 +1,9 @@
-"""What ``rankwise quickstart`` looks at: a data set by its name, or a file of rankings by its path."""
+"""What commands look at: a data set by its name, a file of rankings by its path, or standard input."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -10,13 +11,17 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from rankwise.cli.files import STDIN, readable
 from rankwise.data import Rankings, read_rankings
+from rankwise.data.formats.table import listed, read_table
 from rankwise.datasets import load_label_ranking
 from rankwise.exceptions import RankwiseFormatError
 
 _FOLDER_VARIABLE = "RANKWISE_DATA"
 # A text of more values than this is a name or a comment rather than a category.
 _MOST_CATEGORIES = 20
+# Arguments of `read_rankings` that are lists: commas part their elements.
+_LISTS = ("items", "columns", "missing_values")
 
 
 @dataclass(frozen=True)
@@ -33,28 +38,35 @@ class Source:
     categorical: tuple[int, ...] = ()
 
 
-def load(name: str) -> Source:
+def load(name: str, *, target: str | None = None, reading: Mapping[str, Any] | None = None) -> Source:
     """Load a data set by name; where none has that name, read the file.
 
     Parameters
     ----------
     name : str
         A data set that `rankwise.datasets.load_label_ranking` knows, or the path of a file that
-        `rankwise.data.read_rankings` reads.
+        `rankwise.data.read_rankings` reads, or ``-`` for standard input.
+    target : str, optional
+        The columns of a table that hold the rankings: names with commas between, or how the names start. By default
+        the reader finds out.
+    reading : mapping, optional
+        Arguments of `read_rankings`, lists as text with commas.
 
     Returns
     -------
     Source
         Numbers beside the rankings of a file are features; so are texts of few values, as categories.
     """
+    if name == STDIN or target is not None or reading:
+        return _file(name, target, reading or {})
     try:
         return _data_set(name)
     except RankwiseFormatError:
         raise
     except ValueError as error:  # no data set has this name
         if Path(name).is_file():
-            return _file(name)
-        no_file = "Nor is there such a file: give the path to yours, as --data survey.csv"
+            return _file(name, None, {})
+        no_file = "Nor is there such a file: give the path to yours, such as survey.csv"
         raise ValueError(". ".join([str(error), *_wrong_folder(), no_file])) from None
 
 
@@ -75,14 +87,50 @@ def _wrong_folder() -> list[str]:
     return [f"{_FOLDER_VARIABLE} names {folder}, which is no folder, so only the shipped data sets are known"]
 
 
-def _file(path: str) -> Source:
-    rankings, covariates = read_rankings(path, return_covariates=True)
-    features = {name: column for name, column in covariates.items() if _is_number(column) or _repeats(column)}
-    left_out = [name for name in covariates if name not in features]
+def _file(name: str, target: str | None, reading: Mapping[str, Any]) -> Source:
+    arguments = {key: _names(value) if key in _LISTS else value for key, value in reading.items()}
+    with readable(name) as path:
+        try:
+            if target is not None:
+                arguments |= _target(path, target, arguments)
+            rankings, covariates = read_rankings(path, return_covariates=True, **arguments)
+        except TypeError as error:  # an argument that is none of the reader's
+            raise ValueError(f"{error} (--read)") from None
+        except RankwiseFormatError as error:
+            if "read_rankings(" in (error.cure or ""):
+                error.cure = f"{error.cure} Here, each argument is an option: --read NAME=VALUE."
+            raise
+    features = {key: column for key, column in covariates.items() if _is_number(column) or _repeats(column)}
+    left_out = [key for key in covariates if key not in features]
     notes = [f"texts that seldom repeat, left out of the features: {', '.join(left_out)}"] if left_out else []
     X = np.column_stack(list(features.values())) if features else np.empty((len(rankings), 0))
     categorical = tuple(number for number, column in enumerate(features.values()) if not _is_number(column))
     return Source(rankings, X, list(features), notes, categorical)
+
+
+def _target(path: str, target: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """The arguments of `read_rankings` that name the columns of the rankings."""
+    options = {key: arguments[key] for key in ("delimiter", "encoding") if key in arguments}
+    table = read_table(path, **options)
+    columns = _names(target)
+    if len(columns) > 1:
+        places = all(table.is_numeric(column) for column in columns) and arguments.get("layout") != "orders"
+        return {"items": columns} if places else {"columns": columns}
+    if target in table.header:
+        return {"column": target}
+    if not any(column.startswith(target) for column in table.header):
+        raise table.error(
+            f"no column is named {target!r}, or starts so",
+            cure=f"Give another --target; the columns are {listed(table.header)}.",
+        )
+    return {"prefix": target}
+
+
+def _names(value: Any) -> Any:
+    """A list of names, from text with commas between them."""
+    if isinstance(value, str):
+        return [part.strip() for part in value.split(",")]
+    return [str(part) for part in value] if isinstance(value, tuple) else [str(value)]
 
 
 def _is_number(column: npt.NDArray[Any]) -> bool:
