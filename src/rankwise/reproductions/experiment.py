@@ -24,7 +24,8 @@ Cell = dict[str, Any]
 #: what a cell gave: numbers, or lists of numbers, by name
 Values = dict[str, Any]
 
-Verdict = Literal["agrees", "agrees after a correction", "differs", "not in the paper", "not run"]
+#: "not compared": the paper has a figure, but it is not at hand or of other data
+Verdict = Literal["agrees", "agrees after a correction", "differs", "not compared", "not in the paper", "not run"]
 
 
 @dataclass(frozen=True)

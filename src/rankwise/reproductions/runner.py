@@ -8,6 +8,7 @@ import warnings
 from collections.abc import Callable
 from datetime import date
 from importlib.metadata import version
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,10 @@ from rankwise.reproductions.experiment import Cell, Experiment, Inputs, Results,
 
 # Finished cells are many and small: writing them all after each would take longer than some of them.
 _SECONDS_BETWEEN_WRITES = 1.0
+
+# What figures may depend on.
+_PACKAGES = ("rankwise", "numpy", "scipy", "scikit-learn", "numba", "lightgbm")
+_OPTIONAL_PACKAGES = ("torch", "stochtree", "skglm")
 
 
 def run(
@@ -50,12 +55,13 @@ def run(
     Results
         The cells of this scale, in order.
     """
-    missing = [name for name in experiment.needs if getattr(inputs, name) is None]
+    missing = [f"--{name}" for name in experiment.needs if getattr(inputs, name) is None]
     if missing:
-        options = " and ".join(f"--{name}" for name in missing)
-        raise ValueError(f"{experiment.id} needs data from outside the package: say where they are with {options}")
+        raise FileNotFoundError(
+            f"{experiment.id} needs data from outside the package: say where they are with {' and '.join(missing)}"
+        )
     cells = experiment.cells(scale, inputs)
-    finished = _read(store)
+    finished = _read(store, experiment)
     to_do = [cell for cell in cells if key_of(cell) not in finished]
     on_step(len(cells) - len(to_do), len(cells))
     parallel = Parallel(n_jobs=1 if experiment.timed else n_jobs, return_as="generator")
@@ -68,14 +74,19 @@ def run(
                 _write(store, experiment, finished)
                 written = time.monotonic()
             on_step(len(cells) - len(to_do) + number, len(cells))
-    finally:  # an interrupted run keeps what is done
-        _write(store, experiment, finished)
+    finally:  # an interrupted run keeps what is done, and one with nothing to do its date
+        if to_do:
+            _write(store, experiment, finished)
     return Results([(cell, finished[key_of(cell)]) for cell in cells])
 
 
-def versions() -> dict[str, str]:
-    """Versions that figures may depend on."""
-    return {name: version(name) for name in ("rankwise", "numpy", "scipy", "scikit-learn", "numba", "lightgbm")}
+def made(store: Path | None = None) -> dict[str, Any]:
+    """When the cells of a store were computed and with which versions; today's, without a store."""
+    if store is not None and store.exists():
+        record = json.loads(store.read_text("utf-8"))
+        return {name: record[name] for name in ("date", "versions")}
+    names = [*_PACKAGES, *(name for name in _OPTIONAL_PACKAGES if find_spec(name))]
+    return {"date": date.today().isoformat(), "versions": {name: version(name) for name in names}}
 
 
 # ---------------------------------------------------------------------------------------------------------------
@@ -88,24 +99,23 @@ def _compute(compute: Callable[[Cell, Inputs], Values], cell: Cell, inputs: Inpu
         return json.loads(json.dumps(compute(cell, inputs)))
 
 
-def _read(store: Path | None) -> dict[str, Values]:
+def _read(store: Path | None, experiment: Experiment) -> dict[str, Values]:
     if store is None or not store.exists():
         return {}
     try:
-        return dict(json.loads(store.read_text("utf-8"))["cells"])
+        record = json.loads(store.read_text("utf-8"))
+        owner, cells = record["experiment"], dict(record["cells"])
     except (ValueError, KeyError, TypeError) as error:
-        raise ValueError(f"{store} does not hold finished cells ({error}); move it away to begin anew") from None
+        raise ValueError(f"{store} does not hold finished cells ({error!r}); move it away to begin anew") from None
+    if owner != experiment.id:
+        raise ValueError(f"{store} holds cells of {owner}, not of {experiment.id}; choose another --out")
+    return cells
 
 
 def _write(store: Path | None, experiment: Experiment, finished: dict[str, Values]) -> None:
     if store is None:
         return
-    record: dict[str, Any] = {
-        "experiment": experiment.id,
-        "date": date.today().isoformat(),
-        "versions": versions(),
-        "cells": finished,
-    }
+    record = {"experiment": experiment.id, **made(), "cells": finished}
     store.parent.mkdir(parents=True, exist_ok=True)
     part = store.with_suffix(".part")
     part.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
