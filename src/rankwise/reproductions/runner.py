@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from joblib import Parallel, delayed
+from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from rankwise.reproductions.experiment import Cell, Experiment, Inputs, Results, Scale, Values, key_of
 
@@ -93,7 +94,8 @@ def made(store: Path | None = None) -> dict[str, Any]:
 
 
 def _compute(compute: Callable[[Cell, Inputs], Values], cell: Cell, inputs: Inputs) -> Values:
-    with warnings.catch_warnings():
+    # Cells share the processors among them; threads of libraries within small cells only wait for each other.
+    with warnings.catch_warnings(), threadpool_limits(1):
         warnings.simplefilter("ignore")  # hundreds of fits: what matters is in the claims
         # Through JSON, so that a fresh cell is the same as a stored one.
         return json.loads(json.dumps(compute(cell, inputs)))
