@@ -1,7 +1,8 @@
-"""Draw the pictures of the guides: ``python docs/make_pictures.py`` writes docs/pictures/*.png."""
+"""Draw the pictures of the pages: ``python docs/make_pictures.py [name ...]`` writes docs/pictures/*.png."""
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -17,10 +18,11 @@ from sklearn.model_selection import cross_val_score
 from sklearn.pipeline import make_pipeline
 
 from rankwise import Rankings
-from rankwise.aggregation import MallowsMixture, borda, kemeny, ranking_intervals
+from rankwise.aggregation import MallowsMixture, bootstrap_consensus, borda
 from rankwise.datasets import (
     load_label_ranking,
     make_food_preferences,
+    make_incomplete,
     make_partial,
     make_retrieval,
     make_sparse_label_ranking,
@@ -72,11 +74,16 @@ def main() -> None:
         retrieval,
         datasets,
         command_line,
+        missing_answers,
+        which_consensus,
     )
     with plt.rc_context(STYLE):
         for picture in pictures:
+            name = picture.__name__.replace("_", "-")
+            if len(sys.argv) > 1 and name not in sys.argv[1:]:
+                continue
             figure = picture()
-            figure.savefig(FOLDER / f"{picture.__name__.replace('_', '-')}.png", dpi=110, metadata={"Software": None})
+            figure.savefig(FOLDER / f"{name}.png", dpi=110, metadata={"Software": None})
             plt.close(figure)
 
 
@@ -195,11 +202,11 @@ def agreement() -> Any:
 def aggregation() -> Any:
     """How sure the places of a consensus are, and the two groups that it hides."""
     votes, _, _ = make_food_preferences(sigma=0.3, random_state=0)
-    found = ranking_intervals(votes, kemeny, n_resamples=300, random_state=0)
+    found = bootstrap_consensus(votes, random_state=0)
     figure, (left, right) = plt.subplots(1, 2, figsize=(8.4, 3.5), width_ratios=[1, 1.15])
     places = np.arange(1, len(votes.items) + 1)
     for item, place in enumerate(found.positions):
-        left.plot([found.lower[item], found.upper[item]], [place, place], color=GREY, lw=5, solid_capstyle="round")
+        left.plot([found.low[item], found.high[item]], [place, place], color=GREY, lw=5, solid_capstyle="round")
         left.plot(place, place, color=BLUE, marker="o", ls="")
     left.set(xlabel="place", xticks=places, title="Kemeny's consensus of 250 users, 95 % intervals")
     left.set_yticks(found.positions, labels=votes.items)
@@ -380,7 +387,59 @@ def command_line() -> Any:
     return figure
 
 
+def missing_answers() -> Any:
+    """What three treatments of blanks make of the same survey."""
+    k, shares, n_runs = 8, np.array([0.0, 0.1, 0.2, 0.3, 0.4, 0.5]), 30
+    truth = np.arange(1, k + 1)
+    taus: dict[str, list[list[float]]] = {"left missing": [], "counted as last": [], "complete rows only": []}
+    for seed in range(n_runs):
+        rng = np.random.default_rng(seed)
+        answers = sample_mallows(truth, 0.3, 300, random_state=rng)
+        known = rng.permutation(np.linspace(0, 2, k))  # some items are shown to all, others to few
+        runs = [make_incomplete(answers, 1 - share * known, random_state=rng).positions for share in shares]
+        taus["left missing"].append([_tau(truth, borda(seen)) for seen in runs])
+        taus["counted as last"].append([_tau(truth, borda(np.where(np.isnan(seen), np.inf, seen))) for seen in runs])
+        complete = [seen[~np.isnan(seen).any(axis=1)] for seen in runs]
+        taus["complete rows only"].append([_tau(truth, borda(rows)) if len(rows) else np.nan for rows in complete])
+    figure, ax = plt.subplots(figsize=(6.0, 3.2))
+    for (name, values), colour, marker in zip(taus.items(), (BLUE, ORANGE, GREEN), ("o", "^", "s"), strict=True):
+        all_runs = ~np.isnan(values).any(axis=0)  # where a run has no complete row there is no mean
+        ax.plot(100 * shares[all_runs], np.mean(values, axis=0)[all_runs], color=colour, marker=marker, label=name)
+    ax.set(xlabel="cells that are blank, in per cent", ylabel="tau of consensus and truth", ylim=(-0.05, 1.05))
+    ax.set_title(f"300 answers on {k} items, mean of {n_runs} surveys")
+    ax.legend(loc="lower left")
+    return figure
+
+
+def which_consensus() -> Any:
+    """What quick rules lose against the optimum, by how much the rankings agree."""
+    rules = {"Borda": borda, "Copeland": copeland, "Schulze": schulze, "MC4": mc4, "KwikSort": kwiksort}
+    thetas = [0.005, 0.01, 0.02, 0.05, 0.1, 0.2]
+    more = np.empty((len(thetas), 10, len(rules)))
+    for (row, seed), _ in np.ndenumerate(more[..., 0]):
+        votes = sample_mallows(np.arange(1, 31), thetas[row], 50, random_state=seed)
+        best = kemeny_risk(votes, kemeny(votes, random_state=0).positions)
+        for column, rule in enumerate(rules.values()):
+            options = {"random_state": 0} if rule is kwiksort else {}
+            more[row, seed, column] = 100 * (kemeny_risk(votes, rule(votes, **options)) / best - 1)
+    figure, ax = plt.subplots(figsize=(6.0, 3.2))
+    styles = zip(rules, (BLUE, ORANGE, GREEN, BLACK, GREY), "o^svD", strict=True)
+    for column, (name, colour, marker) in enumerate(styles):
+        ax.plot(thetas, more[:, :, column].mean(axis=1), color=colour, marker=marker, label=name)
+    ax.set(xscale="log", xlabel="theta of Mallows: more is more agreement", ylabel="more disagreements, in per cent")
+    ax.set_xticks(thetas, labels=[str(theta) for theta in thetas])
+    ax.minorticks_off()
+    ax.set_ylim(0, None)
+    ax.set_title("50 rankings of 30 items; 0 is Kemeny's consensus; mean of 10 profiles")
+    ax.legend()
+    return figure
+
+
 # ---------------------------------------------------------------------------------------------------------------
+
+
+def _tau(truth: Any, positions: Any) -> float:
+    return kendall_tau_score([truth], [positions])
 
 
 def _blank(ax: Any) -> None:

@@ -101,3 +101,15 @@ def place_shares(consensus_positions: list[np.ndarray]) -> np.ndarray:
             for place in range(len(above), len(above) + len(level)):
                 shares[i, place] += 1 / len(level) / len(consensus_positions)
     return shares
+
+
+def before_shares(consensus_positions: list[np.ndarray]) -> np.ndarray:
+    """Mean share of "row before column", a tie counting half."""
+    k = len(consensus_positions[0])
+    shares = np.zeros((k, k))
+    for row in consensus_positions:
+        for i in range(k):
+            for j in range(k):
+                ahead = 1.0 if row[i] < row[j] else 0.5 if row[i] == row[j] else 0.0
+                shares[i, j] += ahead / len(consensus_positions)
+    return shares

@@ -1,5 +1,6 @@
 """One ranking from many, and models of many around one."""
 
+from rankwise.aggregation.bootstrap import BootstrapConsensus, bootstrap_consensus
 from rankwise.aggregation.choice.active import next_pairs
 from rankwise.aggregation.choice.bradley_terry import BradleyTerry
 from rankwise.aggregation.choice.intervals import RankingIntervals, ranking_intervals
@@ -25,6 +26,7 @@ from rankwise.aggregation.statistics import (
 from rankwise.aggregation.tournaments import copeland, kwiksort, mc4, schulze
 
 __all__ = [
+    "BootstrapConsensus",
     "BradleyTerry",
     "Consensus",
     "GeneralizedMallows",
@@ -38,6 +40,7 @@ __all__ = [
     "RankingIntervals",
     "aggregate_lists",
     "all_optimal",
+    "bootstrap_consensus",
     "borda",
     "copeland",
     "dispersion",

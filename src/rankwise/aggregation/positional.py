@@ -92,18 +92,24 @@ def borda(
     return (positions, scores) if return_scores else positions
 
 
-# ---------------------------------------------------------------------------------------------------------------
-
-
-def _mean_shares_beaten(rankings: Rankings) -> FloatArray:
-    """Score of each item; NaN for an item that no ranking of positive weight compares."""
+def shares_beaten(rankings: Rankings) -> FloatArray:
+    """Share of the other items that each item beats, ranking by ranking; NaN where it is compared with none."""
     places = rankings.midranks()
     places[~np.isfinite(rankings.positions).any(axis=1)] = np.nan  # who lists nothing compares nothing
     opponents = np.sum(~np.isnan(places), axis=1, keepdims=True) - 1.0
     # A ranking of a single item compares nothing: 0 / 0 is NaN, so it is left out like a missing item.
     with np.errstate(invalid="ignore"):
-        shares = (opponents + 1 - places) / opponents
-        compared = ~np.isnan(shares)
+        return np.asarray((opponents + 1 - places) / opponents)
+
+
+# ---------------------------------------------------------------------------------------------------------------
+
+
+def _mean_shares_beaten(rankings: Rankings) -> FloatArray:
+    """Score of each item; NaN for an item that no ranking of positive weight compares."""
+    shares = shares_beaten(rankings)
+    compared = ~np.isnan(shares)
+    with np.errstate(invalid="ignore"):
         return (rankings.weights @ np.where(compared, shares, 0.0)) / (rankings.weights @ compared)
 
 

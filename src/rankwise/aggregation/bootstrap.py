@@ -1,0 +1,366 @@
+"""How sure a consensus is: the places of items, and who comes before whom, if rankings are drawn again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+
+from rankwise._arguments import check_whole_number
+from rankwise._progress import track
+from rankwise._random import check_generator
+from rankwise._typing import ArrayLike, BoolArray, FloatArray, IntArray, RandomState
+from rankwise.aggregation.median import kemeny, kemeny_batch
+from rankwise.aggregation.positional import _dense_positions_of, borda, shares_beaten
+from rankwise.aggregation.tournaments import copeland
+from rankwise.data import Rankings, check_positions, dense_positions
+from rankwise.data._items import shortlist
+
+Method: TypeAlias = Literal["kemeny", "borda", "copeland"] | Callable[[Rankings], Any]
+Generators: TypeAlias = Sequence[np.random.Generator]
+
+# Resamples that one thread takes at a time, fewer of very many items: fixed by the number of items alone, so that sums
+# are taken in the same order on any number of threads.
+_BLOCK, _BLOCK_ENTRIES = 64, 20_000_000
+# Signs of pairs that are held at once.
+_SIGNS = 2_000_000
+# Counting this many pairs takes about a minute; beyond ten minutes nobody waits.
+_COUNTED_A_MINUTE, _MOST_MINUTES = 2e11, 10
+# Up to so many draws are quicker than a binomial number for each ranking.
+_DRAWS_A_BINOMIAL = 10
+# So often a resample is drawn again at most.
+_MOST_REDRAWS = 100
+# Sums of floating-point weights do not tell two sides of a pair apart that are closer than this share of them.
+_EVEN = 1e-12
+_ROUNDING = 1e-9
+_SHOWN_ITEMS = 30
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class BootstrapConsensus:
+    """A consensus, and how it varies if rankings are drawn again; made by `bootstrap_consensus`.
+
+    Attributes
+    ----------
+    items : tuple
+        Names of the items.
+    positions : ndarray of shape (n_items,)
+        The consensus of the rankings themselves, 1 = best.
+    low, high : ndarray of shape (n_items,)
+        Ends of the interval of places of each item; ``low`` is the better one. Tied items fill several places: after
+        two that share the first comes the third.
+    before : ndarray of shape (n_items, n_items)
+        Share of the resamples whose consensus has item i (row) before item j (column), ties counted half: the two
+        sides of a pair add up to 1, and the diagonal is 1/2.
+    distribution : ndarray of shape (n_items, n_items)
+        Share of the resamples in which item i (row) is at place j + 1 (column). Tied items share their places
+        equally. Rows and columns add up to 1.
+    level : float
+        The level of the intervals.
+    n_resamples : int
+        Number of resamples.
+    redrawn : int
+        Resamples that lacked an item and were drawn again; where these are many, some items are held by too few
+        rankings for intervals.
+    intervals : tuple of str
+        The intervals as text, such as "1-3", or "2" for a single place.
+    """
+
+    items: tuple[Hashable, ...]
+    positions: FloatArray
+    low: FloatArray
+    high: FloatArray
+    before: FloatArray
+    distribution: FloatArray
+    level: float
+    n_resamples: int
+    redrawn: int
+
+    @property
+    def intervals(self) -> tuple[str, ...]:
+        """The intervals as text: "1-3", or "2" for a single place."""
+        ends = zip(self.low, self.high, strict=True)
+        return tuple(f"{low:.0f}" if low == high else f"{low:.0f}-{high:.0f}" for low, high in ends)
+
+    def __repr__(self) -> str:
+        head = f"BootstrapConsensus: {self.n_resamples:,} resamples, intervals of {100 * self.level:g} %"
+        order = np.argsort(self.positions, kind="stable")
+        table = [("item", "position", "interval", "before the next")]
+        for place, i in enumerate(order[:_SHOWN_ITEMS]):
+            ahead = f"{100 * self.before[i, order[place + 1]]:.0f} %" if place + 1 < len(order) else ""
+            table.append((str(self.items[i]), f"{self.positions[i]:.0f}", self.intervals[i], ahead))
+        widths = [max(len(row[column]) for row in table) for column in range(4)]
+        lines = [
+            f"  {row[0]:<{widths[0]}}  {row[1]:>{widths[1]}}  {row[2]:>{widths[2]}}  {row[3]:>{widths[3]}}".rstrip()
+            for row in table
+        ]
+        rest = [f"  ... and {len(order) - _SHOWN_ITEMS:,} more"] if len(order) > _SHOWN_ITEMS else []
+        return "\n".join([head, *lines, *rest])
+
+
+def bootstrap_consensus(
+    rankings: ArrayLike,
+    method: Method = "kemeny",
+    *,
+    weights: ArrayLike | None = None,
+    n_resamples: int = 1000,
+    level: float = 0.95,
+    random_state: RandomState = None,
+    n_jobs: int | None = None,
+) -> BootstrapConsensus:
+    """Bootstrap a consensus: an interval of places for each item, and how surely one comes before another.
+
+    *Definition.* As many rankings as there are, drawn from them with replacement, make a resample; one in which some
+    item is compared with no other is drawn again. The interval of an item holds the places it takes in the consensus of
+    the resamples, less the outer ``(1 - level) / 2`` on each side.
+
+    Parameters
+    ----------
+    rankings : array-like of shape (n_rankings, n_items) or Rankings
+        Positions, 1 = best, of any kind.
+    method : {"kemeny", "borda", "copeland"} or callable, default="kemeny"
+        The consensus. A callable takes Rankings and returns positions (or an object with ``positions``), as
+        ``lambda rankings: PlackettLuce(prior=0.1).fit(rankings).mode()`` does; it is called for every resample, from
+        several threads if ``n_jobs`` says so. Names are far quicker, as the pairs of all resamples are counted at once.
+        By "kemeny", resamples whose majorities run in circles of more than 12 items are searched, not proven, and
+        chance decides between orders that are equally good.
+    weights : array-like of shape (n_rankings,), optional
+        By default the weights of the Rankings, else ones. Whole numbers say how often a ranking occurred, and so many
+        voters are drawn; other weights stay with their rankings, which are drawn as units.
+    n_resamples : int, default=1000
+        Number of resamples.
+    level : float, default=0.95
+        Share of the resamples that an interval holds, at least.
+    random_state : None, int, Generator or RandomState
+        Where the random numbers come from.
+    n_jobs : int, optional
+        Threads; -1 uses all processors. The result does not depend on it.
+
+    Returns
+    -------
+    BootstrapConsensus
+
+    Notes
+    -----
+    Intervals are for one item at a time. A place is not a smooth function of the data: where items are close,
+    intervals are wide and honest, but their coverage is approximate.
+
+    References
+    ----------
+    Hall, Miller (2009), Using the bootstrap to quantify the authority of an empirical ranking, Annals of Statistics 37.
+
+    Examples
+    --------
+    >>> from rankwise.aggregation import bootstrap_consensus
+    >>> bootstrap_consensus([[1, 2, 3], [1, 3, 2], [1, 2, 3]] * 9, random_state=0)
+    BootstrapConsensus: 1,000 resamples, intervals of 95 %
+      item  position  interval  before the next
+      0            1         1            100 %
+      1            2       2-3             96 %
+      2            3       2-3
+    """
+    from joblib import Parallel, delayed
+
+    check_whole_number("n_resamples", n_resamples, at_least=1)
+    if not callable(method) and method not in _RULES:
+        names = ", ".join(repr(name) for name in _RULES)
+        raise ValueError(f"method is {method!r}; choose {names}, or give a function from Rankings to positions")
+    if not 0 < level < 1:
+        raise ValueError(f"level is {level}, but must lie between 0 and 1")
+    source = Rankings(rankings, weights=weights)
+    if not source.weights.any():
+        raise ValueError("no ranking has a positive weight, so there is nothing to draw from")
+    rng = check_generator(random_state)
+    positions = _consensus_of_all(method, source, rng)
+    urn = _Urn(source)
+    find = _caller_of(method) if callable(method) else _RULES[method]
+    if not callable(method):
+        _refuse_too_much(method, urn.rankings, n_resamples)
+    # Every resample has a generator of its own, so it does not matter which thread makes it.
+    generators = rng.spawn(n_resamples)
+    size = max(1, min(_BLOCK, _BLOCK_ENTRIES // source.n_items**2))
+
+    def block(start: int) -> tuple[FloatArray, FloatArray, int]:
+        own = generators[start : start + size]
+        drawn, again = zip(*[urn.resample(rng, must_hold=not callable(method)) for rng in own], strict=True)
+        return *_tally(find(urn, np.array(drawn), own, start)), sum(again)
+
+    starts = range(0, n_resamples, size)
+    work = Parallel(n_jobs=n_jobs, prefer="threads", require="sharedmem", return_as="generator")
+    blocks = list(track(work(delayed(block)(start) for start in starts), "resampling", len(starts)))
+    before = np.sum([ahead for ahead, _, _ in blocks], axis=0) / n_resamples
+    distribution = np.sum([places for _, places, _ in blocks], axis=0) / n_resamples
+    low, high = _intervals(distribution, level)
+    redrawn = sum(again for _, _, again in blocks)
+    return BootstrapConsensus(
+        source.items, positions, low, high, before, distribution, float(level), n_resamples, redrawn
+    )
+
+
+# ---------------------------------------------------------------------------------------------------------------
+
+
+class _Urn:
+    """What resamples are drawn from: distinct rankings with their numbers of voters, or rankings as units."""
+
+    def __init__(self, source: Rankings) -> None:
+        rankings = source[np.flatnonzero(source.weights)]
+        whole = bool(np.all(rankings.weights == np.round(rankings.weights)))
+        self.rankings: Rankings = rankings.group() if whole else rankings
+        own = self.rankings.weights
+        self.tickets = own if whole else np.ones(len(own))
+        self.weight_of_ticket = np.ones(len(own)) if whole else own
+        self.n_draws = int(self.tickets.sum())
+        self.shares = shares_beaten(self.rankings)
+        self.holds: BoolArray = ~np.isnan(self.shares)
+        self.needed = self.holds.any(axis=0)
+        # Where every ranking holds every item, none can fall out.
+        self.may_lack = not self.holds.all()
+        few = self.n_draws <= _DRAWS_A_BINOMIAL * len(own)
+        self.owner_of_ticket = np.repeat(np.arange(len(own)), self.tickets.astype(np.intp)) if few else None
+
+    def resample(self, rng: np.random.Generator, *, must_hold: bool) -> tuple[FloatArray, int]:
+        """Weights of the rankings in a resample, and how often it was drawn again because some item fell out."""
+        redrawn, drawn = 0, self._draw(rng)
+        while self.may_lack and not np.array_equal(self.holds[drawn > 0].any(axis=0), self.needed):
+            if redrawn == _MOST_REDRAWS:
+                if must_hold:
+                    self._refuse_rare_items()
+                break
+            redrawn, drawn = redrawn + 1, self._draw(rng)
+        return drawn * self.weight_of_ticket, redrawn
+
+    def _draw(self, rng: np.random.Generator) -> IntArray:
+        if self.owner_of_ticket is None:
+            return rng.multinomial(self.n_draws, self.tickets / self.n_draws)
+        tickets = rng.integers(self.n_draws, size=self.n_draws)
+        return np.bincount(self.owner_of_ticket[tickets], minlength=len(self.rankings))
+
+    def _refuse_rare_items(self) -> None:
+        rare = np.argsort(self.holds.sum(axis=0), kind="stable")
+        raise ValueError(
+            f"{_MOST_REDRAWS} draws in a row lack some item, as too few rankings hold "
+            f"{shortlist([self.rankings.items[i] for i in rare], most=3)}; leave items that few rankings hold out with "
+            "Rankings.select([...])"
+        )
+
+
+def _refuse_too_much(method: str, rankings: Rankings, n_resamples: int) -> None:
+    n, k = rankings.shape
+    minutes = n * k * (k - 1) * n_resamples / _COUNTED_A_MINUTE
+    if method != "borda" and minutes > _MOST_MINUTES:
+        raise ValueError(
+            f"{n_resamples:,} resamples of {n:,} distinct rankings of {k:,} items by method={method!r} would take some "
+            f"{minutes:,.0f} minutes; take method='borda', fewer n_resamples or fewer rankings"
+        )
+
+
+def _consensus_of_all(method: Method, rankings: Rankings, rng: np.random.Generator) -> FloatArray:
+    if callable(method):
+        return _called(method, rankings)
+    if method == "kemeny":
+        return kemeny(rankings, random_state=rng).positions
+    return borda(rankings) if method == "borda" else copeland(rankings)
+
+
+def _called(method: Callable[[Rankings], Any], rankings: Rankings) -> FloatArray:
+    found = method(rankings)
+    positions = check_positions([getattr(found, "positions", found)], name="the consensus", strict=False)[0]
+    if len(positions) != rankings.n_items or not np.isfinite(positions).all():
+        raise ValueError(
+            f"the consensus places {np.isfinite(positions).sum()} of the items {shortlist(rankings.items)}; "
+            "it must return one finite position per item"
+        )
+    return positions
+
+
+# Each of the following gives, for resamples of rankings (a row of weights each), their consensus positions.
+_Finder: TypeAlias = Callable[[_Urn, FloatArray, Generators, int], FloatArray]
+
+
+def _kemeny_of(urn: _Urn, weights: FloatArray, generators: Generators, _: int) -> FloatArray:
+    n_items = urn.rankings.n_items
+    margins = _margins(urn.rankings, weights)
+    # Open pairs fall in the order of the items, so this is drawn, or early items would seem better.
+    shuffled = np.array([rng.permutation(n_items) for rng in generators])
+    resample = np.arange(len(weights))
+    margins = margins[resample[:, None, None], shuffled[:, :, None], shuffled[:, None, :]]
+    positions = np.empty((len(weights), n_items))
+    positions[resample[:, None], shuffled] = kemeny_batch(margins)
+    return positions
+
+
+def _copeland_of(urn: _Urn, weights: FloatArray, generators: Generators, _: int) -> FloatArray:
+    return dense_positions(1.0 + np.sum(_margins(urn.rankings, weights) < 0, axis=2))
+
+
+def _borda_of(urn: _Urn, weights: FloatArray, generators: Generators, _: int) -> FloatArray:
+    scores = (weights @ np.where(urn.holds, urn.shares, 0.0)) / (weights @ urn.holds)
+    return np.array([_dense_positions_of(row) for row in scores])
+
+
+def _caller_of(method: Callable[[Rankings], Any]) -> _Finder:
+    def find(urn: _Urn, weights: FloatArray, generators: Generators, start: int) -> FloatArray:
+        found = np.empty((len(weights), urn.rankings.n_items))
+        for number, row in enumerate(weights):
+            rows = np.flatnonzero(row)
+            try:
+                found[number] = _called(method, Rankings(urn.rankings[rows], weights=row[rows]))
+            except ValueError as error:
+                raise ValueError(
+                    f"the consensus of resample {start + number} fails ({error}); items that few rankings hold may "
+                    "fall out of a resample: leave them out with Rankings.select([...]), or use a consensus that does "
+                    "without them"
+                ) from error
+        return found
+
+    return find
+
+
+_RULES: dict[str, _Finder] = {"kemeny": _kemeny_of, "borda": _borda_of, "copeland": _copeland_of}
+
+
+def _margins(rankings: Rankings, weights: FloatArray) -> FloatArray:
+    """Weight for i before j less the weight against it, for each row of weights: (n_resamples, n_items, n_items).
+
+    One product of matrices counts the pairs of all resamples, as these differ in their weights alone.
+    """
+    k = rankings.n_items
+    first, second = np.triu_indices(k, 1)
+    totals = np.zeros((len(weights), len(first)))
+    step = max(1, _SIGNS // max(1, len(first)))
+    for start in range(0, len(rankings), step):
+        rows = slice(start, start + step)
+        above, below = rankings.positions[rows, first], rankings.positions[rows, second]
+        totals += weights[:, rows] @ ((above < below).astype(np.float64) - (above > below))
+    totals[np.abs(totals) <= _EVEN * weights.sum(axis=1, keepdims=True)] = 0.0
+    margins = np.zeros((len(weights), k, k))
+    margins[:, first, second] = totals
+    margins[:, second, first] = -totals
+    return margins
+
+
+def _tally(positions: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Sums over the rows: i before j, ties half; and the places of each item, shared equally by ties."""
+    k = positions.shape[1]
+    above = positions[:, :, None] < positions[:, None, :]
+    wins = above.sum(axis=0)
+    before = (len(positions) + wins - wins.T) / 2
+    better, worse = above.sum(axis=1), above.sum(axis=2)
+    size = k - better - worse
+    # Along a row, a share begins at the first place of the tie and ends behind the last.
+    steps = np.zeros((k, k + 1))
+    item = np.broadcast_to(np.arange(k), better.shape)
+    np.add.at(steps, (item, better), 1 / size)
+    np.add.at(steps, (item, better + size), -1 / size)
+    return before, np.cumsum(steps[:, :k], axis=1)
+
+
+def _intervals(distribution: FloatArray, level: float) -> tuple[FloatArray, FloatArray]:
+    reached = np.cumsum(distribution, axis=1)
+    tail = (1 - level) / 2
+    low = 1.0 + np.argmax(reached > tail + _ROUNDING, axis=1)
+    high = 1.0 + np.argmax(reached >= 1 - tail - _ROUNDING, axis=1)
+    return low, high
