@@ -18,7 +18,17 @@ from sklearn.model_selection import cross_val_score
 from sklearn.pipeline import make_pipeline
 
 from rankwise import Rankings
-from rankwise.aggregation import MallowsMixture, bootstrap_consensus, borda
+from rankwise.aggregation import (
+    MallowsMixture,
+    bootstrap_consensus,
+    borda,
+    copeland,
+    kemeny,
+    kemeny_risk,
+    kwiksort,
+    mc4,
+    schulze,
+)
 from rankwise.datasets import (
     load_label_ranking,
     make_food_preferences,
@@ -395,8 +405,8 @@ def missing_answers() -> Any:
     for seed in range(n_runs):
         rng = np.random.default_rng(seed)
         answers = sample_mallows(truth, 0.3, 300, random_state=rng)
-        known = rng.permutation(np.linspace(0, 2, k))  # some items are shown to all, others to few
-        runs = [make_incomplete(answers, 1 - share * known, random_state=rng).positions for share in shares]
+        hidden = rng.permutation(np.linspace(0.2, 1.8, k))  # some items are shown to nearly all, others to few
+        runs = [make_incomplete(answers, 1 - share * hidden, random_state=rng).positions for share in shares]
         taus["left missing"].append([_tau(truth, borda(seen)) for seen in runs])
         taus["counted as last"].append([_tau(truth, borda(np.where(np.isnan(seen), np.inf, seen))) for seen in runs])
         complete = [seen[~np.isnan(seen).any(axis=1)] for seen in runs]
