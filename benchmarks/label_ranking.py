@@ -76,8 +76,9 @@ PUBLISHED = {
 }
 
 
-def rankers(n_rows: int) -> dict[str, Any]:
+def rankers(n_rows: int, n_items: int) -> dict[str, Any]:
     """The rankers of the table, by name."""
+    n_pairs = n_items * (n_items - 1) // 2
     cv = 5 if n_rows < LARGE else ShuffleSplit(1, test_size=min(2_000, n_rows // 4), random_state=0)
     return {
         "dummy": DummyRanker(),
@@ -87,7 +88,8 @@ def rankers(n_rows: int) -> dict[str, Any]:
         "kernel": KernelRanker(),
         "labelwise": LabelwiseRanker(random_state=0),
         "forest": RankingForest(random_state=0),
-        "item forest": RankingForest(200, embedding="item", splitter="best", max_bins=None, random_state=0),
+        "item forest": RankingForest(50 * n_items, embedding="item", splitter="best", max_features=0.5, random_state=0),
+        "pair forest": RankingForest(max(100, 10 * n_pairs), embedding="pair", splitter="best", random_state=0),
         "stacked": StackedRanker(cv=cv, random_state=0),
     }
 
@@ -103,7 +105,7 @@ def main() -> None:
         X, y = load_label_ranking(name, data_home=options.data, return_X_y=True)
         for repeat in range(1 if options.quick else 5):
             folds = list(KFold(FOLDS, shuffle=True, random_state=FIRST_SEED + repeat).split(X))
-            for label, ranker in rankers(len(X)).items():
+            for label, ranker in rankers(len(X), y.shape[1]).items():
                 if options.rankers and label not in options.rankers.split(","):
                     continue
                 for fold, (train, test) in enumerate(folds[: options.folds]):
@@ -120,7 +122,7 @@ def main() -> None:
 def print_table(cells: dict[str, Any]) -> None:
     """Mean tau of each set and ranker, with the standard error over folds of the last, beside published figures."""
     names = sorted({key.split("/")[0] for key in cells})
-    labels = [label for label in rankers(0) if any(f"/{label}/" in key for key in cells)]
+    labels = [label for label in rankers(0, 0) if any(f"/{label}/" in key for key in cells)]
     print("\n| set | " + " | ".join(labels) + " | +- | published forest | best known |")
     print("|---" * (len(labels) + 4) + "|")
     for name in names:

@@ -157,20 +157,43 @@ def test_leaves_of_many_items_do_not_hold_their_pairs():
 
 
 @pytest.mark.parametrize("kind", ["full", "incomplete"])
-def test_trees_of_one_item_each_speak_mainly_of_its_pairs(kind):
+@pytest.mark.parametrize("embedding", ["item", "pair"])
+def test_trees_of_one_item_or_pair_each_speak_mainly_of_it(kind, embedding):
     X, y = make_data(n=90, k=4, kind=kind)
     kept = (~np.isnan(y)).sum(axis=1) > 1
     X, y = X[kept], y[kept]
-    forest = RankingForest(30, embedding="item", oob_score=True, random_state=0).fit(X, y)
+    forest = RankingForest(30, embedding=embedding, oob_score=True, random_state=0).fit(X, y)
     first, second = np.triu_indices(4, 1)
-    focus = np.arange(30)[:, None] % 4
-    weights = np.where((first == focus) | (second == focus), 1.0, 0.05)[:, None]
+    if embedding == "item":
+        focus = np.arange(30)[:, None] % 4
+        own = (first == focus) | (second == focus)
+    else:
+        own = np.arange(30)[:, None] % 6 == np.arange(6)
+    # the others count a tenth of those, all together
+    weights = np.where(own, 1.0, 0.1 * own.sum(axis=0) / (~own).sum(axis=0))[:, None]
     said = np.array([tree.predict(X) for tree in forest.trees_])
     shares = (weights * said).sum(axis=0) / weights.sum(axis=0)
     np.testing.assert_allclose(forest.predict_pairwise(X)[:, first, second], shares, atol=1e-12)
     unseen = (rows_by_tree(forest, len(X)) == 0)[:, :, None]
     unseen_shares = (unseen * weights * said).sum(axis=0) / (unseen * weights).sum(axis=0)
     assert forest.oob_score_ == pytest.approx(kendall_tau_score(y, decode_pairwise(pairs(unseen_shares))))
+
+
+def test_fewer_trees_than_pairs_speak_of_all_pairs():
+    X, y = make_data(n=60, k=5)
+    forest = RankingForest(3, embedding="pair", random_state=0).fit(X, y)
+    first, second = np.triu_indices(5, 1)
+    said = np.mean([tree.predict(X) for tree in forest.trees_], axis=0)
+    np.testing.assert_allclose(forest.predict_pairwise(X)[:, first, second][:, 3:], said[:, 3:], atol=1e-12)
+
+
+def test_a_tree_of_a_pair_splits_by_that_pair_alone():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 3))
+    y = np.column_stack([X[:, 0] > 0, X[:, 0] < 0, np.full(200, 2)]) + 1.0  # items 0 and 1 go by the first feature
+    y[:, 2] = np.where(X[:, 1] > 0, 0.5, 3.5)  # the third by the second one
+    forest = RankingForest(3, embedding="pair", splitter="best", max_depth=1, bootstrap=False, random_state=0).fit(X, y)
+    assert [tree.feature[0] for tree in forest.trees_] == [0, 1, 1]
 
 
 def test_trees_of_one_item_each_find_the_features_of_that_item():

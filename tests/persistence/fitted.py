@@ -17,6 +17,7 @@ from rankwise.datasets import make_retrieval
 from rankwise.embeddings import GraphCutEmbedding, KemenyEmbedding, PositionEmbedding
 from rankwise.label_ranking import (
     ClusterRanker,
+    ConformalRanker,
     DummyRanker,
     KernelRanker,
     LabelwiseRanker,
@@ -28,6 +29,7 @@ from rankwise.label_ranking import (
     StackedRanker,
 )
 from rankwise.label_ranking._additive import AdditiveFeatures
+from rankwise.label_ranking._numeric import NumericFeatures
 from rankwise.ltr import LambdaMART, LinearRanker
 from rankwise.screening import BARTSelector, ConcordanceSelector, ScoreSelector, SymbolicFeatures
 from rankwise.trees import LeastSquaresForest, LeastSquaresTree
@@ -82,8 +84,10 @@ def label_rankers() -> list[Any]:
         RankingTree("position", growth="level", ccp_alpha="cv", random_state=np.random.RandomState(2)),
         RankingForest(4, random_state=0),
         RankingForest(4, min_samples_leaf=5, embedding="item", oob_score=True, random_state=0),
+        RankingForest(7, min_samples_leaf=5, embedding="pair", random_state=0),
         RankingForest(3, pool="rankings", honest=True, random_state=0),
         StackedRanker(members, cv=2, random_state=0),
+        ConformalRanker(PlackettLuceRanker(), random_state=0),
     ]
 
 
@@ -104,6 +108,10 @@ def fitted_others() -> list[Case]:
 
 def _fitted_others() -> Iterator[Case]:
     X, y = features(), rankings("full")
+    mixed = np.column_stack(
+        [np.where(X[:, 0] < 0, np.nan, X[:, 0]).astype(object), np.resize(["a", "b", None], len(X))]
+    )
+    yield NumericFeatures([1]).fit(mixed), lambda numbers: numbers.transform(mixed)
     for tree in (LeastSquaresTree(), LeastSquaresForest(3, oob_score=True, random_state=0)):
         yield tree.fit(X, X[:, 0] ** 2), lambda tree: tree.predict(X)
         yield tree.__class__(max_depth=2).fit(X, X**2), lambda tree: tree.predict(X)

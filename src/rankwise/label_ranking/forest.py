@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any, ClassVar, Literal
 
 import numpy as np
+import numpy.typing as npt
 
 from rankwise._random import check_generator
 from rankwise._sklearn import BaseEstimator, StrOptions
@@ -27,8 +28,9 @@ from rankwise.trees.targets import TargetRows
 # Entries of out-of-bag pairwise matrices that are held at once.
 _BLOCK_ENTRIES = 4_000_000
 
-# What a tree that looks at one item counts for the pairs of others, beside 1 for its own.
-_OTHER_PAIRS = 0.05
+# What the trees that look at other items or pairs count for a pair, all together, beside 1 for those that look at it:
+# little, but it breaks ties between few trees.
+_OTHER_TREES = 0.1
 
 
 class RankingForest(ForestMixin, LabelRankerMixin, BaseEstimator):
@@ -41,10 +43,10 @@ class RankingForest(ForestMixin, LabelRankerMixin, BaseEstimator):
     ----------
     n_estimators : int, default=100
         Number of trees.
-    embedding : {"kemeny", "position", "item"}, default="kemeny"
-        Choose splits by the pairs of the rankings, or by the places of the items; with "item" every tree looks at the
-        place of one item, in turn, and speaks mainly of its pairs: better where each of many items depends on other
-        features. Then grow a multiple of the number of items.
+    embedding : {"kemeny", "position", "item", "pair"}, default="kemeny"
+        Choose splits by all pairs of the rankings, or by the places of all items. With "item" every tree looks at the
+        place of one item, in turn, with "pair" at one pair, and speaks mainly of its own pairs: better where items
+        depend on different features. Then grow a multiple of the number of items or pairs.
     pool : {"pairwise", "rankings"}, default="pairwise"
         Average the trees' pairwise shares, or their consensus rankings (bagging as the paper describes it: the Kemeny
         aggregate of the trees' predictions).
@@ -75,7 +77,7 @@ class RankingForest(ForestMixin, LabelRankerMixin, BaseEstimator):
         ``np.triu_indices``.
     oob_score_ : float
         Mean Kendall tau out of bag.
-    feature_importances_ : ndarray of shape (n_features_in_,)
+    feature_importances_ : ndarray of shape (n_features,)
         Mean share of each feature in the decrease of the dispersion.
     items_ : tuple
         Names of the items.
@@ -96,7 +98,7 @@ class RankingForest(ForestMixin, LabelRankerMixin, BaseEstimator):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **FOREST_CONSTRAINTS,
-        "embedding": [StrOptions({"kemeny", "position", "item"})],
+        "embedding": [StrOptions({"kemeny", "position", "item", "pair"})],
         "pool": [StrOptions({"pairwise", "rankings"})],
         "max_bins": [*FOREST_CONSTRAINTS["max_bins"], StrOptions({"auto"})],
     }
@@ -105,7 +107,7 @@ class RankingForest(ForestMixin, LabelRankerMixin, BaseEstimator):
         self,
         n_estimators: int = 100,
         *,
-        embedding: Literal["kemeny", "position", "item"] = "kemeny",
+        embedding: Literal["kemeny", "position", "item", "pair"] = "kemeny",
         pool: Literal["pairwise", "rankings"] = "pairwise",
         growth: Literal["best", "level"] = "best",
         honest: bool = False,
@@ -156,12 +158,13 @@ class RankingForest(ForestMixin, LabelRankerMixin, BaseEstimator):
         sampling, seeds = Sampling(self.bootstrap, self.max_samples), draw_seeds(self.n_estimators, rng)
         if self.oob_score:
             sampling.check_leaves_rows_out(len(X))
-        focus = np.arange(self.n_estimators) % y.n_items if self.embedding == "item" else None
+        own = _own_pairs(self.embedding, y.n_items)
+        focus = None if own is None else np.arange(self.n_estimators) % len(own)
         trees = grow_trees(training, rule, sampling, seeds, self.n_jobs, focus)
         self.trees_ = [with_even_gaps(tree) for tree in trees]
         if self.pool == "rankings":
             self.trees_ = [_with_consensus_leaves(tree) for tree in self.trees_]
-        self._tree_weights = None if focus is None else _weights_of_pairs(focus, y.n_items)
+        self._tree_weights = None if own is None else _tree_weights(own[focus])
         if self.oob_score:
             self.oob_score_ = self._score_out_of_bag(X, y, sampling, seeds)
 
@@ -186,11 +189,20 @@ class RankingForest(ForestMixin, LabelRankerMixin, BaseEstimator):
 # ---------------------------------------------------------------------------------------------------------------
 
 
-def _weights_of_pairs(focus: IntArray, n_items: int) -> FloatArray:
-    """How much a tree that looks at one item counts for each pair."""
+def _own_pairs(embedding: str, n_items: int) -> npt.NDArray[np.bool_] | None:
+    """Which pairs the trees that look at each item or pair speak of; None where all trees look at everything."""
     first, second = np.triu_indices(n_items, 1)
-    own = (first == focus[:, None]) | (second == focus[:, None])
-    return np.where(own, 1.0, _OTHER_PAIRS)
+    if embedding == "item":
+        item = np.arange(n_items)[:, None]
+        return (first == item) | (second == item)
+    return np.eye(len(first), dtype=bool) if embedding == "pair" else None
+
+
+def _tree_weights(own: npt.NDArray[np.bool_]) -> FloatArray:
+    """How much each tree counts for each pair; where no tree looks at a pair, all count alike."""
+    n_own = own.sum(axis=0)
+    other = _OTHER_TREES * n_own / np.maximum(len(own) - n_own, 1)
+    return np.where(own | (n_own == 0), 1.0, other)
 
 
 def _with_consensus_leaves(tree: Tree) -> Tree:

@@ -76,9 +76,9 @@ class TrainingSet:
         targets = TargetRows(_writable(targets.values), targets.is_pairs)
         return cls(X, code_features(X, n_categories, max_bins), targets, split, _writable(weights))
 
-    def focused(self, column: int) -> TrainingSet:
-        """The same rows, on which splits are chosen by one column alone of what they are chosen by here."""
-        values = np.ascontiguousarray(self.split_targets.values[:, [column]])
+    def focused(self, coordinate: int) -> TrainingSet:
+        """The same rows, on which splits are chosen by one coordinate alone of what they are chosen by here."""
+        values = np.ascontiguousarray(self.split_targets.coordinates(slice(coordinate, coordinate + 1)))
         return replace(self, split_targets=TargetRows(values))
 
     def grow(self, rule: GrowthRule, rows: IntArray, rng: np.random.Generator) -> tuple[Tree, IntArray]:

@@ -59,7 +59,7 @@ def grow_trees(
 ) -> list[Tree]:
     """One tree per seed; the same trees for every number of threads.
 
-    With ``focus`` each tree chooses its splits by that one column of what splits are chosen by.
+    With ``focus`` each tree chooses its splits by that one coordinate of what splits are chosen by.
     """
     from joblib import Parallel, delayed
 
