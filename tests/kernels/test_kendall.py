@@ -12,6 +12,7 @@ from scipy.stats import kendalltau, weightedtau
 from rankwise import Rankings
 from rankwise.data import reverse
 from rankwise.kernels import gram, kendall_kernel, pair_signs
+from rankwise.kernels.kendall import kendall_features
 from tests.naive import kernels as naive
 from tests.strategies import KINDS, position_matrices, random_positions
 
@@ -34,6 +35,12 @@ def test_it_is_the_mean_of_tau_over_all_full_rankings_that_agree(positions):
 @given(position_matrices(min_items=2))
 def test_it_is_positive_semi_definite_for_every_kind(positions):
     assert smallest_eigenvalue(kendall_kernel(positions)) > -1e-10
+
+
+@given(position_matrices(min_items=2))
+def test_it_is_the_inner_product_of_its_features(positions):
+    features = kendall_features(positions)
+    np.testing.assert_allclose(features @ features.T, kendall_kernel(positions), atol=1e-12)
 
 
 @given(position_matrices(min_items=2))

@@ -125,6 +125,36 @@ def load_retrieval(
     return _joined_splits(files, f"Learning-to-rank data of {folder}")
 
 
+def query_sizes(path: Path, n_rows: int) -> IntArray:
+    """How many rows each query has, from the file beside a learning-to-rank file whose rows have no qid."""
+    stem = path.with_suffix("") if path.suffix == ".gz" else path
+    beside = [stem.with_name(stem.name + ending) for ending in (".query", ".query.gz")]
+    file = next((candidate for candidate in beside if candidate.is_file()), None)
+    if file is None:
+        raise RankwiseFormatError(
+            "rows have no qid, and there is no file of query sizes",
+            path=path,
+            cure=f"Put {beside[0].name} beside it, or write qid:<query> after the grade of every row.",
+        )
+    sizes = []
+    for line, text in enumerate(read_lines(file), start=1):
+        if not re.fullmatch(r"\s*[0-9]{1,9}\s*", text) or int(text) == 0:
+            raise RankwiseFormatError(
+                f"{shown(text)} is not the size of a query",
+                path=file,
+                line=line,
+                cure=f"Write how many rows of {path.name} each query has, 1 or more, one query a line.",
+            )
+        sizes.append(int(text))
+    if sum(sizes) != n_rows:
+        raise RankwiseFormatError(
+            f"the sizes add up to {sum(sizes)}, but {path.name} has {n_rows} rows",
+            path=file,
+            cure=f"Write one size for every query, in the order of {path.name}.",
+        )
+    return np.array(sizes, dtype=np.intp)
+
+
 # -- label ranking -------------------------------------------------------------------------------------------------
 
 
@@ -296,7 +326,7 @@ def _joined_splits(files: dict[str, Path], description: str) -> Any:
 
 def _numbered_queries(files: dict[str, Path], n_rows: list[int]) -> IntArray:
     """Files of sizes name no query, so the queries are numbered through, from 1."""
-    sizes = np.concatenate([_query_sizes(path, n) for path, n in zip(files.values(), n_rows, strict=True)])
+    sizes = np.concatenate([query_sizes(path, n) for path, n in zip(files.values(), n_rows, strict=True)])
     return np.repeat(np.arange(1, len(sizes) + 1), sizes)
 
 
@@ -308,33 +338,6 @@ def _named_queries(path: Path, qid: Any) -> Any:
             cure="Write qid:<query> after the grade of every row, or in no file at all, with .query files beside.",
         )
     return qid
-
-
-def _query_sizes(path: Path, n_rows: int) -> IntArray:
-    stem = path.with_suffix("") if path.suffix == ".gz" else path
-    beside = [stem.with_name(stem.name + ending) for ending in (".query", ".query.gz")]
-    file = next((candidate for candidate in beside if candidate.is_file()), None)
-    if file is None:
-        raise RankwiseFormatError(
-            "rows have no qid, and there is no file of query sizes", path=path, cure=f"Put {beside[0].name} beside it."
-        )
-    sizes = []
-    for line, text in enumerate(read_lines(file), start=1):
-        if not re.fullmatch(r"\s*[0-9]{1,9}\s*", text) or int(text) == 0:
-            raise RankwiseFormatError(
-                f"{shown(text)} is not the size of a query",
-                path=file,
-                line=line,
-                cure=f"Write how many rows of {path.name} each query has, 1 or more, one query a line.",
-            )
-        sizes.append(int(text))
-    if sum(sizes) != n_rows:
-        raise RankwiseFormatError(
-            f"the sizes add up to {sum(sizes)}, but {path.name} has {n_rows} rows",
-            path=file,
-            cure=f"Write one size for every query, in the order of {path.name}.",
-        )
-    return np.array(sizes, dtype=np.intp)
 
 
 def _check_disjoint(qid: Any, splits: dict[str, IntArray], files: dict[str, Path]) -> None:

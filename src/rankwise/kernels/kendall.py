@@ -20,7 +20,7 @@ from rankwise.kernels.gram import (
     divide_by_norms,
     filled_by_rows,
 )
-from rankwise.kernels.pair_signs import sign_products, squared_norms
+from rankwise.kernels.pair_signs import mean_signs, sign_products, squared_norms
 
 Combine = Literal["additive", "multiplicative"]
 
@@ -134,6 +134,13 @@ def kendall_diagonal(
         check_norms("A", own)
         return np.ones(len(positions))
     return own
+
+
+def kendall_features(A: ArrayLike) -> FloatArray:
+    """Vectors whose inner products are the Kendall kernel: a column per pair of items, as ``np.triu_indices(k, 1)``."""
+    a, _ = checked_rankings(A, None)
+    signs = mean_signs(a)
+    return signs / np.sqrt(signs.shape[1])
 
 
 # ---------------------------------------------------------------------------------------------------------------

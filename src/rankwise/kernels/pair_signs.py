@@ -40,6 +40,14 @@ def squared_norms(positions: FloatArray) -> FloatArray:
     return norms
 
 
+def mean_signs(positions: FloatArray) -> FloatArray:
+    """The mean signs themselves: a row per ranking, and a column per pair in the order of ``np.triu_indices(k, 1)``."""
+    first, second = np.triu_indices(positions.shape[1], 1)
+    signs = np.empty((len(positions), len(first)))
+    _jit.mean_signs(positions, _scores(positions), first, second, signs)
+    return signs
+
+
 # ---------------------------------------------------------------------------------------------------------------
 
 

@@ -153,6 +153,11 @@ def write_run(path: Path, qid: ArrayLike, doc_id: ArrayLike, score: ArrayLike, t
     301 Q0 FT922-1 1 1.5 rankwise
     301 Q0 FT911-3 2 0.25 rankwise
     """
+    write_text(path, run_text(qid, doc_id, score, tag))
+
+
+def run_text(qid: ArrayLike, doc_id: ArrayLike, score: ArrayLike, tag: str = "rankwise") -> str:
+    """The text that `write_run` writes."""
     qids, doc_ids = check_ids(qid, name="qid"), check_ids(doc_id, name="doc_id")
     (tag,) = check_ids([tag], name="tag")
     scores = np.asarray(score, dtype=np.float64)
@@ -167,7 +172,7 @@ def write_run(path: Path, qid: ArrayLike, doc_id: ArrayLike, score: ArrayLike, t
     for _, negated, document, query in ordered:
         ranks[query] += 1
         lines.append(f"{query} Q0 {document} {ranks[query]} {-negated!r} {tag}\n")
-    write_text(path, "".join(lines))
+    return "".join(lines)
 
 
 def judged_run(qrels: Qrels, run: Run, *, complete: bool = False) -> JudgedRun:
