@@ -5,17 +5,20 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import TypeVar
 
 Item = TypeVar("Item")
 
 # Work that ends within this many seconds needs no bar.
 _PATIENCE = 2.0
+_silent = ContextVar("_silent", default=False)
 
 
 def track(items: Iterable[Item], description: str, total: int) -> Iterator[Item]:
     """Yield the items; on a terminal, show how many of the total are done once that has taken two seconds."""
-    if not sys.stderr.isatty():
+    if _silent.get() or not sys.stderr.isatty():
         yield from items
         return
     from rich.console import Console
@@ -28,3 +31,13 @@ def track(items: Iterable[Item], description: str, total: int) -> Iterator[Item]
             yield item
             late = time.monotonic() - started > _PATIENCE
             progress.update(task, advance=1, visible=late, refresh=late)
+
+
+@contextmanager
+def silent() -> Iterator[None]:
+    """No bars of `track` in here: somebody else shows progress, and a terminal has room for one bar."""
+    token = _silent.set(True)
+    try:
+        yield
+    finally:
+        _silent.reset(token)

@@ -158,9 +158,9 @@ def test_an_unknown_data_set_is_one_line_that_says_what_there_is(name: str, tmp_
     assert done.returncode == 1
     assert done.stdout == ""
     assert done.stderr.count("\n") == 1
-    assert done.stderr.startswith("rankwise: no label ranking data set is named")
+    assert done.stderr.startswith("rankwise: there is no file")
+    assert "and no label ranking data set is named" in done.stderr
     assert "iris" in done.stderr
-    assert "such as survey.csv" in done.stderr
     assert list(tmp_path.iterdir()) == []
 
 

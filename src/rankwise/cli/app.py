@@ -16,9 +16,14 @@ import typer
 from typer.core import TyperGroup
 
 from rankwise import __version__
+from rankwise.cli.commands.consensus import consensus
 from rankwise.cli.commands.describe import describe
+from rankwise.cli.commands.evaluate import evaluate
+from rankwise.cli.commands.fit import fit
+from rankwise.cli.commands.predict import predict
 from rankwise.cli.commands.quickstart import quickstart
 from rankwise.cli.commands.reproduce import reproduce
+from rankwise.cli.commands.tree import tree
 from rankwise.cli.commands.warmup import warmup
 
 _INTERRUPTED = 130  # as shells count: 128 and the number of the signal
@@ -80,6 +85,11 @@ def _options(
 # In the order in which the help lists them.
 app.command()(quickstart)
 app.command()(describe)
+app.command()(consensus)
+app.command()(tree)
+app.command()(fit)
+app.command()(predict)
+app.command()(evaluate)
 app.command()(reproduce)
 app.command()(warmup)
 

@@ -69,7 +69,7 @@ def cross_validate(
         taus = []
         for fold, (train, test) in enumerate(folds):
             on_step(name, (number + fold / N_FOLDS) / len(rankers))
-            taus.append(_mean_tau(y[test], _predicted(ranker, X[train], y[train], X[test])))
+            taus.append(_mean_tau(y[test], predicted_positions(ranker, X[train], y[train], X[test])))
         judged = [tau for tau in taus if tau is not None]
         if judged:
             baselines.append(Baseline(name, float(np.mean(judged)), float(np.std(judged))))
@@ -96,6 +96,16 @@ def compared_items(rankings: Rankings) -> IntArray:
     return np.flatnonzero(present[compares].any(axis=0))
 
 
+def predicted_positions(ranker: Any, X: npt.NDArray[Any], y: Rankings, X_new: npt.NDArray[Any]) -> FloatArray:
+    """Positions for new rows; NaN for the items that no training ranking compares with another."""
+    positions = np.full((len(X_new), y.n_items), np.nan)
+    compared = compared_items(y)
+    if len(compared):
+        known = y.select([y.items[i] for i in compared])
+        positions[:, compared] = ranker.fit(X, known).predict(X_new)
+    return positions
+
+
 # ---------------------------------------------------------------------------------------------------------------
 
 
@@ -120,16 +130,6 @@ def _rankers(seed: int, n_features: int, categorical: Sequence[int], *, fewest: 
             _N_TREES, min_samples_leaf=2, categorical_features=list(categorical), random_state=seed
         ),
     }
-
-
-def _predicted(ranker: Any, X: npt.NDArray[Any], y: Rankings, X_new: npt.NDArray[Any]) -> FloatArray:
-    """Positions for new rows; NaN for the items that no training ranking compares with another."""
-    positions = np.full((len(X_new), y.n_items), np.nan)
-    compared = compared_items(y)
-    if len(compared):
-        known = y.select([y.items[i] for i in compared])
-        positions[:, compared] = ranker.fit(X, known).predict(X_new)
-    return positions
 
 
 def _mean_tau(y: Rankings, predicted: FloatArray) -> float | None:

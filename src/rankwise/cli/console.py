@@ -13,6 +13,8 @@ from rich.markup import escape
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
+from rankwise._progress import silent
+
 
 class TextTable(NamedTuple):
     """A titled table whose cells are ready to be shown (and not yet escaped)."""
@@ -28,7 +30,7 @@ def progress() -> Iterator[Callable[[str, float], None]]:
     """Yield a function to call with what happens next and the share done; silent unless stderr is a terminal."""
     console = Console(stderr=True)
     columns = (TextColumn("{task.description}", markup=False), BarColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
+    with silent(), Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
         task = bar.add_task("", total=1.0)
         yield lambda step, share: bar.update(task, description=step, completed=share)
 

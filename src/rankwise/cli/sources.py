@@ -3,25 +3,29 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from rankwise.cli.files import STDIN, readable
+from rankwise.cli.files import STDIN, readable, shown_name
 from rankwise.data import Rankings, read_rankings
-from rankwise.data.formats.table import listed, read_table
+from rankwise.data.formats.table import Table, listed, read_table
+from rankwise.data.formats.xarff import read_xarff
 from rankwise.datasets import load_label_ranking
 from rankwise.exceptions import RankwiseFormatError
 
 _FOLDER_VARIABLE = "RANKWISE_DATA"
 # A text of more values than this is a name or a comment rather than a category.
 _MOST_CATEGORIES = 20
+_XARFF = (".xarff", ".arff", ".xarff.gz", ".arff.gz")
 # Arguments of `read_rankings` that are lists: commas part their elements.
 _LISTS = ("items", "columns", "missing_values")
+_ARGUMENT = re.compile(r"\b[a-z_]+=")
 
 
 @dataclass(frozen=True)
@@ -57,26 +61,59 @@ def load(name: str, *, target: str | None = None, reading: Mapping[str, Any] | N
     Source
         Numbers beside the rankings of a file are features; so are texts of few values, as categories.
     """
-    if name == STDIN or target is not None or reading:
-        return _file(name, target, reading or {})
-    try:
-        return _data_set(name)
-    except RankwiseFormatError:
-        raise
-    except ValueError as error:  # no data set has this name
-        if Path(name).is_file():
-            return _file(name, None, {})
-        no_file = "Nor is there such a file: give the path to yours, such as survey.csv"
-        raise ValueError(". ".join([str(error), *_wrong_folder(), no_file])) from None
+    found = None if target is not None or reading else _data_set(name)
+    return _file(name, target, reading or {}) if found is None else found
+
+
+def table_of(name: str, reading: Mapping[str, Any] | None = None) -> Table:
+    """The columns of a file, whether or not it holds rankings: new rows to predict them for.
+
+    Parameters
+    ----------
+    name : str
+        A delimited file or an xarff file, ``-`` for standard input, or a data set.
+    reading : mapping, optional
+        ``delimiter`` and ``encoding`` of a delimited file.
+
+    Returns
+    -------
+    Table
+    """
+    found = None if reading else _data_set(name)
+    if found is not None:
+        return _as_table(name, dict(zip(found.feature_names, found.X.T, strict=True)))
+    with readable(name) as path:
+        if path.lower().endswith(_XARFF):
+            return _as_table(name, read_xarff(path)[0])
+        unknown = [key for key in reading or () if key not in ("delimiter", "encoding")]
+        if unknown:
+            raise ValueError(f"--read {unknown[0]} is of no use here: a table of features has delimiter and encoding")
+        return replace(read_table(path, **reading or {}), path=shown_name(name))
 
 
 # ---------------------------------------------------------------------------------------------------------------
 
 
-def _data_set(name: str) -> Source:
+def _as_table(name: str, columns: Mapping[str, npt.NDArray[Any]]) -> Table:
+    cells = [["" if value is None or value != value else str(value) for value in column] for column in columns.values()]
+    rows = [list(row) for row in zip(*cells, strict=True)]
+    return Table(name, tuple(columns), 1, rows, list(range(2, len(rows) + 2)))
+
+
+def _data_set(name: str) -> Source | None:
+    """The data set of that name; None if it is standard input, or the path of a file."""
+    if name == STDIN:
+        return None
     notes = _wrong_folder()
-    # The shipped data sets need no folder, so a wrong one must not keep anybody from them.
-    bunch = load_label_ranking(name, data_home="" if notes else None)
+    try:
+        # The shipped data sets need no folder, so a wrong one must not keep anybody from them.
+        bunch = load_label_ranking(name, data_home="" if notes else None)
+    except RankwiseFormatError:
+        raise
+    except ValueError as error:  # no data set has this name
+        if Path(name).is_file():
+            return None
+        raise ValueError(". ".join([f"there is no file {name}, and {error}", *notes])) from None
     return Source(bunch.y, np.asarray(bunch.X), [str(feature) for feature in bunch.feature_names], notes)
 
 
@@ -97,7 +134,7 @@ def _file(name: str, target: str | None, reading: Mapping[str, Any]) -> Source:
         except TypeError as error:  # an argument that is none of the reader's
             raise ValueError(f"{error} (--read)") from None
         except RankwiseFormatError as error:
-            if "read_rankings(" in (error.cure or ""):
+            if _ARGUMENT.search(error.cure or ""):
                 error.cure = f"{error.cure} Here, each argument is an option: --read NAME=VALUE."
             raise
     features = {key: column for key, column in covariates.items() if _is_number(column) or _repeats(column)}

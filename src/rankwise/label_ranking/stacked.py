@@ -16,6 +16,7 @@ from rankwise.base import LabelRankerMixin
 from rankwise.data import Rankings
 from rankwise.embeddings import KemenyEmbedding, decode_pairwise, pairwise_from_vectors, vectors_from_pairwise
 from rankwise.label_ranking._additive import AdditiveFeatures
+from rankwise.label_ranking._numeric import Steps, as_numbers, fitted_steps
 from rankwise.label_ranking.forest import RankingForest
 from rankwise.label_ranking.kernel import KernelRanker
 from rankwise.label_ranking.labelwise import LabelwiseRanker
@@ -59,6 +60,9 @@ class StackedRanker(LabelRankerMixin, BaseEstimator):
     cv : int, splitter or list of (training rows, test rows), default=5
         Folds. A splitter that tests a part of the rows only, such as ``ShuffleSplit(1, test_size=0.2)``, saves time on
         large data.
+    categorical_features : None, or array-like of column numbers, column names or booleans
+        Columns that hold categories; by default those of a data frame that hold text, categories or Booleans. Rankers
+        that cannot split them get a column of zeros and ones for each.
     n_jobs : int, optional
         Threads of the default rankers.
     random_state : None, int, Generator or RandomState
@@ -93,6 +97,7 @@ class StackedRanker(LabelRankerMixin, BaseEstimator):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "rankers": [None, list, tuple],
         "cv": [Interval(Integral, 2, None, closed="left"), HasMethods(["split", "get_n_splits"]), "array-like"],
+        "categorical_features": ["array-like", None],
         "n_jobs": [None, Integral],
         "random_state": ["random_state", np.random.Generator],
     }
@@ -102,11 +107,13 @@ class StackedRanker(LabelRankerMixin, BaseEstimator):
         rankers: Sequence[tuple[str, Any]] | None = None,
         *,
         cv: Any = 5,
+        categorical_features: Any = None,
         n_jobs: int | None = None,
         random_state: RandomState = None,
     ) -> None:
         self.rankers = rankers
         self.cv = cv
+        self.categorical_features = categorical_features
         self.n_jobs = n_jobs
         self.random_state = random_state
 
@@ -177,7 +184,7 @@ class StackedRanker(LabelRankerMixin, BaseEstimator):
 
     def _check_features(self, X: ArrayLike, *, reset: bool) -> Any:
         if reset:
-            self._encoder = FeatureEncoder()
+            self._encoder = FeatureEncoder(self.categorical_features)
             return self._encoder.fit_transform(self, X)
         return self._encoder.transform(self, X)
 
@@ -193,7 +200,7 @@ class StackedRanker(LabelRankerMixin, BaseEstimator):
 class _Views:
     """The same features for rankers that know categories and missing values, and for those that do not."""
 
-    def __init__(self, categorical: IntArray, steps: list[tuple[IntArray, Any]]) -> None:
+    def __init__(self, categorical: IntArray, steps: Steps) -> None:
         self.categorical = categorical
         self.steps = steps
 
@@ -202,14 +209,7 @@ class _Views:
         categorical = np.flatnonzero(encoder.is_categorical)
         if not len(categorical) and not np.isnan(X).any():
             return cls(categorical, [])
-        from sklearn.impute import SimpleImputer
-        from sklearn.preprocessing import OneHotEncoder
-
-        numeric = np.flatnonzero(~encoder.is_categorical)
-        filled = SimpleImputer(strategy="median", keep_empty_features=True)
-        spread = OneHotEncoder(handle_unknown="ignore", sparse_output=False)
-        steps = [(columns, step) for columns, step in ((numeric, filled), (categorical, spread)) if len(columns)]
-        return cls(categorical, [(columns, step.fit(X[:, columns])) for columns, step in steps])
+        return cls(categorical, fitted_steps(X, encoder.is_categorical))
 
     def prepared(self, ranker: Any) -> Any:
         """Tell a ranker that can split categories which columns hold them."""
@@ -222,7 +222,7 @@ class _Views:
         if "categorical_features" in ranker.get_params():
             return X
         if self.steps:
-            return np.column_stack([step.transform(X[:, columns]) for columns, step in self.steps])
+            return as_numbers(X, self.steps)
         if np.isnan(X).any():
             raise ValueError("Input X contains NaN, but no row that the ranker was fitted on had missing values")
         return X

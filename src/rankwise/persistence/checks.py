@@ -178,6 +178,14 @@ def stacked_ranker(ranker: Any) -> None:
         _require(((categorical >= 0) & (categorical < ranker.n_features_in_)).all(), "a column is not there")
 
 
+def numeric_features(features: Any) -> None:
+    """Every feature has categories or none, and steps are of features that are there."""
+    if hasattr(features, "n_features_in_"):
+        _require(len(features._encoder.categories_) == features.n_features_in_, "categories and features differ")
+        for columns, _ in features._steps:
+            _require(((columns >= 0) & (columns < features.n_features_in_)).all(), "a column is not there")
+
+
 def kmeans(clusters: Any) -> None:
     """Centres have as many features as rows must have."""
     if hasattr(clusters, "cluster_centers_"):

@@ -203,7 +203,9 @@ def _label_ranking_recipes() -> list[Recipe]:
     dummy = {**_RANKER, "pairwise_": MATRIX, "positions_": FLOATS}
     stacked = {**_RANKER, **_ENCODER, "_views": instance("_Views"), "weights_": dict_of(NUMBER)}
     stacked |= {"rankers_": dict_of(ESTIMATOR), "leaderboard_": tuple_of(instance("Standing"))}
-    views = {"categorical": _INT64, "steps": list_of(Kind("columns and a step", lambda value: len(value) == 2))}
+    steps = list_of(Kind("columns and a step", lambda value: len(value) == 2))
+    views = {"categorical": _INT64, "steps": steps}
+    numeric = {**_FITTED, **_ENCODER, "_steps": steps}
     standing = {"name": TEXT, "score": NUMBER, "weight": NUMBER}
     additive = {"mean_": FLOATS, "scale_": FLOATS, "knots_": MATRIX}
     scores = {"scores_": Kind("a dictionary of scores", lambda value: type(value) is dict)}
@@ -220,6 +222,7 @@ def _label_ranking_recipes() -> list[Recipe]:
         Recipe("StackedRanker", module, stacked, check=checks.stacked_ranker),
         Recipe("_Views", f"{module}.stacked", views, parameters="none"),
         _by_arguments("Standing", f"{module}.stacked", standing, parts.named_tuple_state),
+        Recipe("NumericFeatures", f"{module}._numeric", numeric, check=checks.numeric_features),
         Recipe("AdditiveFeatures", f"{module}._additive", additive, check=checks.scaler),
     ]
 

@@ -1,0 +1,46 @@
+"""``rankwise fit``: learn to predict rankings, and keep the model."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from rankwise.cli.models import Model
+from rankwise.cli.options import Data, Jobs, Json, Params, Read, Seed, Target, settings
+
+
+def fit(
+    file: Data,
+    out: Annotated[Path, typer.Option("--out", "-o", metavar="MODEL", help="Where to write the model.")],
+    model: Annotated[Model, typer.Option(help="What to learn.")] = Model.FOREST,
+    param: Params = None,
+    target: Target = None,
+    read: Read = None,
+    seed: Seed = 0,
+    jobs: Jobs = 1,
+    as_json: Json = False,
+) -> None:
+    """Learn to predict rankings from the columns beside them, and write the model to a file."""
+    from rankwise.cli import console, sources
+    from rankwise.cli.files import check_writable, shown_name
+    from rankwise.cli.models import fit_ranker, make_ranker, ranker_of
+    from rankwise.persistence import save
+
+    check_writable(out, file)
+    source = sources.load(file, target=target, reading=settings(read, "--read"))
+    ranker = make_ranker(model, params=settings(param), categorical=source.categorical, seed=seed, jobs=jobs)
+    with console.progress() as on_step:
+        on_step(f"fitting {model}", 0.0)
+        fit_ranker(ranker, source)
+    save(ranker, out)
+    items = [str(item) for item in ranker_of(ranker).items_]
+    if as_json:
+        facts = {"n_rankings": len(source.rankings), "items": items, "features": source.feature_names}
+        console.print_json({"data": shown_name(file), "model": model.value, **facts, "out": str(out)})
+        return
+    for note in source.notes:
+        typer.echo(f"rankwise: {note}", err=True)
+    learnt = f"{len(source.rankings):,} rankings of {len(items):,} items by {len(source.feature_names):,} features"
+    console.print_lines([f"Learnt {learnt}. Model: {out}"])

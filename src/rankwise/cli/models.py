@@ -1,0 +1,119 @@
+"""Label rankers by name, for features of all kinds: what ``fit``, ``evaluate`` and ``tree`` learn."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from rankwise.cli.sources import Source
+
+
+class Model(StrEnum):
+    """Label rankers; see the guide to label ranking for which is good at what."""
+
+    CONSENSUS = "consensus"
+    NEIGHBOURS = "neighbours"
+    PLACKETT_LUCE = "plackett-luce"
+    PAIRWISE = "pairwise"
+    LABELWISE = "labelwise"
+    KERNEL = "kernel"
+    TREE = "tree"
+    FOREST = "forest"
+    STACKED = "stacked"
+
+
+def make_ranker(
+    model: Model, *, params: Mapping[str, Any] | None = None, categorical: tuple[int, ...] = (), seed: int, jobs: int
+) -> Any:
+    """A ranker that takes the features of a `Source`: categories, and gaps where values are missing.
+
+    Parameters
+    ----------
+    model : Model
+        Which one.
+    params : mapping, optional
+        Its parameters, where they are not the default.
+    categorical : tuple of int, default=()
+        Columns of the features that hold texts.
+    seed, jobs : int
+        Of rankers that have random numbers or threads.
+
+    Returns
+    -------
+    estimator
+        The ranker itself if it can split categories, else a pipeline that turns features into numbers first.
+    """
+    from sklearn.pipeline import Pipeline
+
+    from rankwise.label_ranking._numeric import NumericFeatures
+
+    ranker = _plain(model)
+    known = ranker.get_params()
+    given = {"random_state": seed, "n_jobs": jobs, "categorical_features": list(categorical) or None}
+    ranker.set_params(**{name: value for name, value in given.items() if name in known})
+    unknown = [name for name in params or () if name not in known]
+    if unknown:
+        names = ", ".join(sorted(set(known) - {"categorical_features", "random_state", "n_jobs"}))
+        message = f"{type(ranker).__name__} has no parameter {unknown[0]!r}; it has {names or 'none'}"
+        raise typer.BadParameter(message, param_hint="--param")
+    ranker.set_params(**params or {})
+    if "categorical_features" in known:
+        return ranker
+    return Pipeline([("features", NumericFeatures(list(categorical) or None)), ("ranker", ranker)])
+
+
+def fit_ranker(ranker: Any, source: Source) -> Any:
+    """Fit the ranker to the items that some ranking compares with another, and tell it the names of the features."""
+    import numpy as np
+
+    from rankwise.cli.baselines import compared_items
+
+    check_features(source)
+    rankings = source.rankings
+    ranker.fit(source.X, rankings.select([rankings.items[i] for i in compared_items(rankings)]))
+    # Only data frames bring names along, and these take pandas or its like.
+    features_step_of(ranker).feature_names_in_ = np.array(source.feature_names, dtype=object)
+    return ranker
+
+
+def check_features(source: Source) -> None:
+    """Refuse rankings that come without features."""
+    if not source.feature_names:
+        raise ValueError(
+            "there are no features to predict rankings from; the file needs columns beside the rankings, with numbers, "
+            "or texts that repeat"
+        )
+
+
+def ranker_of(model: Any) -> Any:
+    """The ranker itself, of a ranker or a pipeline."""
+    return model[-1] if hasattr(model, "steps") else model
+
+
+def features_step_of(model: Any) -> Any:
+    """What meets the features first, of a ranker or a pipeline."""
+    return model[0] if hasattr(model, "steps") else model
+
+
+# ---------------------------------------------------------------------------------------------------------------
+
+
+def _plain(model: Model) -> Any:
+    from rankwise import label_ranking as rankers
+
+    plain: dict[Model, Callable[[], Any]] = {
+        Model.CONSENSUS: lambda: rankers.DummyRanker("borda"),
+        Model.NEIGHBOURS: rankers.NearestNeighborsRanker,
+        Model.PLACKETT_LUCE: rankers.PlackettLuceRanker,
+        Model.PAIRWISE: rankers.PairwiseRanker,
+        Model.LABELWISE: rankers.LabelwiseRanker,
+        Model.KERNEL: rankers.KernelRanker,
+        Model.TREE: lambda: rankers.RankingTree(ccp_alpha="cv"),
+        Model.FOREST: rankers.RankingForest,
+        Model.STACKED: rankers.StackedRanker,
+    }
+    return plain[model]()

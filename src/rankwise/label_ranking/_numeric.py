@@ -1,0 +1,59 @@
+"""Features of all kinds as numbers, for rankers that know neither categories nor missing values."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from rankwise._sklearn import BaseEstimator
+from rankwise._typing import ArrayLike, BoolArray, FloatArray, IntArray
+from rankwise.trees.inputs import FeatureEncoder
+
+#: columns, and the fitted transformer of these
+Steps = list[tuple[IntArray, Any]]
+
+
+class NumericFeatures(BaseEstimator):
+    """Numbers with the median where they are missing; one column of zeros and ones for each category.
+
+    Parameters
+    ----------
+    categorical_features : None, or array-like of column numbers, column names or booleans
+        Columns that hold categories, see `LeastSquaresTree`.
+    """
+
+    def __init__(self, categorical_features: Any = None) -> None:
+        self.categorical_features = categorical_features
+
+    def fit(self, X: ArrayLike, y: Any = None) -> NumericFeatures:
+        """Learn medians and categories."""
+        self._encoder = FeatureEncoder(self.categorical_features)
+        coded = self._encoder.fit_transform(self, X)
+        self._steps = fitted_steps(coded, self._encoder.is_categorical)
+        return self
+
+    def transform(self, X: ArrayLike) -> FloatArray:
+        """The features side by side, numbers first; a category not seen before has zeros everywhere."""
+        return as_numbers(self._encoder.transform(self, X), self._steps)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags
+
+
+def fitted_steps(coded: FloatArray, is_categorical: BoolArray) -> Steps:
+    """What turns features, categories coded as numbers and NaN where missing, into numbers without gaps."""
+    from sklearn.impute import SimpleImputer
+    from sklearn.preprocessing import OneHotEncoder
+
+    filled = SimpleImputer(strategy="median", keep_empty_features=True)
+    spread = OneHotEncoder(handle_unknown="ignore", sparse_output=False)
+    kinds = ((np.flatnonzero(~is_categorical), filled), (np.flatnonzero(is_categorical), spread))
+    return [(columns, step.fit(coded[:, columns])) for columns, step in kinds if len(columns)]
+
+
+def as_numbers(coded: FloatArray, steps: Steps) -> FloatArray:
+    """The features as the fitted steps make them, side by side."""
+    return np.column_stack([step.transform(coded[:, columns]) for columns, step in steps])

@@ -1,0 +1,127 @@
+"""``rankwise consensus``: each method, what is known of its ranking, and the intervals."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from rankwise.aggregation import Mallows, PlackettLuce, bootstrap_consensus, borda, copeland, kemeny
+from rankwise.data import read_rankings
+from tests.cli.running import problem, run, run_json
+
+# One circle a > b > c > a, of unequal majorities, and d that all put last.
+CIRCLE = "rank_a,rank_b,rank_c,rank_d\n" + 4 * "1,2,3,4\n" + 3 * "3,1,2,4\n" + 2 * "2,3,1,4\n"
+METHODS = ["kemeny", "borda", "copeland", "mallows", "plackett-luce"]
+
+
+@pytest.fixture
+def circle(tmp_path: Path) -> Path:
+    path = tmp_path / "circle.csv"
+    path.write_text(CIRCLE, encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def open_race(tmp_path: Path) -> Path:
+    """Rankings that put every item first somewhere, so that all models exist."""
+    rng = np.random.default_rng(3)
+    worth = np.array([2.0, 1.0, 0.5, 0.0]) + rng.gumbel(size=(60, 4))
+    positions = 1 + np.argsort(np.argsort(-worth, axis=1), axis=1)
+    path = tmp_path / "race.csv"
+    np.savetxt(path, positions, fmt="%d", delimiter=",", header="rank_a,rank_b,rank_c,rank_d", comments="")
+    return path
+
+
+def test_kemeny_with_its_proof(circle: Path) -> None:
+    found = run_json("consensus", circle)
+    assert [place["item"] for place in found["ranking"]] == ["a", "b", "c", "d"]
+    # c before a is what 5 of 9 say; b before a 3, c before b 2
+    assert found["cost"] == 3 + 2 + 5
+    assert found["comparisons"] == 9 * 6
+    assert (found["optimal"], found["lower_bound"], found["gap"]) == (True, 10, 0)
+    assert found["unique"] is True
+    assert found["mean_distance"] == pytest.approx(10 / 54)
+    shown = run("consensus", circle).stdout
+    for words in ("10 of 54 comparisons (18.5%)", "optimal: no ranking costs less, and no other does as well"):
+        assert words in shown
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_every_method_gives_the_ranking_of_the_library(method: str, open_race: Path) -> None:
+    rankings = read_rankings(open_race)
+    positions = {
+        "kemeny": lambda: kemeny(rankings).positions,
+        "borda": lambda: borda(rankings),
+        "copeland": lambda: copeland(rankings),
+        "mallows": lambda: Mallows().fit(rankings).center_,
+        "plackett-luce": lambda: PlackettLuce().fit(rankings).mode(),
+    }[method]()
+    found = run_json("consensus", open_race, "--method", method)
+    assert {place["item"]: place["position"] for place in found["ranking"]} == dict(
+        zip(rankings.items, positions.tolist(), strict=True)
+    )
+    assert (found["optimal"] is not None) == (method == "kemeny")
+    assert set(found["parameters"]) == ({"theta", "theta_se"} if method == "mallows" else set())
+    shown = run("consensus", open_race, "--method", method).stdout
+    assert all(f"{place['position']}         {place['item']}" in shown for place in found["ranking"])
+
+
+def test_scores_of_items(open_race: Path) -> None:
+    rankings = read_rankings(open_race)
+    found = run_json("consensus", open_race, "--method", "plackett-luce", "--prior", "0.5")
+    worth = dict(zip(rankings.items, PlackettLuce(prior=0.5).fit(rankings).log_worth_, strict=True))
+    assert {place["item"]: place["score"] for place in found["ranking"]} == pytest.approx(worth)
+    assert f"{worth['a']:.3f}" in run("consensus", open_race, "--method", "plackett-luce", "--prior", "0.5").stdout
+
+
+@pytest.mark.parametrize("method", ["kemeny", "plackett-luce"])
+def test_intervals_are_those_of_the_bootstrap(method: str, open_race: Path) -> None:
+    options = ["--method", method, "--bootstrap", "40", "--level", "0.8", "--seed", "5"]
+    found = run_json("consensus", open_race, *options)
+    rankings = read_rankings(open_race)
+    rule = "kemeny" if method == "kemeny" else lambda rankings: PlackettLuce().fit(rankings).mode()
+    spread = bootstrap_consensus(rankings, rule, n_resamples=40, level=0.8, random_state=5)
+    ends = {place["item"]: (place["low"], place["high"]) for place in found["ranking"]}
+    assert ends == dict(zip(rankings.items, zip(spread.low, spread.high, strict=True), strict=True))
+    assert (found["n_resamples"], found["level"]) == (40, 0.8)
+    shown = run("consensus", open_race, *options, "--jobs", "2").stdout
+    assert "80 % interval" in shown
+    assert all(interval in shown for interval in spread.intervals)
+
+
+def test_a_proof_that_takes_too_long_leaves_a_gap(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    positions = 1 + np.argsort(rng.random((5, 40)), axis=1)
+    path = tmp_path / "many.csv"
+    names = ",".join(f"rank_{i}" for i in range(40))
+    np.savetxt(path, positions, fmt="%d", delimiter=",", header=names, comments="")
+    options = ["--target", "rank_", "--read", "layout=positions", "--time-limit", "0"]
+    found = run_json("consensus", path, *options)
+    assert found["optimal"] is False
+    assert 0 < found["gap"] < 1
+    assert found["lower_bound"] < found["cost"]
+    assert "of the cost could be saved" in run("consensus", path, *options).stdout
+
+
+def test_items_that_nobody_compares_are_named() -> None:
+    text = "rank_a,rank_b,rank_c\n1,2,\n1,2,\n,,1\n"
+    for method in METHODS[:3]:
+        found = run_json("consensus", "-", "--method", method, stdin=text)
+        assert [place["item"] for place in found["ranking"]] == ["a", "b"]
+        assert found["never_compared"] == ["c"]
+    assert "no ranking compares c with another item" in run("consensus", "-", stdin=text).stdout
+
+
+def test_rankings_that_agree() -> None:
+    found = run_json("consensus", "-", "--method", "mallows", stdin="rank_a,rank_b\n1,2\n1,2\n")
+    assert (found["cost"], found["mean_distance"], found["parameters"]) == (0, 0, {})
+
+
+def test_problems_and_mistakes(circle: Path) -> None:
+    assert "'kemeny', 'borda'" in problem("consensus", circle, "--method", "schulze", code=2)
+    assert "compares two items" in problem("consensus", "-", "--target", "rank_", stdin="rank_a,rank_b\n1,\n,1\n")
+    assert "--prior 0.1" in problem("consensus", circle, "--method", "plackett-luce")
+    assert "has no ties" in problem("consensus", "-", "--method", "mallows", stdin="rank_a,rank_b,rank_c\n1,1,2\n")
+    assert "level is 2" in problem("consensus", circle, "--bootstrap", "5", "--level", "2")

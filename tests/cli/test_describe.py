@@ -1,0 +1,134 @@
+"""``rankwise describe``: numbers recomputed by hand."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.cli.running import problem, run, run_json
+
+VOTES = "rank_tea,rank_milk,rank_juice\n1,2,3\n1,2,3\n2,1,3\n1,2,2\n2,1,\n"
+
+
+@pytest.fixture
+def votes(tmp_path: Path) -> Path:
+    path = tmp_path / "votes.csv"
+    path.write_text(VOTES, encoding="utf-8")
+    return path
+
+
+def test_what_rankings_hold(votes: Path) -> None:
+    facts = run_json("describe", votes)
+    assert facts["data"] == str(votes)
+    assert (facts["n_rankings"], facts["n_items"], facts["n_distinct"]) == (5, 3, 4)
+    assert facts["items"] == ["tea", "milk", "juice"]
+    assert facts["kind"] == "incomplete"
+    assert (facts["n_with_ties"], facts["n_with_unlisted"], facts["n_with_missing"]) == (1, 0, 1)
+    assert facts["features"] == []
+
+
+def test_what_pairs_say(votes: Path) -> None:
+    # tea before milk: 3 of 5; tea before juice: 4 of 4; milk before juice: 3 of 4, and one tie
+    pairs = run_json("describe", votes)["pairs"]
+    assert (pairs["n_pairs"], pairs["n_compared"]) == (3, 3)
+    assert (pairs["fewest_comparisons"], pairs["most_comparisons"]) == (4, 5)
+    assert pairs["mean_comparisons"] == pytest.approx(13 / 3)
+    assert pairs["share_tied"] == pytest.approx(1 / 13)
+    assert pairs["transitive"] is True
+    assert pairs["strictly_transitive"] is True
+    assert pairs["noise_margin"] == pytest.approx(0.1)
+    assert pairs["dispersion"] == pytest.approx(0.6 * 0.4 + 0 + 3.5 / 4 * 0.5 / 4)
+    assert pairs["most_dispersion"] == 0.75
+
+
+def test_tables_show_the_same(votes: Path) -> None:
+    shown = run("describe", votes).stdout
+    for words in ("5 (4 distinct)", "incomplete", "1 (20%)", "3 of 3", "4 to 5", "7.7%", "strictly", "0.100", "0.349"):
+        assert words in shown
+
+
+@pytest.mark.parametrize(
+    ("rows", "transitive", "words"),
+    [
+        ("1,2,3\n2,3,1\n3,1,2\n", False, "run in a circle"),
+        ("1,2,3\n2,1,3\n", True, "with even pairs"),
+        ("1,2,\n1,2,\n", None, "some pair is never compared"),
+    ],
+)
+def test_majorities(rows: str, transitive: bool | None, words: str) -> None:
+    text = f"rank_a,rank_b,rank_c\n{rows}"
+    assert run_json("describe", "-", stdin=text)["pairs"]["transitive"] is transitive
+    shown = run("describe", "-", stdin=text).stdout
+    assert words in shown
+    assert "Data: standard input" in shown
+
+
+def test_standard_input_is_read_as_a_file_is(votes: Path) -> None:
+    from_stdin = run_json("describe", "-", stdin=VOTES)
+    assert from_stdin.pop("data") == "standard input"
+    from_file = run_json("describe", votes)
+    del from_file["data"]
+    assert from_stdin == from_file
+
+
+def test_a_preflib_file_by_standard_input() -> None:
+    facts = {"FILE NAME": "a.soc", "NUMBER ALTERNATIVES": 2, "NUMBER VOTERS": 3, "NUMBER UNIQUE ORDERS": 1}
+    facts |= {"ALTERNATIVE NAME 1": "x", "ALTERNATIVE NAME 2": "y"}
+    header = "".join(f"# {name}: {value}\n" for name, value in facts.items())
+    found = run_json("describe", "-", stdin=f"{header}3: 1,2\n")
+    assert (found["total_weight"], found["items"]) == (3, ["x", "y"])
+    bad = problem("describe", "-", stdin=f"{header}2: 1,2\n")
+    assert "strict=False" in bad
+    assert "Here, each argument is an option: --read NAME=VALUE." in bad
+
+
+def test_a_single_item_has_no_pairs() -> None:
+    pairs = run_json("describe", "-", "--read", "items=rank_tea", stdin="rank_tea\n1\n1\n")["pairs"]
+    assert (pairs["n_pairs"], pairs["n_compared"], pairs["dispersion"]) == (0, 0, None)
+
+
+def test_a_built_in_data_set() -> None:
+    assert run_json("describe", "iris")["n_rankings"] == 150
+
+
+def test_columns_are_features_or_rankings(drinks: Path) -> None:
+    facts = run_json("describe", drinks)
+    assert facts["features"] == ["age", "city"]
+    assert facts["notes"] == ["texts that seldom repeat, left out of the features: name"]
+    two = run_json("describe", drinks, "--target", "rank_tea,rank_milk")
+    assert two["items"] == ["rank_tea", "rank_milk"]
+    assert two["features"] == ["age", "city", "rank_juice"]
+    assert run_json("describe", drinks, "--target", "rank_")["items"] == ["tea", "milk", "juice"]
+
+
+def test_targets_of_every_layout() -> None:
+    orders = "first,second\ntea,milk\nmilk,tea\n"
+    assert run_json("describe", "-", "--target", "first,second", stdin=orders)["items"] == ["tea", "milk"]
+    strings = "who,vote\na,tea>milk\nb,milk>tea\n"
+    assert run_json("describe", "-", "--target", "vote", stdin=strings)["items"] == ["tea", "milk"]
+    numbers = "a,b\n1,2\n2,1\n"
+    read = ["--read", "layout=orders"]
+    assert run_json("describe", "-", "--target", "a,b", *read, stdin=numbers)["items"] == ["1", "2"]
+
+
+def test_arguments_of_the_reader() -> None:
+    text = "votes;rank_tea;rank_milk\n3;1;2\n1;2;0\n"
+    read = ["--read", "weights=votes", "--read", "missing_values=0", "--read", "delimiter=;"]
+    facts = run_json("describe", "-", *read, stdin=text)
+    assert facts["total_weight"] == 4
+    assert facts["kind"] == "incomplete"
+    assert run_json("describe", "-", "--read", "weights=none", stdin=text.replace("0", "1"))["features"] == ["votes"]
+
+
+def test_bad_input_is_told_in_a_line(tmp_path: Path, drinks: Path) -> None:
+    assert "there is no file" in problem("describe", tmp_path / "no.csv")
+    assert "standard input, line 3" in problem("describe", "-", stdin="rank_a,rank_b\n1,2\n1,x\n1,2\n")
+    assert "is empty" in problem("describe", "-", stdin="")
+    assert "no column is named 'taste'" in problem("describe", drinks, "--target", "taste")
+    assert "there is no column 'milk'" in problem("describe", drinks, "--target", "rank_tea,milk")
+    assert "has no option 'foo'" in problem("describe", drinks, "--read", "foo=1")
+    assert "is not NAME=VALUE" in problem("describe", drinks, "--read", "foo", code=2)
+    doubtful = problem("describe", "-", stdin="count,rank_a,rank_b\n3,1,2\n1,2,1\n")
+    assert "read_rankings(path" in doubtful
+    assert "--read NAME=VALUE" in doubtful

@@ -1,0 +1,259 @@
+"""``rankwise fit``, ``predict``, ``evaluate`` and ``tree``: from a survey to a model, to predictions, and back."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sklearn.model_selection import KFold
+
+import rankwise
+from rankwise.cli import sources
+from rankwise.cli.models import Model, make_ranker
+from rankwise.data import read_rankings
+from rankwise.label_ranking import DummyRanker, RankingForest, RankingTree
+from rankwise.metrics import kendall_tau_score
+from tests.cli.running import problem, run, run_json
+
+# Small enough for a test, where the default is large.
+SMALL = {Model.FOREST: ["n_estimators=10"]}
+
+
+@pytest.fixture(scope="module")
+def forest(drinks: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("model") / "drinks.rankwise"
+    done = run("fit", drinks, "--param", "n_estimators=20", "--seed", "3", "-o", path)
+    assert done.exit_code == 0, done.stderr
+    assert done.stdout == f"Learnt 60 rankings of 3 items by 2 features. Model: {path}\n"
+    assert done.stderr == "rankwise: texts that seldom repeat, left out of the features: name\n"
+    return path
+
+
+def positions_in(text: str) -> tuple[list[str], np.ndarray]:
+    header, *rows = csv.reader(io.StringIO(text))
+    return header, np.array(rows, dtype=float)
+
+
+# -- fit and predict -------------------------------------------------------------------------------------------------
+
+
+def test_predictions_are_those_of_the_library(drinks: Path, forest: Path) -> None:
+    source = sources.load(str(drinks))
+    ranker = RankingForest(20, categorical_features=[1], random_state=3, n_jobs=1).fit(source.X, source.rankings)
+    header, positions = positions_in(run("predict", forest, drinks).stdout)
+    assert header == ["tea", "milk", "juice"]
+    np.testing.assert_array_equal(positions, ranker.predict(source.X))
+
+
+def test_a_saved_model_knows_the_names_of_features_and_items(forest: Path) -> None:
+    model = rankwise.load(forest)
+    assert model.feature_names_in_.tolist() == ["age", "city"]
+    assert model.items_ == ("tea", "milk", "juice")
+
+
+@pytest.mark.parametrize("model", [model for model in Model if model != Model.STACKED])
+def test_every_model_is_fitted_saved_and_predicts(model: Model, drinks: Path, tmp_path: Path) -> None:
+    path = tmp_path / "model.rankwise"
+    params = [word for param in SMALL.get(model, []) for word in ("--param", param)]
+    facts = run_json("fit", drinks, "--model", model, *params, "-o", path)
+    assert facts == {
+        "data": str(drinks),
+        "model": model.value,
+        "n_rankings": 60,
+        "items": ["tea", "milk", "juice"],
+        "features": ["age", "city"],
+        "out": str(path),
+    }
+    # A city that nobody has seen, and an age that is not known.
+    _, positions = positions_in(run("predict", path, "-", stdin="city,age\nParis,30\nRome,\n").stdout)
+    assert (np.sort(positions, axis=1) == [1, 2, 3]).all()
+    _, own = positions_in(run("predict", path, drinks).stdout)
+    tau = kendall_tau_score(read_rankings(drinks), own)
+    assert tau > (0.1 if model == Model.CONSENSUS else 0.5)
+
+
+def test_the_stacked_model_takes_categories_and_gaps(drinks: Path) -> None:
+    source = sources.load(str(drinks))
+    members = [(name, make_ranker(name, seed=0, jobs=1)) for name in (Model.CONSENSUS, Model.TREE)]
+    params = {"rankers": [(name, getattr(ranker, "steps", [("", ranker)])[-1][1]) for name, ranker in members], "cv": 2}
+    stacked = make_ranker(Model.STACKED, params=params, categorical=source.categorical, seed=0, jobs=1)
+    assert stacked.fit(source.X, source.rankings).score(source.X, source.rankings) > 0.5
+
+
+def test_columns_are_found_by_name(drinks: Path, forest: Path) -> None:
+    rows = list(csv.DictReader(drinks.read_text("utf-8").splitlines()))
+    text = "name;city;age\n" + "".join(f"{row['name']};{row['city']};{row['age']}\n" for row in rows)
+    assert run("predict", forest, "-", stdin=text).stdout == run("predict", forest, drinks).stdout
+
+
+def test_categories_that_look_like_numbers(tmp_path: Path) -> None:
+    # Codes with leading zeros are texts when fitted; new rows may hold none of these.
+    table, model = tmp_path / "codes.csv", tmp_path / "codes.rankwise"
+    rows = [f"{'07' if i % 2 else '11'},{'1,2' if i % 2 else '2,1'}" for i in range(20)]
+    table.write_text("code,rank_a,rank_b\n" + "\n".join(rows) + "\n", encoding="utf-8")
+    assert run("fit", table, "--model", "tree", "-o", model).exit_code == 0
+    assert run("predict", model, "-", stdin="code\n11\n11\n").stdout == "a,b\n2,1\n2,1\n"
+    assert run("predict", model, "-", stdin="code\n07\n").stdout == "a,b\n1,2\n"
+
+
+def test_orders_are_the_positions_in_words(drinks: Path, forest: Path, tmp_path: Path) -> None:
+    header, positions = positions_in(run("predict", forest, drinks).stdout)
+    out = tmp_path / "orders.txt"
+    done = run("predict", forest, drinks, "--orders", "-o", out)
+    assert (done.stdout, done.exit_code) == ("", 0)
+    expected = [" > ".join(header[i] for i in np.argsort(row)) for row in positions]
+    assert out.read_text("utf-8").splitlines() == expected
+
+
+def test_predictions_are_rankings_for_the_next_command(drinks: Path, forest: Path) -> None:
+    facts = run_json("describe", "-", stdin=run("predict", forest, drinks).stdout)
+    assert (facts["n_rankings"], facts["items"], facts["kind"]) == (60, ["tea", "milk", "juice"], "full")
+
+
+def test_a_pipe_of_two_processes(drinks: Path, forest: Path) -> None:
+    command = [sys.executable, "-W", "error", "-m", "rankwise"]
+    with drinks.open("rb") as table:
+        done = subprocess.run(
+            [*command, "predict", forest, "-"], stdin=table, capture_output=True, check=True, text=True
+        )
+    assert done.stderr == ""
+    assert done.stdout == run("predict", forest, drinks).stdout
+
+
+def test_a_data_set_by_name_and_a_model_without_names(tmp_path: Path) -> None:
+    path = tmp_path / "iris.rankwise"
+    X, y = rankwise.datasets.load_label_ranking("iris", return_X_y=True)
+    assert run("fit", "iris", "--model", "tree", "-o", path).exit_code == 0
+    by_name = run("predict", path, "iris").stdout
+    tree = rankwise.load(path)
+    np.testing.assert_array_equal(positions_in(by_name)[1], RankingTree(**tree.get_params()).fit(X, y).predict(X))
+    del tree.feature_names_in_
+    rankwise.save(tree, path)
+    assert run("predict", path, "iris").stdout == by_name
+    assert "4 features without names" in problem("predict", path, "-", stdin="x,y\n1,2\n")
+
+
+def test_items_that_nobody_compares_are_left_out(tmp_path: Path) -> None:
+    path = tmp_path / "model.rankwise"
+    text = "age,rank_a,rank_b,rank_c\n" + "1,1,2,\n2,2,1,\n" * 5 + "3,,,1\n"
+    assert run_json("fit", "-", "--model", "tree", "-o", path, stdin=text)["items"] == ["a", "b"]
+
+
+def test_problems_with_models_and_features(drinks: Path, forest: Path, tmp_path: Path) -> None:
+    assert "needs the columns 'age', which are not there" in problem("predict", forest, "-", stdin="city\nRome\n")
+    wrong = problem("predict", forest, "-", stdin="age,city\n1,Rome\nold,Rome\n")
+    assert "standard input, line 3, column 1: 'old' is no number" in wrong
+    assert "there is no such file" in problem("predict", tmp_path / "no.rankwise", drinks)
+    assert "no model can be read" in problem("predict", drinks, drinks)
+    assert "there is no file" in problem("predict", forest, tmp_path / "no.csv")
+    assert "of no use here" in problem("predict", forest, drinks, "--read", "layout=orders")
+    assert "would replace the data" in problem("predict", forest, drinks, "-o", forest)
+    mallows = rankwise.aggregation.Mallows().fit([[1, 2], [2, 1]])
+    rankwise.save(mallows, tmp_path / "mallows.rankwise")
+    assert "this is a Mallows" in problem("predict", tmp_path / "mallows.rankwise", drinks)
+
+
+def test_problems_and_mistakes_of_fit(drinks: Path, tmp_path: Path) -> None:
+    out = tmp_path / "model.rankwise"
+    assert "'forest', 'stacked'" in problem("fit", drinks, "--model", "oracle", "-o", out, code=2)
+    assert "--out" in problem("fit", drinks, code=2)
+    unknown = problem("fit", drinks, "--param", "depth=2", "-o", out, code=2)
+    assert "RankingForest has no parameter 'depth'; it has bootstrap" in unknown
+    assert "'max_depth' parameter" in problem("fit", drinks, "--param", "max_depth=-1", "-o", out)
+    assert "there is no folder" in problem("fit", drinks, "-o", tmp_path / "no" / "model.rankwise")
+    assert "would replace the data" in problem("fit", drinks, "-o", drinks)
+    assert "no features" in problem("fit", "-", "-o", out, stdin="rank_a,rank_b\n1,2\n2,1\n")
+    assert "no column is named 'taste'" in problem("fit", drinks, "--target", "taste", "-o", out)
+    assert not out.exists()
+
+
+def test_debug_shows_where_a_problem_came_from(drinks: Path, tmp_path: Path) -> None:
+    with pytest.raises(OSError, match="there is no folder"):
+        run("--debug", "fit", drinks, "-o", tmp_path / "no" / "model.rankwise")
+
+
+# -- evaluate --------------------------------------------------------------------------------------------------------
+
+
+def test_the_leaderboard_is_the_mean_over_rows(drinks: Path) -> None:
+    source = sources.load(str(drinks))
+    found = run_json("evaluate", drinks, "--models", "consensus", "--cv", "4", "--seed", "2")
+    assert (found["cv"], found["repeats"], found["seed"]) == (4, 1, 2)
+    (standing,) = found["leaderboard"]
+    taus = np.empty(60)
+    folds = KFold(4, shuffle=True, random_state=int(np.random.RandomState(2).randint(np.iinfo(np.int32).max)))
+    for train, test in folds.split(taus):
+        ranker = DummyRanker("borda").fit(np.zeros((len(train), 1)), source.rankings[train])
+        taus[test] = kendall_tau_score(source.rankings[test], ranker.predict(np.zeros((len(test), 1))), per_row=True)
+    assert standing["tau"] == pytest.approx(taus.mean())
+    assert standing["standard_error"] == pytest.approx(taus.std() / np.sqrt(60))
+    assert standing["seconds"] > 0
+
+
+def test_models_stand_best_first_and_the_table_shows_the_same(drinks: Path) -> None:
+    options = ["--models", "consensus, tree,neighbours", "--cv", "3", "--repeats", "2"]
+    board = run_json("evaluate", drinks, *options)["leaderboard"]
+    assert [standing["tau"] for standing in board] == sorted((s["tau"] for s in board), reverse=True)
+    assert board[-1]["model"] == "consensus"
+    assert {standing["model"] for standing in board} == {"consensus", "tree", "neighbours"}
+    shown = run("evaluate", drinks, *options).stdout
+    assert "in 3-fold cross-validation, 2 times" in shown
+    for standing in board:
+        assert any(
+            line.split()[:3] == [standing["model"], f"{standing['tau']:.3f}", f"{standing['standard_error']:.3f}"]
+            for line in shown.splitlines()
+        )
+
+
+def test_problems_and_mistakes_of_evaluate(drinks: Path) -> None:
+    unknown = problem("evaluate", drinks, "--models", "tree,oracle", code=2)
+    assert "there is no model 'oracle'; there are consensus, neighbours" in unknown
+    assert "give fewer with --cv" in problem("evaluate", drinks, "--cv", "61")
+    assert "no features" in problem("evaluate", "-", stdin="rank_a,rank_b\n1,2\n2,1\n")
+    ties = "age,rank_a,rank_b\n" + "".join(f"{age},1,1\n" for age in range(10))
+    options = ["--target", "rank_", "--models", "tree", "--cv", "2"]
+    assert "nothing to predict" in problem("evaluate", "-", *options, stdin=ties)
+
+
+# -- tree ------------------------------------------------------------------------------------------------------------
+
+
+def test_the_tree_tells_who_ranks_how(drinks: Path) -> None:
+    text = run("tree", drinks).stdout
+    assert "city in {" in text
+    assert "age" in text
+    facts = run_json("tree", drinks)
+    assert facts["tree"] + "\n" == text
+    assert facts["n_leaves"] == text.count("(n=")
+    assert 1 <= facts["depth"] <= 3
+    assert sum(facts["importances"].values()) == pytest.approx(1)
+    assert run_json("tree", drinks, "--max-depth", "1")["depth"] == 1
+    assert run_json("tree", drinks, "--min-samples-leaf", "31")["n_leaves"] == 1
+    assert run_json("tree", drinks, "--no-prune", "--min-samples-leaf", "1")["n_leaves"] >= facts["n_leaves"]
+
+
+@pytest.mark.parametrize(
+    ("name", "beginning"), [("t.png", b"\x89PNG"), ("t.SVG", b"<?xml"), ("t.dot", b"digraph"), ("t.txt", b"|-- ")]
+)
+def test_the_tree_as_a_file(name: str, beginning: bytes, drinks: Path, tmp_path: Path) -> None:
+    done = run("tree", drinks, "-o", tmp_path / name)
+    assert done.exit_code == 0
+    assert str(tmp_path / name) in done.stdout
+    assert (tmp_path / name).read_bytes().startswith(beginning)
+
+
+def test_problems_and_mistakes_of_tree(drinks: Path, tmp_path: Path) -> None:
+    assert ".png, .svg" in problem("tree", drinks, "-o", tmp_path / "t.jpg", code=2)
+    assert "there is no folder" in problem("tree", drinks, "-o", tmp_path / "no" / "t.png")
+    assert "no features" in problem("tree", "-", stdin="rank_a,rank_b\n1,2\n2,1\n")
+
+
+def test_json_and_a_file_go_together(drinks: Path, tmp_path: Path) -> None:
+    done = run("tree", drinks, "--json", "-o", tmp_path / "t.txt")
+    assert json.loads(done.stdout)["tree"] + "\n" == (tmp_path / "t.txt").read_text("utf-8")
