@@ -5,24 +5,60 @@ from __future__ import annotations
 import doctest
 import os
 import re
+import shlex
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
+
+from rankwise.cli.app import app
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("**/*.md"))]
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
-def test_examples_in_pages_run(page, tmp_path, monkeypatch):
+LIKE_DOCTESTS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
+NEEDS = {"many-cores.md": "distributed"}  # what a page shows beyond the extra "test"
+
+
+@pytest.fixture
+def desk(tmp_path, monkeypatch):
+    """An empty folder with the tables that pages work on, and nothing else at hand."""
+    for table in (ROOT / "docs").glob("*.csv"):
+        shutil.copy(table, tmp_path)
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("RANKWISE_DATA", raising=False)  # pages speak of what is built in
-    options = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
-    result = doctest.testfile(str(page), module_relative=False, optionflags=options, encoding="utf-8")
+    monkeypatch.setenv("COLUMNS", "80")
+
+
+@pytest.mark.usefixtures("desk")
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_examples_in_pages_run(page):
+    if page.name in NEEDS:
+        pytest.importorskip(NEEDS[page.name], reason=f"{page.name} needs the extra 'dask'")
+    result = doctest.testfile(str(page), module_relative=False, optionflags=LIKE_DOCTESTS, encoding="utf-8")
     assert result.failed == 0
+
+
+def commands_in(page):
+    """Commands of ``console`` blocks, each with the output that stands below it."""
+    blocks = re.findall(r"^```console\n(.*?)^```", page.read_text("utf-8"), re.MULTILINE | re.DOTALL)
+    return [tuple(command.split("\n", 1)) for block in blocks for command in re.split(r"^\$ ", block, flags=re.M)[1:]]
+
+
+@pytest.mark.usefixtures("desk")
+@pytest.mark.parametrize("page", [page for page in PAGES if commands_in(page)], ids=lambda page: page.name)
+def test_commands_in_pages_print_what_pages_show(page):
+    for command, shown in commands_in(page):
+        name, *arguments = shlex.split(command)
+        assert name == "rankwise"
+        run = CliRunner().invoke(app, arguments)
+        assert run.exit_code == 0, f"{command}: {run.output}"
+        assert doctest.OutputChecker().check_output(shown, run.stdout, LIKE_DOCTESTS), f"{command}:\n{run.stdout}"
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
