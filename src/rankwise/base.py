@@ -16,6 +16,7 @@ import numpy as np
 from rankwise._sklearn import BaseEstimator
 from rankwise._typing import ArrayLike, FloatArray
 from rankwise.data import Rankings, check_positions
+from rankwise.data._input import data_frame
 from rankwise.data._items import item_names, shortlist
 from rankwise.data.weights import check_weights
 from rankwise.embeddings import decode_pairwise
@@ -27,6 +28,9 @@ else:
     _Estimator = object  # a mixin stands before BaseEstimator and brings none of its own
 
 __all__ = ["LabelRankerMixin", "check_label_ranking"]
+
+# Distances and inner products square the features.
+_LARGEST_FEATURE = 1e150
 
 Ranker = TypeVar("Ranker", bound="LabelRankerMixin")
 
@@ -147,9 +151,10 @@ class LabelRankerMixin(_Estimator):
         """Features as a float64 matrix; NaN only where the tags of the ranker allow it."""
         from sklearn.utils.validation import validate_data
 
+        data_frame(X, "X")  # refuses lazy frames and double names
         finite = "allow-nan" if self.__sklearn_tags__().input_tags.allow_nan else True
         try:
-            return validate_data(self, X, reset=reset, dtype=np.float64, order="C", ensure_all_finite=finite)
+            checked = validate_data(self, X, reset=reset, dtype=np.float64, order="C", ensure_all_finite=finite)
         except ValueError as error:
             if "could not convert string" not in str(error):
                 raise
@@ -157,6 +162,13 @@ class LabelRankerMixin(_Estimator):
                 f"{error} in X: {type(self).__name__} takes numbers; write text as numbers (OneHotEncoder in a "
                 "pipeline), or take RankingTree, RankingForest or StackedRanker, which split categories"
             ) from None
+        if np.nanmax(np.abs(checked), initial=0.0) > _LARGEST_FEATURE:
+            row, column = np.argwhere(np.abs(checked) > _LARGEST_FEATURE)[0]
+            raise ValueError(
+                f"X[{row}, {column}] is {checked[row, column]:g}, whose square is no number any more; divide the column "
+                "by its scale, or take RankingTree or RankingForest, which look at the order of values alone"
+            )
+        return checked
 
     def _check_fitted_features(self, X: ArrayLike) -> Any:
         from sklearn.utils.validation import check_is_fitted

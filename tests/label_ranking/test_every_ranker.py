@@ -15,7 +15,13 @@ from sklearn.preprocessing import MinMaxScaler
 
 from rankwise import Rankings
 from rankwise.data import dense_positions
-from rankwise.label_ranking import DummyRanker, NearestNeighborsRanker, PairwiseRanker, PlackettLuceRanker
+from rankwise.label_ranking import (
+    DummyRanker,
+    NearestNeighborsRanker,
+    PairwiseRanker,
+    PlackettLuceRanker,
+    RankingForest,
+)
 from tests.label_ranking.estimators import RANKERS, WEIGHED_EXACTLY
 from tests.strategies import KINDS
 
@@ -191,6 +197,7 @@ SEARCHED = {
     "regressor__max_depth": [2, None],
     "decode": ["soft", "kemeny"],
     "n_clusters": [2, 4],
+    "test_size": [0.2, 0.4],
     "alpha": [0.1, 1.0],
     "max_depth": [2, None],
     "cv": [2, 3],
@@ -216,3 +223,26 @@ def test_many_items(ranker):
 def test_text_features_are_refused_with_the_cure(ranker):
     with pytest.raises(ValueError, match=r"'red' in X: .*takes numbers; write text as numbers"):
         ranker.fit(np.array([["red"], ["blue"], ["red"]], dtype=object), [[1, 2], [2, 1], [1, 2]])
+
+
+@pytest.mark.parametrize("ranker", [RankingForest(3), NearestNeighborsRanker(), PairwiseRanker()], ids=repr)
+def test_frames_that_are_none_yet_or_have_double_names_are_refused_with_the_cure(ranker):
+    X, y = make_data()
+    with pytest.raises(TypeError, match="X is a lazy frame; collect it first"):
+        clone(ranker).fit(pl.DataFrame(X).lazy(), y)
+    with pytest.raises(ValueError, match=r"two columns of X have the same name .*'a' 2 times"):
+        clone(ranker).fit(pd.DataFrame(X, columns=["a", "a", "b"]), y)
+
+
+@pytest.mark.parametrize("ranker", [NearestNeighborsRanker(), PairwiseRanker(), PlackettLuceRanker()], ids=repr)
+def test_features_too_large_to_be_squared_are_named(ranker):
+    X, y = make_data()
+    X[3, 1] = -1e200
+    with pytest.raises(ValueError, match=r"X\[3, 1\] is -1e\+200, .* divide the column by its scale"):
+        clone(ranker).fit(X, y)
+
+
+def test_the_largest_numbers_are_no_obstacle_to_trees():
+    X, y = make_data()
+    small, large = (RankingForest(5, splitter="best", random_state=0).fit(Z, y).predict(Z) for Z in (X, X * 1e300))
+    np.testing.assert_array_equal(small, large)

@@ -149,6 +149,19 @@ def test_fewer_rows_than_folds():
         StackedRanker(small_rankers()).fit(X, y)
 
 
+def test_beyond_fifty_items_there_is_no_classifier_per_pair():
+    few, many = ([name for name, _ in default_rankers(n_items=n)] for n in (50, 51))
+    assert [name for name in few if name not in many] == [name for name in few if "pairwise" in name]
+
+
+@pytest.mark.slow
+def test_the_default_blend_ranks_two_hundred_items():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(30, 3))
+    y = np.argsort(np.argsort(X @ rng.normal(size=(3, 200)), axis=1), axis=1) + 1.0
+    assert StackedRanker(cv=2, random_state=0).fit(X, y).score(X, y) > 0.5
+
+
 @pytest.mark.slow
 def test_default_rankers_blend_and_repeat():
     X, y = linear_data(80)

@@ -16,6 +16,7 @@ from rankwise.base import LabelRankerMixin
 from rankwise.data import Rankings
 from rankwise.embeddings import KemenyEmbedding, decode_pairwise, pairwise_from_vectors, vectors_from_pairwise
 from rankwise.label_ranking._additive import AdditiveFeatures
+from rankwise.label_ranking._common import pairwise_of
 from rankwise.label_ranking._numeric import Steps, as_numbers, fitted_steps
 from rankwise.label_ranking.forest import RankingForest
 from rankwise.label_ranking.kernel import KernelRanker
@@ -27,6 +28,8 @@ from rankwise.metrics import kendall_tau_score
 from rankwise.trees import LeastSquaresForest
 from rankwise.trees.inputs import FeatureEncoder
 
+# Items up to which there is a classifier per pair.
+_MOST_ITEMS_FOR_PAIRS = 50
 # Rows by whose out-of-fold predictions the weights are chosen, at most.
 _MOST_ROWS = 10_000
 # Steps by which weights are moved while Kendall's tau is climbed.
@@ -56,7 +59,8 @@ class StackedRanker(LabelRankerMixin, BaseEstimator):
     rankers : list of (str, ranker), optional
         Names and label rankers, or pipelines that end with one. By default forests of several kinds, pairwise logistic
         regression (linear and additive), kernel ridge regression (two kernels), a linear Plackett-Luce model and k
-        nearest neighbours: different data favour different ones.
+        nearest neighbours: different data favour different ones. Beyond 50 items the pairwise regressions are left
+        out: there would be thousands of them.
     cv : int, splitter or list of (training rows, test rows), default=5
         Folds. A splitter that tests a part of the rows only, such as ``ShuffleSplit(1, test_size=0.2)``, saves time on
         large data.
@@ -137,7 +141,8 @@ class StackedRanker(LabelRankerMixin, BaseEstimator):
 
     def _fit_rankings(self, X: FloatArray, y: Rankings) -> None:
         rng = check_generator(self.random_state)
-        members = _checked_members(self.rankers, self.n_jobs, len(X), rng)
+        rankers = default_rankers(self.n_jobs, len(X), y.n_items) if self.rankers is None else self.rankers
+        members = _checked_members(rankers, rng)
         self._views = _Views.of(X, self._encoder)
         folds = _folds(self.cv, len(X), rng)
         rows = np.concatenate([test for _, test in folds])
@@ -176,11 +181,7 @@ class StackedRanker(LabelRankerMixin, BaseEstimator):
         return total
 
     def _pairwise(self, ranker: Any, X: FloatArray) -> FloatArray:
-        """Probabilities of a fitted ranker, or of the last step of a pipeline."""
-        features = self._views.for_member(ranker, X)
-        if hasattr(ranker, "steps"):
-            return ranker[-1].predict_pairwise(ranker[:-1].transform(features))
-        return ranker.predict_pairwise(features)
+        return np.asarray(pairwise_of(ranker, self._views.for_member(ranker, X)))
 
     def _check_features(self, X: ArrayLike, *, reset: bool) -> Any:
         if reset:
@@ -236,8 +237,7 @@ def _named(rankers: Any) -> list[tuple[str, Any]]:
     return [(name, ranker) for name, ranker in named if hasattr(ranker, "get_params")]
 
 
-def _checked_members(rankers: Any, n_jobs: int | None, n_rows: int, rng: np.random.Generator) -> dict[str, Any]:
-    rankers = default_rankers(n_jobs, n_rows) if rankers is None else rankers
+def _checked_members(rankers: Any, rng: np.random.Generator) -> dict[str, Any]:
     if not all(isinstance(entry, tuple) and len(entry) == 2 and isinstance(entry[0], str) for entry in rankers):
         raise TypeError("rankers is a list of pairs: a name and a label ranker, as in [('forest', RankingForest())]")
     names = [name for name, _ in rankers]
@@ -261,8 +261,8 @@ def _with_seed(ranker: Any, seed: int) -> Any:
     return copy.set_params(**dict.fromkeys(unset, seed))
 
 
-def default_rankers(n_jobs: int | None = None, n_rows: int = 1000) -> list[tuple[str, Any]]:
-    """The rankers that `StackedRanker` blends by default; ``n_rows`` is how many there are to learn from."""
+def default_rankers(n_jobs: int | None = None, n_rows: int = 1000, n_items: int = 3) -> list[tuple[str, Any]]:
+    """The rankers that `StackedRanker` blends by default, for so many rows to learn from and items to rank."""
     from sklearn.linear_model import LogisticRegression
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import QuantileTransformer, StandardScaler
@@ -275,14 +275,17 @@ def default_rankers(n_jobs: int | None = None, n_rows: int = 1000) -> list[tuple
     whole: dict[str, Any] = {"max_features": None, "bootstrap": False}
     places = LeastSquaresForest(100, min_samples_leaf=2, oob_score=True, **random)
     gaussian_ranks = QuantileTransformer(n_quantiles=max(2, min(100, n_rows // 2)), output_distribution="normal")
+    linear: list[tuple[str, Any]] = [
+        ("pairwise logistic", pairwise(C=1.0)),
+        ("additive pairwise logistic, C=0.1", pairwise(AdditiveFeatures(), C=0.1)),
+        ("additive pairwise logistic, C=10", pairwise(AdditiveFeatures(), C=10.0)),
+    ]
     return [
         ("extra-random forest", RankingForest(200, **random, **whole)),
         ("smooth extra-random forest", RankingForest(200, min_samples_leaf=3, **random, **whole)),
         ("forest", RankingForest(200, splitter="best", max_features=0.5, min_samples_leaf=2, n_jobs=n_jobs)),
         ("labelwise forest", LabelwiseRanker(places)),
-        ("pairwise logistic", pairwise(C=1.0)),
-        ("additive pairwise logistic, C=0.1", pairwise(AdditiveFeatures(), C=0.1)),
-        ("additive pairwise logistic, C=10", pairwise(AdditiveFeatures(), C=10.0)),
+        *(linear if n_items <= _MOST_ITEMS_FOR_PAIRS else []),
         ("Plackett-Luce", PlackettLuceRanker()),
         ("Laplacian kernel", make_pipeline(gaussian_ranks, KernelRanker("laplacian"))),
         ("Gaussian kernel", KernelRanker("rbf")),

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from rankwise._typing import ArrayLike, BoolArray, FloatArray, IntArray
+from rankwise.data._input import data_frame
 
 #: names and values
 Columns = list[tuple[str, Any]]
@@ -115,10 +116,8 @@ class FeatureEncoder:
 
 def _columns(X: ArrayLike) -> Columns | None:
     """Names and values of the columns of a data frame of any make; None for other tables."""
-    import narwhals as nw
-
-    frame = nw.from_native(X, eager_only=True, pass_through=True)
-    if not isinstance(frame, nw.DataFrame):
+    frame = data_frame(X, "X")
+    if frame is None:
         return None
     return [(series.name, _column_values(series)) for series in frame.iter_columns()]
 
