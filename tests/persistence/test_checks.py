@@ -13,6 +13,7 @@ from rankwise.datasets import make_retrieval
 from rankwise.embeddings import GraphCutEmbedding
 from rankwise.label_ranking import (
     ClusterRanker,
+    ConformalRanker,
     DummyRanker,
     KernelRanker,
     LabelwiseRanker,
@@ -207,6 +208,11 @@ def query_ranker(ranker):
             lambda: StackedRanker([("a", DummyRanker())], cv=2).fit(X, Y),
             set_part("StackedRanker", "weights_", {"dict": []}),
             "no weight",
+        ),
+        (
+            lambda: ConformalRanker(DummyRanker()).fit(X, Y),
+            set_array("ConformalRanker", "calibration_scores_", put(0, 2.0)),
+            "not in order",
         ),
         (lambda: Mallows().fit(Y), set_array("Mallows", "center_", put(0, 9.0)), "no full ranking"),
         (lambda: Mallows().fit(Y), set_part("Mallows", "theta_", {"float": "nan"}), "theta"),

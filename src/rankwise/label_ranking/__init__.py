@@ -1,6 +1,7 @@
 """Rank items by features: from features and rankings of any kind to full rankings."""
 
 from rankwise.label_ranking.cluster import ClusterRanker
+from rankwise.label_ranking.conformal import ConformalRanker
 from rankwise.label_ranking.diagnostics import (
     conditional_noise_margin,
     kendall_gap,
@@ -20,6 +21,7 @@ from rankwise.label_ranking.tree import RankingTree
 
 __all__ = [
     "ClusterRanker",
+    "ConformalRanker",
     "DummyRanker",
     "KernelRanker",
     "LabelwiseRanker",

@@ -63,6 +63,13 @@ def fit_weighted(estimator: Any, X: FloatArray, target: Any, weights: FloatArray
     return estimator.fit(X, target, **{name: weights})
 
 
+def pairwise_of(ranker: Any, X: Any) -> Any:
+    """Probabilities of i before j by a fitted ranker, or by the last step of a pipeline."""
+    if hasattr(ranker, "steps"):
+        return ranker[-1].predict_pairwise(ranker[:-1].transform(X))
+    return ranker.predict_pairwise(X)
+
+
 def spread_of_differences(errors: FloatArray, weights: FloatArray) -> FloatArray:
     """Root mean square of the differences of errors, for all pairs of items; 0 where no row has both."""
     known = ~np.isnan(errors)

@@ -178,6 +178,15 @@ def stacked_ranker(ranker: Any) -> None:
         _require(((categorical >= 0) & (categorical < ranker.n_features_in_)).all(), "a column is not there")
 
 
+def conformal_ranker(ranker: Any) -> None:
+    """Scores are in order, so that the first ones are below a threshold, and each has a weight."""
+    if hasattr(ranker, "items_"):
+        scores = ranker.calibration_scores_
+        _shape(ranker.calibration_weights_, scores.shape, "the weights of the scores")
+        _require(len(scores) > 0 and bool((np.diff(scores) >= 0).all()), "the scores are not in order")
+        _require(bool((ranker.calibration_weights_ > 0).all()), "a weight is not positive")
+
+
 def numeric_features(features: Any) -> None:
     """Every feature has categories or none, and steps are of features that are there."""
     if hasattr(features, "n_features_in_"):

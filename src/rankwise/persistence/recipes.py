@@ -203,6 +203,7 @@ def _label_ranking_recipes() -> list[Recipe]:
     dummy = {**_RANKER, "pairwise_": MATRIX, "positions_": FLOATS}
     stacked = {**_RANKER, **_ENCODER, "_views": instance("_Views"), "weights_": dict_of(NUMBER)}
     stacked |= {"rankers_": dict_of(ESTIMATOR), "leaderboard_": tuple_of(instance("Standing"))}
+    conformal = {**_RANKER, "ranker_": ESTIMATOR, "calibration_scores_": FLOATS, "calibration_weights_": FLOATS}
     steps = list_of(Kind("columns and a step", lambda value: len(value) == 2))
     views = {"categorical": _INT64, "steps": steps}
     numeric = {**_FITTED, **_ENCODER, "_steps": steps}
@@ -220,6 +221,7 @@ def _label_ranking_recipes() -> list[Recipe]:
         Recipe("ClusterRanker", module, cluster, check=checks.cluster_ranker),
         Recipe("DummyRanker", module, dummy, check=checks.dummy_ranker),
         Recipe("StackedRanker", module, stacked, check=checks.stacked_ranker),
+        Recipe("ConformalRanker", module, conformal, check=checks.conformal_ranker),
         Recipe("_Views", f"{module}.stacked", views, parameters="none"),
         _by_arguments("Standing", f"{module}.stacked", standing, parts.named_tuple_state),
         Recipe("NumericFeatures", f"{module}._numeric", numeric, check=checks.numeric_features),

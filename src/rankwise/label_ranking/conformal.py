@@ -1,0 +1,275 @@
+"""Predictions that abstain where they are not sure: partial orders that hold with a stated probability."""
+
+from __future__ import annotations
+
+import warnings
+from numbers import Real
+from typing import Any, ClassVar
+
+import numpy as np
+
+from rankwise._random import check_generator
+from rankwise._sklearn import BaseEstimator, HasMethods, Interval, safe_indexing
+from rankwise._typing import ArrayLike, BoolArray, FloatArray, RandomState
+from rankwise.base import LabelRankerMixin, _row_blocks, check_label_ranking
+from rankwise.data._items import shortlist
+from rankwise.label_ranking._common import pairwise_of
+from rankwise.label_ranking.forest import RankingForest
+
+# Of sums of weights.
+_ROUNDING = 1e-9
+
+
+class ConformalRanker(LabelRankerMixin, BaseEstimator):
+    r"""Label ranker that says which pairs of its prediction are sure, by split conformal prediction.
+
+    *Definition.* A ranker is fitted on a part of the rows. Where it predicts :math:`i` before :math:`j`, its confidence
+    :math:`c_{ij}(x)` is the strength of the strongest chain of predicted pairs from i to j, a chain being as strong as
+    the smallest probability along it. On the rows set aside, the score of a row is the largest confidence in a pair
+    that the true ranking turns around (0 if there is none), and :math:`q` is the
+    :math:`\lceil (1 - \alpha)(m + 1) \rceil`-th smallest of these m scores. For a new row, pairs with
+    :math:`c_{ij}(x) > q` are asserted, and of the others nothing is said.
+
+    The asserted pairs form a partial order. If the rows set aside and the new one are exchangeable (drawn alike), then
+    with probability :math:`1 - \alpha` or more the true ranking turns *none* of them around, whatever the ranker. A
+    true ranking that ties two items or lacks one of them turns nothing around.
+
+    Parameters
+    ----------
+    ranker : label ranker or pipeline that ends with one, optional
+        What to fit; by default `RankingForest`. Rankers with smooth probabilities assert most: one whose probabilities
+        are all 0 or 1 cannot tell what it is sure of.
+    alpha : float, default=0.1
+        The probability of a mistake that is allowed, between 0 and 1. With m rows set aside, one below 1 / (m + 1)
+        asserts nothing.
+    test_size : float, default=0.25
+        Share of the rows that are set aside, between 0 and 1.
+    random_state : None, int, Generator or RandomState
+        Of the rows set aside, and of the default ranker.
+
+    Attributes
+    ----------
+    ranker_ : label ranker
+        The fitted ranker.
+    calibration_scores_ : ndarray of shape (n_set_aside,)
+        Scores of the rows set aside, in increasing order.
+    calibration_weights_ : ndarray of shape (n_set_aside,)
+        Their weights, of mean 1. Where these differ, the guarantee is approximate.
+    items_ : tuple
+        Names of the items.
+
+    References
+    ----------
+    Cheng, Rademaker, De Baets, Hüllermeier (2010), Predicting partial orders: ranking with abstention. Vovk, Gammerman,
+    Shafer (2005), Algorithmic learning in a random world.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rankwise.label_ranking import ConformalRanker, PlackettLuceRanker
+    >>> X = np.linspace(-3, 3, 200)[:, np.newaxis]
+    >>> y = np.where(X + np.random.default_rng(0).normal(size=X.shape) > 0, [[1, 2, 3]], [[2, 1, 3]])
+    >>> ranker = ConformalRanker(PlackettLuceRanker(), random_state=0).fit(X, y)
+    >>> ranker.predict_set([[2.5], [0.1]]).astype(int)  # row before column; the second row: only that item 2 is last
+    array([[[0, 1, 1],
+            [0, 0, 1],
+            [0, 0, 0]],
+    <BLANKLINE>
+           [[0, 0, 1],
+            [0, 0, 1],
+            [0, 0, 0]]])
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "ranker": [None, HasMethods(["fit", "predict"])],
+        "alpha": [Interval(Real, 0.0, 1.0, closed="neither")],
+        "test_size": [Interval(Real, 0.0, 1.0, closed="neither")],
+        "random_state": ["random_state", np.random.Generator],
+    }
+
+    def __init__(
+        self,
+        ranker: Any = None,
+        *,
+        alpha: float = 0.1,
+        test_size: float = 0.25,
+        random_state: RandomState = None,
+    ) -> None:
+        self.ranker = ranker
+        self.alpha = alpha
+        self.test_size = test_size
+        self.random_state = random_state
+
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> ConformalRanker:
+        """Fit the ranker on a part of the rows, and find out on the others how sure it may be.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Features, as the ranker takes them.
+        y : Rankings or array-like of shape (n_samples, n_items)
+            Positions, 1 = best, of any kind. Rows that compare no two items are left out.
+        sample_weight : array-like of shape (n_samples,), optional
+            How often each row counts; by default the weights of the Rankings, else ones.
+
+        Returns
+        -------
+        self
+        """
+        from sklearn.base import clone
+        from sklearn.utils import check_array
+
+        if y is None:
+            raise ValueError("ConformalRanker requires y to be passed, but the target y is None")
+        self._validate_params()
+        rng = check_generator(self.random_state)
+        # What is no table at all is refused before y is looked at; the rest is for the ranker to check.
+        sparse = self.__sklearn_tags__().input_tags.sparse
+        table = check_array(X, accept_sparse=sparse, dtype=None, ensure_2d=False, ensure_all_finite=False)
+        rankings, rows = check_label_ranking(y, sample_weight, n_samples=table.shape[0])
+        if len(rows) < 2:
+            raise ValueError("ConformalRanker needs two rows, one to fit and one to set aside; here is n_samples=1")
+        drawn = rng.permutation(len(rows))
+        n_aside = min(max(1, round(self.test_size * len(rows))), len(rows) - 1)
+        aside, kept = np.sort(drawn[:n_aside]), np.sort(drawn[n_aside:])
+        known = ~np.isnan(rankings[kept].positions).all(axis=0)
+        if not known.all():
+            rare = [rankings.items[i] for i in np.flatnonzero(~known)]
+            raise ValueError(
+                f"only rows that are set aside rank {shortlist(rare)}; leave out what so few rows rank "
+                "(Rankings.select), or set fewer rows aside (test_size)"
+            )
+        seed = int(rng.integers(2**31))
+        ranker: Any = RankingForest(random_state=seed) if self.ranker is None else clone(self.ranker)
+        if not hasattr(ranker[-1] if hasattr(ranker, "steps") else ranker, "predict_pairwise"):
+            raise TypeError("ranker has no predict_pairwise; give a label ranker, or a pipeline ending with one")
+        self.ranker_ = ranker.fit(safe_indexing(X, rows[kept]), rankings[kept])
+        self.items_ = rankings.items
+        for name in ("n_features_in_", "feature_names_in_"):
+            if hasattr(self.ranker_, name):
+                setattr(self, name, getattr(self.ranker_, name))
+        truth = rankings[aside]
+        scores = self._scores(safe_indexing(X, rows[aside]), truth.positions)
+        order = np.argsort(scores, kind="stable")
+        self.calibration_scores_ = scores[order]
+        self.calibration_weights_ = truth.weights[order] / truth.weights.mean()
+        return self
+
+    def predict(self, X: ArrayLike) -> FloatArray:
+        """Predict a full ranking for each row, as the ranker does.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Features.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_items)
+            Positions, 1 = best; columns are ``items_``.
+        """
+        return np.asarray(self._fitted().predict(X))
+
+    def predict_pairwise(self, X: ArrayLike) -> FloatArray:
+        """Predict, for each row, how probably one item comes before another, as the ranker does.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Features.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_items, n_items)
+            ``P[r, i, j]`` is the probability of item i before item j.
+        """
+        return np.asarray(pairwise_of(self._fitted(), X))
+
+    def predict_set(self, X: ArrayLike, alpha: float | None = None) -> BoolArray:
+        """Predict, for each row, which pairs are sure: all of them hold with probability 1 - alpha or more.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Features.
+        alpha : float, optional
+            Another probability of a mistake than that of the ranker.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_items, n_items), bool
+            ``S[r, i, j]`` says that item i comes before item j; where neither ``S[r, i, j]`` nor ``S[r, j, i]`` is
+            true, nothing is said of the two. Every ``S[r]`` is a partial order.
+        """
+        self._fitted()
+        alpha = self.alpha if alpha is None else alpha
+        if not 0 < alpha < 1:
+            raise ValueError(f"alpha is {alpha}, but must lie between 0 and 1")
+        threshold = self._threshold(alpha)
+        if threshold == np.inf:
+            warnings.warn(
+                f"nothing is asserted, as alpha={alpha:g} needs {int(np.ceil(1 / alpha - _ROUNDING)) - 1:,} rows set "
+                f"aside and there are {len(self.calibration_scores_):,}; raise alpha or test_size, or fit more rows",
+                UserWarning,
+                stacklevel=2,
+            )
+        positions, probabilities = self.predict(X), self.predict_pairwise(X)
+        asserted = np.empty(probabilities.shape, dtype=bool)
+        for rows in _row_blocks(*positions.shape):
+            asserted[rows] = confidence_of_pairs(positions[rows], probabilities[rows]) > threshold
+        return asserted
+
+    def _fitted(self) -> Any:
+        from sklearn.utils.validation import check_is_fitted
+
+        check_is_fitted(self)
+        return self.ranker_
+
+    def _scores(self, X: ArrayLike, truth: FloatArray) -> FloatArray:
+        """The largest confidence, in each row, in a pair that the true ranking turns around; 0 if there is none."""
+        positions, probabilities = self.predict(X), self.predict_pairwise(X)
+        scores = np.empty(len(truth))
+        for rows in _row_blocks(*positions.shape):
+            turned = truth[rows, np.newaxis, :] < truth[rows, :, np.newaxis]  # False if one of the two is missing
+            confidence = confidence_of_pairs(positions[rows], probabilities[rows])
+            scores[rows] = np.where(turned, confidence, 0.0).max(axis=(1, 2))
+        return scores
+
+    def _threshold(self, alpha: float) -> float:
+        n = len(self.calibration_scores_)
+        reached = np.cumsum(self.calibration_weights_)
+        place = int(np.searchsorted(reached, (1 - alpha) * (n + 1) - _ROUNDING * n))
+        return float(self.calibration_scores_[place]) if place < n else np.inf
+
+    def __sklearn_tags__(self) -> Any:
+        from sklearn.utils import get_tags
+
+        tags = super().__sklearn_tags__()
+        tags.input_tags = get_tags(RankingForest() if self.ranker is None else self.ranker).input_tags
+        return tags
+
+
+def confidence_of_pairs(positions: FloatArray, probabilities: FloatArray) -> FloatArray:
+    r"""How sure each predicted pair is, so that what is surer than any threshold is a partial order.
+
+    *Definition.* The strongest chain of predicted pairs from i to j, a chain being as strong as the smallest
+    probability along it; 0 where i is not predicted before j. Then :math:`c_{ik} \ge \min(c_{ij}, c_{jk})`, so that
+    whoever asserts two pairs asserts what follows from them.
+
+    Parameters
+    ----------
+    positions : ndarray of shape (n, n_items)
+        Predicted rankings.
+    probabilities : ndarray of shape (n, n_items, n_items)
+        Probabilities of row before column.
+
+    Returns
+    -------
+    ndarray of shape (n, n_items, n_items)
+    """
+    ahead = positions[:, :, np.newaxis] < positions[:, np.newaxis, :]
+    confidence = np.where(ahead, probabilities, 0.0)
+    for middle in range(positions.shape[1]):
+        through = np.minimum(confidence[:, :, middle, np.newaxis], confidence[:, middle, np.newaxis, :])
+        np.maximum(confidence, through, out=confidence)
+    return confidence
