@@ -165,8 +165,8 @@ class LabelRankerMixin(_Estimator):
         if np.nanmax(np.abs(checked), initial=0.0) > _LARGEST_FEATURE:
             row, column = np.argwhere(np.abs(checked) > _LARGEST_FEATURE)[0]
             raise ValueError(
-                f"X[{row}, {column}] is {checked[row, column]:g}, whose square is no number any more; divide the column "
-                "by its scale, or take RankingTree or RankingForest, which look at the order of values alone"
+                f"X[{row}, {column}] is {checked[row, column]:g}, whose square is no number any more; divide the "
+                "column by its scale, or take RankingTree or RankingForest, which look at the order of values alone"
             )
         return checked
 
