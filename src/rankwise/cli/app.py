@@ -20,9 +20,14 @@ from rankwise.cli.commands.consensus import consensus
 from rankwise.cli.commands.describe import describe
 from rankwise.cli.commands.evaluate import evaluate
 from rankwise.cli.commands.fit import fit
+from rankwise.cli.commands.kernel import kernel
 from rankwise.cli.commands.predict import predict
 from rankwise.cli.commands.quickstart import quickstart
+from rankwise.cli.commands.rank_evaluate import rank_evaluate
+from rankwise.cli.commands.rank_predict import rank_predict
+from rankwise.cli.commands.rank_train import rank_train
 from rankwise.cli.commands.reproduce import reproduce
+from rankwise.cli.commands.screen import screen
 from rankwise.cli.commands.tree import tree
 from rankwise.cli.commands.warmup import warmup
 
@@ -91,6 +96,11 @@ app.command()(fit)
 app.command()(predict)
 app.command()(evaluate)
 app.command()(reproduce)
+app.command()(rank_train)
+app.command()(rank_predict)
+app.command()(rank_evaluate)
+app.command()(kernel)
+app.command()(screen)
 app.command()(warmup)
 
 

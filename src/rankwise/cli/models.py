@@ -52,18 +52,31 @@ def make_ranker(
     from rankwise.label_ranking._numeric import NumericFeatures
 
     ranker = _plain(model)
-    known = ranker.get_params()
-    given = {"random_state": seed, "n_jobs": jobs, "categorical_features": list(categorical) or None}
-    ranker.set_params(**{name: value for name, value in given.items() if name in known})
-    unknown = [name for name in params or () if name not in known]
-    if unknown:
-        names = ", ".join(sorted(set(known) - {"categorical_features", "random_state", "n_jobs"}))
-        message = f"{type(ranker).__name__} has no parameter {unknown[0]!r}; it has {names or 'none'}"
-        raise typer.BadParameter(message, param_hint="--param")
-    ranker.set_params(**params or {})
-    if "categorical_features" in known:
+    configure(ranker, params or {}, random_state=seed, n_jobs=jobs, categorical_features=list(categorical) or None)
+    if "categorical_features" in ranker.get_params():
         return ranker
     return Pipeline([("features", NumericFeatures(list(categorical) or None)), ("ranker", ranker)])
+
+
+def configure(estimator: Any, params: Mapping[str, Any], **given: Any) -> None:
+    """Set what the command gives, where the estimator has such a parameter, and then what the user asks for.
+
+    Parameters
+    ----------
+    estimator : estimator
+        It is changed.
+    params : mapping
+        From ``--param``; a name that the estimator does not know is a mistake in the command.
+    **given : object
+        Parameters with options of their own.
+    """
+    known = estimator.get_params()
+    unknown = [name for name in params if name not in known]
+    if unknown:
+        names = ", ".join(sorted(set(known) - set(given)))
+        message = f"{type(estimator).__name__} has no parameter {unknown[0]!r}; it has {names or 'none'}"
+        raise typer.BadParameter(message, param_hint="--param")
+    estimator.set_params(**{name: value for name, value in given.items() if name in known} | dict(params))
 
 
 def fit_ranker(ranker: Any, source: Source) -> Any:

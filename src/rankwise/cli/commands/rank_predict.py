@@ -1,0 +1,33 @@
+"""``rankwise rank-predict``: score documents with a trained ranker."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from rankwise.cli.options import Out, ZeroBased
+
+
+def rank_predict(
+    model: Annotated[str, typer.Argument(metavar="MODEL", help="A ranker that rank-train saved.")],
+    file: Annotated[str, typer.Argument(metavar="FILE", help="LETOR (SVMlight) file, or - for standard input.")],
+    out: Out = None,
+    run: Annotated[bool, typer.Option("--run", help="Write a TREC run: qid Q0 document rank score tag.")] = False,
+    tag: Annotated[str, typer.Option(help="Name of the run.")] = "rankwise",
+    zero_based: ZeroBased = False,
+) -> None:
+    """Score documents: one number a line, in the order of the file, or a TREC run, best documents first."""
+    from rankwise.cli.documents import load_ranker, read_documents, scored, takes_sparse
+    from rankwise.cli.files import check_writable, readable, write_text
+    from rankwise.data.formats.trec import run_text
+
+    check_writable(out, model, file)
+    ranker = load_ranker(model)
+    with readable(file) as path:
+        documents = read_documents(path, zero_based=zero_based, sparse=takes_sparse(ranker))
+    score = scored(ranker, documents)
+    if run:
+        write_text(out, run_text(documents.qid, documents.names, score, tag))
+    else:
+        write_text(out, "".join(f"{value!r}\n" for value in score.tolist()))

@@ -1,0 +1,163 @@
+"""rankwise screen: the table is that of the library, under the names of the columns."""
+
+from __future__ import annotations
+
+import csv
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from rankwise.datasets import make_symbolic_regression
+from rankwise.screening import ConcordanceSelector, SymbolicFeatures, concordant_divergence
+from tests.cli.running import problem, run, run_json
+
+X, Y, _ = make_symbolic_regression(noise=0.1, random_state=0)
+
+
+@pytest.fixture
+def beams(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    rows = [
+        [*map(repr, map(float, row)), f"n{i}", repr(float(load))]
+        for i, (row, load) in enumerate(zip(X, Y, strict=True))
+    ]
+    lines = [["width", "height", "depth", "name", "load"], *rows]
+    (tmp_path / "beams.csv").write_text("".join(",".join(line) + "\n" for line in lines))
+    monkeypatch.chdir(tmp_path)
+    return "beams.csv"
+
+
+def test_expressions_have_the_names_of_the_columns(beams: str) -> None:
+    result = run_json("screen", beams, "--y", "load", "--architecture", "ub", "--top", "5")
+    selector = ConcordanceSelector(5, features=SymbolicFeatures("ub")).fit(X, Y)
+    names = [row["expression"] for row in result["expressions"]]
+    assert names == selector.get_feature_names_out(["width", "height", "depth"]).tolist()
+    assert names[0] == "depth^3*width"
+    for key, column in (("T0", "divergence"), ("z", "z"), ("pvalue", "pvalue"), ("adjusted", "adjusted")):
+        assert [row[key] for row in result["expressions"]] == selector.table_[column].tolist()
+    assert result["n_expressions"] == 42
+    assert result["notes"] == ["columns of text, left out: 'name'"]
+
+
+def test_no_relation_is_the_mean_difference(beams: str) -> None:
+    result = run_json("screen", beams, "--y", "load")
+    differences = abs(Y[:, None] - Y)
+    assert result["unrelated"] == pytest.approx(differences.sum() / (len(Y) * (len(Y) - 1)))
+    first = result["expressions"][0]
+    assert first["relative"] == pytest.approx(first["T0"] / result["unrelated"])
+
+
+def test_columns_as_they_are(beams: str) -> None:
+    result = run_json("screen", beams, "--y", "load", "--architecture", "none", "--x", "height,depth", "--one-sided")
+    assert [row["expression"] for row in result["expressions"]] == ["depth", "height"]
+    expected = concordant_divergence(X[:, [2, 1]], Y)
+    assert [row["T0"] for row in result["expressions"]] == pytest.approx(expected.tolist(), rel=1e-9)
+
+
+def test_a_model(beams: str) -> None:
+    words = (beams, "--y", "load", "--architecture", "ub", "--top", "5", "--terms", "2")
+    result = run_json("screen", *words)
+    assert result["model"]["formula"] == "load = 10.01 + 2.023*(depth + width^3) + 1.464*(2*depth)"
+    assert [row["expression"] for row in result["expressions"]] == ["depth + width^3", "2*depth"]
+    assert result["model"]["formula"] in run("screen", *words).stdout
+    columns = run_json("screen", beams, "--y", "load", "--architecture", "none", "--terms", "1")
+    assert columns["model"]["formula"].endswith("*depth")
+
+
+def test_operators_sides_and_copies(beams: str) -> None:
+    words = (beams, "--y", "load", "--x", "depth", "--architecture", "u", "--unary", "id,cube,exp")
+    assert [row["expression"] for row in run_json("screen", *words)["expressions"]] == ["depth"]
+    assert len(run_json("screen", *words, "--copies")["expressions"]) == 3
+    binary = run_json(
+        "screen", beams, "--y", "load", "--architecture", "b", "--binary", "-,|-|", "--pool", "cumulative"
+    )
+    assert any(" - " in row["expression"] for row in binary["expressions"])
+
+
+def test_the_table_and_the_csv_have_the_numbers_of_the_json(beams: str) -> None:
+    rows = run_json("screen", beams, "--y", "load", "--top", "3")["expressions"]
+    text = run("screen", beams, "--y", "load", "--top", "3", "-o", "out.csv").stdout
+    with open("out.csv", encoding="utf-8", newline="") as file:
+        written = list(csv.DictReader(file))
+    assert [{**row, "expression": None} for row in rows] == [
+        {key: json.loads(value) if key != "expression" else None for key, value in row.items()} for row in written
+    ]
+    for row, line in zip(rows, written, strict=True):
+        assert line["expression"] == row["expression"]
+        assert row["expression"] in text
+        assert f"{row['T0']:.4g}" in text
+        assert f"{row['relative']:.1%}" in text
+
+
+def test_any_number_of_threads_gives_the_same(beams: str) -> None:
+    assert run_json("screen", beams, "--y", "load", "--jobs", "2") == run_json("screen", beams, "--y", "load")
+
+
+def test_missing_values_are_told_and_left_out_if_asked_for(beams: str) -> None:
+    lines = Path(beams).read_text().splitlines()
+    lines[4] = lines[4].replace(lines[4].split(",")[1], "NA", 1)
+    Path(beams).write_text("\n".join(lines) + "\n")
+    message = problem("screen", beams, "--y", "load")
+    assert "line 5, column 2: the cell is empty, one of 1 in 1 of 100 rows" in message
+    assert "--drop-missing" in message
+    result = run_json("screen", beams, "--y", "load", "--drop-missing")
+    assert result["n_rows"] == 99
+    assert "1 rows with missing values, left out" in result["notes"]
+    assert run_json("screen", beams, "--y", "load", "--x", "width,depth")["n_rows"] == 100
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--y", "lode"], "no column 'lode'. The columns are 'width', 'height', 'depth', 'name', 'load'"),
+        (["--y", "name"], "line 2, column 4: the column 'name' holds text, such as 'n0'"),
+        (["--y", "load", "--x", "width,name"], "'name' holds text"),
+        (["--y", "load", "--x", "width,load"], "the target is among the inputs"),
+        (["--y", "load", "--x", "breadth"], "no column 'breadth'"),
+        (["--y", "load", "--unary", "id,kube"], "'kube'; there are id, square"),
+        (["--y", "load", "--architecture", "x"], "architecture"),
+        (["--y", "load", "-o", "no/out.csv"], "there is no folder"),
+        (["--y", "load", "-o", "beams.csv"], "would replace the data"),
+    ],
+)
+def test_what_cannot_be_done_is_one_line(options: list[str], message: str, beams: str) -> None:
+    assert message in problem("screen", beams, *options)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "is empty"),
+        ("a,y\n", "no row below it"),
+        ("a,y\n1,2\n", "minimum of 3"),
+        ("a,y\n1,2\n2,2\n3,2\n", "constant"),
+        ("name,y\nx,1\nz,2\nw,3\n", "no column but the target holds numbers"),
+        ("a,y\n1,1\n2,inf\n3,2\n", "holds text, such as 'inf'"),
+        ("a,y\n1,1\n1,4\n1,2\n", "finite and not constant"),
+    ],
+)
+def test_bad_tables(text: str, message: str, beams: str) -> None:
+    Path("bad.csv").write_text(text)
+    assert message in problem("screen", "bad.csv", "--y", "y")
+
+
+def test_a_target_is_needed(beams: str) -> None:
+    assert "--y" in problem("screen", beams, code=2)
+
+
+def test_as_a_process_from_a_pipe(beams: str) -> None:
+    command = [sys.executable, "-W", "error", "-m", "rankwise", "screen", "-", "--y", "load", "--json"]
+    done = subprocess.run(command, input=Path(beams).read_bytes(), capture_output=True, timeout=120)
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert json.loads(done.stdout) == run_json("screen", beams, "--y", "load")
+
+
+def test_time_that_runs_out_is_told(beams: str) -> None:
+    words = (beams, "--y", "load", "--architecture", "ubu", "--pool", "cumulative", "--unary", "id,cube,exp,sin,cos")
+    with pytest.warns(UserWarning, match="time limit"):
+        result = run_json("screen", *words, "--binary", "+,-,*,/", "--time-limit", "0.000001")
+    assert not result["complete"]
+    assert np.isfinite(result["expressions"][0]["T0"])
