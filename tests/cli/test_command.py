@@ -15,6 +15,8 @@ from typing import Any
 import pytest
 
 import rankwise
+from tests.cli.running import problem
+from tests.cli.running import run as run_here
 
 ENVIRONMENT = {name: value for name, value in os.environ.items() if name != "RANKWISE_DATA"} | {"COLUMNS": "100"}
 
@@ -37,23 +39,51 @@ def chunks_until_closed(terminal: int) -> Iterator[bytes]:
 def test_help_names_the_commands() -> None:
     done = run("--help")
     assert done.returncode == 0
-    assert "quickstart" in done.stdout
-    assert "warmup" in done.stdout
+    for command in ("quickstart", "describe", "consensus", "tree", "fit", "predict", "evaluate", "warmup"):
+        assert f" {command} " in done.stdout
 
 
 def test_help_imports_nothing_heavy() -> None:
     code = """
 import sys
 from rankwise.cli.app import app
-try:
-    app(["quickstart", "--help"])
-except SystemExit:
-    print(*sys.modules, file=sys.stderr)
+for command in app.registered_commands:
+    try:
+        app([(command.name or command.callback.__name__).replace("_", "-"), "--help"])
+    except SystemExit as end:
+        assert end.code == 0, command
+print(*sys.modules, file=sys.stderr)
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     loaded = set(done.stderr.split())
     assert "rankwise.cli.app" in loaded
     assert not loaded & {"numpy", "scipy", "sklearn", "matplotlib", "numba", "pandas"}
+
+
+def test_shells_complete_commands() -> None:
+    words = {"_RANKWISE_COMPLETE": "complete_bash", "COMP_WORDS": "rankwise de", "COMP_CWORD": "1"}
+    script = "import sys; from rankwise.cli.app import app; app(prog_name='rankwise')"
+    command = [sys.executable, "-c", script]
+    done = subprocess.run(command, env=ENVIRONMENT | words, capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["describe"]
+
+
+def test_an_interrupt_ends_in_a_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*arguments: object, **options: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("rankwise.cli.sources.load", interrupted)
+    done = run_here("describe", "iris")
+    assert (done.exit_code, done.stdout, done.stderr) == (130, "", "rankwise: interrupted\n")
+
+
+def test_warnings_are_a_line_each() -> None:
+    command = [sys.executable, "-m", "rankwise", "consensus", "-", "--json"]
+    text = "rank_a,rank_b,rank_c,rank_d\n1,2,,\n,,1,2\n1,2,,\n"
+    done = subprocess.run(command, input=text, env=ENVIRONMENT, capture_output=True, text=True, check=True)
+    assert done.stderr.startswith("rankwise: ")
+    assert done.stderr.count("\n") == 1
+    assert len(json.loads(done.stdout)["ranking"]) == 4
 
 
 def test_version() -> None:
@@ -119,9 +149,7 @@ def test_a_terminal_without_the_letters_gets_the_results_all_the_same(form: list
 
 def test_the_report_does_not_replace_the_data(survey: Path) -> None:
     before = survey.read_bytes()
-    done = run("quickstart", "--data", str(survey), "--out", str(survey))
-    assert done.returncode == 1
-    assert "would replace the data" in done.stderr
+    assert "would replace the data" in problem("quickstart", "--data", survey, "--out", survey)
     assert survey.read_bytes() == before
 
 
@@ -153,14 +181,15 @@ def test_json_goes_to_stdout_and_progress_to_the_terminal(tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize("name", ["[/bold]", "no\nsuch"])
-def test_an_unknown_data_set_is_one_line_that_says_what_there_is(name: str, tmp_path: Path) -> None:
-    done = run("quickstart", "--data", name, cwd=tmp_path)
-    assert done.returncode == 1
-    assert done.stdout == ""
-    assert done.stderr.count("\n") == 1
-    assert done.stderr.startswith("rankwise: there is no file")
-    assert "and no label ranking data set is named" in done.stderr
-    assert "iris" in done.stderr
+def test_an_unknown_data_set_is_one_line_that_says_what_there_is(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("RANKWISE_DATA", raising=False)
+    words = problem("quickstart", "--data", name)
+    assert words.startswith("rankwise: there is no file")
+    assert "and no label ranking data set is named" in words
+    assert "iris" in words
     assert list(tmp_path.iterdir()) == []
 
 
@@ -168,16 +197,16 @@ def test_an_unknown_data_set_is_one_line_that_says_what_there_is(name: str, tmp_
     ("out", "message"),
     [("missing/report.html", "there is no folder"), (".", "is a folder"), ("sealed/report.html", "permission denied")],
 )
-def test_a_report_that_cannot_be_written_is_told_at_once(out: str, message: str, tmp_path: Path) -> None:
+def test_a_report_that_cannot_be_written_is_told_at_once(
+    out: str, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
     (tmp_path / "sealed").mkdir(mode=0o500)
     if out.startswith("sealed") and os.access(tmp_path / "sealed", os.W_OK):
         pytest.skip("this user may write everywhere")
-    done = run("quickstart", "--out", out, cwd=tmp_path)
-    assert done.returncode == 1
-    assert done.stdout == ""
-    assert done.stderr.count("\n") == 1
-    assert message in done.stderr
-    assert "--out" in done.stderr
+    words = problem("quickstart", "--out", out)
+    assert message in words
+    assert "--out" in words
 
 
 def test_debug_shows_the_traceback(tmp_path: Path) -> None:
@@ -191,10 +220,7 @@ def test_debug_shows_the_traceback(tmp_path: Path) -> None:
     [["nosuch"], ["quickstart", "--sed", "1"], ["quickstart", "--seed", "-1"], ["quickstart", "--seed", "x"]],
 )
 def test_mistakes_in_the_command_exit_with_2(arguments: list[str]) -> None:
-    done = run(*arguments)
-    assert done.returncode == 2
-    assert done.stdout == ""
-    assert "Traceback" not in done.stderr
+    problem(*arguments, code=2)
 
 
 @pytest.mark.slow
