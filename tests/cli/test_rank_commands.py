@@ -7,6 +7,7 @@ import json
 import re
 import subprocess
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -121,6 +122,19 @@ def test_sparse_files_train_linear_rankers_and_the_widest_part_counts(tmp_path: 
     assert result["n_features"] == 50_000
     assert result["n_trees"] is None
     assert isinstance(rankwise.load(tmp_path / "m.rankwise"), LinearRanker)
+
+
+def test_neural_rankers_train_or_say_what_they_need(folder: Path, tmp_path: Path) -> None:
+    train, out = folder / "train.txt", tmp_path / "neural.rankwise"
+    words = ("rank-train", train, "-o", out, "--model", "neural", "--param", "n_epochs=1", "--param", "attention=true")
+    if find_spec("torch") is None:
+        assert "pip install 'rankwise[neural]'" in problem(*words)
+        return
+    assert run(*words, "--param", "hidden=(4,)").exit_code == 0
+    X, _, qid = documents(train)
+    # With attention, a score depends on the other documents of the query.
+    expected = rankwise.load(out).predict(X, qid)
+    np.testing.assert_array_equal([float(line) for line in run("rank-predict", out, train).stdout.split()], expected)
 
 
 def test_features_that_count_from_0(tmp_path: Path) -> None:
