@@ -1,6 +1,7 @@
 """Sphinx settings: ``sphinx-build -W docs docs/_build``."""
 
 import importlib
+import re
 from pathlib import Path
 
 from docutils import nodes
@@ -106,8 +107,14 @@ def skip_members_of_scikit_learn(app, what, name, obj, skip, options):
     return skip or str(getattr(obj, "__module__", "")).startswith("sklearn.") or None
 
 
+def keep_underscores(app, what, name, obj, options, lines):
+    """Show `items_` under that name: napoleon leaves its underscore as it is, and docutils reads a link."""
+    lines[:] = [re.sub(r"^:(ivar|vartype) (\w+)_:", r":\1 \2\_:", line) for line in lines]
+
+
 def setup(app):
     app.connect("builder-inited", check_api_page)
+    app.connect("autodoc-process-docstring", keep_underscores, priority=600)  # after napoleon
     app.connect("autodoc-skip-member", skip_members_of_scikit_learn)
     app.connect("doctree-read", link_names)
     app.connect("doctree-read", qualify_links)
