@@ -6,7 +6,6 @@ import io
 import itertools
 import subprocess
 import sys
-from collections.abc import Iterator
 from typing import Any
 
 import matplotlib.pyplot as plt
@@ -20,12 +19,6 @@ from tests.strategies import position_matrices, random_positions
 
 DISPLAYS = [PairwisePreferenceDisplay, PositionHeatmapDisplay]
 NAN, INF = float("nan"), float("inf")
-
-
-@pytest.fixture(autouse=True)
-def _close_figures() -> Iterator[None]:
-    yield
-    plt.close("all")
 
 
 @pytest.fixture

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator
 from typing import Any
 
 import matplotlib.pyplot as plt
@@ -16,12 +15,6 @@ from rankwise.datasets import load_label_ranking
 from rankwise.label_ranking import NearestNeighborsRanker, RankingForest, RankingTree
 from rankwise.plots import FeatureImportanceDisplay
 from rankwise.trees import LeastSquaresTree
-
-
-@pytest.fixture(autouse=True)
-def _close_figures() -> Iterator[None]:
-    yield
-    plt.close("all")
 
 
 @pytest.fixture(scope="module")

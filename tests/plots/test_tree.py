@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import itertools
-from collections.abc import Iterator
 from typing import Any
 
 import matplotlib.pyplot as plt
@@ -19,12 +18,6 @@ from rankwise.label_ranking import RankingForest, RankingTree
 from rankwise.plots import RankingTreeDisplay
 
 DRINKS = ["tea", "milk", "juice"]
-
-
-@pytest.fixture(autouse=True)
-def _close_figures() -> Iterator[None]:
-    yield
-    plt.close("all")
 
 
 @pytest.fixture

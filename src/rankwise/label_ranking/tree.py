@@ -42,9 +42,12 @@ class RankingTree(TreeMixin, LabelRankerMixin, BaseEstimator):
     ccp_alpha : float or "cv", default=0.0
         Penalty per leaf: the grown tree is pruned to the subtree that minimises its dispersion plus ``ccp_alpha`` times
         its leaves; "cv" chooses the penalty by 5-fold cross-validation of the dispersion around the predicted shares.
-    growth, honest, splitter, min_samples_split, max_features, max_leaf_nodes, min_impurity_decrease, max_bins, \
-sketch, categorical_features, random_state
-        See `LeastSquaresTree`; ``min_impurity_decrease`` is the dispersion that a split must gain, for early stopping.
+    min_impurity_decrease : float, default=0.0
+        The dispersion that a split must gain, for early stopping.
+    growth, honest, splitter, min_samples_split, max_features, max_leaf_nodes
+        See `LeastSquaresTree`.
+    max_bins, sketch, categorical_features, random_state
+        See `LeastSquaresTree`.
 
     Attributes
     ----------
@@ -56,7 +59,10 @@ sketch, categorical_features, random_state
         Consensus of each leaf, 1 = best.
     ccp_alpha_ : float
         The penalty used.
-    feature_importances_ : ndarray of shape (n_features_in_,)
+    cv_results_ : dict of str to ndarray, or None
+        With ``ccp_alpha="cv"`` the penalties that were tried: "ccp_alpha", "n_leaves", "training_error", "test_error"
+        (per row). See `PruningPathDisplay`.
+    feature_importances_ : ndarray of shape (n_features,)
         Share of each feature in the decrease of the dispersion.
     items_ : tuple
         Names of the items.
@@ -123,8 +129,9 @@ sketch, categorical_features, random_state
         training = training_set(self, X, y, rng, self.max_bins)
         rule = GrowthRule(self.growth, self.honest, growth_limits(self, X.shape[1]))
         tree, fill_rows = training.grow(rule, np.arange(len(X)), rng)
+        self.cv_results_: dict[str, Any] | None = None
         if self.ccp_alpha == "cv":
-            self.ccp_alpha_ = penalty_by_cross_validation(training, rule, pruning_path(tree), rng)
+            self.ccp_alpha_, self.cv_results_ = penalty_by_cross_validation(training, rule, pruning_path(tree), rng)
         else:
             self.ccp_alpha_ = float(self.ccp_alpha)
         self.tree_ = with_even_gaps(training.fill(pruned(tree, self.ccp_alpha_), fill_rows))
@@ -165,7 +172,7 @@ def training_set(
 ) -> TrainingSet:
     """Rows to grow ranking trees on: leaves hold pairs; splits go by pairs or places."""
     places = None
-    if estimator.embedding != "kemeny":
+    if estimator.embedding in ("position", "item"):
         places = TargetRows(PositionEmbedding().fit(y).transform(y))
     return TrainingSet.build(
         X,

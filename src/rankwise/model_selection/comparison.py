@@ -52,6 +52,8 @@ class Comparison:
     def plot(self, ax: Any = None) -> Comparison:
         """Draw the mean differences with their 95 % intervals; a filled dot marks intervals that spare 0.
 
+        For two rankers, `QueryComparisonDisplay` shows the differences query by query.
+
         Parameters
         ----------
         ax : matplotlib Axes, optional
@@ -70,7 +72,9 @@ class Comparison:
             clear = row["low"] > 0 or row["high"] < 0
             ax.plot([row["low"], row["high"]], [place, place], color="#0072B2")
             ax.plot(row["difference"], place, "o", color="#0072B2", markerfacecolor="#0072B2" if clear else "white")
-        ax.set_yticks(range(len(self.rows)), [f"{r['first']} - {r['second']}" for r in reversed(self.rows)])
+        # Names are the user's: a dollar sign in them is no formula.
+        pairs = [f"{row['first']} - {row['second']}" for row in reversed(self.rows)]
+        ax.set_yticks(range(len(self.rows)), labels=pairs, parse_math=False)
         ax.axvline(0, color="#999999", linewidth=0.8)
         ax.set_xlabel(f"difference of {self.metric}, mean of {self.n_queries} queries and 95 % interval")
         self.ax_, self.figure_ = ax, ax.figure
@@ -136,7 +140,7 @@ def compare(
         raise TypeError(f"results is of type {type(results).__name__}; name the rankers: {{'new': ..., 'old': ...}}")
     if len(results) < 2:
         raise ValueError(f"there is {len(results)} result; compare at least two")
-    name, values = _values(results, metric)
+    name, values = query_values(results, metric)
     judged = ~np.isnan(np.array(list(values.values()))).any(axis=0)
     if judged.sum() < 2:
         raise ValueError("fewer than two queries have a value for every ranker, too few for a test")
@@ -144,15 +148,13 @@ def compare(
     kept = {ranker: value[judged] for ranker, value in values.items()}
     rows = [_pair(a, b, kept[a] - kept[b], n_permutations, rng) for a, b in combinations(kept, 2)]
     for test in ("p_randomization", "p_t"):
-        for row, corrected in zip(rows, _holm(np.array([row[test] for row in rows])), strict=True):
+        for row, corrected in zip(rows, holm(np.array([row[test] for row in rows])), strict=True):
             row[test] = float(corrected)
     return Comparison(name, {ranker: float(value.mean()) for ranker, value in kept.items()}, rows, int(judged.sum()))
 
 
-# ---------------------------------------------------------------------------------------------------------------------
-
-
-def _values(results: Mapping[str, Any], metric: str | None) -> tuple[str, dict[str, FloatArray]]:
+def query_values(results: Mapping[str, Any], metric: str | None) -> tuple[str, dict[str, FloatArray]]:
+    """What was measured, and the values of each ranker on the same queries."""
     values, queries = {}, None
     label = metric
     for ranker, result in results.items():
@@ -170,6 +172,18 @@ def _values(results: Mapping[str, Any], metric: str | None) -> tuple[str, dict[s
     if len(set(lengths.values())) > 1:
         raise ValueError(f"every ranker needs one value for each query, in the same order; there are {lengths}")
     return label or "metric", values
+
+
+def holm(p: FloatArray) -> FloatArray:
+    """P-values corrected for their number by Holm's method."""
+    order = np.argsort(p, kind="stable")
+    stepped = np.maximum.accumulate(p[order] * np.arange(len(p), 0, -1))
+    corrected = np.empty_like(p)
+    corrected[order] = np.minimum(stepped, 1.0)
+    return corrected
+
+
+# ---------------------------------------------------------------------------------------------------------------------
 
 
 def _pair(first: str, second: str, difference: FloatArray, n_permutations: int, rng: np.random.Generator) -> Any:
@@ -204,11 +218,3 @@ def _randomization(difference: FloatArray, n_permutations: int, rng: np.random.G
         as_far += int((abs(signs @ difference) >= limit).sum())
         done += size
     return as_far / (n_permutations + 1)
-
-
-def _holm(p: FloatArray) -> FloatArray:
-    order = np.argsort(p, kind="stable")
-    stepped = np.maximum.accumulate(p[order] * np.arange(len(p), 0, -1))
-    corrected = np.empty_like(p)
-    corrected[order] = np.minimum(stepped, 1.0)
-    return corrected

@@ -156,6 +156,7 @@ _RANKER = {**_FITTED, "items_": ITEMS}
 _ENCODER = {"_encoder": instance("FeatureEncoder")}
 _SCALER = {"_scaler": maybe(instance("StandardScaler"))}
 _INT32, _INT64 = array("int32", 1), array("int64", 1)
+_PENALTIES = {"cv_results_": maybe(dict_of(either(FLOATS, _INT64)))}
 
 
 def _recipes() -> list[Recipe]:
@@ -181,7 +182,7 @@ def _tree_recipes() -> list[Recipe]:
         Recipe("LeafRows", "rankwise.trees.leaves.contents", rows, check=checks.leaf_rows, **none),
         Recipe("TargetRows", "rankwise.trees.targets", targets, check=checks.target_rows, **none),
         Recipe("FeatureEncoder", "rankwise.trees.inputs", encoder, check=checks.encoder, **none),
-        Recipe("LeastSquaresTree", "rankwise.trees", one, check=checks.regression_tree),
+        Recipe("LeastSquaresTree", "rankwise.trees", one, _PENALTIES, check=checks.regression_tree),
         Recipe("LeastSquaresForest", "rankwise.trees", many, scores, check=checks.regression_forest),
     ]
 
@@ -211,7 +212,7 @@ def _label_ranking_recipes() -> list[Recipe]:
     additive = {"mean_": FLOATS, "scale_": FLOATS, "knots_": MATRIX}
     scores = {"scores_": Kind("a dictionary of scores", lambda value: type(value) is dict)}
     return [
-        Recipe("RankingTree", module, tree, check=checks.ranking_tree),
+        Recipe("RankingTree", module, tree, _PENALTIES, check=checks.ranking_tree),
         Recipe("RankingForest", module, forest, {"oob_score_": NUMBER}, check=checks.ranking_forest),
         Recipe("NearestNeighborsRanker", module, neighbors, scores, check=checks.nearest_neighbors_ranker),
         Recipe("LabelwiseRanker", module, labelwise, check=checks.labelwise_ranker),

@@ -11,20 +11,18 @@ import numpy as np
 from rankwise._typing import ArrayLike, FloatArray, IntArray
 from rankwise.aggregation import borda
 from rankwise.data import Rankings
+from rankwise.plots import _style
+from rankwise.plots._style import LABEL_SIZE, NUMBER_SIZE, name_rows, name_ticks, percent, short
 
 _MOST_ANNOTATED = 12
 # Beyond this, cells drawn one by one make vector files of megabytes.
 _MOST_VECTOR_CELLS = 2_500
 _MOST_CELLS_APART = 40
 _CELL_INCHES = 0.42
-_LONGEST_NAME = 24
 # Names of columns longer than this are turned.
 _LONGEST_LEVEL = 3
-# Sizes in points, 72 an inch.
-_LABEL_SIZE = 8
-_NUMBER_SIZE = 7
-# "100%" takes so much.
-_ROOM_FOR_NUMBERS = 2.9 * _NUMBER_SIZE
+# "100%" takes so much, in points.
+_ROOM_FOR_NUMBERS = 2.9 * NUMBER_SIZE
 
 
 def sorted_by_consensus(rankings: ArrayLike) -> Rankings:
@@ -37,14 +35,11 @@ def sorted_by_consensus(rankings: ArrayLike) -> Rankings:
 
 def new_axes(*, rows: Sequence[Hashable], columns: Sequence[Hashable]) -> Any:
     """Axes of a new figure for rows and columns of these names; cells are large enough to read, if a page allows."""
-    import matplotlib.pyplot as plt
-
     # Names up to 10 characters are reckoned with.
-    more_left, more_below = (0.07 * max(0, *(len(_short(name)) - 10 for name in names)) for names in (rows, columns))
+    more_left, more_below = (0.07 * max(0, *(len(short(name)) - 10 for name in names)) for names in (rows, columns))
     width = min(7.0, 2.4 + more_left + _CELL_INCHES * len(columns))
     height = min(7.0, 1.4 + more_below + _CELL_INCHES * len(rows))
-    _, ax = plt.subplots(figsize=(width, height), layout="constrained")
-    return ax
+    return _style.new_axes(width, height, square_cells=True)
 
 
 def draw_heatmap(
@@ -84,7 +79,6 @@ def draw_heatmap(
         Empty for more than 12 items, and where cells are too small for numbers.
     """
     import matplotlib
-    from matplotlib.ticker import FuncFormatter
 
     mesh = ax.pcolormesh(
         # Cell (i, j) lies around the point (j, i), so that whoever draws on top can count in items.
@@ -98,18 +92,16 @@ def draw_heatmap(
         linewidth=0.5 if len(rows) <= _MOST_CELLS_APART else 0,
         rasterized=shares.size > _MOST_VECTOR_CELLS,
     )
-    ax.invert_yaxis()
     ax.set_aspect("equal")
     for spine in ax.spines.values():
         spine.set_visible(False)
     beyond = "max" if np.nanmax(shares, initial=0) > highest else "neither"
-    percent = FuncFormatter(lambda share, _: f"{100 * share:.3g}%")
-    bar = ax.figure.colorbar(mesh, ax=ax, format=percent, shrink=0.8, aspect=25, extend=beyond)
+    bar = ax.figure.colorbar(mesh, ax=ax, format=percent(), shrink=0.8, aspect=25, extend=beyond)
     bar.set_label(meaning, fontsize=8)
     bar.ax.tick_params(labelsize=7)
     bar.outline.set_visible(False)
     room = _cell_size(ax, shares)
-    _label_rows(ax, rows, room)
+    name_rows(ax, rows, room)
     _label_columns(ax, columns, room, n_apart)
     annotated = len(rows) <= _MOST_ANNOTATED and room >= _ROOM_FOR_NUMBERS
     return mesh, _annotate(ax, mesh, shares, small_print) if annotated else []
@@ -136,18 +128,13 @@ def _cell_size(ax: Any, shares: FloatArray) -> float:
     return 72 / ax.figure.dpi * min(box.width / columns, box.height / rows)
 
 
-def _label_rows(ax: Any, names: Sequence[Hashable], room: float) -> None:
-    step = ceil(1.25 * _LABEL_SIZE / room)
-    _label(ax.yaxis, names, range(0, len(names), step))
-
-
 def _label_columns(ax: Any, names: Sequence[Hashable], room: float, n_apart: int) -> None:
     ordinary = len(names) - n_apart
-    lengths = [len(_short(name)) for name in names[:ordinary]]
+    lengths = [len(short(name)) for name in names[:ordinary]]
     level = max(lengths) <= _LONGEST_LEVEL
-    step = ceil((0.7 * max(lengths) + 0.7 if level else 1.25) * _LABEL_SIZE / room)
-    shown = range(0, ordinary - (step - 1 if n_apart else 0), step)
-    _label(ax.xaxis, names, [*shown, *range(ordinary, len(names))])
+    step = ceil((0.7 * max(lengths) + 0.7 if level else 1.25) * LABEL_SIZE / room)
+    shown = [*range(0, ordinary - (step - 1 if n_apart else 0), step), *range(ordinary, len(names))]
+    name_ticks(ax.xaxis, [names[place] for place in shown], shown)
     for label in ax.get_xticklabels():
         label.set_rotation(0 if len(label.get_text()) <= _LONGEST_LEVEL else 90)
     if step > 1 and n_apart == 2:  # side by side, also where the columns are narrower than a line
@@ -155,29 +142,18 @@ def _label_columns(ax: Any, names: Sequence[Hashable], room: float, n_apart: int
             label.set_horizontalalignment(side)
 
 
-def _label(axis: Any, names: Sequence[Hashable], places: Sequence[int]) -> None:
-    # Names are the user's: a dollar sign in them is no formula.
-    axis.set_ticks(places, labels=[_short(names[i]) for i in places], parse_math=False, fontsize=_LABEL_SIZE)
-    axis.set_tick_params(length=0)
-
-
-def _short(name: Hashable) -> str:
-    text = str(name)
-    return text if len(text) <= _LONGEST_NAME else text[: _LONGEST_NAME - 1] + "…"
-
-
 def _annotate(ax: Any, mesh: Any, shares: FloatArray, small_print: FloatArray | None) -> list[Any]:
     texts = []
-    rise = 0.0 if small_print is None else 0.12
+    rise = 0.0 if small_print is None else 0.18
     colours = mesh.to_rgba(mesh.get_array()).reshape(*shares.shape, 4)
     for (row, column), share in np.ndenumerate(shares):
         ink = "black" if _lightness(colours[row, column]) > 0.45 else "white"
         style = {"color": ink, "ha": "center", "va": "center"}
         if not np.isnan(share):
-            texts.append(ax.text(column, row - rise, f"{share:.0%}", fontsize=_NUMBER_SIZE, **style))
+            texts.append(ax.text(column, row - rise, f"{share:.0%}", fontsize=NUMBER_SIZE, **style))
         if small_print is not None and not np.isnan(small_print[row, column]):
             count = f"{small_print[row, column]:,.5g}"
-            texts.append(ax.text(column, row + 0.27, count, fontsize=5.5, **style))
+            texts.append(ax.text(column, row + 0.22, count, fontsize=NUMBER_SIZE, alpha=0.65, **style))
     return texts
 
 

@@ -9,8 +9,8 @@ import numpy as np
 
 from rankwise._arguments import check_whole_number
 from rankwise._typing import FloatArray
+from rankwise.plots._style import BLUE, LABEL_SIZE, new_axes_for_rows, short, tidy
 
-_BAR_INCHES = 0.26
 _LONGEST_NAME = 32
 
 
@@ -87,33 +87,16 @@ class FeatureImportanceDisplay:
         """
         most = check_whole_number("max_features", max_features, at_least=1)
         order = np.argsort(-self.importances, kind="stable")[:most]
-        names = [_short(self.names[feature]) for feature in order]
-        self.ax_ = _new_axes(names) if ax is None else ax
+        names = [short(self.names[feature], _LONGEST_NAME) for feature in order]
+        self.ax_ = new_axes_for_rows(names, width=3.2) if ax is None else ax
         self.figure_ = self.ax_.figure
         rows = np.arange(len(order))
-        self.bars_ = self.ax_.barh(rows, self.importances[order], color="#0072B2", height=0.7)
-        # Names are the user's: a dollar sign in them is no formula.
-        self.ax_.set_yticks(rows, labels=names, parse_math=False, fontsize=8)
-        self.ax_.tick_params(axis="y", length=0)
-        self.ax_.tick_params(axis="x", labelsize=7)
-        self.ax_.invert_yaxis()
-        for side in ("top", "right", "left"):
-            self.ax_.spines[side].set_visible(False)
+        self.bars_ = self.ax_.barh(rows, self.importances[order], color=BLUE, height=0.7)
         left_out = len(self.importances) - len(order)
         shown = f" ({left_out:,} more features left out)" if left_out else ""
-        self.ax_.set_xlabel(f"importance{shown}", fontsize=8)
+        tidy(self.ax_, x=f"importance{shown}", without=("top", "right", "left"))
+        # Names are the user's: a dollar sign in them is no formula.
+        self.ax_.set_yticks(rows, labels=names, parse_math=False, fontsize=LABEL_SIZE)
+        self.ax_.tick_params(axis="y", length=0)
+        self.ax_.invert_yaxis()
         return self
-
-
-# ---------------------------------------------------------------------------------------------------------------
-
-
-def _new_axes(names: Sequence[str]) -> Any:
-    import matplotlib.pyplot as plt
-
-    size = 3.2 + 0.063 * max(map(len, names)), 0.8 + _BAR_INCHES * len(names)
-    return plt.subplots(figsize=size, layout="constrained")[1]
-
-
-def _short(name: str) -> str:
-    return name if len(name) <= _LONGEST_NAME else name[: _LONGEST_NAME - 1] + "…"

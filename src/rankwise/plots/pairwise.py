@@ -9,9 +9,7 @@ import numpy as np
 
 from rankwise._typing import ArrayLike, FloatArray
 from rankwise.plots._heatmap import draw_heatmap, new_axes, sorted_by_consensus
-
-# Orange and blue stay apart for every common kind of colour blindness; an even split is nearly white.
-_ORANGE_TO_BLUE = ("#b8520a", "#f2a562", "#f7f7f5", "#7fb0dc", "#175290")
+from rankwise.plots._style import ORANGE_TO_BLUE
 
 
 class PairwisePreferenceDisplay:
@@ -96,7 +94,7 @@ class PairwisePreferenceDisplay:
             self.shares,
             rows=self.items,
             columns=self.items,
-            cmap=LinearSegmentedColormap.from_list("orange to blue", _ORANGE_TO_BLUE),
+            cmap=LinearSegmentedColormap.from_list("orange to blue", ORANGE_TO_BLUE),
             meaning="rankings with row\nbefore column",
             small_print=np.where(np.eye(k, dtype=bool), np.nan, self.counts),
         )
@@ -105,5 +103,5 @@ class PairwisePreferenceDisplay:
         self.ax_.set_ylabel("this item …", fontsize=8)
         self.ax_.set_xlabel("… before this item", fontsize=8)
         if self.text_:
-            self.ax_.set_title("small: rankings that order the pair", fontsize=7)
+            self.ax_.set_title("below the share: rankings that order the pair", fontsize=7)
         return self

@@ -233,7 +233,7 @@ def _layout(
         if children is not None:
             y[place] = (y[children[0]] + y[children[1]]) / 2
     longest = max(lengths[place] for place in leaves) + max(len(f"{node.count:,}") for node in nodes)
-    width = ends[-1] + _LETTER * longest + 0.6
+    width = ends[-1] + _LETTER * longest + 0.7
     at = [(float(x[place]), float(y[place])) for place in range(len(nodes))]
     return at, [float(value) for value in fork], (float(width), (len(leaves) + 0.1) * _ROW)
 

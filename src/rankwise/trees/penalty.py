@@ -17,12 +17,22 @@ _FOLDS = 5
 
 def penalty_by_cross_validation(
     training: TrainingSet, rule: GrowthRule, path: PruningPath, rng: np.random.Generator
-) -> float:
-    """The penalty whose trees, grown without a fold, predict the targets of that fold best."""
+) -> tuple[float, dict[str, FloatArray | IntArray]]:
+    """The penalty whose trees, grown without a fold, predict the targets of that fold best; and all that were tried.
+
+    Of each penalty there are the leaves and the error of the subtree that it chooses from the tree of all rows, and
+    the error of the folds, both errors per unit of weight.
+    """
     n = len(training.X)
+    alphas = _candidate_alphas(path) if n > 1 else np.zeros(1)
+    subtree = np.searchsorted(path.alphas, alphas, side="right") - 1
+    tried: dict[str, FloatArray | IntArray] = {
+        "ccp_alpha": alphas,
+        "n_leaves": path.n_leaves[subtree],
+        "training_error": path.errors[subtree],
+    }
     if n < 2:
-        return 0.0
-    alphas = _candidate_alphas(path)
+        return 0.0, {**tried, "test_error": np.full(1, np.nan)}
     fold = rng.permutation(n) % min(_FOLDS, n)
     errors = np.zeros(len(alphas))
     for number in range(fold.max() + 1):
@@ -32,7 +42,8 @@ def penalty_by_cross_validation(
         for place, alpha in enumerate(alphas):
             smaller = training.fill(pruned(tree, alpha, penalties), fill_rows)
             errors[place] += _prediction_error(smaller, training, outside)
-    return float(alphas[len(errors) - 1 - np.argmin(errors[::-1])])  # the smallest tree among equals
+    best = len(errors) - 1 - np.argmin(errors[::-1])  # the smallest tree among equals
+    return float(alphas[best]), {**tried, "test_error": errors / training.weights.sum()}
 
 
 # ---------------------------------------------------------------------------------------------------------------

@@ -58,7 +58,10 @@ class LeastSquaresTree(TreeMixin, RegressionMixin, BaseEstimator):
         The nodes.
     ccp_alpha_ : float
         The penalty used.
-    feature_importances_ : ndarray of shape (n_features_in_,)
+    cv_results_ : dict of str to ndarray, or None
+        With ``ccp_alpha="cv"`` the penalties that were tried: "ccp_alpha", "n_leaves", "training_error", "test_error"
+        (per row). See `PruningPathDisplay`.
+    feature_importances_ : ndarray of shape (n_features,)
         Share of each feature in the decrease of the squared error.
 
     Notes
@@ -133,8 +136,9 @@ class LeastSquaresTree(TreeMixin, RegressionMixin, BaseEstimator):
         """
         training, rule, rng = self._training_set(X, y, sample_weight)
         tree, fill_rows = training.grow(rule, np.arange(len(training.X)), rng)
+        self.cv_results_: dict[str, Any] | None = None
         if self.ccp_alpha == "cv":
-            self.ccp_alpha_ = penalty_by_cross_validation(training, rule, pruning_path(tree), rng)
+            self.ccp_alpha_, self.cv_results_ = penalty_by_cross_validation(training, rule, pruning_path(tree), rng)
         else:
             self.ccp_alpha_ = float(self.ccp_alpha)
         self.tree_ = training.fill(pruned(tree, self.ccp_alpha_), fill_rows)

@@ -1,0 +1,168 @@
+"""The picture of a consensus and of how many agree with it."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from typing import Any
+
+import numpy as np
+
+from rankwise._typing import ArrayLike, FloatArray
+from rankwise.data import Rankings, check_positions
+from rankwise.plots._heatmap import sorted_by_consensus
+from rankwise.plots._style import (
+    BLUE,
+    GREY,
+    LIGHT_GREY,
+    NUMBER_SIZE,
+    ORANGE,
+    add_legend_above,
+    name_rows,
+    new_axes_for_rows,
+    percent,
+    short,
+    tidy,
+)
+
+
+class ConsensusDisplay:
+    """A consensus, the best item at the top, and the share of the rankings that agree with it.
+
+    The bar of an item is the share of all comparisons of this item with others in which a ranking agrees with the
+    consensus. The diamond between two items is the share of the rankings that agree with the order of these two:
+    orange at half or below, where the majority does not support it. Ties, missing items and two unlisted items say
+    nothing of a pair and are not counted.
+
+    Parameters
+    ----------
+    items : sequence
+        Names of the items, best first.
+    agreement : ndarray of shape (n_items,)
+        Share of the comparisons of each item that agree; NaN where there are none.
+    neighbours : ndarray of shape (n_items - 1,)
+        Share of the rankings that put an item before the next; NaN where none orders the two, or where the consensus
+        ties them.
+    counts : ndarray of shape (n_items - 1,)
+        Weight of the rankings that order the two.
+
+    Attributes
+    ----------
+    ax_, figure_ : matplotlib Axes and Figure
+        Where it was drawn last.
+    bars_ : matplotlib BarContainer
+        One bar for each item, from the top down.
+    diamonds_ : matplotlib PathCollection
+        One for each pair of neighbours that somebody orders.
+    text_ : list of matplotlib Text
+        Shares and counts of the pairs of neighbours; empty where there are too many rows.
+
+    Examples
+    --------
+    >>> from rankwise.plots import ConsensusDisplay
+    >>> display = ConsensusDisplay.from_rankings([[1, 2, 3], [1, 3, 2], [1, 2, 3], [2, 1, 3]])
+    >>> display.items, display.neighbours
+    ((0, 1, 2), array([0.75, 0.75]))
+    """
+
+    def __init__(
+        self, items: Sequence[Hashable], agreement: FloatArray, neighbours: FloatArray, counts: FloatArray
+    ) -> None:
+        self.items = items
+        self.agreement = agreement
+        self.neighbours = neighbours
+        self.counts = counts
+
+    @classmethod
+    def from_rankings(cls, rankings: ArrayLike, consensus: ArrayLike = None, *, ax: Any = None) -> ConsensusDisplay:
+        """Count the rankings that agree, and draw.
+
+        Parameters
+        ----------
+        rankings : array-like of shape (n_rankings, n_items) or Rankings
+            Positions: column = item, 1 = best. The weights of Rankings count.
+        consensus : array-like of shape (n_items,) or Consensus, optional
+            Positions of the items of ``rankings``, such as `kemeny` or `copeland` find; by default Borda's rule.
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure by default.
+
+        Returns
+        -------
+        ConsensusDisplay
+        """
+        if consensus is None:
+            rankings = sorted_by_consensus(rankings)
+            places = np.arange(1.0, rankings.n_items + 1)
+        else:
+            rankings = Rankings(rankings)
+            places = _checked_consensus(consensus, rankings)
+            order = np.argsort(places, kind="stable")
+            rankings, places = rankings.select([rankings.items[i] for i in order]), places[order]
+        before = rankings.pair_counts()
+        counts, ordered = before + before.T, places[:, np.newaxis] != places
+        agreeing = np.where(places[:, np.newaxis] < places, before, before.T)
+        agreement = _shares((agreeing * ordered).sum(axis=1), (counts * ordered).sum(axis=1))
+        compared = np.diag(counts, 1) * np.diag(ordered, 1)
+        return cls(rankings.items, agreement, _shares(np.diag(before, 1), compared), np.diag(counts, 1)).plot(ax)
+
+    def plot(self, ax: Any = None) -> ConsensusDisplay:
+        """Draw.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure by default.
+
+        Returns
+        -------
+        ConsensusDisplay
+            The display itself, with ``ax_``, ``figure_``, ``bars_``, ``diamonds_`` and ``text_`` set.
+        """
+        names = [short(name) for name in self.items]
+        self.ax_ = new_axes_for_rows(names, width=3.2, more=1.1) if ax is None else ax
+        self.figure_ = self.ax_.figure
+        rows = np.arange(len(names))
+        self.bars_ = self.ax_.barh(rows, self.agreement, height=0.5, color=LIGHT_GREY)
+        known = np.flatnonzero(~np.isnan(self.neighbours))
+        shares = self.neighbours[known]
+        colours = [BLUE if share > 0.5 else ORANGE for share in shares]
+        self.diamonds_ = self.ax_.scatter(shares, known + 0.5, c=colours, marker="D", s=22, zorder=3)
+        self.ax_.axvline(0.5, color=GREY, linewidth=0.8, linestyle=":")
+        self.ax_.set(xlim=(0, 1.0), ylim=(-0.6, len(names) - 0.4))
+        self.ax_.xaxis.set_major_formatter(percent())
+        tidy(self.ax_, x="rankings that agree with the consensus", without=("top", "right", "left"))
+        name_rows(self.ax_, self.items)
+        self.text_ = []
+        if len(self.ax_.get_yticks()) == len(names):
+            style = {"ha": "left", "va": "center", "fontsize": NUMBER_SIZE, "color": "0.35"}
+            self.text_ = [
+                self.ax_.text(
+                    1.02,
+                    pair + 0.5,
+                    f"{self.neighbours[pair]:.0%} of {self.counts[pair]:,.5g}",
+                    transform=self.ax_.get_yaxis_transform(),
+                    **style,
+                )
+                for pair in known
+            ]
+        add_legend_above(self.ax_, [self.bars_, self.diamonds_], ["with others", "with the next"])
+        return self
+
+
+# ---------------------------------------------------------------------------------------------------------------
+
+
+def _checked_consensus(consensus: ArrayLike, rankings: Rankings) -> FloatArray:
+    positions = check_positions([getattr(consensus, "positions", consensus)], name="consensus")[0]
+    if len(positions) != rankings.n_items:
+        raise ValueError(
+            f"consensus has {len(positions)} positions, but the rankings have {rankings.n_items} items; give one for "
+            "each item"
+        )
+    if not np.isfinite(positions).all():
+        item = rankings.items[int(np.flatnonzero(~np.isfinite(positions))[0])]
+        raise ValueError(f"consensus has no place for {item!r}; give a finite position for each item")
+    return positions
+
+
+def _shares(part: FloatArray, whole: FloatArray) -> FloatArray:
+    return np.divide(part, whole, out=np.full(len(whole), np.nan), where=whole > 0)

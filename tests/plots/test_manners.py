@@ -1,0 +1,132 @@
+"""What every picture owes: given axes, letters that can be read, names that are names."""
+
+from __future__ import annotations
+
+import io
+import itertools
+from typing import Any
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+import pytest
+from matplotlib.text import Text
+
+import rankwise.plots
+from rankwise import Rankings
+from rankwise.label_ranking import RankingTree
+from rankwise.plots import (
+    ConsensusDisplay,
+    CriticalDifferenceDisplay,
+    EmbeddingDisplay,
+    FeatureImportanceDisplay,
+    GramMatrixDisplay,
+    NoiseCurveDisplay,
+    PairwiseCalibrationDisplay,
+    PairwisePreferenceDisplay,
+    PositionHeatmapDisplay,
+    PruningPathDisplay,
+    QueryComparisonDisplay,
+    RankingTreeDisplay,
+    RankIntervalDisplay,
+    ScreeningDisplay,
+)
+
+# An error of the formula parser, a name that legends would hide, a long one, and one that is neither.
+NAMES = [r"$\bad{$", "_hidden_name", "a name that goes on and on and on", "<b>&amp;"]
+RNG = np.random.default_rng(0)
+RANKINGS = Rankings(RNG.permuted(np.tile([1, 2, 3, 4], (30, 1)), axis=1), items=NAMES)
+CLASSES = np.array(NAMES)[RNG.integers(0, 4, 30)]
+FEATURES = pd.DataFrame(RNG.normal(size=(30, 4)), columns=NAMES)
+TREE = RankingTree(max_depth=2).fit(FEATURES, RANKINGS)
+GRAM = np.corrcoef(RANKINGS.positions)
+
+DISPLAYS: dict[type, Any] = {
+    ConsensusDisplay: lambda ax: ConsensusDisplay.from_rankings(RANKINGS, ax=ax),
+    CriticalDifferenceDisplay: lambda ax: CriticalDifferenceDisplay.from_scores(
+        {name: RNG.random(20) + place for place, name in enumerate(NAMES)}, ax=ax
+    ),
+    EmbeddingDisplay: lambda ax: EmbeddingDisplay.from_gram(GRAM, classes=CLASSES, ax=ax),
+    FeatureImportanceDisplay: lambda ax: FeatureImportanceDisplay.from_estimator(TREE, ax=ax),
+    GramMatrixDisplay: lambda ax: GramMatrixDisplay.from_gram(GRAM, classes=CLASSES, ax=ax),
+    NoiseCurveDisplay: lambda ax: NoiseCurveDisplay.from_scores(
+        [0, 1], {name: RNG.random((2, 3)) for name in NAMES}, level_name=NAMES[0], ax=ax
+    ),
+    PairwiseCalibrationDisplay: lambda ax: PairwiseCalibrationDisplay.from_estimator(TREE, FEATURES, RANKINGS, ax=ax),
+    PairwisePreferenceDisplay: lambda ax: PairwisePreferenceDisplay.from_rankings(RANKINGS, ax=ax),
+    PositionHeatmapDisplay: lambda ax: PositionHeatmapDisplay.from_rankings(RANKINGS, ax=ax),
+    PruningPathDisplay: lambda ax: PruningPathDisplay.from_estimator(TREE, ax=ax),
+    QueryComparisonDisplay: lambda ax: QueryComparisonDisplay.from_results(
+        {name: RNG.random(20) for name in NAMES[:2]}, ax=ax
+    ),
+    RankIntervalDisplay: lambda ax: RankIntervalDisplay.from_rankings(RANKINGS, n_resamples=20, random_state=0, ax=ax),
+    RankingTreeDisplay: lambda ax: RankingTreeDisplay.from_estimator(TREE, ax=ax),
+    ScreeningDisplay: lambda ax: ScreeningDisplay.from_features(
+        FEATURES, FEATURES.iloc[:, 0] - FEATURES.iloc[:, 1] + FEATURES.iloc[:, 2] ** 2, alpha=1, ax=ax
+    ),
+}
+
+
+def words(display: Any) -> list[Text]:
+    """All that is written, and seen: not the ticks beyond the ends of an axis, which are never drawn."""
+    display.figure_.draw_without_rendering()
+    hidden = set()
+    for axis in [axis for ax in display.figure_.axes for axis in (ax.xaxis, ax.yaxis)]:
+        low, high = sorted(axis.get_view_interval())
+        for tick in [*axis.get_major_ticks(), *axis.get_minor_ticks()]:
+            if not low <= tick.get_loc() <= high or not axis.get_visible() or not axis.axes.axison:
+                hidden |= {tick.label1, tick.label2}
+    texts = display.figure_.findobj(lambda artist: isinstance(artist, Text) and artist not in hidden)
+    return [text for text in texts if text.get_text().strip() and text.get_visible()]
+
+
+@pytest.fixture(params=list(DISPLAYS), ids=lambda kind: kind.__name__)
+def draw(request: pytest.FixtureRequest) -> Any:
+    return DISPLAYS[request.param]
+
+
+def test_every_display_is_looked_at() -> None:
+    assert {kind.__name__ for kind in DISPLAYS} == set(rankwise.plots.__all__)
+
+
+def test_draws_on_given_axes_and_again_elsewhere(draw: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(plt, "show", lambda: pytest.fail("a display shows nothing by itself"))
+    _, (left, right) = plt.subplots(1, 2)
+    display = draw(left)
+    assert display.ax_ is left
+    assert display.figure_ is left.figure
+    assert display.plot(right) is display
+    assert display.ax_ is right
+    assert len(plt.get_fignums()) == 1
+
+
+def test_letters_can_be_read_in_print(draw: Any) -> None:
+    display = draw(None)
+    width = float(display.figure_.get_size_inches()[0])
+    assert min(text.get_fontsize() for text in words(display)) >= (6.8 if draw is DISPLAYS[RankingTreeDisplay] else 7)
+    assert width <= 7  # of a page
+
+
+@pytest.mark.parametrize("form", ["png", "svg"])
+def test_names_are_names(draw: Any, form: str) -> None:
+    display = draw(None)
+    file = io.BytesIO()
+    display.figure_.savefig(file, format=form)
+    assert len(file.getvalue()) > 1000
+    written = "\n".join(text.get_text() for text in words(display))
+    if draw not in (DISPLAYS[PairwiseCalibrationDisplay], DISPLAYS[PruningPathDisplay]):  # these name nothing
+        assert "$" in written
+    if "and on and" in written:
+        assert NAMES[2] not in written or draw in (DISPLAYS[FeatureImportanceDisplay], DISPLAYS[RankingTreeDisplay])
+
+
+def test_no_words_lie_on_others_or_beyond_the_edge(draw: Any) -> None:
+    display = draw(None)
+    page = display.figure_.bbox.padded(1)
+    # Of an annotation the words alone, without the line that leads from them.
+    boxes = [(text.get_text(), Text.get_window_extent(text)) for text in words(display)]
+    assert [text for text, box in boxes if not (page.containsx(box.x0) and page.containsx(box.x1))] == []
+    assert [text for text, box in boxes if not (page.containsy(box.y0) and page.containsy(box.y1))] == []
+    # Boxes of letters are larger than their ink: a pixel or two do not matter.
+    smaller = [(text, box.padded(-2)) for text, box in boxes]
+    assert [(a, b) for (a, x), (b, y) in itertools.combinations(smaller, 2) if x.overlaps(y)] == []

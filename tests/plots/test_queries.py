@@ -1,0 +1,67 @@
+"""Two rankers, query by query."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from rankwise.model_selection import CrossValidation, compare
+from rankwise.plots import QueryComparisonDisplay
+
+NAN = float("nan")
+
+
+def test_differences_are_sorted_and_counted() -> None:
+    rng = np.random.default_rng(0)
+    new, old = rng.random(50).round(1), rng.random(50).round(1)
+    display = QueryComparisonDisplay.from_results({"new": new, "old": old})
+    falling = np.sort(new - old)[::-1]
+    np.testing.assert_allclose(display.won_.get_data().values, falling.clip(min=0))
+    np.testing.assert_allclose(display.lost_.get_data().values, falling.clip(max=0))
+    assert display.mean_.get_ydata()[0] == pytest.approx((new - old).mean())
+    row = compare({"new": new, "old": old}, random_state=0).rows[0]
+    assert (display.wins, display.ties, display.losses) == (row["wins"], row["ties"], row["losses"])
+    words = [text.get_text() for text in display.text_]
+    assert words[0] == f"new better: {row['wins']}"
+    assert words[1].startswith(f"{row['ties']} equal, mean {row['difference']:+.3f}")
+    assert words[2] == f"old better: {row['losses']}"
+
+
+def test_cross_validations_are_compared_by_a_metric_they_have() -> None:
+    queries, seconds = np.arange(3), np.zeros(1)
+    results = {
+        name: CrossValidation({}, queries, {"ndcg@10": values, "map": 1 - values}, seconds)
+        for name, values in {"new": np.array([0.5, 1.0, NAN]), "old": np.array([0.25, 1.0, 0.5])}.items()
+    }
+    display = QueryComparisonDisplay.from_results(results)
+    assert display.differences.tolist() == [0.25, 0.0]  # the third query has no value
+    assert display.ax_.get_ylabel() == "difference of ndcg@10"
+    assert QueryComparisonDisplay.from_results(results, "map").differences.tolist() == [0.0, -0.25]
+    with pytest.raises(ValueError, match="was not scored by 'mrr'"):
+        QueryComparisonDisplay.from_results(results, "mrr")
+
+
+@pytest.mark.parametrize("difference", [0.3, 0.0, -0.3])
+def test_words_stay_clear_of_the_differences(difference: float) -> None:
+    display = QueryComparisonDisplay(np.full(20, difference), "new", "old", "map").plot()
+    display.figure_.draw_without_rendering()
+    invert = display.ax_.transData.inverted()
+    for text in display.text_:
+        (_, bottom), (_, top) = invert.transform(text.get_window_extent().get_points())
+        assert bottom > max(difference, 0) or top < min(difference, 0)
+
+
+@pytest.mark.parametrize(
+    ("results", "message"),
+    [
+        ({"a": [1, 2]}, "results is 1; name two rankers"),
+        ([[1, 2], [1, 2]], "results is a list; name two rankers"),
+        ({"a": [1, 2], "b": [1]}, "one value for each query"),
+        ({"a": [1, NAN], "b": [NAN, 1]}, "no query has a value for both"),
+    ],
+)
+def test_bad_input_is_named(results: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        QueryComparisonDisplay.from_results(results)
