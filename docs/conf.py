@@ -11,7 +11,7 @@ from sphinx.util.logging import getLogger
 import rankwise
 
 project = "rankwise"
-author = "The rankwise developers"
+author = project_copyright = "The rankwise developers"
 release = version = rankwise.__version__
 extensions = [
     "myst_parser",
@@ -22,7 +22,7 @@ extensions = [
 ]
 exclude_patterns = ["_build", "gallery/*.ipynb", "gallery/*.py", "gallery/*.md5"]
 html_theme = "alabaster"
-html_theme_options = {"description": "Learning from rankings", "page_width": "1060px", "sidebar_width": "210px"}
+html_theme_options = {"description": "Learning from rankings", "page_width": "1280px", "sidebar_width": "210px"}
 
 default_role = "py:obj"
 nitpicky = True  # a link that leads nowhere is an error
