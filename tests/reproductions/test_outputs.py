@@ -11,7 +11,7 @@ import pytest
 from rankwise.reproductions import Claim, Comparison, Experiment, Inputs, Results, run
 from rankwise.reproductions.outcome import Outcome, number
 from rankwise.reproductions.outputs import store_of, write_outputs, write_paper
-from tests.cli.test_report import HOSTILE, Page
+from tests.pages import HOSTILE, Page
 
 MADE = {"date": "2026-01-31", "versions": {"rankwise": "1.2.3"}}
 
@@ -98,7 +98,7 @@ def test_the_page_of_a_paper_has_its_experiments_and_what_was_left_out(tmp_path,
     )
     page = Page(path.read_text("utf-8"))
     assert path == tmp_path / "tree-ranking" / "index.html"
-    for part in ("tree-ranking/table-3", f"needs {HOSTILE}", "1 of 2 claims hold", "1 differs", "Second"):
+    for part in ("tree-ranking/table-3", f"needs {HOSTILE}", "claims that hold: 1 of 2", "differs: 1", "Second"):
         assert part in page.text
     assert "label-ranking" not in page.text
 

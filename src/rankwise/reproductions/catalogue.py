@@ -8,7 +8,25 @@ from dataclasses import dataclass
 from rankwise.reproductions.experiment import Experiment
 
 #: modules that hold an ``EXPERIMENTS`` tuple; imported on use, since they bring in the whole library
-MODULES: tuple[str, ...] = ()
+MODULES: tuple[str, ...] = (
+    "ranking_median_table_1",
+    "ranking_median_job_values",
+    "ranking_median_theorem_3",
+    "ranking_median_bagging",
+    "learning_to_rank_chain",
+    "learning_to_rank_refresh",
+    "learning_to_rank_newton",
+    "tree_ranking_table_1",
+    "tree_ranking_figure_4",
+    "tree_ranking_figures_5_6",
+    "tree_ranking_table_3",
+    "tree_ranking_theorems",
+    "tree_ranking_examples",
+    "tree_ranking_catalysis",
+    "graph_cut_kernel_figure_4",
+    "graph_cut_kernel_figure_5",
+    "graph_cut_kernel_figure_6",
+)
 
 
 @dataclass(frozen=True)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from collections import Counter
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, get_args
 
-from rankwise.reproductions.experiment import Claim, Comparison, Experiment, Results, Scale
+from rankwise.reproductions.experiment import Claim, Comparison, Experiment, Results, Scale, Verdict
 
 COMPARISON_COLUMNS = ["quantity", "paper", "ours ± standard error", "verdict", "reason"]
 CLAIM_COLUMNS = ["claim", "", "evidence"]
@@ -58,10 +58,10 @@ class Outcome:
 
     def summary(self) -> str:
         """How many figures agree and claims hold, in a line."""
-        verdicts = Counter(row.verdict for row in self.comparisons if row.verdict != "not in the paper")
-        figures = [f"{count} {verdict}" for verdict, count in verdicts.items()]
-        held = sum(claim.holds for claim in self.claims)
-        return "; ".join([*figures, f"{held} of {len(self.claims)} claims hold"])
+        counts = Counter(row.verdict for row in self.comparisons)
+        figures = [f"{verdict}: {counts[verdict]}" for verdict in get_args(Verdict) if counts[verdict]]
+        held = f"claims that hold: {sum(claim.holds for claim in self.claims)} of {len(self.claims)}"
+        return "; ".join([*figures, held])
 
     def as_dict(self) -> dict[str, Any]:
         """The outcome without its cells, ready for JSON, which has no NaN."""

@@ -39,7 +39,7 @@ def reproduce(
     """
     from rankwise.cli import console
     from rankwise.reproductions import Inputs, chosen
-    from rankwise.reproductions.outputs import write_outputs, write_paper
+    from rankwise.reproductions.outputs import store_of, write_outputs, write_paper
 
     if what == _LIST:
         _print_list(as_json)
@@ -64,7 +64,8 @@ def reproduce(
     if as_json:
         console.print_json({"experiments": [one.as_dict() for one, _ in finished], "left_out": left_out})
     else:
-        console.print_lines([f"Pages, pictures, tables: {path}" for path in pages or [out / wanted[0].paper]])
+        shown = pages or [store_of(out, wanted[0]).with_suffix(".html")]
+        console.print_lines([f"With pictures and reasons: {path}" for path in shown])
     if strict and not all(claim.holds for one, _ in finished for claim in one.claims):
         raise typer.Exit(1)
 
@@ -119,11 +120,11 @@ def _print_outcome(outcome: Outcome) -> None:
     from rankwise.cli import console
     from rankwise.reproductions.outcome import CLAIM_COLUMNS, COMPARISON_COLUMNS
 
-    title = f"{outcome.experiment.id}: {outcome.experiment.title}"
+    title, note = f"{outcome.experiment.id}: {outcome.experiment.title}", f"scale {outcome.scale}; {outcome.summary()}"
+    without_reasons = [row[:-1] for row in outcome.comparison_rows()]  # too long for a terminal; the page has them
     console.print_tables(
-        console.TextTable(*head, columns, rows)
-        for head, columns, rows in (
-            ((title, f"scale {outcome.scale}; {outcome.summary()}"), COMPARISON_COLUMNS, outcome.comparison_rows()),
-            (("Claims", ""), CLAIM_COLUMNS, outcome.claim_rows()),
-        )
+        [
+            console.TextTable(title, note, COMPARISON_COLUMNS[:-1], without_reasons),
+            console.TextTable("Claims", "", CLAIM_COLUMNS, outcome.claim_rows()),
+        ]
     )
