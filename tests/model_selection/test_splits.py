@@ -36,6 +36,21 @@ def test_folds_hold_every_query_once_and_whole(data, options):
     assert QueryKFold(4).get_n_splits() == 4
 
 
+@pytest.mark.parametrize("kind", ["texts", "numbers", "both"])
+@pytest.mark.parametrize("options", [{}, {"shuffle": True, "random_state": 0}])
+def test_the_order_of_rows_changes_no_fold(data, kind, options):
+    X, _, qid = data
+    shuffle = np.random.default_rng(0).permutation(len(qid))
+    numbers = [int(text[1:]) for text in qid]
+    if kind != "texts":
+        qid = np.array([str(q) if kind == "both" and q % 2 else q for q in numbers], dtype=object)
+    plain = [set(qid[test]) for _, test in QueryKFold(3, **options).split(X, qid=qid)]
+    shuffled = [set(qid[shuffle][test]) for _, test in QueryKFold(3, **options).split(X[shuffle], qid=qid[shuffle])]
+    assert plain == shuffled
+    parts = (train_test_split_by_query(q, qid=q, random_state=0)[-1] for q in (qid, qid[shuffle]))
+    assert len({frozenset(part) for part in parts}) == 1
+
+
 def test_folds_follow_the_seed(data):
     X, _, qid = data
     tests = [next(QueryKFold(4, shuffle=True, random_state=s).split(X, qid=qid))[1].tolist() for s in (0, 0, 1)]

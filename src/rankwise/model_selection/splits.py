@@ -12,7 +12,7 @@ from rankwise._random import check_generator
 from rankwise._sklearn import safe_indexing
 from rankwise._typing import ArrayLike, IntArray, RandomState
 from rankwise.ltr.rows import query_codes
-from rankwise.metrics.queries import QueryGroups, group_queries
+from rankwise.metrics.queries import group_queries
 
 if TYPE_CHECKING:
 
@@ -24,7 +24,7 @@ else:
 
 
 class QueryKFold(BaseCrossValidator):
-    """K folds of whole queries, with about the same number of rows each.
+    """K folds of whole queries, with about the same number of rows each, whatever the order of the rows.
 
     Parameters
     ----------
@@ -92,12 +92,12 @@ class QueryKFold(BaseCrossValidator):
                 stacklevel=2,
             )
         n_rows = X.shape[0] if hasattr(X, "shape") else len(X)
-        queries = _grouped(labels, n_rows)
-        if len(queries.ids) < self.n_splits:
-            raise ValueError(f"there are {len(queries.ids)} queries, too few for {self.n_splits} folds")
+        query, n_queries = _numbered(labels, n_rows)
+        if n_queries < self.n_splits:
+            raise ValueError(f"there are {n_queries} queries, too few for {self.n_splits} folds")
         seed = int(check_generator(self.random_state).integers(2**32)) if self.shuffle else None
         folds = GroupKFold(self.n_splits, shuffle=self.shuffle, random_state=seed)
-        yield from folds.split(np.empty(n_rows), groups=query_codes(queries))
+        yield from folds.split(np.empty(n_rows), groups=query)
 
     def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None, qid: Any = None) -> int:
         """Number of folds."""
@@ -138,14 +138,13 @@ def train_test_split_by_query(
         length = array.shape[0] if hasattr(array, "shape") else len(array)
         if length != n_rows:
             raise ValueError(f"array {number} has {length} rows, but qid has {n_rows}")
-    queries = _grouped(qid, n_rows)
-    n_queries = len(queries.ids)
+    query, n_queries = _numbered(qid, n_rows)
     if n_queries < 2:
         raise ValueError("there is one query, which cannot be split")
     n_test = min(max(1, round(test_size * n_queries)), n_queries - 1)
     is_test = np.zeros(n_queries, dtype=bool)
     is_test[check_generator(random_state).permutation(n_queries)[:n_test]] = True
-    test = is_test[query_codes(queries)]
+    test = is_test[query]
     parts = (np.flatnonzero(~test), np.flatnonzero(test))
     return [safe_indexing(array, rows) for array in (*arrays, qid) for rows in parts]
 
@@ -153,8 +152,17 @@ def train_test_split_by_query(
 # ---------------------------------------------------------------------------------------------------------------------
 
 
-def _grouped(qid: ArrayLike, n_rows: int) -> QueryGroups:
+def _numbered(qid: ArrayLike, n_rows: int) -> tuple[IntArray, int]:
+    """The number of each row's query, by their names and not by the order of rows, and how many there are."""
     length = len(np.asarray(qid, dtype=object))
     if length != n_rows:
         raise ValueError(f"qid has {length} entries, but X has {n_rows} rows; give one for each")
-    return group_queries(qid, n_rows)
+    queries = group_queries(qid, n_rows)
+    names = queries.ids.tolist()
+    try:
+        in_order = sorted(range(len(names)), key=names.__getitem__)
+    except TypeError:  # names of several types
+        in_order = sorted(range(len(names)), key=lambda code: (type(names[code]).__name__, str(names[code])))
+    place = np.empty(len(names), dtype=np.intp)
+    place[in_order] = np.arange(len(names))
+    return place[query_codes(queries)], len(names)
