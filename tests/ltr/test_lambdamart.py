@@ -419,3 +419,5 @@ def test_misplaced_arguments_are_named(data):
         LambdaMART(3, num_leaves=200_000).fit(X, y, qid)
     with pytest.raises(ValueError, match=r"qid has shape \(2,\), but X has 4 rows"):
         LambdaMART(2, random_state=0).fit(X, y, qid).rank(X[:4], [1, 2])
+    with pytest.raises(ValueError, match=r"qid has shape \(2,\), but X has 4 rows"):
+        LambdaMART(2, random_state=0).fit(X, y, qid).score(X[:4], y[:4], qid=[1, 2])

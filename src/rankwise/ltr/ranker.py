@@ -113,6 +113,7 @@ class QueryRankerMixin(_Estimator):
                 UserWarning,
                 stacklevel=2,
             )
+        check_queries(qid, len(predicted), of="X")
         return self._evaluate(y, predicted, qid, sample_weight)
 
     def _query_scores(self, X: ArrayLike, qid: ArrayLike | None) -> FloatArray:
