@@ -126,7 +126,8 @@ def test_what_does_not_fit_is_refused_before_it_is_tried(survey: str) -> None:
         (["--standardize"], "--features"),
         (["--kernel", "mallows", "--normalize"], "--normalize"),
         (["-o", "gram.txt"], ".npy nor .csv"),
-        (["--scale", "-1"], "--scale"),
+        (["--scale", "0.5"], "--kernel mallows"),
+        (["--kernel", "mallows", "--scale", "-1"], "--scale"),
     ],
 )
 def test_mistakes_in_the_command(options: list[str], message: str, survey: str) -> None:

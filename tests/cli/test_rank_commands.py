@@ -99,8 +99,19 @@ def test_a_folder_has_parts(folder: Path, tmp_path: Path) -> None:
     result = run_json("rank-train", tmp_path, *out, *QUICK)
     assert [part["part"] for part in result["parts"]] == ["training", "validation"]
     assert run("rank-train", tmp_path, *out, "--valid", folder / "vali.txt.gz").exit_code == 2
+    assert "one file of it" in problem("rank-train", folder / "train.txt", *out, "--valid", tmp_path, code=2)
+    assert "no test part" in problem("rank-predict", tmp_path / "m.rankwise", tmp_path)
     (tmp_path / "train.txt").unlink()
     assert "no train part" in problem("rank-train", tmp_path, *out)
+
+
+def test_the_built_in_collection_needs_no_files(tmp_path: Path) -> None:
+    ranker, scores = tmp_path / "m.rankwise", tmp_path / "scores.txt"
+    result = run_json("rank-train", "synthetic", "-o", ranker, *QUICK, "--param", "gain=linear")
+    assert [part["part"] for part in result["parts"]] == ["training", "validation", "test"]
+    assert run("rank-predict", ranker, "synthetic", "-o", scores).exit_code == 0
+    found = run_json("rank-evaluate", "--letor", "synthetic", "--model", ranker, "--scores", scores, "-m", "ndcg@10")
+    assert [system["means"]["ndcg@10"] for system in found["systems"]] == [result["parts"][2]["score"]] * 2
 
 
 def test_sizes_of_queries_in_a_file_beside(folder: Path, tmp_path: Path) -> None:
@@ -312,6 +323,16 @@ def test_one_query_is_too_few_for_a_test(trec: Path) -> None:
     assert "too few queries for a test of map" in result["notes"]
 
 
+def test_names_of_systems_are_as_short_as_tells_them_apart(trec: Path) -> None:
+    Path("a").mkdir()
+    for name, others in (("bm25.run", "bm25.txt"), ("a/bm25.run", "bm25.run")):
+        for path in (name, others):
+            Path(path).write_text(RUN)
+        systems = run_json("rank-evaluate", "qrels", name, others)["systems"]
+        assert [system["system"] for system in systems] == [name, others]
+    assert run_json("rank-evaluate", "qrels", "a/bm25.run", "run")["systems"][0]["system"] == "bm25"
+
+
 def test_a_run_from_a_pipe(trec: Path) -> None:
     piped, read = (run_json("rank-evaluate", "qrels", name, stdin=RUN) for name in ("-", "run"))
     assert piped["systems"][0]["system"] == "standard input"
@@ -325,7 +346,7 @@ def test_rankers_and_scores_of_a_letor_file(folder: Path, tmp_path: Path) -> Non
     result = run_json(*words, "--gain", "exp", "--threshold", "1")
     X, y, qid = documents(folder / "vali.txt.gz")
     linear, trees = (rankwise.load(folder / name).predict(X) for name in ("linear.rankwise", "m.rankwise"))
-    assert [system["system"] for system in result["systems"]] == ["scores.txt", "m.rankwise"]
+    assert [system["system"] for system in result["systems"]] == ["scores", "m"]
     for system, score in zip(result["systems"], (linear, trees), strict=True):
         assert system["means"]["ndcg@5"] == pytest.approx(ndcg_score(y, score, qid, 5, "exp"), abs=1e-12)
         assert system["means"]["map"] == pytest.approx(average_precision_score(y, score, qid, threshold=1), abs=1e-12)
@@ -342,7 +363,7 @@ def test_queries_without_relevant_documents(tmp_path: Path) -> None:
     assert result["systems"][0]["means"]["ap"] == 1.0
     assert result["notes"] == ["no relevant document in 1 of the queries, which ap leaves out"]
     assert run_json(*words, "--empty", "0")["systems"][0]["means"]["ap"] == 0.5
-    assert re.search(r"^1 +scores.txt +- *$", run(*words, "--per-query").stdout, re.MULTILINE)
+    assert re.search(r"^1 +scores +- *$", run(*words, "--per-query").stdout, re.MULTILINE)
 
 
 def test_err_has_one_scale_for_all_runs(trec: Path) -> None:
@@ -381,7 +402,7 @@ def test_bad_scores_are_one_line(text: str | None, message: str, tmp_path: Path)
         (["qrels", "run", "-m", "ndgc"], 2, "ndcg@k, dcg@k"),
         (["qrels", "run", "-m", "ndcg@0"], 2, "cut-off"),
         (["qrels", "run", "--ties", "any"], 2, "pessimistic"),
-        (["qrels", "run", "run"], 1, "given twice"),
+        (["qrels", "run", "./run"], 1, "run is given twice"),
         (["qrels", "nosuch"], 1, "there is no such file"),
         (["run", "qrels"], 1, "6 fields, not 4"),
         (["qrels", "elsewhere"], 1, "elsewhere: the run and the qrels have no query in common"),

@@ -11,7 +11,9 @@ import numpy as np
 import numpy.typing as npt
 
 from rankwise._typing import FloatArray
+from rankwise.cli.files import readable
 from rankwise.data import read_letor
+from rankwise.datasets import load_retrieval
 from rankwise.datasets.loaders import query_sizes
 from rankwise.ltr import LinearRanker, NeuralRanker
 from rankwise.ltr.ranker import QueryRankerMixin
@@ -64,12 +66,37 @@ class Documents:
         return replace(self, X=X)
 
 
-def read_documents(path: str, *, zero_based: bool = False, sparse: bool = False) -> Documents:
-    """Read a learning-to-rank file; where its rows have no qid, with the sizes of the queries in a file beside it."""
-    X, y, qid, comments = read_letor(path, zero_based=zero_based, sparse=sparse, return_comments=True)
-    if qid is None:
-        sizes = query_sizes(Path(path), len(y))
-        qid = np.repeat(np.arange(1, len(sizes) + 1), sizes)
+def is_collection(name: str) -> bool:
+    """Whether a name is that of a collection with parts: a folder, or the built-in one."""
+    return name == "synthetic" or Path(name).is_dir()
+
+
+def read_collection(name: str) -> dict[str, Documents]:
+    """The parts of a collection: training, validation and test, as far as there are such."""
+    collection = load_retrieval(name)
+    words = {"train": "training", "vali": "validation", "test": "test"}
+    parts = {}
+    for split, rows in collection.splits.items():
+        names = [str(row) for row in range(1, len(rows) + 1)]
+        parts[words[split]] = Documents(collection.X[rows], collection.y[rows], collection.qid[rows], names)
+    return parts
+
+
+def read_documents(name: str, *, zero_based: bool = False, sparse: bool = False) -> Documents:
+    """Read a learning-to-rank file, ``-`` for standard input; of a collection, the test part.
+
+    Where rows have no qid, the sizes of the queries stand in a file beside.
+    """
+    if is_collection(name):
+        parts = read_collection(name)
+        if "test" not in parts:
+            raise ValueError(f"{name} has no test part; give the file itself")
+        return parts["test"]
+    with readable(name) as path:
+        X, y, qid, comments = read_letor(path, zero_based=zero_based, sparse=sparse, return_comments=True)
+        if qid is None:
+            sizes = query_sizes(Path(path), len(y))
+            qid = np.repeat(np.arange(1, len(sizes) + 1), sizes)
     return Documents(X, y, qid, _document_names(comments))
 
 

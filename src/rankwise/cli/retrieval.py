@@ -150,12 +150,14 @@ def scored_documents(
     file: str, score_files: Sequence[str], model_files: Sequence[str], *, zero_based: bool
 ) -> dict[str, JudgedRun]:
     """The documents of a learning-to-rank file with the scores of files, one a line, and of saved rankers, by name."""
-    rankers = {name: load_ranker(path) for name, path in _named(model_files).items()}
-    with readable(file) as path:
-        sparse = bool(rankers) and all(map(takes_sparse, rankers.values()))
-        documents = read_documents(path, zero_based=zero_based, sparse=sparse)
-    scores = {name: _read_scores(path, documents, file) for name, path in _named(score_files).items()}
-    scores |= {name: scored(ranker, documents) for name, ranker in rankers.items()}
+    files = _named([*score_files, *model_files])
+    rankers = {name: load_ranker(path) for name, path in list(files.items())[len(score_files) :]}
+    sparse = bool(rankers) and all(map(takes_sparse, rankers.values()))
+    documents = read_documents(file, zero_based=zero_based, sparse=sparse)
+    scores = {
+        name: scored(rankers[name], documents) if name in rankers else _read_scores(path, documents, file)
+        for name, path in files.items()
+    }
     names = np.array(documents.names)
     return {name: JudgedRun(documents.y, score, documents.qid.astype(str), names) for name, score in scores.items()}
 
@@ -217,14 +219,13 @@ def evaluate(
 
 
 def _named(paths: Sequence[str]) -> dict[str, str]:
-    """Name -> file; the name of the file alone, where that tells the files apart."""
-    names = [Path(shown_name(path)).name for path in paths]
-    if len(set(names)) < len(names):
-        names = list(paths)
-    if len(set(names)) < len(names):
-        twice = next(name for name in names if names.count(name) > 1)
-        raise ValueError(f"{twice} is given twice; give every file once")
-    return dict(zip(names, paths, strict=True))
+    """Name -> file: as short as tells the files apart."""
+    shown = [Path(shown_name(path)) for path in paths]
+    for names in ([path.stem for path in shown], [path.name for path in shown], list(map(str, shown))):
+        if len(set(names)) == len(names):
+            return dict(zip(names, paths, strict=True))
+    twice = next(path for path in shown if shown.count(path) > 1)
+    raise ValueError(f"{twice} is given twice; give every file once")
 
 
 def _read_scores(path: str, documents: Documents, file: str) -> FloatArray:

@@ -139,8 +139,9 @@ def kendall_diagonal(
 def kendall_features(A: ArrayLike) -> FloatArray:
     """Vectors whose inner products are the Kendall kernel: a column per pair of items, as ``np.triu_indices(k, 1)``."""
     a, _ = checked_rankings(A, None)
-    signs = mean_signs(a)
-    return signs / np.sqrt(signs.shape[1])
+    features = mean_signs(a)
+    features /= np.sqrt(features.shape[1])
+    return features
 
 
 # ---------------------------------------------------------------------------------------------------------------

@@ -43,7 +43,8 @@ def rank_evaluate(
         list[str] | None, typer.Argument(metavar="QRELS RUN", help="TREC judgements, and one run or more.")
     ] = None,
     letor: Annotated[
-        str | None, typer.Option(metavar="FILE", help="A LETOR (SVMlight) file, in place of TREC files.")
+        str | None,
+        typer.Option(metavar="FILE", help="In place of TREC files: a LETOR (SVMlight) file, or a folder with test."),
     ] = None,
     scores: Annotated[
         list[str] | None, typer.Option(metavar="FILE", help="Scores of its documents, one a line; may be repeated.")

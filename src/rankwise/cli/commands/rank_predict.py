@@ -11,7 +11,9 @@ from rankwise.cli.options import Out, ZeroBased
 
 def rank_predict(
     model: Annotated[str, typer.Argument(metavar="MODEL", help="A ranker that rank-train saved.")],
-    file: Annotated[str, typer.Argument(metavar="FILE", help="LETOR (SVMlight) file, or - for standard input.")],
+    file: Annotated[
+        str, typer.Argument(metavar="FILE", help="LETOR (SVMlight) file, - for standard input, or a folder with test.")
+    ],
     out: Out = None,
     run: Annotated[bool, typer.Option("--run", help="Write a TREC run: qid Q0 document rank score tag.")] = False,
     tag: Annotated[str, typer.Option(help="Name of the run.")] = "rankwise",
@@ -19,13 +21,12 @@ def rank_predict(
 ) -> None:
     """Score documents: one number a line, in the order of the file, or a TREC run, best documents first."""
     from rankwise.cli.documents import load_ranker, read_documents, scored, takes_sparse
-    from rankwise.cli.files import check_writable, readable, write_text
+    from rankwise.cli.files import check_writable, write_text
     from rankwise.data.formats.trec import run_text
 
     check_writable(out, model, file)
     ranker = load_ranker(model)
-    with readable(file) as path:
-        documents = read_documents(path, zero_based=zero_based, sparse=takes_sparse(ranker))
+    documents = read_documents(file, zero_based=zero_based, sparse=takes_sparse(ranker))
     score = scored(ranker, documents)
     if run:
         write_text(out, run_text(documents.qid, documents.names, score, tag))

@@ -92,34 +92,23 @@ def _ranker(model: Model, metric: str, parameters: dict[str, Any], seed: int, jo
 
 def _parts(file: str, valid: str | None, ranker: Any, zero_based: bool) -> dict[str, Documents]:
     """Training documents, and those to watch and to test on, where there are some."""
-    from rankwise.cli.documents import read_documents, takes_sparse
-    from rankwise.cli.files import readable
+    from rankwise.cli.documents import is_collection, read_collection, read_documents, takes_sparse
 
-    if file == "synthetic" or Path(file).is_dir():
+    if is_collection(file):
         if valid or zero_based:
             raise typer.BadParameter("--valid and --zero-based are for files; a folder has its own parts")
-        return _parts_of_folder(file)
+        parts = read_collection(file)
+        if "training" not in parts:
+            raise ValueError(f"{file} has no train part; name one of its files train.txt, or give the file itself")
+        return parts
+    if valid is not None and is_collection(valid):
+        raise typer.BadParameter(f"{valid} is a collection with parts; give one file of it", param_hint="--valid")
     files = {"training": file, **({"validation": valid} if valid else {})}
-    parts = {}
-    for part, name in files.items():
-        with readable(name) as path:
-            parts[part] = read_documents(path, zero_based=zero_based, sparse=takes_sparse(ranker))
+    parts = {
+        part: read_documents(name, zero_based=zero_based, sparse=takes_sparse(ranker)) for part, name in files.items()
+    }
     width = max(documents.X.shape[1] for documents in parts.values())
     return {part: documents.widened(width) for part, documents in parts.items()}
-
-
-def _parts_of_folder(name: str) -> dict[str, Documents]:
-    from rankwise.cli.documents import Documents
-    from rankwise.datasets import load_retrieval
-
-    collection = load_retrieval(name)
-    if "train" not in collection.splits:
-        raise ValueError(f"{name} has no train part; name one of its files train.txt, or give the file itself")
-    words = {"train": "training", "vali": "validation", "test": "test"}
-    return {
-        words[split]: Documents(collection.X[rows], collection.y[rows], collection.qid[rows], [])
-        for split, rows in collection.splits.items()
-    }
 
 
 def _fit(ranker: Any, parts: dict[str, Documents]) -> None:

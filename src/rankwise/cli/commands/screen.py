@@ -11,11 +11,7 @@ import typer
 from rankwise.cli.options import Input, Jobs, Json
 
 if TYPE_CHECKING:
-    from rankwise._typing import FloatArray
     from rankwise.cli.console import TextTable
-    from rankwise.data.formats.table import Table
-    from rankwise.exceptions import RankwiseFormatError
-    from rankwise.screening import ConcordanceSelector
 
 _NO_LAYERS = "none"
 
@@ -59,10 +55,11 @@ def screen(
     """Screen expressions of the columns of a table by how well they order a target: concordant divergence T0."""
     from rankwise.cli import console
     from rankwise.cli.files import check_writable, write_text
+    from rankwise.cli.screening import csv_of, read_columns, screened
     from rankwise.screening import ConcordanceSelector, SymbolicFeatures
 
     check_writable(out, file)
-    names, X, target, notes = _columns(file, y, x, drop_missing)
+    table = read_columns(file, y, None if x is None else _parts(x), drop_missing=drop_missing)
     layers = None
     if architecture != _NO_LAYERS:
         layers = SymbolicFeatures(architecture, unary=_parts(unary), binary=_parts(binary), pool=pool.value)
@@ -77,10 +74,10 @@ def screen(
     )
     with console.progress() as on_step:
         on_step("screening", 0.1)
-        selector.fit(X, target)
-    result = _result(selector, names, y, target, notes)
+        selector.fit(table.X, table.y)
+    result = screened(selector, table)
     if out is not None:
-        write_text(out, _csv(result["expressions"]))
+        write_text(out, csv_of(result["expressions"]))
     if as_json:
         console.print_json({**result, "out": None if out is None else str(out)})
     else:
@@ -96,111 +93,6 @@ def screen(
 
 def _parts(text: str) -> list[str]:
     return [part.strip() for part in text.split(",")]
-
-
-def _columns(
-    file: str, y: str, x: str | None, drop_missing: bool
-) -> tuple[list[str], FloatArray, FloatArray, list[str]]:
-    """Names and values of the inputs, the target, and what the user should know of them."""
-    import numpy as np
-
-    from rankwise.cli.files import readable
-    from rankwise.data.formats.table import covariates, listed, read_table
-
-    with readable(file) as path:
-        table = read_table(path)
-        columns = covariates(table, leave_out=())
-        wanted = _parts(x) if x is not None else [name for name in table.header if name != y]
-        for name in (y, *wanted):
-            table.index(name)  # an error that lists the columns, where there is none of this name
-        texts = [name for name in wanted if columns[name].dtype.kind != "f"]
-        asked_for = [y, *wanted] if x is not None else [y]
-        for name in asked_for:
-            if columns[name].dtype.kind != "f":
-                raise _no_numbers(table, name)
-        if y in wanted:
-            raise table.error("the target is among the inputs too", column=y, cure="Leave it out of --x.")
-        names = [name for name in wanted if name not in texts]
-        if not names:
-            raise table.error("no column but the target holds numbers", cure="Screening needs one or more.")
-        values = np.column_stack([columns[name] for name in (y, *names)])
-        missing = np.isnan(values)
-        if missing.any() and not drop_missing:
-            row, place = (int(index) for index in np.argwhere(missing)[0])
-            n_rows = int(missing.any(axis=1).sum())
-            raise table.error(
-                f"the cell is empty, one of {int(missing.sum()):,} in {n_rows:,} of {len(values):,} rows",
-                row=row,
-                column=(y, *names)[place],
-                cure="Leave such rows out with --drop-missing, or name the columns to use with --x.",
-            )
-    complete = values[~missing.any(axis=1)]
-    notes = [f"columns of text, left out: {listed(texts)}"] if texts else []
-    if len(complete) < len(values):
-        notes.append(f"{len(values) - len(complete):,} rows with missing values, left out")
-    return names, np.ascontiguousarray(complete[:, 1:]), complete[:, 0], notes
-
-
-def _no_numbers(table: Table, name: str) -> RankwiseFormatError:
-    from rankwise.data.formats.fields import shown
-    from rankwise.data.formats.table import MISSING, number
-
-    cells = table.column(name)
-    # A column of numbers is text all the same where one has leading zeros, as codes have.
-    row = next((i for i, cell in enumerate(cells) if cell not in MISSING and number(cell) is None), 0)
-    return table.error(
-        f"the column {shown(name)} holds text, such as {shown(cells[row])}",
-        row=row,
-        column=name,
-        cure="Screening takes numbers: choose another column, or mend the cells.",
-    )
-
-
-def _result(
-    selector: ConcordanceSelector, names: list[str], y: str, target: FloatArray, notes: list[str]
-) -> dict[str, Any]:
-    import numpy as np
-
-    from rankwise.screening import concordant_divergence
-
-    table = selector.table_
-    model = selector.models_[-1] if selector.models_ else None
-    rows = np.arange(len(table["feature"])) if model is None else model.columns
-    if selector.features is None:
-        labels = [names[int(name.removeprefix("x"))] for name in table["feature"][rows]]
-    else:
-        labels = selector.get_feature_names_out(names).tolist()
-    # A constant orders nothing: its divergence is that of no relation.
-    unrelated = float(concordant_divergence(np.zeros(len(target)), target))
-    expressions = [
-        {
-            "expression": label,
-            "T0": float(table["divergence"][row]),
-            "relative": float(table["divergence"][row]) / unrelated,
-            "z": float(table["z"][row]),
-            "pvalue": float(table["pvalue"][row]),
-            "adjusted": float(table["adjusted"][row]),
-            "complexity": int(table["complexity"][row]),
-        }
-        for label, row in zip(labels, rows, strict=True)
-    ]
-    result: dict[str, Any] = {
-        "y": y,
-        "inputs": names,
-        "n_rows": len(target),
-        "n_expressions": selector.n_candidates_,
-        "n_usable": selector.n_usable_,
-        "complete": selector.complete_,
-        "unrelated": unrelated,
-        "expressions": expressions,
-        "model": None,
-        "notes": notes,
-    }
-    if model is not None:
-        terms = np.full(len(table["feature"]), "", dtype=object)
-        terms[rows] = labels
-        result["model"] = {"formula": f"{y} = {model.formula(terms)}", "rmse": float(model.rmse)}
-    return result
 
 
 def _table(result: dict[str, Any], two_sided: bool) -> TextTable:
@@ -225,14 +117,3 @@ def _table(result: dict[str, Any], two_sided: bool) -> TextTable:
     ]
     columns = ["expression", "T0", "of no relation", "z", "p", "p, corrected"]
     return TextTable(title, "; ".join([note, *result["notes"]]), columns, rows)
-
-
-def _csv(expressions: list[dict[str, Any]]) -> str:
-    import csv
-    import io
-
-    file = io.StringIO()
-    writer = csv.DictWriter(file, list(expressions[0]), lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(expressions)
-    return file.getvalue()

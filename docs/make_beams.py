@@ -1,0 +1,16 @@
+"""Write the table that screening works on: ``python docs/make_beams.py`` writes docs/beams.csv."""
+
+from pathlib import Path
+
+import numpy as np
+
+rng = np.random.default_rng(0)
+width, height, length = rng.uniform(4, 12, 60), rng.uniform(8, 24, 60), rng.uniform(1.5, 6, 60)
+wood = rng.choice(["oak", "pine"], 60)
+# What a beam bears grows with its width and the square of its height, and falls with its length.
+load = 0.9 * width * height**2 / length * rng.lognormal(0, 0.03, 60)
+
+rows = ["width,height,length,wood,load"]
+for row in zip(width, height, length, wood, load, strict=True):
+    rows.append("{:.1f},{:.1f},{:.2f},{},{:.0f}".format(*row))
+(Path(__file__).parent / "beams.csv").write_text("\n".join(rows) + "\n", encoding="utf-8")
