@@ -10,7 +10,6 @@ wood = rng.choice(["oak", "pine"], 60)
 # What a beam bears grows with its width and the square of its height, and falls with its length.
 load = 0.9 * width * height**2 / length * rng.lognormal(0, 0.03, 60)
 
-rows = ["width,height,length,wood,load"]
-for row in zip(width, height, length, wood, load, strict=True):
-    rows.append("{:.1f},{:.1f},{:.2f},{},{:.0f}".format(*row))
+beams = zip(width, height, length, wood, load, strict=True)
+rows = ["width,height,length,wood,load", *("{:.1f},{:.1f},{:.2f},{},{:.0f}".format(*beam) for beam in beams)]
 (Path(__file__).parent / "beams.csv").write_text("\n".join(rows) + "\n", encoding="utf-8")
