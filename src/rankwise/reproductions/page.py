@@ -75,7 +75,10 @@ def _source(paper: Paper) -> str:
 def _parts(outcome: Outcome, pictures: Mapping[str, str]) -> list[str]:
     parts = [f"<p>{escape(paragraph)}</p>" for paragraph in outcome.experiment.about.strip().split("\n\n")]
     if outcome.comparisons:
-        parts += ["<h2>The paper's figures and ours</h2>", table(COMPARISON_COLUMNS, outcome.comparison_rows())]
+        # Where all agree there are no reasons, and no column for them.
+        shown = len(COMPARISON_COLUMNS) - (not any(row.reason for row in outcome.comparisons))
+        rows = [row[:shown] for row in outcome.comparison_rows()]
+        parts += ["<h2>The paper's figures and ours</h2>", table(COMPARISON_COLUMNS[:shown], rows)]
     if outcome.claims:
         parts += ["<h2>Claims</h2>", table(CLAIM_COLUMNS, outcome.claim_rows())]
     parts += [
