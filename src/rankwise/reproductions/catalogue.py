@@ -9,6 +9,11 @@ from rankwise.reproductions.experiment import Experiment
 
 #: modules that hold an ``EXPERIMENTS`` tuple; imported on use, since they bring in the whole library
 MODULES: tuple[str, ...] = (
+    "label_ranking_figure_1",
+    "label_ranking_figure_2",
+    "label_ranking_tables",
+    "label_ranking_theorem_2_1",
+    "label_ranking_theorem_2_5",
     "ranking_median_table_1",
     "ranking_median_job_values",
     "ranking_median_theorem_3",
