@@ -1,4 +1,4 @@
-"""Pictures, as Display objects: `from_rankings(...)` or `from_estimator(...)`, `.plot(ax=None)`, `.ax_`, `.figure_`."""
+"""Pictures, as Display objects: ``from_rankings`` and the like, then ``plot(ax=None)``, ``ax_`` and ``figure_``."""
 
 from rankwise.plots.calibration import PairwiseCalibrationDisplay
 from rankwise.plots.consensus import ConsensusDisplay
