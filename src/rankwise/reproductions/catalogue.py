@@ -28,6 +28,7 @@ MODULES: tuple[str, ...] = (
     "tree_ranking_theorems",
     "tree_ranking_examples",
     "tree_ranking_catalysis",
+    "graph_cut_kernel_section_3",
     "graph_cut_kernel_figure_4",
     "graph_cut_kernel_figure_5",
     "graph_cut_kernel_figure_6",
