@@ -46,12 +46,8 @@ def tree(
     with console.progress() as on_step:
         on_step("growing a tree", 0.0)
         fit_ranker(ranker, source)
-        if out is not None and out.suffix.lower() in _PICTURES:
-            _draw(ranker, out)
-    if out is not None and out.suffix.lower() == ".dot":
-        write_text(out, f"{ranker.export_graphviz()}\n")
-    elif out is not None and out.suffix.lower() == ".txt":
-        write_text(out, f"{ranker.export_text()}\n")
+    if out is not None:
+        _write(ranker, out)
     if as_json:
         importances = dict(zip(source.feature_names, ranker.feature_importances_.tolist(), strict=True))
         facts = {"data": shown_name(file), "n_leaves": ranker.get_n_leaves(), "depth": ranker.get_depth()}
@@ -65,7 +61,13 @@ def tree(
 # ---------------------------------------------------------------------------------------------------------------
 
 
-def _draw(ranker: Any, out: Path) -> None:
+def _write(ranker: Any, out: Path) -> None:
+    from rankwise.cli.files import write_text
+
+    ending = out.suffix.lower()
+    if ending in _TEXTS:
+        write_text(out, f"{ranker.export_text() if ending == '.txt' else ranker.export_graphviz()}\n")
+        return
     import matplotlib
 
     matplotlib.use("agg")  # no window, and no display needed
