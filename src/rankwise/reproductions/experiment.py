@@ -136,8 +136,9 @@ class Experiment:
     about : str
         What the paper does there, what we do, and what differs, in a paragraph or two of plain text.
     cells : callable
-        From a scale to the cells. Cells are small (seconds each in the quick scale), independent of each other, and
-        hold their own seed.
+        From a scale and the inputs to the cells. Cells are small (seconds each in the quick scale), independent of
+        each other, and hold their own seed. Those of a smaller scale are best among those of a larger one, so that
+        they need not be computed again.
     compute : callable
         From a cell and the inputs to its values. A module-level function, since processes share the work.
     compare : callable
@@ -145,7 +146,7 @@ class Experiment:
     claims : callable
         From the results to claims. They must hold, or be told not to, at every scale.
     pictures : mapping
-        From a name to a function that draws the results on a Matplotlib figure.
+        From a name to a function that draws the results on a Matplotlib figure, whose size it may change.
     needs : tuple of str
         Names of the inputs that must be given, e.g. ``("data",)``.
     timed : bool
