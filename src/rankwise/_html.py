@@ -24,8 +24,12 @@ p {{ margin: .2rem 0 }} .note, figcaption, footer {{ color: #555; font-size: .87
 th, td {{ text-align: left; vertical-align: top; padding: .2rem clamp(.75rem, 3vw, 1.5rem) .2rem 0;
          border-bottom: 1px solid #ddd; font-variant-numeric: tabular-nums }}
 th {{ font-weight: 600 }} .number {{ white-space: nowrap }}
-section {{ break-inside: avoid }} figure {{ margin: .5rem 0 }} svg {{ max-width: 100%; height: auto }}
+figure {{ margin: .5rem 0 }} svg {{ max-width: 100%; height: auto }} ul {{ margin: .3rem 0; padding-left: 1.2rem }}
 footer {{ margin-top: 3rem }}
+@media print {{
+  @page {{ margin: 18mm }} body {{ font-size: 10.5pt; max-width: none; margin: 0; padding: 0 }}
+  h2, .note {{ break-after: avoid }} figure, tr {{ break-inside: avoid }} thead {{ display: table-header-group }}
+}}
 </style>
 </head>
 <body>

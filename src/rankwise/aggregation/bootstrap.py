@@ -30,6 +30,8 @@ _SIGNS = 2_000_000
 _COUNTED_A_MINUTE, _MOST_MINUTES = 2e11, 10
 # Up to so many draws are quicker than a binomial number for each ranking.
 _DRAWS_A_BINOMIAL = 10
+# For the consensus of all rankings: where that is hard to prove, its places are unsure anyway.
+_SECONDS_OF_SEARCH = 10.0
 # So often a resample is drawn again at most.
 _MOST_REDRAWS = 100
 # Sums of floating-point weights do not tell two sides of a pair apart that are closer than this share of them.
@@ -47,7 +49,7 @@ class BootstrapConsensus:
     items : tuple
         Names of the items.
     positions : ndarray of shape (n_items,)
-        The consensus of the rankings themselves, 1 = best.
+        The consensus of the rankings themselves, 1 = best; by "kemeny", the best that ten seconds find.
     low, high : ndarray of shape (n_items,)
         Ends of the interval of places of each item; ``low`` is the better one. Tied items fill several places: after
         two that share the first comes the third.
@@ -261,7 +263,7 @@ def _consensus_of_all(method: Method, rankings: Rankings, rng: np.random.Generat
     if callable(method):
         return _called(method, rankings)
     if method == "kemeny":
-        return kemeny(rankings, random_state=rng).positions
+        return kemeny(rankings, time_limit=_SECONDS_OF_SEARCH, random_state=rng).positions
     return borda(rankings) if method == "borda" else copeland(rankings)
 
 

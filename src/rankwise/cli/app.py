@@ -26,6 +26,7 @@ from rankwise.cli.commands.quickstart import quickstart
 from rankwise.cli.commands.rank_evaluate import rank_evaluate
 from rankwise.cli.commands.rank_predict import rank_predict
 from rankwise.cli.commands.rank_train import rank_train
+from rankwise.cli.commands.report import report
 from rankwise.cli.commands.reproduce import reproduce
 from rankwise.cli.commands.screen import screen
 from rankwise.cli.commands.tree import tree
@@ -89,6 +90,7 @@ def _options(
 
 # In the order in which the help lists them.
 app.command()(quickstart)
+app.command()(report)
 app.command()(describe)
 app.command()(consensus)
 app.command()(tree)

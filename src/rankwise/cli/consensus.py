@@ -20,7 +20,7 @@ from rankwise.aggregation import (
     kemeny,
     preference_matrix,
 )
-from rankwise.cli.baselines import compared_items
+from rankwise.cli.comparable import compared_items
 from rankwise.cli.console import TextTable
 from rankwise.data import Rankings
 from rankwise.distances import kendall_distance
@@ -210,6 +210,6 @@ def _shown_interval(place: Place) -> str:
 
 def _proof(found: Found) -> str:
     if not found.optimal:
-        return f"none within the time: at most {found.gap:.2%} of the cost could be saved"
+        return f"none within the time: at most {100 * (found.gap or 0):.2g} % of the cost could be saved"
     others = {True: ", and no other does as well", False: ", but others do as well", None: ""}
     return f"optimal: no ranking costs less{others[found.unique]}"

@@ -15,6 +15,9 @@ from rich.table import Table
 
 from rankwise._progress import silent
 
+#: called with what happens next and the share of the work that is done
+OnStep = Callable[[str, float], None]
+
 
 class TextTable(NamedTuple):
     """A titled table whose cells are ready to be shown (and not yet escaped)."""
@@ -26,7 +29,7 @@ class TextTable(NamedTuple):
 
 
 @contextmanager
-def progress() -> Iterator[Callable[[str, float], None]]:
+def progress() -> Iterator[OnStep]:
     """Yield a function to call with what happens next and the share done; silent unless stderr is a terminal."""
     console = Console(stderr=True)
     columns = (TextColumn("{task.description}", markup=False), BarColumn(), TimeElapsedColumn())

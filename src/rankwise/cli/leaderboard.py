@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from rankwise._typing import FloatArray
-from rankwise.cli.baselines import OnStep, predicted_positions
-from rankwise.cli.console import TextTable
+from rankwise.cli.comparable import predicted_positions
+from rankwise.cli.console import OnStep, TextTable
 from rankwise.cli.models import check_features
 from rankwise.cli.sources import Source
 from rankwise.metrics import kendall_tau_score

@@ -83,7 +83,7 @@ def fit_ranker(ranker: Any, source: Source) -> Any:
     """Fit the ranker to the items that some ranking compares with another, and tell it the names of the features."""
     import numpy as np
 
-    from rankwise.cli.baselines import compared_items
+    from rankwise.cli.comparable import compared_items
 
     check_features(source)
     rankings = source.rankings

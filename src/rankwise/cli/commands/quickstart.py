@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import Annotated
 
@@ -18,10 +19,10 @@ def quickstart(
     ),
     as_json: Json = False,
 ) -> None:
-    """Look at rankings: description, consensus, agreement, baselines, and a report with pictures."""
+    """Look at rankings: description, consensus, leaderboard, tree, and a report with pictures."""
     from rankwise.cli import console
+    from rankwise.cli.analysis import analyse
     from rankwise.cli.files import check_writable
-    from rankwise.cli.quickstart import analyse
     from rankwise.cli.report import write_report
     from rankwise.cli.tables import tables_of, tree_lines, tree_note
 
@@ -29,7 +30,7 @@ def quickstart(
     with console.progress() as on_step:
         result = analyse(data, seed=seed, on_step=on_step)
         on_step("drawing", 0.95)
-        write_report(result, out)
+        write_report(result, out, command=f"rankwise quickstart --data {shlex.quote(data)} --seed {seed}")
     if as_json:
         console.print_json({**result.as_dict(), "report": str(out)})
         return
