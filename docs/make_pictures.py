@@ -12,12 +12,13 @@ matplotlib.use("agg")
 
 import matplotlib.pyplot as plt
 import numpy as np
+import pandas as pd
 from sklearn.decomposition import KernelPCA
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.model_selection import cross_val_score
 from sklearn.pipeline import make_pipeline
 
-from rankwise import Rankings
+from rankwise import Rankings, read_rankings
 from rankwise.aggregation import (
     MallowsMixture,
     bootstrap_consensus,
@@ -41,15 +42,26 @@ from rankwise.datasets import (
 )
 from rankwise.distances import pairwise_distances
 from rankwise.embeddings import GraphCutEmbedding
-from rankwise.kernels import GraphCutKernel
-from rankwise.label_ranking import RankingForest, RankingTree
+from rankwise.kernels import GraphCutKernel, kendall_kernel
+from rankwise.label_ranking import NearestNeighborsRanker, RankingForest, RankingTree
 from rankwise.ltr import LambdaMART, LinearRanker
 from rankwise.metrics import kendall_tau_score, ndcg_score
+from rankwise.model_selection import cross_validate
 from rankwise.plots import (
+    ConsensusDisplay,
+    CriticalDifferenceDisplay,
+    EmbeddingDisplay,
     FeatureImportanceDisplay,
+    GramMatrixDisplay,
+    NoiseCurveDisplay,
+    PairwiseCalibrationDisplay,
     PairwisePreferenceDisplay,
     PositionHeatmapDisplay,
+    PruningPathDisplay,
+    QueryComparisonDisplay,
     RankingTreeDisplay,
+    RankIntervalDisplay,
+    ScreeningDisplay,
 )
 from rankwise.screening import ConcordanceSelector, SymbolicFeatures, concordant_divergence
 from rankwise.trees import LeastSquaresTree
@@ -86,6 +98,13 @@ def main() -> None:
         command_line,
         missing_answers,
         which_consensus,
+        first_steps,
+        screen_formulas,
+        plots_rankings,
+        plots_consensus,
+        plots_models,
+        plots_comparisons,
+        plots_kernels,
     )
     with plt.rc_context(STYLE):
         for picture in pictures:
@@ -238,8 +257,6 @@ def aggregation() -> Any:
 
 def label_ranking() -> Any:
     """A tree of drinks by age and city, and what a forest goes by."""
-    import pandas as pd
-
     rng = np.random.default_rng(0)
     X = pd.DataFrame({"age": rng.integers(18, 80, 400), "city": rng.choice(["Bonn", "Oslo", "Rome"], 400)})
     liking = {"tea": X.age / 20, "coffee": 1 + 2 * (X.city == "Oslo"), "juice": 4 - X.age / 20, "water": 1}
@@ -421,6 +438,29 @@ def missing_answers() -> Any:
     return figure
 
 
+def first_steps() -> Any:
+    """The survey of the first steps: how sure the consensus is, and who ranks how."""
+    answers, covariates = read_rankings(Path(__file__).parent / "survey.csv", return_covariates=True)
+    tree = RankingTree(max_depth=2, min_samples_leaf=20).fit(pd.DataFrame(covariates), answers)
+    figure, (left, right) = plt.subplots(1, 2, figsize=(8.4, 2.2), width_ratios=[1, 2.4])
+    RankIntervalDisplay.from_rankings(answers, method="kemeny", random_state=0, ax=left)
+    RankingTreeDisplay.from_estimator(tree, ax=right)
+    return figure
+
+
+def screen_formulas() -> Any:
+    """All expressions of the example, and the two that make the law."""
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.uniform(1, 10, (400, 4)), columns=["mass", "speed", "height", "colour"])
+    energy = X.mass * X.speed**2 / 2 + 9.81 * X.mass * X.height
+    y = energy.to_numpy() * (1 + 0.02 * rng.standard_normal(400))
+    expressions = SymbolicFeatures("ub", unary=("id", "square"), binary=("*", "+", "/"), pool="cumulative")
+    selector = ConcordanceSelector(k=5, features=expressions).fit(X[:300], y[:300])
+    figure, ax = plt.subplots(figsize=(5.6, 3.4))
+    ScreeningDisplay.from_estimator(selector, X[:300], y[:300], ax=ax)
+    return figure
+
+
 def which_consensus() -> Any:
     """What quick rules lose against the optimum, by how much the rankings agree."""
     rules = {"Borda": borda, "Copeland": copeland, "Schulze": schulze, "MC4": mc4, "KwikSort": kwiksort}
@@ -442,6 +482,86 @@ def which_consensus() -> Any:
     ax.set_ylim(0, None)
     ax.set_title("50 rankings of 30 items; 0 is Kemeny's consensus; mean of 10 profiles")
     ax.legend()
+    return figure
+
+
+def plots_rankings() -> Any:
+    """Sixty users who list the best four of eight dishes."""
+    votes, _, _ = make_food_preferences(60, sigma=0.5, kind="top-k", length=4, random_state=0)
+    figure, (left, right) = plt.subplots(1, 2, figsize=(8.4, 3.8))
+    PairwisePreferenceDisplay.from_rankings(votes, ax=left)
+    PositionHeatmapDisplay.from_rankings(votes, ax=right)
+    return figure
+
+
+def plots_consensus() -> Any:
+    """The consensus of the same users: how sure it is, and who agrees."""
+    votes, _, _ = make_food_preferences(60, sigma=0.5, kind="top-k", length=4, random_state=0)
+    figure, (left, right) = plt.subplots(1, 2, figsize=(8.4, 2.9))
+    RankIntervalDisplay.from_rankings(votes, random_state=0, ax=left)
+    ConsensusDisplay.from_rankings(votes, ax=right)
+    return figure
+
+
+def plots_models() -> Any:
+    """A ranking tree and a forest of the diabetes data; three rankers and noise."""
+    data = load_label_ranking("diabetes", data_home="")
+    X, y = pd.DataFrame(data.X, columns=data.feature_names), data.y
+    tree = RankingTree(ccp_alpha="cv", min_samples_leaf=10, random_state=0).fit(X, y)
+    forest = RankingForest(min_samples_leaf=10, random_state=0).fit(X[::2], y[::2])
+    figure = plt.figure(figsize=(8.4, 7.6))
+    grid = figure.add_gridspec(3, 2, height_ratios=[0.85, 1, 1])
+    RankingTreeDisplay.from_estimator(tree, ax=figure.add_subplot(grid[0, :]))
+    PruningPathDisplay.from_estimator(tree, ax=figure.add_subplot(grid[1, 0]))
+    FeatureImportanceDisplay.from_estimator(forest, ax=figure.add_subplot(grid[1, 1]))
+    PairwiseCalibrationDisplay.from_estimator(forest, X[1::2], y[1::2], ax=figure.add_subplot(grid[2, 0]))
+    made = {
+        scale: make_sparse_label_ranking(300, 8, 4, 3, noise="gaussian", noise_scale=scale, random_state=0)
+        for scale in (0, 0.1, 0.2, 0.3, 0.4)
+    }
+    rankers = {
+        "tree, depth 3": RankingTree(max_depth=3),
+        "full tree": RankingTree(),
+        "neighbours": NearestNeighborsRanker(10),
+    }
+    noisy, truth = {scale: rankings for scale, (_, rankings, _) in made.items()}, made[0][2].noiseless
+    NoiseCurveDisplay.from_estimators(rankers, made[0][0], noisy, truth, ax=figure.add_subplot(grid[2, 1]))
+    return figure
+
+
+def plots_comparisons() -> Any:
+    """A leaderboard of five rankers, and two rankers query by query."""
+    scores = {
+        "pairwise": [0.81, 0.74, 0.92, 0.66, 0.71, 0.88, 0.79, 0.93, 0.70, 0.84],
+        "forest": [0.80, 0.76, 0.90, 0.64, 0.70, 0.87, 0.77, 0.90, 0.69, 0.85],
+        "tree": [0.71, 0.70, 0.82, 0.60, 0.65, 0.80, 0.72, 0.84, 0.61, 0.76],
+        "neighbours": [0.75, 0.68, 0.85, 0.59, 0.66, 0.81, 0.70, 0.86, 0.63, 0.75],
+        "dummy": [0.20, 0.15, 0.31, 0.12, 0.18, 0.25, 0.16, 0.30, 0.11, 0.22],
+    }
+    X, y, qid, _ = make_retrieval(200, 10, random_state=0)
+    results = {
+        "LinearRanker": cross_validate(LinearRanker(), X, y, qid, cv=3),
+        "Ridge": cross_validate(Ridge(), X, y, qid, cv=3),
+    }
+    figure, (left, right) = plt.subplots(1, 2, figsize=(8.4, 2.5), width_ratios=[1.2, 1])
+    CriticalDifferenceDisplay.from_scores(scores, ax=left)
+    QueryComparisonDisplay.from_results(results, ax=right)
+    return figure
+
+
+def plots_kernels() -> Any:
+    """150 users by their rankings, and formulas by how they order a target."""
+    votes, taste, _ = make_food_preferences(150, sigma=0.4, random_state=0)
+    group = np.where(taste == 1, "sweet", "juicy")
+    figure, axes = plt.subplots(2, 2, figsize=(8.0, 6.0))
+    EmbeddingDisplay.from_rankings(votes, classes=group, ax=axes[0, 0])
+    GramMatrixDisplay.from_gram(kendall_kernel(votes), classes=group, ax=axes[0, 1])
+    X, y, _ = make_symbolic_regression(100, noise=1, random_state=0)
+    selector = ConcordanceSelector(5, features=SymbolicFeatures("ub")).fit(X, y)
+    ScreeningDisplay.from_estimator(selector, X, y, ax=axes[1, 0])
+    features = SymbolicFeatures("ub").fit(X, y)
+    options = {"names": features.get_feature_names_out(), "k": 5, "random_state": 0}
+    ScreeningDisplay.from_resamples(features.transform(X), y, ax=axes[1, 1], **options)
     return figure
 
 

@@ -98,16 +98,6 @@ def test_laws_of_the_shares(positions: np.ndarray) -> None:
 
 
 @pytest.mark.parametrize("display", DISPLAYS)
-def test_draws_on_given_axes_and_again_elsewhere(display: Any, drinks: Rankings) -> None:
-    _, (left, right) = plt.subplots(1, 2)
-    first = display.from_rankings(drinks, ax=left)
-    assert first.ax_ is left
-    assert first.figure_ is left.figure
-    assert first.plot(right) is first
-    assert first.ax_ is right
-
-
-@pytest.mark.parametrize("display", DISPLAYS)
 def test_many_items_are_drawn_without_numbers_and_with_few_labels(display: Any) -> None:
     positions = random_positions(np.random.default_rng(0), 5, 100, "full")
     drawn = display.from_rankings(positions)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 from typing import Any
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
@@ -60,15 +59,6 @@ def test_names_are_text_and_never_formulas(form: str) -> None:
     display.figure_.savefig(file, format=form)
     assert len(file.getvalue()) > 1000
     assert names(display) == [r"$\bad{$", "x" * 31 + "…"]
-
-
-def test_draws_on_given_axes_and_again_elsewhere(forest: RankingForest) -> None:
-    _, (left, right) = plt.subplots(1, 2)
-    first = FeatureImportanceDisplay.from_estimator(forest, ax=left)
-    assert first.ax_ is left
-    assert first.figure_ is left.figure
-    assert first.plot(right) is first
-    assert first.ax_ is right
 
 
 def test_rankers_without_importances_are_refused() -> None:

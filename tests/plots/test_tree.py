@@ -170,15 +170,6 @@ def test_names_are_text_and_never_formulas(form: str) -> None:
     assert len(file.getvalue()) > 1000
 
 
-def test_draws_on_given_axes_and_again_elsewhere(tree: RankingTree) -> None:
-    _, (left, right) = plt.subplots(1, 2)
-    first = RankingTreeDisplay.from_estimator(tree, ax=left)
-    assert first.ax_ is left
-    assert first.figure_ is left.figure
-    assert first.plot(right) is first
-    assert first.ax_ is right
-
-
 def test_other_estimators_and_depths_are_refused(tree: RankingTree) -> None:
     with pytest.raises(TypeError, match="RankingForest, but only a RankingTree"):
         RankingTreeDisplay.from_estimator(RankingForest())

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from rankwise._typing import ArrayLike, FloatArray, IntArray
+from rankwise._typing import ArrayLike, FloatArray
 from rankwise.aggregation import borda
 from rankwise.data import Rankings
 from rankwise.plots import _style
@@ -28,9 +28,20 @@ _ROOM_FOR_NUMBERS = 2.9 * NUMBER_SIZE
 def sorted_by_consensus(rankings: ArrayLike) -> Rankings:
     """The rankings, if there are any, with the items in the order in which a picture shows them."""
     rankings = Rankings(rankings)
+    order = np.argsort(borda_positions(rankings), kind="stable")
+    return rankings.select([rankings.items[i] for i in order])
+
+
+def borda_positions(rankings: Rankings) -> FloatArray:
+    """Places by Borda's rule; items that no ranking compares come last, since a picture should show them."""
     if not rankings.weights.sum() > 0:
         raise ValueError("there is no ranking of positive weight, so there are no shares to show; give at least one")
-    return rankings.select([rankings.items[i] for i in _best_first(rankings)])
+    counts = rankings.pair_counts()
+    compared = np.flatnonzero((counts + counts.T).any(axis=1))
+    places = np.full(rankings.n_items, rankings.n_items + 1.0)
+    if len(compared):
+        places[compared] = borda(rankings.select([rankings.items[i] for i in compared]))
+    return places
 
 
 def new_axes(*, rows: Sequence[Hashable], columns: Sequence[Hashable]) -> Any:
@@ -108,17 +119,6 @@ def draw_heatmap(
 
 
 # ---------------------------------------------------------------------------------------------------------------
-
-
-def _best_first(rankings: Rankings) -> IntArray:
-    """Item ids by Borda's rule; items that no ranking compares come last, since a picture should show them."""
-    counts = rankings.pair_counts()
-    compared = np.flatnonzero((counts + counts.T).any(axis=1))
-    never = np.setdiff1d(np.arange(rankings.n_items), compared)
-    if len(compared) == 0:
-        return never
-    consensus = borda(rankings.select([rankings.items[i] for i in compared]))
-    return np.concatenate([compared[np.argsort(consensus, kind="stable")], never])
 
 
 def _cell_size(ax: Any, shares: FloatArray) -> float:

@@ -141,7 +141,7 @@ class PairwiseCalibrationDisplay:
         self.bars_ = self.counts_ax_.bar(middles, self.counts, width=0.92 * widths, color=LIGHT_GREY)
         highest = float(self.counts.max())
         self.counts_ax_.set_ylim(0, 4 * highest)
-        self.counts_ax_.set_yticks([0, highest], labels=["0", f"{highest:,.4g}"])
+        self.counts_ax_.set_yticks([0, highest], labels=["0", f"{highest:,.4g}\npairs"])
         # Points lie on the bars, not behind them.
         self.ax_.set_zorder(self.counts_ax_.get_zorder() + 1)
         self.ax_.patch.set_visible(False)
@@ -154,7 +154,7 @@ class PairwiseCalibrationDisplay:
             axis.set_major_formatter(percent())
         tidy(self.ax_, x="predicted probability of the likelier order", y="pairs in that order", without=("top",))
         tidy(self.counts_ax_, without=("top",))
-        self.counts_ax_.set_ylabel("pairs", fontsize=NUMBER_SIZE, loc="bottom")
+        self.counts_ax_.spines["right"].set_visible(True)
         words = f"{self.counts.sum():,.6g} pairs\nmean gap {self.error:.1%}"
         self.ax_.text(0.04, 0.96, words, transform=self.ax_.transAxes, va="top", fontsize=NUMBER_SIZE)
         return self

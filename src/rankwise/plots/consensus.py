@@ -9,7 +9,7 @@ import numpy as np
 
 from rankwise._typing import ArrayLike, FloatArray
 from rankwise.data import Rankings, check_positions
-from rankwise.plots._heatmap import sorted_by_consensus
+from rankwise.plots._heatmap import borda_positions
 from rankwise.plots._style import (
     BLUE,
     GREY,
@@ -89,14 +89,10 @@ class ConsensusDisplay:
         -------
         ConsensusDisplay
         """
-        if consensus is None:
-            rankings = sorted_by_consensus(rankings)
-            places = np.arange(1.0, rankings.n_items + 1)
-        else:
-            rankings = Rankings(rankings)
-            places = _checked_consensus(consensus, rankings)
-            order = np.argsort(places, kind="stable")
-            rankings, places = rankings.select([rankings.items[i] for i in order]), places[order]
+        rankings = Rankings(rankings)
+        places = borda_positions(rankings) if consensus is None else _checked_consensus(consensus, rankings)
+        order = np.argsort(places, kind="stable")
+        rankings, places = rankings.select([rankings.items[i] for i in order]), places[order]
         before = rankings.pair_counts()
         counts, ordered = before + before.T, places[:, np.newaxis] != places
         agreeing = np.where(places[:, np.newaxis] < places, before, before.T)

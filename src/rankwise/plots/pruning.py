@@ -165,6 +165,7 @@ class PruningPathDisplay:
         self._scale()
         tidy(self.ax_, x="penalty per leaf (alpha)", y="error per row", without=("top",))
         tidy(self.leaves_ax_, y="leaves", without=("top",))
+        self.leaves_ax_.spines["right"].set_visible(True)
         self.leaves_ax_.yaxis.label.set_color("0.35")
         self.leaves_ax_.tick_params(axis="y", labelsize=NUMBER_SIZE, colors="0.35")
         add_legend_above(self.ax_, lines, names)

@@ -260,7 +260,8 @@ class ScreeningDisplay:
         """Chosen features of highest evidence; of those at one point, which order the rows alike, the shortest name."""
         chosen = np.flatnonzero(self.chosen)
         points = np.column_stack([self.evidence, self.divergence])[chosen].round(9)
-        order = np.lexsort(([len(self.names[i]) for i in chosen], points[:, 1], -points[:, 0]))
+        lengths = np.array([len(self.names[i]) for i in chosen.tolist()])
+        order = np.lexsort((lengths, points[:, 1], -points[:, 0]))
         _, first = np.unique(points[order], axis=0, return_index=True)
         return [int(chosen[order[place]]) for place in np.sort(first)[:most]]
 
