@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -137,6 +138,28 @@ def test_a_data_set_by_name_and_a_model_without_names(tmp_path: Path) -> None:
     rankwise.save(tree, path)
     assert run("predict", path, "iris").stdout == by_name
     assert "4 features without names" in problem("predict", path, "-", stdin="x,y\n1,2\n")
+
+
+def test_an_xarff_file(tmp_path: Path) -> None:
+    data, model = tmp_path / "toy.xarff", tmp_path / "toy.rankwise"
+    header = "@relation toy\n@attribute x real\n@attribute colour {red,green}\n@attribute y ranking {a,b}\n@data\n"
+    rows = [f"{number},{'red,a>b' if number % 2 else 'green,b>a'}\n" for number in range(20)]
+    data.write_text(header + "".join(rows), encoding="utf-8")
+    assert run_json("fit", data, "--model", "tree", "-o", model)["features"] == ["x", "colour"]
+    by_format = run("predict", model, data, "--orders").stdout
+    assert by_format.splitlines() == ["b > a", "a > b"] * 10
+    assert run("predict", model, "-", "--orders", stdin="colour,x\nred,3\n").stdout == "a > b\n"
+
+
+@pytest.mark.slow
+def test_a_closed_pipe_is_quiet(drinks: Path, forest: Path) -> None:
+    for arguments in (["predict", forest, drinks], ["describe", drinks], ["describe", drinks, "--json"]):
+        read_end, write_end = os.pipe()
+        os.close(read_end)
+        command = [sys.executable, "-m", "rankwise", *arguments]
+        done = subprocess.run(command, stdout=write_end, stderr=subprocess.PIPE, check=False)
+        os.close(write_end)
+        assert done.stderr == b""
 
 
 def test_items_that_nobody_compares_are_left_out(tmp_path: Path) -> None:
