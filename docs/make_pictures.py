@@ -233,13 +233,7 @@ def aggregation() -> Any:
     votes, _, _ = make_food_preferences(sigma=0.3, random_state=0)
     found = bootstrap_consensus(votes, random_state=0)
     figure, (left, right) = plt.subplots(1, 2, figsize=(8.4, 3.5), width_ratios=[1, 1.15])
-    places = np.arange(1, len(votes.items) + 1)
-    for item, place in enumerate(found.positions):
-        left.plot([found.low[item], found.high[item]], [place, place], color=GREY, lw=5, solid_capstyle="round")
-        left.plot(place, place, color=BLUE, marker="o", ls="")
-    left.set(xlabel="place", xticks=places, title="Kemeny's consensus of 250 users, 95 % intervals")
-    left.set_yticks(found.positions, labels=votes.items)
-    left.invert_yaxis()
+    RankIntervalDisplay.from_intervals(found, ax=left).ax_.set_title("Kemeny's consensus of 250 users")
     sweet, juicy = sorted(MallowsMixture(2, random_state=0).fit(votes).centers_, key=lambda center: center[0])
     columns = np.vstack([sweet, found.positions, juicy])
     colours = {"gelato": ORANGE, "cake": ORANGE, "biscuit": ORANGE, "steak": BLUE, "burger": BLUE, "sausage": BLUE}

@@ -79,6 +79,10 @@ def test_bad_input_is_named():
         compare({"a": [1, 2]})
     with pytest.raises(ValueError, match="one value for each query"):
         compare({"a": [1, 2], "b": [1, 2, 3]})
+    with pytest.raises(ValueError, match="one value for each query"):
+        compare({"a": [[1, 2]], "b": [[1, 2]]})
+    with pytest.raises(TypeError, match=r"results\['a'\] is \['x', 'y'\]; give numbers"):
+        compare({"a": ["x", "y"], "b": [1, 2]})
     with pytest.raises(ValueError, match="fewer than two queries"):
         compare({"a": [1, np.nan], "b": [1, 2]})
 

@@ -87,6 +87,8 @@ def test_estimators_predict_the_pairs() -> None:
     [
         ([[1, 2]], [[0.5, 0.5], [0.5, 0.5]], r"P has shape \(2, 2\), but the rankings need \(1, 2, 2\)"),
         ([[1, 2]], [[[0.5, 0.9], [0.9, 0.5]]], "is not 1 everywhere"),
+        ([[1, 2]], [[[0.5, 1.5], [-0.5, 0.5]]], "do not lie between 0 and 1"),
+        ([[1, 2]], [[[0.5, NAN], [NAN, 0.5]]], "do not lie between 0 and 1"),
         ([[1, NAN]], [[[0.5, 0.9], [0.1, 0.5]]], "y orders no pair"),
         ([[INF, INF]], [[[0.5, 0.9], [0.1, 0.5]]], "y orders no pair"),
     ],

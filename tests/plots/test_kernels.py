@@ -46,6 +46,11 @@ def test_many_numbers_are_a_scale_of_colours(food: tuple[Any, np.ndarray]) -> No
     assert display.legend_ is None
 
 
+def test_classes_may_be_of_several_types() -> None:
+    display = EmbeddingDisplay.from_gram(np.eye(4), classes=["a", None, 3, "a"])
+    assert [text.get_text() for text in display.legend_.get_texts()] == ["3", "None", "a"]
+
+
 def test_the_matrix_is_sorted_by_class(food: tuple[Any, np.ndarray]) -> None:
     votes, taste = food
     K = kendall_kernel(votes)

@@ -93,6 +93,12 @@ def test_stability_is_the_share_of_halves(data: tuple[np.ndarray, np.ndarray]) -
     np.testing.assert_array_equal(again.evidence, display.evidence)
 
 
+def test_halves_in_which_the_target_is_constant_say_nothing() -> None:
+    X = np.random.default_rng(0).random((8, 3))
+    display = ScreeningDisplay.from_resamples(X, [0, 0, 0, 0, 0, 0, 0, 1], k=1, n_resamples=40, random_state=0)
+    assert 0.2 < display.evidence.sum() < 0.8
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from rankwise._arguments import check_whole_number
+from rankwise._arguments import check_numbers, check_whole_number
 from rankwise._random import check_generator
 from rankwise._typing import ArrayLike, FloatArray, RandomState
 from rankwise.model_selection.validation import CrossValidation
@@ -167,9 +167,9 @@ def query_values(results: Mapping[str, Any], metric: str | None) -> tuple[str, d
                 raise ValueError(f"{ranker} was scored on other queries than the rankers before it")
             queries = result.queries
         else:
-            values[ranker] = np.asarray(result, dtype=np.float64)
+            values[ranker] = check_numbers(f"results[{ranker!r}]", result)
     lengths = {ranker: value.shape for ranker, value in values.items()}
-    if len(set(lengths.values())) > 1:
+    if len(set(lengths.values())) > 1 or any(len(shape) != 1 for shape in lengths.values()):
         raise ValueError(f"every ranker needs one value for each query, in the same order; there are {lengths}")
     return label or "metric", values
 

@@ -169,7 +169,10 @@ def _checked_probabilities(P: ArrayLike, rankings: Rankings) -> FloatArray:
     if probabilities.shape != wanted:
         raise ValueError(f"P has shape {probabilities.shape}, but the rankings need {wanted}; give a matrix per row")
     first, second = np.triu_indices(rankings.n_items, 1)
-    if not np.allclose(probabilities[:, first, second] + probabilities[:, second, first], 1, atol=1e-6):
+    sides = probabilities[:, first, second]
+    if not np.all((sides >= 0) & (sides <= 1)):
+        raise ValueError("P has entries that do not lie between 0 and 1; give probabilities of i before j")
+    if not np.allclose(sides + probabilities[:, second, first], 1, atol=1e-6):
         raise ValueError("P[:, i, j] + P[:, j, i] is not 1 everywhere; give probabilities of i before j")
     return probabilities
 

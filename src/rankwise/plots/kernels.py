@@ -284,6 +284,8 @@ def _checked_classes(classes: ArrayLike, n: int, *, only_few: bool = False) -> A
     if classes is None:
         return None
     labels = np.asarray(classes)
+    if labels.dtype == object:  # of several types perhaps, which have no order
+        labels = labels.astype(str)
     if labels.shape != (n,):
         raise ValueError(f"classes has shape {labels.shape}, but K has {n} rows; give one class for each")
     many = len(np.unique(labels)) > len(SERIES)

@@ -204,6 +204,8 @@ class ScreeningDisplay:
         stability = np.zeros(len(labels))
         for _ in range(n_resamples):
             rows = rng.permutation(len(target))[: max(3, len(target) // 2)]
+            if np.ptp(target[rows]) == 0:
+                continue  # nothing orders a constant
             lost = np.asarray(concordant_divergence(columns[rows], target[rows], two_sided=True))
             stability[np.argsort(lost, kind="stable")[:k]] += 1 / n_resamples
         name = f"share of {n_resamples} halves with it among the {k} best"
