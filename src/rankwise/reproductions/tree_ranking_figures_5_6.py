@@ -284,8 +284,11 @@ def _draw(results: Results, figure: Any, what: str, label: str) -> None:
         for place, method in enumerate(methods):
             color, marker = SERIES[place % len(SERIES)]
             found = [results.select(layers=layers, variance=v, method=method).mean(what) for v in variances]
-            style = "-" if place < len(SERIES) else ":"
-            ax.plot(range(len(variances)), found, style, color=color, marker=marker, ms=4, lw=1, label=method)
+            again = place >= len(SERIES)  # colours come a second time, dotted and hollow
+            style, inside = (":", "white") if again else ("-", color)
+            ax.plot(
+                range(len(variances)), found, style, color=color, marker=marker, mfc=inside, ms=4, lw=1, label=method
+            )
         ax.set_xticks(range(len(variances)), [f"{v:g}" for v in variances])
         ax.set_ylim(-0.03, 1.03)
         ax.set_title(f"{ARCHITECTURES[layers]} ({PUBLISHED_SIZES[layers][0]} features)", fontsize=9)
