@@ -156,6 +156,14 @@ def test_leaves_of_many_items_do_not_hold_their_pairs():
     assert len(pickle.dumps(forest)) < 2 * y.nbytes
 
 
+def test_leaves_hold_equal_rankings_once():
+    X = np.repeat(np.arange(20.0), 10)[:, None]
+    y = np.where(X < 10, [[1, 2, 3]], [[3, 2, 1]]).astype(float)
+    tree = RankingForest(1, bootstrap=False, splitter="best", random_state=0).fit(X, y, np.arange(1.0, 201)).trees_[0]
+    assert tree.contents.rows.tolist() == [0, 1]
+    assert tree.contents.weights.tolist() == [np.arange(1.0, 101).sum(), np.arange(101.0, 201).sum()]
+
+
 @pytest.mark.parametrize("kind", ["full", "incomplete"])
 @pytest.mark.parametrize("embedding", ["item", "pair"])
 def test_trees_of_one_item_or_pair_each_speak_mainly_of_it(kind, embedding):

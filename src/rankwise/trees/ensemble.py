@@ -69,6 +69,8 @@ def grow_trees(
         part = training if focus is None else training.focused(int(focus[number]))
         return part.grow_filled(rule, drawn, times, rng)
 
+    if rule.compact and training.targets.is_pairs:
+        training.targets.distinct  # noqa: B018  (worked out once, before threads ask for it)
     work = Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator")
     trees = work(delayed(one)(int(seed), number) for number, seed in enumerate(seeds))
     return list(track(trees, "Growing trees", len(seeds)))

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from rankwise._typing import BoolArray, FloatArray, IntArray
 from rankwise.trees.leaves import _jit
-from rankwise.trees.leaves.contents import LeafMeans, LeafNumbers, LeafRows, are_few
+from rankwise.trees.leaves.contents import LeafMeans, LeafNumbers, LeafRows
 from rankwise.trees.targets import TargetRows
 
 
@@ -153,11 +153,12 @@ class Tree:
             return replace(self, contents=LeafMeans(np.divide(sums, known, out=sums)))
 
     def filled_compactly(self, X: FloatArray, targets: TargetRows, weights: FloatArray, rows: IntArray) -> Tree:
-        """The same in little memory: as rows where leaves are small and all of them order all pairs, else rounded."""
+        """The same in little memory: as rankings where leaves have few and they order all pairs, else rounded."""
         leaf = self.leaf_of(X[rows])
-        counted = targets.is_pairs and targets.is_complete and are_few(rows, self.n_leaves)
-        if counted and np.bincount(leaf, weights[rows], self.n_leaves).min() > 0:
-            return replace(self, contents=LeafRows.collect(targets, weights, rows, leaf, self.n_leaves))
+        if targets.is_pairs and targets.is_complete and np.bincount(leaf, weights[rows], self.n_leaves).min() > 0:
+            contents = LeafRows.collect(targets, weights, rows, leaf, self.n_leaves)
+            if contents.are_few:
+                return replace(self, contents=contents)
         tree = self.filled(X, targets, weights, rows)
         return replace(tree, contents=LeafMeans(tree.values.astype(np.float32)))
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
-from rankwise._typing import FloatArray
+from rankwise._typing import FloatArray, IntArray
 from rankwise.trees.growth._jit import Targets
 
 # Entries of pair vectors that are written out at a time.
@@ -42,6 +43,12 @@ class TargetRows:
             unlisted = np.isinf(self.values).sum(axis=1)
             return not np.isnan(self.values).any() and int(unlisted.max(initial=0)) <= 1
         return not np.isnan(self.values).any()
+
+    @cached_property
+    def distinct(self) -> tuple[TargetRows, IntArray]:
+        """The different targets, and the number of that of each row."""
+        values, number = np.unique(self.values, axis=0, return_inverse=True)
+        return TargetRows(values, self.is_pairs), number
 
     def vectors(self, rows: slice) -> FloatArray:
         """Target vectors of some rows, written out."""

@@ -15,8 +15,8 @@ from rankwise.trees.targets import TargetRows
 #: number, among the leaves, of the leaf of each row
 LeafNumbers: TypeAlias = npt.NDArray[np.int32]
 
-# Leaves with more rows than this, on the average, are quicker to read as means.
-_FEW_ROWS = 3
+# Leaves with more rankings than this, on the average, are quicker to read as means.
+_FEW_RANKINGS = 3
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,17 +55,18 @@ class LeafMeans:
 class LeafRows:
     """Leaves hold rankings, and their pairs are counted when asked for.
 
-    Fully grown trees have nearly as many leaves as rows: the numbers of the rows take far less memory than a share for
-    every pair of items and leaf, and all trees of a forest refer to the same rankings.
+    Fully grown trees have nearly as many leaves as rows: the numbers of rankings take far less memory than a share for
+    every pair of items and leaf, and all trees of a forest refer to the same rankings. Equal ones in a leaf count once,
+    with the sum of their weights.
 
     Attributes
     ----------
     targets : TargetRows
-        Rankings that order all pairs.
+        Different rankings that order all pairs.
     start : ndarray of int32, shape (n_leaves + 1,)
-        Where the rows of each leaf begin.
+        Where the rankings of each leaf begin.
     rows : ndarray of int32
-        Numbers of the rows, leaf by leaf.
+        Their numbers, leaf by leaf.
     weights : ndarray of float64
         Weight of each.
     """
@@ -77,11 +78,23 @@ class LeafRows:
 
     @classmethod
     def collect(cls, targets: TargetRows, weights: FloatArray, rows: IntArray, leaf: LeafNumbers, n: int) -> LeafRows:
-        """Sort rows by their leaves."""
-        order = np.argsort(leaf, kind="stable")
-        start = np.concatenate([[0], np.cumsum(np.bincount(leaf, minlength=n))]).astype(np.int32)
-        rows = rows[order]
-        return cls(targets, start, rows.astype(np.int32), weights[rows])
+        """Sort rows by their leaves and rankings."""
+        distinct, number = targets.distinct
+        n_distinct = len(distinct.values)
+        keys, member = np.unique(leaf * np.int64(n_distinct) + number[rows], return_inverse=True)
+        leaf_of, rankings = np.divmod(keys, n_distinct)
+        start = np.concatenate([[0], np.cumsum(np.bincount(leaf_of, minlength=n))]).astype(np.int32)
+        return cls(
+            distinct,
+            start,
+            rankings.astype(np.int32),
+            np.bincount(member, weights[rows]).astype(np.float64, copy=False),
+        )
+
+    @property
+    def are_few(self) -> bool:
+        """Whether leaves are so small that it is better to hold their rankings than their means."""
+        return len(self.rows) <= _FEW_RANKINGS * (len(self.start) - 1)
 
     @property
     def size(self) -> int:
@@ -107,8 +120,3 @@ class LeafRows:
         out = np.zeros((n_leaves, self.size))
         self.add_to(out, np.arange(n_leaves, dtype=np.int32), np.ones(self.size))
         return out
-
-
-def are_few(rows: IntArray, n_leaves: int) -> bool:
-    """Whether leaves are so small that it is better to hold their rows than their means."""
-    return len(rows) <= _FEW_ROWS * n_leaves
