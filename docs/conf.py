@@ -22,7 +22,13 @@ extensions = [
 ]
 exclude_patterns = ["_build", "gallery/*.ipynb", "gallery/*.py", "gallery/*.md5"]
 html_theme = "alabaster"
-html_theme_options = {"description": "Learning from rankings", "page_width": "1280px", "sidebar_width": "210px"}
+html_theme_options = {
+    "description": "Learning from rankings",
+    "font_size": "15px",
+    "page_width": "1240px",
+    "body_max_width": "1000px",  # 120 letters of code
+    "sidebar_width": "200px",
+}
 
 default_role = "py:obj"
 nitpicky = True  # a link that leads nowhere is an error
