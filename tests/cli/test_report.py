@@ -88,6 +88,7 @@ def test_the_page_holds_the_numbers_and_the_pictures(page: str) -> None:
     assert "before column" in parsed.text
     assert "position (1 = best)" in parsed.text
     assert "Kemeny (1959)" in parsed.text
+    assert "Geurts" in parsed.text
     assert parsed.text.count("missing") >= 2  # the description and the column of the picture
 
 
@@ -127,6 +128,7 @@ def test_without_features_there_are_neither_leaderboard_nor_tree(result: Analysi
     assert page.tags.count("table") == 4
     assert page.tags.count("svg") == 3
     assert "No tree: no features." in page.text
+    assert "Geurts" not in page.text
     assert "none: no features" in page.text
 
 

@@ -18,12 +18,14 @@ from rankwise.cli.description import pairs_table
 from rankwise.cli.models import Model
 from rankwise.cli.tables import tables_of, tree_note
 
-# What the report stands on, in the order in which it is used.
+# What a report stands on, in the order in which it is used.
+_SOFTWARE = f"The rankwise developers, rankwise: learning from rankings, version {__version__}."
 _REFERENCES = (
-    "The rankwise developers, rankwise: learning from rankings, version {version}.",
     "Consensus: Kemeny (1959), Mathematics without numbers. Daedalus 88.",
     "Intervals: Hall, Miller (2009), Using the bootstrap to quantify the authority of an empirical ranking. Annals of "
     "Statistics 37.",
+)
+_REFERENCES_OF_MODELS = (
     "Tree: Clémençon, Korba, Sibony (2018), Ranking median regression: learning to order through local consensus. "
     "Algorithmic Learning Theory.",
     "Forest: Geurts, Ernst, Wehenkel (2006), Extremely randomized trees. Machine Learning 63.",
@@ -59,7 +61,7 @@ def write_report(result: Analysis, path: Path, *, command: str) -> None:
         ),
         _section("Who disagrees", *_disagreement(result)),
         _section("Which model predicts best", _answer(result), _notes(leaderboard), _table(leaderboard)),
-        _section("How to cite", _list([line.format(version=__version__) for line in _REFERENCES])),
+        _section("How to cite", _list(_references(result))),
     ]
     versions = escape(", ".join(f"{name} {version}" for name, version in result.versions.items()))
     text = page(
@@ -99,6 +101,10 @@ def _best_model(result: Analysis) -> str:
         f"The best predictor is {best.model}, with a mean Kendall tau of {best.tau:.2f} against {same.tau:.2f} of one "
         f"consensus for all{doubt}."
     )
+
+
+def _references(result: Analysis) -> list[str]:
+    return [_SOFTWARE, *_REFERENCES, *(_REFERENCES_OF_MODELS if result.leaderboard else ())]
 
 
 def _answer(result: Analysis) -> str:
