@@ -139,7 +139,11 @@ def test_coverage_of_few_repeats() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("kind", "ranker"),
-    [*((kind, PlackettLuceRanker()) for kind in KINDS), ("full", DummyRanker()), ("full", RankingForest(5))],
+    [
+        *((kind, PlackettLuceRanker()) for kind in KINDS),
+        ("full", DummyRanker()),
+        ("full", RankingForest(5, random_state=0)),
+    ],
 )
 def test_coverage_is_as_promised_whatever_the_ranker(kind: str, ranker: object) -> None:
     held, _ = coverage(kind, 150, ranker)
