@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from rankwise._numba import kernel
+from rankwise._numba import kernel, summing_kernel
 
 
 @kernel
@@ -78,18 +78,29 @@ def add_values(leaf, values, scale, out):
             out[r, c] += scale[c] * value[c]
 
 
-@kernel
+@summing_kernel
 def add_rankings(leaf, start, rows, weights, positions, scale, out):
     """Add to every row of ``out`` the mean pairs of the rankings of its leaf, each pair times its scale.
 
-    All these rankings order all pairs.
+    All these rankings order all pairs. Grown trees mostly have one in a leaf, which needs no mean.
     """
     k = positions.shape[1]
     shares = np.empty(out.shape[1])
     for r in range(leaf.shape[0]):
+        first, last = start[leaf[r]], start[leaf[r] + 1]
+        to = out[r]
+        if last - first == 1:
+            place = positions[rows[first]]
+            c = 0
+            for i in range(k - 1):
+                a = place[i]
+                for j in range(i + 1, k):
+                    to[c] += scale[c] * ((a < place[j]) + 0.5 * (a == place[j]))
+                    c += 1
+            continue
         shares[:] = 0.0
         total = 0.0
-        for member in range(start[leaf[r]], start[leaf[r] + 1]):
+        for member in range(first, last):
             place, w = positions[rows[member]], weights[member]
             total += w
             c = 0
@@ -98,6 +109,5 @@ def add_rankings(leaf, start, rows, weights, positions, scale, out):
                 for j in range(i + 1, k):
                     shares[c] += w * ((a < place[j]) + 0.5 * (a == place[j]))
                     c += 1
-        to = out[r]
         for c in range(out.shape[1]):
             to[c] += scale[c] * (shares[c] / total)
