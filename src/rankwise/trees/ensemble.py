@@ -13,7 +13,7 @@ from rankwise.trees.engine import GrowthRule, TrainingSet
 from rankwise.trees.structure import Tree
 
 # Rows that go down all trees before the next ones do: their sums stay in the cache.
-_ROWS_AT_ONCE = 1024
+_ROWS_AT_ONCE = 4096
 
 
 @dataclass(frozen=True)
