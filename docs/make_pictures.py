@@ -492,7 +492,7 @@ def plots_consensus() -> Any:
     """The consensus of the same users: how sure it is, and who agrees."""
     votes, _, _ = make_food_preferences(60, sigma=0.5, kind="top-k", length=4, random_state=0)
     figure, (left, right) = plt.subplots(1, 2, figsize=(8.4, 2.9))
-    RankIntervalDisplay.from_rankings(votes, random_state=0, ax=left)
+    RankIntervalDisplay.from_rankings(votes, method="borda", random_state=0, ax=left)
     ConsensusDisplay.from_rankings(votes, ax=right)
     return figure
 

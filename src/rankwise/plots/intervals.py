@@ -65,7 +65,7 @@ class RankIntervalDisplay:
         cls,
         rankings: ArrayLike,
         *,
-        method: Any = "borda",
+        method: Any = "kemeny",
         n_resamples: int = 1000,
         level: float = 0.95,
         random_state: RandomState = None,
@@ -77,7 +77,7 @@ class RankIntervalDisplay:
         ----------
         rankings : array-like of shape (n_rankings, n_items) or Rankings
             Positions: column = item, 1 = best. The weights of Rankings count.
-        method : str or callable, default="borda"
+        method : str or callable, default="kemeny"
             The consensus, see `bootstrap_consensus`.
         n_resamples : int, default=1000
             Number of resamples.
