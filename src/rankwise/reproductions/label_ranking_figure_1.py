@@ -178,7 +178,7 @@ def _draw(results: Results, figure: Any, measure: str, label: str) -> None:
                 ax.plot(noise, taus, color=color, marker=marker, ms=3.5, lw=1, label=learner)
             ax.set_ylim(0, 1.05)
             ax.set_title(f"{family}, {design}", fontsize=9)
-            tidy(ax, x=label if row is axes[-1] else None, y="mean Kendall tau" if ax is row[0] else None)
+            tidy(ax, x=label if family == families[-1] else None, y="mean Kendall tau" if ax is row[0] else None)
     handles, names = axes[0, 0].get_legend_handles_labels()
     figure.legend(handles, names, loc="outside upper center", ncols=4, fontsize=8, frameon=False)
 

@@ -174,7 +174,7 @@ def _draw(results: Results, figure: Any) -> None:
                 ax.plot(alphas, betas, color=color, ls=":", lw=1, label=f"beta of {noise}")
             ax.set_ylim(0, 1.05)
             ax.set_title(f"{family}, {learner}", fontsize=9)
-            tidy(ax, x="alpha" if row is axes[-1] else None, y="tau on positions" if ax is row[0] else None)
+            tidy(ax, x="alpha" if family == families[-1] else None, y="tau on positions" if ax is row[0] else None)
     handles, names = axes[0, 0].get_legend_handles_labels()
     figure.legend(handles, names, loc="outside upper center", ncols=3, fontsize=8, frameon=False)
 

@@ -18,6 +18,8 @@ N_LABELS, FEATURES, TEST_ROWS = 5, 4, 2000
 NOISE_SCALE = 0.02
 #: probabilities that a label is observed; a pair is, with their square
 SURVIVALS = (0.25, 0.35, 0.5, 0.7, 1.0)
+#: errors that the axis of the picture names
+TICKS = (0.05, 0.1, 0.2, 0.3, 0.5, 0.8)
 _SIZES: dict[Scale, tuple[int, ...]] = {
     "full": (250, 500, 1000, 2000, 4000, 8000, 16000),
     "quick": (250, 500, 1000, 2000, 4000),
@@ -175,6 +177,8 @@ def _draw(results: Results, figure: Any) -> None:
         for ax, x in zip(axes, (q, n * q**2), strict=True):
             ax.errorbar(x, means, errors, color=color, marker=marker, ms=4, lw=1, label=f"n = {n}")
     axes[0].set_yscale("log")
+    axes[0].set_yticks(TICKS, [f"{tick:g}" for tick in TICKS])
+    axes[0].minorticks_off()
     axes[1].set_xscale("log")
     tidy(axes[0], x="survival probability q of a label", y="share of rankings that are not the best")
     tidy(axes[1], x="observed rankings of a pair, n q²")
