@@ -215,7 +215,7 @@ EXPERIMENTS = (
             "Rankers keep their defaults, but for the number of trees and a rate of 0.1. The true score of the "
             "generated data is linear plus products of neighbouring features, which favours linear rankers; what "
             "carries over to other data is that pairs and lists beat single rows. Neural rankers are left out where "
-            "PyTorch is not installed. Full scale: 2,000 queries and 200 trees, about half an hour."
+            "PyTorch is not installed. Full scale: 2,000 queries and 200 trees, about a quarter of an hour."
         ),
         cells=_cells,
         compute=_compute,
