@@ -1,4 +1,4 @@
-"""Pages that need nothing else, not even the network: their frame, tables and pictures."""
+"""Pages and parts of notebooks that need nothing else, not even the network: their frame, tables and pictures."""
 
 from __future__ import annotations
 
@@ -39,6 +39,25 @@ footer {{ margin-top: 3rem }}
 </body>
 </html>
 """
+
+# Colours are those of the notebook, light or dark, and lines are a grey that shows on both. Two classes outweigh the
+# notebook's own styles of tables.
+_PART = """<div class="rankwise">
+<style>
+.rankwise {{ overflow-x: auto }} .rankwise p {{ margin: .3em 0 }} .rankwise .note {{ opacity: .75; font-size: .9em }}
+.rankwise .table table {{ border-collapse: collapse; margin: 0 }}
+.rankwise .table th, .rankwise .table td {{ text-align: left; padding: .2em 1.2em .2em 0; border: 0;
+  border-bottom: 1px solid rgba(128, 128, 128, .4); font-variant-numeric: tabular-nums }}
+</style>
+<p>{title}</p>
+{table}{note}
+</div>"""
+
+
+def part(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]], note: str = "") -> str:
+    """A table below its title, for notebooks: what ``_repr_html_`` returns. All is text."""
+    below = f'\n<p class="note">{escape(note)}</p>' if note else ""
+    return _PART.format(title=escape(title), table=table(columns, rows), note=below)
 
 
 def page(title: str, body: str, footer: str) -> str:

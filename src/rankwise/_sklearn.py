@@ -1,6 +1,6 @@
 """What rankwise takes from scikit-learn beside its public functions: all private imports, in one place.
 
-For mypy, which sees no types in scikit-learn, `BaseEstimator` and `RegressorMixin` say what is used of them here.
+For mypy, which sees no types in scikit-learn, `BaseEstimator` and the mixins say what is used of them here.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from sklearn.utils import _safe_indexing as safe_indexing
 from sklearn.utils._param_validation import HasMethods, Interval, RealNotInt, StrOptions
+from sklearn.utils.validation import _check_feature_names_in as check_feature_names_in
 
 if TYPE_CHECKING:
 
@@ -27,7 +28,29 @@ if TYPE_CHECKING:
 
         def score(self, X: Any, y: Any, sample_weight: Any = None) -> float: ...
 
-else:
-    from sklearn.base import BaseEstimator, RegressorMixin
+    class TransformerMixin(BaseEstimator):
+        """Fit and transform at once, and what kind of table comes out."""
 
-__all__ = ["BaseEstimator", "HasMethods", "Interval", "RealNotInt", "RegressorMixin", "StrOptions", "safe_indexing"]
+        def fit_transform(self, X: Any, y: Any = None) -> Any: ...
+        def set_output(self: Any, *, transform: str | None = None) -> Any: ...
+
+    class OneToOneFeatureMixin:
+        """Names of features out are those of features in."""
+
+        def get_feature_names_out(self, input_features: Any = None) -> Any: ...
+
+else:
+    from sklearn.base import BaseEstimator, OneToOneFeatureMixin, RegressorMixin, TransformerMixin
+
+__all__ = [
+    "BaseEstimator",
+    "HasMethods",
+    "Interval",
+    "OneToOneFeatureMixin",
+    "RealNotInt",
+    "RegressorMixin",
+    "StrOptions",
+    "TransformerMixin",
+    "check_feature_names_in",
+    "safe_indexing",
+]

@@ -221,13 +221,13 @@ def test_a_wrong_embedding_is_refused():
 
 
 @pytest.mark.parametrize("output", ["pandas", "polars"])
-@pytest.mark.parametrize("embedding", ["kemeny", "position", GraphCutEmbedding(GRAPH)])
+@pytest.mark.parametrize("embedding", ["kemeny", "position", KemenyEmbedding(), GraphCutEmbedding(GRAPH)])
 def test_the_output_chosen_for_transformers_changes_nothing(embedding, output):
     X, y = make_data()
     expected = KernelRanker(embedding=embedding).fit(X, y).predict_pairwise(X)
     with config_context(transform_output=output):
         np.testing.assert_array_equal(KernelRanker(embedding=embedding).fit(X, y).predict_pairwise(X), expected)
-    if isinstance(embedding, GraphCutEmbedding):
+    if not isinstance(embedding, str):
         own = clone(embedding).set_output(transform=output)
         np.testing.assert_array_equal(KernelRanker(embedding=own).fit(X, y).predict_pairwise(X), expected)
 

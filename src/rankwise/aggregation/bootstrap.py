@@ -8,6 +8,7 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
+from rankwise import _html
 from rankwise._arguments import check_whole_number
 from rankwise._progress import track
 from rankwise._random import check_generator
@@ -38,6 +39,7 @@ _MOST_REDRAWS = 100
 _EVEN = 1e-12
 _ROUNDING = 1e-9
 _SHOWN_ITEMS = 30
+_COLUMNS = ("item", "position", "interval", "before the next")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -87,19 +89,32 @@ class BootstrapConsensus:
         return tuple(f"{low:.0f}" if low == high else f"{low:.0f}-{high:.0f}" for low, high in ends)
 
     def __repr__(self) -> str:
-        head = f"BootstrapConsensus: {self.n_resamples:,} resamples, intervals of {100 * self.level:g} %"
-        order = np.argsort(self.positions, kind="stable")
-        table = [("item", "position", "interval", "before the next")]
-        for place, i in enumerate(order[:_SHOWN_ITEMS]):
-            ahead = f"{100 * self.before[i, order[place + 1]]:.0f} %" if place + 1 < len(order) else ""
-            table.append((str(self.items[i]), f"{self.positions[i]:.0f}", self.intervals[i], ahead))
+        table = [_COLUMNS, *self._rows()]
         widths = [max(len(row[column]) for row in table) for column in range(4)]
         lines = [
             f"  {row[0]:<{widths[0]}}  {row[1]:>{widths[1]}}  {row[2]:>{widths[2]}}  {row[3]:>{widths[3]}}".rstrip()
             for row in table
         ]
-        rest = [f"  ... and {len(order) - _SHOWN_ITEMS:,} more"] if len(order) > _SHOWN_ITEMS else []
-        return "\n".join([head, *lines, *rest])
+        rest = [f"  {self._rest()}"] if self._rest() else []
+        return "\n".join([self._heading(), *lines, *rest])
+
+    def _repr_html_(self) -> str:
+        return _html.part(self._heading(), _COLUMNS, self._rows(), self._rest())
+
+    def _heading(self) -> str:
+        return f"BootstrapConsensus: {self.n_resamples:,} resamples, intervals of {100 * self.level:g} %"
+
+    def _rows(self) -> list[tuple[str, str, str, str]]:
+        """The first items, best first, as text."""
+        order = np.argsort(self.positions, kind="stable")
+        rows = []
+        for place, i in enumerate(order[:_SHOWN_ITEMS]):
+            ahead = f"{100 * self.before[i, order[place + 1]]:.0f} %" if place + 1 < len(order) else ""
+            rows.append((str(self.items[i]), f"{self.positions[i]:.0f}", self.intervals[i], ahead))
+        return rows
+
+    def _rest(self) -> str:
+        return f"... and {len(self.items) - _SHOWN_ITEMS:,} more" if len(self.items) > _SHOWN_ITEMS else ""
 
 
 def bootstrap_consensus(

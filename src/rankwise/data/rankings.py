@@ -12,7 +12,7 @@ from rankwise._typing import ArrayLike, FloatArray, IntArray
 from rankwise.data import _input
 from rankwise.data import positions as _positions
 from rankwise.data._items import check_items, holds_names, ids_from_names, list_of_names, shortlist, without_padding
-from rankwise.data._text import text_of
+from rankwise.data._text import html_of, text_of
 from rankwise.data.positions import Unlisted
 from rankwise.data.weights import check_weights
 
@@ -389,6 +389,9 @@ class Rankings:
 
     def __repr__(self) -> str:
         return text_of(self.positions, self.items, self.weights, self.kind)
+
+    def _repr_html_(self) -> str:
+        return html_of(self.positions, self.items, self.weights, self.kind)
 
 
 # ---------------------------------------------------------------------------------------------------------------

@@ -1,9 +1,37 @@
-"""The check that embeddings share: fitted, and as many items as when fitted."""
+"""The items of embeddings, which are the columns of rankings: learned by ``fit`` and checked ever after."""
 
 from __future__ import annotations
 
+from typing import Any
+
+import numpy as np
+
 from rankwise._sklearn import BaseEstimator
-from rankwise._typing import FloatArray
+from rankwise._typing import ArrayLike, FloatArray
+from rankwise.data import check_positions
+from rankwise.data._items import item_names, shortlist
+
+
+def learn_columns(embedding: Any, positions: ArrayLike, n_items: int) -> None:
+    """Set ``n_features_in_``, and ``feature_names_in_`` where items have names."""
+    embedding.n_features_in_ = n_items
+    names = _text_names(positions)
+    if names is not None:
+        embedding.feature_names_in_ = names
+    elif hasattr(embedding, "feature_names_in_"):
+        del embedding.feature_names_in_
+
+
+def check_named_columns(embedding: BaseEstimator, positions: ArrayLike) -> FloatArray:
+    """The checked positions, of the items of ``fit``: as many of them, and in the same order where they have names."""
+    matrix = check_columns(embedding, check_positions(positions))
+    names, fitted = _text_names(positions), getattr(embedding, "feature_names_in_", None)
+    if names is not None and fitted is not None and list(names) != list(fitted):
+        raise ValueError(
+            f"the items are {shortlist(list(names))}, but {type(embedding).__name__} was fitted to "
+            f"{shortlist(list(fitted))}; give the same items in the same order (Rankings.select)"
+        )
+    return matrix
 
 
 def check_columns(embedding: BaseEstimator, values: FloatArray, name: str = "the columns") -> FloatArray:
@@ -18,3 +46,14 @@ def check_columns(embedding: BaseEstimator, values: FloatArray, name: str = "the
             f"{type(embedding).__name__} was fitted to {n_items} items"
         )
     return values
+
+
+# ---------------------------------------------------------------------------------------------------------------
+
+
+def _text_names(positions: ArrayLike) -> np.ndarray[Any, Any] | None:
+    """Names of the items, if they are text: scikit-learn knows no other names of columns."""
+    names = item_names(positions)
+    if names is None or not all(isinstance(name, str) for name in names):
+        return None
+    return np.array(names, dtype=object)

@@ -6,14 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from rankwise._sklearn import BaseEstimator
+from rankwise._sklearn import BaseEstimator, TransformerMixin, check_feature_names_in
 from rankwise._typing import ArrayLike, FloatArray
 from rankwise.data import check_positions
-from rankwise.embeddings._columns import check_columns
+from rankwise.embeddings._columns import check_columns, check_named_columns, learn_columns
 from rankwise.embeddings.pairwise import decode_pairwise, pairwise_from_vectors
 
 
-class KemenyEmbedding(BaseEstimator):
+class KemenyEmbedding(TransformerMixin, BaseEstimator):
     r"""Rankings as one number per pair of items: which of the two comes first.
 
     *Definition.* The pair i < j, in the order of ``np.triu_indices(k, 1)``, becomes 1 if i comes before j, 0 if j comes
@@ -26,6 +26,8 @@ class KemenyEmbedding(BaseEstimator):
     ----------
     n_features_in_ : int
         Number of items, k.
+    feature_names_in_ : ndarray of shape (k,)
+        Names of the items, where they are text.
 
     References
     ----------
@@ -43,7 +45,7 @@ class KemenyEmbedding(BaseEstimator):
     """
 
     def fit(self, positions: ArrayLike, y: Any = None) -> KemenyEmbedding:
-        """Learn the number of items.
+        """Learn the number of items, and their names.
 
         Parameters
         ----------
@@ -60,7 +62,7 @@ class KemenyEmbedding(BaseEstimator):
         n_items = check_positions(positions).shape[1]
         if n_items < 2:
             raise ValueError("a pair takes two items, but positions has one column")
-        self.n_features_in_ = n_items
+        learn_columns(self, positions, n_items)
         return self
 
     def transform(self, positions: ArrayLike) -> FloatArray:
@@ -76,7 +78,7 @@ class KemenyEmbedding(BaseEstimator):
         ndarray of shape (n_rankings, n_items * (n_items - 1) / 2)
             1: the first item of the pair comes first; NaN: unknown.
         """
-        matrix = check_columns(self, check_positions(positions))
+        matrix = check_named_columns(self, positions)
         above, below = np.triu_indices(matrix.shape[1], 1)
         first, second = matrix[:, above], matrix[:, below]
         vectors = np.where(first < second, 1.0, np.nan)
@@ -84,9 +86,25 @@ class KemenyEmbedding(BaseEstimator):
         vectors[(first == second) & (first < np.inf)] = 0.5
         return vectors
 
-    def fit_transform(self, positions: ArrayLike, y: Any = None) -> FloatArray:
-        """Fit, and transform the same rankings."""
-        return self.fit(positions).transform(positions)
+    def get_feature_names_out(self, input_features: ArrayLike | None = None) -> np.ndarray:
+        """Names of the pairs: "tea > milk" is 1 where tea comes before milk.
+
+        Parameters
+        ----------
+        input_features : array-like of str, optional
+            Names of the items; by default those of ``fit``, else x0, x1, ...
+
+        Returns
+        -------
+        ndarray of str
+            One name per pair.
+        """
+        from sklearn.utils.validation import check_is_fitted
+
+        check_is_fitted(self)
+        items = check_feature_names_in(self, input_features)
+        above, below = np.triu_indices(len(items), 1)
+        return np.array([f"{items[i]} > {items[j]}" for i, j in zip(above, below, strict=True)], dtype=object)
 
     def inverse_transform(self, vectors: ArrayLike) -> FloatArray:
         """Vectors to rankings: the Kemeny median of each vector of probabilities.

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
 from rankwise._arguments import check_numbers
 from rankwise._progress import track
 from rankwise._random import check_generator
-from rankwise._sklearn import BaseEstimator
+from rankwise._sklearn import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from rankwise._typing import ArrayLike, BoolArray, FloatArray, IntArray, RandomState
 from rankwise.data import check_positions, dense_positions
-from rankwise.data._items import item_names, shortlist
-from rankwise.embeddings._columns import check_columns
+from rankwise.data._items import item_names
+from rankwise.embeddings._columns import check_columns, check_named_columns, learn_columns
 from rankwise.embeddings.completions import (
     RUNS,
     Kind,
@@ -26,23 +26,6 @@ from rankwise.embeddings.completions import (
     levels_of,
     unique_rows,
 )
-
-if TYPE_CHECKING:
-
-    class TransformerMixin(BaseEstimator):
-        """What is used here of scikit-learn's transformers, which have no types."""
-
-        def fit_transform(self, X: ArrayLike, y: Any = None) -> FloatArray:
-            """Fit, and transform the same rankings."""
-
-        def set_output(self: Any, *, transform: str | None = None) -> Any:
-            """Choose what ``transform`` returns."""
-
-    class OneToOneFeatureMixin(BaseEstimator):
-        """Names of features out are those of features in."""
-
-else:
-    from sklearn.base import OneToOneFeatureMixin, TransformerMixin
 
 Embedding = TypeVar("Embedding", bound="PartitionEmbedding")
 #: rows, and their structure if they take a mean over completions
@@ -90,12 +73,7 @@ class PartitionEmbedding(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         n_items = matrix.shape[1]
         if n_items < 2:
             raise ValueError("positions has one column; an order takes two items or more, one column for each")
-        self.n_features_in_ = n_items
-        names = _text_names(positions)
-        if names is not None:
-            self.feature_names_in_ = names
-        elif hasattr(self, "feature_names_in_"):
-            del self.feature_names_in_
+        learn_columns(self, positions, n_items)
         self._fit_items(n_items, item_names(positions))
         self._keys = draw_keys(self.n_samples, n_items, check_generator(self.random_state, salt="completions"))
         self.enumerated_up_to_ = self._enumeration_limit(levels_of(matrix))
@@ -280,14 +258,7 @@ class PartitionEmbedding(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         return structure.sample(self._kind, self._keys), RUNS
 
     def _checked_levels(self, positions: ArrayLike) -> Levels:
-        matrix = check_columns(self, check_positions(positions))
-        names, fitted = _text_names(positions), getattr(self, "feature_names_in_", None)
-        if names is not None and fitted is not None and list(names) != list(fitted):
-            raise ValueError(
-                f"the items are {shortlist(list(names))}, but {type(self).__name__} was fitted to "
-                f"{shortlist(list(fitted))}; give the same items in the same order (Rankings.select)"
-            )
-        levels = levels_of(matrix)
+        levels = levels_of(check_named_columns(self, positions))
         if _has_missing(levels):
             empty = np.flatnonzero(levels.max(axis=1) < 0)
             if len(empty):
@@ -304,14 +275,6 @@ class PartitionEmbedding(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
 
 # ---------------------------------------------------------------------------------------------------------------
-
-
-def _text_names(positions: ArrayLike) -> np.ndarray[Any, Any] | None:
-    """Names of the items, if they are text: scikit-learn knows no other names of columns."""
-    names = item_names(positions)
-    if names is None or not all(isinstance(name, str) for name in names):
-        return None
-    return np.array(names, dtype=object)
 
 
 def _has_missing(levels: Levels) -> bool:

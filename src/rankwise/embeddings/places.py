@@ -7,16 +7,16 @@ from typing import Any
 import numpy as np
 
 from rankwise._arguments import check_numbers
-from rankwise._sklearn import BaseEstimator
+from rankwise._sklearn import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from rankwise._typing import ArrayLike, FloatArray
 from rankwise.data import check_positions, dense_positions, midranks
-from rankwise.embeddings._columns import check_columns
+from rankwise.embeddings._columns import check_columns, check_named_columns, learn_columns
 
 # Means of the same places differ in the last digits; rounded to this, they tie.
 _DIGITS = 12
 
 
-class PositionEmbedding(BaseEstimator):
+class PositionEmbedding(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     r"""Rankings as places between 0 and 1; lower = better.
 
     *Definition.* Item i of a ranking that holds :math:`m` of the k items, among which i has mid-rank
@@ -33,6 +33,8 @@ class PositionEmbedding(BaseEstimator):
     ----------
     n_features_in_ : int
         Number of items.
+    feature_names_in_ : ndarray of shape (n_items,)
+        Names of the items, where they are text; so are the columns of ``transform`` named.
 
     References
     ----------
@@ -50,7 +52,7 @@ class PositionEmbedding(BaseEstimator):
     """
 
     def fit(self, positions: ArrayLike, y: Any = None) -> PositionEmbedding:
-        """Learn the number of items.
+        """Learn the number of items, and their names.
 
         Parameters
         ----------
@@ -64,7 +66,7 @@ class PositionEmbedding(BaseEstimator):
         PositionEmbedding
             The embedding itself.
         """
-        self.n_features_in_ = check_positions(positions).shape[1]
+        learn_columns(self, positions, check_positions(positions).shape[1])
         return self
 
     def transform(self, positions: ArrayLike) -> FloatArray:
@@ -80,15 +82,11 @@ class PositionEmbedding(BaseEstimator):
         ndarray of shape (n_rankings, n_items)
             Lower = better, NaN where an item is missing or alone.
         """
-        places = midranks(check_columns(self, check_positions(positions)))
+        places = midranks(check_named_columns(self, positions))
         n_items = places.shape[1]
         others = n_items - 1.0 - np.isnan(places).sum(axis=1, keepdims=True)
         with np.errstate(invalid="ignore"):  # an item that is alone has no place among others: 0 / 0
             return (1 + (n_items - 1) * (places - 1) / others) / n_items
-
-    def fit_transform(self, positions: ArrayLike, y: Any = None) -> FloatArray:
-        """Fit, and transform the same rankings."""
-        return self.fit(positions).transform(positions)
 
     def inverse_transform(self, vectors: ArrayLike) -> FloatArray:
         """Vectors to rankings, by sorting each.

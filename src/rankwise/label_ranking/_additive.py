@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from rankwise._sklearn import BaseEstimator
+from rankwise._sklearn import BaseEstimator, TransformerMixin, check_feature_names_in
 from rankwise._typing import ArrayLike, FloatArray
 
 # With more columns than this, hinges are left away.
@@ -14,7 +14,7 @@ _MOST_COLUMNS = 200
 _SHARES = (0.2, 0.4, 0.6, 0.8)
 
 
-class AdditiveFeatures(BaseEstimator):
+class AdditiveFeatures(TransformerMixin, BaseEstimator):
     """Every feature x with its square and the hinges (x - q)+ at quantiles q of the training rows.
 
     A linear model on them is an additive one with a kink here and there: enough for log-odds that come from naive
@@ -23,7 +23,9 @@ class AdditiveFeatures(BaseEstimator):
 
     def fit(self, X: ArrayLike, y: Any = None) -> AdditiveFeatures:
         """Learn centre, scale and quantiles of each feature."""
-        rows = np.asarray(X, dtype=np.float64)
+        from sklearn.utils.validation import validate_data
+
+        rows = validate_data(self, X, dtype=np.float64)
         self.mean_ = rows.mean(axis=0)
         scale = rows.std(axis=0)
         self.scale_ = np.where(scale > 0, scale, 1.0)
@@ -34,6 +36,18 @@ class AdditiveFeatures(BaseEstimator):
 
     def transform(self, X: ArrayLike) -> FloatArray:
         """The features side by side."""
-        scaled = (np.asarray(X, dtype=np.float64) - self.mean_) / self.scale_
+        from sklearn.utils.validation import check_is_fitted, validate_data
+
+        check_is_fitted(self)
+        scaled = (validate_data(self, X, reset=False, dtype=np.float64) - self.mean_) / self.scale_
         hinges = [np.maximum(scaled - knot, 0.0) for knot in self.knots_]
         return np.concatenate([scaled, scaled**2, *hinges], axis=1)
+
+    def get_feature_names_out(self, input_features: ArrayLike | None = None) -> np.ndarray:
+        """Names of the features: "age", "age^2", and "age above 20 %" for the hinge at that quantile."""
+        from sklearn.utils.validation import check_is_fitted
+
+        check_is_fitted(self)
+        names = check_feature_names_in(self, input_features)
+        hinges = [f" above {100 * share:g} %" for share in _SHARES[: len(self.knots_)]]
+        return np.array([f"{name}{ending}" for ending in ("", "^2", *hinges) for name in names], dtype=object)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from rankwise._sklearn import BaseEstimator
+from rankwise._sklearn import BaseEstimator, TransformerMixin, check_feature_names_in
 from rankwise._typing import ArrayLike, BoolArray, FloatArray, IntArray
 from rankwise.trees.inputs import FeatureEncoder
 
@@ -14,7 +14,7 @@ from rankwise.trees.inputs import FeatureEncoder
 Steps = list[tuple[IntArray, Any]]
 
 
-class NumericFeatures(BaseEstimator):
+class NumericFeatures(TransformerMixin, BaseEstimator):
     """Numbers with the median where they are missing; one column of zeros and ones for each category.
 
     Parameters
@@ -36,6 +36,23 @@ class NumericFeatures(BaseEstimator):
     def transform(self, X: ArrayLike) -> FloatArray:
         """The features side by side, numbers first; a category not seen before has zeros everywhere."""
         return as_numbers(self._encoder.transform(self, X), self._steps)
+
+    def get_feature_names_out(self, input_features: ArrayLike | None = None) -> np.ndarray:
+        """Names of the features, numbers first; "city = Oslo" for a category."""
+        from sklearn.utils.validation import check_is_fitted
+
+        check_is_fitted(self)
+        names = check_feature_names_in(self, input_features)
+        found: list[str] = []
+        for columns, step in self._steps:
+            codes = getattr(step, "categories_", [None] * len(columns))
+            for column, own in zip(columns, codes, strict=True):
+                found += [names[column]] if own is None else self._names_of_categories(names[column], column, own)
+        return np.array(found, dtype=object)
+
+    def _names_of_categories(self, name: str, column: int, codes: FloatArray) -> list[str]:
+        categories = self._encoder.categories_[column]
+        return [f"{name} = {'missing' if np.isnan(code) else categories[int(code)]}" for code in codes]
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

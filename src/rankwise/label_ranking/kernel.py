@@ -155,11 +155,10 @@ class KernelRanker(LabelRankerMixin, BaseEstimator):
         from sklearn.base import clone
 
         if isinstance(self.embedding, str):
-            return KemenyEmbedding() if self.embedding == "kemeny" else PositionEmbedding()
-        embedding = clone(self.embedding)
-        if isinstance(embedding, PartitionEmbedding):
-            embedding.set_output(transform="default")  # an array for every setting of transform_output
-        return embedding
+            embedding: Embedding = KemenyEmbedding() if self.embedding == "kemeny" else PositionEmbedding()
+        else:
+            embedding = clone(self.embedding)
+        return embedding.set_output(transform="default")  # an array for every setting of transform_output
 
     @property
     def _of_pairs(self) -> bool:

@@ -97,7 +97,7 @@ class LabelwiseRanker(LabelRankerMixin, BaseEstimator):
     def _fit_rankings(self, X: FloatArray, y: Rankings) -> None:
         from joblib import Parallel, delayed
 
-        places = PositionEmbedding().fit_transform(y)
+        places = PositionEmbedding().set_output(transform="default").fit_transform(y)
         rng = check_generator(self.random_state)
         seeds = None if self.random_state is None else rng.integers(0, 2**31, size=y.n_items)
         with one_thread():

@@ -353,7 +353,7 @@ def _least_squares_weights(vectors: FloatArray, y: Rankings) -> FloatArray:
     """
     from scipy.optimize import nnls
 
-    truth = KemenyEmbedding().fit(y).transform(y)
+    truth = KemenyEmbedding().set_output(transform="default").fit_transform(y)
     known = ~np.isnan(truth)
     mass = np.broadcast_to(y.weights[:, None], truth.shape)[known]
     mass = mass / mass.sum()

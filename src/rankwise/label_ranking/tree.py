@@ -173,7 +173,7 @@ def training_set(
     """Rows to grow ranking trees on: leaves hold pairs; splits go by pairs or places."""
     places = None
     if estimator.embedding in ("position", "item"):
-        places = TargetRows(PositionEmbedding().fit(y).transform(y))
+        places = TargetRows(PositionEmbedding().set_output(transform="default").fit_transform(y))
     return TrainingSet.build(
         X,
         estimator._encoder.n_categories,

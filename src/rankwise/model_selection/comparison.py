@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
 import numpy as np
 
+from rankwise import _html
 from rankwise._arguments import check_numbers, check_whole_number
 from rankwise._random import check_generator
 from rankwise._typing import ArrayLike, FloatArray, RandomState
@@ -18,7 +19,7 @@ from rankwise.model_selection.validation import CrossValidation
 _BLOCK_CELLS = 1 << 23
 
 
-@dataclass
+@dataclass(repr=False)
 class Comparison:
     """Pairs of rankers, compared over the same queries.
 
@@ -40,8 +41,8 @@ class Comparison:
     means: dict[str, float]
     rows: list[dict[str, Any]]
     n_queries: int
-    ax_: Any = field(default=None, repr=False)
-    figure_: Any = field(default=None, repr=False)
+    ax_: Any = None
+    figure_: Any = None
 
     def to_frame(self) -> Any:
         """The rows as a pandas data frame."""
@@ -80,18 +81,33 @@ class Comparison:
         self.ax_, self.figure_ = ax, ax.figure
         return self
 
-    def __str__(self) -> str:
-        width = max(len(f"{row['first']} - {row['second']}") for row in self.rows)
+    def __repr__(self) -> str:
+        rows = [self._cells(row) for row in self.rows]
+        width = max(len(pair) for pair, *_ in rows)
         lines = [
-            f"{self.metric}, {self.n_queries} queries: " + ", ".join(f"{n} {m:.4f}" for n, m in self.means.items())
+            f"{pair:<{width}}  {gap} {interval}  {won} won, {lost} lost  p = {p}"
+            for pair, gap, interval, won, lost, p in rows
         ]
-        for row in self.rows:
-            pair = f"{row['first']} - {row['second']}"
-            lines.append(
-                f"{pair:<{width}}  {row['difference']:+.4f} [{row['low']:+.4f}, {row['high']:+.4f}]  "
-                f"{row['wins']} won, {row['losses']} lost  p = {row['p_randomization']:.4f}"
-            )
-        return "\n".join(lines)
+        return "\n".join([self._heading(), *lines])
+
+    def _repr_html_(self) -> str:
+        columns = ["", "difference", "95 % interval", "won", "lost", "p"]
+        return _html.part(self._heading(), columns, [self._cells(row) for row in self.rows])
+
+    def _heading(self) -> str:
+        means = ", ".join(f"{ranker} {mean:.4f}" for ranker, mean in self.means.items())
+        return f"{self.metric}, {self.n_queries} queries: {means}"
+
+    @staticmethod
+    def _cells(row: dict[str, Any]) -> list[str]:
+        return [
+            f"{row['first']} - {row['second']}",
+            f"{row['difference']:+.4f}",
+            f"[{row['low']:+.4f}, {row['high']:+.4f}]",
+            f"{row['wins']}",
+            f"{row['losses']}",
+            f"{row['p_randomization']:.4f}",
+        ]
 
 
 def compare(

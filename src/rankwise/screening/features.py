@@ -4,23 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from numbers import Integral
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
 from rankwise._arguments import check_whole_number
-from rankwise._sklearn import BaseEstimator, Interval, StrOptions
+from rankwise._sklearn import BaseEstimator, Interval, StrOptions, TransformerMixin, check_feature_names_in
 from rankwise._typing import ArrayLike, FloatArray
 from rankwise.screening._inputs import refuse_no_numbers
 from rankwise.screening.pools import Grammar, Pool
-
-if TYPE_CHECKING:
-
-    class TransformerMixin(BaseEstimator):
-        """scikit-learn's, which has no types."""
-
-else:
-    from sklearn.base import TransformerMixin
 
 
 class SymbolicFeatures(TransformerMixin, BaseEstimator):
@@ -167,7 +159,7 @@ class SymbolicFeatures(TransformerMixin, BaseEstimator):
         from sklearn.utils.validation import check_is_fitted
 
         check_is_fitted(self)
-        return np.array(self.table_.formulas(self._rows, check_input_names(self, input_features)), dtype=object)
+        return np.array(self.table_.formulas(self._rows, check_feature_names_in(self, input_features)), dtype=object)
 
     def to_sympy(self) -> list[Any]:
         """The expressions as objects of sympy, which has to be installed."""
@@ -205,21 +197,6 @@ class SymbolicFeatures(TransformerMixin, BaseEstimator):
     def _grammar(self) -> Grammar:
         self._validate_params()
         return Grammar.checked(self.architecture, self.unary, self.binary, self.pool)
-
-
-def check_input_names(estimator: Any, input_features: ArrayLike | None) -> list[str] | None:
-    """Names of the inputs as scikit-learn wants them checked; None for those of ``fit``."""
-    if input_features is None:
-        return None
-    names = [str(name) for name in input_features]
-    if hasattr(estimator, "feature_names_in_") and names != list(estimator.feature_names_in_):
-        raise ValueError("input_features is not equal to feature_names_in_, the names in fit; leave it away")
-    if len(names) != estimator.n_features_in_:
-        raise ValueError(
-            f"input_features should have length equal to number of features, {estimator.n_features_in_}, but has "
-            f"{len(names)}"
-        )
-    return names
 
 
 def nothing_usable(architecture: str) -> str:

@@ -9,11 +9,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from rankwise._sklearn import BaseEstimator, Interval
+from rankwise._sklearn import BaseEstimator, Interval, check_feature_names_in
 from rankwise._typing import ArrayLike, BoolArray, FloatArray, IntArray
 from rankwise.screening._selectors import TargetSelectorMixin
 from rankwise.screening.distinct import DistinctRows
-from rankwise.screening.features import SymbolicFeatures, check_input_names, nothing_usable
+from rankwise.screening.features import SymbolicFeatures, nothing_usable
 from rankwise.screening.pools import BYTES_PER_EXPRESSION, Grammar, Pool
 from rankwise.screening.scores import Target
 from rankwise.screening.significance import benjamini_hochberg, tail_probability
@@ -215,7 +215,8 @@ class ConcordanceSelector(TargetSelectorMixin, BaseEstimator):
         check_is_fitted(self)
         if self.features is None:
             return super().get_feature_names_out(input_features)
-        return np.array(self._expressions.formulas(self._rows, check_input_names(self, input_features)), dtype=object)
+        inputs = check_feature_names_in(self, input_features)
+        return np.array(self._expressions.formulas(self._rows, inputs), dtype=object)
 
     def to_sympy(self) -> list[Any]:
         """The selected features as objects of sympy, which has to be installed."""

@@ -7,7 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from rankwise import _html
 from rankwise._typing import FloatArray
+
+# Notebooks show so many items.
+_SHOWN_ITEMS = 30
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,7 +57,16 @@ class Consensus:
         for place, item in enumerate(order):
             joint = " ~ " if place and self.positions[item] == self.positions[order[place - 1]] else " > "
             text += (joint if place else "") + str(self.items[item])
-        return f"Consensus: {text}\n  cost {self.cost:,.10g}, {self._proof()} ({self.method})"
+        return f"Consensus: {text}\n  {self._cost()}"
+
+    def _repr_html_(self) -> str:
+        order = np.argsort(self.positions, kind="stable")
+        rows = [[f"{self.positions[i]:.0f}", str(self.items[i])] for i in order[:_SHOWN_ITEMS]]
+        rest = f"... and {len(order) - _SHOWN_ITEMS:,} more items" if len(order) > _SHOWN_ITEMS else ""
+        return _html.part(f"Consensus: {self._cost()}", ["position", "item"], rows, rest)
+
+    def _cost(self) -> str:
+        return f"cost {self.cost:,.10g}, {self._proof()} ({self.method})"
 
     def _proof(self) -> str:
         if self.optimal:
