@@ -46,8 +46,8 @@ class NearestNeighborsRanker(LabelRankerMixin, BaseEstimator):
     algorithm : {"auto", "brute", "ball_tree", "kd_tree"}, default="auto"
         How neighbours are found.
     consensus : {"kemeny", "borda"}, default="kemeny"
-        The local median, or the paper's pseudo-median, which is quicker and the same where majorities are transitive
-        and clear.
+        The local median, or the order of the neighbours' Borda scores, which is quicker, and which the paper takes
+        where local majorities are not transitive.
     standardize : bool, default=True
         Whether features are first scaled to mean 0 and variance 1.
     n_jobs : int, optional
