@@ -11,6 +11,7 @@ from rankwise.label_ranking.diagnostics import (
 )
 from rankwise.label_ranking.dummy import DummyRanker
 from rankwise.label_ranking.forest import RankingForest
+from rankwise.label_ranking.inspection import as_regressor
 from rankwise.label_ranking.kernel import KernelRanker
 from rankwise.label_ranking.labelwise import LabelwiseRanker, sparse_tree_depth
 from rankwise.label_ranking.neighbors import NearestNeighborsRanker
@@ -31,6 +32,7 @@ __all__ = [
     "RankingForest",
     "RankingTree",
     "StackedRanker",
+    "as_regressor",
     "conditional_noise_margin",
     "kendall_gap",
     "partition_dispersion",
