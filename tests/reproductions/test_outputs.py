@@ -13,7 +13,11 @@ from rankwise.reproductions.outcome import Outcome, number
 from rankwise.reproductions.outputs import store_of, write_outputs, write_paper
 from tests.pages import HOSTILE, Page
 
-MADE = {"date": "2026-01-31", "versions": {"rankwise": "1.2.3"}}
+MADE = {
+    "date": "2026-01-31",
+    "versions": {"rankwise": "1.2.3"},
+    "earlier": [{"date": "2025-12-24", "versions": {"rankwise": "1.2.0"}}],
+}
 
 
 def draw(results: Results, figure) -> None:
@@ -83,7 +87,7 @@ def test_the_page_of_an_experiment(tmp_path, outcome):
         "holds",
         "does not hold",
         "rankwise reproduce tree-ranking/squares --quick --data FOLDER",
-        "Made on 2026-01-31 with rankwise 1.2.3",
+        "Made on 2026-01-31 with rankwise 1.2.3; a part earlier, on 2025-12-24 with rankwise 1.2.0.",
         "3 cells",
     ):
         assert part in words

@@ -90,6 +90,8 @@ def test_the_store_says_when_and_with_what(tmp_path):
     store.write_text(json.dumps({**record, "date": "2001-01-01"}))
     run(EXPERIMENT, "quick", INPUTS, store)  # nothing to do: the date stays
     assert made(store)["date"] == "2001-01-01"
+    run(EXPERIMENT, "full", INPUTS, store)  # some cells are of today, and some are not
+    assert made(store) == {**made(), "earlier": [{"date": "2001-01-01", "versions": made()["versions"]}]}
 
 
 def test_results_select_and_average():

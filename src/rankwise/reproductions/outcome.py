@@ -30,7 +30,7 @@ class Outcome:
     claims : list of Claim
         Statements that hold or not.
     made : dict
-        When, and with which versions.
+        When and with which versions, and so of earlier runs that it continues.
     """
 
     experiment: Experiment

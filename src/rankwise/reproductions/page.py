@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Mapping, Sequence
 from html import escape
+from typing import Any
 
 from rankwise._html import page, table
 from rankwise.reproductions.catalogue import Paper
@@ -92,9 +93,13 @@ def _made(outcome: Outcome) -> str:
     experiment = outcome.experiment
     words = ["rankwise", "reproduce", experiment.id, *(["--quick"] if outcome.scale == "quick" else [])]
     words += [word for name in experiment.needs for word in (f"--{name}", "FOLDER")]
-    versions = ", ".join(f"{name} {version}" for name, version in outcome.made["versions"].items())
+    runs = [outcome.made, *reversed(outcome.made["earlier"])]
     return (
         f"Scale {outcome.scale}: {_SCALES[outcome.scale]}; {len(outcome.results):,} cells. "
         f"To run it again: <code>{escape(shlex.join(words))}</code>. "
-        f"Made on {escape(outcome.made['date'])} with {escape(versions)}."
+        f"Made {escape('; a part earlier, '.join(_when(one) for one in runs))}."
     )
+
+
+def _when(made: Mapping[str, Any]) -> str:
+    return f"on {made['date']} with " + ", ".join(f"{name} {version}" for name, version in made["versions"].items())

@@ -62,7 +62,7 @@ def run(
             f"{experiment.id} needs data from outside the package: say where they are with {' and '.join(missing)}"
         )
     cells = experiment.cells(scale, inputs)
-    finished = _read(store, experiment)
+    finished, earlier = _read(store, experiment)
     to_do = [cell for cell in cells if key_of(cell) not in finished]
     on_step(len(cells) - len(to_do), len(cells))
     parallel = Parallel(n_jobs=1 if experiment.timed else n_jobs, return_as="generator")
@@ -72,22 +72,25 @@ def run(
         for number, (cell, values) in enumerate(zip(to_do, outcomes, strict=True), start=1):
             finished[key_of(cell)] = values
             if time.monotonic() - written > _SECONDS_BETWEEN_WRITES:
-                _write(store, experiment, finished)
+                _write(store, experiment, finished, earlier)
                 written = time.monotonic()
             on_step(len(cells) - len(to_do) + number, len(cells))
     finally:  # an interrupted run keeps what is done, and one with nothing to do its date
         if to_do:
-            _write(store, experiment, finished)
+            _write(store, experiment, finished, earlier)
     return Results([(cell, finished[key_of(cell)]) for cell in cells])
 
 
 def made(store: Path | None = None) -> dict[str, Any]:
-    """When the cells of a store were computed and with which versions; today's, without a store."""
+    """When the cells of a store were computed and with which versions; today's, without a store.
+
+    A store that was continued on another day or with other versions names those of its earlier runs too, oldest first.
+    """
     if store is not None and store.exists():
         record = json.loads(store.read_text("utf-8"))
-        return {name: record[name] for name in ("date", "versions")}
+        return {name: record[name] for name in ("date", "versions")} | {"earlier": record.get("earlier", [])}
     names = [*_PACKAGES, *(name for name in _OPTIONAL_PACKAGES if find_spec(name))]
-    return {"date": date.today().isoformat(), "versions": {name: version(name) for name in names}}
+    return {"date": date.today().isoformat(), "versions": {name: version(name) for name in names}, "earlier": []}
 
 
 # ---------------------------------------------------------------------------------------------------------------
@@ -101,23 +104,29 @@ def _compute(compute: Callable[[Cell, Inputs], Values], cell: Cell, inputs: Inpu
         return json.loads(json.dumps(compute(cell, inputs)))
 
 
-def _read(store: Path | None, experiment: Experiment) -> dict[str, Values]:
+def _read(store: Path | None, experiment: Experiment) -> tuple[dict[str, Values], list[dict[str, Any]]]:
+    """The finished cells, and the runs that they come from, oldest first."""
     if store is None or not store.exists():
-        return {}
+        return {}, []
     try:
         record = json.loads(store.read_text("utf-8"))
         owner, cells = record["experiment"], dict(record["cells"])
+        runs = [*record.get("earlier", []), {name: record[name] for name in ("date", "versions")}]
     except (ValueError, KeyError, TypeError) as error:
         raise ValueError(f"{store} does not hold finished cells ({error!r}); move it away to begin anew") from None
     if owner != experiment.id:
         raise ValueError(f"{store} holds cells of {owner}, not of {experiment.id}; choose another --out")
-    return cells
+    return cells, runs
 
 
-def _write(store: Path | None, experiment: Experiment, finished: dict[str, Values]) -> None:
+def _write(
+    store: Path | None, experiment: Experiment, finished: dict[str, Values], earlier: list[dict[str, Any]]
+) -> None:
     if store is None:
         return
-    record = {"experiment": experiment.id, **made(), "cells": finished}
+    now = made()
+    others = [one for one in earlier if any(one[name] != now[name] for name in ("date", "versions"))]
+    record = {"experiment": experiment.id, **now, "earlier": others, "cells": finished}
     store.parent.mkdir(parents=True, exist_ok=True)
     part = store.with_suffix(".part")
     part.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
