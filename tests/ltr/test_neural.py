@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from rankwise.datasets import make_retrieval
-from rankwise.ltr import NeuralRanker
+from rankwise.ltr import LinearRanker, NeuralRanker, examples
 from rankwise.metrics import average_precision_score, ndcg_score
-from rankwise.model_selection import cross_validate
+from rankwise.model_selection import cross_validate, train_test_split_by_query
 
 needs_torch = pytest.mark.skipif(find_spec("torch") is None, reason="PyTorch is not installed")
 
@@ -20,6 +20,12 @@ needs_torch = pytest.mark.skipif(find_spec("torch") is None, reason="PyTorch is 
 def data():
     X, y, qid, _ = make_retrieval(60, 5, docs_per_query=(1, 12), random_state=0)
     return X, y, qid
+
+
+def centred(ranker, X, qid):
+    """Scores without the constant that no ranking depends on, which training leaves to rounding."""
+    score = ranker.predict(X, qid)
+    return score - score.mean()
 
 
 @pytest.mark.skipif(find_spec("torch") is not None, reason="PyTorch is installed")
@@ -146,3 +152,89 @@ def test_a_device_that_is_not_there_is_named(data, monkeypatch):
     with pytest.raises(ValueError, match="finds no CUDA device here"):
         NeuralRanker(device="cuda").fit(*data)
     assert NeuralRanker(device="auto", n_epochs=1).fit(*data).n_queries_ == 60
+
+
+@needs_torch
+@pytest.mark.parametrize("attention", [False, True])
+def test_a_linear_ranker_is_a_special_case(attention):
+    X, y, qid, _ = make_retrieval(200, 5, random_state=1)
+    X, X_test, y, y_test, qid, qid_test = train_test_split_by_query(X, y, qid=qid, random_state=0)
+    linear = LinearRanker(random_state=0).fit(X, y, qid).score(X_test, y_test, qid_test)
+    ranker = NeuralRanker(attention=attention, n_epochs=15, random_state=0).fit(X, y, qid)
+    assert ranker.score(X_test, y_test, qid_test) > linear - 0.02
+    # The sum over features is a part of the score: taken away, scores change by just that.
+    before, weights = ranker.predict(X_test, qid_test), ranker.network_["linear"].weight
+    part = ((X_test - ranker._centre[:5]) / ranker._spread[:5]) @ weights.detach().numpy()[0]
+    weights.data.zero_()
+    np.testing.assert_allclose(before - ranker.predict(X_test, qid_test), part, atol=1e-4)
+
+
+@pytest.fixture(scope="module")
+def comparisons(data):
+    """Every row against the next of its query, where one of the two is more relevant."""
+    _, y, qid = data
+    order = np.lexsort((np.arange(len(y)), qid))
+    first, second = order[:-1], order[1:]
+    differ = (qid[first] == qid[second]) & (y[first] != y[second])
+    first, second = first[differ], second[differ]
+    return np.where((y[first] > y[second])[:, None], np.c_[first, second], np.c_[second, first])
+
+
+@needs_torch
+@pytest.mark.parametrize("attention", [False, True])
+def test_comparisons_take_the_place_of_grades(data, comparisons, attention):
+    X, y, qid = data
+    options = {"attention": attention, "n_epochs": 12, "random_state": 0}
+    ranker = NeuralRanker(**options).fit(X, qid=qid, pairs=comparisons)
+    by_chance = ndcg_score(y, np.zeros(len(y)), qid, k=10, gain="exp")
+    assert ranker.score(X, y, qid) > by_chance + 0.1
+    assert list(ranker.history_) == ["loss"]
+    # The order of comparisons and of rows does not matter.
+    shuffle = np.random.default_rng(0).permutation(len(y))
+    place = np.argsort(shuffle)
+    again = NeuralRanker(**options).fit(X[shuffle], qid=qid[shuffle], pairs=place[comparisons][::-1])
+    np.testing.assert_array_equal(again.predict(X, qid), ranker.predict(X, qid))
+
+
+@needs_torch
+@pytest.mark.parametrize("loss", ["softmax", "pairwise_logistic", "listmle"])
+def test_the_loss_of_comparisons_is_that_of_bradley_and_terry(loss):
+    import torch
+
+    score = torch.tensor([[0.3], [-1.0], [2.0], [0.0]], dtype=torch.float64)
+    pairs = np.array([2, 0, 3]), np.array([0, 1, 2]), np.array([1.0, 2.0, 0.5])
+    found = examples.Comparisons(score, np.array([0, 2, 4]), loss, False, pairs)
+    losses = found.losses(np.array([2, 0, 1]), lambda inputs, mask: inputs[..., 0])
+    gaps = np.array([-2.0, 1.7, 1.3])
+    np.testing.assert_allclose(losses.numpy(), [0.5, 1.0, 2.0] * np.log1p(np.exp(-gaps)), rtol=1e-12)
+
+
+@needs_torch
+def test_comparisons_are_watched_on_an_eval_set(data, comparisons):
+    X, y, qid = data
+    options = {"early_stopping": 2, "n_epochs": 4, "random_state": 0}
+    ranker = NeuralRanker(**options).fit(X, qid=qid, pairs=comparisons, eval_set=(X, y, qid))
+    assert len(ranker.history_["validation"]) == len(ranker.history_["loss"])
+    with pytest.raises(ValueError, match="comparisons cannot be split by query"):
+        NeuralRanker(**options).fit(X, qid=qid, pairs=comparisons)
+    with pytest.raises(ValueError, match="pair_weight weighs comparisons, but there are no pairs"):
+        NeuralRanker(**options).fit(X, y, qid, pair_weight=[1.0])
+
+
+@needs_torch
+@pytest.mark.parametrize(("loss", "attention"), [("lambdarank", False), ("softmax", True)])
+def test_tables_of_pairs_are_made_in_parts_that_fit(data, monkeypatch, loss, attention):
+    options = {"attention": attention, "dropout": 0.0, "noise": 0.0, "n_epochs": 3, "random_state": 0}
+    X, _, qid = data
+    whole = NeuralRanker(loss, **options).fit(*data)
+    monkeypatch.setattr(examples, "_MOST_CELLS", 12**2)
+    parts = NeuralRanker(loss, **options).fit(*data)
+    np.testing.assert_allclose(centred(parts, X, qid), centred(whole, X, qid), atol=1e-3)
+    monkeypatch.setattr(examples, "_MOST_CELLS", 11**2)
+    what = "attention=True" if attention else "loss='lambdarank'"
+    with pytest.raises(ValueError, match=f"a query has 12 rows, and {what} makes tables .* at most 11 rows"):
+        NeuralRanker(loss, **options).fit(*data)
+    if attention:
+        with pytest.raises(ValueError, match="attention=True makes tables"):
+            whole.predict(X, qid)
+    assert NeuralRanker("softmax", n_epochs=1).fit(*data).n_queries_ == 60

@@ -92,6 +92,9 @@ LOSSES = {
     "approx_ndcg": approx_ndcg_loss,
 }
 
+#: losses that look at all pairs of documents, in tables of shape (n_queries, n_places, n_places)
+QUADRATIC = ("pairwise_logistic", "pairwise_hinge", "lambdarank", "approx_ndcg")
+
 # ---------------------------------------------------------------------------------------------------------------------
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
 from numbers import Integral, Real
 from typing import Any, ClassVar, TypeVar
 
@@ -14,6 +13,7 @@ from rankwise._progress import track
 from rankwise._random import check_generator
 from rankwise._sklearn import BaseEstimator, Interval, StrOptions
 from rankwise._typing import ArrayLike, FloatArray, IntArray, RandomState
+from rankwise.ltr.examples import check_longest, make_examples, padded, slices
 from rankwise.ltr.gradients import check_queries
 from rankwise.ltr.losses import LOSSES
 from rankwise.ltr.ranker import METRIC_CONSTRAINTS, QueryRankerMixin, check_target, eval_rows
@@ -30,9 +30,11 @@ _BLOCK_ROWS = 1 << 16
 class NeuralRanker(QueryRankerMixin, BaseEstimator):
     """Ranks by a neural network that scores documents.
 
-    *Definition.* Features u become ``sign(u) log(1 + |u|)`` and are standardised; hidden layers with rectified linear
-    units follow, then, with ``attention``, blocks of self-attention over the documents of a query, and a linear score.
-    Adam minimises the mean of a ranking loss over mini-batches of queries.
+    *Definition.* Features u and ``sign(u) log(1 + |u|)`` are standardised; hidden layers with rectified linear units
+    follow, then, with ``attention``, blocks of self-attention over the documents of a query, and a linear layer. Its
+    output and a weighted sum of the features themselves add up to the score: a linear ranker is where training begins,
+    and what it may remain. Adam minimises the mean of a ranking loss over mini-batches of queries, with steps that
+    shrink to 0 over the epochs.
 
     Parameters
     ----------
@@ -48,22 +50,23 @@ class NeuralRanker(QueryRankerMixin, BaseEstimator):
         Heads and blocks of attention; heads must divide the units of the last layer.
     dropout : float, default=0.1
         Share of units that are dropped in training.
-    noise : float, default=0.0
+    noise : float, default=0.1
         Standard deviation of Gaussian noise that training adds to the standardised features.
     log_transform : bool, default=True
-        Whether features become ``sign(u) log(1 + |u|)``.
-    n_epochs : int, default=50
-        Most passes over the queries.
+        Whether the hidden layers see ``sign(u) log(1 + |u|)`` beside the features u.
+    n_epochs : int, default=30
+        Passes over the queries.
     batch_size : int, default=32
-        Queries of a mini-batch.
+        Queries of a mini-batch; comparisons, where there are ``pairs``.
     learning_rate, weight_decay : float
-        Of Adam with decoupled weight decay.
-    early_stopping : int or None, default=5
-        Stop when the metric on held-out queries has not improved for this many epochs, and keep the best.
+        Of Adam with decoupled weight decay; the rate falls in a straight line to 0 after the last epoch.
+    early_stopping : int, optional
+        Stop when the metric on held-out queries has not improved for this many epochs, and keep the best. By default
+        all queries are trained on, for all epochs.
     eval_metric : str, optional
         What early stopping and ``history_`` watch, e.g. "map@5"; by default ``metric`` at ``at``.
     validation_fraction : float, default=0.1
-        Share of the queries held out for that.
+        Share of the queries held out for that, where ``fit`` gets no ``eval_set``.
     device : str, default="cpu"
         "cpu", "cuda", or "auto": CUDA where there is a device.
     metric, at, gain
@@ -76,7 +79,8 @@ class NeuralRanker(QueryRankerMixin, BaseEstimator):
     network_ : torch.nn.ModuleDict
         The layers, on the CPU.
     history_ : dict
-        "validation", or "training" where nothing is held out: the metric after each epoch; "loss": the mean loss.
+        "validation", or "training" where nothing is held out: the metric after each epoch, where there are grades;
+        "loss": the mean loss.
     n_queries_ : int
         Number of queries in training.
 
@@ -125,13 +129,13 @@ class NeuralRanker(QueryRankerMixin, BaseEstimator):
         n_heads: int = 2,
         n_blocks: int = 1,
         dropout: float = 0.1,
-        noise: float = 0.0,
+        noise: float = 0.1,
         log_transform: bool = True,
-        n_epochs: int = 50,
+        n_epochs: int = 30,
         batch_size: int = 32,
-        learning_rate: float = 1e-3,
+        learning_rate: float = 3e-3,
         weight_decay: float = 1e-4,
-        early_stopping: int | None = 5,
+        early_stopping: int | None = None,
         eval_metric: str | None = None,
         validation_fraction: float = 0.1,
         device: str = "cpu",
@@ -164,10 +168,12 @@ class NeuralRanker(QueryRankerMixin, BaseEstimator):
     def fit(
         self: Self,
         X: ArrayLike,
-        y: ArrayLike,
+        y: ArrayLike | None = None,
         qid: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
         *,
+        pairs: ArrayLike | None = None,
+        pair_weight: ArrayLike | None = None,
         eval_set: tuple[ArrayLike, ArrayLike, ArrayLike] | None = None,
     ) -> Self:
         """Train the network.
@@ -177,11 +183,16 @@ class NeuralRanker(QueryRankerMixin, BaseEstimator):
         X : array-like of shape (n_rows, n_features)
             Features.
         y : array-like of shape (n_rows,)
-            Relevance, 0 or more, higher is better.
+            Relevance, 0 or more, higher is better. Not needed with ``pairs``.
         qid : array-like of shape (n_rows,), optional
             The query of each row, of any type and in any order; by default all rows are one query.
         sample_weight : array-like of shape (n_rows,), optional
             Weights of queries, the same for all rows of a query.
+        pairs : array-like of shape (n_pairs, 2), optional
+            Comparisons to learn from in place of y: row numbers, the preferred row first. A comparison is a list of two
+            rows with the grades 1 and 0; the loss "softmax" of it is the logistic loss of Bradley and Terry.
+        pair_weight : array-like of shape (n_pairs,), optional
+            How often each comparison counts.
         eval_set : (X, y, qid), optional
             Rows that early stopping and ``history_`` watch.
 
@@ -193,17 +204,18 @@ class NeuralRanker(QueryRankerMixin, BaseEstimator):
         self._validate_params()
         rng = check_generator(self.random_state)
         seed = int(rng.integers(2**63))
-        rows = QueryRows.build(self._checked(X, reset=True), check_target(self, y), qid, sample_weight, seed=seed)
-        if rows.grade.min() < 0:
-            raise ValueError(f"y holds {rows.grade.min():g}; NeuralRanker needs relevance of 0 or more")
-        check_varied(rows)
-        check_query_weights(rows, "NeuralRanker")
+        grades = check_target(self, y, required=pairs is None)
+        features = self._checked(X, reset=True)
+        rows = QueryRows.build(features, grades, qid, sample_weight, pairs, pair_weight, seed=seed)
+        if rows.pairs is None:
+            self._check_grades(rows)
         self._check_hidden()
         device = self._device(torch)
         self.n_queries_, self._longest = rows.n_queries, int(np.diff(rows.bounds).max())
+        check_longest(self._longest, self.attention, None if rows.pairs else self.loss)
         rows, held_out = self._held_out(rows, eval_set, rng)
-        transformed = self._transformed(rows.X)
-        self._centre, spread = transformed.mean(axis=0), transformed.std(axis=0)
+        columns = self._columns(rows.X)
+        self._centre, spread = columns.mean(axis=0), columns.std(axis=0)
         self._spread = np.where(spread > 1e-9, spread, 1.0)
         with torch.random.fork_rng():
             torch.manual_seed(seed % 2**63)
@@ -252,15 +264,27 @@ class NeuralRanker(QueryRankerMixin, BaseEstimator):
 
         return validate_data(self, X, reset=reset, dtype=np.float64, order="C")
 
-    def _held_out(self, rows: QueryRows, eval_set: Any, rng: np.random.Generator) -> tuple[QueryRows, QueryRows]:
+    def _held_out(self, rows: QueryRows, eval_set: Any, rng: np.random.Generator) -> tuple[QueryRows, QueryRows | None]:
+        """Rows to train on, and rows to watch, if any."""
         if eval_set is not None:
             return rows, eval_rows(self, eval_set, lambda X: self._checked(X, reset=False))
+        if rows.pairs is not None:
+            if self.early_stopping is not None:
+                raise ValueError("comparisons cannot be split by query; give eval_set=(X, y, qid) for early stopping")
+            return rows, None
         if self.early_stopping is None or rows.n_queries < 2:
             return rows, rows
         return rows.split(self.validation_fraction, rng)
 
-    def _transformed(self, X: FloatArray) -> FloatArray:
-        return np.sign(X) * np.log1p(abs(X)) if self.log_transform else X
+    def _columns(self, X: FloatArray) -> FloatArray:
+        """What the hidden layers see: the features, and if wanted their logarithms."""
+        return np.hstack([X, np.sign(X) * np.log1p(abs(X))]) if self.log_transform else X
+
+    def _check_grades(self, rows: QueryRows) -> None:
+        if rows.grade.min() < 0:
+            raise ValueError(f"y holds {rows.grade.min():g}; NeuralRanker needs relevance of 0 or more")
+        check_varied(rows)
+        check_query_weights(rows, "NeuralRanker")
 
     def _check_hidden(self) -> None:
         for units in self.hidden:
@@ -275,6 +299,8 @@ class NeuralRanker(QueryRankerMixin, BaseEstimator):
 
     def _targets(self, rows: QueryRows) -> FloatArray:
         """Relevance as the loss takes it."""
+        if rows.pairs is not None:
+            return rows.grade
         if self.loss == "logistic":  # from 0 to 1
             return rows.grade / rows.grade.max()
         if self.loss not in ("lambdarank", "approx_ndcg"):
@@ -285,50 +311,65 @@ class NeuralRanker(QueryRankerMixin, BaseEstimator):
         # These losses take 2^relevance - 1 for the gain, and do not depend on its unit: so no gain is too large.
         return np.log2(1 + gains / gains.max())
 
-    def _train(self, torch: Any, rows: QueryRows, held_out: QueryRows, rng: np.random.Generator, device: str) -> None:
+    def _train(
+        self, torch: Any, rows: QueryRows, held_out: QueryRows | None, rng: np.random.Generator, device: str
+    ) -> None:
         network = self._layers(torch).to(device)
-        optimizer = torch.optim.AdamW(network.parameters(), lr=self.learning_rate, weight_decay=self.weight_decay)
         features = self._inputs(torch, rows.X).to(device)
-        grade = torch.as_tensor(self._targets(rows), dtype=torch.float32, device=device)
-        weight = torch.as_tensor(rows.weight[rows.bounds[:-1]], dtype=torch.float32, device=device)
+        examples = make_examples(features, rows, self._targets(rows), self.loss, self.attention)
+        optimizer = torch.optim.AdamW(network.parameters(), lr=self.learning_rate, weight_decay=self.weight_decay)
+        n_steps = self.n_epochs * -(-len(examples) // self.batch_size)
+        rate = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: 1 - step / n_steps)
         watched = "training" if held_out is rows else "validation"
-        self.history_: dict[str, list[float]] = {watched: [], "loss": []}
+        self.history_: dict[str, list[float]] = {"loss": []} if held_out is None else {watched: [], "loss": []}
         metric = self._metric_function(self.eval_metric)
         best, best_state = -np.inf, None
+
+        def score(inputs: Any, mask: Any) -> Any:
+            noisy = inputs + self.noise * torch.randn_like(inputs) if self.noise else inputs
+            return self._forward(network, noisy, mask)
+
         for epoch in track(range(self.n_epochs), "training", self.n_epochs):
             network.train()
             losses = []
-            for queries in _batches(rng.permutation(rows.n_queries), self.batch_size):
-                index, mask = _padded(torch, rows.bounds, queries, device)
-                inputs = features[index]
-                if self.noise:
-                    inputs = inputs + self.noise * torch.randn_like(inputs)
-                loss = LOSSES[self.loss](self._forward(network, inputs, mask), grade[index], mask)
-                mean = (loss * weight[queries]).mean()
+            for parts in examples.batches(self.batch_size, rng):
                 optimizer.zero_grad()
-                mean.backward()
+                total = 0.0
+                for part in parts:
+                    loss = examples.losses(part, score).sum() / sum(map(len, parts))
+                    loss.backward()
+                    total += float(loss.detach())
                 optimizer.step()
-                losses.append(float(mean.detach()))
-            score = self._scored(held_out.X, held_out.bounds, network, device)
-            value = float(metric(held_out.grade, score, held_out.query))
-            check_watchable(value)
+                rate.step()
+                losses.append(total)
             self.history_["loss"].append(float(np.mean(losses)))
+            if held_out is None:
+                continue
+            predicted = self._scored(held_out.X, held_out.bounds, network, device)
+            value = float(metric(held_out.grade, predicted, held_out.query))
+            check_watchable(value)
             self.history_[watched].append(value)
-            if value > best or self.early_stopping is None or best_state is None:
+            if self.early_stopping is None:
+                continue
+            if value > best:
                 best, best_epoch = value, epoch
                 best_state = {name: tensor.detach().clone() for name, tensor in network.state_dict().items()}
             elif epoch - best_epoch >= self.early_stopping:
                 break
-        network.load_state_dict(best_state)
+        if best_state is not None:
+            network.load_state_dict(best_state)
         self.network_ = network.to("cpu").eval()
 
     def _layers(self, torch: Any) -> Any:
         nn = torch.nn
-        layers, width = [], self.n_features_in_
+        layers, width = [], self.n_features_in_ * (2 if self.log_transform else 1)
         for units in self.hidden:
             layers += [nn.Linear(width, units), nn.ReLU(), nn.Dropout(self.dropout)]
             width = units
         parts = {"document": nn.Sequential(*layers), "score": nn.Linear(width, 1)}
+        parts["linear"] = nn.Linear(self.n_features_in_, 1, bias=False)
+        for name in ("score", "linear"):  # all scores are 0 at first, and the linear part learns first
+            nn.init.zeros_(parts[name].weight)
         if self.attention:
             if width % self.n_heads:
                 raise ValueError(
@@ -344,10 +385,11 @@ class NeuralRanker(QueryRankerMixin, BaseEstimator):
         hidden = network["document"](inputs)
         if self.attention:
             hidden = network["query"](hidden, src_key_padding_mask=~mask)
-        return network["score"](hidden).squeeze(-1)
+        features = inputs[..., : self.n_features_in_]
+        return (network["score"](hidden) + network["linear"](features)).squeeze(-1)
 
     def _inputs(self, torch: Any, X: FloatArray) -> Any:
-        standardised = (self._transformed(X) - self._centre) / self._spread
+        standardised = (self._columns(X) - self._centre) / self._spread
         return torch.as_tensor(standardised, dtype=torch.float32)
 
     def _scored(self, X: FloatArray, bounds: IntArray, network: Any, device: str) -> FloatArray:
@@ -358,26 +400,10 @@ class NeuralRanker(QueryRankerMixin, BaseEstimator):
         network.eval()
         features, score = self._inputs(torch, X), np.empty(len(X))
         longest = int(np.diff(bounds).max())
+        check_longest(longest, self.attention)
         with torch.no_grad():
-            for queries in _batches(np.arange(len(bounds) - 1), max(1, _BLOCK_ROWS // longest)):
-                index, mask = _padded(torch, bounds, queries, "cpu")
+            for queries in slices(np.arange(len(bounds) - 1), max(1, _BLOCK_ROWS // longest)):
+                index, mask = padded(bounds, queries, "cpu")
                 output = self._forward(network, features[index].to(device), mask.to(device)).cpu()
                 score[index[mask].numpy()] = output[mask].numpy()
         return score
-
-
-# ---------------------------------------------------------------------------------------------------------------------
-
-
-def _batches(queries: IntArray, size: int) -> Iterator[IntArray]:
-    for start in range(0, len(queries), size):
-        yield queries[start : start + size]
-
-
-def _padded(torch: Any, bounds: IntArray, queries: IntArray, device: str) -> tuple[Any, Any]:
-    """Rows of the queries side by side, short ones filled up with their first row; and which are real."""
-    starts, sizes = bounds[queries], np.diff(bounds)[queries]
-    place = np.arange(sizes.max())
-    mask = place < sizes[:, None]
-    index = starts[:, None] + np.where(mask, place, 0)
-    return torch.as_tensor(index, device=device), torch.as_tensor(mask, device=device)

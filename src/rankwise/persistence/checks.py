@@ -334,10 +334,11 @@ def linear_ranker(ranker: Any) -> None:
 
 
 def neural_ranker(ranker: Any) -> None:
-    """Features are centred and scaled."""
+    """Features, and their logarithms where there are any, are centred and scaled."""
     if hasattr(ranker, "network_"):
-        _shape(ranker._centre, (ranker.n_features_in_,), "the centre")
-        _shape(ranker._spread, (ranker.n_features_in_,), "the spread")
+        n_columns = ranker.n_features_in_ * (2 if ranker.log_transform else 1)
+        _shape(ranker._centre, (n_columns,), "the centre")
+        _shape(ranker._spread, (n_columns,), "the spread")
 
 
 # ---------------------------------------------------------------------------------------------------------------
