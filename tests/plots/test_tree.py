@@ -142,6 +142,15 @@ def test_a_small_place_has_small_letters(deep: RankingTree) -> None:
     assert overlaps(small.ax_.texts) == []
 
 
+@pytest.mark.parametrize(("size", "n_conditions"), [((7, 5), 4), ((6.4, 4.8), 3), ((4, 3), 2), ((1, 1), 1)])
+def test_what_takes_tiny_letters_is_cut(deep: RankingTree, size: tuple[float, float], n_conditions: int) -> None:
+    display = RankingTreeDisplay.from_estimator(deep, ax=plt.figure(figsize=size).add_subplot())
+    assert display.note.startswith(f"cut below {n_conditions} condition")
+    assert min(text.get_fontsize() for text in display.ax_.texts) >= 5
+    if size != (1, 1):
+        assert overlaps(display.ax_.texts) == []
+
+
 def test_a_tree_without_splits_is_one_leaf() -> None:
     tree = RankingTree().fit([[1], [2]], [[1, 2], [1, 2]])
     display = RankingTreeDisplay.from_estimator(tree)

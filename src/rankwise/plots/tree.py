@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 _TINTS = ("#cce3f0", "#f7dfcc", "#cceee3", "#f5e4ee", "#fcf9d0", "#ddf0fb", "#fae9cc")
 _GREY = "#eeeeee"
 _FONT_SIZE = 8
-_SMALLEST_FONT = 3
+_SMALLEST_FONT = 5
 # Sizes in inches at that font size: a letter, a row of leaves, and the room between two columns.
 _LETTER, _ROW, _GAP = 0.063, 0.36, 0.42
 _NOTE = 0.25
@@ -96,7 +96,8 @@ class RankingTreeDisplay:
         max_depth : int, default=4
             Most conditions above a leaf that are shown; what lies below is counted.
         ax : matplotlib Axes, optional
-            Where to draw; a new figure by default, large enough to read.
+            Where to draw; a new figure by default, large enough to read. Where letters would be smaller than
+            5 points, fewer conditions are shown.
 
         Returns
         -------
@@ -107,11 +108,12 @@ class RankingTreeDisplay:
         if not isinstance(tree, RankingTree):
             raise TypeError(f"tree is a {type(tree).__name__}, but only a RankingTree can be drawn; fit one")
         check_whole_number("max_depth", max_depth, at_least=1)
-        nodes, depth = _shown_nodes(tree, max_depth), tree.get_depth()
-        note = ""
-        if depth > max_depth:
-            note = f"cut below {max_depth} conditions; the whole tree has {tree.get_n_leaves():,} leaves, {depth} deep"
-        return cls(nodes, note).plot(ax)
+        shown = min(max_depth, max(1, tree.get_depth()))
+        display = cls(_shown_nodes(tree, shown), _note(tree, shown))
+        while ax is not None and shown > 1 and display._font_size(ax) < _SMALLEST_FONT:
+            shown -= 1
+            display = cls(_shown_nodes(tree, shown), _note(tree, shown))
+        return display.plot(ax)
 
     def plot(self, ax: Any = None) -> RankingTreeDisplay:
         """Draw.
@@ -128,13 +130,10 @@ class RankingTreeDisplay:
         """
         from matplotlib.collections import LineCollection
 
-        written = [_written(node) for node in self.nodes]
-        at, fork, (width, height) = _layout(self.nodes, written)
-        if self.note:
-            width, height = max(width, _LETTER * len(self.note)), height + _NOTE
+        written, at, fork, (width, height) = self._layout()
         self.ax_ = _new_axes(width, height) if ax is None else ax
         self.figure_ = self.ax_.figure
-        size = max(_SMALLEST_FONT, _FONT_SIZE * _shrinkage(self.ax_, width, height))
+        size = max(_SMALLEST_FONT, self._font_size(self.ax_))
         self.ax_.set(xlim=(0, width), ylim=(height, 0))  # inches, where there is room for them
         self.ax_.set_axis_off()
         # Lines start in the middle of a box, which hides their beginning: nobody has to know how wide it is.
@@ -150,7 +149,7 @@ class RankingTreeDisplay:
             self._draw_node(node, words, place, size, tint)
             for node, words, place, tint in zip(self.nodes, written, at, tints, strict=True)
         ]
-        small = {"fontsize": 0.85 * size, "color": "0.35"}
+        small = {"fontsize": max(_SMALLEST_FONT, 0.85 * size), "color": "0.35"}
         for node, (_, y) in zip(self.nodes, at, strict=True):
             if node.children is None:
                 self.ax_.text(width - 0.05, y, f"n = {node.count:,}", ha="right", va="center", **small)
@@ -158,6 +157,19 @@ class RankingTreeDisplay:
             self.ax_.text(fork[0] - 0.04, at[child][1], answer, ha="right", va="center", **small)
         self.ax_.text(0.05, height - 0.05, self.note, ha="left", va="bottom", **small)
         return self
+
+    def _layout(self) -> tuple[list[str], list[tuple[float, float]], list[float], tuple[float, float]]:
+        """What is written in the nodes, and what `_layout` says of it, with room for the note."""
+        written = [_written(node) for node in self.nodes]
+        at, fork, (width, height) = _layout(self.nodes, written)
+        if self.note:
+            width, height = max(width, _LETTER * len(self.note)), height + _NOTE
+        return written, at, fork, (width, height)
+
+    def _font_size(self, ax: Any) -> float:
+        """Of letters with which all fits into the axes."""
+        *_, (width, height) = self._layout()
+        return _FONT_SIZE * _shrinkage(ax, width, height)
 
     def _draw_node(self, node: TreeNode, words: str, place: tuple[float, float], size: float, tint: str) -> Any:
         style = {"boxstyle": "round,pad=0.35", "facecolor": tint, "edgecolor": "0.6", "linewidth": 0.8}
@@ -204,6 +216,14 @@ def _shown_nodes(estimator: RankingTree, max_depth: int) -> list[TreeNode]:
 
     add(0, 0)
     return nodes
+
+
+def _note(tree: RankingTree, max_depth: int) -> str:
+    depth = tree.get_depth()
+    if depth <= max_depth:
+        return ""
+    conditions = "1 condition" if max_depth == 1 else f"{max_depth} conditions"
+    return f"cut below {conditions}; the whole tree has {tree.get_n_leaves():,} leaves, {depth} deep"
 
 
 def _leaves_below(left: Any, node: int) -> int:
