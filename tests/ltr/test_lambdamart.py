@@ -421,3 +421,13 @@ def test_misplaced_arguments_are_named(data):
         LambdaMART(2, random_state=0).fit(X, y, qid).rank(X[:4], [1, 2])
     with pytest.raises(ValueError, match=r"qid has shape \(2,\), but X has 4 rows"):
         LambdaMART(2, random_state=0).fit(X, y, qid).score(X[:4], y[:4], qid=[1, 2])
+
+
+def test_cut_off_weighs_by_ndcg_at_k(data):
+    X, y, qid = data
+    rows = QueryRows.build(X, y, qid)
+    score = np.random.default_rng(0).normal(size=len(y))
+    for ranker, k in ((LambdaMART(at=2, cut_off=True, normalize=False), 2), (LambdaMART(at=2, normalize=False), None)):
+        found = ranker._objective(rows)(score, np.random.default_rng(0))
+        wanted = lambda_gradients(rows.grade, score, rows.query, weight="ndcg", k=k, truncation=30)
+        np.testing.assert_allclose(found, wanted, atol=1e-12)

@@ -48,7 +48,7 @@ class LambdaMART(QueryRankerMixin, BaseEstimator):
     at : int or None, default=10
         How many places count in `score`, in what is watched, and in the pair weights of "lambdarank"; None is all
         (in training 10 for "precision", "recall" and "hit_rate"). The weights of "ndcg" alone count all places, as
-        LightGBM's do: there ``truncation`` says which pairs matter.
+        LightGBM's do, unless ``cut_off``: there ``truncation`` says which pairs matter.
     gain : {"exp", "linear"}, sequence, mapping or callable, default="exp"
         What a grade is worth in (N)DCG, see `rankwise.metrics.ndcg_score`.
     tree : {"leaf", "level"}, default="leaf"
@@ -57,6 +57,8 @@ class LambdaMART(QueryRankerMixin, BaseEstimator):
         trees). They hold less, and overfit less.
     truncation : int or None, default=30
         Pairs count in training where one of the two stands among this many first places.
+    cut_off : bool, default=False
+        Whether pair weights of "ndcg" are changes of NDCG at ``at``, and not of NDCG over all places.
     normalize : bool, default=True
         Whether pairs are divided by the gap of their scores and queries by their total push, as LightGBM does.
     n_draws : int, default=0
@@ -91,7 +93,8 @@ class LambdaMART(QueryRankerMixin, BaseEstimator):
     validation_fraction : float, default=0.1
         Share of the queries held out for that, where ``fit`` gets no ``eval_set``.
     warm_start : bool, default=False
-        Whether another ``fit`` keeps the trees and adds those that ``n_estimators`` lacks.
+        Whether another ``fit`` keeps the trees and adds those that ``n_estimators`` lacks. They are those of one long
+        fit, except where LightGBM samples rows or features: it begins to draw anew.
     n_jobs : int, optional
         Threads; the result does not depend on them.
     random_state : int, Generator, RandomState or None, default=None
@@ -140,6 +143,7 @@ class LambdaMART(QueryRankerMixin, BaseEstimator):
         **METRIC_CONSTRAINTS,
         "tree": [StrOptions({"leaf", "level"})],
         "truncation": [None, Interval(Integral, 1, None, closed="left")],
+        "cut_off": ["boolean"],
         "normalize": ["boolean"],
         "n_draws": [Interval(Integral, 0, None, closed="left")],
         "noise": [Interval(Real, 0, None, closed="left")],
@@ -176,6 +180,7 @@ class LambdaMART(QueryRankerMixin, BaseEstimator):
         *,
         tree: Literal["leaf", "level"] = "leaf",
         truncation: int | None = 30,
+        cut_off: bool = False,
         normalize: bool = True,
         n_draws: int = 0,
         noise: float = 1.0,
@@ -204,6 +209,7 @@ class LambdaMART(QueryRankerMixin, BaseEstimator):
         self.gain = gain
         self.tree = tree
         self.truncation = truncation
+        self.cut_off = cut_off
         self.normalize = normalize
         self.n_draws = n_draws
         self.noise = noise
@@ -354,7 +360,7 @@ class LambdaMART(QueryRankerMixin, BaseEstimator):
             self.objective,
             rows,
             self.metric,
-            k=self.at if self.objective == "lambdarank" and self.metric != "ndcg" else None,
+            k=self.at if self.objective == "lambdarank" and (self.cut_off or self.metric != "ndcg") else None,
             gain=self.gain,
             truncation=self.truncation,
             gap_norm=self.normalize,
