@@ -33,6 +33,13 @@ def test_settings_need_a_name_and_a_value(pair: str) -> None:
         settings([pair])
 
 
+def test_the_example_is_one_of_the_option() -> None:
+    with pytest.raises(typer.BadParameter, match="as in weights=votes"):
+        settings(["foo"], "--read")
+    with pytest.raises(typer.BadParameter, match="as in max_depth=3"):
+        settings(["foo"])
+
+
 def test_what_can_be_written_is_no_problem(tmp_path: Path) -> None:
     data, model = tmp_path / "data.csv", tmp_path / "model"
     data.touch()

@@ -5,11 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from rankwise import RankwiseFormatError
 from rankwise.cli import sources
+from rankwise.cli.options import settings
+from rankwise.cli.prediction import read_features
 from rankwise.datasets import load_label_ranking
+from rankwise.label_ranking import DummyRanker
 
 
 @pytest.fixture(autouse=True)
@@ -84,7 +88,13 @@ def test_the_data_folder_is_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
 def test_neither_data_set_nor_file(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"there is no file .*Without files: iris"):
-        sources.load(str(tmp_path))
+        sources.load(str(tmp_path / "mine"))
+
+
+@pytest.mark.parametrize("target", [None, "rank_"])
+def test_a_folder_is_told_as_such(target: str | None, tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=r"is a folder.* [gG]ive a file in it"):
+        sources.load(str(tmp_path), target=target)
 
 
 def test_a_malformed_file_is_told_as_such(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -95,3 +105,58 @@ def test_a_malformed_file_is_told_as_such(tmp_path: Path, monkeypatch: pytest.Mo
     monkeypatch.setenv("RANKWISE_DATA", str(tmp_path))
     with pytest.raises(RankwiseFormatError, match="line 2"):
         sources.load("mine")
+
+
+@pytest.mark.parametrize(
+    ("pair", "items"),
+    [
+        ("items=['rank_tea', 'rank_milk']", ("rank_tea", "rank_milk")),
+        ("items=rank_tea, rank_milk", ("rank_tea", "rank_milk")),
+        ("items=('rank_milk', 'rank_tea')", ("rank_milk", "rank_tea")),
+        ("prefix='rank_'", ("tea", "milk")),
+        ("items=None", ("tea", "milk")),
+        ("missing_values=['0', 'x']", ("tea", "milk")),
+        ("missing_values=[0]", ("tea", "milk")),
+    ],
+)
+def test_arguments_are_read_as_messages_show_them(pair: str, items: tuple[str, ...], survey: Path) -> None:
+    assert sources.load(str(survey), reading=settings([pair], "--read")).rankings.items == items
+
+
+def test_the_cure_of_a_message_can_be_copied(tmp_path: Path) -> None:
+    path = tmp_path / "zero.csv"
+    path.write_text("rank_tea,rank_milk,rank_juice\n1,2,3\n2,1,0\n", encoding="utf-8")
+    with pytest.raises(RankwiseFormatError) as caught:
+        sources.load(str(path))
+    assert str(caught.value).endswith(
+        "give missing_values=['0']. Here, each argument is an option: --read \"NAME=VALUE\"."
+    )
+    rankings = sources.load(str(path), reading=settings(["missing_values=['0']"], "--read")).rankings
+    np.testing.assert_array_equal(rankings.positions, [[1, 2, 3], [2, 1, np.nan]])
+    both = tmp_path / "both.csv"
+    both.write_text("q1,q2\n2,1\n1,2\n", encoding="utf-8")
+    copied = settings(["layout='orders'", "columns=['q2', 'q1']"], "--read")
+    np.testing.assert_array_equal(sources.load(str(both), reading=copied).rankings.positions, [[1, 2], [2, 1]])
+
+
+@pytest.mark.parametrize("target", ["rank_t", "rank_tea"])
+def test_one_item_is_no_ranking(target: str, survey: Path) -> None:
+    with pytest.raises(RankwiseFormatError, match=r"the column 'rank_tea' alone, and one item makes no ranking\. Name"):
+        sources.load(str(survey), target=target)
+
+
+def test_one_column_of_names_or_orders_is_a_target(tmp_path: Path) -> None:
+    path = tmp_path / "votes.csv"
+    path.write_text("age;favourite_1;order\n31;tea;1,2\n47;milk;2,1\n", encoding="utf-8")
+    assert sources.load(str(path), target="fav").rankings.items == ("tea", "milk")
+    assert sources.load(str(path), target="order", reading={"separator": ","}).rankings.items == ("1", "2")
+
+
+def test_features_with_decimal_commas_are_read_alike_for_fit_and_prediction(tmp_path: Path) -> None:
+    path = tmp_path / "votes.csv"
+    path.write_text("income;rank_tea;rank_milk\n1,5;1,0;2\n2,25;2;1\n;1;2\n", encoding="utf-8")
+    source = sources.load(str(path))
+    assert (source.feature_names, source.categorical) == (["income"], ())
+    np.testing.assert_array_equal(source.X[:, 0], [1.5, 2.25, np.nan])
+    ranker = DummyRanker().fit(pd.DataFrame(source.X, columns=source.feature_names), source.rankings)
+    np.testing.assert_array_equal(read_features(ranker, str(path), {}), source.X)

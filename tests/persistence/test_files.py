@@ -287,7 +287,7 @@ def test_there_is_a_golden_file_of_every_kind_and_none_without_a_saying():
 def test_files_that_are_not_there_are_missing_files_not_bad_ones(tmp_path):
     with pytest.raises(FileNotFoundError):
         rankwise.load(tmp_path / "none.rankwise")
-    with pytest.raises(IsADirectoryError):
+    with pytest.raises(IsADirectoryError, match=r"is a folder; give a file that rankwise\.save wrote"):
         rankwise.load(tmp_path)
     with pytest.raises(FileNotFoundError):
         rankwise.save(DummyRanker(), tmp_path / "no" / "model.rankwise")

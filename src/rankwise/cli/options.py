@@ -47,10 +47,11 @@ def settings(pairs: Iterable[str] | None, option: str = "--param") -> dict[str, 
     {'max_depth': 3, 'growth': 'level', 'bootstrap': False}
     """
     found: dict[str, Any] = {}
+    example = "weights=votes" if option == "--read" else "max_depth=3"
     for pair in pairs or ():
         name, equals, value = pair.partition("=")
         if not name or not equals:
-            raise typer.BadParameter(f"{pair!r} is not NAME=VALUE, as in max_depth=3", param_hint=option)
+            raise typer.BadParameter(f"{pair!r} is not NAME=VALUE, as in {example}", param_hint=option)
         found[name.strip()] = _literal(value.strip())
     return found
 

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import typer
 
 from rankwise.cli.files import STDIN, readable, shown_name
 from rankwise.data import Rankings, read_rankings
+from rankwise.data.formats.fields import shown
 from rankwise.data.formats.table import Table, listed, read_table
 from rankwise.data.formats.xarff import read_xarff
 from rankwise.datasets import load_label_ranking
@@ -23,16 +25,19 @@ _FOLDER_VARIABLE = "RANKWISE_DATA"
 # A text of more values than this is a name or a comment rather than a category.
 _MOST_CATEGORIES = 20
 _XARFF = (".xarff", ".arff", ".xarff.gz", ".arff.gz")
-# Arguments of `read_rankings` that are lists: commas part their elements.
+# Arguments of `read_rankings` that are lists, of Python or with commas between their elements.
 _LISTS = ("items", "columns", "missing_values")
 _ARGUMENT = re.compile(r"\b[a-z_]+=")
+# What columns of one question have in common, and what tells them apart: rank_ and tea, q and 12.
+_PARTS = re.compile(r"(?P<stem>.*[\W_]|\D+(?=\d))(?:(?P<number>\d+)|[^\W_]+)")
 
 
 @dataclass(frozen=True)
 class Source:
     """Rankings, the features they may depend on (perhaps none), and what the user should know of both.
 
-    Categorical columns hold texts, None where missing; the others hold numbers, NaN where missing.
+    Categorical columns hold texts, None where missing; the others hold numbers, NaN where missing. Suspects are
+    features that may be answers: their names are like those of the columns of the rankings.
     """
 
     rankings: Rankings
@@ -40,6 +45,7 @@ class Source:
     feature_names: list[str]
     notes: list[str]
     categorical: tuple[int, ...] = ()
+    suspects: tuple[str, ...] = ()
 
 
 def load(name: str, *, target: str | None = None, reading: Mapping[str, Any] | None = None) -> Source:
@@ -54,7 +60,7 @@ def load(name: str, *, target: str | None = None, reading: Mapping[str, Any] | N
         The columns of a table that hold the rankings: names with commas between, or how the names start. By default
         the reader finds out.
     reading : mapping, optional
-        Arguments of `read_rankings`, lists as text with commas.
+        Arguments of `read_rankings`; lists may be text with commas.
 
     Returns
     -------
@@ -87,7 +93,9 @@ def table_of(name: str, reading: Mapping[str, Any] | None = None) -> Table:
             return _as_table(name, read_xarff(path)[0])
         unknown = [key for key in reading or () if key not in ("delimiter", "encoding")]
         if unknown:
-            raise ValueError(f"--read {unknown[0]} is of no use here: a table of features has delimiter and encoding")
+            raise typer.BadParameter(
+                f"{unknown[0]} is of no use here: a table of features has delimiter and encoding", param_hint="--read"
+            )
         return replace(read_table(path, **reading or {}), path=shown_name(name))
 
 
@@ -113,6 +121,8 @@ def _data_set(name: str) -> Source | None:
     except ValueError as error:  # no data set has this name
         if Path(name).is_file():
             return None
+        if Path(name).is_dir():
+            raise ValueError(f"{name} is a folder; give a file in it, as in {Path(name) / 'survey.csv'}") from None
         raise ValueError(". ".join([f"there is no file {name}, and {error}", *notes])) from None
     return Source(bunch.y, np.asarray(bunch.X), [str(feature) for feature in bunch.feature_names], notes)
 
@@ -125,49 +135,62 @@ def _wrong_folder() -> list[str]:
 
 
 def _file(name: str, target: str | None, reading: Mapping[str, Any]) -> Source:
-    arguments = {key: _names(value) if key in _LISTS else value for key, value in reading.items()}
+    arguments: dict[str, Any] = {key: _names(value) if key in _LISTS else value for key, value in reading.items()}
     with readable(name) as path:
         try:
             if target is not None:
                 arguments |= _target(path, target, arguments)
             rankings, covariates = read_rankings(path, return_covariates=True, **arguments)
         except TypeError as error:  # an argument that is none of the reader's
-            raise ValueError(f"{error} (--read)") from None
+            raise typer.BadParameter(str(error), param_hint="--read") from None
         except RankwiseFormatError as error:
             if _ARGUMENT.search(error.cure or ""):
-                error.cure = f"{error.cure} Here, each argument is an option: --read NAME=VALUE."
+                error.cure = f'{error.cure} Here, each argument is an option: --read "NAME=VALUE".'
             raise
     features = {key: column for key, column in covariates.items() if _is_number(column) or _repeats(column)}
     left_out = [key for key in covariates if key not in features]
     notes = [f"texts that seldom repeat, left out of the features: {', '.join(left_out)}"] if left_out else []
     X = np.column_stack(list(features.values())) if features else np.empty((len(rankings), 0))
     categorical = tuple(number for number, column in enumerate(features.values()) if not _is_number(column))
-    return Source(rankings, X, list(features), notes, categorical)
+    return Source(rankings, X, list(features), notes, categorical, _named_alike(features, target))
 
 
 def _target(path: str, target: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
     """The arguments of `read_rankings` that name the columns of the rankings."""
     options = {key: arguments[key] for key in ("delimiter", "encoding") if key in arguments}
     table = read_table(path, **options)
-    columns = _names(target)
+    columns = [part.strip() for part in target.split(",")]
     if len(columns) > 1:
         places = all(table.is_numeric(column) for column in columns) and arguments.get("layout") != "orders"
         return {"items": columns} if places else {"columns": columns}
-    if target in table.header:
-        return {"column": target}
-    if not any(column.startswith(target) for column in table.header):
+    found = [target] if target in table.header else [name for name in table.header if name.startswith(target)]
+    if not found:
         raise table.error(
             f"no column is named {target!r}, or starts so",
             cure=f"Give another --target; the columns are {listed(table.header)}.",
         )
-    return {"prefix": target}
+    if len(found) == 1 and table.is_numeric(found[0]) and arguments.keys().isdisjoint(("layout", "separator")):
+        raise table.error(
+            f"--target {target} means the column {shown(found[0])} alone, and one item makes no ranking",
+            cure=f"Name all columns, with commas between, or how they start; the columns are {listed(table.header)}.",
+        )
+    return {"column": target} if target in table.header else {"prefix": target}
 
 
-def _names(value: Any) -> Any:
-    """A list of names, from text with commas between them."""
+def _names(value: Any) -> list[str] | None:
+    """A list of names, from a list or from text with commas between them."""
+    if value is None:
+        return None
     if isinstance(value, str):
         return [part.strip() for part in value.split(",")]
-    return [str(part) for part in value] if isinstance(value, tuple) else [str(value)]
+    return [str(part) for part in value] if isinstance(value, list | tuple | set) else [str(value)]
+
+
+def _named_alike(features: Iterable[str], target: str | None) -> tuple[str, ...]:
+    """Features whose names begin like those of the columns of the rankings, as rank_milk does like rank_tea."""
+    found = [_PARTS.fullmatch(column.strip()) for column in (target or "").split(",")]
+    alike = {re.escape(parts["stem"]) + (r"\d+" if parts["number"] else ".+") for parts in found if parts}
+    return tuple(name for name in features if any(re.fullmatch(pattern, name) for pattern in alike))
 
 
 def _is_number(column: npt.NDArray[Any]) -> bool:

@@ -1,4 +1,4 @@
-"""Save a fitted estimator to a file, and load it."""
+"""Save an estimator to a file, and load it."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def save(estimator: Any, path: str | os.PathLike[str]) -> None:
     >>> rankwise.save(tree, "tree.rankwise")  # doctest: +SKIP
     """
     if not hasattr(estimator, "get_params") or isinstance(estimator, type):
-        raise TypeError(f"{estimator!r} is no estimator; save writes fitted estimators of rankwise")
+        raise TypeError(f"{estimator!r} is no estimator; save writes estimators of rankwise")
     graph = encode(estimator)
     manifest = {
         "format": _KIND,
@@ -100,6 +100,8 @@ def load(path: str | os.PathLike[str], max_bytes: int | None = None) -> Any:
     RankingTree()
     """
     most = MAX_BYTES if max_bytes is None else check_whole_number("max_bytes", max_bytes, at_least=1)
+    if os.path.isdir(path):
+        raise IsADirectoryError(f"{os.fspath(path)} is a folder; give a file that rankwise.save wrote")
     with open(path, "rb") as file:
         manifest, arrays = _guarded(path, lambda: read_container(file, most, _upgraded))
     return _guarded(path, lambda: decode(manifest["objects"], arrays, most, manifest["class"]))

@@ -542,3 +542,14 @@ def test_missing_values_are_blank_for_the_detection_too(tmp_path):
     path = written(tmp_path, "Rank_1,Rank_2\n1,2\n2,99\n")
     with pytest.raises(RankwiseFormatError, match=r"layout='orders', prefix='Rank_', missing_values=\['99'\]\)"):
         read_rankings(path, missing_values=["99"])
+
+
+def test_many_columns_are_not_all_listed(tmp_path):
+    numbers = range(1, 301)
+    rows = (",".join(map(str, numbers)) + "\n") * 2
+    with pytest.raises(RankwiseFormatError, match=r"layout='positions', prefix='q'\) or .*prefix='q'\)\.$"):
+        read_rankings(written(tmp_path, ",".join(f"q{i}" for i in numbers) + "\n" + rows))
+    with pytest.raises(RankwiseFormatError) as caught:
+        read_rankings(written(tmp_path, ",".join(f"q{i}" for i in numbers) + ",quality\n" + rows.replace("\n", ",1\n")))
+    assert str(caught.value).count("'q20'") == 2
+    assert "'q21'" not in str(caught.value)

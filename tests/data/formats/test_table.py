@@ -32,8 +32,8 @@ def test_delimiter_is_found(tmp_path, delimiter):
 
 
 def test_other_delimiters_inside_cells_do_not_confuse(tmp_path):
-    text = "rank_a;rank_b;note\n1;2;1,5\n2;1;2,5\n"
-    assert read_positions_csv(written(tmp_path, text))[1]["note"].tolist() == ["1,5", "2,5"]
+    text = "rank_a;rank_b;note\n1;2;x,y\n2;1;z,y\n"
+    assert read_positions_csv(written(tmp_path, text))[1]["note"].tolist() == ["x,y", "z,y"]
 
 
 def test_delimiter_can_be_given(tmp_path):
@@ -224,3 +224,85 @@ def test_workbooks_and_archives_are_refused_with_the_cure(tmp_path):
             archive.writestr(part, "rank_a,rank_b")
         with pytest.raises(RankwiseFormatError, match=problem):
             read_rankings(tmp_path / name)
+
+
+# -- decimal commas ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("delimiter", [";", "\t", "|"])
+def test_decimal_commas_are_numbers(tmp_path, delimiter):
+    text = "income;n;rank_a;rank_b\n1,5;0,5;1,0;2\n-20;2;1,5;1,5\n;1;2;1,0\n".replace(";", delimiter)
+    rankings, covariates = read_rankings(written(tmp_path, text), weights="n", return_covariates=True)
+    assert rankings.positions.tolist() == [[1, 2], [1, 1], [2, 1]]
+    assert rankings.weights.tolist() == [0.5, 2, 1]
+    np.testing.assert_array_equal(covariates["income"], [1.5, -20, nan])
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        ["1,250", "12,500", "900"],  # thousands as well as decimals
+        ["1,5", "2.5", "3"],  # one of the two must be no decimal
+        ["1.234,5", "0,5", "1"],
+        ["1,5", "many", "2"],
+        ["1,5,2", "1,5", "2"],
+    ],
+)
+def test_commas_that_may_be_others_leave_text(tmp_path, cells):
+    rows = "".join(f"{cell};1;2\n" for cell in cells)
+    covariates = read_rankings(written(tmp_path, f"x;rank_a;rank_b\n{rows}"), return_covariates=True)[1]
+    assert covariates["x"].tolist() == cells
+
+
+def test_a_comma_between_cells_is_no_decimal_comma(tmp_path):
+    covariates = read_positions_csv(written(tmp_path, 'both,rank_a,rank_b\n"1,5",1,2\n"2,3",2,1\n'))[1]
+    assert covariates["both"].tolist() == ["1,5", "2,3"]
+
+
+def test_orders_of_two_numbers_are_no_decimals(tmp_path):
+    path = written(tmp_path, "age;order\n31,5;1,2\n47;2,1\n")
+    rankings, covariates = read_ordered_strings_csv(path, column="order", separator=",")
+    assert rankings.items == ("1", "2")
+    assert rankings.positions.tolist() == [[1, 2], [2, 1]]
+    assert covariates["age"].tolist() == [31.5, 47]
+
+
+def test_decimal_commas_of_a_respondent_are_read_as_in_the_whole_column(tmp_path):
+    # The first rows alone could hold thousands.
+    text = "id;income;item;rank\nann;1,250;a;1,0\nann;1,250;b;2\nbob;2,5;a;2\nbob;2,5;b;1\n"
+    rankings, covariates = read_long_csv(written(tmp_path, text))
+    assert rankings.positions.tolist() == [[1, 2], [2, 1]]
+    assert covariates["income"].tolist() == [1.25, 2.5]
+
+
+def test_a_slip_among_decimal_commas_is_found(tmp_path):
+    with pytest.raises(RankwiseFormatError, match=r"line 3, column 2: 'x' is no place among 2 items"):
+        read_rankings(written(tmp_path, "rank_a;rank_b\n1,0;2,0\n2,0;x\n1,0;2,0\n"))
+
+
+# -- blank answers -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "rank_a,rank_b,rank_c\n,,\n,,\n\n",
+        'rank_a,rank_b,rank_c\n"","",""\n',
+        "age,rank_a,rank_b,rank_c\n31,,,\n32,NA,,\n",
+        "name\trank_a\trank_b\trank_c\nann\t\t\t\n",
+    ],
+)
+def test_answers_that_are_all_blank_are_told(tmp_path, text):
+    with pytest.raises(RankwiseFormatError, match=r"line 1: all cells of 'rank_a', 'rank_b', 'rank_c' are blank\. "):
+        read_rankings(written(tmp_path, text))
+
+
+def test_numbered_columns_that_are_all_blank_are_told(tmp_path):
+    with pytest.raises(RankwiseFormatError, match="all cells of 'q1', 'q2' are blank"):
+        read_rankings(written(tmp_path, "age,q1,q2\n31,,\n47,,\n"))
+
+
+def test_blank_columns_beside_likely_rankings_are_no_matter(tmp_path):
+    path = written(tmp_path, "best,worst,note,email\ntea,milk,,\nmilk,tea,,\n")
+    with pytest.raises(RankwiseFormatError, match="no layout fits"):
+        read_rankings(path)

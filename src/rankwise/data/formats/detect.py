@@ -24,7 +24,6 @@ from rankwise.data.formats.table import (
     blanked,
     listed,
     names_given,
-    number,
     read_table,
 )
 from rankwise.data.formats.xarff import read_xarff
@@ -269,6 +268,7 @@ def _found(table: Table, layout: str, options: dict[str, Any], possible_weights:
     if layout in ("auto", "positions"):
         _refuse_misfit(table, with_count)
     likely = [fit for fit in layouts.likely_fits(table, with_count.get("weights")) if layout in ("auto", fit.layout)]
+    _refuse_blanks(table, likely)
     if layout != "auto" and not likely:
         return Fit(layout)  # type: ignore[arg-type]  # the reader says what it misses
     what = "no layout fits" if layout == "auto" else f"the layout {layout!r} does not clearly fit"
@@ -285,10 +285,20 @@ def _refuse_misfit(table: Table, options: dict[str, Any]) -> None:
     fit = Fit("positions", {"prefix": prefix})
     not_ranked = {**options, "missing_values": [*options.get("missing_values", ()), cell]}
     cure = f"Correct it; if it says 'not ranked', write {_calls(table, [fit], not_ranked)}"
-    if (number(cell) or 0) > 0:
+    if (table.numbers(table.column(name))[cell] or 0) > 0:
         cure += f"; if it is a place, write {_calls(table, [fit], options)}"
     n_items = len(fit.columns(table))
     raise table.error(f"{shown(cell)} is no place among {n_items} items", row=row, column=name, cure=f"{cure}.")
+
+
+def _refuse_blanks(table: Table, likely: list[Fit]) -> None:
+    """Refuse a table whose rankings are most likely in columns without a cell."""
+    blank = layouts.blank_group(table)
+    if blank and all(len(set(fit.columns(table)).difference(blank)) < 2 for fit in likely):
+        raise table.error(
+            f"all cells of {listed(blank)} are blank",
+            cure="If the rankings belong there, get the file with the answers; else name the columns that hold them.",
+        )
 
 
 def _either_way(table: Table, fits: list[Fit], options: dict[str, Any]) -> RankwiseFormatError:

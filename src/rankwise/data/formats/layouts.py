@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -39,7 +39,7 @@ _JSON_NAMES = re.compile(r"\[[\s\[]*\"")
 _JOINTS = ("_", ".", "-", "[", " ")
 # What is not ranked is at times given a place far below.
 _PLACES_PER_ITEM = 2
-_SHOWN_COLUMNS = 60
+_SHOWN_COLUMNS = 20
 _MOST_SUGGESTED = 200
 
 
@@ -146,7 +146,7 @@ def possible_weights(table: Table) -> str | None:
     """A column named like a count that holds numbers that are not negative."""
     for name in table.header:
         if name.lower() in WEIGHTS:
-            values = [number(cell) for cell in table.column(name)]
+            values = table.numbers(table.column(name)).values()
             if all(value is not None and value >= 0 for value in values):
                 return name
     return None
@@ -157,12 +157,20 @@ def first_misfit(table: Table) -> tuple[str, int, str] | None:
     for prefix, names in _known_prefixes(table):
         rows = list(zip(*(table.column(name) for name in names), strict=True))
         counts = Counter(cell for cells in rows for cell in cells if cell not in MISSING)
-        slips = {cell for cell in counts if not _is_place(cell, _PLACES_PER_ITEM * len(names))}
+        places = _places(table, counts)
+        slips = {cell for cell in counts if not _is_place(places[cell], _PLACES_PER_ITEM * len(names))}
         # Below numbered columns a word may as well be an item among numbers.
         if slips and 2 * sum(counts[cell] for cell in slips) <= counts.total() and not _are_numbered(names):
             row, cells = next((row, cells) for row, cells in enumerate(rows) if not slips.isdisjoint(cells))
             return prefix, row, next(name for name, cell in zip(names, cells, strict=True) if cell in slips)
     return None
+
+
+def blank_group(table: Table) -> list[str]:
+    """Columns that a known prefix or numbers in their names bring together, and that hold no cell; none as a rule."""
+    groups = [names for _, names in _known_prefixes(table)] + list(map(_by_place, _groups(table.header)))
+    blank = {name for name in table.header if set(MISSING).issuperset(table.column(name))}
+    return next((names for names in groups if blank.issuperset(names)), [])
 
 
 def likely_fits(table: Table, weights: str | None) -> list[Fit]:
@@ -212,7 +220,8 @@ def must_be_positions(table: Table, names: Sequence[str], prefix: str) -> bool:
 def mostly_numbers(table: Table, names: Sequence[str]) -> bool:
     """Whether at least half of the cells are numbers, blanks aside."""
     counts = Counter(cell for name in names for cell in table.column(name) if cell not in MISSING)
-    return 2 * sum(counts[cell] for cell in counts if cell == "inf" or number(cell) is not None) >= counts.total()
+    meaning = table.numbers(counts)
+    return 2 * sum(counts[cell] for cell in counts if cell == "inf" or meaning[cell] is not None) >= counts.total()
 
 
 def holds_numbers(table: Table, names: Sequence[str]) -> bool:
@@ -303,9 +312,10 @@ def _stem_and_place(name: str) -> tuple[str, int, str] | None:
 
 
 def _columns_option(table: Table, option: str, names: list[str]) -> dict[str, Any]:
-    """A prefix where the names have a clear one, else the names."""
+    """A prefix where the names have a clear one, or are too many to be shown; else the names."""
     parts = _stem_and_place(names[0])
-    if parts and parts[0].endswith(_JOINTS) and columns_with_prefix(table, parts[0]) == names:
+    clear = parts and (parts[0].endswith(_JOINTS) or (parts[0] and len(names) > _SHOWN_COLUMNS))
+    if parts and clear and columns_with_prefix(table, parts[0]) == names:
         return {"prefix": parts[0]}
     return {option: names}
 
@@ -315,28 +325,22 @@ def _ranking_numbers(table: Table, names: Sequence[str]) -> FloatArray | None:
     values = np.empty((len(table.rows), len(names)))
     for at, name in enumerate(names):
         cells = table.column(name)
-        meaning: dict[str, float] = dict.fromkeys(MISSING, np.nan)
-        for cell in set(cells) - set(MISSING):
-            place = _place(cell)
-            if place is None:
-                return None
-            meaning[cell] = place
-        values[:, at] = [meaning[cell] for cell in cells]
+        places = _places(table, set(cells) - set(MISSING))
+        if None in places.values():
+            return None
+        values[:, at] = [places.get(cell, np.nan) for cell in cells]
     return values
 
 
-def _place(cell: str) -> float | None:
-    if cell == "inf":
-        return np.inf
-    value = number(cell)
-    if value is None or value < 0:
-        return None
-    return value or np.nan
+def _places(table: Table, cells: Iterable[str]) -> dict[str, float | None]:
+    """The number in each of the different cells: ``inf`` too, NaN for 0, None where there is none or it is negative."""
+    meaning = table.numbers(cells)
+    places = {cell: None if value is None or value < 0 else value or np.nan for cell, value in meaning.items()}
+    return places | {"inf": np.inf}
 
 
-def _is_place(cell: str, most: int) -> bool:
-    """Whether a cell is a place from 1 to ``most``, halves for ties; or unlisted, or 0."""
-    place = _place(cell)
+def _is_place(place: float | None, most: int) -> bool:
+    """Whether this is a place from 1 to ``most``, halves for ties; or unlisted, or 0."""
     return place is not None and (not np.isfinite(place) or (1 <= place <= most and float(2 * place).is_integer()))
 
 

@@ -113,6 +113,8 @@ def _read_bytes(path: Path) -> bytes:
             data = file.read()
     except FileNotFoundError:
         raise RankwiseFormatError("there is no such file", path=path) from None
+    except IsADirectoryError:
+        raise RankwiseFormatError("this is a folder", path=path, cure="Give a file in it.") from None
     except (OSError, ValueError, TypeError) as error:
         raise RankwiseFormatError(f"the file cannot be read ({error})", path=path) from None
     if data.startswith(_ZIP_MAGIC):

@@ -27,7 +27,6 @@ from rankwise.data.formats.table import (
     covariates,
     listed,
     names_given,
-    number,
     read_table,
     weights_column,
 )
@@ -250,7 +249,7 @@ def position_column(table: Table, name: str, missing_values: Collection[str], bl
     """The positions in a column, ``blank`` where a cell is missing."""
     cells = table.column(name)
     # Positions are few and rows are many, so every different cell is read once.
-    meaning: dict[str, float | None] = {cell: number(cell) for cell in set(cells)}
+    meaning = table.numbers(cells)
     meaning |= {"inf": np.inf} | dict.fromkeys(blanks_given(missing_values), blank)
     values = [meaning[cell] for cell in cells]
     for row, value in enumerate(values):
@@ -311,7 +310,8 @@ def _cure_for_position(cell: str, value: float | None) -> str:
     if value is None:
         return "Positions are numbers, 1 = best. If it says 'not ranked', add it to missing_values=[...]."
     if value == 0:
-        return f"Positions count from 1. If {cell} says 'not ranked', give missing_values=[{cell!r}]."
+        not_ranked = f"if {cell} says 'not ranked', give missing_values=[{cell!r}]"
+        return f"Positions count from 1: if these count from 0, add 1 to all; {not_ranked}."
     return "Positions count from 1 (1 = best)."
 
 

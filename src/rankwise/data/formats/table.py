@@ -35,6 +35,8 @@ _EXACT_DIGITS = 15
 _QUALTRICS_MARK = re.compile(r"""\{\s*["']ImportId["']""")
 # What Excel takes the delimiter from, and some programs write for it.
 _DECLARED_DELIMITER = re.compile(r'"?sep=([^\w" \n])"?\s*', re.ASCII | re.IGNORECASE)
+_DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+", re.ASCII)
+_THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2},\d{3}", re.ASCII)
 _SHOWN_NAMES = 12
 
 
@@ -42,7 +44,8 @@ _SHOWN_NAMES = 12
 class Table:
     """Rows of text under a header, with the line of the file on which each row starts.
 
-    ``questions`` are the texts that Qualtrics writes below the header, one a column.
+    ``questions`` are the texts that Qualtrics writes below the header, one a column. ``comma_is_free`` says that no
+    comma stands between cells, so that one inside a cell may be a decimal comma.
     """
 
     path: Path
@@ -51,6 +54,7 @@ class Table:
     rows: list[list[str]]
     lines: list[int]
     questions: tuple[str, ...] = ()
+    comma_is_free: bool = False
 
     def index(self, name: str) -> int:
         """Where the column of that name stands, counted from 0."""
@@ -66,8 +70,22 @@ class Table:
         """Whether all cells of a column are finite numbers or missing."""
         at = self.index(name)
         if at not in self._numeric:
-            self._numeric[at] = all(number(cell) is not None for cell in self._columns[at] if cell not in MISSING)
+            self._numeric[at] = None not in self.numbers(set(self._columns[at]) - set(MISSING)).values()
         return self._numeric[at]
+
+    def numbers(self, cells: Iterable[str]) -> dict[str, float | None]:
+        """The finite number that each of the different cells of a column holds, or None.
+
+        A decimal comma counts where the table leaves commas to cells and no cell has a decimal point. Where every comma
+        could part thousands, as in 1,250, none counts.
+        """
+        found = {cell: number(cell) for cell in set(cells)}
+        if not self.comma_is_free or any(value is not None and "." in cell for cell, value in found.items()):
+            return found
+        with_comma = [cell for cell in found if _DECIMAL_COMMA.fullmatch(cell)]
+        if all(map(_THOUSANDS.fullmatch, with_comma)):
+            return found
+        return found | {cell: number(cell.replace(",", ".")) for cell in with_comma}
 
     @cached_property
     def _places(self) -> dict[str, int]:
@@ -123,7 +141,8 @@ def read_table(source: Path | Table, delimiter: str | None = None, encoding: str
     if declared is not None:
         text_lines[0] = "\n"  # a blank line keeps the numbers of the others
         delimiter = delimiter or declared[1]
-    records = list(_records(text_lines, _sniff(text_lines) if delimiter is None else delimiter, source))
+    delimiter = delimiter or _sniff(text_lines)
+    records = list(_records(text_lines, delimiter, source))
     if not records:
         raise RankwiseFormatError("the file is empty", path=source)
     _drop_empty_columns(records)
@@ -143,9 +162,12 @@ def read_table(source: Path | Table, delimiter: str | None = None, encoding: str
         lines.append(line)
     extra = _qualtrics_rows(rows)
     if len(rows) == extra:
-        raise RankwiseFormatError("there is a header, but no row below it", path=source, line=header_line)
+        blank = any(delimiter in line and not line.replace(delimiter, "").strip() for line in text_lines)
+        problem = f"all cells of {listed(header)} are blank" if blank else "there is a header, but no row below it"
+        cure = "Get the file with the answers: a row each."
+        raise RankwiseFormatError(problem, path=source, line=header_line, cure=cure)
     questions = tuple(rows[0]) if extra == 2 else ()
-    return Table(source, tuple(header), header_line, rows[extra:], lines[extra:], questions)
+    return Table(source, tuple(header), header_line, rows[extra:], lines[extra:], questions, delimiter != ",")
 
 
 def number(cell: str) -> float | None:
@@ -189,7 +211,8 @@ def covariates(table: Table, leave_out: Collection[str], rows: Sequence[int] | N
     result: Covariates = {}
     for name in (name for name in table.header if name not in part_of_rankings):
         cells = table.column(name) if rows is None else [table.column(name)[row] for row in rows]
-        result[name] = _numbers(cells) if table.is_numeric(name) and not any(map(_is_code, cells)) else _text(cells)
+        as_numbers = table.is_numeric(name) and not any(map(_is_code, cells))
+        result[name] = _numbers(cells, table.numbers(table.column(name))) if as_numbers else _text(cells)
     return result
 
 
@@ -197,7 +220,8 @@ def weights_column(table: Table, name: str | None) -> FloatArray | None:
     """The weights in the named column; None if there is no name."""
     if name is None:
         return None
-    values = [number(cell) for cell in table.column(name)]
+    meaning = table.numbers(table.column(name))
+    values = [meaning[cell] for cell in table.column(name)]
     for row, value in enumerate(values):
         if value is None or value < 0:
             raise table.error(
@@ -291,8 +315,8 @@ def _qualtrics_rows(rows: list[list[str]]) -> int:
     return 0
 
 
-def _numbers(cells: list[str]) -> npt.NDArray[Any]:
-    return np.array([np.nan if cell in MISSING else float(cell) for cell in cells])
+def _numbers(cells: list[str], meaning: Mapping[str, float | None]) -> npt.NDArray[Any]:
+    return np.array([np.nan if cell in MISSING else meaning[cell] for cell in cells], dtype=np.float64)
 
 
 def _text(cells: list[str]) -> npt.NDArray[Any]:
