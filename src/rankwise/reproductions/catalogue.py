@@ -18,6 +18,7 @@ MODULES: tuple[str, ...] = (
     "ranking_median_job_values",
     "ranking_median_theorem_3",
     "ranking_median_bagging",
+    "ranking_median_dispersion",
     "learning_to_rank_chain",
     "learning_to_rank_refresh",
     "learning_to_rank_newton",

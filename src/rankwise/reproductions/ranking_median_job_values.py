@@ -108,7 +108,7 @@ def _compare(results: Results) -> list[Comparison]:
                 f"first split, then those below it ({group})",
                 "occupation, then race on both sides, then degree",
                 f"{first}, then {second}",
-                verdict="differs",
+                verdict="agrees" if (first, second) == (OCCUPATION, "race and race") else "differs",
                 reason="the data have no column of the occupation; without it the order is the paper's"
                 if group == "all"
                 else "an index of the occupation, on fewer and later rows, is not the column that the paper had",
@@ -124,14 +124,12 @@ def _row(found: Results, group: str, name: str, categories: str) -> Comparison:
         f"other rows: {int(found.mean('rows')):,} of 1973-2012 for {PUBLISHED_ROWS:,} of 1973-2014, and no occupation "
         "or size of the household among the features; the paper does not say how deep its tree was"
     )
-    return Comparison(
-        f"{name}{split_by} ({group})",
-        published,
-        found.mean("risk"),
-        found.error("risk"),
-        "differs" if published else "not in the paper",
-        reason if published else "for comparison",
-    )
+    ours = found.mean("risk"), found.error("risk")
+    quantity = f"{name}{split_by} ({group})"
+    if published is None:
+        return Comparison(quantity, None, *ours, "not in the paper", "for comparison")
+    agrees = abs(ours[0] - published) < 2 * ours[1]
+    return Comparison(quantity, published, *ours, "agrees" if agrees else "differs", reason)
 
 
 def _splits(results: Results, group: str) -> tuple[str, str]:
