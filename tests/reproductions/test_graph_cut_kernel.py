@@ -7,7 +7,7 @@ import pytest
 
 from rankwise.datasets import make_food_preferences
 from rankwise.embeddings import GraphCutEmbedding, item_graph
-from rankwise.reproductions import Inputs, chosen, run
+from rankwise.reproductions import Inputs, Results, chosen, run
 from rankwise.reproductions.graph_cut_kernel_figure_5 import SUSHI_KINDS, _read_orders
 from rankwise.reproductions.graph_cut_kernel_figure_6 import plain_features
 
@@ -48,5 +48,10 @@ def test_the_sushi_experiment_runs_on_files_of_that_form(sushi):
     assert results.settings("rankings") == list(SUSHI_KINDS)
     scores = results.values("accuracy")
     assert ((scores >= 0) & (scores <= 1)).all()
-    assert len(experiment.compare(results)) == 12
+    rows = experiment.compare(results)
+    assert len(rows) == 20
+    # One seed says nothing of differences, nor of deviations; two say something.
+    assert [row.verdict for row in rows[:8]] == ["not compared"] * 8
+    again = Results([*results, *(({**cell, "seed": 0}, {**found, "f1": found["f1"] / 2}) for cell, found in results)])
+    assert {row.verdict for row in experiment.compare(again)[:8]} <= {"agrees", "differs"}
     assert len(experiment.claims(results)) == 2

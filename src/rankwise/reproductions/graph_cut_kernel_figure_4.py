@@ -100,7 +100,7 @@ def _compare(results: Results) -> list[Comparison]:
             "equal to the accuracy, 0.5",
             yes_to_all,
             None,
-            "differs",
+            "agrees" if abs(yes_to_all - 0.5) < 1e-9 else "differs",
             "F1 and accuracy are two things on balanced data too; both are shown",
         )
     )
@@ -143,10 +143,14 @@ def _claims(results: Results) -> list[Claim]:
     fall = {
         kernel: _mean(results, [least], kernel=kernel) - _mean(results, [most], kernel=kernel) for kernel in KERNELS
     }
-    kendall = abs(
-        _mean(results, low, rankings=kinds[-1], kernel="graph cut")
-        - _mean(results, low, rankings=kinds[-1], kernel="Kendall")
-    )
+    kendall = {
+        name: abs(
+            _mean(results, low, rankings=name, kernel="graph cut")
+            - _mean(results, low, rankings=name, kernel="Kendall")
+        )
+        for name in kinds
+        if "exhaustive" in name
+    }
     return [
         Claim(
             f"At sigma = {least} every kernel tells the types of users apart, whatever is seen of the rankings",
@@ -166,8 +170,8 @@ def _claims(results: Results) -> list[Claim]:
         ),
         Claim(
             "For interleaving rankings the graph cut kernel matches the Kendall kernel",
-            kendall < 0.06,
-            f"{kinds[-1]}: mean accuracies differ by {kendall:.3f}",
+            max(kendall.values()) < 0.06,
+            "mean accuracies differ by " + ", ".join(f"{gap:.3f} ({name})" for name, gap in kendall.items()),
         ),
         Claim(
             "All kernels lose accuracy as noise grows",

@@ -13,13 +13,14 @@ from rankwise.data import Rankings
 from rankwise.datasets import make_partial
 from rankwise.embeddings import item_graph
 from rankwise.plots._style import tidy
-from rankwise.reproductions._graph_cut_kernel import CLASSIFIER, KERNELS, LOOK, SEEDS, scores
+from rankwise.reproductions._graph_cut_kernel import CLASSIFIER, GUESS, KERNELS, LOOK, SEEDS, scores
 from rankwise.reproductions.experiment import Cell, Claim, Comparison, Experiment, Inputs, Results, Scale, Values
 
 #: rows of sushi3.idata that are the ten of the small set, and the columns used: all but the minor group
 SMALL_SET, ITEM_COLUMNS = [0, 1, 2, 3, 4, 6, 7, 8, 26, 29], [2, 3, 5, 6, 7, 8]
 SUSHI_KINDS = ("full", "top-6", "exhaustive, 5 groups", "non-exhaustive, 10 of 100")
 N_USERS, SHARE_OF_EDGES = 2500, 0.1
+ONE_SEED = "one seed has no standard error: run the quick or the full scale"
 
 
 def _cells(scale: Scale, inputs: Inputs) -> list[Cell]:
@@ -66,7 +67,16 @@ def _read_orders(path: Path, n_items: int) -> Any:
 
 
 def _compare(results: Results) -> list[Comparison]:
-    return [
+    full, top, exhaustive, large = SUSHI_KINDS
+    rows = [
+        _lead(results, full, "Mallows", "slightly better"),
+        _lead(results, full, "Kendall", "better"),
+        _lead(results, large, "Kendall", "slightly better"),
+        _lead(results, top, GUESS, "better"),
+        *(_no_lead(results, top, kernel) for kernel in KERNELS[1:]),
+        *(_steadier(results, name) for name in (exhaustive, large)),
+    ]
+    return rows + [
         Comparison(
             f"{name}: F1 of {kernel}",
             "at most 0.6",
@@ -78,6 +88,47 @@ def _compare(results: Results) -> list[Comparison]:
         for name, kernel in product(SUSHI_KINDS, KERNELS)
         for found in [results.select(rankings=name, kernel=kernel)]
     ]
+
+
+def _gaps(results: Results, name: str, first: str, second: str) -> tuple[float, float]:
+    """Mean difference of F1 over the seeds, and its standard error."""
+    one, other = (results.select(rankings=name, kernel=kernel).values("f1") for kernel in (first, second))
+    gap = one - other
+    return float(gap.mean()), float(gap.std(ddof=1) / np.sqrt(len(gap))) if len(gap) > 1 else float("nan")
+
+
+def _lead(results: Results, name: str, other: str, said: str) -> Comparison:
+    """By how much graph cut is above another kernel; two standard errors count as a lead."""
+    gap, error = _gaps(results, name, "graph cut", other)
+    quantity = f"{name}: F1 of graph cut minus {other}, seed by seed"
+    if np.isnan(error):
+        return Comparison(quantity, said, gap, None, "not compared", ONE_SEED)
+    agrees = gap > 2 * error
+    why = "" if agrees else "no lead beyond chance over these seeds"
+    return Comparison(quantity, said, gap, error, "agrees" if agrees else "differs", why)
+
+
+def _no_lead(results: Results, name: str, kernel: str) -> Comparison:
+    gap, error = _gaps(results, name, kernel, GUESS)
+    quantity, said = f"{name}: F1 of {kernel} minus {GUESS}, seed by seed", "not above it"
+    if np.isnan(error):
+        return Comparison(quantity, said, gap, None, "not compared", ONE_SEED)
+    agrees = gap < 2 * error
+    why = "" if agrees else "above it: graph cut is not the only one"
+    return Comparison(quantity, said, gap, error, "agrees" if agrees else "differs", why)
+
+
+def _steadier(results: Results, name: str) -> Comparison:
+    """Deviations over the seeds, of graph cut and of Kendall."""
+    found = {kernel: results.select(rankings=name, kernel=kernel).values("f1") for kernel in ("graph cut", "Kendall")}
+    quantity, said = f"{name}: deviation of F1 over the seeds", "smaller for graph cut than for Kendall"
+    if min(map(len, found.values())) < 2:
+        return Comparison(quantity, said, "one seed", None, "not compared", ONE_SEED)
+    deviation = {kernel: float(values.std(ddof=1)) for kernel, values in found.items()}
+    ours = ", ".join(f"{kernel} {value:.3f}" for kernel, value in deviation.items())
+    agrees = deviation["graph cut"] < deviation["Kendall"]
+    why = f"{len(found['Kendall'])} seeds" + ("" if agrees else ": the other way round")
+    return Comparison(quantity, said, ours, None, "agrees" if agrees else "differs", why)
 
 
 def _claims(results: Results) -> list[Claim]:
