@@ -104,18 +104,22 @@ def _compare(results: Results) -> list[Comparison]:
             rows.append(Comparison(quantity, _text(published), "not run", None, "not run", reason))
             continue
         swap = "; columns 3 and 4 of the block change places" if block in SWAPPED else ""
-        if method.startswith("BART"):
-            reason = f"another BART and few permutations; with x uniform: {_text(found)}{swap}"
-            rows.append(Comparison(quantity, _text(published), _text(stated), None, "differs", reason))
-        elif stated == published and not swap:
+        if _same(method, stated, published) and not swap:
             rows.append(Comparison(quantity, _text(published), _text(stated)))
-        elif found == published:
+        elif _same(method, found, published):
             reason = f"x uniform on (0, 0.5); with x ~ N(0, 1), as stated: {_text(stated)}{swap}"
             rows.append(Comparison(quantity, _text(published), _text(found), None, "agrees after a correction", reason))
         else:
-            reason = f"with x uniform {_text(found)}{swap}"
+            other = "another BART and few permutations; " if method.startswith("BART") else ""
+            reason = f"{other}with x uniform {_text(found)}{swap}"
             rows.append(Comparison(quantity, _text(published), _text(stated), None, "differs", reason))
     return rows
+
+
+def _same(method: str, ours: tuple[int, ...], published: tuple[int, ...]) -> bool:
+    """To the digit; shares of runs of BART, which is random, within 20 percent, about two of their standard errors."""
+    apart = max(abs(one - other) for one, other in zip(ours, published, strict=True))
+    return apart <= (20 if method.startswith("BART") else 0)
 
 
 def _claims(results: Results) -> list[Claim]:
