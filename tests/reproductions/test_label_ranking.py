@@ -8,7 +8,10 @@ import numpy as np
 import pytest
 from scipy.stats import kendalltau
 
+from rankwise.reproductions import Inputs, run
 from rankwise.reproductions import _label_ranking as shared
+from rankwise.reproductions import label_ranking_figure_1 as figure_1
+from rankwise.reproductions import label_ranking_tables as tables
 from rankwise.reproductions import label_ranking_theorem_2_1 as theorem_2_1
 from rankwise.reproductions import label_ranking_theorem_2_5 as theorem_2_5
 from rankwise.reproductions.experiment import Results
@@ -83,6 +86,40 @@ def test_rows_needed_are_those_from_which_on_the_target_is_kept():
     found = [[9, 9, 0.1, 0, 0], [9, 0.1, 9, 0, 0], [0, 0, 0, 0, 0], [9, 9, 9, 9, 9]]
     needed = theorem_2_1._needed(Results([(cell, {"regret": regret}) for regret in found]))
     assert np.round(2**needed).tolist() == [32, 45, 16, 64]
+
+
+def test_a_folder_without_benchmark_sets_is_told(tmp_path):
+    (experiment,) = tables.EXPERIMENTS
+    with pytest.raises(FileNotFoundError, match=r"no benchmark set in .*: --data must name a folder .*csv\.gz"):
+        run(experiment, "quick", Inputs(data=tmp_path))
+
+
+def test_what_was_not_run_says_why(tmp_path):
+    for name in ("glass", "wine"):
+        (tmp_path / f"{name}.csv.gz").touch()
+    cells = tables._cells("quick", Inputs(data=tmp_path))
+    results = Results([(cell, {"positions": 0.9, "orders": 0.8}) for cell in cells])
+    reasons = {row.quantity: row.reason for row in tables._compare(results) if row.verdict == "not run"}
+    assert reasons["iris, RF, DT, DTS, RFT, DTT"] == "no file iris.csv.gz in the folder of data"
+    assert reasons["fried, RF, DT, DTS, RFT, DTT"] == "not in the quick scale"
+    assert reasons["housing, RF, DT, DTS, DTT"].startswith("no file")
+    assert reasons["housing, RFT"] == "not in the quick scale"
+    assert not any(name in quantity for quantity in reasons for name in ("glass", "wine"))
+
+
+@pytest.mark.parametrize(("tau", "verdict"), [(0.99, "agrees"), (0.6, "differs")])
+def test_verdicts_of_figure_1_follow_the_numbers(tau, verdict):
+    values = {"alpha": 0.5, "beta": 1.0} | {figure_1._tau(name): tau for name in shared.LEARNERS}
+    rows = figure_1._compare(Results([(cell, values) for cell in figure_1._cells("quick", Inputs())]))
+    assert {row.verdict for row in rows} == {verdict}
+    assert all(row.reason for row in rows if verdict == "differs")
+
+
+@pytest.mark.parametrize(("regret", "verdict"), [(0.01, "agrees"), (0.6, "differs")])
+def test_the_verdict_on_depth_follows_the_regret(regret, verdict):
+    cells = theorem_2_1._cells("check", Inputs())
+    rows = theorem_2_1._compare(Results([(cell, {"regret": [regret] * len(theorem_2_1.SIZES)}) for cell in cells]))
+    assert [row.verdict for row in rows if row.published == "depth r is enough"] == [verdict]
 
 
 def test_algorithm_2_as_printed_reverses():
