@@ -80,7 +80,7 @@ def test_a_preflib_file_by_standard_input() -> None:
     assert (found["total_weight"], found["items"]) == (3, ["x", "y"])
     bad = problem("describe", "-", stdin=f"{header}2: 1,2\n")
     assert "strict=False" in bad
-    assert "Here, each argument is an option: --read NAME=VALUE." in bad
+    assert 'Here, each argument is an option: --read "NAME=VALUE".' in bad
 
 
 def test_a_single_item_has_no_pairs() -> None:
@@ -127,8 +127,8 @@ def test_bad_input_is_told_in_a_line(tmp_path: Path, drinks: Path) -> None:
     assert "is empty" in problem("describe", "-", stdin="")
     assert "no column is named 'taste'" in problem("describe", drinks, "--target", "taste")
     assert "there is no column 'milk'" in problem("describe", drinks, "--target", "rank_tea,milk")
-    assert "has no option 'foo'" in problem("describe", drinks, "--read", "foo=1")
+    assert "has no option 'foo'" in problem("describe", drinks, "--read", "foo=1", code=2)
     assert "is not NAME=VALUE" in problem("describe", drinks, "--read", "foo", code=2)
     doubtful = problem("describe", "-", stdin="count,rank_a,rank_b\n3,1,2\n1,2,1\n")
     assert "read_rankings(path" in doubtful
-    assert "--read NAME=VALUE" in doubtful
+    assert '--read "NAME=VALUE"' in doubtful

@@ -39,7 +39,9 @@ _JSON_NAMES = re.compile(r"\[[\s\[]*\"")
 _JOINTS = ("_", ".", "-", "[", " ")
 # What is not ranked is at times given a place far below.
 _PLACES_PER_ITEM = 2
-_SHOWN_COLUMNS = 20
+# Lists up to the first are whole, to be copied; of longer ones so many names show which are meant.
+_MOST_COPIED = 60
+_SHOWN_COLUMNS = 12
 _MOST_SUGGESTED = 200
 
 
@@ -413,6 +415,6 @@ def _are_orders(cells: list[str]) -> bool:
 
 
 def _literal(value: Any) -> str:
-    if isinstance(value, list) and len(value) > _SHOWN_COLUMNS:
+    if isinstance(value, list) and len(value) > _MOST_COPIED:
         return repr(value[:_SHOWN_COLUMNS])[:-1] + ", ...]"
     return repr(value)
