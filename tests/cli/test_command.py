@@ -6,6 +6,8 @@ import contextlib
 import json
 import os
 import pty
+import re
+import shlex
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -75,6 +77,43 @@ def test_an_interrupt_ends_in_a_line(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("rankwise.cli.sources.load", interrupted)
     done = run_here("describe", "iris")
     assert (done.exit_code, done.stdout, done.stderr) == (130, "", "rankwise: interrupted\n")
+
+
+@pytest.mark.parametrize("error", [KeyError("age"), TypeError("no\nnumber"), RuntimeError(), ZeroDivisionError("by 0")])
+def test_a_problem_that_nobody_expects_is_a_line_that_says_so(
+    error: Exception, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def failing(*arguments: object, **options: object) -> None:
+        raise error
+
+    monkeypatch.setattr("rankwise.cli.sources.load", failing)
+    done = run_here("describe", "iris")
+    assert (done.exit_code, done.stdout) == (1, "")
+    assert done.stderr.startswith(f"rankwise: unexpected problem: {type(error).__name__}: ")
+    assert done.stderr.count("\n") == 1
+    assert "--debug" in done.stderr
+    with pytest.raises(type(error)):
+        run_here("--debug", "describe", "iris")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["fit", "-"],
+        ["predict", "model.rankwise", "-"],
+        ["rank-train", "-"],
+        ["rank-predict", "model.rankwise", "-"],
+        ["kernel", "-"],
+        ["tree", "-"],
+        ["report", "-"],
+        ["quickstart"],
+    ],
+)
+def test_a_dash_is_no_file_to_write_to(arguments: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    words = problem(*arguments, "-o", "-", code=2)
+    assert "- is no file; give the name of one" in words
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_warnings_are_a_line_each() -> None:
@@ -231,8 +270,25 @@ def test_a_closed_pipe_is_no_drama(form: list[str], tmp_path: Path) -> None:
     os.close(read_end)
     done = run("quickstart", *form, cwd=tmp_path, stdout=write_end)
     os.close(write_end)
-    assert done.stderr == ""
+    assert (done.stderr, done.returncode) == ("", 141)
     assert (tmp_path / "rankwise-quickstart.html").exists()
+
+
+@pytest.mark.parametrize(
+    "arguments", [["--help"], ["fit", "--help"], ["describe", "iris"], ["describe", "iris", "--json"], ["tree", "iris"]]
+)
+def test_a_closed_pipe_ends_every_command_alike(arguments: list[str]) -> None:
+    command = f"{shlex.join([sys.executable, '-m', 'rankwise', *arguments])} | true; echo ${{PIPESTATUS[0]}}"
+    done = subprocess.run(["bash", "-c", command], env=ENVIRONMENT, capture_output=True, text=True, timeout=120)
+    assert (done.stdout, done.stderr) == ("141\n", "")
+
+
+def test_tables_are_neither_wrapped_nor_padded_in_a_file(tmp_path: Path) -> None:
+    (tmp_path / "drinks.csv").write_text(f"rank_tea,rank_{'milk and ' * 6}honey\n" + 12 * "2,1\n", encoding="utf-8")
+    done = run("consensus", "drinks.csv", cwd=tmp_path, env={"COLUMNS": "30"})
+    assert re.search(r"^1 +(milk and ){6}honey  1$", done.stdout, re.MULTILINE)
+    assert not re.search(" $", done.stdout, re.MULTILINE)
+    assert "mean Kendall distance  0.000 (0 is the same order, 1 the reverse)\n" in done.stdout
 
 
 @pytest.mark.parametrize("in_vain", ["", "it cannot be kept"])
@@ -249,4 +305,9 @@ def test_warmup_says_so_if_it_is_in_vain(
     assert calls == ["one", "two"]
     captured = capsys.readouterr()
     assert captured.out == ("" if in_vain else "Compiled: one, two.\n")
+    assert captured.err == (f"rankwise: {in_vain}\n" if in_vain else "")
+    assert app(["warmup", "--json"], standalone_mode=False) in (None, 0)
+    captured = capsys.readouterr()
+    facts = json.loads(captured.out)
+    assert (facts["steps"], facts["kept"]) == (["one", "two"], not in_vain)
     assert captured.err == (f"rankwise: {in_vain}\n" if in_vain else "")

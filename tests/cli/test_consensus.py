@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from rankwise.aggregation import Mallows, PlackettLuce, bootstrap_consensus, borda, copeland, kemeny
+from rankwise.cli import consensus as numbers
 from rankwise.data import read_rankings
 from tests.cli.running import problem, run, run_json
 
@@ -115,8 +117,48 @@ def test_items_that_nobody_compares_are_named() -> None:
 
 
 def test_rankings_that_agree() -> None:
-    found = run_json("consensus", "-", "--method", "mallows", stdin="rank_a,rank_b\n1,2\n1,2\n")
-    assert (found["cost"], found["mean_distance"], found["parameters"]) == (0, 0, {})
+    words, table = ("consensus", "-", "--method", "mallows"), "rank_a,rank_b\n1,2\n1,2\n"
+    found = run_json(*words, stdin=table)
+    assert (found["cost"], found["mean_distance"]) == (0, 0)
+    assert found["parameters"] == {"theta": None, "theta_se": None}
+    assert re.search("theta +infinite: all rankings alike\n", run(*words, stdin=table).stdout)
+
+
+def test_intervals_come_by_themselves_and_can_be_switched_off(open_race: Path) -> None:
+    found = run_json("consensus", open_race)
+    assert (found["n_resamples"], found["level"], found["notes"]) == (200, 0.95, [])
+    assert found == run_json("consensus", open_race, "--bootstrap", "200")
+    without = run_json("consensus", open_race, "--bootstrap", "0")
+    assert (without["n_resamples"], without["level"], without["ranking"][0]["low"]) == (0, None, None)
+    assert "interval" not in run("consensus", open_race, "--bootstrap", "0").stdout
+
+
+@pytest.mark.parametrize("options", [[], ["--bootstrap", "100"]])
+def test_few_rankings_have_no_intervals(options: list[str]) -> None:
+    found = run_json("consensus", "-", *options, stdin="rank_a,rank_b,rank_c\n1,2,3\n")
+    assert (found["level"], found["ranking"][0]["low"]) == (None, None)
+    assert found["notes"] == ["no intervals: fewer than 10 rankings tell too little"]
+    weighted = "rank_a,rank_b,votes\n1,2,6\n2,1,5\n"  # of eleven voters
+    assert run_json("consensus", "-", *options, "--read", "weights=votes", stdin=weighted)["level"] == 0.95
+
+
+def test_intervals_that_nobody_asked_for_are_no_obstacle(open_race: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    # Some resample has an item that beats all others, and so no Plackett-Luce model without a prior.
+    table = "rank_a,rank_b\n" + 11 * "1,2\n" + "2,1\n"
+    words = ("consensus", "-", "--method", "plackett-luce")
+    assert "no intervals: " in run_json(*words, stdin=table)["notes"][0]
+    assert "--prior 0.1" in problem(*words, "--bootstrap", "200", stdin=table)
+    monkeypatch.setitem(numbers._MOST_PAIRS, "kemeny", 10)
+    assert "--bootstrap 200" in run("consensus", open_race).stdout
+
+
+def test_very_long_names_are_cut_for_people_alone() -> None:
+    name = 150 * "very" + "long"
+    table = f"rank_{name},rank_b\n1,2\n"
+    assert run_json("consensus", "-", stdin=table)["ranking"][0]["item"] == name
+    shown = run("consensus", "-", stdin=table).stdout
+    assert "veryveryv..." in shown
+    assert max(map(len, shown.splitlines())) < 100
 
 
 def test_problems_and_mistakes(circle: Path) -> None:
@@ -124,4 +166,8 @@ def test_problems_and_mistakes(circle: Path) -> None:
     assert "compares two items" in problem("consensus", "-", "--target", "rank_", stdin="rank_a,rank_b\n1,\n,1\n")
     assert "--prior 0.1" in problem("consensus", circle, "--method", "plackett-luce")
     assert "has no ties" in problem("consensus", "-", "--method", "mallows", stdin="rank_a,rank_b,rank_c\n1,1,2\n")
-    assert "level is 2" in problem("consensus", circle, "--bootstrap", "5", "--level", "2")
+    assert "between 0 and 1" in problem("consensus", circle, "--level", "2", code=2)
+    assert "take 20 or more" in problem("consensus", circle, "--bootstrap", "1", code=2)
+    assert "--method kemeny" in problem("consensus", circle, "--method", "borda", "--time-limit", "3", code=2)
+    assert "--method plackett-luce" in problem("consensus", circle, "--prior", "1", code=2)
+    assert "--read" in problem("consensus", circle, "--read", "foo=1", code=2)

@@ -69,6 +69,7 @@ def test_every_model_is_fitted_saved_and_predicts(model: Model, drinks: Path, tm
         "n_rankings": 60,
         "items": ["tea", "milk", "juice"],
         "features": ["age", "city"],
+        "seed": 0,
         "out": str(path),
     }
     # A city that nobody has seen, and an age that is not known.
@@ -110,6 +111,20 @@ def test_orders_are_the_positions_in_words(drinks: Path, forest: Path, tmp_path:
     assert (done.stdout, done.exit_code) == ("", 0)
     expected = [" > ".join(header[i] for i in np.argsort(row)) for row in positions]
     assert out.read_text("utf-8").splitlines() == expected
+
+
+@pytest.mark.parametrize("form", [[], ["--orders"]])
+def test_predictions_as_json(form: list[str], drinks: Path, forest: Path, tmp_path: Path) -> None:
+    text = run("predict", forest, drinks, *form).stdout
+    found = run_json("predict", forest, drinks, *form)
+    assert (found["data"], found["model"]) == (str(drinks), str(forest))
+    assert found["items"] == ["tea", "milk", "juice"]
+    if form:
+        assert [" > ".join(order) for order in found["orders"]] == text.splitlines()
+    else:
+        assert found["positions"] == positions_in(text)[1].tolist()
+    assert run_json("predict", forest, drinks, *form, "-o", tmp_path / "also.txt") == found
+    assert (tmp_path / "also.txt").read_text("utf-8") == text
 
 
 def test_predictions_are_rankings_for_the_next_command(drinks: Path, forest: Path) -> None:
@@ -175,7 +190,7 @@ def test_problems_with_models_and_features(drinks: Path, forest: Path, tmp_path:
     assert "there is no such file" in problem("predict", tmp_path / "no.rankwise", drinks)
     assert "no model can be read" in problem("predict", drinks, drinks)
     assert "there is no file" in problem("predict", forest, tmp_path / "no.csv")
-    assert "of no use here" in problem("predict", forest, drinks, "--read", "layout=orders")
+    assert "of no use here" in problem("predict", forest, drinks, "--read", "layout=orders", code=2)
     assert "would replace the data" in problem("predict", forest, drinks, "-o", forest)
     mallows = rankwise.aggregation.Mallows().fit([[1, 2], [2, 1]])
     rankwise.save(mallows, tmp_path / "mallows.rankwise")
@@ -188,12 +203,49 @@ def test_problems_and_mistakes_of_fit(drinks: Path, tmp_path: Path) -> None:
     assert "--out" in problem("fit", drinks, code=2)
     unknown = problem("fit", drinks, "--param", "depth=2", "-o", out, code=2)
     assert "RankingForest has no parameter 'depth'; it has bootstrap" in unknown
-    assert "'max_depth' parameter" in problem("fit", drinks, "--param", "max_depth=-1", "-o", out)
+    for value in ("-1", "abc"):
+        wrong = problem("fit", drinks, "--param", f"max_depth={value}", "-o", out, code=2)
+        assert "Invalid value for --param: The 'max_depth' parameter" in wrong
+    neighbours = ["--model", "neighbours", "--param", "n_neighbors=many"]
+    assert "n_neighbors" in problem("fit", drinks, *neighbours, "-o", out, code=2)
+    assert "Value error" not in problem("fit", drinks, "--model", "oracle", "-o", out, code=2)
+    assert not out.exists()
     assert "there is no folder" in problem("fit", drinks, "-o", tmp_path / "no" / "model.rankwise")
     assert "would replace the data" in problem("fit", drinks, "-o", drinks)
     assert "no features" in problem("fit", "-", "-o", out, stdin="rank_a,rank_b\n1,2\n2,1\n")
     assert "no column is named 'taste'" in problem("fit", drinks, "--target", "taste", "-o", out)
     assert not out.exists()
+
+
+@pytest.mark.parametrize("command", [["fit", "-o", "model.rankwise"], ["evaluate", "--cv", "2"], ["tree"]])
+def test_features_that_may_be_answers_are_told(
+    command: list[str], drinks: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    name, *options = command
+    if name != "tree":
+        options += ["--model" if name == "fit" else "--models", "consensus"]
+    with pytest.warns(UserWarning, match="answers away: rank_juice; name them in --target too"):
+        done = run(name, drinks, "--target", "rank_tea,rank_milk", *options)
+    assert done.exit_code == 0
+    assert run(name, drinks, "--target", "rank_", *options).exit_code == 0  # and says nothing
+
+
+@pytest.mark.parametrize(
+    ("target", "suspects"),
+    [
+        ("rank_tea,rank_milk", ("rank_a b", "rank_x")),
+        ("q1,q2", ("q12",)),
+        ("q7.1, q7.2", ("q7.3",)),
+        ("tea,milk", ()),
+        ("rank_", ()),
+        (None, ()),
+    ],
+)
+def test_which_features_may_be_answers(target: str | None, suspects: tuple[str, ...]) -> None:
+    features = ["age", "rank_x", "rank_a b", "ranking", "q12", "question", "q7.3", "teapot"]
+    found = sources._named_alike(features, target)
+    assert set(found) == set(suspects)
 
 
 def test_debug_shows_where_a_problem_came_from(drinks: Path, tmp_path: Path) -> None:
@@ -280,3 +332,31 @@ def test_problems_and_mistakes_of_tree(drinks: Path, tmp_path: Path) -> None:
 def test_json_and_a_file_go_together(drinks: Path, tmp_path: Path) -> None:
     done = run("tree", drinks, "--json", "-o", tmp_path / "t.txt")
     assert json.loads(done.stdout)["tree"] + "\n" == (tmp_path / "t.txt").read_text("utf-8")
+
+
+def test_many_rankings_are_sampled_and_the_output_says_so(drinks: Path) -> None:
+    words = ("evaluate", drinks, "--models", "consensus", "--cv", "2")
+    done = run(*words, "--rows", "20")
+    assert "rankwise: a random sample of 20 of 60 rankings; --rows 0 takes all" in done.stderr
+    assert "-1 the reverse; a random sample of 20 of 60 rankings\n" in done.stdout
+    result = run_json(*words, "--rows", "20", "--seed", "3")
+    assert (result["n_rankings"], result["n_sampled"]) == (60, 20)
+    whole = run(*words, "--rows", "0")
+    assert "sample" not in whole.stdout + whole.stderr
+
+
+def test_names_of_300_letters_are_cut_in_the_tree_that_people_read(tmp_path: Path) -> None:
+    name = 60 * "honey"
+    lines = [f"age,rank_{name},rank_tea", *(f"{age},{1 + (age > 40)},{2 - (age > 40)}" for age in range(20, 60))]
+    (tmp_path / "long.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    shown = run("tree", tmp_path / "long.csv").stdout
+    assert "honeyho... > tea" in shown
+    assert name not in shown
+    assert name in run_json("tree", tmp_path / "long.csv")["tree"]
+
+
+def test_one_of_a_thing_is_no_plural(tmp_path: Path) -> None:
+    lines = ["age,rank_a,rank_b", *(f"{age},{1 + age % 2},{2 - age % 2}" for age in range(20, 32))]
+    (tmp_path / "one.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    done = run("fit", tmp_path / "one.csv", "--model", "consensus", "-o", tmp_path / "m.rankwise")
+    assert "Learnt 12 rankings of 2 items by 1 feature. " in done.stdout

@@ -194,7 +194,7 @@ def test_mistakes_in_the_command_say_what_there_is(options: list[str], words: li
 
 def test_a_parameter_of_the_wrong_kind_is_one_line(folder: Path) -> None:
     words = ("rank-train", folder / "train.txt", "-o", folder / "never.rankwise")
-    assert "'n_estimators' parameter of LambdaMART" in problem(*words, "--param", "n_estimators=many")
+    assert "'n_estimators' parameter of LambdaMART" in problem(*words, "--param", "n_estimators=many", code=2)
 
 
 def test_the_ranker_does_not_replace_the_data(folder: Path) -> None:
@@ -213,6 +213,18 @@ def test_scores_one_a_line(model: str, folder: Path, tmp_path: Path) -> None:
     np.testing.assert_allclose([float(line) for line in done.stdout.splitlines()], expected, rtol=1e-12)
     assert run("rank-predict", folder / model, vali, "-o", out).stdout == ""
     assert out.read_text() == done.stdout
+
+
+def test_scores_as_json(folder: Path, tmp_path: Path) -> None:
+    model, vali = folder / "m.rankwise", folder / "vali.txt.gz"
+    found = run_json("rank-predict", model, vali)
+    assert (found["data"], found["model"]) == (str(vali), str(model))
+    text = run("rank-predict", model, vali).stdout
+    assert [row["score"] for row in found["scores"]] == [float(line) for line in text.splitlines()]
+    assert [row["qid"] for row in found["scores"]] == documents(vali)[2].tolist()
+    assert all(re.fullmatch(r"D\d+", row["document"]) for row in found["scores"])
+    assert run_json("rank-predict", model, vali, "--run", "-o", tmp_path / "run.txt") == found
+    assert (tmp_path / "run.txt").read_text() == run("rank-predict", model, vali, "--run").stdout
 
 
 def test_a_pipe_from_train_to_scores(folder: Path) -> None:
@@ -285,7 +297,7 @@ def test_values_of_a_run_by_hand(trec: Path) -> None:
         {"ndcg": (2 / np.log2(3) / ideal + 1) / 2, "map": 0.625, "mrr": 0.75, "p@5": 0.2, "recall@1": 0.5}
     )
     assert result["differences"] == []
-    assert result["notes"] == ["run leaves out 1 of 3 judged queries, which are left out; --complete counts them as 0"]
+    assert result["notes"] == ["run leaves out 1 of 3 judged queries, left out here, too; --complete counts them as 0"]
 
 
 def test_queries_that_a_run_leaves_out_count_as_0_if_asked_for(trec: Path) -> None:
@@ -361,7 +373,10 @@ def test_queries_without_relevant_documents(tmp_path: Path) -> None:
     result = run_json(*words, "--per-query")
     assert result["systems"][0]["per_query"]["ap"] == {"1": None, "2": 1.0}
     assert result["systems"][0]["means"]["ap"] == 1.0
-    assert result["notes"] == ["no relevant document in 1 of the queries, which ap leaves out"]
+    assert result["notes"] == ["no relevant document in 1 of the queries, left out of ap"]
+    both = run(*words, "-m", "ndcg@10").stdout
+    assert "Means over 1 of 2 queries" in both
+    assert both.count("no relevant document in 1 of the queries, left out of ap, ndcg@10\n") == 1
     assert run_json(*words, "--empty", "0")["systems"][0]["means"]["ap"] == 0.5
     assert re.search(r"^1 +scores +- *$", run(*words, "--per-query").stdout, re.MULTILINE)
 

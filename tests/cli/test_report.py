@@ -40,6 +40,7 @@ def result() -> Analysis:
         parameters={},
         n_resamples=40,
         level=0.95,
+        notes=["a note"],
     )
     return Analysis(
         data=HOSTILE,
@@ -47,7 +48,6 @@ def result() -> Analysis:
         description=Description(2, 2.0, 3, "incomplete", 2, 0, 0, 1, 1, [HOSTILE], [HOSTILE]),
         pairs=describe_pairs(rankings),
         consensus=found,
-        consensus_notes=["a note"],
         agreement=Agreement(None, 2),
         n_folds=5,
         n_learned=2,
@@ -205,3 +205,13 @@ def test_a_report_does_not_replace_the_data(tmp_path: Path) -> None:
     survey = write_survey(tmp_path / "survey.csv")
     assert "would replace the data" in problem("report", survey, "-o", survey)
     assert "there is no file" in problem("report", tmp_path / "nosuch.csv", "-o", tmp_path / "page.html")
+
+
+def test_letters_that_no_font_has_are_left_to_the_browser(result: Analysis, tmp_path: Path) -> None:
+    rankings = Rankings([[1, 2], [2, 1]], ["\N{TEACUP WITHOUT HANDLE}", "very" * 75])
+    places = [Place("very" * 75, 1, 0.5, 1, 2), Place("\N{TEACUP WITHOUT HANDLE}", 2, 0.5, 1, 2)]
+    consensus = dataclasses.replace(result.consensus, ranking=places)
+    result = dataclasses.replace(result, rankings=rankings, consensus=consensus)
+    write_report(result, tmp_path / "tea.html", command=COMMAND)  # without a warning, which tests count as an error
+    assert "\N{TEACUP WITHOUT HANDLE}" in (tmp_path / "tea.html").read_text(encoding="utf-8")
+    assert re.search(r"puts (very){14}v\.\.\. first", "\n".join(summary(result)))

@@ -82,11 +82,11 @@ def test_the_table_and_the_csv_have_the_numbers_of_the_json(beams: str) -> None:
     text = run("screen", beams, "--y", "load", "--top", "3", "-o", "out.csv").stdout
     with open("out.csv", encoding="utf-8", newline="") as file:
         written = list(csv.DictReader(file))
-    assert [{**row, "expression": None} for row in rows] == [
-        {key: json.loads(value) if key != "expression" else None for key, value in row.items()} for row in written
+    texts = ("expression", "order")
+    assert rows == [
+        {key: value if key in texts else json.loads(value) for key, value in line.items()} for line in written
     ]
-    for row, line in zip(rows, written, strict=True):
-        assert line["expression"] == row["expression"]
+    for row in rows:
         assert row["expression"] in text
         assert f"{row['T0']:.4g}" in text
         assert f"{row['relative']:.1%}" in text
@@ -101,11 +101,11 @@ def test_missing_values_are_told_and_left_out_if_asked_for(beams: str) -> None:
     lines[4] = lines[4].replace(lines[4].split(",")[1], "NA", 1)
     Path(beams).write_text("\n".join(lines) + "\n")
     message = problem("screen", beams, "--y", "load")
-    assert "line 5, column 2: the cell is empty, one of 1 in 1 of 100 rows" in message
+    assert "line 5, column 2: the cell is empty (rows with empty cells: 1 of 100)" in message
     assert "--drop-missing" in message
     result = run_json("screen", beams, "--y", "load", "--drop-missing")
     assert result["n_rows"] == 99
-    assert "1 rows with missing values, left out" in result["notes"]
+    assert "1 row with missing values, left out" in result["notes"]
     assert run_json("screen", beams, "--y", "load", "--x", "width,depth")["n_rows"] == 100
 
 
@@ -117,14 +117,38 @@ def test_missing_values_are_told_and_left_out_if_asked_for(beams: str) -> None:
         (["--y", "load", "--x", "width,name"], "'name' holds text"),
         (["--y", "load", "--x", "width,load"], "the target is among the inputs"),
         (["--y", "load", "--x", "breadth"], "no column 'breadth'"),
-        (["--y", "load", "--unary", "id,kube"], "'kube'; there are id, square"),
-        (["--y", "load", "--architecture", "x"], "architecture"),
         (["--y", "load", "-o", "no/out.csv"], "there is no folder"),
         (["--y", "load", "-o", "beams.csv"], "would replace the data"),
     ],
 )
 def test_what_cannot_be_done_is_one_line(options: list[str], message: str, beams: str) -> None:
     assert message in problem("screen", beams, *options)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [(["--unary", "id,kube"], "'kube'; there are id, square"), (["--architecture", "x"], "architecture")],
+)
+def test_operators_are_checked_before_the_data(options: list[str], message: str, beams: str) -> None:
+    Path("gap.csv").write_text("a,y\n1,\n")
+    assert message in problem("screen", "gap.csv", "--y", "y", *options, code=2)
+
+
+def test_a_reversed_relation_is_shown_as_such() -> None:
+    table = "a,b,y\n1,9,1\n2,7,2\n3,5,3\n4,8,4\n5,3,5\n6,2,6\n7,1,7\n"
+    words = ("screen", "-", "--y", "y", "--architecture", "none")
+    rows = run_json(*words, stdin=table)["expressions"]
+    assert [(row["expression"], row["order"], row["z"] > 0) for row in rows] == [
+        ("a", "same", True),
+        ("b", "reverse", False),
+    ]
+    shown = run(*words, stdin=table).stdout
+    assert "2 of 2 expressions of 2 columns, on 7 rows" in shown
+    assert "T0: 0 is the order of y or its reverse" in shown
+    assert "b           reverse" in shown
+    one = run("screen", "-", "--y", "y", "--x", "a", "--architecture", "none", "--one-sided", stdin=table).stdout
+    assert "1 of 1 expression of 1 column, on 7 rows" in one
+    assert "or its reverse" not in one
 
 
 @pytest.mark.parametrize(

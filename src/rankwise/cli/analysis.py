@@ -9,18 +9,17 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
 from rankwise import __version__
 from rankwise._random import check_generator
 from rankwise._typing import FloatArray
 from rankwise.cli import sources
 from rankwise.cli.comparable import consensus_of_compared
-from rankwise.cli.consensus import Found, find_consensus, with_intervals
+from rankwise.cli.consensus import FEWEST_RANKINGS, Found, find_consensus, with_intervals_if_any
 from rankwise.cli.console import OnStep
 from rankwise.cli.description import Description, Pairs, describe, describe_pairs
 from rankwise.cli.files import shown_name
-from rankwise.cli.leaderboard import Standing, evaluate_rankers
+from rankwise.cli.leaderboard import Standing, evaluate_rankers, sample_rows
 from rankwise.cli.models import Model, fit_ranker, make_ranker
 from rankwise.data import Rankings
 from rankwise.distances import pairwise_distances
@@ -30,8 +29,6 @@ if TYPE_CHECKING:
 
 # Enough for a first impression; the command should answer within seconds whatever the data.
 _MOST_ROWS = 1_000
-# Fewer rankings tell too little of a predictor, or of how sure a consensus is.
-_FEWEST_ROWS = 10
 # Rankers learn pairs of items: of many items fewer rankings are learnt from, but these at least.
 _MOST_PAIRS, _FEWEST_LEARNT = 500_000, 200
 _SECONDS_OF_PROOF = 20.0
@@ -64,7 +61,6 @@ class Analysis:
     description: Description
     pairs: Pairs
     consensus: Found
-    consensus_notes: list[str]
     agreement: Agreement
     n_folds: int
     n_learned: int
@@ -90,6 +86,7 @@ def analyse(
     target: str | None = None,
     reading: Mapping[str, Any] | None = None,
     seed: int = 0,
+    jobs: int = 1,
     on_step: OnStep = lambda step, share: None,
 ) -> Analysis:
     """Describe rankings, find their consensus and how sure it is, cross-validate a few rankers, fit a tree to read.
@@ -100,6 +97,8 @@ def analyse(
         A data set or a file, see `rankwise.cli.sources.load`.
     seed : int, default=0
         Decides the resamples, the folds, the forest, the tree and the samples.
+    jobs : int, default=1
+        Cores to work on, -1 for all; the results are the same.
     on_step : callable, optional
         Told what happens next and the share of the work that is done.
 
@@ -111,13 +110,13 @@ def analyse(
     on_step(f"loading {shown}", 0.0)
     source = sources.load(name, target=target, reading=reading)
     on_step("finding a consensus", 0.05)
-    consensus, notes = _consensus(source.rankings, seed)
+    consensus = _consensus(source.rankings, seed, jobs)
     on_step("comparing the rankings", 0.25)
     rng = check_generator(seed)
     agreement = _agreement(source.rankings, rng)
-    rows = _sample(len(source.rankings), _rows_to_learn(source.rankings.n_items), rng)
+    rows = sample_rows(len(source.rankings), _rows_to_learn(source.rankings.n_items), rng)
     part = replace(source, rankings=source.rankings[rows], X=source.X[rows])
-    leaderboard, left_out = _leaderboard(part, seed, lambda step, share: on_step(step, 0.3 + 0.6 * share))
+    leaderboard, left_out = _leaderboard(part, seed, jobs, lambda step, share: on_step(step, 0.3 + 0.6 * share))
     tree = None
     if leaderboard:
         on_step("growing a tree", 0.9)
@@ -128,7 +127,6 @@ def analyse(
         description=describe(source),
         pairs=describe_pairs(source.rankings),
         consensus=consensus,
-        consensus_notes=notes,
         agreement=agreement,
         n_folds=N_FOLDS,
         n_learned=len(rows),
@@ -144,7 +142,7 @@ def analyse(
 # ---------------------------------------------------------------------------------------------------------------
 
 
-def _consensus(rankings: Rankings, seed: int) -> tuple[Found, list[str]]:
+def _consensus(rankings: Rankings, seed: int, jobs: int) -> Found:
     """Kemeny's consensus with Borda's scores and intervals, and what there is to say of it."""
     with warnings.catch_warnings(record=True) as caught:  # of groups of items that are never compared
         warnings.simplefilter("always", UserWarning)
@@ -152,34 +150,27 @@ def _consensus(rankings: Rankings, seed: int) -> tuple[Found, list[str]]:
     notes = [str(warning.message) for warning in caught]
     scores = dict(zip(map(str, rankings.items), consensus_of_compared(rankings)[1].tolist(), strict=True))
     ranking = [replace(place, score=scores[place.item]) for place in found.ranking]
-    found = replace(found, ranking=ranking, score="opponents beaten")
-    if rankings.weights.sum() < _FEWEST_ROWS:
-        return found, [*notes, f"no intervals: fewer than {_FEWEST_ROWS} rankings tell too little"]
+    found = replace(found, ranking=ranking, score="opponents beaten", notes=notes)
     pairs = len(rankings) * rankings.n_items**2
-    options: dict[str, Any] = {"level": _LEVEL, "prior": 0.0, "seed": seed, "jobs": 1}
+    options: dict[str, Any] = {"level": _LEVEL, "prior": 0.0, "seed": seed, "jobs": jobs}
     options["n_resamples"] = int(np.clip(_MOST_RESAMPLED_PAIRS // pairs, _FEWEST_RESAMPLES, _RESAMPLES))
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UserWarning)  # the same once more
-            return with_intervals(found, rankings, **options), notes
-    except ValueError as error:  # items that hardly any ranking holds, or far too many rankings
-        return found, [*notes, f"no intervals: {error}"]
+    return with_intervals_if_any(found, rankings, **options)
 
 
 def _agreement(rankings: Rankings, rng: np.random.Generator) -> Agreement:
-    rows = _sample(len(rankings), _MOST_ROWS, rng)
+    rows = sample_rows(len(rankings), _MOST_ROWS, rng)
     weights = rankings.weights[rows]
     # Two rankings that share a row, because it counts more than once, are 0 apart, like the diagonal.
     pairs = np.triu(np.outer(weights, weights), k=1) + np.diag(np.maximum(weights * (weights - 1) / 2, 0))
     return Agreement(_mean(pairwise_distances(rankings[rows], normalize=True), pairs), len(rows))
 
 
-def _leaderboard(source: sources.Source, seed: int, on_step: OnStep) -> tuple[list[Standing], str]:
+def _leaderboard(source: sources.Source, seed: int, jobs: int, on_step: OnStep) -> tuple[list[Standing], str]:
     """How well rankers do out of fold, and why there is nothing to tell where there is nothing."""
     if not source.feature_names:
         return [], "none: there are no features to predict rankings from"
-    if len(source.rankings) < _FEWEST_ROWS:
-        return [], f"none: fewer than {_FEWEST_ROWS} rankings tell too little of a predictor"
+    if len(source.rankings) < FEWEST_RANKINGS:
+        return [], f"none: fewer than {FEWEST_RANKINGS} rankings tell too little of a predictor"
     models: dict[Model, dict[str, Any]] = {
         Model.CONSENSUS: {},
         Model.NEIGHBOURS: {},
@@ -188,7 +179,7 @@ def _leaderboard(source: sources.Source, seed: int, on_step: OnStep) -> tuple[li
         Model.FOREST: _FOREST,
     }
     rankers = {
-        model.value: make_ranker(model, params=params, categorical=source.categorical, seed=seed, jobs=1)
+        model.value: make_ranker(model, params=params, categorical=source.categorical, seed=seed, jobs=jobs)
         for model, params in models.items()
     }
     try:
@@ -218,10 +209,6 @@ def _mean(distances: FloatArray, weights: FloatArray) -> float | None:
     """Weighted mean of the distances that are defined; None if there is none."""
     counts = ~np.isnan(distances) & (weights > 0)
     return float(np.average(distances[counts], weights=weights[counts])) if counts.any() else None
-
-
-def _sample(n: int, most: int, rng: np.random.Generator) -> npt.NDArray[np.intp]:
-    return np.arange(n) if n <= most else np.sort(rng.choice(n, size=most, replace=False))
 
 
 def _versions() -> dict[str, str]:

@@ -1,8 +1,9 @@
 """The command ``rankwise``: its commands, and how they end.
 
 Exit codes: 0 done, 1 a problem with the data or the files (one line on stderr), 2 a mistake in the command, 130
-interrupted. Results go to stdout, progress and problems to stderr. The commands live in `rankwise.cli.commands`;
-everything heavy is imported inside them, so that ``rankwise --help`` answers at once.
+interrupted, 141 the reader of the output closed the pipe. Results go to stdout, progress and problems to stderr. The
+commands live in `rankwise.cli.commands`; everything heavy is imported inside them, so that ``rankwise --help`` answers
+at once.
 """
 
 from __future__ import annotations
@@ -32,7 +33,8 @@ from rankwise.cli.commands.screen import screen
 from rankwise.cli.commands.tree import tree
 from rankwise.cli.commands.warmup import warmup
 
-_INTERRUPTED = 130  # as shells count: 128 and the number of the signal
+# As shells count: 128 and the number of the signal.
+_INTERRUPTED, _CLOSED_PIPE = 130, 141
 
 
 class _OneLineErrors(TyperGroup):
@@ -43,10 +45,20 @@ class _OneLineErrors(TyperGroup):
             return super().invoke(ctx)
         except BrokenPipeError:
             raise  # the reader of our output has seen enough: the end of the program, and no problem
+        except typer.BadParameter as error:
+            error.message = error.message.removeprefix("Value error, ")  # of Typer's checks, for programmers
+            raise
         except (ValueError, OSError, ImportError, MemoryError) as error:
             if ctx.params["debug"]:
                 raise
             typer.echo(f"rankwise: {' '.join(str(error).split())}", err=True)
+            ctx.exit(1)
+        except Exception as error:
+            # What has an exit code is how Typer ends a command, not a problem.
+            if ctx.params["debug"] or isinstance(error, typer.Abort) or hasattr(error, "exit_code"):
+                raise
+            words = " ".join(f"{type(error).__name__}: {error}".split())
+            typer.echo(f"rankwise: unexpected problem: {words}; please report what rankwise --debug shows", err=True)
             ctx.exit(1)
         except KeyboardInterrupt:
             typer.echo("rankwise: interrupted", err=True)
@@ -69,7 +81,13 @@ def main() -> None:
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")
     warnings.formatwarning = _one_line
-    app(prog_name="rankwise")
+    try:
+        app(prog_name="rankwise")
+    except SystemExit as end:
+        # Typer and Rich, wherever they meet a closed pipe, end with 1, which is for problems.
+        if isinstance(end.__context__, BrokenPipeError):
+            end.code = _CLOSED_PIPE
+        raise
 
 
 def _print_version(wanted: bool) -> None:

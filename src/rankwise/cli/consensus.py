@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -21,9 +22,18 @@ from rankwise.aggregation import (
     preference_matrix,
 )
 from rankwise.cli.comparable import compared_items
-from rankwise.cli.console import TextTable
+from rankwise.cli.console import TextTable, short_name
 from rankwise.data import Rankings
 from rankwise.distances import kendall_distance
+
+#: fewer rankings tell too little of a predictor, or of how sure a consensus is
+FEWEST_RANKINGS = 10
+#: fewer resamples make no interval of a usual level
+FEWEST_RESAMPLES = 20
+# Without being asked, intervals are found by so many resamples, where these take seconds: as far as they have no more
+# pairs than this. A model is fitted to every resample anew.
+_RESAMPLES = 200
+_MOST_PAIRS = {"kemeny": 1e9, "borda": 1e9, "copeland": 1e9, "mallows": 1e7, "plackett-luce": 1e7}
 
 
 @dataclass(frozen=True)
@@ -42,7 +52,8 @@ class Found:
     """A consensus, best item first, and what is known of it.
 
     The cost is the weight of the comparisons that go against the consensus; half of it where the consensus ties a pair.
-    Bound, gap and uniqueness are known of Kemeny's consensus alone; parameters are those of a model.
+    Bound, gap and uniqueness are known of Kemeny's consensus alone; parameters are those of a model, None where not
+    finite. Notes are what a reader should know.
     """
 
     method: str
@@ -56,9 +67,10 @@ class Found:
     lower_bound: float | None
     gap: float | None
     unique: bool | None
-    parameters: dict[str, float]
+    parameters: dict[str, float | None]
     n_resamples: int = 0
     level: float | None = None
+    notes: list[str] = field(default_factory=list)
 
 
 def find_consensus(
@@ -83,7 +95,8 @@ def find_consensus(
     """
     part, never = _comparable(rankings)
     proof: dict[str, Any] = dict.fromkeys(("optimal", "lower_bound", "gap", "unique"))
-    score, scores, parameters = "", None, {}
+    score, scores = "", None
+    parameters: dict[str, float | None] = {}
     if method == "kemeny":
         best = kemeny(part, time_limit=time_limit, random_state=seed)
         positions = best.positions
@@ -97,8 +110,8 @@ def find_consensus(
         mallows = Mallows().fit(part)
         positions = mallows.center_
         # Rankings that are all alike have an infinite theta, which JSON cannot hold.
-        found = {"theta": mallows.theta_, "theta_se": mallows.theta_se_}
-        parameters = {name: value for name, value in found.items() if np.isfinite(value)}
+        values = {"theta": mallows.theta_, "theta_se": mallows.theta_se_}
+        parameters = {name: float(value) if np.isfinite(value) else None for name, value in values.items()}
     else:
         positions, scores = _plackett_luce(part, prior)
         score = "log worth"
@@ -121,10 +134,31 @@ def find_consensus(
     )
 
 
+def few_resamples(method: str, rankings: Rankings) -> int:
+    """How many resamples are taken where nobody says how many; none where even few take long."""
+    return _RESAMPLES if _RESAMPLES * len(rankings) * rankings.n_items**2 <= _MOST_PAIRS[method] else 0
+
+
+def with_intervals_if_any(found: Found, rankings: Rankings, *, n_resamples: int, **options: Any) -> Found:
+    """The same consensus with intervals, or with a note that says why there are none; options as `with_intervals`."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # the consensus has said it already
+            return with_intervals(found, rankings, n_resamples=n_resamples, **options)
+    except ValueError as error:  # items that hardly any ranking holds, or far too many rankings
+        return replace(found, notes=[*found.notes, f"no intervals: {error}"])
+
+
 def with_intervals(
     found: Found, rankings: Rankings, *, n_resamples: int, level: float, prior: float, seed: int, jobs: int
 ) -> Found:
-    """The same consensus with an interval of places for each item, by the bootstrap."""
+    """The same consensus with an interval of places for each item, by the bootstrap.
+
+    Of a few rankings there is a note in place of intervals, which would look surer than they are.
+    """
+    if _n_voters(rankings) < FEWEST_RANKINGS:
+        note = f"no intervals: fewer than {FEWEST_RANKINGS} rankings tell too little"
+        return replace(found, notes=[*found.notes, note])
     methods: dict[str, Callable[[Rankings], Any]] = {
         "mallows": lambda rankings: Mallows().fit(rankings).center_,
         "plackett-luce": lambda rankings: _plackett_luce(rankings, prior)[0],
@@ -147,9 +181,9 @@ def with_intervals(
 
 def consensus_tables(found: Found) -> list[TextTable]:
     """The ranking as a table, and what is known of it as another."""
-    never = ", ".join(found.never_compared)
-    note = f"no ranking compares {never} with another item" if never else ""
-    columns, cells = ["position", "item"], [[str(place.position), place.item] for place in found.ranking]
+    never = ", ".join(map(short_name, found.never_compared))
+    notes = [*([f"no ranking compares {never} with another item"] if never else []), *found.notes]
+    columns, cells = ["position", "item"], [[str(place.position), short_name(place.item)] for place in found.ranking]
     further: list[tuple[str, Callable[[Place], str]]] = []
     if found.score:
         further.append((found.score, partial(_shown_score, found.score)))
@@ -164,10 +198,10 @@ def consensus_tables(found: Found) -> list[TextTable]:
         ["mean Kendall distance", f"{found.mean_distance:.3f} (0 is the same order, 1 the reverse)"],
     ]
     facts += [["proof", _proof(found)]] if found.optimal is not None else []
-    facts += [[name.replace("_se", ", standard error"), f"{value:.3f}"] for name, value in found.parameters.items()]
+    facts += [_parameter(name, value) for name, value in found.parameters.items()]
     facts += [["intervals", f"by {found.n_resamples:,} resamples of the rankings"]] if found.n_resamples else []
     return [
-        TextTable(f"Consensus: {found.method}", note, columns, cells),
+        TextTable(f"Consensus: {found.method}", "; ".join(notes), columns, cells),
         TextTable("How good", "", ["", ""], facts),
     ]
 
@@ -182,6 +216,12 @@ def _comparable(rankings: Rankings) -> tuple[Rankings, list[str]]:
         raise ValueError("no ranking compares two items, so there is no consensus")
     never = np.setdiff1d(np.arange(rankings.n_items), compared)
     return rankings.select([rankings.items[i] for i in compared]), [str(rankings.items[i]) for i in never]
+
+
+def _n_voters(rankings: Rankings) -> float:
+    """Rankings that can be drawn: whole weights say how often one occurred, others make no more of it."""
+    weights = rankings.weights
+    return float(weights.sum()) if (weights % 1 == 0).all() else float(np.count_nonzero(weights))
 
 
 def _plackett_luce(rankings: Rankings, prior: float) -> tuple[FloatArray, FloatArray]:
@@ -206,6 +246,11 @@ def _shown_score(name: str, place: Place) -> str:
 
 def _shown_interval(place: Place) -> str:
     return f"{place.low}" if place.low == place.high else f"{place.low}-{place.high}"
+
+
+def _parameter(name: str, value: float | None) -> list[str]:
+    shown = f"{value:.3f}" if value is not None else {"theta": "infinite: all rankings alike"}.get(name, "not known")
+    return [name.replace("_se", ", standard error"), shown]
 
 
 def _proof(found: Found) -> str:

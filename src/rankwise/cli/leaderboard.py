@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from rankwise._typing import FloatArray
 from rankwise.cli.comparable import predicted_positions
@@ -25,6 +26,11 @@ class Standing:
     tau: float
     standard_error: float
     seconds: float
+
+
+def sample_rows(n: int, most: int, rng: np.random.Generator) -> npt.NDArray[np.intp]:
+    """Rows in their order: all of them, or so many of them drawn at random."""
+    return np.arange(n) if n <= most else np.sort(rng.choice(n, size=most, replace=False))
 
 
 def evaluate_rankers(

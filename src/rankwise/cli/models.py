@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import re
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
@@ -79,6 +82,23 @@ def configure(estimator: Any, params: Mapping[str, Any], **given: Any) -> None:
     estimator.set_params(**{name: value for name, value in given.items() if name in known} | dict(params))
 
 
+@contextmanager
+def mistakes_in(names: Iterable[str]) -> Iterator[None]:
+    """Tell a parameter that the user gave wrongly, a mistake in the command, from a problem with the data.
+
+    Parameters
+    ----------
+    names : iterable of str
+        Of the parameters that ``--param`` sets; which values these take, estimators say when they are fitted.
+    """
+    try:
+        yield
+    except (TypeError, ValueError) as error:
+        if any(re.search(rf"\b{re.escape(name)}\b", str(error)) for name in names):
+            raise typer.BadParameter(str(error), param_hint="--param") from None
+        raise
+
+
 def fit_ranker(ranker: Any, source: Source) -> Any:
     """Fit the ranker to the items that some ranking compares with another, and tell it the names of the features."""
     import numpy as np
@@ -94,11 +114,17 @@ def fit_ranker(ranker: Any, source: Source) -> Any:
 
 
 def check_features(source: Source) -> None:
-    """Refuse rankings that come without features."""
+    """Refuse rankings that come without features, and warn of features that may be answers."""
     if not source.feature_names:
         raise ValueError(
             "there are no features to predict rankings from; the file needs columns beside the rankings, with numbers, "
             "or texts that repeat"
+        )
+    if source.suspects:
+        warnings.warn(
+            f"features that are named like the columns of the rankings may give the answers away: "
+            f"{', '.join(source.suspects)}; name them in --target too, or leave them out of the file",
+            stacklevel=2,
         )
 
 

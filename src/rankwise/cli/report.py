@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from functools import partial
 from html import escape
@@ -13,7 +14,7 @@ import numpy as np
 from rankwise import __version__
 from rankwise._html import inline_svg, page, table
 from rankwise.cli.analysis import Analysis
-from rankwise.cli.console import TextTable
+from rankwise.cli.console import TextTable, counted, short_name
 from rankwise.cli.description import pairs_table
 from rankwise.cli.models import Model
 from rankwise.cli.tables import tables_of, tree_note
@@ -65,7 +66,7 @@ def write_report(result: Analysis, path: Path, *, command: str) -> None:
     ]
     versions = escape(", ".join(f"{name} {version}" for name, version in result.versions.items()))
     text = page(
-        f"Rankings of {result.description.n_items:,} items: {result.data}",
+        f"Rankings of {counted(result.description.n_items, 'item')}: {result.data}",
         "\n".join([_section("In short", _list(summary(result))), *sections]),
         f"Made by <code>{escape(command)}</code> with {versions}.",
     )
@@ -80,8 +81,8 @@ def summary(result: Analysis) -> list[str]:
     if best.high is not None:
         sure = ", and that is sure" if best.high == 1 else f", though place {best.high} is possible, too"
     lines = [
-        f"{facts.n_rankings:,} ranking{'s' * (facts.n_rankings != 1)} of {facts.n_items:,} items ({facts.kind}).",
-        f"The consensus puts {best.item} first{sure}.",
+        f"{counted(facts.n_rankings, 'ranking')} of {counted(facts.n_items, 'item')} ({facts.kind}).",
+        f"The consensus puts {short_name(best.item)} first{sure}.",
         f"{1 - found.cost / found.comparisons:.0%} of all comparisons agree with the consensus; half is chance.",
     ]
     return [*lines, *([_best_model(result)] if result.leaderboard else [])]
@@ -180,7 +181,10 @@ def _disagreement(result: Analysis) -> list[str]:
 def _figure(salt: str, caption: str, draw: Callable[[], Any]) -> str:
     import matplotlib.pyplot as plt
 
-    figure = draw().figure_
-    svg = inline_svg(figure, salt)
+    with warnings.catch_warnings():
+        # Text stays text in the page, and the browser that shows it has more letters than the fonts here.
+        warnings.filterwarnings("ignore", message="Glyph .* missing from", category=UserWarning)
+        figure = draw().figure_
+        svg = inline_svg(figure, salt)
     plt.close(figure)
     return f"<figure>\n{svg}\n<figcaption>{escape(caption)}</figcaption>\n</figure>"

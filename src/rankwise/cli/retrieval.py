@@ -14,6 +14,7 @@ import numpy as np
 import typer
 
 from rankwise._typing import FloatArray
+from rankwise.cli.console import counted
 from rankwise.cli.documents import Documents, load_ranker, read_documents, scored, takes_sparse
 from rankwise.cli.files import readable, shown_name
 from rankwise.data import judged_run, read_qrels, read_run
@@ -52,6 +53,12 @@ class Evaluation:
     def systems(self) -> list[str]:
         """Names of the systems."""
         return list(next(iter(self.values.values())))
+
+    @property
+    def n_judged(self) -> dict[str, int]:
+        """Metric -> queries that have a value, which depends on the judgements, and so not on the system."""
+        first = self.systems[0]
+        return {metric: int((~np.isnan(values[first])).sum()) for metric, values in self.values.items()}
 
     def mean(self, metric: str, system: str) -> float | None:
         """Mean over the queries that have a value; None if there are none."""
@@ -139,10 +146,12 @@ def judged_runs(qrels_file: str, run_files: Sequence[str], *, complete: bool) ->
             raise ValueError(f"{name}: {error}") from None
         answered = set(run.qid.tolist())
         if judged - answered:
-            counted = "count as 0" if complete else "are left out; --complete counts them as 0"
-            notes.append(f"{name} leaves out {len(judged - answered)} of {len(judged)} judged queries, which {counted}")
+            lacking = f"{len(judged - answered):,} of {counted(len(judged), 'judged query', 'judged queries')}"
+            result = "counted as 0" if complete else "left out here, too; --complete counts them as 0"
+            notes.append(f"{name} leaves out {lacking}, {result}")
         if answered - judged:
-            notes.append(f"{name} answers {len(answered - judged)} queries without judgements, which are left out")
+            unknown = counted(len(answered - judged), "query", "queries")
+            notes.append(f"{name} answers {unknown} without judgements, left out")
     return systems, notes
 
 
@@ -202,17 +211,17 @@ def evaluate(
             found, value = _per_query(metric, system, {**options, "random_state": seed})
             place = {query: number for number, query in enumerate(found.tolist())}
             values[metric][name] = value[[place[query] for query in queries]]
-    n_judged = {metric: _n_judged(of_systems) for metric, of_systems in values.items()}
-    notes = [
-        f"no relevant document in {len(queries) - n:,} of the queries, which {metric} leaves out"
-        for metric, n in n_judged.items()
-        if n < len(queries)
-    ]
-    comparisons = []
+    result = Evaluation(queries, values, [], [])
+    for n in sorted(set(result.n_judged.values()) - {len(queries)}):
+        without = ", ".join(metric for metric, n_judged in result.n_judged.items() if n_judged == n)
+        result.notes.append(f"no relevant document in {len(queries) - n:,} of the queries, left out of {without}")
     if len(systems) > 1:
-        comparisons = [compare(values[name], name, random_state=seed) for name, n in n_judged.items() if n > 1]
-        notes += [f"too few queries for a test of {name}" for name, n in n_judged.items() if n < 2]
-    return Evaluation(queries, values, comparisons, notes)
+        for metric, n in result.n_judged.items():
+            if n > 1:
+                result.comparisons.append(compare(values[metric], metric, random_state=seed))
+            else:
+                result.notes.append(f"too few queries for a test of {metric}")
+    return result
 
 
 # ---------------------------------------------------------------------------------------------------------------
@@ -268,8 +277,3 @@ def _per_query(metric: str, system: JudgedRun, options: dict[str, Any]) -> tuple
     known = signature(scorer.function).parameters
     options = {name: value for name, value in options.items() if name in known} | scorer.options
     return scorer.function(system.y_true, system.y_score, system.qid, per_query=True, doc_id=system.doc_id, **options)
-
-
-def _n_judged(of_systems: dict[str, FloatArray]) -> int:
-    """Queries that have a value; which these are depends on the judgements, and so not on the system."""
-    return int((~np.isnan(next(iter(of_systems.values())))).sum())

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from rankwise._typing import FloatArray
+from rankwise.cli.console import counted
 from rankwise.cli.files import readable
 from rankwise.data.formats.fields import shown
 from rankwise.data.formats.table import MISSING, Table, covariates, listed, number, read_table
@@ -68,7 +69,7 @@ def read_columns(name: str, target: str, inputs: Sequence[str] | None, *, drop_m
             row, place = (int(index) for index in np.argwhere(missing)[0])
             n_rows = int(missing.any(axis=1).sum())
             raise table.error(
-                f"the cell is empty, one of {int(missing.sum()):,} in {n_rows:,} of {len(values):,} rows",
+                f"the cell is empty (rows with empty cells: {n_rows:,} of {len(values):,})",
                 row=row,
                 column=(target, *used)[place],
                 cure="Leave such rows out with --drop-missing, or name the columns to use with --x.",
@@ -76,7 +77,7 @@ def read_columns(name: str, target: str, inputs: Sequence[str] | None, *, drop_m
     complete = values[~missing.any(axis=1)]
     notes = [f"columns of text, left out: {listed(texts)}"] if texts else []
     if len(complete) < len(values):
-        notes.append(f"{len(values) - len(complete):,} rows with missing values, left out")
+        notes.append(f"{counted(len(values) - len(complete), 'row')} with missing values, left out")
     return Columns(np.ascontiguousarray(complete[:, 1:]), complete[:, 0], used, target, notes)
 
 
@@ -94,6 +95,7 @@ def screened(selector: ConcordanceSelector, columns: Columns) -> dict[str, Any]:
     expressions = [
         {
             "expression": name,
+            "order": "reverse" if table["z"][row] < 0 else "same",
             "T0": float(table["divergence"][row]),
             "relative": float(table["divergence"][row]) / unrelated,
             "z": float(table["z"][row]),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rankwise.cli.analysis import Analysis
 from rankwise.cli.consensus import consensus_tables
-from rankwise.cli.console import TextTable
+from rankwise.cli.console import TextTable, with_short_names
 from rankwise.cli.description import description_table
 from rankwise.cli.leaderboard import leaderboard_table
 
@@ -15,10 +15,9 @@ def tables_of(result: Analysis) -> list[TextTable]:
     """The tables of an analysis, in reading order: data, consensus, how good it is, leaderboard."""
     ranking, quality = consensus_tables(result.consensus)
     against, distance, *more = quality.rows
-    note = "; ".join(filter(None, [ranking.note, *result.consensus_notes]))
     return [
         description_table(result.data, result.description),
-        ranking._replace(note=note),
+        ranking,
         quality._replace(rows=[against, distance, _agreement(result), *more]),
         _leaderboard(result),
     ]
@@ -26,7 +25,7 @@ def tables_of(result: Analysis) -> list[TextTable]:
 
 def tree_lines(result: Analysis) -> list[str]:
     """The tree as text, long lists of items cut; empty if there is no tree."""
-    return [_cut(line) for line in result.tree.splitlines()]
+    return [_cut(line) for line in with_short_names(result.tree, result.rankings.items).splitlines()]
 
 
 def tree_note(result: Analysis) -> str:

@@ -10,6 +10,8 @@ from rankwise.cli.models import Model
 from rankwise.cli.options import Data, Jobs, Json, Read, Seed, Target, settings
 
 _ALL = "all"
+# Of more rankings a leaderboard is no surer in practice, and takes long.
+_MOST_ROWS = 5_000
 _QUICK = ",".join([Model.CONSENSUS, Model.NEIGHBOURS, Model.PLACKETT_LUCE, Model.TREE, Model.FOREST])
 
 
@@ -20,6 +22,9 @@ def evaluate(
     ] = _QUICK,
     cv: Annotated[int, typer.Option(min=2, metavar="N", help="Folds.")] = 10,
     repeats: Annotated[int, typer.Option(min=1, metavar="N", help="Times that all rows are dealt out to folds.")] = 1,
+    rows: Annotated[
+        int, typer.Option(min=0, metavar="N", help="Of more rankings, a random sample of so many; 0 takes all.")
+    ] = _MOST_ROWS,
     target: Target = None,
     read: Read = None,
     seed: Seed = 0,
@@ -27,15 +32,23 @@ def evaluate(
     as_json: Json = False,
 ) -> None:
     """Cross-validate label rankers: a leaderboard of how well they predict rows they have not seen."""
-    from dataclasses import asdict
+    from dataclasses import asdict, replace
 
+    from rankwise._random import check_generator
     from rankwise.cli import console, sources
     from rankwise.cli.files import shown_name
-    from rankwise.cli.leaderboard import evaluate_rankers, leaderboard_table
+    from rankwise.cli.leaderboard import evaluate_rankers, leaderboard_table, sample_rows
     from rankwise.cli.models import make_ranker
 
     chosen = _chosen(models)
     source = sources.load(file, target=target, reading=settings(read, "--read"))
+    n_rankings = len(source.rankings)
+    taken = sample_rows(n_rankings, rows or n_rankings, check_generator(seed))
+    sampled = ""
+    if len(taken) < n_rankings:
+        source = replace(source, rankings=source.rankings[taken], X=source.X[taken])
+        sampled = f"a random sample of {len(taken):,} of {n_rankings:,} rankings"
+        typer.echo(f"rankwise: {sampled}; --rows 0 takes all, and its time", err=True)
     rankers = {
         model.value: make_ranker(model, categorical=source.categorical, seed=seed, jobs=jobs) for model in chosen
     }
@@ -43,9 +56,11 @@ def evaluate(
         standings = evaluate_rankers(rankers, source, n_folds=cv, n_repeats=repeats, seed=seed, on_step=on_step)
     if as_json:
         facts = {"data": shown_name(file), "seed": seed, "cv": cv, "repeats": repeats}
+        facts |= {"n_rankings": n_rankings, "n_sampled": len(taken)}
         console.print_json({**facts, "leaderboard": [asdict(standing) for standing in standings]})
     else:
-        console.print_tables([leaderboard_table(standings, n_folds=cv, n_repeats=repeats)])
+        table = leaderboard_table(standings, n_folds=cv, n_repeats=repeats)
+        console.print_tables([table._replace(note="; ".join(filter(None, [table.note, sampled])))])
 
 
 # ---------------------------------------------------------------------------------------------------------------

@@ -69,7 +69,7 @@ def kernel(
     if features is not None:
         shared["features"] = grams.read_item_features(features, rankings, standardize=standardize)
     with console.progress() as on_step:
-        on_step(f"{which} kernel of {len(rankings):,} rankings, {size}", 0.1)
+        on_step(f"{which} kernel of {console.counted(len(rankings), 'ranking')}, {size}", 0.1)
         if embed:
             matrix, columns = grams.vectors(rankings, which, **shared)
         else:
@@ -107,12 +107,12 @@ def _check_options(
 
 
 def _table(summary: dict[str, Any], rankings: Rankings) -> TextTable:
-    from rankwise.cli.console import TextTable
+    from rankwise.cli.console import TextTable, counted
     from rankwise.cli.grams import size_in_words
 
     height, width = summary["shape"]
     rows = [
-        ["rankings", f"{summary['n_rankings']:,} of {summary['n_items']:,} items, {summary['kind']}"],
+        ["rankings", f"{summary['n_rankings']:,} of {counted(summary['n_items'], 'item')}, {summary['kind']}"],
         ["numbers", f"{height:,} x {width:,}, {size_in_words(summary['n_bytes'])}"],
     ]
     for key, words in (("with_itself", "of a ranking with itself"), ("with_another", "of two rankings")):

@@ -127,14 +127,22 @@ def _check_arguments(
         raise typer.BadParameter("--letor has judgements alone; say what to measure with --scores or --model")
 
 
+def _queries_in_words(result: Evaluation) -> str:
+    from rankwise.cli.console import counted
+
+    total, fewest = len(result.queries), min(result.n_judged.values())
+    few = f"{fewest:,} of " if fewest == max(result.n_judged.values()) < total else ""
+    return f"{few}{counted(total, 'query', 'queries')}"
+
+
 def _tables(result: Evaluation, gain: str, ties: str, per_query: bool) -> list[TextTable]:
-    from rankwise.cli.console import TextTable
+    from rankwise.cli.console import TextTable, counted
     from rankwise.cli.retrieval import gain_in_words, shown
 
     metrics = list(result.values)
     note = "; ".join([f"{gain_in_words(gain)}, ties: {ties}", *result.notes])
     means = [[system, *(shown(result.mean(metric, system)) for metric in metrics)] for system in result.systems]
-    tables = [TextTable(f"Means over {len(result.queries):,} queries", note, ["system", *metrics], means)]
+    tables = [TextTable(f"Means over {_queries_in_words(result)}", note, ["system", *metrics], means)]
     if per_query:
         rows = [
             [query, system, *(shown(result.values[metric][system][number]) for metric in metrics)]
@@ -153,7 +161,8 @@ def _tables(result: Evaluation, gain: str, ties: str, per_query: bool) -> list[T
             ]
             for row in comparison.rows
         ]
-        note = f"paired over {comparison.n_queries:,} queries; p by random signs, corrected for the number of pairs"
+        queries = counted(comparison.n_queries, "query", "queries")
+        note = f"paired over {queries}; p by random signs, corrected for the number of pairs"
         columns = ["pair", "difference", "95 % interval", "won, lost, tied", "p"]
         tables.append(TextTable(f"Differences of {comparison.metric}", note, columns, rows))
     return tables

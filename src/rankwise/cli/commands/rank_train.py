@@ -52,11 +52,13 @@ def rank_train(
     """Learn to order the documents of queries, and save the ranker."""
     from rankwise.cli import console
     from rankwise.cli.files import check_writable
+    from rankwise.cli.models import mistakes_in
     from rankwise.persistence import save
 
     check_writable(out, file, *([valid] if valid else []))
-    ranker = _ranker(model, metric, settings(param), seed, jobs)
-    with console.progress() as on_step:
+    params = settings(param)
+    ranker = _ranker(model, metric, params, seed, jobs)
+    with console.progress() as on_step, mistakes_in(params):
         on_step("reading", 0.0)
         parts = _parts(file, valid, ranker, zero_based)
         on_step("training", 0.2)
@@ -146,11 +148,12 @@ def _result(ranker: Any, parts: dict[str, Documents], seconds: float) -> dict[st
 
 
 def _tables(result: dict[str, Any]) -> list[TextTable]:
-    from rankwise.cli.console import TextTable
+    from rankwise.cli.console import TextTable, counted
     from rankwise.cli.retrieval import gain_in_words, shown
 
-    trees = f" of {result['n_trees']} trees" if result["n_trees"] is not None else ""
-    title = f"{result['model']}{trees} on {result['n_features']:,} features, trained in {result['seconds']:.1f} s"
+    trees = f" of {counted(result['n_trees'], 'tree')}" if result["n_trees"] is not None else ""
+    features = counted(result["n_features"], "feature")
+    title = f"{result['model']}{trees} on {features}, trained in {result['seconds']:.1f} s"
     note = f"mean {result['metric']} over queries"
     if result["gain"] is not None:
         note += f", with the {gain_in_words(result['gain'])}"

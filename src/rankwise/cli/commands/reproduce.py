@@ -44,7 +44,10 @@ def reproduce(
     if what == _LIST:
         _print_list(as_json)
         return
-    wanted = chosen(what)
+    try:
+        wanted = chosen(what)
+    except ValueError as error:  # nothing has this name
+        raise typer.BadParameter(str(error), param_hint="WHAT") from None
     alone = what == wanted[0].id
     finished: list[tuple[Outcome, dict[str, str]]] = []
     left_out: dict[str, str] = {}

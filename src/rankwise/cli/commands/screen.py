@@ -12,6 +12,7 @@ from rankwise.cli.options import Input, Jobs, Json
 
 if TYPE_CHECKING:
     from rankwise.cli.console import TextTable
+    from rankwise.screening import SymbolicFeatures
 
 _NO_LAYERS = "none"
 
@@ -59,10 +60,11 @@ def screen(
     from rankwise.screening import ConcordanceSelector, SymbolicFeatures
 
     check_writable(out, file)
-    table = read_columns(file, y, None if x is None else _parts(x), drop_missing=drop_missing)
     layers = None
     if architecture != _NO_LAYERS:
         layers = SymbolicFeatures(architecture, unary=_parts(unary), binary=_parts(binary), pool=pool.value)
+        _check_layers(layers)
+    table = read_columns(file, y, None if x is None else _parts(x), drop_missing=drop_missing)
     selector = ConcordanceSelector(
         top,
         two_sided=two_sided,
@@ -95,18 +97,26 @@ def _parts(text: str) -> list[str]:
     return [part.strip() for part in text.split(",")]
 
 
+def _check_layers(layers: SymbolicFeatures) -> None:
+    try:
+        layers.count(1)
+    except ValueError as error:
+        raise typer.BadParameter(str(error)) from None
+
+
 def _table(result: dict[str, Any], two_sided: bool) -> TextTable:
-    from rankwise.cli.console import TextTable
+    from rankwise.cli.console import TextTable, counted
 
     title = (
-        f"{result['y']}: {len(result['expressions'])} of {result['n_expressions']:,} expressions of "
-        f"{len(result['inputs'])} columns, on {result['n_rows']:,} rows"
+        f"{result['y']}: {len(result['expressions'])} of {counted(result['n_expressions'], 'expression')} of "
+        f"{counted(len(result['inputs']), 'column')}, on {counted(result['n_rows'], 'row')}"
     )
-    reverse = "" if two_sided else f", {2 * result['unrelated']:.4g} the reverse"
-    note = f"T0: 0 is the order of {result['y']}, {result['unrelated']:.4g} no relation{reverse}"
+    either, reverse = (" or its reverse", "") if two_sided else ("", f", {2 * result['unrelated']:.4g} the reverse")
+    note = f"T0: 0 is the order of {result['y']}{either}, {result['unrelated']:.4g} no relation{reverse}"
     rows = [
         [
             row["expression"],
+            row["order"],
             f"{row['T0']:.4g}",
             f"{row['relative']:.1%}",
             f"{row['z']:+.1f}",
@@ -115,5 +125,5 @@ def _table(result: dict[str, Any], two_sided: bool) -> TextTable:
         ]
         for row in result["expressions"]
     ]
-    columns = ["expression", "T0", "of no relation", "z", "p", "p, corrected"]
+    columns = ["expression", "order", "T0", "of no relation", "z", "p", "p, corrected"]
     return TextTable(title, "; ".join([note, *result["notes"]]), columns, rows)

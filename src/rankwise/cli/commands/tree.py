@@ -53,9 +53,10 @@ def tree(
         facts = {"data": shown_name(file), "n_leaves": ranker.get_n_leaves(), "depth": ranker.get_depth()}
         console.print_json({**facts, "importances": importances, "tree": ranker.export_text()})
     elif out is None:
-        write_text(None, f"{ranker.export_text()}\n")
+        names = [*ranker.items_, *source.feature_names]
+        write_text(None, f"{console.with_short_names(ranker.export_text(), names)}\n")
     else:
-        console.print_lines([f"A tree of {ranker.get_n_leaves()} leaves: {out}"])
+        console.print_lines([f"A tree of {console.counted(ranker.get_n_leaves(), 'leaf', 'leaves')}: {out}"])
 
 
 # ---------------------------------------------------------------------------------------------------------------
