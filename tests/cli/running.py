@@ -36,6 +36,7 @@ def problem(*arguments: str | Path, stdin: str | bytes | None = None, code: int 
     assert done.stdout == ""
     assert "Traceback" not in done.stderr
     if code == 1:
+        assert "unexpected problem" not in done.stderr
         assert done.stderr.count("\n") == 1
         assert done.stderr.startswith("rankwise: ")
         return str(done.stderr)

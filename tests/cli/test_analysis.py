@@ -267,6 +267,10 @@ def test_a_weight_counts_as_so_many_rankings(monkeypatch: pytest.MonkeyPatch) ->
     assert "3 of total weight 6" in str(tables_of(weighted))
 
 
+def test_the_number_of_cores_changes_nothing(drinks: Path) -> None:
+    assert analyse(str(drinks), jobs=2).as_dict() == analyse(str(drinks)).as_dict()
+
+
 def test_groups_that_are_never_compared_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
     result = look_at([[1, 2, NAN, NAN], [NAN, NAN, 2, 1]] * 6, monkeypatch)
     assert "no ranking compares these 2 groups" in str(tables_of(result))

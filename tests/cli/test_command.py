@@ -89,7 +89,7 @@ def test_a_problem_that_nobody_expects_is_a_line_that_says_so(
     monkeypatch.setattr("rankwise.cli.sources.load", failing)
     done = run_here("describe", "iris")
     assert (done.exit_code, done.stdout) == (1, "")
-    assert done.stderr.startswith(f"rankwise: unexpected problem: {type(error).__name__}: ")
+    assert done.stderr.startswith(f"rankwise: unexpected problem: {type(error).__name__}")
     assert done.stderr.count("\n") == 1
     assert "--debug" in done.stderr
     with pytest.raises(type(error)):

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 import numba
 import pytest
@@ -15,32 +16,38 @@ import pytest
 import rankwise
 from rankwise.cli.warmup import STEPS, kernels
 
+WHOLE_COMMAND = "from rankwise.cli.app import app; assert not app(['warmup', '--json'], standalone_mode=False)"
+ONE_STEP = "from rankwise.cli.warmup import STEPS; STEPS['agreement'](); print('{}')"
 UNREACHED_KERNELS = """
 import sys
-from rankwise.cli.warmup import STEPS, kernels
+from rankwise.cli.warmup import kernels
 
-for name in sys.argv[1:]:
-    STEPS[name]()
-print(*(name for name, kernel in kernels() if not kernel.signatures))
+print(*(name for name, kernel in kernels() if not kernel.signatures), file=sys.stderr)
 """
 
 
-def unreached_kernels(cache: Path, steps: Iterable[str]) -> list[str]:
+def said_and_unreached(code: str, cache: Path) -> tuple[dict[str, Any], list[str]]:
+    """The JSON that code prints, and the kernels that have not been compiled when it is done."""
     # An empty cache: a kernel that is loaded from the cache does not load the kernels that it calls.
     environment = {**os.environ, "NUMBA_CACHE_DIR": str(cache), "NUMBA_DISABLE_JIT": "0"}
-    command = [sys.executable, "-c", UNREACHED_KERNELS, *steps]
+    command = [sys.executable, "-c", code + UNREACHED_KERNELS]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
-    return done.stdout.split()
+    return json.loads(done.stdout), done.stderr.split()
 
 
 @pytest.mark.slow
-def test_every_kernel_is_reached(tmp_path: Path) -> None:
-    assert unreached_kernels(tmp_path, STEPS) == []
+def test_the_command_reaches_every_kernel(tmp_path: Path) -> None:
+    said, unreached = said_and_unreached(WHOLE_COMMAND, tmp_path)
+    assert unreached == []
+    assert said["steps"] == list(STEPS)
+    assert "rankwise.data._jit.list_pairs" in said["compiled"]
+    assert said["kept"]
+    assert list(tmp_path.rglob("*.nbi"))
 
 
 @pytest.mark.slow
 def test_the_check_finds_a_kernel_that_is_not_reached(tmp_path: Path) -> None:
-    assert "rankwise.data._jit.list_pairs" in unreached_kernels(tmp_path, ["agreement"])
+    assert "rankwise.data._jit.list_pairs" in said_and_unreached(ONE_STEP, tmp_path)[1]
 
 
 @pytest.mark.skipif(numba.config.DISABLE_JIT, reason="without compilation there are no kernels")

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import io
 import sys
+import traceback
 import warnings
 from typing import Annotated, Any
 
@@ -57,7 +58,7 @@ class _OneLineErrors(TyperGroup):
             # What has an exit code is how Typer ends a command, not a problem.
             if ctx.params["debug"] or isinstance(error, typer.Abort) or hasattr(error, "exit_code"):
                 raise
-            words = " ".join(f"{type(error).__name__}: {error}".split())
+            words = " ".join(" ".join(traceback.format_exception_only(error)).split())
             typer.echo(f"rankwise: unexpected problem: {words}; please report what rankwise --debug shows", err=True)
             ctx.exit(1)
         except KeyboardInterrupt:

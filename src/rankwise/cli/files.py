@@ -14,8 +14,8 @@ import typer
 
 from rankwise.exceptions import RankwiseFormatError
 
-#: the name under which a command reads standard input
-STDIN = "-"
+#: the name under which a command reads standard input; none writes to one of that name
+STDIN = STDOUT = "-"
 
 
 def shown_name(name: str) -> str:
@@ -55,6 +55,11 @@ def check_writable(path: Path | None, *inputs: str | Path) -> None:
     """
     if path is None:
         return
+    if str(path) == STDOUT:
+        raise typer.BadParameter(
+            f"{STDOUT} is no file; give the name of one, or no --out where standard output is the default",
+            param_hint="--out",
+        )
     folder = path.resolve().parent
     if path.is_dir():
         raise OSError(f"{path} is a folder; give the name of a file, as in --out {path / 'result'}")

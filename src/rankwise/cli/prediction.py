@@ -15,7 +15,7 @@ from rankwise.cli import sources
 from rankwise.cli.models import features_step_of, ranker_of
 from rankwise.data import Rankings
 from rankwise.data.formats.fields import shown
-from rankwise.data.formats.table import MISSING, Table, listed, number
+from rankwise.data.formats.table import MISSING, Table, listed
 from rankwise.exceptions import RankwiseFormatError
 from rankwise.persistence import load
 
@@ -94,16 +94,24 @@ def predicted(model: Any, X: npt.NDArray[Any]) -> Rankings:
         return Rankings(model.predict(X), ranker_of(model).items_)
 
 
-def ranking_lines(rankings: Rankings, *, orders: bool) -> str:
-    """Rankings as text: a table of positions, or orders such as ``tea > milk``, a line each."""
+def ranking_lists(rankings: Rankings, *, orders: bool) -> dict[str, list[Any]]:
+    """Rankings for JSON: the items, and for each row their positions, or the items best first."""
     items = [str(item) for item in rankings.items]
     if orders:
         best_first = np.argsort(rankings.positions, axis=1, kind="stable")
-        return "".join(" > ".join(items[i] for i in order) + "\n" for order in best_first)
+        return {"items": items, "orders": [[items[i] for i in order] for order in best_first]}
+    return {"items": items, "positions": rankings.positions.astype(int).tolist()}
+
+
+def ranking_lines(rankings: Rankings, *, orders: bool) -> str:
+    """Rankings as text: a table of positions, or orders such as ``tea > milk``, a line each."""
+    lists = ranking_lists(rankings, orders=orders)
+    if orders:
+        return "".join(" > ".join(order) + "\n" for order in lists["orders"])
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(items)
-    writer.writerows(rankings.positions.astype(int).tolist())
+    writer.writerow(lists["items"])
+    writer.writerows(lists["positions"])
     return text.getvalue()
 
 
@@ -117,7 +125,8 @@ def _column(table: Table, name: str, categories: Sequence[Any] | None) -> npt.ND
         of_text = {str(category): category for category in categories}
         column[:] = [None if cell in MISSING else of_text.get(cell, cell) for cell in cells]
         return column
-    values = [np.nan if cell in MISSING else number(cell) for cell in cells]
+    meaning = table.numbers(cells)
+    values = [np.nan if cell in MISSING else meaning[cell] for cell in cells]
     if None in values:
         row = values.index(None)
         raise table.error(

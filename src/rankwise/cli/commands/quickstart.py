@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from rankwise.cli.options import Json, Seed
+from rankwise.cli.options import Jobs, Json, Seed
 
 
 def quickstart(
@@ -17,6 +17,7 @@ def quickstart(
     out: Annotated[Path, typer.Option("--out", "-o", help="Where to write the report.")] = Path(
         "rankwise-quickstart.html"
     ),
+    jobs: Jobs = 1,
     as_json: Json = False,
 ) -> None:
     """Look at rankings: description, consensus, leaderboard, tree, and a report with pictures."""
@@ -28,7 +29,7 @@ def quickstart(
 
     check_writable(out, data)
     with console.progress() as on_step:
-        result = analyse(data, seed=seed, on_step=on_step)
+        result = analyse(data, seed=seed, jobs=jobs, on_step=on_step)
         on_step("drawing", 0.95)
         write_report(result, out, command=f"rankwise quickstart --data {shlex.quote(data)} --seed {seed}")
     if as_json:

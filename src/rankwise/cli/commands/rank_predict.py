@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from rankwise.cli.options import Out, ZeroBased
+from rankwise.cli.options import Json, Out, ZeroBased
 
 
 def rank_predict(
@@ -18,16 +18,24 @@ def rank_predict(
     run: Annotated[bool, typer.Option("--run", help="Write a TREC run: qid Q0 document rank score tag.")] = False,
     tag: Annotated[str, typer.Option(help="Name of the run.")] = "rankwise",
     zero_based: ZeroBased = False,
+    as_json: Json = False,
 ) -> None:
     """Score documents: one number a line, in the order of the file, or a TREC run, best documents first."""
+    from rankwise.cli import console
     from rankwise.cli.documents import load_ranker, read_documents, scored, takes_sparse
-    from rankwise.cli.files import check_writable, write_text
+    from rankwise.cli.files import check_writable, shown_name, write_text
     from rankwise.data.formats.trec import run_text
 
     check_writable(out, model, file)
     ranker = load_ranker(model)
     documents = read_documents(file, zero_based=zero_based, sparse=takes_sparse(ranker))
     score = scored(ranker, documents)
+    if as_json:
+        rows = zip(documents.qid.tolist(), documents.names, score.tolist(), strict=True)
+        scores = [{"qid": qid, "document": document, "score": value} for qid, document, value in rows]
+        console.print_json({"data": shown_name(file), "model": model, "scores": scores})
+        if out is None:
+            return
     if run:
         write_text(out, run_text(documents.qid, documents.names, score, tag))
     else:

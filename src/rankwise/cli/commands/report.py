@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from rankwise.cli.options import Data, Json, Read, Seed, Target, settings
+from rankwise.cli.options import Data, Jobs, Json, Read, Seed, Target, settings
 
 
 def report(
@@ -19,6 +19,7 @@ def report(
     target: Target = None,
     read: Read = None,
     seed: Seed = 0,
+    jobs: Jobs = 1,
     as_json: Json = False,
 ) -> None:
     """Write a report: the data, the consensus and how sure it is, who disagrees, which model predicts best."""
@@ -31,7 +32,7 @@ def report(
     given = [("--target", target), *(("--read", pair) for pair in read or ())]
     options = [word for name, value in given if value is not None for word in (name, value)]
     with console.progress() as on_step:
-        result = analyse(file, target=target, reading=settings(read, "--read"), seed=seed, on_step=on_step)
+        result = analyse(file, target=target, reading=settings(read, "--read"), seed=seed, jobs=jobs, on_step=on_step)
         on_step("drawing", 0.95)
         command = shlex.join(["rankwise", "report", file, *options, "--seed", str(seed), "--out", str(out)])
         write_report(result, out, command=command)

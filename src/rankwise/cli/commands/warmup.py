@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import typer
 
+from rankwise.cli.options import Json
 
-def warmup() -> None:
+
+def warmup(as_json: Json = False) -> None:
     """Compile everything that is compiled on first use, so that later calls start fast."""
     from rankwise.cli import console
-    from rankwise.cli.warmup import STEPS, why_in_vain
+    from rankwise.cli.warmup import STEPS, kernels, why_in_vain
 
     with console.progress() as on_step:
         for number, (name, call) in enumerate(STEPS.items()):
@@ -17,5 +19,8 @@ def warmup() -> None:
     in_vain = why_in_vain()
     if in_vain:
         typer.echo(f"rankwise: {in_vain}", err=True)
-    else:
+    if as_json:
+        compiled = [name for name, _ in kernels()]
+        console.print_json({"steps": list(STEPS), "compiled": compiled, "kept": not in_vain})
+    elif not in_vain:
         typer.echo(f"Compiled: {', '.join(STEPS)}.")
