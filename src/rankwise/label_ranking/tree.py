@@ -34,7 +34,8 @@ class RankingTree(TreeMixin, LabelRankerMixin, BaseEstimator):
         Choose splits by the pairs of the rankings, or by the places of the items.
     consensus : {"kemeny", "borda"}, default="kemeny"
         What a leaf predicts: its Kemeny median (by majorities where these are transitive, else exact for components of
-        up to 12 items, searched beyond), or the order of its Borda scores, the pseudo-median of the paper.
+        up to 12 items, searched beyond), or the order of its Borda scores, which
+        the paper takes where the majorities of a leaf are not transitive.
     max_depth : int, optional
         Most splits above a leaf.
     min_samples_leaf : int, default=1
