@@ -126,8 +126,15 @@ def _write(
         return
     now = made()
     others = [one for one in earlier if any(one[name] != now[name] for name in ("date", "versions"))]
-    record = {"experiment": experiment.id, **now, "earlier": others, "cells": finished}
+    record = {"experiment": experiment.id, **now, "earlier": others}
     store.parent.mkdir(parents=True, exist_ok=True)
     part = store.with_suffix(".part")
-    part.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+    part.write_text(_text(record, finished), encoding="utf-8")
     part.replace(store)
+
+
+def _text(record: dict[str, Any], finished: dict[str, Values]) -> str:
+    """JSON with a line for each cell, so that a store can be read and compared."""
+    lines = [f" {json.dumps(name)}: {json.dumps(value)}" for name, value in record.items()]
+    cells = [f"  {json.dumps(key)}: {json.dumps(values)}" for key, values in finished.items()]
+    return "{\n" + ",\n".join([*lines, ' "cells": {\n' + ",\n".join(cells) + "\n }"]) + "\n}\n"
