@@ -40,7 +40,8 @@ def progress() -> Iterator[OnStep]:
     columns = (TextColumn("{task.description}", markup=False), BarColumn(), TimeElapsedColumn())
     with silent(), Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
         task = bar.add_task("", total=1.0)
-        yield lambda step, share: bar.update(task, description=step, completed=share)
+        # Every step is shown, however short.
+        yield lambda step, share: bar.update(task, description=step, completed=share, refresh=True)
 
 
 def print_json(value: dict[str, Any]) -> None:

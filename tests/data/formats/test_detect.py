@@ -547,7 +547,7 @@ def test_missing_values_are_blank_for_the_detection_too(tmp_path):
 def test_many_columns_are_not_all_listed(tmp_path):
     numbers = range(1, 301)
     rows = (",".join(map(str, numbers)) + "\n") * 2
-    with pytest.raises(RankwiseFormatError, match=r"layout='positions', prefix='q'\) or .*prefix='q'\)\.$"):
+    with pytest.raises(RankwiseFormatError, match=r"items=\['q1', .*'q12', \.\.\.\]\) or .*'q12', \.\.\.\]\)\.$"):
         read_rankings(written(tmp_path, ",".join(f"q{i}" for i in numbers) + "\n" + rows))
     with pytest.raises(RankwiseFormatError) as caught:
         read_rankings(written(tmp_path, ",".join(f"q{i}" for i in numbers) + ",quality\n" + rows.replace("\n", ",1\n")))

@@ -314,10 +314,9 @@ def _stem_and_place(name: str) -> tuple[str, int, str] | None:
 
 
 def _columns_option(table: Table, option: str, names: list[str]) -> dict[str, Any]:
-    """A prefix where the names have a clear one, or are too many to be shown; else the names."""
+    """A prefix where the names have a clear one, else the names."""
     parts = _stem_and_place(names[0])
-    clear = parts and (parts[0].endswith(_JOINTS) or (parts[0] and len(names) > _SHOWN_COLUMNS))
-    if parts and clear and columns_with_prefix(table, parts[0]) == names:
+    if parts and parts[0].endswith(_JOINTS) and columns_with_prefix(table, parts[0]) == names:
         return {"prefix": parts[0]}
     return {option: names}
 
