@@ -257,10 +257,12 @@ def test_debug_shows_the_traceback(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "arguments",
-    [["nosuch"], ["quickstart", "--sed", "1"], ["quickstart", "--seed", "-1"], ["quickstart", "--seed", "x"]],
+    [["nosuch"], ["--sed"], ["describe"], ["quickstart", "--sed", "1"], ["quickstart", "--seed", "-1"]],
 )
-def test_mistakes_in_the_command_exit_with_2(arguments: list[str]) -> None:
-    problem(*arguments, code=2)
+def test_mistakes_in_the_command_exit_with_2_and_one_line(arguments: list[str]) -> None:
+    line = problem(*arguments, code=2).strip()
+    assert "\n" not in line
+    assert line.endswith("--help")
 
 
 @pytest.mark.slow

@@ -1,6 +1,6 @@
 """The command ``rankwise``: its commands, and how they end.
 
-Exit codes: 0 done, 1 a problem with the data or the files (one line on stderr), 2 a mistake in the command, 130
+Exit codes: 0 done, 1 a problem with the data or the files, 2 a mistake in the command (one line on stderr each), 130
 interrupted, 141 the reader of the output closed the pipe. Results go to stdout, progress and problems to stderr. The
 commands live in `rankwise.cli.commands`; everything heavy is imported inside them, so that ``rankwise --help`` answers
 at once.
@@ -12,7 +12,7 @@ import io
 import sys
 import traceback
 import warnings
-from typing import Annotated, Any
+from typing import Annotated, Any, NoReturn
 
 import typer
 from typer.core import TyperGroup
@@ -39,22 +39,30 @@ _INTERRUPTED, _CLOSED_PIPE = 130, 141
 
 
 class _OneLineErrors(TyperGroup):
-    """Commands whose expected problems end in one line that says what to do, and not in a traceback."""
+    """Commands whose mistakes and expected problems end in one line that says what to do, and not in a traceback."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        is_empty = not args  # as it will be after parsing, too
+        try:
+            return super().parse_args(ctx, args)
+        except Exception as error:
+            if is_empty or not hasattr(error, "format_message"):  # without a word, the help is the answer
+                raise
+            _end_with_mistake(error, ctx)
 
     def invoke(self, ctx: Any) -> Any:
         try:
             return super().invoke(ctx)
         except BrokenPipeError:
             raise  # the reader of our output has seen enough: the end of the program, and no problem
-        except typer.BadParameter as error:
-            error.message = error.message.removeprefix("Value error, ")  # of Typer's checks, for programmers
-            raise
         except (ValueError, OSError, ImportError, MemoryError) as error:
             if ctx.params["debug"]:
                 raise
             typer.echo(f"rankwise: {' '.join(str(error).split())}", err=True)
             ctx.exit(1)
         except Exception as error:
+            if hasattr(error, "format_message"):  # a mistake in the command, as Typer found it
+                _end_with_mistake(error, ctx)
             # What has an exit code is how Typer ends a command, not a problem.
             if ctx.params["debug"] or isinstance(error, typer.Abort) or hasattr(error, "exit_code"):
                 raise
@@ -89,6 +97,13 @@ def main() -> None:
         if isinstance(end.__context__, BrokenPipeError):
             end.code = _CLOSED_PIPE
         raise
+
+
+def _end_with_mistake(error: Any, ctx: Any) -> NoReturn:
+    """Say in a line what is wrong with the command, and where it says what is right."""
+    words = " ".join(error.format_message().split()).replace("Value error, ", "").rstrip(".")
+    typer.echo(f"rankwise: {words}; see {(error.ctx or ctx).command_path} --help", err=True)
+    raise typer.Exit(2)
 
 
 def _print_version(wanted: bool) -> None:
