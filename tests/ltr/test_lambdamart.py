@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import math
 import pickle
 
 import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from sklearn.base import clone
 
 from rankwise.datasets import make_retrieval
 from rankwise.ltr import LambdaMART, lambda_gradients
-from rankwise.ltr.boosting import boost
+from rankwise.ltr.boosting import boost, summable
 from rankwise.ltr.objectives import make_objective
 from rankwise.ltr.rows import QueryRows
 from rankwise.metrics import average_precision_score, ndcg_score
@@ -93,6 +96,36 @@ def test_order_of_rows_and_names_of_queries_do_not_matter(data, options):
     shuffled = LambdaMART(15, random_state=0, n_jobs=2, **options).fit(X[shuffle], y[shuffle], names[shuffle])
     np.testing.assert_array_equal(plain.predict(X), shuffled.predict(X))
     assert plain.history_ == shuffled.history_
+
+
+@pytest.mark.parametrize("objective", ["lambdarank", "regression"])
+def test_threads_change_nothing_not_by_a_bit(objective):
+    X, y, qid, _ = make_retrieval(200, random_state=0)
+    spread = np.exp(4 * np.random.default_rng(0).normal(size=200))  # sums of weights so different are rounded
+    weight = spread[np.unique(qid, return_inverse=True)[1]]
+    rankers = [LambdaMART(30, objective=objective, n_jobs=n_jobs, random_state=0) for n_jobs in (1, 2, 3)]
+    one, *more = (ranker.fit(X, y, qid, sample_weight=weight).predict(X) for ranker in rankers)
+    for scores in more:
+        np.testing.assert_array_equal(scores, one)
+
+
+@given(st.integers(1, 3000), st.floats(-30, 30), st.integers(0, 2**32 - 1))
+def test_sums_of_gradients_are_exact_in_every_order(n, scale, seed):
+    rng = np.random.default_rng(seed)
+    values = rng.normal(size=n) * np.exp(rng.normal(size=n) * 10 + scale)
+    rounded = summable(values)
+    assert rounded.dtype == np.float32
+    exact = math.fsum(rounded.tolist())
+    for order in (np.arange(n), rng.permutation(n), np.argsort(rounded)):
+        assert np.cumsum(rounded[order].astype(np.float64))[-1] == exact
+    # What is lost is a small part of the largest, beside the digits that 32 bits have not.
+    loss = np.abs(rounded - values)
+    assert (loss <= np.abs(values) * 2.0**-24 + np.abs(values).max() * n * 2.0**-52).all()
+
+
+def test_rounding_leaves_zeros_and_what_is_not_finite_to_lightgbm():
+    np.testing.assert_array_equal(summable(np.zeros(3)), np.zeros(3))
+    assert np.isnan(summable(np.array([np.nan, 1.0]))[0])
 
 
 def test_ties_and_noise_follow_the_seed(data):
