@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from rankwise._numba import kernel
+from rankwise._numba import kernel, summing_kernel
 
 # Rows that go through all trees together, so that their leaves and features stay at hand.
 _BLOCK = 512
@@ -18,7 +18,10 @@ _BLOCK = 512
 
 @kernel
 def sort_by_leaf(rows, leaf, wanted, slope, bend):
-    """Rows of wanted leaves, leaf by leaf, with their gradients; and where each leaf begins."""
+    """Rows of wanted leaves, leaf by leaf, and where each leaf begins; with gradient + i second derivative of the rows.
+
+    As one complex number the two are read and added up together, which is quicker than one after the other.
+    """
     starts = np.zeros(len(wanted) + 1, np.int64)
     for row in rows:
         if wanted[leaf[row]]:
@@ -26,28 +29,51 @@ def sort_by_leaf(rows, leaf, wanted, slope, bend):
     for at in range(len(wanted)):
         starts[at + 1] += starts[at]
     n = starts[-1]
-    sorted_rows, gradients = np.empty(n, np.uint32), np.empty((n, 2))  # indices without a sign need no test for it
+    sorted_rows, gradients = (
+        np.empty(n, np.uint32),
+        np.empty(n, np.complex128),
+    )  # indices without a sign need no test for it
     place = starts[:-1].copy()
     for row in rows:
         own = leaf[row]
         if wanted[own]:
             sorted_rows[place[own]] = row
-            gradients[place[own], 0] = slope[row]
-            gradients[place[own], 1] = bend[row]
+            gradients[place[own]] = complex(slope[row], bend[row])
             place[own] += 1
     return sorted_rows, gradients, starts
 
 
 @kernel
-def fill_histograms(codes, n_codes, features, sorted_rows, gradients, starts, is_counted, histograms):
-    """Running sums of gradient and second derivative over the codes, for the leaves after a cut.
+def best_cuts(
+    codes,
+    n_codes,
+    has_missing,
+    features,
+    sorted_rows,
+    gradients,
+    starts,
+    is_counted,
+    totals,
+    l2,
+    histograms,
+    best,
+    cut,
+    missing_left,
+):
+    """Write the best cut of each feature: the one with the largest sum over leaves of G^2 / (H + l2) on both sides.
 
-    ``is_counted`` says which leaves' rows are given: one of the two sides of each cut. They are added up; the other
-    side is what remains of the leaf before the cut, whose sums ``histograms`` holds in its first half. At the root all
-    rows are given. The sums of missing values follow after those of the last code, on their own.
+    ``totals`` are G, H and the number of rows of the leaves. Codes up to ``cut`` go left; missing values go where it is
+    better. Where there is no cut, ``best`` stays -inf.
+
+    ``is_counted`` says which leaves' rows are given: one of the two sides of each cut of the level before. They are
+    added up; the other side is what remains of the leaf before that cut, whose sums ``histograms`` holds in its first
+    half. At the root all rows are given. Where ``histograms`` has no room for both sides, no level follows that would
+    ask for them. The sums of missing values follow after those of the last code, on their own.
     """
     half = len(is_counted) // 2
-    table = np.zeros((4, histograms.shape[3], 2))
+    n_kept, most_codes = histograms.shape[1], histograms.shape[3]
+    table = np.zeros((4, most_codes), np.complex128)
+    worth, sides = np.empty((4, 2, most_codes)), np.empty((2, 2, most_codes))
     tables = table[0], table[1], table[2], table[3]
     for first in range(0, len(features), 4):
         together = features[first : first + 4]
@@ -58,15 +84,33 @@ def fill_histograms(codes, n_codes, features, sorted_rows, gradients, starts, is
             codes[together[min(2, last)]],
             codes[together[min(3, last)]],
         )
-        for own in range(len(is_counted)):
-            if not is_counted[own]:
-                continue
-            begin, end = starts[own], starts[own + 1]
+        worth[:] = 0.0
+        for left in range(max(half, 1)):
+            right = left + half
+            counted = left if is_counted[left] else right
+            begin, end = starts[counted], starts[counted + 1]
+            if totals[left, 2] + totals[right, 2] == 0.0:
+                continue  # nor will what becomes of it have rows
             _add_rows(sorted_rows[begin:end], gradients[begin:end], columns, tables)
-            parent = own % max(half, 1)
             for number in range(len(together)):
-                whole = histograms[together[number]]
-                _run_up(table[number], n_codes[together[number]], own == parent, whole[parent], whole[parent + half])
+                feature = together[number]
+                before = histograms[feature, left]
+                of_left = before if right < n_kept else sides[0]
+                of_right = histograms[feature, right] if right < n_kept else sides[1]
+                _run_up(table[number], n_codes[feature], counted == left, before, of_left, of_right)
+                if totals[left, 2] > 0.0:
+                    _add_worths(of_left, n_codes[feature], has_missing[feature], totals[left], l2, worth[number])
+                if half and totals[right, 2] > 0.0:
+                    _add_worths(of_right, n_codes[feature], has_missing[feature], totals[right], l2, worth[number])
+        for number in range(len(together)):
+            feature = together[number]
+            best[feature] = -np.inf
+            for side in range(2 if has_missing[feature] else 1):
+                for code in range(_n_cuts(n_codes[feature], has_missing[feature], side)):
+                    if worth[number, side, code] > best[feature]:
+                        best[feature] = worth[number, side, code]
+                        cut[feature] = code
+                        missing_left[feature] = side == 1
 
 
 @kernel
@@ -78,74 +122,51 @@ def _add_rows(rows, gradients, columns, tables):
     first, second, third, fourth = columns
     of_first, of_second, of_third, of_fourth = tables
     for at in range(len(rows)):
-        row, slope, bend = rows[at], gradients[at, 0], gradients[at, 1]
-        a, b, c, d = of_first[first[row]], of_second[second[row]], of_third[third[row]], of_fourth[fourth[row]]
-        a[0] += slope
-        a[1] += bend
-        b[0] += slope
-        b[1] += bend
-        c[0] += slope
-        c[1] += bend
-        d[0] += slope
-        d[1] += bend
+        row, gradient = rows[at], gradients[at]
+        of_first[first[row]] += gradient
+        of_second[second[row]] += gradient
+        of_third[third[row]] += gradient
+        of_fourth[fourth[row]] += gradient
 
 
 @kernel
-def _run_up(table, last, is_left, left, right):
-    """Make running sums of a side, take them from the leaf before the cut, which stands in ``left``; empty the table.
+def _run_up(table, last, is_left, before, left, right):
+    """Make running sums of a side, take them from the leaf before the cut for the other side; empty the table.
 
-    At the root ``left`` and ``right`` are the same, and the leaf before is nothing.
+    ``left`` may be the place of the leaf before. At the root ``left`` and ``right`` are the same, and the leaf before
+    is nothing.
     """
-    slope, bend = 0.0, 0.0
+    total = 0j
     for code in range(last + 1):
-        if code == last:  # missing values are on their own
-            slope, bend = 0.0, 0.0
-        slope += table[code, 0]
-        bend += table[code, 1]
-        table[code, 0], table[code, 1] = 0.0, 0.0
+        total = table[code] if code == last else total + table[code]  # missing values are on their own
+        table[code] = 0j
+        slope, bend = total.real, total.imag
         if is_left:
-            right[0, code], right[1, code] = left[0, code] - slope, left[1, code] - bend
+            right[0, code], right[1, code] = before[0, code] - slope, before[1, code] - bend
             left[0, code], left[1, code] = slope, bend
         else:
-            left[0, code], left[1, code] = left[0, code] - slope, left[1, code] - bend
+            left[0, code], left[1, code] = before[0, code] - slope, before[1, code] - bend
             right[0, code], right[1, code] = slope, bend
 
 
 @kernel
-def best_cuts(features, n_codes, histograms, totals, l2, best, cut, missing_left):
-    """Write the best cut of each feature: the one with the largest sum over leaves of G^2 / (H + l2) on both sides.
-
-    ``totals`` are G and H of the leaves. Codes up to ``cut`` go left; missing values go where it is better. Where
-    there is no cut, ``best`` stays -inf.
-    """
-    worth = np.empty(histograms.shape[3])
-    for feature in features:
-        best[feature] = -np.inf
-        last = n_codes[feature]
-        has_missing = False
-        for own in range(len(totals)):
-            has_missing |= histograms[feature, own, 0, last] != 0.0 or histograms[feature, own, 1, last] != 0.0
-        for left_side in range(2 if has_missing else 1):
-            # Where nothing else goes right, the last cut would leave nothing there.
-            n_cuts = last if has_missing and left_side == 0 else last - 1
-            if n_cuts <= 0:
-                continue
-            worth[:n_cuts] = 0.0
-            for own in range(len(totals)):
-                sums = histograms[feature, own]
-                slope = sums[0, last] if left_side else 0.0
-                bend = sums[1, last] if left_side else 0.0
-                _add_worth(
-                    sums[0, :n_cuts], sums[1, :n_cuts], slope, bend + l2, totals[own, 0], totals[own, 1] + 2 * l2, worth
-                )
-            for code in range(n_cuts):
-                if worth[code] > best[feature]:
-                    best[feature] = worth[code]
-                    cut[feature] = code
-                    missing_left[feature] = left_side == 1
+def _n_cuts(n_codes, has_missing, missing_left):
+    """Cuts of a feature; where nothing else goes right, the last one would leave nothing there."""
+    return n_codes if has_missing and not missing_left else n_codes - 1
 
 
 @kernel
+def _add_worths(sums, last, has_missing, total, l2, worth):
+    """Add what a leaf is worth for each cut, with missing values on the right and on the left."""
+    n_cuts = _n_cuts(last, has_missing, False)
+    slopes, bends = sums[0], sums[1]
+    _add_worth(slopes[:n_cuts], bends[:n_cuts], 0.0, l2, total[0], total[1] + 2 * l2, worth[0])
+    if has_missing:
+        slope, bend = slopes[last], bends[last] + l2
+        _add_worth(slopes[: last - 1], bends[: last - 1], slope, bend, total[0], total[1] + 2 * l2, worth[1])
+
+
+@summing_kernel
 def _add_worth(slopes, bends, more_slope, more_bend, slope, bend, worth):
     """Add the worth of a leaf that is cut into the left side, given by its sums, and the rest; one division for both.
 

@@ -40,7 +40,8 @@ class LevelGrower:
         self.features = code_features(X, np.zeros(X.shape[1], dtype=np.intp), max_bins)
         self.depth, self.l2, self.n_threads = depth, l2, n_threads
         n_features = X.shape[1]
-        shape = (n_features, 2 ** (depth - 1), 2, int(self.features.n_codes.max(initial=0)) + 1)
+        # Of the last level, whose leaves are the most, no sums are kept: nothing follows that would need them.
+        shape = (n_features, max(2**depth // 4, 1), 2, int(self.features.n_codes.max(initial=0)) + 1)
         self._histograms = np.empty(shape)
         self._has_missing = np.any(np.isnan(X), axis=0)
         self._varies = self.features.n_codes + self._has_missing > 1
@@ -86,12 +87,12 @@ class LevelGrower:
 
     def _best_cuts(self, chosen: IntArray, work: Any, is_counted: BoolArray, sums: FloatArray, l2: float) -> _Cuts:
         codes, n_codes = self.features.codes, self.features.n_codes
-        sorted_rows, gradients, starts = work
         found = _Cuts(np.full(len(codes), -np.inf), np.zeros(len(codes), np.int64), np.zeros(len(codes), np.bool_))
 
         def search(part: IntArray) -> None:
-            _jit.fill_histograms(codes, n_codes, part, sorted_rows, gradients, starts, is_counted, self._histograms)
-            _jit.best_cuts(part, n_codes, self._histograms, sums, l2, *found)
+            _jit.best_cuts(
+                codes, n_codes, self._has_missing, part, *work, is_counted, sums, l2, self._histograms, *found
+            )
 
         self._share(search, chosen[self._varies[chosen]])
         return found
