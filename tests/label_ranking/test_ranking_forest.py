@@ -210,3 +210,40 @@ def test_trees_of_one_item_each_find_the_features_of_that_item():
     y = np.argsort(np.argsort(X, axis=1), axis=1) + 1.0  # the place of each item goes by a feature of its own
     kemeny, item = (RankingForest(96, embedding=e, random_state=0).fit(X[:200], y[:200]) for e in ("kemeny", "item"))
     assert item.score(X[200:], y[200:]) > kemeny.score(X[200:], y[200:]) + 0.05
+
+
+def mixed_rankings(n=150):
+    """Places of the items that go by features of their own, so that one kind of forest is better than another."""
+    X = np.random.default_rng(0).normal(size=(n, 6))
+    return X, np.argsort(np.argsort(X, axis=1), axis=1) + 1.0
+
+
+def test_auto_keeps_the_forest_that_ranks_best_out_of_bag():
+    X, y = mixed_rankings()
+    common = {"oob_score": True, "random_state": 0}
+    by_hand = [
+        RankingForest(20, **common),
+        RankingForest(60, embedding="item", splitter="best", max_features=0.5, **common),
+        RankingForest(30, embedding="pair", splitter="best", **common),
+    ]
+    best = max((forest.fit(X, y) for forest in by_hand), key=lambda forest: forest.oob_score_)
+    assert len({forest.oob_score_ for forest in by_hand}) == 3
+    found = RankingForest(20, embedding="auto", random_state=0, n_jobs=2).fit(X, y)
+    assert (found.embedding_, found.oob_score_) == (best.embedding, best.oob_score_)
+    np.testing.assert_array_equal(found.predict_pairwise(X), best.predict_pairwise(X))
+    assert found.embedding == "auto"
+    assert found.n_estimators == 20
+
+
+def test_auto_tries_no_forest_of_very_many_trees():
+    X, _ = mixed_rankings(40)
+    y = np.array([np.random.default_rng(row).permutation(50) + 1.0 for row in range(40)])
+    found = RankingForest(4, embedding="auto", random_state=0).fit(X, y)
+    assert (found.embedding_, len(found.trees_)) == ("kemeny", 4)
+
+
+def test_auto_needs_rows_that_trees_have_not_seen():
+    X, y = mixed_rankings(20)
+    with pytest.raises(ValueError, match="rows that trees have not seen: set bootstrap=True or max_samples"):
+        RankingForest(2, embedding="auto", bootstrap=False).fit(X, y)
+    assert RankingForest(2, embedding="auto", bootstrap=False, max_samples=0.6, random_state=0).fit(X, y).oob_score_

@@ -16,6 +16,7 @@ from rankwise.ltr.watch import Watch, check_n_trees
 
 #: lightgbm.Booster, which is imported where it is used
 Booster: TypeAlias = Any
+Float32Array: TypeAlias = npt.NDArray[np.float32]
 
 
 def boost(
@@ -73,7 +74,7 @@ def boost(
         return before, watch.n_used(done), watch.history
     tree: Any = track(range(done, n_trees), "boosting", n_trees - done)
 
-    def gradients(score: FloatArray, _: Any) -> tuple[FloatArray, FloatArray]:
+    def gradients(score: FloatArray, _: Any) -> tuple[Float32Array, Float32Array]:
         slope, bend = objective(score, np.random.default_rng([seed, next(tree)]))
         return summable(slope), summable(bend)
 
@@ -105,7 +106,7 @@ def boost(
     return booster, watch.n_used(booster.current_iteration()), watch.history
 
 
-def summable(values: FloatArray) -> npt.NDArray[np.float32]:
+def summable(values: FloatArray) -> Float32Array:
     """The values as LightGBM keeps them, rounded so that any sum of theirs is exact.
 
     LightGBM adds up 32-bit numbers in 64 bits, in an order that depends on the number of threads and on the way it has

@@ -208,12 +208,13 @@ def _label_ranking_recipes() -> list[Recipe]:
     steps = list_of(Kind("columns and a step", lambda value: len(value) == 2))
     views = {"categorical": _INT64, "steps": steps}
     numeric = {**_FITTED, **_ENCODER, "_steps": steps}
+    found_by_forest = {"oob_score_": NUMBER, "embedding_": TEXT}
     standing = {"name": TEXT, "score": NUMBER, "weight": NUMBER}
     additive = {"mean_": FLOATS, "scale_": FLOATS, "knots_": MATRIX}
     scores = {"scores_": Kind("a dictionary of scores", lambda value: type(value) is dict)}
     return [
         Recipe("RankingTree", module, tree, _PENALTIES, check=checks.ranking_tree),
-        Recipe("RankingForest", module, forest, {"oob_score_": NUMBER}, check=checks.ranking_forest),
+        Recipe("RankingForest", module, forest, found_by_forest, check=checks.ranking_forest),
         Recipe("NearestNeighborsRanker", module, neighbors, scores, check=checks.nearest_neighbors_ranker),
         Recipe("LabelwiseRanker", module, labelwise, check=checks.labelwise_ranker),
         Recipe("PairwiseRanker", module, pairwise, check=checks.pairwise_ranker),

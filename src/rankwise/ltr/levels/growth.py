@@ -90,9 +90,8 @@ class LevelGrower:
         found = _Cuts(np.full(len(codes), -np.inf), np.zeros(len(codes), np.int64), np.zeros(len(codes), np.bool_))
 
         def search(part: IntArray) -> None:
-            _jit.best_cuts(
-                codes, n_codes, self._has_missing, part, *work, is_counted, sums, l2, self._histograms, *found
-            )
+            given = (codes, n_codes, self._has_missing, part, *work, is_counted, sums, l2, self._histograms, *found)
+            _jit.best_cuts(*given)
 
         self._share(search, chosen[self._varies[chosen]])
         return found
