@@ -66,42 +66,41 @@ def best_cuts(
     better. Where there is no cut, ``best`` stays -inf.
 
     ``is_counted`` says which leaves' rows are given: one of the two sides of each cut of the level before. They are
-    added up; the other side is what remains of the leaf before that cut, whose sums ``histograms`` holds in its first
-    half. At the root all rows are given. Where ``histograms`` has no room for both sides, no level follows that would
-    ask for them. The sums of missing values follow after those of the last code, on their own.
+    added up; the other side is what remains of the leaf before that cut, whose sums ``histograms`` holds in the place
+    of the left side. At the root all rows are given. The leaves of the last level, of which no further level asks,
+    share the last place of ``histograms`` for their right sides. The sums of missing values follow after those of the
+    last code, on their own.
     """
     half = len(is_counted) // 2
-    n_kept, most_codes = histograms.shape[1], histograms.shape[3]
-    table = np.zeros((4, most_codes), np.complex128)
-    worth, sides = np.empty((4, 2, most_codes)), np.empty((2, 2, most_codes))
+    most_codes = histograms.shape[3]
+    table, worth = np.zeros((4, most_codes), np.complex128), np.empty((4, 2, most_codes))
     tables = table[0], table[1], table[2], table[3]
     for first in range(0, len(features), 4):
         together = features[first : first + 4]
-        last = len(together) - 1  # a feature that lacks a partner is its own
+        final = len(together) - 1  # a feature that lacks a partner is its own
         columns = (
             codes[together[0]],
-            codes[together[min(1, last)]],
-            codes[together[min(2, last)]],
-            codes[together[min(3, last)]],
+            codes[together[min(1, final)]],
+            codes[together[min(2, final)]],
+            codes[together[min(3, final)]],
         )
         worth[:] = 0.0
         for left in range(max(half, 1)):
             right = left + half
-            counted = left if is_counted[left] else right
-            begin, end = starts[counted], starts[counted + 1]
             if totals[left, 2] + totals[right, 2] == 0.0:
                 continue  # nor will what becomes of it have rows
+            counted = left if is_counted[left] else right
+            begin, end = starts[counted], starts[counted + 1]
             _add_rows(sorted_rows[begin:end], gradients[begin:end], columns, tables)
+            place = min(right, histograms.shape[1] - 1)
             for number in range(len(together)):
                 feature = together[number]
-                before = histograms[feature, left]
-                of_left = before if right < n_kept else sides[0]
-                of_right = histograms[feature, right] if right < n_kept else sides[1]
-                _run_up(table[number], n_codes[feature], counted == left, before, of_left, of_right)
+                last, is_missing = n_codes[feature], has_missing[feature]
+                _run_up(table, number, last, counted == left, histograms, feature, left, place)
                 if totals[left, 2] > 0.0:
-                    _add_worths(of_left, n_codes[feature], has_missing[feature], totals[left], l2, worth[number])
+                    _add_worth(histograms, feature, left, last, is_missing, totals, left, l2, worth, number)
                 if half and totals[right, 2] > 0.0:
-                    _add_worths(of_right, n_codes[feature], has_missing[feature], totals[right], l2, worth[number])
+                    _add_worth(histograms, feature, place, last, is_missing, totals, right, l2, worth, number)
         for number in range(len(together)):
             feature = together[number]
             best[feature] = -np.inf
@@ -130,23 +129,22 @@ def _add_rows(rows, gradients, columns, tables):
 
 
 @kernel
-def _run_up(table, last, is_left, before, left, right):
+def _run_up(table, number, last, is_left, histograms, feature, left, right):
     """Make running sums of a side, take them from the leaf before the cut for the other side; empty the table.
 
-    ``left`` may be the place of the leaf before. At the root ``left`` and ``right`` are the same, and the leaf before
-    is nothing.
+    The leaf before stands in the place of the left side. At the root left and right are the same, and it is nothing.
+    Arrays and places, not views of them: to make one takes as long as to add up some codes.
     """
     total = 0j
     for code in range(last + 1):
-        total = table[code] if code == last else total + table[code]  # missing values are on their own
-        table[code] = 0j
-        slope, bend = total.real, total.imag
-        if is_left:
-            right[0, code], right[1, code] = before[0, code] - slope, before[1, code] - bend
-            left[0, code], left[1, code] = slope, bend
-        else:
-            left[0, code], left[1, code] = before[0, code] - slope, before[1, code] - bend
-            right[0, code], right[1, code] = slope, bend
+        # Missing values are on their own.
+        total = table[number, code] if code == last else total + table[number, code]
+        table[number, code] = 0j
+        slope = histograms[feature, left, 0, code] - total.real
+        bend = histograms[feature, left, 1, code] - total.imag
+        own, other = (left, right) if is_left else (right, left)
+        histograms[feature, other, 0, code], histograms[feature, other, 1, code] = slope, bend
+        histograms[feature, own, 0, code], histograms[feature, own, 1, code] = total.real, total.imag
 
 
 @kernel
@@ -155,27 +153,20 @@ def _n_cuts(n_codes, has_missing, missing_left):
     return n_codes if has_missing and not missing_left else n_codes - 1
 
 
-@kernel
-def _add_worths(sums, last, has_missing, total, l2, worth):
-    """Add what a leaf is worth for each cut, with missing values on the right and on the left."""
-    n_cuts = _n_cuts(last, has_missing, False)
-    slopes, bends = sums[0], sums[1]
-    _add_worth(slopes[:n_cuts], bends[:n_cuts], 0.0, l2, total[0], total[1] + 2 * l2, worth[0])
-    if has_missing:
-        slope, bend = slopes[last], bends[last] + l2
-        _add_worth(slopes[: last - 1], bends[: last - 1], slope, bend, total[0], total[1] + 2 * l2, worth[1])
-
-
 @summing_kernel
-def _add_worth(slopes, bends, more_slope, more_bend, slope, bend, worth):
-    """Add the worth of a leaf that is cut into the left side, given by its sums, and the rest; one division for both.
-
-    ``more_bend`` and ``bend`` hold l2, once and twice.
-    """
-    for code in range(len(slopes)):
-        left, left_bend = slopes[code] + more_slope, bends[code] + more_bend
-        right, right_bend = slope - left, bend - left_bend
-        worth[code] += (left * left * right_bend + right * right * left_bend) / (left_bend * right_bend)
+def _add_worth(histograms, feature, place, last, has_missing, totals, leaf, l2, worth, number):
+    """Add what a leaf is worth for each cut, with missing values on the right and on the left."""
+    for side in range(2 if has_missing else 1):
+        more_slope = histograms[feature, place, 0, last] if side else 0.0
+        more_bend = (histograms[feature, place, 1, last] if side else 0.0) + l2
+        slope, bend = totals[leaf, 0], totals[leaf, 1] + 2 * l2
+        for code in range(_n_cuts(last, has_missing, side)):
+            left = histograms[feature, place, 0, code] + more_slope
+            left_bend = histograms[feature, place, 1, code] + more_bend
+            right, right_bend = slope - left, bend - left_bend
+            # G^2 / (H + l2) of both sides, with one division.
+            both = left * left * right_bend + right * right * left_bend
+            worth[number, side, code] += both / (left_bend * right_bend)
 
 
 @kernel

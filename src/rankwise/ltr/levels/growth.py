@@ -40,8 +40,8 @@ class LevelGrower:
         self.features = code_features(X, np.zeros(X.shape[1], dtype=np.intp), max_bins)
         self.depth, self.l2, self.n_threads = depth, l2, n_threads
         n_features = X.shape[1]
-        # Of the last level, whose leaves are the most, no sums are kept: nothing follows that would need them.
-        shape = (n_features, max(2**depth // 4, 1), 2, int(self.features.n_codes.max(initial=0)) + 1)
+        # Of the last level, whose leaves are the most, sums are not kept: nothing follows that would need them.
+        shape = (n_features, max(2**depth // 4, 1) + 1, 2, int(self.features.n_codes.max(initial=0)) + 1)
         self._histograms = np.empty(shape)
         self._has_missing = np.any(np.isnan(X), axis=0)
         self._varies = self.features.n_codes + self._has_missing > 1
