@@ -224,7 +224,7 @@ def test_auto_keeps_the_forest_that_ranks_best_out_of_bag():
     by_hand = [
         RankingForest(20, **common),
         RankingForest(60, embedding="item", splitter="best", max_features=0.5, **common),
-        RankingForest(30, embedding="pair", splitter="best", **common),
+        RankingForest(90, embedding="pair", splitter="best", **common),
     ]
     best = max((forest.fit(X, y) for forest in by_hand), key=lambda forest: forest.oob_score_)
     assert len({forest.oob_score_ for forest in by_hand}) == 3
@@ -237,7 +237,7 @@ def test_auto_keeps_the_forest_that_ranks_best_out_of_bag():
 
 def test_auto_tries_no_forest_of_very_many_trees():
     X, _ = mixed_rankings(40)
-    y = np.array([np.random.default_rng(row).permutation(50) + 1.0 for row in range(40)])
+    y = np.array([np.random.default_rng(row).permutation(90) + 1.0 for row in range(40)])
     found = RankingForest(4, embedding="auto", random_state=0).fit(X, y)
     assert (found.embedding_, len(found.trees_)) == ("kemeny", 4)
 
