@@ -35,7 +35,7 @@ _BLOCK_ENTRIES = 4_000_000
 # little, but it breaks ties between few trees.
 _OTHER_TREES = 0.1
 
-# A forest that "auto" tries has at most so many times the trees that were asked for: those of 80 items, or of 133 pairs.
+# A forest that "auto" tries has at most so many times the trees that were asked for: those of 80 items or 133 pairs.
 _MOST_TIMES = 40
 
 
