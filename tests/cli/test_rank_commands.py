@@ -268,6 +268,15 @@ def test_features_that_the_ranker_does_not_know(folder: Path, tmp_path: Path) ->
     assert "trained on 20" in message
 
 
+def test_features_that_a_file_does_not_name_count_as_0_and_are_told(folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "few.txt").write_text("1 qid:1 1:1 3:2\n0 qid:1 2:1\n")
+    (tmp_path / "all.txt").write_text("1 qid:1 1:1 3:2 20:0\n0 qid:1 2:1\n")
+    few, complete = (run("rank-predict", folder / "m.rankwise", tmp_path / name) for name in ("few.txt", "all.txt"))
+    assert few.stdout == complete.stdout
+    assert "names 3 features, the model was trained on 20; the others count as 0" in few.stderr
+    assert complete.stderr == ""
+
+
 def test_models_that_do_not_rank_documents(folder: Path, tmp_path: Path) -> None:
     rankwise.save(DummyRanker().fit([[1.0]], [[1, 2]]), tmp_path / "labels.rankwise")
     assert "rank-train" in problem("rank-predict", tmp_path / "labels.rankwise", folder / "train.txt")

@@ -29,6 +29,13 @@ def rank_predict(
     check_writable(out, model, file)
     ranker = load_ranker(model)
     documents = read_documents(file, zero_based=zero_based, sparse=takes_sparse(ranker))
+    n_features = documents.X.shape[1]
+    if n_features < ranker.n_features_in_:
+        # The format leaves zeros out, so that this may be right; or the file is of other features.
+        known = f"the model was trained on {ranker.n_features_in_}"
+        typer.echo(
+            f"rankwise: {shown_name(file)} names {n_features} features, {known}; the others count as 0", err=True
+        )
     score = scored(ranker, documents)
     if as_json:
         rows = zip(documents.qid.tolist(), documents.names, score.tolist(), strict=True)
