@@ -44,6 +44,7 @@ LIMITS = [
     {"max_depth": 3, "min_samples_leaf": 10},
     {"max_leaf_nodes": 9, "min_samples_leaf": 4},
     {"min_samples_split": 30, "min_samples_leaf": 4},
+    {"min_samples_split": 0.07, "min_samples_leaf": 0.013},
 ]
 
 
@@ -287,7 +288,7 @@ def test_what_max_features_means(max_features, number):
     """A drawn feature that is no better than others is taken if the better ones are not drawn."""
     from rankwise.trees.engine import growth_limits
 
-    assert growth_limits(LeastSquaresTree(max_features=max_features), 9).max_features == number
+    assert growth_limits(LeastSquaresTree(max_features=max_features), 100, 9).max_features == number
 
 
 def test_constant_features_do_not_stop_a_tree_that_draws_them():

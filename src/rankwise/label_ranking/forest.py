@@ -130,8 +130,8 @@ class RankingForest(ForestMixin, LabelRankerMixin, BaseEstimator):
         honest: bool = False,
         splitter: Literal["best", "random"] = "random",
         max_depth: int | None = None,
-        min_samples_split: int = 2,
-        min_samples_leaf: int = 1,
+        min_samples_split: int | float = 2,
+        min_samples_leaf: int | float = 1,
         max_features: int | float | str | None = None,
         max_leaf_nodes: int | None = None,
         min_impurity_decrease: float = 0.0,
@@ -187,7 +187,7 @@ class RankingForest(ForestMixin, LabelRankerMixin, BaseEstimator):
         if max_bins == "auto":
             max_bins = None if self.splitter == "random" else MOST_BINS
         training = training_set(self, X, y, rng, max_bins)
-        rule = GrowthRule(self.growth, self.honest, growth_limits(self, X.shape[1]), compact=True)
+        rule = GrowthRule(self.growth, self.honest, growth_limits(self, *X.shape), compact=True)
         sampling, seeds = Sampling(self.bootstrap, self.max_samples), draw_seeds(self.n_estimators, rng)
         if self.oob_score:
             sampling.check_leaves_rows_out(len(X))

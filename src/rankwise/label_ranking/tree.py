@@ -38,8 +38,8 @@ class RankingTree(TreeMixin, LabelRankerMixin, BaseEstimator):
         the paper takes where the majorities of a leaf are not transitive.
     max_depth : int, optional
         Most splits above a leaf.
-    min_samples_leaf : int, default=1
-        Fewest rows of a leaf.
+    min_samples_leaf : int or float, default=1
+        Fewest rows of a leaf, or their share of all rows.
     ccp_alpha : float or "cv", default=0.0
         Penalty per leaf: the grown tree is pruned to the subtree that minimises its dispersion plus ``ccp_alpha`` times
         its leaves; "cv" chooses the penalty by 5-fold cross-validation of the dispersion around the predicted shares.
@@ -97,8 +97,8 @@ class RankingTree(TreeMixin, LabelRankerMixin, BaseEstimator):
         honest: bool = False,
         splitter: Literal["best", "random"] = "best",
         max_depth: int | None = None,
-        min_samples_split: int = 2,
-        min_samples_leaf: int = 1,
+        min_samples_split: int | float = 2,
+        min_samples_leaf: int | float = 1,
         max_features: int | float | str | None = None,
         max_leaf_nodes: int | None = None,
         min_impurity_decrease: float = 0.0,
@@ -128,7 +128,7 @@ class RankingTree(TreeMixin, LabelRankerMixin, BaseEstimator):
     def _fit_rankings(self, X: FloatArray, y: Rankings) -> None:
         rng = check_generator(self.random_state)
         training = training_set(self, X, y, rng, self.max_bins)
-        rule = GrowthRule(self.growth, self.honest, growth_limits(self, X.shape[1]))
+        rule = GrowthRule(self.growth, self.honest, growth_limits(self, *X.shape))
         tree, fill_rows = training.grow(rule, np.arange(len(X)), rng)
         self.cv_results_: dict[str, Any] | None = None
         if self.ccp_alpha == "cv":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from math import ceil
 from numbers import Integral, Real
 from typing import Any, Literal
 
@@ -26,8 +27,8 @@ GROWTH_CONSTRAINTS: dict[str, list[Any]] = {
     "honest": ["boolean"],
     "splitter": [StrOptions({"best", "random"})],
     "max_depth": [None, Interval(Integral, 1, None, closed="left")],
-    "min_samples_split": [Interval(Integral, 2, None, closed="left")],
-    "min_samples_leaf": [Interval(Integral, 1, None, closed="left")],
+    "min_samples_split": [Interval(Integral, 2, None, closed="left"), Interval(RealNotInt, 0.0, 1.0, closed="right")],
+    "min_samples_leaf": [Interval(Integral, 1, None, closed="left"), Interval(RealNotInt, 0.0, 1.0, closed="neither")],
     "max_features": [
         None,
         StrOptions({"sqrt", "log2"}),
@@ -131,12 +132,12 @@ class GrowthRule:
     compact: bool = False
 
 
-def growth_limits(estimator: Any, n_features: int) -> Limits:
+def growth_limits(estimator: Any, n_rows: int, n_features: int) -> Limits:
     """The limits that the parameters of an estimator mean; always of the same types, for the compiler."""
     return Limits(
         max_depth=NO_LIMIT if estimator.max_depth is None else int(estimator.max_depth),
-        min_samples_split=int(estimator.min_samples_split),
-        min_samples_leaf=int(estimator.min_samples_leaf),
+        min_samples_split=max(2, _number_of_rows(estimator.min_samples_split, n_rows)),
+        min_samples_leaf=_number_of_rows(estimator.min_samples_leaf, n_rows),
         max_features=_number_of_features(estimator.max_features, n_features),
         max_leaf_nodes=NO_LIMIT if estimator.max_leaf_nodes is None else int(estimator.max_leaf_nodes),
         random_thresholds=estimator.splitter == "random",
@@ -145,6 +146,10 @@ def growth_limits(estimator: Any, n_features: int) -> Limits:
 
 
 # ---------------------------------------------------------------------------------------------------------------
+
+
+def _number_of_rows(least: Any, n_rows: int) -> int:
+    return int(least) if isinstance(least, Integral) else ceil(least * n_rows)
 
 
 def _number_of_features(max_features: Any, n_features: int) -> int:

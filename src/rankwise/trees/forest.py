@@ -74,8 +74,8 @@ min_impurity_decrease, max_bins, sketch, categorical_features, random_state
         honest: bool = False,
         splitter: Literal["best", "random"] = "best",
         max_depth: int | None = None,
-        min_samples_split: int = 2,
-        min_samples_leaf: int = 1,
+        min_samples_split: int | float = 2,
+        min_samples_leaf: int | float = 1,
         max_features: int | float | str | None = None,
         max_leaf_nodes: int | None = None,
         min_impurity_decrease: float = 0.0,
@@ -127,7 +127,7 @@ min_impurity_decrease, max_bins, sketch, categorical_features, random_state
         rng = check_generator(self.random_state)
         features = self._check_features(X, reset=True)
         training, rows, self._flat = regression_set(self, features, y, sample_weight, rng)
-        rule = GrowthRule(self.growth, self.honest, growth_limits(self, self.n_features_in_))
+        rule = GrowthRule(self.growth, self.honest, growth_limits(self, *training.X.shape))
         sampling, seeds = Sampling(self.bootstrap, self.max_samples), draw_seeds(self.n_estimators, rng)
         if self.oob_score:
             sampling.check_leaves_rows_out(len(rows))

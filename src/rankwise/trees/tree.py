@@ -35,7 +35,8 @@ class LeastSquaresTree(TreeMixin, RegressionMixin, BaseEstimator):
     splitter : {"best", "random"}, default="best"
         "random" tries one threshold per feature, drawn between the smallest and largest value in the cell.
     max_depth, min_samples_split, min_samples_leaf, max_features, max_leaf_nodes
-        As in scikit-learn. ``max_features`` features are drawn per cell (per level with growth="level").
+        As in scikit-learn; numbers of rows may be given as shares of all rows. ``max_features`` features are drawn per
+        cell (per level with growth="level").
     min_impurity_decrease : float, default=0.0
         A cell is split only if that lowers the squared error, per unit of the weight of all rows, by this much.
     max_bins : int or None, default=255
@@ -92,8 +93,8 @@ class LeastSquaresTree(TreeMixin, RegressionMixin, BaseEstimator):
         honest: bool = False,
         splitter: Literal["best", "random"] = "best",
         max_depth: int | None = None,
-        min_samples_split: int = 2,
-        min_samples_leaf: int = 1,
+        min_samples_split: int | float = 2,
+        min_samples_leaf: int | float = 1,
         max_features: int | float | str | None = None,
         max_leaf_nodes: int | None = None,
         min_impurity_decrease: float = 0.0,
@@ -174,7 +175,7 @@ class LeastSquaresTree(TreeMixin, RegressionMixin, BaseEstimator):
         rng = check_generator(self.random_state)
         features = self._check_features(X, reset=True)
         training, _, self._flat = regression_set(self, features, y, sample_weight, rng)
-        return training, GrowthRule(self.growth, self.honest, growth_limits(self, self.n_features_in_)), rng
+        return training, GrowthRule(self.growth, self.honest, growth_limits(self, *training.X.shape)), rng
 
     def _leaf_texts(self) -> list[str]:
         return [", ".join(f"{value:.4g}" for value in row) for row in self.tree_.values]
