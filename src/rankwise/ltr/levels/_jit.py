@@ -8,6 +8,8 @@ left of a cut is read off.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from rankwise._numba import kernel, summing_kernel
@@ -16,12 +18,38 @@ from rankwise._numba import kernel, summing_kernel
 _BLOCK = 512
 
 
+class Columns(NamedTuple):
+    """Codes of the features, by feature and row; how many each has, and whether some are missing: the code after."""
+
+    codes: np.ndarray
+    n_codes: np.ndarray
+    has_missing: np.ndarray
+
+
+class Counted(NamedTuple):
+    """Rows of some leaves, leaf by leaf, where each leaf starts, and which are counted.
+
+    ``gradients`` are gradient + i second derivative of the rows: as one complex number the two are read and added up
+    together, which is quicker than one after the other.
+    """
+
+    rows: np.ndarray
+    gradients: np.ndarray
+    starts: np.ndarray
+    is_counted: np.ndarray
+
+
+class Cuts(NamedTuple):
+    """The best cut of each feature: what it is worth, the last code on the left, and whether missing values go left."""
+
+    worth: np.ndarray
+    code: np.ndarray
+    missing_left: np.ndarray
+
+
 @kernel
 def sort_by_leaf(rows, leaf, wanted, slope, bend):
-    """Rows of wanted leaves, leaf by leaf, and where each leaf begins; with gradient + i second derivative of the rows.
-
-    As one complex number the two are read and added up together, which is quicker than one after the other.
-    """
+    """The rows of wanted leaves, to be counted."""
     starts = np.zeros(len(wanted) + 1, np.int64)
     for row in rows:
         if wanted[leaf[row]]:
@@ -29,10 +57,8 @@ def sort_by_leaf(rows, leaf, wanted, slope, bend):
     for at in range(len(wanted)):
         starts[at + 1] += starts[at]
     n = starts[-1]
-    sorted_rows, gradients = (
-        np.empty(n, np.uint32),
-        np.empty(n, np.complex128),
-    )  # indices without a sign need no test for it
+    sorted_rows = np.empty(n, np.uint32)  # indices without a sign need no test for it
+    gradients = np.empty(n, np.complex128)
     place = starts[:-1].copy()
     for row in rows:
         own = leaf[row]
@@ -40,45 +66,30 @@ def sort_by_leaf(rows, leaf, wanted, slope, bend):
             sorted_rows[place[own]] = row
             gradients[place[own]] = complex(slope[row], bend[row])
             place[own] += 1
-    return sorted_rows, gradients, starts
+    return Counted(sorted_rows, gradients, starts, wanted)
 
 
 @kernel
-def best_cuts(
-    codes,
-    n_codes,
-    has_missing,
-    features,
-    sorted_rows,
-    gradients,
-    starts,
-    is_counted,
-    totals,
-    l2,
-    histograms,
-    best,
-    cut,
-    missing_left,
-):
+def best_cuts(columns, features, counted, totals, l2, histograms, cuts):
     """Write the best cut of each feature: the one with the largest sum over leaves of G^2 / (H + l2) on both sides.
 
-    ``totals`` are G, H and the number of rows of the leaves. Codes up to ``cut`` go left; missing values go where it is
-    better. Where there is no cut, ``best`` stays -inf.
+    ``totals`` are G, H and the number of rows of the leaves. Missing values go where it is better. Where there is no
+    cut, its worth is -inf.
 
-    ``is_counted`` says which leaves' rows are given: one of the two sides of each cut of the level before. They are
-    added up; the other side is what remains of the leaf before that cut, whose sums ``histograms`` holds in the place
-    of the left side. At the root all rows are given. The leaves of the last level, of which no further level asks,
-    share the last place of ``histograms`` for their right sides. The sums of missing values follow after those of the
-    last code, on their own.
+    Of the two sides of each cut of the level before, one is counted: its rows are added up, and the other side is what
+    remains of the leaf before that cut, whose sums ``histograms`` holds in the place of the left side. At the root all
+    rows are counted. The leaves of the last level, of which no further level asks, share the last place of
+    ``histograms`` for their right sides. The sums of missing values follow after those of the last code, on their own.
     """
-    half = len(is_counted) // 2
+    codes, n_codes, has_missing = columns.codes, columns.n_codes, columns.has_missing
+    half = len(counted.is_counted) // 2
     most_codes = histograms.shape[3]
     table, worth = np.zeros((4, most_codes), np.complex128), np.empty((4, 2, most_codes))
     tables = table[0], table[1], table[2], table[3]
     for first in range(0, len(features), 4):
         together = features[first : first + 4]
         final = len(together) - 1  # a feature that lacks a partner is its own
-        columns = (
+        four = (
             codes[together[0]],
             codes[together[min(1, final)]],
             codes[together[min(2, final)]],
@@ -89,27 +100,27 @@ def best_cuts(
             right = left + half
             if totals[left, 2] + totals[right, 2] == 0.0:
                 continue  # nor will what becomes of it have rows
-            counted = left if is_counted[left] else right
-            begin, end = starts[counted], starts[counted + 1]
-            _add_rows(sorted_rows[begin:end], gradients[begin:end], columns, tables)
+            side = left if counted.is_counted[left] else right
+            begin, end = counted.starts[side], counted.starts[side + 1]
+            _add_rows(counted.rows[begin:end], counted.gradients[begin:end], four, tables)
             place = min(right, histograms.shape[1] - 1)
             for number in range(len(together)):
                 feature = together[number]
                 last, is_missing = n_codes[feature], has_missing[feature]
-                _run_up(table, number, last, counted == left, histograms, feature, left, place)
+                _run_up(table, number, last, side == left, histograms, feature, left, place)
                 if totals[left, 2] > 0.0:
                     _add_worth(histograms, feature, left, last, is_missing, totals, left, l2, worth, number)
                 if half and totals[right, 2] > 0.0:
                     _add_worth(histograms, feature, place, last, is_missing, totals, right, l2, worth, number)
         for number in range(len(together)):
             feature = together[number]
-            best[feature] = -np.inf
-            for side in range(2 if has_missing[feature] else 1):
-                for code in range(_n_cuts(n_codes[feature], has_missing[feature], side)):
-                    if worth[number, side, code] > best[feature]:
-                        best[feature] = worth[number, side, code]
-                        cut[feature] = code
-                        missing_left[feature] = side == 1
+            cuts.worth[feature] = -np.inf
+            for missing_left in range(2 if has_missing[feature] else 1):
+                for code in range(_n_cuts(n_codes[feature], has_missing[feature], missing_left)):
+                    if worth[number, missing_left, code] > cuts.worth[feature]:
+                        cuts.worth[feature] = worth[number, missing_left, code]
+                        cuts.code[feature] = code
+                        cuts.missing_left[feature] = missing_left == 1
 
 
 @kernel

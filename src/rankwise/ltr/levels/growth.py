@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, NamedTuple
 
 import numpy as np
 
-from rankwise._typing import BoolArray, FloatArray, IntArray
+from rankwise._typing import FloatArray, IntArray
 from rankwise.ltr.levels import _jit
 from rankwise.ltr.levels.trees import LevelTrees
 from rankwise.trees.features import code_features
@@ -44,6 +43,7 @@ class LevelGrower:
         shape = (n_features, max(2**depth // 4, 1) + 1, 2, int(self.features.n_codes.max(initial=0)) + 1)
         self._histograms = np.empty(shape)
         self._has_missing = np.any(np.isnan(X), axis=0)
+        self._columns = _jit.Columns(self.features.codes, self.features.n_codes, self._has_missing)
         self._varies = self.features.n_codes + self._has_missing > 1
         self._threads = ThreadPoolExecutor(n_threads) if n_threads > 1 else None
 
@@ -59,13 +59,12 @@ class LevelGrower:
         l2 = self.l2 + _LEAST_BEND * sums[0, 1]
         is_counted = np.ones(1, dtype=bool)
         for level in range(self.depth):
-            work = _jit.sort_by_leaf(rows, leaf, is_counted, slope, bend)
-            best = self._best_cuts(chosen, work, is_counted, sums, l2)
+            best = self._best_cuts(chosen, _jit.sort_by_leaf(rows, leaf, is_counted, slope, bend), sums, l2)
             feature = int(np.argmax(best.worth))  # the first of equals
             before = float(np.sum(sums[:, 0] ** 2 / (sums[:, 1] + l2)))
             if not best.worth[feature] > before * (1 + _LEAST_GAIN):
                 break
-            cut, last, side = best.cut[feature], self.features.n_codes[feature], best.missing_left[feature]
+            cut, last, side = best.code[feature], self.features.n_codes[feature], best.missing_left[feature]
             _jit.cut_leaves(self.features.codes[feature], cut, last, side, 1 << level, leaf)
             sums = _jit.leaf_sums(rows, leaf, slope, bend, 2 << level)
             left, right = np.split(sums[:, 2], 2)
@@ -85,13 +84,12 @@ class LevelGrower:
         if self._threads:
             self._threads.shutdown()
 
-    def _best_cuts(self, chosen: IntArray, work: Any, is_counted: BoolArray, sums: FloatArray, l2: float) -> _Cuts:
-        codes, n_codes = self.features.codes, self.features.n_codes
-        found = _Cuts(np.full(len(codes), -np.inf), np.zeros(len(codes), np.int64), np.zeros(len(codes), np.bool_))
+    def _best_cuts(self, chosen: IntArray, counted: _jit.Counted, sums: FloatArray, l2: float) -> _jit.Cuts:
+        n = len(self._varies)
+        found = _jit.Cuts(np.full(n, -np.inf), np.zeros(n, np.int64), np.zeros(n, np.bool_))
 
         def search(part: IntArray) -> None:
-            given = (codes, n_codes, self._has_missing, part, *work, is_counted, sums, l2, self._histograms, *found)
-            _jit.best_cuts(*given)
+            _jit.best_cuts(self._columns, part, counted, sums, l2, self._histograms, found)
 
         self._share(search, chosen[self._varies[chosen]])
         return found
@@ -113,14 +111,6 @@ class LevelGrower:
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-
-
-class _Cuts(NamedTuple):
-    """The best cut of each feature: what it is worth, the last code on the left, and whether missing values go left."""
-
-    worth: FloatArray
-    cut: IntArray
-    missing_left: BoolArray
 
 
 def _between(low: float, high: float) -> float:
