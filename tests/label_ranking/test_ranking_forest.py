@@ -231,8 +231,26 @@ def test_auto_keeps_the_forest_that_ranks_best_out_of_bag():
     found = RankingForest(20, embedding="auto", random_state=0, n_jobs=2).fit(X, y)
     assert (found.embedding_, found.oob_score_) == (best.embedding, best.oob_score_)
     np.testing.assert_array_equal(found.predict_pairwise(X), best.predict_pairwise(X))
-    assert found.embedding == "auto"
-    assert found.n_estimators == 20
+    assert (found.embedding, found.n_estimators) == ("auto", 20)
+    found.set_params(embedding="kemeny").fit(X, y)
+    assert found.embedding_ == "kemeny"
+    assert not hasattr(found, "oob_score_")  # the one of the forests before
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_auto_looks_at_all_pairs_unless_others_are_surely_better(seed):
+    rng = np.random.default_rng(seed)
+    X, y = rng.normal(size=(60, 4)), np.argsort(rng.random((60, 4)), axis=1) + 1.0  # nothing to learn
+    assert RankingForest(10, embedding="auto", random_state=0).fit(X, y).embedding_ == "kemeny"
+
+
+@pytest.mark.parametrize("growth", ["best", "level"])
+@pytest.mark.parametrize("embedding", ["item", "pair"])
+def test_of_one_item_or_pair_there_is_nothing_to_sketch(embedding, growth):
+    X, y = mixed_rankings()
+    options = {"embedding": embedding, "growth": growth, "splitter": "best", "max_depth": 3, "random_state": 0}
+    plain, sketched = (RankingForest(30, sketch=sketch, **options).fit(X, y) for sketch in (None, 2))
+    np.testing.assert_array_equal(plain.predict_pairwise(X), sketched.predict_pairwise(X))
 
 
 def test_auto_tries_no_forest_of_very_many_trees():

@@ -20,7 +20,8 @@ from rankwise.label_ranking import (
     RankingForest,
     StackedRanker,
 )
-from rankwise.label_ranking.stacked import _blend_weights, _least_squares_weights, _sure_gain, default_rankers
+from rankwise.label_ranking._common import sure_gain
+from rankwise.label_ranking.stacked import _blend_weights, _least_squares_weights, default_rankers
 
 
 def linear_data(n=120, k=4, seed=0):
@@ -91,9 +92,9 @@ def test_least_squares_weights_equal_a_search_over_the_simplex():
 
 
 def test_weights_climb_only_for_sure_gains():
-    assert _sure_gain(np.array([0.1, 0.1, 0.1, 0.1]), np.ones(4)) == pytest.approx(0.1)
-    assert _sure_gain(np.array([0.5, -0.4, 0.0, 0.0]), np.ones(4)) < 0
-    assert _sure_gain(np.array([np.nan, 0.2]), np.ones(2)) == pytest.approx(0.2)
+    assert sure_gain(np.array([0.1, 0.1, 0.1, 0.1]), np.ones(4)) == pytest.approx(0.1)
+    assert sure_gain(np.array([0.5, -0.4, 0.0, 0.0]), np.ones(4)) < 0
+    assert sure_gain(np.array([np.nan, 0.2]), np.ones(2)) == pytest.approx(0.2)
     y = Rankings(np.tile([[1.0, 2.0, 3.0]], (30, 1)))
     right, wrong = np.full((30, 3), 0.9), np.full((30, 3), 0.1)
     weights = _blend_weights(np.stack([right, wrong]), y)

@@ -354,3 +354,13 @@ def test_the_fewest_rows_to_split(growth):
     inner = ~model.tree_.is_leaf
     assert model.tree_.count[inner].min() >= 25
     assert inner.sum() > 2
+
+
+def test_shares_are_of_the_rows_that_grow_the_tree():
+    X, y = make_data(q=2)
+    share, number = (
+        LeastSquaresTree(honest=True, min_samples_leaf=least, random_state=0).fit(X, y)
+        for least in (0.3, -(-len(X) // 2) * 3 // 10)
+    )
+    assert share.get_n_leaves() > 1
+    assert share.get_n_leaves() == number.get_n_leaves()

@@ -24,6 +24,14 @@ def fitted_scaler(X: FloatArray, y: Rankings) -> Any:
     return StandardScaler().set_output(transform="default").fit(X, sample_weight=y.weights)
 
 
+def sure_gain(differences: FloatArray, weights: FloatArray) -> float:
+    """Mean less its standard error: what is left of a gain after the luck of these rows."""
+    known = ~np.isnan(differences)
+    values, share = differences[known], weights[known] / weights[known].sum()
+    mean = float(share @ values)
+    return mean - float(np.sqrt(share**2 @ (values - mean) ** 2))
+
+
 def one_thread() -> Any:
     """A context in which linear algebra runs on one thread.
 

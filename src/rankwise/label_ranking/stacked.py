@@ -16,7 +16,7 @@ from rankwise.base import LabelRankerMixin
 from rankwise.data import Rankings
 from rankwise.embeddings import KemenyEmbedding, decode_pairwise, pairwise_from_vectors, vectors_from_pairwise
 from rankwise.label_ranking._additive import AdditiveFeatures
-from rankwise.label_ranking._common import pairwise_of
+from rankwise.label_ranking._common import pairwise_of, sure_gain
 from rankwise.label_ranking._numeric import Steps, as_numbers, fitted_steps
 from rankwise.label_ranking.forest import RankingForest
 from rankwise.label_ranking.kernel import KernelRanker
@@ -322,21 +322,13 @@ def _blend_weights(vectors: FloatArray, y: Rankings) -> FloatArray:
         for _ in range(_MOST_MOVES):
             trials = [_moved(weights, member, step) for member in range(len(weights))]
             results = [_taus(np.tensordot(trial, vectors, 1), y) for trial in trials]
-            gains = [_sure_gain(result - taus, y.weights) for result in results]
+            gains = [sure_gain(result - taus, y.weights) for result in results]
             best = int(np.argmax(gains))
             if gains[best] <= 0:
                 break
             weights, taus = trials[best], results[best]
     kept = np.where(weights < 1e-3, 0.0, weights)
     return kept / kept.sum()
-
-
-def _sure_gain(differences: FloatArray, weights: FloatArray) -> float:
-    """Mean less its standard error: what is left of a gain after the luck of these rows."""
-    known = ~np.isnan(differences)
-    values, share = differences[known], weights[known] / weights[known].sum()
-    mean = float(share @ values)
-    return mean - float(np.sqrt(share**2 @ (values - mean) ** 2))
 
 
 def _moved(weights: FloatArray, member: int, step: float) -> FloatArray:

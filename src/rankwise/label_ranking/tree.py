@@ -173,6 +173,8 @@ def training_set(
 ) -> TrainingSet:
     """Rows to grow ranking trees on: leaves hold pairs; splits go by pairs or places."""
     places = None
+    # A tree that looks at one item or pair has one coordinate, of which there is nothing to sketch.
+    sketch = None if estimator.embedding in ("item", "pair") else estimator.sketch
     if estimator.embedding in ("position", "item"):
         places = TargetRows(PositionEmbedding().set_output(transform="default").fit_transform(y))
     return TrainingSet.build(
@@ -181,7 +183,7 @@ def training_set(
         TargetRows(y.positions, is_pairs=True),
         y.weights,
         max_bins=max_bins,
-        sketch=estimator.sketch,
+        sketch=sketch,
         rng=rng,
         split_targets=places,
     )

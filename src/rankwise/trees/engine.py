@@ -134,6 +134,8 @@ class GrowthRule:
 
 def growth_limits(estimator: Any, n_rows: int, n_features: int) -> Limits:
     """The limits that the parameters of an estimator mean; always of the same types, for the compiler."""
+    if estimator.honest:
+        n_rows = (n_rows + 1) // 2  # the others fill the leaves
     return Limits(
         max_depth=NO_LIMIT if estimator.max_depth is None else int(estimator.max_depth),
         min_samples_split=max(2, _number_of_rows(estimator.min_samples_split, n_rows)),

@@ -46,7 +46,10 @@ class Sampling:
     def check_leaves_rows_out(self, n: int) -> None:
         """Refuse to judge trees by rows that they have not seen where they see all."""
         if not self.bootstrap and self.size(n) >= n:
-            raise ValueError("out-of-bag scores need rows that trees have not seen: set bootstrap=True or max_samples")
+            raise ValueError(
+                "out-of-bag scores (oob_score=True, embedding='auto') need rows that trees have not seen: "
+                "set bootstrap=True or max_samples"
+            )
 
 
 def grow_trees(

@@ -35,8 +35,8 @@ class LeastSquaresTree(TreeMixin, RegressionMixin, BaseEstimator):
     splitter : {"best", "random"}, default="best"
         "random" tries one threshold per feature, drawn between the smallest and largest value in the cell.
     max_depth, min_samples_split, min_samples_leaf, max_features, max_leaf_nodes
-        As in scikit-learn; numbers of rows may be given as shares of all rows. ``max_features`` features are drawn per
-        cell (per level with growth="level").
+        As in scikit-learn; numbers of rows may be given as shares of the rows that grow the tree. ``max_features``
+        features are drawn per cell (per level with growth="level").
     min_impurity_decrease : float, default=0.0
         A cell is split only if that lowers the squared error, per unit of the weight of all rows, by this much.
     max_bins : int or None, default=255
