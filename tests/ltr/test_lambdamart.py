@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import math
 import pickle
 
 import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from sklearn.base import clone
 
 from rankwise.datasets import make_retrieval
 from rankwise.ltr import LambdaMART, lambda_gradients
-from rankwise.ltr.boosting import boost, summable
+from rankwise.ltr.boosting import boost
 from rankwise.ltr.objectives import make_objective
 from rankwise.ltr.rows import QueryRows
 from rankwise.metrics import average_precision_score, ndcg_score
@@ -109,23 +106,51 @@ def test_threads_change_nothing_not_by_a_bit(objective):
         np.testing.assert_array_equal(scores, one)
 
 
-@given(st.integers(1, 3000), st.floats(-30, 30), st.integers(0, 2**32 - 1))
-def test_sums_of_gradients_are_exact_in_every_order(n, scale, seed):
-    rng = np.random.default_rng(seed)
-    values = rng.normal(size=n) * np.exp(rng.normal(size=n) * 10 + scale)
-    rounded = summable(values)
-    assert rounded.dtype == np.float32
-    exact = math.fsum(rounded.tolist())
-    for order in (np.arange(n), rng.permutation(n), np.argsort(rounded)):
-        assert np.cumsum(rounded[order].astype(np.float64))[-1] == exact
-    # What is lost is a small part of the largest, beside the digits that 32 bits have not.
-    loss = np.abs(rounded - values)
-    assert (loss <= np.abs(values) * 2.0**-24 + np.abs(values).max() * n * 2.0**-52).all()
+@pytest.mark.parametrize("tree", ["leaf", "level"])
+@pytest.mark.parametrize("objective", ["lambdarank", "ranknet", "regression"])
+def test_weights_count_relative_to_each_other(data, objective, tree):
+    X, y, qid = data
+    weight = np.random.default_rng(0).integers(1, 4, qid.max() + 1).astype(float)[qid]
+    ranker = LambdaMART(10, objective=objective, tree=tree, normalize=False, random_state=0)
+    one, *more = (
+        ranker.fit(X, y, qid, sample_weight=scale * weight).predict(X) for scale in (1.0, 2.0**-30, 2.0**130, 2.0**1000)
+    )
+    for scores in more:
+        np.testing.assert_array_equal(scores, one)
+    assert len(np.unique(one)) > 10
 
 
-def test_rounding_leaves_zeros_and_what_is_not_finite_to_lightgbm():
-    np.testing.assert_array_equal(summable(np.zeros(3)), np.zeros(3))
-    assert np.isnan(summable(np.array([np.nan, 1.0]))[0])
+def test_comparisons_count_relative_to_each_other(data):
+    X = data[0]
+    pairs = np.random.default_rng(0).permutation(len(X))[: len(X) // 2 * 2].reshape(-1, 2)
+    one, *more = (
+        LambdaMART(10, random_state=0).fit(X, pairs=pairs, pair_weight=np.full(len(pairs), w)).predict(X)
+        for w in (1.0, 1e-9, 1e39)
+    )
+    for scores in more:
+        np.testing.assert_allclose(scores, one, atol=1e-12)
+
+
+@pytest.mark.parametrize("tree", ["leaf", "level"])
+def test_order_of_equal_rows_does_not_matter_to_comparisons(data, tree):
+    X = np.round(data[0][:, :3] * 2) / 2  # many rows are equal, but win and lose
+    rng = np.random.default_rng(0)
+    pairs = rng.integers(0, len(X), (3000, 2))
+    pairs = pairs[pairs[:, 0] != pairs[:, 1]]
+    weight, order = rng.random(len(pairs)), rng.permutation(len(X))
+    plain = LambdaMART(10, tree=tree, random_state=0).fit(X, pairs=pairs, pair_weight=weight)
+    shuffled = LambdaMART(10, tree=tree, random_state=0)
+    shuffled.fit(X[order], pairs=np.argsort(order)[pairs], pair_weight=weight)
+    np.testing.assert_array_equal(plain.predict(X), shuffled.predict(X))
+
+
+def test_one_nan_is_as_good_as_another(data):
+    X, y, qid = data
+    plain, signed = X.copy(), X.copy()
+    plain[::5, 0] = np.nan
+    signed[::5, 0] = np.copysign(np.nan, -1)
+    fits = [LambdaMART(5, random_state=0).fit(missing, y, qid).predict(plain) for missing in (plain, signed)]
+    np.testing.assert_array_equal(*fits)
 
 
 def test_ties_and_noise_follow_the_seed(data):
@@ -444,6 +469,15 @@ def test_misplaced_arguments_are_named(data):
     X, y, qid = data
     with pytest.raises(ValueError, match="pair_weight weighs comparisons, but there are no pairs"):
         LambdaMART(3).fit(X, y, qid, pair_weight=np.ones(4))
+    with pytest.raises(ValueError, match="comparisons are weighed by pair_weight"):
+        LambdaMART(3).fit(X, pairs=[[0, 1]], sample_weight=np.ones(len(X)))
+    with pytest.raises(ValueError, match="pair_weight is zero in all pairs"):
+        LambdaMART(3).fit(X, pairs=[[0, 1]], pair_weight=[0.0])
+    with pytest.raises(ValueError, match="requires y"):
+        LambdaMART(3, early_stopping=2).fit(X, y, qid, eval_set=(X, None, qid))
+    for tree, scale in (("leaf", 1e39), ("level", 1e200)):
+        with pytest.raises(ValueError, match=r"gradients of the objective reach .*divide y"):
+            LambdaMART(3, objective="regression", tree=tree).fit(X, y * scale, qid)
     with pytest.raises(ValueError, match=r"LightGBM refuses these parameters for \d+ rows"):
         LambdaMART(3, subsample=1e-9).fit(X, y, qid)
     with pytest.raises(TypeError, match="y holds texts, not numbers"):

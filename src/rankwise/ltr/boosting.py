@@ -10,13 +10,13 @@ import numpy.typing as npt
 
 from rankwise._progress import track
 from rankwise._typing import FloatArray
+from rankwise.ltr.exact import summable
 from rankwise.ltr.objectives import Objective
 from rankwise.ltr.rows import QueryRows
 from rankwise.ltr.watch import Watch, check_n_trees
 
 #: lightgbm.Booster, which is imported where it is used
 Booster: TypeAlias = Any
-Float32Array: TypeAlias = npt.NDArray[np.float32]
 
 
 def boost(
@@ -74,9 +74,10 @@ def boost(
         return before, watch.n_used(done), watch.history
     tree: Any = track(range(done, n_trees), "boosting", n_trees - done)
 
-    def gradients(score: FloatArray, _: Any) -> tuple[Float32Array, Float32Array]:
+    def gradients(score: FloatArray, _: Any) -> tuple[Any, Any]:
         slope, bend = objective(score, np.random.default_rng([seed, next(tree)]))
-        return summable(slope), summable(bend)
+        # LightGBM keeps 32 bits of each, and adds them up in 64.
+        return summable(_short(slope), "gradients"), summable(_short(bend), "second derivatives")
 
     def measure(score: FloatArray, _: Any) -> tuple[str, bool, bool]:
         return "is_over", watch.is_over(score), True
@@ -88,8 +89,9 @@ def boost(
             raise EarlyStopException(watch.best - 1, environment.evaluation_result_list)
 
     parameters = {**_FIXED, **settings}
-    training = lightgbm.Dataset(rows.X, rows.grade, categorical_feature=categorical, params=parameters)
-    watched = training if held_out is None else training.create_valid(held_out.X, held_out.grade)
+    # LightGBM wants labels, but objective and metric, which alone look at them, are ours.
+    training = lightgbm.Dataset(rows.X, np.zeros(len(rows.X)), categorical_feature=categorical, params=parameters)
+    watched = training if held_out is None else training.create_valid(held_out.X, np.zeros(len(held_out.X)))
     try:
         booster = lightgbm.train(
             {**parameters, "objective": gradients},
@@ -106,23 +108,12 @@ def boost(
     return booster, watch.n_used(booster.current_iteration()), watch.history
 
 
-def summable(values: FloatArray) -> Float32Array:
-    """The values as LightGBM keeps them, rounded so that any sum of theirs is exact.
-
-    LightGBM adds up 32-bit numbers in 64 bits, in an order that depends on the number of threads and on the way it has
-    found quickest. When all numbers are multiples of one step, and so many as to fit into 53 bits together, no sum is
-    ever rounded, and trees are the same in whatever order. Only numbers below 2**-17 of the largest (for 4,000 rows;
-    2**-9 for a million) lose digits by that, and stay right to that step.
-    """
-    short = values.astype(np.float32)
-    largest = float(np.max(np.abs(short), initial=0.0))
-    if not 0.0 < largest < np.inf:
-        return short
-    step = np.ldexp(1.0, int(np.frexp(largest)[1]) + len(short).bit_length() - 53)
-    return (np.rint(short / step) * step).astype(np.float32)
-
-
 # ---------------------------------------------------------------------------------------------------------------------
 
-# LightGBM may choose between adding by rows and by columns as it likes: sums are exact, see `summable`.
+# LightGBM may add up by rows or by columns as it likes: sums are exact.
 _FIXED = {"verbosity": -1, "metric": "None", "feature_pre_filter": False}
+
+
+def _short(values: FloatArray) -> npt.NDArray[np.float32]:
+    with np.errstate(over="ignore"):  # what becomes infinite is refused
+        return values.astype(np.float32)

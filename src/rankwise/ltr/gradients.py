@@ -295,6 +295,8 @@ def check_pairs(
         p = int(np.argmax(same))
         raise ValueError(f"pairs[{p}] compares row {array[p, 0]} with itself; leave it out")
     weights = check_weights(pair_weight, len(array), name="pair_weight", each="pair")
+    if not (weights > 0).any():
+        raise ValueError("pair_weight is zero in all pairs, so there is nothing to learn from")
     columns = np.require(array.T, np.intp, ["C", "W"])
     return columns[0], columns[1], np.require(weights, np.float64, ["C", "W"])
 

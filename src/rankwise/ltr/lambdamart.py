@@ -251,13 +251,13 @@ class LambdaMART(QueryRankerMixin, BaseEstimator):
         qid : array-like of shape (n_rows,), optional
             The query of each row, of any type and in any order; by default all rows are one query.
         sample_weight : array-like of shape (n_rows,), optional
-            Weights of rows; a pair weighs the geometric mean of its rows.
+            Weights of rows, relative to each other; a pair weighs the geometric mean of its rows.
         pairs : array-like of shape (n_pairs, 2), optional
             Comparisons to learn from in place of y: row numbers, the preferred row first.
         pair_weight : array-like of shape (n_pairs,), optional
-            How often each comparison counts.
+            How much each comparison counts, relative to the others; ``sample_weight`` is not for comparisons.
         eval_set : (X, y, qid), optional
-            Rows that early stopping and ``history_`` watch.
+            Rows that early stopping and ``history_`` watch, each query as much as the other.
 
         Returns
         -------
@@ -273,6 +273,7 @@ class LambdaMART(QueryRankerMixin, BaseEstimator):
         rows = QueryRows.build(features, grades, qid, sample_weight, pairs, pair_weight, seed=seed)
         self.n_queries_ = rows.n_queries
         rows, held_out = self._held_out(rows, eval_set, rng)
+        rows = rows.with_relative_weights()
         objective = self._objective(rows)
         watched = held_out if held_out is not None or not self._watches_training(rows) else rows
         history = list(next(iter(self.history_.values()), [])) if before else []

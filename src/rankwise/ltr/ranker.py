@@ -147,9 +147,10 @@ def eval_rows(estimator: Any, eval_set: Any, checked: Callable[[Any], Any]) -> Q
     """The rows of an eval_set, whose features ``checked`` makes ready."""
     if not isinstance(eval_set, tuple | list) or len(eval_set) != 3:
         raise ValueError("eval_set must be three things: X, y and qid")
-    if len(eval_set[1]) == 0:
+    grades = check_target(estimator, eval_set[1])
+    if len(grades) == 0:
         raise ValueError("eval_set has no rows, so early stopping has nothing to watch")
-    return QueryRows.build(checked(eval_set[0]), check_target(estimator, eval_set[1]), eval_set[2])
+    return QueryRows.build(checked(eval_set[0]), grades, eval_set[2])
 
 
 def check_target(estimator: Any, y: ArrayLike | None, *, required: bool = True) -> Any:

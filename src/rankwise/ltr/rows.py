@@ -48,6 +48,11 @@ class QueryRows:
         """Number of the query of each row."""
         return np.repeat(np.arange(self.n_queries), np.diff(self.bounds))
 
+    def with_relative_weights(self) -> QueryRows:
+        """The same with weights, of rows and of comparisons, whose mean is 1."""
+        pairs = self.pairs and (*self.pairs[:2], _relative(self.pairs[2]))
+        return replace(self, weight=_relative(self.weight), pairs=pairs)
+
     @classmethod
     def build(
         cls,
@@ -76,6 +81,8 @@ class QueryRows:
             raise ValueError(
                 f"Found input variables with inconsistent numbers of samples: X has {n_rows} rows and y {len(grade)}"
             )
+        if pairs is not None and sample_weight is not None:
+            raise ValueError("sample_weight weighs rows with grades; comparisons are weighed by pair_weight")
         weight = check_weights(sample_weight, n_rows, name="sample_weight", each="row")
         groups = check_queries(qid, n_rows)
         if pairs is None and (weight == 0).any():
@@ -83,7 +90,7 @@ class QueryRows:
             if not kept.any():
                 raise ValueError("sample_weight is zero in all rows, so there is nothing to learn from")
             return cls.build(X[kept], grade[kept], query_codes(groups)[kept], weight[kept], seed=seed)
-        names = _names(X, grade, weight, seed)
+        names = _names(X, grade, _relative(weight), seed)
         grouped = groups.take(names)
         query = np.repeat(np.arange(len(groups.ids)), groups.sizes)
         query_names = np.add.reduceat(grouped, groups.bounds[:-1])
@@ -142,6 +149,11 @@ def check_query_weights(rows: QueryRows, what: str) -> FloatArray:
 # ---------------------------------------------------------------------------------------------------------------------
 
 
+def _relative(weights: FloatArray) -> FloatArray:
+    shares = weights / weights.max()  # whose sum cannot overflow
+    return shares / shares.mean()
+
+
 def _names(X: Any, grade: FloatArray, weight: FloatArray, seed: int) -> AnyArray:
     """A number for each row by what it holds, and not by where it stands."""
     # Column by column: a copy of all of X may not fit.
@@ -169,7 +181,11 @@ def _hashed(columns: Iterable[AnyArray], n_rows: int, seed: int) -> AnyArray:
 
 
 def _bits(values: FloatArray) -> AnyArray:
-    return np.ascontiguousarray(values + 0.0).view(np.uint64)  # -0.0 + 0.0 is 0.0
+    plain = np.ascontiguousarray(values + 0.0)  # -0.0 + 0.0 is 0.0
+    missing = np.isnan(plain)
+    if missing.any():
+        plain[missing] = np.nan  # there are many NaN, e.g. one with a sign that is 0 / 0
+    return plain.view(np.uint64)
 
 
 def _sorted_pairs(pairs: ArrayLike, pair_weight: ArrayLike | None, rows: AnyArray) -> tuple[Any, Any, FloatArray]:

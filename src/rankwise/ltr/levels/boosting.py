@@ -10,6 +10,7 @@ import numpy as np
 
 from rankwise._progress import track
 from rankwise._typing import FloatArray, IntArray
+from rankwise.ltr.exact import summable
 from rankwise.ltr.levels.growth import LevelGrower
 from rankwise.ltr.levels.trees import LevelTrees
 from rankwise.ltr.objectives import Objective
@@ -66,6 +67,7 @@ def boost_levels(
             rng = np.random.default_rng([seed, number])
             tree = trees[number : number + 1]
             slope, bend = objective(score, rng)
+            slope, bend = summable(slope, "gradients"), summable(bend, "second derivatives")
             seen = _sample(len(score), settings.subsample, rng)
             leaf = grower.grow(slope, bend, seen, _sample(rows.X.shape[1], settings.colsample, rng), tree)
             tree.value *= settings.learning_rate
