@@ -329,6 +329,12 @@ def test_problems_and_mistakes_of_tree(drinks: Path, tmp_path: Path) -> None:
     assert "no features" in problem("tree", "-", stdin="rank_a,rank_b\n1,2\n2,1\n")
 
 
+@pytest.mark.parametrize("words", [["tree"], ["evaluate", "--models", "consensus"], ["fit", "--model", "consensus"]])
+def test_columns_that_are_left_out_are_told(words: list[str], drinks: Path, tmp_path: Path) -> None:
+    out = ["--out", tmp_path / "m.rankwise"] if words[0] == "fit" else []
+    assert "left out of the features: name" in run(words[0], drinks, *words[1:], *out).stderr
+
+
 def test_json_and_a_file_go_together(drinks: Path, tmp_path: Path) -> None:
     done = run("tree", drinks, "--json", "-o", tmp_path / "t.txt")
     assert json.loads(done.stdout)["tree"] + "\n" == (tmp_path / "t.txt").read_text("utf-8")

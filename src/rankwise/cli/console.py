@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
+import typer
 from rich.cells import cell_len
 from rich.console import Console
 from rich.markup import escape
@@ -73,6 +74,12 @@ def print_lines(lines: Iterable[str], *, title: str = "", note: str = "") -> Non
     else:
         _print_plain(filter(None, (title, note)))
     _print_plain([*lines, *([""] if title else [])])
+
+
+def print_notes(notes: Iterable[str]) -> None:
+    """Print what a reader of the results should know beside them, on stderr."""
+    for note in notes:
+        typer.echo(f"rankwise: {note}", err=True)
 
 
 def counted(n: int, noun: str, plural: str | None = None) -> str:

@@ -48,12 +48,13 @@ def evaluate(
     if len(taken) < n_rankings:
         source = replace(source, rankings=source.rankings[taken], X=source.X[taken])
         sampled = f"a random sample of {len(taken):,} of {n_rankings:,} rankings"
-        typer.echo(f"rankwise: {sampled}; --rows 0 takes all, and its time", err=True)
+        console.print_notes([f"{sampled}; --rows 0 takes all, and its time"])
     rankers = {
         model.value: make_ranker(model, categorical=source.categorical, seed=seed, jobs=jobs) for model in chosen
     }
     with console.progress() as on_step:
         standings = evaluate_rankers(rankers, source, n_folds=cv, n_repeats=repeats, seed=seed, on_step=on_step)
+    console.print_notes(source.notes)
     if as_json:
         facts = {"data": shown_name(file), "seed": seed, "cv": cv, "repeats": repeats}
         facts |= {"n_rankings": n_rankings, "n_sampled": len(taken)}

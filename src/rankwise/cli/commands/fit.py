@@ -41,8 +41,7 @@ def fit(
         facts = {"n_rankings": len(source.rankings), "items": items, "features": source.feature_names}
         console.print_json({"data": shown_name(file), "model": model.value, **facts, "seed": seed, "out": str(out)})
         return
-    for note in source.notes:
-        typer.echo(f"rankwise: {note}", err=True)
+    console.print_notes(source.notes)
     n_rankings, n_items, n_features = (
         console.counted(n, noun)
         for n, noun in ((len(source.rankings), "ranking"), (len(items), "item"), (len(source.feature_names), "feature"))

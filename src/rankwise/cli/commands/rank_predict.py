@@ -33,9 +33,7 @@ def rank_predict(
     if n_features < ranker.n_features_in_:
         # The format leaves zeros out, so that this may be right; or the file is of other features.
         known = f"the model was trained on {ranker.n_features_in_}"
-        typer.echo(
-            f"rankwise: {shown_name(file)} names {n_features} features, {known}; the others count as 0", err=True
-        )
+        console.print_notes([f"{shown_name(file)} names {n_features} features, {known}; the others count as 0"])
     score = scored(ranker, documents)
     if as_json:
         rows = zip(documents.qid.tolist(), documents.names, score.tolist(), strict=True)

@@ -46,6 +46,7 @@ def tree(
     with console.progress() as on_step:
         on_step("growing a tree", 0.0)
         fit_ranker(ranker, source)
+    console.print_notes(source.notes)
     if out is not None:
         _write(ranker, out)
     if as_json:
