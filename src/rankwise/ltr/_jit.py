@@ -459,3 +459,23 @@ def _tied_places(code, rank_by, start, order, reach, discount, places, block_end
             block_end[a] = end
         begin = end
     return last
+
+
+@kernel
+def largest_size(values):
+    """The largest absolute value; NaN if there is one."""
+    largest = 0.0
+    for value in values:
+        if not abs(value) <= largest:
+            largest = abs(value)
+            if largest != largest:
+                break
+    return largest
+
+
+@kernel
+def round_to_step(values, step, rounded):
+    """Round to the numbers that ``rounded`` can hold, and these to multiples of the step, a power of 2."""
+    for at in range(len(values)):
+        rounded[at] = values[at]
+        rounded[at] = np.rint(rounded[at] / step) * step

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from typing import Any, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
 from rankwise._progress import track
 from rankwise._typing import FloatArray
@@ -77,7 +76,7 @@ def boost(
     def gradients(score: FloatArray, _: Any) -> tuple[Any, Any]:
         slope, bend = objective(score, np.random.default_rng([seed, next(tree)]))
         # LightGBM keeps 32 bits of each, and adds them up in 64.
-        return summable(_short(slope), "gradients"), summable(_short(bend), "second derivatives")
+        return summable(slope, "gradients", np.float32), summable(bend, "second derivatives", np.float32)
 
     def measure(score: FloatArray, _: Any) -> tuple[str, bool, bool]:
         return "is_over", watch.is_over(score), True
@@ -112,8 +111,3 @@ def boost(
 
 # LightGBM may add up by rows or by columns as it likes: sums are exact.
 _FIXED = {"verbosity": -1, "metric": "None", "feature_pre_filter": False}
-
-
-def _short(values: FloatArray) -> npt.NDArray[np.float32]:
-    with np.errstate(over="ignore"):  # what becomes infinite is refused
-        return values.astype(np.float32)
