@@ -57,7 +57,7 @@ class RankingForest(ForestMixin, LabelRankerMixin, BaseEstimator):
         by all pairs, as told; by items, 50 trees of 100 asked for to each (of up to 80 items); and by pairs, 30 to each
         (of up to 16 items); the last two with ``splitter="best"``, and by items with half of the features unless told
         otherwise. It keeps the first one unless a later one ranks better out of bag, by more than a standard error.
-        That takes three to thirty times as long, the longer the more items there are.
+        That takes three to twenty times as long, the longer the more items there are.
     pool : {"pairwise", "rankings"}, default="pairwise"
         Average the trees' pairwise shares, or their consensus rankings (bagging as the paper describes it: the Kemeny
         aggregate of the trees' predictions).

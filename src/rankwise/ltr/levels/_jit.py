@@ -106,12 +106,12 @@ def best_cuts(columns, features, counted, totals, l2, histograms, cuts):
             place = min(right, histograms.shape[1] - 1)
             for number in range(len(together)):
                 feature = together[number]
-                last, is_missing = n_codes[feature], has_missing[feature]
+                last, some_missing = n_codes[feature], has_missing[feature]
                 _run_up(table, number, last, side == left, histograms, feature, left, place)
                 if totals[left, 2] > 0.0:
-                    _add_worth(histograms, feature, left, last, is_missing, totals, left, l2, worth, number)
+                    _add_worth(histograms, feature, left, last, some_missing, totals, left, l2, worth, number)
                 if half and totals[right, 2] > 0.0:
-                    _add_worth(histograms, feature, place, last, is_missing, totals, right, l2, worth, number)
+                    _add_worth(histograms, feature, place, last, some_missing, totals, right, l2, worth, number)
         for number in range(len(together)):
             feature = together[number]
             cuts.worth[feature] = -np.inf
