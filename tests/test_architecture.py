@@ -31,11 +31,11 @@ STEPS = [
     {"model_selection"},
     {"persistence"},
     {"plots"},
-    {"reproductions"},
     {"cli"},
     {"__main__"},
 ]
 STEP_OF = {name: number for number, step in enumerate(STEPS) for name in step}
+ENTRY_POINT_GROUPS = {"rankwise.commands"}
 HEAVY = {"torch", "matplotlib", "pandas", "polars", "lightgbm", "sklearn", "numba", "scipy", "pyarrow", "highspy"}
 
 
@@ -55,7 +55,8 @@ def imported_modules(text: str) -> list[tuple[int, str]]:
             found += [(node.lineno, name) for name in names]
         elif isinstance(node, ast.Constant) and isinstance(node.value, str):
             # a module named in text, for importlib
-            found += [(node.lineno, node.value)] if re.fullmatch(r"rankwise(\.\w+)+", node.value) else []
+            is_module = re.fullmatch(r"rankwise(\.\w+)+", node.value) and node.value not in ENTRY_POINT_GROUPS
+            found += [(node.lineno, node.value)] if is_module else []
     return found
 
 

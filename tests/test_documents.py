@@ -56,6 +56,8 @@ def test_commands_in_pages_print_what_pages_show(page):
     for command, shown in commands_in(page):
         name, *arguments = shlex.split(command)
         assert name == "rankwise"
+        if arguments[0] == "reproduce":  # of another distribution, whose tests run it
+            continue
         run = CliRunner().invoke(app, arguments)
         assert run.exit_code == 0, f"{command}: {run.output}"
         assert doctest.OutputChecker().check_output(shown, run.stdout, LIKE_DOCTESTS), f"{command}:\n{run.stdout}"

@@ -3,7 +3,8 @@
 Exit codes: 0 done, 1 a problem with the data or the files, 2 a mistake in the command (one line on stderr each), 130
 interrupted, 141 the reader of the output closed the pipe. Results go to stdout, progress and problems to stderr. The
 commands live in `rankwise.cli.commands`; everything heavy is imported inside them, so that ``rankwise --help`` answers
-at once.
+at once. Other distributions add commands of their own through the entry-point group ``rankwise.commands``: each entry
+names a function that Typer can turn into a command, in a module that imports nothing heavy either.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import io
 import sys
 import traceback
 import warnings
+from importlib.metadata import entry_points
 from typing import Annotated, Any, NoReturn
 
 import typer
@@ -29,7 +31,6 @@ from rankwise.cli.commands.rank_evaluate import rank_evaluate
 from rankwise.cli.commands.rank_predict import rank_predict
 from rankwise.cli.commands.rank_train import rank_train
 from rankwise.cli.commands.report import report
-from rankwise.cli.commands.reproduce import reproduce
 from rankwise.cli.commands.screen import screen
 from rankwise.cli.commands.tree import tree
 from rankwise.cli.commands.warmup import warmup
@@ -37,9 +38,26 @@ from rankwise.cli.commands.warmup import warmup
 # As shells count: 128 and the number of the signal.
 _INTERRUPTED, _CLOSED_PIPE = 130, 141
 
+# Entry points of this group are commands of other distributions.
+_COMMAND_GROUP = "rankwise.commands"
+# Commands that are ours but come separately, and what to install for them.
+_SEPARATE_COMMANDS = {
+    "reproduce": "pip install rankwise-reproductions, or pip install ./reproductions in a checkout of rankwise"
+}
 
-class _OneLineErrors(TyperGroup):
-    """Commands whose mistakes and expected problems end in one line that says what to do, and not in a traceback."""
+
+class _Commands(TyperGroup):
+    """Our commands, and those of other distributions, which are imported only when they are needed.
+
+    Mistakes and expected problems of any of them end in one line that says what to do, and not in a traceback.
+    """
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        own = super().list_commands(ctx)
+        return own + sorted({entry.name for entry in entry_points(group=_COMMAND_GROUP)} - set(own))
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        return super().get_command(ctx, cmd_name) or _separate_command(cmd_name)
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         is_empty = not args  # as it will be after parsing, too
@@ -76,7 +94,7 @@ class _OneLineErrors(TyperGroup):
 
 app = typer.Typer(
     name="rankwise",
-    cls=_OneLineErrors,
+    cls=_Commands,
     help="Learn from rankings: describe them, find a consensus, predict them, and order search results.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
@@ -131,7 +149,6 @@ app.command()(tree)
 app.command()(fit)
 app.command()(predict)
 app.command()(evaluate)
-app.command()(reproduce)
 app.command()(rank_train)
 app.command()(rank_predict)
 app.command()(rank_evaluate)
@@ -140,7 +157,31 @@ app.command()(screen)
 app.command()(warmup)
 
 
-# ---------------------------------------------------------------------------------------------------------------
+def _separate_command(name: str) -> Any:
+    """The command that another distribution has under this name; None if no such command is known."""
+    found = next(iter(entry_points(group=_COMMAND_GROUP, name=name)), None)
+    if found is None:
+        return _missing_command(name, _SEPARATE_COMMANDS[name]) if name in _SEPARATE_COMMANDS else None
+    try:
+        return _typer_command(name, found.load())
+    except Exception as error:  # whatever is wrong with it, the other commands work
+        return _missing_command(name, f"{found.value} cannot be loaded ({type(error).__name__}: {error})")
+
+
+def _typer_command(name: str, function: Any, **settings: Any) -> Any:
+    alone = typer.Typer(add_completion=False)
+    alone.command(name, **settings)(function)
+    return typer.main.get_command(alone)
+
+
+def _missing_command(name: str, why: str) -> Any:
+    """A command that takes any arguments and ends in a line that says why it is not there."""
+
+    def missing() -> None:
+        raise ImportError(f"{name} is not installed: {why}")
+
+    anything = {"ignore_unknown_options": True, "allow_extra_args": True}
+    return _typer_command(name, missing, help=f"Not installed: {why}", context_settings=anything)
 
 
 def _one_line(message: Warning | str, *place: object, **more: object) -> str:

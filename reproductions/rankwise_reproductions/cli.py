@@ -1,0 +1,133 @@
+"""``rankwise reproduce``: the experiments of the papers behind rankwise, beside what the papers say."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from rankwise.cli.options import Jobs, Json
+
+if TYPE_CHECKING:
+    from rankwise_reproductions.experiment import Experiment, Inputs, Scale
+    from rankwise_reproductions.outcome import Outcome
+
+_LIST = "list"
+
+
+def _folder(what: str, variable: str | None = None) -> typer.models.OptionInfo:
+    return typer.Option(metavar="DIR", exists=True, file_okay=False, envvar=variable, help=f"Folder of {what}.")
+
+
+def reproduce(
+    what: Annotated[str, typer.Argument(metavar="WHAT", help="list, an experiment, a paper, or all.")],
+    quick: Annotated[bool, typer.Option("--quick", help="Fewer repeats: minutes, not hours.")] = False,
+    data: Annotated[Path | None, _folder("benchmark data", "RANKWISE_DATA")] = None,
+    sushi: Annotated[Path | None, _folder("the sushi data")] = None,
+    letor: Annotated[Path | None, _folder("train.txt, vali.txt and test.txt in the LETOR format")] = None,
+    out: Annotated[
+        Path, typer.Option("--out", "-o", metavar="DIR", help="Where results are kept, and found again.")
+    ] = Path("rankwise-reproductions"),
+    jobs: Jobs = 1,
+    strict: Annotated[bool, typer.Option("--strict", help="End with exit code 1 if a claim does not hold.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Run the experiments of the papers behind rankwise, and see the papers' figures beside ours.
+
+    Finished parts are kept: after an interruption the same command goes on.
+    """
+    from rankwise.cli import console
+    from rankwise_reproductions.catalogue import chosen
+    from rankwise_reproductions.experiment import Inputs
+    from rankwise_reproductions.outputs import store_of, write_outputs, write_paper
+
+    if what == _LIST:
+        _print_list(as_json)
+        return
+    try:
+        wanted = chosen(what)
+    except ValueError as error:  # nothing has this name
+        raise typer.BadParameter(str(error), param_hint="WHAT") from None
+    alone = what == wanted[0].id
+    finished: list[tuple[Outcome, dict[str, str]]] = []
+    left_out: dict[str, str] = {}
+    for experiment in wanted:
+        try:
+            outcome = _run(experiment, "quick" if quick else "full", Inputs(data, sushi, letor), out, jobs)
+        except (FileNotFoundError, ImportError) as error:  # data or a package that others may do without
+            if alone:
+                raise
+            left_out[experiment.id] = str(error)
+            typer.echo(f"rankwise: left out: {error}", err=True)
+            continue
+        finished.append((outcome, write_outputs(out, outcome)))
+        if not as_json:
+            _print_outcome(outcome)
+    pages = [] if alone else [write_paper(out, paper, finished, left_out) for paper in {one.paper: 0 for one in wanted}]
+    if as_json:
+        console.print_json({"experiments": [one.as_dict() for one, _ in finished], "left_out": left_out})
+    else:
+        shown = pages or [store_of(out, wanted[0]).with_suffix(".html")]
+        console.print_lines([f"With pictures and reasons: {path}" for path in shown])
+    if strict and not all(claim.holds for one, _ in finished for claim in one.claims):
+        raise typer.Exit(1)
+
+
+# ---------------------------------------------------------------------------------------------------------------
+
+
+def _run(experiment: Experiment, scale: Scale, inputs: Inputs, out: Path, jobs: int) -> Outcome:
+    from rankwise.cli import console
+    from rankwise_reproductions.outcome import Outcome
+    from rankwise_reproductions.outputs import store_of
+    from rankwise_reproductions.runner import made, run
+
+    store = store_of(out, experiment)
+    with console.progress() as on_step:
+        results = run(
+            experiment,
+            scale,
+            inputs,
+            store,
+            n_jobs=jobs,
+            on_step=lambda done, total: on_step(f"{experiment.id} {done}/{total}", done / max(total, 1)),
+        )
+    return Outcome.of(experiment, scale, results, made(store))
+
+
+def _print_list(as_json: bool) -> None:
+    from rankwise.cli import console
+    from rankwise_reproductions.catalogue import PAPERS, experiments
+
+    found = experiments()
+    if as_json:
+        console.print_json({name: {"title": one.title, "needs": list(one.needs)} for name, one in found.items()})
+        return
+    console.print_tables(
+        console.TextTable(
+            paper.title,
+            f"{paper.authors}. {paper.source}.",
+            ["", "", ""],
+            [
+                [one.id, one.title, " ".join(f"--{name}" for name in one.needs)]
+                for one in found.values()
+                if one.paper == paper.name
+            ],
+        )
+        for paper in PAPERS.values()
+    )
+
+
+def _print_outcome(outcome: Outcome) -> None:
+    from rankwise.cli import console
+    from rankwise_reproductions.outcome import CLAIM_COLUMNS, COMPARISON_COLUMNS
+
+    title, note = f"{outcome.experiment.id}: {outcome.experiment.title}", f"scale {outcome.scale}; {outcome.summary()}"
+    without_reasons = [row[:-1] for row in outcome.comparison_rows()]  # too long for a terminal; the page has them
+    console.print_tables(
+        [
+            console.TextTable(title, note, COMPARISON_COLUMNS[:-1], without_reasons),
+            console.TextTable("Claims", "", CLAIM_COLUMNS, outcome.claim_rows()),
+        ]
+    )

@@ -1,0 +1,175 @@
+"""What a reproduced table or figure is: cells to compute, what the paper says of them, claims, pictures.
+
+An experiment is plain data and four functions. The runner knows how to compute cells once, store them and go on after
+an interruption (:mod:`rankwise_reproductions.runner`); the page knows how to show them
+(:mod:`rankwise_reproductions.page`). So a module of an experiment says nothing but what its paper's experiment is.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+#: how much is computed: as in the paper, in minutes, or just enough to check the claims
+Scale = Literal["full", "quick", "check"]
+
+#: one unit of work: what to compute, as JSON would hold it (kind of noise, level, seed, ...)
+Cell = dict[str, Any]
+
+#: what a cell gave: numbers, or lists of numbers, by name
+Values = dict[str, Any]
+
+#: "not compared": the paper has a figure, but it is not at hand or of other data
+Verdict = Literal["agrees", "agrees after a correction", "differs", "not compared", "not in the paper", "not run"]
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """Data that do not come with the package.
+
+    Attributes
+    ----------
+    data : Path or None
+        Folder of benchmark data, with ``label-ranking/`` and the like in it.
+    sushi : Path or None
+        Folder of the sushi data, which may not be passed on.
+    letor : Path or None
+        Folder with ``train.txt``, ``vali.txt`` and ``test.txt`` in the LETOR format.
+    """
+
+    data: Path | None = None
+    sushi: Path | None = None
+    letor: Path | None = None
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """A figure of the paper beside ours.
+
+    Attributes
+    ----------
+    quantity : str
+        What was measured, e.g. ``"honest forest, tau at alpha = 0.5"``.
+    published : float, str or None
+        The paper's value; a text where it was read off a figure; None where the paper has none.
+    ours : float or str
+        Our value.
+    error : float or None
+        Its standard error.
+    verdict : str
+        Whether they agree.
+    reason : str
+        Why they differ, or what had to be corrected; needed unless they agree.
+    """
+
+    quantity: str
+    published: float | str | None
+    ours: float | str
+    error: float | None = None
+    verdict: Verdict = "agrees"
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A statement of the paper that our run confirms or not, with the numbers that say so."""
+
+    text: str
+    holds: bool
+    evidence: str
+
+
+class Results:
+    """Finished cells, to be selected by their settings."""
+
+    def __init__(self, finished: Sequence[tuple[Cell, Values]]) -> None:
+        self._finished = list(finished)
+
+    def __len__(self) -> int:
+        return len(self._finished)
+
+    def __iter__(self) -> Iterator[tuple[Cell, Values]]:
+        return iter(self._finished)
+
+    def select(self, **settings: Any) -> Results:
+        """The cells with these settings."""
+        return Results([(cell, values) for cell, values in self if settings.items() <= cell.items()])
+
+    def settings(self, name: str) -> list[Any]:
+        """The distinct values of a setting, in the order of the cells."""
+        return list(dict.fromkeys(cell[name] for cell, _ in self if name in cell))
+
+    def values(self, name: str) -> np.ndarray[Any, Any]:
+        """What the cells gave by that name, one row per cell."""
+        return np.array([values[name] for _, values in self if name in values], dtype=float)
+
+    def mean(self, name: str) -> float:
+        """The mean over the cells; NaN if there are none."""
+        found = self.values(name)
+        return float(found.mean()) if found.size else float("nan")
+
+    def error(self, name: str) -> float:
+        """The standard error of that mean; NaN if there are fewer than two cells."""
+        found = self.values(name)
+        return float(found.std(ddof=1) / np.sqrt(len(found))) if len(found) > 1 else float("nan")
+
+
+def _nothing(results: Results) -> list[Any]:
+    return []
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """A table, figure or theorem of a paper.
+
+    Attributes
+    ----------
+    id : str
+        ``<paper>/<what>``, e.g. ``label-ranking/figure-1``.
+    title : str
+        One line for lists.
+    about : str
+        What the paper does there, what we do, and what differs, in a paragraph or two of plain text.
+    cells : callable
+        From a scale and the inputs to the cells. Cells are small (seconds each in the quick scale), independent of
+        each other, and hold their own seed. Those of a smaller scale are best among those of a larger one, so that
+        they need not be computed again.
+    compute : callable
+        From a cell and the inputs to its values. A module-level function, since processes share the work.
+    compare : callable
+        From the results to rows of figures beside the paper's.
+    claims : callable
+        From the results to claims. They must hold, or be told not to, at every scale.
+    pictures : mapping
+        From a name to a function that draws the results on a Matplotlib figure, whose size it may change.
+    needs : tuple of str
+        Names of the inputs that must be given, e.g. ``("data",)``.
+    timed : bool
+        Whether cells measure time, so that they must run alone.
+    """
+
+    id: str
+    title: str
+    about: str
+    cells: Callable[[Scale, Inputs], list[Cell]]
+    compute: Callable[[Cell, Inputs], Values]
+    compare: Callable[[Results], list[Comparison]] = _nothing
+    claims: Callable[[Results], list[Claim]] = _nothing
+    pictures: Mapping[str, Callable[[Results, Any], None]] = field(default_factory=dict)
+    needs: tuple[str, ...] = ()
+    timed: bool = False
+
+    @property
+    def paper(self) -> str:
+        """The short name of the paper, the first part of the id."""
+        return self.id.split("/")[0]
+
+
+def key_of(cell: Cell) -> str:
+    """The text by which a cell is stored."""
+    return json.dumps(cell, sort_keys=True)

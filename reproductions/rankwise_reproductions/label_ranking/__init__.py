@@ -1,0 +1,1 @@
+"""Fotakis, Kalavasis, Psaroudaki: Label Ranking through Nonparametric Regression (ICML 2022)."""

@@ -1,0 +1,1 @@
+"""Stratos: Learning to Rank (lecture notes)."""

@@ -1,0 +1,1 @@
+"""Clémençon, Korba, Sibony: Ranking Median Regression, Learning to Order through Local Consensus (ALT 2018)."""

@@ -1,0 +1,1 @@
+"""Luo, Li: Ranking perspective for tree-based methods, with applications to symbolic feature selection (2024)."""

@@ -1,0 +1,55 @@
+"""Own sums of the experiments on learning to rank, against their definitions."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from rankwise.ltr import lambda_gradients
+from rankwise_reproductions.experiment import Inputs
+from rankwise_reproductions.learning_to_rank import chain, newton, refresh
+
+
+def test_pairs_are_of_one_query_and_of_different_grades():
+    more, less = newton._pairs(np.array([2, 0, 1, 1, 0]), np.array([7, 7, 7, 9, 9]))
+    assert sorted(zip(more.tolist(), less.tolist(), strict=True)) == [(0, 1), (0, 2), (2, 1), (3, 4)]
+
+
+def test_the_loss_whose_steps_are_taken_has_the_lambda_gradients():
+    rng = np.random.default_rng(0)
+    y, qid, score = rng.integers(0, 3, 12), np.repeat([1, 2], 6), rng.standard_normal(12)
+    more, less = newton._pairs(y, qid)
+
+    def loss(at):
+        return np.logaddexp(0, at[less] - at[more]).sum()
+
+    slope, curvature = lambda_gradients(y, score, qid, weight="none")
+    step = 1e-4 * np.eye(12)
+    up, here, down = (np.array([loss(score + sign * row) for row in step]) for sign in (1, 0, -1))
+    np.testing.assert_allclose((up - down) / 2e-4, slope, atol=1e-6)
+    np.testing.assert_allclose((up - 2 * here + down) / 1e-8, curvature, atol=1e-4)
+
+
+def test_steps_lower_the_loss_they_are_taken_on():
+    values = refresh._compute({"learner": "linear, one step", "queries": 20, "seed": 0}, Inputs())
+    losses = [values["start"], *values["after"]]
+    assert all(before < start for start, before in zip(losses, values["before"], strict=False))
+    assert len(values["ndcg"]) == refresh.ROUNDS + 1
+
+
+def test_neural_rankers_are_left_out_with_a_word_where_there_is_no_pytorch(monkeypatch):
+    monkeypatch.setattr(chain, "find_spec", lambda name: None)
+    names = {cell["ranker"] for cell in chain._cells("check", Inputs())}
+    assert names == set(chain.STEPS) - set(chain.NEURAL)
+    results = chain.Results([({"data": "generated", "ranker": name}, {"ndcg": [0.5, 0.7]}) for name in names])
+    left_out = [row for row in chain._compare(results) if row.verdict == "not run"]
+    assert [row.reason for row in left_out] == ["PyTorch is not installed: pip install 'rankwise[neural]'"] * 2
+
+
+def test_a_letor_folder_adds_its_cells(tmp_path):
+    folder = tmp_path / "MQ2008" / "Fold1"
+    folder.mkdir(parents=True)
+    cells = chain._cells("check", Inputs(letor=folder))
+    assert {cell["data"] for cell in cells} == {"generated", "MQ2008/Fold1"}
+    with pytest.raises(FileNotFoundError, match="--letor"):
+        chain._compute(cells[-1], Inputs())
