@@ -157,9 +157,6 @@ def million_incomplete(rng: np.random.Generator, quick: bool) -> dict[str, Any]:
     }
 
 
-# ---------------------------------------------------------------------------------------------------------------
-
-
 def as_printed(network: nx.Graph, blocks: list[list[int]]) -> list[float]:
     """The paper's algorithm 1, in its sign here: two cuts for every value that is tried, and pooling on the way."""
 

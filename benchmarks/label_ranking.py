@@ -135,9 +135,6 @@ def print_table(cells: dict[str, Any]) -> None:
         print("| " + " | ".join([name, *row, f"{error:.3f}", *known]) + " |")
 
 
-# ---------------------------------------------------------------------------------------------------------------
-
-
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="one repeat of 10 folds instead of five")

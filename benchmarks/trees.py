@@ -247,9 +247,6 @@ def memory_field(name: str) -> int:
     return next(1024 * int(line.split()[1]) for line in lines if line.startswith(f"{name}:"))
 
 
-# -------------------------------------------------------------------------------------------------------------------
-
-
 def cpu_seconds(tools: dict[str, Callable[[], Any]], rounds: int) -> tuple[dict[str, float], dict[str, Any]]:
     """Shortest CPU time of each tool, and its last answer; the tools take turns, so that a busy machine hits both."""
     seconds, answers = dict.fromkeys(tools, float("inf")), {}

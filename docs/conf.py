@@ -56,7 +56,6 @@ MODULES = (
     "screening",
     "ltr",
     "model_selection",
-    "base",
     "datasets",
     "plots",
     "persistence",

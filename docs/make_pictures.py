@@ -559,9 +559,6 @@ def plots_kernels() -> Any:
     return figure
 
 
-# ---------------------------------------------------------------------------------------------------------------
-
-
 def _tau(truth: Any, positions: Any) -> float:
     return kendall_tau_score([truth], [positions])
 

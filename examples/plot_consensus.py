@@ -40,7 +40,6 @@ print(lists[:2])
 
 # %%
 # A consensus with a proof
-# ------------------------
 # No order has fewer disagreements with the judges than this one. But it is not the only one with so few, and a
 # component of eleven wines has majorities that run in circles: two or three judges per pair are not many.
 

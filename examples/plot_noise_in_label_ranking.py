@@ -16,7 +16,6 @@ from rankwise.metrics import kendall_tau_score
 
 # %%
 # Two measures of noise
-# ---------------------
 # alpha is the share of rankings that the noise changed, beta the mean tau of noisy and noiseless rankings. A scale of
 # noise alone says neither, so we ask for the scale of a wanted alpha. The same seed gives the same features.
 
@@ -29,7 +28,6 @@ for scale, (_, _, bunch) in zip(scales, data, strict=True):
 
 # %%
 # Learn from noisy rankings
-# -------------------------
 # A forest predicts the place of every label, and the predicted places are put in order. It is scored twice: against
 # noisy test rankings, which is all that one has in practice, and against the noiseless truth.
 

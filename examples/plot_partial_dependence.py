@@ -15,7 +15,6 @@ from rankwise.label_ranking import RankingForest, as_regressor
 
 # %%
 # Guests, and a forest
-# --------------------
 
 rng = np.random.default_rng(0)
 n = 600
@@ -28,7 +27,6 @@ forest = RankingForest(100, min_samples_leaf=10, random_state=0).fit(X, y)
 
 # %%
 # One output per drink
-# --------------------
 # Partial dependence sets a feature to one value for all guests, and takes the mean prediction. scikit-learn does so for
 # regressors and classifiers; `as_regressor` shows it the ranker as a regressor with one output per item, the position
 # at which the item is expected.

@@ -41,7 +41,6 @@ print(f"Kendall tau of rankings not seen: {forest.score(X_test, y_test):.2f}")
 
 # %%
 # What is lost if a feature is shuffled
-# -------------------------------------
 # ``permutation_importance`` of scikit-learn takes a label ranker as it is, rankings and frames with text too. It
 # shuffles one column of rows that the forest has not seen, and reports how far the mean Kendall tau falls.
 
@@ -51,7 +50,6 @@ for name, mean, std in zip(X.columns, lost.importances_mean, lost.importances_st
 
 # %%
 # For one pair of drinks
-# ----------------------
 # A scorer of our own asks another question: what helps to tell whether coffee comes before tea? Now the time matters
 # more.
 
@@ -66,7 +64,6 @@ lost_of_pair = permutation_importance(forest, X_test, y_test, scoring=tau_of_pai
 
 # %%
 # Beside the forest's own importances
-# -----------------------------------
 # ``feature_importances_`` counts what splits gained on the training rows. The number of a card can be split at many
 # places, of which some fit by chance, so it seems to matter. Shuffling it for other rows costs nothing.
 

@@ -48,7 +48,6 @@ print(dishes[:3])
 
 # %%
 # A tree of three questions
-# -------------------------
 # Splits are chosen to make the rankings on both sides agree most. Missing ages go where they fit better, days are split
 # into two sets, and the dishes that a guest did not rank take no part.
 

@@ -60,7 +60,6 @@ print(f"{with_units.n_usable_:,} expressions; the best: {', '.join(with_units.ta
 
 # %%
 # From order to number
-# --------------------
 # Ranks cannot tell length / gravity from its root; a linear model can. A last unary layer offers both, and
 # ``n_terms=1`` fits the best of the kept features by least squares; without rank classes the root may be kept too.
 
@@ -83,7 +82,6 @@ print(f"best |z|: {best:.1f}; on shuffled periods {min(chance):.1f} to {max(chan
 
 # %%
 # What a tree makes of it
-# -----------------------
 # A tree splits by order, so a feature that orders well saves it many splits. What its ranking loses, as a share of the
 # best gain:
 

@@ -21,7 +21,6 @@ doc_id = np.array([f"d{row:05d}" for row in range(len(qid))])
 
 # %%
 # Judgements, and the runs of two systems
-# ---------------------------------------
 # Three documents in four are judged. The judgements are sorted by grade, where the order of the file does most harm.
 
 rng = np.random.default_rng(0)
@@ -45,7 +44,6 @@ runs = {
 
 # %%
 # One call per measure
-# --------------------
 # `judged_run` joins a run with its judgements. Judged documents that were not returned get the score ``-inf``: they
 # have no place, but belong to what could have been found. Leaving them out flatters both systems.
 

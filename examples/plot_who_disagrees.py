@@ -24,7 +24,6 @@ def best_first(positions):
 
 # %%
 # The consensus of all guests
-# ---------------------------
 # Borda's rule gives an order at once. But how far are the guests from it? A normalised distance of 0 is the same
 # order, 0.5 is chance and 1 the reverse.
 
@@ -55,7 +54,6 @@ print(f"guests in the group of their taste: {found:.0%}")
 
 # %%
 # What the groups disagree about
-# ------------------------------
 # Cells near white are pairs without a clear majority. Few are left within the groups.
 
 figure, axes = plt.subplots(1, 2, figsize=(10, 4.5), layout="constrained")

@@ -1,4 +1,4 @@
-"""Rules of the source tree: imports point one way, kernels are islands, the package is light to import.
+"""Rules of the source tree: who imports whom, compiled files are islands, the package is light to import.
 
 Each rule is a function from source text to a list of violations, so that a bad example shows it failing.
 """
@@ -15,26 +15,34 @@ import pytest
 
 SOURCE = Path(__file__).parents[1] / "src" / "rankwise"
 
-# A package may import packages of earlier steps only; packages of one step do not know each other.
-STEPS = [
-    {"_html", "_typing", "_numba", "_optional", "exceptions"},
-    {"_arguments", "_progress", "_random", "_sklearn"},
-    {"data"},
-    {"distances"},
-    {"metrics"},
-    {"aggregation"},
-    {"datasets"},
-    {"embeddings"},
-    {"trees"},
-    {"base"},
-    {"label_ranking", "ltr", "kernels", "screening"},
-    {"model_selection"},
-    {"persistence"},
-    {"plots"},
-    {"cli"},
-    {"__main__"},
-]
-STEP_OF = {name: number for number, step in enumerate(STEPS) for name in step}
+# Who may import whom. Modules at the top of the package, which everybody may use, come first; CONTRIBUTING.md draws it.
+_SHARED = {"_compiled", "_features", "_html", "_optional", "_progress", "_random", "_sklearn", "_typing", "_validation"}
+MAY_IMPORT = {
+    **dict.fromkeys(_SHARED, _SHARED),
+    "exceptions": set(),
+    "queries": set(),
+    "data": set(),
+    "distances": {"data"},
+    "metrics": {"data", "distances", "queries"},
+    "aggregation": {"data", "distances"},
+    "datasets": {"data", "aggregation", "metrics"},
+    "embeddings": {"data", "aggregation"},
+    "kernels": {"data", "distances", "embeddings"},
+    "trees": {"data"},
+    "label_ranking": {"data", "distances", "metrics", "aggregation", "embeddings", "kernels", "trees"},
+    "ltr": {"data", "metrics", "queries", "trees"},
+    "screening": set(),
+}
+_LIBRARY = {*MAY_IMPORT} - _SHARED
+MAY_IMPORT |= {
+    "model_selection": _LIBRARY,
+    "persistence": _LIBRARY | {"model_selection"},
+    "plots": _LIBRARY | {"model_selection"},
+    "analysis": _LIBRARY | {"model_selection", "plots"},
+    "cli": _LIBRARY | {"model_selection", "persistence", "plots", "analysis"},
+    "__main__": {"cli"},
+}
+MAY_IMPORT = {name: others | _SHARED | {"exceptions"} for name, others in MAY_IMPORT.items()}
 ENTRY_POINT_GROUPS = {"rankwise.commands"}
 HEAVY = {"torch", "matplotlib", "pandas", "polars", "lightgbm", "sklearn", "numba", "scipy", "pyarrow", "highspy"}
 
@@ -60,12 +68,12 @@ def imported_modules(text: str) -> list[tuple[int, str]]:
     return found
 
 
-def imports_against_the_stream(path: str, text: str) -> list[str]:
+def unexpected_imports(path: str, text: str) -> list[str]:
     own = path.split("/")[0].removesuffix(".py")
     if own == "__init__":
         return []
-    if own not in STEP_OF:
-        return [f"{path}: {own} has no step; add it to STEPS"]
+    if own not in MAY_IMPORT:
+        return [f"{path}: {own} is not in MAY_IMPORT; say what it may import"]
     wrong = []
     for line, module in imported_modules(text):
         if module == "rankwise":
@@ -76,24 +84,52 @@ def imports_against_the_stream(path: str, text: str) -> list[str]:
             other = module.split(".")[1]
             public = {"Rankings": "data", "RankwiseFormatError": "exceptions", "__version__": "_typing"}
             other = public.get(other, other)
-            if other != own and STEP_OF.get(other, 99) >= STEP_OF[own]:
-                wrong.append(f"{path}:{line} imports {module}, which comes later")
+            if other != own and other not in MAY_IMPORT[own]:
+                wrong.append(f"{path}:{line} imports {module}, but {own} may not import {other}")
+    return wrong
+
+
+def packages_in_a_cycle(graph: dict[str, set[str]]) -> set[str]:
+    """Take away whoever imports nobody that is left, again and again; what remains goes in a circle."""
+    left = {name: others - {name} for name, others in graph.items()}
+    while free := {name for name, others in left.items() if not others & left.keys()}:
+        left = {name: others for name, others in left.items() if name not in free}
+    return set(left)
+
+
+def private_imports(path: str, text: str) -> list[str]:
+    """Imports of a module or a name that begins with an underscore, out of another package."""
+    own = path.split("/")[0].removesuffix(".py")
+    wrong = []
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.ImportFrom) and node.module:
+            names = [f"{node.module}.{alias.name}" for alias in node.names]
+        else:
+            names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+        for name in names:
+            root, *parts = name.split(".")
+            if root == "rankwise" and len(parts) > 1 and parts[0] != own:
+                wrong += [f"{path}:{node.lineno} imports {name}"] * any(part.startswith("_") for part in parts[1:])
     return wrong
 
 
 def broken_islands(path: str, text: str) -> list[str]:
-    island = path.endswith("/_jit.py")
+    island = path.endswith("_jit.py")
     wrong = []
     for line, module in imported_modules(text):
-        if island and module.startswith("rankwise") and module != "rankwise._numba":
-            wrong.append(f"{path}:{line} imports {module}; a kernel calls only kernels of its own file")
-        if not island and path != "_numba.py" and (module == "rankwise._numba" or module.split(".")[0] == "numba"):
-            wrong.append(f"{path}:{line} imports {module}; kernels live in _jit.py files")
+        if island and module.startswith("rankwise") and module != "rankwise._compiled":
+            wrong.append(f"{path}:{line} imports {module}; a compiled function calls only those of its own file")
+        if (
+            not island
+            and path != "_compiled.py"
+            and (module == "rankwise._compiled" or module.split(".")[0] == "numba")
+        ):
+            wrong.append(f"{path}:{line} imports {module}; compiled functions live in files that end in _jit.py")
     keywords = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.keyword)]
     for keyword in keywords:
-        # Sums may be reordered where `_numba` says so, but no test for NaN or infinity may be compiled away.
+        # Sums may be reordered where `_compiled` says so, but no test for NaN or infinity may be compiled away.
         values = {node.value for node in ast.walk(keyword.value) if isinstance(node, ast.Constant)}
-        harmless = path == "_numba.py" and not values & {True, "fast", "nnan", "ninf"}
+        harmless = path == "_compiled.py" and not values & {True, "fast", "nnan", "ninf"}
         if keyword.arg == "parallel" or (keyword.arg == "fastmath" and not harmless):
             wrong.append(f"{path}:{keyword.value.lineno} sets {keyword.arg}")
     return wrong
@@ -105,8 +141,8 @@ def heavy_modules_loaded_by(statement: str) -> set[str]:
     return HEAVY & set(run.stdout.split())
 
 
-def test_imports_point_one_way():
-    assert [wrong for path, text in modules().items() for wrong in imports_against_the_stream(path, text)] == []
+def test_packages_import_only_what_they_may():
+    assert [wrong for path, text in modules().items() for wrong in unexpected_imports(path, text)] == []
 
 
 @pytest.mark.parametrize(
@@ -115,32 +151,55 @@ def test_imports_point_one_way():
         ("data/positions.py", "from rankwise.distances import kendall_distance"),
         ("data/positions.py", "def f():\n    import rankwise.metrics.retrieval"),
         ("metrics/agreement.py", "from rankwise import aggregation"),
-        ("ltr/losses.py", "from rankwise.kernels import kendall_kernel"),
-        ("distances/rows.py", "from . import _jit"),
+        ("ltr/linear.py", "from rankwise.kernels import kendall_kernel"),
+        ("distances/measures.py", "from . import matrix"),
         ("data/positions.py", "import rankwise"),
         ("data/positions.py", "import importlib\nimportlib.import_module('rankwise.metrics')"),
         ("strange/new.py", ""),
     ],
 )
 def test_the_import_rule_fails_on_bad_examples(path, text):
-    assert imports_against_the_stream(path, text)
+    assert unexpected_imports(path, text)
 
 
-def test_kernels_are_islands():
+def test_no_packages_import_each_other():
+    packages = {name: others - _SHARED for name, others in MAY_IMPORT.items() if name not in _SHARED}
+    assert packages_in_a_cycle(packages) == set()
+    assert packages_in_a_cycle({"a": {"b"}, "b": {"c"}, "c": {"b"}, "d": set()}) == {"a", "b", "c"}
+
+
+def test_an_underscore_means_of_this_package_only():
+    assert [wrong for path, text in modules().items() for wrong in private_imports(path, text)] == []
+
+
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [
+        ("label_ranking/forest.py", "from rankwise.trees._grow import code_features"),
+        ("label_ranking/forest.py", "from rankwise.trees import _grow"),
+        ("label_ranking/forest.py", "def f():\n    import rankwise.trees._grow"),
+        ("kernels/gram.py", "from rankwise.distances.matrix import _blocks"),
+    ],
+)
+def test_the_rule_of_underscores_fails_on_bad_examples(path, text):
+    assert private_imports(path, text)
+
+
+def test_compiled_files_are_islands():
     assert [wrong for path, text in modules().items() for wrong in broken_islands(path, text)] == []
 
 
 @pytest.mark.parametrize(
     ("path", "text"),
     [
-        ("metrics/_jit.py", "from rankwise.distances._jit import pair_statistics"),
-        ("metrics/retrieval.py", "from rankwise._numba import kernel"),
+        ("metrics/retrieval_jit.py", "from rankwise.distances.distances_jit import pair_statistics"),
+        ("metrics/retrieval.py", "from rankwise._compiled import compiled"),
         ("metrics/retrieval.py", "import numba"),
-        ("metrics/_jit.py", "import numba\n@numba.njit(fastmath=True)\ndef f(): pass"),
-        ("metrics/_jit.py", "import numba\n@numba.njit(parallel=True)\ndef f(): pass"),
-        ("metrics/_jit.py", "import numba\n@numba.njit(fastmath={'nsz'})\ndef f(): pass"),
-        ("_numba.py", "import numba\nnumba.njit(fastmath=True)"),
-        ("_numba.py", "import numba\nnumba.njit(fastmath={'nsz', 'nnan'})"),
+        ("metrics/retrieval_jit.py", "import numba\n@numba.njit(fastmath=True)\ndef f(): pass"),
+        ("metrics/retrieval_jit.py", "import numba\n@numba.njit(parallel=True)\ndef f(): pass"),
+        ("metrics/retrieval_jit.py", "import numba\n@numba.njit(fastmath={'nsz'})\ndef f(): pass"),
+        ("_compiled.py", "import numba\nnumba.njit(fastmath=True)"),
+        ("_compiled.py", "import numba\nnumba.njit(fastmath={'nsz', 'nnan'})"),
     ],
 )
 def test_the_island_rule_fails_on_bad_examples(path, text):

@@ -74,9 +74,6 @@ def reproduce(
         raise typer.Exit(1)
 
 
-# ---------------------------------------------------------------------------------------------------------------
-
-
 def _run(experiment: Experiment, scale: Scale, inputs: Inputs, out: Path, jobs: int) -> Outcome:
     from rankwise.cli import console
     from rankwise_reproductions.outcome import Outcome

@@ -90,9 +90,6 @@ def number(value: float | str | None, error: float | None = None) -> str:
     return f"{value:.{digits}f} ± {error:.{digits}f}"
 
 
-# ---------------------------------------------------------------------------------------------------------------
-
-
 def _without_nan(row: dict[str, Any]) -> dict[str, Any]:
     return {
         name: None if isinstance(value, float) and not math.isfinite(value) else value for name, value in row.items()

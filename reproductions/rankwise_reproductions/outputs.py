@@ -70,9 +70,6 @@ def write_paper(
     return path
 
 
-# ---------------------------------------------------------------------------------------------------------------
-
-
 def _folder_name(paper: str) -> str:
     return paper.replace("-", "_")
 

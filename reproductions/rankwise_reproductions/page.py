@@ -66,9 +66,6 @@ def paper_page(paper: Paper, finished: Sequence[tuple[Outcome, Mapping[str, str]
     return page(paper.title, "\n".join(body), f"Made by <code>rankwise reproduce {escape(paper.name)}</code>.")
 
 
-# ---------------------------------------------------------------------------------------------------------------
-
-
 def _source(paper: Paper) -> str:
     return f'<p class="note">{escape(paper.authors)}: {escape(paper.title)}. {escape(paper.source)}.</p>'
 

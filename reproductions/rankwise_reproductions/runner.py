@@ -93,9 +93,6 @@ def made(store: Path | None = None) -> dict[str, Any]:
     return {"date": date.today().isoformat(), "versions": {name: version(name) for name in names}, "earlier": []}
 
 
-# ---------------------------------------------------------------------------------------------------------------
-
-
 def _compute(compute: Callable[[Cell, Inputs], Values], cell: Cell, inputs: Inputs) -> Values:
     # Cells share the processors among them; threads of libraries within small cells only wait for each other.
     with warnings.catch_warnings(), threadpool_limits(1):

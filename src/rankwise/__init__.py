@@ -25,7 +25,6 @@ _NAMES = {
 }
 _SUBPACKAGES = (
     "aggregation",
-    "base",
     "data",
     "datasets",
     "distances",

@@ -88,9 +88,6 @@ def inline_svg(figure: Any, salt: str) -> str:
     return re.sub(r' xmlns(:\w+)?="[^"]*"', "", text[text.index("<svg") :]).strip()
 
 
-# ---------------------------------------------------------------------------------------------------------------
-
-
 def _cell(text: str) -> str:
     """Words may be broken into lines between them, a number with its sign and unit may not."""
     tag = "<td>" if any(character.isalpha() for character in text) else '<td class="number">'

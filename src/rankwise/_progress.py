@@ -47,9 +47,6 @@ def silent() -> Iterator[None]:
         _silent.reset(token)
 
 
-# ---------------------------------------------------------------------------------------------------------------
-
-
 def _in_notebook() -> bool:
     ipython = sys.modules.get("IPython")  # which every notebook has imported
     return ipython is not None and getattr(ipython.get_ipython(), "kernel", None) is not None

@@ -9,7 +9,9 @@ import pytest
 
 from rankwise import Rankings
 from rankwise.aggregation import Mallows, preference_matrix
-from rankwise.aggregation.choice import BradleyTerry, PlackettLuce, next_pairs
+from rankwise.aggregation.active import next_pairs
+from rankwise.aggregation.bradley_terry import BradleyTerry
+from rankwise.aggregation.plackett_luce import PlackettLuce
 from rankwise.metrics import kendall_tau_score
 
 

@@ -15,7 +15,8 @@ from scipy.stats import chisquare
 
 from rankwise import Rankings
 from rankwise.aggregation import preference_matrix
-from rankwise.aggregation.choice import BradleyTerry, PlackettLuce
+from rankwise.aggregation.bradley_terry import BradleyTerry
+from rankwise.aggregation.plackett_luce import PlackettLuce
 from tests.naive import choice as naive
 
 GOLDEN = json.loads((Path(__file__).parents[1] / "golden" / "choice.json").read_text("utf-8"))

@@ -7,7 +7,8 @@ import pytest
 
 from rankwise import Rankings
 from rankwise.aggregation import borda, kemeny, sample_plackett_luce
-from rankwise.aggregation.choice import PlackettLuce, ranking_intervals
+from rankwise.aggregation.intervals import ranking_intervals
+from rankwise.aggregation.plackett_luce import PlackettLuce
 from tests.naive.choice import place_shares
 
 CLOSE = sample_plackett_luce([1.5, 0.1, 0.0, -1.5], 60, random_state=0)

@@ -12,7 +12,7 @@ from scipy.stats import chisquare
 from sklearn.exceptions import NotFittedError
 
 from rankwise.aggregation import kemeny
-from rankwise.aggregation.models.mallows import Mallows
+from rankwise.aggregation.mallows import Mallows
 from rankwise.data import Rankings
 from tests.naive import models as naive
 from tests.strategies import random_positions

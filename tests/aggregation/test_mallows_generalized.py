@@ -8,8 +8,7 @@ import pytest
 from scipy.stats import chisquare
 from sklearn.exceptions import NotFittedError
 
-from rankwise.aggregation.models.generalized_mallows import GeneralizedMallows
-from rankwise.aggregation.models.mallows import Mallows
+from rankwise.aggregation.mallows import GeneralizedMallows, Mallows
 from rankwise.data import Rankings
 from tests.naive import models as naive
 from tests.strategies import random_positions

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 from scipy.stats import chisquare
 
-from rankwise.aggregation.models import _stages as stages
-from rankwise.aggregation.models._laws import CayleyLaw, HammingLaw, KendallLaw
-from rankwise.aggregation.models.placements import _jit
-from rankwise.aggregation.models.placements import _laws as placements
-from rankwise.aggregation.models.placements._laws import FootruleLaw, SpearmanLaw
+from rankwise.aggregation import _mallows_laws as stages
+from rankwise.aggregation import _placement_laws as placements
+from rankwise.aggregation import _placements_jit
+from rankwise.aggregation._mallows_laws import CayleyLaw, HammingLaw, KendallLaw
+from rankwise.aggregation._placement_laws import FootruleLaw, SpearmanLaw
 from rankwise.data import Rankings
 from tests.naive import models as naive
 
@@ -129,8 +129,8 @@ def test_counting_open_ends_equals_the_sum_over_sets(theta):
     k = 11
     place = np.arange(k)
     cost = np.abs(place - place[:, np.newaxis]).astype(float)
-    _, *by_sets = _jit.placement_table(cost, theta)
-    _, *by_ends = _jit.footrule_table(k, np.exp(-theta))
+    _, *by_sets = _placements_jit.placement_table(cost, theta)
+    _, *by_ends = _placements_jit.footrule_table(k, np.exp(-theta))
     np.testing.assert_allclose(by_ends, by_sets, rtol=1e-9)
 
 

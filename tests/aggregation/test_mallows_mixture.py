@@ -7,9 +7,9 @@ import pytest
 from scipy.stats import chisquare
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
-from rankwise.aggregation.models import mallows_mixture
-from rankwise.aggregation.models.mallows import Mallows
-from rankwise.aggregation.models.mallows_mixture import MallowsMixture
+from rankwise.aggregation import mallows_mixture
+from rankwise.aggregation.mallows import Mallows
+from rankwise.aggregation.mallows_mixture import MallowsMixture
 from rankwise.data import Rankings
 from tests.naive import models as naive
 from tests.strategies import random_positions

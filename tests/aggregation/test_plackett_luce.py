@@ -13,8 +13,9 @@ from scipy.optimize import minimize
 from scipy.stats import chisquare
 
 from rankwise import Rankings
-from rankwise.aggregation.choice import PlackettLuce, _jit, maximum
-from rankwise.data._input import read_only
+from rankwise._validation import read_only
+from rankwise.aggregation import _likelihood, _likelihood_jit
+from rankwise.aggregation.plackett_luce import PlackettLuce
 from tests.naive import choice as naive
 from tests.strategies import KINDS, position_matrices, random_positions
 
@@ -76,10 +77,10 @@ def test_gradient_and_information_equal_finite_differences(kind: str) -> None:
     positions = random_positions(rng, 8, k, kind)
     positions = positions[[few_ties(row[None]) for row in positions]]
     weights = read_only(rng.integers(0, 4, len(positions)).astype(float))
-    flat = _jit.flatten(read_only(positions))
+    flat = _likelihood_jit.flatten(read_only(positions))
     theta = rng.normal(size=k + 3) / 2
     log_tie = np.array([0.0, *theta[k:]])
-    value, gradient, information = _jit.tied_moments(*flat, weights, theta[:k], log_tie, True)
+    value, gradient, information = _likelihood_jit.tied_moments(*flat, weights, theta[:k], log_tie, True)
 
     def definition(theta: np.ndarray) -> float:
         return naive.log_likelihood(positions, weights, theta[:k], np.exp(theta[k:]))
@@ -96,13 +97,15 @@ def test_strict_moments_are_those_of_a_model_without_ties(seed: int, k: int, gon
     positions[rng.random((8, k)) < gone] = np.nan
     positions[(rng.random((8, k)) < 0.3) & ~np.isnan(positions)] = np.inf
     rankings = Rankings(positions, weights=rng.integers(0, 3, 8))
-    order, row_start, size, stage_start = _jit.flatten(rankings.positions)
+    order, row_start, size, stage_start = _likelihood_jit.flatten(rankings.positions)
     log_worth = rng.normal(size=k) * 3
-    strict = _jit.strict_moments(order, row_start, stage_start, rankings.weights, log_worth, True)
-    tied = _jit.tied_moments(order, row_start, size, stage_start, rankings.weights, log_worth, np.zeros(1), True)
+    strict = _likelihood_jit.strict_moments(order, row_start, stage_start, rankings.weights, log_worth, True)
+    tied = _likelihood_jit.tied_moments(
+        order, row_start, size, stage_start, rankings.weights, log_worth, np.zeros(1), True
+    )
     for one, other in zip(strict, tied, strict=True):
         np.testing.assert_allclose(one, other, atol=1e-9)
-    no_information = _jit.strict_moments(order, row_start, stage_start, rankings.weights, log_worth, False)
+    no_information = _likelihood_jit.strict_moments(order, row_start, stage_start, rankings.weights, log_worth, False)
     assert no_information[0] == strict[0]
     np.testing.assert_array_equal(no_information[1], strict[1])
 
@@ -110,12 +113,12 @@ def test_strict_moments_are_those_of_a_model_without_ties(seed: int, k: int, gon
 def test_the_likelihood_of_many_items_does_not_overflow() -> None:
     k = 400  # the product of what is left at each stage is 400!
     positions = np.arange(1.0, k + 1)[np.newaxis]
-    flat = _jit.flatten(read_only(positions))
+    flat = _likelihood_jit.flatten(read_only(positions))
     for log_worth in (np.zeros(k), np.linspace(150, -150, k)):
         left = np.logaddexp.accumulate(log_worth[::-1])[::-1]
-        value = _jit.strict_moments(flat[0], flat[1], flat[3], read_only(np.ones(1)), log_worth, False)[0]
+        value = _likelihood_jit.strict_moments(flat[0], flat[1], flat[3], read_only(np.ones(1)), log_worth, False)[0]
         assert value == pytest.approx(np.sum(log_worth - left))
-        assert _jit.log_probabilities(*flat, log_worth, np.zeros(1))[0] == pytest.approx(value)
+        assert _likelihood_jit.log_probabilities(*flat, log_worth, np.zeros(1))[0] == pytest.approx(value)
 
 
 # -- the maximum -------------------------------------------------------------------------------------------------
@@ -246,7 +249,7 @@ def test_gradients_alone_find_the_same_maximum(monkeypatch: pytest.MonkeyPatch) 
         options = {"prior": 0.3, "prior_law": "gamma"} if ties else {}
         newton = PlackettLuce(**options).fit(rankings)
         with monkeypatch.context() as patch:
-            patch.setattr(maximum, "_MOST_ITEMS_WITH_INFORMATION", 1)
+            patch.setattr(_likelihood, "_MOST_ITEMS_WITH_INFORMATION", 1)
             other = PlackettLuce(**options).fit(rankings)
         np.testing.assert_allclose(other.log_worth_, newton.log_worth_, atol=1e-5)
         np.testing.assert_allclose(other.tie_strength_, newton.tie_strength_, atol=1e-5)
@@ -264,7 +267,7 @@ def test_too_few_iterations_warn() -> None:
 def test_too_few_iterations_of_gradients_warn(monkeypatch: pytest.MonkeyPatch) -> None:
     from sklearn.exceptions import ConvergenceWarning
 
-    monkeypatch.setattr(maximum, "_MOST_ITEMS_WITH_INFORMATION", 1)
+    monkeypatch.setattr(_likelihood, "_MOST_ITEMS_WITH_INFORMATION", 1)
     with pytest.warns(ConvergenceWarning, match="no maximum was reached in 1 iterations"):
         PlackettLuce(max_iter=1).fit(simulated()[1])
 
@@ -273,9 +276,9 @@ def test_steps_that_lose_are_halved() -> None:
     def parabola(theta: np.ndarray, with_information: bool) -> tuple[float, np.ndarray, np.ndarray]:
         return -float(theta @ theta), -2 * theta, 2 * np.eye(1)
 
-    theta, _ = maximum._go(parabola, np.array([1.0]), -1.0, np.array([-3.0]))
+    theta, _ = _likelihood._go(parabola, np.array([1.0]), -1.0, np.array([-3.0]))
     assert theta.tolist() == [-0.5]  # the full step would end at -2
-    theta, _ = maximum._go(parabola, np.array([1.0]), 5.0, np.array([-3.0]))
+    theta, _ = _likelihood._go(parabola, np.array([1.0]), 5.0, np.array([-3.0]))
     assert theta.tolist() == [1.0]  # no step reaches 5, so none is made
 
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from rankwise.aggregation.risk_bounds import median_distance_bound, median_excess_bound, median_risk_bound
+from rankwise.aggregation.statistics import median_distance_bound, median_excess_bound, median_risk_bound
 from tests.naive import statistics as naive
 
 SLACK = 1e-9

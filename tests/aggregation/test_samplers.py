@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy.stats import chisquare
 
 from rankwise.aggregation import sample_mallows, sample_plackett_luce
-from rankwise.aggregation._jit import mallows_positions
+from rankwise.aggregation._sampling_jit import mallows_positions
 from tests.naive import datasets as naive
 
 # Neither the ranking nor its order is its own inverse, so that places and names cannot be mixed up unseen.

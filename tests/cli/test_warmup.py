@@ -40,14 +40,14 @@ def test_the_command_reaches_every_kernel(tmp_path: Path) -> None:
     said, unreached = said_and_unreached(WHOLE_COMMAND, tmp_path)
     assert unreached == []
     assert said["steps"] == list(STEPS)
-    assert "rankwise.data._jit.list_pairs" in said["compiled"]
+    assert "rankwise.data.pairs_jit.list_pairs" in said["compiled"]
     assert said["kept"]
     assert list(tmp_path.rglob("*.nbi"))
 
 
 @pytest.mark.slow
 def test_the_check_finds_a_kernel_that_is_not_reached(tmp_path: Path) -> None:
-    assert "rankwise.data._jit.list_pairs" in said_and_unreached(ONE_STEP, tmp_path)[1]
+    assert "rankwise.data.pairs_jit.list_pairs" in said_and_unreached(ONE_STEP, tmp_path)[1]
 
 
 @pytest.mark.skipif(numba.config.DISABLE_JIT, reason="without compilation there are no kernels")

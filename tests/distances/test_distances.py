@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from rankwise import Rankings
 from rankwise.distances import (
-    _jit,
+    distances_jit,
     footrule_distance,
     hamming_distance,
     kendall_distance,
@@ -100,8 +100,8 @@ def test_all_ways_to_compute_kendall_agree_beyond_the_small_sizes(kind, missing,
 def test_pair_loop_and_sorting_kernel_agree_on_full_rankings():
     rng = np.random.default_rng(10)
     a, b = random_positions(rng, 50, 30, "full"), random_positions(rng, 50, 30, "full")
-    by_sorting = _jit.pair_statistics(a, b, np.ones(30), False)[:, _jit.DISCORDANT]
-    np.testing.assert_array_equal(_jit.discordant_full(a, b), by_sorting)
+    by_sorting = distances_jit.pair_statistics(a, b, np.ones(30), False)[:, distances_jit.DISCORDANT]
+    np.testing.assert_array_equal(distances_jit.discordant_full(a, b), by_sorting)
 
 
 @pytest.mark.parametrize("case", GOLDEN, ids=lambda case: case["name"])

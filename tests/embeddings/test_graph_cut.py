@@ -22,7 +22,15 @@ from sklearn.pipeline import make_pipeline
 from rankwise import Rankings
 from rankwise.data import midranks, reverse
 from rankwise.datasets import make_food_preferences
-from rankwise.embeddings import GraphCutEmbedding, _jit, graph_cut, graphs, is_merge_free, item_graph, partitions
+from rankwise.embeddings import (
+    GraphCutEmbedding,
+    _graph_cut_jit,
+    graph_cut,
+    is_merge_free,
+    item_graph,
+    item_graphs,
+    ordered_partitions,
+)
 from rankwise.embeddings.completions import Structure, levels_of, slots_of
 from tests.naive import graph_cut as naive
 from tests.strategies import position_matrices, random_positions
@@ -41,7 +49,7 @@ def random_graph(seed: int, n_items: int) -> np.ndarray:
 
 def compressed(weights: np.ndarray, monkeypatch: pytest.MonkeyPatch) -> sparse.csr_array:
     """A graph that stays in compressed rows, however dense it is."""
-    monkeypatch.setattr(graphs, "_CELLS_PER_EDGE", 0)
+    monkeypatch.setattr(item_graphs, "_CELLS_PER_EDGE", 0)
     return sparse.csr_array(weights)
 
 
@@ -96,7 +104,7 @@ def test_a_whole_enumeration_equals_the_mean_of_its_parts():
     completed = np.ascontiguousarray(Structure.of(levels[0]).all("gaps")[:, slots_of(levels)[0]])
     assert len(completed) == 5**6
     features = np.empty(completed.shape)
-    _jit.cut_features(completed, True, *embedding._graph, features)
+    _graph_cut_jit.cut_features(completed, True, *embedding._graph, features)
     np.testing.assert_allclose(embedding.transform(row)[0], features.mean(axis=0), atol=1e-12)
 
 
@@ -172,7 +180,7 @@ def test_samples_are_unbiased_with_the_error_that_is_promised(row, full, monkeyp
     completion = "full" if full else "sample"
     exact = GraphCutEmbedding(FOOD_GRAPH, completion="full" if full else "exact").fit_transform(row)[0]
     if full:
-        monkeypatch.setattr(partitions, "_FEW_COMPLETIONS", 1)
+        monkeypatch.setattr(ordered_partitions, "_FEW_COMPLETIONS", 1)
     embeddings = [
         GraphCutEmbedding(FOOD_GRAPH, completion=completion, n_samples=64, random_state=seed).fit(row)
         for seed in range(150)
@@ -187,7 +195,7 @@ def test_samples_are_unbiased_with_the_error_that_is_promised(row, full, monkeyp
     levels = levels_of(row)
     every = Structure.of(levels[0]).all("full" if full else "gaps")[:, slots_of(levels)[0]]
     features = np.empty(every.shape)
-    _jit.cut_features(np.ascontiguousarray(every), True, *embeddings[0]._graph, features)
+    _graph_cut_jit.cut_features(np.ascontiguousarray(every), True, *embeddings[0]._graph, features)
     np.testing.assert_allclose(features.mean(axis=0), exact, atol=1e-11)
     assert np.sum(errors**2) / len(errors) < features.var(axis=0).sum() / 64 / 30
 
@@ -201,8 +209,8 @@ def test_features_depend_neither_on_other_rows_nor_on_threads(monkeypatch):
     features = whole.transform(positions)
     np.testing.assert_array_equal(np.vstack([whole.transform(row[None]) for row in positions]), features)
     np.testing.assert_array_equal(whole.transform(positions[::-1]), features[::-1])
-    monkeypatch.setattr(partitions, "_TASK_CELLS", 20)
-    monkeypatch.setattr(partitions, "_TASK_COMPLETED_CELLS", 600)
+    monkeypatch.setattr(ordered_partitions, "_TASK_CELLS", 20)
+    monkeypatch.setattr(ordered_partitions, "_TASK_COMPLETED_CELLS", 600)
     for n_jobs in (1, 2, 3):
         threads = clone(whole).set_params(n_jobs=n_jobs).fit(positions)
         np.testing.assert_array_equal(threads.transform(positions), features)
@@ -236,7 +244,7 @@ def test_auto_enumerates_what_the_rankings_of_fit_can_afford(monkeypatch):
     rows, graph = many_incomplete(60)
     assert GraphCutEmbedding(graph).fit(rows).enumerated_up_to_ == 20_000
     for budget, limit in ((20 * (8 + 49 + 216), 20_000), (20 * (8 + 49 + 216) - 1, 49), (20 * 8, 8), (0, 0)):
-        monkeypatch.setattr(partitions, "_BUDGET", budget)
+        monkeypatch.setattr(ordered_partitions, "_BUDGET", budget)
         embedding = GraphCutEmbedding(graph, n_samples=16, random_state=0).fit(rows)
         assert embedding.enumerated_up_to_ == limit
         used = embedding.n_completions(rows)
@@ -257,7 +265,7 @@ def test_auto_enumerates_what_the_rankings_of_fit_can_afford(monkeypatch):
 def test_rankings_that_come_again_cost_once(monkeypatch):
     rows, graph = many_incomplete(12)
     again = np.vstack([rows, random_positions(np.random.default_rng(1), 5, 8, "full"), rows[::-1], rows[:3]])
-    monkeypatch.setattr(partitions, "_BUDGET", 4 * (8 + 49 + 216))
+    monkeypatch.setattr(ordered_partitions, "_BUDGET", 4 * (8 + 49 + 216))
     embedding = GraphCutEmbedding(graph, completion="sample", n_samples=16, random_state=0).fit(rows)
     features, errors = embedding.transform(rows), embedding.standard_errors(rows)
     assert GraphCutEmbedding(graph).fit(again).enumerated_up_to_ == 20_000
@@ -353,7 +361,7 @@ def test_large_graphs_are_not_searched_for_merges(monkeypatch):
     unknown = GraphCutEmbedding(lightly, random_state=0).fit(rows)
     assert not unknown.merge_free_
     np.testing.assert_allclose(unknown.transform(rows), known.transform(rows), atol=1e-12)
-    monkeypatch.setattr(_jit, "never_merges", None)  # not asked for
+    monkeypatch.setattr(_graph_cut_jit, "never_merges", None)  # not asked for
     assert GraphCutEmbedding().fit(rows).merge_free_
     assert is_merge_free(np.ones((6, 6)))
 

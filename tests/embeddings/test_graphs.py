@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from rankwise.embeddings import is_merge_free, item_graph
-from rankwise.embeddings.graphs import check_graph
+from rankwise.embeddings.item_graphs import check_graph
 from tests.naive import graph_cut as naive
 
 

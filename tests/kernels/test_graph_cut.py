@@ -69,10 +69,10 @@ def test_random_completions_are_the_same_on_both_sides():
 
 
 def test_values_do_not_depend_on_how_many_rankings_come_together(monkeypatch):
-    from rankwise.embeddings import partitions
+    from rankwise.embeddings import ordered_partitions
 
     rows = np.array([[1, 2, 3, 4, np.nan], [np.nan, 1, 2, 3, 4], [2, 1, np.nan, 4, 3]])
-    monkeypatch.setattr(partitions, "_BUDGET", 5)  # of the completions of one
+    monkeypatch.setattr(ordered_partitions, "_BUDGET", 5)  # of the completions of one
     options = {"graph": random_graph(5), "n_samples": 16, "random_state": 0}
     together = graph_cut_kernel(rows, **options)
     np.testing.assert_allclose(graph_cut_kernel(rows[:1], rows, **options), together[:1], atol=1e-12)

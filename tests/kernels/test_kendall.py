@@ -11,8 +11,8 @@ from scipy.stats import kendalltau, weightedtau
 
 from rankwise import Rankings
 from rankwise.data import reverse
-from rankwise.kernels import gram, kendall_kernel, pair_signs
-from rankwise.kernels.kendall import kendall_features
+from rankwise.kernels import gram, kendall_kernel, pair_kernels
+from rankwise.kernels.pair_kernels import kendall_features
 from tests.naive import kernels as naive
 from tests.strategies import KINDS, position_matrices, random_positions
 
@@ -83,7 +83,7 @@ def test_blocks_of_pairs_and_rows_equal_one_product(kind, monkeypatch):
     rng = np.random.default_rng(3)
     A, B = random_positions(rng, 9, 12, kind), random_positions(rng, 7, 12, kind)
     whole, own = kendall_kernel(A, B), kendall_kernel(A)
-    monkeypatch.setattr(pair_signs, "BLOCK_CELLS", 40)
+    monkeypatch.setattr(pair_kernels, "BLOCK_CELLS", 40)
     np.testing.assert_allclose(kendall_kernel(A, B), whole, atol=1e-14)
     np.testing.assert_allclose(kendall_kernel(A), own, atol=1e-14)
 
@@ -94,15 +94,15 @@ def test_sorting_equals_products(kind, monkeypatch):
     A, B = random_positions(rng, 70, 9, kind), random_positions(rng, 5, 9, kind)
     found = []
     for answer in (True, False):
-        monkeypatch.setattr(pair_signs, "_sorting_is_cheaper", lambda n, m, k, answer=answer: answer)
+        monkeypatch.setattr(pair_kernels, "_sorting_is_cheaper", lambda n, m, k, answer=answer: answer)
         found.append(kendall_kernel(A, B, n_jobs=2))
     np.testing.assert_allclose(found[0], found[1], atol=1e-14)
 
 
 def test_few_rankings_of_many_items_are_sorted_and_many_of_few_multiplied():
-    assert pair_signs._sorting_is_cheaper(1, 1, 1000)
-    assert pair_signs._sorting_is_cheaper(3000, 3000, 10_000)
-    assert not pair_signs._sorting_is_cheaper(2500, 2500, 10)
+    assert pair_kernels._sorting_is_cheaper(1, 1, 1000)
+    assert pair_kernels._sorting_is_cheaper(3000, 3000, 10_000)
+    assert not pair_kernels._sorting_is_cheaper(2500, 2500, 10)
 
 
 @pytest.mark.parametrize("kind", KINDS)

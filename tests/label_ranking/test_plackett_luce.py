@@ -7,7 +7,7 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 from rankwise.aggregation import PlackettLuce
-from rankwise.label_ranking import PlackettLuceRanker, _jit
+from rankwise.label_ranking import PlackettLuceRanker, _rankers_jit
 from tests.label_ranking.test_every_ranker import make_data
 from tests.naive import label_ranking as naive
 from tests.strategies import KINDS, random_positions
@@ -23,7 +23,7 @@ def test_loss_and_gradient_equal_their_definitions(kind):
     def loss(scores):
         return sum(w * naive.plackett_luce_loss(row, s) for w, row, s in zip(weights, y, scores, strict=True))
 
-    value, gradient = _jit.plackett_luce_loss(y, order, weights, scores)
+    value, gradient = _rankers_jit.plackett_luce_loss(y, order, weights, scores)
     assert value == pytest.approx(loss(scores))
     numeric = np.empty_like(scores)
     for cell in np.ndindex(scores.shape):
@@ -35,7 +35,7 @@ def test_loss_and_gradient_equal_their_definitions(kind):
 
 def test_far_apart_scores_lose_no_digits():
     y, scores = np.array([[3.0, 2.0, 1.0]]), np.array([[2000.0, 1000.0, 0.0]])
-    value, gradient = _jit.plackett_luce_loss(y, np.argsort(y, axis=1), np.ones(1), scores)
+    value, gradient = _rankers_jit.plackett_luce_loss(y, np.argsort(y, axis=1), np.ones(1), scores)
     assert value == 3000.0
     np.testing.assert_allclose(gradient, [[2.0, -1.0, -1.0]])
 

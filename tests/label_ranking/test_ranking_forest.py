@@ -13,7 +13,7 @@ from rankwise.embeddings import KemenyEmbedding, decode_pairwise
 from rankwise.label_ranking import RankingForest, RankingTree
 from rankwise.label_ranking.tree import training_set
 from rankwise.metrics import kendall_tau_score
-from rankwise.trees.leaves.contents import LeafMeans, LeafRows
+from rankwise.trees.structure import LeafMeans, LeafRows
 from tests.label_ranking.test_ranking_tree import make_data
 from tests.trees.test_forest import rows_by_tree
 

@@ -20,7 +20,7 @@ from rankwise.label_ranking import (
     RankingForest,
     StackedRanker,
 )
-from rankwise.label_ranking._common import sure_gain
+from rankwise.label_ranking.base import sure_gain
 from rankwise.label_ranking.stacked import _blend_weights, _least_squares_weights, default_rankers
 
 

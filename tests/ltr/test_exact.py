@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rankwise.ltr.exact import summable
+from rankwise.ltr.boosting import summable
 
 
 @given(st.integers(1, 3000), st.floats(-30, 30), st.integers(0, 2**32 - 1), st.sampled_from([np.float32, np.float64]))

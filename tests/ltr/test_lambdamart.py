@@ -12,9 +12,8 @@ from sklearn.base import clone
 
 from rankwise.datasets import make_retrieval
 from rankwise.ltr import LambdaMART, lambda_gradients
-from rankwise.ltr.boosting import boost
-from rankwise.ltr.objectives import make_objective
-from rankwise.ltr.rows import QueryRows
+from rankwise.ltr.base import QueryRows
+from rankwise.ltr.boosting import boost, make_objective
 from rankwise.metrics import average_precision_score, ndcg_score
 from tests.ltr.reference import exact_sigmoid, lightgbm_gradients, reference_boosting, table_sigmoid
 

@@ -11,10 +11,9 @@ from sklearn.base import clone
 
 from rankwise.datasets import make_retrieval
 from rankwise.ltr import LambdaMART
-from rankwise.ltr.levels import LevelTrees
-from rankwise.ltr.levels.growth import LevelGrower
-from rankwise.ltr.objectives import make_objective
-from rankwise.ltr.rows import QueryRows
+from rankwise.ltr.base import QueryRows
+from rankwise.ltr.boosting import make_objective
+from rankwise.ltr.level_trees import LevelGrower, LevelTrees
 from rankwise.metrics import ndcg_score
 
 

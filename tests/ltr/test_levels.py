@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rankwise.ltr.levels import LevelTrees
-from rankwise.ltr.levels.growth import LevelGrower
+from rankwise.ltr.level_trees import LevelGrower, LevelTrees
 from tests.naive import level_trees as naive
 
 

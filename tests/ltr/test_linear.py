@@ -13,8 +13,8 @@ from sklearn.linear_model import LogisticRegression
 from rankwise.aggregation import BradleyTerry
 from rankwise.datasets import make_retrieval
 from rankwise.ltr import LinearRanker
-from rankwise.ltr.flat import LISTWISE, PAIRWISE, make_flat_loss
-from rankwise.ltr.rows import QueryRows
+from rankwise.ltr._linear_losses import LISTWISE, PAIRWISE, make_flat_loss
+from rankwise.ltr.base import QueryRows
 from rankwise.metrics import ndcg_score
 from tests.naive import ltr as naive
 

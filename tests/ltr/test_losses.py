@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from rankwise.ltr.losses import LOSSES
+from rankwise.ltr._torch_losses import LOSSES
 from tests.naive import ltr as naive
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed")

@@ -21,7 +21,7 @@ from sklearn import metrics as sklearn_metrics
 from sklearn.exceptions import UndefinedMetricWarning
 
 from rankwise.metrics import retrieval
-from rankwise.metrics.queries import group_queries
+from rankwise.queries import group_queries
 from tests.naive import retrieval as naive
 
 GOLDEN = json.loads((Path(__file__).parents[1] / "golden" / "retrieval.json").read_text())

@@ -10,7 +10,7 @@ from sklearn.model_selection import cross_val_score
 
 from rankwise._random import check_generator
 from rankwise.trees import LeastSquaresForest
-from rankwise.trees.ensemble import Sampling, draw_seeds
+from rankwise.trees.engine import Sampling, draw_seeds
 from tests.trees.test_growth import make_data
 
 SAMPLINGS = [

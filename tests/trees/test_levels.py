@@ -100,8 +100,8 @@ def test_categories_that_are_all_missing():
     # All categories known, but none in the rows that count.
     X[:2, 0] = [3, 4]
     w = [0, 0, 1, 1, 1, 1]
-    for growth in ("level", "best"):
-        model = LeastSquaresTree(growth=growth, categorical_features=[0]).fit(X, y, w)
+    for _grow_levels in ("level", "best"):
+        model = LeastSquaresTree(growth=_grow_levels, categorical_features=[0]).fit(X, y, w)
         np.testing.assert_allclose(model.predict(X[2:]), y[2:])
 
 
@@ -121,7 +121,7 @@ def test_limits_of_growth(options):
 @pytest.mark.parametrize("missing", [False, True])
 @pytest.mark.parametrize("splitter", ["best", "random"])
 def test_blocks_of_coordinates_change_nothing(monkeypatch, missing, splitter):
-    from rankwise.trees.levels import growth
+    from rankwise.trees import _grow_levels
 
     rng = np.random.default_rng(0)
     X = pd.DataFrame({"a": rng.normal(size=80), "b": rng.integers(0, 4, 80), "c": rng.choice(list("xyzw"), 80)})
@@ -132,7 +132,7 @@ def test_blocks_of_coordinates_change_nothing(monkeypatch, missing, splitter):
         y[:, 0] = np.where(np.isnan(y).all(axis=1), 1.0, y[:, 0])
     ranker = RankingTree(growth="level", max_depth=4, splitter=splitter, random_state=0)
     whole = ranker.fit(X, y).export_text()
-    monkeypatch.setattr(growth, "_BLOCK_ENTRIES", 4 * 80)  # 4 of the 15 pairs at a time
+    monkeypatch.setattr(_grow_levels, "_BLOCK_ENTRIES", 4 * 80)  # 4 of the 15 pairs at a time
     assert ranker.fit(X, y).export_text() == whole
     assert ranker.get_n_leaves() > 4
 

@@ -9,8 +9,8 @@ import numpy as np
 from rankwise._typing import FloatArray
 from rankwise.datasets import make_retrieval
 from rankwise.ltr import lambda_gradients
-from rankwise.ltr.flat import FlatLoss, make_flat_loss
-from rankwise.ltr.rows import QueryRows
+from rankwise.ltr._linear_losses import FlatLoss, make_flat_loss
+from rankwise.ltr.base import QueryRows
 from rankwise.metrics import ndcg_score
 from rankwise.plots._style import BLUE, GREEN, GREY, ORANGE, tidy
 from rankwise.trees import LeastSquaresTree

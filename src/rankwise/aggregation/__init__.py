@@ -1,19 +1,18 @@
 """One ranking from many, and models of many around one."""
 
+from rankwise.aggregation.active import next_pairs
 from rankwise.aggregation.bootstrap import BootstrapConsensus, bootstrap_consensus
-from rankwise.aggregation.choice.active import next_pairs
-from rankwise.aggregation.choice.bradley_terry import BradleyTerry
-from rankwise.aggregation.choice.intervals import RankingIntervals, ranking_intervals
-from rankwise.aggregation.choice.plackett_luce import PlackettLuce
+from rankwise.aggregation.bradley_terry import BradleyTerry
+from rankwise.aggregation.consensus import Consensus
 from rankwise.aggregation.hodge import HodgeProjection, hodge_projection
+from rankwise.aggregation.intervals import RankingIntervals, ranking_intervals
+from rankwise.aggregation.kemeny import OptimalRankings, all_optimal, kemeny, kemeny_batch
 from rankwise.aggregation.long_lists import ListConsensus, aggregate_lists
-from rankwise.aggregation.median import Consensus, OptimalRankings, all_optimal, kemeny, kemeny_batch
-from rankwise.aggregation.models.generalized_mallows import GeneralizedMallows
-from rankwise.aggregation.models.mallows import Mallows
-from rankwise.aggregation.models.mallows_mixture import MallowsMixture
-from rankwise.aggregation.pairwise import PreferenceMatrix, preference_matrix
+from rankwise.aggregation.mallows import GeneralizedMallows, Mallows
+from rankwise.aggregation.mallows_mixture import MallowsMixture
+from rankwise.aggregation.pairs import PreferenceMatrix, preference_matrix
+from rankwise.aggregation.plackett_luce import PlackettLuce
 from rankwise.aggregation.positional import borda
-from rankwise.aggregation.risk_bounds import median_distance_bound, median_excess_bound, median_risk_bound
 from rankwise.aggregation.samplers import sample_mallows, sample_plackett_luce
 from rankwise.aggregation.statistics import (
     dispersion,
@@ -21,6 +20,9 @@ from rankwise.aggregation.statistics import (
     excess_risk,
     is_stochastically_transitive,
     kemeny_risk,
+    median_distance_bound,
+    median_excess_bound,
+    median_risk_bound,
     noise_margin,
 )
 from rankwise.aggregation.tournaments import copeland, kwiksort, mc4, schulze

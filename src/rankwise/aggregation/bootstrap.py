@@ -9,15 +9,14 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 
 from rankwise import _html
-from rankwise._arguments import check_whole_number
 from rankwise._progress import track
 from rankwise._random import check_generator
 from rankwise._typing import ArrayLike, BoolArray, FloatArray, IntArray, RandomState
-from rankwise.aggregation.median import kemeny, kemeny_batch
+from rankwise._validation import check_whole_number, shortlist
+from rankwise.aggregation.kemeny import kemeny, kemeny_batch
 from rankwise.aggregation.positional import _dense_positions_of, borda, shares_beaten
 from rankwise.aggregation.tournaments import copeland
 from rankwise.data import Rankings, check_positions, dense_positions
-from rankwise.data._items import shortlist
 
 Method: TypeAlias = Literal["kemeny", "borda", "copeland"] | Callable[[Rankings], Any]
 Generators: TypeAlias = Sequence[np.random.Generator]
@@ -214,9 +213,6 @@ def bootstrap_consensus(
     return BootstrapConsensus(
         source.items, positions, low, high, before, distribution, float(level), n_resamples, redrawn
     )
-
-
-# ---------------------------------------------------------------------------------------------------------------
 
 
 class _Urn:

@@ -9,9 +9,9 @@ from functools import cached_property
 import numpy as np
 
 from rankwise._typing import ArrayLike, BoolArray, FloatArray, IntArray
+from rankwise._validation import shortlist
 from rankwise.aggregation.positional import _dense_positions_of
 from rankwise.aggregation.statistics import checked_preferences
-from rankwise.data._items import shortlist
 
 # Triangles that the split of the cyclic part may look at, in some seconds: those of 182 items, nearly all compared.
 _MOST_TRIANGLES = 1_000_000
@@ -115,9 +115,6 @@ def hodge_projection(P: ArrayLike, weights: ArrayLike | None = None) -> HodgePro
     total = float(np.sum(pair_weights * lead**2)) / 2
     explained = 1 - residual / total if total > 0 else 1.0
     return HodgeProjection(scores, matrix.items, gradient, cyclic, pair_weights, residual, explained)
-
-
-# ---------------------------------------------------------------------------------------------------------------
 
 
 def _least_squares_scores(lead: FloatArray, weights: FloatArray) -> FloatArray:

@@ -10,11 +10,9 @@ from typing import Literal
 
 import numpy as np
 
-from rankwise._arguments import check_whole_number
 from rankwise._typing import ArrayLike, FloatArray, IntArray
+from rankwise._validation import check_whole_number, is_null, list_of_names, rows_of
 from rankwise.data import Rankings
-from rankwise.data._input import is_null, rows_of
-from rankwise.data._items import list_of_names
 
 Method = Literal["rra", "borda", "mc4", "mean"]
 
@@ -109,9 +107,6 @@ def aggregate_lists(lists: ArrayLike, method: Method = "rra", n_items: int | Non
     score = scorers[method](entries)
     p_value = np.minimum(1.0, entries.n_lists * 10.0**-score) if method == "rra" else None
     return ListConsensus(tuple(names), score, p_value, np.argsort(-score, kind="stable"))
-
-
-# ---------------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)

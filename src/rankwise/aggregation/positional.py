@@ -102,9 +102,6 @@ def shares_beaten(rankings: Rankings) -> FloatArray:
         return np.asarray((opponents + 1 - places) / opponents)
 
 
-# ---------------------------------------------------------------------------------------------------------------
-
-
 def _mean_shares_beaten(rankings: Rankings) -> FloatArray:
     """Score of each item; NaN for an item that no ranking of positive weight compares."""
     shares = shares_beaten(rankings)

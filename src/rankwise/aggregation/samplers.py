@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from rankwise._arguments import check_numbers, check_real_number, check_whole_number
 from rankwise._random import check_generator
 from rankwise._typing import ArrayLike, FloatArray, RandomState
-from rankwise.aggregation import _jit
+from rankwise._validation import check_numbers, check_real_number, check_whole_number
+from rankwise.aggregation import _sampling_jit
 from rankwise.data.positions import check_positions, has_ties, positions_from_scores
 
 
@@ -56,7 +56,7 @@ def sample_mallows(
     concentration = check_real_number("theta", theta, infinite=True)
     size = _number_of_draws(n, len(centers), "center")
     uniforms = check_generator(random_state).random((size, centers.shape[1]))
-    return _jit.mallows_positions((centers - 1).astype(np.intp), concentration, uniforms)
+    return _sampling_jit.mallows_positions((centers - 1).astype(np.intp), concentration, uniforms)
 
 
 def sample_plackett_luce(log_worth: ArrayLike, n: int | None = None, random_state: RandomState = None) -> FloatArray:
@@ -103,9 +103,6 @@ def sample_plackett_luce(log_worth: ArrayLike, n: int | None = None, random_stat
         raise ValueError(f"log_worth[{row}, {item}] is {worth[row, item]}, but worths must be finite")
     size = _number_of_draws(n, len(worth), "log_worth")
     return positions_from_scores(worth + check_generator(random_state).gumbel(size=(size, worth.shape[1])))
-
-
-# ---------------------------------------------------------------------------------------------------------------
 
 
 def _full_rows(center: ArrayLike) -> FloatArray:

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from rankwise._arguments import check_whole_number
 from rankwise._random import check_generator
 from rankwise._typing import ArrayLike, BoolArray, FloatArray, IntArray, RandomState
-from rankwise.aggregation import _jit
-from rankwise.aggregation.pairwise import PreferenceMatrix, as_preference_matrix, check_comparisons, majority
+from rankwise._validation import check_whole_number
+from rankwise.aggregation import _sampling_jit
+from rankwise.aggregation.pairs import PreferenceMatrix, as_preference_matrix, check_comparisons, majority
 from rankwise.aggregation.positional import _dense_positions_of
 from rankwise.data import dense_positions
 
@@ -82,7 +82,7 @@ def schulze(rankings_or_matrix: ArrayLike) -> FloatArray:
     """
     wins = comparable_preferences(rankings_or_matrix).wins
     strength = np.where(majority(wins), wins, 0.0)
-    _jit.strengthen_by_chains(strength)
+    _sampling_jit.strengthen_by_chains(strength)
     np.fill_diagonal(strength, 0.0)
     return _positions_by_defeats(majority(strength))
 
@@ -178,9 +178,6 @@ def comparable_preferences(rankings_or_matrix: ArrayLike) -> PreferenceMatrix:
     matrix = as_preference_matrix(_refuse_oblong(rankings_or_matrix))
     check_comparisons(matrix)
     return matrix
-
-
-# ---------------------------------------------------------------------------------------------------------------
 
 
 def _refuse_oblong(rankings_or_matrix: ArrayLike) -> ArrayLike:

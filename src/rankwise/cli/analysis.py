@@ -139,9 +139,6 @@ def analyse(
     )
 
 
-# ---------------------------------------------------------------------------------------------------------------
-
-
 def _consensus(rankings: Rankings, seed: int, jobs: int) -> Found:
     """Kemeny's consensus with Borda's scores and intervals, and what there is to say of it."""
     with warnings.catch_warnings(record=True) as caught:  # of groups of items that are never compared

@@ -206,9 +206,6 @@ def consensus_tables(found: Found) -> list[TextTable]:
     ]
 
 
-# ---------------------------------------------------------------------------------------------------------------
-
-
 def _comparable(rankings: Rankings) -> tuple[Rankings, list[str]]:
     """The rankings of the items that some ranking compares with another, and the names of the others."""
     compared = compared_items(rankings)

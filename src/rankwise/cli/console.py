@@ -101,9 +101,6 @@ def with_short_names(text: str, names: Iterable[object]) -> str:
     return text
 
 
-# ---------------------------------------------------------------------------------------------------------------
-
-
 def _print_plain(lines: Iterable[str]) -> None:
     for line in lines:
         print(line)

@@ -122,9 +122,6 @@ def pairs_table(facts: Pairs) -> TextTable:
     return TextTable("Pairs of items", "", ["", ""], rows)
 
 
-# ---------------------------------------------------------------------------------------------------------------
-
-
 def _range(facts: Pairs) -> str:
     fewest, mean, most = facts.fewest_comparisons, facts.mean_comparisons, facts.most_comparisons
     return f"{fewest:,.10g}" if fewest == most else f"{fewest:,.10g} to {most:,.10g}, {mean:,.1f} in the mean"

@@ -16,7 +16,7 @@ from rankwise.data import read_letor
 from rankwise.datasets import load_retrieval
 from rankwise.datasets.loaders import query_sizes
 from rankwise.ltr import LinearRanker, NeuralRanker
-from rankwise.ltr.ranker import QueryRankerMixin
+from rankwise.ltr.base import QueryRankerMixin
 from rankwise.persistence import load
 
 # "docid = GX029-35-5894638 inc = 0.02", as the LETOR collections write it.
@@ -121,9 +121,6 @@ def scored(ranker: Any, documents: Documents) -> FloatArray:
 def takes_sparse(ranker: Any) -> bool:
     """Whether a ranker learns from sparse features, however many there are."""
     return isinstance(ranker, LinearRanker)
-
-
-# ---------------------------------------------------------------------------------------------------------------
 
 
 def _document_names(comments: list[str]) -> list[str]:

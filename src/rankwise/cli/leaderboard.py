@@ -89,9 +89,6 @@ def leaderboard_table(standings: list[Standing], *, n_folds: int, n_repeats: int
     return TextTable("Leaderboard", note, columns, rows)
 
 
-# ---------------------------------------------------------------------------------------------------------------
-
-
 def _mean_and_error(taus: FloatArray, weights: FloatArray) -> tuple[float, float]:
     """Mean over the rows that can be judged, and its standard error."""
     known = ~np.isnan(taus).any(axis=0) & (weights > 0)

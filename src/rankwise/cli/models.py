@@ -138,9 +138,6 @@ def features_step_of(model: Any) -> Any:
     return model[0] if hasattr(model, "steps") else model
 
 
-# ---------------------------------------------------------------------------------------------------------------
-
-
 def _plain(model: Model) -> Any:
     from rankwise import label_ranking as rankers
 

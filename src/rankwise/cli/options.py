@@ -56,8 +56,6 @@ def settings(pairs: Iterable[str] | None, option: str = "--param") -> dict[str, 
     return found
 
 
-# ---------------------------------------------------------------------------------------------------------------
-
 _WORDS = {"true": True, "false": False, "none": None, "null": None}
 
 

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from rankwise.cli import sources
 from rankwise.cli.models import features_step_of, ranker_of
 from rankwise.data import Rankings
-from rankwise.data.formats.fields import shown
+from rankwise.data.formats.lines import shown
 from rankwise.data.formats.table import MISSING, Table, listed
 from rankwise.exceptions import RankwiseFormatError
 from rankwise.persistence import load
@@ -113,9 +113,6 @@ def ranking_lines(rankings: Rankings, *, orders: bool) -> str:
     writer.writerow(lists["items"])
     writer.writerows(lists["positions"])
     return text.getvalue()
-
-
-# ---------------------------------------------------------------------------------------------------------------
 
 
 def _column(table: Table, name: str, categories: Sequence[Any] | None) -> npt.NDArray[Any]:

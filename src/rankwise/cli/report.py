@@ -88,9 +88,6 @@ def summary(result: Analysis) -> list[str]:
     return [*lines, *([_best_model(result)] if result.leaderboard else [])]
 
 
-# ---------------------------------------------------------------------------------------------------------------
-
-
 def _best_model(result: Analysis) -> str:
     best = result.leaderboard[0]
     same = next(standing for standing in result.leaderboard if standing.model == Model.CONSENSUS)

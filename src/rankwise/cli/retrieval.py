@@ -18,9 +18,8 @@ from rankwise.cli.console import counted
 from rankwise.cli.documents import Documents, load_ranker, read_documents, scored, takes_sparse
 from rankwise.cli.files import readable, shown_name
 from rankwise.data import judged_run, read_qrels, read_run
-from rankwise.data.formats.fields import parse_number
-from rankwise.data.formats.fields import shown as quoted
-from rankwise.data.formats.lines import read_lines
+from rankwise.data.formats.lines import parse_number, read_lines
+from rankwise.data.formats.lines import shown as quoted
 from rankwise.data.formats.trec import JudgedRun
 from rankwise.exceptions import RankwiseFormatError
 from rankwise.metrics import ranking_scorer
@@ -222,9 +221,6 @@ def evaluate(
             else:
                 result.notes.append(f"too few queries for a test of {metric}")
     return result
-
-
-# ---------------------------------------------------------------------------------------------------------------
 
 
 def _named(paths: Sequence[str]) -> dict[str, str]:

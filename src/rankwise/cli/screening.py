@@ -13,7 +13,7 @@ import numpy as np
 from rankwise._typing import FloatArray
 from rankwise.cli.console import counted
 from rankwise.cli.files import readable
-from rankwise.data.formats.fields import shown
+from rankwise.data.formats.lines import shown
 from rankwise.data.formats.table import MISSING, Table, covariates, listed, number, read_table
 from rankwise.exceptions import RankwiseFormatError
 from rankwise.screening import ConcordanceSelector, concordant_divergence
@@ -131,9 +131,6 @@ def csv_of(expressions: Sequence[dict[str, Any]]) -> str:
     writer.writeheader()
     writer.writerows(expressions)
     return file.getvalue()
-
-
-# ---------------------------------------------------------------------------------------------------------------
 
 
 def _no_numbers(table: Table, column: str) -> RankwiseFormatError:

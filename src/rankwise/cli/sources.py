@@ -15,7 +15,7 @@ import typer
 
 from rankwise.cli.files import STDIN, readable, shown_name
 from rankwise.data import Rankings, read_rankings
-from rankwise.data.formats.fields import shown
+from rankwise.data.formats.lines import shown
 from rankwise.data.formats.table import Table, listed, read_table
 from rankwise.data.formats.xarff import read_xarff
 from rankwise.datasets import load_label_ranking
@@ -97,9 +97,6 @@ def table_of(name: str, reading: Mapping[str, Any] | None = None) -> Table:
                 f"{unknown[0]} is of no use here: a table of features has delimiter and encoding", param_hint="--read"
             )
         return replace(read_table(path, **reading or {}), path=shown_name(name))
-
-
-# ---------------------------------------------------------------------------------------------------------------
 
 
 def _as_table(name: str, columns: Mapping[str, npt.NDArray[Any]]) -> Table:

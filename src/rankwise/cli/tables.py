@@ -38,9 +38,6 @@ def tree_note(result: Analysis) -> str:
     return note
 
 
-# ---------------------------------------------------------------------------------------------------------------
-
-
 def _agreement(result: Analysis) -> list[str]:
     facts = result.agreement
     value = "nothing to compare" if facts.to_each_other is None else f"{facts.to_each_other:.3f}"

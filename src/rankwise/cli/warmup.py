@@ -16,8 +16,8 @@ import numpy as np
 
 from rankwise import distances, metrics
 from rankwise.aggregation import GeneralizedMallows, Mallows, kemeny, kemeny_batch, sample_mallows, schulze
-from rankwise.aggregation.choice.plackett_luce import PlackettLuce
-from rankwise.aggregation.median.proof.inequalities import broken_odd_cycles
+from rankwise.aggregation._kemeny_proof import broken_odd_cycles
+from rankwise.aggregation.plackett_luce import PlackettLuce
 from rankwise.data import Rankings
 from rankwise.embeddings import GraphCutEmbedding, SubmodularEmbedding
 from rankwise.kernels import kendall_kernel, mallows_kernel
@@ -35,7 +35,7 @@ _INCOMPLETE = Rankings([[1, 2, float("nan")], [3, 1, 2]])
 def kernels() -> Iterator[tuple[str, Any]]:
     """Every kernel of the package, with its full name."""
     for module in pkgutil.walk_packages([str(_PACKAGE)], "rankwise."):
-        if module.name.endswith("._jit"):
+        if module.name.endswith("_jit"):
             for name, value in vars(importlib.import_module(module.name)).items():
                 if hasattr(value, "py_func"):  # as only compiled functions have
                     yield f"{module.name}.{name}", value
@@ -53,9 +53,6 @@ def why_in_vain() -> str:
             "be written; set NUMBA_CACHE_DIR to a folder that can"
         )
     return ""
-
-
-# ---------------------------------------------------------------------------------------------------------------
 
 
 def _rankings() -> None:

@@ -14,7 +14,7 @@ from typing import Literal
 import numpy as np
 
 from rankwise._typing import ArrayLike, BoolArray, FloatArray, IntArray
-from rankwise.data._input import numeric_matrix, order_matrix, read_only, refuse_rankings
+from rankwise._validation import numeric_matrix, order_matrix, read_only, refuse_rankings
 
 Unlisted = Literal["below", "missing"]
 
@@ -314,9 +314,6 @@ def blank_for(unlisted: str) -> float:
     if unlisted == "missing":
         return np.nan
     raise ValueError(f"unlisted is {unlisted!r}; choose 'below' (top-k) or 'missing' (never compared)")
-
-
-# ---------------------------------------------------------------------------------------------------------------
 
 
 def _row_blocks(matrix: FloatArray) -> Iterator[slice]:

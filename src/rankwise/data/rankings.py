@@ -8,13 +8,19 @@ from typing import Any, Literal
 
 import numpy as np
 
+from rankwise import _html, _validation
 from rankwise._typing import ArrayLike, FloatArray, IntArray
-from rankwise.data import _input
+from rankwise._validation import (
+    check_items,
+    check_weights,
+    holds_names,
+    ids_from_names,
+    list_of_names,
+    shortlist,
+    without_padding,
+)
 from rankwise.data import positions as _positions
-from rankwise.data._items import check_items, holds_names, ids_from_names, list_of_names, shortlist, without_padding
-from rankwise.data._text import html_of, text_of
 from rankwise.data.positions import Unlisted
-from rankwise.data.weights import check_weights
 
 Kind = Literal["full", "tied", "top-k", "incomplete"]
 
@@ -77,9 +83,9 @@ class Rankings:
         matrix = _positions.check_positions(positions)
         # Copied, because the caller may still hold these arrays and write to them.
         own = matrix if isinstance(positions, Rankings) else matrix.copy()
-        object.__setattr__(self, "positions", _input.read_only(own))
+        object.__setattr__(self, "positions", _validation.read_only(own))
         object.__setattr__(self, "items", check_items(items, matrix.shape[1]))
-        object.__setattr__(self, "weights", _input.read_only(check_weights(weights, len(matrix)).copy()))
+        object.__setattr__(self, "weights", _validation.read_only(check_weights(weights, len(matrix)).copy()))
 
     # -- constructors --------------------------------------------------------------------------------------------
 
@@ -119,7 +125,7 @@ class Rankings:
         names = None if items is None else list_of_names(items)
         rows: Any = orders
         if not (isinstance(orders, np.ndarray) and orders.dtype.kind in "iuf"):
-            rows = [without_padding(row) for row in _input.rows_of(orders)]
+            rows = [without_padding(row) for row in _validation.rows_of(orders)]
         if not isinstance(rows, np.ndarray) and holds_names(rows):
             rows, names = ids_from_names(rows, names)
         elif names is not None and _look_like_other_ids(names):
@@ -159,7 +165,7 @@ class Rankings:
           a > b ~ c
           c > b > a
         """
-        rankings = [[_bucket(entry) for entry in ranking] for ranking in _input.rows_of(buckets, name="buckets")]
+        rankings = [[_bucket(entry) for entry in ranking] for ranking in _validation.rows_of(buckets, name="buckets")]
         flat = [[item for bucket in ranking for item in bucket] for ranking in rankings]
         strict = cls.from_orders(flat, unlisted=unlisted, items=items, weights=weights)
         tied = strict.positions.copy()
@@ -197,7 +203,7 @@ class Rankings:
         -------
         Rankings
         """
-        table = _input.data_frame(frame, "frame")
+        table = _validation.data_frame(frame, "frame")
         if table is None:
             raise TypeError(f"frame is of type {type(frame).__name__}, not a data frame; see Rankings.from_positions")
         columns = dict(zip(table.columns, table.iter_columns(), strict=True))
@@ -209,7 +215,9 @@ class Rankings:
             wanted = [name for name in wanted if name != weights]
             weights = columns[weights].to_numpy()
         _check_columns(wanted, columns)
-        return cls(_input.matrix_from_columns(wanted, [columns[name] for name in wanted], "frame"), wanted, weights)
+        return cls(
+            _validation.matrix_from_columns(wanted, [columns[name] for name in wanted], "frame"), wanted, weights
+        )
 
     # -- views ---------------------------------------------------------------------------------------------------
 
@@ -243,18 +251,18 @@ class Rankings:
         ValueError
             If the list would be longer than 50 million rows; `pair_counts` is what grows no longer.
         """
-        from rankwise.data import _jit
+        from rankwise.data import pairs_jit
 
         total = _count_pairs(self.positions)
         if total > _MOST_PAIRS:
             raise ValueError(f"the list would have {total:,} rows; use pair_counts(), or take fewer rankings")
-        return _jit.list_pairs(self.positions, total)
+        return pairs_jit.list_pairs(self.positions, total)
 
     def pair_counts(self) -> FloatArray:
         """Weight of the rankings that put i before j: (n_items, n_items), row i, column j."""
-        from rankwise.data import _jit
+        from rankwise.data import pairs_jit
 
-        return _jit.pair_counts(self.positions, self.weights)
+        return pairs_jit.pair_counts(self.positions, self.weights)
 
     def to_frame(self, backend: str | None = None, weights: str | None = None) -> Any:
         """Data frame with one column per item.
@@ -363,9 +371,9 @@ class Rankings:
     def _of_same_items(self, positions: FloatArray, weights: FloatArray) -> Rankings:
         """Rankings from rows of this one, which need no second check."""
         part = object.__new__(Rankings)
-        object.__setattr__(part, "positions", _input.read_only(np.ascontiguousarray(positions)))
+        object.__setattr__(part, "positions", _validation.read_only(np.ascontiguousarray(positions)))
         object.__setattr__(part, "items", self.items)
-        object.__setattr__(part, "weights", _input.read_only(np.ascontiguousarray(weights)))
+        object.__setattr__(part, "weights", _validation.read_only(np.ascontiguousarray(weights)))
         return part
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
@@ -394,12 +402,9 @@ class Rankings:
         return html_of(self.positions, self.items, self.weights, self.kind)
 
 
-# ---------------------------------------------------------------------------------------------------------------
-
-
 def _column_names(table: Any) -> Sequence[Hashable] | None:
     """Names of the columns if ``table`` is a data frame of any library."""
-    frame = _input.data_frame(table, "positions")
+    frame = _validation.data_frame(table, "positions")
     return None if frame is None else list(frame.columns)
 
 
@@ -438,3 +443,69 @@ def _frame_backend(backend: str | None) -> Any:
         if find_spec(name) is not None:
             return name
     raise ImportError(f"to_frame needs {backend or 'pandas, polars or pyarrow'}: pip install {backend or 'pandas'}")
+
+
+# Rankings as text and as a table that a person reads.
+
+
+_SHOWN_RANKINGS = 6
+_SHOWN_ITEMS = 12
+
+
+def text_of(positions: FloatArray, items: tuple[Hashable, ...], weights: FloatArray, kind: str) -> str:
+    """A heading, and the first rankings one a line."""
+    n = len(positions)
+    weighted = bool(np.any(weights != 1))
+    shown = []
+    for row, weight in zip(positions[:_SHOWN_RANKINGS], weights, strict=False):
+        shown.append(f"  {weight:,.10g} x {_line(row, items)}" if weighted else f"  {_line(row, items)}")
+    rest = [f"  ... and {n - _SHOWN_RANKINGS:,} more"] if n > _SHOWN_RANKINGS else []
+    return "\n".join([_heading(positions, kind), *shown, *rest])
+
+
+def html_of(positions: FloatArray, items: tuple[Hashable, ...], weights: FloatArray, kind: str) -> str:
+    """The same for notebooks: the positions of the first rankings, with a column per item."""
+    n, k = positions.shape
+    shown = positions[:_SHOWN_RANKINGS, :_SHOWN_ITEMS]
+    cut = ["..."] if k > _SHOWN_ITEMS else []
+    columns = ["", *map(str, items[:_SHOWN_ITEMS]), *cut]
+    rows = [[str(number), *map(_place, row), *cut] for number, row in enumerate(shown)]
+    if np.any(weights != 1):
+        columns.insert(1, "weight")
+        for row, weight in zip(rows, weights, strict=False):
+            row.insert(1, f"{weight:,.10g}")
+    notes = ["positions, 1 = best"]
+    if np.isposinf(shown).any():
+        notes.append("∞ = unlisted")
+    if np.isnan(shown).any():
+        notes.append("- = missing")
+    if n > _SHOWN_RANKINGS:
+        notes.append(f"... and {n - _SHOWN_RANKINGS:,} more rankings")
+    if k > _SHOWN_ITEMS:
+        notes.append(f"... and {k - _SHOWN_ITEMS:,} more items")
+    return _html.part(_heading(positions, kind), columns, rows, "; ".join(notes))
+
+
+def _heading(positions: FloatArray, kind: str) -> str:
+    n, k = positions.shape
+    return f"Rankings: {n:,} ranking{'s' * (n != 1)} of {k:,} item{'s' * (k != 1)}, {kind}"
+
+
+def _place(position: float) -> str:
+    return "-" if np.isnan(position) else "∞" if np.isposinf(position) else f"{position:.0f}"
+
+
+def _line(places: FloatArray, items: tuple[Hashable, ...]) -> str:
+    """One ranking as ``a > b ~ c   (unlisted: d; missing: e)``."""
+    listed = np.argsort(places, kind="stable")[: int(np.isfinite(places).sum())]
+    text = ""
+    for rank, item in enumerate(listed[: _SHOWN_ITEMS + 1]):
+        joint = "" if rank == 0 else " ~ " if places[item] == places[listed[rank - 1]] else " > "
+        rest = f"... ({len(listed) - _SHOWN_ITEMS:,} more)"
+        text += joint + (str(items[item]) if rank < _SHOWN_ITEMS else rest)
+    notes = [
+        f"{word}: {shortlist([items[i] for i in np.flatnonzero(mask)])}"
+        for word, mask in (("unlisted", np.isposinf(places)), ("missing", np.isnan(places)))
+        if mask.any()
+    ]
+    return ((text or "nothing") + (f"   ({'; '.join(notes)})" if notes else "")).rstrip()

@@ -3,9 +3,9 @@
 from rankwise.aggregation.samplers import sample_mallows, sample_plackett_luce
 from rankwise.datasets.cells import make_cell_label_ranking
 from rankwise.datasets.food import make_food_preferences
+from rankwise.datasets.judged_queries import make_retrieval
 from rankwise.datasets.loaders import load_label_ranking, load_retrieval
 from rankwise.datasets.mechanisms import make_incomplete, make_partial
-from rankwise.datasets.retrieval import make_retrieval
 from rankwise.datasets.sparse import make_sparse_label_ranking, noise_scale_for
 from rankwise.datasets.symbolic import make_symbolic_regression
 from rankwise.datasets.transforms import rankings_from_classification, rankings_from_regression

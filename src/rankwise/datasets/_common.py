@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from rankwise._arguments import check_real_number, check_whole_number
 from rankwise._typing import FloatArray
+from rankwise._validation import check_real_number, check_whole_number
 
 
 def check_sizes(*, at_least: int = 1, **sizes: int) -> None:

@@ -90,9 +90,6 @@ def make_cell_label_ranking(
     return X, Rankings(y), bunch
 
 
-# ---------------------------------------------------------------------------------------------------------------
-
-
 def _grid_shape(n_cells: int) -> IntArray:
     """Factors of the number of cells, as equal as possible, the smaller first."""
     smaller = max(size for size in range(1, int(np.sqrt(n_cells)) + 1) if n_cells % size == 0)

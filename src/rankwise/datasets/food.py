@@ -101,9 +101,6 @@ def make_food_preferences(
     return _seen(full, kind, length, rng), user_type, bunch
 
 
-# ---------------------------------------------------------------------------------------------------------------
-
-
 def _check_length(kind: str, length: int | None) -> None:
     if kind == "full":
         if length is not None:

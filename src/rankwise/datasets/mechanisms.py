@@ -7,9 +7,9 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from rankwise._arguments import check_numbers
 from rankwise._random import check_generator
 from rankwise._typing import ArrayLike, BoolArray, FloatArray, IntArray, RandomState
+from rankwise._validation import check_numbers
 from rankwise.data import Rankings
 from rankwise.data.positions import has_ties
 
@@ -105,9 +105,6 @@ def make_partial(
         blocks = np.broadcast_to(_block_of_place(partition, k), (n, k))
     places = source.positions.astype(np.intp) - 1
     return Rankings(np.take_along_axis(blocks, places, axis=1), source.items, source.weights)
-
-
-# ---------------------------------------------------------------------------------------------------------------
 
 
 def _survival_matrix(survival: Survival, X: ArrayLike | None, shape: tuple[int, int]) -> FloatArray:

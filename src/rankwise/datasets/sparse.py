@@ -6,9 +6,9 @@ from typing import Any, Literal
 
 import numpy as np
 
-from rankwise._arguments import check_numbers, check_real_number
 from rankwise._random import check_generator
 from rankwise._typing import ArrayLike, FloatArray, RandomState
+from rankwise._validation import check_numbers, check_real_number
 from rankwise.aggregation import sample_mallows
 from rankwise.data import Rankings
 from rankwise.datasets._common import check_choice, check_sizes, check_spread, sorted_positions
@@ -186,9 +186,6 @@ def noise_scale_for(
         else:
             high = middle
     return high if alpha > 0 else 0.0
-
-
-# ---------------------------------------------------------------------------------------------------------------
 
 
 def _check_noise(noise: str, noise_scale: float, theta: float | None) -> None:

@@ -116,9 +116,6 @@ def make_symbolic_regression(
     return X, signal + noise * rng.standard_normal(n_samples), bunch
 
 
-# ---------------------------------------------------------------------------------------------------------------
-
-
 def _variable(distribution: str | None, n_samples: int, rng: np.random.Generator) -> FloatArray:
     if distribution is None or distribution == "normal":
         return rng.standard_normal(n_samples)

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from rankwise._arguments import check_whole_number
 from rankwise._typing import ArrayLike, FloatArray
+from rankwise._validation import check_whole_number
 from rankwise.data import Rankings
 from rankwise.datasets._common import sorted_positions
 
@@ -114,9 +114,6 @@ def rankings_from_regression(X: ArrayLike, *, targets: Sequence[int | str]) -> t
     if rest.shape[1] == 0:
         raise ValueError("targets takes all columns, so no feature remains; leave some out")
     return rest, Rankings.from_scores(StandardScaler().fit_transform(matrix[:, columns]), items=list(targets))
-
-
-# ---------------------------------------------------------------------------------------------------------------
 
 
 def _column_number(said: str, target: int | str, names: list[str], n_columns: int) -> int:

@@ -1,6 +1,6 @@
 """Distances between rankings: one against one, row by row, all against all."""
 
 from rankwise.distances.matrix import pairwise_distances
-from rankwise.distances.rows import footrule_distance, hamming_distance, kendall_distance, spearman_distance
+from rankwise.distances.measures import footrule_distance, hamming_distance, kendall_distance, spearman_distance
 
 __all__ = ["footrule_distance", "hamming_distance", "kendall_distance", "pairwise_distances", "spearman_distance"]

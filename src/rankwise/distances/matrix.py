@@ -8,8 +8,8 @@ import numpy as np
 
 from rankwise._typing import ArrayLike, FloatArray, IntArray
 from rankwise.data import check_positions, midranks
-from rankwise.distances import _jit
-from rankwise.distances.rows import (
+from rankwise.distances import distances_jit
+from rankwise.distances.measures import (
     POSITIONAL,
     Missing,
     check_item_weights,
@@ -93,11 +93,8 @@ def pairwise_distances(
     if metric == "kendall":
         if a.shape[1] <= _MOST_ITEMS_BY_SIGNS:
             return _kendall_by_signs(a, b, None if item_weights is None else weights, p, missing, normalize)
-        return _by_blocks(_jit.cross_kendall, a, b, n_jobs, weights, missing == "penalize", p, normalize)
+        return _by_blocks(distances_jit.cross_kendall, a, b, n_jobs, weights, missing == "penalize", p, normalize)
     return _positional(a, b, metric, weights, normalize, n_jobs)
-
-
-# ---------------------------------------------------------------------------------------------------------------
 
 
 def _by_blocks(function: Any, a: FloatArray, b: FloatArray, n_jobs: int | None, *arguments: Any) -> FloatArray:
@@ -122,14 +119,14 @@ def _positional(
     if np.isnan(a).any() or np.isnan(b).any():
 
         def block(rows: FloatArray, others: FloatArray) -> FloatArray:
-            distance, common = _jit.cross_positional(rows, others, weights, code)
+            distance, common = distances_jit.cross_positional(rows, others, weights, code)
             return ratio(distance, largest(common)) if normalize else distance
 
         return _by_blocks(block, a, b, n_jobs)
     # Where both sides rank every item, mid-ranks are the same in every comparison.
     places_a = midranks(a)
     places_b = places_a if b is a else midranks(b)
-    distance = _by_blocks(_jit.cross_midranks, places_a, places_b, n_jobs, weights, code)
+    distance = _by_blocks(distances_jit.cross_midranks, places_a, places_b, n_jobs, weights, code)
     return ratio(distance, largest(a.shape[1])) if normalize else distance
 
 
@@ -182,7 +179,7 @@ class _PairBlock:
         self.total = float(len(first)) if self.weights is None else float(self.weights.sum())
 
     def signs(self, positions: FloatArray) -> Any:
-        return _jit.pair_signs(positions, self.first, self.second)
+        return distances_jit.pair_signs(positions, self.first, self.second)
 
     def present(self, positions: FloatArray) -> Any:
         gaps = np.isnan(positions)

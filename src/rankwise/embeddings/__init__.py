@@ -1,12 +1,10 @@
 """Rankings as vectors, and vectors back to rankings: what regression learns from."""
 
 from rankwise.embeddings.graph_cut import GraphCutEmbedding
-from rankwise.embeddings.graphs import is_merge_free, item_graph
-from rankwise.embeddings.kemeny import KemenyEmbedding
-from rankwise.embeddings.pairwise import decode_pairwise, pairwise_from_vectors, vectors_from_pairwise
-from rankwise.embeddings.places import PositionEmbedding
-from rankwise.embeddings.set_functions import concave_of_size, coverage, gaussian_entropy
-from rankwise.embeddings.submodular import SubmodularEmbedding
+from rankwise.embeddings.item_graphs import is_merge_free, item_graph
+from rankwise.embeddings.kemeny import KemenyEmbedding, decode_pairwise, pairwise_from_vectors, vectors_from_pairwise
+from rankwise.embeddings.position import PositionEmbedding
+from rankwise.embeddings.submodular import SubmodularEmbedding, concave_of_size, coverage, gaussian_entropy
 
 __all__ = [
     "GraphCutEmbedding",

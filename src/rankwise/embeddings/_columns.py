@@ -8,8 +8,8 @@ import numpy as np
 
 from rankwise._sklearn import BaseEstimator
 from rankwise._typing import ArrayLike, FloatArray
+from rankwise._validation import item_names, shortlist
 from rankwise.data import check_positions
-from rankwise.data._items import item_names, shortlist
 
 
 def learn_columns(embedding: Any, positions: ArrayLike, n_items: int) -> None:
@@ -46,9 +46,6 @@ def check_columns(embedding: BaseEstimator, values: FloatArray, name: str = "the
             f"{type(embedding).__name__} was fitted to {n_items} items"
         )
     return values
-
-
-# ---------------------------------------------------------------------------------------------------------------
 
 
 def _text_names(positions: ArrayLike) -> np.ndarray[Any, Any] | None:

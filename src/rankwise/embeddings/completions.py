@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rankwise._typing import FloatArray, IntArray
-from rankwise.embeddings import _jit
+from rankwise.embeddings import _graph_cut_jit
 
 #: "gaps": missing items fall into the gaps between levels, independently, and tie where they share one;
 #: "full": every order of all items that agrees with the ranking
@@ -30,7 +30,7 @@ RUNS = 8
 def levels_of(positions: FloatArray) -> Levels:
     """Levels from dense positions: 0 = best, unlisted items share the last level, missing ones have -1."""
     levels = np.empty(positions.shape, dtype=np.int32)
-    _jit.levels_from_positions(positions, levels)
+    _graph_cut_jit.levels_from_positions(positions, levels)
     return levels
 
 
@@ -134,9 +134,6 @@ def draw_keys(n_samples: int, n_items: int, rng: np.random.Generator) -> FloatAr
     strata = rng.permuted(np.tile(np.arange(n_strata)[:, None], (RUNS, 1, n_items)), axis=1)
     keys = (strata + rng.random(strata.shape)) / n_strata
     return np.stack([keys, 1 - keys], axis=2).reshape(-1, n_items)
-
-
-# ---------------------------------------------------------------------------------------------------------------
 
 
 def _ranks(orders: IntArray) -> Levels:

@@ -10,11 +10,11 @@ import numpy as np
 
 from rankwise._sklearn import Interval, StrOptions
 from rankwise._typing import ArrayLike, BoolArray, FloatArray, RandomState
+from rankwise._validation import shortlist
 from rankwise.data import midranks
-from rankwise.data._items import shortlist
-from rankwise.embeddings import _jit
+from rankwise.embeddings import _graph_cut_jit
 from rankwise.embeddings.completions import Levels, slots_of
-from rankwise.embeddings.graphs import (
+from rankwise.embeddings.item_graphs import (
     check_graph,
     complete_graph,
     features_in_order,
@@ -22,7 +22,7 @@ from rankwise.embeddings.graphs import (
     is_merge_free,
     item_graph,
 )
-from rankwise.embeddings.partitions import PartitionEmbedding
+from rankwise.embeddings.ordered_partitions import PartitionEmbedding
 
 Completion = Literal["auto", "exact", "sample", "closed-form", "full"]
 
@@ -191,12 +191,12 @@ class GraphCutEmbedding(PartitionEmbedding):
             features[by_formula] = self._closed_form(levels[by_formula])
             features[~by_formula] = self._features(levels[~by_formula])
         else:
-            _jit.cut_features(levels, not self._needs_no_pooling, *self._graph, features)
+            _graph_cut_jit.cut_features(levels, not self._needs_no_pooling, *self._graph, features)
         return features
 
     def _mean_features(self, levels: Levels, table: Levels, n_runs: int) -> FloatArray:
         shifts = np.empty((len(levels), n_runs, levels.shape[1]))
-        _jit.mean_pooling_shifts(table, slots_of(levels), *self._graph, shifts)
+        _graph_cut_jit.mean_pooling_shifts(table, slots_of(levels), *self._graph, shifts)
         return self._closed_form(levels)[:, None] + shifts
 
     def _closed_form(self, levels: Levels) -> FloatArray:
@@ -207,16 +207,13 @@ class GraphCutEmbedding(PartitionEmbedding):
             places = midranks(np.where(missing, np.nan, levels + 1.0))
             gaps = np.sum(~missing, axis=1, keepdims=True) + 1.0
             odds = np.where(missing, 0.0, (gaps - 2 * places) / gaps)
-            _jit.expected_increments(levels, odds, *self._graph, features)
+            _graph_cut_jit.expected_increments(levels, odds, *self._graph, features)
             return features
         gaps = levels.max(axis=1, keepdims=True) + 2.0
         odds = np.where(missing, 0.0, (gaps - 2 * (levels + 1)) / gaps)
-        _jit.expected_increments(levels, odds, *self._graph, features)
-        _jit.average_expectations(levels, *_shares(missing.sum(axis=1), gaps[:, 0]), features)
+        _graph_cut_jit.expected_increments(levels, odds, *self._graph, features)
+        _graph_cut_jit.average_expectations(levels, *_shares(missing.sum(axis=1), gaps[:, 0]), features)
         return features
-
-
-# ---------------------------------------------------------------------------------------------------------------
 
 
 def _shares(n_missing: FloatArray, n_gaps: FloatArray) -> tuple[FloatArray, FloatArray]:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+import math
+from typing import Any, Literal
 
 import numpy as np
 
 from rankwise._sklearn import BaseEstimator, TransformerMixin, check_feature_names_in
 from rankwise._typing import ArrayLike, FloatArray
+from rankwise._validation import check_numbers
+from rankwise.aggregation import kemeny_batch
 from rankwise.data import check_positions
 from rankwise.embeddings._columns import check_columns, check_named_columns, learn_columns
-from rankwise.embeddings.pairwise import decode_pairwise, pairwise_from_vectors
 
 
 class KemenyEmbedding(TransformerMixin, BaseEstimator):
@@ -122,3 +124,150 @@ class KemenyEmbedding(TransformerMixin, BaseEstimator):
         P = pairwise_from_vectors(vectors)
         check_columns(self, P, "the items of vectors")
         return decode_pairwise(P)
+
+
+# Matrices of pairwise probabilities: as vectors with one coordinate per pair, and as rankings.
+#
+# ``P[r, i, j]`` is the probability of i before j in row r, so ``P[r, i, j] + P[r, j, i]`` is 1. A vector holds the
+# pairs i < j in the order of ``np.triu_indices(n_items, 1)``: (0, 1), (0, 2), ..., (1, 2), ...
+
+
+Rule = Literal["kemeny", "borda", "copeland"]
+
+# Sums of probabilities do not tell scores apart that are closer than this.
+_SAME_SCORE = 1e-9
+
+
+def pairwise_from_vectors(vectors: ArrayLike) -> FloatArray:
+    """Square matrices from one number per pair.
+
+    Parameters
+    ----------
+    vectors : array-like of shape (n, n_items * (n_items - 1) / 2)
+        Probability of i before j for the pairs i < j, in the order of ``np.triu_indices(n_items, 1)``.
+
+    Returns
+    -------
+    ndarray of shape (n, n_items, n_items)
+        ``P[r, j, i] = 1 - P[r, i, j]``, and 1/2 on the diagonal; NaN stays NaN.
+
+    Examples
+    --------
+    >>> from rankwise.embeddings import pairwise_from_vectors
+    >>> pairwise_from_vectors([[0.9]])
+    array([[[0.5, 0.9],
+            [0.1, 0.5]]])
+    """
+    matrix = _two_dimensional(vectors)
+    n_items = n_items_of(matrix.shape[1])
+    above, below = np.triu_indices(n_items, 1)
+    P = np.full((len(matrix), n_items, n_items), 0.5)
+    P[:, above, below] = matrix
+    P[:, below, above] = 1 - matrix
+    return P
+
+
+def vectors_from_pairwise(P: ArrayLike) -> FloatArray:
+    """One number per pair from square matrices: the inverse of `pairwise_from_vectors`.
+
+    Parameters
+    ----------
+    P : array-like of shape (n, n_items, n_items)
+        ``P[r, i, j]`` is the probability of i before j; what stands below the diagonal is not read.
+
+    Returns
+    -------
+    ndarray of shape (n, n_items * (n_items - 1) / 2)
+
+    Examples
+    --------
+    >>> from rankwise.embeddings import vectors_from_pairwise
+    >>> vectors_from_pairwise([[[0.5, 0.9], [0.1, 0.5]]])
+    array([[0.9]])
+    """
+    matrices = _three_dimensional(P)
+    above, below = np.triu_indices(matrices.shape[1], 1)
+    return matrices[:, above, below]
+
+
+def decode_pairwise(P: ArrayLike, rule: Rule = "kemeny", *, ties: ArrayLike | None = None) -> FloatArray:
+    r"""Full rankings from matrices of pairwise probabilities.
+
+    *Definition.* "kemeny" minimises :math:`\sum_{i \text{ before } j} p_{ji}`: the Kemeny median. "borda" orders items
+    by decreasing :math:`\sum_j p_{ij}` (soft votes), "copeland" by increasing number of majorities lost,
+    :math:`\#\{j : p_{ij} < 1/2\}` (hard votes; a draw counts half).
+    Where the majorities are strictly transitive, "kemeny" and "copeland"
+    agree.
+
+    Parameters
+    ----------
+    P : array-like of shape (n, n_items, n_items)
+        ``P[r, i, j]`` is the probability of i before j. NaN on both sides, a pair of which nothing is known, counts as
+        1/2.
+    rule : {"kemeny", "borda", "copeland"}, default="kemeny"
+        How to decode.
+    ties : array-like of shape (n_items,), optional
+        Of items with equal scores, the one with the smaller number here comes first. By default soft votes decide
+        between items with equal hard votes; what is left goes by column.
+
+    Returns
+    -------
+    ndarray of shape (n, n_items)
+        Positions 1, ..., n_items in every row, 1 = best.
+
+    Examples
+    --------
+    >>> from rankwise.embeddings import decode_pairwise
+    >>> decode_pairwise([[[0.5, 0.8, 0.6], [0.2, 0.5, 0.3], [0.4, 0.7, 0.5]]], "borda")
+    array([[1., 3., 2.]])
+    """
+    matrices = _three_dimensional(P)
+    if np.isnan(matrices).any():
+        matrices = np.where(np.isnan(matrices), 0.5, matrices)
+    if rule == "kemeny":
+        return kemeny_batch(matrices)
+    n_items = matrices.shape[1]
+    soft = matrices.sum(axis=2) - np.diagonal(matrices, axis1=1, axis2=2)
+    order = np.arange(float(n_items)) if ties is None else check_numbers("ties", ties)
+    if order.shape != (n_items,):
+        raise ValueError(f"ties has shape {order.shape}; give one number for each of the {n_items} items")
+    if rule == "borda":
+        return _positions_by(-np.round(soft / _SAME_SCORE), order)
+    if rule != "copeland":
+        raise ValueError(f"rule is {rule!r}; choose 'kemeny', 'borda' or 'copeland'")
+    lost = np.sum(matrices < matrices.transpose(0, 2, 1), axis=2).astype(np.float64)
+    # A draw is half a loss, or an item that draws all would come first.
+    lost += (np.sum(matrices == matrices.transpose(0, 2, 1), axis=2) - 1) / 2
+    if ties is None:
+        return _positions_by(lost, -np.round(soft / _SAME_SCORE))
+    return _positions_by(lost, order)
+
+
+def n_items_of(n_pairs: int) -> int:
+    """How many items have so many pairs."""
+    n_items = (1 + math.isqrt(1 + 8 * n_pairs)) // 2
+    if n_pairs < 1 or n_items * (n_items - 1) // 2 != n_pairs:
+        raise ValueError(f"{n_pairs} columns are not the pairs of any number of items: 1, 3, 6, 10, ...")
+    return n_items
+
+
+def _positions_by(first: FloatArray, second: FloatArray) -> FloatArray:
+    """Full rankings by two keys, smaller = better; the rest by column."""
+    order = np.lexsort((np.broadcast_to(second, first.shape), first), axis=1)
+    positions = np.empty(first.shape)
+    np.put_along_axis(positions, order, np.arange(1.0, first.shape[1] + 1)[None], axis=1)
+    return positions
+
+
+def _two_dimensional(vectors: ArrayLike) -> FloatArray:
+    matrix = check_numbers("vectors", vectors)
+    if matrix.ndim != 2:
+        raise ValueError(f"vectors has {matrix.ndim} dimension(s), but needs two: one row per ranking")
+    return matrix
+
+
+def _three_dimensional(P: ArrayLike) -> FloatArray:
+    matrices = check_numbers("P", P)
+    if matrices.ndim != 3 or matrices.shape[1] != matrices.shape[2]:
+        raise ValueError(f"P has shape {matrices.shape}; give one square matrix per ranking: (n, n_items, n_items)")
+    return matrices

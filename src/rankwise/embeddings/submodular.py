@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+import math
+from collections.abc import Callable, Hashable, Sequence
+from functools import partial
 from numbers import Integral
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 
 from rankwise._sklearn import Interval, StrOptions
-from rankwise._typing import FloatArray, RandomState
-from rankwise.embeddings import _jit
+from rankwise._typing import ArrayLike, FloatArray, IntArray, RandomState
+from rankwise._validation import check_numbers
+from rankwise.embeddings import _graph_cut_jit
 from rankwise.embeddings.completions import Levels, slots_of
-from rankwise.embeddings.partitions import PartitionEmbedding
-from rankwise.embeddings.set_functions import SetFunction
+from rankwise.embeddings.ordered_partitions import PartitionEmbedding
 
 # Values of sets that are remembered within a call; most sets of many items never come twice.
 _MOST_REMEMBERED = 1_000_000
@@ -107,7 +109,7 @@ class SubmodularEmbedding(PartitionEmbedding):
                 before = after
         if self.pooling == "pava":
             slopes = np.empty(shape)
-            _jit.pool_increments(increments, counts, slopes)
+            _graph_cut_jit.pool_increments(increments, counts, slopes)
         else:
             slopes = increments / np.maximum(counts, 1)
         return np.take_along_axis(slopes, levels.astype(np.intp), axis=1)
@@ -116,9 +118,6 @@ class SubmodularEmbedding(PartitionEmbedding):
         completed = table[:, slots_of(levels)]
         features = self._features(completed.reshape(-1, levels.shape[1]))
         return features.reshape(n_runs, -1, *levels.shape).mean(axis=1).transpose(1, 0, 2)
-
-
-# ---------------------------------------------------------------------------------------------------------------
 
 
 class _Values:
@@ -139,3 +138,105 @@ class _Values:
                 return value
             self.known[key] = value
         return self.known[key]
+
+
+# Submodular functions of sets of items, for `SubmodularEmbedding`: what an item adds falls as the set grows.
+
+
+#: from the ids of the items in a set, increasing, to its value
+SetFunction = Callable[[IntArray], float]
+
+
+def concave_of_size(g: Callable[[int], float]) -> SetFunction:
+    """A function of the number of items alone, concave, so that each further item adds less.
+
+    Parameters
+    ----------
+    g : callable
+        From a number of items to a value; concave.
+
+    Returns
+    -------
+    callable
+        From ids of items to the value of their set.
+
+    Examples
+    --------
+    >>> from rankwise.embeddings import concave_of_size
+    >>> concave_of_size(lambda size: size**0.5)([0, 3, 5, 6])
+    2.0
+    """
+    return partial(_of_size, g)
+
+
+def coverage(topics: ArrayLike, weights: ArrayLike | None = None) -> SetFunction:
+    """How much the items of a set cover together: the summed weight of the topics of at least one of them.
+
+    Parameters
+    ----------
+    topics : array-like of bool or {0, 1} of shape (n_items, n_topics)
+        Which topics an item covers.
+    weights : array-like of shape (n_topics,), optional
+        How much a topic counts, 0 or more; 1 by default.
+
+    Returns
+    -------
+    callable
+        From ids of items to the value of their set.
+
+    Examples
+    --------
+    >>> from rankwise.embeddings import coverage
+    >>> coverage([[1, 1, 0], [0, 1, 0], [0, 0, 1]])([0, 1])
+    2.0
+    """
+    covered = check_numbers("topics", topics)
+    if covered.ndim != 2 or not np.isin(covered, (0, 1)).all():
+        raise ValueError("topics must hold 0 and 1 alone, one row per item and one column per topic")
+    counts = np.ones(covered.shape[1]) if weights is None else check_numbers("weights", weights)
+    if counts.shape != (covered.shape[1],) or not (counts >= 0).all():
+        raise ValueError(f"weights must be 0 or more, one for each of the {covered.shape[1]} topics")
+    return partial(_covered_weight, covered > 0, counts)
+
+
+def gaussian_entropy(covariance: ArrayLike) -> SetFunction:
+    r"""Entropy of the scores of the items in a set, if scores are normal: :math:`\frac12 \log\det(2 \pi e \Sigma_B)`.
+
+    Parameters
+    ----------
+    covariance : array-like of shape (n_items, n_items)
+        Covariance of the scores of items, positive definite.
+
+    Returns
+    -------
+    callable
+        From ids of items to the value of their set.
+
+    Examples
+    --------
+    >>> from rankwise.embeddings import gaussian_entropy
+    >>> round(gaussian_entropy([[1.0, 0.5], [0.5, 1.0]])([0]), 3)
+    1.419
+    """
+    matrix = check_numbers("covariance", covariance)
+    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or not np.allclose(matrix, matrix.T):
+        raise ValueError(f"covariance has shape {matrix.shape}; give a symmetric matrix, one row per item")
+    if not np.linalg.eigvalsh(matrix).min() > 0:
+        raise ValueError("covariance is not positive definite; add a small number to its diagonal")
+    return partial(_entropy, matrix)
+
+
+# Functions of the module rather than of a call, so that embeddings with them can be pickled.
+
+
+def _of_size(g: Callable[[int], float], items: IntArray) -> float:
+    return float(g(len(items)))
+
+
+def _covered_weight(covered: np.ndarray, weights: FloatArray, items: IntArray) -> float:
+    return float(weights[covered[items].any(axis=0)].sum())
+
+
+def _entropy(covariance: FloatArray, items: IntArray) -> float:
+    block = covariance[np.ix_(items, items)]
+    return float(0.5 * (np.linalg.slogdet(block)[1] + len(items) * np.log(2 * math.pi * math.e)))

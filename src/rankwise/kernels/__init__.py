@@ -5,11 +5,10 @@ left out: their sums run over all k! permutations (or as many Fourier coefficien
 missing items.
 """
 
-from rankwise.kernels.finite import finite_positions
-from rankwise.kernels.graph_cut import graph_cut_kernel
-from rankwise.kernels.kendall import kendall_kernel
-from rankwise.kernels.mallows import mallows_kernel
+from rankwise.kernels.gram import finite_positions
+from rankwise.kernels.graph_cut_kernel import graph_cut_kernel
 from rankwise.kernels.objects import GraphCutKernel, KendallKernel, MallowsKernel
+from rankwise.kernels.pair_kernels import kendall_kernel, mallows_kernel
 
 __all__ = [
     "GraphCutKernel",

@@ -7,20 +7,29 @@ from typing import Any, Literal
 import numpy as np
 from sklearn.gaussian_process.kernels import Hyperparameter, Kernel
 
-from rankwise._arguments import check_real_number, check_whole_number
 from rankwise._typing import ArrayLike, FloatArray
-from rankwise.distances.rows import check_same_items
-from rankwise.kernels.finite import positions_from_finite
-from rankwise.kernels.gram import MAX_BYTES, Gram, check_gram, check_norms, checked_rankings, named_rankings
-from rankwise.kernels.graph_cut import fitted_embedding, graph_cut_kernel, squared_lengths
-from rankwise.kernels.kendall import Combine, kendall_diagonal, kendall_kernel
-from rankwise.kernels.mallows import (
+from rankwise._validation import check_real_number, check_whole_number
+from rankwise.distances.measures import check_same_items
+from rankwise.kernels.gram import (
+    MAX_BYTES,
+    Gram,
+    check_gram,
+    check_norms,
+    checked_rankings,
+    named_rankings,
+    positions_from_finite,
+)
+from rankwise.kernels.graph_cut_kernel import fitted_embedding, graph_cut_kernel, squared_lengths
+from rankwise.kernels.pair_kernels import (
+    Combine,
     Completion,
     check_completion,
     completed_diagonal,
     completed_means,
     completion_seed,
     embedding_exponents,
+    kendall_diagonal,
+    kendall_kernel,
 )
 
 _FLOAT64 = np.dtype(np.float64)
@@ -263,9 +272,6 @@ class GraphCutKernel(_RankingKernel):
 
     def _check(self) -> None:
         check_whole_number("random_state", self.random_state, at_least=0)
-
-
-# ---------------------------------------------------------------------------------------------------------------
 
 
 def _refuse_gradient(Y: ArrayLike | None) -> None:

@@ -85,9 +85,6 @@ def gram_matrix(
     return gram
 
 
-# ---------------------------------------------------------------------------------------------------------------
-
-
 def _check_memory(torch: Any, device: str, n_bytes: int) -> None:
     """Refuse what the device cannot hold, where it says how much is free."""
     if torch.device(device).type != "cuda":

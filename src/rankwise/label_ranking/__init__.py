@@ -1,6 +1,6 @@
 """Rank items by features: from features and rankings of any kind to full rankings."""
 
-from rankwise.label_ranking.cluster import ClusterRanker
+from rankwise.label_ranking.clusters import ClusterRanker
 from rankwise.label_ranking.conformal import ConformalRanker
 from rankwise.label_ranking.diagnostics import (
     conditional_noise_margin,

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from rankwise._features import FeatureEncoder
 from rankwise._sklearn import BaseEstimator, TransformerMixin, check_feature_names_in
 from rankwise._typing import ArrayLike, BoolArray, FloatArray, IntArray
-from rankwise.trees.inputs import FeatureEncoder
 
 #: columns, and the fitted transformer of these
 Steps = list[tuple[IntArray, Any]]

@@ -11,9 +11,8 @@ import numpy as np
 from rankwise._random import check_generator
 from rankwise._sklearn import BaseEstimator, HasMethods, Interval, safe_indexing
 from rankwise._typing import ArrayLike, BoolArray, FloatArray, RandomState
-from rankwise.base import LabelRankerMixin, _row_blocks, check_label_ranking
-from rankwise.data._items import shortlist
-from rankwise.label_ranking._common import pairwise_of
+from rankwise._validation import shortlist
+from rankwise.label_ranking.base import LabelRankerMixin, _row_blocks, check_label_ranking, pairwise_of
 from rankwise.label_ranking.forest import RankingForest
 
 # Of sums of weights.

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from rankwise._arguments import check_numbers
 from rankwise._typing import ArrayLike, FloatArray
+from rankwise._validation import check_numbers, check_weights
 from rankwise.aggregation import preference_matrix
 from rankwise.data import Rankings, check_positions
-from rankwise.data.weights import check_weights
 from rankwise.distances import kendall_distance
 from rankwise.metrics import exact_match_score, kendall_tau_score
 

@@ -9,9 +9,8 @@ import numpy as np
 from rankwise._sklearn import BaseEstimator, StrOptions
 from rankwise._typing import ArrayLike, FloatArray
 from rankwise.aggregation import borda, kemeny, preference_matrix
-from rankwise.base import LabelRankerMixin
 from rankwise.data import Rankings
-from rankwise.label_ranking._common import share_before
+from rankwise.label_ranking.base import LabelRankerMixin, share_before
 
 _MOST_PROVEN = 50
 

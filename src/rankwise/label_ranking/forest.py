@@ -14,19 +14,24 @@ from rankwise._progress import track
 from rankwise._random import check_generator
 from rankwise._sklearn import BaseEstimator, StrOptions
 from rankwise._typing import FloatArray, IntArray, RandomState
-from rankwise.base import LabelRankerMixin
 from rankwise.data import Rankings
 from rankwise.embeddings import decode_pairwise, pairwise_from_vectors
-from rankwise.label_ranking._common import sure_gain
+from rankwise.label_ranking.base import LabelRankerMixin, sure_gain
 from rankwise.label_ranking.tree import training_set, with_even_gaps
 from rankwise.metrics import kendall_tau_score
-from rankwise.trees.engine import GrowthRule, growth_limits
-from rankwise.trees.ensemble import Sampling, draw_seeds, grow_trees, mean_prediction, out_of_bag_prediction
-from rankwise.trees.features import MOST_BINS
-from rankwise.trees.fitted import ForestMixin
-from rankwise.trees.forest import FOREST_CONSTRAINTS
-from rankwise.trees.leaves.contents import LeafRows
-from rankwise.trees.structure import Tree
+from rankwise.trees._grow import MOST_BINS
+from rankwise.trees.base import ForestMixin
+from rankwise.trees.engine import (
+    GrowthRule,
+    Sampling,
+    draw_seeds,
+    grow_trees,
+    growth_limits,
+    mean_prediction,
+    out_of_bag_prediction,
+)
+from rankwise.trees.least_squares import FOREST_CONSTRAINTS
+from rankwise.trees.structure import LeafRows, Tree
 from rankwise.trees.targets import TargetRows
 
 # Entries of out-of-bag pairwise matrices that are held at once.
@@ -222,9 +227,6 @@ class RankingForest(ForestMixin, LabelRankerMixin, BaseEstimator):
                 ranked = Rankings(decode_pairwise(pairwise_from_vectors(shares[judged])), y.items)
                 tau[rows[judged]] = kendall_tau_score(y[rows[judged]], ranked, per_row=True)
         return tau
-
-
-# ---------------------------------------------------------------------------------------------------------------
 
 
 def _trials(n_trees: int, max_features: Any, n_items: int) -> list[dict[str, Any]]:

@@ -43,9 +43,6 @@ def as_regressor(ranker: Any) -> Any:
     return _ExpectedPositions(ranker)
 
 
-# ---------------------------------------------------------------------------------------------------------------
-
-
 class _ExpectedPositions(RegressorMixin, BaseEstimator):
     """What `as_regressor` returns: as frozen as its ranker."""
 

@@ -11,11 +11,10 @@ import numpy as np
 from rankwise._random import check_generator
 from rankwise._sklearn import BaseEstimator, Interval, StrOptions
 from rankwise._typing import BoolArray, FloatArray, RandomState
-from rankwise.base import LabelRankerMixin
 from rankwise.data import Rankings
 from rankwise.embeddings import KemenyEmbedding, PositionEmbedding, pairwise_from_vectors
-from rankwise.embeddings.partitions import PartitionEmbedding
-from rankwise.label_ranking._common import fitted_scaler, one_thread, spread_of_differences
+from rankwise.embeddings.ordered_partitions import PartitionEmbedding
+from rankwise.label_ranking.base import LabelRankerMixin, fitted_scaler, one_thread, spread_of_differences
 
 Embedding = KemenyEmbedding | PositionEmbedding | PartitionEmbedding
 
@@ -270,9 +269,6 @@ class _Basis(NamedTuple):
     def coefficients(self, target: FloatArray, alpha: float) -> FloatArray:
         """Weights of the kernel values at the centres."""
         return self.lift @ ((self.U.T @ target) / (self.values + alpha)[:, None])
-
-
-# ---------------------------------------------------------------------------------------------------------------
 
 
 def _several(name: str, values: float | Sequence[float]) -> FloatArray:

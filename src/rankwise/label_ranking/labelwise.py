@@ -7,14 +7,13 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from rankwise._arguments import check_real_number, check_whole_number
 from rankwise._random import check_generator
 from rankwise._sklearn import BaseEstimator, HasMethods, Interval
 from rankwise._typing import FloatArray, RandomState
-from rankwise.base import LabelRankerMixin
+from rankwise._validation import check_real_number, check_whole_number
 from rankwise.data import Rankings
 from rankwise.embeddings import PositionEmbedding
-from rankwise.label_ranking._common import fit_weighted, one_thread, seeded_clone, spread_of_differences
+from rankwise.label_ranking.base import LabelRankerMixin, fit_weighted, one_thread, seeded_clone, spread_of_differences
 from rankwise.trees import LeastSquaresForest
 
 # Fewer rows than this give no forest in which every row is out of some bag, nor folds worth the name.
@@ -203,9 +202,6 @@ def sparse_tree_depth(
         return r
     power = C * r / (C * r + (2 if growth == "level" else 3))
     return max(1, int(np.ceil(power * np.log2(n / np.log(d / delta)))))
-
-
-# ---------------------------------------------------------------------------------------------------------------
 
 
 def _fit_item(

@@ -10,11 +10,10 @@ import numpy as np
 from rankwise._sklearn import BaseEstimator, Interval, StrOptions
 from rankwise._typing import FloatArray, IntArray
 from rankwise.aggregation import preference_matrix
-from rankwise.base import LabelRankerMixin
 from rankwise.data import Rankings
 from rankwise.embeddings import decode_pairwise, pairwise_from_vectors, vectors_from_pairwise
-from rankwise.label_ranking import _jit
-from rankwise.label_ranking._common import fitted_scaler, share_before
+from rankwise.label_ranking import _rankers_jit
+from rankwise.label_ranking.base import LabelRankerMixin, fitted_scaler, share_before
 from rankwise.metrics import kendall_tau_score
 
 # Numbers of neighbours that are tried, each about half as large again as the last.
@@ -140,7 +139,9 @@ class NearestNeighborsRanker(LabelRankerMixin, BaseEstimator):
             votes = np.where(same.any(axis=1, keepdims=True), same, 1 / np.where(same, 1.0, distance))
         votes = np.ascontiguousarray(votes * self._rankings.weights[neighbors])
         neighbors = np.ascontiguousarray(neighbors, dtype=np.intp)
-        return pairwise_from_vectors(_jit.neighbor_shares(self._rankings.positions, neighbors, votes, self._marginal))
+        return pairwise_from_vectors(
+            _rankers_jit.neighbor_shares(self._rankings.positions, neighbors, votes, self._marginal)
+        )
 
     def _leave_one_out(self) -> dict[int, float]:
         """Mean tau of training rows predicted from the others, for each number of neighbours."""

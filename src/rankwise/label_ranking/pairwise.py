@@ -10,10 +10,9 @@ import numpy as np
 from rankwise._random import check_generator
 from rankwise._sklearn import BaseEstimator, HasMethods, StrOptions
 from rankwise._typing import BoolArray, FloatArray, IntArray, RandomState
-from rankwise.base import LabelRankerMixin
 from rankwise.data import Rankings
 from rankwise.embeddings import decode_pairwise, pairwise_from_vectors
-from rankwise.label_ranking._common import fit_weighted, fitted_scaler, one_thread, seeded_clone
+from rankwise.label_ranking.base import LabelRankerMixin, fit_weighted, fitted_scaler, one_thread, seeded_clone
 
 # Pairs of one job: enough to be worth the way to a worker, few enough to share out evenly.
 _PAIRS_PER_JOB = 16
@@ -126,9 +125,6 @@ class PairwiseRanker(LabelRankerMixin, BaseEstimator):
 
     def _scaled(self, X: FloatArray) -> FloatArray:
         return X if self._scaler is None else self._scaler.transform(X)
-
-
-# ---------------------------------------------------------------------------------------------------------------
 
 
 def _default_classifier() -> Any:

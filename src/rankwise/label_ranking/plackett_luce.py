@@ -10,10 +10,9 @@ import numpy as np
 
 from rankwise._sklearn import BaseEstimator, Interval
 from rankwise._typing import FloatArray
-from rankwise.base import LabelRankerMixin
 from rankwise.data import Rankings
-from rankwise.label_ranking import _jit
-from rankwise.label_ranking._common import fitted_scaler, one_thread
+from rankwise.label_ranking import _rankers_jit
+from rankwise.label_ranking.base import LabelRankerMixin, fitted_scaler, one_thread
 
 
 class PlackettLuceRanker(LabelRankerMixin, BaseEstimator):
@@ -84,7 +83,7 @@ class PlackettLuceRanker(LabelRankerMixin, BaseEstimator):
         def loss(flat: FloatArray) -> tuple[float, FloatArray]:
             coefficients = flat.reshape(shape)
             scores = np.ascontiguousarray(design @ coefficients.T)
-            value, slopes = _jit.plackett_luce_loss(y.positions, order, y.weights, scores)
+            value, slopes = _rankers_jit.plackett_luce_loss(y.positions, order, y.weights, scores)
             gradient = slopes.T @ design + self.alpha * coefficients
             return (value + self.alpha / 2 * float(flat @ flat)) / total, gradient.ravel() / total
 
@@ -108,9 +107,6 @@ class PlackettLuceRanker(LabelRankerMixin, BaseEstimator):
 
         scores = self._scaler.transform(X) @ self.coef_.T + self.intercept_
         return expit(scores[:, :, None] - scores[:, None, :])
-
-
-# ---------------------------------------------------------------------------------------------------------------
 
 
 def _with_constant(X: FloatArray) -> FloatArray:

@@ -8,16 +8,16 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from rankwise._features import FeatureEncoder
 from rankwise._progress import track
 from rankwise._random import check_generator
 from rankwise._sklearn import BaseEstimator, HasMethods, Interval
 from rankwise._typing import ArrayLike, FloatArray, IntArray, RandomState
-from rankwise.base import LabelRankerMixin
 from rankwise.data import Rankings
 from rankwise.embeddings import KemenyEmbedding, decode_pairwise, pairwise_from_vectors, vectors_from_pairwise
 from rankwise.label_ranking._additive import AdditiveFeatures
-from rankwise.label_ranking._common import pairwise_of, sure_gain
 from rankwise.label_ranking._numeric import Steps, as_numbers, fitted_steps
+from rankwise.label_ranking.base import LabelRankerMixin, pairwise_of, sure_gain
 from rankwise.label_ranking.forest import RankingForest
 from rankwise.label_ranking.kernel import KernelRanker
 from rankwise.label_ranking.labelwise import LabelwiseRanker
@@ -26,7 +26,6 @@ from rankwise.label_ranking.pairwise import PairwiseRanker
 from rankwise.label_ranking.plackett_luce import PlackettLuceRanker
 from rankwise.metrics import kendall_tau_score
 from rankwise.trees import LeastSquaresForest
-from rankwise.trees.inputs import FeatureEncoder
 
 # Items up to which there is a classifier per pair.
 _MOST_ITEMS_FOR_PAIRS = 50
@@ -193,9 +192,6 @@ class StackedRanker(LabelRankerMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         return tags
-
-
-# ---------------------------------------------------------------------------------------------------------------
 
 
 class _Views:

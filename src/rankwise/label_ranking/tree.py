@@ -10,13 +10,12 @@ import numpy as np
 from rankwise._random import check_generator
 from rankwise._sklearn import BaseEstimator, Interval, StrOptions
 from rankwise._typing import FloatArray, IntArray, RandomState
-from rankwise.base import LabelRankerMixin
 from rankwise.data import Rankings
 from rankwise.embeddings import PositionEmbedding, decode_pairwise, pairwise_from_vectors
+from rankwise.label_ranking.base import LabelRankerMixin
+from rankwise.trees.base import TreeMixin
 from rankwise.trees.engine import GROWTH_CONSTRAINTS, GrowthRule, TrainingSet, growth_limits
-from rankwise.trees.fitted import TreeMixin
-from rankwise.trees.penalty import penalty_by_cross_validation
-from rankwise.trees.pruning import PruningPath, merge_sequence, pruned, pruning_path
+from rankwise.trees.pruning import PruningPath, merge_sequence, penalty_by_cross_validation, pruned, pruning_path
 from rankwise.trees.structure import Tree
 from rankwise.trees.targets import TargetRows
 

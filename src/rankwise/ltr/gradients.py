@@ -12,29 +12,28 @@ from typing import Any, Literal
 
 import numpy as np
 
-from rankwise._arguments import check_real_number, check_whole_number
 from rankwise._random import check_generator
 from rankwise._typing import ArrayLike, FloatArray, RandomState
-from rankwise.data.weights import check_weights
-from rankwise.ltr import _jit
-from rankwise.metrics import _jit as _metrics_jit
+from rankwise._validation import check_real_number, check_weights, check_whole_number
+from rankwise.ltr import _lambda_jit
+from rankwise.metrics import retrieval_jit as _metrics_jit
 from rankwise.metrics.judged import Gain, gains_of, satisfaction_of
-from rankwise.metrics.queries import QueryGroups, check_rows, group_queries
+from rankwise.queries import QueryGroups, check_rows, group_queries
 
 Weight = Literal["none", "ndcg", "dcg", "lambdaloss", "map", "mrr", "err", "precision", "recall", "hit_rate"]
 Ties = Literal["auto", "average", "random"]
 
 _CODES = {
-    "none": _jit.EQUAL,
-    "ndcg": _jit.PLACES,
-    "dcg": _jit.PLACES,
-    "precision": _jit.PLACES,
-    "recall": _jit.PLACES,
-    "lambdaloss": _jit.DISTANCE,
-    "map": _jit.PRECISION_SUM,
-    "mrr": _jit.FIRST_HIT,
-    "hit_rate": _jit.FIRST_HIT,
-    "err": _jit.CASCADE,
+    "none": _lambda_jit.EQUAL,
+    "ndcg": _lambda_jit.PLACES,
+    "dcg": _lambda_jit.PLACES,
+    "precision": _lambda_jit.PLACES,
+    "recall": _lambda_jit.PLACES,
+    "lambdaloss": _lambda_jit.DISTANCE,
+    "map": _lambda_jit.PRECISION_SUM,
+    "mrr": _lambda_jit.FIRST_HIT,
+    "hit_rate": _lambda_jit.FIRST_HIT,
+    "err": _lambda_jit.CASCADE,
 }
 
 
@@ -167,9 +166,9 @@ class PairwiseLoss:
     Rows of equal score rank as they lie, where ties are not averaged: shuffle rows first.
     """
 
-    rows: _jit.Rows
+    rows: _lambda_jit.Rows
     discount: FloatArray
-    weighting: _jit.Weighting
+    weighting: _lambda_jit.Weighting
     n_draws: int
     noise: float
     n_pairs: int
@@ -204,8 +203,8 @@ class PairwiseLoss:
         if check_real_number("sigma", sigma) == 0:
             raise ValueError("sigma is 0, but must be positive")
         level, worth, scale, discount = _worths(weight, grade, bounds, gain, places, reach)
-        rows = _jit.Rows(level, worth, np.sqrt(sample_weight), np.require(bounds, np.intp, ["C", "W"]), scale)
-        weighting = _jit.Weighting(
+        rows = _lambda_jit.Rows(level, worth, np.sqrt(sample_weight), np.require(bounds, np.intp, ["C", "W"]), scale)
+        weighting = _lambda_jit.Weighting(
             code=_CODES[weight],
             truncation=reach,
             sigma=float(sigma),
@@ -227,11 +226,11 @@ class PairwiseLoss:
                 rank_by = score - self.noise * np.log(rng.standard_exponential(len(score)))
             if self.n_pairs:
                 picks = rng.random((len(score), self.n_pairs))
-                _jit.sampled_lambdas(
+                _lambda_jit.sampled_lambdas(
                     self.rows, score, rank_by, self.discount, self.weighting, picks, gradient, curvature
                 )
             else:
-                _jit.lambdas(self.rows, score, rank_by, self.discount, self.weighting, gradient, curvature)
+                _lambda_jit.lambdas(self.rows, score, rank_by, self.discount, self.weighting, gradient, curvature)
         if self.n_draws > 1:
             gradient /= self.n_draws
             curvature /= self.n_draws
@@ -270,7 +269,7 @@ def pair_gradients(
     scores = check_rows(score, "score")
     winners, losers, weights = check_pairs(pairs, pair_weight, len(scores))
     gradient, curvature = np.zeros(len(scores)), np.zeros(len(scores))
-    _jit.pair_lambdas(winners, losers, weights, scores, gradient, curvature)
+    _lambda_jit.pair_lambdas(winners, losers, weights, scores, gradient, curvature)
     return gradient, curvature
 
 
@@ -323,9 +322,6 @@ def check_queries(qid: ArrayLike | None, n_rows: int, *, of: str = "y") -> Query
     return group_queries(qid, n_rows)
 
 
-# ---------------------------------------------------------------------------------------------------------------------
-
-
 def _check_same_length(array: np.ndarray[Any, Any], n_rows: int, name: str, of: str = "y") -> None:
     if array.shape != (n_rows,):
         raise ValueError(f"{name} has shape {array.shape}, but {of} has {n_rows} rows; give one value for each")
@@ -367,7 +363,7 @@ def _worths(
 
 
 def _averages(weight: str, ties: Ties) -> bool:
-    closed_form = _CODES[weight] in (_jit.EQUAL, _jit.PLACES)
+    closed_form = _CODES[weight] in (_lambda_jit.EQUAL, _lambda_jit.PLACES)
     if ties not in ("auto", "average", "random"):
         raise ValueError(f"ties is {ties!r}; choose 'auto', 'average' or 'random'")
     if ties == "average" and not closed_form:

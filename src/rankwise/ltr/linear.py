@@ -11,9 +11,8 @@ import numpy as np
 from rankwise._random import check_generator
 from rankwise._sklearn import BaseEstimator, Interval, StrOptions
 from rankwise._typing import ArrayLike, FloatArray, RandomState
-from rankwise.ltr.flat import LISTWISE, PAIRWISE, FlatLoss, make_flat_loss
-from rankwise.ltr.ranker import METRIC_CONSTRAINTS, QueryRankerMixin, check_target
-from rankwise.ltr.rows import QueryRows
+from rankwise.ltr._linear_losses import LISTWISE, PAIRWISE, FlatLoss, make_flat_loss
+from rankwise.ltr.base import METRIC_CONSTRAINTS, QueryRankerMixin, QueryRows, check_target
 from rankwise.metrics.judged import Gain
 
 Self = TypeVar("Self", bound="LinearRanker")
@@ -253,9 +252,6 @@ class LinearRanker(QueryRankerMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
-
-
-# ---------------------------------------------------------------------------------------------------------------------
 
 
 def _spread(X: Any) -> FloatArray:

@@ -13,12 +13,19 @@ from rankwise._progress import track
 from rankwise._random import check_generator
 from rankwise._sklearn import BaseEstimator, Interval, StrOptions
 from rankwise._typing import ArrayLike, FloatArray, IntArray, RandomState
-from rankwise.ltr.examples import check_longest, make_examples, padded, slices
+from rankwise.ltr._batches import check_longest, make_examples, padded, slices
+from rankwise.ltr._torch_losses import LOSSES
+from rankwise.ltr.base import (
+    METRIC_CONSTRAINTS,
+    QueryRankerMixin,
+    QueryRows,
+    check_query_weights,
+    check_target,
+    check_varied,
+    eval_rows,
+)
+from rankwise.ltr.boosting import check_watchable
 from rankwise.ltr.gradients import check_queries
-from rankwise.ltr.losses import LOSSES
-from rankwise.ltr.ranker import METRIC_CONSTRAINTS, QueryRankerMixin, check_target, eval_rows
-from rankwise.ltr.rows import QueryRows, check_query_weights, check_varied
-from rankwise.ltr.watch import check_watchable
 from rankwise.metrics.judged import Gain, gains_of
 
 Self = TypeVar("Self", bound="NeuralRanker")
@@ -39,7 +46,7 @@ class NeuralRanker(QueryRankerMixin, BaseEstimator):
     Parameters
     ----------
     loss : str, default="softmax"
-        One of `rankwise.ltr.losses.LOSSES`: "softmax", "listnet", "listmle", "plistmle", "approx_ndcg" (listwise),
+        One of `LOSSES`: "softmax", "listnet", "listmle", "plistmle", "approx_ndcg" (listwise),
         "pairwise_logistic", "pairwise_hinge", "lambdarank" (pairwise), "squared", "logistic" (pointwise).
         "approx_ndcg" and "lambdarank" take grades for what ``gain`` says they are worth.
     attention : bool, default=False

@@ -15,10 +15,10 @@ from typing import Any, Literal
 import numpy as np
 
 from rankwise._typing import ArrayLike, FloatArray
+from rankwise._validation import check_weights
 from rankwise.data import Rankings, check_positions
-from rankwise.data.weights import check_weights
-from rankwise.distances import _jit
-from rankwise.distances.rows import check_item_weights, check_same_items, ratio
+from rankwise.distances import distances_jit
+from rankwise.distances.measures import check_item_weights, check_same_items, ratio
 
 TauVariant = Literal["a", "b", "x", "gamma"]
 
@@ -67,7 +67,7 @@ def kendall_tau_score(
     0.833...
     """
     a, b = _check_pair(y_true, y_pred)
-    table = _jit.pair_statistics(a, b, check_item_weights(None, a.shape[1]), False)
+    table = distances_jit.pair_statistics(a, b, check_item_weights(None, a.shape[1]), False)
     concordant, discordant, tied_a, tied_b, tied_both = table[:, :5].T
     strict = concordant + discordant
     known = strict + tied_a + tied_b + tied_both
@@ -114,7 +114,7 @@ def spearman_score(
     0.5
     """
     a, b = _check_pair(y_true, y_pred)
-    return _average(_jit.rank_correlation(a, b), y_true, sample_weight, per_row)
+    return _average(distances_jit.rank_correlation(a, b), y_true, sample_weight, per_row)
 
 
 def exact_match_score(
@@ -146,14 +146,11 @@ def exact_match_score(
     0.5
     """
     a, b = _check_pair(y_true, y_pred)
-    table = _jit.pair_statistics(a, b, check_item_weights(None, a.shape[1]), False)
-    right = table[:, _jit.CONCORDANT] + table[:, _jit.TIED_BOTH]
-    wrong = table[:, _jit.DISCORDANT] + table[:, _jit.TIED_A] + table[:, _jit.TIED_B]
+    table = distances_jit.pair_statistics(a, b, check_item_weights(None, a.shape[1]), False)
+    right = table[:, distances_jit.CONCORDANT] + table[:, distances_jit.TIED_BOTH]
+    wrong = table[:, distances_jit.DISCORDANT] + table[:, distances_jit.TIED_A] + table[:, distances_jit.TIED_B]
     match = np.where(right + wrong > 0, (wrong == 0).astype(float), np.nan)
     return _average(match, y_true, sample_weight, per_row)
-
-
-# ---------------------------------------------------------------------------------------------------------------
 
 
 def _check_pair(y_true: ArrayLike, y_pred: ArrayLike) -> tuple[FloatArray, FloatArray]:

@@ -11,9 +11,9 @@ import numpy as np
 
 from rankwise._random import check_generator
 from rankwise._typing import ArrayLike, BoolArray, FloatArray, IntArray, RandomState
-from rankwise.data._input import is_null
-from rankwise.metrics import _jit
-from rankwise.metrics.queries import check_k, check_length, check_rows, group_queries, query_weights
+from rankwise._validation import is_null
+from rankwise.metrics import retrieval_jit
+from rankwise.queries import check_k, check_length, check_rows, group_queries, query_weights
 
 Gain = Literal["linear", "exp"] | Sequence[float] | Mapping[float, float] | Callable[[FloatArray], ArrayLike]
 Ties = Literal["average", "random", "trec", "pessimistic"]
@@ -83,7 +83,7 @@ class Judged:
             with np.errstate(over="ignore"):  # trec_eval, too, keeps scores as 32-bit floats
                 seen = score.astype(np.float32)
             score = _refined(score, seen, np.unique(self._doc_id, return_inverse=True)[1])
-        return score, *_jit.rank_rows(score, self.bounds, self.k)
+        return score, *retrieval_jit.rank_rows(score, self.bounds, self.k)
 
     def relevant(self, threshold: float) -> tuple[FloatArray, FloatArray]:
         """1 for each row with a grade above the threshold, else 0; and their number for each query."""
@@ -143,9 +143,6 @@ def satisfaction_of(grade: FloatArray, max_grade: float | None) -> FloatArray:
 def share(part: FloatArray, whole: FloatArray) -> FloatArray:
     """Part over whole; 0 where the whole is 0."""
     return np.divide(part, whole, out=np.zeros_like(part), where=whole > 0)
-
-
-# ---------------------------------------------------------------------------------------------------------------
 
 
 def _worth(grade: FloatArray, gain: Gain) -> FloatArray:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from rankwise._typing import ArrayLike, FloatArray, RandomState
-from rankwise.metrics import _jit
+from rankwise.metrics import retrieval_jit
 from rankwise.metrics.judged import Empty, Gain, Judged, Result, Ties, gains_of, satisfaction_of, share
 
 
@@ -86,8 +86,8 @@ def ndcg_score(
             "of 0 or more; shift the grades so that 0 is the worst, or give the gains as a table"
         )
     discount = _discounts(judged.k)
-    ideal = _jit.ideal_dcg(gains, judged.bounds, discount)
-    values = share(_jit.dcg(gains, *judged.ranked(gains), discount), ideal)
+    ideal = retrieval_jit.ideal_dcg(gains, judged.bounds, discount)
+    values = share(retrieval_jit.dcg(gains, *judged.ranked(gains), discount), ideal)
     return judged.result(np.minimum(values, 1.0), ideal == 0)  # the means of ties round now and then to 1 + 2e-16
 
 
@@ -127,7 +127,7 @@ def dcg_score(
     """
     judged = Judged(y_true, y_score, qid, k, ties, empty, sample_weight, per_query, random_state, doc_id)
     gains = gains_of(judged.grade, gain)
-    values = _jit.dcg(gains, *judged.ranked(gains), _discounts(judged.k))
+    values = retrieval_jit.dcg(gains, *judged.ranked(gains), _discounts(judged.k))
     return judged.result(values, judged.none_of(gains != 0))
 
 
@@ -171,7 +171,7 @@ def average_precision_score(
     """
     judged = Judged(y_true, y_score, qid, k, ties, empty, sample_weight, per_query, random_state, doc_id)
     relevant, n_relevant = judged.relevant(threshold)
-    total = _jit.precision_sum(relevant, *judged.ranked(relevant), judged.k)
+    total = retrieval_jit.precision_sum(relevant, *judged.ranked(relevant), judged.k)
     return judged.result(share(total, n_relevant), n_relevant == 0)
 
 
@@ -211,7 +211,7 @@ def reciprocal_rank_score(
     """
     judged = Judged(y_true, y_score, qid, k, ties, empty, sample_weight, per_query, random_state, doc_id)
     relevant, n_relevant = judged.relevant(threshold)
-    reciprocal, _ = _jit.first_hit(relevant, *judged.ranked(relevant), judged.k)
+    reciprocal, _ = retrieval_jit.first_hit(relevant, *judged.ranked(relevant), judged.k)
     return judged.result(reciprocal, n_relevant == 0)
 
 
@@ -252,7 +252,7 @@ def hit_rate(
     """
     judged = Judged(y_true, y_score, qid, k, ties, empty, sample_weight, per_query, random_state, doc_id)
     relevant, n_relevant = judged.relevant(threshold)
-    _, probability = _jit.first_hit(relevant, *judged.ranked(relevant), judged.k)
+    _, probability = retrieval_jit.first_hit(relevant, *judged.ranked(relevant), judged.k)
     return judged.result(probability, n_relevant == 0)
 
 
@@ -293,7 +293,7 @@ def recall_score(
     """
     judged = Judged(y_true, y_score, qid, k, ties, empty, sample_weight, per_query, random_state, doc_id)
     relevant, n_relevant = judged.relevant(threshold)
-    found = _jit.hits(relevant, *judged.ranked(relevant), judged.k)
+    found = retrieval_jit.hits(relevant, *judged.ranked(relevant), judged.k)
     return judged.result(share(found, n_relevant), n_relevant == 0)
 
 
@@ -335,7 +335,7 @@ def precision_score(
     judged = Judged(y_true, y_score, qid, k, ties, empty, sample_weight, per_query, random_state, doc_id)
     relevant, n_relevant = judged.relevant(threshold)
     score, order, listed = judged.ranked(relevant)
-    found = _jit.hits(relevant, score, order, listed, judged.k)
+    found = retrieval_jit.hits(relevant, score, order, listed, judged.k)
     places = np.diff(listed).astype(np.float64) if k is None else np.full(len(found), float(k))
     return judged.result(share(found, places), n_relevant == 0)
 
@@ -384,11 +384,8 @@ def err_score(
     """
     judged = Judged(y_true, y_score, qid, k, ties, empty, sample_weight, per_query, random_state, doc_id)
     satisfied = satisfaction_of(judged.grade, max_grade)
-    values = _jit.err(satisfied, *judged.ranked(satisfied), judged.k)
+    values = retrieval_jit.err(satisfied, *judged.ranked(satisfied), judged.k)
     return judged.result(values, judged.none_of(satisfied > 0))
-
-
-# ---------------------------------------------------------------------------------------------------------------
 
 
 def _discounts(k: int) -> FloatArray:

@@ -150,8 +150,6 @@ class RankingScorer:
         return f"ranking_scorer({', '.join([repr(self.name), *(f'{k}={v!r}' for k, v in shown.items())])})"
 
 
-# ---------------------------------------------------------------------------------------------------------------
-
 # What a scorer hands over itself, and what would change between folds or not be a number.
 _NOT_OPTIONS = {"y_true", "y_score", "y_pred", "qid", "sample_weight", "per_query", "per_row", "doc_id"}
 

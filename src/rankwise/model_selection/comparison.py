@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from rankwise import _html
-from rankwise._arguments import check_numbers, check_whole_number
 from rankwise._random import check_generator
 from rankwise._typing import ArrayLike, FloatArray, RandomState
+from rankwise._validation import check_numbers, check_whole_number
 from rankwise.model_selection.validation import CrossValidation
 
 # Sign flips that are drawn at once: 64 MB.
@@ -197,9 +197,6 @@ def holm(p: FloatArray) -> FloatArray:
     corrected = np.empty_like(p)
     corrected[order] = np.minimum(stepped, 1.0)
     return corrected
-
-
-# ---------------------------------------------------------------------------------------------------------------------
 
 
 def _pair(first: str, second: str, difference: FloatArray, n_permutations: int, rng: np.random.Generator) -> Any:

@@ -11,8 +11,8 @@ import numpy as np
 from rankwise._random import check_generator
 from rankwise._sklearn import safe_indexing
 from rankwise._typing import ArrayLike, IntArray, RandomState
-from rankwise.ltr.rows import query_codes
-from rankwise.metrics.queries import group_queries
+from rankwise.ltr.base import query_codes
+from rankwise.queries import group_queries
 
 if TYPE_CHECKING:
 
@@ -147,9 +147,6 @@ def train_test_split_by_query(
     test = is_test[query]
     parts = (np.flatnonzero(~test), np.flatnonzero(test))
     return [safe_indexing(array, rows) for array in (*arrays, qid) for rows in parts]
-
-
-# ---------------------------------------------------------------------------------------------------------------------
 
 
 def _numbered(qid: ArrayLike, n_rows: int) -> tuple[IntArray, int]:

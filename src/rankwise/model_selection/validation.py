@@ -13,11 +13,11 @@ import numpy as np
 
 from rankwise._sklearn import safe_indexing
 from rankwise._typing import ArrayLike, FloatArray, IntArray
+from rankwise.ltr.base import query_codes
 from rankwise.ltr.gradients import check_queries
-from rankwise.ltr.rows import query_codes
 from rankwise.metrics import ranking_scorer
-from rankwise.metrics.queries import QueryGroups
 from rankwise.model_selection.splits import QueryKFold
+from rankwise.queries import QueryGroups
 
 
 @dataclass
@@ -135,9 +135,6 @@ def cross_validate(
         fit_seconds=np.array([seconds for _, _, seconds in folds]),
         estimators=[fitted for fitted, _, _ in folds] if return_estimator else [],
     )
-
-
-# ---------------------------------------------------------------------------------------------------------------------
 
 
 def _splits(cv: Any, X: ArrayLike, y: ArrayLike, codes: IntArray) -> list[tuple[IntArray, IntArray]]:

@@ -60,9 +60,6 @@ def check_booster_text(text: str) -> None:
             raise ValueError(f"tree {number} of the booster: {error}") from None
 
 
-# ---------------------------------------------------------------------------------------------------------------
-
-
 def _many(entry: str) -> str:
     return rf"(?:{entry})(?: (?:{entry}))*"
 

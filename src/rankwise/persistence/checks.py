@@ -341,9 +341,6 @@ def neural_ranker(ranker: Any) -> None:
         _shape(ranker._spread, (n_columns,), "the spread")
 
 
-# ---------------------------------------------------------------------------------------------------------------
-
-
 def _require(holds: Any, problem: str) -> None:
     if not holds:
         raise ValueError(problem)

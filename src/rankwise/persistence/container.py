@@ -91,9 +91,6 @@ def read_container(file: BinaryIO, max_bytes: int, upgraded: Callable[[Manifest]
     return manifest, arrays
 
 
-# ---------------------------------------------------------------------------------------------------------------
-
-
 class _Layout:
     """Type, shape and order of an array, as the manifest lists them."""
 

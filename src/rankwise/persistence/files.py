@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from rankwise import __version__
-from rankwise._arguments import check_whole_number
+from rankwise._validation import check_whole_number
 from rankwise.exceptions import RankwiseFormatError
 from rankwise.persistence.container import read_container, write_container
 from rankwise.persistence.graphs import decode, encode
@@ -105,9 +105,6 @@ def load(path: str | os.PathLike[str], max_bytes: int | None = None) -> Any:
     with open(path, "rb") as file:
         manifest, arrays = _guarded(path, lambda: read_container(file, most, _upgraded))
     return _guarded(path, lambda: decode(manifest["objects"], arrays, most, manifest["class"]))
-
-
-# ---------------------------------------------------------------------------------------------------------------
 
 
 def _upgraded(manifest: dict[str, Any]) -> dict[str, Any]:

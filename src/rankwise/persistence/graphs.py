@@ -47,9 +47,6 @@ def decode(objects: list[Any], arrays: Arrays, max_bytes: int, name: str) -> Any
     return root
 
 
-# ---------------------------------------------------------------------------------------------------------------
-
-
 class _Writer:
     def __init__(self) -> None:
         self.objects: list[dict[str, Any]] = []

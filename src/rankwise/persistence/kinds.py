@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rankwise.data._items import check_items
+from rankwise._validation import check_items
 
 
 class Kind(NamedTuple):

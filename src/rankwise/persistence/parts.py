@@ -151,7 +151,7 @@ def graph_cut_state(embedding: Any) -> State:
 
 def graph_cut_from_state(kind: Any, parameters: State, state: State) -> Any:
     """The embedding, with its graph checked as in fit."""
-    from rankwise.embeddings.graphs import check_graph
+    from rankwise.embeddings.item_graphs import check_graph
 
     embedding = kind(**parameters)
     if state:
@@ -187,9 +187,6 @@ def neural_from_state(kind: Any, parameters: State, state: State) -> Any:
     network.load_state_dict({name: torch.from_numpy(part) for name, part in weights.items()}, assign=True)
     ranker.network_ = network.eval()
     return ranker
-
-
-# ---------------------------------------------------------------------------------------------------------------
 
 
 def _refitted(step: Any, rows: Any, state: State) -> Any:

@@ -127,9 +127,6 @@ def recipe_of(thing: Any) -> Recipe | None:
     return recipe
 
 
-# ---------------------------------------------------------------------------------------------------------------
-
-
 def _from_attributes(kind: Any, parameters: State, state: State) -> Any:
     if is_dataclass(kind):
         return parts.from_arguments(kind, parameters, state)
@@ -178,10 +175,10 @@ def _tree_recipes() -> list[Recipe]:
     none: Any = {"parameters": "none"}
     return [
         Recipe("Tree", "rankwise.trees.structure", nodes, check=checks.tree, **none),
-        Recipe("LeafMeans", "rankwise.trees.leaves.contents", means, **none),
-        Recipe("LeafRows", "rankwise.trees.leaves.contents", rows, check=checks.leaf_rows, **none),
+        Recipe("LeafMeans", "rankwise.trees.structure", means, **none),
+        Recipe("LeafRows", "rankwise.trees.structure", rows, check=checks.leaf_rows, **none),
         Recipe("TargetRows", "rankwise.trees.targets", targets, check=checks.target_rows, **none),
-        Recipe("FeatureEncoder", "rankwise.trees.inputs", encoder, check=checks.encoder, **none),
+        Recipe("FeatureEncoder", "rankwise._features", encoder, check=checks.encoder, **none),
         Recipe("LeastSquaresTree", "rankwise.trees", one, _PENALTIES, check=checks.regression_tree),
         Recipe("LeastSquaresForest", "rankwise.trees", many, scores, check=checks.regression_forest),
     ]

@@ -118,9 +118,6 @@ def draw_heatmap(
     return mesh, _annotate(ax, mesh, shares, small_print) if annotated else []
 
 
-# ---------------------------------------------------------------------------------------------------------------
-
-
 def _cell_size(ax: Any, shares: FloatArray) -> float:
     """About how wide and high a cell will be, in points."""
     box = ax.get_window_extent()

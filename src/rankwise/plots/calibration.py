@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from rankwise._arguments import check_numbers, check_whole_number
 from rankwise._typing import ArrayLike, FloatArray
+from rankwise._validation import check_numbers, check_whole_number
 from rankwise.data import Rankings, check_positions
 from rankwise.plots._style import BLUE, GREY, LIGHT_GREY, NUMBER_SIZE, new_axes, percent, tidy
 
@@ -158,9 +158,6 @@ class PairwiseCalibrationDisplay:
         words = f"{self.counts.sum():,.6g} pairs\nmean gap {self.error:.1%}"
         self.ax_.text(0.04, 0.96, words, transform=self.ax_.transAxes, va="top", fontsize=NUMBER_SIZE)
         return self
-
-
-# ---------------------------------------------------------------------------------------------------------------
 
 
 def _checked_probabilities(P: ArrayLike, rankings: Rankings) -> FloatArray:

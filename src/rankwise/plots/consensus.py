@@ -144,9 +144,6 @@ class ConsensusDisplay:
         return self
 
 
-# ---------------------------------------------------------------------------------------------------------------
-
-
 def _checked_consensus(consensus: ArrayLike, rankings: Rankings) -> FloatArray:
     positions = check_positions([getattr(consensus, "positions", consensus)], name="consensus")[0]
     if len(positions) != rankings.n_items:

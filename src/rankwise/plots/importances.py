@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from rankwise._arguments import check_whole_number
 from rankwise._typing import FloatArray
+from rankwise._validation import check_whole_number
 from rankwise.plots._style import BLUE, LABEL_SIZE, new_axes_for_rows, short, tidy
 
 _LONGEST_NAME = 32

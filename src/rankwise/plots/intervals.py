@@ -165,8 +165,5 @@ class RankIntervalDisplay:
         return self
 
 
-# ---------------------------------------------------------------------------------------------------------------
-
-
 def _in_numbers(low: float, high: float) -> str:
     return f"{low:g}" if low == high else f"{low:g}-{high:g}"

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from rankwise._arguments import check_numbers
 from rankwise._typing import ArrayLike, FloatArray
+from rankwise._validation import check_numbers
 from rankwise.plots._style import (
     BLUE,
     NUMBER_SIZE,
@@ -262,9 +262,6 @@ class GramMatrixDisplay:
         for label in self.ax_.get_yticklabels() if fit else self.ax_.get_xticklabels():
             label.set(rotation=90, va="center" if fit else "top")
         return self
-
-
-# ---------------------------------------------------------------------------------------------------------------
 
 
 def _checked_gram(K: ArrayLike) -> FloatArray:

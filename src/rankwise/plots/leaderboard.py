@@ -9,8 +9,8 @@ from typing import Any, Literal
 
 import numpy as np
 
-from rankwise._arguments import check_numbers
 from rankwise._typing import ArrayLike, BoolArray, FloatArray
+from rankwise._validation import check_numbers
 from rankwise.data import midranks, positions_from_scores
 from rankwise.plots._style import BLUE, LABEL_SIZE, NUMBER_SIZE, short
 
@@ -206,9 +206,6 @@ def critical_difference(n_rankers: int, n_data_sets: int, alpha: float) -> float
 
     q = studentized_range.ppf(1 - alpha, n_rankers, np.inf) / np.sqrt(2)
     return float(q * np.sqrt(n_rankers * (n_rankers + 1) / (6 * n_data_sets)))
-
-
-# ---------------------------------------------------------------------------------------------------------------
 
 
 def _checked_table(scores: Mapping[str, ArrayLike]) -> tuple[FloatArray, list[str]]:

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from rankwise._arguments import check_numbers
 from rankwise._typing import ArrayLike, FloatArray
+from rankwise._validation import check_numbers
 from rankwise.plots._style import SERIES, add_legend, new_axes, tidy
 
 

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rankwise._arguments import check_real_number
 from rankwise._typing import ArrayLike, FloatArray, IntArray
+from rankwise._validation import check_real_number
 from rankwise.plots._style import BLUE, GREY, NUMBER_SIZE, ORANGE, add_legend_above, new_axes, tidy
 
 if TYPE_CHECKING:

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rankwise._arguments import check_numbers, check_whole_number
 from rankwise._random import check_generator
 from rankwise._typing import ArrayLike, BoolArray, FloatArray, RandomState
+from rankwise._validation import check_numbers, check_whole_number
 from rankwise.plots._style import BLUE, GREY, NUMBER_SIZE, ORANGE, new_axes, short, tidy
 
 if TYPE_CHECKING:
@@ -266,9 +266,6 @@ class ScreeningDisplay:
         order = np.lexsort((lengths, points[:, 1], -points[:, 0]))
         _, first = np.unique(points[order], axis=0, return_index=True)
         return [int(chosen[order[place]]) for place in np.sort(first)[:most]]
-
-
-# ---------------------------------------------------------------------------------------------------------------
 
 
 def _tested(columns: FloatArray, y: ArrayLike) -> tuple[FloatArray, FloatArray, FloatArray]:

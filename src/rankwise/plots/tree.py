@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rankwise._arguments import check_whole_number
+from rankwise._validation import check_whole_number
 
 if TYPE_CHECKING:
     from rankwise.label_ranking import RankingTree
@@ -186,9 +186,6 @@ class RankingTreeDisplay:
             zorder=2,
             parse_math=False,
         )
-
-
-# ---------------------------------------------------------------------------------------------------------------
 
 
 def _shown_nodes(estimator: RankingTree, max_depth: int) -> list[TreeNode]:

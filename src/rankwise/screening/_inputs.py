@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from rankwise._arguments import check_numbers
 from rankwise._typing import ArrayLike, FloatArray
+from rankwise._validation import check_numbers
 
 # Squares of numbers outside overflow or vanish.
 _NARROWEST, _WIDEST = 1e-140, 1e140

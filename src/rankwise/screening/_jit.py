@@ -7,11 +7,13 @@ Every value of an expression has a bound of its rounding error, so that what wou
 and what differs by more is not. Where no two values lie near each other, as is usual, the bounds need not be computed.
 """
 
+# mypy: allow-untyped-defs, allow-incomplete-defs, allow-untyped-decorators
+
 import math
 
 import numpy as np
 
-from rankwise._numba import kernel
+from rankwise._compiled import compiled
 
 # Order-preserving integer keys of minus and plus infinity; NaNs lie outside.
 _LOWEST, _HIGHEST = np.int64(-0x7FF0000000000001), np.int64(0x7FF0000000000000)
@@ -34,7 +36,7 @@ _EVEN_FACTORIALS = tuple((-1) ** k / math.factorial(2 * k) for k in range(8, 1, 
 _STEPS_APART = np.uint64(4096)
 
 
-@kernel
+@compiled
 def score_rows(rows, keys, target, weights):
     """For each row: sum of target x place, fingerprint of its order, and squared spread of its places.
 
@@ -52,7 +54,7 @@ def score_rows(rows, keys, target, weights):
     return covariation, fingerprint, spread
 
 
-@kernel
+@compiled
 def score_expressions(values, errors, sharp, codes, lefts, rights, target, weights):
     """The same for expressions of rows of ``values``, with values tied that differ by no more than their errors.
 
@@ -105,7 +107,7 @@ def score_expressions(values, errors, sharp, codes, lefts, rights, target, weigh
     return covariation, fingerprint, spread
 
 
-@kernel
+@compiled
 def evaluate_expressions(values, errors, codes, lefts, rights):
     """Values of expressions of rows, bounds of their errors, and whether each is finite and not constant."""
     n_expressions, n = len(codes), values.shape[1]
@@ -123,7 +125,7 @@ def evaluate_expressions(values, errors, codes, lefts, rights):
     return rows, bounds, usable
 
 
-@kernel
+@compiled
 def evaluate_table(rows, errors, n_inputs, codes, lefts, rights):
     """Fill the rows after the inputs, each an expression of earlier rows, and the bounds of their errors."""
     for e in range(n_inputs, len(rows)):
@@ -132,7 +134,7 @@ def evaluate_table(rows, errors, n_inputs, codes, lefts, rights):
         _bound(codes[e], rows[left], errors[left], rows[right], errors[right], rows[e], errors[e])
 
 
-@kernel
+@compiled
 def settle_rows(rows, errors):
     """Make equal what differs by no more than its errors: each group of values becomes its middle one.
 
@@ -157,7 +159,7 @@ def settle_rows(rows, errors):
                 start = end
 
 
-@kernel
+@compiled
 def best_subset(gram, moment, size):
     """The ``size`` columns whose least-squares fit explains most, by trying all.
 
@@ -202,16 +204,13 @@ def best_subset(gram, moment, size):
     return best, most
 
 
-# ---------------------------------------------------------------------------------------------------------------
-
-
-@kernel
+@compiled
 def _digit_bits(n):
     """Bits of a digit: few where clearing and adding up the counts would cost more than the sorting."""
     return 9 if n < 256 else 10 if n < 2000 else 12 if n < 50_000 else 13
 
 
-@kernel
+@compiled
 def _keys(row, keys):
     """Integers that order as the values do; return the smallest and the largest."""
     bits = row.view(keys.dtype)
@@ -226,7 +225,7 @@ def _keys(row, keys):
     return low, high
 
 
-@kernel
+@compiled
 def _sort(keys, low, high, order, spare, bucket, counts):
     """Fill the order by two passes over leading bits, and insertion; return whether values are tied, or near."""
     n = len(keys)
@@ -258,7 +257,7 @@ def _sort(keys, low, high, order, spare, bucket, counts):
     return _insert(keys, order)
 
 
-@kernel
+@compiled
 def _insert(keys, order):
     """Put right what shares a bucket; where that is too much, as with an outlier beyond all measure, sort anew.
 
@@ -291,7 +290,7 @@ def _insert(keys, order):
     return tied, near
 
 
-@kernel
+@compiled
 def _tally(keys, order, tied, target, weights):
     """Sums over the places 2 x midrank - n - 1."""
     n = len(order)
@@ -327,7 +326,7 @@ def _tally(keys, order, tied, target, weights):
     return covariation, abs(fingerprint), (float(n) * (float(n) * n - 1) - lost) / 3
 
 
-@kernel
+@compiled
 def _end_of_group(row, error, most, order, start):
     """Where the values end of which each differs from the one before by no more than their errors."""
     end = start + 1
@@ -339,7 +338,7 @@ def _end_of_group(row, error, most, order, start):
     return end
 
 
-@kernel
+@compiled
 def _most_error(row):
     """Up to what difference values may be tied: where errors are larger, nothing is known, and nothing is changed."""
     largest = 0.0
@@ -348,7 +347,7 @@ def _most_error(row):
     return 2.0**-30 * largest
 
 
-@kernel
+@compiled
 def _tally_near(row, error, order, target, weights):
     """Sums over places, with values tied that differ by no more than their errors."""
     n = len(order)
@@ -368,7 +367,7 @@ def _tally_near(row, error, order, target, weights):
     return covariation, abs(fingerprint), (float(n) * (float(n) * n - 1) - lost) / 3
 
 
-@kernel
+@compiled
 def _keeps_digits(code, left, right, row):
     """Whether, of sharp operands, it is plain without bounds of errors that the result is clear."""
     if (code == 11) | (code == 12) | (code == 15):
@@ -379,7 +378,7 @@ def _keeps_digits(code, left, right, row):
     return (code == 0) | (code == 13) | (code == 14)
 
 
-@kernel
+@compiled
 def _is_clear(row, error):
     unclear = 0
     for i in range(len(row)):
@@ -387,7 +386,7 @@ def _is_clear(row, error):
     return unclear == 0
 
 
-@kernel
+@compiled
 def _apart(row, keys, order):
     """Whether different values lie so far apart that they stay different under powers and logarithms, and under exp.
 
@@ -407,7 +406,7 @@ def _apart(row, keys, order):
     return powers, (nearest > 1e-14 * max(1.0, largest)) & (largest < 700.0)
 
 
-@kernel
+@compiled
 def _direction(code, smallest, largest):
     """1 if a function increases between two ends, -1 if it decreases, 0 if it does neither."""
     if (code == 1) | (code == 10):  # square, abs
@@ -417,7 +416,7 @@ def _direction(code, smallest, largest):
     return 1
 
 
-@kernel
+@compiled
 def _sine(row, quarters, out):
     """Sines of the values, shifted by so many quarters of a turn, to the last digit or two.
 
@@ -448,7 +447,7 @@ def _sine(row, quarters, out):
         out[i] = -value if place >= 2.0 else value
 
 
-@kernel
+@compiled
 def _apply(code, left, right, out):
     """One operator on rows; the codes are those of the table of operators."""
     n = len(out)
@@ -492,7 +491,7 @@ def _apply(code, left, right, out):
             out[i] = abs(left[i] - right[i])
 
 
-@kernel
+@compiled
 def _bound(code, left, left_error, right, right_error, row, bound):
     """How far each value may be from that of exact arithmetic, if the operands are off by their errors."""
     n = len(row)

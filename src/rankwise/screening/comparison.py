@@ -90,9 +90,6 @@ class ScoreSelector(TargetSelectorMixin, BaseEstimator):
         return highest(self.scores_, self.k)
 
 
-# ---------------------------------------------------------------------------------------------------------------
-
-
 def _pearson(X: FloatArray, y: FloatArray, k: int) -> FloatArray:
     return absolute_pearson(X.T, y - y.mean())
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Literal
 
-from rankwise._arguments import check_numbers
 from rankwise._typing import ArrayLike, FloatArray
+from rankwise._validation import check_numbers
 from rankwise.screening._inputs import check_features, check_target
 from rankwise.screening.scores import Target, score_columns
 
@@ -151,9 +151,6 @@ def ranking_gain(mean: ArrayLike, score: ArrayLike) -> float:
     columns, _ = check_features(given, len(wanted))
     target = Target.of(wanted)
     return float(score_columns(columns, target).covariation[0] * target.unit)
-
-
-# ---------------------------------------------------------------------------------------------------------------
 
 
 def _covariation(

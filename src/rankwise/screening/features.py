@@ -8,9 +8,9 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from rankwise._arguments import check_whole_number
 from rankwise._sklearn import BaseEstimator, Interval, StrOptions, TransformerMixin, check_feature_names_in
 from rankwise._typing import ArrayLike, FloatArray
+from rankwise._validation import check_whole_number
 from rankwise.screening._inputs import refuse_no_numbers
 from rankwise.screening.pools import Grammar, Pool
 

@@ -50,9 +50,6 @@ def applied(operator: Operator, left: Formula, right: Formula) -> Formula:
     return Formula.of_factor(f"{operator.name}({left.text})")
 
 
-# ---------------------------------------------------------------------------------------------------------------
-
-
 def _sum(left: Formula, right: Formula, sign: int = 1) -> Formula:
     coefficients = dict(left.terms)
     for product, coefficient in right.terms:

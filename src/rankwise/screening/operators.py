@@ -73,8 +73,6 @@ def in_sympy(sympy: Any, operator: Operator, left: Any, right: Any) -> Any:
     return getattr(sympy, operator.name)(left)
 
 
-# ---------------------------------------------------------------------------------------------------------------
-
 _IN_SYMPY: dict[str, Callable[[Any, Any, Any], Any]] = {
     "id": lambda sympy, a, b: a,
     "square": lambda sympy, a, b: a**2,

@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rankwise._arguments import check_numbers, check_whole_number
 from rankwise._typing import ArrayLike, FloatArray, IntArray
+from rankwise._validation import check_numbers, check_whole_number
 from rankwise.screening._inputs import check_features, check_target
 
 
@@ -208,9 +208,6 @@ def swap_gains(y: ArrayLike, left: ArrayLike) -> FloatArray:
     difference = theirs[None, :] - ours[:, None]
     weight = 1 / len(ours) + 1 / len(theirs)
     return difference**2 * weight + 2 * difference * (ours.mean() - theirs.mean())
-
-
-# ---------------------------------------------------------------------------------------------------------------
 
 
 def _losses(ordered: FloatArray) -> FloatArray:

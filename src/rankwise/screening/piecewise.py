@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from rankwise._arguments import check_numbers, check_whole_number
 from rankwise._typing import ArrayLike, FloatArray
+from rankwise._validation import check_numbers, check_whole_number
 
 #: a function of an array, or a table (x, values)
 Transform = Callable[[FloatArray], ArrayLike] | tuple[ArrayLike, ArrayLike]
@@ -122,9 +122,6 @@ def preference_probability(
         )
     mass = np.diff(below(ends))
     return float(mass[first].sum() - mass[second].sum())
-
-
-# ---------------------------------------------------------------------------------------------------------------
 
 
 def _function(f: Transform) -> tuple[Callable[[FloatArray], FloatArray], FloatArray | None]:

@@ -194,9 +194,6 @@ class Pool:
             )
 
 
-# ---------------------------------------------------------------------------------------------------------------
-
-
 def _count(operator: Operator, n: int, both_signs: bool = True) -> int:
     if operator.name in UNARY:
         return n

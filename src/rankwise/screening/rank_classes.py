@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from rankwise._arguments import check_numbers
 from rankwise._typing import ArrayLike, FloatArray, IntArray
+from rankwise._validation import check_numbers
 from rankwise.screening._inputs import check_features, refuse_no_numbers
 from rankwise.screening.scores import Target, score_columns
 

@@ -276,9 +276,6 @@ class ConcordanceSelector(TargetSelectorMixin, BaseEstimator):
             )
 
 
-# ---------------------------------------------------------------------------------------------------------------
-
-
 class _Rounds:
     """Screening of the target, then of what the best model so far leaves unexplained."""
 

@@ -94,8 +94,6 @@ def screen(
     return best.finish(complete=not clock.ran_out)
 
 
-# ---------------------------------------------------------------------------------------------------------------
-
 Scored = tuple[Candidates, tuple[FloatArray, np.ndarray, FloatArray]]
 
 

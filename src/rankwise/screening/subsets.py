@@ -7,8 +7,8 @@ from math import comb
 
 import numpy as np
 
-from rankwise._arguments import check_whole_number
 from rankwise._typing import ArrayLike, FloatArray, IntArray
+from rankwise._validation import check_whole_number
 from rankwise.screening import _jit
 from rankwise.screening._inputs import check_features, check_target
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from rankwise._arguments import check_numbers
 from rankwise._typing import ArrayLike, BoolArray, FloatArray, IntArray
+from rankwise._validation import check_numbers
 from rankwise.screening.operators import BINARY, BY_CODE
 
 # Thirds and their multiples are no exact numbers.

@@ -72,9 +72,6 @@ def conditions(tree: Tree, node: int, names: list[str], categories: list[Any]) -
     return f"{name} <= {threshold:.4g}", f"{name} > {threshold:.4g}"
 
 
-# ---------------------------------------------------------------------------------------------------------------
-
-
 def _short(values: list[str]) -> str:
     rest = len(values) - _MOST_NAMED
     return ", ".join(values[:_MOST_NAMED]) + (f", ... {rest} more" if rest > 0 else "")

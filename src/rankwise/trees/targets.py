@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from rankwise._typing import FloatArray, IntArray
-from rankwise.trees.growth._jit import Targets
+from rankwise.trees._grow_jit import Targets
 
 # Entries of pair vectors that are written out at a time.
 _BLOCK_ENTRIES = 4_000_000
@@ -106,9 +106,6 @@ class TargetRows:
             self.is_complete,
             np.ascontiguousarray(weights, dtype=np.float64),
         )
-
-
-# ---------------------------------------------------------------------------------------------------------------
 
 
 def _pair_vectors(a: FloatArray, b: FloatArray) -> FloatArray:

@@ -21,8 +21,16 @@ from rankwise.data.formats import (
     read_xarff,
     write_preflib,
 )
-from rankwise.data.formats.fields import check_ids, is_writable, parse_integer, parse_number, shown
-from rankwise.data.formats.lines import read_lines, read_text, write_text
+from rankwise.data.formats.lines import (
+    check_ids,
+    is_writable,
+    parse_integer,
+    parse_number,
+    read_lines,
+    read_text,
+    shown,
+    write_text,
+)
 
 # Carriage returns are line ends, and a byte-order mark at the start is none of the text.
 TEXTS = st.text(st.characters(exclude_characters="\r\0", exclude_categories=["Cs"])).filter(

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rankwise import Rankings, RankwiseFormatError
-from rankwise.data.formats import preflib_orders
+from rankwise.data.formats import preflib
 from rankwise.data.formats.preflib import read_preflib, write_preflib
 from tests.data.formats.mutations import damaged
 from tests.strategies import position_matrices
@@ -175,7 +175,7 @@ def test_same_names_get_their_numbers_if_not_strict(folder):
 
 
 def test_a_table_that_is_too_large_is_refused_before_it_is_made(folder, monkeypatch):
-    monkeypatch.setattr(preflib_orders, "MOST_CELLS", 11)
+    monkeypatch.setattr(preflib, "MOST_CELLS", 11)
     with pytest.raises(RankwiseFormatError, match=r"3 orders of 4 items are more than 11 positions\. Split the file"):
         read_preflib(put(folder, "large.toi", VALID))
 

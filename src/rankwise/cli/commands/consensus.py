@@ -74,9 +74,6 @@ def consensus(
         console.print_tables(consensus_tables(found))
 
 
-# ---------------------------------------------------------------------------------------------------------------
-
-
 def _check_options(
     method: Method, time_limit: float | None, prior: float | None, bootstrap: int | None, level: float
 ) -> None:

@@ -64,9 +64,6 @@ def evaluate(
         console.print_tables([table._replace(note="; ".join(filter(None, [table.note, sampled])))])
 
 
-# ---------------------------------------------------------------------------------------------------------------
-
-
 def _chosen(names: str) -> list[Model]:
     if names == _ALL:
         return list(Model)

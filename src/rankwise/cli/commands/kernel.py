@@ -86,9 +86,6 @@ def kernel(
             console.print_lines([f"{'Vectors' if embed else 'Matrix'}: {out}"])
 
 
-# ---------------------------------------------------------------------------------------------------------------
-
-
 def _check_options(
     which: Kernel, embed: bool, features: str | None, standardize: bool, scale: float | None, normalize: bool
 ) -> None:

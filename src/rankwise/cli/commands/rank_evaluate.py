@@ -110,9 +110,6 @@ def rank_evaluate(
         console.print_tables(_tables(result, gain.value, ties.value, per_query))
 
 
-# ---------------------------------------------------------------------------------------------------------------
-
-
 def _check_arguments(
     files: list[str] | None, letor: str | None, scores: list[str] | None, model: list[str] | None
 ) -> None:

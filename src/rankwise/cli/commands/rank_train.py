@@ -75,14 +75,11 @@ def rank_train(
         console.print_lines([f"Ranker: {out}"])
 
 
-# ---------------------------------------------------------------------------------------------------------------
-
-
 def _ranker(model: Model, metric: str, parameters: dict[str, Any], seed: int, jobs: int) -> Any:
     from rankwise import ltr
     from rankwise.cli.models import configure
     from rankwise.cli.retrieval import check_metric
-    from rankwise.ltr.ranker import METRICS
+    from rankwise.ltr.base import METRICS
 
     classes = {Model.LAMBDAMART: ltr.LambdaMART, Model.LINEAR: ltr.LinearRanker, Model.NEURAL: ltr.NeuralRanker}
     ranker: Any = classes[model]()

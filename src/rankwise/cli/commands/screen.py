@@ -90,9 +90,6 @@ def screen(
             console.print_lines([f"Table: {out}"])
 
 
-# ---------------------------------------------------------------------------------------------------------------
-
-
 def _parts(text: str) -> list[str]:
     return [part.strip() for part in text.split(",")]
 

@@ -60,9 +60,6 @@ def tree(
         console.print_lines([f"A tree of {console.counted(ranker.get_n_leaves(), 'leaf', 'leaves')}: {out}"])
 
 
-# ---------------------------------------------------------------------------------------------------------------
-
-
 def _write(ranker: Any, out: Path) -> None:
     from rankwise.cli.files import write_text
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from rankwise._typing import FloatArray, IntArray
-from rankwise.data.formats.fields import shown
+from rankwise.data.formats.lines import shown
 from rankwise.data.positions import Unlisted, blank_for
 from rankwise.data.rankings import Rankings
 from rankwise.exceptions import RankwiseFormatError
@@ -116,9 +116,6 @@ def check_size(n_rankings: int, n_items: int, n_read: int, fail: Fail) -> None:
             f"{n_rankings:,} rankings of {n_items:,} items would fill {cells:,} cells from {n_read:,} places given",
             cure="Check which columns name the rankings and the items, or keep fewer items.",
         )
-
-
-# ---------------------------------------------------------------------------------------------------------------
 
 
 class _Buckets(dict[str, list[str]]):

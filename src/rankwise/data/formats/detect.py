@@ -10,9 +10,8 @@ from pathlib import PurePath
 from typing import Any, Literal, overload
 
 from rankwise.data.formats import layouts
-from rankwise.data.formats.fields import shown
 from rankwise.data.formats.layouts import Fit, Layout
-from rankwise.data.formats.lines import Path, read_text
+from rankwise.data.formats.lines import Path, read_text, shown
 from rankwise.data.formats.preflib import read_preflib
 from rankwise.data.formats.survey import read_ordered_strings_csv, read_orders_csv, read_positions_csv
 from rankwise.data.formats.survey_long import read_long_csv, read_pairwise_csv
@@ -172,9 +171,6 @@ def read_rankings(
         _check_options(options, reader, f"the layout {fit.layout!r}")
         rankings, covariates = reader(table, **{**fit.options, **options})
     return (rankings, covariates) if return_covariates else rankings
-
-
-# ---------------------------------------------------------------------------------------------------------------
 
 
 def _check_options(options: dict[str, Any], reader: Callable[..., Any], what: str) -> None:

@@ -231,9 +231,6 @@ def holds_numbers(table: Table, names: Sequence[str]) -> bool:
     return _ranking_numbers(table, names) is not None
 
 
-# ---------------------------------------------------------------------------------------------------------------
-
-
 def _leading_positions(table: Table) -> list[str]:
     """The most columns from the left that could hold positions without ties; for suggestions only."""
     best: list[str] = []

@@ -12,7 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from rankwise._typing import ArrayLike
-from rankwise.data.formats.fields import (
+from rankwise.data.formats.lines import (
+    Path,
     StrArray,
     as_texts,
     check_ids,
@@ -20,9 +21,10 @@ from rankwise.data.formats.fields import (
     is_writable,
     parse_integer,
     parse_number,
+    read_lines,
     shown,
+    write_text,
 )
-from rankwise.data.formats.lines import Path, read_lines, write_text
 from rankwise.exceptions import RankwiseFormatError
 
 QueryIds: TypeAlias = npt.NDArray[np.int64] | StrArray
@@ -159,9 +161,6 @@ def write_letor(
             if comment:
                 line.append(f"# {comment}")
     write_text(path, "\n".join(map(" ".join, fields)) + "\n")
-
-
-# ---------------------------------------------------------------------------------------------------------------
 
 
 @dataclass

@@ -5,9 +5,15 @@ from __future__ import annotations
 import codecs
 import gzip
 import io
+import math
 import os
+import re
 import zlib
-from typing import TypeAlias
+from collections.abc import Iterable, Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
 
 from rankwise.exceptions import RankwiseFormatError
 
@@ -65,9 +71,6 @@ def write_text(path: Path, text: str) -> None:
         data = gzip.compress(data, mtime=0)
     with open(path, "wb") as file:
         file.write(data)
-
-
-# ---------------------------------------------------------------------------------------------------------------
 
 
 def _codec(encoding: str | None) -> str:
@@ -139,3 +142,91 @@ def _inflate(data: bytes, path: Path) -> bytes:
             f"the file inflates to more than {_MOST_INFLATION} times its size", path=path, cure="Unpack it yourself."
         )
     return text
+
+
+# The fields of a line: strict numbers, ids that fit one field, short quotations for messages.
+
+
+StrArray: TypeAlias = npt.NDArray[np.str_]
+
+# An array of text is as wide as its longest entry, so one endless id would cost that width in every row.
+MOST_ID_CHARACTERS = 512
+# Every integer up to here is a float64 too, and far longer digit strings would cost quadratic time.
+_MOST_DIGITS = 18
+_UNWRITABLE = re.compile("[\n\r\0\ud800-\udfff]")
+
+
+def parse_integer(text: str) -> int:
+    """The integer that a field holds; ValueError unless it is a sign and at most 18 ASCII digits."""
+    digits = text[1:] if text.startswith(("-", "+")) else text
+    if not (digits.isascii() and digits.isdigit() and len(digits) <= _MOST_DIGITS):
+        raise ValueError
+    return int(text)
+
+
+def parse_number(text: str) -> float:
+    """The finite number that a field holds, else ValueError (Python alone would take 1_0, nan and Arabic digits)."""
+    if "_" in text or not text.isascii():
+        raise ValueError
+    value = float(text)
+    if not math.isfinite(value):
+        raise ValueError
+    return value
+
+
+def id_array(ids: Sequence[str], line_of_row: Sequence[int], path: Path) -> StrArray:
+    """Ids read from a file as an array of text."""
+    longest = max(ids, key=len)
+    if len(longest) > MOST_ID_CHARACTERS:
+        raise RankwiseFormatError(
+            f"the id {shown(longest)} has {len(longest):,} characters",
+            path=path,
+            line=line_of_row[ids.index(longest)],
+            cure=f"Ids may have {MOST_ID_CHARACTERS}; shorten it, or number the ids.",
+        )
+    return np.array(ids)
+
+
+def check_ids(ids: Iterable[Any], *, name: str, forbidden: str = "") -> list[str]:
+    """Ids as text that a file can hold: one field each.
+
+    Parameters
+    ----------
+    ids : iterable
+        Text or numbers.
+    name : str
+        What error messages call them.
+    forbidden : str, default=""
+        A character that the format keeps for itself.
+
+    Returns
+    -------
+    list of str
+    """
+    texts = as_texts(ids)
+    for row, text in enumerate(texts):
+        # A byte-order mark counts as a blank: at the start of a file it would be lost.
+        blank = text.split() != [text] or "\ufeff" in text
+        if blank or not is_writable(text) or (forbidden and forbidden in text):
+            also = f", and no {forbidden!r}" if forbidden else ""
+            raise ValueError(
+                f"{name}[{row}] is {shown(text)}; ids are not empty and hold no blanks{also}: replace them"
+            )
+        if len(text) > MOST_ID_CHARACTERS:
+            raise ValueError(f"{name}[{row}] has {len(text):,} characters; ids may have {MOST_ID_CHARACTERS}")
+    return texts
+
+
+def as_texts(ids: Iterable[Any]) -> list[str]:
+    """Ids of any kind as text."""
+    return list(map(str, ids.tolist() if isinstance(ids, np.ndarray) else ids))  # tolist: NumPy's scalars are slow
+
+
+def is_writable(text: str) -> bool:
+    """Whether text can stand in a line of a UTF-8 file: no line break, no zero byte, no half of a surrogate pair."""
+    return _UNWRITABLE.search(text) is None
+
+
+def shown(text: str, most: int = 40) -> str:
+    """Quote a piece of a file in a message, cut where it is long."""
+    return repr(text) if len(text) <= most else f"{text[:most]!r}..."

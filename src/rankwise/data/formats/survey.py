@@ -15,8 +15,7 @@ import numpy as np
 from rankwise._typing import FloatArray
 from rankwise.data.formats import layouts
 from rankwise.data.formats.buckets import Fail, OrderParser, rankings_from_rows
-from rankwise.data.formats.fields import shown
-from rankwise.data.formats.lines import Path
+from rankwise.data.formats.lines import Path, shown
 from rankwise.data.formats.table import (
     ENCODING,
     MISSING,
@@ -274,9 +273,6 @@ def the_only(fits: list[layouts.Fit], table: Table, what: str) -> layouts.Fit:
         )
     calls = " or ".join(fit.call() for fit in fits[:4])
     raise table.error(f"{len(fits)} groups of columns could hold the rankings", cure=f"Choose: {calls}.")
-
-
-# ---------------------------------------------------------------------------------------------------------------
 
 
 def _chosen(

@@ -10,8 +10,7 @@ import numpy as np
 from rankwise._typing import IntArray
 from rankwise.data.formats import layouts
 from rankwise.data.formats.buckets import check_size, names_in_order, rankings_from_rows
-from rankwise.data.formats.fields import shown
-from rankwise.data.formats.lines import Path
+from rankwise.data.formats.lines import Path, shown
 from rankwise.data.formats.survey import position_column
 from rankwise.data.formats.table import (
     ENCODING,
@@ -167,8 +166,6 @@ def read_pairwise_csv(
     )
     return rankings, covariates(table, [*roles.values(), weights or ""])
 
-
-# ---------------------------------------------------------------------------------------------------------------
 
 _NAME_IT = "Fill in the name, or leave out the row."
 

@@ -14,9 +14,8 @@ import numpy as np
 import numpy.typing as npt
 
 from rankwise._typing import FloatArray
-from rankwise.data._items import list_of_names
-from rankwise.data.formats.fields import parse_number, shown
-from rankwise.data.formats.lines import Path, read_lines
+from rankwise._validation import list_of_names
+from rankwise.data.formats.lines import Path, parse_number, read_lines, shown
 from rankwise.exceptions import RankwiseFormatError
 
 #: name -> column: float64 with NaN where missing, or text with None where missing
@@ -237,9 +236,6 @@ def listed(names: Sequence[str]) -> str:
     """Names as error messages show them."""
     rest = f", ... ({len(names) - _SHOWN_NAMES} more)" if len(names) > _SHOWN_NAMES else ""
     return ", ".join(shown(name) for name in names[:_SHOWN_NAMES]) + rest
-
-
-# ---------------------------------------------------------------------------------------------------------------
 
 
 def _records(lines: list[str], delimiter: str, path: Path) -> Iterator[tuple[int, list[str]]]:

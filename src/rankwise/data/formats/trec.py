@@ -14,8 +14,18 @@ import numpy as np
 import numpy.typing as npt
 
 from rankwise._typing import ArrayLike, FloatArray
-from rankwise.data.formats.fields import StrArray, as_texts, check_ids, id_array, parse_integer, parse_number, shown
-from rankwise.data.formats.lines import Path, read_lines, write_text
+from rankwise.data.formats.lines import (
+    Path,
+    StrArray,
+    as_texts,
+    check_ids,
+    id_array,
+    parse_integer,
+    parse_number,
+    read_lines,
+    shown,
+    write_text,
+)
 from rankwise.exceptions import RankwiseFormatError
 
 
@@ -225,9 +235,6 @@ def judged_run(qrels: Qrels, run: Run, *, complete: bool = False) -> JudgedRun:
         np.array([*compress(run_qid, kept), *compress(judged_qid, rest)]),
         np.array([*compress(run_doc, kept), *compress(judged_doc, rest)]),
     )
-
-
-# ---------------------------------------------------------------------------------------------------------------
 
 
 def _read_columns(path: Path, layout: str) -> tuple[list[int], list[list[str]]]:

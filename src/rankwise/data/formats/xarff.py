@@ -12,8 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rankwise.data.formats.buckets import OrderParser, rankings_from_rows
-from rankwise.data.formats.fields import shown
-from rankwise.data.formats.lines import Path, read_lines
+from rankwise.data.formats.lines import Path, read_lines, shown
 from rankwise.data.formats.table import Covariates, listed, number
 from rankwise.data.positions import Unlisted
 from rankwise.data.rankings import Rankings
@@ -96,9 +95,6 @@ def read_xarff(path: Path, *, unlisted: Unlisted = "missing") -> tuple[Covariate
     declared = attributes[target].values if attributes[target].kind == "ranking" else None
     y = rankings_from_rows(orders, fail, unlisted=unlisted, items=declared)
     return {name: _typed(cells) for name, cells in columns.items()}, y
-
-
-# ---------------------------------------------------------------------------------------------------------------
 
 
 def _parse(path: Path) -> tuple[list[_Attribute], list[list[Any]], list[int]]:

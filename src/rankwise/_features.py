@@ -1,0 +1,184 @@
+"""Features from whatever users hold: numbers as they are, categories as numbers 0, 1, ..."""
+
+from __future__ import annotations
+
+from numbers import Real
+from typing import Any
+
+import numpy as np
+
+from rankwise._typing import ArrayLike, BoolArray, FloatArray, IntArray
+from rankwise._validation import data_frame
+
+#: names and values
+Columns = list[tuple[str, Any]]
+
+
+class FeatureEncoder:
+    """Turns tables with numeric and categorical columns into a float matrix; NaN is missing.
+
+    Parameters
+    ----------
+    categorical_features : None, or array-like of column numbers, column names or booleans
+        Columns that hold categories. None takes the columns of a data frame whose type is categorical, text or
+        Boolean; in arrays, none.
+
+    Attributes
+    ----------
+    categories_ : list
+        For each column the categories in the order of their numbers, or None for numeric columns.
+    """
+
+    def __init__(self, categorical_features: Any = None) -> None:
+        self.categorical_features = categorical_features
+
+    @property
+    def is_categorical(self) -> BoolArray:
+        """Which columns hold categories."""
+        return np.array([categories is not None for categories in self.categories_], dtype=bool)
+
+    @property
+    def n_categories(self) -> IntArray:
+        """Number of categories of each column; 0 for numeric ones."""
+        return np.array([0 if categories is None else len(categories) for categories in self.categories_], dtype=int)
+
+    def fit_transform(self, estimator: Any, X: ArrayLike) -> FloatArray:
+        """Learn the categories; sets ``n_features_in_`` and ``feature_names_in_`` of the estimator."""
+        columns = _columns(X)
+        if columns is None and self.categorical_features is not None:
+            columns = _array_columns(X)
+        chosen = np.zeros(0, dtype=bool) if columns is None else self._chosen(columns)
+        if not chosen.any():
+            numbers = _numbers(estimator, X, reset=True)
+            self.categories_: list[Any] = [None] * numbers.shape[1]
+            return numbers
+        _check_names(estimator, X, reset=True)
+        self.categories_ = [
+            _categories(column) if categorical else None
+            for (_, column), categorical in zip(columns or [], chosen, strict=True)
+        ]
+        return self._coded(columns or [])
+
+    def transform(self, estimator: Any, X: ArrayLike) -> FloatArray:
+        """The same for new rows; categories not seen before are missing."""
+        if not self.is_categorical.any():
+            return _numbers(estimator, X, reset=False)
+        _check_names(estimator, X, reset=False)
+        return self._coded(_columns(X) or _array_columns(X))
+
+    def _chosen(self, columns: Columns) -> BoolArray:
+        n = len(columns)
+        if self.categorical_features is None:
+            return np.array([column.dtype == object for _, column in columns], dtype=bool)
+        wanted = np.asarray(self.categorical_features)
+        chosen = np.zeros(n, dtype=bool)
+        if wanted.size == 0:
+            return chosen
+        if wanted.dtype == bool:
+            if wanted.shape != (n,):
+                raise ValueError(f"categorical_features has shape {wanted.shape}, but X has {n} columns")
+            return wanted
+        if wanted.dtype.kind in "iu":
+            if wanted.min() < -n or wanted.max() >= n:
+                worst = wanted.max() if wanted.max() >= n else wanted.min()
+                raise ValueError(f"categorical_features names column {worst}, but X has columns 0 to {n - 1}")
+            chosen[wanted] = True
+            return chosen
+        names = [name for name, _ in columns]
+        for name in wanted.tolist():
+            if name not in names:
+                known = ", ".join(repr(name) for name in names[:10])
+                raise ValueError(f"categorical_features names {name!r}, but the columns of X are {known}")
+            chosen[names.index(name)] = True
+        return chosen
+
+    def _coded(self, columns: Columns) -> FloatArray:
+        coded = np.empty((len(columns[0][1]), len(columns)))
+        for number, ((name, column), categories) in enumerate(zip(columns, self.categories_, strict=True)):
+            if categories is None:
+                try:
+                    coded[:, number] = np.asarray(column, dtype=np.float64)
+                except (TypeError, ValueError):
+                    raise ValueError(
+                        f"column {name} of X holds text; name it in categorical_features, or encode it as numbers"
+                    ) from None
+            else:
+                place = {category: code for code, category in enumerate(categories)}
+                coded[:, number] = [place.get(_key(value), np.nan) for value in column]
+        if np.isinf(coded).any():
+            row, column_number = np.argwhere(np.isinf(coded))[0]
+            raise ValueError(f"Input X contains infinity: row {row}, column {columns[column_number][0]}")
+        return np.ascontiguousarray(coded)
+
+
+def _columns(X: ArrayLike) -> Columns | None:
+    """Names and values of the columns of a data frame of any make; None for other tables."""
+    frame = data_frame(X, "X")
+    if frame is None:
+        return None
+    return [(series.name, _column_values(series)) for series in frame.iter_columns()]
+
+
+def _column_values(series: Any) -> Any:
+    """Numbers as float64, text, categories and Booleans as objects; NaN and None where missing."""
+    import narwhals as nw
+
+    if series.dtype.is_temporal():
+        raise ValueError(
+            f"column {series.name} of X holds dates or times; write them as numbers, such as days since the first one"
+        )
+    if series.dtype.is_numeric():
+        return np.asarray(series.cast(nw.Float64).fill_null(np.nan).to_numpy(), dtype=np.float64)
+    values = np.empty(len(series), dtype=object)
+    values[:] = series.to_list()
+    missing = series.is_null().to_numpy()
+    values[missing] = None
+    if all(isinstance(value, Real) and not isinstance(value, bool | np.bool_) for value in values[~missing]):
+        numbers = np.full(len(values), np.nan)
+        numbers[~missing] = values[~missing].astype(np.float64)
+        return numbers if not missing.all() else values
+    return values
+
+
+def _array_columns(X: ArrayLike) -> Columns:
+    """Columns of an array, named by their numbers."""
+    from sklearn.utils.validation import check_array
+
+    array = check_array(X, dtype=None, ensure_all_finite=False)
+    return [(str(number), column) for number, column in enumerate(array.T)]
+
+
+def _key(value: Any) -> Any:
+    """What tells one category from another: missing ones are none, whole floats are whole numbers."""
+    if value is None or value != value:
+        return None
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def _categories(column: Any) -> list[Any]:
+    found = {_key(value) for value in column} - {None}
+    try:
+        return sorted(found)
+    except TypeError:
+        return sorted(found, key=lambda value: (type(value).__name__, str(value)))
+
+
+def _numbers(estimator: Any, X: ArrayLike, *, reset: bool) -> FloatArray:
+    from sklearn.utils.validation import validate_data
+
+    try:
+        checked: FloatArray = validate_data(
+            estimator, X, reset=reset, dtype=np.float64, order="C", ensure_all_finite="allow-nan"
+        )
+    except ValueError as error:
+        if "could not convert string" not in str(error):
+            raise
+        raise ValueError(f"{error} in X: name columns of text in categorical_features, or give a data frame") from None
+    return checked
+
+
+def _check_names(estimator: Any, X: ArrayLike, *, reset: bool) -> None:
+    """Number and names of the features, without a look at the values."""
+    from sklearn.utils.validation import validate_data
+
+    validate_data(estimator, X, reset=reset, skip_check_array=True)

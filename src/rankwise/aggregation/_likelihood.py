@@ -1,0 +1,296 @@
+"""The maximum of a likelihood of choices: whether there is one, where it is, and how sharp it is.
+
+All models of this package are log-linear, so their log likelihood is concave; adding a constant to all log worths
+changes nothing, and the constant is fixed by mean 0.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Hashable, Sequence
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+
+from rankwise._typing import BoolArray, FloatArray, IntArray
+from rankwise._validation import check_real_number, check_whole_number, shortlist
+from rankwise.data import positions_from_scores
+
+#: parameters, whether the information is wanted -> log likelihood or prior, gradient, information (negative Hessian)
+Moments = Callable[[FloatArray, bool], tuple[float, FloatArray, FloatArray]]
+
+# Beyond this many items the k x k information is neither built nor inverted: gradients alone find the maximum.
+_MOST_ITEMS_WITH_INFORMATION = 2000
+# Where no maximum exists, Newton's steps reach an information of this tolerance before they stop; where one exists,
+# the information is at least about 1 / k^2 of the lightest observation (a chain of k items).
+_TOL_IN_DOUBT = 1e-10
+_LARGEST_VARIANCE = 1e8
+_LONGEST_STEP = 3.0
+_CURE = (
+    "Give a prior (prior=0.1, say, which draws the worths together), add comparisons, "
+    "or fit the groups one by one with Rankings.select([...])"
+)
+
+
+class Maximum(NamedTuple):
+    """Where the likelihood is largest; ``covariance`` belongs to log worths of mean 0, None beyond 2,000 items."""
+
+    parameters: FloatArray
+    log_likelihood: float
+    covariance: FloatArray | None
+    n_iter: int
+
+
+def compared_groups(
+    above: IntArray, below: IntArray, items: tuple[Hashable, ...], *, with_prior: bool
+) -> tuple[tuple[Hashable, ...], ...]:
+    """Groups of items that comparisons join, the largest first; without a prior, raise unless a maximum exists.
+
+    That is the case where a chain of preferences leads from every item to every other.
+
+    Parameters
+    ----------
+    above, below : ndarray of shape (n_links,), intp
+        Item ``above[m]`` was placed before, or tied with, item ``below[m]`` (a tie comes in both directions).
+    items : tuple of hashable
+        Names of the items.
+    with_prior : bool
+        Whether a prior makes up for what comparisons do not say.
+
+    Returns
+    -------
+    tuple of tuples of hashable
+    """
+    from scipy.sparse import coo_matrix
+
+    k = len(items)
+    graph: Any
+    if k <= _MOST_ITEMS_WITH_INFORMATION:  # many links are the same, and this drops them faster than sorting
+        graph = np.zeros((k, k), dtype=bool)
+        graph[above, below] = True
+    else:
+        graph = coo_matrix((np.ones(len(above)), (above, below)), shape=(k, k))
+    n_groups, group = _components(graph, "strong")
+    if n_groups == 1:
+        return (items,)
+    n_parts, part = _components(graph, "weak")
+    if with_prior:
+        return tuple(tuple(_members(part == g, items)) for g in _largest_first(part))
+    if n_parts > 1:
+        raise ValueError(
+            f"the comparisons fall into {n_parts} groups that are never compared with each other: "
+            f"{_name_groups(part, items)}. The maximum likelihood does not exist. {_CURE}"
+        )
+    crossing = group[above] != group[below]
+    best = np.setdiff1d(group, group[below[crossing]])  # some group never loses, some never wins: there is no cycle
+    worst = np.setdiff1d(group, group[above[crossing]])
+    extreme = min([*best, *worst], key=lambda g: (np.count_nonzero(group == g), np.argmax(group == g)))
+    what, worth = ("after", "infinite") if extreme in best else ("before", "zero")
+    raise ValueError(
+        f"the maximum likelihood does not exist: {shortlist(_members(group == extreme, items))} never came {what}, or "
+        f"tied with, any other item, so the worth would be {worth}. The items fall into {n_groups} groups that only "
+        f"ever beat, or only ever lose to, each other: {_name_groups(group, items)}. {_CURE}"
+    )
+
+
+def normal_prior(precision: float) -> Moments:
+    """Independent normal laws of mean 0 on all parameters, up to a constant."""
+
+    def log_prior(theta: FloatArray, with_information: bool) -> tuple[float, FloatArray, FloatArray]:
+        information = precision * np.eye(len(theta)) if with_information else np.zeros((0, 0))
+        return -precision / 2 * float(theta @ theta), -precision * theta, information
+
+    return log_prior
+
+
+def gamma_prior(strength: float, n_items: int) -> Moments:
+    """Independent gamma laws of shape 1 + strength on the worths; on what follows them, those with their mode at 1.
+
+    The likelihood knows worths only up to a factor. At the best factor the prior is that of shares of the whole worth,
+    which is the likelihood of a choice among all items, made ``strength`` times for each of them.
+    """
+
+    def log_prior(theta: FloatArray, with_information: bool) -> tuple[float, FloatArray, FloatArray]:
+        u, log_others = theta[:n_items], theta[n_items:]
+        worth = np.exp(u - u.max())
+        share, others = worth / worth.sum(), np.exp(log_others)
+        value = float(np.sum(u - u.max()) - n_items * np.log(worth.sum()) + np.sum(log_others - others))
+        gradient = np.concatenate([1 - n_items * share, 1 - others])
+        information = np.zeros((0, 0))
+        if with_information:
+            information = strength * np.diag(np.concatenate([n_items * share, others]))
+            information[:n_items, :n_items] -= strength * n_items * np.outer(share, share)
+        return strength * value, strength * gradient, information
+
+    return log_prior
+
+
+def maximize(
+    moments: Moments,
+    n_items: int,
+    n_parameters: int,
+    *,
+    log_prior: Moments | None,
+    max_iter: int,
+    tol: float,
+    lightest: float,
+    bounded: bool,
+) -> Maximum:
+    """Maximise a concave log likelihood plus the log prior of the parameters.
+
+    Parameters
+    ----------
+    moments : callable
+        See `Moments`. The first ``n_items`` parameters are log worths, without a zero point.
+    n_items, n_parameters : int
+        How many log worths, and how many parameters in all.
+    log_prior : callable or None
+        The prior in the same form, see `normal_prior` and `gamma_prior`.
+    max_iter, tol : int, float
+        As in `PlackettLuce`.
+    lightest : float
+        The smallest positive weight, the unit of ``tol``; infinite where nothing was compared.
+    bounded : bool
+        Whether connected comparisons promise a maximum; with ties or a home effect they do not.
+
+    Returns
+    -------
+    Maximum
+    """
+
+    def posterior(theta: FloatArray, with_information: bool) -> tuple[float, FloatArray, FloatArray]:
+        likelihood = moments(theta, with_information)
+        if log_prior is None:
+            return likelihood
+        value, gradient, information = log_prior(theta, with_information)
+        return likelihood[0] + value, likelihood[1] + gradient, likelihood[2] + information
+
+    start = np.zeros(n_parameters)
+    in_doubt = not bounded and log_prior is None
+    lightest = lightest if np.isfinite(lightest) else 1.0  # nothing was compared
+    tol = min(tol, _TOL_IN_DOUBT) if in_doubt else tol
+    if n_items > _MOST_ITEMS_WITH_INFORMATION:
+        theta, n_iter = _climb_by_gradients(posterior, start, max_iter, float(np.sqrt(tol)) * lightest)
+        covariance = None
+    else:
+        theta, covariance, n_iter = _climb_by_newton(posterior, start, n_items, max_iter, tol * lightest)
+        variance = covariance.diagonal().max()
+        if in_doubt and not variance * lightest < _LARGEST_VARIANCE:
+            raise ValueError(
+                "the maximum likelihood does not exist: worths, tie strengths or the home effect grow without bound "
+                "(ties may be all there is between some items, or one side always wins at home). "
+                "Give a prior (prior=0.1, say), or add comparisons"
+            )
+    theta[:n_items] -= theta[:n_items].mean()
+    return Maximum(theta, float(moments(theta, False)[0]), covariance, n_iter)
+
+
+def check_options(prior: float, max_iter: int, tol: float) -> None:
+    """Raise if an option of a fit makes no sense."""
+    check_real_number("prior", prior)
+    check_whole_number("max_iter", max_iter, at_least=1)
+    if not check_real_number("tol", tol) > 0:
+        raise ValueError(f"tol is {tol}, but must be positive")
+
+
+def positions_by_worth(log_worth: FloatArray) -> FloatArray:
+    """Positions by decreasing worth; what differs by less than the precision of a fit ties."""
+    return positions_from_scores([np.round(log_worth, 9)])[0]
+
+
+def _climb_by_newton(
+    moments: Moments, theta: FloatArray, n_items: int, max_iter: int, tol: float
+) -> tuple[FloatArray, FloatArray, int]:
+    """Newton's method with shortened steps; also the inverse information, with the zero point taken out."""
+    from scipy.linalg import cho_factor, cho_solve
+
+    shift = np.zeros(len(theta))
+    shift[:n_items] = n_items**-0.5
+
+    def factorised(information: FloatArray) -> Any:
+        # The information knows nothing of a common shift; any positive number there makes it invertible.
+        scale = max(1e-300, float(information.diagonal().mean()))
+        return cho_factor(information + scale * np.outer(shift, shift))
+
+    value, gradient, information = moments(theta, True)
+    n_iter = 0
+    try:
+        for _ in range(max_iter):
+            n_iter += 1
+            step = cho_solve(factorised(information), gradient)
+            done = gradient @ step <= 2 * tol  # half of it is the gain that the quadratic model promises
+            theta, (value, gradient, information) = _go(moments, theta, value, step)
+            if done:
+                break
+        else:
+            _warn_not_converged(max_iter)
+        centre = np.eye(len(theta)) - np.outer(shift, shift)
+        covariance: FloatArray = centre @ cho_solve(factorised(information), centre)
+    except np.linalg.LinAlgError:  # flat up to rounding: there is no maximum
+        covariance = np.full_like(information, np.inf)
+    return theta, (covariance + covariance.T) / 2, n_iter
+
+
+def _go(
+    moments: Moments, theta: FloatArray, value: float, step: FloatArray
+) -> tuple[FloatArray, tuple[float, FloatArray, FloatArray]]:
+    """The longest of the steps 1, 1/2, 1/4, ... that does not lose, rounding aside.
+
+    Where the likelihood is flat, Newton's step is too long by orders of magnitude; it is cut off first.
+    """
+    step = step / max(1.0, float(np.abs(step).max()) / _LONGEST_STEP)
+    for halvings in range(60):
+        target = theta + step / 2**halvings
+        result = moments(target, True)
+        if result[0] >= value - 1e-12 * abs(value):
+            return target, result
+    return theta, moments(theta, True)
+
+
+def _climb_by_gradients(
+    moments: Moments, theta: FloatArray, max_iter: int, largest_gradient: float
+) -> tuple[FloatArray, int]:
+    """L-BFGS, which never builds a k x k matrix."""
+    from scipy.optimize import minimize
+
+    def loss(theta: FloatArray) -> tuple[float, FloatArray]:
+        value, gradient, _ = moments(theta, False)
+        return -value, -gradient
+
+    options: Any = {"maxiter": max_iter, "maxfun": 2 * max_iter, "ftol": 0.0, "gtol": largest_gradient, "maxcor": 30}
+    result = minimize(loss, theta, jac=True, method="L-BFGS-B", options=options)
+    if result.nit >= max_iter:
+        _warn_not_converged(max_iter)
+    return result.x, int(result.nit)
+
+
+def _warn_not_converged(max_iter: int) -> None:
+    from sklearn.exceptions import ConvergenceWarning
+
+    warnings.warn(
+        f"no maximum was reached in {max_iter} iterations; raise max_iter or tol", ConvergenceWarning, stacklevel=5
+    )
+
+
+def _components(graph: Any, connection: Literal["weak", "strong"]) -> tuple[int, IntArray]:
+    from scipy.sparse.csgraph import connected_components
+
+    number, label = connected_components(graph, connection=connection)
+    return int(number), label.astype(np.intp)
+
+
+def _members(chosen: BoolArray, items: Sequence[Hashable]) -> list[Hashable]:
+    return [item for item, inside in zip(items, chosen, strict=True) if inside]
+
+
+def _largest_first(group: IntArray) -> list[int]:
+    """Labels of groups by decreasing size, then by their first item."""
+    _, first, sizes = np.unique(group, return_index=True, return_counts=True)
+    return [int(g) for g in np.lexsort((first, -sizes))]
+
+
+def _name_groups(group: IntArray, items: Sequence[Hashable], most: int = 4) -> str:
+    """The largest groups as text."""
+    labels = _largest_first(group)
+    shown = ["{" + shortlist(_members(group == g, items)) + "}" for g in labels[:most]]
+    return ", ".join(shown) + (f", ... ({len(labels) - most} more)" if len(labels) > most else "")

@@ -1,0 +1,549 @@
+"""Bradley-Terry: worths from paired comparisons, with ties by Davidson and a home effect."""
+
+from __future__ import annotations
+
+import reprlib
+from collections.abc import Hashable, Sequence
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+
+from rankwise._random import check_generator
+from rankwise._typing import ArrayLike, FloatArray, IntArray, RandomState
+from rankwise._validation import check_items, check_weights, check_whole_number, is_null, list_of_names, shortlist
+from rankwise.aggregation._likelihood import check_options, compared_groups, maximize, normal_prior, positions_by_worth
+from rankwise.aggregation.base import RankingModel, rankings_of, weighted_rankings
+from rankwise.aggregation.pairs import PreferenceMatrix, as_preference_matrix, square_array
+from rankwise.data import Rankings
+
+
+class BradleyTerry(RankingModel):
+    r"""The Bradley-Terry model of paired comparisons, by maximum likelihood.
+
+    *Definition.* Item i has the log worth :math:`u_i`, to which the home effect :math:`\gamma` is added where it is
+    at home. When i meets j, the outcomes "i wins", "j wins" and "tie" have probabilities proportional to
+
+    .. math:: e^{u_i}, \qquad e^{u_j}, \qquad \delta\, e^{(u_i + u_j) / 2}.
+
+    Without ties (:math:`\delta = 0`) i wins with probability :math:`1 / (1 + e^{u_j - u_i})`.
+
+    Parameters
+    ----------
+    prior : float, default=0.0
+        Precision of a normal prior of mean 0 on every :math:`u_i`, on :math:`\gamma` and on :math:`\log\delta`. 0 is
+        maximum likelihood, which exists only if a chain of wins leads from every item to every other; the fit raises
+        an error that names the groups where it does not. With a positive prior everything can be fitted.
+    ties : {"davidson", "half"}, default="davidson"
+        Estimate :math:`\delta` if there are ties, or count a tie as half a win for each side.
+    home : bool, default=False
+        Whether to estimate :math:`\gamma`; the fit must then be told who is at home.
+    max_iter : int, default=1000
+        Most iterations.
+    tol : float, default=1e-10
+        Stop when a further step promises less gain in log likelihood than this times the smallest weight.
+
+    Attributes
+    ----------
+    log_worth_ : ndarray of shape (n_items,)
+        u, higher = better, of mean 0.
+    se_ : ndarray of shape (n_items,)
+        Standard errors of ``log_worth_`` (of its difference from the mean of all items).
+    covariance_ : ndarray of shape (n_items, n_items) or None
+        Inverse of the information (with the prior), from which differences of worths get their standard errors.
+        Beyond 2,000 items it is None, and all standard errors are NaN.
+    tie_strength_, home_effect_ : float
+        :math:`\delta` and :math:`\gamma`; 0 where there are none.
+    tie_strength_se_, home_effect_se_ : float
+        Their standard errors; 0 where there are none.
+    log_likelihood_ : float
+        Of the comparisons, without the prior.
+    n_iter_ : int
+        Iterations made.
+    components_ : tuple of tuples
+        Items that comparisons join, the largest group first. Only a prior says how worths of different groups compare.
+    items_ : tuple
+        Names of the items.
+
+    References
+    ----------
+    Bradley, Terry (1952), Rank analysis of incomplete block designs, Biometrika 39. Davidson (1970), On extending the
+    Bradley-Terry model to accommodate ties in paired comparison experiments, Journal of the American Statistical
+    Association 65. Ford (1957), Solution of a ranking problem from binary comparisons, American Mathematical Monthly
+    64.
+
+    Examples
+    --------
+    >>> from rankwise.aggregation.choice import BradleyTerry
+    >>> model = BradleyTerry().fit([[0, 3, 4], [1, 0, 3], [1, 2, 0]])
+    >>> model.log_worth_.round(3)
+    array([ 0.828, -0.225, -0.602])
+    """
+
+    def __init__(
+        self,
+        prior: float = 0.0,
+        ties: Literal["davidson", "half"] = "davidson",
+        home: bool = False,
+        max_iter: int = 1000,
+        tol: float = 1e-10,
+    ) -> None:
+        self.prior = prior
+        self.ties = ties
+        self.home = home
+        self.max_iter = max_iter
+        self.tol = tol
+
+    def fit(
+        self, comparisons: ArrayLike, sample_weight: ArrayLike | None = None, home: ArrayLike | None = None
+    ) -> BradleyTerry:
+        """Estimate the worths from rankings of two items each, or from counts.
+
+        Parameters
+        ----------
+        comparisons : Rankings, PreferenceMatrix, or array-like of shape (n_items, n_items)
+            Rankings whose other items are missing; or the matrix whose entry (i, j) is how often i beat j.
+        sample_weight : array-like of shape (n_rankings,), optional
+            How often each ranking counts; by default the weights of the Rankings. Not for a matrix.
+        home : array-like of shape (n_rankings,), optional
+            The item at home in each ranking, None on neutral ground. Not for a matrix.
+
+        Returns
+        -------
+        BradleyTerry
+            The model itself.
+        """
+        if isinstance(comparisons, Rankings):
+            return self._fit(comparisons_from_rankings(weighted_rankings(comparisons, sample_weight), home))
+        if sample_weight is not None or home is not None:
+            raise ValueError(
+                "sample_weight and home belong to single comparisons, which a matrix has not; "
+                "use Rankings of pairs, or fit_comparisons"
+            )
+        return self._fit(comparisons_from_matrix(comparisons))
+
+    def fit_comparisons(
+        self,
+        winner: ArrayLike,
+        loser: ArrayLike,
+        *,
+        weight: ArrayLike | None = None,
+        tie: ArrayLike | None = None,
+        home: ArrayLike | None = None,
+        items: Sequence[Hashable] | None = None,
+    ) -> BradleyTerry:
+        """Estimate the worths from columns, one entry per comparison.
+
+        Parameters
+        ----------
+        winner, loser : array-like of shape (n_comparisons,)
+            Names of the two items.
+        weight : array-like of shape (n_comparisons,), optional
+            How often each comparison counts.
+        tie : array-like of bool of shape (n_comparisons,), optional
+            Where true, the two tied, and it does not matter which stands as winner.
+        home : array-like of shape (n_comparisons,), optional
+            The item at home, None on neutral ground.
+        items : sequence of hashable, optional
+            All items, in the order of the results. By default the names that occur: numbers in increasing order,
+            others in order of first appearance.
+
+        Returns
+        -------
+        BradleyTerry
+            The model itself.
+
+        Examples
+        --------
+        >>> model = BradleyTerry().fit_comparisons(["a", "a", "b"], ["b", "b", "a"])
+        >>> model.items_, model.pairwise_probabilities().round(3).tolist()
+        (('a', 'b'), [[0.5, 0.667], [0.333, 0.5]])
+        """
+        return self._fit(comparisons_from_arrays(winner, loser, weight, tie, home, items))
+
+    def intervals(self, level: float = 0.95) -> FloatArray:
+        """Confidence intervals of the log worths by their standard errors: (n_items, 2), lower and upper end.
+
+        They are for the difference of each item from the mean of all items; two items may differ clearly
+        although their intervals overlap (compare them by ``covariance_``).
+        """
+        from scipy.special import ndtri
+
+        self._check_fitted()
+        if not 0 < level < 1:
+            raise ValueError(f"level is {level}, but must lie between 0 and 1")
+        half = ndtri((1 + level) / 2) * self.se_
+        return np.column_stack([self.log_worth_ - half, self.log_worth_ + half])
+
+    def sample(self, n: int = 1, random_state: RandomState = None) -> Rankings:
+        """Draw comparisons of two items, picked at random among all pairs, on neutral ground.
+
+        Parameters
+        ----------
+        n : int, default=1
+            Number of comparisons.
+        random_state : None, int, Generator or RandomState
+            Where the random numbers come from.
+
+        Returns
+        -------
+        Rankings
+            Two items in each row, the others missing.
+        """
+        self._check_fitted()
+        check_whole_number("n", n, at_least=0)
+        k = len(self.items_)
+        rng = check_generator(random_state)
+        first = rng.integers(k, size=n)
+        second = (first + rng.integers(1, k, size=n)) % k
+        before, tied = pair_probabilities(self.log_worth_, self.tie_strength_)
+        outcome = rng.random(n)
+        wins = outcome < before[first, second]
+        ties = ~wins & (outcome < before[first, second] + tied[first, second])
+        positions = np.full((n, k), np.nan)
+        positions[np.arange(n), first] = np.where(wins | ties, 1.0, 2.0)
+        positions[np.arange(n), second] = np.where(wins, 2.0, 1.0)
+        return Rankings(positions, self.items_)
+
+    def logpmf(self, comparisons: ArrayLike, home: ArrayLike | None = None) -> FloatArray:
+        """Log probability of the outcome of each comparison, given who meets whom.
+
+        Parameters
+        ----------
+        comparisons : Rankings, or array-like of shape (n_comparisons, n_items)
+            Positions of two items in each row, the others missing.
+        home : array-like of shape (n_comparisons,), optional
+            The item at home, None on neutral ground.
+
+        Returns
+        -------
+        ndarray of shape (n_comparisons,)
+            0 for a row that compares nothing; ``-inf`` for a tie if the model has none.
+        """
+        self._check_fitted()
+        source = rankings_of(self.items_, comparisons)
+        rows = comparisons_from_rankings(Rankings(source, weights=np.ones(len(source))), home)
+        eta = _differences(rows, self.log_worth_, self.home_effect_)
+        return _log_likelihoods(rows, _log_outcomes(eta, self.tie_strength_))
+
+    def mode(self) -> FloatArray:
+        """Items by decreasing worth, as positions (equal worths tie)."""
+        self._check_fitted()
+        return positions_by_worth(self.log_worth_)
+
+    def pairwise_probabilities(self) -> FloatArray:
+        """Probability of i before j on neutral ground, ties counted half: (n_items, n_items)."""
+        self._check_fitted()
+        before, tied = pair_probabilities(self.log_worth_, self.tie_strength_)
+        return before + tied / 2
+
+    def tie_probabilities(self) -> FloatArray:
+        """Probability that i and j tie on neutral ground: (n_items, n_items), zero diagonal."""
+        self._check_fitted()
+        return pair_probabilities(self.log_worth_, self.tie_strength_)[1]
+
+    def _fit(self, comparisons: Comparisons) -> BradleyTerry:
+        check_options(self.prior, self.max_iter, self.tol)
+        counts = comparisons.merged()
+        k = len(counts.items)
+        self._check_sides(counts)
+        components = compared_groups(*counts.links(), counts.items, with_prior=self.prior > 0)
+        if self.ties == "half":
+            counts = counts.with_half_ties()
+        has_ties = bool(counts.ties.any())
+        n_parameters = k + self.home + has_ties
+
+        def moments(theta: FloatArray, with_information: bool) -> tuple[float, FloatArray, FloatArray]:
+            return _moments(counts, theta, self.home, has_ties, with_information)
+
+        found = maximize(
+            moments,
+            k,
+            n_parameters,
+            log_prior=normal_prior(self.prior) if self.prior > 0 else None,
+            max_iter=self.max_iter,
+            tol=self.tol,
+            lightest=counts.lightest(),
+            bounded=n_parameters == k,
+        )
+        covariance = found.covariance
+        se = np.full(n_parameters, np.nan) if covariance is None else np.sqrt(covariance.diagonal())
+        self.items_ = counts.items
+        self.components_ = components
+        self.log_worth_, self.se_ = found.parameters[:k], se[:k]
+        self.covariance_ = None if covariance is None else covariance[:k, :k]
+        self.home_effect_ = float(found.parameters[k]) if self.home else 0.0
+        self.home_effect_se_ = float(se[k]) if self.home else 0.0
+        self.tie_strength_ = float(np.exp(found.parameters[-1])) if has_ties else 0.0
+        self.tie_strength_se_ = float(se[-1]) * self.tie_strength_ if has_ties else 0.0
+        self.log_likelihood_ = found.log_likelihood
+        self.n_iter_ = found.n_iter
+        return self
+
+    def _check_sides(self, counts: Comparisons) -> None:
+        if self.ties not in ("davidson", "half"):
+            raise ValueError(f"ties is {self.ties!r}; choose 'davidson' or 'half'")
+        if self.home and not counts.venue.any():
+            raise ValueError(
+                "home=True, but no comparison says who is at home; give home (the item at home in each comparison) "
+                "to fit or fit_comparisons"
+            )
+        if not self.home and counts.venue.any():
+            raise ValueError(
+                "home is given, but BradleyTerry(home=False) has no home effect; use home=True, or drop it"
+            )
+
+
+def pair_probabilities(log_worth: FloatArray, tie_strength: float) -> tuple[FloatArray, FloatArray]:
+    """Probabilities of i before j and of a tie, on neutral ground: two (k, k) matrices; before + before.T + tie = 1.
+
+    An item met by itself is before and after itself with probability one half each.
+    """
+    eta = log_worth[:, np.newaxis] - log_worth
+    before, _, tied = np.exp(_log_outcomes(eta, tie_strength))
+    np.fill_diagonal(before, 0.5)
+    np.fill_diagonal(tied, 0.0)
+    return before, tied
+
+
+def _log_outcomes(eta: FloatArray, tie_strength: float) -> FloatArray:
+    """Log probabilities of first wins, second wins, tie, where ``eta`` is the difference of log worths."""
+    with np.errstate(divide="ignore"):
+        logs = np.stack([eta / 2, -eta / 2, np.full_like(eta, np.log(tie_strength))])
+    logs -= logs.max(axis=0)
+    logs -= np.log(np.exp(logs).sum(axis=0))
+    return logs
+
+
+def _differences(counts: Comparisons, log_worth: FloatArray, home_effect: float) -> FloatArray:
+    return log_worth[counts.first] - log_worth[counts.second] + home_effect * counts.venue
+
+
+def _log_likelihoods(counts: Comparisons, log_outcomes: FloatArray) -> FloatArray:
+    """Log likelihood of each entry; an outcome that did not occur counts nothing, however improbable."""
+    observed = np.stack([counts.first_wins, counts.second_wins, counts.ties])
+    return np.multiply(observed, log_outcomes, out=np.zeros_like(observed), where=observed > 0).sum(axis=0)
+
+
+def _moments(
+    counts: Comparisons, theta: FloatArray, home: bool, has_ties: bool, with_information: bool
+) -> tuple[float, FloatArray, FloatArray]:
+    """Log likelihood, gradient and information in (log worths, home effect, log tie strength).
+
+    A comparison scores 1 if the first wins, 1/2 if they tie; the gradient is the score less its mean, along
+    the difference of log worths; the information is its variance.
+    """
+    k, m = len(counts.items), len(theta)
+    home_effect = float(theta[k]) if home else 0.0
+    tie_strength = float(np.exp(theta[-1])) if has_ties else 0.0
+    log_outcomes = _log_outcomes(_differences(counts, theta[:k], home_effect), tie_strength)
+    value = float(_log_likelihoods(counts, log_outcomes).sum())
+    p_first, _, p_tie = np.exp(log_outcomes)
+    total = counts.first_wins + counts.second_wins + counts.ties
+    mean = p_first + p_tie / 2
+    score = counts.first_wins + counts.ties / 2 - total * mean
+    gradient = np.zeros(m)
+    gradient[:k] = np.bincount(counts.first, score, k) - np.bincount(counts.second, score, k)
+    if home:
+        gradient[k] = score @ counts.venue
+    if has_ties:
+        gradient[-1] = np.sum(counts.ties - total * p_tie)
+    if not with_information:
+        return value, gradient, np.zeros((0, 0))
+    variance = total * (mean - p_tie / 4 - mean**2)
+    information = np.zeros((m, m))
+    np.add.at(information, (counts.first, counts.second), -variance)
+    information += information.T
+    information[np.diag_indices(k)] -= information[:k, :k].sum(axis=1)
+    if home:
+        along = variance * counts.venue
+        _set_border(information, k, counts, along)
+        information[k, k] = along @ counts.venue
+    if has_ties:
+        along = total * p_tie * (0.5 - mean)
+        _set_border(information, m - 1, counts, along)
+        information[-1, -1] = np.sum(total * p_tie * (1 - p_tie))
+        if home:
+            information[k, -1] = information[-1, k] = along @ counts.venue
+    return value, gradient, information
+
+
+def _set_border(information: FloatArray, at: int, counts: Comparisons, along: FloatArray) -> None:
+    """Fill the row and column ``at`` of a parameter beside the worths, given its covariance with each score."""
+    k = len(counts.items)
+    border = np.bincount(counts.first, along, k) - np.bincount(counts.second, along, k)
+    information[at, :k] = information[:k, at] = border
+
+
+# Paired comparisons as counts: who met whom, where, and how often each won or they tied.
+
+
+class Comparisons(NamedTuple):
+    """Counts of outcomes, one entry for each pair of items and venue.
+
+    ``venue`` is 1 where the first item is at home, -1 where the second is, 0 on neutral ground.
+    """
+
+    first: IntArray
+    second: IntArray
+    venue: FloatArray
+    first_wins: FloatArray
+    second_wins: FloatArray
+    ties: FloatArray
+    items: tuple[Hashable, ...]
+
+    def links(self) -> tuple[IntArray, IntArray]:
+        """Pairs (better, worse), where a tie links both ways."""
+        down = self.first_wins + self.ties > 0
+        up = self.second_wins + self.ties > 0
+        above = np.concatenate([self.first[down], self.second[up]])
+        below = np.concatenate([self.second[down], self.first[up]])
+        return above, below
+
+    def lightest(self) -> float:
+        """The smallest positive count."""
+        counts = np.concatenate([self.first_wins, self.second_wins, self.ties])
+        return float(counts[counts > 0].min(initial=np.inf))
+
+    def with_half_ties(self) -> Comparisons:
+        """The same comparisons, a tie counted as half a win for each side."""
+        half = self.ties / 2
+        return self._replace(
+            first_wins=self.first_wins + half, second_wins=self.second_wins + half, ties=np.zeros_like(half)
+        )
+
+    def merged(self) -> Comparisons:
+        """The same counts with one entry per pair and venue, the smaller id first, nothing of weight 0."""
+        swap = self.first > self.second
+        first, second = np.where(swap, self.second, self.first), np.where(swap, self.first, self.second)
+        venue = np.where(swap, -self.venue, self.venue)
+        wins = np.where(swap, self.second_wins, self.first_wins)
+        losses = np.where(swap, self.first_wins, self.second_wins)
+        counted = wins + losses + self.ties > 0
+        code = (first * len(self.items) + second) * 3 + venue.astype(np.intp) + 1
+        unique, index = np.unique(code[counted], return_inverse=True)
+        pair, place = np.divmod(unique, 3)
+
+        def total(column: FloatArray) -> FloatArray:
+            return np.bincount(index, column[counted], minlength=len(unique)).astype(np.float64)
+
+        return Comparisons(
+            pair // len(self.items),
+            pair % len(self.items),
+            place - 1.0,
+            total(wins),
+            total(losses),
+            total(self.ties),
+            self.items,
+        )
+
+
+def comparisons_from_rankings(rankings: Rankings, home: ArrayLike | None = None) -> Comparisons:
+    """Rankings of two items each; those of fewer say nothing, those of more are refused."""
+    present = ~np.isnan(rankings.positions)
+    sizes = present.sum(axis=1)
+    too_large = (sizes > 2) & (rankings.weights > 0)
+    if too_large.any():
+        row = int(np.argmax(too_large))
+        raise ValueError(
+            f"ranking {row} holds {sizes[row]} items, but Bradley-Terry compares two at a time; use PlackettLuce, or "
+            "break the rankings into pairs with preference_matrix (the standard errors are then too small)"
+        )
+    # Where an item is missing, the pair is made up, but no comparison with NaN is true: it gets weight 0.
+    first, second = np.argsort(~present, axis=1, kind="stable")[:, :2].T
+    rows = np.arange(len(rankings))
+    a, b = rankings.positions[rows, first], rankings.positions[rows, second]
+    weights = rankings.weights
+    venue = _venue(home, first, second, rankings.items)
+    ties = weights * ((a == b) & np.isfinite(a))
+    return Comparisons(first, second, venue, weights * (a < b), weights * (b < a), ties, rankings.items)
+
+
+def comparisons_from_matrix(wins: ArrayLike) -> Comparisons:
+    """A `PreferenceMatrix`, or a square array or data frame whose entry (i, j) is how often i beat j."""
+    if not isinstance(wins, PreferenceMatrix):
+        array = square_array(wins)
+        if array is None or len(array) < 2:
+            raise ValueError(
+                f"the wins are {reprlib.repr(wins)}, but need numbers, one row and one column per item (entry (i, j): "
+                "how often i beat j). Positions come as Rankings(positions)"
+            )
+        if np.any(np.diag(array) > 0):
+            raise ValueError(
+                "the diagonal of the matrix of wins is not 0, but no item beats itself. If the rows are positions, "
+                "give Rankings(positions)"
+            )
+        wins = as_preference_matrix(wins)
+    first, second = np.triu_indices(len(wins.wins), 1)
+    first_wins, second_wins, ties = wins.wins[first, second], wins.wins[second, first], wins.ties[first, second]
+    return Comparisons(first, second, np.zeros(len(first)), first_wins, second_wins, ties, wins.items)
+
+
+def comparisons_from_arrays(
+    winner: ArrayLike,
+    loser: ArrayLike,
+    weight: ArrayLike | None,
+    tie: ArrayLike | None,
+    home: ArrayLike | None,
+    items: Sequence[Hashable] | None,
+) -> Comparisons:
+    """One comparison per entry; where ``tie`` is true, winner and loser are just the two items."""
+    winners, losers = list_of_names(winner), list_of_names(loser)
+    n = len(winners)
+    if n == 0 and items is None:
+        raise ValueError("there are no comparisons, so nothing says which items there are; give items")
+    if len(losers) != n:
+        raise ValueError(f"winner has {n} entries and loser {len(losers)}; give one of each per comparison")
+    names = check_items(items, len(items)) if items is not None else _names(winners, losers)
+    first, second = _ids(winners, names, "winner"), _ids(losers, names, "loser")
+    alone = first == second
+    if alone.any():
+        row = int(np.argmax(alone))
+        raise ValueError(f"comparison {row} is of {winners[row]!r} with itself; leave it out")
+    weights = check_weights(weight, n, name="weight", each="comparison")
+    tied = np.zeros(n, dtype=bool) if tie is None else np.asarray(tie)
+    if tied.shape != (n,) or not np.isin(tied, (False, True)).all():
+        raise ValueError("tie must be true or false, one entry per comparison")
+    tied = tied.astype(bool)
+    venue = _venue(home, first, second, names)
+    return Comparisons(first, second, venue, weights * ~tied, np.zeros(n), weights * tied, names)
+
+
+def _names(winners: list[Hashable], losers: list[Hashable]) -> tuple[Hashable, ...]:
+    """The names that occur: numbers in increasing order, others in order of first appearance."""
+    every = dict.fromkeys(name for pair in zip(winners, losers, strict=True) for name in pair)
+    names: list[Any] = [name for name in every if not is_null(name)]
+    if all(isinstance(name, int | float) for name in names):
+        names.sort()
+    return tuple(names)
+
+
+def _ids(column: list[Hashable], names: tuple[Hashable, ...], what: str) -> IntArray:
+    index = {name: i for i, name in enumerate(names)}
+    ids = np.array([index.get(name, -1) for name in column], dtype=np.intp)
+    if (ids < 0).any():
+        row = int(np.argmax(ids < 0))
+        raise ValueError(f"{what}[{row}] is {column[row]!r}, which names no item; the items are {shortlist(names)}")
+    return ids
+
+
+def _venue(home: ArrayLike | None, first: IntArray, second: IntArray, names: tuple[Hashable, ...]) -> FloatArray:
+    """1 where the first item is at home, -1 where the second is, 0 where neither."""
+    venue = np.zeros(len(first))
+    if home is None:
+        return venue
+    hosts = list_of_names(home)
+    if len(hosts) != len(first):
+        raise ValueError(
+            f"home has {len(hosts)} entries for {len(first)} comparisons; give the item at home, or None, for each"
+        )
+    for row, host in enumerate(hosts):
+        if is_null(host):
+            continue
+        a, b = names[first[row]], names[second[row]]
+        if host not in (a, b):
+            raise ValueError(
+                f"home[{row}] is {host!r}, but that comparison is of {a!r} and {b!r}; give one of them, "
+                "or None for neutral ground"
+            )
+        venue[row] = 1.0 if host == a else -1.0
+    return venue

@@ -1,1 +1,0 @@
-"""Kemeny's consensus with ties: the bucket order that disagrees least."""

@@ -1,1 +1,0 @@
-"""Laws of random rankings around a central one: Mallows models, their generalisation and their mixtures."""

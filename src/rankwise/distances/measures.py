@@ -1,0 +1,281 @@
+"""Distances between two rankings, or row by row between two sets of rankings.
+
+Every function takes positions (1 = best) and answers in the same way for full, tied, top-k and incomplete
+rankings. Items that one side misses (``NaN``) are left out of the comparison, unless a function says otherwise:
+a missing column is worth the same as a dropped column.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from numbers import Real
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+
+from rankwise._typing import ArrayLike, FloatArray
+from rankwise._validation import check_weights, item_names, read_only
+from rankwise.data import Rankings, check_positions
+from rankwise.distances import distances_jit
+
+Missing = Literal["ignore", "penalize"]
+
+# Up to here looking at every pair of full rankings beats sorting.
+_MOST_ITEMS_BY_PAIRS = 64
+
+
+def kendall_distance(
+    a: ArrayLike,
+    b: ArrayLike,
+    *,
+    p: float = 0.5,
+    missing: Missing = "ignore",
+    item_weights: ArrayLike | None = None,
+    normalize: bool = False,
+) -> Any:
+    r"""Kendall distance: the pairs of items that two rankings order differently.
+
+    *Definition* (Fagin's :math:`K^{(p)}`). Sum over the pairs of items of 1 if the two rankings order the pair
+    in opposite ways, :math:`p` if one ranking orders it and the other does not (tied, or both unlisted), else 0.
+
+    Parameters
+    ----------
+    a, b : array-like of shape (n_items,) or (n_rankings, n_items), or Rankings
+        Positions, 1 = best. One ranking against many is allowed.
+    p : float, default=0.5
+        Price of a pair that only one side orders, from 0 (benign) to 1. From 1/2 on, the triangle inequality
+        holds among rankings without missing items.
+    missing : {"ignore", "penalize"}, default="ignore"
+        Pairs with an item that one side misses (``NaN``): left out, or treated like ties (price ``p`` if the
+        other side orders them).
+    item_weights : array-like of shape (n_items,), optional
+        A pair then counts the product of its items' weights.
+    normalize : bool, default=False
+        Divide by the pairs that both sides have, so that the distance lies in [0, 1]; NaN where there are none.
+        Not with ``missing="penalize"``, whose price runs over more pairs than these.
+
+    Returns
+    -------
+    float or ndarray of shape (n_rankings,)
+        Lower is closer.
+
+    References
+    ----------
+    Fagin, Kumar, Mahdian, Sivakumar, Vee (2006), Comparing partial rankings, SIAM J. Discrete Math. 20.
+
+    Examples
+    --------
+    >>> from rankwise.distances import kendall_distance
+    >>> kendall_distance([1, 2, 3, 4], [[1, 2, 4, 3], [4, 3, 2, 1], [1, 1, 2, 2]])
+    array([1., 6., 1.])
+    """
+    check_kendall_options(p, missing, normalize)
+    pair = _paired(a, b)
+    weights = check_item_weights(item_weights, pair.a.shape[1])
+    if item_weights is None and pair.full and pair.a.shape[1] <= _MOST_ITEMS_BY_PAIRS:
+        distance = distances_jit.discordant_full(pair.a, pair.b)
+        pairs = np.full(len(distance), pair.a.shape[1] * (pair.a.shape[1] - 1) / 2)
+    else:
+        table = distances_jit.pair_statistics(pair.a, pair.b, weights, missing == "penalize")
+        strict_both = table[:, distances_jit.CONCORDANT] + table[:, distances_jit.DISCORDANT]
+        one_sided = table[:, distances_jit.STRICT_A] + table[:, distances_jit.STRICT_B] - 2 * strict_both
+        distance = np.maximum(table[:, distances_jit.DISCORDANT] + p * one_sided, 0)  # weighted sums round
+        pairs = table[:, distances_jit.PAIRS]
+    return pair.answer(np.minimum(ratio(distance, pairs), 1) if normalize else distance)
+
+
+def spearman_distance(
+    a: ArrayLike, b: ArrayLike, *, item_weights: ArrayLike | None = None, normalize: bool = False
+) -> Any:
+    r"""Spearman distance: the sum of squared differences of places.
+
+    *Definition.* :math:`d_2(a, b) = \sum_i w_i (r_i(a) - r_i(b))^2` with mid-ranks r over the items both rank
+    (tied items share the mean of their places, unlisted ones the mean of the last places).
+
+    Parameters
+    ----------
+    a, b : array-like of shape (n_items,) or (n_rankings, n_items), or Rankings
+        Positions, 1 = best. One ranking against many is allowed.
+    item_weights : array-like of shape (n_items,), optional
+        Weight w of each item.
+    normalize : bool, default=False
+        Divide by the largest value for that many items, :math:`k(k^2-1)/3`; NaN for fewer than two. Not with
+        item weights.
+
+    Returns
+    -------
+    float or ndarray of shape (n_rankings,)
+        Lower is closer.
+
+    Examples
+    --------
+    >>> from rankwise.distances import spearman_distance
+    >>> spearman_distance([1, 2, 3], [3, 2, 1])
+    8.0
+    """
+    return _positional_distance(a, b, "spearman", item_weights, normalize)
+
+
+def footrule_distance(
+    a: ArrayLike, b: ArrayLike, *, item_weights: ArrayLike | None = None, normalize: bool = False
+) -> Any:
+    r"""Spearman's footrule: the sum of absolute differences of places.
+
+    *Definition.* :math:`F(a, b) = \sum_i w_i |r_i(a) - r_i(b)|` with mid-ranks r over the items both rank.
+
+    Parameters
+    ----------
+    a, b : array-like of shape (n_items,) or (n_rankings, n_items), or Rankings
+        Positions, 1 = best. One ranking against many is allowed.
+    item_weights : array-like of shape (n_items,), optional
+        Weight w of each item.
+    normalize : bool, default=False
+        Divide by the largest value for that many items, :math:`\lfloor k^2/2 \rfloor`; NaN for fewer than two.
+        Not with item weights.
+
+    Returns
+    -------
+    float or ndarray of shape (n_rankings,)
+        Lower is closer. On full rankings Kendall <= footrule <= 2 Kendall (Diaconis and Graham 1977).
+
+    Examples
+    --------
+    >>> from rankwise.distances import footrule_distance
+    >>> footrule_distance([1, 2, 3], [3, 2, 1])
+    4.0
+    """
+    return _positional_distance(a, b, "footrule", item_weights, normalize)
+
+
+def hamming_distance(
+    a: ArrayLike, b: ArrayLike, *, item_weights: ArrayLike | None = None, normalize: bool = False
+) -> Any:
+    r"""Hamming distance: the number of items whose place differs.
+
+    *Definition.* :math:`H(a, b) = \sum_i w_i [r_i(a) \ne r_i(b)]` with mid-ranks r over the items both rank.
+
+    Parameters
+    ----------
+    a, b : array-like of shape (n_items,) or (n_rankings, n_items), or Rankings
+        Positions, 1 = best. One ranking against many is allowed.
+    item_weights : array-like of shape (n_items,), optional
+        Weight w of each item.
+    normalize : bool, default=False
+        Divide by the number of items that both rank; NaN if there is none. Not with item weights.
+
+    Returns
+    -------
+    float or ndarray of shape (n_rankings,)
+        Lower is closer.
+
+    Examples
+    --------
+    >>> from rankwise.distances import hamming_distance
+    >>> hamming_distance([1, 2, 3], [3, 2, 1])
+    2.0
+    """
+    return _positional_distance(a, b, "hamming", item_weights, normalize)
+
+
+#: name -> (kernel code, largest value for m items)
+POSITIONAL = {
+    "spearman": (distances_jit.SQUARED, lambda m: m * (m * m - 1.0) / 3),
+    "footrule": (distances_jit.ABSOLUTE, lambda m: m * m // 2),
+    "hamming": (distances_jit.UNEQUAL, lambda m: m),
+}
+
+
+def check_kendall_options(p: float, missing: str, normalize: bool) -> None:
+    """Refuse options of the Kendall distance that mean nothing."""
+    if not isinstance(p, Real) or not 0 <= p <= 1:
+        raise ValueError(f"p is {p!r}, but the price of a one-sided pair lies between 0 and 1")
+    if missing not in ("ignore", "penalize"):
+        raise ValueError(f"missing is {missing!r}; choose 'ignore' or 'penalize'")
+    if normalize and missing == "penalize":
+        raise ValueError("normalize divides by the pairs both sides have; use it with missing='ignore'")
+
+
+def check_item_weights(item_weights: ArrayLike | None, n_items: int) -> FloatArray:
+    """Weights of the items as an array; ones when None."""
+    return check_weights(item_weights, n_items, name="item_weights", each="item")
+
+
+def check_same_items(a: ArrayLike, b: ArrayLike) -> None:
+    """Refuse to compare rankings of different items, or of the same items in another order of columns.
+
+    Names are known of Rankings and data frames, unless they are the default ones.
+    """
+    first, second = item_names(a), item_names(b)
+    if first is not None and second is not None and first != second:
+        if set(first) == set(second):
+            what, cure = "the same items in another order of columns", "bring the columns into one order"
+        else:
+            what, cure = "different items", "choose the items they share"
+        raise ValueError(f"the two sets of rankings have {what}; {cure}, e.g. with Rankings(...).select([...])")
+
+
+def ratio(value: FloatArray, largest: Any) -> FloatArray:
+    """Quotient, NaN where the divisor is zero."""
+    largest = np.asarray(largest, dtype=np.float64)
+    return np.divide(value, largest, out=np.full_like(value, np.nan), where=largest > 0)
+
+
+class _Paired(NamedTuple):
+    """Two sets of rankings of equal shape, and whether the user gave two single rankings."""
+
+    a: FloatArray
+    b: FloatArray
+    single: bool
+
+    @property
+    def full(self) -> bool:
+        k = self.a.shape[1]
+        # Dense positions that reach k everywhere leave no room for ties, infinity or NaN.
+        return bool(np.all(self.a.max(axis=1) == k) and np.all(self.b.max(axis=1) == k))
+
+    def answer(self, values: FloatArray) -> Any:
+        return float(values[0]) if self.single else values
+
+
+def _paired(a: ArrayLike, b: ArrayLike) -> _Paired:
+    check_same_items(a, b)
+    first, single_a = _as_rows(a, "a")
+    second, single_b = _as_rows(b, "b")
+    if first.shape[1] != second.shape[1]:
+        raise ValueError(
+            f"a ranks {first.shape[1]} items and b ranks {second.shape[1]}; columns must be the same items"
+        )
+    if len(first) != len(second) and not (single_a or single_b):
+        raise ValueError(
+            f"a has {len(first)} rankings and b has {len(second)}; rows are compared one by one. "
+            "For all against all use pairwise_distances"
+        )
+    rows = max(len(first), len(second)) if min(len(first), len(second)) else 0
+    first, second = (read_only(np.ascontiguousarray(np.broadcast_to(x, (rows, x.shape[1])))) for x in (first, second))
+    return _Paired(first, second, single_a and single_b)
+
+
+def _as_rows(ranking: ArrayLike, name: str) -> tuple[FloatArray, bool]:
+    if isinstance(ranking, Rankings):
+        return ranking.positions, False
+    if isinstance(ranking, range):
+        ranking = list(ranking)
+    if isinstance(ranking, list | tuple):
+        single = not any(isinstance(entry, Iterable) and not isinstance(entry, str) for entry in ranking)
+    else:
+        single = len(getattr(ranking, "shape", (0, 0))) == 1
+    if single:
+        # The array is kept as it is, for its mask; a Series has labels that would be taken for columns.
+        ranking = ranking[np.newaxis] if isinstance(ranking, np.ndarray) else [list(ranking)]
+    return check_positions(ranking, name=name), single
+
+
+def _positional_distance(
+    a: ArrayLike, b: ArrayLike, metric: str, item_weights: ArrayLike | None, normalize: bool
+) -> Any:
+    if normalize and item_weights is not None:
+        raise ValueError("the largest weighted distance has no closed form; use normalize without item_weights")
+    code, largest = POSITIONAL[metric]
+    pair = _paired(a, b)
+    distance, common = distances_jit.positional(pair.a, pair.b, check_item_weights(item_weights, pair.a.shape[1]), code)
+    return pair.answer(ratio(distance, largest(common)) if normalize else distance)

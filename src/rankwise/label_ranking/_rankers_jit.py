@@ -1,0 +1,91 @@
+"""Compiled loops over training rankings."""
+
+# mypy: allow-untyped-defs, allow-incomplete-defs, allow-untyped-decorators
+
+from __future__ import annotations
+
+import numpy as np
+
+from rankwise._compiled import compiled
+
+
+@compiled
+def neighbor_shares(positions, neighbors, weights, fallback):
+    """Share of the weight of chosen rankings with i before j, for the pairs i < j: (n, k (k - 1) / 2).
+
+    ``neighbors`` (n, m) are rows of ``positions``, with their ``weights`` (n, m). A tie counts half; a pair that none
+    of them knows gets its ``fallback``.
+    """
+    n, m = neighbors.shape
+    k = positions.shape[1]
+    shares = np.zeros((n, k * (k - 1) // 2))
+    known = np.empty(shares.shape[1])
+    for r in range(n):
+        known[:] = 0.0
+        for t in range(m):
+            row = positions[neighbors[r, t]]
+            w = weights[r, t]
+            pair = 0
+            for i in range(k):
+                first = row[i]
+                for j in range(i + 1, k):
+                    second = row[j]
+                    tied = (first == second) & (first < np.inf)
+                    shares[r, pair] += w * ((first < second) + 0.5 * tied)
+                    known[pair] += w * ((first < second) | (first > second) | tied)
+                    pair += 1
+        for pair in range(len(known)):
+            shares[r, pair] = shares[r, pair] / known[pair] if known[pair] > 0 else fallback[pair]
+    return shares
+
+
+@compiled
+def plackett_luce_loss(positions, order, weights, scores):
+    """Negative log likelihood of rankings as repeated choices, and its gradient by the scores (n, k).
+
+    ``order`` lists the columns of each row by position, unlisted and then missing items last. Tied items are each
+    chosen from all the items that are left when the first of them is (Breslow). Sums of worths are kept as logarithms.
+    """
+    n, k = positions.shape
+    loss = 0.0
+    gradient = np.zeros((n, k))
+    log_left = np.empty(k)
+    for r in range(n):
+        listed = 0
+        left = -np.inf
+        for t in range(k):
+            place = positions[r, order[r, t]]
+            if place < np.inf:
+                listed += 1
+            elif place == np.inf:
+                left = np.logaddexp(left, scores[r, order[r, t]])
+        # From the worst bucket up: the log of the summed worths of all that is left when the bucket is chosen.
+        stop = listed
+        while stop > 0:
+            start = stop - 1
+            while start > 0 and positions[r, order[r, start - 1]] == positions[r, order[r, start]]:
+                start -= 1
+            for t in range(start, stop):
+                left = np.logaddexp(left, scores[r, order[r, t]])
+            for t in range(start, stop):
+                log_left[t] = left
+            stop = start
+        # An item takes part in the choices down to its own bucket.
+        w = weights[r]
+        part = -np.inf
+        start = 0
+        while start < listed:
+            stop = start + 1
+            while stop < listed and positions[r, order[r, stop]] == positions[r, order[r, start]]:
+                stop += 1
+            part = np.logaddexp(part, np.log(stop - start) - log_left[start])
+            for t in range(start, stop):
+                item = order[r, t]
+                loss += w * (log_left[t] - scores[r, item])
+                gradient[r, item] = w * (np.exp(scores[r, item] + part) - 1.0)
+            start = stop
+        for t in range(listed, k):
+            item = order[r, t]
+            if positions[r, item] == np.inf:
+                gradient[r, item] = w * np.exp(scores[r, item] + part)
+    return loss, gradient

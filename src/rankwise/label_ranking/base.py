@@ -1,0 +1,348 @@
+"""What all label rankers share: rankings in, pairwise probabilities and positions out.
+
+A label ranker derives from `LabelRankerMixin` and ``BaseEstimator`` and defines two methods: ``_fit_rankings(X, y)``,
+which learns from checked features and a checked `Rankings`, and ``_predict_pairwise(X)``, which returns the
+probabilities of i before j for checked features. The rest follows: ``fit`` checks, ``predict`` decodes, ``score``
+judges.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+
+import numpy as np
+
+from rankwise._sklearn import BaseEstimator
+from rankwise._typing import ArrayLike, FloatArray
+from rankwise._validation import check_weights, data_frame, item_names, shortlist
+from rankwise.aggregation import PreferenceMatrix
+from rankwise.data import Rankings, check_positions
+from rankwise.embeddings import decode_pairwise
+from rankwise.metrics import kendall_tau_score
+
+if TYPE_CHECKING:
+    _Estimator = BaseEstimator
+else:
+    _Estimator = object  # a mixin stands before BaseEstimator and brings none of its own
+
+__all__ = ["LabelRankerMixin", "check_label_ranking"]
+
+# Distances and inner products square the features.
+_LARGEST_FEATURE = 1e150
+
+Ranker = TypeVar("Ranker", bound="LabelRankerMixin")
+
+# Numbers in the pairwise matrices that are held at once while predicting: 32 MB.
+_BLOCK_CELLS = 1 << 22
+
+
+class LabelRankerMixin(_Estimator):
+    """Fit, predict and score of label rankers; see the module for what a ranker has to define.
+
+    Attributes
+    ----------
+    items_ : tuple
+        Names of the items, one per column of predictions.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features,)
+        Names of the features, where X has them.
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {}
+    items_: tuple[Hashable, ...]
+    n_features_in_: int
+
+    def fit(self: Ranker, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Ranker:
+        """Learn to rank.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Features.
+        y : Rankings or array-like of shape (n_samples, n_items)
+            Positions, 1 = best, of any kind: full, tied, top-k (``inf`` = unlisted), incomplete (``NaN`` = missing).
+            Only the order of the values in a row counts. Rows that compare no two items are left out.
+        sample_weight : array-like of shape (n_samples,), optional
+            How often each row counts; by default the weights of the Rankings, else ones. Rows of weight 0 are left out.
+
+        Returns
+        -------
+        self
+        """
+        if y is None:
+            raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None")
+        self._validate_params()
+        features = self._check_features(X, reset=True)
+        rankings, rows = check_label_ranking(y, sample_weight, n_samples=len(features))
+        self.items_ = rankings.items
+        self._fit_rankings(features if len(rows) == len(features) else features[rows], rankings)
+        return self
+
+    def predict(self, X: ArrayLike) -> FloatArray:
+        """Predict a full ranking for each row.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Features.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_items)
+            Positions, 1 = best; columns are ``items_``.
+        """
+        features = self._check_fitted_features(X)
+        positions = np.empty((len(features), len(self.items_)))
+        for rows in _row_blocks(len(features), len(self.items_)):
+            positions[rows] = self._predict_positions(features[rows])
+        return positions
+
+    def predict_pairwise(self, X: ArrayLike) -> FloatArray:
+        """Predict, for each row, how probably one item comes before another.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Features.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_items, n_items)
+            ``P[r, i, j]`` is the probability of item i before item j; ``P[r, j, i]`` is the rest to 1, and the diagonal
+            is 1/2.
+        """
+        return self._predict_pairwise(self._check_fitted_features(X))
+
+    def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
+        """Mean Kendall tau of predicted and true rankings.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Features.
+        y : Rankings or array-like of shape (n_samples, n_items)
+            True positions, 1 = best, of any kind.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weights of the rows in the mean; by default those of the Rankings, else ones.
+
+        Returns
+        -------
+        float
+            Between -1 and 1; higher is better. See `kendall_tau_score`.
+        """
+        return kendall_tau_score(_as_rankings(y, sample_weight), Rankings(self.predict(X), self.items_))
+
+    def _fit_rankings(self, X: FloatArray, y: Rankings) -> None:
+        """Learn from rows that all compare something and have positive weights, ``y.weights``."""
+        raise NotImplementedError
+
+    def _predict_pairwise(self, X: FloatArray) -> FloatArray:
+        """Probabilities of i before j for checked features: (n_samples, n_items, n_items)."""
+        raise NotImplementedError
+
+    def _predict_positions(self, X: FloatArray) -> FloatArray:
+        """Full rankings for a block of checked features; by default the Kemeny medians of the probabilities."""
+        return decode_pairwise(self._predict_pairwise(X))
+
+    def _check_features(self, X: ArrayLike, *, reset: bool) -> Any:
+        """Features as a float64 matrix; NaN only where the tags of the ranker allow it."""
+        from sklearn.utils.validation import validate_data
+
+        data_frame(X, "X")  # refuses lazy frames and double names
+        finite = "allow-nan" if self.__sklearn_tags__().input_tags.allow_nan else True
+        try:
+            checked = validate_data(self, X, reset=reset, dtype=np.float64, order="C", ensure_all_finite=finite)
+        except ValueError as error:
+            if "could not convert string" not in str(error):
+                raise
+            raise ValueError(
+                f"{error} in X: {type(self).__name__} takes numbers; write text as numbers (OneHotEncoder in a "
+                "pipeline), or take RankingTree, RankingForest or StackedRanker, which split categories"
+            ) from None
+        if np.nanmax(np.abs(checked), initial=0.0) > _LARGEST_FEATURE:
+            row, column = np.argwhere(np.abs(checked) > _LARGEST_FEATURE)[0]
+            raise ValueError(
+                f"X[{row}, {column}] is {checked[row, column]:g}, whose square is no number any more; divide the "
+                "column by its scale, or take RankingTree or RankingForest, which look at the order of values alone"
+            )
+        return checked
+
+    def _check_fitted_features(self, X: ArrayLike) -> Any:
+        from sklearn.utils.validation import check_is_fitted
+
+        check_is_fitted(self)
+        return self._check_features(X, reset=False)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.estimator_type = "label_ranker"
+        tags.target_tags.required = True
+        tags.target_tags.two_d_labels = True
+        tags.target_tags.multi_output = True
+        tags.target_tags.single_output = False
+        return tags
+
+
+def check_label_ranking(
+    y: ArrayLike, sample_weight: ArrayLike | None = None, *, n_samples: int | None = None
+) -> tuple[Rankings, np.ndarray[Any, Any]]:
+    """Validate the target of label ranking: the one door for y in ``fit``.
+
+    Parameters
+    ----------
+    y : Rankings or array-like of shape (n_samples, n_items)
+        Positions; only the order of the values in a row counts, and a value of 0 or less raises a warning that tells
+        positions from orders.
+    sample_weight : array-like of shape (n_samples,), optional
+        How often each row counts; by default the weights of the Rankings, else ones.
+    n_samples : int, optional
+        The number of rows that y must have.
+
+    Returns
+    -------
+    rankings : Rankings
+        The rows that have a positive weight and compare at least two items, with their weights; names are those of the
+        Rankings or of the columns of a data frame, else 0, 1, 2, ...
+    rows : ndarray of int
+        Which rows of y these are.
+
+    Raises
+    ------
+    ValueError
+        If there are fewer than two items, if no row compares any two, or if an item is never compared with
+        another (the message names it).
+
+    Examples
+    --------
+    >>> from rankwise.label_ranking.base import check_label_ranking
+    >>> check_label_ranking([[1, 3, 2], [float("nan"), 1, float("nan")]])
+    (Rankings: 1 ranking of 3 items, full
+      0 > 2 > 1, array([0]))
+    """
+    rankings = _as_rankings(y, sample_weight)
+    if n_samples is not None and len(rankings) != n_samples:
+        raise ValueError(
+            f"Found input variables with inconsistent numbers of samples: X has {n_samples} rows and y {len(rankings)}"
+        )
+    if rankings.n_items < 2:
+        raise ValueError("y has one column, so there is nothing to rank; it needs one column per item")
+    listed = np.isfinite(rankings.positions).sum(axis=1)
+    unlisted = np.isposinf(rankings.positions).sum(axis=1)
+    compares = (listed > 0) & (listed + unlisted > 1)
+    rows = np.flatnonzero(compares & (rankings.weights > 0))
+    if not len(rows):
+        if compares.any():
+            raise ValueError("all rows of y that compare items have weight zero, so there is nothing to learn from")
+        raise ValueError(
+            "no row of y compares two items, so there is nothing to learn from; positions are numbers (1 = best), NaN "
+            "is missing, inf is unlisted"
+        )
+    kept = rankings if len(rows) == len(rankings) else rankings[rows]
+    never = np.flatnonzero(np.isnan(kept.positions).all(axis=0))
+    if len(never):
+        names = shortlist([rankings.items[i] for i in never])
+        raise ValueError(
+            f"no row of y compares {'item' if len(never) == 1 else 'items'} {names} with another, so nothing can be "
+            "learnt of where to rank it; leave the column away (Rankings.select), or add rankings that hold it"
+        )
+    return kept, rows
+
+
+def _as_rankings(y: ArrayLike, sample_weight: ArrayLike | None) -> Rankings:
+    """Rankings with weights, from whatever holds positions; only their order counts."""
+    if isinstance(y, Rankings):
+        weights = None if sample_weight is None else check_weights(sample_weight, len(y), name="sample_weight")
+        return Rankings(y, weights=weights)
+    positions = check_positions(y, name="y", strict=False)
+    weights = check_weights(sample_weight, len(positions), name="sample_weight", each="row")
+    return Rankings(positions, item_names(y), weights)
+
+
+def _row_blocks(n_rows: int, n_items: int) -> Iterator[slice]:
+    step = max(1, _BLOCK_CELLS // (n_items * n_items))
+    for start in range(0, n_rows, step):
+        yield slice(start, start + step)
+
+
+# What rankers share: shares of pairs, features of one scale, clones of their estimators, spreads of their errors.
+
+
+def share_before(matrix: PreferenceMatrix) -> FloatArray:
+    """Share of the rankings with i before j, ties counted half; 1/2 for pairs that nobody compared."""
+    return np.nan_to_num(matrix.probabilities, nan=0.5)
+
+
+def fitted_scaler(X: FloatArray, y: Rankings) -> Any:
+    """A scaler that brings every feature to mean 0 and variance 1 under the weights of the rankings."""
+    from sklearn.preprocessing import StandardScaler
+
+    # An array for every setting of transform_output.
+    return StandardScaler().set_output(transform="default").fit(X, sample_weight=y.weights)
+
+
+def sure_gain(differences: FloatArray, weights: FloatArray) -> float:
+    """Mean less its standard error: what is left of a gain after the luck of these rows."""
+    known = ~np.isnan(differences)
+    values, share = differences[known], weights[known] / weights[known].sum()
+    mean = float(share @ values)
+    return mean - float(np.sqrt(share**2 @ (values - mean) ** 2))
+
+
+def one_thread() -> Any:
+    """A context in which linear algebra runs on one thread.
+
+    Rankers do many small problems, on which threads gain nothing and lose much where other processes are at work; and
+    the last digits do not depend on how many there are.
+    """
+    from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+
+    return threadpool_limits(limits=1)
+
+
+def seeded_clone(estimator: Any, seed: int | None) -> Any:
+    """A clone; with a seed, every random state among its parameters is set to it."""
+    from sklearn.base import clone
+
+    copy = clone(estimator)
+    if seed is not None:
+        names = [name for name in copy.get_params(deep=True) if name.split("__")[-1] == "random_state"]
+        copy.set_params(**dict.fromkeys(names, seed))
+    return copy
+
+
+def fit_weighted(estimator: Any, X: FloatArray, target: Any, weights: FloatArray) -> Any:
+    """Fit with weights where they differ; an estimator that cannot take them is refused."""
+    if np.all(weights == weights[0]):
+        return estimator.fit(X, target)
+    from sklearn.pipeline import Pipeline
+    from sklearn.utils.validation import has_fit_parameter
+
+    last = estimator.steps[-1] if isinstance(estimator, Pipeline) else ("", estimator)
+    if not has_fit_parameter(last[1], "sample_weight"):
+        raise ValueError(
+            f"rows have different weights, but {type(last[1]).__name__} takes no sample_weight; leave weights away, "
+            "or choose another estimator"
+        )
+    name = f"{last[0]}__sample_weight" if isinstance(estimator, Pipeline) else "sample_weight"
+    return estimator.fit(X, target, **{name: weights})
+
+
+def pairwise_of(ranker: Any, X: Any) -> Any:
+    """Probabilities of i before j by a fitted ranker, or by the last step of a pipeline."""
+    if hasattr(ranker, "steps"):
+        return ranker[-1].predict_pairwise(ranker[:-1].transform(X))
+    return ranker.predict_pairwise(X)
+
+
+def spread_of_differences(errors: FloatArray, weights: FloatArray) -> FloatArray:
+    """Root mean square of the differences of errors, for all pairs of items; 0 where no row has both."""
+    known = ~np.isnan(errors)
+    values = np.where(known, errors, 0.0)
+    weighted = weights[:, None] * known
+    count = weighted.T @ known
+    squares = (weighted * values**2).T @ known
+    products = (weighted * values).T @ values
+    total = squares + squares.T - 2 * products
+    return np.sqrt(np.maximum(np.divide(total, count, out=np.zeros_like(total), where=count > 0), 0.0))

@@ -1,0 +1,235 @@
+"""LambdaMART on a Dask cluster: partitions that keep queries whole, and training where the rows lie."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from typing import Any, TypeVar
+
+import numpy as np
+
+from rankwise._features import FeatureEncoder
+from rankwise._optional import require
+from rankwise._random import check_generator
+from rankwise._typing import ArrayLike, FloatArray
+from rankwise.ltr.base import QueryRows
+from rankwise.ltr.boosting import POINTWISE, Objective
+from rankwise.ltr.lambdamart import LambdaMART, leaf_settings
+
+AnyArray = np.ndarray[Any, Any]
+Ranker = TypeVar("Ranker", bound=LambdaMART)
+
+
+def align_to_queries(*arrays: Any, qid: Any) -> list[Any]:
+    """Cut Dask arrays anew, so that no partition ends within a query.
+
+    Parameters
+    ----------
+    *arrays : dask.array.Array
+        Features, relevance and the like, one row after the other as in ``qid``.
+    qid : dask.array.Array of shape (n_rows,)
+        The query of each row; rows of a query lie together.
+
+    Returns
+    -------
+    list of dask.array.Array
+        The arrays, then ``qid``. Partitions end where a query ends, as near as may be to where those of ``qid`` did.
+    """
+    require("dask", extra="dask", caller="align_to_queries")
+    sizes = whole_query_sizes(qid.compute(), qid.chunks[0])
+    return [array.rechunk({0: sizes}) for array in (*arrays, qid)]
+
+
+def whole_query_sizes(qid: ArrayLike, sizes: Sequence[int]) -> tuple[int, ...]:
+    """Sizes of partitions that end with queries, as near as may be to the ends of partitions of the given sizes.
+
+    Parameters
+    ----------
+    qid : array-like of shape (n_rows,)
+        The query of each row; rows of a query lie together.
+    sizes : sequence of int
+        Rows of each partition, as wanted.
+
+    Returns
+    -------
+    tuple of int
+        Rows of each partition; partitions that would be empty are left out.
+
+    Examples
+    --------
+    >>> from rankwise.ltr._dask import whole_query_sizes
+    >>> whole_query_sizes([7, 7, 7, 7, 8, 8], [3, 3])
+    (4, 2)
+    """
+    labels = np.asarray(qid)
+    ends = np.append(np.flatnonzero(labels[1:] != labels[:-1]) + 1, len(labels))  # of queries
+    seen = set()
+    for name in labels[ends - 1].tolist():
+        if name in seen:
+            raise ValueError(f"rows of query {name!r} do not lie together; sort rows by query first")
+        seen.add(name)
+    wanted = np.cumsum(sizes)
+    above = np.minimum(np.searchsorted(ends, wanted), len(ends) - 1)
+    below = np.maximum(above - 1, 0)
+    nearest = np.where(wanted - ends[below] < ends[above] - wanted, ends[below], ends[above])
+    return tuple(np.diff(np.unique(np.concatenate([[0], nearest, [len(labels)]]))).tolist())
+
+
+def fit_on_cluster(
+    ranker: Ranker, X: Any, y: Any, qid: Any, sample_weight: Any = None, *, client: Any = None
+) -> Ranker:
+    """Fit a `LambdaMART` on rows that lie in the partitions of a cluster.
+
+    LightGBM grows the trees on all workers together; each worker computes the gradients of its own queries with
+    `rankwise.ltr.lambda_gradients`. Objectives that need to know all rows are refused: "regression", "classification",
+    and "lambdarank" for ERR, which depends on the highest grade.
+
+    Parameters
+    ----------
+    ranker : LambdaMART
+        What to fit, with ``tree="leaf"``. Early stopping, warm start and categories are not for clusters.
+    X : dask.array.Array of shape (n_rows, n_features)
+        Features, with all columns in one partition; NaN is missing.
+    y, qid : dask.array.Array of shape (n_rows,)
+        Relevance and queries, cut as X is. A query that is cut is refused; `align_to_queries` helps.
+    sample_weight : dask.array.Array of shape (n_rows,), optional
+        Positive weights of rows.
+    client : distributed.Client, optional
+        The cluster; by default the one last connected to.
+
+    Returns
+    -------
+    LambdaMART
+        The ranker, which predicts like any other, without a cluster; its ``history_`` is empty.
+
+    Notes
+    -----
+    Each worker cuts a part of the features into bins by its own rows, so trees depend on how many workers there are and
+    which partitions they hold, and are not those of `LambdaMART.fit`. Within a partition, the order of rows and the
+    names of queries change nothing.
+    """
+    dask = require("dask", extra="dask", caller="fit_on_cluster")
+    require("distributed", extra="dask", caller="fit_on_cluster")
+    da = require("dask.array", extra="dask", caller="fit_on_cluster")
+    from lightgbm.dask import DaskLGBMRanker
+
+    ranker._validate_params()
+    _check_ranker(ranker)
+    arrays = [X, y, qid] if sample_weight is None else [X, y, qid, sample_weight]
+    _check_partitions(arrays)
+    labels = _queries_of_partitions(qid)
+    seed = int(check_generator(ranker.random_state).integers(2**63))
+    ranker._encoder = FeatureEncoder()
+    ranker._encoder.fit_transform(ranker, np.zeros((1, X.shape[1])))
+    prepare = dask.delayed(_prepared_part, nout=4)
+    blocks = zip(*(array.to_delayed().ravel() for array in arrays), strict=True)
+    columns = zip(*(prepare(*block, seed=seed) for block in blocks), strict=True)
+    lengths = [X.chunks[0]] * 3 + [tuple(map(len, labels))]
+    features, grade, weight, group = (
+        da.concatenate(
+            [
+                da.from_delayed(block, (length, X.shape[1]) if number == 0 else (length,), dtype=np.float64)
+                for block, length in zip(column, lengths[number], strict=True)
+            ]
+        )
+        for number, column in enumerate(columns)
+    )
+    settings = leaf_settings(ranker, seed, X.shape[0])
+    del settings["num_threads"]  # workers know how many they have
+    model = DaskLGBMRanker(
+        objective=_WorkerObjective(ranker, seed),
+        n_estimators=ranker.n_estimators,
+        client=client,
+        verbosity=-1,
+        **{_SCIKIT_NAMES.get(name, name): value for name, value in settings.items()},
+    )
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Parameter n_jobs will be ignored")  # nobody gave one
+        model.fit(features, grade, sample_weight=weight, group=group)
+    ranker.booster_ = model.booster_
+    ranker.n_estimators_, ranker.history_ = model.booster_.current_iteration(), {}
+    ranker.n_queries_ = sum(map(len, labels))
+    return ranker
+
+
+# What LightGBM calls these parameters in its estimators.
+_SCIKIT_NAMES = {
+    "min_data_in_leaf": "min_child_samples",
+    "lambda_l2": "reg_lambda",
+    "bagging_fraction": "subsample",
+    "bagging_freq": "subsample_freq",
+    "feature_fraction": "colsample_bytree",
+    "seed": "random_state",
+}
+
+
+class _WorkerObjective:
+    """Gradients of the rows of one worker; the worker's copy sees its queries at the first tree."""
+
+    def __init__(self, ranker: LambdaMART, seed: int) -> None:
+        self.parameters, self.seed, self.tree = ranker.get_params(), seed, 0
+        self.objective: Objective | None = None
+
+    def __call__(self, y_true: Any, y_pred: Any, weight: Any, group: Any) -> tuple[FloatArray, FloatArray]:
+        if self.objective is None:
+            bounds = np.concatenate([[0], np.cumsum(group)]).astype(np.intp)
+            # LightGBM forgets weights that are all 1.
+            weights = np.ones(len(y_true)) if weight is None else np.array(weight, np.float64)
+            rows = QueryRows(np.empty((len(y_true), 0)), np.array(y_true, np.float64), weights, bounds)
+            self.objective = LambdaMART(**self.parameters)._objective(rows)
+        self.tree += 1
+        # The number of rows makes workers draw different numbers.
+        return self.objective(np.array(y_pred), np.random.default_rng([self.seed, self.tree, len(y_true)]))
+
+
+def _prepared_part(
+    X: AnyArray, y: AnyArray, qid: AnyArray, sample_weight: AnyArray | None = None, *, seed: int
+) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+    """Rows of a partition, sorted by what they hold: features, grades, weights, and sizes of queries."""
+    if sample_weight is not None and not np.all(sample_weight > 0):
+        raise ValueError("sample_weight holds 0 or less; on a cluster, leave such rows out beforehand")
+    rows = QueryRows.build(np.asarray(X, np.float64), y, qid, seed=seed, sample_weight=sample_weight)
+    return rows.X, rows.grade, rows.weight, np.diff(rows.bounds).astype(np.float64)
+
+
+def _check_ranker(ranker: LambdaMART) -> None:
+    for name, wanted in (("tree", "leaf"), ("early_stopping", None), ("warm_start", False)):
+        if getattr(ranker, name) != wanted:
+            raise ValueError(f"{name} is {getattr(ranker, name)!r}, but on a cluster must be {wanted!r}")
+    if ranker.objective in POINTWISE or (ranker.objective == "lambdarank" and ranker.metric == "err"):
+        raise ValueError(
+            f"objective={ranker.objective!r} with metric={ranker.metric!r} depends on the grades of all rows, but a "
+            "worker sees its own; choose another metric, 'ranknet' or 'lambdaloss'"
+        )
+    if ranker.categorical_features is not None:
+        raise ValueError("categorical_features are not for clusters; encode them as numbers first")
+
+
+def _check_partitions(arrays: list[Any]) -> None:
+    for array, name in zip(arrays, ("X", "y", "qid", "sample_weight"), strict=False):
+        if not hasattr(array, "chunks"):
+            raise TypeError(f"{name} is of type {type(array).__name__}; give a dask.array.Array")
+        if array.chunks[0] != arrays[0].chunks[0]:
+            raise ValueError(
+                f"{name} is cut into partitions of {array.chunks[0]} rows, but X into {arrays[0].chunks[0]}; cut all "
+                "alike with align_to_queries"
+            )
+    if arrays[0].ndim != 2 or len(arrays[0].chunks[1]) != 1:
+        raise ValueError("X must have two dimensions and all its columns in one partition; use X.rechunk({1: -1})")
+
+
+def _queries_of_partitions(qid: Any) -> list[list[Any]]:
+    """The queries of each partition; one that lies in two is refused."""
+    labels = np.asarray(qid.compute())
+    ends = np.cumsum(qid.chunks[0])[:-1]
+    partition_of: dict[Any, int] = {}
+    queries = []
+    for part, own in enumerate(np.split(labels, ends)):
+        queries.append(list(dict.fromkeys(own.tolist())))
+        for query in queries[-1]:
+            if partition_of.setdefault(query, part) != part:
+                raise ValueError(
+                    f"query {query!r} has rows in partitions {partition_of[query]} and {part}; workers need whole "
+                    "queries: sort rows by query, and cut them with align_to_queries(X, y, qid=qid)"
+                )
+    return queries

@@ -1,0 +1,300 @@
+"""Kernels of level trees: histograms, the one cut of a level, leaves, and what features contribute.
+
+The leaf of a row is a number whose bit d says on which side of the cut of level d it lies: cutting leaf ``l`` at level
+d leaves ``l`` on the left and makes ``l + 2**d`` on the right. Histograms are kept by feature, so that threads share
+the features, and every sum is made by one thread in the order of the rows. They hold running sums, so that what lies
+left of a cut is read off.
+"""
+
+# mypy: allow-untyped-defs, allow-incomplete-defs, allow-untyped-decorators
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from rankwise._compiled import compiled, compiled_sums
+
+# Rows that go through all trees together, so that their leaves and features stay at hand.
+_BLOCK = 512
+
+
+class Columns(NamedTuple):
+    """Codes of the features, by feature and row; how many each has, and whether some are missing: the code after."""
+
+    codes: np.ndarray
+    n_codes: np.ndarray
+    has_missing: np.ndarray
+
+
+class Counted(NamedTuple):
+    """Rows of some leaves, leaf by leaf, where each leaf starts, and which are counted.
+
+    ``gradients`` are gradient + i second derivative of the rows: as one complex number the two are read and added up
+    together, which is quicker than one after the other.
+    """
+
+    rows: np.ndarray
+    gradients: np.ndarray
+    starts: np.ndarray
+    is_counted: np.ndarray
+
+
+class Cuts(NamedTuple):
+    """The best cut of each feature: what it is worth, the last code on the left, and whether missing values go left."""
+
+    worth: np.ndarray
+    code: np.ndarray
+    missing_left: np.ndarray
+
+
+@compiled
+def sort_by_leaf(rows, leaf, wanted, slope, bend):
+    """The rows of wanted leaves, to be counted."""
+    starts = np.zeros(len(wanted) + 1, np.int64)
+    for row in rows:
+        if wanted[leaf[row]]:
+            starts[leaf[row] + 1] += 1
+    for at in range(len(wanted)):
+        starts[at + 1] += starts[at]
+    n = starts[-1]
+    sorted_rows = np.empty(n, np.uint32)  # indices without a sign need no test for it
+    gradients = np.empty(n, np.complex128)
+    place = starts[:-1].copy()
+    for row in rows:
+        own = leaf[row]
+        if wanted[own]:
+            sorted_rows[place[own]] = row
+            gradients[place[own]] = complex(slope[row], bend[row])
+            place[own] += 1
+    return Counted(sorted_rows, gradients, starts, wanted)
+
+
+@compiled
+def best_cuts(columns, features, counted, totals, l2, histograms, cuts):
+    """Write the best cut of each feature: the one with the largest sum over leaves of G^2 / (H + l2) on both sides.
+
+    ``totals`` are G, H and the number of rows of the leaves. Missing values go where it is better. Where there is no
+    cut, its worth is -inf.
+
+    Of the two sides of each cut of the level before, one is counted: its rows are added up, and the other side is what
+    remains of the leaf before that cut, whose sums ``histograms`` holds in the place of the left side. At the root all
+    rows are counted. The leaves of the last level, of which no further level asks, share the last place of
+    ``histograms`` for their right sides. The sums of missing values follow after those of the last code, on their own.
+    """
+    codes, n_codes, has_missing = columns.codes, columns.n_codes, columns.has_missing
+    half = len(counted.is_counted) // 2
+    most_codes = histograms.shape[3]
+    table, worth = np.zeros((4, most_codes), np.complex128), np.empty((4, 2, most_codes))
+    tables = table[0], table[1], table[2], table[3]
+    for first in range(0, len(features), 4):
+        together = features[first : first + 4]
+        final = len(together) - 1  # a feature that lacks a partner is its own
+        four = (
+            codes[together[0]],
+            codes[together[min(1, final)]],
+            codes[together[min(2, final)]],
+            codes[together[min(3, final)]],
+        )
+        worth[:] = 0.0
+        for left in range(max(half, 1)):
+            right = left + half
+            if totals[left, 2] + totals[right, 2] == 0.0:
+                continue  # nor will what becomes of it have rows
+            side = left if counted.is_counted[left] else right
+            begin, end = counted.starts[side], counted.starts[side + 1]
+            _add_rows(counted.rows[begin:end], counted.gradients[begin:end], four, tables)
+            place = min(right, histograms.shape[1] - 1)
+            for number in range(len(together)):
+                feature = together[number]
+                last, some_missing = n_codes[feature], has_missing[feature]
+                _run_up(table, number, last, side == left, histograms, feature, left, place)
+                if totals[left, 2] > 0.0:
+                    _add_worth(histograms, feature, left, last, some_missing, totals, left, l2, worth, number)
+                if half and totals[right, 2] > 0.0:
+                    _add_worth(histograms, feature, place, last, some_missing, totals, right, l2, worth, number)
+        for number in range(len(together)):
+            feature = together[number]
+            cuts.worth[feature] = -np.inf
+            for missing_left in range(2 if has_missing[feature] else 1):
+                for code in range(_n_cuts(n_codes[feature], has_missing[feature], missing_left)):
+                    if worth[number, missing_left, code] > cuts.worth[feature]:
+                        cuts.worth[feature] = worth[number, missing_left, code]
+                        cuts.code[feature] = code
+                        cuts.missing_left[feature] = missing_left == 1
+
+
+@compiled
+def _add_rows(rows, gradients, columns, tables):
+    """Add gradients by code for four features at once: each row is looked up once, and sums need not wait for others.
+
+    One feature at a time takes twice as long, as neighbours often share a code.
+    """
+    first, second, third, fourth = columns
+    of_first, of_second, of_third, of_fourth = tables
+    for at in range(len(rows)):
+        row, gradient = rows[at], gradients[at]
+        of_first[first[row]] += gradient
+        of_second[second[row]] += gradient
+        of_third[third[row]] += gradient
+        of_fourth[fourth[row]] += gradient
+
+
+@compiled
+def _run_up(table, number, last, is_left, histograms, feature, left, right):
+    """Make running sums of a side, take them from the leaf before the cut for the other side; empty the table.
+
+    The leaf before stands in the place of the left side. At the root left and right are the same, and it is nothing.
+    Arrays and places, not views of them: to make one takes as long as to add up some codes.
+    """
+    total = 0j
+    for code in range(last + 1):
+        # Missing values are on their own.
+        total = table[number, code] if code == last else total + table[number, code]
+        table[number, code] = 0j
+        slope = histograms[feature, left, 0, code] - total.real
+        bend = histograms[feature, left, 1, code] - total.imag
+        own, other = (left, right) if is_left else (right, left)
+        histograms[feature, other, 0, code], histograms[feature, other, 1, code] = slope, bend
+        histograms[feature, own, 0, code], histograms[feature, own, 1, code] = total.real, total.imag
+
+
+@compiled
+def _n_cuts(n_codes, has_missing, missing_left):
+    """Cuts of a feature; where nothing else goes right, the last one would leave nothing there."""
+    return n_codes if has_missing and not missing_left else n_codes - 1
+
+
+@compiled_sums
+def _add_worth(histograms, feature, place, last, has_missing, totals, leaf, l2, worth, number):
+    """Add what a leaf is worth for each cut, with missing values on the right and on the left."""
+    for side in range(2 if has_missing else 1):
+        more_slope = histograms[feature, place, 0, last] if side else 0.0
+        more_bend = (histograms[feature, place, 1, last] if side else 0.0) + l2
+        slope, bend = totals[leaf, 0], totals[leaf, 1] + 2 * l2
+        for code in range(_n_cuts(last, has_missing, side)):
+            left = histograms[feature, place, 0, code] + more_slope
+            left_bend = histograms[feature, place, 1, code] + more_bend
+            right, right_bend = slope - left, bend - left_bend
+            # G^2 / (H + l2) of both sides, with one division.
+            both = left * left * right_bend + right * right * left_bend
+            worth[number, side, code] += both / (left_bend * right_bend)
+
+
+@compiled
+def cut_leaves(column, cut, missing, missing_left, bit, leaf):
+    """Set the bit of rows that go right."""
+    for row in range(len(leaf)):
+        code = column[row]
+        goes_right = (not missing_left) if code == missing else code > cut
+        if goes_right:
+            leaf[row] |= bit
+
+
+@compiled
+def leaf_sums(rows, leaf, slope, bend, n_leaves):
+    """Sums of gradient and second derivative, and the number of rows, of each leaf."""
+    sums = np.zeros((n_leaves, 3))
+    for row in rows:
+        sums[leaf[row], 0] += slope[row]
+        sums[leaf[row], 1] += bend[row]
+        sums[leaf[row], 2] += 1.0
+    return sums
+
+
+@compiled
+def add_trees(columns, feature, threshold, missing_left, value, score):
+    """Add the values of trees to scores, tree by tree."""
+    leaf = np.empty(_BLOCK, np.int64)
+    for start in range(0, len(score), _BLOCK):
+        stop = min(start + _BLOCK, len(score))
+        for tree in range(len(feature)):
+            _find_leaves(columns[:, start:stop], feature[tree], threshold[tree], missing_left[tree], leaf)
+            for row in range(stop - start):
+                score[start + row] += value[tree, leaf[row]]
+
+
+@compiled
+def add_contributions(columns, feature, threshold, missing_left, value, count, contributions):
+    """Add the Shapley values of the features in each tree to those given, by row and feature.
+
+    A feature that is not known leaves both sides of its cuts, weighed by the training rows in them.
+    """
+    n_rows, (n_trees, depth) = columns.shape[1], feature.shape
+    leaf = np.empty(n_rows, np.int64)
+    for tree in range(n_trees):
+        _find_leaves(columns, feature[tree], threshold[tree], missing_left[tree], leaf)
+        distinct = np.unique(feature[tree][feature[tree] >= 0])
+        bit_of = np.zeros(depth, np.int64)  # of the level's feature among the distinct ones; 0 is none
+        for level in range(depth):
+            for number in range(len(distinct)):
+                if feature[tree, level] == distinct[number]:
+                    bit_of[level] = 1 << number
+        share = _subset_shares(len(distinct))
+        for row in range(n_rows):
+            expected = np.empty(1 << len(distinct))
+            for known in range(len(expected)):
+                expected[known] = _expectation(value[tree], count[tree], bit_of, known, leaf[row])
+            for number in range(len(distinct)):
+                bit = 1 << number
+                for known in range(len(expected)):
+                    if known & bit == 0:
+                        gained = expected[known | bit] - expected[known]
+                        contributions[row, distinct[number]] += share[_n_bits(known)] * gained
+
+
+@compiled
+def _find_leaves(columns, feature, threshold, missing_left, leaf):
+    """Write the leaves of rows in a tree; levels without a feature leave their bit 0."""
+    leaf[:] = 0
+    for level in range(len(feature)):
+        if feature[level] < 0:
+            continue
+        cells = columns[feature[level]]
+        at, bit = threshold[level], 1 << level
+        # A comparison with NaN is false, which is left in the first case and right in the second.
+        if missing_left[level]:
+            for row in range(len(cells)):
+                leaf[row] |= bit if cells[row] > at else 0
+        else:
+            for row in range(len(cells)):
+                leaf[row] |= 0 if cells[row] <= at else bit
+
+
+@compiled
+def _expectation(value, count, bit_of, known, leaf):
+    """Mean value of the leaves that remain where only the known features of a row are looked at."""
+    values, counts = value.copy(), count.copy()
+    for level in range(len(bit_of) - 1, -1, -1):
+        half = 1 << level
+        is_known = bit_of[level] & known != 0
+        for left in range(half):
+            right = left + half
+            total = counts[left] + counts[right]
+            if is_known:
+                values[left] = values[right] if leaf & half else values[left]
+            elif total > 0:
+                values[left] = (values[left] * counts[left] + values[right] * counts[right]) / total
+            counts[left] = total
+    return values[0]
+
+
+@compiled
+def _subset_shares(n):
+    """Share of the orders of n features in which a given feature comes right after a given set of others, by size."""
+    share = np.empty(max(n, 1))
+    ways = 1.0  # of choosing the set from the n - 1 others
+    for size in range(n):
+        share[size] = 1 / (n * ways)
+        ways *= (n - 1 - size) / (size + 1)
+    return share
+
+
+@compiled
+def _n_bits(number):
+    count = 0
+    while number:
+        number &= number - 1
+        count += 1
+    return count

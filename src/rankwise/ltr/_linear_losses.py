@@ -1,0 +1,184 @@
+"""Losses of linear rankers: functions of the scores of all rows, with their gradients."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from rankwise._typing import FloatArray, IntArray
+from rankwise.ltr import _linear_jit
+from rankwise.ltr.base import QueryRows, check_query_weights, check_varied
+from rankwise.metrics import retrieval_jit as _metrics_jit
+from rankwise.metrics.judged import Gain, gains_of, share
+
+PAIRWISE = ("logistic", "hinge", "squared", "lambdarank")
+LISTWISE = ("listnet", "softmax", "listmle", "plistmle")
+
+
+@dataclass
+class FlatLoss:
+    """A loss of the scores of all rows.
+
+    Attributes
+    ----------
+    value_and_gradient : callable
+        Scores -> loss, and its gradient.
+    refresh : callable or None
+        Scores -> nothing; weighs pairs by the ranking that the scores give.
+    """
+
+    value_and_gradient: Callable[[FloatArray], tuple[float, FloatArray]]
+    refresh: Callable[[FloatArray], None] | None = None
+
+
+def make_flat_loss(name: str, rows: QueryRows, gain: Gain, max_pairs: int, rng: np.random.Generator) -> FlatLoss:
+    """The loss of the name on these rows: a sum over queries, or over given comparisons."""
+    if name in ("hinge", "squared") and rows.pairs is None:
+        return _margins(name, rows)
+    if name in PAIRWISE:
+        return _pairwise(name, rows, gain, max_pairs, rng)
+    weight = check_query_weights(rows, f"loss={name!r}")
+    if name in ("listnet", "softmax"):
+        return _cross_entropy(name, rows, weight)
+    return _likelihood(name, rows, weight)
+
+
+def _margins(name: str, rows: QueryRows) -> FlatLoss:
+    """Squares of margins: sums over sorted scores give all pairs at once, so none is listed or left out."""
+    check_varied(rows)
+    level, root = _levels(rows), np.sqrt(rows.weight)
+    counts = _linear_jit.count_pairs(rows.grade, rows.bounds)
+    factor = np.divide(1.0, counts, out=np.zeros(len(counts)), where=counts > 0)
+
+    def value_and_gradient(score: FloatArray) -> tuple[float, FloatArray]:
+        gradient = np.empty(len(score))
+        value = _linear_jit.margin_loss(score, level, root, rows.bounds, factor, name == "hinge", gradient)
+        return float(value), gradient
+
+    return FlatLoss(value_and_gradient)
+
+
+def _levels(rows: QueryRows) -> IntArray:
+    """Grades of each query, counted from 0."""
+    order = np.lexsort((rows.grade, rows.query))
+    grade, query = rows.grade[order], rows.query  # sorted by query, rows lie as before
+    steps = np.cumsum(np.append(False, (np.diff(grade) != 0) | (np.diff(query) != 0)))
+    level = np.empty(len(order), dtype=np.intp)
+    level[order] = steps - steps[rows.bounds[:-1]][query]
+    return level
+
+
+def _pairwise(name: str, rows: QueryRows, gain: Gain, max_pairs: int, rng: np.random.Generator) -> FlatLoss:
+    if rows.pairs is not None:
+        winners, losers, base = rows.pairs
+    else:
+        winners, losers, base = _all_pairs(rows, max_pairs, rng)
+    weight = base.copy()
+    slope_of = {"hinge": _hinge, "squared": _squared}.get(name, _logistic)
+
+    def value_and_gradient(score: FloatArray) -> tuple[float, FloatArray]:
+        value, slope = slope_of(score[winners] - score[losers])
+        slope *= weight
+        up, down = (np.bincount(ends, slope, len(score)) for ends in (winners, losers))
+        return float(value @ weight), np.asarray(up - down, dtype=np.float64)
+
+    if name != "lambdarank" or rows.pairs is not None:
+        return FlatLoss(value_and_gradient)
+    gains = gains_of(rows.grade, gain)
+    longest = int(np.diff(rows.bounds).max())
+    discount = 1 / np.log2(np.arange(2.0, longest + 2))
+    ideal = _metrics_jit.ideal_dcg(np.require(gains, np.float64, ["C", "W"]), rows.bounds, discount)[rows.query]
+    n_pairs = np.bincount(rows.query[winners], minlength=rows.n_queries)[rows.query[winners]]
+    # A mean over pairs would take back what weights are for: here they add up.
+    base = base * n_pairs * share(abs(gains[winners] - gains[losers]), ideal[winners])
+    starts = np.repeat(rows.bounds[:-1], np.diff(rows.bounds))
+
+    def refresh(score: FloatArray) -> None:
+        place = np.empty(len(score), dtype=np.intp)
+        place[np.lexsort((-score, rows.query))] = np.arange(len(score))
+        worth = discount[place - starts]
+        weight[:] = base * abs(worth[winners] - worth[losers])
+
+    return FlatLoss(value_and_gradient, refresh)
+
+
+def _all_pairs(rows: QueryRows, max_pairs: int, rng: np.random.Generator) -> tuple[IntArray, IntArray, FloatArray]:
+    """Pairs of different relevance with weights that make each query a mean; a sample where there are too many."""
+    check_varied(rows)
+    counts = _linear_jit.count_pairs(rows.grade, rows.bounds)
+    if counts.sum() <= max_pairs:
+        winners, losers = _linear_jit.list_pairs(rows.grade, rows.bounds, counts.sum())
+    else:
+        draws = max(1, max_pairs // len(rows.grade))
+        first = np.repeat(np.arange(len(rows.grade)), draws)
+        sizes, starts = np.diff(rows.bounds)[rows.query[first]], rows.bounds[rows.query[first]]
+        second = starts + (rng.random(len(first)) * sizes).astype(np.intp)
+        differ = rows.grade[first] != rows.grade[second]
+        first, second = first[differ], second[differ]
+        swap = rows.grade[first] < rows.grade[second]
+        winners, losers = np.where(swap, second, first), np.where(swap, first, second)
+    query = rows.query[winners]
+    per_query = np.bincount(query, minlength=rows.n_queries)[query]
+    return winners, losers, np.sqrt(rows.weight[winners] * rows.weight[losers]) / per_query
+
+
+def _logistic(gap: FloatArray) -> tuple[FloatArray, FloatArray]:
+    tail = np.exp(-abs(gap))
+    return np.log1p(tail) + np.maximum(-gap, 0), -np.where(gap > 0, tail, 1.0) / (1 + tail)
+
+
+def _hinge(gap: FloatArray) -> tuple[FloatArray, FloatArray]:
+    short = np.maximum(1 - gap, 0)
+    return short**2, -2 * short
+
+
+def _squared(gap: FloatArray) -> tuple[FloatArray, FloatArray]:
+    return (1 - gap) ** 2, -2 * (1 - gap)
+
+
+def _cross_entropy(name: str, rows: QueryRows, weight: FloatArray) -> FlatLoss:
+    """Cross entropy of the softmax of the scores with a distribution made of relevance."""
+    starts, query = rows.bounds[:-1], rows.query
+    if name == "listnet":
+        mass = np.exp(rows.grade - np.maximum.reduceat(rows.grade, starts)[query])
+    else:
+        if rows.grade.min() < 0:
+            raise ValueError(f"y holds {rows.grade.min():g}; loss='softmax' needs relevance of 0 or more")
+        mass = rows.grade
+    total = np.add.reduceat(mass, starts)[query]
+    # A query without relevant rows has no distribution, and teaches nothing.
+    target = np.divide(mass, total, out=np.zeros_like(mass), where=total > 0) * weight[query]
+    share = np.add.reduceat(target, starts)
+
+    def value_and_gradient(score: FloatArray) -> tuple[float, FloatArray]:
+        highest = np.maximum.reduceat(score, starts)
+        power = np.exp(score - highest[query])
+        sums = np.add.reduceat(power, starts)
+        value = share @ (np.log(sums) + highest) - target @ score
+        return float(value), power * (share / sums)[query] - target
+
+    check_varied(rows)
+    return FlatLoss(value_and_gradient)
+
+
+def _likelihood(name: str, rows: QueryRows, weight: FloatArray) -> FlatLoss:
+    """Plackett-Luce likelihood of the order by relevance; rows of equal relevance as they lie."""
+    check_varied(rows)
+    order = np.lexsort((-rows.grade, rows.query))
+    factor = weight[rows.query]
+    if name == "plistmle":
+        size = np.diff(rows.bounds)[rows.query]
+        place = np.arange(len(rows.grade)) - rows.bounds[rows.query] + 1.0
+        # 2^(K - k) - 1 over 2^(K - 1) - 1, written so that no power overflows.
+        least = np.exp2(1.0 - size)
+        factor = factor * np.divide(np.exp2(1 - place) - least, 1 - least, out=np.zeros_like(least), where=size > 1)
+
+    def value_and_gradient(score: FloatArray) -> tuple[float, FloatArray]:
+        slope, gradient = np.empty(len(score)), np.empty(len(score))
+        value = _linear_jit.order_likelihood(score[order], rows.bounds, factor, slope)
+        gradient[order] = slope
+        return float(value), gradient
+
+    return FlatLoss(value_and_gradient)

@@ -1,0 +1,145 @@
+"""Ranking losses on padded batches of queries, for PyTorch: ``(scores, relevance, mask) -> loss of each query``.
+
+All take tensors of shape (n_queries, n_places); ``mask`` is True for documents and False for padding. What is masked
+counts as absent: it changes neither a loss nor a gradient. All return a tensor of shape (n_queries,), lower is better,
+0 for queries that teach nothing.
+"""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+#: torch.Tensor, which is not imported here: methods of the arguments do all the work
+Tensor: TypeAlias = Any
+
+
+def squared_loss(scores: Tensor, relevance: Tensor, mask: Tensor) -> Tensor:
+    """Mean squared difference of score and relevance (pointwise)."""
+    return _mean((scores - relevance) ** 2, mask)
+
+
+def logistic_loss(scores: Tensor, relevance: Tensor, mask: Tensor) -> Tensor:
+    r"""Mean of :math:`\log(1 + e^t) - zt` for scores t and relevance z from 0 to 1 (pointwise)."""
+    return _mean(_softplus(scores) - relevance * scores, mask)
+
+
+def pairwise_logistic_loss(scores: Tensor, relevance: Tensor, mask: Tensor) -> Tensor:
+    r"""Mean of :math:`\log(1 + e^{-(t_i - t_j)})` over pairs with i more relevant than j (RankNet)."""
+    return _mean(_softplus(-_gaps(scores)), _pairs(relevance, mask))
+
+
+def pairwise_hinge_loss(scores: Tensor, relevance: Tensor, mask: Tensor) -> Tensor:
+    r"""Mean of :math:`\max(0, 1 - (t_i - t_j))` over pairs with i more relevant than j (RankSVM)."""
+    return _mean((1 - _gaps(scores)).clamp(min=0), _pairs(relevance, mask))
+
+
+def lambda_loss(scores: Tensor, relevance: Tensor, mask: Tensor) -> Tensor:
+    """Logistic loss of pairs, weighed by what exchanging them changes of NDCG; weights are held fixed (LambdaRank)."""
+    gains, discount = 2**relevance - 1, 1 / (_places(scores, mask) + 1).log2()
+    change = (
+        _gaps(gains) * _gaps(discount).abs() * _pairs(relevance, mask) / _positive(_ideal(gains, mask))[:, None, None]
+    )
+    return (change.detach() * _softplus(-_gaps(scores))).sum((1, 2))
+
+
+def softmax_loss(scores: Tensor, relevance: Tensor, mask: Tensor) -> Tensor:
+    r"""Cross entropy of the softmax of the scores with :math:`p \propto z` (listwise)."""
+    mass = relevance * mask
+    return -(mass / _positive(mass.sum(1, keepdim=True)) * _log_softmax(scores, mask)).sum(1)
+
+
+def listnet_loss(scores: Tensor, relevance: Tensor, mask: Tensor) -> Tensor:
+    r"""Cross entropy of the softmax of the scores with :math:`p \propto e^z` (ListNet)."""
+    target = _log_softmax(relevance, mask).exp() * mask
+    return -(target * _log_softmax(scores, mask)).sum(1)
+
+
+def listmle_loss(scores: Tensor, relevance: Tensor, mask: Tensor) -> Tensor:
+    """Minus the log likelihood of the order by relevance; equally relevant documents as they stand (ListMLE)."""
+    terms, ranked_mask = _order_terms(scores, relevance, mask)
+    return (terms * ranked_mask).sum(1)
+
+
+def plistmle_loss(scores: Tensor, relevance: Tensor, mask: Tensor) -> Tensor:
+    r"""The same with factors :math:`2^{K - k} - 1` for place k of K, over the largest (position-aware ListMLE)."""
+    terms, ranked_mask = _order_terms(scores, relevance, mask)
+    place = ranked_mask.cumsum(1).to(scores.dtype)
+    least = 2 ** (1 - mask.sum(1, keepdim=True).to(scores.dtype))
+    factor = (2 ** (1 - place) - least) / _positive(1 - least)
+    return (factor * terms * ranked_mask).sum(1)
+
+
+def approx_ndcg_loss(scores: Tensor, relevance: Tensor, mask: Tensor, temperature: float = 0.1) -> Tensor:
+    r"""1 - NDCG with smooth places :math:`1 + \sum_{j \ne i} \sigma((t_j - t_i) / T)` (ApproxNDCG)."""
+    gains = (2**relevance - 1) * mask
+    above = (-_gaps(scores) / temperature).sigmoid() * mask[:, None, :]
+    place = above.sum(2) + 0.5  # a document counts itself as half above itself
+    ideal = _ideal(gains, mask)
+    return (ideal > 0) * (1 - (gains / (place + 1).log2()).sum(1) / _positive(ideal))
+
+
+#: name -> loss
+LOSSES = {
+    "squared": squared_loss,
+    "logistic": logistic_loss,
+    "pairwise_logistic": pairwise_logistic_loss,
+    "pairwise_hinge": pairwise_hinge_loss,
+    "lambdarank": lambda_loss,
+    "softmax": softmax_loss,
+    "listnet": listnet_loss,
+    "listmle": listmle_loss,
+    "plistmle": plistmle_loss,
+    "approx_ndcg": approx_ndcg_loss,
+}
+
+#: losses that look at all pairs of documents, in tables of shape (n_queries, n_places, n_places)
+QUADRATIC = ("pairwise_logistic", "pairwise_hinge", "lambdarank", "approx_ndcg")
+
+
+def _mean(values: Tensor, mask: Tensor) -> Tensor:
+    dimensions = tuple(range(1, values.ndim))
+    return (values * mask).sum(dimensions) / mask.sum(dimensions).clamp(min=1)
+
+
+def _softplus(x: Tensor) -> Tensor:
+    return x.clamp(min=0) + (-x.abs()).exp().log1p()
+
+
+def _positive(x: Tensor) -> Tensor:
+    """The values, 1 where they are 0: to divide by what belongs to queries that teach nothing."""
+    return x + (x == 0)
+
+
+def _gaps(x: Tensor) -> Tensor:
+    return x[:, :, None] - x[:, None, :]
+
+
+def _pairs(relevance: Tensor, mask: Tensor) -> Tensor:
+    return (_gaps(relevance) > 0) & mask[:, :, None] & mask[:, None, :]
+
+
+def _log_softmax(scores: Tensor, mask: Tensor) -> Tensor:
+    """Log probabilities; 0 where masked."""
+    masked = scores.masked_fill(~mask, -float("inf"))
+    return (scores - masked.logsumexp(1, keepdim=True)).masked_fill(~mask, 0.0)
+
+
+def _places(scores: Tensor, mask: Tensor) -> Tensor:
+    """Places by descending score, 1 = best; masked documents come last."""
+    order = scores.masked_fill(~mask, -float("inf")).argsort(dim=1, descending=True, stable=True)
+    return (order.argsort(1) + 1).to(scores.dtype)
+
+
+def _ideal(gains: Tensor, mask: Tensor) -> Tensor:
+    best = (gains * mask).sort(1, descending=True).values
+    place = mask.cumsum(1).new_ones(best.shape).cumsum(1).to(gains.dtype)
+    return (best / (place + 1).log2()).sum(1)
+
+
+def _order_terms(scores: Tensor, relevance: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
+    """Minus the log probability of each place in the order by relevance, and which places hold documents."""
+    order = relevance.masked_fill(~mask, -float("inf")).argsort(dim=1, descending=True, stable=True)
+    ranked, ranked_mask = scores.gather(1, order), mask.gather(1, order)
+    lowest = -1e30  # not infinite, for which gradients of padding would not be numbers
+    below = ranked.masked_fill(~ranked_mask, lowest).flip(1).logcumsumexp(1).flip(1)
+    return (below - ranked).masked_fill(~ranked_mask, 0.0), ranked_mask

@@ -1,0 +1,706 @@
+"""Kernels that grow a least-squares tree, each node by its own best split.
+
+A split of the rows of a node is worth |S_L|^2 / w_L + |S_R|^2 / w_R, where S is the weighted sum of the target vectors
+and w the weight of a side: the more, the smaller the squared error that is left. Where coordinates of a target are
+missing, sums and weights are kept, and the worth is added up, coordinate by coordinate.
+
+Features come as codes: 0 ... n_codes - 1 in the order of the values (or category numbers), n_codes = missing.
+"""
+
+# mypy: allow-untyped-defs, allow-incomplete-defs, allow-untyped-decorators
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from rankwise._compiled import compiled, compiled_sums
+
+# The best split seen so far is a short array of floats: rows with codes up to CUTOFF go left, AFTER is the next code
+# in the node, and THRESHOLD is NaN until it is wanted.
+SCORE, FEATURE, CUTOFF, AFTER, THRESHOLD, MISSING_LEFT = range(6)
+FIELDS = 6
+# Rows of the block of target vectors end with |e|^2, S . e and w of the row.
+_SQUARE, _ALONG, _WEIGHT = range(3)
+# Entries of the block of target vectors that a node keeps at hand (32 MB); larger nodes expand them row by row.
+MOST_CACHED = 4_000_000
+# A node with this many rows per code adds up sums per code; smaller ones sort.
+_ROWS_PER_CODE = 2
+# Sorting: by counting where there are more than a few rows and codes are at most this many times the rows.
+_FEW_ROWS = 12
+CODES_PER_ROW = 8
+MOST_COUNTED_CODES = 2048
+_POWER_STEPS = 16
+# Seen as no error left: what rounding leaves of the squared error of equal targets.
+_PURE = 1e-12
+
+
+class Features(NamedTuple):
+    """Coded features, one row per feature; lower and upper hold the values of each code, from start on."""
+
+    codes: Any
+    n_codes: Any
+    is_categorical: Any
+    lower: Any
+    upper: Any
+    start: Any
+
+
+class Targets(NamedTuple):
+    """Target vectors (or positions, whose pairs are the targets), and the weights of the rows."""
+
+    values: Any
+    is_pairs: bool
+    size: int
+    is_complete: bool
+    weights: Any
+
+
+class Limits(NamedTuple):
+    """When to stop; ``min_gain`` is per unit of the weight of all rows."""
+
+    max_depth: int
+    min_samples_split: int
+    min_samples_leaf: int
+    max_features: int
+    max_leaf_nodes: int
+    random_thresholds: bool
+    min_gain: float
+
+
+class Nodes(NamedTuple):
+    """The nodes of a tree, as many as there may be: what a `Tree` keeps, then what only growing needs."""
+
+    feature: Any
+    threshold: Any
+    missing_left: Any
+    left: Any
+    gain: Any
+    error: Any
+    weight: Any
+    count: Any
+    set_of: Any
+    sets: Any
+    cutoff: Any  # code up to which rows go left
+    start: Any  # where the rows of the node start
+    depth: Any
+    seed: Any
+
+
+class Scratch(NamedTuple):
+    """Working memory of one tree. Vectors are w * e, followed, where targets are incomplete, by w of what is known."""
+
+    block: Any  # (rows, width + 3): vectors of the rows of the node, then square, along, weight
+    total: Any  # (width,): sum over the node
+    left: Any  # (width,): sum over the left side
+    sums: Any  # (codes + 1, width + 1): sums and weights by code
+    counts: Any  # (at least codes + 1,)
+    order: Any  # (rows,): code << 32 | place of the row in the block (or node), sorted
+    code_order: Any  # (codes + 1,)
+    chosen: Any  # (words,): categories that go left in the best split seen
+    buffer: Any  # (rows,)
+    rows: Any  # (rows,): all rows, those of a node side by side
+    candidates: Any  # (features,)
+    frontier: Any  # (nodes,): nodes that can be split
+    best: Any  # (FIELDS,): the best split seen
+
+
+@compiled
+def grow(features, targets, limits, root_seed, nodes, scratch):
+    """Grow a tree on all rows of the features and targets, children side by side; how many nodes and sets it has."""
+    n = features.codes.shape[1]
+    feature, threshold, missing_left, left = nodes.feature, nodes.threshold, nodes.missing_left, nodes.left
+    gain, error, weight, count = nodes.gain, nodes.error, nodes.weight, nodes.count
+    set_of, sets, cutoff, start = nodes.set_of, nodes.sets, nodes.cutoff, nodes.start
+    depth, seed = nodes.depth, nodes.seed
+    rows, candidates, frontier, best = scratch.rows, scratch.candidates, scratch.frontier, scratch.best
+    n_sets = 0
+
+    # The block holds all rows of the tree, or those of a node, or one at a time.
+    if n <= scratch.block.shape[0]:
+        for row in range(n):
+            _expand(targets, row, scratch.block, row)
+    n_nodes, n_leaves, waiting = 1, 1, 0
+    count[0] = n
+    seed[0] = root_seed
+    new_first, new_last = 0, 1
+    while True:
+        for node in range(new_first, new_last):
+            members = rows[start[node] : start[node] + count[node]]
+            weight[node], squares = _totals(targets, members, scratch.block, scratch.total)
+            base = _worth(scratch.total, weight[node], targets.size, targets.is_complete)
+            error[node] = max(squares - base, 0.0)
+            if (
+                depth[node] >= limits.max_depth
+                or count[node] < limits.min_samples_split
+                or count[node] < 2 * limits.min_samples_leaf
+                or error[node] <= _PURE * squares
+            ):
+                continue
+            best[SCORE] = -np.inf
+            _search(features, targets, limits, members, weight[node], candidates, seed[node], best, scratch)
+            too_little = limits.min_gain > 0 and best[SCORE] - base < limits.min_gain * weight[0]
+            if best[SCORE] == -np.inf or too_little:
+                continue
+            f = int(best[FEATURE])
+            feature[node] = f
+            cutoff[node] = int(best[CUTOFF])
+            threshold[node] = best[THRESHOLD]
+            if np.isnan(best[THRESHOLD]):
+                threshold[node] = _between(features, f, cutoff[node], int(best[AFTER]))
+            missing_left[node] = best[MISSING_LEFT] > 0
+            gain[node] = max(best[SCORE] - base, 0.0)
+            if features.is_categorical[f]:
+                for word in range(sets.shape[1]):
+                    sets[n_sets, word] = scratch.chosen[word]
+                set_of[node] = n_sets
+                n_sets += 1
+            frontier[waiting] = node
+            waiting += 1
+        if waiting == 0 or n_leaves >= limits.max_leaf_nodes:
+            break
+        pick = waiting - 1
+        if limits.max_leaf_nodes < n:
+            for t in range(waiting - 1):
+                if gain[frontier[t]] > gain[frontier[pick]]:
+                    pick = t
+        node = frontier[pick]
+        frontier[pick] = frontier[waiting - 1]
+        waiting -= 1
+        members = rows[start[node] : start[node] + count[node]]
+        chosen = sets[max(set_of[node], 0)]
+        n_left, n_missing = _part(features, members, feature[node], cutoff[node], missing_left[node], chosen, scratch)
+        if n_missing == 0:  # nothing was learned of missing values: they follow the majority
+            missing_left[node] = 2 * n_left > count[node]
+        if set_of[node] >= 0 and missing_left[node]:
+            _add_absent(features, members, feature[node], chosen, scratch.counts)
+        left[node] = n_nodes
+        for side in range(2):
+            child = n_nodes + side
+            start[child] = start[node] + side * n_left
+            count[child] = n_left if side == 0 else count[node] - n_left
+            depth[child] = depth[node] + 1
+            seed[child] = _mixed(seed[node] + np.uint64(side + 1))
+        new_first, new_last = n_nodes, n_nodes + 2
+        n_nodes += 2
+        n_leaves += 1
+    for node in range(n_nodes):
+        if left[node] < 0:
+            feature[node] = -1
+            set_of[node] = -1
+            gain[node] = 0.0
+    return n_nodes, n_sets
+
+
+@compiled
+def _mixed(state):
+    """A hash of a 64-bit number (splitmix64): the random numbers of a node depend on its way from the root alone."""
+    z = state + np.uint64(0x9E3779B97F4A7C15)
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return z ^ (z >> np.uint64(31))
+
+
+# Targets ----------------------------------------------------------------------------------------------------------
+
+
+@compiled_sums
+def _expand(targets, row, block, r):
+    """Write the vector of a row, 0 where a coordinate is missing, into row r of the block."""
+    w = targets.weights[row]
+    values = targets.values
+    q = targets.size
+    c = 0
+    if targets.is_pairs:
+        k = values.shape[1]
+        for i in range(k - 1):
+            a = values[row, i]
+            if targets.is_complete:
+                for j in range(i + 1, k):
+                    b = values[row, j]
+                    block[r, c + j - i - 1] = w * (1.0 * (a < b) + 0.5 * (a == b))
+            else:
+                for j in range(i + 1, k):
+                    b = values[row, j]
+                    tied = (a == b) & (a < np.inf)
+                    block[r, c + j - i - 1] = w * (1.0 * (a < b) + 0.5 * tied)
+                    block[r, q + c + j - i - 1] = w * ((a < b) | (a > b) | tied)
+            c += k - 1 - i
+    elif targets.is_complete:
+        for c in range(q):
+            block[r, c] = w * values[row, c]
+    else:
+        for c in range(q):
+            value = values[row, c]
+            block[r, c] = w * value if value == value else 0.0
+            block[r, q + c] = w * (value == value)
+    square = 0.0
+    for c in range(q):
+        square += block[r, c] ** 2
+    width = block.shape[1] - 3
+    block[r, width + _SQUARE] = square
+    block[r, width + _WEIGHT] = w
+
+
+@compiled_sums
+def _totals(targets, rows, block, total):
+    """Sums of the node; fills the block where it holds the node. Returns the weight and the sum of w |e|^2."""
+    m, q, width = rows.shape[0], targets.size, total.shape[0]
+    n = targets.values.shape[0]
+    whole, cached = n <= block.shape[0], m <= block.shape[0]
+    for c in range(width):
+        total[c] = 0.0
+    weight = squares = 0.0
+    for r in range(m):
+        at = rows[r] if whole else r if cached else 0
+        if not whole:
+            _expand(targets, rows[r], block, at)
+        for c in range(width):
+            total[c] += block[at, c]
+        w = block[at, width + _WEIGHT]
+        weight += w
+        if w > 0:
+            squares += block[at, width + _SQUARE] / w
+    if targets.is_complete and cached:
+        for r in range(m):
+            at = rows[r] if whole else r
+            along = 0.0
+            for c in range(q):
+                along += total[c] * block[at, c]
+            block[at, width + _ALONG] = along
+    return weight, squares
+
+
+@compiled_sums
+def _worth(total, weight, q, is_complete):
+    """|S|^2 / w of one cell."""
+    worth = 0.0
+    if is_complete:
+        for c in range(q):
+            worth += total[c] ** 2
+        return worth / weight if weight > 0 else 0.0
+    for c in range(q):
+        if total[q + c] > 0:
+            worth += total[c] ** 2 / total[q + c]
+    return worth
+
+
+@compiled_sums
+def _worth_of_split(total, left, weight, left_weight, q, is_complete):
+    """|S_L|^2 / w_L + |S_R|^2 / w_R."""
+    if is_complete:
+        right_weight = weight - left_weight
+        if left_weight <= 0 or right_weight <= 0:
+            return -np.inf
+        left_square = right_square = 0.0
+        for c in range(q):
+            left_square += left[c] ** 2
+            right_square += (total[c] - left[c]) ** 2
+        return left_square / left_weight + right_square / right_weight
+    worth = 0.0
+    for c in range(q):
+        known = left[q + c]
+        rest = total[q + c] - known
+        if known > 0:
+            worth += left[c] ** 2 / known
+        # What rounding leaves of a weight is no weight.
+        if rest > 1e-12 * total[q + c]:
+            worth += (total[c] - left[c]) ** 2 / rest
+    return worth
+
+
+# Search -----------------------------------------------------------------------------------------------------------
+
+
+@compiled
+def _search(features, targets, limits, rows, weight, candidates, seed, best, scratch):
+    """Best split of a node over randomly drawn features: at least max_features, more until one can be split."""
+    d, m = candidates.shape[0], rows.shape[0]
+    whole, cached = targets.values.shape[0] <= scratch.block.shape[0], m <= scratch.block.shape[0]
+    state = seed
+    for t in range(d):
+        candidates[t] = t
+    for t in range(d):
+        if t >= limits.max_features and best[SCORE] > -np.inf:
+            return
+        if limits.max_features < d:
+            state = _mixed(state)
+            other = t + int(state % np.uint64(d - t))
+            candidates[t], candidates[other] = candidates[other], candidates[t]
+        f = candidates[t]
+        n_codes = features.n_codes[f]
+        # Not plain -1 and 0: the functions below would be compiled once more, for these very numbers.
+        low, high, n_missing = n_codes, np.int64(-1), np.int64(0)
+        for r in range(m):
+            code = np.int64(features.codes[f, rows[r]])
+            scratch.order[r] = (code << 32) | (rows[r] if whole else r)
+            if code == n_codes:
+                n_missing += 1
+            else:
+                low = min(low, code)
+                high = max(high, code)
+        if low >= high and (n_missing == 0 or high < 0):
+            continue
+        state = _mixed(state)
+        few_codes = n_codes <= MOST_COUNTED_CODES and m >= _ROWS_PER_CODE * n_codes
+        if limits.random_thresholds and not features.is_categorical[f]:
+            _try_random(features, targets, limits, rows, weight, f, low, high, n_missing, state, best, scratch)
+        elif features.is_categorical[f] or few_codes:
+            _try_codes(features, targets, limits, rows, weight, f, state, best, scratch)
+        else:
+            _sort(scratch.order[:m], low, n_codes if n_missing else high, scratch.counts, scratch.buffer)
+            for missing_left in range(2 if n_missing > 0 else 1):
+                if targets.is_complete and cached:
+                    _scan_complete(
+                        f,
+                        n_codes,
+                        m,
+                        n_missing,
+                        missing_left,
+                        weight,
+                        limits.min_samples_leaf,
+                        scratch.order,
+                        scratch.block,
+                        scratch.total,
+                        scratch.left,
+                        best,
+                    )
+                else:
+                    _scan(targets, limits, rows, weight, f, n_codes, n_missing, missing_left, best, scratch)
+
+
+@compiled
+def _offer(score, f, cutoff, after, missing_left, best):
+    best[SCORE] = score
+    best[FEATURE] = f
+    best[CUTOFF] = cutoff
+    best[AFTER] = after
+    best[THRESHOLD] = np.nan
+    best[MISSING_LEFT] = missing_left
+
+
+@compiled
+def _between(features, f, code, after):
+    """A threshold between two codes: halfway, but never equal to the upper value."""
+    if after >= features.n_codes[f]:
+        return np.inf
+    low = features.upper[features.start[f] + code]
+    high = features.lower[features.start[f] + after]
+    middle = low / 2 + high / 2
+    return middle if low <= middle < high else low
+
+
+@compiled
+def _sort(order, low, high, counts, buffer):
+    """Sort entries code << 32 | place, with codes from low to high; missing ones, of the largest code, end last."""
+    m = order.shape[0]
+    if m > _FEW_ROWS and high - low < min(CODES_PER_ROW * m, counts.shape[0]):
+        for code in range(high - low + 1):
+            counts[code] = 0
+        for r in range(m):
+            counts[(order[r] >> 32) - low] += 1
+        total = 0
+        for code in range(high - low + 1):
+            number = counts[code]
+            counts[code] = total
+            total += number
+        for r in range(m):
+            code = (order[r] >> 32) - low
+            buffer[counts[code]] = order[r]
+            counts[code] += 1
+        for r in range(m):
+            order[r] = buffer[r]
+        return
+    # Shell's sort, plain insertion for few rows: it compiles in a tenth of the time of NumPy's.
+    gap = 1
+    while 9 * gap < 4 * m:
+        gap = (9 * gap + 4) // 4
+    while gap > 0:
+        for r in range(gap, m):
+            entry = order[r]
+            at = r
+            while at >= gap and order[at - gap] > entry:
+                order[at] = order[at - gap]
+                at -= gap
+            order[at] = entry
+        gap = 4 * gap // 9
+
+
+@compiled_sums
+def _scan_complete(f, n_codes, m, n_missing, missing_left, weight, min_leaf, order, block, total, left, best):
+    """All cuts of one feature, for complete targets at hand, with one inner product per row.
+
+    With A = |S_L|^2 and B = S . S_L, |S_R|^2 = |S|^2 - 2 B + A; a row adds 2 S_L . e + |e|^2 to A and S . e to B, and
+    S . e was computed once for all features.
+    """
+    q = total.shape[0]
+    highest = best[SCORE]
+    A = B = left_weight = total_square = 0.0
+    for c in range(q):
+        left[c] = 0.0
+        total_square += total[c] ** 2
+    # Missing rows, which sort last, come first when they go left; else they end the scan.
+    shift = m - n_missing if missing_left else 0
+    last = m - 1 if missing_left else min(m - n_missing, m - 1)
+    for t in range(last):
+        at = t + shift
+        if at >= m:
+            at -= m
+        r = order[at] & 0xFFFFFFFF
+        along = 0.0
+        for c in range(q):
+            e, before = block[r, c], left[c]
+            along += before * e
+            left[c] = before + e
+        A += 2 * along + block[r, q + _SQUARE]
+        B += block[r, q + _ALONG]
+        left_weight += block[r, q + _WEIGHT]
+        if at >= m - n_missing:
+            continue
+        code = order[at] >> 32
+        after = order[at + 1] >> 32 if at + 1 < m - n_missing else n_codes
+        if after == code or t + 1 < min_leaf or m - t - 1 < min_leaf:
+            continue
+        right_weight = weight - left_weight
+        if left_weight <= 0 or right_weight <= 0:
+            continue
+        # A / left_weight + |S_R|^2 / right_weight > highest, without the divisions
+        product = A * right_weight + (total_square - 2 * B + A) * left_weight
+        if product > highest * (left_weight * right_weight):
+            highest = product / (left_weight * right_weight)
+            _offer(highest, f, code, after, missing_left, best)
+
+
+@compiled
+def _scan(targets, limits, rows, weight, f, n_codes, n_missing, missing_left, best, scratch):
+    """The same for incomplete targets, and for nodes too large for the block."""
+    order, block, total, left = scratch.order, scratch.block, scratch.total, scratch.left
+    m, q, width = rows.shape[0], targets.size, total.shape[0]
+    cached = m <= block.shape[0]
+    for c in range(width):
+        left[c] = 0.0
+    left_weight = 0.0
+    shift = m - n_missing if missing_left else 0
+    last = m - 1 if missing_left else min(m - n_missing, m - 1)
+    for t in range(last):
+        at = t + shift
+        if at >= m:
+            at -= m
+        r = order[at] & 0xFFFFFFFF
+        if not cached:
+            _expand(targets, rows[r], block, np.int64(0))
+            r = 0
+        for c in range(width):
+            left[c] += block[r, c]
+        left_weight += block[r, width + _WEIGHT]
+        if at >= m - n_missing:
+            continue
+        code = order[at] >> 32
+        after = order[at + 1] >> 32 if at + 1 < m - n_missing else n_codes
+        if after == code or min(t + 1, m - t - 1) < limits.min_samples_leaf:
+            continue
+        score = _worth_of_split(total, left, weight, left_weight, q, targets.is_complete)
+        if score > best[SCORE]:
+            _offer(score, f, code, after, missing_left, best)
+
+
+@compiled
+def _try_random(features, targets, limits, rows, weight, f, low, high, n_missing, state, best, scratch):
+    """One threshold, drawn between the smallest and the largest value in the node."""
+    block, total, left = scratch.block, scratch.total, scratch.left
+    m, q, width = rows.shape[0], targets.size, total.shape[0]
+    whole, cached = targets.values.shape[0] <= block.shape[0], m <= block.shape[0]
+    n_codes, first = features.n_codes[f], features.start[f]
+    u = float(state >> np.uint64(11)) / 9007199254740992.0
+    lowest, highest = features.lower[first + low], features.upper[first + high]
+    threshold = lowest + u * (highest - lowest)
+    cutoff = low
+    above = high
+    while above - cutoff > 1:  # the last code whose values are below the threshold, but never all
+        middle = (cutoff + above) // 2
+        if features.upper[first + middle] <= threshold:
+            cutoff = middle
+        else:
+            above = middle
+    if low == high:  # one value, and missing ones
+        threshold = np.inf
+    elif not (features.upper[first + cutoff] <= threshold < features.lower[first + cutoff + 1]):
+        threshold = _between(features, f, cutoff, cutoff + 1)
+    for missing_left in range(2 if n_missing > 0 else 1):
+        for c in range(width):
+            left[c] = 0.0
+        left_weight = 0.0
+        n_left = 0
+        for r in range(m):
+            code = features.codes[f, rows[r]]
+            goes_left = missing_left == 1 if code == n_codes else code <= cutoff
+            if goes_left:
+                at = rows[r] if whole else r if cached else 0
+                if not cached:
+                    _expand(targets, rows[r], block, np.int64(0))
+                for c in range(width):
+                    left[c] += block[at, c]
+                left_weight += block[at, width + _WEIGHT]
+                n_left += 1
+        if min(n_left, m - n_left) >= max(limits.min_samples_leaf, 1):
+            score = _worth_of_split(total, left, weight, left_weight, q, targets.is_complete)
+            if score > best[SCORE]:
+                _offer(score, f, cutoff, cutoff + 1, missing_left, best)
+                best[THRESHOLD] = threshold
+
+
+@compiled
+def _try_codes(features, targets, limits, rows, weight, f, state, best, scratch):
+    """All cuts of one feature by sums per code; categories are cut in the order of their main direction."""
+    block, total, left, sums, counts = scratch.block, scratch.total, scratch.left, scratch.sums, scratch.counts
+    m, q, width = rows.shape[0], targets.size, total.shape[0]
+    whole, cached = targets.values.shape[0] <= block.shape[0], m <= block.shape[0]
+    n_codes = features.n_codes[f]
+    for code in range(n_codes + 1):
+        counts[code] = 0
+        for c in range(width + 1):
+            sums[code, c] = 0.0
+    for r in range(m):
+        code = features.codes[f, rows[r]]
+        at = rows[r] if whole else r if cached else 0
+        if not cached:
+            _expand(targets, rows[r], block, np.int64(0))
+        for c in range(width):
+            sums[code, c] += block[at, c]
+        sums[code, width] += block[at, width + _WEIGHT]
+        counts[code] += 1
+    code_order = scratch.code_order
+    present = np.int64(0)
+    for code in range(n_codes):
+        if counts[code] > 0:
+            code_order[present] = code
+            present += 1
+    categorical = features.is_categorical[f]
+    if categorical:
+        _order_categories(sums, total, weight, q, targets.is_complete, code_order, present)
+    only = -1
+    if limits.random_thresholds and present > 1:
+        only = int(state % np.uint64(present - 1))
+    for missing_left in range(2 if counts[n_codes] > 0 else 1):
+        left_weight = 0.0
+        n_left = 0
+        for c in range(width):
+            left[c] = sums[n_codes, c] if missing_left else 0.0
+        if missing_left:
+            left_weight += sums[n_codes, width]
+            n_left += counts[n_codes]
+        for t in range(present):
+            code = code_order[t]
+            for c in range(width):
+                left[c] += sums[code, c]
+            left_weight += sums[code, width]
+            n_left += counts[code]
+            if only >= 0 and t != only:
+                continue
+            if n_left == m or min(n_left, m - n_left) < limits.min_samples_leaf:
+                continue
+            score = _worth_of_split(total, left, weight, left_weight, q, targets.is_complete)
+            if score > best[SCORE]:
+                _offer(score, f, code, code_order[t + 1] if t + 1 < present else n_codes, missing_left, best)
+                if categorical:
+                    best[THRESHOLD] = 0.0
+                    for word in range(scratch.chosen.shape[0]):
+                        scratch.chosen[word] = 0
+                    for s in range(t + 1):
+                        into = code_order[s]
+                        scratch.chosen[into // 64] |= np.uint64(1) << np.uint64(into % 64)
+
+
+@compiled_sums
+def _order_categories(sums, total, weight, q, is_complete, code_order, present):
+    """Sort the present categories along the first principal component of their mean targets."""
+    means = np.zeros((present, q))
+    mass = np.zeros(present)
+    for t in range(present):
+        code = code_order[t]
+        mass[t] = sums[code, sums.shape[1] - 1]
+        for c in range(q):
+            known = mass[t] if is_complete else sums[code, q + c]
+            all_known = weight if is_complete else total[q + c]
+            if known > 0 and all_known > 0:
+                means[t, c] = sums[code, c] / known - total[c] / all_known
+    direction = np.zeros(q)
+    widest = 0.0
+    for t in range(present):
+        spread = 0.0
+        for c in range(q):
+            spread += mass[t] * means[t, c] ** 2
+        if spread > widest:
+            widest = spread
+            for c in range(q):
+                direction[c] = means[t, c]
+    if widest == 0:
+        return
+    along = np.zeros(present)
+    for _ in range(_POWER_STEPS):
+        length = 0.0
+        for c in range(q):
+            length += direction[c] ** 2
+        length = np.sqrt(length)
+        if length == 0:
+            break
+        for t in range(present):
+            along[t] = 0.0
+            for c in range(q):
+                along[t] += means[t, c] * direction[c] / length
+        for c in range(q):
+            direction[c] = 0.0
+            for t in range(present):
+                direction[c] += mass[t] * along[t] * means[t, c]
+    sign = -1.0 if direction[0] < 0 else 1.0  # a direction has no sign of its own: let the first target rise
+    for t in range(present):
+        along[t] *= sign
+    for t in range(1, present):
+        code, value = code_order[t], along[t]
+        at = t
+        while at > 0 and along[at - 1] > value:
+            along[at], code_order[at] = along[at - 1], code_order[at - 1]
+            at -= 1
+        along[at], code_order[at] = value, code
+
+
+@compiled
+def _part(features, rows, f, cutoff, missing_left, chosen, scratch):
+    """Put the rows that go left before the others, each side in its old order; how many go left, and are missing."""
+    n_codes = features.n_codes[f]
+    categorical = features.is_categorical[f]
+    n_left = n_right = n_missing = 0
+    for r in range(rows.shape[0]):
+        row = rows[r]
+        code = features.codes[f, row]
+        if code == n_codes:
+            goes_left = missing_left
+            n_missing += 1
+        elif categorical:
+            goes_left = (chosen[code // 64] >> np.uint64(code % 64)) & np.uint64(1) == np.uint64(1)
+        else:
+            goes_left = code <= cutoff
+        if goes_left:
+            rows[n_left] = row
+            n_left += 1
+        else:
+            scratch.buffer[n_right] = row
+            n_right += 1
+    for r in range(n_right):
+        rows[n_left + r] = scratch.buffer[r]
+    return n_left, n_missing
+
+
+@compiled
+def _add_absent(features, rows, f, chosen, counts):
+    """Let categories that no row of the node has go left, as missing values do there."""
+    for code in range(features.n_codes[f]):
+        counts[code] = 0
+    for r in range(rows.shape[0]):
+        code = features.codes[f, rows[r]]
+        if code < features.n_codes[f]:
+            counts[code] += 1
+    for code in range(features.n_codes[f]):
+        if counts[code] == 0:
+            chosen[code // 64] |= np.uint64(1) << np.uint64(code % 64)

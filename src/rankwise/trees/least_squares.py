@@ -1,0 +1,437 @@
+"""The target of least-squares trees and forests, and their score: numbers, one or many per row, NaN where missing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from numbers import Integral, Real
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+
+from rankwise._random import check_generator
+from rankwise._sklearn import BaseEstimator, Interval, RealNotInt, RegressorMixin, StrOptions
+from rankwise._typing import ArrayLike, FloatArray, IntArray, RandomState
+from rankwise._validation import check_weights
+from rankwise.trees.base import ForestMixin, TreeMixin
+from rankwise.trees.engine import (
+    GROWTH_CONSTRAINTS,
+    GrowthRule,
+    Sampling,
+    TrainingSet,
+    draw_seeds,
+    grow_trees,
+    growth_limits,
+    mean_prediction,
+    out_of_bag_prediction,
+)
+from rankwise.trees.pruning import PruningPath, penalty_by_cross_validation, pruned, pruning_path
+from rankwise.trees.targets import TargetRows
+
+# Variance that rounding leaves of equal targets, as a share of their squares.
+_ROUNDING = 1e-24
+
+
+class RegressionMixin(RegressorMixin):
+    """Score of regressors whose targets may be missing."""
+
+    predict: Callable[[ArrayLike], FloatArray]
+
+    def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
+        """Mean over the targets of :math:`R^2`, each over the rows that have it.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Features.
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+            Targets; NaN is missing.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weights.
+
+        Returns
+        -------
+        float
+            At most 1; a target that does not vary counts 1 where it is met, else 0.
+        """
+        prediction = self.predict(X)
+        targets, _ = _check_targets(y, len(prediction))
+        weights = check_weights(sample_weight, len(prediction), name="sample_weight", each="row")
+        return weighted_r2(targets, prediction.reshape(len(prediction), -1), weights)
+
+
+def weighted_r2(targets: FloatArray, prediction: FloatArray, weights: FloatArray) -> float:
+    """Mean R^2 of the targets, over the rows that have both a target and a prediction; NaN if there are none."""
+    known = ~np.isnan(prediction) & ~np.isnan(targets)
+    weight = np.where(known, weights[:, None], 0.0)
+    judged = weight.sum(axis=0) > 0
+    if not judged.any():
+        return float("nan")
+    weight, targets, prediction = weight[:, judged], targets[:, judged], prediction[:, judged]
+    values = np.where(weight > 0, targets, 0.0)
+    mean = (weight * values).sum(axis=0) / weight.sum(axis=0)
+    rest = (weight * np.where(weight > 0, targets - prediction, 0.0) ** 2).sum(axis=0)
+    spread = (weight * np.where(weight > 0, targets - mean, 0.0) ** 2).sum(axis=0)
+    least = _ROUNDING * (weight * values**2).sum(axis=0)
+    varies = spread > least
+    unvaried = np.where(rest <= least, 1.0, 0.0)
+    return float(np.mean(np.where(varies, 1 - rest / np.where(varies, spread, 1.0), unvaried)))
+
+
+def regression_set(
+    estimator: Any, features: FloatArray, y: ArrayLike, sample_weight: ArrayLike | None, rng: np.random.Generator
+) -> tuple[TrainingSet, IntArray, bool]:
+    """The rows that have a weight and a target; which they are; and whether targets came as one column."""
+    targets, flat = _check_targets(y, len(features))
+    weights = check_weights(sample_weight, len(features), name="sample_weight", each="row")
+    rows = np.flatnonzero((weights > 0) & ~np.isnan(targets).all(axis=1))
+    if not len(rows):
+        raise ValueError("no row has a target and a sample_weight above zero, so there is nothing to learn from")
+    if len(rows) < len(features):
+        features, targets, weights = features[rows], targets[rows], weights[rows]
+    never = np.isnan(targets).all(axis=0)
+    if never.any():
+        raise ValueError(f"column {int(np.argmax(never))} of y has no value in any row, so nothing can be learnt of it")
+    training = TrainingSet.build(
+        features,
+        estimator._encoder.n_categories,
+        TargetRows(targets),
+        weights,
+        max_bins=estimator.max_bins,
+        sketch=estimator.sketch,
+        rng=rng,
+    )
+    return training, rows, flat
+
+
+def _check_targets(y: ArrayLike, n: int) -> tuple[FloatArray, bool]:
+    """Targets as a float matrix, and whether they came as one column."""
+    from sklearn.utils.validation import check_array, check_consistent_length
+
+    if y is None:
+        raise ValueError("requires y to be passed, but the target y is None")
+    targets = check_array(y, dtype=np.float64, ensure_2d=False, ensure_all_finite="allow-nan", input_name="y")
+    check_consistent_length(np.empty(n), targets)
+    return np.ascontiguousarray(targets.reshape(n, -1)), targets.ndim == 1
+
+
+# A least-squares regression tree for many targets at once.
+
+
+class LeastSquaresTree(TreeMixin, RegressionMixin, BaseEstimator):
+    r"""Regression tree that minimises the squared error, for one or many targets, some of which may be missing.
+
+    *Definition.* A split of a cell is chosen to maximise :math:`|S_L|^2 / w_L + |S_R|^2 / w_R`, with S the weighted
+    sum of the target vectors on a side and w its weight. Missing targets (NaN) have weight 0, coordinate by
+    coordinate, in the criterion and in the means that leaves predict.
+
+    Parameters
+    ----------
+    growth : {"best", "level"}, default="best"
+        "best" gives every cell its own best split (Breiman et al.); "level" gives all cells of a level the one common
+        (feature, threshold) that serves them best together (Level-Splits, see the reference).
+    honest : bool, default=False
+        Grow on a random half of the rows and fill the leaves with the other half. A leaf without rows of that half
+        takes the mean of its nearest ancestor that has some, as does every target that no row of a leaf knows.
+    splitter : {"best", "random"}, default="best"
+        "random" tries one threshold per feature, drawn between the smallest and largest value in the cell.
+    max_depth, min_samples_split, min_samples_leaf, max_features, max_leaf_nodes
+        As in scikit-learn; numbers of rows may be given as shares of the rows that grow the tree. ``max_features``
+        features are drawn per cell (per level with growth="level").
+    min_impurity_decrease : float, default=0.0
+        A cell is split only if that lowers the squared error, per unit of the weight of all rows, by this much.
+    max_bins : int or None, default=255
+        Numeric features are cut into at most this many bins of about equal counts; None tries every threshold.
+    sketch : int, optional
+        Choose splits on this many random projections of the targets instead of all of them: faster for many targets.
+        Leaves stay exact.
+    ccp_alpha : float or "cv", default=0.0
+        Penalty per leaf: the grown tree is pruned to the subtree that minimises the squared error per unit of weight
+        plus ``ccp_alpha`` times its leaves; "cv" chooses the penalty by 5-fold cross-validation.
+    categorical_features : array-like of column numbers, names or booleans, optional
+        Columns of categories, split into two sets by the main direction of the categories' mean targets. By default the
+        text, categorical and Boolean columns of data frames. New categories are treated as missing values.
+    random_state : None, int, Generator or RandomState
+        Of the features drawn, random thresholds, honest halves and sketches.
+
+    Attributes
+    ----------
+    tree_ : Tree
+        The nodes.
+    ccp_alpha_ : float
+        The penalty used.
+    cv_results_ : dict of str to ndarray, or None
+        With ``ccp_alpha="cv"`` the penalties that were tried: "ccp_alpha", "n_leaves", "training_error", "test_error"
+        (per row). See `PruningPathDisplay`.
+    feature_importances_ : ndarray of shape (n_features,)
+        Share of each feature in the decrease of the squared error.
+
+    Notes
+    -----
+    Missing feature values go to the side that fits them better; where the training rows of a cell had none, to the
+    side with more rows. Categories that no training row of a cell had are treated as missing there.
+
+    References
+    ----------
+    Fotakis, Kalavasis, Psaroudaki (2022), Label ranking through nonparametric regression, algorithm 9.
+
+    Examples
+    --------
+    >>> from rankwise.trees import LeastSquaresTree
+    >>> LeastSquaresTree().fit([[1], [2], [3], [4]], [1.0, 1.0, 5.0, float("nan")]).predict([[1.5], [9]])
+    array([1., 5.])
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **GROWTH_CONSTRAINTS,
+        "ccp_alpha": [StrOptions({"cv"}), Interval(Real, 0.0, None, closed="left")],
+    }
+
+    def __init__(
+        self,
+        *,
+        growth: Literal["best", "level"] = "best",
+        honest: bool = False,
+        splitter: Literal["best", "random"] = "best",
+        max_depth: int | None = None,
+        min_samples_split: int | float = 2,
+        min_samples_leaf: int | float = 1,
+        max_features: int | float | str | None = None,
+        max_leaf_nodes: int | None = None,
+        min_impurity_decrease: float = 0.0,
+        max_bins: int | None = 255,
+        sketch: int | None = None,
+        ccp_alpha: float | Literal["cv"] = 0.0,
+        categorical_features: Any = None,
+        random_state: RandomState = None,
+    ) -> None:
+        self.growth = growth
+        self.honest = honest
+        self.splitter = splitter
+        self.max_depth = max_depth
+        self.min_samples_split = min_samples_split
+        self.min_samples_leaf = min_samples_leaf
+        self.max_features = max_features
+        self.max_leaf_nodes = max_leaf_nodes
+        self.min_impurity_decrease = min_impurity_decrease
+        self.max_bins = max_bins
+        self.sketch = sketch
+        self.ccp_alpha = ccp_alpha
+        self.categorical_features = categorical_features
+        self.random_state = random_state
+
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> LeastSquaresTree:
+        """Grow the tree.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Features; NaN is missing.
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+            Targets; NaN is missing. Rows without any are left out.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weights; rows of weight 0 are left out.
+
+        Returns
+        -------
+        self
+        """
+        training, rule, rng = self._training_set(X, y, sample_weight)
+        tree, fill_rows = training.grow(rule, np.arange(len(training.X)), rng)
+        self.cv_results_: dict[str, Any] | None = None
+        if self.ccp_alpha == "cv":
+            self.ccp_alpha_, self.cv_results_ = penalty_by_cross_validation(training, rule, pruning_path(tree), rng)
+        else:
+            self.ccp_alpha_ = float(self.ccp_alpha)
+        self.tree_ = training.fill(pruned(tree, self.ccp_alpha_), fill_rows)
+        return self
+
+    def predict(self, X: ArrayLike) -> FloatArray:
+        """Mean target of the leaf of each row.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Features.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,) or (n_samples, n_outputs)
+        """
+        features = self._check_fitted_features(X)
+        values = self.tree_.predict(features)
+        return values[:, 0] if self._flat else values
+
+    def cost_complexity_pruning_path(
+        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> PruningPath:
+        """Grow the tree without a penalty, and list the subtrees that growing penalties choose."""
+        training, rule, rng = self._training_set(X, y, sample_weight)
+        return pruning_path(training.grow(rule, np.arange(len(training.X)), rng)[0])
+
+    def _training_set(
+        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None
+    ) -> tuple[TrainingSet, GrowthRule, np.random.Generator]:
+        self._validate_params()
+        rng = check_generator(self.random_state)
+        features = self._check_features(X, reset=True)
+        training, _, self._flat = regression_set(self, features, y, sample_weight, rng)
+        return training, GrowthRule(self.growth, self.honest, growth_limits(self, *training.X.shape)), rng
+
+    def _leaf_texts(self) -> list[str]:
+        return [", ".join(f"{value:.4g}" for value in row) for row in self.tree_.values]
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = True
+        return tags
+
+
+# Forests of least-squares trees.
+
+
+#: what the parameters that all forests share may be
+FOREST_CONSTRAINTS: dict[str, list[Any]] = {
+    **GROWTH_CONSTRAINTS,
+    "n_estimators": [Interval(Integral, 1, None, closed="left")],
+    "bootstrap": ["boolean"],
+    "max_samples": [
+        None,
+        Interval(Integral, 1, None, closed="left"),
+        Interval(RealNotInt, 0.0, 1.0, closed="right"),
+    ],
+    "oob_score": ["boolean"],
+    "n_jobs": [None, Integral],
+}
+
+
+class LeastSquaresForest(ForestMixin, RegressionMixin, BaseEstimator):
+    """Mean of many least-squares trees, each grown on a random part of the rows.
+
+    Parameters
+    ----------
+    n_estimators : int, default=100
+        Number of trees.
+    bootstrap : bool, default=True
+        Draw the rows of a tree with replacement; otherwise without, ``max_samples`` of them.
+    max_samples : int or float, optional
+        Rows to draw for each tree, or their share; by default as many as there are.
+    oob_score : bool, default=False
+        Whether to compute ``oob_score_`` (R^2) and ``oob_prediction_`` from the trees that have not seen a row.
+    n_jobs : int, optional
+        Threads; the forest is the same for every number.
+    growth, honest, splitter, max_depth, min_samples_split, min_samples_leaf, max_features, max_leaf_nodes, \
+min_impurity_decrease, max_bins, sketch, categorical_features, random_state
+        Of the trees, see `LeastSquaresTree`. An honest tree divides its part of the rows in two.
+
+    Attributes
+    ----------
+    trees_ : list of Tree
+        The trees.
+    feature_importances_ : ndarray of shape (n_features,)
+        Mean share of each feature in the decrease of the squared error.
+
+    Examples
+    --------
+    >>> from rankwise.trees import LeastSquaresForest
+    >>> forest = LeastSquaresForest(n_estimators=20, random_state=0).fit([[0], [1], [2], [3]], [0.0, 0.0, 1.0, 1.0])
+    >>> forest.predict([[0], [3]]).round(1)
+    array([0., 1.])
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = FOREST_CONSTRAINTS
+
+    def __init__(
+        self,
+        n_estimators: int = 100,
+        *,
+        growth: Literal["best", "level"] = "best",
+        honest: bool = False,
+        splitter: Literal["best", "random"] = "best",
+        max_depth: int | None = None,
+        min_samples_split: int | float = 2,
+        min_samples_leaf: int | float = 1,
+        max_features: int | float | str | None = None,
+        max_leaf_nodes: int | None = None,
+        min_impurity_decrease: float = 0.0,
+        max_bins: int | None = 255,
+        sketch: int | None = None,
+        bootstrap: bool = True,
+        max_samples: int | float | None = None,
+        oob_score: bool = False,
+        categorical_features: Any = None,
+        n_jobs: int | None = None,
+        random_state: RandomState = None,
+    ) -> None:
+        self.n_estimators = n_estimators
+        self.growth = growth
+        self.honest = honest
+        self.splitter = splitter
+        self.max_depth = max_depth
+        self.min_samples_split = min_samples_split
+        self.min_samples_leaf = min_samples_leaf
+        self.max_features = max_features
+        self.max_leaf_nodes = max_leaf_nodes
+        self.min_impurity_decrease = min_impurity_decrease
+        self.max_bins = max_bins
+        self.sketch = sketch
+        self.bootstrap = bootstrap
+        self.max_samples = max_samples
+        self.oob_score = oob_score
+        self.categorical_features = categorical_features
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> LeastSquaresForest:
+        """Grow the trees.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Features; NaN is missing.
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+            Targets; NaN is missing. Rows without any are left out.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weights; rows of weight 0 are left out.
+
+        Returns
+        -------
+        self
+        """
+        self._validate_params()
+        rng = check_generator(self.random_state)
+        features = self._check_features(X, reset=True)
+        training, rows, self._flat = regression_set(self, features, y, sample_weight, rng)
+        rule = GrowthRule(self.growth, self.honest, growth_limits(self, *training.X.shape))
+        sampling, seeds = Sampling(self.bootstrap, self.max_samples), draw_seeds(self.n_estimators, rng)
+        if self.oob_score:
+            sampling.check_leaves_rows_out(len(rows))
+        self.trees_ = grow_trees(training, rule, sampling, seeds, self.n_jobs)
+        self.n_outputs_ = training.targets.size
+        if self.oob_score:
+            known = out_of_bag_prediction(self.trees_, training.X, sampling, seeds, np.arange(len(rows)))
+            self.oob_score_ = weighted_r2(training.targets.values, known, training.weights)
+            prediction = np.full((len(features), self.n_outputs_), np.nan)
+            prediction[rows] = known
+            self.oob_prediction_ = prediction[:, 0] if self._flat else prediction
+        return self
+
+    def predict(self, X: ArrayLike) -> FloatArray:
+        """Mean prediction of the trees.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Features.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,) or (n_samples, n_outputs)
+        """
+        features = self._check_fitted_features(X)
+        values = mean_prediction(self.trees_, features, self.n_jobs)
+        return values[:, 0] if self._flat else values
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = True
+        return tags

@@ -1,1 +1,0 @@
-"""Finding the leaf of a row, and what leaves hold."""

@@ -1,0 +1,168 @@
+"""Kemeny's consensus with ties against all bucket orders."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rankwise import Rankings
+from rankwise.aggregation import _kemeny_ties as buckets_module
+from rankwise.aggregation import kemeny, preference_matrix, sample_mallows
+from tests.naive import kemeny as naive
+from tests.strategies import KINDS, position_matrices, random_positions
+
+TIE_COSTS = (0.5, 0.75, 1.0)
+
+
+def profile(rng, kind, k, n=7):
+    """Rankings of one kind that compare every item with some other."""
+    return np.vstack([random_positions(rng, n, k, kind), np.arange(1.0, k + 1)])
+
+
+def coarse_positions(rng, n, k, n_places):
+    """Rankings with few places, so that most pairs tie."""
+    return Rankings(rng.integers(1, n_places + 1, (n, k)).astype(float))
+
+
+@pytest.mark.parametrize("tie_cost", TIE_COSTS)
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("weighted", [False, True])
+def test_brute_force_agrees_on_rankings_of_every_kind(kind, weighted, tie_cost):
+    rng = np.random.default_rng(0)
+    for k in (2, 3, 4, 4, 5):
+        positions = profile(rng, kind, k)
+        weights = rng.random(len(positions)) if weighted else np.ones(len(positions))
+        result = kemeny(Rankings(positions, weights=weights), ties="allow", tie_cost=tie_cost)
+        least, optimal = naive.optimal_bucket_orders(positions, weights, tie_cost)
+        assert result.cost == pytest.approx(least, abs=1e-9)
+        assert result.cost == pytest.approx(naive.cost_with_ties(positions, weights, result.positions, tie_cost))
+        assert result.optimal
+        assert result.gap == 0
+        assert tuple(result.positions - 1) in optimal
+        assert result.unique == (len(optimal) == 1)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("tie_cost", TIE_COSTS)
+@pytest.mark.parametrize("kind", KINDS)
+def test_brute_force_agrees_on_six_items(kind, tie_cost):
+    positions = profile(np.random.default_rng(1), kind, 6, n=4)
+    weights = np.linspace(0.5, 2, len(positions))
+    result = kemeny(Rankings(positions, weights=weights), ties="allow", tie_cost=tie_cost)
+    assert result.cost == pytest.approx(naive.optimal_bucket_orders(positions, weights, tie_cost)[0])
+
+
+@pytest.mark.parametrize("tie_cost", [0.1, 0.3, *TIE_COSTS])
+def test_uniqueness_is_right_where_much_ties(tie_cost):
+    rng = np.random.default_rng(2)
+    seen = set()
+    for _ in range(30):
+        positions = coarse_positions(rng, int(rng.integers(1, 5)), 4, 2).positions
+        result = kemeny(Rankings(positions), ties="allow", tie_cost=tie_cost)
+        least, optimal = naive.optimal_bucket_orders(positions, np.ones(len(positions)), tie_cost)
+        assert result.cost == pytest.approx(least)
+        assert result.unique == (len(optimal) == 1)
+        seen.add(result.unique)
+    assert seen == {True, False}
+
+
+def test_components_and_one_programme_agree(monkeypatch):
+    rng = np.random.default_rng(3)
+    profiles = [coarse_positions(rng, 3, 9, 5) for _ in range(15)]
+    split = [kemeny(rankings, ties="allow", tie_cost=0.6) for rankings in profiles]
+    assert any(1 < len(result.components) < 9 for result in split)
+    monkeypatch.setattr(
+        buckets_module._Prices, "components", lambda prices: [np.arange(len(prices.before), dtype=np.intp)]
+    )
+    for rankings, result in zip(profiles, split, strict=True):
+        whole = kemeny(rankings, ties="allow", tie_cost=0.6)
+        assert whole.cost == pytest.approx(result.cost)
+        assert whole.unique == result.unique
+
+
+def test_local_search_lies_between_its_bound_and_a_little_above_the_optimum():
+    rng = np.random.default_rng(4)
+    hits = 0
+    for _ in range(20):
+        rankings = coarse_positions(rng, 4, 9, 6)
+        exact = kemeny(rankings, ties="allow", tie_cost=0.5)
+        searched = kemeny(rankings, ties="allow", tie_cost=0.5, method="local-search", random_state=0)
+        assert searched.lower_bound <= exact.cost + 1e-9
+        assert exact.cost <= searched.cost + 1e-9
+        assert searched.optimal <= (searched.cost <= exact.cost + 1e-9)
+        hits += searched.cost <= exact.cost + 1e-9
+    assert hits >= 18
+
+
+def test_many_items_are_searched_within_the_time_limit_and_bounded():
+    rankings = coarse_positions(np.random.default_rng(5), 5, 120, 60)
+    result = kemeny(rankings, ties="allow", time_limit=0.5, random_state=0)
+    assert result.method == "local-search"
+    assert not result.optimal
+    assert 0 < result.gap < 0.5
+    matrix = preference_matrix(rankings)
+    assert result.cost < kemeny(matrix, random_state=0, time_limit=0.5).cost + 0.5 * np.triu(matrix.ties).sum()
+    assert np.array_equal(np.unique(result.positions), np.arange(1, result.positions.max() + 1))
+
+
+def test_rankings_without_ties_need_none_in_their_consensus():
+    rng = np.random.default_rng(6)
+    for tie_cost in TIE_COSTS:
+        rankings = random_positions(rng, 9, 8, "full")
+        result = kemeny(rankings, ties="allow", tie_cost=tie_cost)
+        assert result.cost == kemeny(rankings).cost
+        if tie_cost > 0.5:
+            assert len(set(result.positions)) == 8
+
+
+def test_a_cheap_tie_is_taken():
+    result = kemeny([[1, 2], [2, 1]], ties="allow", tie_cost=0.2)
+    assert result.positions.tolist() == [1, 1]
+    assert result.cost == pytest.approx(0.4)
+    assert "0 ~ 1" in repr(result)
+
+
+@given(positions=position_matrices(min_items=2, max_items=5), data=st.data())
+def test_laws(positions, data):
+    k = positions.shape[1]
+    positions = np.vstack([positions, np.arange(1.0, k + 1)])
+    result = kemeny(positions, ties="allow")
+    relabelled = np.array(data.draw(st.permutations(range(k))))
+    other = kemeny(positions[:, relabelled], ties="allow")
+    assert other.cost == result.cost
+    assert other.unique == result.unique
+    if result.unique:
+        assert np.array_equal(other.positions, result.positions[relabelled])
+    twice = kemeny(Rankings(positions, weights=np.full(len(positions), 2.0)), ties="allow")
+    assert twice.cost == kemeny(np.vstack([positions, positions]), ties="allow").cost == 2 * result.cost
+    assert kemeny(preference_matrix(positions), ties="allow").cost == result.cost
+
+
+def test_an_interrupt_returns_the_best_found(monkeypatch):
+    def interrupted(*arguments):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(buckets_module._kemeny_ties_jit, "iterated_bucket_search", interrupted)
+    result = kemeny(coarse_positions(np.random.default_rng(7), 5, 30, 15), ties="allow", random_state=0)
+    assert not result.optimal
+    assert 0 < result.gap < 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "fragment"),
+    [
+        ({"ties": "some"}, "choose 'none' or 'allow'"),
+        ({"ties": "allow", "tie_cost": 0}, "above 0 and at most 1"),
+        ({"ties": "allow", "tie_cost": 1.5}, "above 0 and at most 1"),
+        ({"ties": "allow", "tie_cost": float("nan")}, "tie_cost is nan"),
+        ({"ties": "allow", "method": "ilp"}, "integer programmes find no ties"),
+        ({"ties": "allow", "method": "dp"}, r"3\^24 steps"),
+        ({"ties": "allow", "method": "exact"}, "use method='auto'"),
+    ],
+)
+def test_bad_arguments_are_refused_with_a_cure(arguments, fragment):
+    rankings = sample_mallows(np.arange(1, 26), 0.0, 5, random_state=0)
+    with pytest.raises(ValueError, match=fragment):
+        kemeny(rankings, **arguments)

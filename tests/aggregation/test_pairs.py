@@ -1,0 +1,71 @@
+"""Pairwise preferences against their definition."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+
+from rankwise import Rankings
+from rankwise.aggregation import preference_matrix
+from rankwise.aggregation.pairs import as_preference_matrix, warn_of_groups
+from tests.naive import kemeny as naive
+from tests.strategies import position_matrices
+
+
+@given(positions=position_matrices())
+def test_counts_equal_their_twins(positions):
+    weights = np.linspace(0.5, 2, len(positions))
+    matrix = preference_matrix(Rankings(positions, weights=weights))
+    np.testing.assert_allclose(matrix.wins, naive.wins(positions, weights))
+    np.testing.assert_allclose(matrix.ties, naive.ties(positions, weights))
+    np.testing.assert_allclose(matrix.counts, matrix.wins + matrix.wins.T + matrix.ties)
+
+
+@given(positions=position_matrices(min_items=2))
+def test_probabilities_of_a_pair_add_up_to_one(positions):
+    shares = preference_matrix(positions).probabilities
+    known = ~np.isnan(shares)
+    np.testing.assert_allclose((shares + shares.T)[known], 1)
+    assert np.array_equal(known, (preference_matrix(positions).counts > 0) | np.eye(len(shares), dtype=bool))
+
+
+def test_what_is_a_matrix_and_what_are_positions():
+    square = np.array([[1.0, 2, 3], [2, 1, 3], [3, 2, 1]])
+    np.testing.assert_array_equal(as_preference_matrix(square).wins, naive.wins(square))
+    counts = np.array([[0.0, 2, 3], [2, 0, 3], [3, 2, 0]])
+    np.testing.assert_array_equal(as_preference_matrix(counts).wins, counts)
+    unknown = np.array([[0.5, np.nan], [np.nan, 0.5]])
+    np.testing.assert_array_equal(as_preference_matrix(unknown).wins, 0)
+
+
+def test_a_square_array_with_two_readings_is_refused():
+    unclear = np.array([[np.nan, 1.0], [2.0, np.nan]])
+    with pytest.raises(ValueError, match="put 0 on the diagonal of a matrix, or wrap positions in Rankings"):
+        as_preference_matrix(unclear)
+    np.testing.assert_array_equal(as_preference_matrix(Rankings(unclear)).wins, 0)
+
+
+@pytest.mark.parametrize("bad", [[[0, -1], [0, 0]], [[0, np.inf], [0, 0]]])
+def test_impossible_weights_are_refused(bad):
+    with pytest.raises(ValueError, match="finite and not negative"):
+        as_preference_matrix(np.array(bad))
+
+
+def test_rows_that_rank_nothing_count_for_nothing():
+    matrix = preference_matrix([[1, 2, 3], [np.nan] * 3, [np.inf] * 3])
+    np.testing.assert_array_equal(matrix.counts, 1 - np.eye(3))
+
+
+def test_many_groups_are_shortlisted():
+    positions = np.full((5, 10), np.nan)
+    for r in range(5):
+        positions[r, 2 * r : 2 * r + 2] = 1, 2
+    with pytest.warns(UserWarning, match="these 5 groups of items with each other: 0, 1; 2, 3; 4, 5; ..."):
+        warn_of_groups(preference_matrix(positions))
+
+
+def test_a_chain_of_comparisons_is_one_group():
+    wins = np.zeros((6, 6))
+    wins[np.arange(5), np.arange(1, 6)] = 1
+    warn_of_groups(as_preference_matrix(wins))  # a warning would be an error
