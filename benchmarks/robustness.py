@@ -31,10 +31,8 @@ from rankwise.label_ranking import (
     NearestNeighborsRanker,
     PairwiseRanker,
     RankingForest,
-    kendall_gap,
-    ranking_inconsistency,
 )
-from rankwise.metrics import kendall_tau_score
+from rankwise.metrics import exact_match_score, kendall_tau_score
 from rankwise.trees import LeastSquaresForest, LeastSquaresTree
 
 Row = dict[str, Any]
@@ -113,8 +111,8 @@ def noise(quick: bool, seed: int) -> Iterator[Row]:
             X, y, truth = noisy_data(n_train + n_test, kind, level, seed + repeat)
             train, test = slice(0, n_train), slice(n_train, None)
             row = {
-                "alpha": ranking_inconsistency(truth[train], y[train]),
-                "beta": kendall_gap(truth[train], y[train]),
+                "alpha": 1 - exact_match_score(truth[train], y[train]),
+                "beta": kendall_tau_score(truth[train], y[train]),
             }
             for label, learner in learners.items():
                 ranker = LabelwiseRanker(learner, random_state=seed + repeat).fit(X[train], y[train])

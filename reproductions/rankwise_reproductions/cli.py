@@ -1,4 +1,7 @@
-"""``rankwise reproduce``: the experiments of the papers behind rankwise, beside what the papers say."""
+"""``rankwise reproduce``: the experiments of the papers behind rankwise, next to what the papers report.
+
+The entry point of this distribution in the group ``rankwise.commands``. Everything heavy is imported inside functions.
+"""
 
 from __future__ import annotations
 
@@ -33,9 +36,9 @@ def reproduce(
     strict: Annotated[bool, typer.Option("--strict", help="End with exit code 1 if a claim does not hold.")] = False,
     as_json: Json = False,
 ) -> None:
-    """Run the experiments of the papers behind rankwise, and see the papers' figures beside ours.
+    """Run the experiments of the papers behind rankwise, and show the papers' figures next to ours.
 
-    Finished parts are kept: after an interruption the same command goes on.
+    Finished parts are kept: after an interruption the same command continues.
     """
     from rankwise.cli import console
     from rankwise_reproductions.catalogue import chosen

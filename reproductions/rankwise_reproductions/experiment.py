@@ -1,8 +1,7 @@
 """What a reproduced table or figure is: cells to compute, what the paper says of them, claims, pictures.
 
-An experiment is plain data and four functions. The runner knows how to compute cells once, store them and go on after
-an interruption (:mod:`rankwise_reproductions.runner`); the page knows how to show them
-(:mod:`rankwise_reproductions.page`). So a module of an experiment says nothing but what its paper's experiment is.
+An experiment is plain data and four functions. `runner` computes its cells once, stores them and continues after an
+interruption; `page` shows them. A module of an experiment says only what the paper's experiment is.
 """
 
 from __future__ import annotations
@@ -11,9 +10,12 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
+
+FloatArray: TypeAlias = npt.NDArray[np.float64]
 
 #: how much is computed: as in the paper, in minutes, or just enough to check the claims
 Scale = Literal["full", "quick", "check"]
@@ -49,7 +51,7 @@ class Inputs:
 
 @dataclass(frozen=True)
 class Comparison:
-    """A figure of the paper beside ours.
+    """A figure of the paper next to ours.
 
     Attributes
     ----------
@@ -142,9 +144,9 @@ class Experiment:
     compute : callable
         From a cell and the inputs to its values. A module-level function, since processes share the work.
     compare : callable
-        From the results to rows of figures beside the paper's.
+        From the results to rows of figures next to the paper's.
     claims : callable
-        From the results to claims. They must hold, or be told not to, at every scale.
+        From the results to claims. They must hold at every scale, or say that they do not.
     pictures : mapping
         From a name to a function that draws the results on a Matplotlib figure, whose size it may change.
     needs : tuple of str

@@ -1,4 +1,4 @@
-"""What came out of an experiment: our figures beside the paper's, claims, and both as text for terminal and page."""
+"""What came out of an experiment: our figures next to the paper's, claims, and both as text for terminal and page."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Outcome:
     results : Results
         Its cells.
     comparisons : list of Comparison
-        Figures beside the paper's.
+        Figures next to the paper's.
     claims : list of Claim
         Statements that hold or not.
     made : dict

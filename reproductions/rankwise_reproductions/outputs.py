@@ -1,4 +1,4 @@
-"""The files of a finished experiment: beside the store of its cells a table, pictures and a page."""
+"""The files of a finished experiment: next to the store of its cells a table, pictures and a page."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from rankwise._html import inline_svg
 from rankwise_reproductions.catalogue import PAPERS
+from rankwise_reproductions.drawing import inline_svg
 from rankwise_reproductions.experiment import Experiment, Results
 from rankwise_reproductions.outcome import Outcome
 from rankwise_reproductions.page import experiment_page, paper_page
@@ -29,7 +29,7 @@ def store_of(folder: Path, experiment: Experiment) -> Path:
 
 
 def write_outputs(folder: Path, outcome: Outcome) -> dict[str, str]:
-    """Write ``<what>.csv``, ``<what>_<picture>.png`` and ``<what>.html`` beside the store.
+    """Write ``<what>.csv``, ``<what>_<picture>.png`` and ``<what>.html`` next to the store.
 
     Parameters
     ----------
@@ -49,10 +49,10 @@ def write_outputs(folder: Path, outcome: Outcome) -> dict[str, str]:
     pictures = {}
     for name, draw in outcome.experiment.pictures.items():
         figure = _drawn(draw, outcome.results)
-        picture = _beside(store, f"_{name.replace('-', '_')}.png")
+        picture = _sibling(store, f"_{name.replace('-', '_')}.png")
         figure.savefig(picture, dpi=_DOTS_PER_INCH, metadata={"Software": None})
         pictures[name] = inline_svg(figure, f"{outcome.experiment.id}-{name}")
-    _beside(store, ".html").write_text(
+    _sibling(store, ".html").write_text(
         experiment_page(PAPERS[outcome.experiment.paper], outcome, pictures), encoding="utf-8"
     )
     return pictures
@@ -74,7 +74,7 @@ def _folder_name(paper: str) -> str:
     return paper.replace("-", "_")
 
 
-def _beside(store: Path, end: str) -> Path:
+def _sibling(store: Path, end: str) -> Path:
     return store.with_name(store.stem + end)
 
 

@@ -1,13 +1,18 @@
-"""Pages of experiments and papers, each in one file that needs nothing else."""
+"""HTML pages of experiments and papers, each a single file that loads nothing else; `outputs` writes them.
+
+The HTML is in ``templates/``. What is said here is which parts of an outcome a page shows.
+"""
 
 from __future__ import annotations
 
 import shlex
 from collections.abc import Mapping, Sequence
-from html import escape
+from functools import cache
 from typing import Any
 
-from rankwise._html import page, table
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
 from rankwise_reproductions.catalogue import Paper
 from rankwise_reproductions.outcome import CLAIM_COLUMNS, COMPARISON_COLUMNS, Outcome
 
@@ -35,8 +40,8 @@ def experiment_page(paper: Paper, outcome: Outcome, pictures: Mapping[str, str])
     str
         HTML.
     """
-    body = "\n".join([_source(paper), *_parts(outcome, pictures)])
-    return page(f"{outcome.experiment.id}: {outcome.experiment.title}", body, _made(outcome))
+    shown = _shown(outcome, pictures)
+    return _templates().get_template("experiment.html.jinja").render(title=shown["title"], paper=paper, shown=shown)
 
 
 def paper_page(paper: Paper, finished: Sequence[tuple[Outcome, Mapping[str, str]]], left_out: Mapping[str, str]) -> str:
@@ -49,54 +54,56 @@ def paper_page(paper: Paper, finished: Sequence[tuple[Outcome, Mapping[str, str]
     finished : sequence of (Outcome, mapping)
         Outcomes with their pictures.
     left_out : mapping
-        From the id of an experiment that was not run to why.
+        From the id of an experiment that was not run to the reason.
 
     Returns
     -------
     str
         HTML.
     """
-    rows = [[one.experiment.id, one.experiment.title, one.scale, one.summary()] for one, _ in finished]
-    rows += [[name, "", "not run", why] for name, why in left_out.items()]
-    body = [_source(paper), "<h2>Summary</h2>", table(["experiment", "title", "scale", "outcome"], rows)]
-    for outcome, pictures in finished:
-        body.append(f"<h1>{escape(outcome.experiment.id)}: {escape(outcome.experiment.title)}</h1>")
-        body += _parts(outcome, pictures)
-        body.append(f'<p class="note">{_made(outcome)}</p>')
-    return page(paper.title, "\n".join(body), f"Made by <code>rankwise reproduce {escape(paper.name)}</code>.")
+    summary = [[one.experiment.id, one.experiment.title, one.scale, one.summary()] for one, _ in finished]
+    summary += [[name, "", "not run", why] for name, why in left_out.items()]
+    experiments = [_shown(outcome, pictures) for outcome, pictures in finished]
+    template = _templates().get_template("paper.html.jinja")
+    return template.render(title=paper.title, paper=paper, summary=summary, experiments=experiments)
 
 
-def _source(paper: Paper) -> str:
-    return f'<p class="note">{escape(paper.authors)}: {escape(paper.title)}. {escape(paper.source)}.</p>'
-
-
-def _parts(outcome: Outcome, pictures: Mapping[str, str]) -> list[str]:
-    parts = [f"<p>{escape(paragraph)}</p>" for paragraph in outcome.experiment.about.strip().split("\n\n")]
-    if outcome.comparisons:
-        # Where all agree there are no reasons, and no column for them.
-        shown = len(COMPARISON_COLUMNS) - (not any(row.reason for row in outcome.comparisons))
-        rows = [row[:shown] for row in outcome.comparison_rows()]
-        parts += ["<h2>The paper's figures and ours</h2>", table(COMPARISON_COLUMNS[:shown], rows)]
-    if outcome.claims:
-        parts += ["<h2>Claims</h2>", table(CLAIM_COLUMNS, outcome.claim_rows())]
-    parts += [
-        f"<section>\n<h2>{escape(name.replace('-', ' ').capitalize())}</h2>\n<figure>\n{svg}\n</figure>\n</section>"
-        for name, svg in pictures.items()
-    ]
-    return parts
-
-
-def _made(outcome: Outcome) -> str:
-    experiment = outcome.experiment
-    words = ["rankwise", "reproduce", experiment.id, *(["--quick"] if outcome.scale == "quick" else [])]
-    words += [word for name in experiment.needs for word in (f"--{name}", "FOLDER")]
-    runs = [outcome.made, *reversed(outcome.made["earlier"])]
-    return (
-        f"Scale {outcome.scale}: {_SCALES[outcome.scale]}; {len(outcome.results):,} cells. "
-        f"To run it again: <code>{escape(shlex.join(words))}</code>. "
-        f"Made {escape('; a part earlier, '.join(_when(one) for one in runs))}."
+@cache
+def _templates() -> Environment:
+    found = Environment(
+        loader=PackageLoader("rankwise_reproductions"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
     )
+    # Words may be broken into lines; a number with its sign and error may not.
+    found.tests["wordless"] = lambda text: not any(character.isalpha() for character in text)
+    return found
 
 
-def _when(made: Mapping[str, Any]) -> str:
-    return f"on {made['date']} with " + ", ".join(f"{name} {version}" for name, version in made["versions"].items())
+def _shown(outcome: Outcome, pictures: Mapping[str, str]) -> dict[str, Any]:
+    """What a page shows of an experiment."""
+    experiment = outcome.experiment
+    tables = []
+    if outcome.comparisons:
+        # If everything agrees there are no reasons, and no column for them.
+        n_columns = len(COMPARISON_COLUMNS) - (not any(row.reason for row in outcome.comparisons))
+        rows = [row[:n_columns] for row in outcome.comparison_rows()]
+        tables.append(("The paper's figures and ours", COMPARISON_COLUMNS[:n_columns], rows))
+    if outcome.claims:
+        tables.append(("Claims", CLAIM_COLUMNS, outcome.claim_rows()))
+    command = ["rankwise", "reproduce", experiment.id, *(["--quick"] if outcome.scale == "quick" else [])]
+    command += [word for name in experiment.needs for word in (f"--{name}", "FOLDER")]
+    return {
+        "title": f"{experiment.id}: {experiment.title}",
+        "paragraphs": experiment.about.strip().split("\n\n"),
+        "tables": tables,
+        "pictures": {name: Markup(svg) for name, svg in pictures.items()},  # noqa: S704 (drawn by Matplotlib)
+        "scale": outcome.scale,
+        "scale_means": _SCALES[outcome.scale],
+        "n_cells": len(outcome.results),
+        "command": shlex.join(command),
+        "runs": [outcome.made, *reversed(outcome.made["earlier"])],
+    }

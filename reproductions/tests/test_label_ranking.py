@@ -8,6 +8,9 @@ import numpy as np
 import pytest
 from scipy.stats import kendalltau
 
+from rankwise.datasets import make_sparse_label_ranking
+from rankwise.label_ranking import LabelwiseRanker, ranking_risk
+from rankwise.trees import LeastSquaresTree
 from rankwise_reproductions.experiment import Inputs, Results
 from rankwise_reproductions.label_ranking import common as shared
 from rankwise_reproductions.label_ranking import figure_1, theorem_2_1, theorem_2_5
@@ -123,3 +126,27 @@ def test_the_verdict_on_depth_follows_the_regret(regret, verdict):
 def test_algorithm_2_as_printed_reverses():
     P = np.array([[[0.5, 0.9, 0.8], [0.1, 0.5, 0.7], [0.2, 0.3, 0.5]]])  # 0 before 1 before 2
     assert theorem_2_5._as_printed(P).tolist() == [[3, 2, 1]]
+
+
+def test_depths_of_the_theorems():
+    n, d, r = 10_000, 100, 10
+    leaves = (n / np.log(d / 0.01)) ** (r / (r + 2))
+    assert theorem_2_1.sparse_tree_depth(n, d, r) == int(np.ceil(np.log2(leaves)))
+    leaves = (n / np.log(d / 0.05)) ** (2 * r / (2 * r + 3))
+    assert theorem_2_1.sparse_tree_depth(n, d, r, C=2, delta=0.05, growth="best") == int(np.ceil(np.log2(leaves)))
+    assert theorem_2_1.sparse_tree_depth(n, d, r, independent=True) == r
+    assert theorem_2_1.sparse_tree_depth(2, d, r) == 1
+    for bad in ({"delta": 2}, {"C": 0}, {"growth": "wide"}):
+        with pytest.raises(ValueError, match=next(iter(bad))):
+            theorem_2_1.sparse_tree_depth(n, d, r, **bad)
+
+
+def test_risk_on_sparse_rankings_with_noise_falls_with_the_number_of_rows():
+    X, y, truth = make_sparse_label_ranking(6000, 20, 4, 3, noise="gaussian", noise_scale=0.1, random_state=1)
+    test = np.arange(4000, 6000)
+    risks = []
+    for n in (50, 400, 4000):
+        depth = theorem_2_1.sparse_tree_depth(n, 20, 3)
+        ranker = LabelwiseRanker(LeastSquaresTree(growth="level", max_depth=depth)).fit(X[:n], y[:n])
+        risks.append(ranking_risk(truth.noiseless[test], ranker.predict(X[test])))
+    assert risks[0] > 1.5 * risks[1] > 1.5 * 1.5 * risks[2]

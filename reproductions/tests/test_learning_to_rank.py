@@ -7,18 +7,18 @@ import pytest
 
 from rankwise.ltr import lambda_gradients
 from rankwise_reproductions.experiment import Inputs
-from rankwise_reproductions.learning_to_rank import chain, newton, refresh
+from rankwise_reproductions.learning_to_rank import chain, common, refresh
 
 
 def test_pairs_are_of_one_query_and_of_different_grades():
-    more, less = newton._pairs(np.array([2, 0, 1, 1, 0]), np.array([7, 7, 7, 9, 9]))
+    more, less = common.pairs(np.array([2, 0, 1, 1, 0]), np.array([7, 7, 7, 9, 9]))
     assert sorted(zip(more.tolist(), less.tolist(), strict=True)) == [(0, 1), (0, 2), (2, 1), (3, 4)]
 
 
 def test_the_loss_whose_steps_are_taken_has_the_lambda_gradients():
     rng = np.random.default_rng(0)
     y, qid, score = rng.integers(0, 3, 12), np.repeat([1, 2], 6), rng.standard_normal(12)
-    more, less = newton._pairs(y, qid)
+    more, less = common.pairs(y, qid)
 
     def loss(at):
         return np.logaddexp(0, at[less] - at[more]).sum()

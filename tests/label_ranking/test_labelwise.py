@@ -10,7 +10,7 @@ from sklearn.linear_model import LinearRegression
 from sklearn.model_selection import KFold
 from sklearn.tree import DecisionTreeRegressor
 
-from rankwise.label_ranking import LabelwiseRanker, sparse_tree_depth
+from rankwise.label_ranking import LabelwiseRanker
 from tests.label_ranking.test_every_ranker import make_data
 from tests.naive import label_ranking as naive
 from tests.strategies import KINDS
@@ -71,16 +71,3 @@ def test_the_default_forest_knows_its_errors():
     assert np.unique(P).size > 50
     np.testing.assert_array_equal(P, LabelwiseRanker(random_state=0).fit(X, y).predict_pairwise(X[:20]))
     assert LabelwiseRanker(random_state=0).fit(X[:3], y[:3]).predict(X[:3]).shape == (3, 4)
-
-
-def test_depths_of_the_theorems():
-    n, d, r = 10_000, 100, 10
-    leaves = (n / np.log(d / 0.01)) ** (r / (r + 2))
-    assert sparse_tree_depth(n, d, r) == int(np.ceil(np.log2(leaves)))
-    leaves = (n / np.log(d / 0.05)) ** (2 * r / (2 * r + 3))
-    assert sparse_tree_depth(n, d, r, C=2, delta=0.05, growth="best") == int(np.ceil(np.log2(leaves)))
-    assert sparse_tree_depth(n, d, r, independent=True) == r
-    assert sparse_tree_depth(2, d, r) == 1
-    for bad in ({"delta": 2}, {"C": 0}, {"growth": "wide"}):
-        with pytest.raises(ValueError, match=next(iter(bad))):
-            sparse_tree_depth(n, d, r, **bad)

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 
-from rankwise.label_ranking import LabelwiseRanker, RankingTree, ranking_risk, sparse_tree_depth
+from rankwise.label_ranking import RankingTree
 from rankwise.trees import LeastSquaresTree
 from tests.naive import trees as naive
 from tests.trees.test_growth import small_problems
@@ -143,17 +143,3 @@ def test_gain_asked_for():
     assert LeastSquaresTree(growth="level", min_impurity_decrease=0.01).fit(X, y).get_depth() == 1
     assert LeastSquaresTree(growth="level", min_impurity_decrease=0.001).fit(X, y).get_depth() == 2
     assert LeastSquaresTree(growth="level", min_impurity_decrease=1.0).fit(X, y).get_depth() == 0
-
-
-def test_regret_falls_with_the_number_of_rows():
-    """Theorem 2.1 of Fotakis, Kalavasis, Psaroudaki, on their sparse rankings with noise."""
-    from rankwise.datasets import make_sparse_label_ranking
-
-    X, y, truth = make_sparse_label_ranking(6000, 20, 4, 3, noise="gaussian", noise_scale=0.1, random_state=1)
-    test = np.arange(4000, 6000)
-    risks = []
-    for n in (50, 400, 4000):
-        depth = sparse_tree_depth(n, 20, 3)
-        ranker = LabelwiseRanker(LeastSquaresTree(growth="level", max_depth=depth)).fit(X[:n], y[:n])
-        risks.append(ranking_risk(truth.noiseless[test], ranker.predict(X[test])))
-    assert risks[0] > 1.5 * risks[1] > 1.5 * 1.5 * risks[2]

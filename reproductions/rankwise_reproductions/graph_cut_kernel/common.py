@@ -14,7 +14,7 @@ from sklearn.model_selection import train_test_split
 
 from rankwise.data import Rankings
 from rankwise.kernels import GraphCutKernel, KendallKernel, MallowsKernel, finite_positions
-from rankwise.plots._style import BLUE, GREEN, GREY, ORANGE
+from rankwise_reproductions.drawing import BLUE, GREEN, GREY, ORANGE
 from rankwise_reproductions.experiment import Values
 
 #: the seeds of the published code

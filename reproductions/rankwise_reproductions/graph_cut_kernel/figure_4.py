@@ -11,7 +11,7 @@ from sklearn.metrics import f1_score
 
 from rankwise.datasets import make_food_preferences
 from rankwise.embeddings import item_graph
-from rankwise.plots._style import tidy
+from rankwise_reproductions.drawing import tidy
 from rankwise_reproductions.experiment import Cell, Claim, Comparison, Experiment, Inputs, Results, Scale, Values
 from rankwise_reproductions.graph_cut_kernel.common import CLASSIFIER, GUESS, KERNELS, KINDS, LOOK, SEEDS, scores
 from rankwise_reproductions.outcome import number

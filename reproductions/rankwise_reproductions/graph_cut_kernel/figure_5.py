@@ -12,7 +12,7 @@ import numpy as np
 from rankwise.data import Rankings
 from rankwise.datasets import make_partial
 from rankwise.embeddings import item_graph
-from rankwise.plots._style import tidy
+from rankwise_reproductions.drawing import tidy
 from rankwise_reproductions.experiment import Cell, Claim, Comparison, Experiment, Inputs, Results, Scale, Values
 from rankwise_reproductions.graph_cut_kernel.common import CLASSIFIER, GUESS, KERNELS, LOOK, SEEDS, scores
 

@@ -10,12 +10,21 @@ from typing import Any
 import numpy as np
 from scipy.stats import kendalltau
 
-from rankwise._typing import FloatArray
 from rankwise.datasets import make_food_preferences
 from rankwise.embeddings import GraphCutEmbedding, item_graph
 from rankwise.kernels import graph_cut_kernel, kendall_kernel, mallows_kernel
-from rankwise.plots._style import BLACK, BLUE, GREEN, GREY, ORANGE, tidy
-from rankwise_reproductions.experiment import Cell, Claim, Comparison, Experiment, Inputs, Results, Scale, Values
+from rankwise_reproductions.drawing import BLACK, BLUE, GREEN, GREY, ORANGE, tidy
+from rankwise_reproductions.experiment import (
+    Cell,
+    Claim,
+    Comparison,
+    Experiment,
+    FloatArray,
+    Inputs,
+    Results,
+    Scale,
+    Values,
+)
 from rankwise_reproductions.graph_cut_kernel.common import KERNELS, KINDS
 
 KINDS_TIMED = tuple(name for name in KINDS if name != "top-3")

@@ -8,11 +8,20 @@ from typing import Any
 import numpy as np
 from scipy.optimize import minimize
 
-from rankwise._typing import FloatArray
 from rankwise.datasets import make_food_preferences
 from rankwise.embeddings import GraphCutEmbedding, item_graph
-from rankwise.plots._style import BLUE, ORANGE, tidy
-from rankwise_reproductions.experiment import Cell, Claim, Comparison, Experiment, Inputs, Results, Scale, Values
+from rankwise_reproductions.drawing import BLUE, ORANGE, tidy
+from rankwise_reproductions.experiment import (
+    Cell,
+    Claim,
+    Comparison,
+    Experiment,
+    FloatArray,
+    Inputs,
+    Results,
+    Scale,
+    Values,
+)
 
 #: section 4.1: weights of the features that a type of user prefers first, second and last; and before rounding
 STATED, EXACT = (1, 0.17, 0.09), (1, 1 / 6, 1 / 11)

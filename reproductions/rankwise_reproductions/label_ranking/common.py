@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
-from rankwise._typing import ArrayLike, FloatArray
 from rankwise.aggregation import sample_mallows
 from rankwise.data import orders_from_positions
 from rankwise.datasets import make_sparse_label_ranking, noise_scale_for
-from rankwise.datasets._common import sorted_positions
 from rankwise.label_ranking import LabelwiseRanker
-from rankwise.metrics import kendall_tau_score
+from rankwise.metrics import exact_match_score, kendall_tau_score
 from rankwise.trees import LeastSquaresForest, LeastSquaresTree
+from rankwise_reproductions.experiment import FloatArray
 
 #: number of binary features of the two families (section 2.2)
 FEATURES = {"SFN": 100, "LFN": 1000}
@@ -44,6 +44,12 @@ def sparse_scores(n: int, family: str, design: str, rng: np.random.Generator) ->
     return X, LOWEST + (HIGHEST - LOWEST) * (values - low) / (high - low)
 
 
+def sorted_positions(scores: FloatArray) -> FloatArray:
+    """Full rankings by decreasing score, 1 = highest; of equal scores the earlier label comes first."""
+    order = np.argsort(-scores, axis=1, kind="stable")
+    return np.argsort(order, axis=1).astype(float) + 1
+
+
 def gaussian_noise(scores: FloatArray, alpha: float, rng: np.random.Generator) -> FloatArray:
     """Positions by scores with truncated Gaussian noise that changes about a share alpha of the rankings."""
     from scipy.stats import truncnorm
@@ -67,7 +73,12 @@ def mallows_on_names(positions: FloatArray, theta: float, rng: np.random.Generat
     return renamed
 
 
-def both_taus(y_true: ArrayLike, y_pred: ArrayLike) -> dict[str, float]:
+def share_changed(truth: FloatArray, observed: FloatArray) -> float:
+    """Alpha of definition 2.2: the share of the rankings that noise changed."""
+    return 1 - float(exact_match_score(truth, observed))
+
+
+def both_taus(y_true: npt.ArrayLike, y_pred: npt.ArrayLike) -> dict[str, float]:
     """Mean Kendall tau on positions, which is right, and on orders, as published.
 
     The published evaluation takes lists of labels, best first, for numbers.

@@ -7,17 +7,27 @@ from typing import Any
 
 import numpy as np
 
-from rankwise._typing import FloatArray
-from rankwise.datasets._common import sorted_positions
-from rankwise.label_ranking import kendall_gap, ranking_inconsistency
-from rankwise.plots._style import GREY, SERIES, tidy
-from rankwise_reproductions.experiment import Cell, Claim, Comparison, Experiment, Inputs, Results, Scale, Values
+from rankwise.metrics import kendall_tau_score
+from rankwise_reproductions.drawing import GREY, SERIES, tidy
+from rankwise_reproductions.experiment import (
+    Cell,
+    Claim,
+    Comparison,
+    Experiment,
+    FloatArray,
+    Inputs,
+    Results,
+    Scale,
+    Values,
+)
 from rankwise_reproductions.label_ranking.common import (
     FEATURES,
     LEARNERS,
     TEST_ROWS,
     gaussian_noise,
     learned,
+    share_changed,
+    sorted_positions,
     sparse_scores,
 )
 from rankwise_reproductions.outcome import number
@@ -65,8 +75,8 @@ def _compute(cell: Cell, inputs: Inputs) -> Values:
     X, scores = sparse_scores(cell["rows"] + TEST_ROWS, cell["family"], cell["design"], rng)
     truth, observed = sorted_positions(scores), gaussian_noise(scores, cell["level"], rng)
     return {
-        "alpha": ranking_inconsistency(truth, observed),
-        "beta": kendall_gap(truth, observed),
+        "alpha": share_changed(truth, observed),
+        "beta": float(kendall_tau_score(truth, observed)),
         **learned(X, observed, truth, cell["trees"], cell["seed"]),
     }
 

@@ -8,9 +8,7 @@ from typing import Any
 import numpy as np
 
 from rankwise.aggregation import sample_mallows
-from rankwise.datasets._common import sorted_positions
-from rankwise.label_ranking import ranking_inconsistency
-from rankwise.plots._style import SERIES, tidy
+from rankwise_reproductions.drawing import SERIES, tidy
 from rankwise_reproductions.experiment import (
     Cell,
     Claim,
@@ -30,6 +28,8 @@ from rankwise_reproductions.label_ranking.common import (
     gaussian_noise,
     learned,
     mallows_on_names,
+    share_changed,
+    sorted_positions,
     sparse_scores,
 )
 
@@ -67,12 +67,12 @@ def _compute(cell: Cell, inputs: Inputs) -> Values:
     # Drawn for every kind of noise, so that the Gaussian one can be matched to its alpha.
     observed = sample_mallows(truth, cell["theta"], random_state=rng)
     if cell["noise"] == "Gaussian":
-        observed = gaussian_noise(scores, ranking_inconsistency(truth, observed), rng)
+        observed = gaussian_noise(scores, share_changed(truth, observed), rng)
     elif cell["noise"] == "Mallows on names":
         observed = mallows_on_names(truth, cell["theta"], rng)
     beta = both_taus(truth, observed)
     return {
-        "alpha": ranking_inconsistency(truth, observed),
+        "alpha": share_changed(truth, observed),
         "beta, positions": beta["positions"],
         "beta, orders": beta["orders"],
         **learned(X, observed, truth, cell["trees"], cell["seed"]),

@@ -9,13 +9,22 @@ from typing import Any
 import numpy as np
 from sklearn.model_selection import GridSearchCV, KFold
 
-from rankwise._typing import FloatArray
 from rankwise.data import orders_from_positions
 from rankwise.datasets import load_label_ranking
 from rankwise.label_ranking import LabelwiseRanker
-from rankwise.plots._style import SERIES, tidy
 from rankwise.trees import LeastSquaresForest, LeastSquaresTree
-from rankwise_reproductions.experiment import Cell, Claim, Comparison, Experiment, Inputs, Results, Scale, Values
+from rankwise_reproductions.drawing import SERIES, tidy
+from rankwise_reproductions.experiment import (
+    Cell,
+    Claim,
+    Comparison,
+    Experiment,
+    FloatArray,
+    Inputs,
+    Results,
+    Scale,
+    Values,
+)
 from rankwise_reproductions.label_ranking.common import both_taus
 
 N_TREES, SHALLOW = 50, 15

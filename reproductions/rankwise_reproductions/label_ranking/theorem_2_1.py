@@ -7,13 +7,22 @@ from typing import Any
 
 import numpy as np
 
-from rankwise._typing import FloatArray
-from rankwise.datasets._common import sorted_positions
 from rankwise.distances import spearman_distance
 from rankwise.label_ranking import LabelwiseRanker
-from rankwise.plots._style import SERIES, tidy
 from rankwise.trees import LeastSquaresTree
-from rankwise_reproductions.experiment import Cell, Claim, Comparison, Experiment, Inputs, Results, Scale, Values
+from rankwise_reproductions.drawing import SERIES, tidy
+from rankwise_reproductions.experiment import (
+    Cell,
+    Claim,
+    Comparison,
+    Experiment,
+    FloatArray,
+    Inputs,
+    Results,
+    Scale,
+    Values,
+)
+from rankwise_reproductions.label_ranking.common import sorted_positions
 
 N_LABELS = 5
 TEST_ROWS = 1000
@@ -40,6 +49,33 @@ _MANY_INFORMATIVE: dict[Scale, tuple[int, ...]] = {
     "check": (2, 4),
 }
 _SEEDS: dict[Scale, int] = {"full": 100, "quick": 8, "check": 5}
+
+
+def sparse_tree_depth(
+    n: int, d: int, r: int, *, C: float = 1.0, delta: float = 0.01, growth: str = "level", independent: bool = False
+) -> int:
+    r"""How deep the theorems let trees grow (2.1, A.3 and A.4).
+
+    With n rows of d binary features of which r matter to each label, a constant C of submodularity (Level-Splits) or of
+    diminishing returns (Breiman) and an accepted probability of failure delta, a tree has
+    :math:`t = (n / \log(d/\delta))^{Cr/(Cr+2)}` leaves (:math:`Cr + 3` for Breiman), so :math:`\log_2 t` levels,
+    rounded up. If the features are independent, r levels are enough.
+
+    Examples
+    --------
+    >>> sparse_tree_depth(10_000, 100, 10)
+    9
+    """
+    if not 0 < delta < 1:
+        raise ValueError(f"delta is {delta}, but a probability of failure lies between 0 and 1")
+    if C <= 0:
+        raise ValueError(f"C is {C}, but must be positive")
+    if growth not in GROWTHS:
+        raise ValueError(f"growth is {growth!r}; choose 'level' or 'best'")
+    if independent:
+        return r
+    power = C * r / (C * r + (2 if growth == "level" else 3))
+    return max(1, int(np.ceil(power * np.log2(n / np.log(d / delta)))))
 
 
 def _cells(scale: Scale, inputs: Inputs) -> list[Cell]:

@@ -7,16 +7,16 @@ from typing import Any
 
 import numpy as np
 
-from rankwise._typing import FloatArray
 from rankwise.datasets import make_sparse_label_ranking
 from rankwise.label_ranking import PairwiseRanker
 from rankwise.metrics import exact_match_score, kendall_tau_score
-from rankwise.plots._style import SERIES, tidy
+from rankwise_reproductions.drawing import SERIES, tidy
 from rankwise_reproductions.experiment import (
     Cell,
     Claim,
     Comparison,
     Experiment,
+    FloatArray,
     Inputs,
     Results,
     Scale,

@@ -11,7 +11,7 @@ import numpy as np
 from rankwise.datasets import load_retrieval, make_retrieval
 from rankwise.ltr import LambdaMART, LinearRanker, NeuralRanker
 from rankwise.model_selection import QueryKFold, cross_validate
-from rankwise.plots._style import SERIES, tidy
+from rankwise_reproductions.drawing import SERIES, tidy
 from rankwise_reproductions.experiment import (
     Cell,
     Claim,

@@ -7,12 +7,22 @@ from typing import Any
 
 import numpy as np
 
-from rankwise._typing import FloatArray, IntArray
 from rankwise.datasets import make_retrieval
 from rankwise.ltr import lambda_gradients
-from rankwise.plots._style import NUMBER_SIZE, SERIES, tidy
 from rankwise.trees import LeastSquaresTree
-from rankwise_reproductions.experiment import Cell, Claim, Comparison, Experiment, Inputs, Results, Scale, Values
+from rankwise_reproductions.drawing import NUMBER_SIZE, SERIES, tidy
+from rankwise_reproductions.experiment import (
+    Cell,
+    Claim,
+    Comparison,
+    Experiment,
+    FloatArray,
+    Inputs,
+    Results,
+    Scale,
+    Values,
+)
+from rankwise_reproductions.learning_to_rank.common import pairs
 
 ITERATIONS = 30
 #: sizes of gradient steps, as multiples of one over the mean curvature at the start
@@ -33,7 +43,7 @@ def _compute(cell: Cell, inputs: Inputs) -> Values:
     X, y, qid, _ = make_retrieval(cell["queries"], random_state=cell["seed"])
     if cell["method"] in SQUARES:
         return {"squared error": _one_tree_of_squares(X, y.astype(float), by_sum=cell["method"] == SQUARES[1])}
-    winners, losers = _pairs(y, qid)
+    winners, losers = pairs(y, qid)
     score = np.zeros(len(y))
 
     def loss(at: FloatArray) -> float:
@@ -80,16 +90,6 @@ def _best_step(loss: Callable[[FloatArray], float], score: FloatArray, direction
     from scipy.optimize import minimize_scalar
 
     return float(minimize_scalar(lambda size: loss(score + size * direction), bounds=(0, 10), method="bounded").x)
-
-
-def _pairs(y: IntArray, qid: IntArray) -> tuple[IntArray, IntArray]:
-    """Rows of the more and of the less relevant document of each pair of a query."""
-    found = []
-    for query in np.unique(qid):
-        rows = np.flatnonzero(qid == query)
-        more, less = np.nonzero(y[rows][:, None] > y[rows])
-        found.append((rows[more], rows[less]))
-    return np.concatenate([more for more, _ in found]), np.concatenate([less for _, less in found])
 
 
 def _one_tree_of_squares(X: FloatArray, y: FloatArray, by_sum: bool) -> float:

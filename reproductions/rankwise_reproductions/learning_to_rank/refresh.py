@@ -5,22 +5,31 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from scipy.special import expit
 
-from rankwise._typing import FloatArray
 from rankwise.datasets import make_retrieval
 from rankwise.ltr import lambda_gradients
-from rankwise.ltr._linear_losses import FlatLoss, make_flat_loss
-from rankwise.ltr.base import QueryRows
 from rankwise.metrics import ndcg_score
-from rankwise.plots._style import BLUE, GREEN, GREY, ORANGE, tidy
 from rankwise.trees import LeastSquaresTree
-from rankwise_reproductions.experiment import Cell, Claim, Comparison, Experiment, Inputs, Results, Scale, Values
+from rankwise_reproductions.drawing import BLUE, GREEN, GREY, ORANGE, tidy
+from rankwise_reproductions.experiment import (
+    Cell,
+    Claim,
+    Comparison,
+    Experiment,
+    FloatArray,
+    Inputs,
+    Results,
+    Scale,
+    Values,
+)
+from rankwise_reproductions.learning_to_rank.common import pairs
 
 #: learner -> steps of L-BFGS between two refreshes; trees are refreshed after each one
 LEARNERS = {"linear, one step": 1, "linear, to the minimum": 200, "boosted trees": 1}
 ROUNDS = 15
 
-_RATE, _PENALTY, _MOST_PAIRS = 0.3, 1e-4, 10_000_000
+_RATE, _PENALTY = 0.3, 1e-4
 
 
 def _cells(scale: Scale, inputs: Inputs) -> list[Cell]:
@@ -28,57 +37,87 @@ def _cells(scale: Scale, inputs: Inputs) -> list[Cell]:
     return [{"learner": name, "queries": queries, "seed": seed} for name in LEARNERS for seed in range(seeds)]
 
 
+class NDCGWeightedLoss:
+    """The logistic loss of all pairs, each weighted by what exchanging its documents would change in NDCG.
+
+    The weights are those of the last refresh, not of the scores at which the loss is taken. NDCG has linear gains, as
+    in the notes (equation 3).
+    """
+
+    def __init__(self, y: Any, qid: Any) -> None:
+        self._qid, self._n_queries = qid, len(np.unique(qid))
+        self._more, self._less = pairs(y, qid)
+        ideal = np.zeros(len(y))
+        for query in np.unique(qid):
+            rows = qid == query
+            ideal[rows] = np.sort(y[rows])[::-1] @ _discount(np.arange(np.sum(rows)))
+        self._gain = (y[self._more] - y[self._less]) / ideal[self._more]
+        self.refresh(np.zeros(len(y)))
+
+    def refresh(self, score: FloatArray) -> None:
+        """Weigh the pairs by the ranking that the scores give."""
+        order = np.lexsort((-score, self._qid))
+        first = np.searchsorted(self._qid[order], self._qid[order])
+        discount = np.empty(len(score))
+        discount[order] = _discount(np.arange(len(score)) - first)
+        self._weight = self._gain * abs(discount[self._more] - discount[self._less])
+
+    def total_weight(self) -> float:
+        """Sum of the weights over the number of queries."""
+        return float(self._weight.sum() / self._n_queries)
+
+    def value_and_gradient(self, score: FloatArray) -> tuple[float, FloatArray]:
+        """Mean over queries, and its gradient."""
+        gap = score[self._more] - score[self._less]
+        slope = -self._weight * expit(-gap) / self._n_queries
+        up, down = (np.bincount(rows, slope, len(score)).astype(float) for rows in (self._more, self._less))
+        return float(self._weight @ np.logaddexp(0, -gap) / self._n_queries), up - down
+
+
+def _discount(place: Any) -> FloatArray:
+    return np.asarray(1 / np.log2(place + 2.0))
+
+
 def _compute(cell: Cell, inputs: Inputs) -> Values:
     X, y, qid, _ = make_retrieval(cell["queries"], random_state=cell["seed"])
-    rows = QueryRows.build(X, y, qid, seed=cell["seed"])
-    Z = (rows.X - rows.X.mean(axis=0)) / rows.X.std(axis=0)
-    # The notes' NDCG has linear gains (equation 3).
-    loss = make_flat_loss("lambdarank", rows, "linear", _MOST_PAIRS, np.random.default_rng(cell["seed"]))
-    score, beta = np.zeros(len(y)), np.zeros(Z.shape[1])
-    _refresh(loss, score)
+    Z = (X - X.mean(axis=0)) / X.std(axis=0)
+    loss, score, beta = NDCGWeightedLoss(y, qid), np.zeros(len(y)), np.zeros(Z.shape[1])
     values: Values = {name: [] for name in ("before", "after", "weight before", "weight after")}
-    values["start"] = loss.value_and_gradient(score)[0] / rows.n_queries
-    values["ndcg"] = [_ndcg(rows, score)]
+    values["start"] = loss.value_and_gradient(score)[0]
+    values["ndcg"] = [_ndcg(y, qid, score)]
     for _ in range(ROUNDS):
         if cell["learner"] == "boosted trees":
-            score = score + _RATE * _newton_tree(Z, rows, score)
+            score = score + _RATE * _newton_tree(Z, y, qid, score)
         else:
-            beta = _descend(loss, Z, beta, LEARNERS[cell["learner"]], rows.n_queries)
+            beta = _descend(loss, Z, beta, LEARNERS[cell["learner"]])
             score = Z @ beta
         for when in ("before", "after"):
             if when == "after":
-                _refresh(loss, score)
-            values[when].append(loss.value_and_gradient(score)[0] / rows.n_queries)
-            # At equal scores every pair loses log 2, so that this is the sum of the weights.
-            values[f"weight {when}"].append(loss.value_and_gradient(np.zeros(len(y)))[0] / np.log(2) / rows.n_queries)
-        values["ndcg"].append(_ndcg(rows, score))
+                loss.refresh(score)
+            values[when].append(loss.value_and_gradient(score)[0])
+            values[f"weight {when}"].append(loss.total_weight())
+        values["ndcg"].append(_ndcg(y, qid, score))
     return values
 
 
-def _ndcg(rows: QueryRows, score: FloatArray) -> float:
-    return float(ndcg_score(rows.grade, score, rows.query, gain="linear"))
+def _ndcg(y: Any, qid: Any, score: FloatArray) -> float:
+    return float(ndcg_score(y, score, qid, gain="linear"))
 
 
-def _refresh(loss: FlatLoss, score: FloatArray) -> None:
-    if loss.refresh is None:
-        raise TypeError("the weights of this loss do not depend on the ranking")
-    loss.refresh(score)
-
-
-def _descend(loss: FlatLoss, Z: FloatArray, start: FloatArray, steps: int, n_queries: int) -> FloatArray:
+def _descend(loss: NDCGWeightedLoss, Z: FloatArray, start: FloatArray, steps: int) -> FloatArray:
     """Weights of the features after some steps of L-BFGS on the loss with its weights as they are."""
     from scipy.optimize import minimize
 
     def objective(beta: FloatArray) -> tuple[float, FloatArray]:
-        value, slope = loss.value_and_gradient(Z @ beta)
-        return float(value / n_queries + _PENALTY * beta @ beta / 2), Z.T @ slope / n_queries + _PENALTY * beta
+        value, gradient = loss.value_and_gradient(Z @ beta)
+        return float(value + _PENALTY * beta @ beta / 2), Z.T @ gradient + _PENALTY * beta
 
     return np.asarray(minimize(objective, start, jac=True, method="L-BFGS-B", options={"maxiter": steps}).x)
 
 
-def _newton_tree(Z: FloatArray, rows: QueryRows, score: FloatArray) -> FloatArray:
+def _newton_tree(Z: FloatArray, y: Any, qid: Any, score: FloatArray) -> FloatArray:
     """What one tree of LambdaMART would add to the scores."""
-    slope, curvature = lambda_gradients(rows.grade, score, rows.query, gain="linear", random_state=0)
+    slope, curvature = lambda_gradients(y, score, qid, gain="linear", random_state=0)
     known = curvature > 0
     tree = LeastSquaresTree(max_depth=4, min_samples_leaf=20)
     tree.fit(Z[known], -slope[known] / curvature[known], sample_weight=curvature[known])

@@ -9,7 +9,7 @@ import numpy as np
 from rankwise.aggregation import Mallows, noise_margin, sample_mallows
 from rankwise.embeddings import decode_pairwise, pairwise_from_vectors
 from rankwise.label_ranking import RankingForest, RankingTree, ranking_risk
-from rankwise.plots._style import BLACK, SERIES, tidy
+from rankwise_reproductions.drawing import BLACK, SERIES, tidy
 from rankwise_reproductions.experiment import Cell, Claim, Comparison, Experiment, Inputs, Results, Scale, Values
 
 N_ROWS, N_TEST, N_FEATURES, N_ITEMS, THETA, MIN_LEAF = 1000, 1000, 4, 5, 1.0, 5

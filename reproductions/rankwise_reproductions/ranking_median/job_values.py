@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from rankwise.label_ranking import DummyRanker, NearestNeighborsRanker, RankingTree, ranking_risk
-from rankwise.plots._style import BLUE, ORANGE, tidy
+from rankwise_reproductions.drawing import BLUE, ORANGE, tidy
 from rankwise_reproductions.experiment import Cell, Claim, Comparison, Experiment, Inputs, Results, Scale, Values
 
 # Section 5.2 of the paper.

@@ -9,7 +9,7 @@ import numpy as np
 
 from rankwise.datasets import make_cell_label_ranking
 from rankwise.label_ranking import ClusterRanker, NearestNeighborsRanker, RankingTree, ranking_risk
-from rankwise.plots._style import BLACK, BLUE, GREY, ORANGE, tidy
+from rankwise_reproductions.drawing import BLACK, BLUE, GREY, ORANGE, tidy
 from rankwise_reproductions.experiment import Cell, Claim, Comparison, Experiment, Inputs, Results, Scale, Values
 
 # Section 5.1 of the paper.

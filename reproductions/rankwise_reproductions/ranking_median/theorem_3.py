@@ -9,7 +9,7 @@ import numpy as np
 from rankwise.aggregation import Mallows, kemeny_batch, noise_margin, sample_mallows
 from rankwise.aggregation.statistics import median_risk_bound
 from rankwise.embeddings import pairwise_from_vectors
-from rankwise.plots._style import SERIES, tidy
+from rankwise_reproductions.drawing import SERIES, tidy
 from rankwise_reproductions.experiment import Cell, Claim, Comparison, Experiment, Inputs, Results, Scale, Values
 
 N_ITEMS = 5

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from rankwise.plots._style import BLUE, ORANGE, tidy
 from rankwise.screening import ConcordanceSelector, SymbolicFeatures
+from rankwise_reproductions.drawing import BLUE, ORANGE, tidy
 from rankwise_reproductions.experiment import Cell, Claim, Comparison, Experiment, Inputs, Results, Scale, Values
 
 #: root mean squared errors and seconds of iBART, Ye, Senftle, Li (2024)

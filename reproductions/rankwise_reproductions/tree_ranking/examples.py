@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from scipy.stats import pearsonr, uniform
 
-from rankwise.plots._style import BLUE, GREEN, ORANGE, tidy
 from rankwise.screening import (
     concordant_divergence,
     oracle_partition,
@@ -18,6 +17,7 @@ from rankwise.screening import (
     split_losses,
     swap_gains,
 )
+from rankwise_reproductions.drawing import BLUE, GREEN, ORANGE, tidy
 from rankwise_reproductions.experiment import Cell, Claim, Comparison, Experiment, Inputs, Results, Scale, Values
 
 #: Example 3, page 8

@@ -8,10 +8,19 @@ from typing import Any
 import numpy as np
 from scipy.stats import chatterjeexi, kendalltau, pearsonr, spearmanr
 
-from rankwise._typing import FloatArray
-from rankwise.plots._style import SERIES, tidy
 from rankwise.screening import concordant_divergence
-from rankwise_reproductions.experiment import Cell, Claim, Comparison, Experiment, Inputs, Results, Scale, Values
+from rankwise_reproductions.drawing import SERIES, tidy
+from rankwise_reproductions.experiment import (
+    Cell,
+    Claim,
+    Comparison,
+    Experiment,
+    FloatArray,
+    Inputs,
+    Results,
+    Scale,
+    Values,
+)
 
 SIZES, VARIANCES = (50, 500), (0.0, 0.01, 0.1, 1.0, 10.0)
 FUNCTIONS = ("x", "-x", "|x|", "wave", "-wave")

@@ -14,7 +14,6 @@ from sklearn.linear_model import LinearRegression
 from sklearn.metrics import average_precision_score
 
 from rankwise.datasets import make_symbolic_regression
-from rankwise.plots._style import SERIES, tidy
 from rankwise.screening import (
     BARTSelector,
     ConcordanceSelector,
@@ -23,6 +22,7 @@ from rankwise.screening import (
     concordant_divergence,
     rank_classes,
 )
+from rankwise_reproductions.drawing import SERIES, tidy
 from rankwise_reproductions.experiment import Cell, Claim, Comparison, Experiment, Inputs, Results, Scale, Values
 from rankwise_reproductions.outcome import number
 

@@ -10,8 +10,8 @@ import numpy as np
 from scipy.stats import kendalltau, pearsonr
 
 from rankwise.datasets import make_symbolic_regression
-from rankwise.plots._style import BLUE, LIGHT_GREY
 from rankwise.screening import BARTSelector, concordant_divergence
+from rankwise_reproductions.drawing import BLUE, LIGHT_GREY
 from rankwise_reproductions.experiment import Cell, Claim, Comparison, Experiment, Inputs, Results, Scale, Values
 
 N_SAMPLES, REPEATS, N_TREES = 500, 50, 50

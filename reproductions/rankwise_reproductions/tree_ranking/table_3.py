@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from rankwise.plots._style import BLUE, LIGHT_GREY, ORANGE, tidy
 from rankwise.screening import BARTSelector, ConcordanceSelector, ScoreSelector, SymbolicFeatures
+from rankwise_reproductions.drawing import BLUE, LIGHT_GREY, ORANGE, tidy
 from rankwise_reproductions.experiment import Cell, Claim, Comparison, Experiment, Inputs, Results, Scale, Values
 
 NOISE_VARIANCE, REPEATS, NAMES = 0.1, 50, ("x1", "x2")

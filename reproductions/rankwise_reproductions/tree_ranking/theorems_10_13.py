@@ -8,11 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from rankwise._optional import require
 from rankwise.datasets import make_symbolic_regression
-from rankwise.plots._style import SERIES, tidy
 from rankwise.screening import concordant_divergence
 from rankwise.trees import LeastSquaresTree
+from rankwise_reproductions.drawing import SERIES, tidy
 from rankwise_reproductions.experiment import (
     Cell,
     Claim,
@@ -39,7 +38,9 @@ def _cells(scale: Scale, inputs: Inputs) -> list[Cell]:
 def _compute(cell: Cell, inputs: Inputs) -> Values:
     X, y, bunch = make_symbolic_regression(cell["n"], noise=1.0, random_state=cell["seed"])
     if cell["depth"] == "BART":
-        model = require("stochtree", extra="bart", caller="tree-ranking/theorems-10-13").BARTModel()
+        from stochtree import BARTModel
+
+        model = BARTModel()
         model.sample(X, y, num_gfr=0, num_burnin=250, num_mcmc=200, general_params={"random_seed": cell["seed"]})
         draws = concordant_divergence(model.y_hat_train, bunch.signal, normalize=True)
         return {"lost": float(np.mean(draws)), "lost by 95 %": float(np.quantile(draws, 0.95))}

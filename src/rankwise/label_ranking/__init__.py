@@ -4,16 +4,14 @@ from rankwise.label_ranking.clusters import ClusterRanker
 from rankwise.label_ranking.conformal import ConformalRanker
 from rankwise.label_ranking.diagnostics import (
     conditional_noise_margin,
-    kendall_gap,
     partition_dispersion,
-    ranking_inconsistency,
     ranking_risk,
 )
 from rankwise.label_ranking.dummy import DummyRanker
 from rankwise.label_ranking.forest import RankingForest
 from rankwise.label_ranking.inspection import as_regressor
 from rankwise.label_ranking.kernel import KernelRanker
-from rankwise.label_ranking.labelwise import LabelwiseRanker, sparse_tree_depth
+from rankwise.label_ranking.labelwise import LabelwiseRanker
 from rankwise.label_ranking.neighbors import NearestNeighborsRanker
 from rankwise.label_ranking.pairwise import PairwiseRanker
 from rankwise.label_ranking.plackett_luce import PlackettLuceRanker
@@ -34,9 +32,6 @@ __all__ = [
     "StackedRanker",
     "as_regressor",
     "conditional_noise_margin",
-    "kendall_gap",
     "partition_dispersion",
-    "ranking_inconsistency",
     "ranking_risk",
-    "sparse_tree_depth",
 ]

@@ -1,4 +1,4 @@
-"""How noisy label ranking data are, and how well a rule or a partition fits them."""
+"""How certain predicted pairs are, and how well a rule or a partition fits rankings."""
 
 from __future__ import annotations
 
@@ -9,67 +9,6 @@ from rankwise._validation import check_numbers, check_weights
 from rankwise.aggregation import preference_matrix
 from rankwise.data import Rankings, check_positions
 from rankwise.distances import kendall_distance
-from rankwise.metrics import exact_match_score, kendall_tau_score
-
-
-def ranking_inconsistency(noiseless: ArrayLike, observed: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
-    r"""Share of the rows whose observed ranking is not the true one.
-
-    *Definition.* :math:`\alpha = E_x P(h(x) \ne \sigma)`: the alpha-inconsistency of noise, estimated from a sample.
-
-    Parameters
-    ----------
-    noiseless, observed : array-like of shape (n_samples, n_items) or Rankings
-        Positions, 1 = best. Pairs that one of the two does not know are not compared, as in `exact_match_score`.
-    sample_weight : array-like of shape (n_samples,), optional
-        Weights of the rows.
-
-    Returns
-    -------
-    float
-        From 0 (no noise) to 1.
-
-    References
-    ----------
-    Fotakis, Kalavasis, Psaroudaki (2022), Label ranking through nonparametric regression, definition 2.2 (i).
-
-    Examples
-    --------
-    >>> from rankwise.label_ranking import ranking_inconsistency
-    >>> ranking_inconsistency([[1, 2, 3], [1, 2, 3]], [[1, 2, 3], [1, 3, 2]])
-    0.5
-    """
-    return 1.0 - float(exact_match_score(noiseless, observed, sample_weight))
-
-
-def kendall_gap(noiseless: ArrayLike, observed: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
-    r"""Mean Kendall tau of observed and true rankings.
-
-    *Definition.* :math:`\beta = E_x E\, \tau(h(x), \sigma)`: the beta-tau gap of noise, estimated from a sample.
-
-    Parameters
-    ----------
-    noiseless, observed : array-like of shape (n_samples, n_items) or Rankings
-        Positions, 1 = best.
-    sample_weight : array-like of shape (n_samples,), optional
-        Weights of the rows.
-
-    Returns
-    -------
-    float
-        From -1 to 1 (no noise).
-
-    References
-    ----------
-    Fotakis, Kalavasis, Psaroudaki (2022), definition 2.2 (ii).
-
-    Examples
-    --------
-    >>> from rankwise.label_ranking import kendall_gap
-    >>> kendall_gap([[1, 2, 3], [1, 2, 3]], [[1, 2, 3], [1, 3, 2]])
-    0.666...
-    """
-    return float(kendall_tau_score(noiseless, observed, sample_weight))
 
 
 def conditional_noise_margin(P: ArrayLike, *, per_row: bool = False) -> float | FloatArray:

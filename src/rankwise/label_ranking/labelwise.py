@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from numbers import Integral
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 import numpy as np
 
 from rankwise._random import check_generator
 from rankwise._sklearn import BaseEstimator, HasMethods, Interval
 from rankwise._typing import FloatArray, RandomState
-from rankwise._validation import check_real_number, check_whole_number
 from rankwise.data import Rankings
 from rankwise.embeddings import PositionEmbedding
 from rankwise.label_ranking.base import LabelRankerMixin, fit_weighted, one_thread, seeded_clone, spread_of_differences
@@ -57,8 +56,7 @@ class LabelwiseRanker(LabelRankerMixin, BaseEstimator):
     the bag, where regressors have ``oob_prediction_`` (the default has), else ``n_folds`` folds. Without either,
     nothing is known of the errors, and the probabilities are 0, 1/2 or 1.
 
-    With a `LeastSquaresTree` of ``growth="level"`` and the depth of `sparse_tree_depth` this is the algorithm of
-    theorem 2.1 of the reference.
+    With a `LeastSquaresTree` of ``growth="level"`` this is the algorithm of theorem 2.1 of the reference.
 
     References
     ----------
@@ -142,66 +140,6 @@ class LabelwiseRanker(LabelRankerMixin, BaseEstimator):
         positions = np.empty_like(places)
         np.put_along_axis(positions, order, np.arange(1.0, places.shape[1] + 1)[None], axis=1)
         return positions
-
-
-def sparse_tree_depth(
-    n_samples: int,
-    n_features: int,
-    n_informative: int,
-    *,
-    C: float = 1.0,
-    delta: float = 0.01,
-    growth: Literal["level", "best"] = "level",
-    independent: bool = False,
-) -> int:
-    r"""How deep the trees of theorem A.3 are grown.
-
-    *Definition.* With n samples of d binary features of which r matter to each item, and a constant C of
-    submodularity (``growth="level"``) or of diminishing returns (``"best"``), the tree has
-    :math:`t = (n / \log(d/\delta))^{Cr/(Cr+2)}` leaves (:math:`Cr + 3` for "best"), so :math:`\log_2 t` levels. Under
-    independent features r levels are enough.
-
-    Parameters
-    ----------
-    n_samples, n_features, n_informative : int
-        n, d and r.
-    C : float, default=1.0
-        At least 1 where it is meant; 1 is the best case.
-    delta : float, default=0.01
-        Accepted probability of failure, between 0 and 1.
-    growth : {"level", "best"}, default="level"
-        Level-Splits or Breiman.
-    independent : bool, default=False
-        Whether the features are independent.
-
-    Returns
-    -------
-    int
-        Number of levels, at least 1, rounded up.
-
-    References
-    ----------
-    Fotakis, Kalavasis, Psaroudaki (2022), theorems 2.1, A.3 and A.4.
-
-    Examples
-    --------
-    >>> from rankwise.label_ranking import sparse_tree_depth
-    >>> sparse_tree_depth(10_000, 100, 10)
-    9
-    """
-    n = check_whole_number("n_samples", n_samples, at_least=1)
-    d = check_whole_number("n_features", n_features, at_least=1)
-    r = check_whole_number("n_informative", n_informative, at_least=1)
-    if not 0 < check_real_number("delta", delta) < 1:
-        raise ValueError(f"delta is {delta}, but a probability of failure lies between 0 and 1")
-    if check_real_number("C", C) == 0:
-        raise ValueError("C is 0, but must be positive")
-    if growth not in ("level", "best"):
-        raise ValueError(f"growth is {growth!r}; choose 'level' or 'best'")
-    if independent:
-        return r
-    power = C * r / (C * r + (2 if growth == "level" else 3))
-    return max(1, int(np.ceil(power * np.log2(n / np.log(d / delta)))))
 
 
 def _fit_item(
