@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import dataclasses
+import itertools
 import pickle
 import re
 from collections import Counter
@@ -17,6 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rankwise import Rankings
+from rankwise.aggregation import preference_matrix
 from rankwise.data import rankings as rankings_module
 from rankwise.data import reverse
 from tests.naive import positions as naive
@@ -315,6 +317,35 @@ def test_select_equals_a_dropped_column(rankings, data):
     hidden[:, gone] = NAN  # masked equals absent
     masked = Rankings(hidden, weights=rankings.weights)
     assert np.array_equal(masked.pair_counts()[np.ix_(kept, kept)], part.pair_counts())
+
+
+@given(weighted_rankings())
+def test_compared_items_match_the_definition(rankings):
+    # Two items are compared where a ranking orders them, or lists both at the same place.
+    informative = np.zeros(len(rankings), dtype=bool)
+    compared = np.zeros(rankings.n_items, dtype=bool)
+    for row, (places, weight) in enumerate(zip(rankings.positions, rankings.weights, strict=True)):
+        for a, b in itertools.permutations(range(rankings.n_items), 2):
+            if places[a] < places[b] or (places[a] == places[b] and np.isfinite(places[a])):
+                informative[row] = True
+                compared[[a, b]] |= weight > 0
+    assert np.array_equal(rankings.informative, informative)
+    assert np.array_equal(rankings.compared, compared)
+    if compared.any():
+        names = [name for name, known in zip(rankings.items, compared, strict=True) if known]
+        assert rankings.comparable() == rankings.select(names)
+        assert rankings.comparable().compared.all()
+        # aggregation decides the same from its matrix of pairs
+        assert np.array_equal((preference_matrix(rankings).counts > 0).any(axis=1), compared)
+    else:
+        with pytest.raises(ValueError, match="no ranking of positive weight compares two items"):
+            rankings.comparable()
+
+
+def test_unlisted_items_alone_are_not_compared():
+    rankings = Rankings([[INF, INF, NAN], [1, NAN, NAN], [NAN, 1, INF]], weights=[1, 1, 0])
+    assert rankings.informative.tolist() == [False, False, True]
+    assert not rankings.compared.any()
 
 
 def test_group_of_many_items():

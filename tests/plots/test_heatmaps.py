@@ -126,7 +126,7 @@ def test_names_are_text_and_never_formulas(display: Any, form: str) -> None:
 @pytest.mark.parametrize("display", DISPLAYS)
 def test_items_that_nobody_compares_are_drawn_last(display: Any) -> None:
     assert list(display.from_rankings(Rankings([[NAN, 2, 1]], items=["a", "b", "c"])).items) == ["c", "b", "a"]
-    assert list(display.from_rankings(Rankings([[NAN, 1, 1]], items=["a", "b", "c"])).items) == ["a", "b", "c"]
+    assert list(display.from_rankings(Rankings([[NAN, 1, 1]], items=["a", "b", "c"])).items) == ["b", "c", "a"]
 
 
 @pytest.mark.parametrize("display", DISPLAYS)

@@ -16,9 +16,7 @@ def rankings_to_fit(rankings: ArrayLike, sample_weight: ArrayLike | None) -> Ran
     """Rankings without ties, less those that say nothing or have no weight."""
     data = weighted_rankings(rankings, sample_weight)
     _refuse_ties(data)
-    listed = np.isfinite(data.positions).sum(axis=1)
-    present = (~np.isnan(data.positions)).sum(axis=1)
-    useful = (listed > 0) & (present > 1) & (data.weights > 0)
+    useful = data.informative & (data.weights > 0)
     data = data if useful.all() else data[useful]
     if not len(data):
         raise ValueError(

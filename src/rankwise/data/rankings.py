@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 
 from rankwise import _html, _validation
-from rankwise._typing import ArrayLike, FloatArray, IntArray
+from rankwise._typing import ArrayLike, BoolArray, FloatArray, IntArray
 from rankwise._validation import (
     check_items,
     check_weights,
@@ -300,6 +300,22 @@ class Rankings:
         return "tied" if _positions.has_ties(self.positions).any() else "full"
 
     @property
+    def informative(self) -> BoolArray:
+        """Which rankings compare items at all, whatever their weight: (n_rankings,).
+
+        A ranking compares two items if it orders or ties them, so it must list one item and hold another, listed or
+        unlisted. Unlisted items alone are not compared: their order is unknown.
+        """
+        n_present = (~np.isnan(self.positions)).sum(axis=1)
+        return np.isfinite(self.positions).any(axis=1) & (n_present > 1)
+
+    @property
+    def compared(self) -> BoolArray:
+        """Which items a ranking of positive weight compares with another: (n_items,). See `comparable`."""
+        rows = self.informative & (self.weights > 0)
+        return (~np.isnan(self.positions[rows])).any(axis=0)
+
+    @property
     def n_items(self) -> int:
         """Number of items."""
         return self.positions.shape[1]
@@ -329,6 +345,37 @@ class Rankings:
         if unknown:
             raise KeyError(f"no item is named {unknown[0]!r}; the items are {shortlist(self.items)}")
         return Rankings(self.positions[:, [index[name] for name in names]], names, self.weights)
+
+    def comparable(self) -> Rankings:
+        """Keep only the items that are compared with another (see `compared`); every row stays.
+
+        Consensus rules and label rankers refuse items that no ranking compares with another, because nothing says
+        where such an item belongs. This drops them.
+
+        Returns
+        -------
+        Rankings
+            Of the items ``compared``, with the same rows and weights.
+
+        Raises
+        ------
+        ValueError
+            If no ranking compares any two items.
+
+        Examples
+        --------
+        >>> votes = Rankings.from_orders([["tea", "milk"], ["juice"]], unlisted="missing")
+        >>> votes.compared
+        array([ True,  True, False])
+        >>> votes.comparable()
+        Rankings: 2 rankings of 2 items, incomplete
+          tea > milk
+          nothing   (missing: tea, milk)
+        """
+        compared = self.compared
+        if not compared.any():
+            raise ValueError("no ranking of positive weight compares two items, so no item is left to compare")
+        return self if compared.all() else self.select([self.items[i] for i in np.flatnonzero(compared)])
 
     def group(self) -> Rankings:
         """Merge equal rankings and add their weights; rows come in order of first appearance."""

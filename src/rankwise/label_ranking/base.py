@@ -228,19 +228,17 @@ def check_label_ranking(
         )
     if rankings.n_items < 2:
         raise ValueError("y has one column, so there is nothing to rank; it needs one column per item")
-    listed = np.isfinite(rankings.positions).sum(axis=1)
-    unlisted = np.isposinf(rankings.positions).sum(axis=1)
-    compares = (listed > 0) & (listed + unlisted > 1)
-    rows = np.flatnonzero(compares & (rankings.weights > 0))
+    informative = rankings.informative
+    rows = np.flatnonzero(informative & (rankings.weights > 0))
     if not len(rows):
-        if compares.any():
+        if informative.any():
             raise ValueError("all rows of y that compare items have weight zero, so there is nothing to learn from")
         raise ValueError(
             "no row of y compares two items, so there is nothing to learn from; positions are numbers (1 = best), NaN "
             "is missing, inf is unlisted"
         )
     kept = rankings if len(rows) == len(rankings) else rankings[rows]
-    never = np.flatnonzero(np.isnan(kept.positions).all(axis=0))
+    never = np.flatnonzero(~kept.compared)
     if len(never):
         names = shortlist([rankings.items[i] for i in never])
         raise ValueError(

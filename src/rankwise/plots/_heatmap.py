@@ -36,11 +36,10 @@ def borda_positions(rankings: Rankings) -> FloatArray:
     """Places by Borda's rule; items that no ranking compares come last, since a picture should show them."""
     if not rankings.weights.sum() > 0:
         raise ValueError("there is no ranking of positive weight, so there are no shares to show; give at least one")
-    counts = rankings.pair_counts()
-    compared = np.flatnonzero((counts + counts.T).any(axis=1))
     places = np.full(rankings.n_items, rankings.n_items + 1.0)
-    if len(compared):
-        places[compared] = borda(rankings.select([rankings.items[i] for i in compared]))
+    compared = rankings.compared
+    if compared.any():
+        places[compared] = borda(rankings.comparable())
     return places
 
 
