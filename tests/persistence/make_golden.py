@@ -25,7 +25,7 @@ from rankwise.label_ranking import (
     StackedRanker,
 )
 from rankwise.ltr import LinearRanker
-from rankwise.persistence.files import FORMAT_VERSION
+from rankwise.persistence.upgrades import FORMAT_VERSION
 from rankwise.screening import ConcordanceSelector, SymbolicFeatures
 
 #: models, and ``predictions.json``: name -> class, method (by default ``predict``), what it is given, what it said

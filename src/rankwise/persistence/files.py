@@ -11,15 +11,11 @@ from rankwise._validation import check_whole_number
 from rankwise.exceptions import RankwiseFormatError
 from rankwise.persistence.container import read_container, write_container
 from rankwise.persistence.graphs import decode, encode
+from rankwise.persistence.upgrades import FORMAT_VERSION, upgraded
 
-#: version of the format that is written; all versions up to it are read
-FORMAT_VERSION = 1
 #: bytes that a model may take, unless the caller of `load` says otherwise: 2 GiB
 MAX_BYTES = 2**31
 
-# From one version of the format to the next: each entry turns a manifest of that version into one of the version after
-# it. A new version of the format adds an entry here and a file written by the old one to the tests; none is taken away.
-_UPGRADES: dict[int, Callable[[dict[str, Any]], dict[str, Any]]] = {}
 _KIND = "rankwise model"
 _CURE = "Save the model again, or get the file once more from where it came."
 
@@ -103,11 +99,11 @@ def load(path: str | os.PathLike[str], max_bytes: int | None = None) -> Any:
     if os.path.isdir(path):
         raise IsADirectoryError(f"{os.fspath(path)} is a folder; give a file that rankwise.save wrote")
     with open(path, "rb") as file:
-        manifest, arrays = _guarded(path, lambda: read_container(file, most, _upgraded))
+        manifest, arrays = _guarded(path, lambda: read_container(file, most, _current))
     return _guarded(path, lambda: decode(manifest["objects"], arrays, most, manifest["class"]))
 
 
-def _upgraded(manifest: dict[str, Any]) -> dict[str, Any]:
+def _current(manifest: dict[str, Any]) -> dict[str, Any]:
     """The manifest as this version of the format has it."""
     version = manifest.get("format_version")
     if manifest.get("format") != _KIND or type(version) is not int or version < 1:
@@ -119,9 +115,7 @@ def _upgraded(manifest: dict[str, Any]) -> dict[str, Any]:
             f"formats up to {FORMAT_VERSION}",
             cure="Install the later version: pip install -U rankwise.",
         )
-    for number in range(version, FORMAT_VERSION):
-        manifest = _UPGRADES[number](manifest)
-    return manifest
+    return upgraded(manifest, version)
 
 
 def _guarded(path: str | os.PathLike[str], work: Callable[[], Part]) -> Part:

@@ -243,7 +243,7 @@ def _ltr_recipes() -> list[Recipe]:
         Recipe("LambdaMART", "rankwise.ltr", trees, check=checks.lambdamart),
         Recipe("LinearRanker", "rankwise.ltr", linear, check=checks.linear_ranker),
         Recipe("NeuralRanker", "rankwise.ltr", neural, check=checks.neural_ranker, **custom),
-        Recipe("LevelTrees", "rankwise.ltr.levels", levels, check=checks.level_trees, parameters="none"),
+        Recipe("LevelTrees", "rankwise.ltr.level_trees", levels, check=checks.level_trees, parameters="none"),
         Recipe("Booster", "lightgbm", {"text": array("uint8", 1)}, **booster),
     ]
 
