@@ -13,7 +13,6 @@ import io
 import sys
 import traceback
 import warnings
-from importlib.metadata import entry_points
 from typing import Annotated, Any, NoReturn
 
 import typer
@@ -54,7 +53,7 @@ class _Commands(TyperGroup):
 
     def list_commands(self, ctx: Any) -> list[str]:
         own = super().list_commands(ctx)
-        return own + sorted({entry.name for entry in entry_points(group=_COMMAND_GROUP)} - set(own))
+        return own + sorted(set(_plugins()) - set(own))
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         return super().get_command(ctx, cmd_name) or _separate_command(cmd_name)
@@ -157,15 +156,23 @@ app.command()(screen)
 app.command()(warmup)
 
 
+def _plugins() -> dict[str, Any]:
+    """The entry points of other distributions, by the names of their commands."""
+    from importlib.metadata import entry_points  # takes as long as all our other imports, and few commands need it
+
+    return {entry.name: entry for entry in entry_points(group=_COMMAND_GROUP)}
+
+
 def _separate_command(name: str) -> Any:
     """The command that another distribution has under this name; None if no such command is known."""
-    found = next(iter(entry_points(group=_COMMAND_GROUP, name=name)), None)
+    found = _plugins().get(name)
     if found is None:
-        return _missing_command(name, _SEPARATE_COMMANDS[name]) if name in _SEPARATE_COMMANDS else None
+        how = _SEPARATE_COMMANDS.get(name)
+        return how and _unavailable_command(name, f"{name} is not installed: {how}")
     try:
         return _typer_command(name, found.load())
     except Exception as error:  # whatever is wrong with it, the other commands work
-        return _missing_command(name, f"{found.value} cannot be loaded ({type(error).__name__}: {error})")
+        return _unavailable_command(name, f"{name} cannot be loaded: {found.value}: {type(error).__name__}: {error}")
 
 
 def _typer_command(name: str, function: Any, **settings: Any) -> Any:
@@ -174,14 +181,14 @@ def _typer_command(name: str, function: Any, **settings: Any) -> Any:
     return typer.main.get_command(alone)
 
 
-def _missing_command(name: str, why: str) -> Any:
-    """A command that takes any arguments and ends in a line that says why it is not there."""
+def _unavailable_command(name: str, why: str) -> Any:
+    """A command that takes any arguments and ends in a line that says why it cannot run."""
 
-    def missing() -> None:
-        raise ImportError(f"{name} is not installed: {why}")
+    def fail() -> None:
+        raise ImportError(why)
 
-    anything = {"ignore_unknown_options": True, "allow_extra_args": True}
-    return _typer_command(name, missing, help=f"Not installed: {why}", context_settings=anything)
+    any_arguments = {"ignore_unknown_options": True, "allow_extra_args": True}
+    return _typer_command(name, fail, help=why, context_settings=any_arguments)
 
 
 def _one_line(message: Warning | str, *place: object, **more: object) -> str:
