@@ -437,7 +437,7 @@ def first_steps() -> Any:
     answers, covariates = read_rankings(Path(__file__).parent / "survey.csv", return_covariates=True)
     tree = RankingTree(max_depth=2, min_samples_leaf=20).fit(pd.DataFrame(covariates), answers)
     figure, (left, right) = plt.subplots(1, 2, figsize=(8.4, 2.2), width_ratios=[1, 2.4])
-    RankIntervalDisplay.from_rankings(answers, method="kemeny", random_state=0, ax=left)
+    RankIntervalDisplay.from_rankings(answers, decode="kemeny", random_state=0, ax=left)
     RankingTreeDisplay.from_estimator(tree, ax=right)
     return figure
 
@@ -492,7 +492,7 @@ def plots_consensus() -> Any:
     """The consensus of the same users: how sure it is, and who agrees."""
     votes, _, _ = make_food_preferences(60, sigma=0.5, kind="top-k", length=4, random_state=0)
     figure, (left, right) = plt.subplots(1, 2, figsize=(8.4, 2.9))
-    RankIntervalDisplay.from_rankings(votes, method="borda", random_state=0, ax=left)
+    RankIntervalDisplay.from_rankings(votes, decode="borda", random_state=0, ax=left)
     ConsensusDisplay.from_rankings(votes, ax=right)
     return figure
 

@@ -13,11 +13,11 @@ from rankwise import Rankings
 from rankwise.aggregation import (
     BradleyTerry,
     PlackettLuce,
+    bootstrap_consensus,
     borda,
     kemeny,
     next_pairs,
     preference_matrix,
-    ranking_intervals,
     sample_plackett_luce,
 )
 from rankwise.data import positions_from_scores
@@ -67,7 +67,7 @@ for name, positions in (("Kemeny", consensus.positions), ("Borda", borda(lists))
 # Other judges would have given another order. The intervals come from drawing the judges again. Some draws leave a wine
 # without any judge: no rule can place it then, but a model with a prior puts it in the middle.
 
-found = ranking_intervals(lists, by_worth, n_resamples=300, random_state=0)
+found = bootstrap_consensus(lists, by_worth, n_resamples=300, random_state=0)
 
 # %%
 # What to taste next
@@ -110,7 +110,7 @@ for name, taus in curves.items():
 
 figure, (left, right) = plt.subplots(1, 2, figsize=(9, 4.2), layout="constrained")
 row = np.argsort(np.argsort(found.positions, kind="stable"))
-left.hlines(row, found.lower, found.upper, color="#999999", lw=4)
+left.hlines(row, found.low, found.high, color="#999999", lw=4)
 left.plot(found.positions, row, "o", color="#0072B2", label="order of the worths")
 left.plot(truth, row, "|", color="#D55E00", ms=10, mew=2, label="truth")
 left.set_yticks(row, labels=lists.items)

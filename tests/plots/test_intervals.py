@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from rankwise import Rankings
-from rankwise.aggregation import bootstrap_consensus, borda, ranking_intervals
+from rankwise.aggregation import bootstrap_consensus
 from rankwise.datasets import make_food_preferences
 from rankwise.plots import RankIntervalDisplay
 
@@ -37,18 +37,11 @@ def test_bars_are_the_intervals_and_dots_the_consensus(votes: Rankings) -> None:
 
 def test_rankings_are_drawn_again_as_bootstrap_consensus_does(votes: Rankings) -> None:
     options = {"n_resamples": 100, "level": 0.8, "random_state": 3}
-    display = RankIntervalDisplay.from_rankings(votes, method="copeland", **options)
+    display = RankIntervalDisplay.from_rankings(votes, decode="copeland", **options)
     found = bootstrap_consensus(votes, "copeland", **options)
     np.testing.assert_array_equal(display.low, found.low)
     np.testing.assert_array_equal(display.high, found.high)
     assert display.level == 0.8
-
-
-def test_other_intervals_are_taken_too(votes: Rankings) -> None:
-    found = ranking_intervals(votes, borda, n_resamples=50, random_state=0)
-    display = RankIntervalDisplay.from_intervals(found)
-    np.testing.assert_array_equal(display.low, found.lower)
-    np.testing.assert_array_equal(display.high, found.upper)
 
 
 def test_the_dots_of_tied_items_lie_in_the_middle_of_their_places() -> None:
@@ -67,5 +60,5 @@ def test_many_items_are_named_in_part() -> None:
 def test_what_holds_no_intervals_is_refused(votes: Rankings) -> None:
     with pytest.raises(TypeError, match=r"intervals is a Rankings; .* RankIntervalDisplay.from_rankings"):
         RankIntervalDisplay.from_intervals(votes)
-    with pytest.raises(ValueError, match="method is 'best'"):
-        RankIntervalDisplay.from_rankings(votes, method="best")
+    with pytest.raises(ValueError, match="decode is 'best'"):
+        RankIntervalDisplay.from_rankings(votes, decode="best")

@@ -5,7 +5,6 @@ from rankwise.aggregation.bootstrap import BootstrapConsensus, bootstrap_consens
 from rankwise.aggregation.bradley_terry import BradleyTerry
 from rankwise.aggregation.consensus import Consensus
 from rankwise.aggregation.hodge import HodgeProjection, hodge_projection
-from rankwise.aggregation.intervals import RankingIntervals, ranking_intervals
 from rankwise.aggregation.kemeny import OptimalRankings, all_optimal, kemeny, kemeny_batch
 from rankwise.aggregation.long_lists import ListConsensus, aggregate_lists
 from rankwise.aggregation.mallows import GeneralizedMallows, Mallows
@@ -39,7 +38,6 @@ __all__ = [
     "OptimalRankings",
     "PlackettLuce",
     "PreferenceMatrix",
-    "RankingIntervals",
     "aggregate_lists",
     "all_optimal",
     "bootstrap_consensus",
@@ -61,7 +59,6 @@ __all__ = [
     "next_pairs",
     "noise_margin",
     "preference_matrix",
-    "ranking_intervals",
     "sample_mallows",
     "sample_plackett_luce",
     "schulze",

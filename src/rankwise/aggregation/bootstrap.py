@@ -1,4 +1,8 @@
-"""How sure a consensus is: the places of items, and who comes before whom, if rankings are drawn again."""
+"""How sure a consensus is: the bootstrap of the places of items, and of who comes before whom.
+
+`bootstrap_consensus` resamples the rankings and solves each resample; the plots, the analysis and the command line show
+what it returns.
+"""
 
 from __future__ import annotations
 
@@ -13,28 +17,28 @@ from rankwise._progress import track
 from rankwise._random import check_generator
 from rankwise._typing import ArrayLike, BoolArray, FloatArray, IntArray, RandomState
 from rankwise._validation import check_whole_number, shortlist
+from rankwise.aggregation.consensus import Consensus
 from rankwise.aggregation.kemeny import kemeny, kemeny_batch
-from rankwise.aggregation.positional import _dense_positions_of, borda, shares_beaten
+from rankwise.aggregation.positional import borda, rank_by_score, shares_beaten
 from rankwise.aggregation.tournaments import copeland
 from rankwise.data import Rankings, check_positions, dense_positions
 
-Method: TypeAlias = Literal["kemeny", "borda", "copeland"] | Callable[[Rankings], Any]
+Decode: TypeAlias = Literal["kemeny", "borda", "copeland"] | Callable[[Rankings], Any]
 Generators: TypeAlias = Sequence[np.random.Generator]
 
-# Resamples that one thread takes at a time, fewer of very many items: fixed by the number of items alone, so that sums
-# are taken in the same order on any number of threads.
+# One thread takes a block of this many resamples at a time, and fewer where there are very many items. The size depends
+# on the number of items alone, so that sums are added in the same order for every n_jobs.
 _BLOCK, _BLOCK_ENTRIES = 64, 20_000_000
-# Signs of pairs that are held at once.
+# Entries of the matrix of pair signs that are held in memory at once.
 _SIGNS = 2_000_000
-# Counting this many pairs takes about a minute; beyond ten minutes nobody waits.
+# Counting this many pairs takes about a minute; what would take more than ten minutes is refused.
 _COUNTED_A_MINUTE, _MOST_MINUTES = 2e11, 10
-# Up to so many draws are quicker than a binomial number for each ranking.
+# Up to this many voters per distinct ranking, drawing each of them is faster than one binomial number per ranking.
 _DRAWS_A_BINOMIAL = 10
-# For the consensus of all rankings: where that is hard to prove, its places are unsure anyway.
+# For the consensus of all rankings: where optimality is hard to prove, the places are uncertain anyway.
 _SECONDS_OF_SEARCH = 10.0
-# So often a resample is drawn again at most.
 _MOST_REDRAWS = 100
-# Sums of floating-point weights do not tell two sides of a pair apart that are closer than this share of them.
+# Sums of floating-point weights cannot distinguish two sides of a pair that are closer than this share of them.
 _EVEN = 1e-12
 _ROUNDING = 1e-9
 _SHOWN_ITEMS = 30
@@ -43,17 +47,17 @@ _COLUMNS = ("item", "position", "interval", "before the next")
 
 @dataclass(frozen=True, eq=False, repr=False)
 class BootstrapConsensus:
-    """A consensus, and how it varies if rankings are drawn again; made by `bootstrap_consensus`.
+    """A consensus, and how it varies from resample to resample; made by `bootstrap_consensus`.
 
     Attributes
     ----------
     items : tuple
         Names of the items.
     positions : ndarray of shape (n_items,)
-        The consensus of the rankings themselves, 1 = best; by "kemeny", the best that ten seconds find.
+        The consensus of the rankings themselves, 1 = best.
     low, high : ndarray of shape (n_items,)
-        Ends of the interval of places of each item; ``low`` is the better one. Tied items fill several places: after
-        two that share the first comes the third.
+        Ends of the interval of places of each item; ``low`` is the better one. Tied items fill several places: two
+        items that share the first place are followed by the third.
     before : ndarray of shape (n_items, n_items)
         Share of the resamples whose consensus has item i (row) before item j (column), ties counted half: the two
         sides of a pair add up to 1, and the diagonal is 1/2.
@@ -65,8 +69,8 @@ class BootstrapConsensus:
     n_resamples : int
         Number of resamples.
     redrawn : int
-        Resamples that lacked an item and were drawn again; where these are many, some items are held by too few
-        rankings for intervals.
+        Number of resamples that lacked an item and were drawn again; if there are many, some items occur in too few
+        rankings for reliable intervals.
     intervals : tuple of str
         The intervals as text, such as "1-3", or "2" for a single place.
     """
@@ -118,8 +122,9 @@ class BootstrapConsensus:
 
 def bootstrap_consensus(
     rankings: ArrayLike,
-    method: Method = "kemeny",
+    decode: Decode = "kemeny",
     *,
+    consensus: Consensus | ArrayLike | None = None,
     weights: ArrayLike | None = None,
     n_resamples: int = 1000,
     level: float = 0.95,
@@ -128,31 +133,34 @@ def bootstrap_consensus(
 ) -> BootstrapConsensus:
     """Bootstrap a consensus: an interval of places for each item, and how surely one comes before another.
 
-    *Definition.* As many rankings as there are, drawn from them with replacement, make a resample; one in which some
-    item is compared with no other is drawn again. The interval of an item holds the places it takes in the consensus of
-    the resamples, less the outer ``(1 - level) / 2`` on each side.
+    *Definition.* A resample consists of as many rankings as there are, drawn from them with replacement; one in which
+    some item is compared with no other is drawn again. The interval of an item holds the places it takes in the
+    consensus of the resamples, except for the outer ``(1 - level) / 2`` on each side.
 
     Parameters
     ----------
     rankings : array-like of shape (n_rankings, n_items) or Rankings
         Positions, 1 = best, of any kind.
-    method : {"kemeny", "borda", "copeland"} or callable, default="kemeny"
-        The consensus. A callable takes Rankings and returns positions (or an object with ``positions``), as
-        ``lambda rankings: PlackettLuce(prior=0.1).fit(rankings).mode()`` does; it is called for every resample, from
-        several threads if ``n_jobs`` says so. Names are far quicker, as the pairs of all resamples are counted at once.
-        By "kemeny", resamples whose majorities run in circles of more than 12 items are searched, not proven, and
-        chance decides between orders that are equally good.
+    decode : {"kemeny", "borda", "copeland"} or callable, default="kemeny"
+        The consensus rule. A callable takes Rankings and returns positions (or an object with ``positions``), such as
+        ``lambda rankings: PlackettLuce(prior=0.1).fit(rankings).mode()``; it is called for every resample, from
+        several threads if ``n_jobs`` says so. Names are much faster, because the pairs of all resamples are counted at
+        once. With "kemeny", resamples whose majorities form cycles of more than 12 items are searched without a proof,
+        and chance decides between orders that are equally good.
+    consensus : Consensus or array-like of shape (n_items,), optional
+        The consensus of the rankings themselves, if it has been found before: a `Consensus` or positions. By default
+        it is found by ``decode``, with "kemeny" within ten seconds.
     weights : array-like of shape (n_rankings,), optional
-        By default the weights of the Rankings, else ones. Whole numbers say how often a ranking occurred, and so many
-        voters are drawn; other weights stay with their rankings, which are drawn as units.
+        By default the weights of the Rankings, otherwise ones. Whole numbers count voters, and that many voters are
+        drawn; other weights stay with their rankings, which are drawn as units.
     n_resamples : int, default=1000
         Number of resamples.
     level : float, default=0.95
         Share of the resamples that an interval holds, at least.
     random_state : None, int, Generator or RandomState
-        Where the random numbers come from.
+        Source of the random numbers.
     n_jobs : int, optional
-        Threads; -1 uses all processors. The result does not depend on it.
+        Number of threads; -1 uses all processors. The result does not depend on it.
 
     Returns
     -------
@@ -180,106 +188,74 @@ def bootstrap_consensus(
     from joblib import Parallel, delayed
 
     check_whole_number("n_resamples", n_resamples, at_least=1)
-    if not callable(method) and method not in _RULES:
-        names = ", ".join(repr(name) for name in _RULES)
-        raise ValueError(f"method is {method!r}; choose {names}, or give a function from Rankings to positions")
+    if not callable(decode) and decode not in _SOLVERS:
+        names = ", ".join(repr(name) for name in _SOLVERS)
+        raise ValueError(f"decode is {decode!r}; choose {names}, or give a function from Rankings to positions")
     if not 0 < level < 1:
         raise ValueError(f"level is {level}, but must lie between 0 and 1")
     source = Rankings(rankings, weights=weights)
     if not source.weights.any():
         raise ValueError("no ranking has a positive weight, so there is nothing to draw from")
     rng = check_generator(random_state)
-    positions = _consensus_of_all(method, source, rng)
-    urn = _Urn(source)
-    find = _caller_of(method) if callable(method) else _RULES[method]
-    if not callable(method):
-        _refuse_too_much(method, urn.rankings, n_resamples)
-    # Every resample has a generator of its own, so it does not matter which thread makes it.
+    if consensus is not None:
+        positions = _finished(consensus, source.items)
+    elif callable(decode):
+        positions = _called(decode, source)
+    elif decode == "kemeny":
+        positions = kemeny(source, time_limit=_SECONDS_OF_SEARCH, random_state=rng).positions
+    else:
+        positions = borda(source) if decode == "borda" else copeland(source)
+    resampler = _Resampler(source)
+    if not callable(decode):
+        _refuse_long_counts(decode, resampler.rankings, n_resamples)
+    solve = _solver_of(decode) if callable(decode) else _SOLVERS[decode]
+    # Every resample has its own generator, so it does not matter which thread draws it.
     generators = rng.spawn(n_resamples)
     size = max(1, min(_BLOCK, _BLOCK_ENTRIES // source.n_items**2))
 
     def block(start: int) -> tuple[FloatArray, FloatArray, int]:
         own = generators[start : start + size]
-        drawn, again = zip(*[urn.resample(rng, must_hold=not callable(method)) for rng in own], strict=True)
-        return *_tally(find(urn, np.array(drawn), own, start)), sum(again)
+        drawn, redrawn = zip(*[resampler.draw(rng, must_hold=not callable(decode)) for rng in own], strict=True)
+        return *_tally(solve(resampler, np.array(drawn), own, start)), sum(redrawn)
 
     starts = range(0, n_resamples, size)
     work = Parallel(n_jobs=n_jobs, prefer="threads", require="sharedmem", return_as="generator")
     blocks = list(track(work(delayed(block)(start) for start in starts), "resampling", len(starts)))
     before = np.sum([ahead for ahead, _, _ in blocks], axis=0) / n_resamples
     distribution = np.sum([places for _, places, _ in blocks], axis=0) / n_resamples
-    low, high = _intervals(distribution, level)
-    redrawn = sum(again for _, _, again in blocks)
+    reached = np.cumsum(distribution, axis=1)
+    tail = (1 - level) / 2
     return BootstrapConsensus(
-        source.items, positions, low, high, before, distribution, float(level), n_resamples, redrawn
+        items=source.items,
+        positions=positions,
+        low=1.0 + np.argmax(reached > tail + _ROUNDING, axis=1),
+        high=1.0 + np.argmax(reached >= 1 - tail - _ROUNDING, axis=1),
+        before=before,
+        distribution=distribution,
+        level=float(level),
+        n_resamples=n_resamples,
+        redrawn=sum(redrawn for _, _, redrawn in blocks),
     )
 
 
-class _Urn:
-    """What resamples are drawn from: distinct rankings with their numbers of voters, or rankings as units."""
-
-    def __init__(self, source: Rankings) -> None:
-        rankings = source[np.flatnonzero(source.weights)]
-        whole = bool(np.all(rankings.weights == np.round(rankings.weights)))
-        self.rankings: Rankings = rankings.group() if whole else rankings
-        own = self.rankings.weights
-        self.tickets = own if whole else np.ones(len(own))
-        self.weight_of_ticket = np.ones(len(own)) if whole else own
-        self.n_draws = int(self.tickets.sum())
-        self.shares = shares_beaten(self.rankings)
-        self.holds: BoolArray = ~np.isnan(self.shares)
-        self.needed = self.holds.any(axis=0)
-        # Where every ranking holds every item, none can fall out.
-        self.may_lack = not self.holds.all()
-        few = self.n_draws <= _DRAWS_A_BINOMIAL * len(own)
-        self.owner_of_ticket = np.repeat(np.arange(len(own)), self.tickets.astype(np.intp)) if few else None
-
-    def resample(self, rng: np.random.Generator, *, must_hold: bool) -> tuple[FloatArray, int]:
-        """Weights of the rankings in a resample, and how often it was drawn again because some item fell out."""
-        redrawn, drawn = 0, self._draw(rng)
-        while self.may_lack and not np.array_equal(self.holds[drawn > 0].any(axis=0), self.needed):
-            if redrawn == _MOST_REDRAWS:
-                if must_hold:
-                    self._refuse_rare_items()
-                break
-            redrawn, drawn = redrawn + 1, self._draw(rng)
-        return drawn * self.weight_of_ticket, redrawn
-
-    def _draw(self, rng: np.random.Generator) -> IntArray:
-        if self.owner_of_ticket is None:
-            return rng.multinomial(self.n_draws, self.tickets / self.n_draws)
-        tickets = rng.integers(self.n_draws, size=self.n_draws)
-        return np.bincount(self.owner_of_ticket[tickets], minlength=len(self.rankings))
-
-    def _refuse_rare_items(self) -> None:
-        rare = np.argsort(self.holds.sum(axis=0), kind="stable")
+def _finished(consensus: Consensus | ArrayLike, items: tuple[Hashable, ...]) -> FloatArray:
+    """Positions of a consensus that was found before, once it is checked to rank these items."""
+    if isinstance(consensus, Consensus) and consensus.items != items:
         raise ValueError(
-            f"{_MOST_REDRAWS} draws in a row lack some item, as too few rankings hold "
-            f"{shortlist([self.rankings.items[i] for i in rare], most=3)}; leave items that few rankings hold out with "
-            "Rankings.select([...])"
+            f"consensus ranks the items {shortlist(consensus.items)}, but the rankings have {shortlist(items)}; give "
+            "the consensus of these rankings"
         )
-
-
-def _refuse_too_much(method: str, rankings: Rankings, n_resamples: int) -> None:
-    n, k = rankings.shape
-    minutes = n * k * (k - 1) * n_resamples / _COUNTED_A_MINUTE
-    if method != "borda" and minutes > _MOST_MINUTES:
+    positions = check_positions([getattr(consensus, "positions", consensus)], name="consensus")[0]
+    if len(positions) != len(items) or not np.isfinite(positions).all():
         raise ValueError(
-            f"{n_resamples:,} resamples of {n:,} distinct rankings of {k:,} items by method={method!r} would take some "
-            f"{minutes:,.0f} minutes; take method='borda', fewer n_resamples or fewer rankings"
+            f"consensus gives {np.isfinite(positions).sum()} finite positions, but the rankings have {len(items)} "
+            "items; give one position per item"
         )
+    return positions
 
 
-def _consensus_of_all(method: Method, rankings: Rankings, rng: np.random.Generator) -> FloatArray:
-    if callable(method):
-        return _called(method, rankings)
-    if method == "kemeny":
-        return kemeny(rankings, time_limit=_SECONDS_OF_SEARCH, random_state=rng).positions
-    return borda(rankings) if method == "borda" else copeland(rankings)
-
-
-def _called(method: Callable[[Rankings], Any], rankings: Rankings) -> FloatArray:
-    found = method(rankings)
+def _called(decode: Callable[[Rankings], Any], rankings: Rankings) -> FloatArray:
+    found = decode(rankings)
     positions = check_positions([getattr(found, "positions", found)], name="the consensus", strict=False)[0]
     if len(positions) != rankings.n_items or not np.isfinite(positions).all():
         raise ValueError(
@@ -289,14 +265,68 @@ def _called(method: Callable[[Rankings], Any], rankings: Rankings) -> FloatArray
     return positions
 
 
-# Each of the following gives, for resamples of rankings (a row of weights each), their consensus positions.
-_Finder: TypeAlias = Callable[[_Urn, FloatArray, Generators, int], FloatArray]
+def _refuse_long_counts(decode: str, rankings: Rankings, n_resamples: int) -> None:
+    n, k = rankings.shape
+    minutes = n * k * (k - 1) * n_resamples / _COUNTED_A_MINUTE
+    if decode != "borda" and minutes > _MOST_MINUTES:
+        raise ValueError(
+            f"{n_resamples:,} resamples of {n:,} distinct rankings of {k:,} items with decode={decode!r} would take "
+            f"about {minutes:,.0f} minutes; use decode='borda', fewer n_resamples or fewer rankings"
+        )
 
 
-def _kemeny_of(urn: _Urn, weights: FloatArray, generators: Generators, _: int) -> FloatArray:
-    n_items = urn.rankings.n_items
-    margins = _margins(urn.rankings, weights)
-    # Open pairs fall in the order of the items, so this is drawn, or early items would seem better.
+class _Resampler:
+    """Draws resamples: voters of distinct rankings where weights are whole numbers, else weighted rankings as units."""
+
+    def __init__(self, source: Rankings) -> None:
+        rankings = source[np.flatnonzero(source.weights)]
+        whole = bool(np.all(rankings.weights == np.round(rankings.weights)))
+        self.rankings: Rankings = rankings.group() if whole else rankings
+        weights = self.rankings.weights
+        n = len(weights)
+        self.voters = weights if whole else np.ones(n)
+        self.weight_of_voter = np.ones(n) if whole else weights
+        self.n_draws = int(self.voters.sum())
+        self.shares = shares_beaten(self.rankings)
+        self.holds: BoolArray = ~np.isnan(self.shares)
+        self.needed = self.holds.any(axis=0)
+        # If every ranking holds every item, no resample lacks one.
+        self.may_lack = not self.holds.all()
+        few = self.n_draws <= _DRAWS_A_BINOMIAL * n
+        self.ranking_of_voter = np.repeat(np.arange(n), self.voters.astype(np.intp)) if few else None
+
+    def draw(self, rng: np.random.Generator, *, must_hold: bool) -> tuple[FloatArray, int]:
+        """Weights of the rankings in a resample, and how often it was drawn again because it lacked an item."""
+        redrawn, drawn = 0, self._draw_once(rng)
+        while self.may_lack and not np.array_equal(self.holds[drawn > 0].any(axis=0), self.needed):
+            if redrawn == _MOST_REDRAWS:
+                if must_hold:
+                    rare = np.argsort(self.holds.sum(axis=0), kind="stable")
+                    raise ValueError(
+                        f"{_MOST_REDRAWS} draws in a row lack some item, because too few rankings hold "
+                        f"{shortlist([self.rankings.items[i] for i in rare], most=3)}; drop items that few rankings "
+                        "hold with Rankings.select([...])"
+                    )
+                break
+            redrawn, drawn = redrawn + 1, self._draw_once(rng)
+        return drawn * self.weight_of_voter, redrawn
+
+    def _draw_once(self, rng: np.random.Generator) -> IntArray:
+        if self.ranking_of_voter is None:
+            return rng.multinomial(self.n_draws, self.voters / self.n_draws)
+        voters = rng.integers(self.n_draws, size=self.n_draws)
+        return np.bincount(self.ranking_of_voter[voters], minlength=len(self.rankings))
+
+
+# A solver takes the resampler, resamples (one row of weights each), their generators and the number of the first one,
+# and gives their consensus positions.
+_Solver: TypeAlias = Callable[[_Resampler, FloatArray, Generators, int], FloatArray]
+
+
+def _solve_kemeny(resampler: _Resampler, weights: FloatArray, generators: Generators, _: int) -> FloatArray:
+    n_items = resampler.rankings.n_items
+    margins = _margins(resampler.rankings, weights)
+    # Even pairs fall in the order of the items: shuffle these, or early items would seem better.
     shuffled = np.array([rng.permutation(n_items) for rng in generators])
     resample = np.arange(len(weights))
     margins = margins[resample[:, None, None], shuffled[:, :, None], shuffled[:, None, :]]
@@ -305,40 +335,39 @@ def _kemeny_of(urn: _Urn, weights: FloatArray, generators: Generators, _: int) -
     return positions
 
 
-def _copeland_of(urn: _Urn, weights: FloatArray, generators: Generators, _: int) -> FloatArray:
-    return dense_positions(1.0 + np.sum(_margins(urn.rankings, weights) < 0, axis=2))
+def _solve_copeland(resampler: _Resampler, weights: FloatArray, generators: Generators, _: int) -> FloatArray:
+    return dense_positions(1.0 + np.sum(_margins(resampler.rankings, weights) < 0, axis=2))
 
 
-def _borda_of(urn: _Urn, weights: FloatArray, generators: Generators, _: int) -> FloatArray:
-    scores = (weights @ np.where(urn.holds, urn.shares, 0.0)) / (weights @ urn.holds)
-    return np.array([_dense_positions_of(row) for row in scores])
+def _solve_borda(resampler: _Resampler, weights: FloatArray, generators: Generators, _: int) -> FloatArray:
+    scores = (weights @ np.where(resampler.holds, resampler.shares, 0.0)) / (weights @ resampler.holds)
+    return np.array([rank_by_score(row) for row in scores])
 
 
-def _caller_of(method: Callable[[Rankings], Any]) -> _Finder:
-    def find(urn: _Urn, weights: FloatArray, generators: Generators, start: int) -> FloatArray:
-        found = np.empty((len(weights), urn.rankings.n_items))
+def _solver_of(decode: Callable[[Rankings], Any]) -> _Solver:
+    def solve(resampler: _Resampler, weights: FloatArray, generators: Generators, start: int) -> FloatArray:
+        found = np.empty((len(weights), resampler.rankings.n_items))
         for number, row in enumerate(weights):
             rows = np.flatnonzero(row)
             try:
-                found[number] = _called(method, Rankings(urn.rankings[rows], weights=row[rows]))
+                found[number] = _called(decode, Rankings(resampler.rankings[rows], weights=row[rows]))
             except ValueError as error:
                 raise ValueError(
-                    f"the consensus of resample {start + number} fails ({error}); items that few rankings hold may "
-                    "fall out of a resample: leave them out with Rankings.select([...]), or use a consensus that does "
-                    "without them"
+                    f"the consensus of resample {start + number} fails ({error}); a resample may lack items that few "
+                    "rankings hold: drop them with Rankings.select([...]), or use a consensus that works without them"
                 ) from error
         return found
 
-    return find
+    return solve
 
 
-_RULES: dict[str, _Finder] = {"kemeny": _kemeny_of, "borda": _borda_of, "copeland": _copeland_of}
+_SOLVERS: dict[str, _Solver] = {"kemeny": _solve_kemeny, "borda": _solve_borda, "copeland": _solve_copeland}
 
 
 def _margins(rankings: Rankings, weights: FloatArray) -> FloatArray:
     """Weight for i before j less the weight against it, for each row of weights: (n_resamples, n_items, n_items).
 
-    One product of matrices counts the pairs of all resamples, as these differ in their weights alone.
+    One matrix product counts the pairs of all resamples, because these differ in their weights alone.
     """
     k = rankings.n_items
     first, second = np.triu_indices(k, 1)
@@ -363,17 +392,9 @@ def _tally(positions: FloatArray) -> tuple[FloatArray, FloatArray]:
     before = (len(positions) + wins - wins.T) / 2
     better, worse = above.sum(axis=1), above.sum(axis=2)
     size = k - better - worse
-    # Along a row, a share begins at the first place of the tie and ends behind the last.
+    # Along a row, a share starts at the first place of the tie and ends after its last.
     steps = np.zeros((k, k + 1))
     item = np.broadcast_to(np.arange(k), better.shape)
     np.add.at(steps, (item, better), 1 / size)
     np.add.at(steps, (item, better + size), -1 / size)
     return before, np.cumsum(steps[:, :k], axis=1)
-
-
-def _intervals(distribution: FloatArray, level: float) -> tuple[FloatArray, FloatArray]:
-    reached = np.cumsum(distribution, axis=1)
-    tail = (1 - level) / 2
-    low = 1.0 + np.argmax(reached > tail + _ROUNDING, axis=1)
-    high = 1.0 + np.argmax(reached >= 1 - tail - _ROUNDING, axis=1)
-    return low, high

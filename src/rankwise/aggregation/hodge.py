@@ -10,7 +10,7 @@ import numpy as np
 
 from rankwise._typing import ArrayLike, BoolArray, FloatArray, IntArray
 from rankwise._validation import shortlist
-from rankwise.aggregation.positional import _dense_positions_of
+from rankwise.aggregation.positional import rank_by_score
 from rankwise.aggregation.statistics import checked_preferences
 
 # Triangles that the split of the cyclic part may look at, in some seconds: those of 182 items, nearly all compared.
@@ -69,7 +69,7 @@ class HodgeProjection:
     @property
     def positions(self) -> FloatArray:
         """Items by decreasing score: 1 = best, equal scores tie (dense)."""
-        return _dense_positions_of(self.scores)
+        return rank_by_score(self.scores)
 
 
 def hodge_projection(P: ArrayLike, weights: ArrayLike | None = None) -> HodgeProjection:

@@ -88,7 +88,7 @@ def borda(
             f"no ranking compares item {name!r} with another, so it has no place in a consensus; "
             "keep the other items with Rankings.select([...]), or add rankings that hold it"
         )
-    positions = _dense_positions_of(scores)
+    positions = rank_by_score(scores)
     return (positions, scores) if return_scores else positions
 
 
@@ -110,7 +110,7 @@ def _mean_shares_beaten(rankings: Rankings) -> FloatArray:
         return (rankings.weights @ np.where(compared, shares, 0.0)) / (rankings.weights @ compared)
 
 
-def _dense_positions_of(scores: FloatArray) -> FloatArray:
+def rank_by_score(scores: FloatArray) -> FloatArray:
     """Positions by decreasing score; unlike `positions_from_scores`, scores equal up to rounding tie."""
     order = np.argsort(-scores, kind="stable")
     positions = np.empty_like(scores)

@@ -13,7 +13,7 @@ from rankwise._typing import ArrayLike, BoolArray, FloatArray, IntArray, RandomS
 from rankwise._validation import check_whole_number
 from rankwise.aggregation import _sampling_jit
 from rankwise.aggregation.pairs import PreferenceMatrix, as_preference_matrix, check_comparisons, majority
-from rankwise.aggregation.positional import _dense_positions_of
+from rankwise.aggregation.positional import rank_by_score
 from rankwise.data import dense_positions
 
 
@@ -129,7 +129,7 @@ def mc4(rankings_or_matrix: ArrayLike, *, teleport: float = 0.05) -> FloatArray:
     # Times k, what flows out of an item is what flows into it: from the items it beats, and by jumps.
     outflow = np.diag(teleport * len(beats) + (1 - teleport) * beats.sum(axis=0))
     stationary = np.linalg.solve(outflow - (1 - teleport) * beats, np.full(len(beats), teleport))
-    return _dense_positions_of(len(beats) * stationary)
+    return rank_by_score(len(beats) * stationary)
 
 
 def kwiksort(rankings_or_matrix: ArrayLike, *, random_state: RandomState = None, n_restarts: int = 10) -> FloatArray:

@@ -12,7 +12,7 @@ from rankwise.data import midranks
 from rankwise.plots._style import BLUE, NUMBER_SIZE, SKY, name_rows, new_axes_for_rows, short, tidy
 
 if TYPE_CHECKING:
-    from rankwise.aggregation import BootstrapConsensus, RankingIntervals
+    from rankwise.aggregation import BootstrapConsensus
 
 
 class RankIntervalDisplay:
@@ -65,7 +65,7 @@ class RankIntervalDisplay:
         cls,
         rankings: ArrayLike,
         *,
-        method: Any = "kemeny",
+        decode: Any = "kemeny",
         n_resamples: int = 1000,
         level: float = 0.95,
         random_state: RandomState = None,
@@ -77,8 +77,8 @@ class RankIntervalDisplay:
         ----------
         rankings : array-like of shape (n_rankings, n_items) or Rankings
             Positions: column = item, 1 = best. The weights of Rankings count.
-        method : str or callable, default="kemeny"
-            The consensus, see `bootstrap_consensus`.
+        decode : str or callable, default="kemeny"
+            The consensus rule, see `bootstrap_consensus`.
         n_resamples : int, default=1000
             Number of resamples.
         level : float, default=0.95
@@ -95,16 +95,16 @@ class RankIntervalDisplay:
         from rankwise.aggregation import bootstrap_consensus
 
         options: dict[str, Any] = {"n_resamples": n_resamples, "level": level, "random_state": random_state}
-        return cls.from_intervals(bootstrap_consensus(rankings, method, **options), ax=ax)
+        return cls.from_intervals(bootstrap_consensus(rankings, decode, **options), ax=ax)
 
     @classmethod
-    def from_intervals(cls, intervals: BootstrapConsensus | RankingIntervals, *, ax: Any = None) -> RankIntervalDisplay:
+    def from_intervals(cls, intervals: BootstrapConsensus, *, ax: Any = None) -> RankIntervalDisplay:
         """Draw intervals that are there already.
 
         Parameters
         ----------
-        intervals : BootstrapConsensus or RankingIntervals
-            What `bootstrap_consensus` or `ranking_intervals` returned.
+        intervals : BootstrapConsensus
+            What `bootstrap_consensus` returned.
         ax : matplotlib Axes, optional
             Where to draw; a new figure by default.
 
@@ -112,16 +112,12 @@ class RankIntervalDisplay:
         -------
         RankIntervalDisplay
         """
-        ends = [
-            getattr(intervals, names[0], getattr(intervals, names[1], None))
-            for names in (("low", "lower"), ("high", "upper"))
-        ]
-        if ends[0] is None or ends[1] is None:
+        if not hasattr(intervals, "low"):
             raise TypeError(
                 f"intervals is a {type(intervals).__name__}; give what bootstrap_consensus returns, or rankings to "
                 "RankIntervalDisplay.from_rankings"
             )
-        return cls(intervals.positions, ends[0], ends[1], intervals.items, intervals.level).plot(ax)
+        return cls(intervals.positions, intervals.low, intervals.high, intervals.items, intervals.level).plot(ax)
 
     def plot(self, ax: Any = None) -> RankIntervalDisplay:
         """Draw.
