@@ -45,7 +45,7 @@ def run(
     inputs : Inputs
         Data from outside the package.
     store : Path, optional
-        JSON file of finished cells, read and written; None keeps them in memory alone.
+        JSON file of finished cells, read and written; None keeps them in memory only.
     n_jobs : int, optional
         Processes; None is one. The results do not depend on it. Timed experiments use one.
     on_step : callable
@@ -110,7 +110,7 @@ def _read(store: Path | None, experiment: Experiment) -> tuple[dict[str, Values]
         owner, cells = record["experiment"], dict(record["cells"])
         runs = [*record.get("earlier", []), {name: record[name] for name in ("date", "versions")}]
     except (ValueError, KeyError, TypeError) as error:
-        raise ValueError(f"{store} does not hold finished cells ({error!r}); move it away to begin anew") from None
+        raise ValueError(f"{store} does not hold finished cells ({error!r}); move it away to start again") from None
     if owner != experiment.id:
         raise ValueError(f"{store} holds cells of {owner}, not of {experiment.id}; choose another --out")
     return cells, runs

@@ -89,7 +89,7 @@ def test_rows_needed_are_those_from_which_on_the_target_is_kept():
     assert np.round(2**needed).tolist() == [32, 45, 16, 64]
 
 
-def test_a_folder_without_benchmark_sets_is_told(tmp_path):
+def test_a_folder_without_benchmark_sets_is_an_error(tmp_path):
     (experiment,) = tables.EXPERIMENTS
     with pytest.raises(FileNotFoundError, match=r"no benchmark set in .*: --data must name a folder .*csv\.gz"):
         run(experiment, "quick", Inputs(data=tmp_path))

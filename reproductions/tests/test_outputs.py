@@ -48,7 +48,7 @@ def outcome() -> Outcome:
     return Outcome.of(EXPERIMENT, "quick", results, MADE)
 
 
-def test_files_lie_beside_the_store(tmp_path, outcome):
+def test_files_are_next_to_the_store(tmp_path, outcome):
     pictures = write_outputs(tmp_path, outcome)
     assert list(pictures) == ["curve-of-values"]
     assert store_of(tmp_path, EXPERIMENT) == tmp_path / "tree_ranking" / "squares.json"

@@ -11,7 +11,7 @@ from rankwise_reproductions.experiment import Inputs, Results
 from rankwise_reproductions.ranking_median import bagging, table_1, theorem_3
 
 
-def test_excess_by_row_is_the_excess_under_the_model_around_the_rows_centre():
+def test_excess_by_row_is_the_excess_under_the_model_around_the_center_of_the_row():
     rng = np.random.default_rng(0)
     centers = sample_mallows(np.arange(1.0, 5), 0.0, 20, rng)
     positions = sample_mallows(np.arange(1.0, 5), 0.0, 20, rng)

@@ -1,4 +1,4 @@
-"""``rankwise reproduce`` on experiments of a moment."""
+"""``rankwise reproduce`` on experiments made for the tests."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def test_a_claim_that_fails_is_a_result_unless_strict(command):
     assert "does not hold" in result.stdout
 
 
-def test_mistakes_are_told(command, tmp_path):
+def test_mistakes_end_in_a_line(command, tmp_path):
     result = command("nothing")
     assert result.exit_code == 2
     words = " ".join(result.stderr.replace("│", " ").split())
@@ -105,4 +105,4 @@ def test_mistakes_are_told(command, tmp_path):
     (tmp_path / "kept" / "tree_ranking" / "two.json").write_text("{")
     result = command("tree-ranking", "--out", "kept")
     assert result.exit_code == 1
-    assert "move it away to begin anew" in result.stderr
+    assert "move it away to start again" in result.stderr

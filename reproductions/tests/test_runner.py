@@ -1,4 +1,4 @@
-"""Cells are computed once: a run that was interrupted continues, and a damaged store is no riddle."""
+"""Cells are computed once: a run that was interrupted continues, and a damaged store is named."""
 
 from __future__ import annotations
 
@@ -62,15 +62,15 @@ def test_an_interrupted_run_continues(tmp_path):
 @pytest.mark.parametrize(
     "text", ["", "{", "[]", "3", '{"cells": {}}', '{"experiment": "tree-ranking/squares", "cells": 3}']
 )
-def test_a_damaged_store_is_told(tmp_path, text):
+def test_a_damaged_store_is_an_error(tmp_path, text):
     store = tmp_path / "squares.json"
     store.write_text(text)
-    with pytest.raises(ValueError, match=r"squares\.json does not hold finished cells .*; move it away to begin anew"):
+    with pytest.raises(ValueError, match=r"squares\.json does not hold finished cells .*; move it away to start again"):
         run(EXPERIMENT, "full", INPUTS, store)
     assert store.read_text() == text
 
 
-def test_a_store_of_another_experiment_is_told(tmp_path):
+def test_a_store_of_another_experiment_is_an_error(tmp_path):
     store = tmp_path / "squares.json"
     run(EXPERIMENT, "quick", INPUTS, store)
     other = Experiment("tree-ranking/cubes", "", "", cells, square)
@@ -78,7 +78,7 @@ def test_a_store_of_another_experiment_is_told(tmp_path):
         run(other, "quick", INPUTS, store)
 
 
-def test_missing_data_are_told_with_the_option():
+def test_missing_data_name_the_option():
     needy = Experiment("tree-ranking/squares", "", "", cells, square, needs=("data", "sushi"))
     with pytest.raises(FileNotFoundError, match=r"squares needs data .* with --data and --sushi"):
         run(needy, "quick", INPUTS)

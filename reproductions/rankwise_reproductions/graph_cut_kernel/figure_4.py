@@ -18,7 +18,7 @@ from rankwise_reproductions.outcome import number
 
 #: the noises of the published code
 SIGMAS = tuple(np.linspace(0.1, 3.0, 15).round(2).tolist())
-#: up to here users can be told apart; beyond, all are close to guessing
+#: up to here users can be distinguished; beyond, every kernel is close to guessing
 MODERATE = 1.5
 
 

@@ -125,7 +125,7 @@ def plain_features(graph: FloatArray, row: FloatArray) -> FloatArray:
 
 
 def _plain_algorithm(graph: FloatArray, blocks: list[list[int]]) -> FloatArray:
-    """Algorithm 1, with one cut for each set, and neighbours pooled until their means fall."""
+    """Algorithm 1, with one cut for each set, and neighbors pooled until their means fall."""
     above: list[int] = []
     below = list(range(len(graph)))
     pooled: list[tuple[float, list[int]]] = []

@@ -179,7 +179,7 @@ def _draw_features(results: Results, figure: Any) -> None:
 EXPERIMENTS = (
     Experiment(
         id="graph-cut-kernel/section-3",
-        title="Section 3, Tables 4 and 5: what the feature map minimises, and the dishes",
+        title="Section 3, Tables 4 and 5: what the feature map minimizes, and the dishes",
         about=(
             "The feature map of a ranking is the shortest vector s under inequalities between s(B) and the cut "
             "F(B), for every set B of the items ranked first. We solve the problem by a general method (SLSQP), "

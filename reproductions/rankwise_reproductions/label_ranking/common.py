@@ -22,7 +22,7 @@ N_LABELS = 5
 TEST_ROWS = 1000
 LEARNERS = ("shallow tree", "full tree", "honest forest")
 SHALLOW = 5
-#: where scores and noise lie (definitions 1.1 and 2.4)
+#: ranges of scores and noise (definitions 1.1 and 2.4)
 LOWEST, HIGHEST, MOST_NOISE = 0.25, 0.75, 0.25
 #: the features that all scores share in the files that the authors distribute
 SHARED = 5
@@ -32,7 +32,7 @@ def sparse_scores(n: int, family: str, design: str, rng: np.random.Generator) ->
     """Binary features and scores in [1/4, 3/4].
 
     "as described": each score is a positive combination of ten features of its own. "as distributed": all five scores
-    are combinations, with weights of both signs, of the same five features, as in the files beside the paper.
+    are combinations, with weights of both signs, of the same five features, as in the files published with the paper.
     """
     if design == "as described":
         X, _, bunch = make_sparse_label_ranking(n, FEATURES[family], N_LABELS, random_state=rng)

@@ -42,7 +42,7 @@ MANY_FEATURES = (
 )
 #: what "interpolates", "close to 1" and "about 1" mean here: above these
 INTERPOLATES, CLOSE, ABOUT = 0.97, 0.9, 0.9
-#: levels of noise below and from this alpha on are told apart
+#: levels of noise below this alpha and from it on are reported separately
 HALF = 0.5
 _SIZES: dict[Scale, dict[str, dict[str, int]]] = {
     "full": {"SFN": {"rows": 9000, "trees": 50}, "LFN": {"rows": 9000, "trees": 50}},
@@ -266,7 +266,7 @@ EXPERIMENTS = (
             "There are two readings of the data. As described in the paper, each score has ten informative features "
             "of its own. In the SFN files that we could see, all five scores depend on the same five features. We "
             "run both. Noise is scaled to even steps of alpha. The paper splits one data set by 5 x 10 folds; we "
-            "draw five data sets anew. Taus are on positions; the published code takes them on lists of labels (see "
+            "draw five new data sets. Taus are on positions; the published code takes them on lists of labels (see "
             "tables-4-7), and the cells hold those too. The published code uses ordinary forests; ours are honest, "
             "as in the text. The quick scale has 1000 (LFN 500) training rows and 20 (LFN 10) trees instead of 9000 "
             "and 50; the full one takes about a day on two processors."

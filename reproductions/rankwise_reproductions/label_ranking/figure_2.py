@@ -200,7 +200,7 @@ EXPERIMENTS = (
             "The published noise applies a Mallows permutation to the labels' names instead of their places, and "
             "the published taus compare lists of labels instead of places. Both are one slip, a permutation taken "
             "for its inverse. We run Gaussian noise, Mallows noise on places, and the published noise on names, and "
-            "take both taus. Five data sets drawn anew stand for the paper's 5 x 10 folds. The quick scale has 1000 "
+            "take both taus. Five new data sets stand for the paper's 5 x 10 folds. The quick scale has 1000 "
             "(LFN 500) training rows and 20 trees; the full one takes about half a day on two processors."
         ),
         cells=_cells,

@@ -221,7 +221,7 @@ EXPERIMENTS = (
             "folder. NDCG@10 with gains 2^y - 1; standard errors are over queries, and differences are taken query by "
             "query.\n\n"
             "Rankers keep their defaults, but for the number of trees and a rate of 0.1. The true score of the "
-            "generated data is linear plus products of neighbouring features, which favours linear rankers, and "
+            "generated data is linear plus products of neighboring features, which favors linear rankers, and "
             "its levels of queries favour pairs and lists over single rows; other data may say otherwise. Neural "
             "rankers are left out where PyTorch is not installed. Full scale: 2,000 queries and 200 "
             "trees, about a quarter of an hour."

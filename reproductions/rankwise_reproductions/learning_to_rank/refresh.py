@@ -252,7 +252,7 @@ EXPERIMENTS = (
             "LambdaRank and LambdaMART weigh the logistic loss of a pair by what exchanging the two would change of "
             "NDCG in the ranking so far; weights are held fixed for a step and then refreshed. The notes say that a "
             "refresh may make the loss shoot up, but that it will lower it further if pairwise ranking goes with the "
-            "change of NDCG, and that one may then see the whole as alternating optimisation.\n\n"
+            "change of NDCG, and that one may then see the whole as alternating optimization.\n\n"
             "Here a linear score takes one step of L-BFGS, or goes to the minimum, between two refreshes; boosted "
             "trees are refreshed after each tree. The loss is taken with the old weights and with the new ones, as it "
             "is and over the sum of the weights, which grows as the ranking improves. Generated queries; the notes "

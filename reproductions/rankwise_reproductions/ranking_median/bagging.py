@@ -67,7 +67,7 @@ def _ranker(cell: Cell) -> Any:
 
 
 def _excess_by_row(positions: Any, centers: Any, law: Any) -> Any:
-    """Excess risk of each ranking under the Mallows model around the centre of its row.
+    """Excess risk of each ranking under the Mallows model around the center of its row.
 
     ``law`` holds the probabilities of the model around 1, 2, ..., by place.
     """
@@ -155,7 +155,7 @@ EXPERIMENTS = (
             "Trees are unstable, and the paper proposes to bag them: each tree is grown on a bootstrap sample, and the "
             "Kemeny consensus of the trees' rankings is predicted, with features drawn at random at each split as a "
             "further step. It gives no figures; Theorem 21 says that a consensus of consistent rules is consistent.\n\n"
-            "Here the centre of a Mallows model (theta 1, five items) is the order of five linear scores of four "
+            "Here the center of a Mallows model (theta 1, five items) is the order of five linear scores of four "
             "features, so borders between cells are oblique and trees are at a loss; 1,000 training rows, leaves of at "
             "least 5. The excess of the risk is computed from the law itself, without test noise. Beside the paper's "
             "consensus stands ours: the leaves' pairwise shares are averaged over the trees, and decoded once. Full "

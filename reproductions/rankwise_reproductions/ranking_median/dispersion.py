@@ -27,7 +27,7 @@ def _compute(cell: Cell, inputs: Inputs) -> Values:
         "printed": float(printed),
         "ours": float(dispersion_u_statistic(drawn)),
         "V": float(np.sum(share * (1 - share))),
-        "risk": float(np.sum(1 - share)),  # of the centre, which is the median
+        "risk": float(np.sum(1 - share)),  # of the center, which is the median
     }
 
 

@@ -149,12 +149,12 @@ def _claims(results: Results) -> list[Claim]:
     first, second = _splits(results, "all")
     return [
         Claim(
-            "CRIT predicts job values far better than three neighbours do",
+            "CRIT predicts job values far better than three neighbors do",
             tree < near - 0.3,
             f"risk {tree:.3f} against {near:.3f}; published {PUBLISHED['CRIT']} against {PUBLISHED['3 neighbours']}",
         ),
         Claim(
-            "The covariates tell something: CRIT beats the median of all rows, which beats three neighbours",
+            "The covariates tell something: CRIT beats the median of all rows, which beats three neighbors",
             tree < median < near,
             f"risks {tree:.3f}, {median:.3f} and {near:.3f}",
         ),
@@ -199,7 +199,7 @@ EXPERIMENTS = (
             "paper has 18,544 rows up to 2014, and without two of its eleven covariates, occupation and size of the "
             "household. An index of the occupation is known for some later rows; on these, trees with it and without "
             "are compared. Categories are split into any two groups; trees that see indicators of single categories "
-            "are shown beside. Leaves hold at least 20 rows. Full scale: 10 splits, some minutes."
+            "are shown as well. Leaves hold at least 20 rows. Full scale: 10 splits, some minutes."
         ),
         cells=_cells,
         compute=_compute,

@@ -18,7 +18,7 @@ MAX_DEPTH, LEAF_SHARE, N_NEIGHBORS = 3, 0.1, 5
 SETTINGS, NUMBERS_OF_ITEMS, THETAS, REPEATS = (1, 2, 3), (3, 5, 8), (None, 2.0, 1.0), 50
 
 RULES = {"tree": "CRIT", "neighbors": "k-NN", "baseline": "k-means + Plackett-Luce", "limit": "true centres"}
-#: colour, marker, its size, and how far beside its place it stands, since risks fall on each other
+#: color, marker, its size, and how far it is shifted, since risks coincide
 _STYLE = {
     "tree": (BLUE, "o", 7, -0.2),
     "neighbors": (ORANGE, "^", 7, 0),
@@ -108,14 +108,14 @@ def _claims(results: Results) -> list[Claim]:
     return [
         Claim(
             "CRIT recovers the true partition where the law is close to piecewise constant (theta >= 2): in every "
-            "setting at least 90 % of the test rows get the centre of their own cell",
+            "setting at least 90 % of the test rows get the center of their own cell",
             all(share >= 0.9 for share in recovered.values()),
             f"the smallest share is {recovered[worst]:.3f} (setting {worst[0]}, {_law(worst[1])})",
         ),
         Claim(
             "The spikier the law, the nearer k-NN comes to the lowest possible risk; CRIT is near it for every law",
             excess["neighbors"] == sorted(excess["neighbors"]) and max(excess["tree"]) < 0.1,
-            "mean excess over the true centres, k-NN and CRIT: "
+            "mean excess over the true centers, k-NN and CRIT: "
             + "; ".join(
                 f"{_law(theta)} {near:.3f} and {tree:.3f}"
                 for theta, near, tree in zip(THETAS, excess["neighbors"], excess["tree"], strict=True)
@@ -184,9 +184,9 @@ EXPERIMENTS = (
             "Rows fall into six cells of two features (numerical, categorical, or one of each); each cell has a "
             "central ranking, and its rows repeat it or follow a Mallows model around it with theta 2 or 1 (the paper "
             "writes phi; larger is spikier). 1,000 rows, 70 % for training; a tree of depth 3 with leaves of at least "
-            "a tenth of the training rows, 5 neighbours, and k-means into six clusters with the mode of a "
+            "a tenth of the training rows, 5 neighbors, and k-means into six clusters with the mode of a "
             "Plackett-Luce model in each; mean Kendall distance on the other rows.\n\n"
-            "The paper does not say where the borders of its cells lie; ours are a grid of two times three equally "
+            "The paper does not say where the borders of its cells are; ours are a grid of two times three equally "
             "likely cells. Distances between categories are those of indicators. Local medians are exact Kemeny "
             "medians, where the paper takes Borda's order when majorities have cycles. The digits of Table 1 are "
             "missing in the copy of the paper we worked from, so its sentences are checked, not its digits. The full "

@@ -151,7 +151,7 @@ EXPERIMENTS = (
         title="Figure 4: what T0, correlations and xi say of five functions of x",
         about=(
             "x is equally spaced on [-1, 1], and y is x, -x, |x|, a wave of four straight pieces, or its negative, "
-            "plus normal noise. The paper shows log T0 beside xi and absolute correlations, and says that T0 and xi "
+            "plus normal noise. The paper shows log T0 next to xi and absolute correlations, and says that T0 and xi "
             "detect all five functions. We show T0 as it is, and divided by the mean difference G of y, where 0 is "
             "the same order, 1 independence and 2 the reverse order. The full scale takes about a minute."
         ),

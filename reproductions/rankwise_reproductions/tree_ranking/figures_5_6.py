@@ -47,7 +47,7 @@ METHODS: dict[str, Callable[[int], Any]] = {
 }
 PACKAGES = {"SCAD": "skglm", "BART": "stochtree"}
 PAPERS_METHODS = ("T0", "BART", "LASSO", "SCAD", "stepwise")
-#: what the claims speak of; the others are shown beside it
+#: what the claims are about; the others are shown as well
 NEEDED = ("T0", "T0, one per rank class", "Pearson", "stepwise", "LASSO", "BART")
 
 
@@ -142,7 +142,7 @@ def _compare(results: Results) -> list[Comparison]:
                 len(set(rank_classes(Z))),
                 None,
                 "not in the paper",
-                "features that order the rows alike, or in reverse, are one to every measure of ranks",
+                "features that order the rows in the same way, or in reverse, are one to every measure of ranks",
             )
         )
     rows += [
@@ -174,7 +174,7 @@ def _speed_rows(results: Results) -> list[Comparison]:
 
 
 def _inclusion_row(results: Results, layers: str, method: str) -> Comparison:
-    """What the paper says of a method in figure 6, at low noise, beside ours."""
+    """What the paper says of a method in figure 6, at low noise, next to ours."""
     present = [name for name in PAPERS_METHODS if name in results.settings("method")]
     runs = {name: _low(results, name, layers) for name in {*present, method}}
     mean = {name: found.mean("inclusion") for name, found in runs.items()}
@@ -318,7 +318,7 @@ def _draw(results: Results, figure: Any, what: str, label: str) -> None:
         for place, method in enumerate(methods):
             color, marker = SERIES[place % len(SERIES)]
             found = [results.select(layers=layers, variance=v, method=method).mean(what) for v in variances]
-            again = place >= len(SERIES)  # colours come a second time, dotted and hollow
+            again = place >= len(SERIES)  # colors come a second time, dotted and hollow
             style, inside = (":", "white") if again else ("-", color)
             ax.plot(
                 range(len(variances)), found, style, color=color, marker=marker, mfc=inside, ms=4, lw=1, label=method

@@ -158,7 +158,7 @@ def _compare(results: Results) -> list[Comparison]:
 
 
 def _other_row(results: Results, name: str, method: str) -> Comparison:
-    """What one of the other methods picks, beside the table."""
+    """What one of the other methods picks, next to the table."""
     package, _, published = OTHERS[method]
     printed = published[list(SYSTEMS).index(name)]
     quantity = f"{name}, law {SYSTEMS[name].truth}: first by {method}, strict layers"
