@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from importlib import import_module
+
 import numpy as np
 import pytest
 
 from rankwise import Rankings
 from rankwise.aggregation import all_optimal, kemeny, sample_mallows
-from rankwise.aggregation import kemeny as consensus_module
 from tests.naive import kemeny as naive
 from tests.strategies import KINDS, random_positions
 
+# The name of the module is also that of its function, which an import would give.
+kemeny_module = import_module("rankwise.aggregation.kemeny")
 CYCLE = np.array([[0, 2, 1], [1, 0, 2], [2, 1, 0.0]])
 NO_LIMIT = 10_000
 
@@ -53,7 +56,7 @@ def test_linear_programmes_find_the_same_orders_as_sets(monkeypatch):
     rng = np.random.default_rng(2)
     profiles = [random_positions(rng, n, 9, "full") for n in (4, 5, 6, 7, 8, 9)]
     by_sets = [all_optimal(positions, limit=NO_LIMIT) for positions in profiles]
-    monkeypatch.setattr(consensus_module, "_AUTO_ITEMS_DP", 2)
+    monkeypatch.setattr(kemeny_module, "_AUTO_ITEMS_DP", 2)
     for positions, expected in zip(profiles, by_sets, strict=True):
         found = all_optimal(positions, limit=NO_LIMIT, random_state=0)
         assert found.complete
@@ -79,7 +82,7 @@ def test_names_are_kept():
 
 
 def test_too_many_possibilities_are_told(monkeypatch):
-    monkeypatch.setattr("rankwise.aggregation.kemeny._MOST_BEGINNINGS", 5)
+    monkeypatch.setattr(kemeny_module, "_MOST_LISTED_PREFIXES", 5)
     positions = sample_mallows(np.arange(1, 21), 0.02, 20, random_state=0)
     found = all_optimal(positions, random_state=0)
     assert not found.complete

@@ -5,10 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
 
 from rankwise import Rankings
 from rankwise.aggregation import preference_matrix
-from rankwise.aggregation.pairs import as_preference_matrix, warn_of_groups
+from rankwise.aggregation.pairs import as_preference_matrix, check_comparisons, majority, ordered_components
 from tests.naive import kemeny as naive
 from tests.strategies import position_matrices
 
@@ -62,10 +64,34 @@ def test_many_groups_are_shortlisted():
     for r in range(5):
         positions[r, 2 * r : 2 * r + 2] = 1, 2
     with pytest.warns(UserWarning, match="these 5 groups of items with each other: 0, 1; 2, 3; 4, 5; ..."):
-        warn_of_groups(preference_matrix(positions))
+        check_comparisons(preference_matrix(positions), warn_of_groups=True)
 
 
 def test_a_chain_of_comparisons_is_one_group():
     wins = np.zeros((6, 6))
     wins[np.arange(5), np.arange(1, 6)] = 1
-    warn_of_groups(as_preference_matrix(wins))  # a warning would be an error
+    check_comparisons(as_preference_matrix(wins), warn_of_groups=True)  # a warning would be an error
+
+
+@given(beats=arrays(bool, st.integers(1, 7).map(lambda k: (k, k))))
+def test_components_are_those_of_the_reachable(beats):
+    k = len(beats)
+    reach = np.linalg.matrix_power((beats | np.eye(k, dtype=bool)).astype(float), k) > 0
+    parts = ordered_components(beats, np.arange(k, dtype=float))
+    assert sorted(np.concatenate(parts).tolist()) == list(range(k))
+    for number, part in enumerate(parts):
+        assert (reach & reach.T)[part[0]].nonzero()[0].tolist() == part.tolist()
+        for later in parts[number + 1 :]:
+            assert not reach[np.ix_(later, part)].any()
+
+
+def test_components_without_majorities_between_them_come_by_their_wins():
+    wins = np.ones((4, 4)) - np.eye(4)
+    wins[0, 1] += 5
+    wins[2, 3] += 1
+    assert [part.tolist() for part in ordered_components(majority(wins), wins.sum(axis=1) - wins.sum(axis=0))] == [
+        [0],
+        [2],
+        [3],
+        [1],
+    ]

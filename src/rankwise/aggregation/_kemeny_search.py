@@ -1,9 +1,12 @@
-"""Search for a cheap order of the items of one component, and what is known of the best one found."""
+"""Search for a cheap order of the items of one component, and enumeration of all optimal orders.
+
+`kemeny` searches here before `_kemeny_proof` proves, and asks afterwards whether the order found is the only one.
+"""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Protocol
@@ -14,15 +17,18 @@ from rankwise._typing import BoolArray, FloatArray, IntArray
 from rankwise.aggregation import _kemeny_jit
 from rankwise.aggregation.pairs import majority
 
-_TURNS = 200
-# A shake moves so many items, which start near each other, so many places at most.
-_SHAKE_MOVES = 3
+# Rounds of the search between two looks at the clock.
+_ROUNDS_A_TURN = 200
+# A perturbation moves three items, which start at most 10 places from each other, by up to 20 or 60 places.
+_MOVES = 3
 _STRETCH = 10
 _SHIFTS = (20, 60)
+# Costs closer than this share of the whole are equal.
+_PRECISION = 1e-9
 
 
 class Clock:
-    """How long work may go on; an interrupt ends it at once."""
+    """A time limit; an interrupt ends it at once."""
 
     def __init__(self, seconds: float | None, whole: Clock | None = None) -> None:
         self._deadline = np.inf if seconds is None else time.perf_counter() + seconds
@@ -30,7 +36,7 @@ class Clock:
 
     @property
     def left(self) -> float:
-        """Seconds left; none or less where time is up."""
+        """Seconds left; 0 or less if time is up."""
         return self._deadline - time.perf_counter()
 
     @property
@@ -39,7 +45,7 @@ class Clock:
         return self.left <= 0
 
     def at_most(self, seconds: float) -> Clock:
-        """The time for a part of the work."""
+        """A shorter limit for a part of the work."""
         return Clock(min(seconds, self.left), self)
 
     def stop(self) -> None:
@@ -50,13 +56,13 @@ class Clock:
 
     @contextmanager
     def ended_by_interrupt(self) -> Iterator[None]:
-        """Ctrl-C ends the work: the best found so far, with its gap, is worth more than nothing."""
+        """Let Ctrl-C end the work without an error: the best order so far, with its gap, is worth keeping."""
         try:
             yield
         except KeyboardInterrupt:
             self.stop()
         except SystemError as error:
-            # Compiled code that is interrupted comes back with the interrupt as the cause of this error.
+            # Compiled code raises this error if it is interrupted, with the interrupt as its cause.
             if not isinstance(error.__cause__, KeyboardInterrupt):
                 raise
             self.stop()
@@ -96,54 +102,53 @@ class Bounds:
 
 
 def cost_step(wins: FloatArray) -> float:
-    """Smallest difference between the costs of two orders, or 0 where weights are no whole numbers."""
+    """Smallest possible difference between the costs of two orders; 0 if weights are not whole numbers."""
     margins = np.abs(wins - wins.T)
     if not np.all(margins == np.round(margins)) or margins.max(initial=0) >= 2**53:
         return 0.0
     return float(np.gcd.reduce(margins.astype(np.int64).ravel()))
 
 
-def shake(bounds: Bounds, clock: Clock, rng: np.random.Generator, rounds: int) -> None:
-    """Iterated local search in short turns, so that it ends near the deadline whatever the size.
+def perturb(bounds: Bounds, clock: Clock, rng: np.random.Generator, rounds: int) -> None:
+    """Iterated local search: perturb the best order and improve it again, for a number of rounds.
 
-    Every turn starts from the best order. Some walk on through orders that are a little worse, some make far moves:
-    each way out of a local optimum works where the others stick.
+    Works in short turns, so that it ends near the deadline whatever the size. Every turn starts from the best order.
+    Some go on through slightly worse orders, some make long moves: each way out of a local optimum works where others
+    do not.
     """
     k = len(bounds.order)
-    turns = max(1, min(_TURNS, int(2e7 // k**2)))
+    turn = max(1, min(_ROUNDS_A_TURN, int(2e7 // k**2)))
     margins = np.abs(bounds.margins[bounds.margins != 0])
     usual = float(np.median(margins)) if len(margins) else 0.0
-    for _ in range(0, rounds, turns):
+    for _ in range(0, rounds, turn):
         if clock.over or bounds.proven:
             return
         far = min(k - 1, int(rng.choice(_SHIFTS)))
-        picks = rng.integers(0, k, (turns, 1)) + rng.integers(-_STRETCH, _STRETCH + 1, (turns, _SHAKE_MOVES))
-        shifts = rng.integers(-far, far + 1, (turns, _SHAKE_MOVES))
+        picks = rng.integers(0, k, (turn, 1)) + rng.integers(-_STRETCH, _STRETCH + 1, (turn, _MOVES))
+        shifts = rng.integers(-far, far + 1, (turn, _MOVES))
         slack = usual * int(rng.integers(0, 2))
         order, saved = _kemeny_jit.iterated_search(bounds.margins, bounds.order, picks % k, shifts, slack)
         if saved > 0:
             bounds.offer(order)
 
 
-# All optimal orders: which item may come last, then last but one, and so on, at the lowest cost.
-#
-# Every part of an optimal order is an optimal order of its items, so the least costs of sets of items say all: an item
-# may come last of a set if the rest and the item's place after it cost no more than the set.
+class OptimalOrders(Protocol):
+    """The optimal orders of one component, read from the end: which item may come last, last but one, and so on.
 
-
-# Costs closer than this share of the whole are the same.
-_PRECISION = 1e-9
-
-
-class Tails(Protocol):
-    """The optimal orders of one component, from their ends."""
+    Every prefix of an optimal order is an optimal order of its items, so the lowest costs of sets of items decide: an
+    item may come last of a set if the others, and the item after them, cost no more than the set.
+    """
 
     def last_items(self, remaining: int) -> list[int]:
         """Items (numbers within the component) that may come last of a set, given as bits."""
         ...
 
+    def is_single(self) -> bool:
+        """Whether there is only one optimal order."""
+        ...
 
-class OnlyOrder:
+
+class SingleOrder:
     """One known order."""
 
     def __init__(self, order: IntArray) -> None:
@@ -154,22 +159,26 @@ class OnlyOrder:
             self._last[chosen] = [item]
 
     def last_items(self, remaining: int) -> list[int]:
-        """The one item that comes last of a beginning of the order."""
+        """The one item that comes last of a prefix of the order."""
         return self._last[remaining]
 
+    def is_single(self) -> bool:
+        """True."""
+        return True
 
-class SetTails:
-    """All optimal orders, from the least costs of sets.
+
+class OrdersFromSets:
+    """All optimal orders, from the lowest costs of sets of items.
 
     Parameters
     ----------
     wins : ndarray of shape (m, m)
         Weights of the preferences.
     best : ndarray of shape (2^m,), or dict
-        Least cost of a set of items among themselves, as far as pairs are free; a set that is missing is the
-        beginning of no optimal order.
+        Lowest cost of a set of items among themselves, counting free pairs only; a set that is not there is not a
+        prefix of an optimal order.
     free : ndarray of shape (m, m), bool
-        Pairs that do not stand in the same order in all optimal orders. The costs are of these pairs.
+        Pairs that are not known to be in the same order in all optimal orders.
     """
 
     def __init__(self, wins: FloatArray, best: FloatArray | dict[int, float], free: BoolArray) -> None:
@@ -181,25 +190,39 @@ class SetTails:
         self._tolerance = _PRECISION * max(1.0, float(wins.sum()))
 
     def last_items(self, remaining: int) -> list[int]:
-        """Items that may come last of the beginning of an optimal order."""
+        """Items that may come last of a prefix of an optimal order."""
         allowed = self._best[remaining] + self._tolerance
         found = []
-        for item in _members(remaining):
+        for item in range(remaining.bit_length()):
+            if not (remaining >> item) & 1:
+                continue
             rest = remaining ^ (1 << item)
             cost = self._best.get(rest, np.inf) if isinstance(self._best, dict) else self._best[rest]
             if cost <= allowed and cost + self.cost_after(item, rest) <= allowed:
                 found.append(item)
         return found
 
+    def is_single(self) -> bool:
+        """Whether there is only one optimal order: one last item each time."""
+        remaining = (1 << len(self._wins)) - 1
+        while remaining:
+            last = self.last_items(remaining)
+            if len(last) != 1:
+                return False
+            remaining ^= 1 << last[0]
+        return True
+
     def cost_after(self, item: int, chosen: int) -> float:
-        """What an item pays that comes after a set of others, for its free pairs."""
+        """Cost of an item after a set of others, counting free pairs only."""
         return sum([weight for other, weight in self._wins[item] if (chosen >> other) & 1])
 
 
-def settled_tails(wins: FloatArray, order: IntArray, settled: BoolArray, most: int) -> SetTails | None:
-    """Optimal orders among those that keep the settled pairs; None where these have more than ``most`` beginnings.
+def orders_with_settled_pairs(
+    wins: FloatArray, order: IntArray, settled: BoolArray, most: int
+) -> OrdersFromSets | None:
+    """Optimal orders among those that keep the settled pairs; None if these have more than ``most`` prefixes.
 
-    The dynamic programme over sets, confined to those that hold with every item all that are settled before it.
+    Dynamic programming over the sets that hold, with every item, all items that are settled to come before it.
 
     Parameters
     ----------
@@ -210,16 +233,18 @@ def settled_tails(wins: FloatArray, order: IntArray, settled: BoolArray, most: i
     settled : ndarray of shape (m, m), bool
         Pairs (i, j) with i before j in every optimal order.
     most : int
-        How many sets to look at.
+        How many sets to examine.
     """
     m = len(order)
-    ahead = _closure(order, settled)
+    ahead = settled.copy()
+    for item in order:  # what comes before an item's predecessors comes before the item
+        ahead[:, item] |= ahead[:, ahead[:, item]].any(axis=1)
     free = ~(ahead | ahead.T | np.eye(m, dtype=bool))
     earliest = ahead.sum(axis=0)
     latest = earliest + free.sum(axis=1)
     before = [int.from_bytes(bits.tobytes(), "little") for bits in np.packbits(ahead.T, axis=1, bitorder="little")]
     best: dict[int, float] = {0: 0.0}
-    tails = SetTails(wins, best, free)
+    orders = OrdersFromSets(wins, best, free)
     layer = {0: 0.0}
     for size in range(m):
         possible = np.flatnonzero((earliest <= size) & (size <= latest)).tolist()
@@ -229,22 +254,22 @@ def settled_tails(wins: FloatArray, order: IntArray, settled: BoolArray, most: i
                 if (chosen >> item) & 1 or before[item] & ~chosen:
                     continue
                 grown = chosen | (1 << item)
-                total = cost + tails.cost_after(item, chosen)
+                total = cost + orders.cost_after(item, chosen)
                 if total < following.get(grown, np.inf):
                     following[grown] = total
             if len(best) + len(following) > most:
                 return None
         best |= following
         layer = following
-    return tails
+    return orders
 
 
-def optimal_orders(wins: FloatArray, components: list[IntArray], tails: list[Tails]) -> Iterator[IntArray]:
-    """All optimal orders, one after the other.
+def joint_orders(wins: FloatArray, components: list[IntArray], orders: Sequence[OptimalOrders]) -> Iterator[IntArray]:
+    """All optimal orders of all items, one by one, from those of the components.
 
-    An order is optimal if it is so within each component, and keeps every majority between them. Orders are built
-    from the end: a component's items that may come last of what remains of it, and that beat nobody left elsewhere.
-    This never leads astray, as the last component that is left can always go on.
+    An order is optimal if it is optimal within each component and follows every majority between them. Orders are built
+    from the end: next comes an item that may be last of what remains of its component, and that beats no item left in
+    another component. This never reaches a dead end, because the last component that is left can always go on.
     """
     n = len(wins)
     label, number = np.empty(n, dtype=np.intp), np.empty(n, dtype=np.intp)
@@ -259,13 +284,13 @@ def optimal_orders(wins: FloatArray, components: list[IntArray], tails: list[Tai
 
     def choices() -> list[int]:
         free = dict.fromkeys(label[beaten_left == 0].tolist())
-        found = [int(components[c][item]) for c in free for item in tails[c].last_items(remaining[c])]
+        found = [int(components[c][item]) for c in free for item in orders[c].last_items(remaining[c])]
         return [item for item in found if beaten_left[item] == 0]
 
     def place(item: int, step: int) -> None:
         remaining[label[item]] ^= 1 << int(number[item])
         beaten_left[losing_to[item]] -= step
-        beaten_left[item] += step * n  # not again
+        beaten_left[item] += step * n  # mark as placed
 
     stack = [choices()]
     while stack:
@@ -283,18 +308,3 @@ def optimal_orders(wins: FloatArray, components: list[IntArray], tails: list[Tai
             stack.pop()
             if stack:
                 place(int(order[n - len(stack)]), -1)
-
-
-def _closure(order: IntArray, settled: BoolArray) -> BoolArray:
-    """Pairs that are settled, if only by way of others: what is before an item's predecessors is before it, too."""
-    ahead = settled.copy()
-    for item in order:
-        ahead[:, item] |= ahead[:, ahead[:, item]].any(axis=1)
-    return ahead
-
-
-def _members(chosen: int) -> Iterator[int]:
-    while chosen:
-        lowest = chosen & -chosen
-        yield lowest.bit_length() - 1
-        chosen ^= lowest

@@ -1,4 +1,4 @@
-"""What is known of a consensus once it is found."""
+"""`Consensus`: what `kemeny` returns, with or without ties."""
 
 from __future__ import annotations
 
@@ -8,11 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from rankwise import _html
-from rankwise._typing import BoolArray, FloatArray, IntArray
-from rankwise.aggregation import _kemeny_jit
-from rankwise.aggregation.pairs import majority
+from rankwise._typing import FloatArray
 
-# Notebooks show so many items.
+# Items that notebooks show.
 _SHOWN_ITEMS = 30
 
 
@@ -35,12 +33,13 @@ class Consensus:
     gap : float
         (cost - lower_bound) / cost: the share of the cost that another ranking might save; 0 where optimal.
     components : tuple of tuples of int
-        Items by component, best component first: some consensus of lowest cost keeps them one after the other, as
-        the majorities between any two of them want. Where all are single, majorities alone order the items.
+        Items by component of the majority graph, best component first. Some consensus of lowest cost ranks one
+        component after the other, and every majority between two of them is followed. If every component is a single
+        item, majorities alone order the items.
     method : str
         What found the consensus: "condorcet", "dp", "ilp", "local-search", or several, joined by "+".
     unique : bool or None
-        Whether it is the only ranking of lowest cost; None where that is not known.
+        Whether it is the only ranking of lowest cost; None if that is not known.
     """
 
     positions: FloatArray
@@ -68,37 +67,10 @@ class Consensus:
         return _html.part(f"Consensus: {self._cost()}", ["position", "item"], rows, rest)
 
     def _cost(self) -> str:
-        return f"cost {self.cost:,.10g}, {self._proof()} ({self.method})"
-
-    def _proof(self) -> str:
         if self.optimal:
-            return "proven optimal"
-        if self.lower_bound > 0:
-            return f"not proven, at most {100 * (self.cost / self.lower_bound - 1):.3g} % above the optimum"
-        return "not proven, and nothing is known of the optimum"
-
-
-# Components: sets of items that a consensus may keep together, one set after the other.
-
-
-def majority_components(wins: FloatArray) -> list[IntArray]:
-    """Strongly connected components of the strict majority graph, best first.
-
-    Every pair across two components is ordered as its majority wants, so medians of the components, one after
-    the other, make a median of all.
-    """
-    return ordered_components(majority(wins), wins.sum(axis=1) - wins.sum(axis=0))
-
-
-def ordered_components(edges: BoolArray, score: FloatArray) -> list[IntArray]:
-    """Strongly connected components in an order that all edges between them follow.
-
-    Where edges leave it open, items of higher score come first, and of equal score those with the smaller number.
-    """
-    ascending = np.argsort(-score, kind="stable")[::-1]
-    label = np.empty(len(score), dtype=np.intp)
-    number = _kemeny_jit.strong_components(np.ascontiguousarray(edges[np.ix_(ascending, ascending)]), label)
-    component = np.empty_like(label)
-    component[ascending] = label
-    members = np.argsort(component, kind="stable")
-    return np.split(members, np.cumsum(np.bincount(component, minlength=number))[:-1])
+            proof = "proven optimal"
+        elif self.lower_bound > 0:
+            proof = f"not proven, at most {100 * (self.cost / self.lower_bound - 1):.3g} % above the optimum"
+        else:
+            proof = "not proven, and nothing is known of the optimum"
+        return f"cost {self.cost:,.10g}, {proof} ({self.method})"

@@ -1,4 +1,10 @@
-"""Kemeny's consensus: the ranking with the fewest pairwise disagreements, with a proof where one can be had."""
+"""Kemeny's consensus: the ranking with the fewest pairwise disagreements, with a proof where possible.
+
+`kemeny` solves one profile, `kemeny_batch` many small matrices at once (the decoder of predicted pairwise
+probabilities), and `all_optimal` lists every ranking of lowest cost. All split the items into components of the
+majority graph, which are solved one by one: by dynamic programming here, by search and linear programming in
+`_kemeny_search` and `_kemeny_proof`. Consensus rankings with ties are found in `_kemeny_ties`.
+"""
 
 from __future__ import annotations
 
@@ -17,34 +23,44 @@ from rankwise.aggregation._kemeny_proof import prove
 from rankwise.aggregation._kemeny_search import (
     Bounds,
     Clock,
-    OnlyOrder,
-    SetTails,
-    Tails,
-    optimal_orders,
-    settled_tails,
-    shake,
+    OptimalOrders,
+    OrdersFromSets,
+    SingleOrder,
+    joint_orders,
+    orders_with_settled_pairs,
+    perturb,
 )
 from rankwise.aggregation._kemeny_ties import bucket_consensus
-from rankwise.aggregation.consensus import Consensus, majority_components
-from rankwise.aggregation.pairs import PreferenceMatrix, as_preference_matrix, check_comparisons, warn_of_groups
+from rankwise.aggregation.consensus import Consensus
+from rankwise.aggregation.pairs import (
+    PreferenceMatrix,
+    as_preference_matrix,
+    check_comparisons,
+    majority,
+    ordered_components,
+)
 from rankwise.data import Rankings
 
 Method = Literal["auto", "exact", "dp", "ilp", "local-search"]
 
 # 2^20 sets take 8 MB and a tenth of a second; each further item doubles both.
 MOST_ITEMS_DP = 20
-# Below this the dynamic programme is quicker than a linear programme.
+# Up to this many items, dynamic programming is faster than linear programming.
 _AUTO_ITEMS_DP = 16
-# A linear programme over more items than this does not finish a round in useful time ...
+# In batches, a component of 12 items takes 0.1 ms; larger ones are searched.
+_MOST_ITEMS_BATCH_DP = 12
+# A linear program over more items than this does not finish a round in useful time ...
 _AUTO_ITEMS_LP = 600
-# ... and over more than this, a look at all triples for broken ones takes many seconds.
+# ... and over more than this, checking all triples for violations takes many seconds.
 MOST_ITEMS_LP = 2000
 _AUTO_TIME_LIMIT = 60.0
-# A short search at first, as linear programmes often find the best order themselves; a long one if not.
-_SHAKES = 200
-_LONG_SHAKES = 30_000
-# So many beginnings of orders are looked at to find out whether there is more than one optimal order.
-_MOST_BEGINNINGS = 5_000
+# Rounds of a short search at first, because linear programs often find the best order themselves; of a long one if not.
+_ROUNDS = 200
+_LONG_ROUNDS = 30_000
+# Prefixes of orders that are examined: by `kemeny` to find out whether there is more than one optimal order, and by
+# `all_optimal`, where they take a second or two.
+_MOST_PREFIXES = 5_000
+_MOST_LISTED_PREFIXES = 200_000
 
 
 def kemeny(
@@ -58,37 +74,37 @@ def kemeny(
 ) -> Consensus:
     r"""Find the ranking that disagrees least with the given ones: Kemeny's consensus.
 
-    *Definition.* The full ranking that minimises :math:`\sum_{i \text{ before } j} w_{ji}`, where :math:`w_{ji}` is
+    *Definition.* The full ranking that minimizes :math:`\sum_{i \text{ before } j} w_{ji}`, where :math:`w_{ji}` is
     the weight of the rankings with j before i. On full rankings this is the sum of the Kendall distances. A ranking
-    that ties two items costs the same whichever comes first, and is not counted.
+    that ties two items costs the same whichever comes first, and does not count.
 
     With ``ties="allow"`` the consensus may tie items too (a bucket order), at the tie cost p: a ranking pays 1 for a
-    pair that it orders and the consensus turns around, p for a pair that one of the two orders and the other ties,
-    and 0 else; for pairs with a missing item, or both unlisted, it pays nothing. On rankings without missing and
-    unlisted items this is the sum of the distances :math:`K^{(p)}` of Fagin et al., a metric for p in [1/2, 1] (below
-    1/2 a detour over a tie is shorter than to turn a pair around). For p of 1/2 or more, rankings without ties have
-    a consensus without ties, of the same cost. Costs with and without ties allowed compare only where no ranking ties.
+    pair that the consensus orders the other way, p for a pair that one of the two orders and the other ties, and 0
+    otherwise; pairs with a missing item, or both unlisted, cost nothing. On rankings without missing and unlisted items
+    this is the sum of the distances :math:`K^{(p)}` of Fagin et al., a metric for p in [1/2, 1] (below 1/2, going
+    through a tie is shorter than swapping a pair). For p of at least 1/2, rankings without ties have a consensus
+    without ties, of the same cost. Costs with and without ties allowed are comparable only if no ranking has ties.
 
     Parameters
     ----------
     rankings_or_matrix : Rankings, array-like of positions (n_rankings, n_items), PreferenceMatrix, or square array
         Rankings of any kind (the weights of a Rankings count), or the weights w of the preferences "row before
-        column" (the diagonal, below 1, tells a matrix from positions).
+        column" (a diagonal below 1 distinguishes a matrix from positions).
     method : {"auto", "exact", "dp", "ilp", "local-search"}, default="auto"
-        "auto" and "exact" split the items into components of the majority graph and prove each one optimal by a
-        dynamic programme (few items) or linear and integer programmes; "dp" and "ilp" insist on one of these;
+        "auto" and "exact" split the items into components of the majority graph and prove each one optimal by dynamic
+        programming (few items) or by linear and integer programming; "dp" and "ilp" use only one of these;
         "local-search" only searches, and bounds the gap by the pairs. With ties allowed, components of up to 15
-        items ("dp" and "exact": 18) are proven by a dynamic programme; larger ones are searched.
+        items ("dp" and "exact": 18) are proven by dynamic programming; larger ones are searched.
     time_limit : float, optional
-        Seconds after which the best ranking found is returned with its gap, once the pairs are counted. By default 60
-        for "auto" and "local-search", and no limit else.
+        Seconds of search, once the pairs are counted, after which the best ranking found is returned with its gap. By
+        default 60 for "auto" and "local-search", and no limit otherwise.
     ties : {"none", "allow"}, default="none"
-        Whether the consensus is a full ranking, or may tie items. A square array of weights says nothing of ties in
-        the rankings; a `PreferenceMatrix` does.
+        Whether the consensus is a full ranking, or may tie items. A square array of weights does not tell ties in the
+        rankings; a `PreferenceMatrix` does.
     tie_cost : float, default=0.5
-        What a tie against an order costs, above 0 and at most 1; only with ``ties="allow"``.
+        Cost of a tie against an order, above 0 and at most 1; only used with ``ties="allow"``.
     random_state : None, int, Generator or RandomState
-        Of the search for a good ranking; the proof does not depend on it.
+        Random numbers of the search for a good ranking; a proof does not depend on them.
 
     Returns
     -------
@@ -116,139 +132,16 @@ def kemeny(
         raise ValueError(f"ties is {ties!r}; choose 'none' or 'allow'")
     if not 0 < check_real_number("tie_cost", tie_cost) <= 1:
         raise ValueError(f"tie_cost is {tie_cost}; give a number above 0 and at most 1")
-    clock = clock_for(time_limit, method)
+    if time_limit is not None:
+        check_real_number("time_limit", time_limit, infinite=True)
+    elif method in ("auto", "local-search"):
+        time_limit = _AUTO_TIME_LIMIT
+    rng = check_generator(random_state)
     matrix = as_preference_matrix(rankings_or_matrix)
-    check_comparisons(matrix)
-    warn_of_groups(matrix)
+    check_comparisons(matrix, warn_of_groups=True)
     if ties == "allow":
-        return bucket_consensus(matrix, tie_cost, method, clock, check_generator(random_state))
-    return joined(matrix, solved_parts(matrix.wins, method, clock, check_generator(random_state), _MOST_BEGINNINGS))
-
-
-def clock_for(time_limit: float | None, method: Method) -> Clock:
-    """The time that a consensus may take."""
-    if time_limit is None:
-        return Clock(_AUTO_TIME_LIMIT if method in ("auto", "local-search") else None)
-    return Clock(check_real_number("time_limit", time_limit, infinite=True))
-
-
-@dataclass
-class Part:
-    """The consensus of one component.
-
-    Attributes
-    ----------
-    items : ndarray of shape (m,), intp
-        The items of the component.
-    order : ndarray of shape (m,), intp
-        The best order found, as numbers within ``items``.
-    lower : float
-        No order of the component costs less.
-    proven : bool
-        Whether none costs less than ``order``.
-    method : str
-        What found it.
-    tails : Tails or None
-        All optimal orders; None where they are not known.
-    """
-
-    items: IntArray
-    order: IntArray
-    lower: float
-    proven: bool
-    method: str
-    tails: Tails | None
-
-
-def solved_parts(
-    wins: FloatArray, method: Method, clock: Clock, rng: np.random.Generator, most_beginnings: int
-) -> list[Part]:
-    """The components of the majority graph, best first, each with its consensus."""
-    components = majority_components(wins)
-    _refuse_too_much(method, max(len(items) for items in components))
-    return [_solved(wins, items, method, clock, rng, most_beginnings) for items in components]
-
-
-def joined(matrix: PreferenceMatrix, parts: list[Part]) -> Consensus:
-    """The consensus of all items from those of the components."""
-    order = np.concatenate([part.items[part.order] for part in parts])
-    positions = np.empty(len(order))
-    positions[order] = np.arange(1.0, len(order) + 1)
-    cost = float(_kemeny_jit.order_cost(matrix.wins, order))
-    inside = sum(
-        float(_kemeny_jit.order_cost(matrix.wins, part.items[part.order])) for part in parts if len(part.items) > 1
-    )
-    optimal = all(part.proven for part in parts)
-    lower = cost if optimal else min(cost, cost - inside + sum(part.lower for part in parts))
-    methods = dict.fromkeys(part.method for part in parts if len(part.items) > 1) or {"condorcet": None}
-    return Consensus(
-        positions=positions,
-        items=matrix.items,
-        cost=cost,
-        lower_bound=lower,
-        optimal=optimal,
-        gap=0.0 if optimal else (cost - lower) / cost,
-        components=tuple(tuple(part.items.tolist()) for part in parts),
-        method="+".join(methods),
-        unique=_unique(matrix.wins, parts) if optimal else None,
-    )
-
-
-def _refuse_too_much(method: Method, largest: int) -> None:
-    """Refuse what would take too long, before it is begun."""
-    if method == "dp" and largest > MOST_ITEMS_DP:
-        raise ValueError(
-            f"a component of the majority graph has {largest} items; the dynamic programme takes at most "
-            f"{MOST_ITEMS_DP} (2^{largest} sets): use method='auto'"
-        )
-    if method in ("exact", "ilp") and largest > MOST_ITEMS_LP:
-        raise ValueError(
-            f"a component of the majority graph has {largest:,} items; linear programmes take at most "
-            f"{MOST_ITEMS_LP:,} ({comb(largest, 2):,} variables, {comb(largest, 3):,} triples to look at "
-            "again and again): use method='auto', which searches and bounds the gap"
-        )
-
-
-def _solved(
-    wins: FloatArray, items: IntArray, method: Method, clock: Clock, rng: np.random.Generator, most_beginnings: int
-) -> Part:
-    m = len(items)
-    if m == 1:
-        only = np.zeros(1, dtype=np.intp)
-        return Part(items, only, 0.0, True, "condorcet", OnlyOrder(only))
-    part = np.ascontiguousarray(wins[np.ix_(items, items)])
-    if method == "dp" or (method in ("auto", "exact") and m <= _AUTO_ITEMS_DP):
-        best = np.empty(1 << m)
-        _kemeny_jit.subset_costs(part, best, np.empty((1 << m // 2, m)), np.empty((1 << (m - m // 2), m)))
-        order = _kemeny_jit.order_from_subsets(part, best)
-        return Part(items, order, float(best[-1]), True, "dp", SetTails(part, best, ~np.eye(m, dtype=bool)))
-    bounds = Bounds(part)
-    programmes = method in ("exact", "ilp") or (method == "auto" and m <= _AUTO_ITEMS_LP)
-    tails: Tails | None = None
-    with clock.ended_by_interrupt():
-        shake(bounds, clock, rng, _SHAKES if programmes else _LONG_SHAKES)
-        if programmes:
-            settled = prove(bounds, clock, lambda: shake(bounds, clock, rng, _LONG_SHAKES))
-            if bounds.proven and settled is not None:
-                tails = settled_tails(part, bounds.order, settled, most_beginnings)
-    used = "ilp" if programmes else "local-search"
-    return Part(items, bounds.order, bounds.lower, bounds.proven, used, tails)
-
-
-def _unique(wins: FloatArray, parts: list[Part]) -> bool | None:
-    """Whether there is one optimal order: the parts have one each, and no two of them can be mixed."""
-    tails = [OnlyOrder(part.order) if part.tails is None else part.tails for part in parts]
-    orders = islice(optimal_orders(wins, [part.items for part in parts], tails), 2)
-    if len(list(orders)) > 1:
-        return False
-    return None if any(part.tails is None for part in parts) else True
-
-
-# Kemeny medians of many small matrices at once: the decoder of predicted pairwise probabilities.
-
-
-# A component of 12 items takes 0.1 ms; larger ones are searched.
-_LARGEST_EXACT = 12
+        return bucket_consensus(matrix, tie_cost, method, Clock(time_limit), rng)
+    return _joined(matrix, _solved_parts(matrix.wins, method, time_limit, rng, _MOST_PREFIXES))
 
 
 @overload
@@ -262,16 +155,16 @@ def kemeny_batch(P: ArrayLike, *, return_proven: Literal[True]) -> tuple[FloatAr
 def kemeny_batch(P: ArrayLike, *, return_proven: bool = False) -> FloatArray | tuple[FloatArray, BoolArray]:
     """Kemeny medians of many pairwise matrices.
 
-    A matrix whose majorities are transitive is ordered by them at once. Otherwise each component of the majority
-    graph goes to a dynamic programme (up to 12 items, exact) or to insertion search.
+    A matrix whose majorities are transitive is ordered by them directly. Otherwise each component of the majority
+    graph is solved by dynamic programming (up to 12 items, exact) or by insertion search.
 
     Parameters
     ----------
     P : array-like of shape (n, n_items, n_items)
-        ``P[r, i, j]`` is the weight or probability of i before j; predicted ones may well lie outside 0 to 1, as only
+        ``P[r, i, j]`` is the weight or probability of i before j; predicted ones may lie outside 0 to 1, because only
         differences count. The diagonal is ignored, and even pairs fall in the order of the items where they can.
     return_proven : bool, default=False
-        Whether to return, too, which medians are proven optimal.
+        Whether to also return which medians are proven optimal.
 
     Returns
     -------
@@ -291,24 +184,12 @@ def kemeny_batch(P: ArrayLike, *, return_proven: bool = False) -> FloatArray | t
     matrices = np.ascontiguousarray(check_numbers("P", P))
     if matrices.ndim != 3 or matrices.shape[1] != matrices.shape[2] or matrices.shape[1] == 0:
         raise ValueError(f"P has shape {matrices.shape}; give one square matrix per median: (n, n_items, n_items)")
-    off_diagonal = matrices.reshape(len(matrices), -1)
-    if not np.isfinite(off_diagonal).all() and not _finite_but_for_diagonals(matrices):
+    off_diagonal = ~np.eye(matrices.shape[1], dtype=bool)
+    if not np.isfinite(matrices).all() and not np.isfinite(matrices[:, off_diagonal]).all():
         r, i, j = np.argwhere(~np.isfinite(matrices))[0]
         raise ValueError(f"P[{r}, {i}, {j}] is {matrices[r, i, j]:g}; give 0.5 each way for pairs without an answer")
-    positions, proven = _kemeny_jit.batch_medians(matrices, _LARGEST_EXACT)
+    positions, proven = _kemeny_jit.batch_medians(matrices, _MOST_ITEMS_BATCH_DP)
     return (positions, proven) if return_proven else positions
-
-
-def _finite_but_for_diagonals(matrices: FloatArray) -> bool:
-    off = ~np.eye(matrices.shape[1], dtype=bool)
-    return bool(np.isfinite(matrices[:, off]).all())
-
-
-# All rankings of lowest cost, where they are few.
-
-
-# So many beginnings of orders take a second or two.
-_MOST_PREFIXES = 200_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -349,17 +230,17 @@ def all_optimal(
     rankings_or_matrix : Rankings, array-like of positions (n_rankings, n_items), PreferenceMatrix, or square array
         As in `kemeny`.
     limit : int, default=100
-        How many to list at most; there can be as many as there are permutations.
+        How many rankings to list at most; there can be as many as there are permutations.
     time_limit : float, optional
-        Seconds to prove one of them optimal in, by default 60.
+        Seconds to prove one of them optimal, by default 60.
     random_state : None, int, Generator or RandomState
-        Of the search for the first one.
+        Random numbers of the search for the first one.
 
     Returns
     -------
     OptimalRankings
-        ``complete`` says whether all are listed. It is False beyond the limit, and where a component of more than 16
-        items leaves too many possibilities to look at.
+        ``complete`` says whether all are listed. It is False beyond the limit, and if a component of more than 16
+        items leaves too many possibilities to enumerate.
 
     Examples
     --------
@@ -371,22 +252,138 @@ def all_optimal(
     [[0, 1, 2], [1, 2, 0], [2, 0, 1]]
     """
     check_whole_number("limit", limit, at_least=1)
-    clock = clock_for(time_limit, "auto")
+    seconds = _AUTO_TIME_LIMIT if time_limit is None else check_real_number("time_limit", time_limit, infinite=True)
+    rng = check_generator(random_state)
     matrix = as_preference_matrix(rankings_or_matrix)
-    check_comparisons(matrix)
-    warn_of_groups(matrix)
-    parts = solved_parts(matrix.wins, "auto", clock, check_generator(random_state), _MOST_PREFIXES)
-    consensus = joined(matrix, parts)
+    check_comparisons(matrix, warn_of_groups=True)
+    parts = _solved_parts(matrix.wins, "auto", seconds, rng, _MOST_LISTED_PREFIXES)
+    consensus = _joined(matrix, parts)
     if not consensus.optimal:
         raise ValueError(
             f"no ranking was proven optimal in time, the best has a gap of {100 * consensus.gap:.3g} %; give a longer "
             "time_limit, or take the best one from kemeny"
         )
-    tails = [OnlyOrder(part.order) if part.tails is None else part.tails for part in parts]
-    orders = list(islice(optimal_orders(matrix.wins, [part.items for part in parts], tails), limit + 1))
-    complete = len(orders) <= limit and all(part.tails is not None for part in parts)
+    known = [SingleOrder(part.order) if part.orders is None else part.orders for part in parts]
+    orders = list(islice(joint_orders(matrix.wins, [part.items for part in parts], known), limit + 1))
+    complete = len(orders) <= limit and all(part.orders is not None or len(part.items) == 1 for part in parts)
     listed = np.array(orders[:limit])
     positions = np.empty(listed.shape)
     np.put_along_axis(positions, listed, np.arange(1.0, matrix.n_items + 1)[None, :], axis=1)
     positions = positions[np.lexsort(listed.T[::-1])]
     return OptimalRankings(Rankings(positions, items=matrix.items), complete, consensus.cost)
+
+
+@dataclass
+class _Part:
+    """The consensus of one component.
+
+    Attributes
+    ----------
+    items : ndarray of shape (m,), intp
+        The items of the component.
+    order : ndarray of shape (m,), intp
+        The best order found, as numbers within ``items``.
+    lower : float
+        No order of the component costs less.
+    proven : bool
+        Whether no order costs less than ``order``.
+    method : str
+        What found it.
+    orders : OptimalOrders, optional
+        All optimal orders; None if they are not known, and for a single item.
+    """
+
+    items: IntArray
+    order: IntArray
+    lower: float
+    proven: bool
+    method: str
+    orders: OptimalOrders | None = None
+
+
+def _solved_parts(
+    wins: FloatArray, method: Method, time_limit: float | None, rng: np.random.Generator, most_prefixes: int
+) -> list[_Part]:
+    """The components of the majority graph, best first, each with its consensus."""
+    components = ordered_components(majority(wins), wins.sum(axis=1) - wins.sum(axis=0))
+    largest = max(len(items) for items in components)
+    if method == "dp" and largest > MOST_ITEMS_DP:
+        raise ValueError(
+            f"a component of the majority graph has {largest} items; dynamic programming takes at most "
+            f"{MOST_ITEMS_DP} (2^{largest} sets): use method='auto'"
+        )
+    if method in ("exact", "ilp") and largest > MOST_ITEMS_LP:
+        raise ValueError(
+            f"a component of the majority graph has {largest:,} items; linear programming takes at most "
+            f"{MOST_ITEMS_LP:,} ({comb(largest, 2):,} variables, {comb(largest, 3):,} triples to check again and "
+            "again): use method='auto', which searches and bounds the gap"
+        )
+    most_items_dp = {"dp": MOST_ITEMS_DP, "auto": _AUTO_ITEMS_DP, "exact": _AUTO_ITEMS_DP}.get(method, 0)
+    clock = None
+    parts = []
+    for items in components:
+        if len(items) == 1:
+            parts.append(_Part(items, np.zeros(1, dtype=np.intp), 0.0, True, "condorcet"))
+        elif len(items) <= most_items_dp:
+            parts.append(_solved_by_subsets(wins, items))
+        else:
+            clock = clock or Clock(time_limit)
+            parts.append(_searched(wins, items, method, clock, rng, most_prefixes))
+    return parts
+
+
+def _solved_by_subsets(wins: FloatArray, items: IntArray) -> _Part:
+    m = len(items)
+    part = np.ascontiguousarray(wins[np.ix_(items, items)])
+    best = np.empty(1 << m)
+    _kemeny_jit.subset_costs(part, best, np.empty((1 << m // 2, m)), np.empty((1 << (m - m // 2), m)))
+    order = _kemeny_jit.order_from_subsets(part, best)
+    return _Part(items, order, float(best[-1]), True, "dp", OrdersFromSets(part, best, ~np.eye(m, dtype=bool)))
+
+
+def _searched(
+    wins: FloatArray, items: IntArray, method: Method, clock: Clock, rng: np.random.Generator, most_prefixes: int
+) -> _Part:
+    """Search for a good order, and prove it optimal by linear programming where that is feasible."""
+    part = np.ascontiguousarray(wins[np.ix_(items, items)])
+    bounds = Bounds(part)
+    programs = method in ("exact", "ilp") or (method == "auto" and len(items) <= _AUTO_ITEMS_LP)
+    orders: OptimalOrders | None = None
+    with clock.ended_by_interrupt():
+        perturb(bounds, clock, rng, _ROUNDS if programs else _LONG_ROUNDS)
+        if programs:
+            settled = prove(bounds, clock, lambda: perturb(bounds, clock, rng, _LONG_ROUNDS))
+            if bounds.proven and settled is not None:
+                orders = orders_with_settled_pairs(part, bounds.order, settled, most_prefixes)
+    return _Part(items, bounds.order, bounds.lower, bounds.proven, "ilp" if programs else "local-search", orders)
+
+
+def _joined(matrix: PreferenceMatrix, parts: list[_Part]) -> Consensus:
+    """The consensus of all items from those of the components."""
+    order = np.concatenate([part.items[part.order] for part in parts])
+    positions = np.empty(len(order))
+    positions[order] = np.arange(1.0, len(order) + 1)
+    cost = lower = float(_kemeny_jit.order_cost(matrix.wins, order))
+    large = [part for part in parts if len(part.items) > 1]
+    optimal = all(part.proven for part in large)
+    unique: bool | None = None
+    if optimal:
+        # Another optimal order would reorder a component, or swap two neighbors of this one across components.
+        ends = np.cumsum([len(part.items) for part in parts[:-1]], dtype=np.intp)
+        kept = majority(matrix.wins)[order[ends - 1], order[ends]].all()
+        known = {None if part.orders is None else part.orders.is_single() for part in large}
+        unique = False if not kept or False in known else None if None in known else True
+    else:
+        inside = sum(float(_kemeny_jit.order_cost(matrix.wins, part.items[part.order])) for part in large)
+        lower = min(cost, cost - inside + sum(part.lower for part in large))
+    return Consensus(
+        positions=positions,
+        items=matrix.items,
+        cost=cost,
+        lower_bound=lower,
+        optimal=optimal,
+        gap=0.0 if optimal else (cost - lower) / cost,
+        components=tuple(tuple(part.items.tolist()) for part in parts),
+        method="+".join(dict.fromkeys(part.method for part in large)) or "condorcet",
+        unique=unique,
+    )

@@ -1,4 +1,8 @@
-"""Preferences pair by pair: who wins against whom, and how many rankings say so."""
+"""Preferences pair by pair: who wins against whom, and how many rankings say so.
+
+`PreferenceMatrix` is what the consensus rules, the statistics and Bradley-Terry models start from; majorities and the
+components of their graph are what `kemeny` and the tournaments work on.
+"""
 
 from __future__ import annotations
 
@@ -10,10 +14,10 @@ import numpy as np
 
 from rankwise._typing import ArrayLike, BoolArray, FloatArray, IntArray
 from rankwise._validation import item_names, shortlist
-from rankwise.data import Rankings
-from rankwise.data import pairs_jit as _data_jit
+from rankwise.aggregation import _kemeny_jit
+from rankwise.data import Rankings, pairs_jit
 
-# Sums of floating-point weights do not tell two sides of a pair apart that are closer than this share of them.
+# Sums of floating-point weights cannot distinguish two sides of a pair that are closer than this share of them.
 _EVEN = 1e-12
 _SHOWN_GROUPS = 3
 
@@ -90,15 +94,14 @@ def preference_matrix(rankings: ArrayLike, weights: ArrayLike | None = None) -> 
            [0.5, 0.5, 1. ],
            [0. , 0. , 0.5]])
     """
-    source = Rankings(rankings, weights=weights)
-    wins = source.pair_counts()
-    # Only pairs that are neither won nor lost in some ranking that has both can be tied there.
-    ties = _data_jit.pair_ties(source.positions, source.weights)
-    return _with_finite_sum(PreferenceMatrix(wins, ties, source.items))
+    known = isinstance(rankings, Rankings) and weights is None
+    source: Rankings = rankings if known else Rankings(rankings, weights=weights)
+    ties = pairs_jit.pair_ties(source.positions, source.weights)
+    return _with_finite_sum(PreferenceMatrix(source.pair_counts(), ties, source.items))
 
 
 def as_preference_matrix(rankings_or_matrix: ArrayLike) -> PreferenceMatrix:
-    """Take rankings, a `PreferenceMatrix`, or a square array of pairwise weights for what it is.
+    """Convert rankings or a square array of pairwise weights to a `PreferenceMatrix`.
 
     A square array is a matrix of pairs if its diagonal lies below 1, where positions cannot lie; its diagonal is
     otherwise ignored, and NaN (a pair that nobody compared) counts as 0. A diagonal of NaN alone has two readings and
@@ -106,6 +109,8 @@ def as_preference_matrix(rankings_or_matrix: ArrayLike) -> PreferenceMatrix:
     """
     if isinstance(rankings_or_matrix, PreferenceMatrix):
         return rankings_or_matrix
+    if isinstance(rankings_or_matrix, Rankings):
+        return preference_matrix(rankings_or_matrix)
     array = square_array(rankings_or_matrix)
     if array is None:
         return preference_matrix(rankings_or_matrix)
@@ -129,7 +134,7 @@ def as_preference_matrix(rankings_or_matrix: ArrayLike) -> PreferenceMatrix:
 
 
 def square_array(values: ArrayLike) -> FloatArray | None:
-    """What may be a matrix of pairs as an array of floats; None for rankings, and for all that is not square."""
+    """The values as an array of floats if they may be a matrix of pairs; None for rankings and what is not square."""
     if isinstance(values, Rankings | PreferenceMatrix):
         return None
     try:
@@ -145,48 +150,52 @@ def majority(weight: FloatArray) -> BoolArray:
     return weight - weight.T > _EVEN * (weight + weight.T)
 
 
-def check_comparisons(matrix: PreferenceMatrix) -> None:
-    """Refuse items of which no ranking says anything."""
-    if matrix.n_items < 2:
+def ordered_components(edges: BoolArray, score: FloatArray) -> list[IntArray]:
+    """Strongly connected components in an order that all edges between them follow.
+
+    Where edges leave the order open, items of higher score come first, and of equal score those with the smaller
+    number. In the majority graph, every pair across two components is ordered as its majority wants, so Kemeny medians
+    of the components, one after the other, make a median of all items.
+    """
+    ascending = np.argsort(-score, kind="stable")[::-1]
+    label = np.empty(len(score), dtype=np.intp)
+    number = _kemeny_jit.strong_components(np.ascontiguousarray(edges[np.ix_(ascending, ascending)]), label)
+    component = np.empty_like(label)
+    component[ascending] = label
+    members = np.argsort(component, kind="stable")
+    return np.split(members, np.cumsum(np.bincount(component, minlength=number))[:-1])
+
+
+def check_comparisons(matrix: PreferenceMatrix, *, warn_of_groups: bool = False) -> None:
+    """Raise if an item is compared with no other; optionally warn of groups that are not compared with each other.
+
+    The order of such groups in a consensus is arbitrary.
+    """
+    compared = matrix.counts > 0
+    n_opponents = compared.sum(axis=1)
+    if len(compared) < 2 or n_opponents.max() == len(compared) - 1:  # an item that met all others joins them
         return
-    silent = ~np.any(matrix.counts > 0, axis=1)
-    if silent.any():
-        name = matrix.items[int(np.argmax(silent))]
+    if not n_opponents.all():
+        name = matrix.items[int(np.argmin(n_opponents))]
         raise ValueError(
             f"no ranking compares item {name!r} with another, so it has no place in a consensus; "
             "keep the other items with Rankings.select([...]), or add rankings that hold it"
         )
+    if not warn_of_groups:
+        return
+    from scipy.sparse.csgraph import connected_components
 
-
-def warn_of_groups(matrix: PreferenceMatrix) -> None:
-    """Warn of groups of items that no ranking compares with each other: nothing says how they go together."""
-    groups = _connected_groups(matrix.counts > 0)
-    if len(groups) > 1:
-        shown = "; ".join(shortlist([matrix.items[i] for i in group]) for group in groups[:_SHOWN_GROUPS])
-        shown += "; ..." if len(groups) > _SHOWN_GROUPS else ""
+    n_groups, group = connected_components(compared, directed=False)
+    if n_groups > 1:
+        names = [[matrix.items[i] for i in np.flatnonzero(group == g)] for g in range(min(n_groups, _SHOWN_GROUPS))]
+        shown = "; ".join(map(shortlist, names)) + ("; ..." if n_groups > _SHOWN_GROUPS else "")
         warnings.warn(
-            f"no ranking compares these {len(groups)} groups of items with each other: {shown}. Their order in a "
-            "consensus means nothing; order each group for itself with Rankings.select([...]), or add rankings that "
+            f"no ranking compares these {n_groups} groups of items with each other: {shown}. Their order in the "
+            "consensus is arbitrary; rank each group separately with Rankings.select([...]), or add rankings that "
             "compare them",
             UserWarning,
             stacklevel=3,
         )
-
-
-def _connected_groups(compared: BoolArray) -> list[IntArray]:
-    """Items by connected component of a symmetric graph."""
-    groups: list[IntArray] = []
-    left = np.ones(len(compared), dtype=bool)
-    while left.any():
-        reached = np.zeros_like(left)
-        newly = np.zeros_like(left)
-        newly[np.argmax(left)] = True
-        while newly.any():
-            reached |= newly
-            newly = compared[newly].any(axis=0) & ~reached
-        groups.append(np.flatnonzero(reached))
-        left &= ~reached
-    return groups
 
 
 def _from_square(matrix: FloatArray, items: tuple[Hashable, ...]) -> PreferenceMatrix:
@@ -195,7 +204,7 @@ def _from_square(matrix: FloatArray, items: tuple[Hashable, ...]) -> PreferenceM
         i, j = np.argwhere(unknown & ~unknown.T)[0]
         raise ValueError(
             f"matrix[{i}, {j}] is NaN, but matrix[{j}, {i}] is {matrix[j, i]:g}; a pair that nobody compared is NaN "
-            "both ways, and one that nobody decided so is 0"
+            "both ways, and a preference that nobody has is 0"
         )
     wins = np.where(unknown, 0.0, matrix)
     np.fill_diagonal(wins, 0.0)
