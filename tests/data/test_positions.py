@@ -34,9 +34,6 @@ def precedes(positions: np.ndarray) -> np.ndarray:
     return positions[:, :, None] < positions[:, None, :]
 
 
-# -- the preference relation -----------------------------------------------------------------------------------------
-
-
 @given(position_matrices())
 def test_less_than_is_the_preference_relation(positions):
     for row, relation in zip(positions, precedes(positions), strict=True):
@@ -59,9 +56,6 @@ def test_positions_are_not_orders():
     assert orders_from_positions(positions).tolist() == golden["orders"]
     assert kendalltau(*positions).statistic == pytest.approx(golden["tau_of_positions"])
     assert kendalltau(*orders_from_positions(positions)).statistic == pytest.approx(golden["tau_of_orders"])
-
-
-# -- dense positions -------------------------------------------------------------------------------------------------
 
 
 @given(position_matrices(), st.floats(1e-3, 1e3), st.floats(0, 1e6))
@@ -116,9 +110,6 @@ def test_blocks_of_rows_are_joined(monkeypatch):
     assert np.array_equal(midranks(values), whole_midranks, equal_nan=True)
 
 
-# -- midranks, reverse, ties -----------------------------------------------------------------------------------------
-
-
 @given(position_matrices())
 def test_midranks_match_the_definition_and_scipy(positions):
     result = midranks(positions)
@@ -144,68 +135,9 @@ def test_has_ties_sees_listed_items_only(positions):
     assert has_ties(positions).tolist() == expected
 
 
-# -- scores and orders -----------------------------------------------------------------------------------------------
-
-
 @given(position_matrices())
 def test_scores_are_positions_upside_down(positions):
     assert np.array_equal(positions_from_scores(-positions), positions, equal_nan=True)
-
-
-@given(position_matrices(kinds=("full",)))
-def test_full_orders_round_trip(positions):
-    orders = orders_from_positions(positions)
-    assert orders.dtype == np.intp
-    assert np.array_equal(np.take_along_axis(positions, orders, axis=1), np.sort(positions, axis=1))
-    assert np.array_equal(positions_from_orders(orders), positions)
-
-
-@st.composite
-def shortened_permutations(draw):
-    n_items = draw(st.integers(1, 7))
-    row = st.permutations(range(n_items)).flatmap(lambda p: st.integers(0, n_items).map(lambda m: list(p[:m])))
-    return n_items, draw(st.lists(row, min_size=1, max_size=6))
-
-
-@given(shortened_permutations(), st.sampled_from(["below", "missing"]))
-def test_short_orders_round_trip(case, unlisted):
-    n_items, rows = case
-    positions = positions_from_orders(rows, n_items=n_items, unlisted=unlisted)
-    for row, places in zip(rows, positions, strict=True):
-        assert [places[item] for item in row] == list(range(1, len(row) + 1))
-        rest = np.delete(places, row)
-        assert np.all(np.isposinf(rest) if unlisted == "below" else np.isnan(rest))
-    orders = orders_from_positions(positions)
-    assert [[i for i in order if i >= 0] for order in orders.tolist()] == rows
-    again = positions_from_orders(orders, n_items=n_items, unlisted=unlisted)
-    assert np.array_equal(again, positions, equal_nan=True)
-
-
-def test_ties_by_id():
-    positions = [[2, 1, 2, INF, NAN], [1, 2, 3, 4, 5]]
-    with pytest.raises(ValueError, match="ranking 0 ties items 0 and 2, which an order cannot say; use buckets"):
-        orders_from_positions(positions)
-    assert orders_from_positions(positions, ties="by-id").tolist() == [[1, 0, 2, -1, -1], [0, 1, 2, 3, 4]]
-    with pytest.raises(ValueError, match="ties is 'min'; choose 'raise' or 'by-id'"):
-        orders_from_positions(positions, ties="min")
-
-
-def test_n_items_adds_unlisted_columns_and_narrow_types_are_welcome():
-    assert positions_from_orders(np.array([[1], [0]], dtype=np.int8), n_items=3).tolist() == [
-        [INF, 1, INF],
-        [1, INF, INF],
-    ]
-    assert positions_from_orders(np.array([[1.0, 0.0]])).tolist() == [[2, 1]]
-    assert positions_from_orders(np.array([[1, 0]], dtype=np.uint64)).tolist() == [[2, 1]]
-    assert positions_from_orders(np.empty((2, 0), dtype=int), n_items=2).tolist() == [[INF, INF], [INF, INF]]
-
-
-def test_masked_ids_pad():
-    orders = np.ma.array([[1, 0, 2], [2, 1, 0]], mask=[[0, 0, 1], [0, 0, 0]])
-    assert positions_from_orders(orders).tolist() == [[2, 1, INF], [3, 2, 1]]
-
-
-# -- errors ----------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -213,7 +145,7 @@ def test_masked_ids_pad():
     [
         ([[1, 2, 3], [1, 2, 0]], r"y[1, 2] is 0, but positions count from 1 (1 = best). If the rows list item ids"),
         ([[1, -2, 3]], "y[0, 1] is -2, but positions count from 1"),
-        ([[1, 0, -INF]], "y[0, 2] is -inf, which is no position; unlisted items are +inf"),
+        ([[1, 0, -INF]], "y[0, 2] is -inf, which is not a position; unlisted items are +inf"),
     ],
 )
 def test_values_below_one_name_the_cell_and_the_cure(values, message):
@@ -236,61 +168,10 @@ def test_estimators_only_warn_of_values_below_one():
     with pytest.warns(UserWarning, match=r"y\[0, 1\] is 0, .* Only the order of the values was used\."):
         result = check_positions([[2, 0, -1]], name="y", strict=False)
     assert result.tolist() == [[3, 2, 1]]
-    with pytest.raises(ValueError, match="-inf, which is no position"):
+    with pytest.raises(ValueError, match="-inf, which is not a position"):
         check_positions([[2, -INF]], strict=False)
 
 
 def test_infinite_scores_are_refused():
     with pytest.raises(ValueError, match=r"scores\[0, 1\] is \+inf; scores are finite, -inf \(unlisted\) or NaN"):
         positions_from_scores([[1, INF]])
-
-
-@pytest.mark.parametrize(
-    ("orders", "options", "message"),
-    [
-        ([[1, 2, 3], [3, 2, 1]], {}, "no order lists item 0; ids count from 0. If they count from 1 here, subtract 1"),
-        ([[1, 2, 3]], {"n_items": 3}, "orders[0, 2] is 3, but ids run from 0 to 2; ids count from 0: subtract 1"),
-        ([[0, 1], [0, 7]], {"n_items": 3}, "orders[1, 1] is 7, but ids run from 0 to 2"),
-        ([[0, 1, 2], [0, 2, 0]], {}, "orders[1] lists item 0 more than once; every item has one place"),
-        ([[0, 1, 2], [0, -1, 2]], {}, "orders[1, 1] is -1, but items follow it; -1 may only pad the end of a row"),
-        ([[0, -2]], {}, "orders[0, 1] is -2; ids count from 0, and -1 pads"),
-        ([[0, 1.5]], {}, "orders[0, 1] is 1.5; ids count from 0, and -1 pads"),
-        (np.array([[NAN, 0]]), {}, "orders[0, 0] is -1, but items follow it"),
-        ([[0, 1e300]], {}, "orders[0, 1] is 1e+300; ids count from 0"),
-        (np.array([[0, 2**64 - 1]], dtype=np.uint64), {}, "orders[0, 1] is 18446744073709551615; ids count from 0"),
-        ([[], []], {}, "the orders list no item; give n_items, or items in Rankings.from_orders"),
-        ([], {}, "the orders list no item"),
-        ([[0, 1]], {"unlisted": "x"}, "unlisted is 'x'; choose 'below' (top-k) or 'missing' (never compared)"),
-        ([2, 0, 1], {}, "orders[0] is 2, not a list of items, best first; for a single ranking write [orders]"),
-        (np.array([2, 0, 1]), {}, "orders has 1 dimension(s), but needs two: one row per ranking"),
-        ([None], {}, "orders[0] is None, not a list of items"),
-        ([{0, 1}], {}, "orders[0] is {0, 1}, not a list of items"),
-    ],
-)
-def test_bad_orders(orders, options, message):
-    with pytest.raises(ValueError, match=re.escape(message)):
-        positions_from_orders(orders, **options)
-
-
-@pytest.mark.parametrize(
-    ("orders", "message"),
-    [
-        ([["a", "b"]], "orders holds text, not integer ids; for item names use Rankings.from_orders"),
-        ([[True, False]], "orders holds booleans, not integer ids"),
-        (np.array([[1j]]), "orders holds complex numbers, not integer ids"),
-        (np.ma.array([[True, False]]), "orders holds booleans, not integer ids"),
-        ({0: [1, 2]}, "orders is of type dict; give a list of lists"),
-        ({(0, 1), (1, 0)}, "orders is of type set; give a list of lists"),
-        (7, "orders is of type int; give a list of lists"),
-        ("abc", "orders is of type str; give a list of lists, or read a file with read_rankings"),
-    ],
-)
-def test_orders_of_a_wrong_type(orders, message):
-    with pytest.raises(TypeError, match=re.escape(message)):
-        positions_from_orders(orders)
-
-
-def test_repeated_ids_are_found_wherever_they_stand():
-    for orders in ([[0, 0]], [[0, 1, 0]], [[1, 0, 0, -1]], [[0, 1], [1, 1]]):
-        with pytest.raises(ValueError, match="more than once"):
-            positions_from_orders(orders)

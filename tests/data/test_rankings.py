@@ -547,7 +547,7 @@ TWO = [[1, 2], [2, 1]]
         (lambda: Rankings.from_orders([[1, 2], [2, 1]]), ValueError, "no order lists item 0; ids count from 0"),
         (lambda: Rankings.from_orders([[0, 0]]), ValueError, "orders[0] lists item 0 more than once"),
         (lambda: Rankings.from_orders([["a", "a"]]), ValueError, "orders[0] lists 'a' more than once"),
-        (lambda: Rankings.from_orders([["", "a"]]), ValueError, "names no item"),
+        (lambda: Rankings.from_orders([["", "a"]]), ValueError, "does not name an item"),
         (lambda: Rankings([[1, 2]], [np.nan, np.nan]), ValueError, "an item name is missing"),
         (lambda: Rankings([[1, 2]], ["", "a"]), ValueError, "an item name is missing or empty"),
         (
@@ -576,12 +576,32 @@ TWO = [[1, 2], [2, 1]]
         (lambda: Rankings.from_orders([{"a": 1}]), ValueError, "orders[0] is {'a': 1}, not a list of items"),
         (lambda: Rankings.from_orders([[True, False]]), TypeError, "orders holds booleans, not integer ids"),
         (lambda: Rankings.from_orders(np.array([[True]])), TypeError, "orders holds booleans, not integer ids"),
-        (lambda: Rankings.from_orders([[None, "a"]]), ValueError, "orders[0] lists None, which names no item; leave"),
-        (lambda: Rankings.from_orders([[NAN, "a"]]), ValueError, "orders[0] lists nan, which names no item"),
-        (lambda: Rankings.from_orders([[pd.NA, "a"]]), ValueError, "orders[0] lists <NA>, which names no item"),
-        (lambda: Rankings.from_orders([["a"], ["a", -1]]), ValueError, "orders[1] lists -1, which names no item"),
-        (lambda: Rankings.from_orders([[0, None, 1]]), ValueError, "orders[0] lists None, which names no item"),
-        (lambda: Rankings.from_orders([["a", ["b", "c"]]]), ValueError, "and say ties with from_buckets"),
+        (
+            lambda: Rankings.from_orders([[None, "a"]]),
+            ValueError,
+            "orders[0] lists None, which does not name an item; drop what",
+        ),
+        (
+            lambda: Rankings.from_orders([[NAN, "a"]]),
+            ValueError,
+            "orders[0] lists nan, which does not name an item",
+        ),
+        (
+            lambda: Rankings.from_orders([[pd.NA, "a"]]),
+            ValueError,
+            "orders[0] lists <NA>, which does not name an item",
+        ),
+        (
+            lambda: Rankings.from_orders([["a"], ["a", -1]]),
+            ValueError,
+            "orders[1] lists -1, which does not name an item",
+        ),
+        (
+            lambda: Rankings.from_orders([[0, None, 1]]),
+            ValueError,
+            "orders[0] lists None, which does not name an item",
+        ),
+        (lambda: Rankings.from_orders([["a", ["b", "c"]]]), ValueError, "and write ties with from_buckets"),
         (lambda: Rankings.from_orders([["a"]], unlisted="x"), ValueError, "unlisted is 'x'; choose 'below' (top-k)"),
         (lambda: Rankings.from_orders([["a"]], items="a"), TypeError, "items is of type str; give a list of names"),
         (

@@ -11,8 +11,9 @@ from typing import Literal
 import numpy as np
 
 from rankwise._typing import ArrayLike, FloatArray, IntArray
-from rankwise._validation import check_whole_number, is_null, list_of_names, rows_of
+from rankwise._validation import check_whole_number, is_null, list_of_names
 from rankwise.data import Rankings
+from rankwise.data.orders import rows_of
 
 Method = Literal["rra", "borda", "mc4", "mean"]
 

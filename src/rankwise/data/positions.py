@@ -1,28 +1,32 @@
-"""Positions: the one representation of rankings, and the conversions to and from it.
+"""Positions: the one representation of rankings, the check that all ranking data pass, and what derives from them.
 
 ``positions[r, i]`` is the place of item ``i`` in ranking ``r``: 1 is best, equal places are ties, ``+inf`` is
 unlisted (below every listed item, order unknown), ``NaN`` is missing (never compared). With this,
 ``positions[r, a] < positions[r, b]`` *is* "a before b" for every kind of ranking.
+
+Every package that takes rankings calls `check_positions`; `Rankings` is built on this module.
 """
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
 from typing import Literal
 
 import numpy as np
 
-from rankwise._typing import ArrayLike, BoolArray, FloatArray, IntArray
-from rankwise._validation import numeric_matrix, order_matrix, read_only, refuse_rankings
+from rankwise._typing import ArrayLike, BoolArray, FloatArray
+from rankwise._validation import numeric_matrix, read_only
 
 Unlisted = Literal["below", "missing"]
 
-# A table of orders may grow so large, and so many times larger than what it lists.
-_MOST_CELLS = 10_000_000
-_MOST_CELLS_PER_ENTRY = 100
-# Rows handled at a time, so that temporary arrays stay small whatever the number of rankings.
+# Cells handled at a time, so that temporary arrays stay small whatever the number of rankings.
 _BLOCK_CELLS = 1 << 20
+
+
+class CheckedPositions:
+    """Base of `Rankings`, by which this module recognizes positions that have been checked already."""
+
+    positions: FloatArray
 
 
 def check_positions(positions: ArrayLike, *, name: str = "positions", strict: bool = True) -> FloatArray:
@@ -53,9 +57,7 @@ def check_positions(positions: ArrayLike, *, name: str = "positions", strict: bo
     array([[ 1.,  2.,  2.,  3.],
            [ 2.,  1., nan, inf]])
     """
-    from rankwise.data.rankings import Rankings  # the container is built on this module
-
-    if isinstance(positions, Rankings):
+    if isinstance(positions, CheckedPositions):
         return positions.positions
     matrix = numeric_matrix(positions, name)
     # Places count from 1 in every convention; a value between 0 and 1 is a probability or another score.
@@ -86,10 +88,16 @@ def dense_positions(values: ArrayLike) -> FloatArray:
     """
     matrix = numeric_matrix(values, "values")
     result = matrix
-    for rows in _row_blocks(matrix):
+    step = max(1, _BLOCK_CELLS // matrix.shape[1])
+    for start in range(0, len(matrix), step):
+        rows = slice(start, start + step)
         block = matrix[rows]
+        # Dense already if sorted rows start at 1 and climb by 0 or 1; infinity and NaN sort last and are free.
         ordered = np.sort(block, axis=1)
-        if _is_dense(ordered):
+        first, later = ordered[:, 0], ordered[:, 1:]
+        with np.errstate(invalid="ignore"):  # inf - inf
+            climb = later - ordered[:, :-1]
+        if np.all((first == 1) | ~(first < np.inf)) and np.all((climb == 0) | (climb == 1) | ~np.isfinite(later)):
             continue
         if result is matrix:
             result = matrix.copy()
@@ -126,7 +134,9 @@ def midranks(positions: ArrayLike) -> FloatArray:
     """
     matrix = check_positions(positions)
     result = np.empty_like(matrix)
-    for rows in _row_blocks(matrix):
+    step = max(1, _BLOCK_CELLS // matrix.shape[1])
+    for start in range(0, len(matrix), step):
+        rows = slice(start, start + step)
         block = matrix[rows]
         order = np.argsort(block, axis=1, kind="stable")
         ordered = np.take_along_axis(block, order, axis=1)
@@ -198,107 +208,10 @@ def positions_from_scores(scores: ArrayLike) -> FloatArray:
     return dense_positions(-matrix)
 
 
-def positions_from_orders(orders: ArrayLike, *, n_items: int | None = None, unlisted: Unlisted = "below") -> FloatArray:
-    """Convert orders (item ids, best first) to positions.
-
-    Parameters
-    ----------
-    orders : array-like of int of shape (n_rankings, n_places), or a sequence of sequences of int
-        Item ids counted from 0, the best first. Rows may be shorter than the number of items: leave the rest
-        away, or pad with -1.
-    n_items : int, optional
-        Number of items; by default one more than the largest id.
-    unlisted : {"below", "missing"}, default="below"
-        What a row says of the items that it does not list: they rank below the listed ones (top-k), or nothing.
-
-    Returns
-    -------
-    ndarray of shape (n_rankings, n_items), float64
-
-    Examples
-    --------
-    >>> from rankwise.data import positions_from_orders
-    >>> positions_from_orders([[2, 0, 1]])
-    array([[2., 3., 1.]])
-    >>> positions_from_orders([[2, 0, -1]], n_items=4, unlisted="missing")
-    array([[ 2., nan,  1., nan]])
-    """
-    blank = blank_for(unlisted)
-    matrix = order_matrix(orders)
-    largest = int(matrix.max(initial=-1))
-    size = largest + 1 if n_items is None else int(n_items)
-    if size < 1:
-        raise ValueError("the orders list no item; give n_items, or items in Rankings.from_orders")
-    if n_items is None and size * len(matrix) > max(_MOST_CELLS, _MOST_CELLS_PER_ENTRY * matrix.size):
-        raise ValueError(
-            f"the largest id is {largest}, so the positions would take {size * len(matrix):,} cells; ids count from 0 "
-            "without gaps. If these are numbers of products or the like, give them as text: Rankings.from_orders"
-        )
-    if largest >= size:
-        row, place = np.argwhere(matrix >= size)[0]
-        hint = "; ids count from 0: subtract 1" if matrix.max() == size and not (matrix == 0).any() else ""
-        hint = hint or "; numbers are ids: give names as text"
-        raise ValueError(f"orders[{row}, {place}] is {matrix[row, place]}, but ids run from 0 to {size - 1}{hint}")
-    if n_items is None and size > 1 and not (matrix == 0).any() and matrix.size:
-        raise ValueError(
-            "no order lists item 0; ids count from 0. If they count from 1 here, subtract 1; "
-            "if item 0 is really never listed, give n_items, or items in Rankings.from_orders"
-        )
-    listed = matrix >= 0
-    after_gap = listed[:, 1:] & ~listed[:, :-1]
-    if after_gap.any():
-        row, place = np.argwhere(after_gap)[0]
-        raise ValueError(f"orders[{row}, {place}] is -1, but items follow it; -1 may only pad the end of a row")
-    rows, places = np.nonzero(listed)
-    ids = matrix[rows, places]
-    result = np.full((len(matrix), size), blank)
-    result[rows, ids] = places + 1.0
-    # A repeated id was overwritten, so it no longer sits where it was first written.
-    lost = result[rows, ids] != places + 1.0
-    if lost.any():
-        cell = int(np.argmax(lost))
-        raise ValueError(f"orders[{rows[cell]}] lists item {ids[cell]} more than once; every item has one place")
-    return result
-
-
-def orders_from_positions(positions: ArrayLike, *, ties: Literal["raise", "by-id"] = "raise") -> IntArray:
-    """Convert positions to orders (item ids, best first).
-
-    Parameters
-    ----------
-    positions : array-like of shape (n_rankings, n_items) or Rankings
-        Column = item, 1 = best.
-    ties : {"raise", "by-id"}, default="raise"
-        Orders cannot express ties: refuse them, or list tied items by increasing id.
-
-    Returns
-    -------
-    ndarray of shape (n_rankings, n_items), intp
-        Padded with -1 where items are unlisted or missing.
-
-    Examples
-    --------
-    >>> from rankwise.data import orders_from_positions
-    >>> orders_from_positions([[2, 3, 1], [2, float("nan"), 1]])
-    array([[ 2,  0,  1],
-           [ 2,  0, -1]])
-    """
-    if ties not in ("raise", "by-id"):
-        raise ValueError(f"ties is {ties!r}; choose 'raise' or 'by-id'")
-    matrix = check_positions(positions)
-    order = np.argsort(matrix, axis=1, kind="stable")
-    ordered = np.take_along_axis(matrix, order, axis=1)
-    listed = np.isfinite(ordered)
-    if ties == "raise":
-        tied = (ordered[:, 1:] == ordered[:, :-1]) & listed[:, 1:]
-        if tied.any():
-            row, place = np.argwhere(tied)[0]
-            first, second = order[row, place], order[row, place + 1]
-            raise ValueError(
-                f"ranking {row} ties items {first} and {second}, which an order cannot say; "
-                "use buckets, or ties='by-id' to list tied items by id"
-            )
-    return np.where(listed, order, -1)
+def refuse_rankings(values: ArrayLike, name: str) -> None:
+    """Raise if ``values`` is a Rankings: its positions, read as anything else, would silently mean another ranking."""
+    if isinstance(values, CheckedPositions):
+        raise TypeError(f"{name} is a Rankings, which holds positions (1 = best) already; it needs no conversion")
 
 
 def has_ties(positions: FloatArray) -> BoolArray:
@@ -316,30 +229,13 @@ def blank_for(unlisted: str) -> float:
     raise ValueError(f"unlisted is {unlisted!r}; choose 'below' (top-k) or 'missing' (never compared)")
 
 
-def _row_blocks(matrix: FloatArray) -> Iterator[slice]:
-    step = max(1, _BLOCK_CELLS // max(1, matrix.shape[1]))
-    for start in range(0, len(matrix), step):
-        yield slice(start, start + step)
-
-
-def _is_dense(ordered: FloatArray) -> bool:
-    """Whether sorted rows start at 1 and climb by 0 or 1 (infinity and NaN sort last and are free)."""
-    first = ordered[:, 0]
-    if not np.all((first == 1) | ~(first < np.inf)):
-        return False
-    later = ordered[:, 1:]
-    with np.errstate(invalid="ignore"):  # inf - inf
-        step = later - ordered[:, :-1]
-    return bool(np.all((step == 0) | (step == 1) | ~np.isfinite(later)))
-
-
 def _refuse_too_small(matrix: FloatArray, too_small: BoolArray, name: str, strict: bool) -> None:
     row, column = np.argwhere(too_small)[0]
     value = matrix[row, column]
     if np.isneginf(matrix).any():
         row, column = np.argwhere(np.isneginf(matrix))[0]
         raise ValueError(
-            f"{name}[{row}, {column}] is -inf, which is no position; unlisted items are +inf. "
+            f"{name}[{row}, {column}] is -inf, which is not a position; unlisted items are +inf. "
             "If the values are scores (higher = better), use positions_from_scores"
         )
     message = (

@@ -1,4 +1,7 @@
-"""The container for rankings of any kind: full, tied, top-k, incomplete."""
+"""`Rankings`, the container for rankings of any kind (full, tied, top-k, incomplete), and how it is printed.
+
+Readers return it, and every function that takes rankings accepts it.
+"""
 
 from __future__ import annotations
 
@@ -8,19 +11,20 @@ from typing import Any, Literal
 
 import numpy as np
 
-from rankwise import _html, _validation
+from rankwise import _html
 from rankwise._typing import ArrayLike, BoolArray, FloatArray, IntArray
 from rankwise._validation import (
     check_items,
     check_weights,
-    holds_names,
-    ids_from_names,
+    data_frame,
     list_of_names,
+    matrix_from_columns,
+    read_only,
     shortlist,
-    without_padding,
 )
+from rankwise.data import orders as _orders
 from rankwise.data import positions as _positions
-from rankwise.data.positions import Unlisted
+from rankwise.data.positions import CheckedPositions, Unlisted
 
 Kind = Literal["full", "tied", "top-k", "incomplete"]
 
@@ -29,7 +33,7 @@ _MOST_PAIRS = 50_000_000
 
 
 @dataclass(frozen=True, eq=False, repr=False, init=False)
-class Rankings:
+class Rankings(CheckedPositions):
     """Rankings of the same items, with names and weights.
 
     Parameters
@@ -83,11 +87,9 @@ class Rankings:
         matrix = _positions.check_positions(positions)
         # Copied, because the caller may still hold these arrays and write to them.
         own = matrix if isinstance(positions, Rankings) else matrix.copy()
-        object.__setattr__(self, "positions", _validation.read_only(own))
+        object.__setattr__(self, "positions", read_only(own))
         object.__setattr__(self, "items", check_items(items, matrix.shape[1]))
-        object.__setattr__(self, "weights", _validation.read_only(check_weights(weights, len(matrix)).copy()))
-
-    # -- constructors --------------------------------------------------------------------------------------------
+        object.__setattr__(self, "weights", read_only(check_weights(weights, len(matrix)).copy()))
 
     @classmethod
     def from_positions(
@@ -125,16 +127,16 @@ class Rankings:
         names = None if items is None else list_of_names(items)
         rows: Any = orders
         if not (isinstance(orders, np.ndarray) and orders.dtype.kind in "iuf"):
-            rows = [without_padding(row) for row in _validation.rows_of(orders)]
-        if not isinstance(rows, np.ndarray) and holds_names(rows):
-            rows, names = ids_from_names(rows, names)
+            rows = [_orders.without_padding(row) for row in _orders.rows_of(orders)]
+        if not isinstance(rows, np.ndarray) and _orders.holds_names(rows):
+            rows, names = _orders.ids_from_names(rows, names)
         elif names is not None and _look_like_other_ids(names):
             raise ValueError(
                 f"items are numbers ({shortlist(names)}) and so are the orders, where numbers are ids from 0; "
                 "write numbers that are names as text, in both"
             )
         n_items = None if names is None else len(names)
-        return cls(_positions.positions_from_orders(rows, n_items=n_items, unlisted=unlisted), names, weights)
+        return cls(_orders.positions_from_orders(rows, n_items=n_items, unlisted=unlisted), names, weights)
 
     @classmethod
     def from_buckets(
@@ -165,7 +167,7 @@ class Rankings:
           a > b ~ c
           c > b > a
         """
-        rankings = [[_bucket(entry) for entry in ranking] for ranking in _validation.rows_of(buckets, name="buckets")]
+        rankings = [[_bucket(entry) for entry in ranking] for ranking in _orders.rows_of(buckets, name="buckets")]
         flat = [[item for bucket in ranking for item in bucket] for ranking in rankings]
         strict = cls.from_orders(flat, unlisted=unlisted, items=items, weights=weights)
         tied = strict.positions.copy()
@@ -203,7 +205,7 @@ class Rankings:
         -------
         Rankings
         """
-        table = _validation.data_frame(frame, "frame")
+        table = data_frame(frame, "frame")
         if table is None:
             raise TypeError(f"frame is of type {type(frame).__name__}, not a data frame; see Rankings.from_positions")
         columns = dict(zip(table.columns, table.iter_columns(), strict=True))
@@ -215,15 +217,11 @@ class Rankings:
             wanted = [name for name in wanted if name != weights]
             weights = columns[weights].to_numpy()
         _check_columns(wanted, columns)
-        return cls(
-            _validation.matrix_from_columns(wanted, [columns[name] for name in wanted], "frame"), wanted, weights
-        )
-
-    # -- views ---------------------------------------------------------------------------------------------------
+        return cls(matrix_from_columns(wanted, [columns[name] for name in wanted], "frame"), wanted, weights)
 
     def orders(self, *, ties: Literal["raise", "by-id"] = "raise") -> IntArray:
         """Item ids, best first, padded with -1: (n_rankings, n_items). See `orders_from_positions`."""
-        return _positions.orders_from_positions(self, ties=ties)
+        return _orders.orders_from_positions(self, ties=ties)
 
     def buckets(self) -> tuple[tuple[tuple[int, ...], ...], ...]:
         """Item ids as buckets of ties, best first; unlisted and missing items are left out."""
@@ -312,8 +310,8 @@ class Rankings:
     @property
     def compared(self) -> BoolArray:
         """Which items a ranking of positive weight compares with another: (n_items,). See `comparable`."""
-        rows = self.informative & (self.weights > 0)
-        return (~np.isnan(self.positions[rows])).any(axis=0)
+        counting = self.positions[self.informative & (self.weights > 0)]
+        return np.any(~np.isnan(counting), axis=0)
 
     @property
     def n_items(self) -> int:
@@ -334,8 +332,6 @@ class Rankings:
     def dtype(self) -> np.dtype[np.float64]:
         """Type of the positions."""
         return self.positions.dtype
-
-    # -- parts ---------------------------------------------------------------------------------------------------
 
     def select(self, items: Sequence[Hashable]) -> Rankings:
         """Keep the named items only, in the given order; what remains of each ranking closes up."""
@@ -418,9 +414,9 @@ class Rankings:
     def _of_same_items(self, positions: FloatArray, weights: FloatArray) -> Rankings:
         """Rankings from rows of this one, which need no second check."""
         part = object.__new__(Rankings)
-        object.__setattr__(part, "positions", _validation.read_only(np.ascontiguousarray(positions)))
+        object.__setattr__(part, "positions", read_only(np.ascontiguousarray(positions)))
         object.__setattr__(part, "items", self.items)
-        object.__setattr__(part, "weights", _validation.read_only(np.ascontiguousarray(weights)))
+        object.__setattr__(part, "weights", read_only(np.ascontiguousarray(weights)))
         return part
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
@@ -451,7 +447,7 @@ class Rankings:
 
 def _column_names(table: Any) -> Sequence[Hashable] | None:
     """Names of the columns if ``table`` is a data frame of any library."""
-    frame = _validation.data_frame(table, "positions")
+    frame = data_frame(table, "positions")
     return None if frame is None else list(frame.columns)
 
 

@@ -8,9 +8,9 @@ import numpy as np
 
 from rankwise._random import check_generator
 from rankwise._typing import FloatArray, IntArray, RandomState
+from rankwise._validation import check_choice, check_sizes
 from rankwise.aggregation import sample_mallows
 from rankwise.data import Rankings
-from rankwise.datasets._common import check_choice, check_sizes
 
 
 def make_cell_label_ranking(

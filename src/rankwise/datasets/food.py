@@ -8,8 +8,8 @@ import numpy as np
 
 from rankwise._random import check_generator
 from rankwise._typing import FloatArray, IntArray, RandomState
+from rankwise._validation import check_choice, check_scales, check_sizes
 from rankwise.data import Rankings
-from rankwise.datasets._common import check_choice, check_sizes, check_spread
 from rankwise.datasets.mechanisms import make_partial
 
 _ITEMS = ("cake", "biscuit", "gelato", "steak", "burger", "sausage", "pasta", "pizza")
@@ -82,7 +82,7 @@ def make_food_preferences(
     """
     check_choice("kind", kind, ("full", "top-k", "exhaustive", "non-exhaustive"))
     check_sizes(n_samples=n_samples)
-    check_spread(sigma=sigma)
+    check_scales(sigma=sigma)
     _check_length(kind, length)
     rng = check_generator(random_state)
     user_type = rng.permutation(1 + np.arange(n_samples) % 2)

@@ -8,7 +8,7 @@ import numpy as np
 
 from rankwise._random import check_generator
 from rankwise._typing import FloatArray, IntArray, RandomState
-from rankwise.datasets._common import check_sizes, check_spread
+from rankwise._validation import check_scales, check_sizes
 
 # Query-dependent features vary this much more between queries than within one.
 _QUERY_SPREAD = 2.0
@@ -80,7 +80,7 @@ def make_retrieval(
     fewest, most = _check_range(docs_per_query)
     check_sizes(n_queries=n_queries, n_features=n_features)
     check_sizes(n_grades=n_grades, at_least=2)
-    check_spread(noise=noise, eta=eta)
+    check_scales(noise=noise, eta=eta)
     rng = check_generator(random_state)
     sizes = rng.integers(fewest, most + 1, size=n_queries)
     query = np.repeat(np.arange(n_queries), sizes)

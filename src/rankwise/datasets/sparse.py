@@ -8,11 +8,11 @@ import numpy as np
 
 from rankwise._random import check_generator
 from rankwise._typing import ArrayLike, FloatArray, RandomState
-from rankwise._validation import check_numbers, check_real_number
+from rankwise._validation import check_choice, check_numbers, check_real_number, check_scales, check_sizes
 from rankwise.aggregation import sample_mallows
 from rankwise.data import Rankings
-from rankwise.datasets._common import check_choice, check_sizes, check_spread, sorted_positions
 from rankwise.datasets.mechanisms import Partition, Survival, make_incomplete, make_partial
+from rankwise.datasets.transforms import sorted_positions
 from rankwise.metrics import kendall_tau_score
 
 # The two families of the paper: few and many features.
@@ -192,7 +192,7 @@ def _check_noise(noise: str, noise_scale: float, theta: float | None) -> None:
     check_choice("noise", noise, ("none", "gaussian", "uniform", "mallows"))
     if (noise == "mallows") != (theta is not None):
         raise ValueError(f"noise is {noise!r} and theta is {theta}; theta belongs to noise='mallows', and only there")
-    check_spread(noise_scale=noise_scale)
+    check_scales(noise_scale=noise_scale)
     if noise in ("none", "mallows") and noise_scale != 0:
         raise ValueError(f"noise_scale is {noise_scale}, which noise={noise!r} has no use for; leave it away")
     if noise == "uniform" and noise_scale > _MOST_NOISE:

@@ -9,7 +9,7 @@ import numpy as np
 
 from rankwise._random import check_generator
 from rankwise._typing import FloatArray, RandomState
-from rankwise.datasets._common import check_choice, check_sizes, check_spread
+from rankwise._validation import check_choice, check_scales, check_sizes
 
 # Table 1 of the paper, one block a problem; the last transformation of a block is the true one.
 _TABLE1: dict[str, dict[str, Callable[[FloatArray], FloatArray]]] = {
@@ -94,7 +94,7 @@ def make_symbolic_regression(
     """
     check_choice("problem", problem, ("cubic", *_TABLE1))
     check_sizes(n_samples=n_samples)
-    check_spread(noise=noise)
+    check_scales(noise=noise)
     rng = check_generator(random_state)
 
     from sklearn.utils import Bunch

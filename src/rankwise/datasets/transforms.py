@@ -10,7 +10,6 @@ import numpy as np
 from rankwise._typing import ArrayLike, FloatArray
 from rankwise._validation import check_whole_number
 from rankwise.data import Rankings
-from rankwise.datasets._common import sorted_positions
 
 
 def rankings_from_classification(
@@ -126,3 +125,11 @@ def _column_number(said: str, target: int | str, names: list[str], n_columns: in
     if number >= n_columns:
         raise ValueError(f"{said} is {number}, but the columns of X run from 0 to {n_columns - 1}")
     return number
+
+
+def sorted_positions(scores: FloatArray) -> FloatArray:
+    """Full rankings by decreasing score, 1 = highest; of equal scores the earlier column comes first."""
+    order = np.argsort(-scores, axis=1, kind="stable")
+    positions = np.empty_like(scores)
+    np.put_along_axis(positions, order, np.arange(1.0, scores.shape[1] + 1)[None], axis=1)
+    return positions
