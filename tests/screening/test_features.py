@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from rankwise.screening import SymbolicFeatures, _jit, rank_classes
-from rankwise.screening.operators import BINARY, UNARY
+from rankwise.screening import SymbolicFeatures, _screening_jit, rank_classes
+from rankwise.screening.expressions import BINARY, UNARY
 
 ALL_UNARY, ALL_BINARY = tuple(UNARY), tuple(BINARY)
 FUNCTIONS = {
@@ -67,7 +67,7 @@ def test_sines_of_all_sizes(rng, name, function):
     ):
         code, row = np.array([UNARY[name].code]), np.zeros(1, dtype=np.intp)
         with np.errstate(all="ignore"):
-            values, _, _ = _jit.evaluate_expressions(x[None], np.zeros((1, len(x))), code, row, row)
+            values, _, _ = _screening_jit.evaluate_expressions(x[None], np.zeros((1, len(x))), code, row, row)
         np.testing.assert_allclose(values[0], function(x), rtol=5e-16, atol=1e-20)
 
 

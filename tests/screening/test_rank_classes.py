@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rankwise.screening import rank_classes
-from rankwise.screening.rank_classes import absolute_pearson
+from rankwise.screening.concordance import absolute_pearson
 from tests.naive import screening as naive
 
 

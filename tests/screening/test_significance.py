@@ -9,7 +9,7 @@ import pytest
 from scipy.stats import false_discovery_control, norm, pearsonr, rankdata
 
 from rankwise.screening import concordance_test, concordant_divergence
-from rankwise.screening.significance import benjamini_hochberg
+from rankwise.screening.concordance import benjamini_hochberg
 
 
 @pytest.mark.parametrize("theta", [[1, 2, 3, 4, 5, 6, 7], [1, 1, 2, 3, 3, 3, 4]])

@@ -7,10 +7,10 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from rankwise.screening import _jit
+from rankwise.screening import _screening_jit
+from rankwise.screening.concordance import Target
 from rankwise.screening.distinct import reading_errors
-from rankwise.screening.operators import UNARY
-from rankwise.screening.scores import Target
+from rankwise.screening.expressions import UNARY
 
 STEP = np.finfo(float).eps
 LAWS = {
@@ -40,13 +40,13 @@ def test_monotone_functions_are_scored_as_computed(rng, law):
     codes = np.tile([operator.code for operator in UNARY.values()], 2)
     rows = np.repeat([0, 1], len(UNARY))
     with np.errstate(all="ignore"):
-        covariation, fingerprint, spread = _jit.score_expressions(
+        covariation, fingerprint, spread = _screening_jit.score_expressions(
             values, errors, np.ones(2, bool), codes, rows, rows, target.centred, target.weights
         )
-        computed, bounds, usable = _jit.evaluate_expressions(values, errors, codes, rows, rows)
+        computed, bounds, usable = _screening_jit.evaluate_expressions(values, errors, codes, rows, rows)
         settled = computed[usable]
-        _jit.settle_rows(settled, bounds[usable])
-        expected = _jit.score_rows(settled, np.empty(40, np.int64), target.centred, target.weights)
+        _screening_jit.settle_rows(settled, bounds[usable])
+        expected = _screening_jit.score_rows(settled, np.empty(40, np.int64), target.centred, target.weights)
     np.testing.assert_array_equal(~np.isnan(covariation), usable)
     np.testing.assert_allclose(covariation[usable], expected[0], atol=1e-12 * target.covariation)
     np.testing.assert_array_equal(fingerprint[usable], expected[1])
@@ -66,7 +66,7 @@ def test_expressions_of_decimals_are_scored_as_those_of_exact_fractions(rng, dig
     target = Target.of(rng.standard_normal(60))
     values = numerators / 10**digits
     with np.errstate(all="ignore"):
-        found = _jit.score_expressions(
+        found = _screening_jit.score_expressions(
             values,
             reading_errors(values),
             np.ones(2, bool),
@@ -76,7 +76,7 @@ def test_expressions_of_decimals_are_scored_as_those_of_exact_fractions(rng, dig
             target.centred,
             target.weights,
         )
-        expected = _jit.score_rows(places[None], np.empty(60, np.int64), target.centred, target.weights)
+        expected = _screening_jit.score_rows(places[None], np.empty(60, np.int64), target.centred, target.weights)
     np.testing.assert_allclose(found[0], expected[0], atol=1e-12 * target.covariation)
     np.testing.assert_array_equal(found[1], expected[1])
     np.testing.assert_array_equal(found[2], expected[2])

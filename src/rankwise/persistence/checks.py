@@ -264,7 +264,7 @@ def graph_cut(embedding: Any) -> None:
 
 def expressions(table: Any) -> None:
     """Operands come before operators; complexities are what they must be."""
-    from rankwise.screening.operators import BY_CODE, FIRST_BINARY, IDENTITY
+    from rankwise.screening.expressions import BY_CODE, FIRST_BINARY, IDENTITY
 
     n, n_inputs = len(table.codes), len(table.inputs)
     _require(n >= n_inputs > 0, "there are no inputs")

@@ -9,7 +9,6 @@ import numpy as np
 
 from rankwise._typing import ArrayLike, FloatArray
 from rankwise.data import Rankings, check_positions
-from rankwise.plots._heatmap import borda_positions
 from rankwise.plots._style import (
     BLUE,
     GREY,
@@ -23,6 +22,7 @@ from rankwise.plots._style import (
     short,
     tidy,
 )
+from rankwise.plots.matrices import borda_positions
 
 
 class ConsensusDisplay:

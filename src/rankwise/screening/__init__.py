@@ -1,10 +1,19 @@
 """Screening of symbolic features by the order that they give the target, and the ranking view of tree splits."""
 
 from rankwise.screening.bart import BARTSelector
-from rankwise.screening.comparison import ScoreSelector
-from rankwise.screening.divergence import concordant_divergence, gini_correlation, ranking_gain
+from rankwise.screening.concordance import (
+    ConcordanceTest,
+    concordance_test,
+    concordant_divergence,
+    gini_correlation,
+    rank_classes,
+    ranking_gain,
+)
 from rankwise.screening.features import SymbolicFeatures
-from rankwise.screening.partitions import (
+from rankwise.screening.piecewise import monotone_intervals, preference_probability
+from rankwise.screening.score_selector import ScoreSelector
+from rankwise.screening.selector import ConcordanceSelector
+from rankwise.screening.splits import (
     OraclePartition,
     SplitLosses,
     oracle_partition,
@@ -12,10 +21,6 @@ from rankwise.screening.partitions import (
     split_losses,
     swap_gains,
 )
-from rankwise.screening.piecewise import monotone_intervals, preference_probability
-from rankwise.screening.rank_classes import rank_classes
-from rankwise.screening.selector import ConcordanceSelector
-from rankwise.screening.significance import ConcordanceTest, concordance_test
 from rankwise.screening.subsets import SubsetModel, best_subset
 
 __all__ = [

@@ -12,7 +12,7 @@ from rankwise._progress import track
 from rankwise._random import check_generator
 from rankwise._sklearn import BaseEstimator, Interval, StrOptions
 from rankwise._typing import ArrayLike, BoolArray, FloatArray, RandomState
-from rankwise.screening._selectors import TargetSelectorMixin, highest
+from rankwise.screening.base import TargetSelectorMixin, highest
 
 
 class BARTSelector(TargetSelectorMixin, BaseEstimator):

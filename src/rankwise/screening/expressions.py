@@ -1,19 +1,283 @@
-"""A table of expressions: each row is an input, or an operator on earlier rows."""
+"""The operators of symbolic expressions: their names and codes, what they do to units, what they are in sympy."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from functools import cache
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cache, cached_property
+from math import gcd, lcm
 from typing import Any
 
 import numpy as np
 
 from rankwise._optional import require
-from rankwise._typing import FloatArray, IntArray
-from rankwise.screening import _jit
+from rankwise._typing import ArrayLike, BoolArray, FloatArray, IntArray
+from rankwise._validation import check_numbers
+from rankwise.screening import _screening_jit
 from rankwise.screening.distinct import reading_errors
-from rankwise.screening.formulas import Formula, applied
-from rankwise.screening.operators import BY_CODE, FIRST_BINARY, IDENTITY, in_sympy
+
+
+@dataclass(frozen=True)
+class Operator:
+    """One operator.
+
+    Attributes
+    ----------
+    name : str
+        What users write.
+    code : int
+        What kernels branch on.
+    unit_power : float, optional
+        By what exponents of units are multiplied; None for operators that need, and give, pure numbers.
+    """
+
+    name: str
+    code: int
+    unit_power: float | None = 1.0
+
+
+UNARY = {
+    operator.name: operator
+    for operator in (
+        Operator("id", 0),
+        Operator("square", 1, 2.0),
+        Operator("cube", 2, 3.0),
+        Operator("sqrt", 3, 1 / 2),
+        Operator("cbrt", 4, 1 / 3),
+        Operator("inverse", 5, -1.0),
+        Operator("exp", 6, None),
+        Operator("log", 7, None),
+        Operator("sin", 8, None),
+        Operator("cos", 9, None),
+        Operator("abs", 10),
+    )
+}
+BINARY = {
+    operator.name: operator
+    for operator in (
+        Operator("+", 11),
+        Operator("-", 12),
+        Operator("*", 13),
+        Operator("/", 14),
+        Operator("|-|", 15),
+    )
+}
+BY_CODE = {operator.code: operator for operator in (*UNARY.values(), *BINARY.values())}
+IDENTITY = UNARY["id"].code
+FIRST_BINARY = BINARY["+"].code
+
+
+def check_operators(name: str, wanted: Iterable[str], known: dict[str, Operator]) -> list[Operator]:
+    """Operators by name, each once."""
+    names = [wanted] if isinstance(wanted, str) else list(wanted)
+    unknown = [operator for operator in names if not isinstance(operator, str) or operator not in known]
+    if unknown:
+        raise ValueError(f"{name} has the unknown operator {unknown[0]!r}; there are {', '.join(known)}")
+    return [known[operator] for operator in dict.fromkeys(names)]
+
+
+def in_sympy(sympy: Any, operator: Operator, left: Any, right: Any) -> Any:
+    """An expression of sympy, from its operands."""
+    if operator.name in _IN_SYMPY:
+        return _IN_SYMPY[operator.name](sympy, left, right)
+    return getattr(sympy, operator.name)(left)
+
+
+_IN_SYMPY: dict[str, Callable[[Any, Any, Any], Any]] = {
+    "id": lambda sympy, a, b: a,
+    "square": lambda sympy, a, b: a**2,
+    "cube": lambda sympy, a, b: a**3,
+    "cbrt": lambda sympy, a, b: sympy.real_root(a, 3),
+    "inverse": lambda sympy, a, b: 1 / a,
+    "abs": lambda sympy, a, b: sympy.Abs(a),
+    "+": lambda sympy, a, b: a + b,
+    "-": lambda sympy, a, b: a - b,
+    "*": lambda sympy, a, b: a * b,
+    "/": lambda sympy, a, b: a / b,
+    "|-|": lambda sympy, a, b: sympy.Abs(a - b),
+}
+
+
+# Physical units of expressions: exponents of base units, one row per expression.
+
+
+# Thirds and their multiples are no exact numbers.
+_DIGITS = 9
+
+
+def check_units(units: ArrayLike | None, n_inputs: int) -> FloatArray | None:
+    """Exponents as (n_inputs, n_base_units), whole numbers."""
+    if units is None:
+        return None
+    exponents = check_numbers("units", units)
+    if exponents.ndim != 2 or len(exponents) != n_inputs:
+        raise ValueError(
+            f"units has shape {exponents.shape}; give one row of exponents for each of the {n_inputs} inputs, one "
+            "column per base unit"
+        )
+    if not np.isfinite(exponents).all():
+        raise ValueError("units has an exponent that is not finite; give whole numbers")
+    if not np.equal(exponents, np.rint(exponents)).all():
+        raise ValueError("units has an exponent that is no whole number; choose smaller base units")
+    return exponents
+
+
+def may_apply(units: FloatArray, codes: IntArray, lefts: IntArray, rights: IntArray) -> BoolArray:
+    """Whether operators make sense: sums of equal units, and exp, log, sin, cos of pure numbers."""
+    _, kind = np.unique(units.round(_DIGITS), axis=0, return_inverse=True)
+    pure = (units.round(_DIGITS) == 0).all(axis=1)
+    additive = np.isin(codes, [BINARY[name].code for name in ("+", "-", "|-|")])
+    of_numbers = np.isin(codes, [code for code, operator in BY_CODE.items() if operator.unit_power is None])
+    return (~additive | (kind[lefts] == kind[rights])) & (~of_numbers | pure[lefts])
+
+
+def units_of(units: FloatArray, codes: IntArray, lefts: IntArray, rights: IntArray) -> FloatArray:
+    """Units of expressions of rows."""
+    powers = np.array([BY_CODE[code].unit_power or 0.0 for code in range(len(BY_CODE))])
+    factor = np.where(codes == BINARY["*"].code, 1.0, np.where(codes == BINARY["/"].code, -1.0, 0.0))
+    return powers[codes, None] * units[lefts] + factor[:, None] * units[rights]
+
+
+# How expressions are written: like terms collected, powers joined, constants worked out, in one order of terms.
+
+
+#: factors and their exponents, in order; a factor is a name, a function, or a sum in parentheses
+Product = tuple[tuple[str, int], ...]
+
+
+@dataclass(frozen=True)
+class Formula:
+    """A sum of products with rational coefficients.
+
+    Sums are not multiplied out: (a + b)^2 stays what it is.
+    """
+
+    terms: tuple[tuple[Product, Fraction], ...]
+
+    @classmethod
+    def of_name(cls, name: str) -> Formula:
+        """An input; names that are no words stand in brackets."""
+        return cls.of_factor(name if name.isidentifier() else f"[{name}]")
+
+    @classmethod
+    def of_factor(cls, factor: str) -> Formula:
+        """What is written as it is."""
+        return cls(((((factor, 1),), Fraction(1)),))
+
+    @cached_property
+    def text(self) -> str:
+        """As users read it."""
+        signed = [("-" if c < 0 else "+", _written(product, abs(c))) for product, c in self.terms]
+        first = [text if sign == "+" else f"-{text}" for sign, text in signed[:1]]
+        return " ".join(first + [f"{sign} {text}" for sign, text in signed[1:]]) or "0"
+
+
+def applied(operator: Operator, left: Formula, right: Formula) -> Formula:
+    """An operator on one formula or two."""
+    if operator.name in _APPLIED:
+        return _APPLIED[operator.name](left, right)
+    return Formula.of_factor(f"{operator.name}({left.text})")
+
+
+def _sum(left: Formula, right: Formula, sign: int = 1) -> Formula:
+    coefficients = dict(left.terms)
+    for product, coefficient in right.terms:
+        coefficients[product] = coefficients.get(product, Fraction(0)) + sign * coefficient
+    return _ordered({product: c for product, c in coefficients.items() if c})
+
+
+def _ordered(coefficients: dict[Product, Fraction]) -> Formula:
+    """Positive terms first, then low powers, then by name."""
+
+    def place(term: tuple[Product, Fraction]) -> tuple[Any, ...]:
+        product, coefficient = term
+        return coefficient < 0, sum(abs(e) for _, e in product), [(_by_number(factor), -e) for factor, e in product]
+
+    return Formula(tuple(sorted(coefficients.items(), key=place)))
+
+
+def _product(left: Formula, right: Formula, power: int = 1) -> Formula:
+    """The left formula times a power of the right one."""
+    (ours, coefficient), (theirs, other) = _as_product(left), _as_product(right)
+    exponents = dict(ours)
+    for factor, exponent in theirs:
+        exponents[factor] = exponents.get(factor, 0) + power * exponent
+    factors = sorted(((f, e) for f, e in exponents.items() if e), key=lambda item: _by_number(item[0]))
+    return Formula(((tuple(factors), coefficient * other**power),))
+
+
+def _power(operand: Formula, power: int) -> Formula:
+    return _product(_ONE, _unsigned(operand) if power % 2 == 0 else operand, power)
+
+
+def _as_product(formula: Formula) -> tuple[Product, Fraction]:
+    """One term as it is; a sum as a factor in parentheses, with what all its coefficients share before it."""
+    if len(formula.terms) == 1:
+        return formula.terms[0]
+    if not formula.terms:  # a difference of expressions whose last digits alone differ; it has no inverse
+        return (("0", 1),), Fraction(1)
+    shared = Fraction(
+        gcd(*(coefficient.numerator for _, coefficient in formula.terms)),
+        lcm(*(coefficient.denominator for _, coefficient in formula.terms)),
+    )
+    return ((f"({_times(formula, 1 / shared).text})", 1),), shared
+
+
+def _unsigned(formula: Formula) -> Formula:
+    """The same for a formula and its negative."""
+    return min(formula, _times(formula, Fraction(-1)), key=lambda it: (it.text.startswith("-"), it.text))
+
+
+def _times(formula: Formula, number: Fraction) -> Formula:
+    return _ordered({product: number * coefficient for product, coefficient in formula.terms})
+
+
+def _absolute(formula: Formula) -> Formula:
+    inner = _unsigned(formula).text
+    return Formula.of_factor(f"abs({inner})" if "|" in inner else f"|{inner}|")  # bars within bars cannot be read
+
+
+def _written(product: Product, coefficient: Fraction) -> str:
+    above = [*_number(coefficient.numerator), *(_factor(f, e) for f, e in product if e > 0)]
+    below = [*_number(coefficient.denominator), *(_factor(f, -e) for f, e in product if e < 0)]
+    text = "*".join(above) or "1"
+    if below:
+        text += "/" + (below[0] if len(below) == 1 else f"({'*'.join(below)})")
+    return text
+
+
+def _number(number: int) -> Iterable[str]:
+    return [] if number == 1 else [str(number)]
+
+
+def _factor(factor: str, exponent: int) -> str:
+    return factor if exponent == 1 else f"{factor}^{exponent}"
+
+
+def _by_number(text: str) -> tuple[tuple[int, str], ...]:
+    """Order of names: x2 before x10."""
+    return tuple((int(part), "") if part.isdecimal() else (-1, part) for part in re.split(r"(\d+)", text))
+
+
+_ONE = Formula((((), Fraction(1)),))
+# Operators that are not written as functions, f(x).
+_APPLIED: dict[str, Callable[[Formula, Formula], Formula]] = {
+    "id": lambda a, b: a,
+    "square": lambda a, b: _power(a, 2),
+    "cube": lambda a, b: _power(a, 3),
+    "inverse": lambda a, b: _power(a, -1),
+    "abs": lambda a, b: _absolute(a),
+    "+": _sum,
+    "-": lambda a, b: _sum(a, b, -1),
+    "*": _product,
+    "/": lambda a, b: _product(a, b, -1),
+    "|-|": lambda a, b: _absolute(_sum(a, b, -1)),
+}
+
+
+# A table of expressions: each row is an input, or an operator on earlier rows.
 
 
 class ExpressionTable:
@@ -112,10 +376,10 @@ class ExpressionTable:
         lefts, rights = place[self.lefts[needed]], place[self.rights[needed]]
         errors = np.empty_like(values)
         errors[:n_inputs] = reading_errors(values[:n_inputs])
-        _jit.evaluate_table(values, errors, n_inputs, self.codes[needed], lefts, rights)
+        _screening_jit.evaluate_table(values, errors, n_inputs, self.codes[needed], lefts, rights)
         wanted = values[place[rows]]
         wanted[~np.isfinite(wanted)] = np.nan
-        _jit.settle_rows(wanted, errors[place[rows]])
+        _screening_jit.settle_rows(wanted, errors[place[rows]])
         return wanted.T
 
     def _collected(self, rows: IntArray, names: Sequence[str]) -> list[Formula]:

@@ -11,7 +11,7 @@ import numpy as np
 from rankwise._sklearn import BaseEstimator, Interval, StrOptions, TransformerMixin, check_feature_names_in
 from rankwise._typing import ArrayLike, FloatArray
 from rankwise._validation import check_whole_number
-from rankwise.screening._inputs import refuse_no_numbers
+from rankwise.screening.base import refuse_no_numbers
 from rankwise.screening.pools import Grammar, Pool
 
 

@@ -10,11 +10,19 @@ import numpy as np
 
 from rankwise._progress import track
 from rankwise._typing import ArrayLike, FloatArray, IntArray
-from rankwise.screening import _jit
+from rankwise.screening import _screening_jit
 from rankwise.screening.distinct import DistinctRows, reading_errors
-from rankwise.screening.expressions import ExpressionTable
-from rankwise.screening.operators import BINARY, IDENTITY, UNARY, Operator, check_operators
-from rankwise.screening.units import check_units, may_apply, units_of
+from rankwise.screening.expressions import (
+    BINARY,
+    IDENTITY,
+    UNARY,
+    ExpressionTable,
+    Operator,
+    check_operators,
+    check_units,
+    may_apply,
+    units_of,
+)
 
 #: operators and operands of expressions that are not in the table yet
 Candidates = tuple[IntArray, IntArray, IntArray]
@@ -106,7 +114,7 @@ class Pool:
         errors = reading_errors(inputs)
         self.rows.append(inputs, errors)
         codes = np.full_like(self.members, IDENTITY)
-        _, _, usable = _jit.evaluate_expressions(inputs, errors, codes, self.members, self.members)
+        _, _, usable = _screening_jit.evaluate_expressions(inputs, errors, codes, self.members, self.members)
         self.members = np.unique(self.rows.enter(self.units)[usable])
 
     @np.errstate(all="ignore")  # uncompiled kernels would warn
@@ -127,7 +135,7 @@ class Pool:
             begun |= len(block[0]) > 0
             for places in self._parts(np.arange(len(block[0])), max(1, _STORED_CELLS // values.shape[1])):
                 codes, lefts, rights = (part[places] for part in block)
-                rows, bounds, usable = _jit.evaluate_expressions(values, errors, codes, lefts, rights)
+                rows, bounds, usable = _screening_jit.evaluate_expressions(values, errors, codes, lefts, rights)
                 codes, lefts, rights = codes[usable], lefts[usable], rights[usable]
                 units = None if self.units is None else units_of(self.units, codes, lefts, rights)
                 n_before = len(self.rows)

@@ -11,12 +11,11 @@ import numpy as np
 
 from rankwise._sklearn import BaseEstimator, Interval, check_feature_names_in
 from rankwise._typing import ArrayLike, BoolArray, FloatArray, IntArray
-from rankwise.screening._selectors import TargetSelectorMixin
+from rankwise.screening.base import TargetSelectorMixin
+from rankwise.screening.concordance import Target, benjamini_hochberg, tail_probability
 from rankwise.screening.distinct import DistinctRows
 from rankwise.screening.features import SymbolicFeatures, nothing_usable
 from rankwise.screening.pools import BYTES_PER_EXPRESSION, Grammar, Pool
-from rankwise.screening.scores import Target
-from rankwise.screening.significance import benjamini_hochberg, tail_probability
 from rankwise.screening.streams import Screened, screen
 from rankwise.screening.subsets import SubsetModel, best_subset, refuse_too_many_subsets
 

@@ -10,11 +10,10 @@ import numpy as np
 
 from rankwise._progress import track
 from rankwise._typing import BoolArray, FloatArray, IntArray
-from rankwise.screening import _jit
+from rankwise.screening import _screening_jit
+from rankwise.screening.concordance import Target, absolute_pearson, best_of_classes
 from rankwise.screening.distinct import DistinctRows
 from rankwise.screening.pools import Candidates, Pool
-from rankwise.screening.rank_classes import absolute_pearson, best_of_classes
-from rankwise.screening.scores import Target
 
 # Cells that are evaluated at once where values are needed: 8 MB.
 _CELLS = 1 << 20
@@ -52,7 +51,7 @@ class Screened:
     @np.errstate(all="ignore")  # uncompiled kernels would warn
     def values(self, pool: Pool) -> tuple[FloatArray, FloatArray]:
         """Values of the expressions, as rows, and bounds of their errors."""
-        values, errors, _ = _jit.evaluate_expressions(pool.rows.values, pool.rows.errors, *self.candidates)
+        values, errors, _ = _screening_jit.evaluate_expressions(pool.rows.values, pool.rows.errors, *self.candidates)
         return values, errors
 
     def __getitem__(self, rows: IntArray | BoolArray | slice) -> Screened:
@@ -124,7 +123,7 @@ def _scored(blocks: Iterator[Candidates], pool: Pool, target: Target, n_jobs: in
     @np.errstate(all="ignore")  # uncompiled kernels would warn
     def score(block: Candidates) -> Scored:
         rows = pool.rows
-        return block, _jit.score_expressions(
+        return block, _screening_jit.score_expressions(
             rows.values, rows.errors, rows.sharp, *block, target.centred, target.weights
         )
 

@@ -9,8 +9,8 @@ import numpy as np
 
 from rankwise._typing import ArrayLike, FloatArray, IntArray
 from rankwise._validation import check_whole_number
-from rankwise.screening import _jit
-from rankwise.screening._inputs import check_features, check_target
+from rankwise.screening import _screening_jit
+from rankwise.screening.base import check_features, check_target
 
 # Subsets that can be tried within about a minute.
 _MOST_SUBSETS = 2 * 10**9
@@ -90,7 +90,7 @@ def best_subset(X: ArrayLike, y: ArrayLike, size: int) -> SubsetModel:
     length = np.sqrt((centred**2).sum(axis=0))
     length[length == 0] = 1.0
     unit = centred / length
-    chosen, _ = _jit.best_subset(unit.T @ unit, unit.T @ (target - level), size)
+    chosen, _ = _screening_jit.best_subset(unit.T @ unit, unit.T @ (target - level), size)
     coef = np.linalg.lstsq(unit[:, chosen], target - level, rcond=None)[0]
     residual = target - level - unit[:, chosen] @ coef
     coef = coef / length[chosen]

@@ -14,6 +14,7 @@ from rankwise._validation import check_whole_number
 if TYPE_CHECKING:
     from rankwise.label_ranking import RankingTree
 
+
 # The colours of Okabe and Ito, made light: leaves with the same best item have the same one.
 _TINTS = ("#cce3f0", "#f7dfcc", "#cceee3", "#f5e4ee", "#fcf9d0", "#ddf0fb", "#fae9cc")
 _GREY = "#eeeeee"

@@ -7,13 +7,14 @@ Every value of an expression has a bound of its rounding error, so that what wou
 and what differs by more is not. Where no two values lie near each other, as is usual, the bounds need not be computed.
 """
 
-# mypy: allow-untyped-defs, allow-incomplete-defs, allow-untyped-decorators
-
 import math
 
 import numpy as np
 
 from rankwise._compiled import compiled
+
+# mypy: allow-untyped-defs, allow-incomplete-defs, allow-untyped-decorators
+
 
 # Order-preserving integer keys of minus and plus infinity; NaNs lie outside.
 _LOWEST, _HIGHEST = np.int64(-0x7FF0000000000001), np.int64(0x7FF0000000000000)

@@ -11,8 +11,8 @@ import numpy as np
 from rankwise._optional import require
 from rankwise._sklearn import BaseEstimator, Interval, StrOptions
 from rankwise._typing import ArrayLike, BoolArray, FloatArray
-from rankwise.screening._selectors import TargetSelectorMixin, highest
-from rankwise.screening.rank_classes import absolute_pearson
+from rankwise.screening.base import TargetSelectorMixin, highest
+from rankwise.screening.concordance import absolute_pearson
 
 
 class ScoreSelector(TargetSelectorMixin, BaseEstimator):

@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from rankwise.screening import SymbolicFeatures
-from rankwise.screening.formulas import Formula, applied
-from rankwise.screening.operators import BINARY, UNARY
+from rankwise.screening.expressions import BINARY, UNARY, Formula, applied
 
 X, Y, Z = (Formula.of_name(name) for name in ("x", "y", "z"))
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from rankwise._typing import ArrayLike, FloatArray, IntArray
 from rankwise._validation import check_numbers, check_whole_number
-from rankwise.screening._inputs import check_features, check_target
+from rankwise.screening.base import check_features, check_target
 
 
 class OraclePartition(NamedTuple):

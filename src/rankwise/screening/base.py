@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rankwise._typing import ArrayLike, FloatArray
+from rankwise._sklearn import BaseEstimator
+from rankwise._typing import ArrayLike, BoolArray, FloatArray
 from rankwise._validation import check_numbers
 
 # Squares of numbers outside overflow or vanish.
@@ -85,3 +86,47 @@ def _rounded(X: ArrayLike) -> FloatArray:
     with np.errstate(over="ignore"):  # what overflows is refused as infinite
         array = X if isinstance(X, np.ndarray) and X.dtype.kind in "fiub" else check_numbers("X", X)
         return array.astype(np.float32, copy=False)
+
+
+# What the selectors share: they need a target, and choose columns.
+
+
+if TYPE_CHECKING:
+
+    class SelectorMixin(BaseEstimator):
+        """What is used here of scikit-learn's selectors, which has no types."""
+
+        transform: Any
+        inverse_transform: Any
+        get_feature_names_out: Any
+
+else:
+    from sklearn.feature_selection import SelectorMixin
+
+
+class TargetSelectorMixin(SelectorMixin):
+    """Selection of columns by their relation to a numeric target."""
+
+    n_features_in_: int
+
+    def _check(self, X: ArrayLike, y: ArrayLike) -> tuple[FloatArray, FloatArray]:
+        """Parameters, columns and target."""
+        from sklearn.utils.validation import validate_data
+
+        self._validate_params()
+        refuse_no_numbers("X", X)
+        refuse_no_numbers("y", y)
+        columns, target = validate_data(self, X, y, dtype=np.float64, y_numeric=True, ensure_min_samples=3)
+        return columns, check_target(target)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        return tags
+
+
+def highest(scores: FloatArray, k: int) -> BoolArray:
+    """Which k scores are highest; of equal ones the first."""
+    mask = np.zeros(len(scores), dtype=bool)
+    mask[np.argsort(-scores, kind="stable")[:k]] = True
+    return mask

@@ -137,11 +137,11 @@ def test_normal_variables_have_gini_correlation_rho(rng):
 
 
 def test_threads_and_blocks_change_nothing(rng, monkeypatch):
-    from rankwise.screening import scores
+    from rankwise.screening import concordance
 
     X, y = rng.standard_normal((60, 50)), rng.standard_normal(60)
     whole = concordant_divergence(X, y)
-    monkeypatch.setattr(scores, "_BLOCK_CELLS", 60 * 7)
+    monkeypatch.setattr(concordance, "_BLOCK_CELLS", 60 * 7)
     np.testing.assert_array_equal(whole, concordant_divergence(X, y, n_jobs=2))
 
 

@@ -15,6 +15,7 @@ from rankwise.plots._style import BLUE, GREY, NUMBER_SIZE, ORANGE, new_axes, sho
 if TYPE_CHECKING:
     from rankwise.screening import ConcordanceSelector
 
+
 # Points beyond this are drawn as an image in vector files.
 _MOST_VECTOR_POINTS = 5_000
 
