@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from sklearn.utils import _safe_indexing as safe_indexing
 from sklearn.utils._param_validation import HasMethods, Interval, RealNotInt, StrOptions
 from sklearn.utils.validation import _check_feature_names_in as check_feature_names_in
+from sklearn.utils.validation import _num_samples as num_samples
 
 if TYPE_CHECKING:
 
@@ -52,5 +53,6 @@ __all__ = [
     "StrOptions",
     "TransformerMixin",
     "check_feature_names_in",
+    "num_samples",
     "safe_indexing",
 ]

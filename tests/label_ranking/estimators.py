@@ -22,12 +22,12 @@ from rankwise.label_ranking import (
 
 RANKERS = [
     DummyRanker(),
-    DummyRanker(strategy="borda"),
+    DummyRanker(decode="borda"),
     NearestNeighborsRanker(),
-    NearestNeighborsRanker("cv", weights="distance", consensus="borda"),
+    NearestNeighborsRanker("cv", weights="distance", decode="borda"),
     LabelwiseRanker(DecisionTreeRegressor(random_state=0)),
     PairwiseRanker(),
-    PairwiseRanker(decode="hard", ties="random", random_state=0),
+    PairwiseRanker(decode="copeland", ties="random", random_state=0),
     ClusterRanker(3, random_state=0),
     PlackettLuceRanker(),
     KernelRanker(),
@@ -45,7 +45,7 @@ RANKERS = [
 #: rankers for which a row of weight 2 is exactly the row twice, up to rounding
 WEIGHED_EXACTLY = [
     DummyRanker(),
-    DummyRanker(strategy="borda"),
+    DummyRanker(decode="borda"),
     LabelwiseRanker(DecisionTreeRegressor(min_samples_leaf=1, random_state=0)),
     PairwiseRanker(LogisticRegression(tol=1e-10, max_iter=10_000)),
     PlackettLuceRanker(tol=1e-9),

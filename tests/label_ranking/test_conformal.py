@@ -112,7 +112,7 @@ def test_the_threshold_is_the_promised_order_statistic() -> None:
 def test_too_few_rows_set_aside_assert_nothing_and_say_so() -> None:
     X, y = make_data(20, 0)
     ranker = ConformalRanker(PlackettLuceRanker(), random_state=0).fit(X, y)
-    with pytest.warns(UserWarning, match=r"alpha=0\.1 needs 9 rows set aside and there are 5; raise alpha or"):
+    with pytest.warns(UserWarning, match=r"alpha=0\.1 needs 9 rows set aside, but there are 5; raise alpha or"):
         assert not ranker.predict_set(X).any()
     assert ranker.predict_set(X, alpha=0.2).any()  # 5 scores and the new one: the largest is 1 in 6
 
@@ -182,7 +182,7 @@ def test_pipelines_frames_and_the_default_ranker() -> None:
 def test_bad_input() -> None:
     X, y = make_data(40, 0)
     ranker = ConformalRanker(PlackettLuceRanker(), random_state=0)
-    with pytest.raises(ValueError, match="alpha is 1, but must lie between 0 and 1"):
+    with pytest.raises(ValueError, match="alpha is 1, but must be between 0 and 1"):
         ranker.fit(X, y).predict_set(X, alpha=1)
     with pytest.raises(TypeError, match="no predict_pairwise; give a label ranker"):
         ConformalRanker(LogisticRegression()).fit(X, y)

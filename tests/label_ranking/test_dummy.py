@@ -6,19 +6,28 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from rankwise.aggregation import borda, kemeny, preference_matrix
+from rankwise.aggregation import borda, copeland, kemeny, preference_matrix
 from rankwise.label_ranking import DummyRanker
 from tests.strategies import random_positions
 
 
-@pytest.mark.parametrize("strategy", ["kemeny", "borda"])
-def test_the_prediction_is_the_consensus(strategy):
+@pytest.mark.parametrize("decode", ["kemeny", "borda"])
+def test_the_prediction_is_the_consensus(decode):
     rng = np.random.default_rng(0)
     y = random_positions(rng, 31, 5, "incomplete")
-    ranker = DummyRanker(strategy).fit(rng.random((31, 2)), y)
-    consensus = kemeny(y).positions if strategy == "kemeny" else borda(y)
+    ranker = DummyRanker(decode).fit(rng.random((31, 2)), y)
+    consensus = kemeny(y).positions if decode == "kemeny" else borda(y)
     np.testing.assert_array_equal(ranker.predict(np.zeros((2, 2))), np.tile(consensus, (2, 1)))
     np.testing.assert_allclose(ranker.predict_pairwise(np.zeros((1, 2)))[0], preference_matrix(y).probabilities)
+
+
+def test_copeland_ties_are_broken_by_soft_votes():
+    y = random_positions(np.random.default_rng(0), 31, 5, "incomplete")
+    ranker = DummyRanker("copeland").fit(np.zeros((31, 1)), y)
+    places = copeland(y)
+    assert places[0] == places[3]
+    order = np.lexsort((-ranker.pairwise_.sum(axis=1), places))
+    np.testing.assert_array_equal(ranker.positions_[order], np.arange(1, 6))
 
 
 def test_pairs_that_nobody_compared_are_even():

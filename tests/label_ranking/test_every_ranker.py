@@ -192,10 +192,9 @@ def test_pipelines_and_searches(ranker):
 
 
 SEARCHED = {
-    "strategy": ["kemeny", "borda"],
     "n_neighbors": [3, "auto"],
     "regressor__max_depth": [2, None],
-    "decode": ["soft", "kemeny"],
+    "decode": ["borda", "kemeny"],
     "n_clusters": [2, 4],
     "test_size": [0.2, 0.4],
     "alpha": [0.1, 1.0],

@@ -66,5 +66,5 @@ def test_many_items_are_tried_by_the_pseudo_median():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(40, 2))
     y = np.argsort(np.argsort(X @ rng.normal(size=(2, 15)) + rng.normal(size=(40, 15)), axis=1), axis=1) + 1.0
-    by_kemeny, by_borda = (NearestNeighborsRanker("cv", consensus=rule).fit(X, y) for rule in ("kemeny", "borda"))
+    by_kemeny, by_borda = (NearestNeighborsRanker("cv", decode=rule).fit(X, y) for rule in ("kemeny", "borda"))
     assert by_kemeny.scores_ == by_borda.scores_

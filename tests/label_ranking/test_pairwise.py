@@ -41,7 +41,7 @@ def test_the_default_is_logistic_regression_on_standardised_features():
 @pytest.mark.parametrize("ties", ["probability", "random"])
 def test_hard_votes_equal_their_definition(ties):
     X, y = make_data(k=5)
-    ranker = PairwiseRanker(DecisionTreeClassifier(max_depth=1), decode="hard", ties=ties, random_state=0).fit(X, y)
+    ranker = PairwiseRanker(DecisionTreeClassifier(max_depth=1), decode="copeland", ties=ties, random_state=0).fit(X, y)
     for positions, P in zip(ranker.predict(X), ranker.predict_pairwise(X), strict=True):
         assert np.all(np.diff(naive.hard_vote_scores(P)[np.argsort(positions)]) >= 0)
 
@@ -52,7 +52,7 @@ def test_seeds_decide_random_ties_and_classifiers():
     forest = DecisionTreeClassifier(splitter="random", max_depth=2)
 
     def predict(seed):
-        return PairwiseRanker(forest, decode="hard", ties="random", random_state=seed).fit(X, y).predict(X)
+        return PairwiseRanker(forest, decode="copeland", ties="random", random_state=seed).fit(X, y).predict(X)
 
     np.testing.assert_array_equal(predict(0), predict(0))
     assert any(not np.array_equal(predict(0), predict(seed)) for seed in (1, 2, 3))
@@ -95,7 +95,7 @@ def test_hard_votes_are_what_the_classifiers_say(seed):
     X = rng.normal(size=(60, 2))
     y = np.argsort(np.argsort(X @ rng.normal(size=(2, 4)) + rng.normal(size=(60, 4)), axis=1), axis=1) + 1.0
     # Of an even number of trees, half often say one and half the other: predict then decides, not 1/2.
-    ranker = PairwiseRanker(RandomForestClassifier(4, random_state=0), decode="hard", random_state=0).fit(X, y)
+    ranker = PairwiseRanker(RandomForestClassifier(4, random_state=0), decode="copeland", random_state=0).fit(X, y)
     new = rng.normal(size=(80, 2))
     above, below = np.triu_indices(4, 1)
     places = np.ones((80, 4))

@@ -178,7 +178,7 @@ def test_default_rankers_blend_and_repeat():
 def test_an_item_that_only_one_fold_ranks():
     X, y = linear_data(30)
     y[1:, 3] = np.nan
-    with pytest.raises(ValueError, match="no row outside of one fold ranks item 3"):
+    with pytest.raises(ValueError, match="no training row of one of the folds ranks item 3"):
         StackedRanker(small_rankers(), random_state=0).fit(X, y)
 
 

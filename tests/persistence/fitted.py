@@ -28,8 +28,8 @@ from rankwise.label_ranking import (
     RankingTree,
     StackedRanker,
 )
-from rankwise.label_ranking._additive import AdditiveFeatures
 from rankwise.label_ranking._numeric import NumericFeatures
+from rankwise.label_ranking.stacked import AdditiveFeatures
 from rankwise.ltr import LambdaMART, LinearRanker
 from rankwise.screening import BARTSelector, ConcordanceSelector, ScoreSelector, SymbolicFeatures
 from rankwise.trees import LeastSquaresForest, LeastSquaresTree

@@ -59,7 +59,7 @@ def _compute(cell: Cell, inputs: Inputs) -> Values:
         survival=cell["survival"],
         random_state=rng,
     )
-    ranker = PairwiseRanker(decode="hard", random_state=0).fit(X[: cell["n"]], y[: cell["n"]])
+    ranker = PairwiseRanker(decode="copeland", random_state=0).fit(X[: cell["n"]], y[: cell["n"]])
     # The noise is symmetric, so that the optimal predictor sorts by the scores themselves.
     best, test = bunch.noiseless[-TEST_ROWS:], X[-TEST_ROWS:]
     return {

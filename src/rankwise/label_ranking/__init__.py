@@ -12,9 +12,9 @@ from rankwise.label_ranking.forest import RankingForest
 from rankwise.label_ranking.inspection import as_regressor
 from rankwise.label_ranking.kernel import KernelRanker
 from rankwise.label_ranking.labelwise import LabelwiseRanker
+from rankwise.label_ranking.linear_plackett_luce import PlackettLuceRanker
 from rankwise.label_ranking.neighbors import NearestNeighborsRanker
 from rankwise.label_ranking.pairwise import PairwiseRanker
-from rankwise.label_ranking.plackett_luce import PlackettLuceRanker
 from rankwise.label_ranking.stacked import StackedRanker
 from rankwise.label_ranking.tree import RankingTree
 

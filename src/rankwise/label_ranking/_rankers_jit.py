@@ -1,4 +1,4 @@
-"""Compiled loops over training rankings."""
+"""Compiled loops over training rankings, for NearestNeighborsRanker and PlackettLuceRanker."""
 
 # mypy: allow-untyped-defs, allow-incomplete-defs, allow-untyped-decorators
 
@@ -14,7 +14,7 @@ def neighbor_shares(positions, neighbors, weights, fallback):
     """Share of the weight of chosen rankings with i before j, for the pairs i < j: (n, k (k - 1) / 2).
 
     ``neighbors`` (n, m) are rows of ``positions``, with their ``weights`` (n, m). A tie counts half; a pair that none
-    of them knows gets its ``fallback``.
+    of them compares gets its ``fallback``.
     """
     n, m = neighbors.shape
     k = positions.shape[1]
@@ -43,8 +43,8 @@ def neighbor_shares(positions, neighbors, weights, fallback):
 def plackett_luce_loss(positions, order, weights, scores):
     """Negative log likelihood of rankings as repeated choices, and its gradient by the scores (n, k).
 
-    ``order`` lists the columns of each row by position, unlisted and then missing items last. Tied items are each
-    chosen from all the items that are left when the first of them is (Breslow). Sums of worths are kept as logarithms.
+    ``order`` lists the columns of each row by position, unlisted and then missing items last. Each of several tied
+    items is chosen from all items left before the first of them (Breslow). Sums of worths are kept as logarithms.
     """
     n, k = positions.shape
     loss = 0.0
@@ -59,7 +59,7 @@ def plackett_luce_loss(positions, order, weights, scores):
                 listed += 1
             elif place == np.inf:
                 left = np.logaddexp(left, scores[r, order[r, t]])
-        # From the worst bucket up: the log of the summed worths of all that is left when the bucket is chosen.
+        # From the worst bucket up: the log of the summed worths of all items left when the bucket is chosen.
         stop = listed
         while stop > 0:
             start = stop - 1

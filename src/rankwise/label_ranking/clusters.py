@@ -1,4 +1,4 @@
-"""One Plackett-Luce model for each cluster of rows."""
+"""ClusterRanker: one Plackett-Luce model for each cluster of rows."""
 
 from __future__ import annotations
 
@@ -18,25 +18,25 @@ _STARTS = 10
 
 
 class ClusterRanker(LabelRankerMixin, BaseEstimator):
-    """Clusters the rows by k-means and predicts the mode of a Plackett-Luce model of the cluster.
+    """Label ranker that clusters the rows by k-means and fits a Plackett-Luce model to each cluster.
 
-    Features are standardised first. The mode orders items by decreasing worth; pairwise probabilities are those of the
-    model.
+    Features are standardized first. The prediction is the mode of the model of the cluster, which orders items by
+    decreasing worth; pairwise probabilities are those of the model.
 
     Parameters
     ----------
     n_clusters : int, default=8
-        Most clusters; there are never more than different rows.
-    prior : float, default=1.0
-        Precision of the normal prior on log worths, positive, see `PlackettLuce`: in a small cluster an item may come
-        first always, or be missing.
+        Maximum number of clusters; there are never more than distinct rows.
+    alpha : float, default=1.0
+        Strength of the penalty on log worths, positive, see `PlackettLuce`. Without it worths would be infinite in a
+        small cluster where an item always comes first, or is missing.
     random_state : None, int, Generator or RandomState
-        Of k-means.
+        Seeds k-means.
 
     Attributes
     ----------
     clusters_ : KMeans
-        The clusters, of standardised features.
+        The clusters of the standardized features.
     models_ : list of PlackettLuce
         One for each cluster.
     items_ : tuple
@@ -49,7 +49,7 @@ class ClusterRanker(LabelRankerMixin, BaseEstimator):
     References
     ----------
     Clémençon, Korba, Sibony (2018), Ranking median regression: learning to order through local consensus, section 5,
-    where it serves as the baseline.
+    where it is the baseline.
 
     Examples
     --------
@@ -62,13 +62,13 @@ class ClusterRanker(LabelRankerMixin, BaseEstimator):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_clusters": [Interval(Integral, 1, None, closed="left")],
-        "prior": [Interval(Real, 0, None, closed="neither")],
+        "alpha": [Interval(Real, 0, None, closed="neither")],
         "random_state": ["random_state", np.random.Generator],
     }
 
-    def __init__(self, n_clusters: int = 8, *, prior: float = 1.0, random_state: RandomState = None) -> None:
+    def __init__(self, n_clusters: int = 8, *, alpha: float = 1.0, random_state: RandomState = None) -> None:
         self.n_clusters = n_clusters
-        self.prior = prior
+        self.alpha = alpha
         self.random_state = random_state
 
     def _fit_rankings(self, X: FloatArray, y: Rankings) -> None:
@@ -80,7 +80,7 @@ class ClusterRanker(LabelRankerMixin, BaseEstimator):
         seed = int(check_generator(self.random_state).integers(2**31))
         self.clusters_ = KMeans(n_clusters, n_init=_STARTS, random_state=seed).fit(scaled, sample_weight=y.weights)
         label = self.clusters_.labels_
-        self.models_ = [PlackettLuce(prior=self.prior).fit(y[np.flatnonzero(label == c)]) for c in range(n_clusters)]
+        self.models_ = [PlackettLuce(self.alpha).fit(y[np.flatnonzero(label == c)]) for c in range(n_clusters)]
         self._pairwise = np.array([model.pairwise_probabilities() for model in self.models_])
 
     def _predict_pairwise(self, X: FloatArray) -> FloatArray:

@@ -1,8 +1,9 @@
-"""Predictions that abstain where they are not sure: partial orders that hold with a stated probability."""
+"""ConformalRanker: predictions that abstain from uncertain pairs, as partial orders with a coverage guarantee."""
 
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator
 from numbers import Real
 from typing import Any, ClassVar
 
@@ -12,39 +13,41 @@ from rankwise._random import check_generator
 from rankwise._sklearn import BaseEstimator, HasMethods, Interval, safe_indexing
 from rankwise._typing import ArrayLike, BoolArray, FloatArray, RandomState
 from rankwise._validation import shortlist
-from rankwise.label_ranking.base import LabelRankerMixin, _row_blocks, check_label_ranking, pairwise_of
+from rankwise.label_ranking.base import LabelRankerMixin, check_label_ranking, pairwise_of
 from rankwise.label_ranking.forest import RankingForest
 
-# Of sums of weights.
+# Tolerance when comparing cumulative weights.
 _ROUNDING = 1e-9
+# Most cells of the confidence matrices of a batch of rows.
+_BATCH_CELLS = 1 << 22
 
 
 class ConformalRanker(LabelRankerMixin, BaseEstimator):
-    r"""Label ranker that says which pairs of its prediction are sure, by split conformal prediction.
+    r"""Label ranker that says which pairs of its prediction are certain, by split conformal prediction.
 
-    *Definition.* A ranker is fitted on a part of the rows. Where it predicts :math:`i` before :math:`j`, its confidence
+    *Definition.* A ranker is fitted to a part of the rows. Where it predicts :math:`i` before :math:`j`, its confidence
     :math:`c_{ij}(x)` is the strength of the strongest chain of predicted pairs from i to j, a chain being as strong as
     the smallest probability along it. On the rows set aside, the score of a row is the largest confidence in a pair
-    that the true ranking turns around (0 if there is none), and :math:`q` is the
+    that the true ranking reverses (0 if there is none), and :math:`q` is the
     :math:`\lceil (1 - \alpha)(m + 1) \rceil`-th smallest of these m scores. For a new row, pairs with
-    :math:`c_{ij}(x) > q` are asserted, and of the others nothing is said.
+    :math:`c_{ij}(x) > q` are asserted, and the prediction abstains from the others.
 
-    The asserted pairs form a partial order. If the rows set aside and the new one are exchangeable (drawn alike), then
-    with probability :math:`1 - \alpha` or more the true ranking turns *none* of them around, whatever the ranker. A
-    true ranking that ties two items or lacks one of them turns nothing around.
+    The asserted pairs form a partial order. If the rows set aside and the new one are exchangeable (for example, drawn
+    independently from one distribution), the true ranking reverses *none* of them with probability :math:`1 - \alpha`
+    or more, whatever the ranker. A true ranking that ties two items or lacks one of them does not reverse the pair.
 
     Parameters
     ----------
     ranker : label ranker or pipeline that ends with one, optional
-        What to fit; by default `RankingForest`. Rankers with smooth probabilities assert most: one whose probabilities
-        are all 0 or 1 cannot tell what it is sure of.
+        By default `RankingForest`. Rankers with smooth probabilities assert the most pairs: one whose probabilities are
+        all 0 or 1 cannot tell certain pairs from others.
     alpha : float, default=0.1
-        The probability of a mistake that is allowed, between 0 and 1. With m rows set aside, one below 1 / (m + 1)
-        asserts nothing.
+        The accepted probability of a mistake, between 0 and 1. With m rows set aside, nothing is asserted if it is
+        below 1 / (m + 1).
     test_size : float, default=0.25
-        Share of the rows that are set aside, between 0 and 1.
+        Share of the rows to set aside, between 0 and 1.
     random_state : None, int, Generator or RandomState
-        Of the rows set aside, and of the default ranker.
+        Chooses the rows to set aside, and seeds the default ranker.
 
     Attributes
     ----------
@@ -100,14 +103,14 @@ class ConformalRanker(LabelRankerMixin, BaseEstimator):
         self.random_state = random_state
 
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> ConformalRanker:
-        """Fit the ranker on a part of the rows, and find out on the others how sure it may be.
+        """Fit the ranker to a part of the rows, and calibrate its confidence on the others.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
             Features, as the ranker takes them.
         y : Rankings or array-like of shape (n_samples, n_items)
-            Positions, 1 = best, of any kind. Rows that compare no two items are left out.
+            Positions, 1 = best, of any kind. Rows that compare no two items are dropped.
         sample_weight : array-like of shape (n_samples,), optional
             How often each row counts; by default the weights of the Rankings, else ones.
 
@@ -122,12 +125,12 @@ class ConformalRanker(LabelRankerMixin, BaseEstimator):
             raise ValueError("ConformalRanker requires y to be passed, but the target y is None")
         self._validate_params()
         rng = check_generator(self.random_state)
-        # What is no table at all is refused before y is looked at; the rest is for the ranker to check.
+        # Only what is not a table at all is refused here; the ranker checks the rest.
         sparse = self.__sklearn_tags__().input_tags.sparse
         table = check_array(X, accept_sparse=sparse, dtype=None, ensure_2d=False, ensure_all_finite=False)
         rankings, rows = check_label_ranking(y, sample_weight, n_samples=table.shape[0])
         if len(rows) < 2:
-            raise ValueError("ConformalRanker needs two rows, one to fit and one to set aside; here is n_samples=1")
+            raise ValueError("ConformalRanker needs two rows, one to fit and one to set aside, but n_samples=1")
         drawn = rng.permutation(len(rows))
         n_aside = min(max(1, round(self.test_size * len(rows))), len(rows) - 1)
         aside, kept = np.sort(drawn[:n_aside]), np.sort(drawn[n_aside:])
@@ -135,7 +138,7 @@ class ConformalRanker(LabelRankerMixin, BaseEstimator):
         if not known.all():
             rare = [rankings.items[i] for i in np.flatnonzero(~known)]
             raise ValueError(
-                f"only rows that are set aside rank {shortlist(rare)}; leave out what so few rows rank "
+                f"only rows that are set aside rank {shortlist(rare)}; drop items that few rows rank "
                 "(Rankings.select), or set fewer rows aside (test_size)"
             )
         seed = int(rng.integers(2**31))
@@ -185,14 +188,14 @@ class ConformalRanker(LabelRankerMixin, BaseEstimator):
         return np.asarray(pairwise_of(self._fitted(), X))
 
     def predict_set(self, X: ArrayLike, alpha: float | None = None) -> BoolArray:
-        """Predict, for each row, which pairs are sure: all of them hold with probability 1 - alpha or more.
+        """Predict, for each row, the certain pairs: all of them hold with probability 1 - alpha or more.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
             Features.
         alpha : float, optional
-            Another probability of a mistake than that of the ranker.
+            Accepted probability of a mistake, if not that of the ranker.
 
         Returns
         -------
@@ -203,18 +206,18 @@ class ConformalRanker(LabelRankerMixin, BaseEstimator):
         self._fitted()
         alpha = self.alpha if alpha is None else alpha
         if not 0 < alpha < 1:
-            raise ValueError(f"alpha is {alpha}, but must lie between 0 and 1")
+            raise ValueError(f"alpha is {alpha}, but must be between 0 and 1")
         threshold = self._threshold(alpha)
         if threshold == np.inf:
             warnings.warn(
-                f"nothing is asserted, as alpha={alpha:g} needs {int(np.ceil(1 / alpha - _ROUNDING)) - 1:,} rows set "
-                f"aside and there are {len(self.calibration_scores_):,}; raise alpha or test_size, or fit more rows",
+                f"nothing is asserted: alpha={alpha:g} needs {int(np.ceil(1 / alpha - _ROUNDING)) - 1:,} rows set "
+                f"aside, but there are {len(self.calibration_scores_):,}; raise alpha or test_size, or fit more rows",
                 UserWarning,
                 stacklevel=2,
             )
         positions, probabilities = self.predict(X), self.predict_pairwise(X)
         asserted = np.empty(probabilities.shape, dtype=bool)
-        for rows in _row_blocks(*positions.shape):
+        for rows in _batches(*positions.shape):
             asserted[rows] = confidence_of_pairs(positions[rows], probabilities[rows]) > threshold
         return asserted
 
@@ -225,16 +228,17 @@ class ConformalRanker(LabelRankerMixin, BaseEstimator):
         return self.ranker_
 
     def _scores(self, X: ArrayLike, truth: FloatArray) -> FloatArray:
-        """The largest confidence, in each row, in a pair that the true ranking turns around; 0 if there is none."""
+        """For each row, the largest confidence in a pair that the true ranking reverses; 0 if there is none."""
         positions, probabilities = self.predict(X), self.predict_pairwise(X)
         scores = np.empty(len(truth))
-        for rows in _row_blocks(*positions.shape):
-            turned = truth[rows, np.newaxis, :] < truth[rows, :, np.newaxis]  # False if one of the two is missing
+        for rows in _batches(*positions.shape):
+            reverse = truth[rows, np.newaxis, :] < truth[rows, :, np.newaxis]  # False if one of the two is missing
             confidence = confidence_of_pairs(positions[rows], probabilities[rows])
-            scores[rows] = np.where(turned, confidence, 0.0).max(axis=(1, 2))
+            scores[rows] = np.where(reverse, confidence, 0.0).max(axis=(1, 2))
         return scores
 
     def _threshold(self, alpha: float) -> float:
+        """The confidence that a pair must exceed to be asserted; infinite if too few rows were set aside."""
         n = len(self.calibration_scores_)
         reached = np.cumsum(self.calibration_weights_)
         place = int(np.searchsorted(reached, (1 - alpha) * (n + 1) - _ROUNDING * n))
@@ -249,11 +253,11 @@ class ConformalRanker(LabelRankerMixin, BaseEstimator):
 
 
 def confidence_of_pairs(positions: FloatArray, probabilities: FloatArray) -> FloatArray:
-    r"""How sure each predicted pair is, so that what is surer than any threshold is a partial order.
+    r"""Confidence in each predicted pair, such that the pairs above any threshold form a partial order.
 
     *Definition.* The strongest chain of predicted pairs from i to j, a chain being as strong as the smallest
-    probability along it; 0 where i is not predicted before j. Then :math:`c_{ik} \ge \min(c_{ij}, c_{jk})`, so that
-    whoever asserts two pairs asserts what follows from them.
+    probability along it; 0 where i is not predicted before j. Then :math:`c_{ik} \ge \min(c_{ij}, c_{jk})`: asserting
+    two pairs asserts the pair that follows from them.
 
     Parameters
     ----------
@@ -272,3 +276,10 @@ def confidence_of_pairs(positions: FloatArray, probabilities: FloatArray) -> Flo
         through = np.minimum(confidence[:, :, middle, np.newaxis], confidence[:, middle, np.newaxis, :])
         np.maximum(confidence, through, out=confidence)
     return confidence
+
+
+def _batches(n_rows: int, n_items: int) -> Iterator[slice]:
+    from sklearn.utils import gen_batches
+
+    batches: Iterator[slice] = gen_batches(n_rows, max(1, _BATCH_CELLS // n_items**2))
+    return batches

@@ -1,4 +1,4 @@
-"""How certain predicted pairs are, and how well a rule or a partition fits rankings."""
+"""Diagnostics of ranking median regression: noise margin, risk of a rule, dispersion within a partition."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from rankwise.distances import kendall_distance
 
 
 def conditional_noise_margin(P: ArrayLike, *, per_row: bool = False) -> float | FloatArray:
-    r"""How far the closest pair is from even, over all rows.
+    r"""Distance of the closest pair from a draw, over all rows.
 
     *Definition.* :math:`H = \inf_x \min_{i<j} |p_{ij}(x) - 1/2|`: the low-noise assumption of ranking median regression
     holds for every margin up to H.
@@ -20,7 +20,7 @@ def conditional_noise_margin(P: ArrayLike, *, per_row: bool = False) -> float | 
     Parameters
     ----------
     P : array-like of shape (n_samples, n_items, n_items)
-        Probabilities of i before j, as of ``predict_pairwise``.
+        Probabilities of i before j, as ``predict_pairwise`` returns them.
     per_row : bool, default=False
         Return the margin of each row instead of the smallest.
 
@@ -52,7 +52,7 @@ def ranking_risk(y_true: ArrayLike, y_pred: ArrayLike, sample_weight: ArrayLike 
     r"""Mean number of pairs that predictions order wrongly.
 
     *Definition.* :math:`\hat R(s) = \frac{1}{N} \sum_r d(s(x_r), \sigma_r)` with the Kendall distance d: the empirical
-    risk that ranking median regression minimises.
+    risk that ranking median regression minimizes.
 
     Parameters
     ----------
@@ -86,12 +86,11 @@ def ranking_risk(y_true: ArrayLike, y_pred: ArrayLike, sample_weight: ArrayLike 
 
 
 def partition_dispersion(cells: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
-    r"""How much rankings scatter within the cells of a partition.
+    r"""Dispersion of rankings within the cells of a partition.
 
     *Definition.* :math:`\sum_C \hat\mu(C) V(C)` with :math:`V(C) = \sum_{i<j} p_{ij}(C) (1 - p_{ij}(C))`, where
     :math:`\hat\mu(C)` is the share of the rows in the cell and :math:`p_{ij}(C)` the share of its rankings with i
-    before j: what the splits of a ranking tree minimise on full rankings.
-    A pair that a cell does not compare adds nothing.
+    before j: what the splits of a ranking tree minimize on full rankings. A pair that a cell does not compare adds 0.
 
     Parameters
     ----------

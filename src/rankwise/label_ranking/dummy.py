@@ -1,4 +1,4 @@
-"""The baseline: one ranking for all, whatever the features say."""
+"""DummyRanker: the baseline, which ignores the features and predicts one ranking for all rows."""
 
 from __future__ import annotations
 
@@ -6,13 +6,15 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from rankwise._sklearn import BaseEstimator, StrOptions
+from rankwise._sklearn import BaseEstimator, StrOptions, num_samples
 from rankwise._typing import ArrayLike, FloatArray
 from rankwise.aggregation import borda, kemeny, preference_matrix
 from rankwise.data import Rankings
+from rankwise.embeddings import decode_pairwise
 from rankwise.label_ranking.base import LabelRankerMixin, share_before
 
-_MOST_PROVEN = 50
+# With more items the Kemeny consensus is searched for without a proof, which could take minutes.
+_MOST_ITEMS_PROVEN = 50
 
 
 class DummyRanker(LabelRankerMixin, BaseEstimator):
@@ -20,9 +22,9 @@ class DummyRanker(LabelRankerMixin, BaseEstimator):
 
     Parameters
     ----------
-    strategy : {"kemeny", "borda"}, default="kemeny"
-        Which consensus: the ranking with the fewest disagreements (searched, not proven, for more than 50 items), or
-        the order of the mean places.
+    decode : {"kemeny", "borda", "copeland"}, default="kemeny"
+        Which consensus: the ranking with the fewest disagreements (found by local search, without a proof, for more
+        than 50 items), the order of the mean places, or the order by pairwise majorities lost.
 
     Attributes
     ----------
@@ -41,32 +43,33 @@ class DummyRanker(LabelRankerMixin, BaseEstimator):
     array([[1., 2., 3.]])
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {"strategy": [StrOptions({"kemeny", "borda"})]}
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {"decode": [StrOptions({"kemeny", "borda", "copeland"})]}
 
-    def __init__(self, strategy: Literal["kemeny", "borda"] = "kemeny") -> None:
-        self.strategy = strategy
+    def __init__(self, decode: Literal["kemeny", "borda", "copeland"] = "kemeny") -> None:
+        self.decode = decode
 
     def _fit_rankings(self, X: FloatArray, y: Rankings) -> None:
         matrix = preference_matrix(y)
         self.pairwise_ = share_before(matrix)
-        if self.strategy == "borda":
+        if self.decode == "borda":
             consensus = borda(y)
+        elif self.decode == "copeland":
+            consensus = decode_pairwise(self.pairwise_[np.newaxis], "copeland")[0]
         else:
-            # A baseline must not take a minute to prove that it is one.
-            method: Literal["auto", "local-search"] = "auto" if y.n_items <= _MOST_PROVEN else "local-search"
+            method: Literal["auto", "local-search"] = "auto" if y.n_items <= _MOST_ITEMS_PROVEN else "local-search"
             consensus = kemeny(matrix, method=method, random_state=0).positions
         self.positions_ = np.empty_like(consensus)
-        # Items that tie go by column, so that the prediction is a full ranking.
+        # Tied items are ordered by column, so that the prediction is a full ranking.
         self.positions_[np.argsort(consensus, kind="stable")] = np.arange(1.0, len(consensus) + 1)
 
     def _check_features(self, X: ArrayLike, *, reset: bool) -> Any:
-        """Any features will do: none is looked at."""
-        from sklearn.utils.validation import _num_samples, validate_data
+        """Accept any table: no feature is used."""
+        from sklearn.utils.validation import validate_data
 
         if hasattr(X, "tocsr"):
             raise TypeError("X is a sparse matrix, but features are dense: use X.toarray()")
         validate_data(self, X, reset=reset, skip_check_array=True)
-        return np.empty((_num_samples(X), 0))
+        return np.empty((num_samples(X), 0))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

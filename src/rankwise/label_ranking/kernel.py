@@ -1,4 +1,4 @@
-"""Kernel ridge regression of embedded rankings."""
+"""KernelRanker: kernel ridge regression of embedded rankings."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ from rankwise.label_ranking.base import LabelRankerMixin, fitted_scaler, one_thr
 
 Embedding = KemenyEmbedding | PositionEmbedding | PartitionEmbedding
 
-# Rows between which the median distance is taken.
+# Most rows that the median distance is computed from.
 _ROWS_FOR_MEDIAN = 500
 # Eigenvalues below this share of the largest are rounding errors.
 _SMALLEST_EIGENVALUE = 1e-12
-# Rounds in which unknown coordinates are replaced by their fit.
-_ROUNDS = 20
+# How often unknown coordinates are replaced by their fit.
+_N_COMPLETIONS = 20
 
 
 class KernelRanker(LabelRankerMixin, BaseEstimator):
-    r"""Kernel ridge regression of rankings that are embedded as vectors, and decoded from them.
+    r"""Label ranker by kernel ridge regression of rankings embedded as vectors.
 
     *Definition.* Let :math:`e(\sigma)` be an embedding of rankings, by default that of Kemeny (one coordinate per
     pair: 1 if its first item comes first, 0 if its second does), :math:`\bar e` its weighted mean over the training
-    rows and K a kernel on standardised features. Fitted is the f of the space of K that minimises
+    rows and K a kernel on standardized features. The fit is the f in the function space of K that minimizes
 
     .. math:: \sum_r \omega_r \|e(\sigma_r) - \bar e - f(x_r)\|^2 + \alpha \|f\|_K^2,
 
@@ -43,49 +43,48 @@ class KernelRanker(LabelRankerMixin, BaseEstimator):
         :math:`e^{-\gamma \|x - x'\|_1}`, :math:`e^{-\gamma \|x - x'\|^2}`, the inner product, or a function of two
         matrices of rows that returns the matrix of values.
     alpha : float or sequence of float, default=(0.01, 0.03, 0.1, 0.3, 1.0, 3.0)
-        Strength of the penalty, positive. Of several the one is chosen whose predictions of each training row from all
-        others have the smallest squared error on the known coordinates.
+        Strength of the penalty, positive. Of several values, the one with the smallest squared leave-one-out error on
+        the known coordinates is chosen.
     gamma : float or sequence of float, default=(0.03, 0.1, 0.3, 1.0)
-        Of the first two kernels, in units of 1 / median of the distance (L1 or squared) between training rows; several
-        are chosen from together with ``alpha``.
+        Parameter of the first two kernels, in units of 1 / median distance (L1 or squared) between training rows; of
+        several values, one is chosen together with ``alpha``.
     n_landmarks : int, default=1000
-        With more than twice as many rows, the kernel is approximated by its values at so many of them (Nyström).
+        With more than twice as many rows, the kernel is approximated from this number of them (Nyström).
     embedding : {"kemeny", "position"} or an embedding, default="kemeny"
         How rankings become vectors, and which ranking a vector stands for: `KemenyEmbedding`, with one coordinate per
         pair, decoded by the Kemeny median of what is predicted; `PositionEmbedding`, with one per item, for many items;
-        or one that knows how alike items are, `GraphCutEmbedding` or `SubmodularEmbedding`. The last two are decoded by
-        sorting, see the notes.
+        or one that uses the similarity of items, `GraphCutEmbedding` or `SubmodularEmbedding`. All but the first are
+        decoded by sorting, see the notes.
     random_state : None, int, Generator or RandomState
         Draws the landmarks.
 
     Attributes
     ----------
     alpha_, gamma_ : float
-        What was chosen.
+        The values chosen.
     embedding_ : KemenyEmbedding, PositionEmbedding, GraphCutEmbedding or SubmodularEmbedding
         The fitted embedding.
     spread_ : ndarray of shape (n_items, n_items)
-        Standard deviation of the error of the difference of two coordinates; not for the Kemeny embedding.
+        Root mean square error of the difference of two coordinates; not for the Kemeny embedding.
     loo_errors_ : ndarray of shape (n_gammas, n_alphas)
-        Mean squared error of rows that are predicted from all others, exact (for the approximated kernel, given the
-        landmarks).
+        Mean squared leave-one-out errors, exact (for the approximated kernel, given the landmarks).
     items_ : tuple
         Names of the items.
 
     Notes
     -----
     All coordinates share one eigendecomposition. What a row does not say (a pair that it does not order, the place of
-    an item that it misses) is no error to any f: it starts at its mean and is replaced by its fit, some rounds over,
-    which approaches the ridge on the known coordinates alone. Graph cut features are means over completions, so all
-    are known.
+    an item that it misses) does not count as an error: it starts at its mean and is repeatedly replaced by its fit,
+    which approaches the ridge regression of the known coordinates. Graph cut features are means over completions, so
+    all are known.
 
-    Among full rankings, the one whose embedding is closest to a vector is its Kemeny median, for that of Kemeny, and
-    what sorting gives, for that of places. For graph cuts sorting gives the ranking whose features, not pooled, have
+    The full ranking whose embedding is closest to a vector is its Kemeny median for the Kemeny embedding, and the
+    sorted order for the position embedding. For graph cuts, sorting gives the ranking whose features, not pooled, have
     the largest inner product with the vector (by Edmonds' greedy algorithm, as a cut is submodular).
 
-    Pairwise probabilities are what is predicted for each pair, cut to [0, 1], for the Kemeny embedding. For the others
+    Pairwise probabilities are the predictions of the pairs, clipped to [0, 1], for the Kemeny embedding. For the others
     they are :math:`\Phi(d_{ij} / s_{ij})`, with :math:`d_{ij}` the predicted lead of i over j, and :math:`s_{ij}` the
-    root mean square of the errors that this lead has on training rows that are predicted from all others.
+    root mean square of its leave-one-out errors.
 
     References
     ----------
@@ -262,7 +261,7 @@ class _Basis(NamedTuple):
         if known.all():
             return target
         share = (self.values / (self.values + alpha))[:, None]
-        for _ in range(_ROUNDS):
+        for _ in range(_N_COMPLETIONS):
             target = np.where(known, target, self.U @ (share * (self.U.T @ target)))
         return target
 

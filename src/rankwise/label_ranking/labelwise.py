@@ -1,4 +1,4 @@
-"""One regressor for each item; sorting what they predict makes the ranking."""
+"""LabelwiseRanker: one regressor for each item; sorting what they predict makes the ranking."""
 
 from __future__ import annotations
 
@@ -15,46 +15,46 @@ from rankwise.embeddings import PositionEmbedding
 from rankwise.label_ranking.base import LabelRankerMixin, fit_weighted, one_thread, seeded_clone, spread_of_differences
 from rankwise.trees import LeastSquaresForest
 
-# Fewer rows than this give no forest in which every row is out of some bag, nor folds worth the name.
+# With fewer rows, some would be in the bag of every tree, and folds would be too small to estimate errors.
 _FEWEST_ROWS = 10
-# Predictions do not tell places apart that are closer than this.
+# Predicted places are rounded to this many digits, so that rounding errors do not order items.
 _DIGITS = 12
 
 
 class LabelwiseRanker(LabelRankerMixin, BaseEstimator):
-    r"""Predicts the place of every item by regression, and sorts.
+    r"""Label ranker that predicts the place of every item by regression, and sorts.
 
     *Definition.* For each item i a regressor :math:`m_i` learns :math:`y_i` = position / k (see `PositionEmbedding`)
-    from the training rows that hold the item; the prediction sorts the items by :math:`m_i(x)`. Equal predictions go by
-    the mean place in training.
+    from the training rows that hold the item; the prediction sorts the items by :math:`m_i(x)`. Items with equal
+    predictions are ordered by their mean place in training.
 
     Parameters
     ----------
     regressor : scikit-learn regressor, optional
         Cloned for every item. By default a `LeastSquaresForest` of 100 trees.
     n_folds : int, optional
-        Number of folds from which errors are learnt for `predict_pairwise`, see the notes; not for items that fewer
-        than 10 rows hold. By default none, which costs nothing.
+        Number of folds from which errors are estimated for `predict_pairwise`, see the notes; not for items that fewer
+        than 10 rows hold. By default none.
     n_jobs : int, optional
-        Threads that fit the items; the result is the same for any number.
+        Threads that fit the items; the result does not depend on it.
     random_state : None, int, Generator or RandomState
-        Unless None, gives the regressor of each item a seed; also of the default forest.
+        Unless None, seeds the regressor of each item, the default forests included.
 
     Attributes
     ----------
     regressors_ : list of length n_items
         One regressor per item.
     spread_ : ndarray of shape (n_items, n_items)
-        Standard deviation of the error of the difference of two predictions; 0 where no errors are known.
+        Root mean square error of the difference of two predictions; 0 where no errors are known.
     items_ : tuple
         Names of the items.
 
     Notes
     -----
     Pairwise probabilities are :math:`\Phi((m_j(x) - m_i(x)) / s_{ij})`, with :math:`s_{ij}` the root mean square of
-    the errors that the difference of the two predictions makes on rows which the regressors have not seen: rows out of
-    the bag, where regressors have ``oob_prediction_`` (the default has), else ``n_folds`` folds. Without either,
-    nothing is known of the errors, and the probabilities are 0, 1/2 or 1.
+    the errors that the difference of the two predictions has on rows which the regressors have not seen: out-of-bag
+    rows of regressors with an ``oob_prediction_`` (such as the default), else the rows of ``n_folds`` folds. Without
+    either, the errors are unknown, and the probabilities are 0, 1/2 or 1.
 
     With a `LeastSquaresTree` of ``growth="level"`` this is the algorithm of theorem 2.1 of the reference.
 
@@ -110,7 +110,7 @@ class LabelwiseRanker(LabelRankerMixin, BaseEstimator):
         self.spread_ = spread_of_differences(np.column_stack([error for _, error in fitted]), y.weights)
 
     def predict_places(self, X: Any) -> FloatArray:
-        """Predicted place of each item, divided by their number; lower = better.
+        """Predicted place of each item, divided by the number of items; lower = better.
 
         Parameters
         ----------
@@ -131,7 +131,7 @@ class LabelwiseRanker(LabelRankerMixin, BaseEstimator):
 
         places = np.round(self._places(X), _DIGITS)
         lead = places[:, None, :] - places[:, :, None]
-        with np.errstate(divide="ignore", invalid="ignore"):  # no spread: 0, 1/2 or 1
+        with np.errstate(divide="ignore", invalid="ignore"):  # a spread of 0 gives 0, 1/2 or 1
             return ndtr(np.where(lead == 0, 0.0, lead / self.spread_))
 
     def _predict_positions(self, X: FloatArray) -> FloatArray:
@@ -145,10 +145,10 @@ class LabelwiseRanker(LabelRankerMixin, BaseEstimator):
 def _fit_item(
     regressor: Any, X: FloatArray, places: FloatArray, weights: FloatArray, seed: int | None, n_folds: int | None
 ) -> tuple[Any, FloatArray]:
-    """A regressor of one item, and its errors on rows it has not seen; NaN where there are none."""
+    """A regressor of one item, and its errors on rows it has not seen; NaN where they are unknown."""
     held = np.flatnonzero(~np.isnan(places))
     rows, target, weight = X[held], places[held], weights[held]
-    template = _default_regressor(len(held)) if regressor is None else regressor
+    template = LeastSquaresForest(100, oob_score=len(held) >= _FEWEST_ROWS) if regressor is None else regressor
     model = fit_weighted(seeded_clone(template, seed), rows, target, weight)
     errors = np.full(len(places), np.nan)
     unseen = getattr(model, "oob_prediction_", None)
@@ -161,7 +161,3 @@ def _fit_item(
             part = fit_weighted(seeded_clone(template, seed), rows[train], target[train], weight[train])
             errors[held[test]] = target[test] - part.predict(rows[test])
     return model, errors
-
-
-def _default_regressor(n_rows: int) -> Any:
-    return LeastSquaresForest(100, oob_score=n_rows >= _FEWEST_ROWS)

@@ -1,4 +1,4 @@
-"""Local consensus: the median of the rankings of the nearest rows."""
+"""NearestNeighborsRanker: the consensus of the rankings of the nearest rows."""
 
 from __future__ import annotations
 
@@ -16,54 +16,55 @@ from rankwise.label_ranking import _rankers_jit
 from rankwise.label_ranking.base import LabelRankerMixin, fitted_scaler, share_before
 from rankwise.metrics import kendall_tau_score
 
-# Numbers of neighbours that are tried, each about half as large again as the last.
+# Numbers of neighbors that "cv" tries, each about 1.5 times the one before.
 _CANDIDATES = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128)
-# Rows left out in turn to compare them; more would change the choice little.
+# Rows that are left out in turn to compare them; more would rarely change the choice.
 _MOST_TRIALS = 2000
-# Items up to which these trials take Kemeny medians.
-_MANY_ITEMS = 12
+# Most items for which these trials take Kemeny medians.
+_MOST_ITEMS_FOR_KEMENY = 12
 
 
 class NearestNeighborsRanker(LabelRankerMixin, BaseEstimator):
-    r"""Predicts the consensus of the rankings of the nearest training rows.
+    r"""Label ranker that predicts the consensus of the rankings of the nearest training rows.
 
     *Definition.* With the m training rows nearest to x, :math:`\hat p_{ij}(x)` is the share of them, by weight, that
     put i before j (a tie counts half) among those that order or tie the pair; the prediction is its Kemeny median. A
-    pair that no neighbour knows gets its share among all training rows.
+    pair that no neighbor compares gets its share among all training rows.
 
     Parameters
     ----------
     n_neighbors : int, "auto" or "cv", default="auto"
         m. "auto" is :math:`N^{2/(d+2)}`, rounded, for N rows and d features: the rate that balances bias and variance,
-        small where d is not. "cv" takes the m of highest mean Kendall tau when each training row in turn, of at most
-        2,000, is predicted from the others (of more than 12 items by the pseudo-median: Kemeny medians of many items
-        take long).
+        small for large d. "cv" takes the m with the highest mean Kendall tau when each training row in turn (2,000 of
+        them at most) is predicted from the others. With more than 12 items these trials decode by "borda" instead of
+        "kemeny", which would take long.
     metric : str or callable, default="euclidean"
         Distance, as ``sklearn.neighbors.NearestNeighbors`` takes it.
     weights : {"uniform", "distance"}, default="uniform"
-        Whether all neighbours count alike or by the inverse of their distance.
+        Whether all neighbors have the same weight, or the inverse of their distance.
     algorithm : {"auto", "brute", "ball_tree", "kd_tree"}, default="auto"
-        How neighbours are found.
-    consensus : {"kemeny", "borda"}, default="kemeny"
-        The local median, or the order of the neighbours' Borda scores, which is quicker, and which the paper takes
-        where local majorities are not transitive.
+        How to find neighbors.
+    decode : {"kemeny", "borda", "copeland"}, default="kemeny"
+        How the shares of pairs make a ranking, see `decode_pairwise`: their Kemeny median, or the order of the
+        neighbors' Borda or Copeland scores, which is faster. The paper takes Borda's order where local majorities are
+        not transitive.
     standardize : bool, default=True
         Whether features are first scaled to mean 0 and variance 1.
     n_jobs : int, optional
-        Threads that look for neighbours.
+        Threads that search for neighbors.
 
     Attributes
     ----------
     n_neighbors_ : int
         m.
     scores_ : dict
-        With "cv", number of neighbours -> mean Kendall tau of rows predicted from the others.
+        With "cv", number of neighbors -> mean Kendall tau of rows predicted from the others.
     items_ : tuple
         Names of the items.
 
     Notes
     -----
-    Weights of rows multiply their votes; a row of weight 2 still is one neighbour.
+    Weights of rows multiply their votes; a row of weight 2 is still one neighbor.
 
     References
     ----------
@@ -82,7 +83,7 @@ class NearestNeighborsRanker(LabelRankerMixin, BaseEstimator):
         "metric": [str, callable],
         "weights": [StrOptions({"uniform", "distance"})],
         "algorithm": [StrOptions({"auto", "brute", "ball_tree", "kd_tree"})],
-        "consensus": [StrOptions({"kemeny", "borda"})],
+        "decode": [StrOptions({"kemeny", "borda", "copeland"})],
         "standardize": ["boolean"],
         "n_jobs": [None, Integral],
     }
@@ -94,7 +95,7 @@ class NearestNeighborsRanker(LabelRankerMixin, BaseEstimator):
         metric: Any = "euclidean",
         weights: Literal["uniform", "distance"] = "uniform",
         algorithm: Literal["auto", "brute", "ball_tree", "kd_tree"] = "auto",
-        consensus: Literal["kemeny", "borda"] = "kemeny",
+        decode: Literal["kemeny", "borda", "copeland"] = "kemeny",
         standardize: bool = True,
         n_jobs: int | None = None,
     ) -> None:
@@ -102,7 +103,7 @@ class NearestNeighborsRanker(LabelRankerMixin, BaseEstimator):
         self.metric = metric
         self.weights = weights
         self.algorithm = algorithm
-        self.consensus = consensus
+        self.decode = decode
         self.standardize = standardize
         self.n_jobs = n_jobs
 
@@ -126,15 +127,16 @@ class NearestNeighborsRanker(LabelRankerMixin, BaseEstimator):
         return self._shares(distance, neighbors)
 
     def _predict_positions(self, X: FloatArray) -> FloatArray:
-        return decode_pairwise(self._predict_pairwise(X), self.consensus)
+        return decode_pairwise(self._predict_pairwise(X), self.decode)
 
     def _scaled(self, X: FloatArray) -> FloatArray:
         return X if self._scaler is None else self._scaler.transform(X)
 
     def _shares(self, distance: FloatArray, neighbors: IntArray) -> FloatArray:
+        """Shares of the neighbors' votes for i before j: (n_rows, n_items, n_items)."""
         votes = np.ones_like(distance)
         if self.weights == "distance":
-            # Rows at distance 0 are the row itself, seen before: they alone vote.
+            # Training rows equal to the row, at distance 0, are the only ones to vote.
             same = distance == 0
             votes = np.where(same.any(axis=1, keepdims=True), same, 1 / np.where(same, 1.0, distance))
         votes = np.ascontiguousarray(votes * self._rankings.weights[neighbors])
@@ -144,18 +146,19 @@ class NearestNeighborsRanker(LabelRankerMixin, BaseEstimator):
         )
 
     def _leave_one_out(self) -> dict[int, float]:
-        """Mean tau of training rows predicted from the others, for each number of neighbours."""
+        """Mean tau of training rows predicted from the others, for each number of neighbors."""
         n_rows = len(self._rankings)
         sizes = [size for size in _CANDIDATES if size < n_rows]
         if not sizes:  # a single row has no others
             return {1: float("nan")}
         distance, neighbors = self._index.kneighbors(n_neighbors=sizes[-1])
         rows = np.unique(np.linspace(0, n_rows - 1, min(n_rows, _MOST_TRIALS)).astype(np.intp))
-        consensus = self.consensus if self._rankings.n_items <= _MANY_ITEMS else "borda"
+        slow = self.decode == "kemeny" and self._rankings.n_items > _MOST_ITEMS_FOR_KEMENY
+        decode = "borda" if slow else self.decode
         scores = {}
         for size in sizes:
             P = self._shares(distance[rows, :size], neighbors[rows, :size])
-            taus = kendall_tau_score(self._rankings[rows], decode_pairwise(P, consensus), per_row=True)
+            taus = kendall_tau_score(self._rankings[rows], decode_pairwise(P, decode), per_row=True)
             judged = ~np.isnan(taus)
             weights = self._rankings.weights[rows[judged]]
             scores[size] = float(np.average(taus[judged], weights=weights)) if judged.any() else 0.0

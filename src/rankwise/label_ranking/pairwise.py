@@ -1,4 +1,4 @@
-"""One classifier for each pair of items; their votes make the ranking."""
+"""PairwiseRanker: one classifier for each pair of items, whose votes make the ranking."""
 
 from __future__ import annotations
 
@@ -14,35 +14,36 @@ from rankwise.data import Rankings
 from rankwise.embeddings import decode_pairwise, pairwise_from_vectors
 from rankwise.label_ranking.base import LabelRankerMixin, fit_weighted, fitted_scaler, one_thread, seeded_clone
 
-# Pairs of one job: enough to be worth the way to a worker, few enough to share out evenly.
+# Pairs of one job: enough to be worth sending to a worker, few enough to balance the load.
 _PAIRS_PER_JOB = 16
-# By how much a vote differs from a draw.
-_HAIR = 1e-12
+# Probability below 1/2 that stands for a vote for the second item; too small to change the sum of soft votes.
+_VOTE_MARGIN = 1e-12
 
 
 class PairwiseRanker(LabelRankerMixin, BaseEstimator):
     r"""Predicts which of two items comes first, for every pair, and ranks by the votes.
 
     *Definition.* For each pair i < j a classifier :math:`g_{ij}` learns from the training rows that order the pair
-    strictly (both items are there, in different buckets) whether i comes before j. Hard votes rank by
-
-    .. math:: s(x; i) = 1 + \#\{j : g_{ij}(x) \text{ says j before i}\},
-
-    soft votes by :math:`\sum_j p_{ij}(x)`, and "kemeny" takes the Kemeny median of :math:`p(x)`.
+    strictly (both items are there, in different buckets) whether i comes before j. The probabilities
+    :math:`p_{ij}(x)` of the classifiers are decoded to a ranking, see ``decode``.
 
     Parameters
     ----------
     classifier : scikit-learn classifier, optional
-        Cloned for every pair. By default logistic regression on standardised features. Without ``predict_proba`` its
+        Cloned for every pair. By default logistic regression on standardized features. Without ``predict_proba`` its
         probabilities are 0 and 1.
-    decode : {"soft", "hard", "kemeny"}, default="soft"
-        How the pairs make a ranking.
+    decode : {"borda", "copeland", "kemeny"}, default="borda"
+        How the pairs make a ranking: "borda" sorts items by their soft votes :math:`\sum_j p_{ij}(x)`, "copeland" by
+        their hard votes :math:`\#\{j : g_{ij}(x) \text{ says i before j}\}`, and "kemeny" takes the Kemeny median of
+        :math:`p(x)`. A hard vote goes to the item with the larger probability; if a classifier gives both items
+        probability 1/2, the second one (j) gets it, as scikit-learn's ``predict`` returns the first of equal classes.
     ties : {"probability", "random"}, default="probability"
-        Which of the items with equally many hard votes comes first: the one with more soft votes, or, as in the paper,
-        any (an order of the items is drawn once in ``fit``, so that a row has the same prediction in any company).
-        Equal soft votes go by that order too; with ``decode="kemeny"`` even pairs stand in the order of the items.
+        Which of several items with equally many hard votes comes first: the one with more soft votes, or, as in the
+        paper, the first in a random order of the items. That order is drawn once in ``fit``, so that the prediction
+        for a row does not depend on the other rows. With "random" it also breaks ties of soft votes; else the order of
+        the columns does, as for even pairs with ``decode="kemeny"``.
     n_jobs : int, optional
-        Processes that fit the pairs; the result is the same for any number.
+        Processes that fit the pairs; the result does not depend on it.
     random_state : None, int, Generator or RandomState
         Draws the order for ``ties="random"`` and, unless None, a seed for the classifier of each pair.
 
@@ -70,7 +71,7 @@ class PairwiseRanker(LabelRankerMixin, BaseEstimator):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "classifier": [None, HasMethods(["fit", "predict"])],
-        "decode": [StrOptions({"soft", "hard", "kemeny"})],
+        "decode": [StrOptions({"borda", "copeland", "kemeny"})],
         "ties": [StrOptions({"probability", "random"})],
         "n_jobs": [None, Integral],
         "random_state": ["random_state", np.random.Generator],
@@ -80,7 +81,7 @@ class PairwiseRanker(LabelRankerMixin, BaseEstimator):
         self,
         classifier: Any = None,
         *,
-        decode: Literal["soft", "hard", "kemeny"] = "soft",
+        decode: Literal["borda", "copeland", "kemeny"] = "borda",
         ties: Literal["probability", "random"] = "probability",
         n_jobs: int | None = None,
         random_state: RandomState = None,
@@ -93,44 +94,51 @@ class PairwiseRanker(LabelRankerMixin, BaseEstimator):
 
     def _fit_rankings(self, X: FloatArray, y: Rankings) -> None:
         from joblib import Parallel, delayed
+        from sklearn.linear_model import LogisticRegression
+        from sklearn.utils import gen_batches
 
         above, below = np.triu_indices(y.n_items, 1)
         rng = check_generator(self.random_state)
         self._tie_order = rng.permutation(np.arange(float(y.n_items))) if self.ties == "random" else None
-        seeds = None if self.random_state is None else rng.integers(0, 2**31, size=len(above))
-        # Our own classifier works on standardised features; to one from outside they come as they are.
+        seeds: Any = None if self.random_state is None else rng.integers(0, 2**31, size=len(above))
+        # The default classifier gets standardized features, a user's classifier gets them unchanged.
         self._scaler = fitted_scaler(X, y) if self.classifier is None else None
-        classifier = _default_classifier() if self.classifier is None else self.classifier
+        classifier = LogisticRegression(max_iter=1000) if self.classifier is None else self.classifier
         rows = self._scaled(X)
-        jobs = [np.arange(len(above))[start : start + _PAIRS_PER_JOB] for start in range(0, len(above), _PAIRS_PER_JOB)]
         fitted = Parallel(n_jobs=self.n_jobs)(
-            delayed(_fit_pairs)(classifier, rows, y.positions, y.weights, above[job], below[job], _part(seeds, job))
-            for job in jobs
+            delayed(_fit_pairs)(
+                classifier, rows, y.positions, y.weights, above[job], below[job], None if seeds is None else seeds[job]
+            )
+            for job in gen_batches(len(above), _PAIRS_PER_JOB)
         )
         self.classifiers_ = [model for models in fitted for model in models]
 
     def _predict_pairwise(self, X: FloatArray) -> FloatArray:
-        rows = self._scaled(X)
-        return pairwise_from_vectors(np.column_stack([_probability(model, rows) for model in self.classifiers_]))
+        return pairwise_from_vectors(self._probabilities(X))
 
     def _predict_positions(self, X: FloatArray) -> FloatArray:
-        P = self._predict_pairwise(X)
-        if self.decode == "hard":
-            rows = self._scaled(X)
-            votes = pairwise_from_vectors(np.column_stack([_vote(model, rows) for model in self.classifiers_]))
-            # Probabilities only break ties: where they contradict the classifier's own word, that counts.
-            agreeing = np.where(votes > 0.5, np.maximum(P, 0.5 + _HAIR), np.minimum(P, 0.5 - _HAIR))
-            return decode_pairwise(np.where(votes == 0.5, 0.5, agreeing), "copeland", ties=self._tie_order)
-        return decode_pairwise(P, "kemeny" if self.decode == "kemeny" else "borda", ties=self._tie_order)
+        probabilities = self._probabilities(X)
+        if self.decode == "copeland":
+            # Only pairs without any data are draws.
+            fitted = np.array([not isinstance(model, float) for model in self.classifiers_])
+            probabilities[fitted & (probabilities == 0.5)] = 0.5 - _VOTE_MARGIN
+        return decode_pairwise(pairwise_from_vectors(probabilities), self.decode, ties=self._tie_order)
+
+    def _probabilities(self, X: FloatArray) -> FloatArray:
+        """Probability that the first item of each pair comes first: (n_samples, n_pairs)."""
+        rows = self._scaled(X)
+        probabilities = np.empty((len(rows), len(self.classifiers_)))
+        for pair, model in enumerate(self.classifiers_):
+            if isinstance(model, float):
+                probabilities[:, pair] = model
+            elif hasattr(model, "predict_proba"):
+                probabilities[:, pair] = model.predict_proba(rows)[:, 1]
+            else:
+                probabilities[:, pair] = model.predict(rows)
+        return probabilities
 
     def _scaled(self, X: FloatArray) -> FloatArray:
         return X if self._scaler is None else self._scaler.transform(X)
-
-
-def _default_classifier() -> Any:
-    from sklearn.linear_model import LogisticRegression
-
-    return LogisticRegression(max_iter=1000)
 
 
 def _fit_pairs(
@@ -142,7 +150,7 @@ def _fit_pairs(
     below: IntArray,
     seeds: IntArray | None,
 ) -> list[Any]:
-    """Classifiers of some pairs."""
+    """Classifiers of the pairs (above[0], below[0]), (above[1], below[1]), ..."""
     with one_thread():
         return [
             _fit_pair(
@@ -155,6 +163,7 @@ def _fit_pairs(
 def _fit_pair(
     classifier: Any, X: FloatArray, first: FloatArray, second: FloatArray, weights: FloatArray, seed: int | None
 ) -> Any:
+    """A classifier of whether the first item comes first; a number where the rows leave nothing to learn."""
     ordered = (first < second) | (first > second)
     target: BoolArray = first[ordered] < second[ordered]
     if not len(target):
@@ -164,23 +173,3 @@ def _fit_pair(
         return float((total * target[0] + 1) / (total + 2))
     rows = X if ordered.all() else X[ordered]
     return fit_weighted(seeded_clone(classifier, seed), rows, target.astype(np.intp), weights[ordered])
-
-
-def _probability(model: Any, X: FloatArray) -> FloatArray:
-    """Probability that the first item of the pair comes first."""
-    if isinstance(model, float):
-        return np.full(len(X), model)
-    if hasattr(model, "predict_proba"):
-        return model.predict_proba(X)[:, 1]
-    return model.predict(X).astype(np.float64)
-
-
-def _vote(model: Any, X: FloatArray) -> FloatArray:
-    """1 where the classifier says that the first item comes first, 0 where the second; 1/2 where nothing is known."""
-    if isinstance(model, float):
-        return np.full(len(X), 0.5 + 0.5 * np.sign(model - 0.5))
-    return model.predict(X).astype(np.float64)
-
-
-def _part(seeds: IntArray | None, job: IntArray) -> IntArray | None:
-    return None if seeds is None else seeds[job]

@@ -224,7 +224,7 @@ def _label_ranking_recipes() -> list[Recipe]:
         Recipe("_Views", f"{module}.stacked", views, parameters="none"),
         _by_arguments("Standing", f"{module}.stacked", standing, parts.named_tuple_state),
         Recipe("NumericFeatures", f"{module}._numeric", numeric, check=checks.numeric_features),
-        Recipe("AdditiveFeatures", f"{module}._additive", additive, _FITTED, check=checks.scaler),
+        Recipe("AdditiveFeatures", f"{module}.stacked", additive, _FITTED, check=checks.scaler),
     ]
 
 

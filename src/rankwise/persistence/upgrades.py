@@ -54,7 +54,12 @@ class Change(NamedTuple):
 
 
 # Classes by their names in format 1, in alphabetical order.
-_FORMAT_1_TO_2: dict[str, Change] = {}
+_FORMAT_1_TO_2: dict[str, Change] = {
+    "ClusterRanker": Change(parameters={"prior": "alpha"}),
+    "DummyRanker": Change(parameters={"strategy": "decode"}),
+    "NearestNeighborsRanker": Change(parameters={"consensus": "decode"}),
+    "PairwiseRanker": Change(values={"decode": {"soft": "borda", "hard": "copeland"}}),
+}
 
 #: changes of each version of the format towards the one after it
 CHANGES: dict[int, dict[str, Change]] = {1: _FORMAT_1_TO_2}

@@ -13,7 +13,7 @@ def test_each_cluster_has_the_model_of_its_rows():
     X = np.vstack([rng.normal(-5, 0.5, (20, 2)), rng.normal(5, 0.5, (30, 2))])
     y = np.argsort(rng.random((50, 4)), axis=1) + 1.0
     y[:12], y[20:40] = [1, 2, 3, 4], [3, 4, 1, 2]
-    ranker = ClusterRanker(2, prior=0.5, random_state=0).fit(X, y)
+    ranker = ClusterRanker(2, alpha=0.5, random_state=0).fit(X, y)
     for rows in (slice(20), slice(20, 50)):
         model = PlackettLuce(prior=0.5).fit(y[rows])
         np.testing.assert_array_equal(ranker.predict(X[rows]), np.tile(model.mode(), (len(X[rows]), 1)))

@@ -1,4 +1,4 @@
-"""Rankings as repeated choices, by worths that are linear in the features."""
+"""PlackettLuceRanker: the Plackett-Luce model with log worths that are linear in the features."""
 
 from __future__ import annotations
 
@@ -16,34 +16,35 @@ from rankwise.label_ranking.base import LabelRankerMixin, fitted_scaler, one_thr
 
 
 class PlackettLuceRanker(LabelRankerMixin, BaseEstimator):
-    r"""The Plackett-Luce model with scores that are linear in the features.
+    r"""Label ranker by the Plackett-Luce model, with scores that are linear in the features.
 
-    *Definition.* Item i has the score :math:`s_i(x) = \langle w_i, x \rangle + b_i` on standardised features. A ranking
-    is built from the best place down; the next item is i with probability :math:`e^{s_i} / \sum_{j \in S} e^{s_j}`
-    among the items S that are left. Fitted are the w and b that minimise
+    *Definition.* Item i has the score :math:`s_i(x) = \langle w_i, x \rangle + b_i` on standardized features. A ranking
+    is built from the best place down: the next item is i with probability :math:`e^{s_i} / \sum_{j \in S} e^{s_j}`
+    among the items S that are left. The fit minimizes, over w and b,
 
     .. math:: -\sum_r \omega_r \log P(\sigma_r \mid x_r) + \frac{\alpha}{2} \Bigl(\|w\|^2 + \|b\|^2\Bigr).
 
-    Missing items are in no S; unlisted ones are in every S and never chosen, so that top-k rankings have their exact
-    likelihood. Tied items are each chosen from all that is left when the first of them is (Breslow's rule).
+    Missing items are in no S; unlisted ones are in every S and are never chosen, so that top-k rankings have their
+    exact likelihood. Each of several tied items is chosen from all items left before the first of them
+    (Breslow's rule).
 
     Parameters
     ----------
     alpha : float, default=1.0
         Strength of the penalty, positive.
     max_iter : int, default=1000
-        Most iterations of L-BFGS.
+        Maximum number of iterations of L-BFGS.
     tol : float, default=1e-6
-        Stop when no coordinate of the gradient, per unit of weight, is larger than this.
+        Stop when the largest component of the gradient, per unit of weight, is at most this.
 
     Attributes
     ----------
     coef_ : ndarray of shape (n_items, n_features)
         w, per standard deviation of the features.
     intercept_ : ndarray of shape (n_items,)
-        b: scores of a row with mean features.
+        b, the scores of a row with mean features.
     n_iter_ : int
-        Iterations made.
+        Number of iterations.
     items_ : tuple
         Names of the items.
 
@@ -75,7 +76,7 @@ class PlackettLuceRanker(LabelRankerMixin, BaseEstimator):
         from scipy.optimize import minimize
 
         self._scaler = fitted_scaler(X, y)
-        design = _with_constant(self._scaler.transform(X))
+        design = np.column_stack([np.ones(len(X)), self._scaler.transform(X)])
         shape = (y.n_items, design.shape[1])
         order = np.argsort(y.positions, axis=1, kind="stable")
         total = y.weights.sum()
@@ -83,8 +84,8 @@ class PlackettLuceRanker(LabelRankerMixin, BaseEstimator):
         def loss(flat: FloatArray) -> tuple[float, FloatArray]:
             coefficients = flat.reshape(shape)
             scores = np.ascontiguousarray(design @ coefficients.T)
-            value, slopes = _rankers_jit.plackett_luce_loss(y.positions, order, y.weights, scores)
-            gradient = slopes.T @ design + self.alpha * coefficients
+            value, by_score = _rankers_jit.plackett_luce_loss(y.positions, order, y.weights, scores)
+            gradient = by_score.T @ design + self.alpha * coefficients
             return (value + self.alpha / 2 * float(flat @ flat)) / total, gradient.ravel() / total
 
         options: Any = {"maxiter": self.max_iter, "maxfun": 2 * self.max_iter, "ftol": 0.0, "gtol": self.tol}
@@ -95,7 +96,7 @@ class PlackettLuceRanker(LabelRankerMixin, BaseEstimator):
             from sklearn.exceptions import ConvergenceWarning
 
             warnings.warn(
-                f"no minimum was reached in {self.max_iter} iterations; raise max_iter, tol or alpha",
+                f"L-BFGS did not converge in {self.max_iter} iterations; raise max_iter, tol or alpha",
                 ConvergenceWarning,
                 stacklevel=3,
             )
@@ -107,7 +108,3 @@ class PlackettLuceRanker(LabelRankerMixin, BaseEstimator):
 
         scores = self._scaler.transform(X) @ self.coef_.T + self.intercept_
         return expit(scores[:, :, None] - scores[:, None, :])
-
-
-def _with_constant(X: FloatArray) -> FloatArray:
-    return np.column_stack([np.ones(len(X)), X])
