@@ -188,5 +188,5 @@ def test_bad_input() -> None:
         ConformalRanker(LogisticRegression()).fit(X, y)
     y[1:, 3] = np.nan
     ranker.set_params(test_size=0.9)  # the one row that ranks d is set aside
-    with pytest.raises(ValueError, match="only rows that are set aside rank d; leave out"):
+    with pytest.raises(ValueError, match="only rows that are set aside rank d; drop items"):
         ranker.fit(X, Rankings(y, items=list("abcd")))
