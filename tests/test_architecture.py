@@ -16,7 +16,18 @@ import pytest
 SOURCE = Path(__file__).parents[1] / "src" / "rankwise"
 
 # Who may import whom. Modules at the top of the package, which everybody may use, come first; CONTRIBUTING.md draws it.
-_SHARED = {"_compiled", "_features", "_html", "_optional", "_progress", "_random", "_sklearn", "_typing", "_validation"}
+_SHARED = {
+    "_compiled",
+    "_features",
+    "_html",
+    "_optional",
+    "_progress",
+    "_random",
+    "_sklearn",
+    "_state",
+    "_typing",
+    "_validation",
+}
 MAY_IMPORT = {
     **dict.fromkeys(_SHARED, _SHARED),
     "exceptions": set(),

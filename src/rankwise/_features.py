@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from numbers import Real
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
+from rankwise._state import ANYTHING, Saved, ensure, list_of, maybe
 from rankwise._typing import ArrayLike, BoolArray, FloatArray, IntArray
 from rankwise._validation import data_frame
 
@@ -28,6 +29,11 @@ class FeatureEncoder:
     categories_ : list
         For each column the categories in the order of their numbers, or None for numeric columns.
     """
+
+    _saved: ClassVar[Saved] = {
+        "categorical_features": ANYTHING,
+        "categories_": list_of(maybe(list_of(ANYTHING))),
+    }
 
     def __init__(self, categorical_features: Any = None) -> None:
         self.categorical_features = categorical_features
@@ -109,6 +115,10 @@ class FeatureEncoder:
             row, column_number = np.argwhere(np.isinf(coded))[0]
             raise ValueError(f"Input X contains infinity: row {row}, column {columns[column_number][0]}")
         return np.ascontiguousarray(coded)
+
+    def _check_saved(self) -> None:
+        for categories in self.categories_:
+            ensure(categories is None or len(set(categories)) == len(categories), "two categories are the same")
 
 
 def _columns(X: ArrayLike) -> Columns | None:

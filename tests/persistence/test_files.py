@@ -26,7 +26,7 @@ from rankwise.label_ranking import (
 )
 from rankwise.ltr import LambdaMART, NeuralRanker
 from rankwise.persistence import files
-from rankwise.persistence.recipes import RECIPES
+from rankwise.persistence.classes import MODULES
 from rankwise.persistence.upgrades import FORMAT_VERSION
 from rankwise.trees import LeastSquaresTree
 from tests.persistence.fitted import features, fitted_label_rankers, fitted_others, rankings
@@ -73,7 +73,7 @@ def test_neural_rankers_say_the_same_bit_for_bit(attention, path):
     assert loaded.history_ == ranker.history_
 
 
-def test_every_recipe_is_used_by_some_estimator_here(path):
+def test_every_class_that_a_file_may_hold_is_saved_by_some_estimator_here(path):
     met = set()
     for estimator, _ in [*fitted_label_rankers("full"), *fitted_others()]:
         rankwise.save(estimator, path)
@@ -81,7 +81,7 @@ def test_every_recipe_is_used_by_some_estimator_here(path):
     X, y = frame_and_rankings()
     rankwise.save(StackedRanker([("dummy", DummyRanker()), ("linear", KernelRanker())], cv=2).fit(X, y), path)
     met |= {record["class"] for record in manifest_of(path)["objects"]}
-    assert met | {"NeuralRanker"} == set(RECIPES)
+    assert met | {"NeuralRanker"} == set(MODULES)
 
 
 def test_every_public_estimator_can_be_saved():
@@ -90,7 +90,7 @@ def test_every_public_estimator_can_be_saved():
         loaded = importlib.import_module(f"rankwise.{module}")
         things = [getattr(loaded, name) for name in loaded.__all__]
         public |= {thing.__name__ for thing in things if isinstance(thing, type) and issubclass(thing, BaseEstimator)}
-    assert public - set(RECIPES) == {"SubmodularEmbedding"}  # which holds a function
+    assert public - set(MODULES) == {"SubmodularEmbedding"}  # which holds a function
 
 
 def frame_and_rankings():
@@ -234,10 +234,10 @@ def test_refusals_say_what_to_use_instead(path):
 def test_strange_attributes_and_models_fitted_in_part_are_refused(path):
     tree = LeastSquaresTree().fit([[1], [2]], [1.0, 2.0])
     tree.note = "mine"
-    with pytest.raises(TypeError, match="LeastSquaresTree cannot be saved: note is no part"):
+    with pytest.raises(TypeError, match="LeastSquaresTree cannot be saved: note is not a part"):
         rankwise.save(tree, path)
     del tree.note, tree._encoder
-    with pytest.raises(TypeError, match="_encoder of a LeastSquaresTree is lacking"):
+    with pytest.raises(TypeError, match="_encoder of a LeastSquaresTree is missing"):
         rankwise.save(tree, path)
 
 

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
+from typing import ClassVar
 
+import numpy as np
 from sklearn.exceptions import NotFittedError
 
 from rankwise._sklearn import BaseEstimator
-from rankwise._typing import ArrayLike
+from rankwise._state import ITEMS, Saved, check_shape, ensure
+from rankwise._typing import ArrayLike, FloatArray
 from rankwise._validation import check_weights, item_names, shortlist
 from rankwise.data import Rankings
 
@@ -20,6 +23,8 @@ class RankingModel(BaseEstimator):
     """
 
     items_: tuple[Hashable, ...]
+
+    _saved: ClassVar[Saved] = {"items_": ITEMS}
 
     def _check_fitted(self) -> None:
         if not hasattr(self, "items_"):
@@ -46,3 +51,16 @@ def rankings_of(items: tuple[Hashable, ...], rankings: ArrayLike) -> Rankings:
             "bring them into this order with Rankings.select([...])"
         )
     return data
+
+
+def check_center(center: FloatArray, n_items: int) -> None:
+    """Refuse a saved center that is not a full ranking of the items."""
+    ensure(np.array_equal(np.sort(center), np.arange(1.0, n_items + 1)), "a center is not a full ranking")
+
+
+def check_worths(log_worth: FloatArray, n_items: int, tie_strength: FloatArray | float) -> None:
+    """Refuse saved worths that are not one finite number per item, and negative or infinite tie strengths."""
+    check_shape(log_worth, (n_items,), "the worths")
+    ensure(np.isfinite(log_worth).all(), "a worth is not finite")
+    ties = np.asarray(tie_strength)
+    ensure((np.isfinite(ties) & (ties >= 0)).all(), "a tie strength is negative or infinite")

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import reprlib
 from collections.abc import Hashable, Sequence
-from typing import Any, Literal, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
 from rankwise._random import check_generator
+from rankwise._state import ANYTHING, COUNT, FLOATS, MATRIX, NUMBER, Saved, maybe, tuple_of
 from rankwise._typing import ArrayLike, FloatArray, IntArray, RandomState
 from rankwise._validation import check_items, check_weights, check_whole_number, is_null, list_of_names, shortlist
 from rankwise.aggregation._likelihood import check_options, compared_groups, maximize, normal_prior, positions_by_worth
-from rankwise.aggregation.base import RankingModel, rankings_of, weighted_rankings
+from rankwise.aggregation.base import RankingModel, check_worths, rankings_of, weighted_rankings
 from rankwise.aggregation.pairs import PreferenceMatrix, as_preference_matrix, square_array
 from rankwise.data import Rankings
 
@@ -78,6 +79,16 @@ class BradleyTerry(RankingModel):
     >>> model.log_worth_.round(3)
     array([ 0.828, -0.225, -0.602])
     """
+
+    _saved: ClassVar[Saved] = {
+        "components_": tuple_of(tuple_of(ANYTHING)),
+        "log_worth_": FLOATS,
+        "se_": FLOATS,
+        "covariance_": maybe(MATRIX),
+        "log_likelihood_": NUMBER,
+        "n_iter_": COUNT,
+        **dict.fromkeys(["home_effect_", "home_effect_se_", "tie_strength_", "tie_strength_se_"], NUMBER),
+    }
 
     def __init__(
         self,
@@ -291,6 +302,9 @@ class BradleyTerry(RankingModel):
             raise ValueError(
                 "home is given, but BradleyTerry(home=False) has no home effect; use home=True, or drop it"
             )
+
+    def _check_saved(self) -> None:
+        check_worths(self.log_worth_, len(self.items_), self.tie_strength_)
 
 
 def pair_probabilities(log_worth: FloatArray, tie_strength: float) -> tuple[FloatArray, FloatArray]:

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from typing import Literal, NamedTuple
+from typing import ClassVar, Literal, NamedTuple
 
 import numpy as np
 
 from rankwise._random import check_generator
+from rankwise._state import FLOATS, NUMBER, Saved, check_shape, ensure
 from rankwise._typing import ArrayLike, FloatArray, RandomState
 from rankwise._validation import check_real_number, check_whole_number
 from rankwise.aggregation import _mallows_jit, _rankings_to_fit
 from rankwise.aggregation import _mallows_laws as stages
 from rankwise.aggregation._mallows_laws import CayleyLaw, DistanceLaw, HammingLaw, KendallLaw, solve_theta
 from rankwise.aggregation._placement_laws import FootruleLaw, SpearmanLaw
-from rankwise.aggregation.base import RankingModel
+from rankwise.aggregation.base import RankingModel, check_center
 from rankwise.aggregation.kemeny import kemeny
 from rankwise.data import Rankings
 
@@ -104,6 +105,14 @@ class Mallows(RankingModel):
     >>> np.exp(model.logpmf([[1, 2, 3], [1, 2, float("nan")]])).round(3)
     array([0.6  , 0.795])
     """
+
+    _saved: ClassVar[Saved] = {
+        "center_": FLOATS,
+        "theta_": NUMBER,
+        "theta_se_": NUMBER,
+        "log_normalizer_se_": NUMBER,
+        "log_likelihood_": NUMBER,
+    }
 
     def __init__(
         self, distance: Distance = "kendall", theta: float | None = None, center: ArrayLike | None = None
@@ -216,6 +225,10 @@ class Mallows(RankingModel):
         theta = check_real_number("theta", self.theta, infinite=True)
         return _State(self._law(len(center)), center, theta, tuple(range(len(center))))
 
+    def _check_saved(self) -> None:
+        check_center(self.center_, len(self.items_))
+        ensure(self.theta_ >= 0, "theta is negative")
+
 
 class _State(NamedTuple):
     """Parameters of the model: fitted, or all given."""
@@ -276,6 +289,13 @@ class GeneralizedMallows(RankingModel):
     >>> model.center_, model.theta_.round(3)
     (array([1., 2., 3.]), array([1.513, 1.099]))
     """
+
+    _saved: ClassVar[Saved] = {
+        "center_": FLOATS,
+        "theta_": FLOATS,
+        "theta_se_": FLOATS,
+        "log_likelihood_": NUMBER,
+    }
 
     def __init__(self, center: ArrayLike | None = None) -> None:
         self.center = center
@@ -374,6 +394,11 @@ class GeneralizedMallows(RankingModel):
     def _sizes(self) -> FloatArray:
         """Items left at each stage: k, k - 1, ..., 2."""
         return np.arange(len(self.items_), 1.0, -1.0)
+
+    def _check_saved(self) -> None:
+        check_center(self.center_, len(self.items_))
+        check_shape(self.theta_, (len(self.items_) - 1,), "theta")
+        ensure(not np.isnan(self.theta_).any(), "a theta is NaN")
 
 
 def _fit_stage(size: float, reached: float, total: float) -> tuple[float, float]:

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import warnings
+from typing import ClassVar
 
 import numpy as np
 
 from rankwise._random import check_generator
+from rankwise._state import BOOL, COUNT, FLOATS, INTS, MATRIX, NUMBER, Saved, check_shape, ensure
 from rankwise._typing import ArrayLike, FloatArray, IntArray, RandomState
 from rankwise._validation import check_real_number, check_whole_number
 from rankwise.aggregation import _mallows_laws as stages
 from rankwise.aggregation import _rankings_to_fit
 from rankwise.aggregation._mallows_laws import KendallLaw
-from rankwise.aggregation.base import RankingModel
+from rankwise.aggregation.base import RankingModel, check_center
 from rankwise.aggregation.kemeny import Method, kemeny
 from rankwise.aggregation.samplers import sample_mallows
 from rankwise.data import Rankings
@@ -88,6 +90,17 @@ class MallowsMixture(RankingModel):
     >>> model.labels_, model.centers_[0]
     (array([0, 0, 0, 1, 1]), array([1., 2., 3., 4.]))
     """
+
+    _saved: ClassVar[Saved] = {
+        "weights_": FLOATS,
+        "centers_": MATRIX,
+        "thetas_": FLOATS,
+        "labels_": INTS,
+        "log_likelihood_": NUMBER,
+        "n_iter_": COUNT,
+        "converged_": BOOL,
+        "_n": NUMBER,
+    }
 
     def __init__(
         self,
@@ -213,6 +226,14 @@ class MallowsMixture(RankingModel):
         self._check_fitted()
         data = _rankings_to_fit.rankings_to_judge(rankings, self.items_)
         return _Components(data, self.weights_, self.centers_, self.thetas_).log_joint()
+
+    def _check_saved(self) -> None:
+        n = len(self.weights_)
+        check_shape(self.centers_, (n, len(self.items_)), "the centers")
+        check_shape(self.thetas_, (n,), "the thetas")
+        ensure((self.thetas_ >= 0).all(), "a theta is negative")
+        for center in self.centers_:
+            check_center(center, len(self.items_))
 
 
 class _Components:

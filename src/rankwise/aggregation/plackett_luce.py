@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple
+from typing import ClassVar, Literal, NamedTuple
 
 import numpy as np
 
 from rankwise._random import check_generator
+from rankwise._state import ANYTHING, COUNT, FLOATS, MATRIX, NUMBER, Saved, ensure, maybe, tuple_of
 from rankwise._typing import ArrayLike, FloatArray, IntArray, RandomState
 from rankwise._validation import check_whole_number
 from rankwise.aggregation import _likelihood_jit
@@ -19,7 +20,7 @@ from rankwise.aggregation._likelihood import (
     normal_prior,
     positions_by_worth,
 )
-from rankwise.aggregation.base import RankingModel, rankings_of, weighted_rankings
+from rankwise.aggregation.base import RankingModel, check_worths, rankings_of, weighted_rankings
 from rankwise.aggregation.bradley_terry import pair_probabilities
 from rankwise.aggregation.samplers import sample_plackett_luce
 from rankwise.data import Rankings
@@ -98,6 +99,16 @@ class PlackettLuce(RankingModel):
     >>> model.mode()
     array([1., 2., 3.])
     """
+
+    _saved: ClassVar[Saved] = {
+        "components_": tuple_of(tuple_of(ANYTHING)),
+        "log_worth_": FLOATS,
+        "se_": FLOATS,
+        "covariance_": maybe(MATRIX),
+        "log_likelihood_": NUMBER,
+        "n_iter_": COUNT,
+        "tie_strength_": FLOATS,
+    }
 
     def __init__(
         self,
@@ -247,6 +258,10 @@ class PlackettLuce(RankingModel):
     def _log_tie(self) -> FloatArray:
         with np.errstate(divide="ignore"):
             return np.log(np.concatenate([[1.0], self.tie_strength_]))
+
+    def _check_saved(self) -> None:
+        check_worths(self.log_worth_, len(self.items_), self.tie_strength_)
+        ensure(len(self.tie_strength_) < _LARGEST_BUCKET, "ties are too large")
 
 
 class _Choices(NamedTuple):

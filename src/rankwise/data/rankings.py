@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
 from rankwise import _html
+from rankwise._state import FLOATS, ITEMS, MATRIX, Saved
 from rankwise._typing import ArrayLike, BoolArray, FloatArray, IntArray
 from rankwise._validation import (
     check_items,
@@ -72,6 +73,8 @@ class Rankings(CheckedPositions):
     positions: FloatArray
     items: tuple[Hashable, ...]
     weights: FloatArray
+
+    _saved: ClassVar[Saved] = {"positions": MATRIX, "items": ITEMS, "weights": FLOATS}
 
     def __init__(
         self,

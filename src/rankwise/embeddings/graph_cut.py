@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from rankwise._sklearn import Interval, StrOptions
+from rankwise._state import BOOL, COUNT, MATRIX, Saved, State, check_shape, either, ensure, instance, learned_state
 from rankwise._typing import ArrayLike, BoolArray, FloatArray, RandomState
 from rankwise._validation import shortlist
 from rankwise.data import midranks
@@ -22,7 +23,7 @@ from rankwise.embeddings.item_graphs import (
     is_merge_free,
     item_graph,
 )
-from rankwise.embeddings.ordered_partitions import PartitionEmbedding
+from rankwise.embeddings.ordered_partitions import MOST_COMPLETIONS, PartitionEmbedding
 
 Completion = Literal["auto", "exact", "sample", "closed-form", "full"]
 
@@ -126,6 +127,14 @@ class GraphCutEmbedding(PartitionEmbedding):
         "n_jobs": [None, Integral],
     }
 
+    _saved: ClassVar[Saved] = {
+        "n_features_in_": COUNT,
+        "graph_": either(MATRIX, instance("csr_array")),
+        "merge_free_": BOOL,
+        "enumerated_up_to_": COUNT,
+        "_keys": MATRIX,
+    }
+
     def __init__(
         self,
         graph: ArrayLike | None = None,
@@ -214,6 +223,24 @@ class GraphCutEmbedding(PartitionEmbedding):
         _graph_cut_jit.expected_increments(levels, odds, *self._graph, features)
         _graph_cut_jit.average_expectations(levels, *_shares(missing.sum(axis=1), gaps[:, 0]), features)
         return features
+
+    def _check_saved(self) -> None:
+        ensure(self._graph.n_items == self.n_features_in_, "graph and items differ")
+        check_shape(self._keys, (self.n_samples, self.n_features_in_), "the random numbers")
+        ensure(((self._keys >= 0) & (self._keys < 1)).all(), "a random number is not between 0 and 1")
+        ensure(self.enumerated_up_to_ <= MOST_COMPLETIONS, "too many completions would be enumerated")
+
+    def _to_state(self) -> State:
+        """The graph as a matrix alone."""
+        return {name: part for name, part in learned_state(self).items() if name != "_graph"}
+
+    @classmethod
+    def _from_state(cls, parameters: State, state: State) -> GraphCutEmbedding:
+        """The embedding with its graph checked as in fit."""
+        embedding = cls(**parameters)
+        if state:
+            vars(embedding).update(state, _graph=check_graph(state["graph_"]))
+        return embedding
 
 
 def _shares(n_missing: FloatArray, n_gaps: FloatArray) -> tuple[FloatArray, FloatArray]:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
 from rankwise._sklearn import BaseEstimator, TransformerMixin, check_feature_names_in
+from rankwise._state import COUNT, Saved
 from rankwise._typing import ArrayLike, FloatArray
 from rankwise._validation import check_numbers
 from rankwise.aggregation import kemeny_batch
@@ -45,6 +46,8 @@ class KemenyEmbedding(TransformerMixin, BaseEstimator):
     >>> embedding.inverse_transform([[0.3, 0.8, 0.9]])
     array([[2., 1., 3.]])
     """
+
+    _saved: ClassVar[Saved] = {"n_features_in_": COUNT}
 
     def fit(self, positions: ArrayLike, y: Any = None) -> KemenyEmbedding:
         """Learn the number of items, and their names.

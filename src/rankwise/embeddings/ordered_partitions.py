@@ -32,7 +32,7 @@ Task = tuple[IntArray | slice, Structure | None]
 
 # So many completions are enumerated where the user leaves the choice, and where "exact" was asked for.
 _FEW_COMPLETIONS = 20_000
-_MOST_COMPLETIONS = 1_000_000
+MOST_COMPLETIONS = 1_000_000
 # Completions that are enumerated for all rankings of fit together, where the user leaves the choice: some minutes.
 _BUDGET = 200_000_000
 # Numbers that one task works through, so that tasks are neither tiny nor few, whatever the number of threads.
@@ -220,7 +220,7 @@ class PartitionEmbedding(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         among = np.flatnonzero(averages)
         for structure, members in grouped_by_structure(levels[among]):
             count = structure.count(self._kind)
-            if self.completion == "exact" and count > _MOST_COMPLETIONS:
+            if self.completion == "exact" and count > MOST_COMPLETIONS:
                 raise ValueError(_too_many(structure, count, int(among[members[0]])))
             n_cells = self._n_used(structure) * levels.shape[1]
             for rows in _blocks(among[members], _TASK_COMPLETED_CELLS // n_cells):
@@ -229,7 +229,7 @@ class PartitionEmbedding(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     def _enumeration_limit(self, levels: Levels) -> int:
         """Up to how many completions are enumerated: as many as leave all rankings of fit within the budget."""
         if self.completion in ("exact", "sample"):
-            return _MOST_COMPLETIONS if self.completion == "exact" else 0
+            return MOST_COMPLETIONS if self.completion == "exact" else 0
         averages = self._averages(levels)
         averages[_repeats(levels, averages)[0]] = False
         among = levels[averages]
@@ -298,6 +298,6 @@ def _too_many(structure: Structure, count: int, row: int) -> str:
     n_levels, n_missing = len(structure.sizes), structure.n_missing
     return (
         f"ranking {row} has ({n_levels} + 1)^{n_missing}, about 10^{math.log10(count):.0f}, completions, as "
-        f"{n_missing} missing items fall into {n_levels + 1} gaps; completion='exact' goes to {_MOST_COMPLETIONS:,}. "
+        f"{n_missing} missing items fall into {n_levels + 1} gaps; completion='exact' goes to {MOST_COMPLETIONS:,}. "
         "Take 'auto' or 'sample'"
     )

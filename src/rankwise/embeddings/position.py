@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from rankwise._sklearn import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
+from rankwise._state import COUNT, Saved
 from rankwise._typing import ArrayLike, FloatArray
 from rankwise._validation import check_numbers
 from rankwise.data import check_positions, dense_positions, midranks
@@ -50,6 +51,8 @@ class PositionEmbedding(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     >>> embedding.inverse_transform([[0.6, 0.1, 0.7, 0.9]])
     array([[2., 1., 3., 4.]])
     """
+
+    _saved: ClassVar[Saved] = {"n_features_in_": COUNT}
 
     def fit(self, positions: ArrayLike, y: Any = None) -> PositionEmbedding:
         """Learn the number of items, and their names.

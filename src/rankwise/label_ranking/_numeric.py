@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from rankwise._features import FeatureEncoder
 from rankwise._sklearn import BaseEstimator, TransformerMixin, check_feature_names_in
+from rankwise._state import COUNT, Kind, Saved, check_places, ensure, instance, list_of
 from rankwise._typing import ArrayLike, BoolArray, FloatArray, IntArray
 
 #: columns, and the fitted transformer of these
 Steps = list[tuple[IntArray, Any]]
+SAVED_STEPS = list_of(Kind("columns and a step", lambda value: type(value) is tuple and len(value) == 2))
 
 
 class NumericFeatures(TransformerMixin, BaseEstimator):
@@ -22,6 +24,14 @@ class NumericFeatures(TransformerMixin, BaseEstimator):
     categorical_features : None, or array-like of column numbers, column names or booleans
         Columns that hold categories, see `LeastSquaresTree`.
     """
+
+    n_features_in_: int
+
+    _saved: ClassVar[Saved] = {
+        "n_features_in_": COUNT,
+        "_encoder": instance("FeatureEncoder"),
+        "_steps": SAVED_STEPS,
+    }
 
     def __init__(self, categorical_features: Any = None) -> None:
         self.categorical_features = categorical_features
@@ -58,6 +68,11 @@ class NumericFeatures(TransformerMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         return tags
+
+    def _check_saved(self) -> None:
+        ensure(len(self._encoder.categories_) == self.n_features_in_, "categories and features differ")
+        for columns, _ in self._steps:
+            check_places(columns, self.n_features_in_, "a column is not there")
 
 
 def fitted_steps(coded: FloatArray, is_categorical: BoolArray) -> Steps:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 import numpy as np
 
 from rankwise._sklearn import BaseEstimator
+from rankwise._state import COUNT, ITEMS, Saved, ensure, instance, maybe
 from rankwise._typing import ArrayLike, FloatArray
 from rankwise._validation import check_weights, data_frame, item_names, shortlist
 from rankwise.aggregation import PreferenceMatrix
@@ -53,6 +54,8 @@ class LabelRankerMixin(_Estimator):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {}
     items_: tuple[Hashable, ...]
     n_features_in_: int
+
+    _saved: ClassVar[Saved] = {"n_features_in_": COUNT, "items_": ITEMS}
 
     def fit(self: Ranker, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Ranker:
         """Learn to rank.
@@ -278,6 +281,16 @@ def fitted_scaler(X: FloatArray, y: Rankings) -> Any:
 
     # An array for every setting of transform_output.
     return StandardScaler().set_output(transform="default").fit(X, sample_weight=y.weights)
+
+
+#: kind of the saved attribute ``_scaler``
+SCALER = maybe(instance("StandardScaler"))
+
+
+def check_saved_scaler(ranker: Any) -> None:
+    """Refuse a saved ranker whose scaler has other features."""
+    if ranker._scaler is not None:
+        ensure(ranker._scaler.n_features_in_ == ranker.n_features_in_, "the scaler has other features")
 
 
 def sure_gain(differences: FloatArray, weights: FloatArray) -> float:

@@ -9,10 +9,11 @@ import numpy as np
 
 from rankwise._random import check_generator
 from rankwise._sklearn import BaseEstimator, Interval
+from rankwise._state import Saved, array, check_probabilities, check_shape, instance, list_of
 from rankwise._typing import FloatArray, RandomState
 from rankwise.aggregation import PlackettLuce
 from rankwise.data import Rankings
-from rankwise.label_ranking.base import LabelRankerMixin, fitted_scaler
+from rankwise.label_ranking.base import SCALER, LabelRankerMixin, check_saved_scaler, fitted_scaler
 
 _STARTS = 10
 
@@ -66,6 +67,13 @@ class ClusterRanker(LabelRankerMixin, BaseEstimator):
         "random_state": ["random_state", np.random.Generator],
     }
 
+    _saved: ClassVar[Saved] = {
+        "_scaler": SCALER,
+        "clusters_": instance("KMeans"),
+        "models_": list_of(instance("PlackettLuce")),
+        "_pairwise": array("float64", 3),
+    }
+
     def __init__(self, n_clusters: int = 8, *, alpha: float = 1.0, random_state: RandomState = None) -> None:
         self.n_clusters = n_clusters
         self.alpha = alpha
@@ -85,3 +93,10 @@ class ClusterRanker(LabelRankerMixin, BaseEstimator):
 
     def _predict_pairwise(self, X: FloatArray) -> FloatArray:
         return self._pairwise[self.clusters_.predict(self._scaler.transform(X))]
+
+    def _check_saved(self) -> None:
+        k, centers = len(self.items_), self.clusters_.cluster_centers_
+        check_shape(self._pairwise, (len(centers), k, k), "the probabilities of the clusters")
+        check_probabilities(self._pairwise)
+        check_shape(centers, (len(centers), self.n_features_in_), "the centers")
+        check_saved_scaler(self)

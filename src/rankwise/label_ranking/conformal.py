@@ -11,6 +11,7 @@ import numpy as np
 
 from rankwise._random import check_generator
 from rankwise._sklearn import BaseEstimator, HasMethods, Interval, safe_indexing
+from rankwise._state import ESTIMATOR, FLOATS, Saved, check_shape, ensure
 from rankwise._typing import ArrayLike, BoolArray, FloatArray, RandomState
 from rankwise._validation import shortlist
 from rankwise.label_ranking.base import LabelRankerMixin, check_label_ranking, pairwise_of
@@ -87,6 +88,12 @@ class ConformalRanker(LabelRankerMixin, BaseEstimator):
         "alpha": [Interval(Real, 0.0, 1.0, closed="neither")],
         "test_size": [Interval(Real, 0.0, 1.0, closed="neither")],
         "random_state": ["random_state", np.random.Generator],
+    }
+
+    _saved: ClassVar[Saved] = {
+        "ranker_": ESTIMATOR,
+        "calibration_scores_": FLOATS,
+        "calibration_weights_": FLOATS,
     }
 
     def __init__(
@@ -250,6 +257,12 @@ class ConformalRanker(LabelRankerMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags = get_tags(RankingForest() if self.ranker is None else self.ranker).input_tags
         return tags
+
+    def _check_saved(self) -> None:
+        scores, weights = self.calibration_scores_, self.calibration_weights_
+        check_shape(weights, scores.shape, "the weights of the scores")
+        ensure(len(scores) > 0 and (np.diff(scores) >= 0).all(), "the scores are not in order")
+        ensure((weights > 0).all(), "a weight is not positive")
 
 
 def confidence_of_pairs(positions: FloatArray, probabilities: FloatArray) -> FloatArray:

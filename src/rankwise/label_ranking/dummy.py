@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from rankwise._sklearn import BaseEstimator, StrOptions, num_samples
+from rankwise._state import FLOATS, MATRIX, Saved, check_probabilities, check_shape
 from rankwise._typing import ArrayLike, FloatArray
 from rankwise.aggregation import borda, kemeny, preference_matrix
 from rankwise.data import Rankings
@@ -45,6 +46,8 @@ class DummyRanker(LabelRankerMixin, BaseEstimator):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {"decode": [StrOptions({"kemeny", "borda", "copeland"})]}
 
+    _saved: ClassVar[Saved] = {"pairwise_": MATRIX, "positions_": FLOATS}
+
     def __init__(self, decode: Literal["kemeny", "borda", "copeland"] = "kemeny") -> None:
         self.decode = decode
 
@@ -82,3 +85,9 @@ class DummyRanker(LabelRankerMixin, BaseEstimator):
 
     def _predict_positions(self, X: FloatArray) -> FloatArray:
         return np.tile(self.positions_, (len(X), 1))
+
+    def _check_saved(self) -> None:
+        k = len(self.items_)
+        check_shape(self.pairwise_, (k, k), "the shares")
+        check_probabilities(self.pairwise_)
+        check_shape(self.positions_, (k,), "the positions")

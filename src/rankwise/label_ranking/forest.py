@@ -13,6 +13,7 @@ import numpy.typing as npt
 from rankwise._progress import track
 from rankwise._random import check_generator
 from rankwise._sklearn import BaseEstimator, StrOptions
+from rankwise._state import MATRIX, STRING, Saved, check_shape, ensure, maybe, optional
 from rankwise._typing import FloatArray, IntArray, RandomState
 from rankwise.data import Rankings
 from rankwise.embeddings import decode_pairwise, pairwise_from_vectors
@@ -127,6 +128,8 @@ class RankingForest(ForestMixin, LabelRankerMixin, BaseEstimator):
         "max_bins": [*FOREST_CONSTRAINTS["max_bins"], StrOptions({"auto"})],
     }
 
+    _saved: ClassVar[Saved] = {"_tree_weights": maybe(MATRIX), "embedding_": optional(STRING)}
+
     def __init__(
         self,
         n_estimators: int = 100,
@@ -227,6 +230,13 @@ class RankingForest(ForestMixin, LabelRankerMixin, BaseEstimator):
                 ranked = Rankings(decode_pairwise(pairwise_from_vectors(shares[judged])), y.items)
                 tau[rows[judged]] = kendall_tau_score(y[rows[judged]], ranked, per_row=True)
         return tau
+
+    def _check_saved(self) -> None:
+        k = len(self.items_)
+        self._check_trees(self.trees_, k * (k - 1) // 2, of_shares=True)
+        if self._tree_weights is not None:
+            check_shape(self._tree_weights, (len(self.trees_), k * (k - 1) // 2), "the weights of the trees")
+            ensure((self._tree_weights > 0).all(), "a tree has no weight")
 
 
 def _trials(n_trees: int, max_features: Any, n_items: int) -> list[dict[str, Any]]:

@@ -10,11 +10,19 @@ import numpy as np
 
 from rankwise._random import check_generator
 from rankwise._sklearn import BaseEstimator, Interval, StrOptions
+from rankwise._state import FLOATS, MATRIX, NUMBER, Saved, check_shape, ensure, instance, optional
 from rankwise._typing import BoolArray, FloatArray, RandomState
 from rankwise.data import Rankings
 from rankwise.embeddings import KemenyEmbedding, PositionEmbedding, pairwise_from_vectors
 from rankwise.embeddings.ordered_partitions import PartitionEmbedding
-from rankwise.label_ranking.base import LabelRankerMixin, fitted_scaler, one_thread, spread_of_differences
+from rankwise.label_ranking.base import (
+    SCALER,
+    LabelRankerMixin,
+    check_saved_scaler,
+    fitted_scaler,
+    one_thread,
+    spread_of_differences,
+)
 
 Embedding = KemenyEmbedding | PositionEmbedding | PartitionEmbedding
 
@@ -105,6 +113,19 @@ class KernelRanker(LabelRankerMixin, BaseEstimator):
         "n_landmarks": [Interval(Integral, 1, None, closed="left")],
         "embedding": [StrOptions({"kemeny", "position"}), KemenyEmbedding, PositionEmbedding, PartitionEmbedding],
         "random_state": ["random_state", np.random.Generator],
+    }
+
+    _saved: ClassVar[Saved] = {
+        "_scaler": SCALER,
+        "_unit": NUMBER,
+        "_centers": MATRIX,
+        "_mean": FLOATS,
+        "_coefficients": MATRIX,
+        "alpha_": NUMBER,
+        "gamma_": NUMBER,
+        "loo_errors_": MATRIX,
+        "embedding_": instance("KemenyEmbedding", "PositionEmbedding", "GraphCutEmbedding"),
+        "spread_": optional(MATRIX),
     }
 
     def __init__(
@@ -236,6 +257,19 @@ class KernelRanker(LabelRankerMixin, BaseEstimator):
         values, V = _eigen(R.T @ (weighted.T @ weighted) @ R)
         to_rows = R @ V
         return _Basis(weighted @ (to_rows / np.sqrt(values)), values, to_rows * np.sqrt(values))
+
+    def _check_saved(self) -> None:
+        k = len(self.items_)
+        n_centers, width = self._coefficients.shape
+        check_shape(self._centers, (n_centers, self.n_features_in_), "the centers")
+        check_shape(self._mean, (width,), "the means")
+        ensure(self.embedding_.n_features_in_ == k, "the embedding is of other items")
+        of_pairs = isinstance(self.embedding_, KemenyEmbedding)
+        ensure(width == (k * (k - 1) // 2 if of_pairs else k), "coefficients are not those of the embedding")
+        if not of_pairs:
+            ensure(hasattr(self, "spread_"), "the spread is missing")
+            check_shape(self.spread_, (k, k), "the spread")
+        check_saved_scaler(self)
 
 
 class _Basis(NamedTuple):

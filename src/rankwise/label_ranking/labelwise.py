@@ -9,6 +9,7 @@ import numpy as np
 
 from rankwise._random import check_generator
 from rankwise._sklearn import BaseEstimator, HasMethods, Interval
+from rankwise._state import ESTIMATOR, FLOATS, MATRIX, Saved, check_shape, ensure, list_of
 from rankwise._typing import FloatArray, RandomState
 from rankwise.data import Rankings
 from rankwise.embeddings import PositionEmbedding
@@ -78,6 +79,8 @@ class LabelwiseRanker(LabelRankerMixin, BaseEstimator):
         "random_state": ["random_state", np.random.Generator],
     }
 
+    _saved: ClassVar[Saved] = {"regressors_": list_of(ESTIMATOR), "_mean_place": FLOATS, "spread_": MATRIX}
+
     def __init__(
         self,
         regressor: Any = None,
@@ -140,6 +143,12 @@ class LabelwiseRanker(LabelRankerMixin, BaseEstimator):
         positions = np.empty_like(places)
         np.put_along_axis(positions, order, np.arange(1.0, places.shape[1] + 1)[None], axis=1)
         return positions
+
+    def _check_saved(self) -> None:
+        k = len(self.items_)
+        ensure(len(self.regressors_) == k, "there is not one regressor for each item")
+        check_shape(self._mean_place, (k,), "the mean places")
+        check_shape(self.spread_, (k, k), "the spread")
 
 
 def _fit_item(

@@ -9,10 +9,11 @@ from typing import Any, ClassVar
 import numpy as np
 
 from rankwise._sklearn import BaseEstimator, Interval
+from rankwise._state import COUNT, FLOATS, MATRIX, Saved, check_shape
 from rankwise._typing import FloatArray
 from rankwise.data import Rankings
 from rankwise.label_ranking import _rankers_jit
-from rankwise.label_ranking.base import LabelRankerMixin, fitted_scaler, one_thread
+from rankwise.label_ranking.base import SCALER, LabelRankerMixin, check_saved_scaler, fitted_scaler, one_thread
 
 
 class PlackettLuceRanker(LabelRankerMixin, BaseEstimator):
@@ -67,6 +68,8 @@ class PlackettLuceRanker(LabelRankerMixin, BaseEstimator):
         "tol": [Interval(Real, 0, None, closed="left")],
     }
 
+    _saved: ClassVar[Saved] = {"_scaler": SCALER, "coef_": MATRIX, "intercept_": FLOATS, "n_iter_": COUNT}
+
     def __init__(self, alpha: float = 1.0, *, max_iter: int = 1000, tol: float = 1e-6) -> None:
         self.alpha = alpha
         self.max_iter = max_iter
@@ -108,3 +111,8 @@ class PlackettLuceRanker(LabelRankerMixin, BaseEstimator):
 
         scores = self._scaler.transform(X) @ self.coef_.T + self.intercept_
         return expit(scores[:, :, None] - scores[:, None, :])
+
+    def _check_saved(self) -> None:
+        check_shape(self.coef_, (len(self.items_), self.n_features_in_), "the coefficients")
+        check_shape(self.intercept_, (len(self.items_),), "the intercepts")
+        check_saved_scaler(self)

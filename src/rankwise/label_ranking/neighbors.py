@@ -8,12 +8,13 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from rankwise._sklearn import BaseEstimator, Interval, StrOptions
+from rankwise._state import COUNT, DICT, FLOATS, Saved, check_probabilities, check_shape, ensure, instance, optional
 from rankwise._typing import FloatArray, IntArray
 from rankwise.aggregation import preference_matrix
 from rankwise.data import Rankings
 from rankwise.embeddings import decode_pairwise, pairwise_from_vectors, vectors_from_pairwise
 from rankwise.label_ranking import _rankers_jit
-from rankwise.label_ranking.base import LabelRankerMixin, fitted_scaler, share_before
+from rankwise.label_ranking.base import SCALER, LabelRankerMixin, check_saved_scaler, fitted_scaler, share_before
 from rankwise.metrics import kendall_tau_score
 
 # Numbers of neighbors that "cv" tries, each about 1.5 times the one before.
@@ -86,6 +87,15 @@ class NearestNeighborsRanker(LabelRankerMixin, BaseEstimator):
         "decode": [StrOptions({"kemeny", "borda", "copeland"})],
         "standardize": ["boolean"],
         "n_jobs": [None, Integral],
+    }
+
+    _saved: ClassVar[Saved] = {
+        "_scaler": SCALER,
+        "_rankings": instance("Rankings"),
+        "_index": instance("NearestNeighbors"),
+        "_marginal": FLOATS,
+        "n_neighbors_": COUNT,
+        "scores_": optional(DICT),
     }
 
     def __init__(
@@ -163,3 +173,12 @@ class NearestNeighborsRanker(LabelRankerMixin, BaseEstimator):
             weights = self._rankings.weights[rows[judged]]
             scores[size] = float(np.average(taus[judged], weights=weights)) if judged.any() else 0.0
         return scores
+
+    def _check_saved(self) -> None:
+        n, k = len(self._rankings), len(self.items_)
+        ensure(self._rankings.items == self.items_, "the rankings are of other items")
+        ensure(self._index.n_samples_fit_ == n and 1 <= self.n_neighbors_ <= n, "rows and rankings differ")
+        ensure(self._index.n_features_in_ == self.n_features_in_, "neighbors have other features")
+        check_shape(self._marginal, (k * (k - 1) // 2,), "the shares of all rows")
+        check_probabilities(self._marginal)
+        check_saved_scaler(self)

@@ -9,10 +9,19 @@ import numpy as np
 
 from rankwise._random import check_generator
 from rankwise._sklearn import BaseEstimator, HasMethods, StrOptions
+from rankwise._state import ESTIMATOR, FLOATS, NUMBER, Saved, check_shape, either, ensure, list_of, maybe
 from rankwise._typing import BoolArray, FloatArray, IntArray, RandomState
 from rankwise.data import Rankings
 from rankwise.embeddings import decode_pairwise, pairwise_from_vectors
-from rankwise.label_ranking.base import LabelRankerMixin, fit_weighted, fitted_scaler, one_thread, seeded_clone
+from rankwise.label_ranking.base import (
+    SCALER,
+    LabelRankerMixin,
+    check_saved_scaler,
+    fit_weighted,
+    fitted_scaler,
+    one_thread,
+    seeded_clone,
+)
 
 # Pairs of one job: enough to be worth sending to a worker, few enough to balance the load.
 _PAIRS_PER_JOB = 16
@@ -77,6 +86,12 @@ class PairwiseRanker(LabelRankerMixin, BaseEstimator):
         "random_state": ["random_state", np.random.Generator],
     }
 
+    _saved: ClassVar[Saved] = {
+        "_scaler": SCALER,
+        "classifiers_": list_of(either(NUMBER, ESTIMATOR)),
+        "_tie_order": maybe(FLOATS),
+    }
+
     def __init__(
         self,
         classifier: Any = None,
@@ -139,6 +154,13 @@ class PairwiseRanker(LabelRankerMixin, BaseEstimator):
 
     def _scaled(self, X: FloatArray) -> FloatArray:
         return X if self._scaler is None else self._scaler.transform(X)
+
+    def _check_saved(self) -> None:
+        k = len(self.items_)
+        ensure(len(self.classifiers_) == k * (k - 1) // 2, "there is not one classifier for each pair of items")
+        if self._tie_order is not None:
+            check_shape(self._tie_order, (k,), "the order of ties")
+        check_saved_scaler(self)
 
 
 def _fit_pairs(

@@ -16,10 +16,24 @@ from rankwise._features import FeatureEncoder
 from rankwise._progress import track
 from rankwise._random import check_generator
 from rankwise._sklearn import BaseEstimator, HasMethods, Interval, TransformerMixin, check_feature_names_in
+from rankwise._state import (
+    COUNT,
+    ESTIMATOR,
+    FLOATS,
+    INTS,
+    MATRIX,
+    NUMBER,
+    Saved,
+    check_places,
+    dict_of,
+    ensure,
+    instance,
+    tuple_of,
+)
 from rankwise._typing import ArrayLike, FloatArray, IntArray, RandomState
 from rankwise.data import Rankings
 from rankwise.embeddings import KemenyEmbedding, decode_pairwise, pairwise_from_vectors, vectors_from_pairwise
-from rankwise.label_ranking._numeric import Steps, as_numbers, fitted_steps
+from rankwise.label_ranking._numeric import SAVED_STEPS, Steps, as_numbers, fitted_steps
 from rankwise.label_ranking.base import LabelRankerMixin, pairwise_of, sure_gain
 from rankwise.label_ranking.forest import RankingForest
 from rankwise.label_ranking.kernel import KernelRanker
@@ -114,6 +128,14 @@ class StackedRanker(LabelRankerMixin, BaseEstimator):
         "random_state": ["random_state", np.random.Generator],
     }
 
+    _saved: ClassVar[Saved] = {
+        "_encoder": instance("FeatureEncoder"),
+        "_views": instance("_Views"),
+        "weights_": dict_of(NUMBER),
+        "rankers_": dict_of(ESTIMATOR),
+        "leaderboard_": tuple_of(instance("Standing")),
+    }
+
     def __init__(
         self,
         rankers: Sequence[tuple[str, Any]] | None = None,
@@ -202,6 +224,11 @@ class StackedRanker(LabelRankerMixin, BaseEstimator):
         tags.input_tags.allow_nan = True
         return tags
 
+    def _check_saved(self) -> None:
+        ensure(set(self.rankers_) <= set(self.weights_) and len(self.rankers_) > 0, "a ranker has no weight")
+        ensure(len(self._encoder.categories_) == self.n_features_in_, "categories and features differ")
+        check_places(self._views.categorical, self.n_features_in_, "a column is not there")
+
 
 def default_rankers(n_jobs: int | None = None, n_rows: int = 1000, n_items: int = 3) -> list[tuple[str, Any]]:
     """The rankers that `StackedRanker` blends by default, for data with this number of rows and items."""
@@ -243,6 +270,10 @@ class AdditiveFeatures(TransformerMixin, BaseEstimator):
     squares and shrunk towards a constant instead of a line, lost 0.01 to 0.03 in Kendall tau on several data sets.)
     """
 
+    n_features_in_: int
+
+    _saved: ClassVar[Saved] = {"n_features_in_": COUNT, "mean_": FLOATS, "scale_": FLOATS, "knots_": MATRIX}
+
     def fit(self, X: ArrayLike, y: Any = None) -> AdditiveFeatures:
         """Learn the mean, scale and quantiles of each feature."""
         from sklearn.utils.validation import validate_data
@@ -273,6 +304,10 @@ class AdditiveFeatures(TransformerMixin, BaseEstimator):
         names = check_feature_names_in(self, input_features)
         hinges = [f" above {100 * share:g} %" for share in _KINKS[: len(self.knots_)]]
         return np.array([f"{name}{ending}" for ending in ("", "^2", *hinges) for name in names], dtype=object)
+
+    def _check_saved(self) -> None:
+        lengths = {part.shape[-1] for part in (self.mean_, self.scale_, self.knots_)}
+        ensure(lengths == {self.n_features_in_}, "means and scales are not as many as the features")
 
 
 def _named(rankers: Any) -> list[tuple[str, Any]]:
@@ -310,6 +345,8 @@ def _with_seed(ranker: Any, seed: int) -> Any:
 
 class _Views:
     """The same features for rankers that take categories and missing values, and for those that need numbers."""
+
+    _saved: ClassVar[Saved] = {"categorical": INTS, "steps": SAVED_STEPS}
 
     def __init__(self, categorical: IntArray, steps: Steps) -> None:
         self.categorical = categorical

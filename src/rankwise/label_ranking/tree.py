@@ -9,6 +9,7 @@ import numpy as np
 
 from rankwise._random import check_generator
 from rankwise._sklearn import BaseEstimator, Interval, StrOptions
+from rankwise._state import MATRIX, Saved, check_shape
 from rankwise._typing import FloatArray, IntArray, RandomState
 from rankwise.data import Rankings
 from rankwise.embeddings import PositionEmbedding, decode_pairwise, pairwise_from_vectors
@@ -86,6 +87,8 @@ class RankingTree(TreeMixin, LabelRankerMixin, BaseEstimator):
         "consensus": [StrOptions({"kemeny", "borda"})],
         "ccp_alpha": [StrOptions({"cv"}), Interval(Real, 0.0, None, closed="left")],
     }
+
+    _saved: ClassVar[Saved] = {"leaf_positions_": MATRIX}
 
     def __init__(
         self,
@@ -165,6 +168,11 @@ class RankingTree(TreeMixin, LabelRankerMixin, BaseEstimator):
     def _leaf_texts(self) -> list[str]:
         orders = np.argsort(self.leaf_positions_, axis=1, kind="stable")
         return [" > ".join(str(self.items_[item]) for item in order) for order in orders]
+
+    def _check_saved(self) -> None:
+        k = len(self.items_)
+        self._check_trees([self.tree_], k * (k - 1) // 2, of_shares=True)
+        check_shape(self.leaf_positions_, (self.tree_.n_leaves, k), "the rankings of the leaves")
 
 
 def training_set(

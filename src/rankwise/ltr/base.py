@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from rankwise._sklearn import BaseEstimator, Interval, StrOptions
+from rankwise._state import COUNT, Saved
 from rankwise._typing import ArrayLike, FloatArray, IntArray
 from rankwise._validation import check_weights
 from rankwise.ltr.gradients import check_grades, check_pairs, check_queries
@@ -55,6 +56,8 @@ class QueryRankerMixin(_Estimator):
     gain: Gain
     n_queries_: int
     n_features_in_: int
+
+    _saved: ClassVar[Saved] = {"n_features_in_": COUNT, "n_queries_": COUNT}
 
     def predict(self, X: ArrayLike) -> FloatArray:
         """Scores of the rows, higher is better."""

@@ -10,6 +10,7 @@ import numpy as np
 from rankwise._features import FeatureEncoder
 from rankwise._random import check_generator
 from rankwise._sklearn import BaseEstimator, Interval, StrOptions
+from rankwise._state import COUNT, NUMBER, Saved, dict_of, ensure, instance, list_of
 from rankwise._typing import ArrayLike, BoolArray, FloatArray, RandomState
 from rankwise.ltr.base import METRIC_CONSTRAINTS, QueryRankerMixin, QueryRows, check_target, eval_rows
 from rankwise.ltr.boosting import PAIRWISE, POINTWISE, Objective, boost, make_objective, ndcg_of
@@ -163,6 +164,13 @@ class LambdaMART(QueryRankerMixin, BaseEstimator):
     booster_: Any
     history_: dict[str, list[float]]
     _encoder: FeatureEncoder
+
+    _saved: ClassVar[Saved] = {
+        "_encoder": instance("FeatureEncoder"),
+        "booster_": instance("Booster", "LevelTrees"),
+        "n_estimators_": COUNT,
+        "history_": dict_of(list_of(NUMBER)),
+    }
 
     def __init__(
         self,
@@ -410,6 +418,17 @@ class LambdaMART(QueryRankerMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         return tags
+
+    def _check_saved(self) -> None:
+        n = self.n_features_in_
+        ensure(len(self._encoder.categories_) == n, "categories and features differ")
+        if isinstance(self.booster_, LevelTrees):
+            ensure(self.booster_.feature.max(initial=-1) < n, "a tree asks for a feature that is not there")
+            n_trees = len(self.booster_)
+        else:
+            ensure(self.booster_.num_feature() == n, "the booster has other features")
+            n_trees = self.booster_.num_trees()
+        ensure(self.n_estimators_ <= n_trees, "there are fewer trees than should be used")
 
 
 # What the parameters of LambdaMART mean to the two kinds of trees; what a kind cannot do is refused here.

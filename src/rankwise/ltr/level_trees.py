@@ -6,11 +6,12 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from rankwise._progress import track
+from rankwise._state import MATRIX, Saved, array, check_shape, ensure
 from rankwise._typing import BoolArray, FloatArray, IntArray
 from rankwise.ltr import _level_trees_jit
 from rankwise.ltr.base import QueryRows
@@ -199,6 +200,10 @@ def _between(low: float, high: float) -> float:
 # Grown level trees: every level asks one question of all rows, and the answers are the bits of the leaf's number.
 
 
+# Levels of a saved tree, whose leaves are numbered by bits.
+_MOST_LEVELS = 24
+
+
 @dataclass
 class LevelTrees:
     """Trees of one depth, one after the other.
@@ -219,6 +224,12 @@ class LevelTrees:
     gain: FloatArray
     value: FloatArray
     count: FloatArray
+
+    _saved: ClassVar[Saved] = {
+        "feature": array("int64", 2),
+        "missing_left": array("bool", 2),
+        **dict.fromkeys(["threshold", "gain", "value", "count"], MATRIX),
+    }
 
     @classmethod
     def empty(cls, n_trees: int, depth: int) -> LevelTrees:
@@ -269,6 +280,15 @@ class LevelTrees:
 
     def _parts(self) -> tuple[Any, ...]:
         return *self._questions(), self.gain, self.value, self.count
+
+    def _check_saved(self) -> None:
+        n, depth = self.feature.shape
+        ensure(depth <= _MOST_LEVELS, "trees have too many levels")
+        for part in (self.threshold, self.missing_left, self.gain):
+            check_shape(part, (n, depth), "the levels")
+        for part in (self.value, self.count):
+            check_shape(part, (n, 2**depth), "the leaves")
+        ensure((self.feature >= -1).all(), "a level has no feature")
 
 
 def _writeable(*arrays: Any) -> list[Any]:

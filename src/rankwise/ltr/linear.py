@@ -10,6 +10,7 @@ import numpy as np
 
 from rankwise._random import check_generator
 from rankwise._sklearn import BaseEstimator, Interval, StrOptions
+from rankwise._state import COUNT, FLOATS, Saved, check_shape
 from rankwise._typing import ArrayLike, FloatArray, RandomState
 from rankwise.ltr._linear_losses import LISTWISE, PAIRWISE, FlatLoss, make_flat_loss
 from rankwise.ltr.base import METRIC_CONSTRAINTS, QueryRankerMixin, QueryRows, check_target
@@ -86,6 +87,8 @@ class LinearRanker(QueryRankerMixin, BaseEstimator):
         **METRIC_CONSTRAINTS,
         "random_state": ["random_state", np.random.Generator],
     }
+
+    _saved: ClassVar[Saved] = {"coef_": FLOATS, "n_iter_": COUNT}
 
     def __init__(
         self,
@@ -252,6 +255,9 @@ class LinearRanker(QueryRankerMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
+
+    def _check_saved(self) -> None:
+        check_shape(self.coef_, (self.n_features_in_,), "the weights")
 
 
 def _spread(X: Any) -> FloatArray:

@@ -12,6 +12,20 @@ from rankwise._optional import require
 from rankwise._progress import track
 from rankwise._random import check_generator
 from rankwise._sklearn import BaseEstimator, Interval, StrOptions
+from rankwise._state import (
+    COUNT,
+    FLOATS,
+    NUMBER,
+    Saved,
+    State,
+    array,
+    check_shape,
+    dict_of,
+    either,
+    ensure,
+    learned_state,
+    list_of,
+)
 from rankwise._typing import ArrayLike, FloatArray, IntArray, RandomState
 from rankwise.ltr._batches import check_longest, make_examples, padded, slices
 from rankwise.ltr._torch_losses import LOSSES
@@ -126,6 +140,14 @@ class NeuralRanker(QueryRankerMixin, BaseEstimator):
     }
 
     network_: Any
+
+    _saved: ClassVar[Saved] = {
+        "network_": dict_of(either(array("float32", 1), array("float32", 2))),
+        "history_": dict_of(list_of(NUMBER)),
+        "_centre": FLOATS,
+        "_spread": FLOATS,
+        "_longest": COUNT,
+    }
 
     def __init__(
         self,
@@ -414,3 +436,35 @@ class NeuralRanker(QueryRankerMixin, BaseEstimator):
                 output = self._forward(network, features[index].to(device), mask.to(device)).cpu()
                 score[index[mask].numpy()] = output[mask].numpy()
         return score
+
+    def _check_saved(self) -> None:
+        n_columns = self.n_features_in_ * (2 if self.log_transform else 1)
+        check_shape(self._centre, (n_columns,), "the means")
+        check_shape(self._spread, (n_columns,), "the scales")
+
+    def _to_state(self) -> State:
+        """The network as arrays by name."""
+        state = learned_state(self)
+        if "network_" in state:
+            weights = state["network_"].state_dict()
+            state["network_"] = {name: tensor.detach().cpu().numpy() for name, tensor in weights.items()}
+        return state
+
+    @classmethod
+    def _from_state(cls, parameters: State, state: State) -> NeuralRanker:
+        """A network with the layers that the parameters ask for, filled with the arrays."""
+        ranker = cls(**parameters)
+        if not state:
+            return ranker
+        torch = require("torch", extra="neural", caller="loading a NeuralRanker")
+        ranker._validate_params()
+        weights = state["network_"]
+        vars(ranker).update({name: part for name, part in state.items() if name != "network_"})
+        # Parameters may ask for absurdly many or large layers: these are counted first, and take no memory.
+        n_layers = len(ranker.hidden) + ranker.attention * ranker.n_blocks
+        ensure(n_layers <= len(weights), "there are fewer arrays than layers")
+        with torch.device("meta"):
+            network = ranker._layers(torch)
+        network.load_state_dict({name: torch.from_numpy(part) for name, part in weights.items()}, assign=True)
+        ranker.network_ = network.eval()
+        return ranker

@@ -1,10 +1,11 @@
 """Saved models: a zip of plain arrays and a JSON manifest, which runs no code when it is read.
 
 - ``files``: `save` and `load`.
-- ``container``: the zip, with sizes and checksums.
+- ``container``: the zip file, with sizes and checksums.
 - ``graphs``: objects to JSON and back.
-- ``recipes``: the classes that a file may hold, and of what they are made; ``kinds`` and ``checks``: what that must be.
-- ``boosters``, ``parts``: classes that are not made of attributes, LightGBM's text first of all.
+- ``classes``: the classes that a file may hold. Each says itself what of it is saved, see `rankwise._state`.
+- ``externals``, ``boosters``: classes of other libraries, above all LightGBM's text.
+- ``upgrades``: files of earlier versions of the format.
 """
 
 from rankwise.persistence.files import load, save

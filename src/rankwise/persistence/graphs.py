@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from rankwise.persistence.classes import MODULES, recipe_named, recipe_of
 from rankwise.persistence.container import DTYPES, Arrays
-from rankwise.persistence.recipes import RECIPES, recipe_of
 
 # Lists in lists in lists: deeper than any parameter or name.
 _MOST_NESTED = 20
@@ -80,8 +80,8 @@ class _Writer:
                 raise TypeError(_cannot_save(thing, where))
             self._known[id(thing)] = {}  # of a thing that holds itself
             self._alive.append(thing)
-            parameters, state = recipe.taken_apart(thing, where)
-            record: dict[str, Any] = {"class": recipe.name}
+            parameters, state = recipe.to_state(thing, where)
+            record: dict[str, Any] = {"class": recipe.kind.__name__}
             for title, parts in (("parameters", parameters), ("state", state)):
                 record[title] = {name: self.value(part, f"{where}.{name}") for name, part in parts.items()}
             self.objects.append(record)
@@ -130,12 +130,12 @@ class _Reader:
 
     def build(self, record: Any) -> None:
         """Build the next object from its record."""
-        recipe = RECIPES[_among(RECIPES, _a(dict, record).get("class"))]
+        recipe = recipe_named(_among(MODULES, _a(dict, record).get("class")))
         parameters, state = (
             {name: self.value(part) for name, part in _a(dict, record.get(title)).items()}
             for title in ("parameters", "state")
         )
-        self.objects.append(recipe.put_together(parameters, state))
+        self.objects.append(recipe.from_state(parameters, state))
 
     def value(self, part: Any) -> Any:
         if isinstance(part, list):

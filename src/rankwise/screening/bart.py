@@ -11,6 +11,7 @@ from rankwise._optional import require
 from rankwise._progress import track
 from rankwise._random import check_generator
 from rankwise._sklearn import BaseEstimator, Interval, StrOptions
+from rankwise._state import FLOATS, Saved, check_shape, optional
 from rankwise._typing import ArrayLike, BoolArray, FloatArray, RandomState
 from rankwise.screening.base import TargetSelectorMixin, highest
 
@@ -74,6 +75,8 @@ class BARTSelector(TargetSelectorMixin, BaseEstimator):
         "n_draws": [Interval(Integral, 1, None, closed="left")],
         "random_state": ["random_state", np.random.Generator],
     }
+
+    _saved: ClassVar[Saved] = {"scores_": FLOATS, "thresholds_": optional(FLOATS)}
 
     def __init__(
         self,
@@ -143,6 +146,10 @@ class BARTSelector(TargetSelectorMixin, BaseEstimator):
         if self.k is None:
             return self.scores_ > self.thresholds_
         return highest(self.scores_, self.k)
+
+    def _check_saved(self) -> None:
+        for scores in (self.scores_, getattr(self, "thresholds_", self.scores_)):
+            check_shape(scores, (self.n_features_in_,), "scores_ or thresholds_")
 
 
 def inclusion_thresholds(chance: FloatArray, rule: str, alpha: float) -> FloatArray:

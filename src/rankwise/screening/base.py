@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from rankwise._sklearn import BaseEstimator
+from rankwise._state import COUNT, Saved
 from rankwise._typing import ArrayLike, BoolArray, FloatArray
 from rankwise._validation import check_numbers
 
@@ -108,6 +109,8 @@ class TargetSelectorMixin(SelectorMixin):
     """Selection of columns by their relation to a numeric target."""
 
     n_features_in_: int
+
+    _saved: ClassVar[Saved] = {"n_features_in_": COUNT}
 
     def _check(self, X: ArrayLike, y: ArrayLike) -> tuple[FloatArray, FloatArray]:
         """Parameters, columns and target."""

@@ -8,11 +8,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache, cached_property
 from math import gcd, lcm
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from rankwise._optional import require
+from rankwise._state import INTS, STRING, Saved, check_places, ensure, tuple_of
 from rankwise._typing import ArrayLike, BoolArray, FloatArray, IntArray
 from rankwise._validation import check_numbers
 from rankwise.screening import _screening_jit
@@ -279,6 +280,9 @@ _APPLIED: dict[str, Callable[[Formula, Formula], Formula]] = {
 
 # A table of expressions: each row is an input, or an operator on earlier rows.
 
+# Operators in a saved expression: formulas are written out.
+_MOST_OPERATORS = 10_000
+
 
 class ExpressionTable:
     """Expressions of inputs, children before parents, so that shared parts are held and computed once.
@@ -292,6 +296,11 @@ class ExpressionTable:
     complexity : ndarray of int
         Number of operators in each expression; "id" is none.
     """
+
+    _saved: ClassVar[Saved] = {
+        "inputs": tuple_of(STRING),
+        **dict.fromkeys(["codes", "lefts", "rights", "complexity"], INTS),
+    }
 
     def __init__(self, inputs: Sequence[str]) -> None:
         self.inputs = tuple(str(name) for name in inputs)
@@ -400,3 +409,23 @@ class ExpressionTable:
             return f"{name}({left})"
         right = self._as_computed(int(self.rights[row]), names)
         return f"|{left} - {right}|" if name == "|-|" else f"({left} {name} {right})"
+
+    def check_rows(self, rows: IntArray, n_features: int) -> None:
+        """Refuse saved rows that are not in the table, or a table with other inputs than there are features."""
+        ensure(len(self.inputs) == n_features, "inputs and features differ")
+        check_places(rows, len(self), "an expression is not there")
+
+    def _check_saved(self) -> None:
+        n, n_inputs = len(self.codes), len(self.inputs)
+        ensure(n >= n_inputs > 0, "there are no inputs")
+        ensure(all(len(part) == n for part in (self.lefts, self.rights, self.complexity)), "expressions lack parts")
+        rows = np.arange(n)
+        # An input is its own operand; all others have operands before them.
+        last = np.where(rows < n_inputs, rows, rows - 1)
+        for operand in (self.lefts, self.rights):
+            ensure(((operand >= 0) & (operand <= last)).all(), "an expression comes before its operands")
+        ensure(np.isin(self.codes, list(BY_CODE)).all(), "an operator is unknown")
+        ensure(((self.complexity >= 0) & (self.complexity <= _MOST_OPERATORS)).all(), "an expression is too long")
+        total = self.complexity_of(self.codes, self.lefts, self.rights)
+        ensure((self.complexity[:n_inputs] == 0).all(), "an input has operators")
+        ensure(np.array_equal(self.complexity[n_inputs:], total[n_inputs:]), "complexities of expressions are wrong")

@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from rankwise._sklearn import BaseEstimator, Interval, StrOptions, TransformerMixin, check_feature_names_in
+from rankwise._state import COUNT, INTS, Saved, instance
 from rankwise._typing import ArrayLike, FloatArray
 from rankwise._validation import check_whole_number
 from rankwise.screening.base import refuse_no_numbers
@@ -78,6 +79,15 @@ class SymbolicFeatures(TransformerMixin, BaseEstimator):
         "pool": [StrOptions({"strict", "cumulative"})],
         "units": [None, "array-like"],
         "max_bytes": [Interval(Integral, 1, None, closed="left")],
+    }
+
+    n_features_in_: int
+
+    _saved: ClassVar[Saved] = {
+        "n_features_in_": COUNT,
+        "table_": instance("ExpressionTable"),
+        "_rows": INTS,
+        "complexity_": INTS,
     }
 
     def __init__(
@@ -197,6 +207,9 @@ class SymbolicFeatures(TransformerMixin, BaseEstimator):
     def _grammar(self) -> Grammar:
         self._validate_params()
         return Grammar.checked(self.architecture, self.unary, self.binary, self.pool)
+
+    def _check_saved(self) -> None:
+        self.table_.check_rows(self._rows, self.n_features_in_)
 
 
 def nothing_usable(architecture: str) -> str:

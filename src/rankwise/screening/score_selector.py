@@ -10,6 +10,7 @@ import numpy as np
 
 from rankwise._optional import require
 from rankwise._sklearn import BaseEstimator, Interval, StrOptions
+from rankwise._state import FLOATS, Saved, check_shape
 from rankwise._typing import ArrayLike, BoolArray, FloatArray
 from rankwise.screening.base import TargetSelectorMixin, highest
 from rankwise.screening.concordance import absolute_pearson
@@ -57,6 +58,8 @@ class ScoreSelector(TargetSelectorMixin, BaseEstimator):
         "k": [Interval(Integral, 1, None, closed="left")],
     }
 
+    _saved: ClassVar[Saved] = {"scores_": FLOATS}
+
     def __init__(self, method: str = "pearson", *, k: int = 10) -> None:
         self.method = method
         self.k = k
@@ -88,6 +91,9 @@ class ScoreSelector(TargetSelectorMixin, BaseEstimator):
 
         check_is_fitted(self)
         return highest(self.scores_, self.k)
+
+    def _check_saved(self) -> None:
+        check_shape(self.scores_, (self.n_features_in_,), "scores_")
 
 
 def _pearson(X: FloatArray, y: FloatArray, k: int) -> FloatArray:

@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from rankwise._sklearn import BaseEstimator, Interval, check_feature_names_in
+from rankwise._state import BOOL, COUNT, INTS, Kind, Saved, dict_of, instance, list_of
 from rankwise._typing import ArrayLike, BoolArray, FloatArray, IntArray
 from rankwise.screening.base import TargetSelectorMixin
 from rankwise.screening.concordance import Target, benjamini_hochberg, tail_probability
@@ -110,6 +111,16 @@ class ConcordanceSelector(TargetSelectorMixin, BaseEstimator):
         "time_limit": [None, Interval(Real, 0, None, closed="neither")],
         "max_bytes": [Interval(Integral, 1, None, closed="left")],
         "n_jobs": [None, Integral],
+    }
+
+    _saved: ClassVar[Saved] = {
+        "table_": dict_of(Kind("an array", lambda value: isinstance(value, np.ndarray))),
+        "models_": list_of(instance("SubsetModel")),
+        "n_candidates_": COUNT,
+        "n_usable_": COUNT,
+        "complete_": BOOL,
+        "_expressions": instance("ExpressionTable"),
+        "_rows": INTS,
     }
 
     def __init__(
@@ -273,6 +284,9 @@ class ConcordanceSelector(TargetSelectorMixin, BaseEstimator):
             raise ValueError(
                 f"k is {self.k}, for which up to {size / 2**30:.1f} GiB may be needed; lower k, or raise max_bytes"
             )
+
+    def _check_saved(self) -> None:
+        self._expressions.check_rows(self._rows, self.n_features_in_)
 
 
 class _Rounds:

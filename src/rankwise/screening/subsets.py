@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import comb
+from typing import ClassVar
 
 import numpy as np
 
+from rankwise._state import FLOATS, INTS, NUMBER, Saved
 from rankwise._typing import ArrayLike, FloatArray, IntArray
 from rankwise._validation import check_whole_number
 from rankwise.screening import _screening_jit
@@ -36,6 +38,8 @@ class SubsetModel:
     coef: FloatArray
     intercept: float
     rmse: float
+
+    _saved: ClassVar[Saved] = {"columns": INTS, "coef": FLOATS, "intercept": NUMBER, "rmse": NUMBER}
 
     def formula(self, names: ArrayLike) -> str:
         """The model as a formula, with the names of all columns."""

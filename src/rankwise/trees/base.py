@@ -2,15 +2,30 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from rankwise._features import FeatureEncoder
 from rankwise._sklearn import BaseEstimator
+from rankwise._state import (
+    COUNT,
+    FLOATS,
+    INTS,
+    NUMBER,
+    Saved,
+    check_probabilities,
+    dict_of,
+    either,
+    ensure,
+    instance,
+    list_of,
+    maybe,
+    optional,
+)
 from rankwise._typing import ArrayLike, FloatArray, IntArray
 from rankwise.trees.export import tree_dot, tree_text
-from rankwise.trees.structure import Tree
+from rankwise.trees.structure import LeafMeans, Tree
 
 if TYPE_CHECKING:
     _Estimator = BaseEstimator
@@ -25,6 +40,8 @@ class _FeaturesMixin(_Estimator):
     n_features_in_: int
     _encoder: FeatureEncoder
 
+    _saved: ClassVar[Saved] = {"n_features_in_": COUNT, "_encoder": instance("FeatureEncoder")}
+
     def _check_features(self, X: ArrayLike, *, reset: bool) -> FloatArray:
         if reset:
             self._encoder = FeatureEncoder(self.categorical_features)
@@ -34,6 +51,22 @@ class _FeaturesMixin(_Estimator):
     def _check_fitted_features(self, X: ArrayLike) -> FloatArray:
         _check_fitted(self)
         return self._check_features(X, reset=False)
+
+    def _check_trees(self, trees: list[Tree], size: int | None = None, *, of_shares: bool = False) -> None:
+        """Refuse saved trees that ask for features or categories that are not there, or predict another size."""
+        n_features, n_categories = self.n_features_in_, self._encoder.n_categories
+        ensure(len(n_categories) == n_features, "categories and features differ")
+        ensure(len(trees) > 0, "there are no trees")
+        for tree in trees:
+            inner = tree.left >= 0
+            ensure(tree.feature[inner].max(initial=-1) < n_features, "a tree asks for a feature that is not there")
+            # Categories are places in a set, and numbers are not.
+            codes = n_categories[tree.feature[inner & (tree.set_of >= 0)]]
+            fits = (codes > 0) & (codes <= 64 * tree.sets.shape[1])
+            ensure(fits.all(), "a tree has a set of categories for a feature that has other ones")
+            ensure(tree.contents.size == (size or trees[0].contents.size) > 0, "trees predict something else")
+            if of_shares and isinstance(tree.contents, LeafMeans):
+                check_probabilities(tree.contents.values)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -45,6 +78,12 @@ class TreeMixin(_FeaturesMixin):
     """Questions to a single tree, ``tree_``."""
 
     tree_: Tree
+
+    _saved: ClassVar[Saved] = {
+        "tree_": instance("Tree"),
+        "ccp_alpha_": NUMBER,
+        "cv_results_": optional(maybe(dict_of(either(FLOATS, INTS)))),
+    }
 
     def apply(self, X: ArrayLike) -> IntArray:
         """Node number of the leaf of each row."""
@@ -93,6 +132,8 @@ class ForestMixin(_FeaturesMixin):
     """Questions to a forest, ``trees_``."""
 
     trees_: list[Tree]
+
+    _saved: ClassVar[Saved] = {"trees_": list_of(instance("Tree")), "oob_score_": optional(NUMBER)}
 
     def apply(self, X: ArrayLike) -> IntArray:
         """Node number of the leaf of each row in each tree: (n_samples, n_estimators)."""

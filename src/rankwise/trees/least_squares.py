@@ -10,6 +10,7 @@ import numpy as np
 
 from rankwise._random import check_generator
 from rankwise._sklearn import BaseEstimator, Interval, RealNotInt, RegressorMixin, StrOptions
+from rankwise._state import BOOL, COUNT, FLOATS, MATRIX, Saved, either, optional
 from rankwise._typing import ArrayLike, FloatArray, IntArray, RandomState
 from rankwise._validation import check_weights
 from rankwise.trees.base import ForestMixin, TreeMixin
@@ -35,6 +36,8 @@ class RegressionMixin(RegressorMixin):
     """Score of regressors whose targets may be missing."""
 
     predict: Callable[[ArrayLike], FloatArray]
+
+    _saved: ClassVar[Saved] = {"_flat": BOOL}
 
     def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         """Mean over the targets of :math:`R^2`, each over the rows that have it.
@@ -285,6 +288,9 @@ class LeastSquaresTree(TreeMixin, RegressionMixin, BaseEstimator):
         tags.target_tags.multi_output = True
         return tags
 
+    def _check_saved(self) -> None:
+        self._check_trees([self.tree_])
+
 
 # Forests of least-squares trees.
 
@@ -339,6 +345,8 @@ min_impurity_decrease, max_bins, sketch, categorical_features, random_state
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = FOREST_CONSTRAINTS
+
+    _saved: ClassVar[Saved] = {"n_outputs_": COUNT, "oob_prediction_": optional(either(FLOATS, MATRIX))}
 
     def __init__(
         self,
@@ -435,3 +443,6 @@ min_impurity_decrease, max_bins, sketch, categorical_features, random_state
         tags = super().__sklearn_tags__()
         tags.target_tags.multi_output = True
         return tags
+
+    def _check_saved(self) -> None:
+        self._check_trees(self.trees_, self.n_outputs_)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
+from rankwise._state import FLOATS, INTS, INTS_32, Saved, array, check_places, ensure, instance
 from rankwise._typing import BoolArray, FloatArray, IntArray
 from rankwise.trees import _leaves_jit
 from rankwise.trees.targets import TargetRows
@@ -58,6 +59,15 @@ class Tree:
     set_of: npt.NDArray[np.int32]
     sets: npt.NDArray[np.uint64]
     contents: LeafMeans | LeafRows = field(default_factory=_nothing)
+
+    _saved: ClassVar[Saved] = {
+        **dict.fromkeys(["feature", "left", "set_of"], INTS_32),
+        **dict.fromkeys(["threshold", "gain", "error", "weight"], FLOATS),
+        "missing_left": array("bool", 1),
+        "count": INTS,
+        "sets": array("uint64", 2),
+        "contents": instance("LeafMeans", "LeafRows"),
+    }
 
     @property
     def values(self) -> npt.NDArray[np.floating]:
@@ -197,6 +207,20 @@ class Tree:
             contents=_nothing(),
         )
 
+    def _check_saved(self) -> None:
+        """Children come after their parents and have one each; leaves have contents."""
+        n = len(self.left)
+        lengths = {len(getattr(self, name)) for name in self._saved if name not in ("sets", "contents")}
+        ensure(n > 0 and lengths == {n}, "the nodes of a tree have different numbers of parts")
+        inner = np.flatnonzero(self.left >= 0)
+        left = self.left[inner].astype(np.int64)
+        ensure((left > inner).all() and (left < n - 1).all(), "a tree has a child before its parent, or outside")
+        children = np.sort(np.concatenate([left, left + 1]))
+        ensure(np.array_equal(children, np.arange(1, n)), "a node of a tree has no parent, or several")
+        ensure((self.feature[inner] >= 0).all(), "a split of a tree has no feature")
+        ensure((self.set_of < len(self.sets)).all(), "a split of a tree has a set of categories that is not there")
+        ensure(len(self.contents) == n - len(inner), "a tree has other contents than leaves")
+
 
 # What leaves hold: their mean targets, or the rows that fell into them.
 
@@ -219,6 +243,11 @@ class LeafMeans:
     """
 
     values: npt.NDArray[np.floating]
+
+    _saved: ClassVar[Saved] = {"values": array("float32 float64", 2)}
+
+    def __len__(self) -> int:
+        return len(self.values)
 
     @property
     def size(self) -> int:
@@ -265,6 +294,13 @@ class LeafRows:
     rows: npt.NDArray[np.int32]
     weights: FloatArray
 
+    _saved: ClassVar[Saved] = {
+        "targets": instance("TargetRows"),
+        "start": INTS_32,
+        "rows": INTS_32,
+        "weights": FLOATS,
+    }
+
     @classmethod
     def collect(cls, targets: TargetRows, weights: FloatArray, rows: IntArray, leaf: LeafNumbers, n: int) -> LeafRows:
         """Sort rows by their leaves and rankings."""
@@ -279,6 +315,9 @@ class LeafRows:
             rankings.astype(np.int32),
             np.bincount(member, weights[rows]).astype(np.float64, copy=False),
         )
+
+    def __len__(self) -> int:
+        return len(self.start) - 1
 
     @property
     def are_few(self) -> bool:
@@ -309,3 +348,12 @@ class LeafRows:
         out = np.zeros((n_leaves, self.size))
         self.add_to(out, np.arange(n_leaves, dtype=np.int32), np.ones(self.size))
         return out
+
+    def _check_saved(self) -> None:
+        """Every leaf has rows, and these exist."""
+        ensure(self.targets.is_pairs, "rows of leaves are not rankings")
+        ensure(len(self.rows) == len(self.weights) and len(self.start) > 1, "rows of leaves have no weights")
+        ensure((np.isfinite(self.weights) & (self.weights > 0)).all(), "rows of leaves have no weights")
+        is_partition = self.start[0] == 0 and self.start[-1] == len(self.rows) and (np.diff(self.start) > 0).all()
+        ensure(is_partition, "leaves share rows")
+        check_places(self.rows, len(self.targets.values), "a leaf has a row that is not there")

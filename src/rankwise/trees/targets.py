@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 
+from rankwise._state import BOOL, MATRIX, Saved, ensure
 from rankwise._typing import FloatArray, IntArray
 from rankwise.trees._grow_jit import Targets
 
@@ -29,6 +31,8 @@ class TargetRows:
 
     values: FloatArray
     is_pairs: bool = False
+
+    _saved: ClassVar[Saved] = {"values": MATRIX, "is_pairs": BOOL}
 
     @property
     def size(self) -> int:
@@ -106,6 +110,9 @@ class TargetRows:
             self.is_complete,
             np.ascontiguousarray(weights, dtype=np.float64),
         )
+
+    def _check_saved(self) -> None:
+        ensure(self.is_complete, "a ranking in a leaf does not order all pairs")
 
 
 def _pair_vectors(a: FloatArray, b: FloatArray) -> FloatArray:

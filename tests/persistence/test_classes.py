@@ -89,8 +89,8 @@ CATEGORIES = np.column_stack([X, np.resize([0.0, 1.0, 2.0], len(X))])
         (set_part("RankingTree", "items_", {"tuple": [[1], "a", "b", "c", "d"]}), "names of items"),
         (set_part("RankingTree", "tree_", None), "tree_ of a RankingTree is not a Tree"),
         (set_part("RankingTree", "tree_", {"object": 0}), "is not a Tree|predict"),
-        (set_part("RankingTree", "predict", 3), "predict is no part"),
-        (set_part("RankingTree", "__class__", "x"), "__class__ is no part"),
+        (set_part("RankingTree", "predict", 3), "predict is not a part"),
+        (set_part("RankingTree", "__class__", "x"), "__class__ is not a part"),
         (set_part("RankingTree", "max_depth", "deep", "parameters"), "max_depth"),
         (set_part("RankingTree", "self", 3, "parameters"), "TypeError"),
         (set_part("RankingTree", "unknown", 3, "parameters"), "TypeError"),
@@ -134,7 +134,7 @@ def test_sets_of_categories(change, match, path):
         (set_array("LeafRows", "weights", longer), "no weights"),
         (set_array("LeafRows", "weights", put(0, 0.0)), "no weights"),
         (set_array("TargetRows", "values", put((0, 0), np.nan)), "order all pairs"),
-        (set_part("TargetRows", "is_pairs", False), "no rankings"),
+        (set_part("TargetRows", "is_pairs", False), "not rankings"),
         (set_array("TargetRows", "values", lambda a: a[:5]), "row that is not there"),
         (set_array("TargetRows", "values", lambda a: a.astype(np.float32)), "float64"),
         (set_part("RankingForest", "trees_", []), "no trees"),
@@ -196,9 +196,9 @@ def query_ranker(ranker):
             "coefficients",
         ),
         (lambda: PairwiseRanker().fit(X, Y), set_array("StandardScaler", "mean_", longer), "means and scales"),
-        (lambda: KernelRanker().fit(X, Y), set_array("KernelRanker", "_centers", longer), "centres"),
+        (lambda: KernelRanker().fit(X, Y), set_array("KernelRanker", "_centers", longer), "centers"),
         (lambda: PlackettLuceRanker().fit(X, Y), set_array("PlackettLuceRanker", "coef_", longer), "coefficients"),
-        (lambda: ClusterRanker(3).fit(X, Y), set_array("KMeans", "cluster_centers_", lambda a: a[:, :2]), "centres"),
+        (lambda: ClusterRanker(3).fit(X, Y), set_array("KMeans", "cluster_centers_", lambda a: a[:, :2]), "centers"),
         (
             lambda: ClusterRanker(3).fit(X, Y),
             set_array("ClusterRanker", "_pairwise", put((0, 0, 1), 2.0)),
@@ -214,13 +214,13 @@ def query_ranker(ranker):
             set_array("ConformalRanker", "calibration_scores_", put(0, 2.0)),
             "not in order",
         ),
-        (lambda: Mallows().fit(Y), set_array("Mallows", "center_", put(0, 9.0)), "no full ranking"),
+        (lambda: Mallows().fit(Y), set_array("Mallows", "center_", put(0, 9.0)), "not a full ranking"),
         (lambda: Mallows().fit(Y), set_part("Mallows", "theta_", {"float": "nan"}), "theta"),
         (lambda: GeneralizedMallows().fit(Y), set_array("GeneralizedMallows", "theta_", longer), "theta"),
         (
             lambda: MallowsMixture(2, random_state=0).fit(Y),
             set_array("MallowsMixture", "centers_", put((0, 0), 77.0)),
-            "no full ranking",
+            "not a full ranking",
         ),
         (lambda: PlackettLuce().fit(Y), set_array("PlackettLuce", "log_worth_", put(0, np.nan)), "not finite"),
         (
@@ -279,7 +279,7 @@ def test_networks(path):
 @pytest.mark.parametrize(
     ("change", "match"),
     [
-        (lambda record: record["state"]["at"].update({"dict": [["bit_generator", "Evil"]]}), "no known type"),
+        (lambda record: record["state"]["at"].update({"dict": [["bit_generator", "Evil"]]}), "unknown type"),
         (lambda record: record["state"].update({"at": {"dict": []}}), "KeyError"),
     ],
 )
