@@ -160,7 +160,9 @@ def test_a_forged_file_gets_the_one_error(ranker, tmp_path):
         arrays[place] = np.frombuffer(wrong, dtype=np.uint8)
 
     forge(path, forged)
-    with pytest.raises(RankwiseFormatError, match=r"model\.rankwise: no model can be read .*trees are not as long"):
+    with pytest.raises(
+        RankwiseFormatError, match=r"model\.rankwise: no model can be read .*trees do not have the sizes"
+    ):
         rankwise.load(path)
 
 

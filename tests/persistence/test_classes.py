@@ -304,15 +304,15 @@ def test_the_place_of_a_mersenne_twister_lies_inside(path):
         ({"object": -1}, "refers to part"),
         ({"object": True}, "refers to part"),
         ({"array": "0"}, "refers to part"),
-        ({"import": "os"}, "not known here"),
+        ({"import": "os"}, "unknown"),
         ({"tuple": 3}, "where a list should be"),
         ({"tuple": [1], "list": [2]}, "too many values"),
         ({}, "not enough values"),
-        ({"float": "1e999"}, "not known here"),
-        ({"scalar": ["object", 3]}, "not known here"),
+        ({"float": "1e999"}, "unknown"),
+        ({"scalar": ["object", 3]}, "unknown"),
         ({"scalar": ["float64", {"object": 0}]}, "TypeError|no model"),
         ({"dict": [[[1], 2]]}, "unhashable"),
-        ({"text": [[1000], ["a" * 10**5] + ["b"] * 999]}, "text takes more bytes"),
+        ({"text": [[1000], ["a" * 10**5] + ["b"] * 999]}, "array of strings takes too many bytes"),
         ({"mixed": [[3], [1]]}, "reshape"),
     ],
     ids=lambda value: str(value)[:40],
@@ -329,7 +329,7 @@ def test_only_known_classes_are_built(name, path):
     def forged(manifest, arrays):
         record_of(manifest, "DummyRanker")["class"] = name
 
-    forged_is_refused(DummyRanker(), forged, "not known here", path)
+    forged_is_refused(DummyRanker(), forged, "unknown", path)
 
 
 def test_the_class_must_be_the_one_that_the_file_names(path):

@@ -71,7 +71,7 @@ def test_every_cut_is_found(saved):
         saved.write_bytes(data[:length])
         refused(saved)
     saved.write_bytes(data + b"\0")
-    refused(saved, "no zip, or its end is missing")
+    refused(saved, "not a zip file, or its end is missing")
 
 
 @pytest.mark.parametrize("content", [b"", b"PK", b"hello", b"\x80\x04\x95", b"PK\5\6" + bytes(18), bytes(1000)])
@@ -82,7 +82,7 @@ def test_other_files_are_refused(content, path):
 
 def test_a_zip_of_something_else_is_refused(path):
     zipped(path, [("manifest.json", b"{}")])
-    refused(path, "holds no model of rankwise")
+    refused(path, "does not hold a model of rankwise")
     zipped(path, [("word/document.xml", b"<a/>")])
     refused(path, "not those of a model")
 
@@ -170,7 +170,7 @@ def test_a_manifest_that_claims_huge_arrays_is_refused_before_they_are_made(save
 
     with_manifest(saved, claim)
     tracemalloc.start()
-    refused(saved, "not as large as the member")
+    refused(saved, "do not fill the member")
     assert tracemalloc.get_traced_memory()[1] < 2**22
     tracemalloc.stop()
 
@@ -182,7 +182,7 @@ def test_one_array_used_many_times_counts_many_times(saved):
         record["parameters"]["categorical_features"] = [{"array": len(arrays) - 1}] * 1000
 
     forge(saved, repeat)
-    refused(saved, "as often as they are used", max_bytes=10**9)
+    refused(saved, "counted for every use", max_bytes=10**9)
 
 
 def test_a_manifest_is_not_longer_than_any_is(path, monkeypatch):
@@ -192,7 +192,7 @@ def test_a_manifest_is_not_longer_than_any_is(path, monkeypatch):
     monkeypatch.undo()
     rankwise.save(DummyRanker(), path)
     monkeypatch.setattr("rankwise.persistence.container.MOST_MANIFEST", 100)
-    refused(path, "longer than any manifest")
+    refused(path, "manifest is too long")
 
 
 @pytest.mark.parametrize(

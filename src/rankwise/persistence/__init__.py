@@ -2,7 +2,7 @@
 
 - ``files``: `save` and `load`.
 - ``container``: the zip file, with sizes and checksums.
-- ``graphs``: objects to JSON and back.
+- ``object_graph``: objects to JSON and back.
 - ``classes``: the classes that a file may hold. Each says itself what of it is saved, see `rankwise._state`.
 - ``externals``, ``boosters``: classes of other libraries, above all LightGBM's text.
 - ``upgrades``: files of earlier versions of the format.

@@ -1,8 +1,8 @@
-"""LightGBM's models as text: checked line by line before they reach its parser, which trusts them.
+"""LightGBM's models as text, checked line by line before they reach its parser, which trusts them.
 
 LightGBM reads sizes, children and features from the text and uses them as places in memory; a wrong one crashes the
-process. Only what is checked here is handed on: the header and the trees. Importances and training parameters, which
-predict nothing, are left away.
+process. Only what is checked here is passed on: the header and the trees. Importances and training parameters, which
+predict nothing, are dropped. `externals` uses this for the class ``Booster``.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 
 from rankwise._typing import FloatArray, IntArray
 
-# LightGBM's own limit of leaves, and levels for which its recursions take little of the stack.
+# LightGBM's own limit on leaves, and a depth at which its recursions still take little of the stack.
 _MOST_LEAVES = 131_072
 _MOST_LEVELS = 4_096
 _MOST_FEATURES = 10_000_000
@@ -38,18 +38,18 @@ def booster_from_state(kind: type, parameters: dict[str, Any], state: dict[str, 
 
 
 def check_booster_text(text: str) -> None:
-    """Refuse a text that LightGBM would not have written: a header and trees of the sizes it says, nothing else."""
+    """Refuse a text that LightGBM would not have written: only a header, and trees of the sizes that it lists."""
     head, *trees = re.split(r"^(?=Tree=)", text, flags=re.MULTILINE)
     header = _fields(head, _HEADER)
     n_features = _whole(header["max_feature_idx"], _MOST_FEATURES) + 1
     for name in ("feature_names", "monotone_constraints", "feature_infos"):
         if name in header and len(header[name].split(" ")) != n_features:
-            raise ValueError(f"the trees have another number of {name} than of features")
+            raise ValueError(f"the number of {name} is not the number of features")
     if not trees or not trees[-1].endswith(_END):
-        raise ValueError("the list of trees has no end")
+        raise ValueError("the end of the trees is missing")
     trees[-1] = trees[-1].removesuffix(_END)
     if [_whole(size, len(text)) for size in header["tree_sizes"].split(" ")] != [len(tree) for tree in trees]:
-        raise ValueError("the trees are not as long as the header says")
+        raise ValueError("the trees do not have the sizes that the header lists")
     for number, tree in enumerate(trees):
         fields = _fields(tree, _TREE)
         if fields["Tree"] != str(number):
@@ -66,8 +66,8 @@ def _many(entry: str) -> str:
 
 _NUMBER = r"-?\d+(?:\.\d+)?(?:e[-+]\d+)?"
 _WHOLES, _SIGNED, _NUMBERS = _many(r"\d+"), _many(r"-?\d+"), _many(_NUMBER)
-# Lines and what their values look like, in the order in which they stand there; those with a question mark may be
-# absent, and lists are empty in trees of one leaf.
+# Lines and what their values look like, in the order of the text. Those with a question mark may be absent, and lists
+# are empty in trees of one leaf.
 _HEADER = {
     "version": r"v\d",
     "num_class": "1",
@@ -103,20 +103,20 @@ _TREE = {
 
 
 def _fields(block: str, grammar: dict[str, str]) -> dict[str, str]:
-    """Values of the lines of a header or a tree, if there are just the lines that there should be."""
+    """Values of the lines of a header or a tree; unknown and missing lines are refused."""
     lines = block.removeprefix("tree\n").split("\n")
     # A header ends with an empty line, a tree with two.
     n_empty = 3 if "Tree" in grammar else 2
     if block.startswith("tree\n") == ("Tree" in grammar) or lines[-n_empty:] != [""] * n_empty:
-        raise ValueError("a part of the booster does not begin and end as it should")
+        raise ValueError("a part of the booster does not begin or end as it should")
     found = [line.partition("=")[::2] for line in lines[:-n_empty]]
     present = [name for name, _ in found]
     expected = [name.rstrip("?") for name in grammar if not name.endswith("?") or name.rstrip("?") in present]
     if present != expected:
-        raise ValueError("the booster has lines that are not known here, or lacks some")
+        raise ValueError("the booster has unknown lines, or some are missing")
     for (name, value), pattern in zip(found, (grammar.get(n, grammar.get(f"{n}?", "")) for n in present), strict=True):
         if not re.fullmatch(pattern, value, re.ASCII):
-            raise ValueError(f"{name} of the booster is not what it should be")
+            raise ValueError(f"{name} of the booster has an unexpected value")
     return dict(found)
 
 
@@ -140,7 +140,7 @@ def _check_tree(fields: dict[str, str], n_features: int) -> None:
     if (threshold != np.floor(threshold)).any() or ((threshold < 0) | (threshold >= n_sets)).any():
         raise ValueError("a split refers to a set of categories that is not there")
     if ("cat_boundaries" in fields) != ("cat_threshold" in fields) or ("cat_threshold" in fields) != (n_sets > 0):
-        raise ValueError("sets of categories are lacking")
+        raise ValueError("sets of categories are missing")
     if n_sets:
         words = fields["cat_threshold"].split(" ")
         bounds = _wholes(fields["cat_boundaries"], n_sets + 1, 0, len(words))
@@ -150,7 +150,7 @@ def _check_tree(fields: dict[str, str], n_features: int) -> None:
 
 
 def _check_children(left: IntArray, right: IntArray) -> None:
-    """Every node but the root is the child of one node that comes before it; leaves count from -1 down."""
+    """Every node but the root is the child of exactly one earlier node; leaves are numbered from -1 down."""
     children = np.sort(np.concatenate([left, right]))
     n_inner = len(left)
     if not np.array_equal(
@@ -183,7 +183,7 @@ def _numbers(text: str, count: int) -> FloatArray:
 
 
 def _wholes(text: str, count: int, least: int, most: int) -> IntArray:
-    numbers = _numbers(text, count)  # beyond 2**53 not exact, but none of these numbers may be so large
+    numbers = _numbers(text, count)  # not exact beyond 2**53, but none of these numbers may be that large
     if ((numbers < least) | (numbers > most)).any():
         raise ValueError(f"a number is not between {least} and {most}")
     return numbers.astype(np.intp)

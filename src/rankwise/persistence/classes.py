@@ -1,7 +1,7 @@
 """The classes that a file may hold, which are all that `load` ever builds, and how they become parameters and state.
 
 A class of rankwise says itself what of it is saved, see `rankwise._state`; here it is only listed, with its module. How
-classes of other libraries are saved is in `externals`. `graphs` uses `recipe_named` and `recipe_of`.
+classes of other libraries are saved is in `externals`. `object_graph` uses `recipe_named` and `recipe_of`.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """The file itself: a zip with a manifest and, for each type of number, one .npy member that holds all arrays of it.
 
-Arrays lie one after the other in their member, in the order of the manifest, which lists the type, shape and order of
-each. So there are few members, whose names are all known, no array can lie outside of one, and the sizes that the
-manifest claims must add up to those of the members before anything is allocated.
+Arrays follow one another in their member, in the order of the manifest, which lists the type, shape and order of each.
+So there are few members, whose names are all known, no array can reach beyond its member, and the sizes that the
+manifest claims must add up to those of the members before anything is allocated. Used by `files` alone.
 """
 
 from __future__ import annotations
@@ -41,19 +41,19 @@ DTYPES = {
     "float32": "<f4",
     "float64": "<f8",
 }
-#: bytes of the manifest; parsing JSON takes some twenty times as much memory
+#: bytes of the manifest; parsing JSON takes about twenty times as much memory
 MOST_MANIFEST = 2**26
 
 _CHUNK = 2**20
-# Bytes of the list of members at the end of the file; the twelve that there can be take less than 1,000.
+# Bytes of the list of members at the end of the file; the twelve that are possible take less than 1,000.
 _MOST_DIRECTORY = 4096
-# Deflate makes a byte into this many at most.
+# Deflate expands a byte to this many at most.
 _MOST_INFLATION = 1032
 _MOST_AXES = 8
 
 
 def write_container(path: str | os.PathLike[str], manifest: Manifest, arrays: Arrays) -> None:
-    """Write arrays and manifest, to which the list of arrays and the checksums are added; all or nothing."""
+    """Write arrays and the manifest, with the list of arrays and the checksums added to it; all or nothing."""
     target = Path(path)
     handle, name = tempfile.mkstemp(prefix=f".{target.name[:100]}.", dir=target.absolute().parent)
     try:
@@ -70,7 +70,7 @@ def write_container(path: str | os.PathLike[str], manifest: Manifest, arrays: Ar
 
 
 def read_container(file: BinaryIO, max_bytes: int, upgraded: Callable[[Manifest], Manifest]) -> tuple[Manifest, Arrays]:
-    """The manifest, after ``upgraded`` has brought it up to date, and the arrays, if they agree with each other."""
+    """The manifest, after ``upgraded`` has brought it up to date, and the arrays, if they are consistent."""
     _check_directory(file, max_bytes)
     with zipfile.ZipFile(file) as archive:
         members = _checked_members(archive, os.fstat(file.fileno()).st_size, max_bytes)
@@ -97,7 +97,7 @@ class _Layout:
     def __init__(self, dtype: Any, shape: Any, order: Any) -> None:
         sizes = isinstance(shape, list) and all(type(length) is int and length >= 0 for length in shape)
         if dtype not in DTYPES or not sizes or len(shape) > _MOST_AXES or order not in ("C", "F"):
-            raise ValueError("the manifest lists an array of no known type, shape or order")
+            raise ValueError("the manifest lists an array of unknown type, shape or order")
         self.dtype, self.shape, self.order = dtype, shape, order
         self.size = math.prod(shape)
 
@@ -107,7 +107,7 @@ class _Layout:
         return cls(array.dtype.name, list(array.shape), order)
 
     def empty(self) -> np.ndarray[Any, Any]:
-        """An array to read into, of one axis; `shaped` gives it its shape."""
+        """A flat array to read into; `shaped` gives it its shape."""
         return np.empty(self.size, dtype=DTYPES[self.dtype])
 
     def shaped(self, flat: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
@@ -155,14 +155,14 @@ def _bytes_of(array: np.ndarray[Any, Any], layout: _Layout) -> Any:
 
 
 def _check_directory(file: BinaryIO, max_bytes: int) -> None:
-    """Refuse what is no zip, or whose list of members is long; zipfile would read all of it, however long."""
+    """Refuse files that are not zip files or list many members; zipfile would read the whole list, however long."""
     size = os.fstat(file.fileno()).st_size
     if size > max_bytes:
         _refuse_size(size, max_bytes)
     file.seek(max(0, size - 98))
     tail = file.read(98)
     if tail[-22:-18] != b"PK\5\6" or tail[-2:] != b"\0\0":
-        raise ValueError("the file is no zip, or its end is missing")
+        raise ValueError("the file is not a zip file, or its end is missing")
     count, length = struct.unpack("<HI", tail[-12:-6])
     if tail[-42:-38] == b"PK\6\7":  # a large file has a second, longer end before this one
         count, length = struct.unpack("<QQ", tail[-66:-50])
@@ -172,7 +172,7 @@ def _check_directory(file: BinaryIO, max_bytes: int) -> None:
 
 
 def _checked_members(archive: zipfile.ZipFile, size: int, max_bytes: int) -> dict[str, zipfile.ZipInfo]:
-    """The members by name, if their names, ways of compression and sizes are such as ours."""
+    """The members by name, if their names, compression and sizes are those of a model."""
     entries = archive.infolist()
     known = {MANIFEST, *(f"{dtype}.npy" for dtype in DTYPES)}
     names = [entry.filename for entry in entries]
@@ -188,7 +188,7 @@ def _checked_members(archive: zipfile.ZipFile, size: int, max_bytes: int) -> dic
         _refuse_size(total, max_bytes)
     members = {entry.filename: entry for entry in entries}
     if members[MANIFEST].file_size > MOST_MANIFEST:
-        raise ValueError("the manifest is longer than any manifest is")
+        raise ValueError("the manifest is too long")
     return members
 
 
@@ -206,7 +206,7 @@ def _read_manifest(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Manifest:
         text = stream.read(info.file_size + 1)
     manifest = json.loads(text.decode("ascii"), parse_constant=_no_constant)
     if not isinstance(manifest, dict):
-        raise ValueError("the manifest is no JSON object")
+        raise ValueError("the manifest is not a JSON object")
     return manifest
 
 
@@ -215,12 +215,12 @@ def _no_constant(name: str) -> NoReturn:
 
 
 def _read_member(stream: Any, size: int, layout: list[_Layout]) -> tuple[Arrays, str]:
-    """The arrays of a member, and its checksum; sizes are compared before room is made."""
+    """The arrays of a member, and its checksum; sizes are compared before memory is allocated."""
     dtype, total = DTYPES[layout[0].dtype], sum(part.size for part in layout)
     start = _exactly(stream, 10)
     header = start + _exactly(stream, int.from_bytes(start[8:10], "little"))
     if size != len(header) + total * np.dtype(dtype).itemsize:
-        raise ValueError("the arrays of the manifest are not as large as the member that holds them")
+        raise ValueError("the arrays in the manifest do not fill the member that holds them")
     _check_header(header, dtype, total)
     checksum = hashlib.sha256(header)
     arrays = []
@@ -232,7 +232,7 @@ def _read_member(stream: Any, size: int, layout: list[_Layout]) -> tuple[Arrays,
             checksum.update(chunk)
             room[begin : begin + len(chunk)] = chunk
         if part.dtype == "bool" and part.size and array.view(np.uint8).max() > 1:
-            raise ValueError("a truth value is neither 0 nor 1")
+            raise ValueError("a Boolean is neither 0 nor 1")
         arrays.append(part.shaped(array))
     if stream.read(1):
         raise ValueError("a member is longer than it says")
@@ -242,10 +242,10 @@ def _read_member(stream: Any, size: int, layout: list[_Layout]) -> tuple[Arrays,
 def _check_header(header: bytes, dtype: str, total: int) -> None:
     stream = io.BytesIO(header)
     if npy.read_magic(stream) != (1, 0):
-        raise ValueError("an array has another version of .npy than 1.0")
+        raise ValueError("the .npy version of an array is not 1.0")
     shape, fortran, found = npy.read_array_header_1_0(stream)
     if shape != (total,) or fortran or found != np.dtype(dtype):
-        raise ValueError("an array is of another type or shape than the manifest says")
+        raise ValueError("an array does not have the type and shape that the manifest lists")
 
 
 def _exactly(stream: Any, n: int) -> bytes:

@@ -1,4 +1,4 @@
-"""Save an estimator to a file, and load it."""
+"""Save an estimator to a file, and load it: `rankwise.save` and `rankwise.load`."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from rankwise import __version__
 from rankwise._validation import check_whole_number
 from rankwise.exceptions import RankwiseFormatError
 from rankwise.persistence.container import read_container, write_container
-from rankwise.persistence.graphs import decode, encode
+from rankwise.persistence.object_graph import decode, encode
 from rankwise.persistence.upgrades import FORMAT_VERSION, upgraded
 
 #: bytes that a model may take, unless the caller of `load` says otherwise: 2 GiB
 MAX_BYTES = 2**31
 
 _KIND = "rankwise model"
-_CURE = "Save the model again, or get the file once more from where it came."
+_CURE = "Save the model again, or get the file again from its source."
 
 Part = TypeVar("Part")
 
@@ -29,9 +29,9 @@ def save(estimator: Any, path: str | os.PathLike[str]) -> None:
     ----------
     estimator : estimator
         Any estimator of rankwise, fitted or not. It may hold linear models, scalers, encoders, imputers and pipelines
-        of scikit-learn; whatever else it holds (estimators of other kinds, functions) is refused by name.
+        of scikit-learn; anything else (other estimators, functions) is refused by name.
     path : path-like
-        The file, by custom with the ending ``.rankwise``. A file that is there is replaced, once the new one is whole.
+        The file, usually ending in ``.rankwise``. An existing file is replaced once the new one is complete.
 
     Raises
     ------
@@ -40,7 +40,7 @@ def save(estimator: Any, path: str | os.PathLike[str]) -> None:
 
     See Also
     --------
-    load : The way back.
+    load : Read the file.
 
     Examples
     --------
@@ -50,7 +50,7 @@ def save(estimator: Any, path: str | os.PathLike[str]) -> None:
     >>> rankwise.save(tree, "tree.rankwise")  # doctest: +SKIP
     """
     if not hasattr(estimator, "get_params") or isinstance(estimator, type):
-        raise TypeError(f"{estimator!r} is no estimator; save writes estimators of rankwise")
+        raise TypeError(f"{estimator!r} is not an estimator; save writes estimators of rankwise")
     graph = encode(estimator)
     manifest = {
         "format": _KIND,
@@ -76,7 +76,7 @@ def load(path: str | os.PathLike[str], max_bytes: int | None = None) -> Any:
     Returns
     -------
     estimator
-        It predicts what the saved one did, to the last bit.
+        It predicts what the saved one did, bit for bit.
 
     Raises
     ------
@@ -87,7 +87,7 @@ def load(path: str | os.PathLike[str], max_bytes: int | None = None) -> Any:
     Notes
     -----
     A file holds numbers, text and names of known classes. No code of it is run, so files from strangers are safe to
-    load, which pickles are not. Files of all earlier versions of the format stay readable.
+    load, unlike pickles. Files of all earlier versions of the format can be read.
 
     Examples
     --------
@@ -107,7 +107,7 @@ def _current(manifest: dict[str, Any]) -> dict[str, Any]:
     """The manifest as this version of the format has it."""
     version = manifest.get("format_version")
     if manifest.get("format") != _KIND or type(version) is not int or version < 1:
-        raise ValueError("the file is a zip, but holds no model of rankwise")
+        raise ValueError("the file is a zip file, but does not hold a model of rankwise")
     if version > FORMAT_VERSION:
         writer = str(manifest.get("rankwise_version"))[:20]
         raise RankwiseFormatError(
@@ -119,10 +119,10 @@ def _current(manifest: dict[str, Any]) -> dict[str, Any]:
 
 
 def _guarded(path: str | os.PathLike[str], work: Callable[[], Part]) -> Part:
-    """Whatever goes wrong with a file from who knows where becomes one error that names it."""
+    """Turn whatever goes wrong with a file of unknown origin into one error that names it."""
     try:
         return work()
-    except (ImportError, MemoryError):  # the fault of this machine
+    except (ImportError, MemoryError):  # not the fault of the file
         raise
     except RankwiseFormatError as error:
         raise RankwiseFormatError(error.problem, path=path, cure=error.cure or _CURE) from error

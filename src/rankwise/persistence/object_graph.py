@@ -1,7 +1,7 @@
-"""Objects to JSON and back.
+"""An estimator and all that it holds, to JSON and back; `files` calls `encode` and `decode`.
 
-Numbers, text, None and lists are themselves; everything else is an object with one key that tells what it is, as in
-``{"tuple": [1, 2]}``. Arrays and objects lie in lists of their own, ``{"array": 3}`` and ``{"object": 5}``, so that
+Numbers, strings, None and lists are themselves; everything else is a JSON object with one key that says what it is, as
+in ``{"tuple": [1, 2]}``. Arrays and objects are in lists of their own, ``{"array": 3}`` and ``{"object": 5}``, so that
 what was shared stays shared. An object refers only to objects before it, so there are no cycles.
 """
 
@@ -16,28 +16,28 @@ import numpy as np
 from rankwise.persistence.classes import MODULES, recipe_named, recipe_of
 from rankwise.persistence.container import DTYPES, Arrays
 
-# Lists in lists in lists: deeper than any parameter or name.
+# Depth of lists in lists; no parameter or name goes deeper.
 _MOST_NESTED = 20
-# Bytes of an array of text, of which one long entry makes all entries long.
+# Bytes of an array of strings, in which one long entry makes all entries long.
 _MOST_TEXT = 2**26
 
 
-class Graph(NamedTuple):
+class ObjectGraph(NamedTuple):
     """An estimator in pieces: records of objects, the estimator last, and the arrays that they refer to."""
 
     objects: list[dict[str, Any]]
     arrays: Arrays
 
 
-def encode(root: Any) -> Graph:
-    """Take an estimator to pieces; a TypeError names what has no place in a file."""
+def encode(root: Any) -> ObjectGraph:
+    """Take an estimator apart; a TypeError names what a file cannot hold."""
     writer = _Writer()
     writer.reference(root, type(root).__name__)
-    return Graph(writer.objects, writer.arrays)
+    return ObjectGraph(writer.objects, writer.arrays)
 
 
 def decode(objects: list[Any], arrays: Arrays, max_bytes: int, name: str) -> Any:
-    """Build the estimator from its pieces; ``name`` is the class that it must be of."""
+    """Build the estimator from its pieces; ``name`` is its class."""
     reader = _Reader(arrays, max_bytes)
     for record in objects:
         reader.build(record)
@@ -52,7 +52,7 @@ class _Writer:
         self.objects: list[dict[str, Any]] = []
         self.arrays: Arrays = []
         self._known: dict[int, dict[str, int]] = {}
-        self._alive: list[Any] = []  # ids are those of objects that are alive
+        self._alive: list[Any] = []  # an id may be used again once its object is gone
 
     def value(self, value: Any, where: str, depth: int = 0) -> Any:
         if depth > _MOST_NESTED:
@@ -73,12 +73,12 @@ class _Writer:
         return self._array(value, where, depth) if type(value) is np.ndarray else self.reference(value, where)
 
     def reference(self, thing: Any, where: str) -> dict[str, int]:
-        """Where in the list of objects the thing stands; it is taken to pieces when it is first met."""
+        """The number of the thing in the list of objects; it is taken apart when it is first met."""
         if id(thing) not in self._known:
             recipe = recipe_of(thing)
             if recipe is None:
                 raise TypeError(_cannot_save(thing, where))
-            self._known[id(thing)] = {}  # of a thing that holds itself
+            self._known[id(thing)] = {}  # a mark, in case the thing holds itself
             self._alive.append(thing)
             parameters, state = recipe.to_state(thing, where)
             record: dict[str, Any] = {"class": recipe.kind.__name__}
@@ -104,7 +104,7 @@ class _Writer:
 
 
 def _cannot_save(thing: Any, where: str) -> str:
-    """What to say of a thing that has no recipe."""
+    """The message about a thing that no file may hold."""
     kind = f"{type(thing).__module__}.{type(thing).__qualname__}"
     what = f"the function {thing.__qualname__}" if hasattr(thing, "__qualname__") else f"of type {kind}"
     return (
@@ -147,10 +147,10 @@ class _Reader:
 
     def _array(self, place: Any) -> Any:
         array = _entry(self._arrays, place)
-        # Counted as often as it is referred to, because some objects copy what they are given.
+        # Counted for every reference, because some objects copy what they are given.
         self._left -= array.nbytes
         if self._left < 0:
-            raise ValueError("the arrays, as often as they are used, take more bytes than max_bytes allows")
+            raise ValueError("the arrays, counted for every use, take more bytes than max_bytes allows")
         return array
 
     def _mixed(self, part: Any) -> Any:
@@ -163,12 +163,12 @@ class _Reader:
         shape, entries = part
         longest = max((len(_a(str, entry)) for entry in entries), default=1)
         if 4 * longest * len(entries) > _MOST_TEXT:
-            raise ValueError("an array of text takes more bytes than any has")
+            raise ValueError("an array of strings takes too many bytes")
         return np.array(entries, dtype=str).reshape(shape)
 
 
 def _a(kind: type, value: Any) -> Any:
-    """The value, if it is of the kind."""
+    """The value, if it has the type."""
     if type(value) is not kind:
         raise ValueError(f"the manifest holds a {type(value).__name__} where a {kind.__name__} should be")
     return value
@@ -177,12 +177,12 @@ def _a(kind: type, value: Any) -> Any:
 def _among(known: Iterable[str], name: Any) -> str:
     """The name, if it is known."""
     if type(name) is not str or name not in known:
-        raise ValueError(f"the manifest holds {ascii(name)[:60]}, which is not known here")
+        raise ValueError(f"the manifest holds {ascii(name)[:60]}, which is unknown")
     return name
 
 
 def _entry(things: list[Any], place: Any) -> Any:
-    """An entry of a list of things that are read already."""
+    """An entry of a list of things that were read before."""
     if type(place) is not int or not 0 <= place < len(things):
         raise ValueError(f"the manifest refers to part {ascii(place)[:20]}, but only {len(things)} come before")
     return things[place]
