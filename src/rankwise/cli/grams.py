@@ -16,7 +16,7 @@ from rankwise.data.formats.table import covariates, listed, read_table
 from rankwise.embeddings import GraphCutEmbedding
 from rankwise.kernels import graph_cut_kernel, kendall_kernel, mallows_kernel
 from rankwise.kernels.gram import Gram
-from rankwise.kernels.pair_kernels import kendall_features
+from rankwise.kernels.kendall_gram import kendall_features
 
 
 def check_size(rankings: Rankings, kernel: str, dtype: str, *, embed: bool, max_memory: float) -> str:

@@ -25,7 +25,7 @@ from rankwise.embeddings.item_graphs import (
 )
 from rankwise.embeddings.ordered_partitions import MOST_COMPLETIONS, PartitionEmbedding
 
-Completion = Literal["auto", "exact", "sample", "closed-form", "full"]
+GraphCutCompletion = Literal["auto", "exact", "sample", "closed-form", "full"]
 
 # With more items, to find out whether a graph is merge-free takes too long (it grows with the cube); nothing is lost
 # but time for rankings with missing items.
@@ -140,7 +140,7 @@ class GraphCutEmbedding(PartitionEmbedding):
         graph: ArrayLike | None = None,
         features: ArrayLike | None = None,
         pooling: Literal["pava", "none"] = "pava",
-        completion: Completion = "auto",
+        completion: GraphCutCompletion = "auto",
         n_samples: int = 128,
         random_state: RandomState = None,
         *,

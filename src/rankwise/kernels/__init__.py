@@ -1,14 +1,15 @@
 """Kernels for rankings of every kind: Gram matrices, and kernel objects for scikit-learn.
 
-Larger = more alike. Every kernel here is positive semi-definite. Kernels of diffusion on the group of permutations are
-left out: their sums run over all k! permutations (or as many Fourier coefficients), and they say nothing of ties and
-missing items.
+Larger = more similar. Every kernel here is positive semi-definite. Diffusion kernels on the group of permutations are
+not included: their sums run over all k! permutations (or as many Fourier coefficients), and they do not define what to
+do with ties and missing items.
 """
 
 from rankwise.kernels.gram import finite_positions
-from rankwise.kernels.graph_cut_kernel import graph_cut_kernel
+from rankwise.kernels.graph_cut_gram import graph_cut_kernel
+from rankwise.kernels.kendall_gram import kendall_kernel
+from rankwise.kernels.mallows_gram import mallows_kernel
 from rankwise.kernels.objects import GraphCutKernel, KendallKernel, MallowsKernel
-from rankwise.kernels.pair_kernels import kendall_kernel, mallows_kernel
 
 __all__ = [
     "GraphCutKernel",

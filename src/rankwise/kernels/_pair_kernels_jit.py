@@ -1,4 +1,4 @@
-"""Compiled parts of the kernels; rankings come as dense positions (1 = best, inf unlisted, NaN missing)."""
+"""Compiled functions of `kendall_gram`; rankings are dense positions (1 = best, inf = unlisted, NaN = missing)."""
 
 # mypy: allow-untyped-defs, allow-incomplete-defs, allow-untyped-decorators
 
@@ -8,6 +8,7 @@ import numpy as np
 
 from rankwise._compiled import compiled
 
+# How the weights of two places make the weight of a pair.
 ADDITIVE, MULTIPLICATIVE, AVERAGE = range(3)
 
 
@@ -15,7 +16,7 @@ ADDITIVE, MULTIPLICATIVE, AVERAGE = range(3)
 def mean_signs(positions, scores, first, second, out):
     """Mean sign of every pair (first[c], second[c]) over all full rankings that agree: 1 = always in that order.
 
-    Scores hold, for an item that is there, its mean sign against one that is missing; 0 for missing items.
+    ``scores`` holds the mean sign of each item that is there against a missing one; 0 for missing items.
     """
     n = positions.shape[0]
     q = first.shape[0]
@@ -23,7 +24,7 @@ def mean_signs(positions, scores, first, second, out):
         for c in range(q):
             i = positions[r, first[c]]
             j = positions[r, second[c]]
-            sign = float(int(i < j) - int(i > j))  # both are computed, as a choice of values needs no jump
+            sign = float(int(i < j) - int(i > j))  # compute both, to select without a branch
             against = scores[r, first[c]] - scores[r, second[c]]
             out[r, c] = against if np.isnan(i) | np.isnan(j) else sign
 
@@ -69,10 +70,10 @@ def _sum_up_to(tree, place):
 
 @compiled
 def cross_concordant(orders, b, u, code):
-    """Weight of the concordant pairs of all full rankings; the first come as orders, the second as places 1 to k.
+    """Weight of the concordant pairs of full rankings: a as orders (item ids, best first), b as places 1 to k.
 
-    Items enter Fenwick trees, by their place in b, in the order of a; so an item finds in the trees those that come
-    before it in both. The weight of the pair (i, j) is a sum of products of what is known of i and of j.
+    Items enter Fenwick trees, indexed by their place in b, in the order of a, so that an item finds in the trees those
+    that come before it in both. The weight of the pair (i, j) is a sum of products of a term of i and a term of j.
     """
     n, k = orders.shape
     m = b.shape[0]
@@ -86,10 +87,10 @@ def cross_concordant(orders, b, u, code):
                 place = b[s, orders[r, t]]
                 x = u[t]
                 y = u[place - 1]
-                if code == 2:  # the two are among the first max(t + 1, place), ..., k of both rankings
+                if code == AVERAGE:  # the two are among the first max(t + 1, place), ..., k items of both rankings
                     total += _sum_up_to(trees[0], place) * (k - max(t, place - 1)) / k
                     _add(trees[0], place, 1.0)
-                elif code == 1:
+                elif code == MULTIPLICATIVE:
                     total += _sum_up_to(trees[0], place) * x * y
                     _add(trees[0], place, x * y)
                 else:

@@ -1,4 +1,4 @@
-"""The kernels as objects of scikit-learn, for Gaussian processes and every method that takes a kernel."""
+"""The kernels as scikit-learn kernel objects, for Gaussian processes and every estimator that takes a kernel."""
 
 from __future__ import annotations
 
@@ -19,31 +19,29 @@ from rankwise.kernels.gram import (
     named_rankings,
     positions_from_finite,
 )
-from rankwise.kernels.graph_cut_kernel import fitted_embedding, graph_cut_kernel, squared_lengths
-from rankwise.kernels.pair_kernels import (
-    Combine,
-    Completion,
+from rankwise.kernels.graph_cut_gram import fitted_embedding, graph_cut_kernel, squared_lengths
+from rankwise.kernels.kendall_gram import Combine, kendall_diagonal, kendall_kernel
+from rankwise.kernels.mallows_gram import (
+    MallowsCompletion,
     check_completion,
     completed_diagonal,
     completed_means,
     completion_seed,
     embedding_exponents,
-    kendall_diagonal,
-    kendall_kernel,
 )
 
 _FLOAT64 = np.dtype(np.float64)
 
 
 class _RankingKernel(Kernel):  # type: ignore[misc]
-    """What the objects share: positions in, and no part that depends on differences of coordinates alone."""
+    """What the objects share: they take positions, are not stationary, and compare by their parameters."""
 
     def is_stationary(self) -> bool:
-        """Rankings are no vectors whose difference means something."""
+        """Whether the kernel depends only on differences of coordinates: False for rankings."""
         return False
 
     def __eq__(self, other: object) -> bool:
-        # The base class asks whether arrays differ, which sparse ones and those of other shapes do not answer.
+        # The base class compares parameters by np.any(a != b), which fails for sparse arrays and different shapes.
         if type(self) is not type(other):
             return False
         own, others = self.get_params(), other.get_params()
@@ -56,14 +54,14 @@ class _RankingKernel(Kernel):  # type: ignore[misc]
         return checked_rankings(a, None if Y is None else positions_from_finite(Y, "Y"))
 
     def _settings(self) -> dict[str, Any]:
-        """Arguments of the function that computes the kernel."""
+        """Arguments of the function that computes the Gram matrix."""
         settings: dict[str, Any] = self.get_params()
         settings["normalize"] |= settings.pop("nonnegative")
         return settings
 
     @staticmethod
     def _without_parameters(gram: Gram, Y: ArrayLike | None, eval_gradient: bool) -> Any:
-        """The answer of a kernel that has no parameters to learn."""
+        """The return value of a kernel without hyperparameters."""
         if not eval_gradient:
             return gram
         _refuse_gradient(Y)
@@ -71,17 +69,17 @@ class _RankingKernel(Kernel):  # type: ignore[misc]
 
 
 class KendallKernel(_RankingKernel):
-    """The Kendall kernel as an object of scikit-learn; see `kendall_kernel` for what it is.
+    """The Kendall kernel as a scikit-learn kernel object; see `kendall_kernel` for its definition.
 
-    X holds positions (1 = best). Estimators that refuse NaN and infinity get them from `finite_positions`. There is
-    nothing to learn; ``ConstantKernel() * KendallKernel()`` has a variance to learn.
+    X holds positions (1 = best); use `finite_positions` for estimators that refuse NaN and infinity. The kernel has no
+    hyperparameters; ``ConstantKernel() * KendallKernel()`` has a variance to learn.
 
     Parameters
     ----------
     position_weights, combine, normalize
         As in `kendall_kernel`.
     nonnegative : bool, default=False
-        Normalise, and take (1 + value) / 2, from 0 for opposite rankings to 1 for equal ones; still positive
+        Normalize, and take (1 + value) / 2, from 0 for opposite rankings to 1 for equal ones; still positive
         semi-definite. For SpectralClustering, which takes no negative values.
 
     Examples
@@ -106,7 +104,7 @@ class KendallKernel(_RankingKernel):
         self.nonnegative = nonnegative
 
     def __call__(self, X: ArrayLike, Y: ArrayLike | None = None, eval_gradient: bool = False) -> Any:
-        """Kernel values of all rankings of X with all rankings of Y (X itself if None), and their gradient if asked."""
+        """Kernel values of all rankings of X with all rankings of Y (by default X), and their gradient on request."""
         a, b = self._positions(X, Y)
         gram = kendall_kernel(a, None if a is b else b, **self._settings())
         if self.nonnegative:
@@ -119,23 +117,23 @@ class KendallKernel(_RankingKernel):
 
 
 class MallowsKernel(_RankingKernel):
-    """The Mallows kernel as an object of scikit-learn; see `mallows_kernel` for what it is.
+    """The Mallows kernel as a scikit-learn kernel object; see `mallows_kernel` for its definition.
 
-    X holds positions (1 = best). Estimators that refuse NaN and infinity get them from `finite_positions`.
+    X holds positions (1 = best); use `finite_positions` for estimators that refuse NaN and infinity.
 
     Parameters
     ----------
     scale : float, default=1.0
         How fast the kernel falls with the number of discordant pairs; learned by Gaussian processes. There are
-        k (k - 1) / 2 pairs, so that a good scale is smaller the more items there are.
+        k (k - 1) / 2 pairs, so the more items, the smaller a good scale.
     scale_bounds : pair of float or "fixed", default=(1e-5, 1e5)
-        Where to look for it.
+        Bounds of the scale.
     completion : {"embedding", "monte-carlo"}, default="embedding"
         As in `mallows_kernel`.
     n_samples : int, default=32
         Completions of each ranking for "monte-carlo".
     random_state : int, default=0
-        Draws the completions. An integer: a kernel must answer the same in every call.
+        Draws the completions. An integer, as a kernel must return the same values in every call.
 
     Examples
     --------
@@ -149,7 +147,7 @@ class MallowsKernel(_RankingKernel):
         self,
         scale: float = 1.0,
         scale_bounds: tuple[float, float] | Literal["fixed"] = (1e-5, 1e5),
-        completion: Completion = "embedding",
+        completion: MallowsCompletion = "embedding",
         n_samples: int = 32,
         random_state: int = 0,
     ) -> None:
@@ -165,20 +163,20 @@ class MallowsKernel(_RankingKernel):
 
     @property
     def hyperparameter_scale(self) -> Any:
-        """What is learned."""
+        """The scale, as a hyperparameter."""
         return Hyperparameter("scale", "numeric", self.scale_bounds)
 
     def __call__(self, X: ArrayLike, Y: ArrayLike | None = None, eval_gradient: bool = False) -> Any:
-        """Kernel values of all rankings of X with all rankings of Y (X itself if None), and their gradient if asked."""
+        """Kernel values of all rankings of X with all rankings of Y (by default X), and their gradient on request."""
         self._check()
         if eval_gradient:
             _refuse_gradient(Y)
         learned = eval_gradient and not self.hyperparameter_scale.fixed
         a, b = self._positions(X, Y)
         check_gram(len(a), len(b), _FLOAT64, MAX_BYTES)
-        gram, slope = self._values(a, b, learned)
+        gram, gradient = self._values(a, b, learned)
         if learned:
-            return gram, slope[:, :, np.newaxis]
+            return gram, gradient[:, :, np.newaxis]
         return self._without_parameters(gram, Y, eval_gradient)
 
     def diag(self, X: ArrayLike) -> FloatArray:
@@ -190,10 +188,10 @@ class MallowsKernel(_RankingKernel):
         return completed_diagonal(a, self.scale, self.n_samples, completion_seed(self.random_state))
 
     def _values(self, a: FloatArray, b: FloatArray, derive: bool) -> tuple[Any, Any]:
-        """Values, and their derivatives by the logarithm of the scale."""
+        """Values, and their gradient by the logarithm of the scale."""
         if self.completion == "monte-carlo":
             seed = completion_seed(self.random_state)
-            return completed_means(a, b, self.scale, self.n_samples, seed, False, _FLOAT64, slope=derive)
+            return completed_means(a, b, self.scale, self.n_samples, seed, False, _FLOAT64, gradient=derive)
         exponent = embedding_exponents(a, b, self.scale, _FLOAT64)
         gram = np.exp(exponent)
         return gram, exponent * gram if derive else None
@@ -205,19 +203,19 @@ class MallowsKernel(_RankingKernel):
 
 
 class GraphCutKernel(_RankingKernel):
-    """The graph cut kernel as an object of scikit-learn; see `graph_cut_kernel` for what it is.
+    """The graph cut kernel as a scikit-learn kernel object; see `graph_cut_kernel` for its definition.
 
-    X holds positions (1 = best). Estimators that refuse NaN and infinity get them from `finite_positions`. There is
-    nothing to learn; ``ConstantKernel() * GraphCutKernel() + ConstantKernel()`` has a variance and a constant to learn.
+    X holds positions (1 = best); use `finite_positions` for estimators that refuse NaN and infinity. The kernel has no
+    hyperparameters; ``ConstantKernel() * GraphCutKernel() + ConstantKernel()`` has a variance and a constant to learn.
 
     Parameters
     ----------
     graph, features, pooling, completion, n_samples
         As in `GraphCutEmbedding`.
     random_state : int, default=0
-        Draws completions where items are missing. An integer: a kernel must answer the same in every call.
+        Draws completions where items are missing. An integer, as a kernel must return the same values in every call.
     normalize : bool, default=False
-        Divide so that every ranking has kernel 1 with itself.
+        Scale the values so that every ranking has kernel 1 with itself.
     nonnegative : bool, default=False
         As in `KendallKernel`: values from 0 to 1, for SpectralClustering.
 
@@ -250,7 +248,7 @@ class GraphCutKernel(_RankingKernel):
         self.nonnegative = nonnegative
 
     def __call__(self, X: ArrayLike, Y: ArrayLike | None = None, eval_gradient: bool = False) -> Any:
-        """Kernel values of all rankings of X with all rankings of Y (X itself if None), and their gradient if asked."""
+        """Kernel values of all rankings of X with all rankings of Y (by default X), and their gradient on request."""
         self._check()
         a, b = self._positions(X, Y)
         gram = graph_cut_kernel(named_rankings(a, X), None if a is b else b, **self._settings())
@@ -276,11 +274,11 @@ class GraphCutKernel(_RankingKernel):
 
 def _refuse_gradient(Y: ArrayLike | None) -> None:
     if Y is not None:
-        raise ValueError("Gradient can only be evaluated when Y is None; leave Y away, or eval_gradient")
+        raise ValueError("Gradient can only be evaluated when Y is None; drop Y or eval_gradient")
 
 
 def _shift_to_nonnegative(gram: Gram) -> None:
-    """Turn cosines into numbers from 0 to 1, in place; a constant added leaves a matrix positive semi-definite."""
+    """Map cosines to [0, 1], in place; the matrix stays positive semi-definite when a constant is added."""
     gram += 1
     gram /= 2
     np.clip(gram, 0, 1, out=gram)  # rounding errors of cosines

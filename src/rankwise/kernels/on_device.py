@@ -1,8 +1,7 @@
-"""Graph cut vectors and their inner products by PyTorch, for many rankings on a graphics processor.
+"""The graph cut kernel in PyTorch, for `graph_cut_kernel(device=...)`: many rankings on a GPU.
 
-Everything is done for many rankings at once: signs of all pairs of items, means of tied items, and pooling by the
-min-max formula of antitonic regression, which needs no loop over items. To import this module takes NumPy alone, to use
-it PyTorch.
+Each step handles many rankings at once: signs of all pairs of items, means of tied items, and pooling by the min-max
+formula of antitonic regression, which needs no loop over items. PyTorch is imported only when a function is called.
 """
 
 from __future__ import annotations
@@ -17,12 +16,12 @@ from rankwise._typing import FloatArray
 if TYPE_CHECKING:
     from rankwise.embeddings import GraphCutEmbedding
 
-# Numbers held at a time in a block of rankings (some of these blocks at once).
+# Most numbers in one of the temporary arrays of a block of rankings; several such arrays exist at once.
 _BLOCK_CELLS = 1 << 26
 
 
 def graph_cut_vectors(positions: FloatArray, embedding: GraphCutEmbedding, *, device: str, dtype: np.dtype[Any]) -> Any:
-    """Vectors of rankings without missing items, as `GraphCutEmbedding` gives them.
+    """Features of rankings without missing items, as by `GraphCutEmbedding`.
 
     Parameters
     ----------
@@ -31,7 +30,7 @@ def graph_cut_vectors(positions: FloatArray, embedding: GraphCutEmbedding, *, de
     embedding : GraphCutEmbedding
         Fitted; holds the graph and whether to pool.
     device : str
-        Of PyTorch: "cuda", "cpu", ...
+        Device of PyTorch: "cuda", "cpu", ...
     dtype : dtype
         float32 or float64.
 
@@ -44,11 +43,11 @@ def graph_cut_vectors(positions: FloatArray, embedding: GraphCutEmbedding, *, de
     missing = np.isnan(positions).any(axis=1)
     if missing.any():
         raise ValueError(
-            f"ranking {int(np.argmax(missing))} misses items, for which there is no code on a device; use device=None"
+            f"ranking {int(np.argmax(missing))} misses items, which is not implemented for devices; use device=None"
         )
     if embedding.completion == "full":
         raise ValueError(
-            "completion='full' averages over completions, for which there is no code on a device; use device=None"
+            "completion='full' averages over completions, which is not implemented for devices; use device=None"
         )
     number = torch.float32 if dtype == np.float32 else torch.float64
     graph = embedding.graph_
@@ -57,17 +56,13 @@ def graph_cut_vectors(positions: FloatArray, embedding: GraphCutEmbedding, *, de
     n, k = positions.shape
     height = max(1, _BLOCK_CELLS // (k * k))
     result = torch.empty((n, k), dtype=number, device=device)
-    for start in range(0, n, height):
-        rows = np.where(np.isinf(positions[start : start + height]), k + 1.0, positions[start : start + height])
-        places = torch.as_tensor(rows, dtype=number, device=device)
+    for start in range(0, n, height):  # not gen_batches: this module also runs where scikit-learn is not installed
+        rows = slice(start, start + height)
+        block = np.where(np.isinf(positions[rows]), k + 1.0, positions[rows])
+        places = torch.as_tensor(block, dtype=number, device=device)
         vectors = _increments(torch, places, weights)
-        result[start : start + height] = _averaged_and_pooled(torch, places, vectors, pool=embedding.pooling == "pava")
+        result[rows] = _averaged_and_pooled(torch, places, vectors, pool=embedding.pooling == "pava")
     return result
-
-
-def products(x: Any, y: Any) -> Any:
-    """Inner products of all rows of x with all rows of y, on their device."""
-    return x @ y.T
 
 
 def gram_matrix(
@@ -78,7 +73,7 @@ def gram_matrix(
     _check_memory(torch, device, dtype.itemsize * (len(a) * len(b) + a.size + b.size))
     x = graph_cut_vectors(a, embedding, device=device, dtype=dtype)
     y = x if a is b else graph_cut_vectors(b, embedding, device=device, dtype=dtype)
-    gram = products(x, y)
+    gram = x @ y.T
     if normalize:
         gram /= _lengths("A", x)[:, None]
         gram /= _lengths("B", y)
@@ -86,13 +81,13 @@ def gram_matrix(
 
 
 def _check_memory(torch: Any, device: str, n_bytes: int) -> None:
-    """Refuse what the device cannot hold, where it says how much is free."""
+    """Refuse what does not fit into the free memory of a CUDA device."""
     if torch.device(device).type != "cuda":
         return
     free = torch.cuda.mem_get_info(device)[0]
     if n_bytes > free:
         raise ValueError(
-            f"vectors and kernel values take {n_bytes / 2**30:.1f} GiB, but {device} has {free / 2**30:.1f} GiB free; "
+            f"features and kernel values take {n_bytes / 2**30:.1f} GiB, but {device} has {free / 2**30:.1f} GiB free; "
             "use dtype='float32', give fewer rankings at a time, or device=None"
         )
 
@@ -106,7 +101,7 @@ def _lengths(name: str, vectors: Any) -> Any:
 
 
 def _increments(torch: Any, places: Any, weights: Any) -> Any:
-    """Weight of the items below an item, less that of those above it."""
+    """Weight of the items below each item, minus the weight of those above it."""
     signs = torch.sign(places[:, None, :] - places[:, :, None])
     return torch.einsum("rji,ji->rj", signs, weights)
 
@@ -128,11 +123,11 @@ def _averaged_and_pooled(torch: Any, places: Any, vectors: Any, pool: bool) -> A
 
 
 def _antitonic(torch: Any, sums: Any) -> Any:
-    """Value t is the least over s <= t of the largest mean over the items s..u with u >= t."""
+    """Value t is the minimum over s <= t of the largest mean of the items s..u with u >= t."""
     k = sums.shape[1] - 1
     start = torch.arange(k, device=sums.device)
     length = (start[None, :] - start[:, None] + 1).clamp(min=1)
-    means = (sums[:, None, 1:] - sums[:, :-1, None]) / length  # of s..u, row s and column u; u < s is left out below
+    means = (sums[:, None, 1:] - sums[:, :-1, None]) / length  # of s..u, in row s and column u; u < s is masked below
     largest = means.flip(2).cummax(dim=2).values.flip(2)
     largest.masked_fill_(start[None, :] < start[:, None], torch.inf)
     return largest.amin(dim=1)

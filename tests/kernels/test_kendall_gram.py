@@ -11,8 +11,8 @@ from scipy.stats import kendalltau, weightedtau
 
 from rankwise import Rankings
 from rankwise.data import reverse
-from rankwise.kernels import gram, kendall_kernel, pair_kernels
-from rankwise.kernels.pair_kernels import kendall_features
+from rankwise.kernels import gram, kendall_gram, kendall_kernel
+from rankwise.kernels.kendall_gram import kendall_features
 from tests.naive import kernels as naive
 from tests.strategies import KINDS, position_matrices, random_positions
 
@@ -83,7 +83,7 @@ def test_blocks_of_pairs_and_rows_equal_one_product(kind, monkeypatch):
     rng = np.random.default_rng(3)
     A, B = random_positions(rng, 9, 12, kind), random_positions(rng, 7, 12, kind)
     whole, own = kendall_kernel(A, B), kendall_kernel(A)
-    monkeypatch.setattr(pair_kernels, "BLOCK_CELLS", 40)
+    monkeypatch.setattr(kendall_gram, "BLOCK_CELLS", 40)
     np.testing.assert_allclose(kendall_kernel(A, B), whole, atol=1e-14)
     np.testing.assert_allclose(kendall_kernel(A), own, atol=1e-14)
 
@@ -94,15 +94,15 @@ def test_sorting_equals_products(kind, monkeypatch):
     A, B = random_positions(rng, 70, 9, kind), random_positions(rng, 5, 9, kind)
     found = []
     for answer in (True, False):
-        monkeypatch.setattr(pair_kernels, "_sorting_is_cheaper", lambda n, m, k, answer=answer: answer)
+        monkeypatch.setattr(kendall_gram, "_sorting_is_cheaper", lambda n, m, k, answer=answer: answer)
         found.append(kendall_kernel(A, B, n_jobs=2))
     np.testing.assert_allclose(found[0], found[1], atol=1e-14)
 
 
 def test_few_rankings_of_many_items_are_sorted_and_many_of_few_multiplied():
-    assert pair_kernels._sorting_is_cheaper(1, 1, 1000)
-    assert pair_kernels._sorting_is_cheaper(3000, 3000, 10_000)
-    assert not pair_kernels._sorting_is_cheaper(2500, 2500, 10)
+    assert kendall_gram._sorting_is_cheaper(1, 1, 1000)
+    assert kendall_gram._sorting_is_cheaper(3000, 3000, 10_000)
+    assert not kendall_gram._sorting_is_cheaper(2500, 2500, 10)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -179,7 +179,7 @@ def test_weights_do_not_depend_on_threads():
         ({"A": [[1, 2, 3]], "B": [[1, 2, np.inf]], "position_weights": [1, 1, 1]}, r"B\[0\] is not a full ranking"),
         ({"A": [[1, 2]], "position_weights": [1, 1, 1]}, "one weight for each of the 2 places"),
         ({"A": [[1, 2]], "position_weights": [1, np.nan]}, r"position_weights\[1\] is not finite"),
-        ({"A": [[1, 2]], "position_weights": [0, 0], "normalize": True}, "cannot be made 1"),
+        ({"A": [[1, 2]], "position_weights": [0, 0], "normalize": True}, "cannot be normalized"),
         ({"A": [[1, 2]], "position_weights": "top"}, "give 'average'"),
         ({"A": [[1, 2]], "position_weights": [1, 1], "combine": "both"}, "choose 'additive' or 'multiplicative'"),
         ({"A": [[1, 2]], "combine": "multiplicative"}, "no position_weights to combine"),
@@ -200,7 +200,7 @@ def test_a_matrix_too_large_is_refused_before_it_is_made():
     many = np.tile([1.0, 2.0], (40_000, 1))
     with pytest.raises(ValueError, match=r"11\.9 GiB.*float32.*Nystroem.*GraphCutEmbedding.*max_bytes"):
         kendall_kernel(many)
-    with pytest.raises(ValueError, match=r"Cures: Nystroem"):
+    with pytest.raises(ValueError, match=r"Use scikit-learn's Nystroem"):
         kendall_kernel(many, dtype="float32", max_bytes=1 << 20)
     assert gram.check_gram(40_000, 40_000, np.float32, 8 << 30) == np.float32
 

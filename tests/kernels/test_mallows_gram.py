@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 
 from rankwise.distances import pairwise_distances
-from rankwise.kernels import MallowsKernel, mallows_kernel, pair_kernels
-from rankwise.kernels.pair_kernels import sample_completions
+from rankwise.kernels import MallowsKernel, mallows_gram, mallows_kernel
+from rankwise.kernels.mallows_gram import sample_completions
 from tests.naive import kernels as naive
 from tests.strategies import KINDS, position_matrices, random_positions
 
@@ -114,7 +114,7 @@ def test_blocks_threads_and_32_bits(kind, monkeypatch):
         options = {"scale": 0.1, "completion": completion, "n_samples": 4, "random_state": 0}
         whole = mallows_kernel(positions, **options)
         with monkeypatch.context() as patch:
-            patch.setattr(pair_kernels, "BLOCK_CELLS", 300)
+            patch.setattr(mallows_gram, "BLOCK_CELLS", 300)
             np.testing.assert_allclose(mallows_kernel(positions, **options, n_jobs=2), whole, rtol=1e-12)
         short = mallows_kernel(positions, **options, dtype=np.float32)
         assert short.dtype == np.float32

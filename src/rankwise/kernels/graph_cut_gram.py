@@ -1,4 +1,4 @@
-"""The graph cut kernel: inner products of graph cut features."""
+"""The graph cut kernel: Gram matrices of inner products of graph cut features."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from rankwise._typing import ArrayLike, FloatArray, RandomState
 from rankwise.embeddings import GraphCutEmbedding
-from rankwise.embeddings.graph_cut import Completion
+from rankwise.embeddings.graph_cut import GraphCutCompletion
 from rankwise.kernels.gram import MAX_BYTES, Gram, check_gram, checked_rankings, divide_by_norms, named_rankings
 
 Pooling = Literal["pava", "none"]
@@ -22,7 +22,7 @@ def graph_cut_kernel(
     *,
     features: ArrayLike | None = None,
     pooling: Pooling = "pava",
-    completion: Completion = "auto",
+    completion: GraphCutCompletion = "auto",
     n_samples: int = 128,
     random_state: RandomState = None,
     normalize: bool = False,
@@ -32,10 +32,10 @@ def graph_cut_kernel(
     device: str | None = None,
     copy_back: bool = True,
 ) -> Any:
-    r"""Graph cut kernel of all rankings of A with all rankings of B; larger = more alike.
+    r"""Graph cut kernel of all rankings of A with all rankings of B; larger = more similar.
 
-    *Definition.* :math:`K(a, b) = \varphi(a) \cdot \varphi(b)`, with :math:`\varphi` the features of a ranking that
-    `GraphCutEmbedding` gives. Without graph and item features it is 4 times the inner product of centred mid-ranks
+    *Definition.* :math:`K(a, b) = \varphi(a) \cdot \varphi(b)`, with :math:`\varphi` the features of a ranking by
+    `GraphCutEmbedding`. Without graph and item features it is 4 times the inner product of centered mid-ranks
     (Spearman).
 
     Parameters
@@ -53,14 +53,14 @@ def graph_cut_kernel(
     dtype : {float64, float32}, default=float64
         Type of the result.
     n_jobs : int, optional
-        Threads that compute the vectors; -1 uses all processors. The result does not depend on it.
+        Threads that compute the features; -1 uses all processors. The result does not depend on it.
     max_bytes : int, default=8 GiB
         Refuse a larger result before anything is allocated.
     device : {"cuda", "cpu"} or other device of PyTorch, optional
-        Compute vectors and products there (extra ``neural``), for rankings without missing items. What a CUDA device
-        has no memory for is refused before anything is computed.
+        Compute features and products there (extra ``neural``), for rankings without missing items. A result too large
+        for the memory of a CUDA device is refused before anything is computed.
     copy_back : bool, default=True
-        Bring the result back from the device, which may take longer than to compute it. If False it stays there.
+        Copy the result back from the device, which may take longer than computing it. If False it stays there.
 
     Returns
     -------
@@ -81,7 +81,7 @@ def graph_cut_kernel(
     a, b = checked_rankings(A, B)
     number = check_gram(len(a), len(b), dtype, max_bytes)
     if device is None and not copy_back:
-        raise ValueError("copy_back is False, but there is no device to leave the result on; give device, as 'cuda'")
+        raise ValueError("copy_back is False, but there is no device to leave the result on; give device='cuda'")
     embedding = fitted_embedding(
         named_rankings(a[:1], A),
         graph=graph,
@@ -107,10 +107,10 @@ def graph_cut_kernel(
 
 
 def fitted_embedding(positions: ArrayLike, **settings: Any) -> GraphCutEmbedding:
-    """The embedding of a kernel, which gives arrays for every setting of transform_output.
+    """The embedding of a kernel, which returns arrays for every setting of transform_output.
 
-    It is fitted to one ranking, so that what is enumerated does not depend on how many come together: values of several
-    calls belong to one kernel.
+    It is fitted to one ranking, so that the number of completions enumerated does not depend on the other rankings, and
+    values of several calls belong to one kernel.
     """
     return GraphCutEmbedding(**settings).set_output(transform="default").fit(positions)
 
