@@ -12,7 +12,7 @@ import numpy as np
 from rankwise._typing import FloatArray
 from rankwise.cli.files import readable
 from rankwise.data import Rankings
-from rankwise.data.formats.table import covariates, listed, read_table
+from rankwise.data.formats.text import covariates, listed, read_table
 from rankwise.embeddings import GraphCutEmbedding
 from rankwise.kernels import graph_cut_kernel, kendall_kernel, mallows_kernel
 from rankwise.kernels.gram import Gram

@@ -14,8 +14,7 @@ import numpy.typing as npt
 from rankwise.cli import sources
 from rankwise.cli.models import features_step_of, ranker_of
 from rankwise.data import Rankings
-from rankwise.data.formats.lines import shown
-from rankwise.data.formats.table import MISSING, Table, listed
+from rankwise.data.formats.text import MISSING, Table, listed, shown
 from rankwise.exceptions import RankwiseFormatError
 from rankwise.persistence import load
 

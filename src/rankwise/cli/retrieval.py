@@ -18,8 +18,8 @@ from rankwise.cli.console import counted
 from rankwise.cli.documents import Documents, load_ranker, read_documents, scored, takes_sparse
 from rankwise.cli.files import readable, shown_name
 from rankwise.data import judged_run, read_qrels, read_run
-from rankwise.data.formats.lines import parse_number, read_lines
-from rankwise.data.formats.lines import shown as quoted
+from rankwise.data.formats.text import parse_number, read_lines
+from rankwise.data.formats.text import shown as quoted
 from rankwise.data.formats.trec import JudgedRun
 from rankwise.exceptions import RankwiseFormatError
 from rankwise.metrics import ranking_scorer

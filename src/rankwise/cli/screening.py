@@ -13,8 +13,7 @@ import numpy as np
 from rankwise._typing import FloatArray
 from rankwise.cli.console import counted
 from rankwise.cli.files import readable
-from rankwise.data.formats.lines import shown
-from rankwise.data.formats.table import MISSING, Table, covariates, listed, number, read_table
+from rankwise.data.formats.text import MISSING, Table, covariates, listed, number, read_table, shown
 from rankwise.exceptions import RankwiseFormatError
 from rankwise.screening import ConcordanceSelector, concordant_divergence
 

@@ -15,8 +15,7 @@ import typer
 
 from rankwise.cli.files import STDIN, readable, shown_name
 from rankwise.data import Rankings, read_rankings
-from rankwise.data.formats.lines import shown
-from rankwise.data.formats.table import Table, listed, read_table
+from rankwise.data.formats.text import Table, listed, read_table, shown
 from rankwise.data.formats.xarff import read_xarff
 from rankwise.datasets import load_label_ranking
 from rankwise.exceptions import RankwiseFormatError

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 
 from rankwise import Rankings, RankwiseFormatError
+from rankwise.data.formats import text as text_module
 from rankwise.data.formats.detect import read_rankings
 from tests.data.formats.mutations import damaged
 from tests.data.formats.survey_files import VALID, written
@@ -156,11 +157,16 @@ def test_items_come_in_any_kind_of_list(tmp_path):
 @pytest.mark.parametrize(
     ("name", "text", "options", "message"),
     [
-        ("x.csv", "rank_a,rank_b\n1,2\n", {"foo": 1}, "no option 'foo' for the layout 'positions'; there are items, "),
+        (
+            "x.csv",
+            "rank_a,rank_b\n1,2\n",
+            {"foo": 1},
+            "no option 'foo' for the layout 'positions'; the options are items, ",
+        ),
         ("x.csv", "a,b\n1,2\n", {"layout": "positions", "tie": "="}, "no option 'tie' for the layout 'positions'"),
         ("x.csv", "winner,loser\na,b\n", {"unlisted": "below"}, "no option 'unlisted' for the layout 'pairwise'"),
-        ("x.soi", PREFLIB, {"encoding": "cp1252"}, "no option 'encoding' for PrefLib files; there are unlisted"),
-        ("x.xarff", XARFF, {"items": ["tea"]}, "no option 'items' for xarff files; there are unlisted"),
+        ("x.soi", PREFLIB, {"encoding": "cp1252"}, "no option 'encoding' for PrefLib files; the options are unlisted"),
+        ("x.xarff", XARFF, {"items": ["tea"]}, "no option 'items' for xarff files; the options are unlisted"),
     ],
 )
 def test_unknown_options_are_named_beside_the_known_ones(tmp_path, name, text, options, message):
@@ -492,7 +498,7 @@ def test_the_first_cell_that_does_not_fit_is_named(tmp_path, cell, options):
     with pytest.raises(RankwiseFormatError) as caught:
         read_rankings(path, **options)
     assert (caught.value.line, caught.value.column) == (3, 3)
-    assert f"{cell!r} is no place among 3 items" in str(caught.value)
+    assert f"{cell!r} is not a place among 3 items" in str(caught.value)
     assert f"read_rankings(path, layout='positions', prefix='rank_', missing_values=[{cell!r}])" in str(caught.value)
 
 
@@ -553,3 +559,26 @@ def test_many_columns_are_not_all_listed(tmp_path):
         read_rankings(written(tmp_path, ",".join(f"q{i}" for i in numbers) + ",quality\n" + rows.replace("\n", ",1\n")))
     assert str(caught.value).count("'q12'") == 3
     assert "'q13'" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "age,rank_tea,rank_milk\n31,1,2\n47,2,1\n",
+        "winner,loser\ntea,milk\n",
+        "# FILE NAME: x\n# NUMBER ALTERNATIVES: 2\n# NUMBER VOTERS: 1\n# NUMBER UNIQUE ORDERS: 1\n"
+        "# ALTERNATIVE NAME 1: tea\n# ALTERNATIVE NAME 2: milk\n1: 1,2\n",
+        "@relation r\n@attribute y ranking {tea,milk}\n@data\ntea>milk\n",
+    ],
+)
+def test_a_file_is_read_once(tmp_path, monkeypatch, text):
+    (tmp_path / "file").write_text(text)
+    reads = []
+
+    def counted(path):
+        reads.append(path)
+        return Path(path).read_bytes()
+
+    monkeypatch.setattr(text_module, "_read_bytes", counted)
+    assert set(read_rankings(tmp_path / "file").items) == {"tea", "milk"}
+    assert len(reads) == 1

@@ -6,8 +6,9 @@ Every reader returns valid data or raises `rankwise.RankwiseFormatError`, which 
 from rankwise.data.formats.detect import read_rankings
 from rankwise.data.formats.letor import read_letor, write_letor
 from rankwise.data.formats.preflib import read_preflib, write_preflib
-from rankwise.data.formats.survey import read_ordered_strings_csv, read_orders_csv, read_positions_csv
+from rankwise.data.formats.survey import read_orders_csv, read_positions_csv
 from rankwise.data.formats.survey_long import read_long_csv, read_pairwise_csv
+from rankwise.data.formats.survey_strings import read_ordered_strings_csv
 from rankwise.data.formats.trec import (
     JudgedRun,
     Qrels,

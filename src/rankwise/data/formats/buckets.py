@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from rankwise._typing import FloatArray, IntArray
-from rankwise.data.formats.lines import shown
+from rankwise.data.formats.text import shown
 from rankwise.data.positions import Unlisted, blank_for
 from rankwise.data.rankings import Rankings
 from rankwise.exceptions import RankwiseFormatError

@@ -1,31 +1,58 @@
-"""Read rankings from a file of any format, found out from its name and content."""
+"""`read_rankings`: rankings from a file of any format and layout, found out from its name and content.
+
+The way is read text -> decide the format -> cut into a table -> decide the layout -> read the rankings. Where no layout
+fits, or more than one, the error shows the call to write; the second half of this module finds that call.
+"""
 
 from __future__ import annotations
 
 import inspect
 import os
 import re
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Sequence
 from pathlib import PurePath
 from typing import Any, Literal, overload
 
-from rankwise.data.formats import layouts
-from rankwise.data.formats.layouts import Fit, Layout
-from rankwise.data.formats.lines import Path, read_text, shown
-from rankwise.data.formats.preflib import read_preflib
-from rankwise.data.formats.survey import read_ordered_strings_csv, read_orders_csv, read_positions_csv
+import numpy as np
+
+from rankwise.data.formats.preflib import parse_preflib, read_preflib
+from rankwise.data.formats.survey import (
+    PLACES_PER_ITEM,
+    PREFIXES,
+    WEIGHTS,
+    Fit,
+    Layout,
+    all_fits,
+    are_numbered,
+    columns_option,
+    columns_with_prefix,
+    known_prefixes,
+    list_items,
+    looks_like_codes,
+    mostly_numbers,
+    numbered_groups,
+    ranking_numbers,
+    read_orders_csv,
+    read_positions_csv,
+)
 from rankwise.data.formats.survey_long import read_long_csv, read_pairwise_csv
-from rankwise.data.formats.table import (
+from rankwise.data.formats.survey_strings import read_ordered_strings_csv
+from rankwise.data.formats.text import (
     ENCODING,
     MISSING,
     Covariates,
+    Path,
     Table,
     blanked,
     listed,
     names_given,
-    read_table,
+    number,
+    parse_table,
+    read_text,
+    shown,
 )
-from rankwise.data.formats.xarff import read_xarff
+from rankwise.data.formats.xarff import parse_xarff, read_xarff
 from rankwise.data.positions import Unlisted
 from rankwise.data.rankings import Rankings
 from rankwise.exceptions import RankwiseFormatError
@@ -56,12 +83,16 @@ _FORMAT_OF_EXTENSION = dict.fromkeys((".soc", ".soi", ".toc", ".toi"), "preflib"
     (".xarff", ".arff"), "xarff"
 )
 _PREFLIB_MARKS = ("# FILE NAME", "# NUMBER ALTERNATIVES")
-_LETOR_LINE = re.compile(r"[-+.\deE]{1,30}\s+qid:", re.ASCII)
-_TREC_RUN_LINE = re.compile(r"\S+\s+Q0\s+\S+\s+\d+\s+[-+.\deE]+\s+\S+", re.ASCII)
-_TREC_QRELS_LINE = re.compile(r"\S+\s+(?:0|Q0)\s+\S+\s+-?\d+", re.ASCII)
+# Files whose queries do not rank the same items: a line, what it is, and who reads it.
+_RETRIEVAL_LINES = (
+    (re.compile(r"[-+.\deE]{1,30}\s+qid:", re.ASCII), "a LETOR file", "read_letor"),
+    (re.compile(r"\S+\s+Q0\s+\S+\s+\d+\s+[-+.\deE]+\s+\S+", re.ASCII), "a TREC run", "read_run"),
+    (re.compile(r"\S+\s+(?:0|Q0)\s+\S+\s+-?\d+", re.ASCII), "TREC relevance judgments", "read_qrels"),
+)
 _INSPECTED_LINES = 20
 _LONGEST_INSPECTED = 1000
 _SHOWN_CALLS = 4
+_MOST_SUGGESTED = 200
 
 
 @overload
@@ -153,23 +184,27 @@ def read_rankings(
     if unlisted is not None:
         options["unlisted"] = unlisted
     if options.get("items") is not None:
-        options["items"] = names_given(options["items"], "items")  # an iterator can be looked at once only
+        options["items"] = names_given(options["items"], "items")  # an iterator can be looked at only once
     encoding = options.get("encoding", ENCODING)
-    file_format = _format(path, encoding) if layout == "auto" else "table"
+    suffixes = PurePath(os.fsdecode(path)).suffixes[-2:] if isinstance(path, str | bytes | os.PathLike) else []
+    extension = next((suffix.lower() for suffix in reversed(suffixes) if suffix.lower() != ".gz"), "")
+    file_format = _FORMAT_OF_EXTENSION.get(extension) if layout == "auto" else "table"
+    text = read_text(path, encoding if file_format in (None, "table") else None)
+    file_format = file_format or _format(text, path)
+    rankings: Rankings
     covariates: Covariates = {}
     if file_format == "preflib":
         _check_options(options, read_preflib, "PrefLib files")
-        rankings = read_preflib(path, **options)
+        rankings = parse_preflib(text, path, **options)
     elif file_format == "xarff":
         _check_options(options, read_xarff, "xarff files")
-        covariates, rankings = read_xarff(path, **options)
+        covariates, rankings = parse_xarff(text, path, **options)
     else:
-        table = read_table(path, options.get("delimiter"), encoding)
-        seen = blanked(table, options.get("missing_values", MISSING))
-        fit = _given(seen, layout, options) or _found(seen, layout, options, layouts.possible_weights(table))
-        reader = _READERS[fit.layout]
-        _check_options(options, reader, f"the layout {fit.layout!r}")
-        rankings, covariates = reader(table, **{**fit.options, **options})
+        table = parse_table(text, path, options.get("delimiter"))
+        seen = blanked(table, options["missing_values"]) if "missing_values" in options else table
+        fit = _layout_given(seen, layout, options) or _layout_found(table, seen, layout, options)
+        _check_options(options, _READERS[fit.layout], f"the layout {fit.layout!r}")
+        rankings, covariates = _READERS[fit.layout](table, **{**fit.options, **options})
     return (rankings, covariates) if return_covariates else rankings
 
 
@@ -177,124 +212,177 @@ def _check_options(options: dict[str, Any], reader: Callable[..., Any], what: st
     known = [name for name in inspect.signature(reader).parameters if name != "path"]
     unknown = [option for option in options if option not in known]
     if unknown:
-        raise TypeError(f"read_rankings has no option {unknown[0]!r} for {what}; there are {', '.join(known)}")
+        raise TypeError(f"read_rankings has no option {unknown[0]!r} for {what}; the options are {', '.join(known)}")
 
 
-def _format(path: Path, encoding: str) -> str:
-    """PrefLib, xarff or table, by the extension if it tells, else by the first lines."""
-    is_path = isinstance(path, str | bytes | os.PathLike)
-    suffixes = [suffix.lower() for suffix in PurePath(os.fsdecode(path)).suffixes] if is_path else []
-    plain = [suffix for suffix in suffixes[-2:] if suffix != ".gz"]
-    if plain and plain[-1] in _FORMAT_OF_EXTENSION:
-        return _FORMAT_OF_EXTENSION[plain[-1]]
-    lines = [line.strip()[:_LONGEST_INSPECTED] for line in read_text(path, encoding).split("\n", _INSPECTED_LINES)]
-    lines = [line for line in lines[:_INSPECTED_LINES] if line]
+def _format(text: str, path: Path) -> str:
+    """PrefLib, xarff or table, by the first lines."""
+    lines = [line.strip()[:_LONGEST_INSPECTED] for line in text.split("\n", _INSPECTED_LINES)[:_INSPECTED_LINES]]
     if any(line.startswith(_PREFLIB_MARKS) for line in lines):
         return "preflib"
-    content = [line for line in lines if not line.startswith(("%", "#"))]
+    content = [line for line in lines if line and not line.startswith(("%", "#"))]
     if content and content[0].lower().startswith(("@relation", "@attribute")):
         return "xarff"
-    _refuse_retrieval_files(content, path)
-    return "table"
-
-
-def _refuse_retrieval_files(lines: list[str], path: Path) -> None:
-    for pattern, name, reader in (
-        (_LETOR_LINE, "a LETOR file", "read_letor"),
-        (_TREC_RUN_LINE, "a TREC run", "read_run"),
-        (_TREC_QRELS_LINE, "TREC relevance judgments", "read_qrels"),
-    ):
-        if lines and all(pattern.match(line) for line in lines):
+    for pattern, name, reader in _RETRIEVAL_LINES:
+        if content and all(map(pattern.match, content)):
             raise RankwiseFormatError(
                 f"this looks like {name}, whose queries do not rank the same items", path=path, cure=f"Use {reader}."
             )
+    return "table"
 
 
-def _given(table: Table, layout: str, options: dict[str, Any]) -> Fit | None:
-    """The layout that the options settle; None if they name no columns."""
+def _layout_given(table: Table, layout: str, options: dict[str, Any]) -> Fit | None:
+    """The layout that the options settle; None if they do not name any columns."""
     implied = [_LAYOUT_OF_OPTION[option] for option in options if option in _LAYOUT_OF_OPTION]
-    columns = _columns_given(table, options)
     named = options.get("items") or []
+    # In other layouts ``items`` are names of items instead of columns.
+    columns = named if set(named) <= set(table.header) else []
+    if options.get("prefix") is not None:
+        columns = columns_with_prefix(table, str(options["prefix"]))
     if layout != "auto":
         settled = implied or columns or (layout == "positions" and named)
         return Fit(layout) if settled else None  # type: ignore[arg-type]
     if implied:
         return Fit(implied[0])
-    if not columns and any(name in table.header for name in named):
-        return Fit("positions")  # the reader says which of them is no column
     if not columns:
-        return None
+        # If some of the items are columns, the reader says which one is not.
+        return Fit("positions") if any(name in table.header for name in named) else None
     option = "prefix" if "prefix" in options else "items"
     as_positions = Fit("positions", {option: options[option]})
     as_orders = Fit("orders", {"prefix": options["prefix"]} if option == "prefix" else {"columns": columns})
-    if layouts.is_ambiguous(table, columns):
+    if _is_ambiguous(table, columns):
         raise _either_way(table, [as_positions, as_orders], options)
-    certain = option == "items" or layouts.must_be_positions(table, columns, str(options["prefix"]))
+    certain = option == "items" or _must_be_positions(table, columns, str(options["prefix"]))
     return as_positions if certain else as_orders
 
 
-def _columns_given(table: Table, options: dict[str, Any]) -> list[str]:
-    """The columns that ``items`` or ``prefix`` names; in other layouts ``items`` are names of items instead."""
-    if options.get("prefix") is not None:
-        return layouts.columns_with_prefix(table, str(options["prefix"]))
-    items = options.get("items") or []
-    return items if set(items) <= set(table.header) else []
-
-
-def _found(table: Table, layout: str, options: dict[str, Any], possible_weights: str | None) -> Fit:
-    """The only layout that fits; else the error that shows what to write."""
-
-    def fitting(weights: str | None) -> list[Fit]:
-        return [fit for fit in layouts.all_fits(table, weights) if layout in ("auto", fit.layout)]
-
-    count = None if "weights" in options else possible_weights
-    with_count = options if count is None else {**options, "weights": count}
-    fits = fitting(count) if count is not None else []
-    if count is not None and fits:
-        raise table.error(
-            f"column {shown(count)} may say how often each ranking counts",
-            cure=f"Write {_calls(table, fits, with_count)}; or weights=None if it is an ordinary column.",
-        )
-    fits = fitting(options.get("weights"))
+def _layout_found(table: Table, seen: Table, layout: str, options: dict[str, Any]) -> Fit:
+    """The only layout that fits the table as ``seen``; else the error that shows what to write."""
+    count = None if "weights" in options else _possible_weights(table)
+    if count is not None:
+        with_count = {**options, "weights": count}
+        fits = [fit for fit in all_fits(seen, count) if layout in ("auto", fit.layout)]
+        if fits:
+            raise seen.error(
+                f"column {shown(count)} may say how often each ranking counts",
+                cure=f"Write {_calls(seen, fits, with_count)}; or weights=None if it is an ordinary column.",
+            )
+    fits = [fit for fit in all_fits(seen, options.get("weights")) if layout in ("auto", fit.layout)]
     if len(fits) == 1:
-        # The items that were given are no columns, though they should be here: the reader says so.
+        # If items were given and none is a column, the reader says so.
         return Fit("positions") if fits[0].layout == "positions" and options.get("items") else fits[0]
     if fits:
-        raise _either_way(table, fits, options)
+        raise _either_way(seen, fits, options)
+    options = options if count is None else with_count
     if layout in ("auto", "positions"):
-        _refuse_misfit(table, with_count)
-    likely = [fit for fit in layouts.likely_fits(table, with_count.get("weights")) if layout in ("auto", fit.layout)]
-    _refuse_blanks(table, likely)
+        _refuse_misfit(seen, options)
+    likely = [fit for fit in _likely_fits(seen, options.get("weights")) if layout in ("auto", fit.layout)]
+    _refuse_blanks(seen, likely)
     if layout != "auto" and not likely:
-        return Fit(layout)  # type: ignore[arg-type]  # the reader says what it misses
+        return Fit(layout)  # type: ignore[arg-type]  # the reader says what is missing
     what = "no layout fits" if layout == "auto" else f"the layout {layout!r} does not clearly fit"
-    raise table.error(f"{what} the columns {listed(table.header)}", cure=_suggestion(table, likely, with_count))
+    raise seen.error(f"{what} the columns {listed(seen.header)}", cure=_suggestion(seen, likely, options))
+
+
+def _possible_weights(table: Table) -> str | None:
+    """A column named like a count that holds no negative numbers."""
+    for name in table.header:
+        if name.lower() in WEIGHTS:
+            values = table.numbers(table.column(name)).values()
+            if all(value is not None and value >= 0 for value in values):
+                return name
+    return None
+
+
+def _is_ambiguous(table: Table, names: Sequence[str]) -> bool:
+    """Whether the columns are numbered and hold numbers without ties: places of items, or items at places."""
+    values = ranking_numbers(table, names)
+    codes = mostly_numbers(table, names) if values is None else looks_like_codes(values)
+    return codes and are_numbered(names)
+
+
+def _must_be_positions(table: Table, names: Sequence[str], prefix: str) -> bool:
+    """Whether columns with that prefix can hold nothing but positions, even if a cell among them is not one."""
+    if ranking_numbers(table, names) is not None:
+        return True
+    return not are_numbered(names) and (prefix.lower().startswith(PREFIXES) or mostly_numbers(table, names))
 
 
 def _refuse_misfit(table: Table, options: dict[str, Any]) -> None:
-    """Refuse positions for a cell that is none, or far below the last of so many items."""
-    misfit = layouts.first_misfit(table)
-    if misfit is None:
-        return
-    prefix, row, name = misfit
-    cell = table.rows[row][table.index(name)]
-    fit = Fit("positions", {"prefix": prefix})
-    not_ranked = {**options, "missing_values": [*options.get("missing_values", ()), cell]}
-    cure = f"Correct it; if it says 'not ranked', write {_calls(table, [fit], not_ranked)}"
-    if (table.numbers(table.column(name))[cell] or 0) > 0:
-        cure += f"; if it is a place, write {_calls(table, [fit], options)}"
-    n_items = len(fit.columns(table))
-    raise table.error(f"{shown(cell)} is no place among {n_items} items", row=row, column=name, cure=f"{cure}.")
+    """Refuse columns of a known prefix that hold mostly places, at the first cell that is not a place."""
+    for prefix, names in known_prefixes(table):
+        rows = list(zip(*(table.column(name) for name in names), strict=True))
+        counts = Counter(cell for cells in rows for cell in cells if cell not in MISSING)
+        meaning = table.numbers(counts) | {"inf": np.inf}
+        slips = {cell for cell in counts if not _is_place(meaning[cell], PLACES_PER_ITEM * len(names))}
+        # Below numbered columns a word may as well be an item among numbers.
+        if not slips or 2 * sum(counts[cell] for cell in slips) > counts.total() or are_numbered(names):
+            continue
+        row, cells = next((row, cells) for row, cells in enumerate(rows) if not slips.isdisjoint(cells))
+        name, cell = next((name, cell) for name, cell in zip(names, cells, strict=True) if cell in slips)
+        fit = Fit("positions", {"prefix": prefix})
+        not_ranked = {**options, "missing_values": [*options.get("missing_values", ()), cell]}
+        cure = f"Correct it; if it says 'not ranked', write {_calls(table, [fit], not_ranked)}"
+        if (table.numbers(table.column(name))[cell] or 0) > 0:
+            cure += f"; if it is a place, write {_calls(table, [fit], options)}"
+        raise table.error(
+            f"{shown(cell)} is not a place among {len(names)} items", row=row, column=name, cure=f"{cure}."
+        )
+
+
+def _is_place(value: float | None, most: int) -> bool:
+    """Whether this is a place from 1 to ``most``, halves for ties; or unlisted, or 0."""
+    return value is not None and (value in (0, np.inf) or (1 <= value <= most and float(2 * value).is_integer()))
 
 
 def _refuse_blanks(table: Table, likely: list[Fit]) -> None:
     """Refuse a table whose rankings are most likely in columns without a cell."""
-    blank = layouts.blank_group(table)
+    groups = [names for _, names in known_prefixes(table)]
+    groups += [list(group.values()) for group in numbered_groups(table.header)]
+    empty = {name for name in table.header if set(MISSING).issuperset(table.column(name))}
+    blank = next((names for names in groups if empty.issuperset(names)), [])
     if blank and all(len(set(fit.columns(table)).difference(blank)) < 2 for fit in likely):
         raise table.error(
             f"all cells of {listed(blank)} are blank",
             cure="If the rankings belong there, get the file with the answers; else name the columns that hold them.",
         )
+
+
+def _likely_fits(table: Table, weights: str | None) -> list[Fit]:
+    """What may be meant where nothing fits; for suggestions only."""
+    prefixes = [prefix for prefix, names in known_prefixes(table) if ranking_numbers(table, names) is not None]
+    if prefixes:
+        return [Fit("positions", {"prefix": prefix}) for prefix in prefixes]
+    others = [name for name in table.header if name != weights]
+    fits = []
+    for group in (list(places.values()) for places in numbered_groups(others)):
+        if not all(map(table.is_numeric, group)):
+            if mostly_numbers(table, group):
+                fits.append(Fit("positions", columns_option(table, "items", group)))
+            fits.append(Fit("orders", columns_option(table, "columns", group)))
+    names = _leading_positions(table) or (others if ranking_numbers(table, others) is not None else [])
+    if names:
+        fits.append(Fit("positions", {"items": names}))
+    if not fits and not any(map(table.is_numeric, others)) and list_items(table, others, max(len(others), 2)):
+        fits.append(Fit("orders", {"columns": others}))
+    return fits
+
+
+def _leading_positions(table: Table) -> list[str]:
+    """The most columns from the left that could hold positions without ties; for suggestions only."""
+    best: list[str] = []
+    values = np.empty((len(table.rows), 0))
+    for width, name in enumerate(table.header[:_MOST_SUGGESTED], start=1):
+        column = ranking_numbers(table, [name])
+        if column is None:
+            break
+        values = np.column_stack([values, column])
+        ordered = np.sort(values, axis=1)
+        if (ordered[:, 1:] == ordered[:, :-1]).any():
+            break
+        if width > 1 and np.nanmax(values, initial=0) <= width:
+            best = list(table.header[:width])
+    return best
 
 
 def _either_way(table: Table, fits: list[Fit], options: dict[str, Any]) -> RankwiseFormatError:
@@ -321,7 +409,7 @@ def _calls(table: Table, fits: list[Fit], options: dict[str, Any]) -> str:
 
 
 def _suggestion(table: Table, fits: list[Fit], options: dict[str, Any]) -> str:
-    if layouts.has_numbers_for_names(table):
+    if all(number(name) is not None for name in table.header):
         fits = [*fits, *(Fit("orders", {"columns": fit.columns(table)}) for fit in fits)]
         advice = "If the first line is a ranking itself, put a line with the names of the columns above it"
         return f"{advice}; if not, write {_calls(table, fits, options)}." if fits else f"{advice}."

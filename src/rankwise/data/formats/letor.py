@@ -12,19 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from rankwise._typing import ArrayLike
-from rankwise.data.formats.lines import (
-    Path,
-    StrArray,
-    as_texts,
-    check_ids,
-    id_array,
-    is_writable,
-    parse_integer,
-    parse_number,
-    read_lines,
-    shown,
-    write_text,
-)
+from rankwise.data.formats.ids import StrArray, as_texts, check_ids, id_array
+from rankwise.data.formats.text import Path, is_writable, parse_integer, parse_number, read_lines, shown, write_text
 from rankwise.exceptions import RankwiseFormatError
 
 QueryIds: TypeAlias = npt.NDArray[np.int64] | StrArray

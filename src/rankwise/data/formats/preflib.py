@@ -17,7 +17,7 @@ from typing import NoReturn, Protocol
 import numpy as np
 
 from rankwise._typing import FloatArray
-from rankwise.data.formats.lines import Path, is_writable, parse_integer, read_lines, shown, write_text
+from rankwise.data.formats.text import Path, is_writable, parse_integer, read_text, shown, split_lines, write_text
 from rankwise.data.positions import Unlisted, blank_for, has_ties
 from rankwise.data.rankings import Rankings
 from rankwise.exceptions import RankwiseFormatError
@@ -74,8 +74,13 @@ def read_preflib(path: Path, unlisted: Unlisted = "below", *, strict: bool = Tru
       3 x tea > milk > juice
       2 x juice   (unlisted: tea, milk)
     """
+    return parse_preflib(read_text(path), path, unlisted, strict=strict)
+
+
+def parse_preflib(text: str, path: Path, unlisted: Unlisted = "below", *, strict: bool = True) -> Rankings:
+    """What `read_preflib` returns, for the text of the file; warnings point at the caller of its caller."""
     blank = blank_for(unlisted)
-    header, order_lines = _split_file(read_lines(path), path)
+    header, order_lines = _split_file(split_lines(text), path)
     names = _item_names(header, path)
     orders = parse_orders(order_lines, len(names), path)
     _check_kind(orders, header, path)
@@ -85,7 +90,7 @@ def read_preflib(path: Path, unlisted: Unlisted = "below", *, strict: bool = Tru
         error = RankwiseFormatError(problem, path=path, line=line, cure=cure if strict else None)
         if strict:
             raise error
-        warnings.warn(str(error), UserWarning, stacklevel=2)
+        warnings.warn(str(error), UserWarning, stacklevel=3)
     return rankings
 
 

@@ -1,42 +1,91 @@
-"""Survey files with one ranking a row: a column per item, a column per place, or one cell with the whole order.
+"""Survey tables: which columns hold the rankings, and the readers of a column per item and of a column per place.
 
-`rankwise.data.formats.survey_long` reads the files with one statement a row.
+A layout *fits* where names and cells leave no doubt; nothing is chosen because it is merely likely. Columns numbered
+like ``rank_1, rank_2`` whose rows hold different whole numbers fit twice, as positions and as orders, because such a
+table looks the same either way.
+
+`rankwise.data.formats.detect` tries all layouts; `survey_strings` and `survey_long` read the others.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Sequence
-from functools import partial
-from itertools import chain
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
 
 import numpy as np
 
 from rankwise._typing import FloatArray
-from rankwise.data.formats import layouts
-from rankwise.data.formats.buckets import Fail, OrderParser, rankings_from_rows
-from rankwise.data.formats.lines import Path, shown
-from rankwise.data.formats.table import (
+from rankwise.data.formats.buckets import OrderParser, rankings_from_rows
+from rankwise.data.formats.text import (
     ENCODING,
     MISSING,
     Covariates,
+    Path,
     Table,
     blanked,
     blanks_given,
     covariates,
     listed,
     names_given,
+    number,
     read_table,
+    shown,
     weights_column,
 )
 from rankwise.data.positions import Unlisted, blank_for
 from rankwise.data.rankings import Rankings
 
-_OTHER_SEPARATORS = (" ", ",", ";", "|", "/", "<")
-# What else people write between tied items. The first hardly ever occur in names, so they are enough for a doubt.
-_RARE_IN_NAMES = ("=", "~", "|", "{", "}")
-_COMMON_IN_NAMES = re.compile(r"[,&/()]")
-_JOINT = " - "
+Layout = Literal["positions", "orders", "strings", "long", "pairwise"]
+
+# Names of columns that say what they hold, in lower case.
+PREFIXES = ("rank_", "position_", "y_")
+RESPONDENTS = ("respondent", "respondent_id", "id", "person", "participant", "subject", "user", "voter", "judge")
+ITEMS = ("item", "option", "candidate", "alternative", "label")
+POSITIONS = ("position", "rank", "place")
+WINNERS = ("winner", "preferred", "better", "chosen", "top_item")
+LOSERS = ("loser", "worse", "rejected", "bottom_item")
+SIDES = (("left", "right"), ("item_a", "item_b"))
+WEIGHTS = ("weight", "weights", "count", "counts", "freq", "frequency", "multiplicity", "n", "wk")
+#: an item that is not ranked is at times given a place far below the last
+PLACES_PER_ITEM = 2
+
+_ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
+_NUMBERED = re.compile(r"(\d{1,9})(st|nd|rd|th)?(\D{0,12})$", re.ASCII | re.IGNORECASE)
+# Enough to see an order; the reader knows its tie from the others, and refuses those.
+_TIES = ("~", "=", "|")
+# Quoted names only: an interval such as [4, 6] is a JSON array too.
+_JSON_NAMES = re.compile(r"\[[\s\[]*\"")
+_JOINTS = ("_", ".", "-", "[", " ")
+# Qualtrics joins question and item by this.
+_QUESTION_JOINT = " - "
+# Lists up to the first length are shown whole, to be copied; of longer ones, some names show which are meant.
+_MOST_COPIED = 60
+_SHOWN_COLUMNS = 12
+
+
+@dataclass(frozen=True)
+class Fit:
+    """A layout that fits, with the options that say where."""
+
+    layout: Layout
+    options: dict[str, Any] = field(default_factory=dict)
+
+    def columns(self, table: Table) -> list[str]:
+        """The columns that hold the rankings."""
+        if "prefix" in self.options:
+            return columns_with_prefix(table, self.options["prefix"])
+        return [name for value in self.options.values() for name in ([value] if isinstance(value, str) else value)]
+
+    def call(self, **more: Any) -> str:
+        """The call that reads the file this way, as error messages show it."""
+        given = []
+        for name, value in {"layout": self.layout, **self.options, **more}.items():
+            cut = isinstance(value, list) and len(value) > _MOST_COPIED
+            given.append(f"{name}={repr(value[:_SHOWN_COLUMNS])[:-1] + ', ...]' if cut else repr(value)}")
+        return f"read_rankings(path, {', '.join(given)})"
 
 
 def read_positions_csv(
@@ -58,7 +107,7 @@ def read_positions_csv(
     ----------
     path : str or path-like
         The file, plain or gzip: comma, semicolon, tab or bar between cells, names of columns on the first line. The
-        two rows that Qualtrics adds below them are no data; they give the items their names if the texts of the
+        two rows that Qualtrics adds below them are not data; they give the items their names if the texts of the
         questions differ only after their last " - ", as "Rank the drinks - Tea".
     items : sequence of str, optional
         The columns of the items.
@@ -98,11 +147,13 @@ def read_positions_csv(
     """
     table = read_table(path, delimiter, encoding)
     if items is None and prefix is None:
-        fits = layouts.position_fits(blanked(table, missing_values), weights)
+        fits = column_fits(blanked(table, missing_values), weights, "positions")
         found = the_only(fits, table, "a column per item that holds positions")
         items, prefix = found.options.get("items"), found.options.get("prefix")
     columns = _chosen(table, items, prefix, weights, "items")
-    names = _choices(table, columns) or [name[len(prefix or "") :] for name in columns]
+    names = [name[len(prefix or "") :] for name in columns]
+    if table.questions:
+        names = _items_in_questions(table, columns) or names
     blank = blank_for(unlisted)
     values = np.column_stack([position_column(table, name, missing_values, blank) for name in columns])
     rankings = Rankings(values, names, weights_column(table, weights))
@@ -157,7 +208,7 @@ def read_orders_csv(
     """
     table = read_table(path, delimiter, encoding)
     if columns is None and prefix is None:
-        fits = layouts.order_fits(blanked(table, missing_values), weights)
+        fits = column_fits(blanked(table, missing_values), weights, "orders")
         found = the_only(fits, table, "a column per place that holds items")
         columns, prefix = found.options.get("columns"), found.options.get("prefix")
     places = _chosen(table, columns, prefix, weights, "columns")
@@ -171,77 +222,6 @@ def read_orders_csv(
         rows, table.error, unlisted=unlisted, items=declared, weights=weights_column(table, weights)
     )
     return rankings, covariates(table, [*places, weights or ""])
-
-
-def read_ordered_strings_csv(
-    path: Path | Table,
-    *,
-    column: str | None = None,
-    separator: str = ">",
-    tie: str = "~",
-    items: Iterable[str] | None = None,
-    weights: str | None = None,
-    unlisted: Unlisted = "below",
-    missing_values: Collection[str] = MISSING,
-    delimiter: str | None = None,
-    encoding: str = ENCODING,
-) -> tuple[Rankings, Covariates]:
-    r"""Read a table where one cell holds the whole order: ``a>b~c``, or ``["a", "b"]`` as JSON.
-
-    ``a>{b,c}`` and ``a>(b,c)`` tie items too. A name that may be several tied items, such as ``b=c``, is refused
-    unless ``items`` lists it.
-
-    Parameters
-    ----------
-    path, weights, delimiter, encoding
-        As in `read_positions_csv`.
-    column : str, optional
-        The column of the orders; by default the only one whose cells read ``a>b>c`` or are JSON arrays of names.
-    separator : str, default=">"
-        What stands between an item and the next worse one; ``" "`` is any run of blanks.
-    tie : str, default="~"
-        What stands between tied items.
-    items, unlisted
-        As in `read_orders_csv`.
-    missing_values : collection of str, default=("", "NA", "N/A", "#N/A", "nan", "NaN", "-")
-        Cells that hold no order; an empty one never does.
-
-    Returns
-    -------
-    rankings : Rankings
-    covariates : dict of str to ndarray
-        As in `read_positions_csv`.
-
-    Examples
-    --------
-    >>> path = getfixture("tmp_path") / "drinks.csv"
-    >>> _ = path.write_text("age;drinks\n31;tea>milk~juice\n47;juice>tea>milk\n")
-    >>> rankings, covariates = read_ordered_strings_csv(path)
-    >>> rankings.items, rankings.positions[0]
-    (('tea', 'milk', 'juice'), array([1., 2., 2.]))
-    """
-    if not separator or not tie or separator == tie:
-        raise ValueError(f"separator is {separator!r} and tie is {tie!r}; give two that differ and are not empty")
-    table = read_table(path, delimiter, encoding)
-    if column is None:
-        fits = layouts.string_fits(blanked(table, missing_values))
-        column = the_only(fits, table, "orders such as a>b>c in one cell").options["column"]
-    cells = table.column(column)
-    fail = partial(table.error, column=column)
-    parse = OrderParser(separator, (tie,))
-    orders: dict[str, list[list[str]]] = {blank: [] for blank in blanks_given(missing_values)}
-    for cell in dict.fromkeys(cells):
-        try:
-            orders[cell] = orders[cell] if cell in orders else parse(cell)
-        except ValueError as error:
-            cure = f"Write a{separator}b{separator}c."
-            raise fail(f"{shown(cell)} is no order: {error}", row=cells.index(cell), cure=cure) from None
-    rows = [orders[cell] for cell in cells]
-    declared = None if items is None else names_given(items, "items")
-    _refuse_other_separator(rows, separator, fail)
-    _refuse_other_ties(rows, parse.names_cut(), declared or (), fail)
-    rankings = rankings_from_rows(rows, fail, unlisted=unlisted, items=declared, weights=weights_column(table, weights))
-    return rankings, covariates(table, [column, weights or ""])
 
 
 def position_column(table: Table, name: str, missing_values: Collection[str], blank: float) -> FloatArray:
@@ -262,7 +242,77 @@ def position_column(table: Table, name: str, missing_values: Collection[str], bl
     return np.array(values, dtype=np.float64)
 
 
-def the_only(fits: list[layouts.Fit], table: Table, what: str) -> layouts.Fit:
+def all_fits(table: Table, weights: str | None) -> list[Fit]:
+    """Every layout that fits the table, the column of the weights set aside."""
+    fits = [*column_fits(table, weights, "positions", "orders"), *string_fits(table)]
+    for layout in ("long", "pairwise"):
+        roles = roles_by_name(table, layout)
+        fits += [] if None in roles.values() else [Fit(layout, roles)]
+    return fits
+
+
+def column_fits(table: Table, weights: str | None, *wanted: Layout) -> list[Fit]:
+    """Columns that hold positions or orders, one a column.
+
+    Positions are below a known prefix, else numbers below numbered columns, else the whole table. Orders are below
+    columns that differ by a number or a word such as "second" alone: only these say which place is better.
+    """
+    if all(number(name) is not None for name in table.header):  # the first line is a ranking itself
+        return []
+    positions, settled = [], False
+    for prefix, names in known_prefixes(table):
+        values = ranking_numbers(table, names)
+        found = np.zeros(0) if values is None else values[np.isfinite(values)]
+        # places from 1, halves for ties, and not all 1
+        whole = np.all((found >= 1) & (found <= PLACES_PER_ITEM * len(names)) & (found * 2 == np.round(found * 2)))
+        if whole and np.any(found > 1):
+            positions.append(Fit("positions", {"prefix": prefix}))
+            # Columns such as rank_tea, rank_milk are positions for sure, so numbers in numbered columns are covariates.
+            settled = settled or not are_numbered(names)
+    names = [name for name in table.header if name != weights]
+    # Numbers that start at 0 or 1 and have no gaps.
+    groups = [list(at.values()) for at in numbered_groups(names) if min(at) < 2 and max(at) - min(at) + 1 == len(at)]
+    coded = [] if settled else [group for group in groups if looks_like_codes(ranking_numbers(table, group))]
+    if not positions:
+        positions = [Fit("positions", columns_option(table, "items", group)) for group in coded]
+    if not positions and _are_proper_ranks(table, names):
+        positions = [Fit("positions", {"items": names})]
+    orders = [
+        Fit("orders", columns_option(table, "columns", group))
+        for group in groups
+        if group in coded or list_items(table, group, least_sharing=2)
+    ]
+    return [fit for fit in (*positions, *orders) if fit.layout in wanted]
+
+
+def string_fits(table: Table) -> list[Fit]:
+    """Columns whose cells all read ``a>b>c`` or ``["a", "b", "c"]``."""
+    fits = []
+    for name in table.header:
+        cells = set(table.column(name)) - set(MISSING)
+        orders = {cell for cell in cells if ">" in cell or _JSON_NAMES.match(cell)}
+        # A name that is itself an order means that there is no header: the first line is a ranking.
+        if orders and _are_orders(orders, cells) and not _are_orders({name}, {name}):
+            fits.append(Fit("strings", {"column": name}))
+    return fits
+
+
+def roles_by_name(table: Table, layout: Literal["long", "pairwise"]) -> dict[str, str | None]:
+    """The columns whose names say what they hold; None where there is none.
+
+    For a long table respondent, item and position; for duels winner and loser, or left, right and winner.
+    """
+    names = {name.lower(): name for name in reversed(table.header)}
+    words: dict[str, tuple[str, ...]] = {"respondent": RESPONDENTS, "item": ITEMS, "position": POSITIONS}
+    if layout == "pairwise":
+        words = {"winner": WINNERS, "loser": LOSERS}
+        sides = [{"left": (left,), "right": (right,)} for left, right in SIDES if left in names and right in names]
+        if sides and names.keys().isdisjoint(LOSERS):
+            words = {**sides[0], "winner": WINNERS}
+    return {role: next((names[word] for word in known if word in names), None) for role, known in words.items()}
+
+
+def the_only(fits: list[Fit], table: Table, what: str) -> Fit:
     """The one fit there is; else the error that shows the choices."""
     if len(fits) == 1:
         return fits[0]
@@ -275,6 +325,144 @@ def the_only(fits: list[layouts.Fit], table: Table, what: str) -> layouts.Fit:
     raise table.error(f"{len(fits)} groups of columns could hold the rankings", cure=f"Choose: {calls}.")
 
 
+def columns_with_prefix(table: Table, prefix: str) -> list[str]:
+    """Columns whose names start with the prefix; by number or ordinal if all go on with one, else as they stand."""
+    names = [name for name in table.header if name.startswith(prefix) and name != prefix]
+    parts = [_stem_and_place(name[len(prefix) :]) for name in names]
+    places = [place for stem, place, _ in filter(None, parts) if not stem]
+    if len(places) == len(names) == len(set(places)):
+        return [name for _, name in sorted(zip(places, names, strict=True))]
+    return names
+
+
+def known_prefixes(table: Table) -> Iterator[tuple[str, list[str]]]:
+    """The known prefixes, as spelled here, that several columns have; with these columns."""
+    for prefix in PREFIXES:
+        for spelling in dict.fromkeys(n[: len(prefix)] for n in table.header if n.lower().startswith(prefix)):
+            names = columns_with_prefix(table, spelling)
+            if len(names) > 1:
+                yield spelling, names
+
+
+def numbered_groups(names: Sequence[str]) -> list[dict[int, str]]:
+    """Groups of several names that differ by a number or ordinal alone: number -> name, in order."""
+    groups: dict[tuple[str, str], dict[int, str]] = defaultdict(dict)
+    for name in names:
+        parts = _stem_and_place(name)
+        if parts is not None:
+            stem, place, tail = parts
+            groups[stem, tail].setdefault(place, name)
+    return [dict(sorted(places.items())) for places in groups.values() if len(places) > 1]
+
+
+def are_numbered(names: Sequence[str]) -> bool:
+    """Whether the names differ by a number or ordinal alone."""
+    return any(len(group) == len(names) for group in numbered_groups(names))
+
+
+def columns_option(table: Table, option: str, names: list[str]) -> dict[str, Any]:
+    """A prefix where the names have a clear one, else the names."""
+    parts = _stem_and_place(names[0])
+    if parts and parts[0].endswith(_JOINTS) and columns_with_prefix(table, parts[0]) == names:
+        return {"prefix": parts[0]}
+    return {option: names}
+
+
+def ranking_numbers(table: Table, names: Sequence[str]) -> FloatArray | None:
+    """The numbers in the columns, NaN where blank or 0 (often written for "not ranked"); None if there are others."""
+    values = np.empty((len(table.rows), len(names)))
+    for at, name in enumerate(names):
+        cells = table.column(name)
+        meaning = table.numbers(set(cells) - set(MISSING)) | {"inf": np.inf}
+        if any(value is None or value < 0 for value in meaning.values()):
+            return None
+        values[:, at] = [meaning.get(cell) or np.nan for cell in cells]
+    return values
+
+
+def looks_like_codes(values: FloatArray | None) -> bool:
+    """Whether every row holds whole numbers that differ: a ranking without ties, or a list of item numbers."""
+    if values is None:
+        return False
+    ordered = np.sort(values, axis=1)
+    found = values[~np.isnan(values)]
+    return bool(found.size and np.all(found == np.round(found)) and not np.any(ordered[:, 1:] == ordered[:, :-1]))
+
+
+def mostly_numbers(table: Table, names: Sequence[str]) -> bool:
+    """Whether at least half of the cells are numbers, blanks aside."""
+    counts = Counter(cell for name in names for cell in table.column(name) if cell not in MISSING)
+    meaning = table.numbers(counts)
+    return 2 * sum(counts[cell] for cell in counts if cell == "inf" or meaning[cell] is not None) >= counts.total()
+
+
+def list_items(table: Table, names: Sequence[str], least_sharing: int) -> bool:
+    """Whether the columns list items: few are numbers, none is twice in a row, and enough columns share some.
+
+    Items in the header mean that there is no header: the first line is a ranking itself.
+    """
+    if mostly_numbers(table, names):
+        return False
+    columns = [table.column(name) for name in names]
+    for row in zip(*columns, strict=True):
+        present = [cell for cell in row if cell not in MISSING]
+        if len(set(present)) < len(present):
+            return False
+    vocabularies = [set(column) - set(MISSING) for column in columns]
+    columns_of = Counter(item for vocabulary in vocabularies for item in vocabulary)
+    empty = sum(not vocabulary for vocabulary in vocabularies)
+    sharing = sum(any(columns_of[item] > 1 for item in vocabulary) for vocabulary in vocabularies)
+    return sharing >= least_sharing - empty and columns_of.keys().isdisjoint(names)
+
+
+def _are_proper_ranks(table: Table, names: Sequence[str]) -> bool:
+    """Whether all rows are rankings of their cells, tied items sharing the lowest, the mean or the highest place.
+
+    Dense places do not count: numbers in a covariate hide among them.
+    """
+    if len(names) < 2 or not {name.lower() for name in names}.isdisjoint((*RESPONDENTS, *ITEMS, *POSITIONS, *WEIGHTS)):
+        return False
+    values = ranking_numbers(table, names)
+    if values is None:
+        return False
+    ordered = np.sort(np.where(np.isinf(values), np.nan, values), axis=1)
+    present = ~np.isnan(ordered)
+    n, k = ordered.shape
+    place = np.broadcast_to(np.arange(1.0, k + 1), (n, k))
+    change = np.ones((n, k + 1), dtype=bool)
+    change[:, 1:k] = ordered[:, 1:] != ordered[:, :-1]
+    lowest = np.maximum.accumulate(np.where(change[:, :k], place, 0), axis=1)
+    highest = np.minimum.accumulate(np.where(change[:, 1:], place, k)[:, ::-1], axis=1)[:, ::-1]
+    conventions = (lowest, highest, (lowest + highest) / 2)
+    proper = any(np.array_equal(ordered[present], convention[present]) for convention in conventions)
+    return bool(proper and np.any(ordered[present] > 1))
+
+
+def _are_orders(orders: set[str], cells: set[str]) -> bool:
+    """Whether these texts are orders, some of several items, and the other cells items that occur in them."""
+    parse = OrderParser(ties=_TIES)
+    names: set[str] = set()
+    longest = 0
+    try:
+        for buckets in map(parse, orders):
+            names.update(*buckets)
+            longest = max(longest, len(buckets))
+        return longest > 1 and all(names.issuperset(*parse(cell)) for cell in cells - orders)
+    except ValueError:
+        return False
+
+
+def _stem_and_place(name: str) -> tuple[str, int, str] | None:
+    number_in_name = _NUMBERED.search(name)
+    if number_in_name is not None:
+        return name[: number_in_name.start()], int(number_in_name[1]), number_in_name[3]
+    for place, word in enumerate(_ORDINALS, start=1):
+        before, found, after = name.lower().partition(word)
+        if found:
+            return before, place, after
+    return None
+
+
 def _chosen(
     table: Table, names: Iterable[str] | None, prefix: str | None, weights: str | None, argument: str
 ) -> list[str]:
@@ -282,7 +470,7 @@ def _chosen(
     if names is not None and prefix is not None:
         raise ValueError(f"both {argument} and prefix are given; give one of them")
     if names is None:
-        found = [name for name in layouts.columns_with_prefix(table, prefix or "") if name != weights]
+        found = [name for name in columns_with_prefix(table, prefix or "") if name != weights]
         if not found:
             raise table.error(f"no column starts with {prefix!r}", cure=f"The columns are {listed(table.header)}.")
         return found
@@ -294,9 +482,9 @@ def _chosen(
     return given
 
 
-def _choices(table: Table, columns: Sequence[str]) -> list[str]:
+def _items_in_questions(table: Table, columns: Sequence[str]) -> list[str]:
     """The items in Qualtrics' texts "question - item" of the columns; none unless all belong to one question."""
-    parts = [table.questions[table.index(name)].rpartition(_JOINT) for name in columns if table.questions]
+    parts = [table.questions[table.index(name)].rpartition(_QUESTION_JOINT) for name in columns]
     questions, items = {question for question, _, _ in parts}, [item for _, _, item in parts]
     one_question = len(questions) == 1 and "" not in questions
     return items if one_question and len(set(items)) == len(items) else []
@@ -325,40 +513,3 @@ def _refuse_zero_as_item(table: Table, rows: list[list[list[str]]]) -> None:
             row=next(iter(zeros)),
             cure="If so, give missing_values=['0']; if 0 is an item, name all items with items=[...].",
         )
-
-
-def _refuse_other_separator(rows: list[list[list[str]]], separator: str, fail: Fail) -> None:
-    """Refuse a column where no cell was cut, though its cells could be cut elsewhere."""
-    if any(len(buckets) > 1 or len(bucket) > 1 for buckets in rows for bucket in buckets):
-        return
-    for row, buckets in enumerate(rows):
-        for mark in _OTHER_SEPARATORS:
-            if buckets and mark in buckets[0][0]:
-                raise fail(
-                    f"no cell of the column holds {separator!r}, but {shown(buckets[0][0])} holds {mark!r}",
-                    row=row,
-                    cure=f"Give separator={mark!r} if it stands between items.",
-                )
-
-
-def _refuse_other_ties(rows: list[list[list[str]]], names: set[str], declared: Collection[str], fail: Fail) -> None:
-    """Refuse a name that may be several tied items, cut at a sign that the call does not mention."""
-    doubtful = {name for name in names.difference(declared) if _may_be_tied(name, names)}
-    if not doubtful:
-        return
-    row, name = next((row, name) for row, order in enumerate(rows) for name in chain(*order) if name in doubtful)
-    sign = next((sign for sign in "=~|,&/" if sign in name), None)
-    how = "write {a,b} without braces inside" if sign is None else f"give tie={sign!r}"
-    raise fail(
-        f"{shown(name)} may be several tied items",
-        row=row,
-        cure=f"If so, {how}; if it is one item, name all items with items=[...].",
-    )
-
-
-def _may_be_tied(name: str, names: set[str]) -> bool:
-    if any(sign in name for sign in _RARE_IN_NAMES):
-        return True
-    # The name is no piece of its own, so all pieces being names says that it was cut somewhere.
-    pieces = {piece.strip() for piece in _COMMON_IN_NAMES.split(name)} - {"", name}
-    return bool(pieces) and pieces <= names

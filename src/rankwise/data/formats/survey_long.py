@@ -8,23 +8,25 @@ from typing import Any
 import numpy as np
 
 from rankwise._typing import IntArray
-from rankwise.data.formats import layouts
 from rankwise.data.formats.buckets import check_size, names_in_order, rankings_from_rows
-from rankwise.data.formats.lines import Path, shown
-from rankwise.data.formats.survey import position_column
-from rankwise.data.formats.table import (
+from rankwise.data.formats.survey import position_column, roles_by_name
+from rankwise.data.formats.text import (
     ENCODING,
     MISSING,
     Covariates,
+    Path,
     Table,
     covariates,
     listed,
     names_given,
     read_table,
+    shown,
     weights_column,
 )
 from rankwise.data.positions import Unlisted, blank_for
 from rankwise.data.rankings import Rankings
+
+_NAME_IT = "Fill in the name, or leave out the row."
 
 
 def read_long_csv(
@@ -84,7 +86,7 @@ def read_long_csv(
     """
     table = read_table(path, delimiter, encoding)
     given = {"respondent": respondent, "item": item, "position": position}
-    roles = _with_guesses(table, given, layouts.long_roles(table))
+    roles = _with_guesses(table, given, roles_by_name(table, "long"))
     keys, item, position = _key_columns(roles["respondent"]), str(roles["item"]), str(roles["position"])
     dropped = names_given(drop, "drop")
     for name in dropped:
@@ -152,7 +154,7 @@ def read_pairwise_csv(
     by_side = left is not None or right is not None
     if by_side and loser is not None:
         raise ValueError("both loser and left or right are given; give winner and loser, or left, right and winner")
-    guessed = layouts.pairwise_roles(table)
+    guessed = roles_by_name(table, "pairwise")
     if by_side or (loser is None and "left" in guessed):
         roles = _with_guesses(table, {"left": left, "right": right, "winner": winner}, guessed)
         rows = _duels_by_side(table, **roles)
@@ -165,9 +167,6 @@ def read_pairwise_csv(
         rows, table.error, unlisted="missing", items=declared, weights=weights_column(table, weights)
     )
     return rankings, covariates(table, [*roles.values(), weights or ""])
-
-
-_NAME_IT = "Fill in the name, or leave out the row."
 
 
 def _with_guesses(table: Table, given: dict[str, Any], guessed: dict[str, str | None]) -> dict[str, Any]:

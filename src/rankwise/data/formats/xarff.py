@@ -12,8 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rankwise.data.formats.buckets import OrderParser, rankings_from_rows
-from rankwise.data.formats.lines import Path, read_lines, shown
-from rankwise.data.formats.table import Covariates, listed, number
+from rankwise.data.formats.text import Covariates, Path, listed, number, read_text, shown, split_lines
 from rankwise.data.positions import Unlisted
 from rankwise.data.rankings import Rankings
 from rankwise.exceptions import RankwiseFormatError
@@ -77,7 +76,12 @@ def read_xarff(path: Path, *, unlisted: Unlisted = "missing") -> tuple[Covariate
     >>> X["x"], y.positions
     (array([0.5, 1.5]), array([[ 2.,  1.,  3.], [nan,  2.,  1.]]))
     """
-    attributes, rows, lines = _parse(path)
+    return parse_xarff(read_text(path), path, unlisted=unlisted)
+
+
+def parse_xarff(text: str, path: Path, *, unlisted: Unlisted = "missing") -> tuple[Covariates, Rankings]:
+    """What `read_xarff` returns, for the text of the file."""
+    attributes, rows, lines = _parse(text, path)
     columns = {attribute.name: [row[at] for row in rows] for at, attribute in enumerate(attributes)}
     target = _target(attributes, columns, path)
 
@@ -97,9 +101,9 @@ def read_xarff(path: Path, *, unlisted: Unlisted = "missing") -> tuple[Covariate
     return {name: _typed(cells) for name, cells in columns.items()}, y
 
 
-def _parse(path: Path) -> tuple[list[_Attribute], list[list[Any]], list[int]]:
+def _parse(text: str, path: Path) -> tuple[list[_Attribute], list[list[Any]], list[int]]:
     """Attributes, rows with their numbers read, and the line of each row."""
-    numbered = _content(path)
+    numbered = _content(text)
     attributes = _header(numbered, path)
     rows, lines = [], []
     for line, text in numbered:
@@ -110,12 +114,12 @@ def _parse(path: Path) -> tuple[list[_Attribute], list[list[Any]], list[int]]:
     return attributes, rows, lines
 
 
-def _content(path: Path) -> Iterator[tuple[int, str]]:
+def _content(text: str) -> Iterator[tuple[int, str]]:
     """The lines that are neither blank nor comments, with their numbers."""
-    for line, text in enumerate(read_lines(path), start=1):
-        stripped = text.strip()
+    for number_of_line, line in enumerate(split_lines(text), start=1):
+        stripped = line.strip()
         if stripped and not stripped.startswith("%"):
-            yield line, stripped
+            yield number_of_line, stripped
 
 
 def _header(numbered: Iterator[tuple[int, str]], path: Path) -> list[_Attribute]:

@@ -1,0 +1,140 @@
+"""Survey tables with the whole order in one cell: ``a>b~c``, or a JSON array of names."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable
+from functools import partial
+from itertools import chain
+
+from rankwise.data.formats.buckets import Fail, OrderParser, rankings_from_rows
+from rankwise.data.formats.survey import string_fits, the_only
+from rankwise.data.formats.text import (
+    ENCODING,
+    MISSING,
+    Covariates,
+    Path,
+    Table,
+    blanked,
+    blanks_given,
+    covariates,
+    names_given,
+    read_table,
+    shown,
+    weights_column,
+)
+from rankwise.data.positions import Unlisted
+from rankwise.data.rankings import Rankings
+
+_OTHER_SEPARATORS = (" ", ",", ";", "|", "/", "<")
+# What else people write between tied items. The first hardly ever occur in names, so they are enough for a doubt.
+_RARE_IN_NAMES = ("=", "~", "|", "{", "}")
+_COMMON_IN_NAMES = re.compile(r"[,&/()]")
+
+
+def read_ordered_strings_csv(
+    path: Path | Table,
+    *,
+    column: str | None = None,
+    separator: str = ">",
+    tie: str = "~",
+    items: Iterable[str] | None = None,
+    weights: str | None = None,
+    unlisted: Unlisted = "below",
+    missing_values: Collection[str] = MISSING,
+    delimiter: str | None = None,
+    encoding: str = ENCODING,
+) -> tuple[Rankings, Covariates]:
+    r"""Read a table where one cell holds the whole order: ``a>b~c``, or ``["a", "b"]`` as JSON.
+
+    ``a>{b,c}`` and ``a>(b,c)`` tie items too. A name that may be several tied items, such as ``b=c``, is refused
+    unless ``items`` lists it.
+
+    Parameters
+    ----------
+    path, weights, delimiter, encoding
+        As in `read_positions_csv`.
+    column : str, optional
+        The column of the orders; by default the only one whose cells read ``a>b>c`` or are JSON arrays of names.
+    separator : str, default=">"
+        What stands between an item and the next worse one; ``" "`` is any run of blanks.
+    tie : str, default="~"
+        What stands between tied items.
+    items, unlisted
+        As in `read_orders_csv`.
+    missing_values : collection of str, default=("", "NA", "N/A", "#N/A", "nan", "NaN", "-")
+        Cells that hold no order; an empty one never does.
+
+    Returns
+    -------
+    rankings : Rankings
+    covariates : dict of str to ndarray
+        As in `read_positions_csv`.
+
+    Examples
+    --------
+    >>> path = getfixture("tmp_path") / "drinks.csv"
+    >>> _ = path.write_text("age;drinks\n31;tea>milk~juice\n47;juice>tea>milk\n")
+    >>> rankings, covariates = read_ordered_strings_csv(path)
+    >>> rankings.items, rankings.positions[0]
+    (('tea', 'milk', 'juice'), array([1., 2., 2.]))
+    """
+    if not separator or not tie or separator == tie:
+        raise ValueError(f"separator is {separator!r} and tie is {tie!r}; give two that differ and are not empty")
+    table = read_table(path, delimiter, encoding)
+    if column is None:
+        fits = string_fits(blanked(table, missing_values))
+        column = the_only(fits, table, "orders such as a>b>c in one cell").options["column"]
+    cells = table.column(column)
+    fail = partial(table.error, column=column)
+    parse = OrderParser(separator, (tie,))
+    orders: dict[str, list[list[str]]] = {blank: [] for blank in blanks_given(missing_values)}
+    for cell in dict.fromkeys(cells):
+        try:
+            orders[cell] = orders[cell] if cell in orders else parse(cell)
+        except ValueError as error:
+            cure = f"Write a{separator}b{separator}c."
+            raise fail(f"{shown(cell)} is not an order: {error}", row=cells.index(cell), cure=cure) from None
+    rows = [orders[cell] for cell in cells]
+    declared = None if items is None else names_given(items, "items")
+    _refuse_other_separator(rows, separator, fail)
+    _refuse_other_ties(rows, parse.names_cut(), declared or (), fail)
+    rankings = rankings_from_rows(rows, fail, unlisted=unlisted, items=declared, weights=weights_column(table, weights))
+    return rankings, covariates(table, [column, weights or ""])
+
+
+def _refuse_other_separator(rows: list[list[list[str]]], separator: str, fail: Fail) -> None:
+    """Refuse a column where no cell was cut, though its cells could be cut elsewhere."""
+    if any(len(buckets) > 1 or len(bucket) > 1 for buckets in rows for bucket in buckets):
+        return
+    for row, buckets in enumerate(rows):
+        for mark in _OTHER_SEPARATORS:
+            if buckets and mark in buckets[0][0]:
+                raise fail(
+                    f"no cell of the column holds {separator!r}, but {shown(buckets[0][0])} holds {mark!r}",
+                    row=row,
+                    cure=f"Give separator={mark!r} if it stands between items.",
+                )
+
+
+def _refuse_other_ties(rows: list[list[list[str]]], names: set[str], declared: Collection[str], fail: Fail) -> None:
+    """Refuse a name that may be several tied items, cut at a sign that the call does not mention."""
+    doubtful = {name for name in names.difference(declared) if _may_be_tied(name, names)}
+    if not doubtful:
+        return
+    row, name = next((row, name) for row, order in enumerate(rows) for name in chain(*order) if name in doubtful)
+    sign = next((sign for sign in "=~|,&/" if sign in name), None)
+    how = "write {a,b} without braces inside" if sign is None else f"give tie={sign!r}"
+    raise fail(
+        f"{shown(name)} may be several tied items",
+        row=row,
+        cure=f"If so, {how}; if it is one item, name all items with items=[...].",
+    )
+
+
+def _may_be_tied(name: str, names: set[str]) -> bool:
+    if any(sign in name for sign in _RARE_IN_NAMES):
+        return True
+    # The name is not a piece of its own, so all pieces being names says that it was cut somewhere.
+    pieces = {piece.strip() for piece in _COMMON_IN_NAMES.split(name)} - {"", name}
+    return bool(pieces) and pieces <= names

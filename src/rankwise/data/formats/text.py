@@ -1,0 +1,465 @@
+"""Text files: decoded strictly, cut into lines, or into the named columns of a table.
+
+All readers of this package get their text here. Every function returns what the file says or raises
+`RankwiseFormatError`, which names the file, the line and the cure.
+"""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import gzip
+import io
+import math
+import os
+import re
+import zlib
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import islice
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from rankwise._typing import FloatArray
+from rankwise._validation import list_of_names
+from rankwise.exceptions import RankwiseFormatError
+
+Path: TypeAlias = str | os.PathLike[str]
+
+#: name -> column: float64 with NaN where missing, or text with None where missing
+Covariates: TypeAlias = dict[str, npt.NDArray[Any]]
+
+#: cells that say "no answer"
+MISSING = ("", "NA", "N/A", "#N/A", "nan", "NaN", "-")
+
+#: UTF-8, with or without a byte-order mark
+ENCODING = "utf-8-sig"
+
+_GZIP_MAGIC = b"\x1f\x8b"
+_ZIP_MAGIC = b"PK\x03\x04"
+# A file of a few kilobytes can inflate to terabytes; no ranking data compress that well.
+_MOST_INFLATION = 300
+_SMALL = 1 << 18
+# Every integer up to here is a float64 too, and far longer digit strings would cost quadratic time.
+_MOST_DIGITS = 18
+_UNWRITABLE = re.compile("[\n\r\0\ud800-\udfff]")
+
+_DELIMITERS = ",;\t|"
+_SNIFFED_ROWS = 50
+_QUALTRICS_MARK = re.compile(r"""\{\s*["']ImportId["']""")
+# What Excel takes the delimiter from, and some programs write for it.
+_DECLARED_DELIMITER = re.compile(r'"?sep=([^\w" \n])"?\s*', re.ASCII | re.IGNORECASE)
+_DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+", re.ASCII)
+_THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2},\d{3}", re.ASCII)
+# Numbers that a float would alter: leading zeros, or more digits than it keeps.
+_CODE = re.compile(r"[+-]*(?:0\d.*|\d{16,})", re.ASCII)
+_SHOWN_NAMES = 12
+
+
+def read_text(path: Path, encoding: str | None = None) -> str:
+    """The whole file as text, every line ended by a line feed.
+
+    Gzip is recognized by its first bytes, whatever the name.
+
+    Parameters
+    ----------
+    path : str or path-like
+        The file.
+    encoding : str, optional
+        The encoding, where the caller lets the user choose it; else the file is UTF-8. A byte-order mark is dropped.
+
+    Returns
+    -------
+    str
+    """
+    codec = ENCODING
+    if encoding is not None:
+        try:
+            codec = codecs.lookup(encoding).name
+            " ".encode(codec)  # some codecs are not for text
+        except (LookupError, TypeError, ValueError):
+            raise ValueError(
+                f"encoding is {encoding!r}; give one that Python knows, such as 'utf-8-sig' or 'cp1252'"
+            ) from None
+        codec = ENCODING if codec == "utf-8" else codec  # the one that drops a byte-order mark
+    data = _read_bytes(path)
+    try:
+        text = data.decode(codec)
+    except UnicodeError as error:
+        raise _undecodable(error, data, codec, path, may_choose=encoding is not None) from None
+    if "\0" in text:
+        line = text.count("\n", 0, text.index("\0")) + 1
+        raise RankwiseFormatError(
+            "the file is binary, not text (it holds a zero byte)",
+            path=path,
+            line=line,
+            cure="Save or unpack it as text.",
+        )
+    return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def split_lines(text: str) -> list[str]:
+    """The lines of a text, without line ends; line ``i`` of the file is element ``i - 1``."""
+    return text.removesuffix("\n").split("\n") if text else []
+
+
+def read_lines(path: Path) -> list[str]:
+    """The lines of a UTF-8 file, as `split_lines` gives them."""
+    return split_lines(read_text(path))
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write text as UTF-8; gzip it if the name ends in ``.gz``."""
+    data = text.encode("utf-8")
+    if os.fsdecode(path).endswith(".gz"):
+        data = gzip.compress(data, mtime=0)
+    with open(path, "wb") as file:
+        file.write(data)
+
+
+def parse_integer(text: str) -> int:
+    """The integer that a field holds; ValueError unless it is a sign and at most 18 ASCII digits."""
+    digits = text[1:] if text.startswith(("-", "+")) else text
+    if not (digits.isascii() and digits.isdigit() and len(digits) <= _MOST_DIGITS):
+        raise ValueError
+    return int(text)
+
+
+def number(text: str) -> float | None:
+    """The finite number that a field holds, or None (Python alone would take 1_0, nan and Arabic digits)."""
+    if "_" in text or not text.isascii():
+        return None
+    try:
+        value = float(text)
+    except ValueError:
+        return None
+    return value if math.isfinite(value) else None
+
+
+def parse_number(text: str) -> float:
+    """The finite number that a field holds, else ValueError."""
+    value = number(text)
+    if value is None:
+        raise ValueError
+    return value
+
+
+def is_writable(text: str) -> bool:
+    """Whether text can stand in a line of a UTF-8 file: no line break, no zero byte, no half of a surrogate pair."""
+    return _UNWRITABLE.search(text) is None
+
+
+def shown(text: str, most: int = 40) -> str:
+    """Quote a piece of a file in a message, cut where it is long."""
+    return repr(text) if len(text) <= most else f"{text[:most]!r}..."
+
+
+def listed(names: Sequence[str]) -> str:
+    """Names as error messages show them."""
+    rest = f", ... ({len(names) - _SHOWN_NAMES} more)" if len(names) > _SHOWN_NAMES else ""
+    return ", ".join(shown(name) for name in names[:_SHOWN_NAMES]) + rest
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows of text under a header, with the line of the file on which each row starts.
+
+    ``questions`` are the texts that Qualtrics writes below the header, one a column. ``comma_is_free`` says that no
+    comma stands between cells, so that one inside a cell may be a decimal comma.
+    """
+
+    path: Path
+    header: tuple[str, ...]
+    header_line: int
+    rows: list[list[str]]
+    lines: list[int]
+    questions: tuple[str, ...] = ()
+    comma_is_free: bool = False
+
+    def column(self, name: str) -> list[str]:
+        """The cells of a column."""
+        if str(name) not in self._columns:
+            raise self.error(f"there is no column {shown(str(name))}", cure=f"The columns are {listed(self.header)}.")
+        return self._columns[str(name)]
+
+    @cached_property
+    def _columns(self) -> dict[str, list[str]]:
+        return dict(zip(self.header, map(list, zip(*self.rows, strict=True)), strict=True))
+
+    def index(self, name: str) -> int:
+        """Where the column of that name stands, counted from 0."""
+        self.column(name)
+        return self.header.index(str(name))
+
+    def numbers(self, cells: Iterable[str]) -> dict[str, float | None]:
+        """The finite number that each of the different cells of a column holds, or None.
+
+        A decimal comma counts where the table leaves commas to cells and no cell has a decimal point. Where every comma
+        could part thousands, as in 1,250, none counts.
+        """
+        found = {cell: number(cell) for cell in set(cells)}
+        if not self.comma_is_free or any(value is not None and "." in cell for cell, value in found.items()):
+            return found
+        with_comma = [cell for cell in found if _DECIMAL_COMMA.fullmatch(cell)]
+        if all(map(_THOUSANDS.fullmatch, with_comma)):
+            return found
+        return found | {cell: number(cell.replace(",", ".")) for cell in with_comma}
+
+    def is_numeric(self, name: str) -> bool:
+        """Whether all cells of a column are finite numbers or missing."""
+        return None not in self.numbers(set(self.column(name)) - set(MISSING)).values()
+
+    def error(
+        self, problem: str, *, row: int | None = None, column: str | None = None, cure: str | None = None
+    ) -> RankwiseFormatError:
+        """The error to raise: at a row if one is given, else at the header."""
+        return RankwiseFormatError(
+            problem,
+            path=self.path,
+            line=self.header_line if row is None else self.lines[row],
+            column=None if column is None else self.index(column) + 1,
+            cure=cure,
+        )
+
+
+def read_table(source: Path | Table, delimiter: str | None = None, encoding: str = ENCODING) -> Table:
+    """Read a delimited file; a table that was read before is passed on. See `parse_table`."""
+    return source if isinstance(source, Table) else parse_table(read_text(source, encoding), source, delimiter)
+
+
+def parse_table(text: str, path: Path, delimiter: str | None = None) -> Table:
+    """Cut the text of a delimited file into a table.
+
+    Lines that hold nothing but delimiters are skipped, and so are nameless last columns without a cell. A first line
+    such as ``sep=;`` names the delimiter. The two rows that Qualtrics writes below the header do not count as rows.
+
+    Parameters
+    ----------
+    text : str
+        As `read_text` returns it.
+    path : path-like
+        The file, for error messages.
+    delimiter : str, optional
+        The character between cells; by default the one of comma, semicolon, tab and bar that cuts the first rows
+        into equally many cells.
+
+    Returns
+    -------
+    Table
+    """
+    if delimiter is not None and (not isinstance(delimiter, str) or len(delimiter) != 1 or delimiter in '\r\n" '):
+        raise ValueError(f"delimiter is {delimiter!r}; give one character, such as ',' or ';'")
+    text_lines = [f"{line}\n" for line in split_lines(text)]
+    declared = _DECLARED_DELIMITER.fullmatch(text_lines[0]) if text_lines else None
+    if declared is not None:
+        text_lines[0] = "\n"  # a blank line keeps the numbers of the others
+        delimiter = delimiter or declared[1]
+    delimiter = delimiter or _sniff(text_lines)
+    records = list(_records(text_lines, delimiter, path))
+    # Delimiters at the ends of all lines make last columns without names and cells.
+    while all(record and not record[-1] for _, record in records) and len({len(record) for _, record in records}) == 1:
+        for _, record in records:
+            record.pop()
+    if not records or not records[0][1]:
+        raise RankwiseFormatError("the file is empty", path=path)
+    header_line, header = records[0]
+    if not all(header) or len(set(header)) < len(header):
+        _refuse_header(header, path, header_line)
+    for line, record in records[1:]:
+        if len(record) != len(header):
+            raise RankwiseFormatError(
+                f"this row has {_count(len(record), 'cell')}, but the header has {_count(len(header), 'column')}",
+                path=path,
+                line=line,
+                cure="Give every row one cell per column; quote cells that hold the delimiter.",
+            )
+    # Qualtrics writes two rows of its own below the header: the texts of the questions, then the import ids.
+    marked = [place for place, (_, record) in enumerate(records[1:3]) if _QUALTRICS_MARK.match(record[0])]
+    questions = tuple(records[1][1]) if marked[:1] == [1] else ()
+    answers = records[2 + marked[0] :] if marked else records[1:]
+    if not answers:
+        blank = any(delimiter in line and not line.replace(delimiter, "").strip() for line in text_lines)
+        problem = f"all cells of {listed(header)} are blank" if blank else "there is a header, but no row below it"
+        cure = "Get the file with the answers: a row each."
+        raise RankwiseFormatError(problem, path=path, line=header_line, cure=cure)
+    rows, lines = [record for _, record in answers], [line for line, _ in answers]
+    return Table(path, tuple(header), header_line, rows, lines, questions, comma_is_free=delimiter != ",")
+
+
+def names_given(names: Any, argument: str) -> list[str]:
+    """The names that the caller gave, from any list, array, index or iterator of them."""
+    if not isinstance(names, str | bytes | set | frozenset | Mapping) and isinstance(names, Iterable):
+        found = list_of_names(names)
+        if all(isinstance(name, str | int | float) for name in found):
+            return [str(name) for name in found]
+    raise TypeError(f"{argument} is {names!r:.60}; give a list of names")
+
+
+def blanks_given(missing_values: Collection[str]) -> set[str]:
+    """The cells that count as blank, the empty one among them."""
+    if isinstance(missing_values, str):
+        raise TypeError(f"missing_values is {missing_values!r}; give a list: missing_values=[{missing_values!r}]")
+    return {"", *missing_values}
+
+
+def blanked(table: Table, missing_values: Collection[str]) -> Table:
+    """The table with empty cells for these values: for finding the rankings, while covariates keep their cells."""
+    if missing_values is MISSING:
+        return table
+    blanks = blanks_given(missing_values)
+    return replace(table, rows=[["" if cell in blanks else cell for cell in row] for row in table.rows])
+
+
+def covariates(table: Table, leave_out: Collection[str], rows: Sequence[int] | None = None) -> Covariates:
+    """The columns that are not part of the rankings, as numbers where all their cells are numbers.
+
+    Codes with leading zeros and whole numbers of more than 15 digits stay text, because a float would alter them.
+    """
+    part_of_rankings = set(leave_out)
+    result: Covariates = {}
+    for name in (name for name in table.header if name not in part_of_rankings):
+        cells = table.column(name)
+        meaning = table.numbers(set(cells) - set(MISSING))
+        cells = cells if rows is None else [cells[row] for row in rows]
+        if None in meaning.values() or any(map(_CODE.fullmatch, cells)):
+            result[name] = np.empty(len(cells), dtype=object)
+            result[name][:] = [None if cell in MISSING else cell for cell in cells]
+        else:
+            result[name] = np.array([meaning.get(cell, np.nan) for cell in cells], dtype=np.float64)
+    return result
+
+
+def weights_column(table: Table, name: str | None) -> FloatArray | None:
+    """The weights in the named column; None if there is no name."""
+    if name is None:
+        return None
+    meaning = table.numbers(table.column(name))
+    values = [meaning[cell] for cell in table.column(name)]
+    for row, value in enumerate(values):
+        if value is None or value < 0:
+            raise table.error(
+                f"the weight is {shown(table.rows[row][table.index(name)])}",
+                row=row,
+                column=name,
+                cure="Weights are numbers that are not negative.",
+            )
+    return np.array(values, dtype=np.float64)
+
+
+def _read_bytes(path: Path) -> bytes:
+    # Python would take a number for a file that is open already.
+    if not isinstance(path, str | bytes | os.PathLike):
+        raise RankwiseFormatError("this is not a path", path=path, cure="Give the name of a file.")
+    try:
+        with open(path, "rb") as file:
+            data = file.read()
+    except FileNotFoundError:
+        raise RankwiseFormatError("there is no such file", path=path) from None
+    except IsADirectoryError:
+        raise RankwiseFormatError("this is a folder", path=path, cure="Give a file in it.") from None
+    except (OSError, ValueError, TypeError) as error:
+        raise RankwiseFormatError(f"the file cannot be read ({error})", path=path) from None
+    if data.startswith(_ZIP_MAGIC):
+        # A workbook is a zip archive too; the names of its parts are never compressed.
+        if b"xl/" in data or os.fsdecode(path).lower().endswith((".xlsx", ".xlsm")):
+            raise RankwiseFormatError("this is an Excel workbook", path=path, cure="Save it as CSV UTF-8.")
+        raise RankwiseFormatError("this is a zip archive", path=path, cure="Unpack it.")
+    return _inflate(data, path) if data.startswith(_GZIP_MAGIC) else data
+
+
+def _inflate(data: bytes, path: Path) -> bytes:
+    limit = max(_SMALL, len(data)) * _MOST_INFLATION
+    try:
+        with gzip.GzipFile(fileobj=io.BytesIO(data)) as file:
+            text = file.read(limit + 1)
+    except (OSError, EOFError, zlib.error) as error:
+        raise RankwiseFormatError(
+            f"the gzip data are damaged ({error})", path=path, cure="Download or compress the file again."
+        ) from None
+    if len(text) > limit:
+        raise RankwiseFormatError(
+            f"the file inflates to more than {_MOST_INFLATION} times its size", path=path, cure="Unpack it yourself."
+        )
+    return text
+
+
+def _undecodable(error: UnicodeError, data: bytes, codec: str, path: Path, *, may_choose: bool) -> RankwiseFormatError:
+    if codec == ENCODING and data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        choice = ", or give encoding='utf-16'" if may_choose else ""
+        return RankwiseFormatError("the file is UTF-16", path=path, cure=f"Save it as UTF-8{choice}.")
+    if not isinstance(error, UnicodeDecodeError):
+        return RankwiseFormatError(f"the file is not valid {codec} ({error})", path=path)
+    choice = ", or give its encoding, such as encoding='cp1252' (Excel on Windows)" if may_choose else ""
+    return RankwiseFormatError(
+        f"byte {error.start} (0x{data[error.start]:02x}) is not valid {'UTF-8' if codec == ENCODING else codec}",
+        path=path,
+        line=data.count(b"\n", 0, error.start) + 1,
+        cure=f"Save the file as UTF-8{choice}.",
+    )
+
+
+def _sniff(lines: list[str]) -> str:
+    """The delimiter that cuts the first rows into equally many cells, the most if several do."""
+    best, best_fitness = _DELIMITERS[0], (False, 0)
+    for delimiter in _DELIMITERS:
+        try:
+            widths = [len(record) for _, record in islice(_records(lines, delimiter, ""), _SNIFFED_ROWS)]
+        except RankwiseFormatError:
+            widths = []
+        fitness = (len(set(widths)) == 1 and widths[0] > 1, widths[0] if widths else 0)
+        if fitness > best_fitness:
+            best, best_fitness = delimiter, fitness
+    return best
+
+
+def _records(lines: list[str], delimiter: str, path: Path) -> Iterator[tuple[int, list[str]]]:
+    """Rows with the line on which they start; cells without the blanks around them."""
+    reader = csv.reader(lines, delimiter=delimiter, strict=True, skipinitialspace=True)
+    line = 1
+    while True:
+        try:
+            record = next(reader, None)
+        except csv.Error as error:
+            raise RankwiseFormatError(
+                f"this row is not valid CSV ({error})",
+                path=path,
+                line=line,
+                cure=f"Close every quote, double the quotes inside a quoted cell, and keep cells below "
+                f"{csv.field_size_limit():,} characters.",
+            ) from None
+        if record is None:
+            return
+        # A quoted empty cell is an answer left blank; a line with nothing but delimiters is not a row.
+        if lines[line - 1].replace(delimiter, "").strip():
+            yield line, [cell.strip() for cell in record]
+        line = reader.line_num + 1
+
+
+def _refuse_header(header: list[str], path: Path, line: int) -> None:
+    """Raise for the first column without a name, or with the name of another."""
+    seen: dict[str, int] = {}
+    for place, name in enumerate(header, start=1):
+        if not name:
+            raise RankwiseFormatError(
+                "the column has no name",
+                path=path,
+                line=line,
+                column=place,
+                cure="Name it, or leave it out (pandas: index=False; R: row.names=FALSE).",
+            )
+        if name in seen:
+            raise RankwiseFormatError(
+                f"columns {seen[name]} and {place} are both named {shown(name)}",
+                path=path,
+                line=line,
+                column=place,
+                cure="Give every column its own name.",
+            )
+        seen[name] = place
+
+
+def _count(n: int, noun: str) -> str:
+    return f"{n} {noun}{'s' * (n != 1)}"
