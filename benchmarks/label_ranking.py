@@ -89,9 +89,9 @@ def rankers(n_rows: int, n_items: int) -> dict[str, Any]:
         "kernel": KernelRanker(),
         "labelwise": LabelwiseRanker(random_state=0),
         "forest": RankingForest(random_state=0),
-        "item forest": RankingForest(50 * n_items, embedding="item", splitter="best", max_features=0.5, random_state=0),
-        "pair forest": RankingForest(max(100, 10 * n_pairs), embedding="pair", splitter="best", random_state=0),
-        "auto forest": RankingForest(embedding="auto", random_state=0),
+        "item forest": RankingForest(50 * n_items, focus="item", splitter="best", max_features=0.5, random_state=0),
+        "pair forest": RankingForest(max(100, 10 * n_pairs), focus="pair", splitter="best", random_state=0),
+        "auto forest": RankingForest(focus="auto", random_state=0),
         "stacked": StackedRanker(cv=cv, random_state=0),
     }
 

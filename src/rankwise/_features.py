@@ -7,7 +7,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from rankwise._state import ANYTHING, Saved, ensure, list_of, maybe
+from rankwise._sklearn import EstimatorMixin
+from rankwise._state import ANYTHING, COUNT, Saved, ensure, instance, list_of, maybe
 from rankwise._typing import ArrayLike, BoolArray, FloatArray, IntArray
 from rankwise._validation import data_frame
 
@@ -119,6 +120,33 @@ class FeatureEncoder:
     def _check_saved(self) -> None:
         for categories in self.categories_:
             ensure(categories is None or len(set(categories)) == len(categories), "two categories are the same")
+
+
+class CategoricalFeaturesMixin(EstimatorMixin):
+    """Features of numbers and categories, NaN where missing, for estimators with ``categorical_features``."""
+
+    categorical_features: Any
+    n_features_in_: int
+    _encoder: FeatureEncoder
+
+    _saved: ClassVar[Saved] = {"n_features_in_": COUNT, "_encoder": instance("FeatureEncoder")}
+
+    def _check_features(self, X: ArrayLike, *, reset: bool) -> FloatArray:
+        if reset:
+            self._encoder = FeatureEncoder(self.categorical_features)
+            return self._encoder.fit_transform(self, X)
+        return self._encoder.transform(self, X)
+
+    def _check_fitted_features(self, X: ArrayLike) -> FloatArray:
+        from sklearn.utils.validation import check_is_fitted
+
+        check_is_fitted(self)
+        return self._check_features(X, reset=False)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags
 
 
 def _columns(X: ArrayLike) -> Columns | None:

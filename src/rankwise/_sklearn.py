@@ -1,6 +1,7 @@
-"""What rankwise takes from scikit-learn beside its public functions: all private imports, in one place.
+"""What rankwise takes from scikit-learn besides its public functions: all private imports, in one place.
 
-For mypy, which sees no types in scikit-learn, `BaseEstimator` and the mixins say what is used of them here.
+For mypy, which sees no types in scikit-learn, `BaseEstimator` and the mixins declare what is used of them here. Our own
+mixins derive from `EstimatorMixin`, so that mypy knows the methods of the estimator that they become part of.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
         """The score of regressors."""
 
         def score(self, X: Any, y: Any, sample_weight: Any = None) -> float: ...
+        def __sklearn_tags__(self) -> Any: ...
 
     class TransformerMixin(BaseEstimator):
         """Fit and transform at once, and what kind of table comes out."""
@@ -40,11 +42,15 @@ if TYPE_CHECKING:
 
         def get_feature_names_out(self, input_features: Any = None) -> Any: ...
 
+    EstimatorMixin = BaseEstimator
 else:
     from sklearn.base import BaseEstimator, OneToOneFeatureMixin, RegressorMixin, TransformerMixin
 
+    EstimatorMixin = object
+
 __all__ = [
     "BaseEstimator",
+    "EstimatorMixin",
     "HasMethods",
     "Interval",
     "OneToOneFeatureMixin",

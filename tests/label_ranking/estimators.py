@@ -35,7 +35,7 @@ RANKERS = [
     KernelRanker("linear", alpha=1.0, embedding="position"),
     KernelRanker("linear", alpha=1.0, embedding=GraphCutEmbedding(random_state=0)),
     RankingTree(),
-    RankingTree("position", growth="level", consensus="borda", ccp_alpha="cv", random_state=0),
+    RankingTree("position", growth="level", decode="borda", ccp_alpha="cv", random_state=0),
     RankingForest(10, random_state=0),
     RankingForest(10, pool="rankings", splitter="random", bootstrap=False, max_samples=0.8, random_state=0),
     StackedRanker([("nearest", NearestNeighborsRanker(3)), ("linear", PlackettLuceRanker())], cv=2, random_state=0),

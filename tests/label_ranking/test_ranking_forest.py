@@ -9,11 +9,12 @@ import pytest
 from sklearn.ensemble import RandomForestRegressor
 
 from rankwise import Rankings
-from rankwise.embeddings import KemenyEmbedding, decode_pairwise
+from rankwise.embeddings import GraphCutEmbedding, KemenyEmbedding, PositionEmbedding, decode_pairwise
 from rankwise.label_ranking import RankingForest, RankingTree
-from rankwise.label_ranking.tree import training_set
 from rankwise.metrics import kendall_tau_score
-from rankwise.trees.structure import LeafMeans, LeafRows
+from rankwise.trees import LeastSquaresTree
+from rankwise.trees.engine import LeafRows, TargetRows, TrainingSet
+from rankwise.trees.structure import LeafMeans
 from tests.label_ranking.test_ranking_tree import make_data
 from tests.trees.test_forest import rows_by_tree
 
@@ -130,11 +131,12 @@ def test_small_leaves_hold_rows_and_say_what_their_means_say(kind):
     y = np.where(np.isinf(y), 6, y)
     w = np.random.default_rng(1).uniform(0.5, 2, len(X))
     forest = RankingForest(6, random_state=3).fit(X, y, w)
-    training = training_set(forest, X, Rankings(y, weights=w), np.random.default_rng(0), None)
+    targets, options = TargetRows(y, is_pairs=True), {"max_bins": None, "sketch": None, "rng": np.random.default_rng(0)}
+    training = TrainingSet.build(X, np.zeros(X.shape[1], dtype=int), targets, w, **options)
     drawn = rows_by_tree(forest, len(X))
     for tree, times in zip(forest.trees_, drawn, strict=True):
         assert isinstance(tree.contents, LeafRows)
-        means = tree.filled(X, training.targets, w * times, np.flatnonzero(times))
+        means = training.fill(tree, np.flatnonzero(times), w * times)
         assert isinstance(means.contents, LeafMeans)
         np.testing.assert_allclose(tree.values, means.values, atol=1e-12)
         np.testing.assert_allclose(tree.predict(X), means.predict(X), atol=1e-12)
@@ -165,16 +167,16 @@ def test_leaves_hold_equal_rankings_once():
 
 
 @pytest.mark.parametrize("kind", ["full", "incomplete"])
-@pytest.mark.parametrize("embedding", ["item", "pair"])
-def test_trees_of_one_item_or_pair_each_speak_mainly_of_it(kind, embedding):
+@pytest.mark.parametrize("focus", ["item", "pair"])
+def test_trees_of_one_item_or_pair_each_speak_mainly_of_it(kind, focus):
     X, y = make_data(n=90, k=4, kind=kind)
     kept = (~np.isnan(y)).sum(axis=1) > 1
     X, y = X[kept], y[kept]
-    forest = RankingForest(30, embedding=embedding, oob_score=True, random_state=0).fit(X, y)
+    forest = RankingForest(30, focus=focus, oob_score=True, random_state=0).fit(X, y)
     first, second = np.triu_indices(4, 1)
-    if embedding == "item":
-        focus = np.arange(30)[:, None] % 4
-        own = (first == focus) | (second == focus)
+    if focus == "item":
+        item = np.arange(30)[:, None] % 4
+        own = (first == item) | (second == item)
     else:
         own = np.arange(30)[:, None] % 6 == np.arange(6)
     # the others count a tenth of those, all together
@@ -189,7 +191,7 @@ def test_trees_of_one_item_or_pair_each_speak_mainly_of_it(kind, embedding):
 
 def test_fewer_trees_than_pairs_speak_of_all_pairs():
     X, y = make_data(n=60, k=5)
-    forest = RankingForest(3, embedding="pair", random_state=0).fit(X, y)
+    forest = RankingForest(3, focus="pair", random_state=0).fit(X, y)
     first, second = np.triu_indices(5, 1)
     said = np.mean([tree.predict(X) for tree in forest.trees_], axis=0)
     np.testing.assert_allclose(forest.predict_pairwise(X)[:, first, second][:, 3:], said[:, 3:], atol=1e-12)
@@ -200,7 +202,7 @@ def test_a_tree_of_a_pair_splits_by_that_pair_alone():
     X = rng.normal(size=(200, 3))
     y = np.column_stack([X[:, 0] > 0, X[:, 0] < 0, np.full(200, 2)]) + 1.0  # items 0 and 1 go by the first feature
     y[:, 2] = np.where(X[:, 1] > 0, 0.5, 3.5)  # the third by the second one
-    forest = RankingForest(3, embedding="pair", splitter="best", max_depth=1, bootstrap=False, random_state=0).fit(X, y)
+    forest = RankingForest(3, focus="pair", splitter="best", max_depth=1, bootstrap=False, random_state=0).fit(X, y)
     assert [tree.feature[0] for tree in forest.trees_] == [0, 1, 1]
 
 
@@ -208,8 +210,8 @@ def test_trees_of_one_item_each_find_the_features_of_that_item():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(300, 12))
     y = np.argsort(np.argsort(X, axis=1), axis=1) + 1.0  # the place of each item goes by a feature of its own
-    kemeny, item = (RankingForest(96, embedding=e, random_state=0).fit(X[:200], y[:200]) for e in ("kemeny", "item"))
-    assert item.score(X[200:], y[200:]) > kemeny.score(X[200:], y[200:]) + 0.05
+    whole, item = (RankingForest(96, focus=focus, random_state=0).fit(X[:200], y[:200]) for focus in (None, "item"))
+    assert item.score(X[200:], y[200:]) > whole.score(X[200:], y[200:]) + 0.05
 
 
 def mixed_rankings(n=150):
@@ -223,17 +225,17 @@ def test_auto_keeps_the_forest_that_ranks_best_out_of_bag():
     common = {"oob_score": True, "random_state": 0}
     by_hand = [
         RankingForest(20, **common),
-        RankingForest(60, embedding="item", splitter="best", max_features=0.5, **common),
-        RankingForest(90, embedding="pair", splitter="best", **common),
+        RankingForest(60, focus="item", splitter="best", max_features=0.5, **common),
+        RankingForest(90, focus="pair", splitter="best", **common),
     ]
     best = max((forest.fit(X, y) for forest in by_hand), key=lambda forest: forest.oob_score_)
     assert len({forest.oob_score_ for forest in by_hand}) == 3
-    found = RankingForest(20, embedding="auto", random_state=0, n_jobs=2).fit(X, y)
-    assert (found.embedding_, found.oob_score_) == (best.embedding, best.oob_score_)
+    found = RankingForest(20, focus="auto", random_state=0, n_jobs=2).fit(X, y)
+    assert (found.focus_, found.oob_score_) == (best.focus, best.oob_score_)
     np.testing.assert_array_equal(found.predict_pairwise(X), best.predict_pairwise(X))
-    assert (found.embedding, found.n_estimators) == ("auto", 20)
-    found.set_params(embedding="kemeny").fit(X, y)
-    assert found.embedding_ == "kemeny"
+    assert (found.focus, found.n_estimators) == ("auto", 20)
+    found.set_params(focus=None).fit(X, y)
+    assert found.focus_ is None
     assert not hasattr(found, "oob_score_")  # the one of the forests before
 
 
@@ -241,14 +243,14 @@ def test_auto_keeps_the_forest_that_ranks_best_out_of_bag():
 def test_auto_looks_at_all_pairs_unless_others_are_surely_better(seed):
     rng = np.random.default_rng(seed)
     X, y = rng.normal(size=(60, 4)), np.argsort(rng.random((60, 4)), axis=1) + 1.0  # nothing to learn
-    assert RankingForest(10, embedding="auto", random_state=0).fit(X, y).embedding_ == "kemeny"
+    assert RankingForest(10, focus="auto", random_state=0).fit(X, y).focus_ is None
 
 
 @pytest.mark.parametrize("growth", ["best", "level"])
-@pytest.mark.parametrize("embedding", ["item", "pair"])
-def test_of_one_item_or_pair_there_is_nothing_to_sketch(embedding, growth):
+@pytest.mark.parametrize("focus", ["item", "pair"])
+def test_of_one_item_or_pair_there_is_nothing_to_sketch(focus, growth):
     X, y = mixed_rankings()
-    options = {"embedding": embedding, "growth": growth, "splitter": "best", "max_depth": 3, "random_state": 0}
+    options = {"focus": focus, "growth": growth, "splitter": "best", "max_depth": 3, "random_state": 0}
     plain, sketched = (RankingForest(30, sketch=sketch, **options).fit(X, y) for sketch in (None, 2))
     np.testing.assert_array_equal(plain.predict_pairwise(X), sketched.predict_pairwise(X))
 
@@ -256,12 +258,46 @@ def test_of_one_item_or_pair_there_is_nothing_to_sketch(embedding, growth):
 def test_auto_tries_no_forest_of_very_many_trees():
     X, _ = mixed_rankings(40)
     y = np.array([np.random.default_rng(row).permutation(90) + 1.0 for row in range(40)])
-    found = RankingForest(4, embedding="auto", random_state=0).fit(X, y)
-    assert (found.embedding_, len(found.trees_)) == ("kemeny", 4)
+    found = RankingForest(4, focus="auto", random_state=0).fit(X, y)
+    assert (found.focus_, len(found.trees_)) == (None, 4)
 
 
 def test_auto_needs_rows_that_trees_have_not_seen():
     X, y = mixed_rankings(20)
     with pytest.raises(ValueError, match="rows that trees have not seen: set bootstrap=True or max_samples"):
-        RankingForest(2, embedding="auto", bootstrap=False).fit(X, y)
-    assert RankingForest(2, embedding="auto", bootstrap=False, max_samples=0.6, random_state=0).fit(X, y).oob_score_
+        RankingForest(2, focus="auto", bootstrap=False).fit(X, y)
+    assert RankingForest(2, focus="auto", bootstrap=False, max_samples=0.6, random_state=0).fit(X, y).oob_score_
+
+
+@pytest.mark.parametrize("kind", ["full", "tied", "top-k", "incomplete"])
+@pytest.mark.parametrize("name", ["kemeny", "position"])
+def test_an_embedding_by_its_name_or_as_an_object(kind, name):
+    X, y = make_data(n=80, kind=kind)
+    embedding = KemenyEmbedding() if name == "kemeny" else PositionEmbedding()
+    by_name, by_object = (RankingForest(5, embedding=e, random_state=0).fit(X, y) for e in (name, embedding))
+    np.testing.assert_array_equal(by_name.predict_pairwise(X), by_object.predict_pairwise(X))
+    assert not hasattr(embedding, "n_features_in_")  # a clone is fitted
+
+
+def test_splits_by_the_features_of_another_embedding():
+    X, y = make_data(n=300, kind="full")
+    embedding = GraphCutEmbedding(random_state=0)
+    forest = RankingForest(30, embedding=embedding, random_state=0).fit(X[:200], y[:200])
+    plain = RankingForest(30, random_state=0).fit(X[:200], y[:200])
+    assert forest.score(X[200:], y[200:]) > plain.score(X[200:], y[200:]) - 0.05
+    tree = RankingForest(1, embedding=embedding, splitter="best", bootstrap=False).fit(X, y).trees_[0]
+    peer = LeastSquaresTree(max_bins=255).fit(X, embedding.fit_transform(y)).tree_
+    np.testing.assert_array_equal(tree.feature, peer.feature)
+
+
+@pytest.mark.parametrize("decode", ["kemeny", "borda", "copeland"])
+@pytest.mark.parametrize("pool", ["pairwise", "rankings"])
+def test_shares_are_decoded_as_asked(decode, pool):
+    X, y = make_data(n=80, k=4, noise=1.0)
+    forest = RankingForest(5, decode=decode, pool=pool, oob_score=True, random_state=0).fit(X, y)
+    np.testing.assert_array_equal(forest.predict(X), decode_pairwise(forest.predict_pairwise(X), decode))
+    plain = RankingForest(5, random_state=0).fit(X, y)
+    if pool == "rankings":
+        for tree, other in zip(forest.trees_, plain.trees_, strict=True):
+            decoded = decode_pairwise(pairs(other.values), decode)
+            np.testing.assert_allclose(tree.values, KemenyEmbedding().fit_transform(decoded))

@@ -10,7 +10,7 @@ from sklearn.tree import DecisionTreeRegressor
 
 from rankwise import Rankings
 from rankwise.aggregation import borda, dispersion, kemeny
-from rankwise.embeddings import KemenyEmbedding, PositionEmbedding
+from rankwise.embeddings import KemenyEmbedding, PositionEmbedding, decode_pairwise
 from rankwise.label_ranking import RankingTree, partition_dispersion
 from rankwise.trees import LeastSquaresTree
 from tests.naive import trees as naive
@@ -96,21 +96,29 @@ def test_dispersion_of_the_nodes():
     assert total == pytest.approx(partition_dispersion(tree.apply(X), y))
 
 
-@pytest.mark.parametrize("consensus", ["kemeny", "borda"])
-def test_leaves_hold_the_consensus_of_their_rankings(consensus):
+@pytest.mark.parametrize("decode", ["kemeny", "borda"])
+def test_leaves_hold_the_consensus_of_their_rankings(decode):
     X, y = make_data(kind="full")
-    tree = RankingTree(max_depth=3, consensus=consensus).fit(X, y)
+    tree = RankingTree(max_depth=3, decode=decode).fit(X, y)
     leaf = tree.apply(X)
     for node in np.unique(leaf):
         found = tree.predict(X[leaf == node])[0]
         rankings = Rankings(y[leaf == node])
-        if consensus == "kemeny":
+        if decode == "kemeny":
             pairs = rankings.pair_counts()
             wrong = sum(pairs[j, i] for i in range(5) for j in range(5) if found[i] < found[j])
             assert wrong == pytest.approx(kemeny(rankings).cost)
         else:
             expected = np.asarray(borda(rankings))
             assert (np.sign(found[:, None] - found) * np.sign(expected[:, None] - expected) >= 0).all()
+
+
+@pytest.mark.parametrize("decode", ["kemeny", "borda", "copeland"])
+@pytest.mark.parametrize("kind", ["full", "incomplete"])
+def test_shares_are_decoded_as_asked(decode, kind):
+    X, y = make_data(kind=kind)
+    tree = RankingTree(max_depth=3, decode=decode).fit(X, y)
+    np.testing.assert_array_equal(tree.predict(X), decode_pairwise(tree.predict_pairwise(X), decode))
 
 
 def test_complete_rows_by_the_way_of_incomplete_ones():
@@ -120,7 +128,7 @@ def test_complete_rows_by_the_way_of_incomplete_ones():
         RankingTree(max_depth=4).fit(X, unlisted).predict_pairwise(X),
         RankingTree(max_depth=4).fit(X, y).predict_pairwise(X),
     )
-    from rankwise.trees.targets import TargetRows
+    from rankwise.trees.structure import TargetRows
 
     complete = RankingTree(max_depth=4, min_samples_leaf=5).fit(X, y)
     with pytest.MonkeyPatch.context() as patch:
@@ -155,8 +163,7 @@ def test_honest_leaves_use_no_row_that_grew_the_tree(alpha):
 
 def test_penalties():
     X, y = make_data(noise=0.5)
-    whole = RankingTree(min_samples_leaf=10).fit(X, y)
-    path = whole.cost_complexity_pruning_path()
+    path = RankingTree(min_samples_leaf=10).cost_complexity_pruning_path(X, y)
     assert path.errors[-1] == pytest.approx(dispersion(y))
     sizes = [RankingTree(min_samples_leaf=10, ccp_alpha=a + 1e-9).fit(X, y).get_n_leaves() for a in path.alphas]
     assert sizes == path.n_leaves.tolist()
@@ -197,7 +204,7 @@ def test_cross_validation_keeps_what_is_certain_and_cuts_what_is_noise():
 
 def test_the_penalty_changes_what_is_pruned_not_what_is_grown():
     X, y = make_data(n=120)
-    path = RankingTree(max_features=1, random_state=0).fit(X, y).cost_complexity_pruning_path()
+    path = RankingTree(max_features=1, random_state=0).cost_complexity_pruning_path(X, y)
     assert RankingTree(max_features=1, ccp_alpha="cv", random_state=0).fit(X, y).get_n_leaves() in path.n_leaves
 
 
@@ -223,7 +230,7 @@ def test_text_and_graph():
 
 def test_questions_before_fitting():
     tree = RankingTree()
-    for question in (tree.get_depth, tree.export_text, tree.cost_complexity_pruning_path, lambda: tree.apply([[0]])):
+    for question in (tree.get_depth, tree.export_text, tree.sibling_merges, lambda: tree.apply([[0]])):
         with pytest.raises(NotFittedError):
             question()
 
@@ -253,7 +260,7 @@ def test_a_category_of_rows_without_a_ranking():
 def test_merging_siblings_is_never_better_than_the_pruning_path():
     X, y = make_data(n=150, k=4)
     tree = RankingTree(min_samples_leaf=10).fit(X, y)
-    path, (nodes, rises) = tree.cost_complexity_pruning_path(), tree.sibling_merges()
+    path, (nodes, rises) = tree.cost_complexity_pruning_path(X, y), tree.sibling_merges()
     assert len(nodes) == tree.get_n_leaves() - 1
     errors = path.errors[0] + np.concatenate([[0.0], np.cumsum(rises)])
     leaves = tree.get_n_leaves() - np.arange(len(errors))

@@ -143,7 +143,7 @@ def test_sets_of_categories(change, match, path):
     ],
 )
 def test_forests(change, match, path):
-    forest = RankingForest(5, embedding="item", bootstrap=False, random_state=0).fit(X, Y)
+    forest = RankingForest(5, focus="item", bootstrap=False, random_state=0).fit(X, Y)
     forged_is_refused(forest, change, match, path)
 
 

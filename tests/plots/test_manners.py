@@ -55,7 +55,7 @@ DISPLAYS: dict[type, Any] = {
     PairwiseCalibrationDisplay: lambda ax: PairwiseCalibrationDisplay.from_estimator(TREE, FEATURES, RANKINGS, ax=ax),
     PairwisePreferenceDisplay: lambda ax: PairwisePreferenceDisplay.from_rankings(RANKINGS, ax=ax),
     PositionHeatmapDisplay: lambda ax: PositionHeatmapDisplay.from_rankings(RANKINGS, ax=ax),
-    PruningPathDisplay: lambda ax: PruningPathDisplay.from_estimator(TREE, ax=ax),
+    PruningPathDisplay: lambda ax: PruningPathDisplay.from_estimator(TREE, FEATURES, RANKINGS, ax=ax),
     QueryComparisonDisplay: lambda ax: QueryComparisonDisplay.from_results(
         {name: RNG.random(20) for name in NAMES[:2]}, ax=ax
     ),

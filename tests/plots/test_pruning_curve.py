@@ -21,8 +21,8 @@ def data() -> tuple[Any, Any]:
 
 def test_the_path_of_a_tree(data: tuple[Any, Any]) -> None:
     tree = RankingTree(min_samples_leaf=20).fit(*data)
-    path = tree.cost_complexity_pruning_path()
-    display = PruningPathDisplay.from_estimator(tree)
+    path = tree.cost_complexity_pruning_path(*data)
+    display = PruningPathDisplay.from_estimator(tree, *data)
     np.testing.assert_array_equal(display.errors_.get_xydata(), np.column_stack([path.alphas, path.errors]))
     np.testing.assert_array_equal(display.leaves_.get_xydata(), np.column_stack([path.alphas, path.n_leaves]))
     assert display.cv_errors_ is None
@@ -50,15 +50,16 @@ def test_without_a_penalty_the_training_error_is_that_of_the_whole_tree(data: tu
     assert whole.cv_results_ is None
     assert results["ccp_alpha"][0] == 0
     assert results["n_leaves"][0] == whole.get_n_leaves()
-    assert results["training_error"][0] == pytest.approx(whole.cost_complexity_pruning_path().errors[0])
+    assert results["training_error"][0] == pytest.approx(whole.cost_complexity_pruning_path(X, y).errors[0])
     # One leaf predicts the shares of all rows: in cross-validation hardly worse than on the rows themselves.
     assert results["n_leaves"][-1] == 1
     assert results["test_error"][-1] == pytest.approx(results["training_error"][-1], rel=0.1)
 
 
-def test_regression_trees_are_grown_again(data: tuple[Any, Any]) -> None:
-    X, y = data[0], data[0][:, 2]
-    tree = LeastSquaresTree(min_samples_leaf=20, ccp_alpha=0.1).fit(X, y)
+@pytest.mark.parametrize("kind", [RankingTree, LeastSquaresTree])
+def test_pruned_trees_are_grown_again(kind: Any, data: tuple[Any, Any]) -> None:
+    X, y = data[0], data[1] if kind is RankingTree else data[0][:, 2]
+    tree = kind(min_samples_leaf=20, ccp_alpha=0.1).fit(X, y)
     display = PruningPathDisplay.from_estimator(tree, X, y)
     np.testing.assert_array_equal(display.n_leaves, tree.cost_complexity_pruning_path(X, y).n_leaves)
     assert display.chosen_.get_xdata()[0] == 0.1
@@ -67,7 +68,8 @@ def test_regression_trees_are_grown_again(data: tuple[Any, Any]) -> None:
 
 
 def test_a_tree_of_one_leaf_can_be_drawn() -> None:
-    display = PruningPathDisplay.from_estimator(RankingTree().fit([[1], [2]], [[1, 2], [1, 2]]))
+    X, y = [[1], [2]], [[1, 2], [1, 2]]
+    display = PruningPathDisplay.from_estimator(RankingTree().fit(X, y), X, y)
     display.figure_.draw_without_rendering()
     assert list(display.n_leaves) == [1]
 
@@ -77,6 +79,6 @@ def test_other_estimators_and_penalties_are_refused() -> None:
         PruningPathDisplay.from_estimator(RankingForest())
     with pytest.raises(NotFittedError):
         PruningPathDisplay.from_estimator(RankingTree())
-    path = RankingTree().fit([[1], [2]], [[1, 2], [2, 1]]).cost_complexity_pruning_path()
+    path = RankingTree().cost_complexity_pruning_path([[1], [2]], [[1, 2], [2, 1]])
     with pytest.raises(ValueError, match="chosen is -1"):
         PruningPathDisplay.from_path(path, chosen=-1)

@@ -122,7 +122,7 @@ def test_the_way_of_missing_targets_equals_that_of_complete_ones(growth, splitte
     X, y = make_data(n=150, q=4)
     options = {"growth": growth, "splitter": splitter, "max_bins": None, "min_samples_leaf": 8, "random_state": 0}
     complete = LeastSquaresTree(**options).fit(X, y)
-    from rankwise.trees.targets import TargetRows
+    from rankwise.trees.structure import TargetRows
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(TargetRows, "is_complete", False)

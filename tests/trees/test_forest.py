@@ -8,9 +8,9 @@ from sklearn.ensemble import RandomForestRegressor
 from sklearn.metrics import r2_score
 from sklearn.model_selection import cross_val_score
 
-from rankwise._random import check_generator
+from rankwise._validation import check_generator
 from rankwise.trees import LeastSquaresForest
-from rankwise.trees.engine import Sampling, draw_seeds
+from rankwise.trees.engine import Sampling
 from tests.trees.test_growth import make_data
 
 SAMPLINGS = [
@@ -22,10 +22,11 @@ SAMPLINGS = [
 
 def rows_by_tree(forest, n):
     """Which rows each tree of a forest has seen, and how often."""
-    sampling = Sampling(forest.bootstrap, forest.max_samples)
+    rng = check_generator(forest.random_state)
+    sampling = Sampling.build(n, forest.n_estimators, forest.bootstrap, forest.max_samples, rng)
     times = np.zeros((forest.n_estimators, n))
-    for tree, seed in enumerate(draw_seeds(forest.n_estimators, check_generator(forest.random_state))):
-        drawn, often = sampling.draw(n, np.random.default_rng(seed))
+    for tree in range(forest.n_estimators):
+        drawn, often, _ = sampling.draw(tree)
         times[tree, drawn] = often
     return times
 

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from sklearn.tree import DecisionTreeRegressor
 
 from rankwise.trees import LeastSquaresTree
+from rankwise.trees.engine import GrowthRule
 from tests.naive import trees as naive
 
 
@@ -286,9 +287,8 @@ def test_features_are_drawn_for_every_cell():
 )
 def test_what_max_features_means(max_features, number):
     """A drawn feature that is no better than others is taken if the better ones are not drawn."""
-    from rankwise.trees.engine import growth_limits
-
-    assert growth_limits(LeastSquaresTree(max_features=max_features), 100, 9).max_features == number
+    rule = GrowthRule.from_params(LeastSquaresTree(max_features=max_features).get_params())
+    assert rule.limits(100, 9).max_features == number
 
 
 def test_constant_features_do_not_stop_a_tree_that_draws_them():

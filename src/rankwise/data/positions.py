@@ -214,6 +214,21 @@ def refuse_rankings(values: ArrayLike, name: str) -> None:
         raise TypeError(f"{name} is a Rankings, which holds positions (1 = best) already; it needs no conversion")
 
 
+def compare_positions(first: FloatArray, second: FloatArray) -> FloatArray:
+    """Which of two items comes first, element by element: the coordinates of the Kemeny embedding.
+
+    Returns
+    -------
+    ndarray
+        1 where the first item comes before the second, 0 where it comes after, 1/2 where the two tie, and NaN where the
+        ranking does not compare them (an item is missing, or neither is listed).
+    """
+    compared = np.where(first < second, 1.0, np.nan)
+    compared[first > second] = 0.0
+    compared[(first == second) & (first < np.inf)] = 0.5
+    return compared
+
+
 def has_ties(positions: FloatArray) -> BoolArray:
     """Whether each row gives two listed items the same place (positions as `check_positions` returns them)."""
     ordered = np.sort(positions, axis=1)

@@ -1,4 +1,9 @@
-"""Rankings as signs of pairs: one coordinate per pair of items, decoded by the Kemeny median."""
+"""Rankings as pairs: one coordinate per pair of items, decoded by the Kemeny median or by votes.
+
+`KemenyEmbedding` turns rankings into vectors. Label rankers hold what they predict as such vectors or as matrices P of
+pairwise probabilities: ``P[r, i, j]`` is the probability of i before j in row r, so ``P[r, i, j] + P[r, j, i]`` is 1. A
+vector holds the pairs i < j in the order of ``np.triu_indices(n_items, 1)``: (0, 1), (0, 2), ..., (1, 2), ...
+"""
 
 from __future__ import annotations
 
@@ -13,16 +18,22 @@ from rankwise._typing import ArrayLike, FloatArray
 from rankwise._validation import check_numbers
 from rankwise.aggregation import kemeny_batch
 from rankwise.data import check_positions
+from rankwise.data.positions import compare_positions
 from rankwise.embeddings._columns import check_columns, check_named_columns, learn_columns
+
+Decoder = Literal["kemeny", "borda", "copeland"]
+
+# Sums of probabilities do not distinguish scores that are closer than this.
+_SAME_SCORE = 1e-9
 
 
 class KemenyEmbedding(TransformerMixin, BaseEstimator):
     r"""Rankings as one number per pair of items: which of the two comes first.
 
     *Definition.* The pair i < j, in the order of ``np.triu_indices(k, 1)``, becomes 1 if i comes before j, 0 if j comes
-    before i, 1/2 if the two tie, and NaN where the ranking says nothing of the pair (an item is missing, or neither is
-    listed). The mean of the vectors of many rankings holds the probabilities :math:`p_{ij}`, their summed variance is
-    the dispersion :math:`\sum_{i<j} p_{ij} (1 - p_{ij})`, and the squared distance of two full rankings is their
+    before i, 1/2 if the two tie, and NaN where the ranking does not compare the pair (an item is missing, or neither
+    is listed). The mean of the vectors of many rankings holds the probabilities :math:`p_{ij}`, their summed variance
+    is the dispersion :math:`\sum_{i<j} p_{ij} (1 - p_{ij})`, and the squared distance of two full rankings is their
     Kendall distance.
 
     Attributes
@@ -85,11 +96,7 @@ class KemenyEmbedding(TransformerMixin, BaseEstimator):
         """
         matrix = check_named_columns(self, positions)
         above, below = np.triu_indices(matrix.shape[1], 1)
-        first, second = matrix[:, above], matrix[:, below]
-        vectors = np.where(first < second, 1.0, np.nan)
-        vectors[first > second] = 0.0
-        vectors[(first == second) & (first < np.inf)] = 0.5
-        return vectors
+        return compare_positions(matrix[:, above], matrix[:, below])
 
     def get_feature_names_out(self, input_features: ArrayLike | None = None) -> np.ndarray:
         """Names of the pairs: "tea > milk" is 1 where tea comes before milk.
@@ -117,7 +124,7 @@ class KemenyEmbedding(TransformerMixin, BaseEstimator):
         Parameters
         ----------
         vectors : array-like of shape (n, n_items * (n_items - 1) / 2)
-            Need not be images of rankings; NaN, a pair of which nothing is known, counts as 1/2.
+            Need not be images of rankings; NaN, a pair not known, counts as 1/2.
 
         Returns
         -------
@@ -127,18 +134,6 @@ class KemenyEmbedding(TransformerMixin, BaseEstimator):
         P = pairwise_from_vectors(vectors)
         check_columns(self, P, "the items of vectors")
         return decode_pairwise(P)
-
-
-# Matrices of pairwise probabilities: as vectors with one coordinate per pair, and as rankings.
-#
-# ``P[r, i, j]`` is the probability of i before j in row r, so ``P[r, i, j] + P[r, j, i]`` is 1. A vector holds the
-# pairs i < j in the order of ``np.triu_indices(n_items, 1)``: (0, 1), (0, 2), ..., (1, 2), ...
-
-
-Rule = Literal["kemeny", "borda", "copeland"]
-
-# Sums of probabilities do not tell scores apart that are closer than this.
-_SAME_SCORE = 1e-9
 
 
 def pairwise_from_vectors(vectors: ArrayLike) -> FloatArray:
@@ -161,8 +156,13 @@ def pairwise_from_vectors(vectors: ArrayLike) -> FloatArray:
     array([[[0.5, 0.9],
             [0.1, 0.5]]])
     """
-    matrix = _two_dimensional(vectors)
-    n_items = n_items_of(matrix.shape[1])
+    matrix = check_numbers("vectors", vectors)
+    if matrix.ndim != 2:
+        raise ValueError(f"vectors has {matrix.ndim} dimension(s), but needs two: one row per ranking")
+    n_pairs = matrix.shape[1]
+    n_items = (1 + math.isqrt(1 + 8 * n_pairs)) // 2
+    if n_pairs < 1 or n_items * (n_items - 1) // 2 != n_pairs:
+        raise ValueError(f"{n_pairs} columns are not the pairs of any number of items: 1, 3, 6, 10, ...")
     above, below = np.triu_indices(n_items, 1)
     P = np.full((len(matrix), n_items, n_items), 0.5)
     P[:, above, below] = matrix
@@ -188,26 +188,25 @@ def vectors_from_pairwise(P: ArrayLike) -> FloatArray:
     >>> vectors_from_pairwise([[[0.5, 0.9], [0.1, 0.5]]])
     array([[0.9]])
     """
-    matrices = _three_dimensional(P)
+    matrices = _square_matrices(P)
     above, below = np.triu_indices(matrices.shape[1], 1)
     return matrices[:, above, below]
 
 
-def decode_pairwise(P: ArrayLike, rule: Rule = "kemeny", *, ties: ArrayLike | None = None) -> FloatArray:
+def decode_pairwise(P: ArrayLike, decode: Decoder = "kemeny", *, ties: ArrayLike | None = None) -> FloatArray:
     r"""Full rankings from matrices of pairwise probabilities.
 
-    *Definition.* "kemeny" minimises :math:`\sum_{i \text{ before } j} p_{ji}`: the Kemeny median. "borda" orders items
+    *Definition.* "kemeny" minimizes :math:`\sum_{i \text{ before } j} p_{ji}`: the Kemeny median. "borda" orders items
     by decreasing :math:`\sum_j p_{ij}` (soft votes), "copeland" by increasing number of majorities lost,
-    :math:`\#\{j : p_{ij} < 1/2\}` (hard votes; a draw counts half).
-    Where the majorities are strictly transitive, "kemeny" and "copeland"
-    agree.
+    :math:`\#\{j : p_{ij} < 1/2\}` (hard votes; a draw counts half). Where the majorities are strictly transitive,
+    "kemeny" and "copeland" agree.
 
     Parameters
     ----------
     P : array-like of shape (n, n_items, n_items)
         ``P[r, i, j]`` is the probability of i before j. NaN on both sides, a pair of which nothing is known, counts as
         1/2.
-    rule : {"kemeny", "borda", "copeland"}, default="kemeny"
+    decode : {"kemeny", "borda", "copeland"}, default="kemeny"
         How to decode.
     ties : array-like of shape (n_items,), optional
         Of items with equal scores, the one with the smaller number here comes first. By default soft votes decide
@@ -224,34 +223,26 @@ def decode_pairwise(P: ArrayLike, rule: Rule = "kemeny", *, ties: ArrayLike | No
     >>> decode_pairwise([[[0.5, 0.8, 0.6], [0.2, 0.5, 0.3], [0.4, 0.7, 0.5]]], "borda")
     array([[1., 3., 2.]])
     """
-    matrices = _three_dimensional(P)
+    matrices = _square_matrices(P)
     if np.isnan(matrices).any():
         matrices = np.where(np.isnan(matrices), 0.5, matrices)
-    if rule == "kemeny":
+    if decode == "kemeny":
         return kemeny_batch(matrices)
     n_items = matrices.shape[1]
     soft = matrices.sum(axis=2) - np.diagonal(matrices, axis1=1, axis2=2)
     order = np.arange(float(n_items)) if ties is None else check_numbers("ties", ties)
     if order.shape != (n_items,):
         raise ValueError(f"ties has shape {order.shape}; give one number for each of the {n_items} items")
-    if rule == "borda":
+    if decode == "borda":
         return _positions_by(-np.round(soft / _SAME_SCORE), order)
-    if rule != "copeland":
-        raise ValueError(f"rule is {rule!r}; choose 'kemeny', 'borda' or 'copeland'")
+    if decode != "copeland":
+        raise ValueError(f"decode is {decode!r}; choose 'kemeny', 'borda' or 'copeland'")
     lost = np.sum(matrices < matrices.transpose(0, 2, 1), axis=2).astype(np.float64)
     # A draw is half a loss, or an item that draws all would come first.
     lost += (np.sum(matrices == matrices.transpose(0, 2, 1), axis=2) - 1) / 2
     if ties is None:
         return _positions_by(lost, -np.round(soft / _SAME_SCORE))
     return _positions_by(lost, order)
-
-
-def n_items_of(n_pairs: int) -> int:
-    """How many items have so many pairs."""
-    n_items = (1 + math.isqrt(1 + 8 * n_pairs)) // 2
-    if n_pairs < 1 or n_items * (n_items - 1) // 2 != n_pairs:
-        raise ValueError(f"{n_pairs} columns are not the pairs of any number of items: 1, 3, 6, 10, ...")
-    return n_items
 
 
 def _positions_by(first: FloatArray, second: FloatArray) -> FloatArray:
@@ -262,14 +253,7 @@ def _positions_by(first: FloatArray, second: FloatArray) -> FloatArray:
     return positions
 
 
-def _two_dimensional(vectors: ArrayLike) -> FloatArray:
-    matrix = check_numbers("vectors", vectors)
-    if matrix.ndim != 2:
-        raise ValueError(f"vectors has {matrix.ndim} dimension(s), but needs two: one row per ranking")
-    return matrix
-
-
-def _three_dimensional(P: ArrayLike) -> FloatArray:
+def _square_matrices(P: ArrayLike) -> FloatArray:
     matrices = check_numbers("P", P)
     if matrices.ndim != 3 or matrices.shape[1] != matrices.shape[2]:
         raise ValueError(f"P has shape {matrices.shape}; give one square matrix per ranking: (n, n_items, n_items)")

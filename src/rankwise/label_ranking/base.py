@@ -1,4 +1,4 @@
-"""What all label rankers share: rankings in, pairwise probabilities and positions out.
+"""What all label rankers share: rankings in, pairwise probabilities and positions out; and helpers that several use.
 
 A label ranker derives from `LabelRankerMixin` and ``BaseEstimator`` and defines two methods: ``_fit_rankings(X, y)``,
 which learns from checked features and a checked `Rankings`, and ``_predict_pairwise(X)``, which returns the
@@ -9,36 +9,47 @@ judges.
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
+from sklearn.utils import gen_batches
 
-from rankwise._sklearn import BaseEstimator
+from rankwise._sklearn import EstimatorMixin, StrOptions
 from rankwise._state import COUNT, ITEMS, Saved, ensure, instance, maybe
 from rankwise._typing import ArrayLike, FloatArray
 from rankwise._validation import check_weights, data_frame, item_names, shortlist
 from rankwise.aggregation import PreferenceMatrix
 from rankwise.data import Rankings, check_positions
-from rankwise.embeddings import decode_pairwise
+from rankwise.embeddings import KemenyEmbedding, PositionEmbedding, decode_pairwise
+from rankwise.embeddings.kemeny import Decoder
+from rankwise.embeddings.ordered_partitions import PartitionEmbedding
 from rankwise.metrics import kendall_tau_score
-
-if TYPE_CHECKING:
-    _Estimator = BaseEstimator
-else:
-    _Estimator = object  # a mixin stands before BaseEstimator and brings none of its own
 
 __all__ = ["LabelRankerMixin", "check_label_ranking"]
 
 # Distances and inner products square the features.
 _LARGEST_FEATURE = 1e150
 
-Ranker = TypeVar("Ranker", bound="LabelRankerMixin")
-
 # Numbers in the pairwise matrices that are held at once while predicting: 32 MB.
 _BLOCK_CELLS = 1 << 22
 
+Ranker = TypeVar("Ranker", bound="LabelRankerMixin")
+Embedding = KemenyEmbedding | PositionEmbedding | PartitionEmbedding
 
-class LabelRankerMixin(_Estimator):
+#: kind of the saved attribute ``_scaler``
+SCALER = maybe(instance("StandardScaler"))
+#: what the parameter ``embedding`` may be, see `unfitted_embedding`
+EMBEDDING_CONSTRAINTS: list[Any] = [
+    StrOptions({"kemeny", "position"}),
+    KemenyEmbedding,
+    PositionEmbedding,
+    PartitionEmbedding,
+]
+#: what the parameter ``decode`` may be, see `decode_pairwise`
+DECODE_CONSTRAINTS: list[Any] = [StrOptions({"kemeny", "borda", "copeland"})]
+
+
+class LabelRankerMixin(EstimatorMixin):
     """Fit, predict and score of label rankers; see the module for what a ranker has to define.
 
     Attributes
@@ -52,6 +63,7 @@ class LabelRankerMixin(_Estimator):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {}
+    decode: Decoder = "kemeny"  # a parameter of some rankers
     items_: tuple[Hashable, ...]
     n_features_in_: int
 
@@ -98,7 +110,7 @@ class LabelRankerMixin(_Estimator):
         """
         features = self._check_fitted_features(X)
         positions = np.empty((len(features), len(self.items_)))
-        for rows in _row_blocks(len(features), len(self.items_)):
+        for rows in row_blocks(len(features), len(self.items_)):
             positions[rows] = self._predict_positions(features[rows])
         return positions
 
@@ -146,8 +158,8 @@ class LabelRankerMixin(_Estimator):
         raise NotImplementedError
 
     def _predict_positions(self, X: FloatArray) -> FloatArray:
-        """Full rankings for a block of checked features; by default the Kemeny medians of the probabilities."""
-        return decode_pairwise(self._predict_pairwise(X))
+        """Full rankings for a block of checked features; by default the probabilities are decoded."""
+        return decode_pairwise(self._predict_pairwise(X), self.decode)
 
     def _check_features(self, X: ArrayLike, *, reset: bool) -> Any:
         """Features as a float64 matrix; NaN only where the tags of the ranker allow it."""
@@ -161,14 +173,14 @@ class LabelRankerMixin(_Estimator):
             if "could not convert string" not in str(error):
                 raise
             raise ValueError(
-                f"{error} in X: {type(self).__name__} takes numbers; write text as numbers (OneHotEncoder in a "
-                "pipeline), or take RankingTree, RankingForest or StackedRanker, which split categories"
+                f"{error} in X: {type(self).__name__} takes numbers; encode text as numbers (OneHotEncoder in a "
+                "pipeline), or use RankingTree, RankingForest or StackedRanker, which take categories"
             ) from None
         if np.nanmax(np.abs(checked), initial=0.0) > _LARGEST_FEATURE:
             row, column = np.argwhere(np.abs(checked) > _LARGEST_FEATURE)[0]
             raise ValueError(
-                f"X[{row}, {column}] is {checked[row, column]:g}, whose square is no number any more; divide the "
-                "column by its scale, or take RankingTree or RankingForest, which look at the order of values alone"
+                f"X[{row}, {column}] is {checked[row, column]:g}, too large: its square overflows float64; divide the "
+                "column by its scale, or use RankingTree or RankingForest, which look only at the order of values"
             )
         return checked
 
@@ -196,8 +208,8 @@ def check_label_ranking(
     Parameters
     ----------
     y : Rankings or array-like of shape (n_samples, n_items)
-        Positions; only the order of the values in a row counts, and a value of 0 or less raises a warning that tells
-        positions from orders.
+        Positions; only the order of the values in a row counts, and a value of 0 or less raises a warning that
+        explains positions and orders.
     sample_weight : array-like of shape (n_samples,), optional
         How often each row counts; by default the weights of the Rankings, else ones.
     n_samples : int, optional
@@ -225,11 +237,12 @@ def check_label_ranking(
       0 > 2 > 1, array([0]))
     """
     rankings = _as_rankings(y, sample_weight)
-    if n_samples is not None and len(rankings) != n_samples:
+    n_rows, n_items = rankings.positions.shape
+    if n_samples is not None and n_rows != n_samples:
         raise ValueError(
-            f"Found input variables with inconsistent numbers of samples: X has {n_samples} rows and y {len(rankings)}"
+            f"Found input variables with inconsistent numbers of samples: X has {n_samples} rows and y {n_rows}"
         )
-    if rankings.n_items < 2:
+    if n_items < 2:
         raise ValueError("y has one column, so there is nothing to rank; it needs one column per item")
     informative = rankings.informative
     rows = np.flatnonzero(informative & (rankings.weights > 0))
@@ -240,13 +253,13 @@ def check_label_ranking(
             "no row of y compares two items, so there is nothing to learn from; positions are numbers (1 = best), NaN "
             "is missing, inf is unlisted"
         )
-    kept = rankings if len(rows) == len(rankings) else rankings[rows]
+    kept = rankings if len(rows) == n_rows else rankings[rows]
     never = np.flatnonzero(~kept.compared)
     if len(never):
         names = shortlist([rankings.items[i] for i in never])
         raise ValueError(
-            f"no row of y compares {'item' if len(never) == 1 else 'items'} {names} with another, so nothing can be "
-            "learnt of where to rank it; leave the column away (Rankings.select), or add rankings that hold it"
+            f"no row of y compares {'item' if len(never) == 1 else 'items'} {names} with another, so where to rank it "
+            "cannot be learned; drop the column (Rankings.select), or add rankings that hold it"
         )
     return kept, rows
 
@@ -254,20 +267,28 @@ def check_label_ranking(
 def _as_rankings(y: ArrayLike, sample_weight: ArrayLike | None) -> Rankings:
     """Rankings with weights, from whatever holds positions; only their order counts."""
     if isinstance(y, Rankings):
-        weights = None if sample_weight is None else check_weights(sample_weight, len(y), name="sample_weight")
-        return Rankings(y, weights=weights)
+        if sample_weight is None:
+            return y
+        return Rankings(y, weights=check_weights(sample_weight, len(y), name="sample_weight"))
     positions = check_positions(y, name="y", strict=False)
     weights = check_weights(sample_weight, len(positions), name="sample_weight", each="row")
     return Rankings(positions, item_names(y), weights)
 
 
-def _row_blocks(n_rows: int, n_items: int) -> Iterator[slice]:
-    step = max(1, _BLOCK_CELLS // (n_items * n_items))
-    for start in range(0, n_rows, step):
-        yield slice(start, start + step)
+def row_blocks(n_rows: int, n_items: int) -> Iterator[slice]:
+    """Slices of rows whose pairwise matrices may be held at once."""
+    yield from gen_batches(n_rows, max(1, _BLOCK_CELLS // (n_items * n_items)))
 
 
-# What rankers share: shares of pairs, features of one scale, clones of their estimators, spreads of their errors.
+def unfitted_embedding(embedding: str | Embedding) -> Embedding:
+    """The embedding of a name, "kemeny" or "position"; or a clone of an embedding. Its vectors are arrays."""
+    from sklearn.base import clone
+
+    if isinstance(embedding, str):
+        new: Embedding = KemenyEmbedding() if embedding == "kemeny" else PositionEmbedding()
+    else:
+        new = clone(embedding)
+    return new.set_output(transform="default")  # for every setting of transform_output
 
 
 def share_before(matrix: PreferenceMatrix) -> FloatArray:
@@ -281,10 +302,6 @@ def fitted_scaler(X: FloatArray, y: Rankings) -> Any:
 
     # An array for every setting of transform_output.
     return StandardScaler().set_output(transform="default").fit(X, sample_weight=y.weights)
-
-
-#: kind of the saved attribute ``_scaler``
-SCALER = maybe(instance("StandardScaler"))
 
 
 def check_saved_scaler(ranker: Any) -> None:

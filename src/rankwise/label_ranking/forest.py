@@ -8,41 +8,45 @@ from math import ceil
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-import numpy.typing as npt
 
 from rankwise._progress import track
-from rankwise._random import check_generator
 from rankwise._sklearn import BaseEstimator, StrOptions
 from rankwise._state import MATRIX, STRING, Saved, check_shape, ensure, maybe, optional
-from rankwise._typing import FloatArray, IntArray, RandomState
+from rankwise._typing import BoolArray, FloatArray, RandomState
+from rankwise._validation import check_generator
 from rankwise.data import Rankings
-from rankwise.embeddings import decode_pairwise, pairwise_from_vectors
-from rankwise.label_ranking.base import LabelRankerMixin, sure_gain
-from rankwise.label_ranking.tree import training_set, with_even_gaps
+from rankwise.embeddings import KemenyEmbedding, decode_pairwise, pairwise_from_vectors
+from rankwise.embeddings.kemeny import Decoder
+from rankwise.label_ranking.base import (
+    DECODE_CONSTRAINTS,
+    EMBEDDING_CONSTRAINTS,
+    Embedding,
+    LabelRankerMixin,
+    row_blocks,
+    sure_gain,
+    unfitted_embedding,
+)
 from rankwise.metrics import kendall_tau_score
-from rankwise.trees._grow import MOST_BINS
 from rankwise.trees.base import ForestMixin
 from rankwise.trees.engine import (
+    FOREST_CONSTRAINTS,
+    MOST_BINS,
     GrowthRule,
+    LeafRows,
     Sampling,
-    draw_seeds,
+    TargetRows,
+    TrainingSet,
+    Tree,
     grow_trees,
-    growth_limits,
     mean_prediction,
     out_of_bag_prediction,
 )
-from rankwise.trees.least_squares import FOREST_CONSTRAINTS
-from rankwise.trees.structure import LeafRows, Tree
-from rankwise.trees.targets import TargetRows
 
-# Entries of out-of-bag pairwise matrices that are held at once.
-_BLOCK_ENTRIES = 4_000_000
-
-# What the trees that look at other items or pairs count for a pair, all together, beside 1 for those that look at it:
+# Weight for a pair of all trees together that look at other items or pairs, where those that look at it have weight 1:
 # little, but it breaks ties between few trees.
 _OTHER_TREES = 0.1
 
-# A forest that "auto" tries has at most so many times the trees that were asked for: those of 80 items or 133 pairs.
+# A forest that "auto" tries has at most this many times the trees that were asked for: those of 80 items or 133 pairs.
 _MOST_TIMES = 40
 
 
@@ -56,24 +60,29 @@ class RankingForest(ForestMixin, LabelRankerMixin, BaseEstimator):
     ----------
     n_estimators : int, default=100
         Number of trees.
-    embedding : {"kemeny", "position", "item", "pair", "auto"}, default="kemeny"
-        Choose splits by all pairs of the rankings, or by the places of all items. With "item" every tree looks at the
-        place of one item, in turn, with "pair" at one pair, and speaks mainly of its own pairs: better where items
-        depend on different features. Then grow a multiple of the number of items or pairs. "auto" grows three forests:
-        by all pairs, as told; by items, 50 trees of 100 asked for to each (of up to 80 items); and by pairs, 30 to each
-        (of up to 16 items); the last two with ``splitter="best"``, and by items with half of the features unless told
-        otherwise. It keeps the first one unless a later one ranks better out of bag, by more than a standard error.
-        That takes three to twenty times as long, the longer the more items there are.
+    embedding : {"kemeny", "position"} or an embedding, default="kemeny"
+        The vectors that splits are chosen by: all pairs of the rankings, the places of all items, or those of another
+        embedding, see `RankingTree`.
+    decode : {"kemeny", "borda", "copeland"}, default="kemeny"
+        How the mean shares become a ranking, see `decode_pairwise`.
+    focus : {None, "item", "pair", "auto"}, default=None
+        What each tree looks at. None is the whole embedding. With "item" every tree chooses its splits by the place of
+        one item, in turn, with "pair" by one pair (whatever the embedding), and counts mainly for its own pairs: better
+        where items depend on different features. Then grow a multiple of the number of items or pairs. "auto" grows
+        three forests: one without a focus, as specified; by items, 50 trees of 100 asked for to each (of up to 80
+        items); and by pairs, 30 to each (of up to 16 items); the last two with ``splitter="best"``, and by items with
+        half of the features unless ``max_features`` is given. It keeps the first one unless a later one ranks better
+        out of bag, by more than a standard error. That takes three to twenty times as long, more for more items.
     pool : {"pairwise", "rankings"}, default="pairwise"
-        Average the trees' pairwise shares, or their consensus rankings (bagging as the paper describes it: the Kemeny
-        aggregate of the trees' predictions).
+        Average the trees' pairwise shares, or the rankings that these decode to (bagging as the paper describes it: the
+        Kemeny aggregate of the trees' predictions).
     splitter : {"best", "random"}, default="random"
-        "random" draws one threshold per feature (extremely randomised trees), which ranks better on most data; "best"
+        "random" draws one threshold per feature (extremely randomized trees), which ranks better on most data; "best"
         tries all, as random forests do (then draw features: ``max_features=0.5``).
     max_features : default=None
         Features drawn per cell: a number, a share, "sqrt", "log2", or None for all.
     max_bins : int, None or "auto", default="auto"
-        Values of a feature that are told apart, see `LeastSquaresTree`; "auto" is all of them for random thresholds,
+        Values of a feature that are kept apart, see `LeastSquaresTree`; "auto" is all of them for random thresholds,
         where that costs nothing, and 255 for the best ones.
     bootstrap : bool, default=True
         Draw the rows of a tree with replacement; otherwise without, ``max_samples`` of them.
@@ -92,11 +101,11 @@ class RankingForest(ForestMixin, LabelRankerMixin, BaseEstimator):
     trees_ : list of Tree
         The trees; ``values`` of each are the shares of i before j in its leaves, pairs in the order of
         ``np.triu_indices``.
-    embedding_ : str
-        How splits were chosen: ``embedding``, or what "auto" has found best.
+    focus_ : {None, "item", "pair"}
+        What the trees look at: ``focus``, or what "auto" has found best.
     oob_score_ : float
-        Mean Kendall tau out of bag; with ``oob_score`` or ``embedding="auto"``, where it is the best of three, and so a
-        little too good.
+        Mean Kendall tau out of bag; with ``oob_score`` or ``focus="auto"``, where it is the best of three, and so a
+        little optimistic.
     feature_importances_ : ndarray of shape (n_features,)
         Mean share of each feature in the decrease of the dispersion.
     items_ : tuple
@@ -117,24 +126,28 @@ class RankingForest(ForestMixin, LabelRankerMixin, BaseEstimator):
     """
 
     trees_: list[Tree]
-    embedding_: str
+    focus_: str | None
     oob_score_: float
     _tree_weights: FloatArray | None
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **FOREST_CONSTRAINTS,
-        "embedding": [StrOptions({"kemeny", "position", "item", "pair", "auto"})],
+        "embedding": EMBEDDING_CONSTRAINTS,
+        "decode": DECODE_CONSTRAINTS,
+        "focus": [StrOptions({"item", "pair", "auto"}), None],
         "pool": [StrOptions({"pairwise", "rankings"})],
         "max_bins": [*FOREST_CONSTRAINTS["max_bins"], StrOptions({"auto"})],
     }
 
-    _saved: ClassVar[Saved] = {"_tree_weights": maybe(MATRIX), "embedding_": optional(STRING)}
+    _saved: ClassVar[Saved] = {"_tree_weights": maybe(MATRIX), "focus_": optional(maybe(STRING))}
 
     def __init__(
         self,
         n_estimators: int = 100,
         *,
-        embedding: Literal["kemeny", "position", "item", "pair", "auto"] = "kemeny",
+        embedding: Literal["kemeny", "position"] | Embedding = "kemeny",
+        decode: Decoder = "kemeny",
+        focus: Literal["item", "pair", "auto"] | None = None,
         pool: Literal["pairwise", "rankings"] = "pairwise",
         growth: Literal["best", "level"] = "best",
         honest: bool = False,
@@ -156,6 +169,8 @@ class RankingForest(ForestMixin, LabelRankerMixin, BaseEstimator):
     ) -> None:
         self.n_estimators = n_estimators
         self.embedding = embedding
+        self.decode = decode
+        self.focus = focus
         self.pool = pool
         self.growth = growth
         self.honest = honest
@@ -176,7 +191,7 @@ class RankingForest(ForestMixin, LabelRankerMixin, BaseEstimator):
         self.random_state = random_state
 
     def _fit_rankings(self, X: FloatArray, y: Rankings) -> None:
-        if self.embedding != "auto":
+        if self.focus != "auto":
             self._grow(X, y)
             return
         trials = _trials(self.n_estimators, self.max_features, y.n_items)
@@ -187,31 +202,42 @@ class RankingForest(ForestMixin, LabelRankerMixin, BaseEstimator):
             if best is self or sure_gain(own - tau, y.weights) > 0:
                 best, tau = trial, own
         self.trees_, self._tree_weights = best.trees_, best._tree_weights
-        self.embedding_, self.oob_score_ = best.embedding_, best.oob_score_
+        self.focus_, self.oob_score_ = best.focus_, best.oob_score_
 
     def _grow(self, X: FloatArray, y: Rankings) -> FloatArray:
-        """Grow the trees, and return the tau of each row out of bag: NaN where no tree, or nobody, judges it."""
+        """Grow the trees, and return the tau of each row out of bag: NaN where every tree has seen it."""
         rng = check_generator(self.random_state)
+        embedding = unfitted_embedding({"item": "position", "pair": "kemeny", None: self.embedding}[self.focus])
         max_bins = self.max_bins
         if max_bins == "auto":
             max_bins = None if self.splitter == "random" else MOST_BINS
-        training = training_set(self, X, y, rng, max_bins)
-        rule = GrowthRule(self.growth, self.honest, growth_limits(self, *X.shape), compact=True)
-        sampling, seeds = Sampling(self.bootstrap, self.max_samples), draw_seeds(self.n_estimators, rng)
-        if self.oob_score:
-            sampling.check_leaves_rows_out(len(X))
-        self.embedding_ = self.embedding
-        own = _own_pairs(self.embedding, y.n_items)
-        focus = None if own is None else np.arange(self.n_estimators) % len(own)
-        trees = grow_trees(training, rule, sampling, seeds, self.n_jobs, focus)
-        self.trees_ = [with_even_gaps(tree) for tree in trees]
+        training = TrainingSet.build(
+            X,
+            self._encoder.n_categories,
+            TargetRows(y.positions, is_pairs=True),
+            y.weights,
+            split_targets=None if isinstance(embedding, KemenyEmbedding) else TargetRows(embedding.fit_transform(y)),
+            max_bins=max_bins,
+            sketch=self.sketch if self.focus is None else None,  # of one coordinate there is nothing to sketch
+            rng=rng,
+            compact=True,
+        )
+        sampling = Sampling.build(
+            len(X), self.n_estimators, self.bootstrap, self.max_samples, rng, leave_out=self.oob_score
+        )
+        self.focus_, self._tree_weights, coordinates = self.focus, None, None
+        if self.focus is not None:
+            own = _own_pairs(self.focus, len(y.items))
+            coordinates = np.arange(self.n_estimators) % len(own)
+            self._tree_weights = _tree_weights(own[coordinates])
+        rule = GrowthRule.from_params(self.get_params(deep=False))
+        self.trees_ = grow_trees(training, rule, sampling, self.n_jobs, coordinates)
         if self.pool == "rankings":
-            self.trees_ = [_with_consensus_leaves(tree) for tree in self.trees_]
-        self._tree_weights = None if own is None else _tree_weights(own[focus])
+            self.trees_ = [self._decoded(tree) for tree in self.trees_]
         vars(self).pop("oob_score_", None)
         if not self.oob_score:
             return np.full(len(X), np.nan)
-        tau = self._tau_out_of_bag(X, y, sampling, seeds)
+        tau = self._tau_out_of_bag(X, y, sampling)
         judged = ~np.isnan(tau)
         self.oob_score_ = float(np.average(tau[judged], weights=y.weights[judged])) if judged.any() else np.nan
         return tau
@@ -219,15 +245,21 @@ class RankingForest(ForestMixin, LabelRankerMixin, BaseEstimator):
     def _predict_pairwise(self, X: FloatArray) -> FloatArray:
         return pairwise_from_vectors(mean_prediction(self.trees_, X, self.n_jobs, self._tree_weights))
 
-    def _tau_out_of_bag(self, X: FloatArray, y: Rankings, sampling: Sampling, seeds: IntArray) -> FloatArray:
+    def _decoded(self, tree: Tree) -> Tree:
+        """The tree whose leaves hold the pairs of the rankings that they decode to."""
+        positions = decode_pairwise(pairwise_from_vectors(tree.values), self.decode)
+        rankings, number = TargetRows(positions, is_pairs=True).distinct()
+        n, leaf = len(number), np.arange(len(number), dtype=np.int32)
+        return replace(tree, contents=LeafRows.collect(rankings, number, np.ones(n), leaf, n))
+
+    def _tau_out_of_bag(self, X: FloatArray, y: Rankings, sampling: Sampling) -> FloatArray:
         tau = np.full(len(X), np.nan)
-        step = max(1, _BLOCK_ENTRIES // y.n_items**2)
-        for start in range(0, len(X), step):
-            rows = np.arange(start, min(start + step, len(X)))
-            shares = out_of_bag_prediction(self.trees_, X, sampling, seeds, rows, self._tree_weights)
+        for block in row_blocks(len(X), y.n_items):
+            rows = np.arange(len(X))[block]
+            shares = out_of_bag_prediction(self.trees_, X, sampling, rows, self._tree_weights)
             judged = ~np.isnan(shares[:, 0])
             if judged.any():
-                ranked = Rankings(decode_pairwise(pairwise_from_vectors(shares[judged])), y.items)
+                ranked = Rankings(decode_pairwise(pairwise_from_vectors(shares[judged]), self.decode), y.items)
                 tau[rows[judged]] = kendall_tau_score(y[rows[judged]], ranked, per_row=True)
         return tau
 
@@ -242,36 +274,28 @@ class RankingForest(ForestMixin, LabelRankerMixin, BaseEstimator):
 def _trials(n_trees: int, max_features: Any, n_items: int) -> list[dict[str, Any]]:
     """Settings of the forests that "auto" tries; trees of their own for each item or pair only where they stay few."""
     n_pairs = n_items * (n_items - 1) // 2
-    trials: list[dict[str, Any]] = [{"embedding": "kemeny"}]
+    trials: list[dict[str, Any]] = [{"focus": None}]
     by_items = n_items * ceil(0.5 * n_trees)
     by_pairs = n_pairs * ceil(0.3 * n_trees)  # with fewer, too few judge a row out of bag
     if by_items <= _MOST_TIMES * n_trees:
         features = 0.5 if max_features is None else max_features
-        trials.append({"embedding": "item", "n_estimators": by_items, "splitter": "best", "max_features": features})
+        trials.append({"focus": "item", "n_estimators": by_items, "splitter": "best", "max_features": features})
     if by_pairs <= _MOST_TIMES * n_trees:
-        trials.append({"embedding": "pair", "n_estimators": by_pairs, "splitter": "best"})
+        trials.append({"focus": "pair", "n_estimators": by_pairs, "splitter": "best"})
     return trials
 
 
-def _own_pairs(embedding: str, n_items: int) -> npt.NDArray[np.bool_] | None:
-    """Which pairs the trees that look at each item or pair speak of; None where all trees look at everything."""
+def _own_pairs(focus: str, n_items: int) -> BoolArray:
+    """For each item or pair that a tree may look at, the pairs of items that it is part of."""
     first, second = np.triu_indices(n_items, 1)
-    if embedding == "item":
-        item = np.arange(n_items)[:, None]
-        return (first == item) | (second == item)
-    return np.eye(len(first), dtype=bool) if embedding == "pair" else None
+    if focus == "pair":
+        return np.eye(len(first), dtype=bool)
+    item = np.arange(n_items)[:, None]
+    return (first == item) | (second == item)
 
 
-def _tree_weights(own: npt.NDArray[np.bool_]) -> FloatArray:
-    """How much each tree counts for each pair; where no tree looks at a pair, all count alike."""
+def _tree_weights(own: BoolArray) -> FloatArray:
+    """How much each tree counts for each pair; where no tree looks at a pair, all count the same."""
     n_own = own.sum(axis=0)
     other = _OTHER_TREES * n_own / np.maximum(len(own) - n_own, 1)
     return np.where(own | (n_own == 0), 1.0, other)
-
-
-def _with_consensus_leaves(tree: Tree) -> Tree:
-    """The tree whose leaves hold the pairs of their Kemeny medians."""
-    medians = TargetRows(decode_pairwise(pairwise_from_vectors(tree.values)), is_pairs=True)
-    n = tree.n_leaves
-    leaf = np.arange(n, dtype=np.int32)
-    return replace(tree, contents=LeafRows.collect(medians, np.ones(n), np.arange(n), leaf, n))

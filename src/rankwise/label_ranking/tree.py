@@ -7,44 +7,50 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from rankwise._random import check_generator
 from rankwise._sklearn import BaseEstimator, Interval, StrOptions
 from rankwise._state import MATRIX, Saved, check_shape
-from rankwise._typing import FloatArray, IntArray, RandomState
+from rankwise._typing import FloatArray, RandomState
+from rankwise._validation import check_generator
 from rankwise.data import Rankings
-from rankwise.embeddings import PositionEmbedding, decode_pairwise, pairwise_from_vectors
-from rankwise.label_ranking.base import LabelRankerMixin
+from rankwise.embeddings import KemenyEmbedding, decode_pairwise, pairwise_from_vectors
+from rankwise.embeddings.kemeny import Decoder
+from rankwise.label_ranking.base import (
+    DECODE_CONSTRAINTS,
+    EMBEDDING_CONSTRAINTS,
+    Embedding,
+    LabelRankerMixin,
+    unfitted_embedding,
+)
 from rankwise.trees.base import TreeMixin
-from rankwise.trees.engine import GROWTH_CONSTRAINTS, GrowthRule, TrainingSet, growth_limits
-from rankwise.trees.pruning import PruningPath, merge_sequence, penalty_by_cross_validation, pruned, pruning_path
-from rankwise.trees.structure import Tree
-from rankwise.trees.targets import TargetRows
+from rankwise.trees.engine import GROWTH_CONSTRAINTS, TargetRows, TrainingSet
 
 
 class RankingTree(TreeMixin, LabelRankerMixin, BaseEstimator):
     r"""Tree whose cells hold the Kemeny median of their rankings (CRIT).
 
-    *Definition.* Splits minimise :math:`\sum_C \mu(C) V(C)`, the dispersion :math:`V = \sum_{i<j} p_{ij} (1 - p_{ij})`
+    *Definition.* Splits minimize :math:`\sum_C \mu(C) V(C)`, the dispersion :math:`V = \sum_{i<j} p_{ij} (1 - p_{ij})`
     of the cells weighted by their mass, which is least squares on the pairs of the rankings. A leaf predicts the Kemeny
     median of its pairwise shares :math:`p_{ij}`.
 
     Parameters
     ----------
-    embedding : {"kemeny", "position"}, default="kemeny"
-        Choose splits by the pairs of the rankings, or by the places of the items.
-    consensus : {"kemeny", "borda"}, default="kemeny"
-        What a leaf predicts: its Kemeny median (by majorities where these are transitive, else exact for components of
-        up to 12 items, searched beyond), or the order of its Borda scores, which
-        the paper takes where the majorities of a leaf are not transitive.
+    embedding : {"kemeny", "position"} or an embedding, default="kemeny"
+        The vectors that splits are chosen by: the pairs of the rankings (`KemenyEmbedding`), the places of the items
+        (`PositionEmbedding`), or those of another embedding, such as `GraphCutEmbedding`.
+    decode : {"kemeny", "borda", "copeland"}, default="kemeny"
+        How the pairwise shares of a leaf become the ranking that it predicts, see `decode_pairwise`: their Kemeny
+        median (by majorities where these are transitive, else exact for components of up to 12 items, searched
+        beyond), the order of its Borda scores, which the paper uses where the majorities of a leaf are not transitive,
+        or the order by majorities lost.
     max_depth : int, optional
         Most splits above a leaf.
     min_samples_leaf : int or float, default=1
         Fewest rows of a leaf, or their share of all rows.
     ccp_alpha : float or "cv", default=0.0
-        Penalty per leaf: the grown tree is pruned to the subtree that minimises its dispersion plus ``ccp_alpha`` times
+        Penalty per leaf: the grown tree is pruned to the subtree that minimizes its dispersion plus ``ccp_alpha`` times
         its leaves; "cv" chooses the penalty by 5-fold cross-validation of the dispersion around the predicted shares.
     min_impurity_decrease : float, default=0.0
-        The dispersion that a split must gain, for early stopping.
+        By how much a split must lower the dispersion.
     growth, honest, splitter, min_samples_split, max_features, max_leaf_nodes
         See `LeastSquaresTree`.
     max_bins, sketch, categorical_features, random_state
@@ -53,9 +59,8 @@ class RankingTree(TreeMixin, LabelRankerMixin, BaseEstimator):
     Attributes
     ----------
     tree_ : Tree
-        The nodes; ``tree_.error / tree_.weight`` is, for full rankings, the dispersion of each (with
-        ``embedding="position"`` or a sketch, that of what splits are chosen
-        by, of which penalties and importances speak too).
+        The nodes; ``tree_.error / tree_.weight`` is, for full rankings, the dispersion of each. With another embedding
+        or a sketch, errors, penalties and importances are those of the vectors that splits are chosen by.
     leaf_positions_ : ndarray of shape (n_leaves, n_items)
         Consensus of each leaf, 1 = best.
     ccp_alpha_ : float
@@ -83,8 +88,8 @@ class RankingTree(TreeMixin, LabelRankerMixin, BaseEstimator):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **GROWTH_CONSTRAINTS,
-        "embedding": [StrOptions({"kemeny", "position"})],
-        "consensus": [StrOptions({"kemeny", "borda"})],
+        "embedding": EMBEDDING_CONSTRAINTS,
+        "decode": DECODE_CONSTRAINTS,
         "ccp_alpha": [StrOptions({"cv"}), Interval(Real, 0.0, None, closed="left")],
     }
 
@@ -92,9 +97,9 @@ class RankingTree(TreeMixin, LabelRankerMixin, BaseEstimator):
 
     def __init__(
         self,
-        embedding: Literal["kemeny", "position"] = "kemeny",
+        embedding: Literal["kemeny", "position"] | Embedding = "kemeny",
         *,
-        consensus: Literal["kemeny", "borda"] = "kemeny",
+        decode: Decoder = "kemeny",
         growth: Literal["best", "level"] = "best",
         honest: bool = False,
         splitter: Literal["best", "random"] = "best",
@@ -111,7 +116,7 @@ class RankingTree(TreeMixin, LabelRankerMixin, BaseEstimator):
         random_state: RandomState = None,
     ) -> None:
         self.embedding = embedding
-        self.consensus = consensus
+        self.decode = decode
         self.growth = growth
         self.honest = honest
         self.splitter = splitter
@@ -129,41 +134,25 @@ class RankingTree(TreeMixin, LabelRankerMixin, BaseEstimator):
 
     def _fit_rankings(self, X: FloatArray, y: Rankings) -> None:
         rng = check_generator(self.random_state)
-        training = training_set(self, X, y, rng, self.max_bins)
-        rule = GrowthRule(self.growth, self.honest, growth_limits(self, *X.shape))
-        tree, fill_rows = training.grow(rule, np.arange(len(X)), rng)
-        self.cv_results_: dict[str, Any] | None = None
-        if self.ccp_alpha == "cv":
-            self.ccp_alpha_, self.cv_results_ = penalty_by_cross_validation(training, rule, pruning_path(tree), rng)
-        else:
-            self.ccp_alpha_ = float(self.ccp_alpha)
-        self.tree_ = with_even_gaps(training.fill(pruned(tree, self.ccp_alpha_), fill_rows))
-        self.leaf_positions_ = decode_pairwise(pairwise_from_vectors(self.tree_.values), self.consensus)
+        embedding = unfitted_embedding(self.embedding)
+        training = TrainingSet.build(
+            X,
+            self._encoder.n_categories,
+            TargetRows(y.positions, is_pairs=True),
+            y.weights,
+            split_targets=None if isinstance(embedding, KemenyEmbedding) else TargetRows(embedding.fit_transform(y)),
+            max_bins=self.max_bins,
+            sketch=self.sketch,
+            rng=rng,
+        )
+        self._grow_tree(training, rng)
+        self.leaf_positions_ = decode_pairwise(pairwise_from_vectors(self.tree_.values), self.decode)
 
     def _predict_pairwise(self, X: FloatArray) -> FloatArray:
         return pairwise_from_vectors(self.tree_.predict(X))
 
     def _predict_positions(self, X: FloatArray) -> FloatArray:
         return self.leaf_positions_[self.tree_.leaf_of(X)]
-
-    def cost_complexity_pruning_path(self) -> PruningPath:
-        """Subtrees of the fitted tree that growing penalties would choose."""
-        return pruning_path(self._fitted_tree())
-
-    def sibling_merges(self) -> tuple[IntArray, FloatArray]:
-        """The way from the fitted tree to its root in the steps of the paper.
-
-        At every step the two sibling leaves merge whose union raises the dispersion least. For no penalty per leaf is a
-        tree on this way better than the one of `cost_complexity_pruning_path`, by which ``ccp_alpha`` prunes.
-
-        Returns
-        -------
-        nodes : ndarray of int
-            Nodes that become leaves, one after the other.
-        rises : ndarray of float
-            By how much each merger raises the dispersion.
-        """
-        return merge_sequence(self._fitted_tree())
 
     def _leaf_texts(self) -> list[str]:
         orders = np.argsort(self.leaf_positions_, axis=1, kind="stable")
@@ -173,30 +162,3 @@ class RankingTree(TreeMixin, LabelRankerMixin, BaseEstimator):
         k = len(self.items_)
         self._check_trees([self.tree_], k * (k - 1) // 2, of_shares=True)
         check_shape(self.leaf_positions_, (self.tree_.n_leaves, k), "the rankings of the leaves")
-
-
-def training_set(
-    estimator: Any, X: FloatArray, y: Rankings, rng: np.random.Generator, max_bins: int | None
-) -> TrainingSet:
-    """Rows to grow ranking trees on: leaves hold pairs; splits go by pairs or places."""
-    places = None
-    # A tree that looks at one item or pair has one coordinate, of which there is nothing to sketch.
-    sketch = None if estimator.embedding in ("item", "pair") else estimator.sketch
-    if estimator.embedding in ("position", "item"):
-        places = TargetRows(PositionEmbedding().set_output(transform="default").fit_transform(y))
-    return TrainingSet.build(
-        X,
-        estimator._encoder.n_categories,
-        TargetRows(y.positions, is_pairs=True),
-        y.weights,
-        max_bins=max_bins,
-        sketch=sketch,
-        rng=rng,
-        split_targets=places,
-    )
-
-
-def with_even_gaps(tree: Tree) -> Tree:
-    """Pairs that no ranking compares are even."""
-    tree.contents.fill_unknown(0.5)
-    return tree

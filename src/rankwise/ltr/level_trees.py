@@ -16,7 +16,7 @@ from rankwise._typing import BoolArray, FloatArray, IntArray
 from rankwise.ltr import _level_trees_jit
 from rankwise.ltr.base import QueryRows
 from rankwise.ltr.boosting import Objective, Watch, check_n_trees, summable
-from rankwise.trees._grow import code_features
+from rankwise.trees.engine import code_features
 
 
 @dataclass(frozen=True)

@@ -42,8 +42,7 @@ _OURS = {
     "rankwise.screening.expressions": ["ExpressionTable"],
     "rankwise.screening.subsets": ["SubsetModel"],
     "rankwise.trees": ["LeastSquaresForest", "LeastSquaresTree"],
-    "rankwise.trees.structure": ["LeafMeans", "LeafRows", "Tree"],
-    "rankwise.trees.targets": ["TargetRows"],
+    "rankwise.trees.structure": ["LeafMeans", "LeafRows", "TargetRows", "Tree"],
 }
 #: name of each class that a file may hold -> module that it is imported from
 MODULES = {name: module for module, names in _OURS.items() for name in names}

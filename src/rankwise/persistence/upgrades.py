@@ -53,12 +53,24 @@ class Change(NamedTuple):
     then: Callable[[Record, list[Record]], None] | None = None
 
 
+def _focus_of_embedding(record: Record, before: list[Record]) -> None:
+    """Forests that looked at items or pairs named these as their embedding."""
+    parameters, state = record["parameters"], record["state"]
+    if parameters["embedding"] in ("item", "pair", "auto"):
+        parameters |= {"focus": parameters["embedding"], "embedding": "kemeny"}
+    if "embedding_" in state:
+        found = state.pop("embedding_")
+        state["focus_"] = found if found in ("item", "pair") else None
+
+
 # Classes by their names in format 1, in alphabetical order.
 _FORMAT_1_TO_2: dict[str, Change] = {
     "ClusterRanker": Change(parameters={"prior": "alpha"}),
     "DummyRanker": Change(parameters={"strategy": "decode"}),
     "NearestNeighborsRanker": Change(parameters={"consensus": "decode"}),
     "PairwiseRanker": Change(values={"decode": {"soft": "borda", "hard": "copeland"}}),
+    "RankingForest": Change(then=_focus_of_embedding),
+    "RankingTree": Change(parameters={"consensus": "decode"}),
 }
 
 #: changes of each version of the format towards the one after it

@@ -64,8 +64,8 @@ class PruningPathDisplay:
     --------
     >>> from rankwise.label_ranking import RankingTree
     >>> from rankwise.plots import PruningPathDisplay
-    >>> tree = RankingTree().fit([[1], [2], [8], [9]], [[1, 2, 3], [1, 2, 3], [3, 2, 1], [3, 1, 2]])
-    >>> PruningPathDisplay.from_estimator(tree).n_leaves
+    >>> X, y = [[1], [2], [8], [9]], [[1, 2, 3], [1, 2, 3], [3, 2, 1], [3, 1, 2]]
+    >>> PruningPathDisplay.from_estimator(RankingTree().fit(X, y), X, y).n_leaves
     array([3, 2, 1])
     """
 
@@ -94,7 +94,7 @@ class PruningPathDisplay:
         tree : RankingTree or LeastSquaresTree
             Fitted. With ``ccp_alpha="cv"`` the cross-validated errors are drawn too.
         X, y : array-like, optional
-            The training rows: for a `LeastSquaresTree` without ``ccp_alpha="cv"``, which is grown again.
+            The training rows, on which the tree is grown again; not needed with ``ccp_alpha="cv"``.
         ax : matplotlib Axes, optional
             Where to draw; a new figure by default.
 
@@ -102,7 +102,6 @@ class PruningPathDisplay:
         -------
         PruningPathDisplay
         """
-        from sklearn.base import clone
         from sklearn.utils.validation import check_is_fitted
 
         from rankwise.label_ranking import RankingTree
@@ -115,13 +114,9 @@ class PruningPathDisplay:
         if found is not None:
             known = found["ccp_alpha"], found["n_leaves"], found["training_error"], found["test_error"]
             return cls(*known, tree.ccp_alpha_).plot(ax)
-        if isinstance(tree, RankingTree):
-            return cls.from_path(tree.cost_complexity_pruning_path(), chosen=tree.ccp_alpha_ or None, ax=ax)
         if X is None or y is None:
-            raise ValueError(
-                "a LeastSquaresTree does not keep what it was pruned from; give X and y, or fit it with ccp_alpha='cv'"
-            )
-        return cls.from_path(clone(tree).cost_complexity_pruning_path(X, y), chosen=tree.ccp_alpha_ or None, ax=ax)
+            raise ValueError("a tree does not keep what was pruned; give X and y, or fit it with ccp_alpha='cv'")
+        return cls.from_path(tree.cost_complexity_pruning_path(X, y), chosen=tree.ccp_alpha_ or None, ax=ax)
 
     @classmethod
     def from_path(cls, path: PruningPath, *, chosen: float | None = None, ax: Any = None) -> PruningPathDisplay:

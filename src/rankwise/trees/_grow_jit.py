@@ -1,8 +1,8 @@
-"""Kernels that grow a least-squares tree, each node by its own best split.
+"""Compiled functions that grow a least-squares tree, each node by its own best split; called by `engine`.
 
-A split of the rows of a node is worth |S_L|^2 / w_L + |S_R|^2 / w_R, where S is the weighted sum of the target vectors
-and w the weight of a side: the more, the smaller the squared error that is left. Where coordinates of a target are
-missing, sums and weights are kept, and the worth is added up, coordinate by coordinate.
+The score of a split of the rows of a node is |S_L|^2 / w_L + |S_R|^2 / w_R, where S is the weighted sum of the target
+vectors and w the weight of a side: the higher, the smaller the squared error that is left. Where coordinates of a
+target are missing, sums and weights are kept, and the score is added up, coordinate by coordinate.
 
 Features come as codes: 0 ... n_codes - 1 in the order of the values (or category numbers), n_codes = missing.
 """
@@ -129,7 +129,7 @@ def grow(features, targets, limits, root_seed, nodes, scratch):
         for node in range(new_first, new_last):
             members = rows[start[node] : start[node] + count[node]]
             weight[node], squares = _totals(targets, members, scratch.block, scratch.total)
-            base = _worth(scratch.total, weight[node], targets.size, targets.is_complete)
+            base = _cell_score(scratch.total, weight[node], targets.size, targets.is_complete)
             error[node] = max(squares - base, 0.0)
             if (
                 depth[node] >= limits.max_depth
@@ -148,7 +148,7 @@ def grow(features, targets, limits, root_seed, nodes, scratch):
             cutoff[node] = int(best[CUTOFF])
             threshold[node] = best[THRESHOLD]
             if np.isnan(best[THRESHOLD]):
-                threshold[node] = _between(features, f, cutoff[node], int(best[AFTER]))
+                threshold[node] = threshold_between(features, f, cutoff[node], int(best[AFTER]))
             missing_left[node] = best[MISSING_LEFT] > 0
             gain[node] = max(best[SCORE] - base, 0.0)
             if features.is_categorical[f]:
@@ -200,9 +200,6 @@ def _mixed(state):
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return z ^ (z >> np.uint64(31))
-
-
-# Targets ----------------------------------------------------------------------------------------------------------
 
 
 @compiled_sums
@@ -273,21 +270,21 @@ def _totals(targets, rows, block, total):
 
 
 @compiled_sums
-def _worth(total, weight, q, is_complete):
+def _cell_score(total, weight, q, is_complete):
     """|S|^2 / w of one cell."""
-    worth = 0.0
+    score = 0.0
     if is_complete:
         for c in range(q):
-            worth += total[c] ** 2
-        return worth / weight if weight > 0 else 0.0
+            score += total[c] ** 2
+        return score / weight if weight > 0 else 0.0
     for c in range(q):
         if total[q + c] > 0:
-            worth += total[c] ** 2 / total[q + c]
-    return worth
+            score += total[c] ** 2 / total[q + c]
+    return score
 
 
 @compiled_sums
-def _worth_of_split(total, left, weight, left_weight, q, is_complete):
+def _split_score(total, left, weight, left_weight, q, is_complete):
     """|S_L|^2 / w_L + |S_R|^2 / w_R."""
     if is_complete:
         right_weight = weight - left_weight
@@ -298,19 +295,16 @@ def _worth_of_split(total, left, weight, left_weight, q, is_complete):
             left_square += left[c] ** 2
             right_square += (total[c] - left[c]) ** 2
         return left_square / left_weight + right_square / right_weight
-    worth = 0.0
+    score = 0.0
     for c in range(q):
         known = left[q + c]
         rest = total[q + c] - known
         if known > 0:
-            worth += left[c] ** 2 / known
-        # What rounding leaves of a weight is no weight.
+            score += left[c] ** 2 / known
+        # Treat weights below rounding error as zero.
         if rest > 1e-12 * total[q + c]:
-            worth += (total[c] - left[c]) ** 2 / rest
-    return worth
-
-
-# Search -----------------------------------------------------------------------------------------------------------
+            score += (total[c] - left[c]) ** 2 / rest
+    return score
 
 
 @compiled
@@ -381,8 +375,11 @@ def _offer(score, f, cutoff, after, missing_left, best):
 
 
 @compiled
-def _between(features, f, code, after):
-    """A threshold between two codes: halfway, but never equal to the upper value."""
+def threshold_between(features, f, code, after):
+    """A threshold between two codes of a feature: halfway, but never equal to the upper value.
+
+    Infinity if no code follows: then only missing values go right.
+    """
     if after >= features.n_codes[f]:
         return np.inf
     low = features.upper[features.start[f] + code]
@@ -500,7 +497,7 @@ def _scan(targets, limits, rows, weight, f, n_codes, n_missing, missing_left, be
         after = order[at + 1] >> 32 if at + 1 < m - n_missing else n_codes
         if after == code or min(t + 1, m - t - 1) < limits.min_samples_leaf:
             continue
-        score = _worth_of_split(total, left, weight, left_weight, q, targets.is_complete)
+        score = _split_score(total, left, weight, left_weight, q, targets.is_complete)
         if score > best[SCORE]:
             _offer(score, f, code, after, missing_left, best)
 
@@ -526,7 +523,7 @@ def _try_random(features, targets, limits, rows, weight, f, low, high, n_missing
     if low == high:  # one value, and missing ones
         threshold = np.inf
     elif not (features.upper[first + cutoff] <= threshold < features.lower[first + cutoff + 1]):
-        threshold = _between(features, f, cutoff, cutoff + 1)
+        threshold = threshold_between(features, f, cutoff, cutoff + 1)
     for missing_left in range(2 if n_missing > 0 else 1):
         for c in range(width):
             left[c] = 0.0
@@ -544,7 +541,7 @@ def _try_random(features, targets, limits, rows, weight, f, low, high, n_missing
                 left_weight += block[at, width + _WEIGHT]
                 n_left += 1
         if min(n_left, m - n_left) >= max(limits.min_samples_leaf, 1):
-            score = _worth_of_split(total, left, weight, left_weight, q, targets.is_complete)
+            score = _split_score(total, left, weight, left_weight, q, targets.is_complete)
             if score > best[SCORE]:
                 _offer(score, f, cutoff, cutoff + 1, missing_left, best)
                 best[THRESHOLD] = threshold
@@ -600,7 +597,7 @@ def _try_codes(features, targets, limits, rows, weight, f, state, best, scratch)
                 continue
             if n_left == m or min(n_left, m - n_left) < limits.min_samples_leaf:
                 continue
-            score = _worth_of_split(total, left, weight, left_weight, q, targets.is_complete)
+            score = _split_score(total, left, weight, left_weight, q, targets.is_complete)
             if score > best[SCORE]:
                 _offer(score, f, code, code_order[t + 1] if t + 1 < present else n_codes, missing_left, best)
                 if categorical:

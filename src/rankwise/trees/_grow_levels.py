@@ -8,9 +8,8 @@ import numpy as np
 
 from rankwise._typing import FloatArray, IntArray
 from rankwise.trees import _levels_jit
-from rankwise.trees._grow_jit import Features, Limits
-from rankwise.trees.structure import Tree
-from rankwise.trees.targets import TargetRows
+from rankwise.trees._grow_jit import Features, Limits, threshold_between
+from rankwise.trees.structure import TargetRows, Tree
 
 # Entries of target vectors that are written out at a time; more coordinates follow in further blocks.
 _BLOCK_ENTRIES = 2**24
@@ -72,9 +71,9 @@ class _Level:
             return False
         # Cells that are too small to divide ask for more rows on a side than they have.
         least = np.where(counts < self.limits.min_samples_split, counts, self.limits.min_samples_leaf).astype(np.int64)
-        worth, f, key, after, missing_left = self._best(totals, counts, least)
-        gain = worth - (squares - error).sum()
-        if worth == -np.inf or (self.limits.min_gain > 0 and gain < self.limits.min_gain * self.weights.sum()):
+        score, f, key, after, missing_left = self._best(totals, counts, least)
+        gain = score - (squares - error).sum()
+        if score == -np.inf or (self.limits.min_gain > 0 and gain < self.limits.min_gain * self.weights.sum()):
             return False
         keys, _ = self.keys[f]
         goes_left = np.where(keys == self.features.n_codes[f], bool(missing_left), keys <= key)
@@ -100,14 +99,14 @@ class _Level:
     def _best_of(
         self, features: Any, totals: FloatArray, counts: IntArray, least: IntArray
     ) -> tuple[float, int, int, int, int]:
-        worths = np.zeros((len(features), 2, len(self.cell)))
+        scores = np.zeros((len(features), 2, len(self.cell)))
         weight_and_count = np.column_stack([np.bincount(self.cell, self.weights, len(counts)), counts])
         for block in self.blocks:
             vectors = self._vectors(block)
             part = np.ascontiguousarray(np.concatenate([self._of(totals, block), weight_and_count], axis=1))
             for number, f in enumerate(features):
                 keys, n_keys = self.keys[f][0], int(self.features.n_codes[f])
-                _levels_jit.add_worths(
+                _levels_jit.add_scores(
                     vectors,
                     self.weights,
                     self.cell,
@@ -117,7 +116,7 @@ class _Level:
                     part,
                     least,
                     self.is_complete,
-                    worths[number],
+                    scores[number],
                 )
         best = (-np.inf, -1, -1, -1, 0)
         for number, f in enumerate(features):
@@ -126,7 +125,7 @@ class _Level:
             if self.limits.random_thresholds:
                 present = np.unique(keys[keys < n_keys])
                 only = int(self.rng.choice(present[:-1])) if len(present) > 1 else -1
-            found = _levels_jit.best_cut(worths[number], self.cell, self.orders[f], keys, n_keys, counts, only, least)
+            found = _levels_jit.best_cut(scores[number], self.cell, self.orders[f], keys, n_keys, counts, only, least)
             if found[0] > best[0]:
                 best = (found[0], int(f), int(found[1]), int(found[2]), int(found[3]))
         return best
@@ -161,22 +160,20 @@ class _Level:
         fields, features = self.fields, self.features
         n_codes = int(features.n_codes[f])
         keys, category_at = self.keys[f]
-        threshold = np.inf
+        threshold = 0.0
         if category_at is not None:
             # Categories that no row has go where missing values go: a set for each side that may be.
             absent = np.setdiff1d(category_at, features.codes[f])
             self.sets += [np.setdiff1d(category_at[: key + 1], absent), np.union1d(category_at[: key + 1], absent)]
-        elif after < n_codes:
-            low, high = features.upper[features.start[f] + key], features.lower[features.start[f] + after]
-            middle = low / 2 + high / 2
-            threshold = middle if low <= middle < high else low
+        else:
+            threshold = threshold_between(features, f, key, after)
         has_missing = np.bincount(self.cell[keys == n_codes], minlength=len(self.node_of)) > 0
         cells = np.flatnonzero(divided)
         first = len(fields["left"])
         for number, g in enumerate(cells):
             node = self.node_of[g]
             fields["feature"][node] = f
-            fields["threshold"][node] = 0.0 if category_at is not None else threshold
+            fields["threshold"][node] = threshold
             fields["missing_left"][node] = missing_left if has_missing[g] else n_left[g] > n_right[g]
             fields["left"][node] = first + 2 * number
             if category_at is not None:
@@ -203,8 +200,8 @@ class _Level:
         weight = np.bincount(self.cell, self.weights, len(self.node_of))[cells]
         count = np.bincount(self.cell, minlength=len(self.node_of))[cells]
         known = weight[:, None] if self.is_complete else totals[cells, q:]
-        worth = np.divide(totals[cells, :q] ** 2, known, out=np.zeros((len(cells), q)), where=known > 0).sum(axis=1)
-        for number, error in enumerate(squares - worth):
+        score = np.divide(totals[cells, :q] ** 2, known, out=np.zeros((len(cells), q)), where=known > 0).sum(axis=1)
+        for number, error in enumerate(squares - score):
             values = (-1, 0.0, False, -1, 0.0, max(error, 0.0), weight[number], count[number], -1)
             for name, value in zip(self.fields, values, strict=True):
                 self.fields[name].append(value)

@@ -1,4 +1,7 @@
-"""Kernels that send rows down a tree, fill its leaves, and add up what leaves say."""
+"""Compiled functions that send rows down a tree, fill its leaves, and add up what leaves hold.
+
+`structure` and `engine` call them.
+"""
 
 # mypy: allow-untyped-defs, allow-incomplete-defs, allow-untyped-decorators
 

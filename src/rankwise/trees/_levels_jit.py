@@ -1,4 +1,4 @@
-"""Kernels that find the one cut that serves all cells of a level best (Level-Splits)."""
+"""Compiled functions that find the best common cut of all cells of a level; called by `_grow_levels`."""
 
 # mypy: allow-untyped-defs, allow-incomplete-defs, allow-untyped-decorators
 
@@ -10,13 +10,13 @@ from rankwise._compiled import compiled, compiled_sums
 
 
 @compiled_sums
-def add_worths(vectors, weights, cell, order, keys, n_keys, totals, least, is_complete, worths):
-    """Add to ``worths`` what each cut of one feature is worth over all cells, by some coordinates of the target.
+def add_scores(vectors, weights, cell, order, keys, n_keys, totals, least, is_complete, scores):
+    """Add to ``scores`` the score of each cut of one feature over all cells, by some coordinates of the target.
 
-    Worth of a cut: the sum over cells of |S_L|^2 / w_L + |S_R|^2 / w_R, or of |S|^2 / w for cells that it does not
-    divide. ``vectors`` are w * e (followed by the known weights, if incomplete); ``totals`` their sums by cell, with
-    weight and number of rows at the end. ``least`` is the fewest rows of a side, by cell, at least 1.
-    ``worths[missing_left, t]`` is that of the cut after the t-th row, in the order in which rows go left.
+    The score of a cut is the sum over cells of |S_L|^2 / w_L + |S_R|^2 / w_R, or of |S|^2 / w for cells that it does
+    not divide. ``vectors`` are w * e (followed by the known weights, if incomplete); ``totals`` their sums by cell,
+    with weight and number of rows at the end. ``least`` is the fewest rows of a side, by cell, at least 1.
+    ``scores[missing_left, t]`` is that of the cut after the t-th row, in the order in which rows go left.
     """
     m, width = vectors.shape
     q = width if is_complete else width // 2
@@ -28,19 +28,19 @@ def add_worths(vectors, weights, cell, order, keys, n_keys, totals, least, is_co
     left_weight = np.zeros(n_cells)
     left_count = np.zeros(n_cells, np.int64)
     base = np.zeros(n_cells)
-    worth = np.zeros(n_cells)
+    score = np.zeros(n_cells)
     for g in range(n_cells):
         for c in range(q):
             known = totals[g, width] if is_complete else totals[g, q + c]
             if known > 0:
                 base[g] += totals[g, c] ** 2 / known
     for missing_left in range(2 if n_missing > 0 else 1):
-        score = 0.0
+        total = 0.0
         for g in range(n_cells):
             left_weight[g] = 0.0
             left_count[g] = 0
-            worth[g] = base[g]
-            score += base[g]
+            score[g] = base[g]
+            total += base[g]
             for c in range(width):
                 left[g, c] = 0.0
         shift = m - n_missing if missing_left else 0
@@ -66,17 +66,17 @@ def add_worths(vectors, weights, cell, order, keys, n_keys, totals, least, is_co
                         now += left[g, c] ** 2 / known
                     if rest > 1e-12 * (known + rest):
                         now += (totals[g, c] - left[g, c]) ** 2 / rest
-            score += now - worth[g]
-            worth[g] = now
-            worths[missing_left, t] += score
+            total += now - score[g]
+            score[g] = now
+            scores[missing_left, t] += total
 
 
 @compiled
-def best_cut(worths, cell, order, keys, n_keys, counts, only, least):
-    """The cut of one feature that is worth most, of those that divide some cell.
+def best_cut(scores, cell, order, keys, n_keys, counts, only, least):
+    """The cut of one feature with the highest score, of those that divide some cell.
 
-    ``counts`` are the rows of each cell; ``only`` is the one key to try, or -1. Returns worth, last key on the left,
-    next key, and whether missing rows go left; worth is -inf if no cell is divided.
+    ``counts`` are the rows of each cell; ``only`` is the one key to try, or -1. Returns score, last key on the left,
+    next key, and whether missing rows go left; score is -inf if no cell is divided.
     """
     m = order.shape[0]
     n_missing = 0
@@ -106,6 +106,6 @@ def best_cut(worths, cell, order, keys, n_keys, counts, only, least):
                 continue
             key = keys[row]
             after = keys[order[at + 1]] if at + 1 < m - n_missing else n_keys
-            if after != key and (only < 0 or only == key) and worths[missing_left, t] > best:
-                best, best_key, best_after, best_missing = worths[missing_left, t], key, after, missing_left
+            if after != key and (only < 0 or only == key) and scores[missing_left, t] > best:
+                best, best_key, best_after, best_missing = scores[missing_left, t], key, after, missing_left
     return best, best_key, best_after, best_missing

@@ -1,15 +1,13 @@
-"""What trees and forests share: features with categories, and what can be asked of a fitted one."""
+"""What fitted trees and forests can be asked: mixins of `least_squares` and of the rankers in `label_ranking`."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
-from rankwise._features import FeatureEncoder
-from rankwise._sklearn import BaseEstimator
+from rankwise._features import CategoricalFeaturesMixin
 from rankwise._state import (
-    COUNT,
     FLOATS,
     INTS,
     NUMBER,
@@ -24,33 +22,14 @@ from rankwise._state import (
     optional,
 )
 from rankwise._typing import ArrayLike, FloatArray, IntArray
+from rankwise.trees.engine import GrowthRule, TrainingSet
 from rankwise.trees.export import tree_dot, tree_text
+from rankwise.trees.pruning import PruningPath, merge_sequence, penalty_by_cross_validation, pruned, pruning_path
 from rankwise.trees.structure import LeafMeans, Tree
 
-if TYPE_CHECKING:
-    _Estimator = BaseEstimator
-else:
-    _Estimator = object  # a mixin stands before BaseEstimator and brings none of its own
 
-
-class _FeaturesMixin(_Estimator):
-    """Features of numbers and categories, NaN where missing."""
-
-    categorical_features: Any
-    n_features_in_: int
-    _encoder: FeatureEncoder
-
-    _saved: ClassVar[Saved] = {"n_features_in_": COUNT, "_encoder": instance("FeatureEncoder")}
-
-    def _check_features(self, X: ArrayLike, *, reset: bool) -> FloatArray:
-        if reset:
-            self._encoder = FeatureEncoder(self.categorical_features)
-            return self._encoder.fit_transform(self, X)
-        return self._encoder.transform(self, X)
-
-    def _check_fitted_features(self, X: ArrayLike) -> FloatArray:
-        _check_fitted(self)
-        return self._check_features(X, reset=False)
+class _GrownMixin(CategoricalFeaturesMixin):
+    """The check of saved trees."""
 
     def _check_trees(self, trees: list[Tree], size: int | None = None, *, of_shares: bool = False) -> None:
         """Refuse saved trees that ask for features or categories that are not there, or predict another size."""
@@ -68,16 +47,12 @@ class _FeaturesMixin(_Estimator):
             if of_shares and isinstance(tree.contents, LeafMeans):
                 check_probabilities(tree.contents.values)
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        return tags
 
-
-class TreeMixin(_FeaturesMixin):
-    """Questions to a single tree, ``tree_``."""
+class TreeMixin(_GrownMixin):
+    """Growth of a single tree, ``tree_``, and questions to it."""
 
     tree_: Tree
+    ccp_alpha: Any
 
     _saved: ClassVar[Saved] = {
         "tree_": instance("Tree"),
@@ -92,7 +67,8 @@ class TreeMixin(_FeaturesMixin):
 
     def decision_path(self, X: ArrayLike) -> Any:
         """Nodes that each row passes: a sparse matrix of shape (n_samples, n_nodes)."""
-        return self.tree_.decision_path(self._check_fitted_features(X))
+        features = self._check_fitted_features(X)
+        return self.tree_.decision_path(features)
 
     def get_depth(self) -> int:
         """Depth of the tree: splits above its deepest leaf."""
@@ -104,8 +80,43 @@ class TreeMixin(_FeaturesMixin):
 
     @property
     def feature_importances_(self) -> FloatArray:
-        """Share of each feature in what all splits together gain."""
+        """Share of each feature in the total gain of all splits."""
         return self._fitted_tree().importances(self.n_features_in_)
+
+    def cost_complexity_pruning_path(
+        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> PruningPath:
+        """Subtrees that growing penalties ``ccp_alpha`` choose from a tree grown on these rows, as in scikit-learn.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As in ``fit``. The tree itself is not changed, and need not be fitted.
+
+        Returns
+        -------
+        PruningPath
+            With ``alphas``, ``errors`` and ``n_leaves``, from the whole tree to the root alone.
+        """
+        from sklearn.base import clone
+
+        return pruning_path(clone(self).set_params(ccp_alpha=0.0).fit(X, y, sample_weight).tree_)
+
+    def sibling_merges(self) -> tuple[IntArray, FloatArray]:
+        """The path from the fitted tree to its root by merging two leaves at a time.
+
+        At every step the two sibling leaves merge whose union raises the squared error (of a `RankingTree`, the
+        dispersion) least. For no penalty per leaf is a tree on this path better than the one of
+        `cost_complexity_pruning_path`, by which ``ccp_alpha`` prunes.
+
+        Returns
+        -------
+        nodes : ndarray of int
+            Nodes that become leaves, in order.
+        rises : ndarray of float
+            By how much each merger raises the error per unit of weight.
+        """
+        return merge_sequence(self._fitted_tree())
 
     def export_text(self) -> str:
         """The tree as indented text, with what its leaves predict."""
@@ -114,6 +125,17 @@ class TreeMixin(_FeaturesMixin):
     def export_graphviz(self) -> str:
         """The tree in the DOT language of Graphviz."""
         return tree_dot(self._fitted_tree(), self._feature_names(), self._encoder.categories_, self._leaf_texts())
+
+    def _grow_tree(self, training: TrainingSet, rng: np.random.Generator) -> None:
+        """Grow, prune and fill ``tree_``."""
+        rule = GrowthRule.from_params(self.get_params(deep=False))
+        tree, fill_rows = training.grow(rule, np.arange(len(training.X)), rng)
+        self.cv_results_: dict[str, Any] | None = None
+        if self.ccp_alpha == "cv":
+            self.ccp_alpha_, self.cv_results_ = penalty_by_cross_validation(training, rule, pruning_path(tree), rng)
+        else:
+            self.ccp_alpha_ = float(self.ccp_alpha)
+        self.tree_ = training.fill(pruned(tree, self.ccp_alpha_), fill_rows)
 
     def _leaf_texts(self) -> list[str]:
         """What each leaf predicts, in the order of the leaves."""
@@ -124,11 +146,13 @@ class TreeMixin(_FeaturesMixin):
         return [f"x{number}" for number in range(self.n_features_in_)] if names is None else [str(n) for n in names]
 
     def _fitted_tree(self) -> Tree:
-        _check_fitted(self)
+        from sklearn.utils.validation import check_is_fitted
+
+        check_is_fitted(self)
         return self.tree_
 
 
-class ForestMixin(_FeaturesMixin):
+class ForestMixin(_GrownMixin):
     """Questions to a forest, ``trees_``."""
 
     trees_: list[Tree]
@@ -159,13 +183,9 @@ class ForestMixin(_FeaturesMixin):
 
     @property
     def feature_importances_(self) -> FloatArray:
-        """Mean over the trees of the share of each feature in what their splits gain."""
-        _check_fitted(self)
+        """Mean over the trees of the share of each feature in the gain of their splits."""
+        from sklearn.utils.validation import check_is_fitted
+
+        check_is_fitted(self)
         total = np.sum([tree.importances(self.n_features_in_) for tree in self.trees_], axis=0)
         return total / total.sum() if total.sum() > 0 else total  # trees of one leaf say nothing
-
-
-def _check_fitted(estimator: Any) -> None:
-    from sklearn.utils.validation import check_is_fitted
-
-    check_is_fitted(estimator)

@@ -1,25 +1,49 @@
-"""From data and limits to a filled tree: what single trees and forests have in common."""
+"""The engine under all trees and forests: from rows and limits to filled trees, and from many trees to their mean.
+
+This is the face of the package for `label_ranking`, which grows trees on rankings, and `ltr`, whose level trees share
+the coding of features and the rule for thresholds. A `TrainingSet` holds the rows, a `GrowthRule` the parameters of
+an estimator, and `grow_trees` runs a forest.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from math import ceil
 from numbers import Integral, Real
 from typing import Any, Literal
 
 import numpy as np
+from sklearn.utils import gen_batches
 
 from rankwise._progress import track
 from rankwise._sklearn import Interval, RealNotInt, StrOptions
 from rankwise._typing import FloatArray, IntArray
-from rankwise.trees._grow import MOST_BINS, code_features, grow_best
-from rankwise.trees._grow_jit import Features, Limits
+from rankwise.trees import _grow_jit, _leaves_jit
+from rankwise.trees._grow_jit import Features, Limits, Nodes, Scratch, Targets, threshold_between
 from rankwise.trees._grow_levels import grow_by_levels
-from rankwise.trees.structure import Tree
-from rankwise.trees.targets import TargetRows
+from rankwise.trees.structure import LeafMeans, LeafRows, TargetRows, Tree
 
-NO_LIMIT = 2**31 - 1
+__all__ = [
+    "FOREST_CONSTRAINTS",
+    "GROWTH_CONSTRAINTS",
+    "MOST_BINS",
+    "Features",
+    "GrowthRule",
+    "LeafRows",
+    "Sampling",
+    "TargetRows",
+    "TrainingSet",
+    "Tree",
+    "code_features",
+    "grow_trees",
+    "mean_prediction",
+    "out_of_bag_prediction",
+    "threshold_between",
+]
+
+#: bins that fit, with one code for missing values, into a byte
+MOST_BINS = 255
 
 #: what the parameters that all trees and forests share may be
 GROWTH_CONSTRAINTS: dict[str, list[Any]] = {
@@ -43,16 +67,101 @@ GROWTH_CONSTRAINTS: dict[str, list[Any]] = {
     "random_state": ["random_state", np.random.Generator],
 }
 
+#: what the parameters that all forests share may be
+FOREST_CONSTRAINTS: dict[str, list[Any]] = {
+    **GROWTH_CONSTRAINTS,
+    "n_estimators": [Interval(Integral, 1, None, closed="left")],
+    "bootstrap": ["boolean"],
+    "max_samples": [
+        None,
+        Interval(Integral, 1, None, closed="left"),
+        Interval(RealNotInt, 0.0, 1.0, closed="right"),
+    ],
+    "oob_score": ["boolean"],
+    "n_jobs": [None, Integral],
+}
+
+_NO_LIMIT = 2**31 - 1
+# What a `Tree` keeps of the nodes that the compiled search fills in.
+_KEPT = ("feature", "threshold", "missing_left", "left", "gain", "error", "weight", "count", "set_of")
+# Leaves with more rankings than this, on average, are quicker to read as means.
+_FEW_RANKINGS = 3
+# Rows that go down all trees before the next ones do: their sums stay in the cache.
+_ROWS_AT_ONCE = 4096
+
+
+@dataclass(frozen=True)
+class GrowthRule:
+    """How trees grow: the parameters of the same names of trees and forests."""
+
+    growth: Literal["best", "level"]
+    honest: bool
+    splitter: Literal["best", "random"]
+    max_depth: int | None
+    min_samples_split: int | float
+    min_samples_leaf: int | float
+    max_features: int | float | str | None
+    max_leaf_nodes: int | None
+    min_impurity_decrease: float
+
+    @classmethod
+    def from_params(cls, params: dict[str, Any]) -> GrowthRule:
+        """Pick the rule out of the parameters of an estimator."""
+        return cls(**{field.name: params[field.name] for field in fields(cls)})
+
+    def limits(self, n_rows: int, n_features: int) -> Limits:
+        """The limits for this many rows and features; always of the same types, for the compiler."""
+        if self.honest:
+            n_rows = (n_rows + 1) // 2  # the others fill the leaves
+        split, leaf = (
+            int(least) if isinstance(least, Integral) else ceil(least * n_rows)
+            for least in (self.min_samples_split, self.min_samples_leaf)
+        )
+        drawn: Any = self.max_features
+        if drawn is None:
+            drawn = n_features
+        elif isinstance(drawn, str):
+            drawn = np.sqrt(n_features) if drawn == "sqrt" else np.log2(n_features)
+        elif not isinstance(drawn, Integral):
+            drawn = drawn * n_features
+        return Limits(
+            max_depth=_NO_LIMIT if self.max_depth is None else int(self.max_depth),
+            min_samples_split=max(2, split),
+            min_samples_leaf=leaf,
+            max_features=min(max(1, int(drawn)), n_features),
+            max_leaf_nodes=_NO_LIMIT if self.max_leaf_nodes is None else int(self.max_leaf_nodes),
+            random_thresholds=self.splitter == "random",
+            min_gain=float(self.min_impurity_decrease),
+        )
+
 
 @dataclass(frozen=True)
 class TrainingSet:
-    """Rows to grow trees on: features coded once, targets, and what splits are chosen by."""
+    """Rows to grow trees on.
+
+    Attributes
+    ----------
+    X : ndarray of shape (n, n_features)
+        Features.
+    features : Features
+        The same, coded.
+    targets, split_targets : TargetRows
+        What fills the leaves, and what splits are chosen by.
+    weights : ndarray of shape (n,)
+        Weights of the rows.
+    is_compact : bool
+        Whether leaves are to take little memory.
+    rankings : tuple of TargetRows and ndarray, or None
+        Where leaves may hold rankings, the different ones and the number of each row's.
+    """
 
     X: FloatArray
     features: Features
     targets: TargetRows
     split_targets: TargetRows
     weights: FloatArray
+    is_compact: bool
+    rankings: tuple[TargetRows, IntArray] | None
 
     @classmethod
     def build(
@@ -66,225 +175,334 @@ class TrainingSet:
         sketch: int | None,
         rng: np.random.Generator,
         split_targets: TargetRows | None = None,
+        compact: bool = False,
     ) -> TrainingSet:
-        """Code the features; centre the targets that splits are chosen by, or project them to a sketch.
+        """Code the features; center the targets that splits are chosen by, or project them to a sketch.
 
-        ``n_categories`` is 0 for numeric columns. ``split_targets`` are others to choose splits by than those that
-        fill the leaves.
+        ``n_categories`` is 0 for numeric columns. ``split_targets``, if given, choose the splits instead of the targets
+        that fill the leaves.
         """
         split = targets if split_targets is None else split_targets
-        split = split.centred(weights) if sketch is None else split.sketch(sketch, weights, rng)
-        targets = TargetRows(_writable(targets.values), targets.is_pairs)
-        return cls(X, code_features(X, n_categories, max_bins), targets, split, _writable(weights))
+        split = split.centered(weights) if sketch is None else split.sketch(sketch, weights, rng)
+        # Compiled functions take writable arrays only: a read-only one would be another type.
+        targets = replace(targets, values=np.require(targets.values, np.float64, ["C", "W"]))
+        return cls(
+            X,
+            code_features(X, n_categories, max_bins),
+            targets,
+            split,
+            np.require(weights, np.float64, ["C", "W"]),
+            compact,
+            targets.distinct() if compact and targets.is_pairs and targets.is_complete else None,
+        )
 
-    def focused(self, coordinate: int) -> TrainingSet:
-        """The same rows, on which splits are chosen by one coordinate alone of what they are chosen by here."""
-        values = np.ascontiguousarray(self.split_targets.coordinates(slice(coordinate, coordinate + 1)))
-        return replace(self, split_targets=TargetRows(values))
-
-    def grow(self, rule: GrowthRule, rows: IntArray, rng: np.random.Generator) -> tuple[Tree, IntArray]:
-        """A tree grown on the given rows, and the rows to fill it with: the same, or if honest the other half."""
-        return self._grow(rule, rows, self.weights, rng)
-
-    def grow_filled(self, rule: GrowthRule, rows: IntArray, times: IntArray, rng: np.random.Generator) -> Tree:
-        """A tree grown and filled on the given rows, each counted as often as ``times`` says."""
-        weights = self.weights.copy()
-        weights[rows] *= times
-        tree, fill_rows = self._grow(rule, rows, weights, rng)
-        fill = tree.filled_compactly if rule.compact else tree.filled
-        return self._without_gaps(fill(self.X, self.targets, weights, fill_rows))
-
-    def fill(self, tree: Tree, rows: IntArray) -> Tree:
-        """The tree whose leaves hold the means of the given rows."""
-        return self._without_gaps(tree.filled(self.X, self.targets, self.weights, rows))
-
-    @cached_property
-    def _mean(self) -> FloatArray:
-        return self.targets.mean(self.weights)
-
-    def _grow(
-        self, rule: GrowthRule, rows: IntArray, weights: FloatArray, rng: np.random.Generator
+    def grow(
+        self,
+        rule: GrowthRule,
+        rows: IntArray,
+        rng: np.random.Generator,
+        weights: FloatArray | None = None,
+        coordinate: int | None = None,
     ) -> tuple[Tree, IntArray]:
+        """Grow a tree on the given rows.
+
+        Parameters
+        ----------
+        rule : GrowthRule
+            How.
+        rows : ndarray of int
+            Rows to grow on, half of them if honest.
+        rng : Generator
+            Draws the honest half and the seed of the tree.
+        weights : ndarray of shape (n,), optional
+            Of all rows, where they differ from those of the training set.
+        coordinate : int, optional
+            The only coordinate of ``split_targets`` to choose splits by.
+
+        Returns
+        -------
+        tree : Tree
+            Not filled yet.
+        fill_rows : ndarray of int
+            Rows to fill it with: the same, or if honest the other half.
+        """
         fill_rows = rows
         if rule.honest:
             shuffled = rng.permutation(len(rows))
             half = (len(rows) + 1) // 2
             fill_rows, rows = rows[np.sort(shuffled[half:])], rows[np.sort(shuffled[:half])]
-        part = TargetRows(np.ascontiguousarray(self.split_targets.values[rows]), self.split_targets.is_pairs)
-        features = self.features._replace(codes=np.ascontiguousarray(self.features.codes[:, rows]))
-        grow = grow_best if rule.growth == "best" else grow_by_levels
-        tree = grow(features, part, rule.limits, np.ascontiguousarray(weights[rows]), int(rng.integers(2**63)))
+        split = self.split_targets
+        if coordinate is not None:
+            split = TargetRows(split.coordinates(slice(coordinate, coordinate + 1)))
+        grow = _grow_best if rule.growth == "best" else grow_by_levels
+        tree = grow(
+            self.features._replace(codes=np.ascontiguousarray(self.features.codes[:, rows])),
+            TargetRows(np.ascontiguousarray(split.values[rows]), split.is_pairs),
+            rule.limits(*self.X.shape),
+            (self.weights if weights is None else weights)[rows],
+            int(rng.integers(2**63)),
+        )
         return tree, fill_rows
 
-    def _without_gaps(self, tree: Tree) -> Tree:
-        if tree.contents.has_unknown:  # of which no row of this tree says anything: the mean of all rows
-            tree.contents.fill_unknown(self._mean)
-        return tree
+    def fill(self, tree: Tree, rows: IntArray, weights: FloatArray | None = None) -> Tree:
+        """The tree whose leaves hold the weighted mean targets of the given rows.
+
+        A coordinate that no row of a leaf has (an empty cell of an honest tree, a pair that nobody there orders) takes
+        the mean of the nearest ancestor that has rows with it, else that of the whole training set. Compact trees keep
+        the rankings themselves where leaves have few, else rounded means.
+        """
+        weights = self.weights if weights is None else weights
+        leaf, n_leaves = tree.leaf_of(self.X[rows]), tree.n_leaves
+        if self.rankings is not None and np.bincount(leaf, weights[rows], n_leaves).min() > 0:
+            distinct, number = self.rankings
+            contents = LeafRows.collect(distinct, number[rows], weights[rows], leaf, n_leaves)
+            if len(contents.rows) <= _FEW_RANKINGS * n_leaves:
+                return replace(tree, contents=contents)
+        sums, known = np.zeros((2, n_leaves, self.targets.size))
+        _leaves_jit.add_to_leaves(self.targets.values, self.targets.is_pairs, weights, rows, leaf, sums, known)
+        if (known == 0).any():
+            is_leaf = tree.is_leaf
+            all_sums, all_known = np.zeros((2, len(is_leaf), self.targets.size))
+            all_sums[is_leaf], all_known[is_leaf] = sums, known
+            _leaves_jit.fill_from_ancestors(tree.parent, all_sums, all_known)
+            sums, known = all_sums[is_leaf], all_known[is_leaf]
+            gaps = known == 0
+            sums[gaps], known[gaps] = np.broadcast_to(self._usual, gaps.shape)[gaps], 1.0
+        means = np.divide(sums, known, out=sums)
+        return replace(tree, contents=LeafMeans(means.astype(np.float32) if self.is_compact else means))
+
+    @cached_property
+    def _usual(self) -> FloatArray:
+        """Mean target of all rows; pairs that no ranking compares are even."""
+        return np.nan_to_num(self.targets.mean(self.weights), nan=0.5)
 
 
-@dataclass(frozen=True)
-class GrowthRule:
-    """How trees grow, and whether their leaves are to take little memory."""
+def code_features(X: FloatArray, n_categories: IntArray, max_bins: int | None) -> Features:
+    """Features as small whole numbers, on which splits are searched; NaN gets the code after the last.
 
-    growth: Literal["best", "level"]
-    honest: bool
-    limits: Limits
-    compact: bool = False
+    Codes keep the order of the values; a code stands for one value (exact) or for a bin of neighboring ones. Thresholds
+    are numbers between the values of two codes (`threshold_between`), so a grown tree needs no codes to predict.
 
-
-def growth_limits(estimator: Any, n_rows: int, n_features: int) -> Limits:
-    """The limits that the parameters of an estimator mean; always of the same types, for the compiler."""
-    if estimator.honest:
-        n_rows = (n_rows + 1) // 2  # the others fill the leaves
-    return Limits(
-        max_depth=NO_LIMIT if estimator.max_depth is None else int(estimator.max_depth),
-        min_samples_split=max(2, _number_of_rows(estimator.min_samples_split, n_rows)),
-        min_samples_leaf=_number_of_rows(estimator.min_samples_leaf, n_rows),
-        max_features=_number_of_features(estimator.max_features, n_features),
-        max_leaf_nodes=NO_LIMIT if estimator.max_leaf_nodes is None else int(estimator.max_leaf_nodes),
-        random_thresholds=estimator.splitter == "random",
-        min_gain=float(estimator.min_impurity_decrease),
+    Parameters
+    ----------
+    X : ndarray of shape (n, n_features)
+        Numbers; category numbers 0, 1, ... in categorical columns.
+    n_categories : ndarray of shape (n_features,)
+        Categories of each column, 0 for columns of numbers. Rows need not hold all of them.
+    max_bins : int or None
+        Bins of a numeric column, of about equal counts; None gives every value its own code.
+    """
+    columns, lowers, uppers = [], [], []
+    for column, n in zip(X.T, n_categories, strict=True):
+        if n:
+            codes = np.where(np.isnan(column), n, column).astype(np.int64)
+            lower = upper = np.arange(float(n))
+        else:
+            codes, lower, upper = _code_numbers(column, max_bins)
+        columns.append(codes)
+        lowers.append(lower)
+        uppers.append(upper)
+    n_codes = np.array([len(lower) for lower in lowers], dtype=np.int64)
+    return Features(
+        np.array(columns, dtype=np.uint8 if n_codes.max(initial=0) <= MOST_BINS else np.int32),
+        n_codes,
+        np.asarray(n_categories) > 0,
+        np.concatenate(lowers),
+        np.concatenate(uppers),
+        np.concatenate([[0], np.cumsum(n_codes)[:-1]]).astype(np.int64),
     )
 
 
-def _number_of_rows(least: Any, n_rows: int) -> int:
-    return int(least) if isinstance(least, Integral) else ceil(least * n_rows)
+def _code_numbers(column: FloatArray, max_bins: int | None) -> tuple[IntArray, FloatArray, FloatArray]:
+    """Codes of numbers, and the lowest and highest value of each code."""
+    known = ~np.isnan(column)
+    values, code_of_known = np.unique(column[known], return_inverse=True)
+    lower = upper = values
+    if max_bins is not None and len(values) > max_bins:
+        # Cuts at equal shares of the rows; a value that holds many rows takes a bin of its own.
+        counts = np.cumsum(np.bincount(code_of_known))
+        share = counts[-1] * np.arange(1, max_bins) / max_bins
+        last = np.unique(np.searchsorted(counts, share))
+        last = np.append(last[last < len(values) - 1], len(values) - 1)
+        first = np.concatenate([[0], last[:-1] + 1])
+        lower, upper = values[first], values[last]
+        code_of_known = np.repeat(np.arange(len(last)), last - first + 1)[code_of_known]
+    codes = np.full(len(column), len(lower), dtype=np.int64)
+    codes[known] = code_of_known
+    return codes, lower, upper
 
 
-def _number_of_features(max_features: Any, n_features: int) -> int:
-    if max_features is None:
-        return n_features
-    if max_features == "sqrt":
-        return max(1, int(np.sqrt(n_features)))
-    if max_features == "log2":
-        return max(1, int(np.log2(n_features)))
-    if isinstance(max_features, Integral):
-        return min(int(max_features), n_features)
-    return max(1, int(max_features * n_features))
+def _grow_best(features: Features, targets: TargetRows, limits: Limits, weights: FloatArray, seed: int) -> Tree:
+    """Grow a tree whose nodes each take their own best split (Breiman et al. 1984).
 
-
-def _writable(values: FloatArray) -> FloatArray:
-    """Copies of what is read-only: one type for the compiler."""
-    return np.require(values, np.float64, ["C", "W"])
-
-
-# Many trees: the rows each one sees, growing them side by side, and the mean of what they say.
-
-
-# Rows that go down all trees before the next ones do: their sums stay in the cache.
-_ROWS_AT_ONCE = 4096
+    Depth first or, if the number of leaves is limited, best gain first. Arrays are made here because compiled code that
+    makes them takes seconds longer to compile.
+    """
+    n = features.codes.shape[1]
+    capacity = 2 * min(n, limits.max_leaf_nodes) - 1
+    n_categories = int(features.n_codes[features.is_categorical].max(initial=0))
+    # Only codes that are counted need sums: few ones, or categories.
+    counted = features.is_categorical | (features.n_codes <= _grow_jit.MOST_COUNTED_CODES)
+    n_codes = int(features.n_codes[counted].max(initial=0)) + 1
+    vectors = Targets(targets.values, targets.is_pairs, targets.size, targets.is_complete, weights)
+    width = vectors.size if vectors.is_complete else 2 * vectors.size
+    nodes = Nodes(
+        feature=np.full(capacity, -1, np.int32),
+        threshold=np.zeros(capacity),
+        missing_left=np.zeros(capacity, np.bool_),
+        left=np.full(capacity, -1, np.int32),
+        gain=np.zeros(capacity),
+        error=np.zeros(capacity),
+        weight=np.zeros(capacity),
+        count=np.zeros(capacity, np.int64),
+        set_of=np.full(capacity, -1, np.int32),
+        sets=np.zeros((capacity // 2 + 1 if n_categories else 1, n_categories // 64 + 1), np.uint64),
+        cutoff=np.zeros(capacity, np.int64),
+        start=np.zeros(capacity, np.int64),
+        depth=np.zeros(capacity, np.int64),
+        seed=np.zeros(capacity, np.uint64),
+    )
+    scratch = Scratch(
+        block=np.zeros((min(n, max(_grow_jit.MOST_CACHED // width, 512)), width + 3)),
+        total=np.zeros(width),
+        left=np.zeros(width),
+        sums=np.zeros((n_codes, width + 1)),
+        counts=np.zeros(max(n_codes, min(_grow_jit.CODES_PER_ROW * n + 1, 2**16)), np.int64),
+        order=np.zeros(n, np.int64),
+        code_order=np.zeros(n_codes, np.int64),
+        chosen=np.zeros(n_categories // 64 + 1, np.uint64),
+        buffer=np.zeros(n, np.int64),
+        rows=np.arange(n),
+        candidates=np.arange(len(features.codes)),
+        frontier=np.zeros(capacity, np.int64),
+        best=np.zeros(_grow_jit.FIELDS),
+    )
+    with np.errstate(over="ignore"):  # hashes wrap around, which NumPy warns of where nothing is compiled
+        n_nodes, n_sets = _grow_jit.grow(features, vectors, limits, np.uint64(seed), nodes, scratch)
+    kept = {name: getattr(nodes, name)[:n_nodes].copy() for name in _KEPT}
+    return Tree(**kept, sets=nodes.sets[:n_sets].copy())
 
 
 @dataclass(frozen=True)
 class Sampling:
-    """Which rows a tree sees: a bootstrap, or a part without replacement."""
+    """Which rows each tree of a forest sees: a bootstrap, or a part without replacement.
 
+    Attributes
+    ----------
+    n_rows : int
+        Rows to draw from.
+    n_drawn : int
+        Draws for each tree.
+    bootstrap : bool
+        Whether to draw with replacement.
+    seeds : ndarray of int
+        A seed for each tree.
+    """
+
+    n_rows: int
+    n_drawn: int
     bootstrap: bool
-    max_samples: int | float | None
+    seeds: IntArray
 
-    def size(self, n: int) -> int:
-        """Number of draws from n rows."""
-        if self.max_samples is None:
-            return n
-        if isinstance(self.max_samples, Integral):
-            return int(self.max_samples)
-        return max(1, round(self.max_samples * n))
-
-    def draw(self, n: int, rng: np.random.Generator) -> tuple[IntArray, IntArray]:
-        """The rows drawn from n, each once, and how often each was."""
-        size = self.size(n)
-        if self.bootstrap:
-            times = np.bincount(rng.integers(0, n, size), minlength=n)
-            drawn = np.flatnonzero(times)
-            return drawn, times[drawn]
-        if size > n:
-            raise ValueError(f"max_samples is {size}, but there are {n} rows to draw from; or set bootstrap=True")
-        drawn = np.arange(n) if size == n else np.sort(rng.choice(n, size, replace=False))
-        return drawn, np.ones(len(drawn), dtype=np.intp)
-
-    def check_leaves_rows_out(self, n: int) -> None:
-        """Refuse to judge trees by rows that they have not seen where they see all."""
-        if not self.bootstrap and self.size(n) >= n:
+    @classmethod
+    def build(
+        cls,
+        n_rows: int,
+        n_trees: int,
+        bootstrap: bool,
+        max_samples: int | float | None,
+        rng: np.random.Generator,
+        *,
+        leave_out: bool = False,
+    ) -> Sampling:
+        """Draw the seeds; with ``leave_out``, refuse to show all rows to every tree."""
+        if max_samples is None:
+            n_drawn = n_rows
+        else:
+            n_drawn = int(max_samples) if isinstance(max_samples, Integral) else max(1, round(max_samples * n_rows))
+        if not bootstrap and leave_out and n_drawn >= n_rows:
             raise ValueError(
-                "out-of-bag scores (oob_score=True, embedding='auto') need rows that trees have not seen: "
+                "out-of-bag scores (oob_score=True, focus='auto') need rows that trees have not seen: "
                 "set bootstrap=True or max_samples"
             )
+        if not bootstrap and n_drawn > n_rows:
+            raise ValueError(
+                f"max_samples is {n_drawn}, but there are {n_rows} rows to draw from; or set bootstrap=True"
+            )
+        return cls(n_rows, n_drawn, bootstrap, rng.integers(0, 2**63 - 1, n_trees))
+
+    def draw(self, tree: int) -> tuple[IntArray, IntArray, np.random.Generator]:
+        """The rows of a tree, each once; how often each was drawn; and a generator for whatever else is random."""
+        rng = np.random.default_rng(self.seeds[tree])
+        if self.bootstrap:
+            times = np.bincount(rng.integers(0, self.n_rows, self.n_drawn), minlength=self.n_rows)
+            drawn = np.flatnonzero(times)
+            return drawn, times[drawn], rng
+        drawn = np.arange(self.n_rows)
+        if self.n_drawn < self.n_rows:
+            drawn = np.sort(rng.choice(self.n_rows, self.n_drawn, replace=False))
+        return drawn, np.ones(len(drawn), dtype=np.intp), rng
 
 
 def grow_trees(
     training: TrainingSet,
     rule: GrowthRule,
     sampling: Sampling,
-    seeds: IntArray,
     n_jobs: int | None,
-    focus: IntArray | None = None,
+    coordinates: IntArray | None = None,
 ) -> list[Tree]:
-    """One tree per seed; the same trees for every number of threads.
+    """Grow and fill one tree per seed; the same trees for every number of threads.
 
-    With ``focus`` each tree chooses its splits by that one coordinate of what splits are chosen by.
+    With ``coordinates`` each tree chooses its splits by that one coordinate of the targets.
     """
     from joblib import Parallel, delayed
 
-    def one(seed: int, number: int) -> Tree:
-        rng = np.random.default_rng(seed)
-        drawn, times = sampling.draw(len(training.X), rng)
-        part = training if focus is None else training.focused(int(focus[number]))
-        return part.grow_filled(rule, drawn, times, rng)
+    def grow_one(number: int) -> Tree:
+        rows, times, rng = sampling.draw(number)
+        weights = training.weights.copy()
+        weights[rows] *= times
+        coordinate = None if coordinates is None else int(coordinates[number])
+        tree, fill_rows = training.grow(rule, rows, rng, weights, coordinate)
+        return training.fill(tree, fill_rows, weights)
 
-    if rule.compact and training.targets.is_pairs:
-        training.targets.distinct  # noqa: B018  (worked out once, before threads ask for it)
     work = Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator")
-    trees = work(delayed(one)(int(seed), number) for number, seed in enumerate(seeds))
-    return list(track(trees, "Growing trees", len(seeds)))
+    n_trees = len(sampling.seeds)
+    return list(track(work(delayed(grow_one)(number) for number in range(n_trees)), "Growing trees", n_trees))
 
 
 def mean_prediction(
-    trees: list[Tree], X: FloatArray, n_jobs: int | None, tree_weights: FloatArray | None = None
+    trees: list[Tree], X: FloatArray, n_jobs: int | None = None, tree_weights: FloatArray | None = None
 ) -> FloatArray:
-    """Mean of the trees' values for every row; trees are added up in order, so threads change nothing.
+    """Mean of what the trees predict; added up in the order of the trees, whatever the number of threads.
 
-    ``tree_weights`` of shape (n_trees, q) say how much a tree counts for each coordinate; by default all alike.
+    ``tree_weights`` of shape (n_trees, q) say how much a tree counts for each coordinate; by default all are equal.
     """
     from joblib import Parallel, delayed
 
-    weights = _all_alike(trees) if tree_weights is None else tree_weights
-    total = np.zeros((len(X), trees[0].contents.size))
-    blocks = [slice(start, start + _ROWS_AT_ONCE) for start in range(0, len(X), _ROWS_AT_ONCE)]
+    size = trees[0].contents.size
+    weights = np.ones((len(trees), size)) if tree_weights is None else tree_weights
+    total = np.zeros((len(X), size))
 
     def add(rows: slice) -> None:
         for tree, scale in zip(trees, weights, strict=True):
             tree.contents.add_to(total[rows], tree.leaf_of(X[rows]), scale)
 
-    Parallel(n_jobs=n_jobs, prefer="threads")(delayed(add)(rows) for rows in blocks)
+    Parallel(n_jobs=n_jobs, prefer="threads")(delayed(add)(rows) for rows in gen_batches(len(X), _ROWS_AT_ONCE))
     total /= weights.sum(axis=0)
     return total
 
 
 def out_of_bag_prediction(
-    trees: list[Tree],
-    X: FloatArray,
-    sampling: Sampling,
-    seeds: IntArray,
-    rows: IntArray,
-    tree_weights: FloatArray | None = None,
+    trees: list[Tree], X: FloatArray, sampling: Sampling, rows: IntArray, tree_weights: FloatArray | None = None
 ) -> FloatArray:
     """Mean, for the given rows of the training features, of the trees that have not seen them; NaN where all have."""
-    weights = _all_alike(trees) if tree_weights is None else tree_weights
-    total, known = np.zeros((2, len(rows), trees[0].contents.size))
-    for tree, seed, scale in zip(trees, seeds, weights, strict=True):
+    size = trees[0].contents.size
+    weights = np.ones((len(trees), size)) if tree_weights is None else tree_weights
+    total, known = np.zeros((2, len(rows), size))
+    for number, (tree, scale) in enumerate(zip(trees, weights, strict=True)):
         seen = np.zeros(len(X), dtype=bool)
-        seen[sampling.draw(len(X), np.random.default_rng(int(seed)))[0]] = True
+        seen[sampling.draw(number)[0]] = True
         unseen = np.flatnonzero(~seen[rows])
         total[unseen] += scale * tree.predict(X[rows[unseen]])
         known[unseen] += scale
     return np.divide(total, known, out=np.full_like(total, np.nan), where=known > 0)
-
-
-def _all_alike(trees: list[Tree]) -> FloatArray:
-    ones = np.ones(trees[0].contents.size)
-    return np.broadcast_to(ones, (len(trees), len(ones)))
-
-
-def draw_seeds(n: int, rng: np.random.Generator) -> IntArray:
-    """One seed per tree."""
-    return rng.integers(0, 2**63 - 1, n)

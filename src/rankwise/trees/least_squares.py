@@ -1,38 +1,38 @@
-"""The target of least-squares trees and forests, and their score: numbers, one or many per row, NaN where missing."""
+"""Least-squares regression trees and forests: the public estimators of this package.
+
+Targets are numbers, one or many per row, NaN where missing. `label_ranking` builds on the same engine.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from rankwise._random import check_generator
-from rankwise._sklearn import BaseEstimator, Interval, RealNotInt, RegressorMixin, StrOptions
+from rankwise._sklearn import BaseEstimator, Interval, RegressorMixin, StrOptions
 from rankwise._state import BOOL, COUNT, FLOATS, MATRIX, Saved, either, optional
 from rankwise._typing import ArrayLike, FloatArray, IntArray, RandomState
-from rankwise._validation import check_weights
+from rankwise._validation import check_generator, check_weights
 from rankwise.trees.base import ForestMixin, TreeMixin
 from rankwise.trees.engine import (
+    FOREST_CONSTRAINTS,
     GROWTH_CONSTRAINTS,
     GrowthRule,
     Sampling,
+    TargetRows,
     TrainingSet,
-    draw_seeds,
     grow_trees,
-    growth_limits,
     mean_prediction,
     out_of_bag_prediction,
 )
-from rankwise.trees.pruning import PruningPath, penalty_by_cross_validation, pruned, pruning_path
-from rankwise.trees.targets import TargetRows
 
 # Variance that rounding leaves of equal targets, as a share of their squares.
 _ROUNDING = 1e-24
 
 
-class RegressionMixin(RegressorMixin):
+class _RegressionMixin(RegressorMixin):
     """Score of regressors whose targets may be missing."""
 
     predict: Callable[[ArrayLike], FloatArray]
@@ -59,68 +59,15 @@ class RegressionMixin(RegressorMixin):
         prediction = self.predict(X)
         targets, _ = _check_targets(y, len(prediction))
         weights = check_weights(sample_weight, len(prediction), name="sample_weight", each="row")
-        return weighted_r2(targets, prediction.reshape(len(prediction), -1), weights)
+        return _weighted_r2(targets, prediction.reshape(len(prediction), -1), weights)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = True
+        return tags
 
 
-def weighted_r2(targets: FloatArray, prediction: FloatArray, weights: FloatArray) -> float:
-    """Mean R^2 of the targets, over the rows that have both a target and a prediction; NaN if there are none."""
-    known = ~np.isnan(prediction) & ~np.isnan(targets)
-    weight = np.where(known, weights[:, None], 0.0)
-    judged = weight.sum(axis=0) > 0
-    if not judged.any():
-        return float("nan")
-    weight, targets, prediction = weight[:, judged], targets[:, judged], prediction[:, judged]
-    values = np.where(weight > 0, targets, 0.0)
-    mean = (weight * values).sum(axis=0) / weight.sum(axis=0)
-    rest = (weight * np.where(weight > 0, targets - prediction, 0.0) ** 2).sum(axis=0)
-    spread = (weight * np.where(weight > 0, targets - mean, 0.0) ** 2).sum(axis=0)
-    least = _ROUNDING * (weight * values**2).sum(axis=0)
-    varies = spread > least
-    unvaried = np.where(rest <= least, 1.0, 0.0)
-    return float(np.mean(np.where(varies, 1 - rest / np.where(varies, spread, 1.0), unvaried)))
-
-
-def regression_set(
-    estimator: Any, features: FloatArray, y: ArrayLike, sample_weight: ArrayLike | None, rng: np.random.Generator
-) -> tuple[TrainingSet, IntArray, bool]:
-    """The rows that have a weight and a target; which they are; and whether targets came as one column."""
-    targets, flat = _check_targets(y, len(features))
-    weights = check_weights(sample_weight, len(features), name="sample_weight", each="row")
-    rows = np.flatnonzero((weights > 0) & ~np.isnan(targets).all(axis=1))
-    if not len(rows):
-        raise ValueError("no row has a target and a sample_weight above zero, so there is nothing to learn from")
-    if len(rows) < len(features):
-        features, targets, weights = features[rows], targets[rows], weights[rows]
-    never = np.isnan(targets).all(axis=0)
-    if never.any():
-        raise ValueError(f"column {int(np.argmax(never))} of y has no value in any row, so nothing can be learnt of it")
-    training = TrainingSet.build(
-        features,
-        estimator._encoder.n_categories,
-        TargetRows(targets),
-        weights,
-        max_bins=estimator.max_bins,
-        sketch=estimator.sketch,
-        rng=rng,
-    )
-    return training, rows, flat
-
-
-def _check_targets(y: ArrayLike, n: int) -> tuple[FloatArray, bool]:
-    """Targets as a float matrix, and whether they came as one column."""
-    from sklearn.utils.validation import check_array, check_consistent_length
-
-    if y is None:
-        raise ValueError("requires y to be passed, but the target y is None")
-    targets = check_array(y, dtype=np.float64, ensure_2d=False, ensure_all_finite="allow-nan", input_name="y")
-    check_consistent_length(np.empty(n), targets)
-    return np.ascontiguousarray(targets.reshape(n, -1)), targets.ndim == 1
-
-
-# A least-squares regression tree for many targets at once.
-
-
-class LeastSquaresTree(TreeMixin, RegressionMixin, BaseEstimator):
+class LeastSquaresTree(TreeMixin, _RegressionMixin, BaseEstimator):
     r"""Regression tree that minimises the squared error, for one or many targets, some of which may be missing.
 
     *Definition.* A split of a cell is chosen to maximise :math:`|S_L|^2 / w_L + |S_R|^2 / w_R`, with S the weighted
@@ -238,14 +185,11 @@ class LeastSquaresTree(TreeMixin, RegressionMixin, BaseEstimator):
         -------
         self
         """
-        training, rule, rng = self._training_set(X, y, sample_weight)
-        tree, fill_rows = training.grow(rule, np.arange(len(training.X)), rng)
-        self.cv_results_: dict[str, Any] | None = None
-        if self.ccp_alpha == "cv":
-            self.ccp_alpha_, self.cv_results_ = penalty_by_cross_validation(training, rule, pruning_path(tree), rng)
-        else:
-            self.ccp_alpha_ = float(self.ccp_alpha)
-        self.tree_ = training.fill(pruned(tree, self.ccp_alpha_), fill_rows)
+        self._validate_params()
+        rng = check_generator(self.random_state)
+        features = self._check_features(X, reset=True)
+        training, _, self._flat = _training_set(self, features, y, sample_weight, rng)
+        self._grow_tree(training, rng)
         return self
 
     def predict(self, X: ArrayLike) -> FloatArray:
@@ -264,53 +208,14 @@ class LeastSquaresTree(TreeMixin, RegressionMixin, BaseEstimator):
         values = self.tree_.predict(features)
         return values[:, 0] if self._flat else values
 
-    def cost_complexity_pruning_path(
-        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None
-    ) -> PruningPath:
-        """Grow the tree without a penalty, and list the subtrees that growing penalties choose."""
-        training, rule, rng = self._training_set(X, y, sample_weight)
-        return pruning_path(training.grow(rule, np.arange(len(training.X)), rng)[0])
-
-    def _training_set(
-        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None
-    ) -> tuple[TrainingSet, GrowthRule, np.random.Generator]:
-        self._validate_params()
-        rng = check_generator(self.random_state)
-        features = self._check_features(X, reset=True)
-        training, _, self._flat = regression_set(self, features, y, sample_weight, rng)
-        return training, GrowthRule(self.growth, self.honest, growth_limits(self, *training.X.shape)), rng
-
     def _leaf_texts(self) -> list[str]:
         return [", ".join(f"{value:.4g}" for value in row) for row in self.tree_.values]
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.target_tags.multi_output = True
-        return tags
 
     def _check_saved(self) -> None:
         self._check_trees([self.tree_])
 
 
-# Forests of least-squares trees.
-
-
-#: what the parameters that all forests share may be
-FOREST_CONSTRAINTS: dict[str, list[Any]] = {
-    **GROWTH_CONSTRAINTS,
-    "n_estimators": [Interval(Integral, 1, None, closed="left")],
-    "bootstrap": ["boolean"],
-    "max_samples": [
-        None,
-        Interval(Integral, 1, None, closed="left"),
-        Interval(RealNotInt, 0.0, 1.0, closed="right"),
-    ],
-    "oob_score": ["boolean"],
-    "n_jobs": [None, Integral],
-}
-
-
-class LeastSquaresForest(ForestMixin, RegressionMixin, BaseEstimator):
+class LeastSquaresForest(ForestMixin, _RegressionMixin, BaseEstimator):
     """Mean of many least-squares trees, each grown on a random part of the rows.
 
     Parameters
@@ -408,16 +313,16 @@ min_impurity_decrease, max_bins, sketch, categorical_features, random_state
         self._validate_params()
         rng = check_generator(self.random_state)
         features = self._check_features(X, reset=True)
-        training, rows, self._flat = regression_set(self, features, y, sample_weight, rng)
-        rule = GrowthRule(self.growth, self.honest, growth_limits(self, *training.X.shape))
-        sampling, seeds = Sampling(self.bootstrap, self.max_samples), draw_seeds(self.n_estimators, rng)
-        if self.oob_score:
-            sampling.check_leaves_rows_out(len(rows))
-        self.trees_ = grow_trees(training, rule, sampling, seeds, self.n_jobs)
+        training, rows, self._flat = _training_set(self, features, y, sample_weight, rng)
+        rule = GrowthRule.from_params(self.get_params(deep=False))
+        sampling = Sampling.build(
+            len(rows), self.n_estimators, self.bootstrap, self.max_samples, rng, leave_out=self.oob_score
+        )
+        self.trees_ = grow_trees(training, rule, sampling, self.n_jobs)
         self.n_outputs_ = training.targets.size
         if self.oob_score:
-            known = out_of_bag_prediction(self.trees_, training.X, sampling, seeds, np.arange(len(rows)))
-            self.oob_score_ = weighted_r2(training.targets.values, known, training.weights)
+            known = out_of_bag_prediction(self.trees_, training.X, sampling, np.arange(len(rows)))
+            self.oob_score_ = _weighted_r2(training.targets.values, known, training.weights)
             prediction = np.full((len(features), self.n_outputs_), np.nan)
             prediction[rows] = known
             self.oob_prediction_ = prediction[:, 0] if self._flat else prediction
@@ -439,10 +344,62 @@ min_impurity_decrease, max_bins, sketch, categorical_features, random_state
         values = mean_prediction(self.trees_, features, self.n_jobs)
         return values[:, 0] if self._flat else values
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.target_tags.multi_output = True
-        return tags
-
     def _check_saved(self) -> None:
         self._check_trees(self.trees_, self.n_outputs_)
+
+
+def _training_set(
+    estimator: Any, features: FloatArray, y: ArrayLike, sample_weight: ArrayLike | None, rng: np.random.Generator
+) -> tuple[TrainingSet, IntArray, bool]:
+    """The rows that have a weight and a target; which they are; and whether targets came as one column."""
+    targets, flat = _check_targets(y, len(features))
+    weights = check_weights(sample_weight, len(features), name="sample_weight", each="row")
+    rows = np.flatnonzero((weights > 0) & ~np.isnan(targets).all(axis=1))
+    if not len(rows):
+        raise ValueError("no row has a target and a sample_weight above zero, so there is nothing to learn from")
+    if len(rows) < len(features):
+        features, targets, weights = features[rows], targets[rows], weights[rows]
+    never = np.isnan(targets).all(axis=0)
+    if never.any():
+        raise ValueError(
+            f"column {int(np.argmax(never))} of y has no value in any row, so nothing can be learned of it"
+        )
+    training = TrainingSet.build(
+        features,
+        estimator._encoder.n_categories,
+        TargetRows(targets),
+        weights,
+        max_bins=estimator.max_bins,
+        sketch=estimator.sketch,
+        rng=rng,
+    )
+    return training, rows, flat
+
+
+def _check_targets(y: ArrayLike, n: int) -> tuple[FloatArray, bool]:
+    """Targets as a float matrix, and whether they came as one column."""
+    from sklearn.utils.validation import check_array, check_consistent_length
+
+    if y is None:
+        raise ValueError("requires y to be passed, but the target y is None")
+    targets = check_array(y, dtype=np.float64, ensure_2d=False, ensure_all_finite="allow-nan", input_name="y")
+    check_consistent_length(np.empty(n), targets)
+    return np.ascontiguousarray(targets.reshape(n, -1)), targets.ndim == 1
+
+
+def _weighted_r2(targets: FloatArray, prediction: FloatArray, weights: FloatArray) -> float:
+    """Mean R^2 of the targets, over the rows that have both a target and a prediction; NaN if there are none."""
+    known = ~np.isnan(prediction) & ~np.isnan(targets)
+    weight = np.where(known, weights[:, None], 0.0)
+    judged = weight.sum(axis=0) > 0
+    if not judged.any():
+        return float("nan")
+    weight, targets, prediction = weight[:, judged], targets[:, judged], prediction[:, judged]
+    values = np.where(weight > 0, targets, 0.0)
+    mean = (weight * values).sum(axis=0) / weight.sum(axis=0)
+    rest = (weight * np.where(weight > 0, targets - prediction, 0.0) ** 2).sum(axis=0)
+    spread = (weight * np.where(weight > 0, targets - mean, 0.0) ** 2).sum(axis=0)
+    least = _ROUNDING * (weight * values**2).sum(axis=0)
+    varies = spread > least
+    unvaried = np.where(rest <= least, 1.0, 0.0)
+    return float(np.mean(np.where(varies, 1 - rest / np.where(varies, spread, 1.0), unvaried)))

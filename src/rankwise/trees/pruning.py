@@ -1,4 +1,7 @@
-"""Smaller trees out of a grown one: cost-complexity pruning, and merging of sibling leaves."""
+"""Smaller trees out of a grown one: cost-complexity pruning, and merging of sibling leaves.
+
+Trees use it through `base.TreeMixin`.
+"""
 
 from __future__ import annotations
 
@@ -9,8 +12,11 @@ import numpy as np
 
 from rankwise._typing import FloatArray, IntArray
 from rankwise.trees.engine import GrowthRule, TrainingSet
-from rankwise.trees.structure import Tree
-from rankwise.trees.targets import TargetRows
+from rankwise.trees.structure import TargetRows, Tree
+
+# Penalties that cross-validation compares, at most; and the number of folds.
+_MOST_ALPHAS = 40
+_FOLDS = 5
 
 
 @dataclass(frozen=True)
@@ -33,12 +39,12 @@ class PruningPath:
 
 
 def pruning_path(tree: Tree) -> PruningPath:
-    """Subtrees that minimise error + alpha x leaves, for growing alpha (weakest links, Breiman et al. 1984)."""
+    """Subtrees that minimize error + alpha x leaves, for growing alpha (weakest links, Breiman et al. 1984)."""
     return _weakest_links(tree)[0]
 
 
 def pruned(tree: Tree, alpha: float, penalties: FloatArray | None = None) -> Tree:
-    """The smallest subtree that minimises error + alpha x leaves; its leaves are to be filled again.
+    """The smallest subtree that minimizes error + alpha x leaves; its leaves are to be filled again.
 
     ``penalties`` are those of `collapse_penalties`, where they are known already.
     """
@@ -49,7 +55,7 @@ def pruned(tree: Tree, alpha: float, penalties: FloatArray | None = None) -> Tre
 
 
 def collapse_penalties(tree: Tree) -> FloatArray:
-    """For every inner node the alpha from which on it is a leaf of the best subtree; infinity for leaves."""
+    """For every inner node the alpha from which it is a leaf of the best subtree; infinity for leaves."""
     return _weakest_links(tree)[1]
 
 
@@ -78,6 +84,37 @@ def merge_sequence(tree: Tree) -> tuple[IntArray, FloatArray]:
         if above >= 0 and waiting[tree.left[above]] and waiting[tree.left[above] + 1]:
             heapq.heappush(ready, (float(tree.gain[above]) / total, above))
     return np.array(nodes, dtype=np.intp), np.array(rises)
+
+
+def penalty_by_cross_validation(
+    training: TrainingSet, rule: GrowthRule, path: PruningPath, rng: np.random.Generator
+) -> tuple[float, dict[str, FloatArray | IntArray]]:
+    """The penalty whose trees, grown without a fold, predict the targets of that fold best; and all that were tried.
+
+    Of each penalty there are the leaves and the error of the subtree that it chooses from the tree of all rows, and
+    the error of the folds, both errors per unit of weight.
+    """
+    n = len(training.X)
+    alphas = _candidate_alphas(path) if n > 1 else np.zeros(1)
+    subtree = np.searchsorted(path.alphas, alphas, side="right") - 1
+    tried: dict[str, FloatArray | IntArray] = {
+        "ccp_alpha": alphas,
+        "n_leaves": path.n_leaves[subtree],
+        "training_error": path.errors[subtree],
+    }
+    if n < 2:
+        return 0.0, {**tried, "test_error": np.full(1, np.nan)}
+    fold = rng.permutation(n) % min(_FOLDS, n)
+    errors = np.zeros(len(alphas))
+    for number in range(fold.max() + 1):
+        inside, outside = np.flatnonzero(fold != number), np.flatnonzero(fold == number)
+        tree, fill_rows = training.grow(rule, inside, rng)
+        penalties = collapse_penalties(tree)
+        for place, alpha in enumerate(alphas):
+            smaller = training.fill(pruned(tree, alpha, penalties), fill_rows)
+            errors[place] += _prediction_error(smaller, training, outside)
+    best = len(errors) - 1 - np.argmin(errors[::-1])  # the smallest tree among equals
+    return float(alphas[best]), {**tried, "test_error": errors / training.weights.sum()}
 
 
 def _weakest_links(tree: Tree) -> tuple[PruningPath, FloatArray]:
@@ -133,45 +170,6 @@ def _forget(link: dict[int, float], left: np.ndarray, node: int, alpha_of: Float
             continue
         alpha_of[inner] = alpha
         stack += [child for child in (int(left[inner]), int(left[inner]) + 1) if left[child] >= 0]
-
-
-# How much a leaf should cost: the penalty of pruning, chosen by cross-validation.
-
-
-# Penalties that are compared, at most; and the number of folds.
-_MOST_ALPHAS = 40
-_FOLDS = 5
-
-
-def penalty_by_cross_validation(
-    training: TrainingSet, rule: GrowthRule, path: PruningPath, rng: np.random.Generator
-) -> tuple[float, dict[str, FloatArray | IntArray]]:
-    """The penalty whose trees, grown without a fold, predict the targets of that fold best; and all that were tried.
-
-    Of each penalty there are the leaves and the error of the subtree that it chooses from the tree of all rows, and
-    the error of the folds, both errors per unit of weight.
-    """
-    n = len(training.X)
-    alphas = _candidate_alphas(path) if n > 1 else np.zeros(1)
-    subtree = np.searchsorted(path.alphas, alphas, side="right") - 1
-    tried: dict[str, FloatArray | IntArray] = {
-        "ccp_alpha": alphas,
-        "n_leaves": path.n_leaves[subtree],
-        "training_error": path.errors[subtree],
-    }
-    if n < 2:
-        return 0.0, {**tried, "test_error": np.full(1, np.nan)}
-    fold = rng.permutation(n) % min(_FOLDS, n)
-    errors = np.zeros(len(alphas))
-    for number in range(fold.max() + 1):
-        inside, outside = np.flatnonzero(fold != number), np.flatnonzero(fold == number)
-        tree, fill_rows = training.grow(rule, inside, rng)
-        penalties = collapse_penalties(tree)
-        for place, alpha in enumerate(alphas):
-            smaller = training.fill(pruned(tree, alpha, penalties), fill_rows)
-            errors[place] += _prediction_error(smaller, training, outside)
-    best = len(errors) - 1 - np.argmin(errors[::-1])  # the smallest tree among equals
-    return float(alphas[best]), {**tried, "test_error": errors / training.weights.sum()}
 
 
 def _candidate_alphas(path: PruningPath) -> FloatArray:

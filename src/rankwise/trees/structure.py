@@ -1,23 +1,219 @@
-"""A grown tree: its nodes, where rows end, and what leaves predict."""
+"""What trees are made of: target vectors, the contents of leaves, and nodes.
+
+`engine` grows and fills trees, `pruning` and `export` read them. Nothing here knows how a split is chosen.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
+from sklearn.utils import gen_batches
 
-from rankwise._state import FLOATS, INTS, INTS_32, Saved, array, check_places, ensure, instance
+from rankwise._state import BOOL, FLOATS, INTS, INTS_32, MATRIX, Saved, array, check_places, ensure, instance
 from rankwise._typing import BoolArray, FloatArray, IntArray
+from rankwise.data.positions import compare_positions
 from rankwise.trees import _leaves_jit
-from rankwise.trees.targets import TargetRows
+
+# Entries of pair vectors that are written out at a time.
+_BLOCK_ENTRIES = 4_000_000
+
+#: number, among the leaves, of the leaf of each row
+LeafNumbers: TypeAlias = npt.NDArray[np.int32]
 
 
-def _nothing() -> LeafMeans:
-    """Contents of a tree that is grown but not filled."""
-    return LeafMeans(np.empty((0, 0)))
+@dataclass(frozen=True)
+class TargetRows:
+    """Target vectors of all rows; NaN coordinates are missing.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n, q), or positions of shape (n, n_items)
+        With ``is_pairs`` the target of a row is the Kemeny embedding of its positions, one coordinate per pair of
+        items, which is never written out for all rows at once.
+    is_pairs : bool
+        Whether values are positions.
+    """
+
+    values: FloatArray
+    is_pairs: bool = False
+
+    _saved: ClassVar[Saved] = {"values": MATRIX, "is_pairs": BOOL}
+
+    @property
+    def size(self) -> int:
+        """Number of coordinates."""
+        width = self.values.shape[1]
+        return width * (width - 1) // 2 if self.is_pairs else width
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether no coordinate of any row is missing."""
+        if np.isnan(self.values).any():
+            return False
+        # Two unlisted items of a ranking are not compared.
+        return not self.is_pairs or int(np.isinf(self.values).sum(axis=1).max(initial=0)) <= 1
+
+    def vectors(self, rows: slice) -> FloatArray:
+        """Target vectors of some rows, written out."""
+        values = self.values[rows]
+        if not self.is_pairs:
+            return values
+        first, second = np.triu_indices(values.shape[1], 1)
+        return compare_positions(values[:, first], values[:, second])
+
+    def coordinates(self, block: slice) -> FloatArray:
+        """Some coordinates of the target vectors of all rows, written out."""
+        if not self.is_pairs:
+            return self.values[:, block]
+        first, second = np.triu_indices(self.values.shape[1], 1)
+        return compare_positions(self.values[:, first[block]], self.values[:, second[block]])
+
+    def blocks(self) -> Iterator[slice]:
+        """Slices of rows that are small enough to write out."""
+        yield from gen_batches(len(self.values), max(1, _BLOCK_ENTRIES // max(self.size, 1)))
+
+    def distinct(self) -> tuple[TargetRows, IntArray]:
+        """The different targets, and for each row the number of its target among them."""
+        values, number = np.unique(self.values, axis=0, return_inverse=True)
+        return TargetRows(values, self.is_pairs), number
+
+    def mean(self, weights: FloatArray) -> FloatArray:
+        """Weighted mean of each coordinate over the rows that have it; NaN where none has."""
+        total, known = np.zeros(self.size), np.zeros(self.size)
+        for rows in self.blocks():
+            vectors = self.vectors(rows)
+            has = ~np.isnan(vectors)
+            total += weights[rows] @ np.where(has, vectors, 0.0)
+            known += weights[rows] @ has
+        return np.divide(total, known, out=np.full(self.size, np.nan), where=known > 0)
+
+    def centered(self, weights: FloatArray) -> TargetRows:
+        """The same splits with less rounding: sums of squares of numbers near zero. Pairs are small as they are."""
+        return self if self.is_pairs else TargetRows(self.values - np.nan_to_num(self.mean(weights)))
+
+    def sketch(self, size: int, weights: FloatArray, rng: np.random.Generator) -> TargetRows:
+        """Random projections of the centered vectors to ``size`` coordinates; missing coordinates count as the mean.
+
+        Inner products, and with them the gains of splits, are kept in expectation.
+        """
+        directions = rng.choice([-1.0, 1.0], (self.size, size)) / np.sqrt(size)
+        center = np.nan_to_num(self.mean(weights))
+        projected = np.empty((len(self.values), size))
+        for rows in self.blocks():
+            projected[rows] = np.nan_to_num(self.vectors(rows) - center) @ directions
+        return TargetRows(projected)
+
+    def _check_saved(self) -> None:
+        ensure(self.is_complete, "a ranking in a leaf does not order all pairs")
+
+
+@dataclass(frozen=True, eq=False)
+class LeafMeans:
+    """Leaves hold the mean of their targets.
+
+    Attributes
+    ----------
+    values : ndarray of shape (n_leaves, q)
+        Mean target of each leaf.
+    """
+
+    values: npt.NDArray[np.floating]
+
+    _saved: ClassVar[Saved] = {"values": array("float32 float64", 2)}
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    @property
+    def size(self) -> int:
+        """Number of coordinates of a target."""
+        return int(self.values.shape[1])
+
+    def add_to(self, out: FloatArray, leaf: LeafNumbers, scale: FloatArray) -> None:
+        """Add to every row of ``out`` the mean of its leaf, each coordinate times its scale."""
+        _leaves_jit.add_values(leaf, self.values, scale, out)
+
+
+@dataclass(frozen=True, eq=False)
+class LeafRows:
+    """Leaves hold rankings, and their pairs are counted when asked for.
+
+    Fully grown trees have nearly as many leaves as rows: the numbers of rankings take far less memory than a share for
+    every pair of items and leaf, and all trees of a forest refer to the same rankings. Equal ones in a leaf count once,
+    with the sum of their weights.
+
+    Attributes
+    ----------
+    targets : TargetRows
+        Different rankings that order all pairs.
+    start : ndarray of int32, shape (n_leaves + 1,)
+        Where the rankings of each leaf begin.
+    rows : ndarray of int32
+        Their numbers, leaf by leaf.
+    weights : ndarray of float64
+        Weight of each.
+    """
+
+    targets: TargetRows
+    start: npt.NDArray[np.int32]
+    rows: npt.NDArray[np.int32]
+    weights: FloatArray
+
+    _saved: ClassVar[Saved] = {
+        "targets": instance("TargetRows"),
+        "start": INTS_32,
+        "rows": INTS_32,
+        "weights": FLOATS,
+    }
+
+    @classmethod
+    def collect(
+        cls, rankings: TargetRows, number: IntArray, weights: FloatArray, leaf: LeafNumbers, n_leaves: int
+    ) -> LeafRows:
+        """Sort rows by their leaves and rankings; ``number`` says which of the rankings each row has."""
+        n_rankings = len(rankings.values)
+        keys, member = np.unique(leaf * np.int64(n_rankings) + number, return_inverse=True)
+        leaf_of, ranking = np.divmod(keys, n_rankings)
+        start = np.concatenate([[0], np.cumsum(np.bincount(leaf_of, minlength=n_leaves))]).astype(np.int32)
+        total = np.bincount(member, weights).astype(np.float64, copy=False)
+        return cls(rankings, start, ranking.astype(np.int32), total)
+
+    def __len__(self) -> int:
+        return len(self.start) - 1
+
+    @property
+    def size(self) -> int:
+        """Number of coordinates of a target."""
+        return self.targets.size
+
+    @property
+    def values(self) -> FloatArray:
+        """Mean target of each leaf, written out."""
+        out = np.zeros((len(self), self.size))
+        self.add_to(out, np.arange(len(self), dtype=np.int32), np.ones(self.size))
+        return out
+
+    def add_to(self, out: FloatArray, leaf: LeafNumbers, scale: FloatArray) -> None:
+        """Add to every row of ``out`` the mean of its leaf, each coordinate times its scale."""
+        _leaves_jit.add_rankings(leaf, self.start, self.rows, self.weights, self.targets.values, scale, out)
+
+    def _check_saved(self) -> None:
+        """Every leaf has rows, and these exist."""
+        ensure(self.targets.is_pairs, "rows of leaves are not rankings")
+        ensure(len(self.rows) == len(self.weights) and len(self.start) > 1, "rows of leaves have no weights")
+        ensure((np.isfinite(self.weights) & (self.weights > 0)).all(), "rows of leaves have no weights")
+        is_partition = self.start[0] == 0 and self.start[-1] == len(self.rows) and (np.diff(self.start) > 0).all()
+        ensure(is_partition, "leaves share rows")
+        check_places(self.rows, len(self.targets.values), "a leaf has a row that is not there")
+
+
+#: contents of a tree that is grown but not filled
+UNFILLED = LeafMeans(np.empty((0, 0)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,7 +254,7 @@ class Tree:
     count: IntArray
     set_of: npt.NDArray[np.int32]
     sets: npt.NDArray[np.uint64]
-    contents: LeafMeans | LeafRows = field(default_factory=_nothing)
+    contents: LeafMeans | LeafRows = UNFILLED
 
     _saved: ClassVar[Saved] = {
         **dict.fromkeys(["feature", "left", "set_of"], INTS_32),
@@ -118,6 +314,10 @@ class Tree:
         )
         return out
 
+    def leaf_of(self, X: FloatArray) -> LeafNumbers:
+        """Number, among the leaves, of the leaf of every row."""
+        return self.leaf_number[self.find_leaves(X)]
+
     def decision_path(self, X: FloatArray) -> Any:
         """Nodes that each row passes: a sparse matrix of shape (n_rows, n_nodes)."""
         from scipy.sparse import csr_matrix
@@ -134,44 +334,11 @@ class Tree:
         row, node = np.concatenate(rows), np.concatenate(nodes)
         return csr_matrix((np.ones(len(row), dtype=np.int64), (row, node)), shape=shape)
 
-    def leaf_of(self, X: FloatArray) -> LeafNumbers:
-        """Number, among the leaves, of the leaf of every row."""
-        return self.leaf_number[self.find_leaves(X)]
-
     def predict(self, X: FloatArray) -> FloatArray:
         """Value of the leaf of every row."""
         out = np.zeros((len(X), self.contents.size))
         self.contents.add_to(out, self.leaf_of(X), np.ones(self.contents.size))
         return out
-
-    def filled(self, X: FloatArray, targets: TargetRows, weights: FloatArray, rows: IntArray) -> Tree:
-        """Leaves hold the weighted mean target of the given rows.
-
-        A coordinate of which the rows of a leaf say nothing (an empty cell of an honest tree, a pair that nobody
-        there orders) takes the mean of the nearest ancestor whose rows say something of it; NaN if no row does.
-        """
-        leaf = self.leaf_of(X[rows])
-        sums = np.zeros((self.n_leaves, targets.size))
-        known = np.zeros((self.n_leaves, targets.size))
-        _leaves_jit.add_to_leaves(targets.values, targets.is_pairs, weights, rows, leaf, sums, known)
-        if (known == 0).any():
-            leaves = self.is_leaf
-            all_sums, all_known = np.zeros((2, len(leaves), targets.size))
-            all_sums[leaves], all_known[leaves] = sums, known
-            _leaves_jit.fill_from_ancestors(self.parent, all_sums, all_known)
-            sums, known = all_sums[leaves], all_known[leaves]
-        with np.errstate(invalid="ignore"):
-            return replace(self, contents=LeafMeans(np.divide(sums, known, out=sums)))
-
-    def filled_compactly(self, X: FloatArray, targets: TargetRows, weights: FloatArray, rows: IntArray) -> Tree:
-        """The same in little memory: as rankings where leaves have few and they order all pairs, else rounded."""
-        leaf = self.leaf_of(X[rows])
-        if targets.is_pairs and targets.is_complete and np.bincount(leaf, weights[rows], self.n_leaves).min() > 0:
-            contents = LeafRows.collect(targets, weights, rows, leaf, self.n_leaves)
-            if contents.are_few:
-                return replace(self, contents=contents)
-        tree = self.filled(X, targets, weights, rows)
-        return replace(tree, contents=LeafMeans(tree.values.astype(np.float32)))
 
     def importances(self, n_features: int) -> FloatArray:
         """Share of each feature in the total decrease of the squared error; all 0 for a tree of one leaf."""
@@ -204,7 +371,7 @@ class Tree:
             weight=self.weight[kept],
             count=self.count[kept],
             set_of=np.where(leaf, -1, self.set_of[kept]).astype(np.int32),
-            contents=_nothing(),
+            contents=UNFILLED,
         )
 
     def _check_saved(self) -> None:
@@ -220,140 +387,3 @@ class Tree:
         ensure((self.feature[inner] >= 0).all(), "a split of a tree has no feature")
         ensure((self.set_of < len(self.sets)).all(), "a split of a tree has a set of categories that is not there")
         ensure(len(self.contents) == n - len(inner), "a tree has other contents than leaves")
-
-
-# What leaves hold: their mean targets, or the rows that fell into them.
-
-
-#: number, among the leaves, of the leaf of each row
-LeafNumbers: TypeAlias = npt.NDArray[np.int32]
-
-# Leaves with more rankings than this, on the average, are quicker to read as means.
-_FEW_RANKINGS = 3
-
-
-@dataclass(frozen=True, eq=False)
-class LeafMeans:
-    """Leaves hold the mean of their targets.
-
-    Attributes
-    ----------
-    values : ndarray of shape (n_leaves, q)
-        Mean target of each leaf; NaN where unknown.
-    """
-
-    values: npt.NDArray[np.floating]
-
-    _saved: ClassVar[Saved] = {"values": array("float32 float64", 2)}
-
-    def __len__(self) -> int:
-        return len(self.values)
-
-    @property
-    def size(self) -> int:
-        """Number of coordinates of a target."""
-        return int(self.values.shape[1])
-
-    @property
-    def has_unknown(self) -> bool:
-        """Whether some coordinate of some leaf is unknown."""
-        return bool(np.isnan(self.values).any())
-
-    def fill_unknown(self, value: FloatArray | float) -> None:
-        """Put a value in the place of unknown coordinates."""
-        unknown = np.isnan(self.values)
-        self.values[unknown] = np.broadcast_to(value, unknown.shape)[unknown]
-
-    def add_to(self, out: FloatArray, leaf: LeafNumbers, scale: FloatArray) -> None:
-        """Add to every row of ``out`` the mean of its leaf, each coordinate times its scale."""
-        _leaves_jit.add_values(leaf, self.values, scale, out)
-
-
-@dataclass(frozen=True, eq=False)
-class LeafRows:
-    """Leaves hold rankings, and their pairs are counted when asked for.
-
-    Fully grown trees have nearly as many leaves as rows: the numbers of rankings take far less memory than a share for
-    every pair of items and leaf, and all trees of a forest refer to the same rankings. Equal ones in a leaf count once,
-    with the sum of their weights.
-
-    Attributes
-    ----------
-    targets : TargetRows
-        Different rankings that order all pairs.
-    start : ndarray of int32, shape (n_leaves + 1,)
-        Where the rankings of each leaf begin.
-    rows : ndarray of int32
-        Their numbers, leaf by leaf.
-    weights : ndarray of float64
-        Weight of each.
-    """
-
-    targets: TargetRows
-    start: npt.NDArray[np.int32]
-    rows: npt.NDArray[np.int32]
-    weights: FloatArray
-
-    _saved: ClassVar[Saved] = {
-        "targets": instance("TargetRows"),
-        "start": INTS_32,
-        "rows": INTS_32,
-        "weights": FLOATS,
-    }
-
-    @classmethod
-    def collect(cls, targets: TargetRows, weights: FloatArray, rows: IntArray, leaf: LeafNumbers, n: int) -> LeafRows:
-        """Sort rows by their leaves and rankings."""
-        distinct, number = targets.distinct
-        n_distinct = len(distinct.values)
-        keys, member = np.unique(leaf * np.int64(n_distinct) + number[rows], return_inverse=True)
-        leaf_of, rankings = np.divmod(keys, n_distinct)
-        start = np.concatenate([[0], np.cumsum(np.bincount(leaf_of, minlength=n))]).astype(np.int32)
-        return cls(
-            distinct,
-            start,
-            rankings.astype(np.int32),
-            np.bincount(member, weights[rows]).astype(np.float64, copy=False),
-        )
-
-    def __len__(self) -> int:
-        return len(self.start) - 1
-
-    @property
-    def are_few(self) -> bool:
-        """Whether leaves are so small that it is better to hold their rankings than their means."""
-        return len(self.rows) <= _FEW_RANKINGS * (len(self.start) - 1)
-
-    @property
-    def size(self) -> int:
-        """Number of coordinates of a target."""
-        return self.targets.size
-
-    @property
-    def has_unknown(self) -> bool:
-        """Whether some coordinate of some leaf is unknown: never, for these rankings order all pairs."""
-        return False
-
-    def fill_unknown(self, value: FloatArray | float) -> None:
-        """Nothing is unknown."""
-
-    def add_to(self, out: FloatArray, leaf: LeafNumbers, scale: FloatArray) -> None:
-        """Add to every row of ``out`` the mean of its leaf, each coordinate times its scale."""
-        _leaves_jit.add_rankings(leaf, self.start, self.rows, self.weights, self.targets.values, scale, out)
-
-    @property
-    def values(self) -> FloatArray:
-        """Mean target of each leaf, written out."""
-        n_leaves = len(self.start) - 1
-        out = np.zeros((n_leaves, self.size))
-        self.add_to(out, np.arange(n_leaves, dtype=np.int32), np.ones(self.size))
-        return out
-
-    def _check_saved(self) -> None:
-        """Every leaf has rows, and these exist."""
-        ensure(self.targets.is_pairs, "rows of leaves are not rankings")
-        ensure(len(self.rows) == len(self.weights) and len(self.start) > 1, "rows of leaves have no weights")
-        ensure((np.isfinite(self.weights) & (self.weights > 0)).all(), "rows of leaves have no weights")
-        is_partition = self.start[0] == 0 and self.start[-1] == len(self.rows) and (np.diff(self.start) > 0).all()
-        ensure(is_partition, "leaves share rows")
-        check_places(self.rows, len(self.targets.values), "a leaf has a row that is not there")
