@@ -25,6 +25,7 @@ _SHARED = {
     "_random",
     "_sklearn",
     "_state",
+    "_tables",
     "_typing",
     "_validation",
 }

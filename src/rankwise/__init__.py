@@ -11,12 +11,14 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
+    from rankwise.analysis import analyze
     from rankwise.data import Rankings, read_rankings
     from rankwise.exceptions import RankwiseFormatError
     from rankwise.persistence import load, save
 
 #: public name -> module that defines it
 _NAMES = {
+    "analyze": "rankwise.analysis",
     "Rankings": "rankwise.data",
     "read_rankings": "rankwise.data",
     "RankwiseFormatError": "rankwise.exceptions",
@@ -25,6 +27,7 @@ _NAMES = {
 }
 _SUBPACKAGES = (
     "aggregation",
+    "analysis",
     "data",
     "datasets",
     "distances",
@@ -41,7 +44,7 @@ _SUBPACKAGES = (
     "trees",
 )
 
-__all__ = ["Rankings", "RankwiseFormatError", "__version__", "load", "read_rankings", "save"]
+__all__ = ["Rankings", "RankwiseFormatError", "__version__", "analyze", "load", "read_rankings", "save"]
 
 
 def __getattr__(name: str) -> Any:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from sklearn.utils import _safe_indexing as safe_indexing
-from sklearn.utils._param_validation import HasMethods, Interval, RealNotInt, StrOptions
+from sklearn.utils._param_validation import HasMethods, Interval, InvalidParameterError, RealNotInt, StrOptions
 from sklearn.utils.validation import _check_feature_names_in as check_feature_names_in
 from sklearn.utils.validation import _num_samples as num_samples
 
@@ -53,6 +53,7 @@ __all__ = [
     "EstimatorMixin",
     "HasMethods",
     "Interval",
+    "InvalidParameterError",
     "OneToOneFeatureMixin",
     "RealNotInt",
     "RegressorMixin",

@@ -171,7 +171,7 @@ def test_quickstart_reads_a_file(survey: Path) -> None:
     assert done.stderr == ""
     for words in ("Data: my survey.csv", "incomplete", "café", "age, city", "plackett-luce"):
         assert words in done.stdout
-    assert "--data &#x27;my survey.csv&#x27;" in (survey.parent / "rankwise-quickstart.html").read_text("utf-8")
+    assert "--data &#39;my survey.csv&#39;" in (survey.parent / "rankwise-quickstart.html").read_text("utf-8")
 
 
 @pytest.mark.parametrize("form", [[], ["--json"]])
@@ -228,7 +228,7 @@ def test_an_unknown_data_set_is_one_line_that_says_what_there_is(
     monkeypatch.delenv("RANKWISE_DATA", raising=False)
     words = problem("quickstart", "--data", name)
     assert words.startswith("rankwise: there is no file")
-    assert "and no label ranking data set is named" in words
+    assert "and no data set of this name" in words
     assert "iris" in words
     assert list(tmp_path.iterdir()) == []
 

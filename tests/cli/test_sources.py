@@ -10,8 +10,8 @@ import pytest
 
 from rankwise import RankwiseFormatError
 from rankwise.cli import sources
+from rankwise.cli.learn import read_features
 from rankwise.cli.options import settings
-from rankwise.cli.prediction import read_features
 from rankwise.datasets import load_label_ranking
 from rankwise.label_ranking import DummyRanker
 
@@ -72,9 +72,9 @@ def test_a_folder_that_is_not_there_leaves_the_shipped_data(monkeypatch: pytest.
     monkeypatch.setenv("RANKWISE_DATA", "/nope")
     source = sources.load("iris")
     assert len(source.rankings) == 150
-    assert source.notes == ["RANKWISE_DATA names /nope, which is no folder, so only the shipped data sets are known"]
+    assert source.notes == ["RANKWISE_DATA names /nope, which is not a folder, so only the shipped data sets are known"]
     assert len(sources.load(str(survey)).rankings) == 6
-    with pytest.raises(ValueError, match=r"no label ranking data set is named 'mine'.*RANKWISE_DATA names /nope"):
+    with pytest.raises(ValueError, match=r"no data set of this name.*RANKWISE_DATA names /nope"):
         sources.load("mine")
 
 
@@ -87,7 +87,7 @@ def test_the_data_folder_is_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
 
 def test_neither_data_set_nor_file(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match=r"there is no file .*Without files: iris"):
+    with pytest.raises(ValueError, match=r"there is no file .*data sets are .*iris"):
         sources.load(str(tmp_path / "mine"))
 
 

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from rankwise.label_ranking import NearestNeighborsRanker, StackedRanker
-from rankwise.label_ranking._numeric import NumericFeatures
+from rankwise.label_ranking.numeric import NumericFeatures
 
 NAN = float("nan")
 

@@ -28,7 +28,7 @@ from rankwise.label_ranking import (
     RankingTree,
     StackedRanker,
 )
-from rankwise.label_ranking._numeric import NumericFeatures
+from rankwise.label_ranking.numeric import NumericFeatures
 from rankwise.label_ranking.stacked import AdditiveFeatures
 from rankwise.ltr import LambdaMART, LinearRanker
 from rankwise.screening import BARTSelector, ConcordanceSelector, ScoreSelector, SymbolicFeatures

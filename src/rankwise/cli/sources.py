@@ -18,6 +18,7 @@ from rankwise.data import Rankings, read_rankings
 from rankwise.data.formats.text import Table, listed, read_table, shown
 from rankwise.data.formats.xarff import read_xarff
 from rankwise.datasets import load_label_ranking
+from rankwise.datasets.loaders import label_ranking_names
 from rankwise.exceptions import RankwiseFormatError
 
 _FOLDER_VARIABLE = "RANKWISE_DATA"
@@ -108,26 +109,22 @@ def _data_set(name: str) -> Source | None:
     """The data set of that name; None if it is standard input, or the path of a file."""
     if name == STDIN:
         return None
-    notes = _wrong_folder()
-    try:
-        # The shipped data sets need no folder, so a wrong one must not keep anybody from them.
-        bunch = load_label_ranking(name, data_home="" if notes else None)
-    except RankwiseFormatError:
-        raise
-    except ValueError as error:  # no data set has this name
-        if Path(name).is_file():
-            return None
-        if Path(name).is_dir():
-            raise ValueError(f"{name} is a folder; give a file in it, as in {Path(name) / 'survey.csv'}") from None
-        raise ValueError(". ".join([f"there is no file {name}, and {error}", *notes])) from None
-    return Source(bunch.y, np.asarray(bunch.X), [str(feature) for feature in bunch.feature_names], notes)
-
-
-def _wrong_folder() -> list[str]:
     folder = os.environ.get(_FOLDER_VARIABLE)
-    if not folder or Path(folder).is_dir():
-        return []
-    return [f"{_FOLDER_VARIABLE} names {folder}, which is no folder, so only the shipped data sets are known"]
+    notes = []
+    if folder and not Path(folder).is_dir():
+        # The shipped data sets need no folder, so a wrong one must not keep anybody from them.
+        notes = [f"{_FOLDER_VARIABLE} names {folder}, which is not a folder, so only the shipped data sets are known"]
+    data_home = "" if notes else None
+    names = label_ranking_names(data_home)
+    if name in names:
+        bunch = load_label_ranking(name, data_home=data_home)
+        return Source(bunch.y, np.asarray(bunch.X), [str(feature) for feature in bunch.feature_names], notes)
+    if Path(name).is_file():
+        return None
+    if Path(name).is_dir():
+        raise ValueError(f"{name} is a folder; give a file in it, as in {Path(name) / 'survey.csv'}")
+    problem = f"there is no file {name}, and no data set of this name; data sets are {', '.join(names)}"
+    raise ValueError(". ".join([problem, *notes]))
 
 
 def _file(name: str, target: str | None, reading: Mapping[str, Any]) -> Source:

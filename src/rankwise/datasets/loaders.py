@@ -73,6 +73,13 @@ def load_label_ranking(name: str, *, data_home: str | os.PathLike[str] | None = 
     return (bunch.X, bunch.y) if return_X_y else bunch
 
 
+def label_ranking_names(data_home: str | os.PathLike[str] | None = None) -> list[str]:
+    """Names that `load_label_ranking` knows: of files in the data folder, and of data sets that need no file."""
+    folders = _data_folders(data_home, "label-ranking")
+    files = {file.name.removesuffix(_FILE_ENDING) for folder in folders for file in folder.glob(f"*{_FILE_ENDING}")}
+    return sorted({*files, *_SHIPPED})
+
+
 def load_retrieval(
     name: str | os.PathLike[str], *, fold: int = 1, data_home: str | os.PathLike[str] | None = None
 ) -> Any:

@@ -33,13 +33,13 @@ from rankwise._state import (
 from rankwise._typing import ArrayLike, FloatArray, IntArray, RandomState
 from rankwise.data import Rankings
 from rankwise.embeddings import KemenyEmbedding, decode_pairwise, pairwise_from_vectors, vectors_from_pairwise
-from rankwise.label_ranking._numeric import SAVED_STEPS, Steps, as_numbers, fitted_steps
 from rankwise.label_ranking.base import LabelRankerMixin, pairwise_of, sure_gain
 from rankwise.label_ranking.forest import RankingForest
 from rankwise.label_ranking.kernel import KernelRanker
 from rankwise.label_ranking.labelwise import LabelwiseRanker
 from rankwise.label_ranking.linear_plackett_luce import PlackettLuceRanker
 from rankwise.label_ranking.neighbors import NearestNeighborsRanker
+from rankwise.label_ranking.numeric import SAVED_STEPS, Steps, as_numbers, fitted_steps
 from rankwise.label_ranking.pairwise import PairwiseRanker
 from rankwise.metrics import kendall_tau_score
 from rankwise.trees import LeastSquaresForest

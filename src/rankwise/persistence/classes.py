@@ -34,7 +34,7 @@ _OURS = {
         "RankingTree",
         "StackedRanker",
     ],
-    "rankwise.label_ranking._numeric": ["NumericFeatures"],
+    "rankwise.label_ranking.numeric": ["NumericFeatures"],
     "rankwise.label_ranking.stacked": ["AdditiveFeatures", "Standing", "_Views"],
     "rankwise.ltr": ["LambdaMART", "LinearRanker", "NeuralRanker"],
     "rankwise.ltr.level_trees": ["LevelTrees"],

@@ -52,13 +52,12 @@ def rank_train(
     """Learn to order the documents of queries, and save the ranker."""
     from rankwise.cli import console
     from rankwise.cli.files import check_writable
-    from rankwise.cli.models import mistakes_in
     from rankwise.persistence import save
 
     check_writable(out, file, *([valid] if valid else []))
     params = settings(param)
     ranker = _ranker(model, metric, params, seed, jobs)
-    with console.progress() as on_step, mistakes_in(params):
+    with console.progress() as on_step:
         on_step("reading", 0.0)
         parts = _parts(file, valid, ranker, zero_based)
         on_step("training", 0.2)
@@ -77,7 +76,7 @@ def rank_train(
 
 def _ranker(model: Model, metric: str, parameters: dict[str, Any], seed: int, jobs: int) -> Any:
     from rankwise import ltr
-    from rankwise.cli.models import configure
+    from rankwise.cli.learn import set_parameters
     from rankwise.cli.retrieval import check_metric
     from rankwise.ltr.base import METRICS
 
@@ -85,7 +84,9 @@ def _ranker(model: Model, metric: str, parameters: dict[str, Any], seed: int, jo
     ranker: Any = classes[model]()
     scorer = check_metric(metric)
     name = next(name for name in METRICS if check_metric(name).function is scorer.function)
-    configure(ranker, parameters, metric=name, at=scorer.options.get("k"), random_state=seed, n_jobs=jobs)
+    given = {"metric": name, "at": scorer.options.get("k"), "random_state": seed, "n_jobs": jobs}
+    ranker.set_params(**{parameter: value for parameter, value in given.items() if parameter in ranker.get_params()})
+    set_parameters(ranker, parameters, hidden=list(given))
     return ranker
 
 

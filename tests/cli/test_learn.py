@@ -15,8 +15,9 @@ import pytest
 from sklearn.model_selection import KFold
 
 import rankwise
+from rankwise.analysis.rankers import RANKER_NAMES, make_ranker, ranker_of
 from rankwise.cli import sources
-from rankwise.cli.models import Model, make_ranker
+from rankwise.cli.learn import Model
 from rankwise.data import read_rankings
 from rankwise.label_ranking import DummyRanker, RankingForest, RankingTree
 from rankwise.metrics import kendall_tau_score
@@ -31,7 +32,7 @@ def forest(drinks: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("model") / "drinks.rankwise"
     done = run("fit", drinks, "--param", "n_estimators=20", "--seed", "3", "-o", path)
     assert done.exit_code == 0, done.stderr
-    assert done.stdout == f"Learnt 60 rankings of 3 items by 2 features. Model: {path}\n"
+    assert done.stdout == f"Learned from 60 rankings of 3 items, with 2 features. Model: {path}\n"
     assert done.stderr == "rankwise: texts that seldom repeat, left out of the features: name\n"
     return path
 
@@ -41,7 +42,8 @@ def positions_in(text: str) -> tuple[list[str], np.ndarray]:
     return header, np.array(rows, dtype=float)
 
 
-# -- fit and predict -------------------------------------------------------------------------------------------------
+def test_the_command_knows_every_ranker() -> None:
+    assert tuple(Model) == RANKER_NAMES
 
 
 def test_predictions_are_those_of_the_library(drinks: Path, forest: Path) -> None:
@@ -82,9 +84,9 @@ def test_every_model_is_fitted_saved_and_predicts(model: Model, drinks: Path, tm
 
 def test_the_stacked_model_takes_categories_and_gaps(drinks: Path) -> None:
     source = sources.load(str(drinks))
-    members = [(name, make_ranker(name, seed=0, jobs=1)) for name in (Model.CONSENSUS, Model.TREE)]
-    params = {"rankers": [(name, getattr(ranker, "steps", [("", ranker)])[-1][1]) for name, ranker in members], "cv": 2}
-    stacked = make_ranker(Model.STACKED, params=params, categorical=source.categorical, seed=0, jobs=1)
+    members = [(name, ranker_of(make_ranker(name, random_state=0))) for name in ("consensus", "tree")]
+    stacked = make_ranker("stacked", categorical_features=list(source.categorical), random_state=0)
+    ranker_of(stacked).set_params(rankers=members, cv=2)
     assert stacked.fit(source.X, source.rankings).score(source.X, source.rankings) > 0.5
 
 
@@ -186,7 +188,7 @@ def test_items_that_nobody_compares_are_left_out(tmp_path: Path) -> None:
 def test_problems_with_models_and_features(drinks: Path, forest: Path, tmp_path: Path) -> None:
     assert "needs the columns 'age', which are not there" in problem("predict", forest, "-", stdin="city\nRome\n")
     wrong = problem("predict", forest, "-", stdin="age,city\n1,Rome\nold,Rome\n")
-    assert "standard input, line 3, column 1: 'old' is no number" in wrong
+    assert "standard input, line 3, column 1: 'old' is not a number" in wrong
     assert "there is no such file" in problem("predict", tmp_path / "no.rankwise", drinks)
     assert "no model can be read" in problem("predict", drinks, drinks)
     assert "there is no file" in problem("predict", forest, tmp_path / "no.csv")
@@ -206,8 +208,8 @@ def test_problems_and_mistakes_of_fit(drinks: Path, tmp_path: Path) -> None:
     for value in ("-1", "abc"):
         wrong = problem("fit", drinks, "--param", f"max_depth={value}", "-o", out, code=2)
         assert "Invalid value for --param: The 'max_depth' parameter" in wrong
-    neighbours = ["--model", "neighbours", "--param", "n_neighbors=many"]
-    assert "n_neighbors" in problem("fit", drinks, *neighbours, "-o", out, code=2)
+    neighbors = ["--model", "neighbors", "--param", "n_neighbors=many"]
+    assert "n_neighbors" in problem("fit", drinks, *neighbors, "-o", out, code=2)
     assert "Value error" not in problem("fit", drinks, "--model", "oracle", "-o", out, code=2)
     assert not out.exists()
     assert "there is no folder" in problem("fit", drinks, "-o", tmp_path / "no" / "model.rankwise")
@@ -253,9 +255,6 @@ def test_debug_shows_where_a_problem_came_from(drinks: Path, tmp_path: Path) -> 
         run("--debug", "fit", drinks, "-o", tmp_path / "no" / "model.rankwise")
 
 
-# -- evaluate --------------------------------------------------------------------------------------------------------
-
-
 def test_the_leaderboard_is_the_mean_over_rows(drinks: Path) -> None:
     source = sources.load(str(drinks))
     found = run_json("evaluate", drinks, "--models", "consensus", "--cv", "4", "--seed", "2")
@@ -272,11 +271,11 @@ def test_the_leaderboard_is_the_mean_over_rows(drinks: Path) -> None:
 
 
 def test_models_stand_best_first_and_the_table_shows_the_same(drinks: Path) -> None:
-    options = ["--models", "consensus, tree,neighbours", "--cv", "3", "--repeats", "2"]
+    options = ["--models", "consensus, tree,neighbors", "--cv", "3", "--repeats", "2"]
     board = run_json("evaluate", drinks, *options)["leaderboard"]
     assert [standing["tau"] for standing in board] == sorted((s["tau"] for s in board), reverse=True)
     assert board[-1]["model"] == "consensus"
-    assert {standing["model"] for standing in board} == {"consensus", "tree", "neighbours"}
+    assert {standing["model"] for standing in board} == {"consensus", "tree", "neighbors"}
     shown = run("evaluate", drinks, *options).stdout
     assert "in 3-fold cross-validation, 2 times" in shown
     for standing in board:
@@ -288,15 +287,12 @@ def test_models_stand_best_first_and_the_table_shows_the_same(drinks: Path) -> N
 
 def test_problems_and_mistakes_of_evaluate(drinks: Path) -> None:
     unknown = problem("evaluate", drinks, "--models", "tree,oracle", code=2)
-    assert "there is no model 'oracle'; there are consensus, neighbours" in unknown
+    assert "there is no model 'oracle'; there are consensus, neighbors" in unknown
     assert "give fewer with --cv" in problem("evaluate", drinks, "--cv", "61")
     assert "no features" in problem("evaluate", "-", stdin="rank_a,rank_b\n1,2\n2,1\n")
     ties = "age,rank_a,rank_b\n" + "".join(f"{age},1,1\n" for age in range(10))
     options = ["--target", "rank_", "--models", "tree", "--cv", "2"]
     assert "nothing to predict" in problem("evaluate", "-", *options, stdin=ties)
-
-
-# -- tree ------------------------------------------------------------------------------------------------------------
 
 
 def test_the_tree_tells_who_ranks_how(drinks: Path) -> None:
@@ -365,4 +361,4 @@ def test_one_of_a_thing_is_no_plural(tmp_path: Path) -> None:
     lines = ["age,rank_a,rank_b", *(f"{age},{1 + age % 2},{2 - age % 2}" for age in range(20, 32))]
     (tmp_path / "one.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
     done = run("fit", tmp_path / "one.csv", "--model", "consensus", "-o", tmp_path / "m.rankwise")
-    assert "Learnt 12 rankings of 2 items by 1 feature. " in done.stdout
+    assert "Learned from 12 rankings of 2 items, with 1 feature. " in done.stdout

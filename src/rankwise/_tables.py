@@ -1,0 +1,105 @@
+"""How results show themselves: as a table of text in a terminal, as HTML in a notebook, and as a data frame.
+
+Result objects of all packages, the report and the command line use it. A result holds arrays and names; it makes a
+`TextTable` when it is shown, and never reads one back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from html import escape
+from typing import Any, NamedTuple
+
+# Longer names are cut where people read them; JSON and data frames have them whole.
+_LONGEST_NAME = 60
+_GAP = "  "
+
+# Colors are those of the notebook, light or dark, and lines are a gray that shows on both. Two classes outweigh the
+# notebook's own table styles.
+_NOTEBOOK_STYLE = """<style>
+.rankwise { overflow-x: auto } .rankwise p { margin: .3em 0 } .rankwise .note { opacity: .75; font-size: .9em }
+.rankwise .table table { border-collapse: collapse; margin: 0 }
+.rankwise .table th, .rankwise .table td { text-align: left; padding: .2em 1.2em .2em 0; border: 0;
+  border-bottom: 1px solid rgba(128, 128, 128, .4); font-variant-numeric: tabular-nums }
+</style>"""
+
+
+class TextTable(NamedTuple):
+    """A titled table whose cells are text, ready to be shown (and not yet escaped).
+
+    The note stands below the title, in a notebook below the table. A table whose columns have no names has no header;
+    one without rows is a title and a note.
+    """
+
+    title: str
+    note: str
+    columns: Sequence[str]
+    rows: Sequence[Sequence[str]]
+
+    def lines(self) -> list[str]:
+        """Title, note and rows, a line each, with aligned columns and without trailing blanks."""
+        from rich.cells import cell_len
+
+        rows = [*([self.columns] if any(self.columns) else []), *self.rows] if self.rows else []
+        cells = [[" ".join(cell.splitlines()) for cell in row] for row in rows]
+        widths = [max(map(cell_len, column)) for column in zip(*cells, strict=True)]
+        aligned = [
+            _GAP.join(cell + " " * (width - cell_len(cell)) for cell, width in zip(row, widths, strict=True)).rstrip()
+            for row in cells
+        ]
+        return [*filter(None, (self.title, self.note)), *aligned]
+
+    def __str__(self) -> str:
+        return "\n".join(self.lines())
+
+    def _repr_html_(self) -> str:
+        note = f'\n<p class="note">{escape(self.note)}</p>' if self.note else ""
+        body = _html_table(self.columns, self.rows) if self.rows else ""
+        return f'<div class="rankwise">\n{_NOTEBOOK_STYLE}\n<p>{escape(self.title)}</p>\n{body}{note}\n</div>'
+
+
+def counted(n: int, noun: str, plural: str | None = None) -> str:
+    """A number and what it counts, such as 1 row, or 1,000 rows."""
+    return f"{n:,} {noun if n == 1 else plural or f'{noun}s'}"
+
+
+def short_name(name: object) -> str:
+    """A name for people to read: one line, and cut if it is very long."""
+    text = " ".join(str(name).split())
+    return text if len(text) <= _LONGEST_NAME else f"{text[: _LONGEST_NAME - 3]}..."
+
+
+def with_short_names(text: str, names: Iterable[object]) -> str:
+    """A text for people to read, in which the very long ones of these names are cut."""
+    for name in sorted(map(str, names), key=len, reverse=True):  # a name may contain another
+        if len(name) > _LONGEST_NAME:
+            text = text.replace(name, short_name(name))
+    return text
+
+
+def make_frame(columns: Mapping[str, Any], backend: str | None = None) -> Any:
+    """A data frame of pandas, polars or pyarrow; by default of the first of these that is installed."""
+    from importlib.util import find_spec
+
+    import narwhals as nw
+
+    known = ("pandas", "polars", "pyarrow")
+    if backend is not None and backend not in known:
+        raise ValueError(f"backend is {backend!r}; choose one of {', '.join(known)}")
+    installed = [name for name in (known if backend is None else (backend,)) if find_spec(name) is not None]
+    if not installed:
+        wanted = "pandas, polars or pyarrow" if backend is None else backend
+        raise ImportError(f"to_frame needs {wanted}: pip install {backend or 'pandas'}")
+    return nw.from_dict(dict(columns), backend=installed[0]).to_native()
+
+
+def name_column(names: Sequence[Hashable]) -> list[Any]:
+    """Names for a column of a data frame: as they are if of one type, else as text."""
+    return list(names) if len({type(name) for name in names}) == 1 else [str(name) for name in names]
+
+
+def _html_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    head = "".join(f"<th>{escape(name)}</th>" for name in columns)
+    header = f"<thead><tr>{head}</tr></thead>\n" if any(columns) else ""
+    body = "\n".join(f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>" for row in rows)
+    return f'<div class="table"><table>\n{header}<tbody>\n{body}\n</tbody>\n</table></div>'

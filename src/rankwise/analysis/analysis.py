@@ -1,0 +1,338 @@
+"""All that one look at rankings can say: `analyze`, behind ``rankwise report`` and ``rankwise quickstart``."""
+
+from __future__ import annotations
+
+import os
+import platform
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rankwise import __version__
+from rankwise._random import check_generator
+from rankwise._sklearn import safe_indexing
+from rankwise._tables import TextTable, counted, short_name, with_short_names
+from rankwise._typing import ArrayLike, RandomState
+from rankwise.aggregation import borda
+from rankwise.analysis.base import Result, feature_names_of, sample_rows
+from rankwise.analysis.consensus import FEWEST_RANKINGS, ConsensusResult, add_intervals, find_consensus
+from rankwise.analysis.rankers import fit_ranker, make_ranker
+from rankwise.analysis.summary import Agreement, PairSummary, Summary, agreement, summary
+from rankwise.data import Rankings
+from rankwise.model_selection import Leaderboard, leaderboard
+
+if TYPE_CHECKING:
+    from rankwise.label_ranking import RankingTree
+
+# Enough rankings for a first impression; an analysis should take seconds whatever the data.
+_MOST_ROWS = 1_000
+# Rankers learn pairs of items: if there are many items, fewer rankings are learned from, but at least these.
+_MOST_PAIRS, _FEWEST_LEARNED = 500_000, 200
+_SECONDS_OF_PROOF = 20.0
+# Resamples of the rankings: fewer if they have very many pairs.
+_RESAMPLES, _FEWEST_RESAMPLES, _MOST_RESAMPLED_PAIRS = 1_000, 200, 1e9
+_RANKERS = ("consensus", "neighbors", "plackett-luce", "tree", "forest")
+_FOREST: dict[str, Any] = {"n_estimators": 50, "min_samples_leaf": 5}
+# A tree to be read has at most 2**3 leaves, each with at least 1/20 of the rows.
+_TREE_DEPTH, _MOST_LEAVES = 3, 20
+_LONGEST_LINE = 160
+_N_FOLDS = 5
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Analysis(Result):
+    """What `analyze` found. Print it, show it in a notebook, or pass it on with `save_html`.
+
+    Attributes
+    ----------
+    rankings : Rankings
+        The rankings.
+    summary : Summary
+        What the rankings hold, and what pairs of items say.
+    consensus : ConsensusResult
+        Kemeny's consensus with its proof, intervals of places, and the share of opponents that each item beats.
+    agreement : Agreement
+        How much rankings agree with each other.
+    leaderboard : Leaderboard or None
+        How well label rankers predict rankings from the features, in cross-validation.
+    no_leaderboard : str
+        Why there is no leaderboard and no tree; empty if there are.
+    tree : RankingTree or None
+        A small tree that says who ranks how.
+    n_learned : int
+        Number of rankings that leaderboard and tree learned from: all, or a random sample.
+    seed : int
+        Seed of all random numbers.
+    """
+
+    rankings: Rankings
+    summary: Summary
+    consensus: ConsensusResult
+    agreement: Agreement
+    leaderboard: Leaderboard | None
+    no_leaderboard: str
+    tree: RankingTree | None
+    n_learned: int
+    seed: int
+    versions: dict[str, str] = field(default_factory=lambda: _versions())
+
+    @property
+    def pairs(self) -> PairSummary:
+        """What pairs of items say."""
+        return self.summary.pairs
+
+    @property
+    def highlights(self) -> list[str]:
+        """The analysis in a few sentences."""
+        facts, found = self.summary, self.consensus
+        sure = ""
+        if found.bootstrap is not None:
+            high = int(found.bootstrap.high[int(np.argmin(found.positions))])
+            sure = ", and that is certain" if high == 1 else f", though place {high} is possible, too"
+        lines = [
+            f"{counted(facts.n_rankings, 'ranking')} of {counted(facts.n_items, 'item')} ({facts.kind}).",
+            f"The consensus puts {short_name(found.order[0])} first{sure}.",
+            f"{1 - found.cost / found.comparisons:.0%} of all comparisons agree with the consensus; half is chance.",
+        ]
+        return [*lines, *([self.best_model] if self.leaderboard is not None else [])]
+
+    @property
+    def best_model(self) -> str:
+        """Which model predicts best, in a sentence; empty without a leaderboard."""
+        board = self.leaderboard
+        if board is None:
+            return ""
+        same = board.names.index("consensus")
+        if same == 0:
+            return "No model predicts rankings better than one consensus for all, so the features say little."
+        difference = board.means[0] - board.means[same]
+        is_clear = difference > 2 * np.hypot(board.standard_errors[0], board.standard_errors[same])
+        doubt = "" if is_clear else ", which may be chance: the errors are as large as the difference"
+        return (
+            f"The best predictor is {board.names[0]}, with a mean Kendall tau of {board.means[0]:.2f} against "
+            f"{board.means[same]:.2f} for one consensus for all{doubt}."
+        )
+
+    @property
+    def tree_note(self) -> str:
+        """What the tree shows, in a sentence."""
+        if self.tree is not None and self.tree.get_n_leaves() == 1:
+            return "none: no condition on the features does better than one consensus for all, in cross-validation"
+        note = "conditions on the features, and the consensus of the rankings that meet them"
+        is_sample = self.n_learned < self.summary.n_rankings
+        return note + (f"; from a sample of {self.n_learned:,} rankings" if is_sample else "")
+
+    def tables(self) -> list[TextTable]:
+        """Data, consensus, how good it is, and leaderboard as tables of text, in reading order."""
+        quality = TextTable("How good", "", ["", ""], self.consensus.quality_rows(self.agreement.cells()))
+        board = TextTable("Leaderboard", self.no_leaderboard, [], [])
+        if self.leaderboard is not None:
+            is_sample = self.n_learned < self.summary.n_rankings
+            note = f"on a sample of {self.n_learned:,} rankings" if is_sample else ""
+            # Without the times, which differ from run to run.
+            board = self.leaderboard.table(seconds=False, note=note)
+        return [self.summary.tables()[0], self.consensus.ranking_table(), quality, board]
+
+    def tree_lines(self) -> list[str]:
+        """The tree as text, long lists of items cut; empty if there is no tree."""
+        if self.tree is None:
+            return []
+        return [_cut(line) for line in with_short_names(self.tree.export_text(), self.rankings.items).splitlines()]
+
+    def as_dict(self) -> dict[str, Any]:
+        """The results without the data, for JSON. Times are left out: the same data and seed give the same results."""
+        board = self.leaderboard
+        standings = [] if board is None else zip(board.names, board.means, board.standard_errors, strict=True)
+        return {
+            "data": self.summary.name,
+            "seed": self.seed,
+            "description": self.summary.as_dict(),
+            "pairs": self.pairs.as_dict(),
+            "consensus": self.consensus.as_dict(),
+            "agreement": self.agreement.as_dict(),
+            "n_folds": _N_FOLDS,
+            "n_learned": self.n_learned,
+            "leaderboard": [
+                {"model": name, "tau": float(tau), "standard_error": float(error)} for name, tau, error in standings
+            ],
+            "leaderboard_left_out": self.no_leaderboard,
+            "tree": "" if self.tree is None else self.tree.export_text(),
+            "versions": self.versions,
+        }
+
+    def save_html(self, path: str | os.PathLike[str], *, command: str = "rankwise.analyze") -> None:
+        """Write a report: one HTML file with tables and pictures that needs nothing else, not even the network.
+
+        Parameters
+        ----------
+        path : path-like
+            The file; it is replaced if it exists.
+        command : str, default="rankwise.analyze"
+            What makes the same report again, for its last line.
+        """
+        from rankwise.analysis.report import render_report
+
+        # Names of files may be bytes that are not text.
+        Path(path).write_text(render_report(self, command), encoding="utf-8", errors="replace")
+
+    def __repr__(self) -> str:
+        tree = [f"Tree\n{self.tree_note}", "\n".join(self.tree_lines())] if self.tree is not None else []
+        return "\n\n".join([*map(str, self.tables()), "\n".join(tree)] if tree else map(str, self.tables()))
+
+    def _repr_html_(self) -> str:
+        from rankwise.analysis.report import render_notebook
+
+        return render_notebook(self)
+
+
+def analyze(
+    rankings: ArrayLike,
+    X: Any = None,
+    *,
+    categorical_features: Any = None,
+    feature_names: Sequence[str] | None = None,
+    name: str = "",
+    notes: Sequence[str] = (),
+    random_state: RandomState = None,
+    n_jobs: int | None = None,
+    on_step: Callable[[str, float], None] | None = None,
+) -> Analysis:
+    """Analyze rankings: what they hold, their consensus and how sure it is, and what features say about who ranks how.
+
+    It takes seconds. Of more than 1,000 rankings, the consensus is of all, and the rest of a random sample.
+
+    Parameters
+    ----------
+    rankings : array-like of shape (n_rankings, n_items) or Rankings
+        Positions: column = item, 1 = best. The weights of Rankings count.
+    X : array-like or data frame of shape (n_rankings, n_features), optional
+        Features of the rankings, such as the age of who ranked; missing values are allowed. Without them, or with
+        fewer than 10 rankings, there is no leaderboard and no tree.
+    categorical_features : None, or array-like of column numbers, column names or booleans
+        Columns that hold categories. None takes the columns of a data frame that hold text, categories or Booleans.
+    feature_names : sequence of str, optional
+        Names of the features; by default the columns of a data frame, else x0, x1, ...
+    name : str, default=""
+        What the data are called.
+    notes : sequence of str, default=()
+        What a reader should know about the data.
+    random_state : None, int, Generator or RandomState
+        Decides resamples, folds, forest, tree and samples.
+    n_jobs : int, optional
+        Number of threads for resamples and cross-validation; -1 uses all processors. The results do not depend on it.
+    on_step : callable, optional
+        Called with what happens next and the share of the work that is done.
+
+    Returns
+    -------
+    Analysis
+
+    Examples
+    --------
+    >>> import rankwise
+    >>> result = rankwise.analyze([[1, 2, 3], [1, 3, 2], [1, 2, 3]] * 9, random_state=0)
+    >>> result.consensus.order
+    [0, 1, 2]
+    >>> result.highlights[1]
+    'The consensus puts 0 first, and that is certain.'
+    """
+    tell = (lambda step, share: None) if on_step is None else on_step
+    rankings = Rankings(rankings)
+    names = feature_names_of(X, feature_names)
+    if names:
+        n_rows = X.shape[0] if hasattr(X, "shape") else len(X)
+        if n_rows != len(rankings):
+            raise ValueError(f"X has {n_rows} rows, but there are {len(rankings)} rankings; give one row for each")
+    is_seed = isinstance(random_state, int | np.integer)
+    seed = int(random_state) if is_seed else int(check_generator(random_state).integers(2**31))
+    tell("finding a consensus", 0.05)
+    best = _consensus(rankings, seed, n_jobs)
+    tell("comparing the rankings", 0.25)
+    rng = check_generator(seed)
+    agrees = agreement(rankings, max_rankings=_MOST_ROWS, random_state=rng)
+    n_pairs = max(1, rankings.n_items * (rankings.n_items - 1) // 2)
+    n_learned = min(_MOST_ROWS, max(_FEWEST_LEARNED, _MOST_PAIRS // n_pairs))
+    rows = sample_rows(len(rankings), n_learned, rng)
+    board, tree, reason = None, None, _reason_not_to_learn(names, len(rows))
+    if not reason:
+        part, X_part = rankings[rows], X if len(rows) == len(rankings) else safe_indexing(X, rows)
+        made = {name: _ranker(name, len(rows), categorical_features, seed) for name in _RANKERS}
+        try:
+            board = leaderboard(
+                made,
+                X_part,
+                part,
+                cv=_N_FOLDS,
+                random_state=seed,
+                n_jobs=n_jobs,
+                on_step=None if on_step is None else lambda step, share: tell(step, 0.3 + 0.6 * share),
+            )
+        except ValueError as error:
+            reason = f"none: {error}"
+        else:
+            tell("growing a tree", 0.9)
+            tree = fit_ranker(made["tree"], X_part, part, names)
+    return Analysis(
+        rankings=rankings,
+        summary=summary(rankings, X, feature_names=feature_names, name=name, notes=notes),
+        consensus=best,
+        agreement=agrees,
+        leaderboard=board,
+        no_leaderboard=reason,
+        tree=tree,
+        n_learned=len(rows),
+        seed=seed,
+    )
+
+
+def _consensus(rankings: Rankings, seed: int, n_jobs: int | None) -> ConsensusResult:
+    """Kemeny's consensus with intervals and Borda's scores; what there is to warn about becomes notes."""
+    n_pairs = len(rankings) * rankings.n_items**2
+    n_resamples = int(np.clip(_MOST_RESAMPLED_PAIRS // n_pairs, _FEWEST_RESAMPLES, _RESAMPLES))
+    with warnings.catch_warnings(record=True) as caught:  # about groups of items that are never compared
+        warnings.simplefilter("always", UserWarning)
+        found = find_consensus(rankings, time_limit=_SECONDS_OF_PROOF, random_state=seed)
+        found = add_intervals(found, rankings, n_resamples=n_resamples, random_state=seed, n_jobs=n_jobs)
+    notes = (*(str(warning.message) for warning in caught), *found.notes)
+    scores = borda(rankings.comparable(), return_scores=True)[1]
+    return replace(found, scores=scores, score_name="opponents beaten", notes=notes)
+
+
+def _reason_not_to_learn(feature_names: Sequence[str], n_rankings: int) -> str:
+    if not feature_names:
+        return "none: there are no features to predict rankings from"
+    if n_rankings < FEWEST_RANKINGS:
+        return f"none: fewer than {FEWEST_RANKINGS} rankings say too little about a predictor"
+    return ""
+
+
+def _ranker(name: str, n_rankings: int, categorical_features: Any, seed: int) -> Any:
+    ranker = make_ranker(name, categorical_features=categorical_features, random_state=seed, n_jobs=1)
+    if name == "tree":  # one that a person can read, no larger than the data warrant
+        ranker.set_params(max_depth=_TREE_DEPTH, min_samples_leaf=max(1, n_rankings // _MOST_LEAVES))
+    elif name == "forest":
+        ranker.set_params(**_FOREST)
+    return ranker
+
+
+def _cut(line: str) -> str:
+    """A line of moderate length that keeps the size of its leaf."""
+    if len(line) <= _LONGEST_LINE:
+        return line
+    words, _, size = line.rpartition("  (")
+    return f"{words[:_LONGEST_LINE]} ...  ({size}"
+
+
+def _versions() -> dict[str, str]:
+    import sklearn
+
+    return {
+        "rankwise": __version__,
+        "python": platform.python_version(),
+        "numpy": np.__version__,
+        "scikit-learn": sklearn.__version__,
+    }

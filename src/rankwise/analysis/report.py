@@ -1,0 +1,149 @@
+"""An analysis as HTML: a page that needs nothing else and prints well, and a part of a notebook.
+
+The texts around the numbers are in the templates; names of items, features and files are text, and escaped there.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+import warnings
+from collections.abc import Callable
+from functools import cache
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from rankwise import __version__
+from rankwise._tables import counted
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+    from rankwise.analysis.analysis import Analysis
+
+
+class _Picture(NamedTuple):
+    svg: Any
+    caption: str
+
+
+def render_report(result: Analysis, command: str) -> str:
+    """The report as the text of a page.
+
+    Parameters
+    ----------
+    result : Analysis
+        What to report.
+    command : str
+        What makes the same report again.
+
+    Returns
+    -------
+    str
+    """
+    data, ranking, quality, board = result.tables()
+    items = f"Rankings of {counted(result.summary.n_items, 'item')}"
+    return (
+        _templates()
+        .get_template("report.html.j2")
+        .render(
+            title=f"{items}: {result.summary.name}" if result.summary.name else items,
+            result=result,
+            data=data,
+            pairs=result.pairs.tables()[0],
+            ranking=ranking,
+            quality=quality,
+            board=board,
+            pictures=_pictures(result),
+            version=__version__,
+            versions=", ".join(f"{name} {version}" for name, version in result.versions.items()),
+            command=command,
+        )
+    )
+
+
+def render_notebook(result: Analysis) -> str:
+    """The sentences and tables of an analysis for a notebook."""
+    return _templates().get_template("notebook.html.j2").render(result=result, tables=result.tables())
+
+
+@cache
+def _templates() -> Environment:
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    environment = Environment(
+        loader=PackageLoader("rankwise.analysis"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    # Words may be broken into lines between them; a number with its sign and unit may not.
+    environment.tests["words"] = lambda text: any(character.isalpha() for character in text)
+    return environment
+
+
+def _pictures(result: Analysis) -> dict[str, _Picture | None]:
+    """The pictures of the report by name; None where there is nothing to draw."""
+    from rankwise.plots import (
+        PairwisePreferenceDisplay,
+        PositionHeatmapDisplay,
+        RankingTreeDisplay,
+        RankIntervalDisplay,
+    )
+
+    spread, tree = result.consensus.bootstrap, result.tree
+    pictures: dict[str, _Picture | None] = {
+        "places": _picture(
+            "places",
+            "Who takes which position, and how often: every row adds up to 100 percent.",
+            lambda: PositionHeatmapDisplay.from_rankings(result.rankings),
+        ),
+        "preferences": _picture(
+            "preferences",
+            "Who is put before whom: the share of rankings with the row item before the column item, items sorted by "
+            "Borda's rule. Gray: no ranking orders the pair.",
+            lambda: PairwisePreferenceDisplay.from_rankings(result.rankings),
+        ),
+        "intervals": None,
+        "tree": None,
+    }
+    if spread is not None:
+        pictures["intervals"] = _picture(
+            "intervals",
+            f"Places of the items in {spread.n_resamples:,} resamples of the rankings: the bar holds "
+            f"{100 * spread.level:g} percent of them, the dot is the place in the consensus of all rankings.",
+            lambda: RankIntervalDisplay.from_intervals(spread),
+        )
+    if tree is not None and tree.get_n_leaves() > 1:
+        pictures["tree"] = _picture(
+            "tree", f"A tree of groups: {result.tree_note}.", lambda: RankingTreeDisplay.from_estimator(tree)
+        )
+    return pictures
+
+
+def _picture(salt: str, caption: str, draw: Callable[[], Any]) -> _Picture:
+    import matplotlib.pyplot as plt
+    from markupsafe import Markup
+
+    with warnings.catch_warnings(), plt.ioff():
+        # Text stays text in the page, and the browser that shows it has more letters than the fonts here.
+        warnings.filterwarnings("ignore", message="Glyph .* missing from", category=UserWarning)
+        figure = draw().figure_
+        svg = inline_svg(figure, salt)
+    plt.close(figure)
+    return _Picture(Markup(svg), caption)  # noqa: S704  # made by Matplotlib, which escapes text
+
+
+def inline_svg(figure: Any, salt: str) -> str:
+    """A Matplotlib figure as an element of a page, which knows the name spaces of SVG without being told.
+
+    Text stays text: it can be searched and copied, and the page is smaller. The salt makes the ids of two pictures
+    differ, and those of two runs equal.
+    """
+    from matplotlib import rc_context
+
+    file = io.StringIO()
+    with rc_context({"svg.fonttype": "none", "svg.hashsalt": salt}):
+        figure.savefig(file, format="svg", metadata=dict.fromkeys(("Creator", "Date", "Format", "Type")))
+    text = file.getvalue()
+    return re.sub(r' xmlns(:\w+)?="[^"]*"', "", text[text.index("<svg") :]).strip()

@@ -1,0 +1,402 @@
+"""The commands that learn from rankings: ``tree``, ``fit``, ``predict`` and ``evaluate``."""
+
+from __future__ import annotations
+
+import csv
+import io
+import warnings
+from collections.abc import Mapping, Sequence
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from rankwise.cli.options import Data, Jobs, Json, Out, Params, Read, Seed, Target, settings
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    from rankwise.cli.sources import Source
+    from rankwise.data import Rankings
+    from rankwise.data.formats.text import Table
+
+_PICTURES = (".png", ".svg", ".pdf")
+_TEXTS = (".txt", ".dot")
+_ALL = "all"
+# With this many rankings, standard errors are below 0.01, and the usual models take half a minute.
+_MOST_ROWS = 5_000
+
+
+class Model(StrEnum):
+    """Label rankers, see `rankwise.analysis.rankers`, which is too heavy to import for a help text."""
+
+    CONSENSUS = "consensus"
+    NEIGHBORS = "neighbors"
+    PLACKETT_LUCE = "plackett-luce"
+    PAIRWISE = "pairwise"
+    LABELWISE = "labelwise"
+    KERNEL = "kernel"
+    TREE = "tree"
+    FOREST = "forest"
+    STACKED = "stacked"
+
+
+_QUICK = ",".join([Model.CONSENSUS, Model.NEIGHBORS, Model.PLACKETT_LUCE, Model.TREE, Model.FOREST])
+
+
+def tree(
+    file: Data,
+    out: Out = None,
+    max_depth: Annotated[int, typer.Option(min=1, metavar="N", help="Most conditions above a leaf.")] = 3,
+    min_samples_leaf: Annotated[
+        int | None, typer.Option(min=1, metavar="N", help="Fewest rankings in a leaf; default: one in 20 of all.")
+    ] = None,
+    prune: Annotated[bool, typer.Option(help="Prune by cross-validation.")] = True,
+    target: Target = None,
+    read: Read = None,
+    seed: Seed = 0,
+    as_json: Json = False,
+) -> None:
+    """Grow a tree that says who ranks how: text, or a picture by the suffix of --out (png, svg, pdf, dot)."""
+    from rankwise._tables import counted, with_short_names
+    from rankwise.analysis.rankers import fit_ranker, make_ranker
+    from rankwise.cli import console, sources
+    from rankwise.cli.files import check_writable, shown_name, write_text
+
+    check_writable(out, file)
+    if out is not None and out.suffix.lower() not in (*_TEXTS, *_PICTURES):
+        suffixes = ", ".join((*_TEXTS, *_PICTURES))
+        raise typer.BadParameter(f"{out} has no suffix that says what to write: {suffixes}", param_hint="--out")
+    source = sources.load(file, target=target, reading=settings(read, "--read"))
+    check_features(source)
+    ranker = make_ranker(Model.TREE, categorical_features=list(source.categorical) or None, random_state=seed)
+    ranker.set_params(
+        max_depth=max_depth,
+        min_samples_leaf=min_samples_leaf or max(1, len(source.rankings) // 20),
+        ccp_alpha="cv" if prune else 0.0,
+    )
+    with console.progress() as on_step:
+        on_step("growing a tree", 0.0)
+        fit_ranker(ranker, source.X, source.rankings, source.feature_names)
+    console.print_notes(source.notes)
+    if out is not None:
+        _write_tree(ranker, out)
+    if as_json:
+        importances = dict(zip(source.feature_names, ranker.feature_importances_.tolist(), strict=True))
+        facts = {"data": shown_name(file), "n_leaves": ranker.get_n_leaves(), "depth": ranker.get_depth()}
+        console.print_json({**facts, "importances": importances, "tree": ranker.export_text()})
+    elif out is None:
+        names = [*ranker.items_, *source.feature_names]
+        write_text(None, f"{with_short_names(ranker.export_text(), names)}\n")
+    else:
+        console.print_lines([f"A tree with {counted(ranker.get_n_leaves(), 'leaf', 'leaves')}: {out}"])
+
+
+def fit(
+    file: Data,
+    out: Annotated[Path, typer.Option("--out", "-o", metavar="MODEL", help="Where to write the model.")],
+    model: Annotated[Model, typer.Option(help="What to learn.")] = Model.FOREST,
+    param: Params = None,
+    target: Target = None,
+    read: Read = None,
+    seed: Seed = 0,
+    jobs: Jobs = 1,
+    as_json: Json = False,
+) -> None:
+    """Learn to predict rankings from the other columns, and write the model to a file."""
+    from rankwise._tables import counted
+    from rankwise.analysis.rankers import fit_ranker, make_ranker, ranker_of
+    from rankwise.cli import console, sources
+    from rankwise.cli.files import check_writable, shown_name
+    from rankwise.persistence import save
+
+    check_writable(out, file)
+    params = settings(param)
+    source = sources.load(file, target=target, reading=settings(read, "--read"))
+    categorical = list(source.categorical) or None
+    ranker = make_ranker(model, categorical_features=categorical, random_state=seed, n_jobs=jobs)
+    set_parameters(ranker_of(ranker), params, hidden=("random_state", "n_jobs", "categorical_features"))
+    check_features(source)
+    with console.progress() as on_step:
+        on_step(f"fitting {model}", 0.0)
+        fit_ranker(ranker, source.X, source.rankings, source.feature_names)
+    save(ranker, out)
+    items = [str(item) for item in ranker_of(ranker).items_]
+    if as_json:
+        facts = {"n_rankings": len(source.rankings), "items": items, "features": source.feature_names}
+        console.print_json({"data": shown_name(file), "model": model.value, **facts, "seed": seed, "out": str(out)})
+        return
+    console.print_notes(source.notes)
+    of_what = f"{counted(len(source.rankings), 'ranking')} of {counted(len(items), 'item')}"
+    console.print_lines([f"Learned from {of_what}, with {counted(len(source.feature_names), 'feature')}. Model: {out}"])
+
+
+def predict(
+    model: Annotated[str, typer.Argument(metavar="MODEL", help="A file that rankwise fit wrote.")],
+    file: Annotated[
+        str, typer.Argument(metavar="FILE", help="A table with the features, - for standard input, or a data set.")
+    ],
+    orders: Annotated[bool, typer.Option("--orders", help="Items best first, as tea > milk > juice.")] = False,
+    out: Out = None,
+    read: Read = None,
+    as_json: Json = False,
+) -> None:
+    """Predict a ranking for each row of a table: positions under the names of the items, 1 = best."""
+    from rankwise.analysis.rankers import ranker_of
+    from rankwise.cli import console
+    from rankwise.cli.files import check_writable, shown_name, write_text
+    from rankwise.data import Rankings
+
+    check_writable(out, model, file)
+    ranker = _load_ranker(model)
+    X = read_features(ranker, file, settings(read, "--read"))
+    with warnings.catch_warnings():
+        # The features were matched by name when they were read.
+        warnings.filterwarnings("ignore", message="X does not have valid feature names")
+        rankings = Rankings(ranker.predict(X), ranker_of(ranker).items_)
+    lists = _ranking_lists(rankings, orders=orders)
+    if as_json:
+        console.print_json({"data": shown_name(file), "model": model, **lists})
+    if out is not None or not as_json:
+        write_text(out, _ranking_text(lists))
+
+
+def evaluate(
+    file: Data,
+    models: Annotated[
+        str, typer.Option(metavar="NAMES", help=f"{', '.join(Model)}, separated by commas, or {_ALL}.")
+    ] = _QUICK,
+    cv: Annotated[int, typer.Option(min=2, metavar="N", help="Folds.")] = 10,
+    repeats: Annotated[
+        int, typer.Option(min=1, metavar="N", help="How often all rows are assigned to folds anew.")
+    ] = 1,
+    rows: Annotated[
+        int, typer.Option(min=0, metavar="N", help="Of more rankings, take a random sample of this size; 0 takes all.")
+    ] = _MOST_ROWS,
+    target: Target = None,
+    read: Read = None,
+    seed: Seed = 0,
+    jobs: Jobs = 1,
+    as_json: Json = False,
+) -> None:
+    """Cross-validate label rankers: a leaderboard of how well they predict rows they have not seen."""
+    from rankwise._random import check_generator
+    from rankwise.analysis.base import sample_rows
+    from rankwise.analysis.rankers import make_ranker
+    from rankwise.cli import console, sources
+    from rankwise.cli.files import shown_name
+    from rankwise.model_selection import leaderboard
+
+    chosen = _chosen(models)
+    source = sources.load(file, target=target, reading=settings(read, "--read"))
+    check_features(source)
+    n_rankings = len(source.rankings)
+    taken = sample_rows(n_rankings, rows or n_rankings, check_generator(seed))
+    sampled = ""
+    if len(taken) < n_rankings:
+        sampled = f"a random sample of {len(taken):,} of {n_rankings:,} rankings"
+        console.print_notes([f"{sampled}; --rows 0 takes all, which takes longer"])
+    if len(taken) < cv:
+        raise ValueError(f"{cv} folds need as many rankings, but there are {len(taken)}; give fewer with --cv")
+    categorical = list(source.categorical) or None
+    rankers = {
+        model.value: make_ranker(model, categorical_features=categorical, random_state=seed, n_jobs=1)
+        for model in chosen
+    }
+    with console.progress() as on_step:
+        options: dict[str, Any] = {"cv": cv, "n_repeats": repeats, "random_state": seed, "n_jobs": jobs}
+        board = leaderboard(rankers, source.X[taken], source.rankings[taken], on_step=on_step, **options)
+    console.print_notes(source.notes)
+    if as_json:
+        facts = {"data": shown_name(file), "seed": seed, "cv": cv, "repeats": repeats}
+        facts |= {"n_rankings": n_rankings, "n_sampled": len(taken)}
+        columns = (board.names, board.means.tolist(), board.standard_errors.tolist(), board.seconds.tolist())
+        keys = ("model", "tau", "standard_error", "seconds")
+        standings = [dict(zip(keys, row, strict=True)) for row in zip(*columns, strict=True)]
+        console.print_json({**facts, "leaderboard": standings})
+    else:
+        console.print_tables([board.table(note=sampled)])
+
+
+def set_parameters(estimator: Any, params: Mapping[str, Any], hidden: Sequence[str] = ()) -> None:
+    """Set what ``--param`` asks for; a name or value that the estimator does not take is a mistake in the command.
+
+    Parameters
+    ----------
+    estimator : estimator
+        It is changed.
+    params : mapping
+        From ``--param``.
+    hidden : sequence of str, default=()
+        Parameters with options of their own, which the message about unknown names does not list.
+    """
+    from rankwise._sklearn import InvalidParameterError
+
+    known = estimator.get_params()
+    unknown = [name for name in params if name not in known]
+    if unknown:
+        names = ", ".join(sorted(set(known) - set(hidden)))
+        message = f"{type(estimator).__name__} has no parameter {unknown[0]!r}; it has {names or 'none'}"
+        raise typer.BadParameter(message, param_hint="--param")
+    estimator.set_params(**params)
+    try:
+        estimator._validate_params()
+    except InvalidParameterError as error:
+        raise typer.BadParameter(str(error), param_hint="--param") from None
+
+
+def check_features(source: Source) -> None:
+    """Refuse rankings that come without features, and warn of features that may be answers."""
+    if not source.feature_names:
+        raise ValueError(
+            "there are no features to predict rankings from; the file needs columns besides the rankings, with numbers "
+            "or repeating texts"
+        )
+    if source.suspects:
+        warnings.warn(
+            f"features that are named like the columns of the rankings may give the answers away: "
+            f"{', '.join(source.suspects)}; name them in --target too, or drop them from the file",
+            stacklevel=2,
+        )
+
+
+def read_features(model: Any, name: str, reading: Mapping[str, Any]) -> npt.NDArray[Any]:
+    """The features that the model was fitted on, by their names, from a file that may hold others too.
+
+    Parameters
+    ----------
+    model : estimator
+        A label ranker, or a pipeline that ends in one.
+    name : str
+        A table, ``-`` for standard input, or a data set.
+    reading : mapping
+        ``delimiter`` and ``encoding`` of the table.
+
+    Returns
+    -------
+    ndarray of shape (n_rows, n_features)
+        Columns in the order of the model: numbers, NaN where missing; texts, None where missing, in the categorical
+        ones.
+    """
+    import numpy as np
+
+    from rankwise.analysis.rankers import features_step_of
+    from rankwise.cli import sources
+    from rankwise.data.formats.text import listed
+
+    table = sources.table_of(name, reading)
+    names = [str(feature) for feature in getattr(model, "feature_names_in_", ())]
+    step = features_step_of(model)
+    if not names:  # fitted on an array: the columns in their order
+        names = list(table.header)
+        if len(names) != step.n_features_in_:
+            raise table.error(
+                f"there are {len(names)} columns, but the model has {step.n_features_in_} features without names",
+                cure="Give just these columns, in the order of the fit.",
+            )
+    absent = [feature for feature in names if feature not in table.header]
+    if absent:
+        raise table.error(
+            f"the model needs the columns {listed(absent)}, which are not there",
+            cure=f"Add them, with empty cells where a value is missing. The columns are {listed(table.header)}.",
+        )
+    encoder = getattr(step, "_encoder", None)
+    categories = [None] * len(names) if encoder is None else encoder.categories_
+    columns = [_feature_column(table, feature, kinds) for feature, kinds in zip(names, categories, strict=True)]
+    return np.column_stack(columns)
+
+
+def _feature_column(table: Table, name: str, categories: Sequence[Any] | None) -> npt.NDArray[Any]:
+    import numpy as np
+
+    from rankwise.data.formats.text import MISSING, shown
+
+    cells = table.column(name)
+    if categories is not None:
+        column: npt.NDArray[np.object_] = np.empty(len(cells), dtype=object)
+        of_text = {str(category): category for category in categories}
+        column[:] = [None if cell in MISSING else of_text.get(cell, cell) for cell in cells]
+        return column
+    meaning = table.numbers(cells)
+    values = [np.nan if cell in MISSING else meaning[cell] for cell in cells]
+    if None in values:
+        row = values.index(None)
+        raise table.error(
+            f"{shown(cells[row])} is not a number, but the model was fitted on numbers here",
+            row=row,
+            column=name,
+            cure="Write a number, or leave the cell empty where the value is missing.",
+        )
+    return np.array(values, dtype=np.float64)
+
+
+def _load_ranker(path: str) -> Any:
+    """The label ranker in a file that `rankwise.save` wrote."""
+    from rankwise.analysis.rankers import ranker_of
+    from rankwise.exceptions import RankwiseFormatError
+    from rankwise.persistence import load
+
+    try:
+        model = load(path)
+    except FileNotFoundError:
+        raise RankwiseFormatError("there is no such file", path=path, cure="rankwise fit writes models.") from None
+    if not hasattr(ranker_of(model), "predict_pairwise"):
+        kind = type(ranker_of(model)).__name__
+        raise RankwiseFormatError(
+            f"this is a {kind}, which does not predict rankings from features",
+            path=path,
+            cure="Give a file that rankwise fit wrote; rank-predict is for models of search results.",
+        )
+    return model
+
+
+def _ranking_lists(rankings: Rankings, *, orders: bool) -> dict[str, list[Any]]:
+    """Rankings for JSON: the items, and for each row their positions, or the items best first."""
+    import numpy as np
+
+    items = [str(item) for item in rankings.items]
+    if orders:
+        best_first = np.argsort(rankings.positions, axis=1, kind="stable")
+        return {"items": items, "orders": [[items[i] for i in order] for order in best_first]}
+    return {"items": items, "positions": rankings.positions.astype(int).tolist()}
+
+
+def _ranking_text(lists: dict[str, list[Any]]) -> str:
+    """The same as text: a table of positions, or orders such as ``tea > milk``, one per line."""
+    if "orders" in lists:
+        return "".join(" > ".join(order) + "\n" for order in lists["orders"])
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(lists["items"])
+    writer.writerows(lists["positions"])
+    return text.getvalue()
+
+
+def _write_tree(ranker: Any, out: Path) -> None:
+    from rankwise.cli.files import write_text
+
+    suffix = out.suffix.lower()
+    if suffix in _TEXTS:
+        write_text(out, f"{ranker.export_text() if suffix == '.txt' else ranker.export_graphviz()}\n")
+        return
+    import matplotlib
+
+    matplotlib.use("agg")  # no window, and no display needed
+    from rankwise.plots import RankingTreeDisplay
+
+    RankingTreeDisplay.from_estimator(ranker).figure_.savefig(out, dpi=200)
+
+
+def _chosen(names: str) -> list[Model]:
+    if names == _ALL:
+        return list(Model)
+    wanted = [name.strip() for name in names.split(",")]
+    unknown = [name for name in wanted if name not in list(Model)]
+    if unknown:
+        known = ", ".join(Model)
+        raise typer.BadParameter(
+            f"there is no model {unknown[0]!r}; there are {known}, or {_ALL}", param_hint="--models"
+        )
+    return [Model(name) for name in dict.fromkeys(wanted)]

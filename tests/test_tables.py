@@ -1,0 +1,58 @@
+"""Tables of text, for a terminal and a notebook, and data frames."""
+
+from __future__ import annotations
+
+import importlib.util
+
+import pandas as pd
+import polars as pl
+import pytest
+
+from rankwise._tables import TextTable, counted, make_frame, name_column, short_name, with_short_names
+from tests.pages import HOSTILE, Page
+
+
+def test_columns_are_aligned_and_lines_have_no_trailing_blanks() -> None:
+    table = TextTable(
+        "Drinks", "a note", ["name", "n"], [["tea", "1"], ["\N{TEACUP WITHOUT HANDLE}", ""], ["a\nb", "22"]]
+    )
+    wide = "\N{TEACUP WITHOUT HANDLE}"
+    assert str(table).splitlines() == ["Drinks", "a note", "name  n", "tea   1", wide, "a b   22"]
+
+
+def test_without_names_there_is_no_header_and_without_rows_no_table() -> None:
+    assert str(TextTable("T", "", ["", ""], [["a", "b"]])) == "T\na  b"
+    bare = TextTable("T", "none: no features", [], [])
+    assert str(bare) == "T\nnone: no features"
+    assert "table" not in Page(bare._repr_html_()).tags
+
+
+def test_cells_in_a_notebook_are_text() -> None:
+    page = Page(TextTable(HOSTILE, HOSTILE, [HOSTILE], [[HOSTILE]])._repr_html_())
+    assert "script" not in page.tags
+    assert page.text.count("alert(") == 4
+    assert page.references == []
+
+
+def test_words() -> None:
+    assert [counted(n, "leaf", "leaves") for n in (1, 1000)] == ["1 leaf", "1,000 leaves"]
+    assert short_name("a\n b") == "a b"
+    assert len(short_name("x" * 100)) == 60
+    assert with_short_names(f"{'x' * 100} and y", ["x" * 100, "y"]) == f"{'x' * 57}... and y"
+
+
+def test_frames_are_of_pandas_by_default() -> None:
+    assert isinstance(make_frame({"a": [1]}), pd.DataFrame)
+    assert isinstance(make_frame({"a": [1]}, "polars"), pl.DataFrame)
+    assert name_column([1, 2]) == [1, 2]
+    assert name_column(["a", 2]) == ["a", "2"]
+    with pytest.raises(ValueError, match="backend is 'dask'; choose one of pandas, polars, pyarrow"):
+        make_frame({"a": [1]}, "dask")
+
+
+def test_a_frame_without_a_library_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    with pytest.raises(ImportError, match="to_frame needs pandas, polars or pyarrow: pip install pandas"):
+        make_frame({"a": [1]})
+    with pytest.raises(ImportError, match="to_frame needs polars: pip install polars"):
+        make_frame({"a": [1]}, "polars")
