@@ -86,7 +86,7 @@ def make_frame(columns: Mapping[str, Any], backend: str | None = None) -> Any:
     known = ("pandas", "polars", "pyarrow")
     if backend is not None and backend not in known:
         raise ValueError(f"backend is {backend!r}; choose one of {', '.join(known)}")
-    installed = [name for name in (known if backend is None else (backend,)) if find_spec(name) is not None]
+    installed: list[Any] = [name for name in (known if backend is None else (backend,)) if find_spec(name) is not None]
     if not installed:
         wanted = "pandas, polars or pyarrow" if backend is None else backend
         raise ImportError(f"to_frame needs {wanted}: pip install {backend or 'pandas'}")

@@ -387,4 +387,4 @@ def test_a_report_neither_opens_a_window_nor_leaves_figures_behind(result: Analy
     result.save_html(str(tmp_path / "page.html"))
     assert plt.get_backend() == backend
     assert plt.get_fignums() == before
-    assert "Made by rankwise.analyze with" in Page((tmp_path / "page.html").read_text(encoding="utf-8")).text
+    assert "Made by rankwise.analyze() with" in Page((tmp_path / "page.html").read_text(encoding="utf-8")).text

@@ -164,14 +164,14 @@ class Analysis(Result):
             "versions": self.versions,
         }
 
-    def save_html(self, path: str | os.PathLike[str], *, command: str = "rankwise.analyze") -> None:
+    def save_html(self, path: str | os.PathLike[str], *, command: str = "rankwise.analyze()") -> None:
         """Write a report: one HTML file with tables and pictures that needs nothing else, not even the network.
 
         Parameters
         ----------
         path : path-like
             The file; it is replaced if it exists.
-        command : str, default="rankwise.analyze"
+        command : str, default="rankwise.analyze()"
             What makes the same report again, for its last line.
         """
         from rankwise.analysis.report import render_report
@@ -248,7 +248,7 @@ def analyze(
         if n_rows != len(rankings):
             raise ValueError(f"X has {n_rows} rows, but there are {len(rankings)} rankings; give one row for each")
     is_seed = isinstance(random_state, int | np.integer)
-    seed = int(random_state) if is_seed else int(check_generator(random_state).integers(2**31))
+    seed: Any = random_state if is_seed else check_generator(random_state).integers(2**31)
     tell("finding a consensus", 0.05)
     best = _consensus(rankings, seed, n_jobs)
     tell("comparing the rankings", 0.25)
@@ -285,7 +285,7 @@ def analyze(
         no_leaderboard=reason,
         tree=tree,
         n_learned=len(rows),
-        seed=seed,
+        seed=int(seed),
     )
 
 

@@ -179,8 +179,8 @@ class Summary(Result):
 
     def as_dict(self) -> dict[str, Any]:
         """The numbers that are not one per item or pair, for JSON."""
-        names = ("n_rankings", "total_weight", "n_items", "kind", "n_distinct")
-        names += ("n_with_ties", "n_with_unlisted", "n_with_missing")
+        names = ["n_rankings", "total_weight", "n_items", "kind", "n_distinct"]
+        names += ["n_with_ties", "n_with_unlisted", "n_with_missing"]
         facts = {name: getattr(self, name) for name in names}
         return facts | {"n_features": len(self.features), "features": list(self.features), "notes": list(self.notes)}
 
