@@ -1,4 +1,7 @@
-"""Features from whatever users hold: numbers as they are, categories as numbers 0, 1, ..."""
+"""`FeatureEncoder`: tables with numbers, categories and missing values as a float matrix.
+
+Used by the estimators that split categories: trees, forests, LambdaMART and StackedRanker.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,7 @@ from rankwise._state import ANYTHING, COUNT, Saved, ensure, instance, list_of, m
 from rankwise._typing import ArrayLike, BoolArray, FloatArray, IntArray
 from rankwise._validation import data_frame
 
-#: names and values
+#: names and values of columns
 Columns = list[tuple[str, Any]]
 
 
@@ -51,27 +54,31 @@ class FeatureEncoder:
 
     def fit_transform(self, estimator: Any, X: ArrayLike) -> FloatArray:
         """Learn the categories; sets ``n_features_in_`` and ``feature_names_in_`` of the estimator."""
-        columns = _columns(X)
-        if columns is None and self.categorical_features is not None:
-            columns = _array_columns(X)
-        chosen = np.zeros(0, dtype=bool) if columns is None else self._chosen(columns)
-        if not chosen.any():
-            numbers = _numbers(estimator, X, reset=True)
-            self.categories_: list[Any] = [None] * numbers.shape[1]
-            return numbers
-        _check_names(estimator, X, reset=True)
-        self.categories_ = [
-            _categories(column) if categorical else None
-            for (_, column), categorical in zip(columns or [], chosen, strict=True)
-        ]
-        return self._coded(columns or [])
+        from sklearn.utils.validation import validate_data
+
+        frame = data_frame(X, "X")
+        if frame is not None or self.categorical_features is not None:
+            columns = _columns(X, frame)
+            chosen = self._chosen(columns)
+            if chosen.any():
+                validate_data(estimator, X, reset=True, skip_check_array=True)  # the number and names of features
+                self.categories_: list[Any] = [
+                    _categories(column) if categorical else None
+                    for (_, column), categorical in zip(columns, chosen, strict=True)
+                ]
+                return self._coded(columns)
+        numbers = _numbers(estimator, X, reset=True)
+        self.categories_ = [None] * numbers.shape[1]
+        return numbers
 
     def transform(self, estimator: Any, X: ArrayLike) -> FloatArray:
         """The same for new rows; categories not seen before are missing."""
-        if not self.is_categorical.any():
+        from sklearn.utils.validation import validate_data
+
+        if all(categories is None for categories in self.categories_):
             return _numbers(estimator, X, reset=False)
-        _check_names(estimator, X, reset=False)
-        return self._coded(_columns(X) or _array_columns(X))
+        validate_data(estimator, X, reset=False, skip_check_array=True)
+        return self._coded(_columns(X, data_frame(X, "X")))
 
     def _chosen(self, columns: Columns) -> BoolArray:
         n = len(columns)
@@ -149,12 +156,14 @@ class CategoricalFeaturesMixin(EstimatorMixin):
         return tags
 
 
-def _columns(X: ArrayLike) -> Columns | None:
-    """Names and values of the columns of a data frame of any make; None for other tables."""
-    frame = data_frame(X, "X")
-    if frame is None:
-        return None
-    return [(series.name, _column_values(series)) for series in frame.iter_columns()]
+def _columns(X: ArrayLike, frame: Any) -> Columns:
+    """Names and values of the columns of a data frame; else of an array, named by their numbers."""
+    if frame is not None:
+        return [(series.name, _column_values(series)) for series in frame.iter_columns()]
+    from sklearn.utils.validation import check_array
+
+    array = check_array(X, dtype=None, ensure_all_finite=False)
+    return [(str(number), column) for number, column in enumerate(array.T)]
 
 
 def _column_values(series: Any) -> Any:
@@ -178,16 +187,8 @@ def _column_values(series: Any) -> Any:
     return values
 
 
-def _array_columns(X: ArrayLike) -> Columns:
-    """Columns of an array, named by their numbers."""
-    from sklearn.utils.validation import check_array
-
-    array = check_array(X, dtype=None, ensure_all_finite=False)
-    return [(str(number), column) for number, column in enumerate(array.T)]
-
-
 def _key(value: Any) -> Any:
-    """What tells one category from another: missing ones are none, whole floats are whole numbers."""
+    """The value by which categories are compared: a plain Python one, and None for all that is missing."""
     if value is None or value != value:
         return None
     return value.item() if isinstance(value, np.generic) else value
@@ -213,10 +214,3 @@ def _numbers(estimator: Any, X: ArrayLike, *, reset: bool) -> FloatArray:
             raise
         raise ValueError(f"{error} in X: name columns of text in categorical_features, or give a data frame") from None
     return checked
-
-
-def _check_names(estimator: Any, X: ArrayLike, *, reset: bool) -> None:
-    """Number and names of the features, without a look at the values."""
-    from sklearn.utils.validation import validate_data
-
-    validate_data(estimator, X, reset=reset, skip_check_array=True)

@@ -11,7 +11,15 @@ import numpy as np
 from rankwise._random import check_generator
 from rankwise._state import ANYTHING, COUNT, FLOATS, MATRIX, NUMBER, Saved, maybe, tuple_of
 from rankwise._typing import ArrayLike, FloatArray, IntArray, RandomState
-from rankwise._validation import check_items, check_weights, check_whole_number, is_null, list_of_names, shortlist
+from rankwise._validation import (
+    check_choice,
+    check_items,
+    check_weights,
+    check_whole_number,
+    is_null,
+    list_of_names,
+    shortlist,
+)
 from rankwise.aggregation._likelihood import check_options, compared_groups, maximize, normal_prior, positions_by_worth
 from rankwise.aggregation.base import RankingModel, check_worths, rankings_of, weighted_rankings
 from rankwise.aggregation.pairs import PreferenceMatrix, as_preference_matrix, square_array
@@ -291,8 +299,7 @@ class BradleyTerry(RankingModel):
         return self
 
     def _check_sides(self, counts: Comparisons) -> None:
-        if self.ties not in ("davidson", "half"):
-            raise ValueError(f"ties is {self.ties!r}; choose 'davidson' or 'half'")
+        check_choice("ties", self.ties, ("davidson", "half"))
         if self.home and not counts.venue.any():
             raise ValueError(
                 "home=True, but no comparison says who is at home; give home (the item at home in each comparison) "

@@ -9,7 +9,7 @@ import numpy as np
 from rankwise._random import check_generator
 from rankwise._state import ANYTHING, COUNT, FLOATS, MATRIX, NUMBER, Saved, ensure, maybe, tuple_of
 from rankwise._typing import ArrayLike, FloatArray, IntArray, RandomState
-from rankwise._validation import check_whole_number
+from rankwise._validation import check_choice, check_whole_number
 from rankwise.aggregation import _likelihood_jit
 from rankwise.aggregation._likelihood import (
     Moments,
@@ -246,8 +246,7 @@ class PlackettLuce(RankingModel):
         return pair_probabilities(self.log_worth_, self._pair_tie_strength())[1]
 
     def _log_prior(self, n_items: int) -> Moments | None:
-        if self.prior_law not in ("normal", "gamma"):
-            raise ValueError(f"prior_law is {self.prior_law!r}; choose 'normal' or 'gamma'")
+        check_choice("prior_law", self.prior_law, ("normal", "gamma"))
         if self.prior == 0:
             return None
         return normal_prior(self.prior) if self.prior_law == "normal" else gamma_prior(self.prior, n_items)

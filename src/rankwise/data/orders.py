@@ -12,7 +12,7 @@ from typing import Any, Literal
 import numpy as np
 
 from rankwise._typing import ArrayLike, FloatArray, IntArray
-from rankwise._validation import data_frame, is_null, kind_of, shortlist
+from rankwise._validation import check_choice, data_frame, is_null, kind_of, shortlist
 from rankwise.data.positions import Unlisted, blank_for, check_positions, refuse_rankings
 
 # A table of positions may have this many cells, or this many times the entries of the orders it comes from.
@@ -107,8 +107,7 @@ def orders_from_positions(positions: ArrayLike, *, ties: Literal["raise", "by-id
     array([[ 2,  0,  1],
            [ 2,  0, -1]])
     """
-    if ties not in ("raise", "by-id"):
-        raise ValueError(f"ties is {ties!r}; choose 'raise' or 'by-id'")
+    check_choice("ties", ties, ("raise", "by-id"))
     matrix = check_positions(positions)
     order = np.argsort(matrix, axis=1, kind="stable")
     ordered = np.take_along_axis(matrix, order, axis=1)

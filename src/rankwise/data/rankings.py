@@ -82,16 +82,15 @@ class Rankings(CheckedPositions):
         items: Sequence[Hashable] | None = None,
         weights: ArrayLike | None = None,
     ) -> None:
-        if isinstance(positions, Rankings):
-            items = positions.items if items is None else items
-            weights = positions.weights if weights is None else weights
-        elif items is None:
-            items = _column_names(positions)
         matrix = _positions.check_positions(positions)
-        # Copied, because the caller may still hold these arrays and write to them.
-        own = matrix if isinstance(positions, Rankings) else matrix.copy()
-        object.__setattr__(self, "positions", read_only(own))
-        object.__setattr__(self, "items", check_items(items, matrix.shape[1]))
+        if isinstance(positions, Rankings):
+            items = positions.items if items is None else check_items(items, matrix.shape[1])
+            weights = positions.weights if weights is None else weights
+        else:
+            matrix = matrix.copy()  # the caller may still hold this array, and write to it
+            items = check_items(_column_names(positions) if items is None else items, matrix.shape[1])
+        object.__setattr__(self, "positions", read_only(matrix))
+        object.__setattr__(self, "items", items)
         object.__setattr__(self, "weights", read_only(check_weights(weights, len(matrix)).copy()))
 
     @classmethod

@@ -14,7 +14,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from rankwise._typing import ArrayLike, FloatArray
-from rankwise._validation import check_weights, item_names, read_only
+from rankwise._validation import check_choice, check_weights, item_names, read_only
 from rankwise.data import Rankings, check_positions
 from rankwise.distances import distances_jit
 
@@ -189,8 +189,7 @@ def check_kendall_options(p: float, missing: str, normalize: bool) -> None:
     """Refuse options of the Kendall distance that mean nothing."""
     if not isinstance(p, Real) or not 0 <= p <= 1:
         raise ValueError(f"p is {p!r}, but the price of a one-sided pair lies between 0 and 1")
-    if missing not in ("ignore", "penalize"):
-        raise ValueError(f"missing is {missing!r}; choose 'ignore' or 'penalize'")
+    check_choice("missing", missing, ("ignore", "penalize"))
     if normalize and missing == "penalize":
         raise ValueError("normalize divides by the pairs both sides have; use it with missing='ignore'")
 

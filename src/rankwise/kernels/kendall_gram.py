@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rankwise._typing import ArrayLike, FloatArray
-from rankwise._validation import check_numbers
+from rankwise._validation import check_choice, check_numbers
 from rankwise.data import midranks, orders_from_positions
 from rankwise.distances import distances_jit
 from rankwise.kernels import _pair_kernels_jit
@@ -241,8 +241,7 @@ def _scores(positions: FloatArray) -> FloatArray:
 
 def _checked_weights(position_weights: ArrayLike, combine: str, k: int) -> tuple[FloatArray, int]:
     """Weights of the places, and the code of how two of them make the weight of a pair."""
-    if combine not in ("additive", "multiplicative"):
-        raise ValueError(f"combine is {combine!r}; choose 'additive' or 'multiplicative'")
+    check_choice("combine", combine, ("additive", "multiplicative"))
     if isinstance(position_weights, str):
         if position_weights != "average":
             raise ValueError(f"position_weights is {position_weights!r}; give 'average', or one weight for each place")

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from rankwise._random import check_generator
 from rankwise._typing import ArrayLike, FloatArray, RandomState
-from rankwise._validation import check_real_number, check_whole_number
+from rankwise._validation import check_choice, check_real_number, check_whole_number
 from rankwise.embeddings.completions import Structure, levels_of, slots_of
 from rankwise.kernels.gram import BLOCK_CELLS, MAX_BYTES, Gram, check_gram, checked_rankings, filled_by_rows
 from rankwise.kernels.kendall_gram import sign_products, squared_norms
@@ -113,8 +113,7 @@ def completion_seed(random_state: RandomState) -> int:
 
 def check_completion(completion: str, n_samples: int) -> None:
     """Refuse unknown values of ``completion``, and odd numbers of completions."""
-    if completion not in ("embedding", "monte-carlo"):
-        raise ValueError(f"completion is {completion!r}; choose 'embedding' or 'monte-carlo'")
+    check_choice("completion", completion, ("embedding", "monte-carlo"))
     if check_whole_number("n_samples", n_samples, at_least=2) % 2:
         raise ValueError(f"n_samples is {n_samples}, but completions come in antithetic pairs; give an even number")
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from rankwise._random import check_generator
 from rankwise._typing import ArrayLike, FloatArray, RandomState
-from rankwise._validation import check_real_number, check_weights, check_whole_number
+from rankwise._validation import check_choice, check_real_number, check_weights, check_whole_number
 from rankwise.ltr import _lambda_jit
 from rankwise.metrics import retrieval_jit as _metrics_jit
 from rankwise.metrics.judged import Gain, gains_of, satisfaction_of
@@ -364,8 +364,7 @@ def _worths(
 
 def _averages(weight: str, ties: Ties) -> bool:
     closed_form = _CODES[weight] in (_lambda_jit.EQUAL, _lambda_jit.PLACES)
-    if ties not in ("auto", "average", "random"):
-        raise ValueError(f"ties is {ties!r}; choose 'auto', 'average' or 'random'")
+    check_choice("ties", ties, ("auto", "average", "random"))
     if ties == "average" and not closed_form:
         raise ValueError(f"the mean of {weight} over the orders of ties has no closed form; use ties='random'")
     return closed_form and ties != "random"

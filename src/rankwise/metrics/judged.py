@@ -11,7 +11,7 @@ import numpy as np
 
 from rankwise._random import check_generator
 from rankwise._typing import ArrayLike, BoolArray, FloatArray, IntArray, RandomState
-from rankwise._validation import is_null
+from rankwise._validation import check_choice, is_null
 from rankwise.metrics import retrieval_jit
 from rankwise.queries import check_k, check_length, check_rows, group_queries, query_weights
 
@@ -52,8 +52,7 @@ class Judged:
         random_state: RandomState,
         doc_id: ArrayLike | None,
     ) -> None:
-        if ties not in ("average", "random", "trec", "pessimistic"):
-            raise ValueError(f"ties is {ties!r}; choose 'average', 'random', 'trec' or 'pessimistic'")
+        check_choice("ties", ties, ("average", "random", "trec", "pessimistic"))
         if not (isinstance(empty, str | int) and empty in ("skip", 0, 1)):
             raise ValueError(f"empty is {empty!r}; a query without relevant rows counts as 0, as 1, or not: 'skip'")
         grade, score = _check_grades(y_true), _check_scores(y_score)
