@@ -6,6 +6,7 @@ mixins derive from `EstimatorMixin`, so that mypy knows the methods of the estim
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from sklearn.utils import _safe_indexing as safe_indexing
@@ -48,6 +49,14 @@ else:
 
     EstimatorMixin = object
 
+
+def gen_batches(n: int, batch_size: int) -> Iterator[slice]:
+    """Slices of ``batch_size`` rows, the last one shorter; scikit-learn's own refuses n = 0."""
+    from sklearn.utils import gen_batches as batches
+
+    return iter(batches(n, batch_size)) if n else iter(())
+
+
 __all__ = [
     "BaseEstimator",
     "EstimatorMixin",
@@ -60,6 +69,7 @@ __all__ = [
     "StrOptions",
     "TransformerMixin",
     "check_feature_names_in",
+    "gen_batches",
     "num_samples",
     "safe_indexing",
 ]

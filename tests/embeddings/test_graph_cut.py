@@ -425,12 +425,12 @@ MANY_MISSING = np.array([[1.0, 2.0, 3.0, 4.0, *[nan] * 26]])
         (lambda: fitted(PAIR, np.ones((2, 2)), np.eye(2)), "graph and features are both given"),
         (lambda: fitted([[1, 2, 3]], TWO_APART), "items 2 have no weight to any other.*small weights"),
         (lambda: fitted(pd.DataFrame([[1, 2, 3]], columns=list("abc")), TWO_APART), "items c have no weight"),
-        (lambda: fitted(PAIR).transform([[1, 2], [nan, nan]]), "ranking 1 ranks no item.*leave out rows"),
+        (lambda: fitted(PAIR).transform([[1, 2], [nan, nan]]), "ranking 1 ranks no item.*drop rows"),
         (
             lambda: fitted(MANY_MISSING, item_graph(np.arange(30.0)[:, None]), completion="exact").transform(
                 MANY_MISSING
             ),
-            r"ranking 0 has \(4 \+ 1\)\^26, about 10\^18, completions.*Take 'auto' or 'sample'",
+            r"ranking 0 has \(4 \+ 1\)\^26, about 10\^18, completions.*Use 'auto' or 'sample'",
         ),
     ],
 )

@@ -119,7 +119,7 @@ def test_the_embedding_is_an_estimator():
         (lambda: SubmodularEmbedding(lambda s: nan).fit_transform([[1, 2]]), r"F is nan for the items \[\]"),
         (lambda: SubmodularEmbedding(len).fit_transform([[nan, nan]]), "ranking 0 ranks no item"),
         (lambda: SubmodularEmbedding(len).fit_transform([[1]]), "an order takes two items"),
-        (lambda: coverage([[0, 2]]), "0 and 1 alone"),
+        (lambda: coverage([[0, 2]]), "only 0 and 1"),
         (lambda: coverage([[0, 1]], [1.0]), "one for each of the 2 topics"),
         (lambda: coverage([[0, 1]], [1.0, -1.0]), "0 or more"),
         (lambda: gaussian_entropy([[1.0, 2.0]]), "symmetric matrix"),

@@ -1,4 +1,4 @@
-"""The items of embeddings, which are the columns of rankings: learned by ``fit`` and checked ever after."""
+"""Items as columns: every embedding learns their number and names in ``fit``, and checks them from then on."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from rankwise.data import check_positions
 
 
 def learn_columns(embedding: Any, positions: ArrayLike, n_items: int) -> None:
-    """Set ``n_features_in_``, and ``feature_names_in_`` where items have names."""
+    """Set ``n_features_in_``, and ``feature_names_in_`` if the items have names."""
     embedding.n_features_in_ = n_items
     names = _text_names(positions)
     if names is not None:
@@ -23,7 +23,7 @@ def learn_columns(embedding: Any, positions: ArrayLike, n_items: int) -> None:
 
 
 def check_named_columns(embedding: BaseEstimator, positions: ArrayLike) -> FloatArray:
-    """The checked positions, of the items of ``fit``: as many of them, and in the same order where they have names."""
+    """Positions, checked to be of the items of ``fit``: the same number, and the same names in the same order."""
     matrix = check_columns(embedding, check_positions(positions))
     names, fitted = _text_names(positions), getattr(embedding, "feature_names_in_", None)
     if names is not None and fitted is not None and list(names) != list(fitted):
@@ -35,7 +35,7 @@ def check_named_columns(embedding: BaseEstimator, positions: ArrayLike) -> Float
 
 
 def check_columns(embedding: BaseEstimator, values: FloatArray, name: str = "the columns") -> FloatArray:
-    """Refuse another number of items than in ``fit``."""
+    """Refuse a number of items that differs from ``fit``."""
     from sklearn.utils.validation import check_is_fitted
 
     check_is_fitted(embedding)
@@ -49,7 +49,7 @@ def check_columns(embedding: BaseEstimator, values: FloatArray, name: str = "the
 
 
 def _text_names(positions: ArrayLike) -> np.ndarray[Any, Any] | None:
-    """Names of the items, if they are text: scikit-learn knows no other names of columns."""
+    """Names of the items, if all are strings: scikit-learn has no other names of columns."""
     names = item_names(positions)
     if names is None or not all(isinstance(name, str) for name in names):
         return None

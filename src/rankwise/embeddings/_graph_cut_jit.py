@@ -1,7 +1,7 @@
-"""Features of ordered partitions: increments of the graph cut, pooled until they fall from best to worst.
+"""Compiled features of ordered partitions: increments of the graph cut, pooled until they fall from best to worst.
 
-A ranking comes as levels: 0 is the best, equal levels are ties, levels that no item has are skipped. The graph comes
-as a symmetric matrix of weights, or, where that is empty, in compressed rows (starts, neighbours, values).
+A ranking is given by levels: 0 is the best, equal levels are ties, levels without items are skipped. The graph is a
+symmetric matrix of weights or, if that is empty, compressed rows (starts, neighbors, values).
 """
 
 # mypy: allow-untyped-defs, allow-incomplete-defs, allow-untyped-decorators
@@ -10,7 +10,7 @@ import numpy as np
 
 from rankwise._compiled import compiled
 
-# Rankings, or completions of one, that are worked on side by side, so that loops over them use vector instructions.
+# Rankings, or completions of one, that are processed side by side, so that loops over them are vectorized.
 _WIDTH = 32
 
 
@@ -110,10 +110,10 @@ def pool_increments(increments, counts, slopes):
 
 @compiled
 def expected_increments(levels, odds, weights, starts, neighbors, values, features):
-    """Mean of each item's cut increment over completions that place missing items (level -1) alike and independently.
+    """Mean of each item's cut increment over completions that place missing items (level -1) independently.
 
-    ``odds[r, j]`` is the probability that a missing item falls below the ranked item j, less that of above it. Two
-    missing items are above each other equally often, and add nothing.
+    ``odds[r, j]`` is the probability that a missing item falls below the ranked item j, minus that of above it. Of two
+    missing items each is above the other equally often, so they add nothing.
     """
     n, k = levels.shape
     dense = len(weights) > 0
@@ -135,7 +135,7 @@ def expected_increments(levels, odds, weights, starts, neighbors, values, featur
 
 @compiled
 def average_expectations(levels, own, others, features):
-    """Average what items of one level share: ranked ties always, missing items as often as they share a gap.
+    """Average over the items of a level: always for ranked ties, for missing items as often as they share a gap.
 
     A missing item gets ``own[r]`` of its expectation and ``others[r]`` of that of each other missing item.
     """
@@ -182,7 +182,7 @@ def _sign(a, b):
 
 @compiled
 def _constant_columns(table):
-    """Which columns hold one number only."""
+    """Which columns are constant."""
     n, k = table.shape
     constant = np.ones(k, dtype=np.bool_)
     for s in range(1, n):
@@ -193,9 +193,9 @@ def _constant_columns(table):
 
 @compiled
 def _add_gains(places, steady, both_steady, weights, starts, neighbors, values, gains):
-    """Add, for every pair, its weight to the item that is before, and take it from the other, in all columns of places.
+    """For every pair, add its weight to the item that is before and subtract it from the other, in all columns.
 
-    That is done for the pairs of two steady items, or for all other pairs.
+    Only for pairs of two steady items, or only for all other pairs.
     """
     k, width = places.shape
     dense = len(weights) > 0
@@ -215,7 +215,7 @@ def _add_gains(places, steady, both_steady, weights, starts, neighbors, values, 
 
 @compiled
 def _increments(places, gains, column, increments, counts):
-    """What each level adds to the cut when levels join one after the other, the best first; and its size."""
+    """What each level adds to the cut when levels join one by one, the best first; and its size."""
     increments[:] = 0.0
     counts[:] = 0.0
     for j in range(len(places)):
@@ -228,8 +228,8 @@ def _increments(places, gains, column, increments, counts):
 def _slopes(increments, counts, pool, stack, slopes):
     """Increments per item, pooled so that they fall from level to level; the number of merges.
 
-    Neighbouring levels merge while the later one has the larger mean (pool adjacent violators). ``stack`` holds sums
-    and sizes of what has been merged. Levels that no item has get the slope of a neighbour, which nobody asks for.
+    Adjacent levels merge while the later one has the larger mean (pool adjacent violators). ``stack`` holds sums and
+    sizes of the merged levels. Levels without items get the slope of an adjacent one, which is never used.
     """
     sums, sizes = stack[0], stack[1]
     top = -1

@@ -1,8 +1,9 @@
-"""Completions of rankings: every way to place what a ranking leaves open, or a fair sample of the ways.
+"""Completions of rankings: all rankings that agree with one that leaves something open, or a uniform sample of them.
 
-A ranking is held as levels (0 = best, -1 = missing). What can be done with it depends only on its *structure*, the
-sizes of its levels and the number of missing items, so completions are tables over slots: ranked items by level, then
-missing ones. ``slots_of`` says in which slot each item of a ranking is.
+A ranking is given by levels (0 = best, -1 = missing). Its completions depend only on its *structure*, the sizes of its
+levels and the number of missing items, so they are tables over slots: ranked items by level, then missing ones.
+``slots_of`` returns the slot of each item of a ranking. Used by the graph cut and submodular embeddings, and by the
+Mallows kernel.
 """
 
 from __future__ import annotations
@@ -20,10 +21,10 @@ from rankwise.embeddings import _graph_cut_jit
 
 #: "gaps": missing items fall into the gaps between levels, independently, and tie where they share one;
 #: "full": every order of all items that agrees with the ranking
-Kind = Literal["gaps", "full"]
+CompletionKind = Literal["gaps", "full"]
 Levels = npt.NDArray[np.int32]
 
-#: runs of draws that are independent of each other, from which the error is estimated
+#: number of independent runs of draws, from which the error is estimated
 RUNS = 8
 
 
@@ -35,29 +36,29 @@ def levels_of(positions: FloatArray) -> Levels:
 
 
 class Structure(NamedTuple):
-    """What completions depend on: how many items share each level, best first, and how many are missing."""
+    """What completions depend on: the number of items on each level, best first, and the number of missing items."""
 
     sizes: tuple[int, ...]
     n_missing: int
 
     @classmethod
     def of(cls, levels: Levels) -> Structure:
-        """That of one ranking."""
+        """The structure of one ranking."""
         return cls(tuple(np.bincount(levels[levels >= 0]).tolist()), int(np.sum(levels < 0)))
 
     @property
     def n_ranked(self) -> int:
-        """How many items have a level."""
+        """Number of items that have a level."""
         return sum(self.sizes)
 
-    def count(self, kind: Kind) -> int:
+    def count(self, kind: CompletionKind) -> int:
         """Number of completions."""
         if kind == "gaps":
             return int((len(self.sizes) + 1) ** self.n_missing)
         arranged = math.perm(self.n_ranked + self.n_missing, self.n_missing)
         return reduce(lambda number, size: number * math.factorial(size), self.sizes, arranged)
 
-    def all(self, kind: Kind) -> Levels:
+    def all(self, kind: CompletionKind) -> Levels:
         """Every completion, one per row, as levels of the slots."""
         if kind == "full":
             return _ranks(self._all_orders())
@@ -65,7 +66,7 @@ class Structure(NamedTuple):
         digits = np.arange(shape[0])[:, None] // n_gaps ** np.arange(self.n_missing)[None] % n_gaps
         return self._in_gaps(digits)
 
-    def sample(self, kind: Kind, keys: FloatArray) -> Levels:
+    def sample(self, kind: CompletionKind, keys: FloatArray) -> Levels:
         """Completions from uniform numbers, one per slot."""
         if kind == "gaps":
             n_gaps = len(self.sizes) + 1
@@ -73,13 +74,13 @@ class Structure(NamedTuple):
             return self._in_gaps(gaps)
         places = keys.copy()
         ranked = keys[:, : self.n_ranked]
-        # Ranked items share out their numbers so that levels come in order, and equals in the order of their own.
+        # Ranked items permute their numbers so that levels come in order, and items of one level in random order.
         order = np.argsort(np.repeat(np.arange(len(self.sizes)), self.sizes) + ranked, axis=1)
         np.put_along_axis(places, order, np.sort(ranked, axis=1), axis=1)
         return _ranks(np.argsort(places, axis=1))
 
     def _in_gaps(self, gaps: IntArray) -> Levels:
-        """Ranked levels get odd numbers, the gaps around them even ones."""
+        """Levels of completions with ties: odd numbers for ranked levels, even ones for the gaps around them."""
         table = np.empty((len(gaps), self.n_ranked + self.n_missing), dtype=np.int32)
         table[:, : self.n_ranked] = np.repeat(2 * np.arange(len(self.sizes)) + 1, self.sizes)
         table[:, self.n_ranked :] = 2 * gaps
@@ -99,22 +100,22 @@ class Structure(NamedTuple):
 
 
 def slots_of(levels: Levels) -> npt.NDArray[np.int32]:
-    """The slot of every item: ranked items by level, then the missing ones; of equals the first column first."""
+    """The slot of every item: ranked items by level, then the missing ones; ties in the order of the columns."""
     key = np.where(levels < 0, levels.shape[1], levels)
     return _ranks(np.argsort(key, axis=1, kind="stable"))
 
 
 def unique_rows(levels: Levels) -> tuple[IntArray, IntArray]:
-    """The first row of each kind, and for every row the number of its kind."""
-    # Compared as bytes, and few of them, rows are sorted several times faster than as numbers.
+    """The first of each group of equal rows, and for every row the number of its group."""
+    # Sorting short byte strings is several times faster than sorting rows of numbers.
     short = levels.astype(np.int8) if levels.shape[1] <= np.iinfo(np.int8).max else np.ascontiguousarray(levels)
     keys = short.view(np.dtype((np.void, short.itemsize * short.shape[1]))).ravel()
-    _, first, kind = np.unique(keys, return_index=True, return_inverse=True)
-    return first, kind
+    _, first, group = np.unique(keys, return_index=True, return_inverse=True)
+    return first, group
 
 
 def grouped_by_structure(levels: Levels) -> list[tuple[Structure, IntArray]]:
-    """The structures of rankings, each with its rows."""
+    """The structures of the rankings, each with the rows that have it."""
     if not len(levels):
         return []
     first, group = unique_rows(np.sort(levels, axis=1))
@@ -127,8 +128,8 @@ def grouped_by_structure(levels: Levels) -> list[tuple[Structure, IntArray]]:
 def draw_keys(n_samples: int, n_items: int, rng: np.random.Generator) -> FloatArray:
     """Uniform numbers between 0 and 1, (n, n_items) with n the next multiple of 16, in runs of equal length.
 
-    In each run the numbers of an item fall evenly on as many intervals as it has draws (Latin hypercube), and each
-    draw is followed by its mirror image (antithetic), which turns what is left open upside down.
+    In each run the numbers of an item are stratified (Latin hypercube), and each draw is followed by its mirror image
+    (antithetic), which reverses the order of what is left open.
     """
     n_strata = -(-n_samples // (2 * RUNS))
     strata = rng.permuted(np.tile(np.arange(n_strata)[:, None], (RUNS, 1, n_items)), axis=1)
@@ -137,7 +138,7 @@ def draw_keys(n_samples: int, n_items: int, rng: np.random.Generator) -> FloatAr
 
 
 def _ranks(orders: IntArray) -> Levels:
-    """The place of each slot, from slots in order."""
+    """The place of each slot, from the slots in order."""
     ranks = np.empty(orders.shape, dtype=np.int32)
     np.put_along_axis(ranks, orders, np.arange(orders.shape[1], dtype=np.int32)[None], axis=1)
     return ranks

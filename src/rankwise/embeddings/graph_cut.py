@@ -1,4 +1,4 @@
-"""Rankings as slopes of a graph cut: one coordinate per item, in which similar items count as similar."""
+"""GraphCutEmbedding: the feature map of the graph cut kernel, one coordinate per item."""
 
 from __future__ import annotations
 
@@ -27,22 +27,22 @@ from rankwise.embeddings.ordered_partitions import MOST_COMPLETIONS, PartitionEm
 
 GraphCutCompletion = Literal["auto", "exact", "sample", "closed-form", "full"]
 
-# With more items, to find out whether a graph is merge-free takes too long (it grows with the cube); nothing is lost
-# but time for rankings with missing items.
-_MOST_ITEMS_LOOKED_AT = 1000
+# With more items, graphs are not tested for being merge-free, which takes cubic time; without the test, rankings with
+# missing items take longer, and nothing else changes.
+_MOST_ITEMS_TESTED = 1000
 
 
 class GraphCutEmbedding(PartitionEmbedding):
     r"""Rankings as the feature map of the graph cut kernel; larger = preferred.
 
     *Definition.* Items are the nodes of a graph with weights :math:`a_{ij}`, and :math:`F(B) = \sum_{i \in B, j \notin
-    B} a_{ij}` is what it takes to cut B off. Let :math:`B_1 \subset B_2 \subset \dots` be the items of the best level
-    of a ranking, of the best two levels, and so on. The feature of an item of level t is the slope, from
+    B} a_{ij}` is the cut of B. Let :math:`B_1 \subset B_2 \subset \dots` be the items of the best level of a
+    ranking, of the best two levels, and so on. The feature of an item of level t is the slope, from
     :math:`|B_{t-1}|` to :math:`|B_t|`, of the least concave majorant of the points :math:`(|B_t|, F(B_t))`. That is:
 
     1. :math:`u_j = \sum_i a_{ij} (1_{i \text{ below } j} - 1_{i \text{ above } j})` for every item;
     2. the mean of u over the items of each level;
-    3. means of neighbouring levels pooled until none is larger than that of a better level (antitonic regression).
+    3. means of adjacent levels pooled until none is larger than that of a better level (antitonic regression).
 
     The inner product of features is the graph cut kernel. They sum to 0, the reverse ranking has the negative ones, and
     on the complete unweighted graph they are twice the distance of the mid-rank from the middle.
@@ -58,16 +58,16 @@ class GraphCutEmbedding(PartitionEmbedding):
         has few (under half of all), else to the number of pairs. Rows are in the order of the columns of the rankings;
         those of a frame whose index or columns are names are found by name, if the rankings have names too.
     features : array-like of shape (n_items, n_features), optional
-        Features of the items, for ``item_graph(features)``; not together with ``graph``. In order, or by name, alike.
+        Features of the items, for ``item_graph(features)``; not together with ``graph``. Ordered like ``graph``.
     pooling : {"pava", "none"}, default="pava"
-        Whether to take step 3; without it the features of full rankings are linear in their Kendall features.
+        Whether to do step 3; without it the features of full rankings are linear in their Kendall features.
     completion : {"auto", "exact", "sample", "closed-form", "full"}, default="auto"
         How to average over the completions of rankings with missing items. "exact" enumerates them, up to 1,000,000.
-        "sample" draws ``n_samples`` of them, which is quicker. "auto" is exact up to 20,000 and samples from there on;
-        or from fewer on, if the rankings given to ``fit`` would have more than 200,000,000 to enumerate together (see
+        "sample" draws ``n_samples`` of them, which is faster. "auto" is exact up to 20,000 and samples beyond that; the
+        limit is lower if the rankings given to ``fit`` would have more than 200,000,000 to enumerate together (see
         ``enumerated_up_to_``, and `n_completions` for the cost).
-        "closed-form" takes the mean of step 2, by formula for any number of items, and leaves out step 3: a kernel of
-        its own, for complete rankings too if ``pooling="none"``. "full" averages over other completions, exactly up to
+        "closed-form" takes the mean of step 2, by formula for any number of items, and skips step 3: a different
+        kernel, for complete rankings too if ``pooling="none"``. "full" averages over other completions, exactly up to
         20,000 of them: all full rankings that agree with the ranking, where tied and unlisted items come in any order
         too. Without pooling, and where the graph is merge-free (see `is_merge_free`), every mean is exact by formula.
     n_samples : int, default=128
@@ -85,9 +85,9 @@ class GraphCutEmbedding(PartitionEmbedding):
     graph_ : ndarray or CSR array of shape (n_items, n_items)
         The weights.
     enumerated_up_to_ : int
-        Rankings with at most so many completions have exact features.
+        Rankings with at most this number of completions have exact features.
     merge_free_ : bool
-        Whether pooling is known to change nothing (looked at for graphs that are not sparse, of up to 1,000 items).
+        Whether pooling is known to change nothing (tested for graphs that are not sparse, of up to 1,000 items).
     n_features_in_ : int
         Number of items.
     feature_names_in_ : ndarray of shape (n_items,)
@@ -98,9 +98,8 @@ class GraphCutEmbedding(PartitionEmbedding):
     Equations 8 and 9 of the paper, taken literally, make every feature 0; its algorithm 1 and its published code pool
     the other way, as here. The published code has the opposite sign, which no kernel shows.
 
-    Samples are drawn by Latin hypercubes in mirrored pairs, and only what pooling adds to the known mean of step 2 is
-    estimated. That leaves features unbiased, with a fraction of the error of plain sampling; `standard_errors` says
-    which.
+    Samples are drawn by Latin hypercubes in antithetic pairs, and only what pooling adds to the known mean of step 2 is
+    estimated. Features are unbiased, with a fraction of the error of plain sampling; see `standard_errors`.
 
     References
     ----------
@@ -176,12 +175,12 @@ class GraphCutEmbedding(PartitionEmbedding):
             raise ValueError(
                 f"items {shortlist(names)} have no weight to any other, so that their places "
                 "count for nothing; join them to the graph with small weights (item_graph gives such), or "
-                "leave them out of the rankings (Rankings.select)"
+                "drop them from the rankings (Rankings.select)"
             )
         self._graph = graph
         self.graph_ = graph.matrix()
         self.merge_free_ = self.graph is None and self.features is None  # as all weights are 1 then
-        if 0 < len(graph.weights) <= _MOST_ITEMS_LOOKED_AT and not self.merge_free_:
+        if 0 < len(graph.weights) <= _MOST_ITEMS_TESTED and not self.merge_free_:
             self.merge_free_ = is_merge_free(graph.weights)
 
     @property
@@ -209,7 +208,7 @@ class GraphCutEmbedding(PartitionEmbedding):
         return self._closed_form(levels)[:, None] + shifts
 
     def _closed_form(self, levels: Levels) -> FloatArray:
-        """Means over completions of features that are not pooled."""
+        """Means over completions of features without pooling, by formula."""
         missing = levels < 0
         features = np.empty(levels.shape)
         if self._kind == "full":
@@ -244,9 +243,9 @@ class GraphCutEmbedding(PartitionEmbedding):
 
 
 def _shares(n_missing: FloatArray, n_gaps: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Mean weight of a missing item, and of each other one, in the mean over the gap that it falls into.
+    """Expected weights of a missing item, and of each other one, in the mean over the gap that it falls into.
 
-    The first is the mean of 1 / (1 + number of others in the gap); the rest to 1 goes to the others in equal parts.
+    The first is the mean of 1 / (1 + number of others in the gap); the others share the rest equally.
     """
     alone = (1 - (1 - 1 / n_gaps) ** n_missing) * n_gaps / np.maximum(n_missing, 1)
     own = np.where(n_missing > 0, alone, 1.0)

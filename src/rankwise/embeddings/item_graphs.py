@@ -1,4 +1,4 @@
-"""Graphs of items: weights that say how alike two items are."""
+"""Graphs of items, whose weights say how similar two items are: built from features, checked, put in order."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from rankwise._typing import ArrayLike, FloatArray, IntArray
 from rankwise._validation import check_numbers, check_real_number, data_frame, item_names, shortlist
 from rankwise.embeddings import _graph_cut_jit
 
-Kernel = Literal["laplace", "rbf"]
+GraphKernel = Literal["laplace", "rbf"]
 Lengthscale = Literal["median", "median-with-diagonal"] | float
 
-# Weights that differ by less than this share of the largest are equal: they were computed in another order.
+# Tolerance, relative to the largest weight, when comparing weights that were computed in a different order.
 _ROUNDING = 1e-10
-# An edge in compressed rows, which stands there twice, takes as long as so many cells of a matrix.
+# Time for an edge in compressed rows, where it is stored twice, relative to a cell of a matrix.
 _CELLS_PER_EDGE = 2
 
 
 def item_graph(
-    features: ArrayLike, kernel: Kernel = "laplace", lengthscale: Lengthscale = "median", keep: float | None = None
+    features: ArrayLike, kernel: GraphKernel = "laplace", lengthscale: Lengthscale = "median", keep: float | None = None
 ) -> Any:
-    r"""Weights between items from their features: the closer, the larger.
+    r"""Weights between items from their features; larger = more similar.
 
     *Definition.* With :math:`d_{ij}` the Euclidean distance of the features of items i and j, the weight is
     :math:`e^{-d_{ij} / \ell}` ("laplace") or :math:`e^{-d_{ij}^2 / (2 \ell^2)}` ("rbf"); 0 between an item and itself.
@@ -39,8 +39,8 @@ def item_graph(
         :math:`\ell`: the median of the distances between two items, or of all entries of the distance matrix, zeros
         on the diagonal included (as in the published code; shorter), or a positive number.
     keep : float, optional
-        Share of the edges to keep, the heaviest, at most 1; and the heaviest of every item, so that none is left
-        alone. By default all.
+        Share of the edges to keep, the heaviest, at most 1. The heaviest edge of every item is kept as well, so that
+        no item is isolated. By default all.
 
     Returns
     -------
@@ -78,11 +78,11 @@ def item_graph(
 
 
 def is_merge_free(graph: ArrayLike) -> bool:
-    r"""Whether graph cut features need no pooling, whatever the ranking.
+    r"""Whether graph cut features need no pooling for any ranking.
 
-    *Definition.* That is so if and only if, for all pairs of items,
+    *Definition.* This holds if and only if, for all pairs of items,
     :math:`2 a_{jk} \ge \sum_{i \ne j, k} |a_{ij} - a_{ik}|`. The unweighted complete graph is merge-free, and adding a
-    large enough number to all weights makes any graph so.
+    large enough number to all weights makes any graph merge-free.
 
     Parameters
     ----------
@@ -107,8 +107,8 @@ def is_merge_free(graph: ArrayLike) -> bool:
     return bool(_graph_cut_jit.never_merges(weights, _ROUNDING * weights.max(initial=0.0)))
 
 
-class Graph(NamedTuple):
-    """A checked graph: a symmetric matrix, or one in compressed rows; the other is empty."""
+class ItemGraph(NamedTuple):
+    """A checked graph, as compiled functions take it: a matrix, or compressed rows; the other is empty."""
 
     weights: FloatArray
     starts: IntArray
@@ -129,13 +129,13 @@ class Graph(NamedTuple):
         return sparse.csr_array((self.values, self.neighbors, self.starts), shape=(self.n_items, self.n_items))
 
 
-def complete_graph(n_items: int) -> Graph:
+def complete_graph(n_items: int) -> ItemGraph:
     """All weights 1."""
     return _dense_graph(1.0 - np.eye(n_items))
 
 
-def check_graph(graph: ArrayLike) -> Graph:
-    """Refuse what is no symmetric matrix of weights, finite and not negative; the diagonal does not count."""
+def check_graph(graph: ArrayLike) -> ItemGraph:
+    """Check that the weights are a symmetric matrix, finite and not negative; the diagonal is ignored."""
     from scipy import sparse
 
     compressed = sparse.issparse(graph)
@@ -149,11 +149,11 @@ def check_graph(graph: ArrayLike) -> Graph:
     cells = matrix.tocoo()
     edges = (cells.row != cells.col) & (cells.data > 0)
     rows = sparse.csr_array((cells.data[edges], (cells.row[edges], cells.col[edges])), shape=matrix.shape)
-    return Graph(np.empty((0, 0)), rows.indptr.astype(np.intp), rows.indices.astype(np.intp), rows.data)
+    return ItemGraph(np.empty((0, 0)), rows.indptr.astype(np.intp), rows.indices.astype(np.intp), rows.data)
 
 
 def features_in_order(features: ArrayLike, items: Sequence[Hashable] | None) -> ArrayLike:
-    """Rows of item features in the order of the items, where the index of a frame names them."""
+    """Item features in the order of the items, if the index of a data frame names them."""
     names = _index_names(features)
     if names is None or not _are_names(names, items):
         return features
@@ -161,7 +161,7 @@ def features_in_order(features: ArrayLike, items: Sequence[Hashable] | None) -> 
 
 
 def graph_in_order(graph: ArrayLike, items: Sequence[Hashable] | None) -> ArrayLike:
-    """A matrix of weights in the order of the items, where the index or the columns of a frame name them."""
+    """Weights in the order of the items, if the index or the columns of a data frame name them."""
     rows, columns = _index_names(graph), item_names(graph)
     rows, columns = rows or columns, columns or rows
     if rows is None or columns is None or not (_are_names(rows, items) or _are_names(columns, items)):
@@ -170,7 +170,7 @@ def graph_in_order(graph: ArrayLike, items: Sequence[Hashable] | None) -> ArrayL
 
 
 def _index_names(table: Any) -> list[Hashable] | None:
-    """The index of a frame, unless it counts the rows."""
+    """The index of a data frame, unless it just counts the rows."""
     frame = data_frame(table, "features")
     if frame is None:
         return None
@@ -182,7 +182,7 @@ def _index_names(table: Any) -> list[Hashable] | None:
 
 
 def _are_names(names: list[Hashable], items: Sequence[Hashable] | None) -> bool:
-    """Whether labels of rows name the items; numbers that name no item tell where rows came from."""
+    """Whether row labels name the items; numbers that name no item are leftovers of earlier row numbers."""
     if items is None:
         return False
     return any(isinstance(name, str) for name in names) or not set(names).isdisjoint(items)
@@ -192,8 +192,8 @@ def _places(names: list[Hashable], items: Sequence[Hashable] | None, source: str
     wanted = list(items or ())
     if len(names) != len(wanted) or set(names) != set(wanted):
         raise ValueError(
-            f"{source} is of the items {shortlist(names)}, but the rankings are of {shortlist(wanted)}; give the same "
-            "items on both sides, or an array in the order of the columns of the rankings"
+            f"{source} has the items {shortlist(names)}, but the rankings have {shortlist(wanted)}; give the same "
+            "items in both, or an array in the order of the columns of the rankings"
         )
     place = {name: i for i, name in enumerate(names)}
     return [place[item] for item in wanted]
@@ -204,8 +204,8 @@ def _refuse_underflow(weights: FloatArray, distances: FloatArray, scale: float) 
     if len(alone):
         nearest = np.min(distances[alone[0]], where=np.arange(len(weights)) != alone[0], initial=np.inf)
         raise ValueError(
-            f"items {shortlist(alone.tolist())} are so far from all others that their weights are 0: the nearest of "
-            f"item {alone[0]} is {nearest / scale:.3g} lengthscales away; give a larger lengthscale, take "
+            f"items {shortlist(alone.tolist())} are so far from all others that their weights are 0: the nearest "
+            f"neighbor of item {alone[0]} is {nearest / scale:.3g} lengthscales away; increase lengthscale, use "
             "kernel='laplace', or bring features to comparable scales"
         )
 
@@ -217,12 +217,12 @@ def _distances(features: ArrayLike) -> FloatArray:
     if rows.ndim != 2 or rows.shape[1] == 0:
         raise ValueError(f"features has shape {rows.shape}; give one row per item and one column per feature")
     if len(rows) < 2:
-        raise ValueError("features has one row; a graph takes two items or more, one row for each")
+        raise ValueError("features has one row; a graph needs two items or more, one row for each")
     without = np.flatnonzero(~np.isfinite(rows).all(axis=1))
     if len(without):
         raise ValueError(
-            f"features are missing or not finite for items {shortlist(without.tolist())}; fill them in, or leave these "
-            "items out of the rankings too (Rankings.select)"
+            f"features are missing or not finite for items {shortlist(without.tolist())}; fill them in, or drop these "
+            "items from the rankings (Rankings.select)"
         )
     return cdist(rows, rows)
 
@@ -245,7 +245,7 @@ def _scale(lengthscale: Lengthscale, distances: FloatArray, pairs: FloatArray) -
 
 
 def _heaviest(weights: FloatArray, keep: float) -> Any:
-    """The heaviest edges as CSR, equal ones all kept, and the heaviest of every item."""
+    """The heaviest edges, ties included, and the heaviest edge of every item, as a CSR array."""
     from scipy import sparse
 
     share = check_real_number("keep", keep)
@@ -264,8 +264,8 @@ def _check_weights(matrix: Any) -> None:
     if len(wrong):
         i, j, value = entries.row[wrong[0]], entries.col[wrong[0]], entries.data[wrong[0]]
         raise ValueError(
-            f"graph[{i}, {j}] is {value:g}, but weights are finite and not negative: larger = more alike. From "
-            "correlations take exp(correlation) or the positive part; from distances, item_graph"
+            f"graph[{i}, {j}] is {value:g}, but weights must be finite and not negative: larger = more similar. "
+            "From correlations take exp(correlation) or the positive part; from distances, item_graph"
         )
     differences = sparse.coo_array(matrix - matrix.T)
     largest = np.max(entries.data, initial=0.0)
@@ -278,6 +278,6 @@ def _check_weights(matrix: Any) -> None:
         )
 
 
-def _dense_graph(weights: FloatArray) -> Graph:
+def _dense_graph(weights: FloatArray) -> ItemGraph:
     none = np.empty(0, dtype=np.intp)
-    return Graph(np.ascontiguousarray(weights), none, none, np.empty(0))
+    return ItemGraph(np.ascontiguousarray(weights), none, none, np.empty(0))

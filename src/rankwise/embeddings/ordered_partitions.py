@@ -1,4 +1,8 @@
-"""What embeddings of ordered partitions share: complete rankings at once, others as means over their completions."""
+"""PartitionEmbedding, the base of the graph cut and submodular embeddings.
+
+A ranking is an ordered partition of the items. Features of complete rankings are computed directly, those of others as
+means over their completions, which are enumerated or sampled.
+"""
 
 from __future__ import annotations
 
@@ -10,14 +14,14 @@ import numpy as np
 
 from rankwise._progress import track
 from rankwise._random import check_generator
-from rankwise._sklearn import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
+from rankwise._sklearn import BaseEstimator, OneToOneFeatureMixin, TransformerMixin, gen_batches
 from rankwise._typing import ArrayLike, BoolArray, FloatArray, IntArray, RandomState
 from rankwise._validation import check_numbers, item_names
 from rankwise.data import check_positions, dense_positions
 from rankwise.embeddings._columns import check_columns, check_named_columns, learn_columns
 from rankwise.embeddings.completions import (
     RUNS,
-    Kind,
+    CompletionKind,
     Levels,
     Structure,
     draw_keys,
@@ -26,24 +30,24 @@ from rankwise.embeddings.completions import (
     unique_rows,
 )
 
-Embedding = TypeVar("Embedding", bound="PartitionEmbedding")
-#: rows, and their structure if they take a mean over completions
+PartitionEmbeddingType = TypeVar("PartitionEmbeddingType", bound="PartitionEmbedding")
+#: rows, and their structure if their features are means over completions
 Task = tuple[IntArray | slice, Structure | None]
 
-# So many completions are enumerated where the user leaves the choice, and where "exact" was asked for.
+# Most completions that are enumerated with completion="auto", and with "exact".
 _FEW_COMPLETIONS = 20_000
 MOST_COMPLETIONS = 1_000_000
-# Completions that are enumerated for all rankings of fit together, where the user leaves the choice: some minutes.
+# Most completions that "auto" enumerates for all rankings of fit together: a few minutes.
 _BUDGET = 200_000_000
-# Numbers that one task works through, so that tasks are neither tiny nor few, whatever the number of threads.
+# Cells that one task processes: few enough to balance threads, and enough to be worth a task.
 _TASK_CELLS = 1 << 18
 _TASK_COMPLETED_CELLS = 1 << 22
-# Numbers that agree to so many digits of the largest in their row tie when decoded.
+# Digits, relative to the largest number of a row, to which numbers must agree to tie when decoded.
 _DIGITS = 12
 
 
 class PartitionEmbedding(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
-    """Fit, transform and decode; an embedding defines the features of levels and their means over completions."""
+    """Fit, transform and decode; a subclass defines the features of levels and their means over completions."""
 
     pooling: str
     completion: str
@@ -53,8 +57,8 @@ class PartitionEmbedding(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     n_jobs: int | None = None
     n_features_in_: int
 
-    def fit(self: Embedding, positions: ArrayLike, y: Any = None) -> Embedding:
-        """Learn the number of items, draw the random numbers for completions, and settle how many are enumerated.
+    def fit(self: PartitionEmbeddingType, positions: ArrayLike, y: Any = None) -> PartitionEmbeddingType:
+        """Learn the items, draw the random numbers for completions, and decide how many completions are enumerated.
 
         Parameters
         ----------
@@ -94,7 +98,7 @@ class PartitionEmbedding(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         return self._embed(self._checked_levels(positions))[0]
 
     def standard_errors(self, positions: ArrayLike) -> FloatArray:
-        """How far features may be off, because completions were sampled.
+        """Standard errors of features that were estimated from sampled completions.
 
         Parameters
         ----------
@@ -105,13 +109,13 @@ class PartitionEmbedding(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         -------
         ndarray of shape (n_rankings, n_items)
             Standard error of every feature of ``transform``, estimated from eight independent runs of draws, and so
-            itself uncertain by about a quarter. 0 where the feature is exact, but also where all runs came to the same
-            value, as they do if what changes it is rare: then the error is small, but not known to be 0.
+            itself uncertain by about a quarter. 0 where the feature is exact, but also where all runs gave the same
+            value, because completions that change it are rare: then the error is small, but not known to be 0.
         """
         return self._embed(self._checked_levels(positions))[1]
 
     def n_completions(self, positions: ArrayLike) -> IntArray:
-        """How many completions ``transform`` takes the mean of: what it will cost.
+        """Number of completions that ``transform`` averages over, which determines its cost.
 
         Parameters
         ----------
@@ -121,8 +125,8 @@ class PartitionEmbedding(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         Returns
         -------
         ndarray of shape (n_rankings,)
-            Enumerated or sampled; 1 where nothing is left open, or a formula gives the mean. A ranking that comes
-            several times costs once. Some two million completions of 20 items take a second on one core.
+            Enumerated or sampled; 1 where nothing is left open, or a formula gives the mean. Repeated rankings are
+            computed once. About two million completions of 20 items take a second on one core.
         """
         levels = self._checked_levels(positions)
         numbers = np.ones(len(levels), dtype=np.int64)
@@ -142,18 +146,18 @@ class PartitionEmbedding(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         Returns
         -------
         ndarray of shape (n, n_items)
-            Positions, 1 = best; equal numbers tie (as items do whose features were pooled), NaN stays missing.
+            Positions, 1 = best; equal numbers (as of pooled items) tie, NaN stays missing.
         """
         matrix = check_columns(self, check_numbers("vectors", vectors))
         largest = np.max(np.abs(matrix), axis=1, where=np.isfinite(matrix), initial=0.0)
         return dense_positions(np.round(-matrix / np.where(largest > 0, largest, 1.0)[:, None], _DIGITS))
 
     def _fit_items(self, n_items: int, items: Sequence[Hashable] | None) -> None:
-        """Learn what depends on the items, which have names or not."""
+        """Learn what depends on the items; ``items`` are their names, if they have any."""
         raise NotImplementedError
 
     def _features(self, levels: Levels) -> FloatArray:
-        """Features of rankings that leave nothing open, or whose means over completions are known."""
+        """Features of rankings that are complete, or whose means over completions are given by a formula."""
         raise NotImplementedError
 
     def _mean_features(self, levels: Levels, table: Levels, n_runs: int) -> FloatArray:
@@ -161,11 +165,11 @@ class PartitionEmbedding(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         raise NotImplementedError
 
     def _averages(self, levels: Levels) -> BoolArray:
-        """Which rankings take a mean over completions, enumerated or sampled."""
+        """Which rankings need a mean over completions, enumerated or sampled."""
         return self._is_open(levels)
 
     @property
-    def _kind(self) -> Kind:
+    def _kind(self) -> CompletionKind:
         return "full" if self.completion == "full" else "gaps"
 
     def _is_open(self, levels: Levels) -> BoolArray:
@@ -207,14 +211,15 @@ class PartitionEmbedding(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         return features, errors
 
     def _tasks(self, levels: Levels, averages: BoolArray, copies: IntArray) -> Iterator[Task]:
-        """Blocks of rows for which the features take about equally long; copies of other rows are left out."""
+        """Blocks of rows that take about equally long; rows that repeat earlier ones are skipped."""
         n_rows = max(1, _TASK_CELLS // levels.shape[1])
         if not averages.any():
-            for start in range(0, len(levels), n_rows):
-                yield slice(start, start + n_rows), None
+            for rows in gen_batches(len(levels), n_rows):
+                yield rows, None
             return
-        for rows in _blocks(np.flatnonzero(~averages), n_rows):
-            yield rows, None
+        complete = np.flatnonzero(~averages)
+        for batch in gen_batches(len(complete), n_rows):
+            yield complete[batch], None
         averages = averages.copy()
         averages[copies] = False
         among = np.flatnonzero(averages)
@@ -223,11 +228,11 @@ class PartitionEmbedding(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             if self.completion == "exact" and count > MOST_COMPLETIONS:
                 raise ValueError(_too_many(structure, count, int(among[members[0]])))
             n_cells = self._n_used(structure) * levels.shape[1]
-            for rows in _blocks(among[members], _TASK_COMPLETED_CELLS // n_cells):
-                yield rows, structure
+            for batch in gen_batches(len(members), max(1, _TASK_COMPLETED_CELLS // n_cells)):
+                yield among[members[batch]], structure
 
     def _enumeration_limit(self, levels: Levels) -> int:
-        """Up to how many completions are enumerated: as many as leave all rankings of fit within the budget."""
+        """The largest number of completions of a ranking that is enumerated: as large as the budget of fit allows."""
         if self.completion in ("exact", "sample"):
             return MOST_COMPLETIONS if self.completion == "exact" else 0
         averages = self._averages(levels)
@@ -251,7 +256,7 @@ class PartitionEmbedding(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         return structure.count(self._kind) if self._enumerates(structure) else len(self._keys)
 
     def _completions(self, structure: Structure) -> tuple[Levels, int]:
-        """Completions as levels of slots, and in how many independent runs they were drawn."""
+        """Completions as levels of slots, and the number of independent runs in which they were drawn."""
         if self._enumerates(structure):
             return structure.all(self._kind), 1
         return structure.sample(self._kind, self._keys), RUNS
@@ -263,7 +268,7 @@ class PartitionEmbedding(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             if len(empty):
                 raise ValueError(
                     f"ranking {empty[0]} ranks no item, so it has no features ({len(empty)} such row"
-                    f"{'s' if len(empty) > 1 else ''}); leave out rows in which all items are missing"
+                    f"{'s' if len(empty) > 1 else ''}); drop rows in which all items are missing"
                 )
         return levels
 
@@ -278,26 +283,20 @@ def _has_missing(levels: Levels) -> bool:
 
 
 def _repeats(levels: Levels, averages: BoolArray) -> tuple[IntArray, IntArray]:
-    """Rows that repeat an earlier one, and the first of their like, among rankings that take a mean."""
+    """Rows that repeat an earlier one, and these earlier rows, among rankings that need a mean."""
     among = np.flatnonzero(averages)
     if len(among) < 2:
         return among[:0], among[:0]
-    first, like = unique_rows(levels[among])
-    original = first[like]
+    first, group = unique_rows(levels[among])
+    original = first[group]
     repeated = original != np.arange(len(among))
     return among[repeated], among[original[repeated]]
-
-
-def _blocks(rows: IntArray, size: int) -> Iterator[IntArray]:
-    step = max(1, size)
-    for start in range(0, len(rows), step):
-        yield rows[start : start + step]
 
 
 def _too_many(structure: Structure, count: int, row: int) -> str:
     n_levels, n_missing = len(structure.sizes), structure.n_missing
     return (
         f"ranking {row} has ({n_levels} + 1)^{n_missing}, about 10^{math.log10(count):.0f}, completions, as "
-        f"{n_missing} missing items fall into {n_levels + 1} gaps; completion='exact' goes to {MOST_COMPLETIONS:,}. "
-        "Take 'auto' or 'sample'"
+        f"{n_missing} missing items fall into {n_levels + 1} gaps; completion='exact' allows {MOST_COMPLETIONS:,}. "
+        "Use 'auto' or 'sample'"
     )

@@ -1,4 +1,7 @@
-"""Rankings as slopes of any submodular function: the graph cut embedding with another function of sets."""
+"""SubmodularEmbedding: the graph cut embedding with any other submodular function of sets of items.
+
+`concave_of_size`, `coverage` and `gaussian_entropy` are such functions: what an item adds falls as the set grows.
+"""
 
 from __future__ import annotations
 
@@ -17,8 +20,11 @@ from rankwise.embeddings import _graph_cut_jit
 from rankwise.embeddings.completions import Levels, slots_of
 from rankwise.embeddings.ordered_partitions import PartitionEmbedding
 
-# Values of sets that are remembered within a call; most sets of many items never come twice.
-_MOST_REMEMBERED = 1_000_000
+#: from the increasing ids of the items in a set to its value
+SetFunction = Callable[[IntArray], float]
+
+# Most values of sets that are cached within a call; with many items, most sets occur only once.
+_MOST_CACHED = 1_000_000
 
 
 class SubmodularEmbedding(PartitionEmbedding):
@@ -31,13 +37,13 @@ class SubmodularEmbedding(PartitionEmbedding):
     level to the worst. Features sum to :math:`F(V) - F(\emptyset)`, with V all items.
 
     F should be submodular (what an item adds falls as the set grows), as `concave_of_size`, `coverage` and
-    `gaussian_entropy` are. With the cut of a graph this is `GraphCutEmbedding`, which is far quicker. Only if F gives a
-    set and the rest the same value, as cuts do, are the features of the reverse ranking the negative ones.
+    `gaussian_entropy` are. With the cut of a graph this is `GraphCutEmbedding`, which is much faster. The features of
+    the reverse ranking are the negative ones only if F gives a set and its complement the same value, as cuts do.
 
     Parameters
     ----------
     F : callable
-        From an increasing array of item ids, counted from 0, to a number; also of no items.
+        From an increasing array of item ids, counted from 0, to a number; must accept an empty array.
     pooling : {"pava", "none"}, default="pava"
         Whether to pool.
     completion : {"auto", "exact", "sample", "full"}, default="auto"
@@ -50,7 +56,7 @@ class SubmodularEmbedding(PartitionEmbedding):
     Attributes
     ----------
     enumerated_up_to_ : int
-        Rankings with at most so many completions have exact features.
+        Rankings with at most this number of completions have exact features.
     n_features_in_ : int
         Number of items.
     feature_names_in_ : ndarray of shape (n_items,)
@@ -92,7 +98,7 @@ class SubmodularEmbedding(PartitionEmbedding):
         self.random_state = random_state
 
     def _fit_items(self, n_items: int, items: Sequence[Hashable] | None) -> None:
-        """Nothing to learn of the items: F knows them."""
+        """Nothing to learn: F defines what items add."""
 
     def _features(self, levels: Levels) -> FloatArray:
         if not len(levels):
@@ -121,7 +127,7 @@ class SubmodularEmbedding(PartitionEmbedding):
 
 
 class _Values:
-    """Values of F, each asked for once: rankings share many of their sets of best items."""
+    """Cached values of F: rankings share many of their sets of best items."""
 
     def __init__(self, F: SetFunction) -> None:
         self.F = F
@@ -134,21 +140,14 @@ class _Values:
             value = float(self.F(items))
             if not np.isfinite(value):
                 raise ValueError(f"F is {value} for the items {items.tolist()}; it must be finite for every set")
-            if len(self.known) >= _MOST_REMEMBERED:
+            if len(self.known) >= _MOST_CACHED:
                 return value
             self.known[key] = value
         return self.known[key]
 
 
-# Submodular functions of sets of items, for `SubmodularEmbedding`: what an item adds falls as the set grows.
-
-
-#: from the ids of the items in a set, increasing, to its value
-SetFunction = Callable[[IntArray], float]
-
-
 def concave_of_size(g: Callable[[int], float]) -> SetFunction:
-    """A function of the number of items alone, concave, so that each further item adds less.
+    """A concave function of the number of items, so that each further item adds less.
 
     Parameters
     ----------
@@ -170,14 +169,14 @@ def concave_of_size(g: Callable[[int], float]) -> SetFunction:
 
 
 def coverage(topics: ArrayLike, weights: ArrayLike | None = None) -> SetFunction:
-    """How much the items of a set cover together: the summed weight of the topics of at least one of them.
+    """Coverage of a set: the summed weight of the topics that at least one of its items covers.
 
     Parameters
     ----------
     topics : array-like of bool or {0, 1} of shape (n_items, n_topics)
         Which topics an item covers.
     weights : array-like of shape (n_topics,), optional
-        How much a topic counts, 0 or more; 1 by default.
+        Weights of the topics, 0 or more; 1 by default.
 
     Returns
     -------
@@ -192,7 +191,7 @@ def coverage(topics: ArrayLike, weights: ArrayLike | None = None) -> SetFunction
     """
     covered = check_numbers("topics", topics)
     if covered.ndim != 2 or not np.isin(covered, (0, 1)).all():
-        raise ValueError("topics must hold 0 and 1 alone, one row per item and one column per topic")
+        raise ValueError("topics must hold only 0 and 1, one row per item and one column per topic")
     counts = np.ones(covered.shape[1]) if weights is None else check_numbers("weights", weights)
     if counts.shape != (covered.shape[1],) or not (counts >= 0).all():
         raise ValueError(f"weights must be 0 or more, one for each of the {covered.shape[1]} topics")
@@ -226,7 +225,7 @@ def gaussian_entropy(covariance: ArrayLike) -> SetFunction:
     return partial(_entropy, matrix)
 
 
-# Functions of the module rather than of a call, so that embeddings with them can be pickled.
+# Module-level functions, so that embeddings with these set functions can be pickled.
 
 
 def _of_size(g: Callable[[int], float], items: IntArray) -> float:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from rankwise._sklearn import gen_batches
 from rankwise._typing import ArrayLike, FloatArray
 from rankwise._validation import item_names, numeric_matrix
 from rankwise.data import Rankings, check_positions
@@ -63,7 +64,6 @@ def filled_by_rows(
 ) -> Gram:
     """A matrix filled by ``block(rows)``, ``height`` rows at a time, on threads; blocks are independent."""
     from joblib import Parallel, delayed
-    from sklearn.utils import gen_batches
 
     result: Gram = np.empty(shape, dtype=dtype)
 

@@ -17,6 +17,7 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from rankwise._sklearn import gen_batches
 from rankwise._typing import ArrayLike, FloatArray
 from rankwise._validation import check_choice, check_numbers
 from rankwise.data import midranks, orders_from_positions
@@ -207,8 +208,6 @@ def _by_matrix_products(a: FloatArray, b: FloatArray, dtype: np.dtype[Any], exac
 
     Sums of fewer than 2^24 signs are exact in 32 bits, where BLAS is twice as fast; mean signs need the bits asked for.
     """
-    from sklearn.utils import gen_batches
-
     first, second = np.triu_indices(a.shape[1], 1)
     held = np.dtype(np.float32) if exact_in_32_bits else dtype
     step = max(1, BLOCK_CELLS // max(1, len(a), len(b)))

@@ -159,7 +159,7 @@ def completed_means(
         values = np.exp(-scale * d)
         if derive:
             values *= -scale * d
-        result: FloatArray = values.reshape(-1, n_samples, len(b), n_samples).mean(axis=(1, 3))
+        result: FloatArray = values.reshape(len(left[rows]), n_samples, len(b), n_samples).mean(axis=(1, 3))
         return result
 
     def filled(derive: bool) -> Gram:

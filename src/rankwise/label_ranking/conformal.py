@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
 from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
 
 from rankwise._random import check_generator
-from rankwise._sklearn import BaseEstimator, HasMethods, Interval, safe_indexing
+from rankwise._sklearn import BaseEstimator, HasMethods, Interval, gen_batches, safe_indexing
 from rankwise._state import ESTIMATOR, FLOATS, Saved, check_shape, ensure
 from rankwise._typing import ArrayLike, BoolArray, FloatArray, RandomState
 from rankwise._validation import shortlist
@@ -224,7 +223,7 @@ class ConformalRanker(LabelRankerMixin, BaseEstimator):
             )
         positions, probabilities = self.predict(X), self.predict_pairwise(X)
         asserted = np.empty(probabilities.shape, dtype=bool)
-        for rows in _batches(*positions.shape):
+        for rows in gen_batches(len(positions), max(1, _BATCH_CELLS // positions.shape[1] ** 2)):
             asserted[rows] = confidence_of_pairs(positions[rows], probabilities[rows]) > threshold
         return asserted
 
@@ -238,7 +237,7 @@ class ConformalRanker(LabelRankerMixin, BaseEstimator):
         """For each row, the largest confidence in a pair that the true ranking reverses; 0 if there is none."""
         positions, probabilities = self.predict(X), self.predict_pairwise(X)
         scores = np.empty(len(truth))
-        for rows in _batches(*positions.shape):
+        for rows in gen_batches(len(positions), max(1, _BATCH_CELLS // positions.shape[1] ** 2)):
             reverse = truth[rows, np.newaxis, :] < truth[rows, :, np.newaxis]  # False if one of the two is missing
             confidence = confidence_of_pairs(positions[rows], probabilities[rows])
             scores[rows] = np.where(reverse, confidence, 0.0).max(axis=(1, 2))
@@ -289,10 +288,3 @@ def confidence_of_pairs(positions: FloatArray, probabilities: FloatArray) -> Flo
         through = np.minimum(confidence[:, :, middle, np.newaxis], confidence[:, middle, np.newaxis, :])
         np.maximum(confidence, through, out=confidence)
     return confidence
-
-
-def _batches(n_rows: int, n_items: int) -> Iterator[slice]:
-    from sklearn.utils import gen_batches
-
-    batches: Iterator[slice] = gen_batches(n_rows, max(1, _BATCH_CELLS // n_items**2))
-    return batches

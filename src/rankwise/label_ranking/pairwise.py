@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from rankwise._random import check_generator
-from rankwise._sklearn import BaseEstimator, HasMethods, StrOptions
+from rankwise._sklearn import BaseEstimator, HasMethods, StrOptions, gen_batches
 from rankwise._state import ESTIMATOR, FLOATS, NUMBER, Saved, check_shape, either, ensure, list_of, maybe
 from rankwise._typing import BoolArray, FloatArray, IntArray, RandomState
 from rankwise.data import Rankings
@@ -110,7 +110,6 @@ class PairwiseRanker(LabelRankerMixin, BaseEstimator):
     def _fit_rankings(self, X: FloatArray, y: Rankings) -> None:
         from joblib import Parallel, delayed
         from sklearn.linear_model import LogisticRegression
-        from sklearn.utils import gen_batches
 
         above, below = np.triu_indices(y.n_items, 1)
         rng = check_generator(self.random_state)

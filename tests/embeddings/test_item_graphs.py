@@ -69,7 +69,7 @@ def test_the_diagonal_does_not_count_and_the_graph_given_is_left_alone():
 @pytest.mark.parametrize(
     ("weights", "message"),
     [
-        ([[0, 1.0], [-1, 0]], r"graph\[1, 0\] is -1, but weights are finite and not negative"),
+        ([[0, 1.0], [-1, 0]], r"graph\[1, 0\] is -1, but weights must be finite and not negative"),
         ([[0, np.nan], [1, 0]], r"graph\[0, 1\] is nan"),
         ([[0, 1.0], [2, 0]], r"graph\[0, 1\] is 1 and graph\[1, 0\] is 2.*\(graph \+ graph.T\) / 2"),
         ([[0, 1.0, 1], [1, 0, 1]], r"shape \(2, 3\); give a square matrix"),
@@ -83,7 +83,7 @@ def test_bad_graphs(make, weights, message):
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: item_graph([[1.0]]), "one row; a graph takes two items"),
+        (lambda: item_graph([[1.0]]), "one row; a graph needs two items"),
         (lambda: item_graph([1.0, 2.0]), "one row per item"),
         (lambda: item_graph([[0.0], [np.nan], [1.0], [np.inf]]), "missing or not finite for items 1, 3; fill them in"),
         (lambda: item_graph([[0.0], [1.0]], "cosine"), "choose 'laplace' or 'rbf'"),
@@ -110,6 +110,6 @@ def test_names_of_features_name_the_graph():
 @pytest.mark.parametrize("keep", [None, 0.5])
 def test_weights_too_small_for_a_number_are_refused_with_their_cure(keep):
     features = [[0.0], [1.0], [1.5], [200.0]]
-    with pytest.raises(ValueError, match=r"items 3 are so far.*198 lengthscales away; give a larger lengthscale"):
+    with pytest.raises(ValueError, match=r"items 3 are so far.*198 lengthscales away; increase lengthscale"):
         item_graph(features, "rbf", 1.0, keep=keep)
     assert item_graph(features, "laplace", 1.0, keep=keep).shape == (4, 4)
