@@ -347,7 +347,7 @@ def test_items_are_found_by_their_names():
     by_number = GraphCutEmbedding(features=features.set_axis(numbers).loc[numbers[::-1]])
     np.testing.assert_allclose(by_number.fit_transform(Rankings(positions, numbers)), expected, atol=1e-12)
     for source in ({"features": features.rename({"a": "z"})}, {"graph": graph.rename({"a": "z"}, axis=1)}):
-        with pytest.raises(ValueError, match=r"of the items .*z.*, but the rankings are of a, b.*same items"):
+        with pytest.raises(ValueError, match=r"has the items .*z.*, but the rankings have a, b.*same items"):
             GraphCutEmbedding(**source).fit(Rankings(positions, items))
 
 
@@ -357,7 +357,7 @@ def test_large_graphs_are_not_searched_for_merges(monkeypatch):
     lightly = 1 + 0.01 * random_graph(0, 6)  # merge-free
     known = GraphCutEmbedding(lightly, random_state=0).fit(rows)
     assert known.merge_free_
-    monkeypatch.setattr(graph_cut, "_MOST_ITEMS_LOOKED_AT", 5)
+    monkeypatch.setattr(graph_cut, "_MOST_ITEMS_TESTED", 5)
     unknown = GraphCutEmbedding(lightly, random_state=0).fit(rows)
     assert not unknown.merge_free_
     np.testing.assert_allclose(unknown.transform(rows), known.transform(rows), atol=1e-12)

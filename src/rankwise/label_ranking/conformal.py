@@ -9,17 +9,15 @@ from typing import Any, ClassVar
 import numpy as np
 
 from rankwise._random import check_generator
-from rankwise._sklearn import BaseEstimator, HasMethods, Interval, gen_batches, safe_indexing
+from rankwise._sklearn import BaseEstimator, HasMethods, Interval, safe_indexing
 from rankwise._state import ESTIMATOR, FLOATS, Saved, check_shape, ensure
 from rankwise._typing import ArrayLike, BoolArray, FloatArray, RandomState
 from rankwise._validation import shortlist
-from rankwise.label_ranking.base import LabelRankerMixin, check_label_ranking, pairwise_of
+from rankwise.label_ranking.base import LabelRankerMixin, check_label_ranking, pairwise_of, row_blocks
 from rankwise.label_ranking.forest import RankingForest
 
 # Tolerance when comparing cumulative weights.
 _ROUNDING = 1e-9
-# Most cells of the confidence matrices of a batch of rows.
-_BATCH_CELLS = 1 << 22
 
 
 class ConformalRanker(LabelRankerMixin, BaseEstimator):
@@ -223,7 +221,7 @@ class ConformalRanker(LabelRankerMixin, BaseEstimator):
             )
         positions, probabilities = self.predict(X), self.predict_pairwise(X)
         asserted = np.empty(probabilities.shape, dtype=bool)
-        for rows in gen_batches(len(positions), max(1, _BATCH_CELLS // positions.shape[1] ** 2)):
+        for rows in row_blocks(*positions.shape):
             asserted[rows] = confidence_of_pairs(positions[rows], probabilities[rows]) > threshold
         return asserted
 
@@ -237,7 +235,7 @@ class ConformalRanker(LabelRankerMixin, BaseEstimator):
         """For each row, the largest confidence in a pair that the true ranking reverses; 0 if there is none."""
         positions, probabilities = self.predict(X), self.predict_pairwise(X)
         scores = np.empty(len(truth))
-        for rows in gen_batches(len(positions), max(1, _BATCH_CELLS // positions.shape[1] ** 2)):
+        for rows in row_blocks(*positions.shape):
             reverse = truth[rows, np.newaxis, :] < truth[rows, :, np.newaxis]  # False if one of the two is missing
             confidence = confidence_of_pairs(positions[rows], probabilities[rows])
             scores[rows] = np.where(reverse, confidence, 0.0).max(axis=(1, 2))

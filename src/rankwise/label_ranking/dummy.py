@@ -6,13 +6,14 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from rankwise._sklearn import BaseEstimator, StrOptions, num_samples
+from rankwise._sklearn import BaseEstimator, num_samples
 from rankwise._state import FLOATS, MATRIX, Saved, check_probabilities, check_shape
 from rankwise._typing import ArrayLike, FloatArray
 from rankwise.aggregation import borda, kemeny, preference_matrix
 from rankwise.data import Rankings
 from rankwise.embeddings import decode_pairwise
-from rankwise.label_ranking.base import LabelRankerMixin, share_before
+from rankwise.embeddings.kemeny import Decoder
+from rankwise.label_ranking.base import DECODE_CONSTRAINTS, LabelRankerMixin, share_before
 
 # With more items the Kemeny consensus is searched for without a proof, which could take minutes.
 _MOST_ITEMS_PROVEN = 50
@@ -44,11 +45,11 @@ class DummyRanker(LabelRankerMixin, BaseEstimator):
     array([[1., 2., 3.]])
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {"decode": [StrOptions({"kemeny", "borda", "copeland"})]}
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {"decode": DECODE_CONSTRAINTS}
 
     _saved: ClassVar[Saved] = {"pairwise_": MATRIX, "positions_": FLOATS}
 
-    def __init__(self, decode: Literal["kemeny", "borda", "copeland"] = "kemeny") -> None:
+    def __init__(self, decode: Decoder = "kemeny") -> None:
         self.decode = decode
 
     def _fit_rankings(self, X: FloatArray, y: Rankings) -> None:

@@ -14,17 +14,17 @@ from rankwise._state import FLOATS, MATRIX, NUMBER, Saved, check_shape, ensure, 
 from rankwise._typing import BoolArray, FloatArray, RandomState
 from rankwise.data import Rankings
 from rankwise.embeddings import KemenyEmbedding, PositionEmbedding, pairwise_from_vectors
-from rankwise.embeddings.ordered_partitions import PartitionEmbedding
 from rankwise.label_ranking.base import (
+    EMBEDDING_CONSTRAINTS,
     SCALER,
+    Embedding,
     LabelRankerMixin,
     check_saved_scaler,
     fitted_scaler,
     one_thread,
     spread_of_differences,
+    unfitted_embedding,
 )
-
-Embedding = KemenyEmbedding | PositionEmbedding | PartitionEmbedding
 
 # Most rows that the median distance is computed from.
 _ROWS_FOR_MEDIAN = 500
@@ -111,7 +111,7 @@ class KernelRanker(LabelRankerMixin, BaseEstimator):
         "alpha": [Interval(Real, 0, None, closed="neither"), "array-like"],
         "gamma": [Interval(Real, 0, None, closed="neither"), "array-like"],
         "n_landmarks": [Interval(Integral, 1, None, closed="left")],
-        "embedding": [StrOptions({"kemeny", "position"}), KemenyEmbedding, PositionEmbedding, PartitionEmbedding],
+        "embedding": EMBEDDING_CONSTRAINTS,
         "random_state": ["random_state", np.random.Generator],
     }
 
@@ -155,29 +155,20 @@ class KernelRanker(LabelRankerMixin, BaseEstimator):
         self._centers = rows
         if len(rows) > 2 * self.n_landmarks:
             self._centers = rows[np.sort(rng.choice(len(rows), self.n_landmarks, replace=False))]
-        self.embedding_ = self._unfitted_embedding().fit(y)
+        self.embedding_ = unfitted_embedding(self.embedding).fit(y)
         target = self.embedding_.transform(y)
         known = ~np.isnan(target)
         root = np.sqrt(y.weights)[:, None]
         counts = y.weights @ known
         self._mean = np.where(counts > 0, y.weights @ np.where(known, target, 0.0) / np.maximum(counts, 1e-300), 0.5)
-        centred = root * np.where(known, target - self._mean, 0.0)
+        centered = root * np.where(known, target - self._mean, 0.0)
         with one_thread():
-            basis = self._choose(rows, root, gammas, alphas, centred, known)
-            completed = basis.completed(centred, known, self.alpha_)
+            basis = self._choose(rows, root, gammas, alphas, centered, known)
+            completed = basis.completed(centered, known, self.alpha_)
             self._coefficients = basis.coefficients(completed, self.alpha_)
             if not self._of_pairs:
                 errors = basis.leave_one_out_errors(completed, basis.U.T @ completed, self.alpha_) / root
                 self.spread_ = spread_of_differences(np.where(known, errors, np.nan), y.weights)
-
-    def _unfitted_embedding(self) -> Any:
-        from sklearn.base import clone
-
-        if isinstance(self.embedding, str):
-            embedding: Embedding = KemenyEmbedding() if self.embedding == "kemeny" else PositionEmbedding()
-        else:
-            embedding = clone(self.embedding)
-        return embedding.set_output(transform="default")  # an array for every setting of transform_output
 
     @property
     def _of_pairs(self) -> bool:
@@ -192,7 +183,7 @@ class KernelRanker(LabelRankerMixin, BaseEstimator):
         target: FloatArray,
         known: BoolArray,
     ) -> _Basis:
-        """The eigenvectors for the best gamma, with which the best alpha was found."""
+        """Choose gamma and alpha by leave-one-out errors; the eigendecomposition for the gamma chosen."""
         self.loo_errors_ = np.empty((len(gammas), len(alphas)))
         best = np.inf
         for g, gamma in enumerate(gammas):
@@ -215,14 +206,14 @@ class KernelRanker(LabelRankerMixin, BaseEstimator):
         scores = -vectors if isinstance(self.embedding_, PositionEmbedding) else vectors
         decoded = self.embedding_.inverse_transform(vectors)
         tied = decoded[:, :, None] == decoded[:, None, :]
-        with np.errstate(divide="ignore", invalid="ignore"):  # no spread: 0, 1/2 or 1
+        with np.errstate(divide="ignore", invalid="ignore"):  # a spread of 0 gives 0, 1/2 or 1
             return ndtr(np.where(tied, 0.0, (scores[:, :, None] - scores[:, None, :]) / self.spread_))
 
     def _predict_positions(self, X: FloatArray) -> FloatArray:
         decoded = self.embedding_.inverse_transform(self._vectors(X))
         if self._of_pairs:
             return decoded
-        # Items that are predicted alike go by their order in the mean of the training rows.
+        # Items with equal predictions are ordered as in the mean of the training rows.
         usual = self.embedding_.inverse_transform(self._mean[None])
         order = np.lexsort((np.broadcast_to(usual, decoded.shape), decoded), axis=1)
         np.put_along_axis(decoded, order, np.arange(1.0, decoded.shape[1] + 1)[None], axis=1)
@@ -234,7 +225,7 @@ class KernelRanker(LabelRankerMixin, BaseEstimator):
         return np.clip(fitted, 0.0, 1.0) if self._of_pairs else fitted
 
     def _values(self, X: FloatArray, gamma: float) -> FloatArray:
-        """Values of the kernel between rows and centres."""
+        """Values of the kernel between rows and centers."""
         from sklearn.metrics.pairwise import laplacian_kernel, rbf_kernel
 
         if self.kernel == "rbf":
@@ -246,11 +237,11 @@ class KernelRanker(LabelRankerMixin, BaseEstimator):
         return np.asarray(self.kernel(X, self._centers), dtype=np.float64)
 
     def _basis(self, rows: FloatArray, root: FloatArray, gamma: float) -> _Basis:
-        """The weighted kernel of the training rows, K = U diag(values) U', and the way from U to the centres."""
+        """The eigendecomposition of the weighted kernel of the training rows, K = U diag(values) U'."""
         if len(self._centers) == len(rows):
             values, U = _eigen(root * self._values(rows, gamma) * root.T)
             return _Basis(U, values, root * U)
-        # Features of a row are its values at the centres, times R: their inner products approximate the kernel.
+        # The features of a row are its values at the centers, times R; their inner products approximate the kernel.
         at_centers, R = _eigen(self._values(self._centers, gamma))
         R = R / np.sqrt(at_centers)
         weighted = root * self._values(rows, gamma)
@@ -275,7 +266,7 @@ class KernelRanker(LabelRankerMixin, BaseEstimator):
 class _Basis(NamedTuple):
     """Ridge regression on the eigenvectors of a kernel.
 
-    U : (n, r), orthonormal. values : (r,), their eigenvalues. lift : (m, r), such that f = k(., centres) @ lift @ c
+    U : (n, r), orthonormal. values : (r,), their eigenvalues. lift : (m, r), such that f = k(., centers) @ lift @ c
     is the function of least norm with values U (values c) at the training rows.
     """
 
@@ -284,14 +275,14 @@ class _Basis(NamedTuple):
     lift: FloatArray
 
     def leave_one_out_errors(self, target: FloatArray, projected: FloatArray, alpha: float) -> FloatArray:
-        """Errors of rows that are predicted from all others; projected is U' target."""
+        """Leave-one-out errors; ``projected`` is U' target."""
         share = self.values / (self.values + alpha)
         leverage = (self.U**2) @ share
         residual = target - self.U @ (share[:, None] * projected)
         return residual / np.maximum(1 - leverage, _SMALLEST_EIGENVALUE)[:, None]
 
     def completed(self, target: FloatArray, known: BoolArray, alpha: float) -> FloatArray:
-        """Targets with unknown coordinates replaced by what the ridge on the known ones predicts."""
+        """Targets in which unknown coordinates are replaced by the predictions of the ridge regression."""
         if known.all():
             return target
         share = (self.values / (self.values + alpha))[:, None]
@@ -300,7 +291,7 @@ class _Basis(NamedTuple):
         return target
 
     def coefficients(self, target: FloatArray, alpha: float) -> FloatArray:
-        """Weights of the kernel values at the centres."""
+        """Weights of the kernel values at the centers."""
         return self.lift @ ((self.U.T @ target) / (self.values + alpha)[:, None])
 
 
@@ -322,7 +313,7 @@ def _median_distance(X: FloatArray, metric: str) -> float:
 
 
 def _eigen(matrix: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Eigenvalues and vectors of a symmetric matrix that has no negative ones but for rounding."""
+    """Positive eigenvalues of a positive semi-definite matrix, and their eigenvectors."""
     from scipy.linalg import eigh
 
     values, vectors = eigh((matrix + matrix.T) / 2, driver="evd")

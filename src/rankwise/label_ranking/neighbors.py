@@ -13,8 +13,16 @@ from rankwise._typing import FloatArray, IntArray
 from rankwise.aggregation import preference_matrix
 from rankwise.data import Rankings
 from rankwise.embeddings import decode_pairwise, pairwise_from_vectors, vectors_from_pairwise
+from rankwise.embeddings.kemeny import Decoder
 from rankwise.label_ranking import _rankers_jit
-from rankwise.label_ranking.base import SCALER, LabelRankerMixin, check_saved_scaler, fitted_scaler, share_before
+from rankwise.label_ranking.base import (
+    DECODE_CONSTRAINTS,
+    SCALER,
+    LabelRankerMixin,
+    check_saved_scaler,
+    fitted_scaler,
+    share_before,
+)
 from rankwise.metrics import kendall_tau_score
 
 # Numbers of neighbors that "cv" tries, each about 1.5 times the one before.
@@ -84,7 +92,7 @@ class NearestNeighborsRanker(LabelRankerMixin, BaseEstimator):
         "metric": [str, callable],
         "weights": [StrOptions({"uniform", "distance"})],
         "algorithm": [StrOptions({"auto", "brute", "ball_tree", "kd_tree"})],
-        "decode": [StrOptions({"kemeny", "borda", "copeland"})],
+        "decode": DECODE_CONSTRAINTS,
         "standardize": ["boolean"],
         "n_jobs": [None, Integral],
     }
@@ -105,7 +113,7 @@ class NearestNeighborsRanker(LabelRankerMixin, BaseEstimator):
         metric: Any = "euclidean",
         weights: Literal["uniform", "distance"] = "uniform",
         algorithm: Literal["auto", "brute", "ball_tree", "kd_tree"] = "auto",
-        decode: Literal["kemeny", "borda", "copeland"] = "kemeny",
+        decode: Decoder = "kemeny",
         standardize: bool = True,
         n_jobs: int | None = None,
     ) -> None:
@@ -135,9 +143,6 @@ class NearestNeighborsRanker(LabelRankerMixin, BaseEstimator):
     def _predict_pairwise(self, X: FloatArray) -> FloatArray:
         distance, neighbors = self._index.kneighbors(self._scaled(X), self.n_neighbors_)
         return self._shares(distance, neighbors)
-
-    def _predict_positions(self, X: FloatArray) -> FloatArray:
-        return decode_pairwise(self._predict_pairwise(X), self.decode)
 
     def _scaled(self, X: FloatArray) -> FloatArray:
         return X if self._scaler is None else self._scaler.transform(X)

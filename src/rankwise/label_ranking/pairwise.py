@@ -13,7 +13,9 @@ from rankwise._state import ESTIMATOR, FLOATS, NUMBER, Saved, check_shape, eithe
 from rankwise._typing import BoolArray, FloatArray, IntArray, RandomState
 from rankwise.data import Rankings
 from rankwise.embeddings import decode_pairwise, pairwise_from_vectors
+from rankwise.embeddings.kemeny import Decoder
 from rankwise.label_ranking.base import (
+    DECODE_CONSTRAINTS,
     SCALER,
     LabelRankerMixin,
     check_saved_scaler,
@@ -80,7 +82,7 @@ class PairwiseRanker(LabelRankerMixin, BaseEstimator):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "classifier": [None, HasMethods(["fit", "predict"])],
-        "decode": [StrOptions({"borda", "copeland", "kemeny"})],
+        "decode": DECODE_CONSTRAINTS,
         "ties": [StrOptions({"probability", "random"})],
         "n_jobs": [None, Integral],
         "random_state": ["random_state", np.random.Generator],
@@ -96,7 +98,7 @@ class PairwiseRanker(LabelRankerMixin, BaseEstimator):
         self,
         classifier: Any = None,
         *,
-        decode: Literal["borda", "copeland", "kemeny"] = "borda",
+        decode: Decoder = "borda",
         ties: Literal["probability", "random"] = "probability",
         n_jobs: int | None = None,
         random_state: RandomState = None,
