@@ -259,11 +259,14 @@ def test_newer_formats_are_refused_with_the_cure(path, monkeypatch):
 
 @pytest.mark.parametrize("model", sorted(GOLDEN.glob("*.rankwise")), ids=lambda model: model.stem)
 def test_files_of_earlier_formats_load_for_ever(model):
+    if model.stem.endswith("neural"):
+        pytest.importorskip("torch", reason="PyTorch is not installed")
     expected = json.loads((GOLDEN / "predictions.json").read_text("utf-8"))[model.stem]
     loaded = rankwise.load(model)
     assert type(loaded).__name__ == expected["class"]
     says = getattr(loaded, expected.get("method", "predict"))
-    np.testing.assert_allclose(says(np.array(expected["X"])) * 1.0, expected["predictions"], rtol=1e-12)
+    predicted = says(np.array(expected["X"])) * 1.0
+    np.testing.assert_allclose(predicted, expected["predictions"], rtol=expected.get("rtol", 1e-12))
     assert model.stat().st_size < 30_000
 
 

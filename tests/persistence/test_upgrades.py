@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 import rankwise
 from rankwise import RankwiseFormatError
 from rankwise.label_ranking import DummyRanker, LabelwiseRanker, RankingTree
 from rankwise.persistence import upgrades
+from rankwise.persistence.object_graph import decode
 from rankwise.persistence.upgrades import CHANGES, FORMAT_VERSION, Change, upgraded
 from tests.persistence.damage import with_manifest
+from tests.persistence.make_golden import GOLDEN
 
 
 def manifest_of(*objects):
@@ -30,6 +34,18 @@ def next_step(monkeypatch):
         return upgraded(manifest_of(*objects), FORMAT_VERSION)
 
     return step
+
+
+PARAMETERS = json.loads((GOLDEN / "1-parameters.json").read_text("utf-8"))
+
+
+@pytest.mark.parametrize("name", sorted(PARAMETERS))
+def test_all_parameters_of_format_1_are_understood(name):
+    defaults = {parameter: values[0] for parameter, values in PARAMETERS[name].items()}
+    for parameter, values in PARAMETERS[name].items():
+        for value in values:
+            new = upgraded(manifest_of(record_of(name, {**defaults, parameter: value})), 1)
+            decode(new["objects"], [], 2**20, new["class"])  # checks parameters as fit does
 
 
 def test_there_is_a_table_for_every_step():
