@@ -28,6 +28,7 @@ from rankwise.aggregation import (
     kemeny_risk,
     kwiksort,
     mc4,
+    sample_mallows,
     schulze,
 )
 from rankwise.datasets import (
@@ -38,7 +39,6 @@ from rankwise.datasets import (
     make_retrieval,
     make_sparse_label_ranking,
     make_symbolic_regression,
-    sample_mallows,
 )
 from rankwise.distances import pairwise_distances
 from rankwise.embeddings import GraphCutEmbedding

@@ -55,7 +55,7 @@ print(f"judges per pair: {together.mean():.1f}, pairs that nobody compared: {np.
 
 
 def by_worth(lists):
-    return PlackettLuce(prior=0.1).fit(lists).mode()
+    return PlackettLuce(alpha=0.1).fit(lists).mode()
 
 
 for name, positions in (("Kemeny", consensus.positions), ("Borda", borda(lists)), ("Plackett-Luce", by_worth(lists))):
@@ -82,7 +82,7 @@ def after_duels(plan, seed):
     wins = preference_matrix(lists).wins.copy()
     taus = []
     for _ in range(10):
-        taus.append(kendall_tau_score([truth], [BradleyTerry(prior=0.1).fit(wins).mode()]))
+        taus.append(kendall_tau_score([truth], [BradleyTerry(alpha=0.1).fit(wins).mode()]))
         for i, j in plan(wins, nature):
             i_wins = nature.random() < 1 / (1 + np.exp(worth[j] - worth[i]))
             wins[(i, j) if i_wins else (j, i)] += 1
@@ -90,7 +90,7 @@ def after_duels(plan, seed):
 
 
 def planned(wins, _):
-    return next_pairs(wins, n=10, prior=0.1)
+    return next_pairs(wins, n=10, alpha=0.1)
 
 
 def at_random(_, nature):

@@ -15,10 +15,10 @@ from rankwise.aggregation.plackett_luce import PlackettLuce
 from rankwise.metrics import kendall_tau_score
 
 
-def best_pair_by_determinant(wins: np.ndarray, prior: float) -> set[tuple[int, int]]:
+def best_pair_by_determinant(wins: np.ndarray, alpha: float) -> set[tuple[int, int]]:
     """The pairs that raise the determinant of the information most, by trying all of them."""
     k = len(wins)
-    worth = BradleyTerry(prior=prior).fit(wins).log_worth_
+    worth = BradleyTerry(alpha=alpha).fit(wins).log_worth_
     p = 1 / (1 + np.exp(worth - worth[:, np.newaxis]))
     counts = wins + wins.T
 
@@ -26,7 +26,7 @@ def best_pair_by_determinant(wins: np.ndarray, prior: float) -> set[tuple[int, i
         laplacian = -counts * p * (1 - p)
         np.fill_diagonal(laplacian, 0)
         np.fill_diagonal(laplacian, -laplacian.sum(axis=1))
-        return float(np.linalg.slogdet(laplacian + prior * np.eye(k))[1])
+        return float(np.linalg.slogdet(laplacian + alpha * np.eye(k))[1])
 
     gains = {}
     for i, j in combinations(range(k), 2):
@@ -41,22 +41,22 @@ def best_pair_by_determinant(wins: np.ndarray, prior: float) -> set[tuple[int, i
 @pytest.mark.parametrize("seed", range(5))
 def test_the_first_pair_has_the_largest_gain(seed: int) -> None:
     wins = np.random.default_rng(seed).integers(0, 4, (6, 6)) * (1 - np.eye(6))
-    assert next_pairs(wins, prior=0.5)[0] in best_pair_by_determinant(wins, 0.5)
+    assert next_pairs(wins, alpha=0.5)[0] in best_pair_by_determinant(wins, 0.5)
 
 
 def test_every_form_of_the_same_data_gives_the_same_plan() -> None:
     rng = np.random.default_rng(1)
     wins = rng.integers(1, 4, (5, 5)) * (1 - np.eye(5))
-    model = BradleyTerry(prior=1.0).fit(wins)
+    model = BradleyTerry(alpha=1.0).fit(wins)
     assert next_pairs(wins, 4) == next_pairs(model, 4)
     rankings = model.sample(40, random_state=0)
-    one, other = BradleyTerry(prior=1.0).fit(rankings), PlackettLuce(prior=1.0).fit(rankings)
+    one, other = BradleyTerry(alpha=1.0).fit(rankings), PlackettLuce(alpha=1.0).fit(rankings)
     plan = next_pairs(preference_matrix(rankings), 6)
     assert plan == next_pairs(one, 6) == next_pairs(other, 6)
 
 
 def test_names_and_sizes() -> None:
-    model = PlackettLuce(prior=1.0).fit(Rankings([[1, 2, 3]], items=["a", "b", "c"]))
+    model = PlackettLuce(alpha=1.0).fit(Rankings([[1, 2, 3]], items=["a", "b", "c"]))
     plan = next_pairs(model, 5)
     assert len(plan) == 5
     assert set(sum(plan, ())) <= {"a", "b", "c"}
@@ -76,8 +76,8 @@ def test_open_questions_come_before_settled_ones() -> None:
 
 def test_ties_carry_less_information() -> None:
     # The same worths, but one model ties nine times of ten: its gains are smaller, its choice is the same.
-    strict = BradleyTerry(prior=1.0).fit(np.ones((3, 3)) - np.eye(3))
-    tied = BradleyTerry(prior=1.0).fit(np.ones((3, 3)) - np.eye(3))
+    strict = BradleyTerry(alpha=1.0).fit(np.ones((3, 3)) - np.eye(3))
+    tied = BradleyTerry(alpha=1.0).fit(np.ones((3, 3)) - np.eye(3))
     tied.tie_strength_ = 18.0
     variance = tied.pairwise_probabilities() - tied.tie_probabilities() / 4 - tied.pairwise_probabilities() ** 2
     assert variance[0, 1] == pytest.approx(0.25 * 0.1)  # 1/2 nine times of ten, else 0 or 1
@@ -96,7 +96,7 @@ def accuracy_after(n_questions: int, truth: np.ndarray, planned: bool, seed: int
             first = rng.random() < 1 / (1 + np.exp(truth[j] - truth[i]))
             wins[(i, j) if first else (j, i)] += 1
     order = np.argsort(np.argsort(-truth)) + 1
-    return float(kendall_tau_score([order], [BradleyTerry(prior=1.0).fit(wins).mode()]))
+    return float(kendall_tau_score([order], [BradleyTerry(alpha=1.0).fit(wins).mode()]))
 
 
 def test_planned_questions_tell_more_than_random_ones() -> None:
@@ -116,7 +116,7 @@ def test_planned_questions_tell_more_than_random_ones() -> None:
         (lambda: next_pairs([[0, 1], [1, 0]], -1), "n is -1"),
         (lambda: next_pairs([[0, 1, 2]]), "one row and one column per item"),
         (lambda: next_pairs(BradleyTerry()), "not fitted"),
-        (lambda: next_pairs([[0, 1], [0, 0]], prior=0.0), "does not exist"),
+        (lambda: next_pairs([[0, 1], [0, 0]], alpha=0.0), "does not exist"),
     ],
 )
 def test_bad_input(call: object, message: str) -> None:

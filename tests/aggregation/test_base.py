@@ -38,11 +38,11 @@ PAIRS = in_pairs(VOTES)
 MODELS = [
     *(pytest.param(Mallows(distance), VOTES, id=distance) for distance in ("kendall", "cayley", "hamming")),
     *(pytest.param(Mallows(distance), VOTES, id=distance) for distance in ("footrule", "spearman")),
-    pytest.param(Mallows(center=[2, 4, 1, 3]), VOTES, id="given centre"),
+    pytest.param(Mallows(center=[2, 4, 1, 3]), VOTES, id="given center"),
     pytest.param(GeneralizedMallows(), VOTES, id="generalized"),
     pytest.param(MallowsMixture(n_init=1, tol=1e-3, random_state=0), VOTES, id="mixture"),
     pytest.param(PlackettLuce(), VOTES, id="Plackett-Luce"),
-    pytest.param(PlackettLuce(prior=0.5, prior_law="gamma"), VOTES, id="gamma prior"),
+    pytest.param(PlackettLuce(alpha=0.5, prior_law="gamma"), VOTES, id="gamma prior"),
     pytest.param(BradleyTerry(), PAIRS, id="Bradley-Terry"),
 ]
 QUESTIONS = {
@@ -108,7 +108,7 @@ def test_parameters_are_scikit_learns(model, rankings):
         fresh.set_params(colour="red")
 
 
-def test_a_given_centre_is_cloned():
+def test_a_given_center_is_cloned():
     center = np.array([2.0, 1.0, 3.0])
     copy = clone(Mallows(theta=1.0, center=center))
     assert copy.center is not center
@@ -131,7 +131,7 @@ def test_a_pickled_model_gives_the_same_answers(model, rankings):
         (Mallows("cayley", theta=1.0), "Mallows(distance='cayley', theta=1.0)"),
         (GeneralizedMallows([1, 2]), "GeneralizedMallows(center=[1, 2])"),
         (MallowsMixture(3), "MallowsMixture(n_components=3)"),
-        (PlackettLuce(prior=2), "PlackettLuce(prior=2)"),
+        (PlackettLuce(alpha=2), "PlackettLuce(alpha=2)"),
         (BradleyTerry(ties="half"), "BradleyTerry(ties='half')"),
     ],
 )
@@ -185,7 +185,7 @@ def test_bad_weights(model, rankings, weights, message):
 @all_models
 def test_an_item_that_nobody_ranked_is_named(model, rankings):
     more = Rankings(np.column_stack([rankings.positions, np.full(40, np.nan)]), items=[*NAMES, "nobody"])
-    if getattr(model, "prior", 0) > 0:
+    if getattr(model, "alpha", 0) > 0:
         assert clone(model).fit(more).components_ == (tuple(NAMES), ("nobody",))
         return
     model = clone(model)

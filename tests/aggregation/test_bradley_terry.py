@@ -62,22 +62,22 @@ def without_home(games: list[Game]) -> dict[str, list[object]]:
     return {name: column for name, column in columns(games).items() if name != "home"}
 
 
-# -- the maximum -------------------------------------------------------------------------------------------------
+# The maximum
 
 
-@pytest.mark.parametrize("prior", [0.0, 0.4])
+@pytest.mark.parametrize("alpha", [0.0, 0.4])
 @pytest.mark.parametrize(("tie_strength", "home_effect"), [(0.0, 0.0), (0.8, 0.0), (0.0, 0.6), (0.8, 0.6)])
-def test_the_fit_is_the_maximum_of_the_definition(tie_strength: float, home_effect: float, prior: float) -> None:
+def test_the_fit_is_the_maximum_of_the_definition(tie_strength: float, home_effect: float, alpha: float) -> None:
     games = play(60, tie_strength, home_effect)
     home = home_effect > 0
     data = columns(games) if home else without_home(games)
-    model = BradleyTerry(prior=prior, home=home).fit_comparisons(**data)
+    model = BradleyTerry(alpha=alpha, home=home).fit_comparisons(**data)
     k = len(TRUTH)
 
     def value(theta: np.ndarray) -> float:
         gamma = theta[k] if home else 0.0
         delta = np.exp(theta[-1]) if tie_strength else 0.0
-        return naive.pair_log_likelihood(games, theta[:k], delta, gamma) - prior / 2 * theta @ theta
+        return naive.pair_log_likelihood(games, theta[:k], delta, gamma) - alpha / 2 * theta @ theta
 
     found = minimize(
         lambda theta: -value(theta) + theta[:k].mean() ** 2,
@@ -93,8 +93,8 @@ def test_the_fit_is_the_maximum_of_the_definition(tie_strength: float, home_effe
     assert model.log_likelihood_ == pytest.approx(unpenalised)
 
     inverse = np.linalg.pinv(naive.information(value, theta), rcond=1e-5)
-    centre = np.eye(k) - 1 / k
-    np.testing.assert_allclose(model.covariance_, centre @ inverse[:k, :k] @ centre, rtol=1e-3, atol=1e-5)
+    center = np.eye(k) - 1 / k
+    np.testing.assert_allclose(model.covariance_, center @ inverse[:k, :k] @ center, rtol=1e-3, atol=1e-5)
     np.testing.assert_allclose(model.se_, np.sqrt(np.diag(model.covariance_)))
     if home:
         assert model.home_effect_se_ == pytest.approx(np.sqrt(inverse[k, k]), rel=1e-3)
@@ -109,7 +109,7 @@ def test_it_is_plackett_luce_on_pairs(games: list[tuple[list[int], int, bool]]) 
     for row, (order, _, tied) in zip(positions, games, strict=True):
         row[order[:2]] = 1, 1 if tied else 2
     rankings = Rankings(positions, weights=[weight for _, weight, _ in games])
-    one, other = BradleyTerry(prior=0.2).fit(rankings), PlackettLuce(prior=0.2).fit(rankings)
+    one, other = BradleyTerry(alpha=0.2).fit(rankings), PlackettLuce(alpha=0.2).fit(rankings)
     np.testing.assert_allclose(one.log_worth_, other.log_worth_, atol=1e-6)
     np.testing.assert_allclose(one.covariance_, other.covariance_, atol=1e-5)
     assert one.log_likelihood_ == pytest.approx(other.log_likelihood_, abs=1e-6)
@@ -146,7 +146,7 @@ def test_half_ties_are_half_wins() -> None:
     assert model.logpmf([[1, 1, np.nan, np.nan]]).tolist() == [-np.inf]
 
 
-# -- the ways in -------------------------------------------------------------------------------------------------
+# The ways in
 
 
 @pytest.mark.parametrize("tie_strength", [0.0, 0.8])
@@ -185,24 +185,24 @@ def test_a_weight_is_a_number_of_copies() -> None:
     data = without_home(play(40, 0.8))
     weight = np.arange(40) % 3
     copies = {name: np.repeat(column, weight) for name, column in data.items()}
-    one = BradleyTerry(prior=0.1).fit_comparisons(**data, weight=weight)
-    other = BradleyTerry(prior=0.1).fit_comparisons(**copies)
+    one = BradleyTerry(alpha=0.1).fit_comparisons(**data, weight=weight)
+    other = BradleyTerry(alpha=0.1).fit_comparisons(**copies)
     np.testing.assert_allclose(one.log_worth_, other.log_worth_, atol=1e-8)
     np.testing.assert_allclose(one.se_, other.se_, atol=1e-8)
 
 
 def test_names_of_items() -> None:
-    model = BradleyTerry(prior=1.0).fit_comparisons(["b", "a"], ["a", "c"])
+    model = BradleyTerry(alpha=1.0).fit_comparisons(["b", "a"], ["a", "c"])
     assert model.items_ == ("b", "a", "c")
-    assert BradleyTerry(prior=1.0).fit_comparisons([7, 2], [2, 5]).items_ == (2, 5, 7)
-    model = BradleyTerry(prior=1.0).fit_comparisons(["b"], ["a"], items=["a", "b", "c"])
+    assert BradleyTerry(alpha=1.0).fit_comparisons([7, 2], [2, 5]).items_ == (2, 5, 7)
+    model = BradleyTerry(alpha=1.0).fit_comparisons(["b"], ["a"], items=["a", "b", "c"])
     assert model.items_ == ("a", "b", "c")
     assert model.mode().tolist() == [3, 1, 2]
     frame = pd.DataFrame([[0, 2], [1, 0]], columns=["x", "y"])
     assert BradleyTerry().fit(frame).items_ == ("x", "y")
 
 
-# -- published values --------------------------------------------------------------------------------------------
+# Published values
 
 
 def test_two_items_by_hand() -> None:
@@ -255,7 +255,7 @@ def test_preferences_for_beaches(benchmark_data: Path) -> None:
     np.testing.assert_allclose(((met + met.T) * probability).sum(axis=1), met.sum(axis=1), rtol=1e-6)
 
 
-# -- draws, mode, pairs ------------------------------------------------------------------------------------------
+# Draws, mode, pairs
 
 
 @pytest.mark.parametrize("tie_strength", [0.0, 0.8])
@@ -296,21 +296,21 @@ def test_far_apart_worths_do_not_overflow() -> None:
     assert model.logpmf([[2, 1]]).tolist() == [-2000]
 
 
-# -- bad input ---------------------------------------------------------------------------------------------------
+# Bad input
 
 
 def test_a_chain_has_no_maximum() -> None:
     chain = [[0, 1, 0], [0, 0, 1], [0, 0, 0]]
-    with pytest.raises(ValueError, match=r"0 never came after.*infinite.*\{0\}, \{1\}, \{2\}.*prior=0\.1"):
+    with pytest.raises(ValueError, match=r"0 never came after.*infinite.*\{0\}, \{1\}, \{2\}.*alpha=0\.1"):
         BradleyTerry().fit(chain)
-    worth = BradleyTerry(prior=0.1).fit(chain).log_worth_
+    worth = BradleyTerry(alpha=0.1).fit(chain).log_worth_
     assert worth[0] > worth[1] > worth[2]
 
 
 def test_groups_that_never_meet_are_named() -> None:
     with pytest.raises(ValueError, match=r"2 groups that are never compared with each other: \{a, b\}, \{c, d\}"):
         BradleyTerry().fit_comparisons(["a", "b", "c", "d"], ["b", "a", "d", "c"])
-    model = BradleyTerry(prior=0.1).fit_comparisons(["c", "a", "d"], ["d", "b", "e"], items=list("abcdef"))
+    model = BradleyTerry(alpha=0.1).fit_comparisons(["c", "a", "d"], ["d", "b", "e"], items=list("abcdef"))
     assert model.components_ == (("c", "d", "e"), ("a", "b"), ("f",))
     assert BradleyTerry().fit([[0, 1], [1, 0]]).components_ == ((0, 1),)
 
@@ -327,7 +327,7 @@ def test_a_home_side_that_always_wins_has_no_maximum() -> None:
     winner, loser = [0, 1, 2, 1, 2, 0], [1, 2, 0, 0, 1, 2]
     with pytest.raises(ValueError, match=r"grow without bound.*prior"):
         BradleyTerry(home=True).fit_comparisons(winner, loser, home=winner)
-    assert BradleyTerry(home=True, prior=0.1).fit_comparisons(winner, loser, home=winner).home_effect_ > 1
+    assert BradleyTerry(home=True, alpha=0.1).fit_comparisons(winner, loser, home=winner).home_effect_ > 1
 
 
 def test_ties_alone_have_no_maximum() -> None:
@@ -347,7 +347,7 @@ def test_ties_alone_have_no_maximum() -> None:
         (BradleyTerry(), Rankings([[1, 2, 3]]), r"ranking 0 holds 3 items.*PlackettLuce.*preference_matrix"),
         (BradleyTerry(ties="skip"), [[0, 1], [1, 0]], "ties is 'skip'; choose"),
         (BradleyTerry(home=True), [[0, 1], [1, 0]], "home=True, but no comparison says who is at home"),
-        (BradleyTerry(prior=-1), [[0, 1], [1, 0]], "prior is -1"),
+        (BradleyTerry(alpha=-1), [[0, 1], [1, 0]], "alpha is -1"),
         (BradleyTerry(), [[0, 0], [0, 0]], "2 groups that are never compared"),
     ],
 )
@@ -373,7 +373,7 @@ def test_bad_fits(model: BradleyTerry, comparisons: object, message: str) -> Non
 )
 def test_bad_columns(arguments: dict[str, object], message: str) -> None:
     with pytest.raises(ValueError, match=message):
-        BradleyTerry(prior=1.0).fit_comparisons(**arguments)
+        BradleyTerry(alpha=1.0).fit_comparisons(**arguments)
 
 
 def test_bad_questions_to_a_model() -> None:
@@ -395,5 +395,5 @@ def test_bad_questions_to_a_model() -> None:
 
 def test_no_comparisons_at_all() -> None:
     with pytest.raises(ValueError, match=r"there are no comparisons.*give items"):
-        BradleyTerry(prior=0.1).fit_comparisons([], [])
-    assert BradleyTerry(prior=0.1).fit_comparisons([], [], items=["a", "b"]).log_worth_.tolist() == [0, 0]
+        BradleyTerry(alpha=0.1).fit_comparisons([], [])
+    assert BradleyTerry(alpha=0.1).fit_comparisons([], [], items=["a", "b"]).log_worth_.tolist() == [0, 0]

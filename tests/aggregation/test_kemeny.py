@@ -50,7 +50,7 @@ def random_matrix(rng, k, most):
     return matrix
 
 
-# -- right -------------------------------------------------------------------------------------------------------
+# Right
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -101,7 +101,7 @@ def test_the_cost_is_the_sum_of_the_kendall_distances():
     assert result.cost <= kendall_distance(borda(positions), positions).sum()
 
 
-def test_dynamic_and_integer_programmes_agree_beyond_brute_force():
+def test_dynamic_and_integer_programs_agree_beyond_brute_force():
     rng = np.random.default_rng(4)
     for k in (9, 12, 15):
         positions = random_positions(rng, 11, k, "full")
@@ -161,7 +161,7 @@ def test_published_optima(benchmark_data, tmp_path):
     assert solved >= 130
 
 
-# -- laws --------------------------------------------------------------------------------------------------------
+# Laws
 
 
 @given(positions=position_matrices(min_items=2, max_items=5), data=st.data())
@@ -169,8 +169,8 @@ def test_laws(positions, data):
     k = positions.shape[1]
     positions = np.vstack([positions, np.arange(1.0, k + 1)])
     result = kemeny(positions)
-    relabelled = np.array(data.draw(st.permutations(range(k))))
-    assert kemeny(positions[:, relabelled]).cost == result.cost
+    relabeled = np.array(data.draw(st.permutations(range(k))))
+    assert kemeny(positions[:, relabeled]).cost == result.cost
     twice = kemeny(Rankings(positions, weights=np.full(len(positions), 2.0)))
     assert twice.cost == 2 * result.cost
     assert kemeny(preference_matrix(positions)).cost == result.cost
@@ -192,7 +192,7 @@ def test_a_cycle_has_three_optima_and_one_component():
     assert result.method == "dp"
 
 
-# -- limits ------------------------------------------------------------------------------------------------------
+# Limits
 
 
 @pytest.mark.parametrize("limit", [0.0, 0.5])
@@ -366,7 +366,7 @@ def test_wrong_types_are_named():
         kemeny_batch([[[0, 1], [1]]])
 
 
-# -- many at once ------------------------------------------------------------------------------------------------
+# Many at once
 
 
 def test_batch_medians_are_optimal():

@@ -52,7 +52,7 @@ def test_brute_force_agrees_on_weighted_rankings(kind):
         assert sorted(listed_orders(found)) == sorted(naive.optimal_orders(naive.wins(positions, weights))[1])
 
 
-def test_linear_programmes_find_the_same_orders_as_sets(monkeypatch):
+def test_linear_programs_find_the_same_orders_as_sets(monkeypatch):
     rng = np.random.default_rng(2)
     profiles = [random_positions(rng, n, 9, "full") for n in (4, 5, 6, 7, 8, 9)]
     by_sets = [all_optimal(positions, limit=NO_LIMIT) for positions in profiles]

@@ -1,4 +1,4 @@
-"""Inequalities for linear programmes: all orders satisfy them, and the solution they were made for does not."""
+"""Inequalities for linear programs: all orders satisfy them, and the solution they were made for does not."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from rankwise.aggregation import kemeny, preference_matrix, sample_mallows
-from rankwise.aggregation._kemeny_proof import _Programme, broken_odd_cycles, broken_triangles
+from rankwise.aggregation._kemeny_proof import _LinearProgram, violated_odd_cycles, violated_triangles
 from rankwise.aggregation._kemeny_search import Bounds, Clock
 
 
@@ -34,15 +34,15 @@ def every_order(k):
 
 
 def fractional(k, seed):
-    """A point of halves and bounds, as linear programmes over triangles have them, that breaks few triangles."""
+    """A point of halves and bounds, as linear programs over triangles have them, that violates few triangles."""
     rng = np.random.default_rng(seed)
     a, b = rng.permutation(k), rng.permutation(k)
     x = ((a[:, None] < a) + 0.0 + (b[:, None] < b)) / 2
     return np.where(np.eye(k, dtype=bool), 0.0, x)
 
 
-@pytest.mark.parametrize("find", [broken_triangles, broken_odd_cycles])
-def test_all_orders_satisfy_what_a_solution_breaks(find):
+@pytest.mark.parametrize("find", [violated_triangles, violated_odd_cycles])
+def test_all_orders_satisfy_what_a_solution_violates(find):
     k, broken = 6, 0
     first, second = np.triu_indices(k, 1)
     orders = every_order(k)
@@ -62,11 +62,11 @@ def test_all_orders_satisfy_what_a_solution_breaks(find):
     assert broken > 100
 
 
-def test_the_mean_of_two_orders_breaks_nothing():
+def test_the_mean_of_two_orders_violates_nothing():
     for seed in range(20):
         x = fractional(7, seed)
-        assert len(broken_triangles(x, numbers(7))) == 0
-        assert len(broken_odd_cycles(x, numbers(7))) == 0
+        assert len(violated_triangles(x, numbers(7))) == 0
+        assert len(violated_odd_cycles(x, numbers(7))) == 0
 
 
 def test_odd_cycles_raise_the_bound_but_not_above_the_optimum():
@@ -75,10 +75,10 @@ def test_odd_cycles_raise_the_bound_but_not_above_the_optimum():
         wins = preference_matrix(sample_mallows(np.arange(1, 36), 0.0, 25, random_state=seed)).wins
         bounds = Bounds(wins)
         bounds.step = 0.0  # so that nothing but a bound as high as the cost proves an order
-        programme = _Programme(wins)
-        assert programme.relax(bounds, Clock(None))
+        program = _LinearProgram(wins)
+        assert program.relax(bounds, Clock(None))
         by_triangles = bounds.lower
-        programme.tighten(bounds, Clock(None))
+        program.tighten(bounds, Clock(None))
         raised += bounds.lower > by_triangles + 0.1
         assert bounds.lower <= kemeny(wins).cost + 1e-6
     assert raised > 0

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rankwise import Rankings
-from rankwise.aggregation import _kemeny_ties as buckets_module
+from rankwise.aggregation import _kemeny_ties as ties_module
 from rankwise.aggregation import kemeny, preference_matrix, sample_mallows
 from tests.naive import kemeny as naive
 from tests.strategies import KINDS, position_matrices, random_positions
@@ -68,13 +68,13 @@ def test_uniqueness_is_right_where_much_ties(tie_cost):
     assert seen == {True, False}
 
 
-def test_components_and_one_programme_agree(monkeypatch):
+def test_components_and_one_program_agree(monkeypatch):
     rng = np.random.default_rng(3)
     profiles = [coarse_positions(rng, 3, 9, 5) for _ in range(15)]
     split = [kemeny(rankings, ties="allow", tie_cost=0.6) for rankings in profiles]
     assert any(1 < len(result.components) < 9 for result in split)
     monkeypatch.setattr(
-        buckets_module._Prices, "components", lambda prices: [np.arange(len(prices.before), dtype=np.intp)]
+        ties_module._PairCosts, "components", lambda costs: [np.arange(len(costs.before), dtype=np.intp)]
     )
     for rankings, result in zip(profiles, split, strict=True):
         whole = kemeny(rankings, ties="allow", tie_cost=0.6)
@@ -129,12 +129,12 @@ def test_laws(positions, data):
     k = positions.shape[1]
     positions = np.vstack([positions, np.arange(1.0, k + 1)])
     result = kemeny(positions, ties="allow")
-    relabelled = np.array(data.draw(st.permutations(range(k))))
-    other = kemeny(positions[:, relabelled], ties="allow")
+    relabeled = np.array(data.draw(st.permutations(range(k))))
+    other = kemeny(positions[:, relabeled], ties="allow")
     assert other.cost == result.cost
     assert other.unique == result.unique
     if result.unique:
-        assert np.array_equal(other.positions, result.positions[relabelled])
+        assert np.array_equal(other.positions, result.positions[relabeled])
     twice = kemeny(Rankings(positions, weights=np.full(len(positions), 2.0)), ties="allow")
     assert twice.cost == kemeny(np.vstack([positions, positions]), ties="allow").cost == 2 * result.cost
     assert kemeny(preference_matrix(positions), ties="allow").cost == result.cost
@@ -144,7 +144,7 @@ def test_an_interrupt_returns_the_best_found(monkeypatch):
     def interrupted(*arguments):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(buckets_module._kemeny_ties_jit, "iterated_bucket_search", interrupted)
+    monkeypatch.setattr(ties_module._kemeny_ties_jit, "iterated_bucket_search", interrupted)
     result = kemeny(coarse_positions(np.random.default_rng(7), 5, 30, 15), ties="allow", random_state=0)
     assert not result.optimal
     assert 0 < result.gap < 1
@@ -157,7 +157,7 @@ def test_an_interrupt_returns_the_best_found(monkeypatch):
         ({"ties": "allow", "tie_cost": 0}, "above 0 and at most 1"),
         ({"ties": "allow", "tie_cost": 1.5}, "above 0 and at most 1"),
         ({"ties": "allow", "tie_cost": float("nan")}, "tie_cost is nan"),
-        ({"ties": "allow", "method": "ilp"}, "integer programmes find no ties"),
+        ({"ties": "allow", "method": "ilp"}, "integer programs do not find ties"),
         ({"ties": "allow", "method": "dp"}, r"3\^24 steps"),
         ({"ties": "allow", "method": "exact"}, "use method='auto'"),
     ],

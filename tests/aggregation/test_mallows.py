@@ -37,7 +37,7 @@ def without_ties(rng, n, k, kind):
     return Rankings(rows).positions
 
 
-# -- probabilities --------------------------------------------------------------------------------------------------
+# Probabilities
 
 
 @pytest.mark.parametrize("theta", [0.0, 0.4, 2.0, np.inf])
@@ -63,7 +63,7 @@ def test_a_partial_ranking_has_the_probability_of_its_completions(kind, theta):
     np.testing.assert_allclose(np.exp(Mallows(theta=theta, center=CENTER).logpmf(partial)), expected, atol=1e-14)
 
 
-def test_far_from_the_centre_no_probability_is_lost():
+def test_far_from_the_center_no_probability_is_lost():
     model = Mallows(theta=50.0, center=np.arange(1, 21))
     backwards = np.arange(20.0, 0, -1)
     assert model.logpmf([backwards])[0] == pytest.approx(-50 * 190, rel=1e-12)
@@ -92,7 +92,7 @@ def test_draws_follow_the_law(distance):
     assert chisquare(counts, naive.mallows_law(distance, center, 0.3) * n).pvalue > 1e-3
 
 
-# -- fit ------------------------------------------------------------------------------------------------------------
+# Fit
 
 
 def test_fit_by_hand():
@@ -204,7 +204,7 @@ def test_given_parameters_are_kept():
     assert Mallows(theta=0.7).fit(rows).center_.tolist() in ([1, 2, 3], [1, 3, 2])
 
 
-# -- laws -----------------------------------------------------------------------------------------------------------
+# Laws
 
 
 @pytest.mark.parametrize("distance", DISTANCES)

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from scipy.stats import chisquare
 
-from rankwise.aggregation import _mallows_laws as stages
 from rankwise.aggregation import _placement_laws as placements
 from rankwise.aggregation import _placements_jit
 from rankwise.aggregation._mallows_laws import CayleyLaw, HammingLaw, KendallLaw
@@ -28,50 +27,6 @@ def enumerated(name, k, theta):
     identity = list(range(1, k + 1))
     distance = np.array([naive.DISTANCES[name](row, identity) for row in naive.all_rankings(k).tolist()], dtype=float)
     return distance, naive.mallows_law(name, identity, theta)
-
-
-# -- stages -------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("theta", [0.0, 1e-12, 1e-5, 0.01, 0.029, 0.031, 0.4, 5.0, 800.0, np.inf])
-@pytest.mark.parametrize("size", [1, 2, 7, 10])
-def test_stage_against_its_definition(theta, size):
-    v = np.arange(size)
-    weights = np.where(v > 0, np.exp(-theta * np.maximum(v, 1.0)), 1.0)
-    mean = weights @ v / weights.sum()
-    variance = weights @ (v - mean) ** 2 / weights.sum()
-    np.testing.assert_allclose(stages.log_normalizers(theta, size), np.log(weights.sum()), rtol=1e-12, atol=1e-13)
-    np.testing.assert_allclose(stages.means(theta, size), mean, rtol=1e-12, atol=1e-13)
-    np.testing.assert_allclose(stages.variances(theta, size), variance, rtol=1e-10, atol=1e-12)
-
-
-def test_series_and_closed_form_meet():
-    size = 50.0
-    at = np.array([stages._SERIES_BELOW * (1 - 1e-9), stages._SERIES_BELOW * (1 + 1e-9)]) / size
-    for function in (stages.means, stages.variances):
-        below, above = function(at, size)
-        assert below == pytest.approx(above, rel=1e-8)
-
-
-@pytest.mark.parametrize("theta", [1e-7, 1e-3, 0.5, 4.0, 25.0])
-@pytest.mark.parametrize("k", [2, 10, 300])
-def test_theta_is_found_from_its_mean(theta, k):
-    law = KendallLaw(k)
-    # Near 0 the mean hardly tells theta from 0: its own rounding is all that can be asked for.
-    blur = 1e-15 * law.moments(theta)[0] / law.moments(theta)[1]
-    assert stages.solve_theta(law.moments, law.moments(theta)[0]) == pytest.approx(theta, rel=1e-10, abs=4 * blur)
-
-
-def test_theta_at_its_limits():
-    law = KendallLaw(4)
-    assert stages.solve_theta(law.moments, 0.0) == np.inf
-    assert stages.solve_theta(law.moments, 3.0) == 0
-    assert stages.solve_theta(law.moments, 5.0) == 0
-    assert 0 < stages.solve_theta(law.moments, 2.999) < 0.01
-    assert 25 < stages.solve_theta(law.moments, 1e-12) < 30
-
-
-# -- laws ---------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("case", GOLDEN["cases"], ids=lambda case: case["distance"])
@@ -108,7 +63,7 @@ def test_draws_against_all_permutations(name, theta):
 
 
 @pytest.mark.parametrize("name", LAWS)
-def test_infinite_theta_draws_the_centre(name):
+def test_infinite_theta_draws_the_center(name):
     draws = LAWS[name](5).sample(np.inf, 3, np.random.default_rng(0))
     assert np.array_equal(draws, [[1, 2, 3, 4, 5]] * 3)
     assert LAWS[name](5).sample(1.0, 0, np.random.default_rng(0)).shape == (0, 5)
@@ -183,7 +138,7 @@ def test_pairs_of_many_items_are_shares_of_draws(name):
 
 @pytest.mark.parametrize("theta", [0.0, 0.5, 2.0])
 @pytest.mark.parametrize("present", [(0, 1, 2), (1, 2, 3, 4), (0, 2, 4), (0, 4), (0, 1, 3, 4)])
-def test_expected_pairs_against_the_centre_of_incomplete_rankings(present, theta):
+def test_expected_pairs_against_the_center_of_incomplete_rankings(present, theta):
     center = np.array([2.0, 4.0, 5.0, 1.0, 3.0])
     items = [int(np.argsort(center)[place]) for place in present]
     rows = naive.all_rankings(5)
@@ -196,7 +151,7 @@ def test_expected_pairs_against_the_centre_of_incomplete_rankings(present, theta
 
 
 @pytest.mark.parametrize("listed", [1, 2, 3, 4, 5])
-def test_expected_pairs_against_the_centre_of_top_lists(listed):
+def test_expected_pairs_against_the_center_of_top_lists(listed):
     center, theta = np.array([2.0, 4.0, 5.0, 1.0, 3.0]), 0.5
     lists = naive.all_rankings(5)
     lists[lists > listed] = np.inf
@@ -205,12 +160,9 @@ def test_expected_pairs_against_the_centre_of_top_lists(listed):
     assert law.moments_of_sum(Rankings(lists[:1]), center)(theta)[0] == pytest.approx(expected)
 
 
-# -- centres ------------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("seed", range(8))
 @pytest.mark.parametrize("name", LAWS)
-def test_centre_against_all_centres(name, seed):
+def test_center_against_all_centers(name, seed):
     rng = np.random.default_rng(seed)
     rankings = Rankings(np.argsort(rng.random((7, 5)), axis=1) + 1.0, weights=rng.integers(0, 4, 7) + 0.5)
     law = LAWS[name](5)
@@ -219,11 +171,11 @@ def test_centre_against_all_centres(name, seed):
         for center in naive.all_rankings(5).tolist()
     ]
     found = rankings.weights @ law.distances(rankings, law.best_center(rankings))
-    # Cayley's centre is a local optimum; on data this small the best of three starts is the optimum almost always.
+    # Cayley's center is a local optimum; on data this small the best of three starts is the optimum almost always.
     assert found == pytest.approx(min(costs), rel=0.08 if name == "cayley" else 1e-12)
 
 
-def test_no_exchange_improves_a_cayley_centre():
+def test_no_exchange_improves_a_cayley_center():
     rng = np.random.default_rng(0)
     rankings = Rankings(np.argsort(rng.random((9, 6)), axis=1) + 1.0)
     law = CayleyLaw(6)

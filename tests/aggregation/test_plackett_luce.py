@@ -25,7 +25,7 @@ TIES = np.array([0.7, 0.0, 0.4])  # ties of two and four items
 
 def set_up(positions: np.ndarray, log_worth: np.ndarray, ties: np.ndarray) -> PlackettLuce:
     """A model with given parameters."""
-    model = PlackettLuce(prior=1.0).fit(positions)
+    model = PlackettLuce(alpha=1.0).fit(positions)
     model.log_worth_, model.tie_strength_ = log_worth, ties
     return model
 
@@ -40,7 +40,7 @@ def simulated(n: int = 300, k: int = 5, ties: tuple[float, ...] = (), seed: int 
     return log_worth, model.sample(n, random_state=seed)
 
 
-# -- the likelihood ----------------------------------------------------------------------------------------------
+# The likelihood
 
 
 @settings(max_examples=50)
@@ -121,24 +121,24 @@ def test_the_likelihood_of_many_items_does_not_overflow() -> None:
         assert _likelihood_jit.log_probabilities(*flat, log_worth, np.zeros(1))[0] == pytest.approx(value)
 
 
-# -- the maximum -------------------------------------------------------------------------------------------------
+# The maximum
 
 
-@pytest.mark.parametrize("prior", [0.0, 0.5])
+@pytest.mark.parametrize("alpha", [0.0, 0.5])
 @pytest.mark.parametrize("kind", KINDS)
-def test_the_fit_is_the_maximum_of_the_definition(kind: str, prior: float) -> None:
+def test_the_fit_is_the_maximum_of_the_definition(kind: str, alpha: float) -> None:
     rng = np.random.default_rng(5)
     k = 4
     positions = random_positions(rng, 16, k, kind)
     weights = rng.integers(0, 3, len(positions)).astype(float)
-    model = PlackettLuce(prior=prior).fit(positions, sample_weight=weights)
+    model = PlackettLuce(alpha=alpha).fit(positions, sample_weight=weights)
     sizes = [t for t, strength in enumerate(model.tie_strength_) if strength > 0]
 
     def loss(theta: np.ndarray) -> float:
         ties = np.zeros(len(model.tie_strength_))
         ties[sizes] = np.exp(theta[k:])
         value = naive.log_likelihood(positions, weights, theta[:k], ties)
-        return -value + prior / 2 * theta @ theta + (theta[:k].mean() ** 2)
+        return -value + alpha / 2 * theta @ theta + (theta[:k].mean() ** 2)
 
     found = minimize(loss, np.zeros(k + len(sizes)), method="BFGS", options={"gtol": 1e-7})
     np.testing.assert_allclose(model.log_worth_, found.x[:k], atol=1e-4)
@@ -151,8 +151,8 @@ def test_the_fit_is_the_maximum_of_the_definition(kind: str, prior: float) -> No
         return -loss(theta) + theta[:k].mean() ** 2
 
     inverse = np.linalg.pinv(naive.information(penalised, theta), rcond=1e-5)
-    centre = np.eye(k) - 1 / k
-    np.testing.assert_allclose(model.covariance_, centre @ inverse[:k, :k] @ centre, rtol=1e-3, atol=1e-4)
+    center = np.eye(k) - 1 / k
+    np.testing.assert_allclose(model.covariance_, center @ inverse[:k, :k] @ center, rtol=1e-3, atol=1e-4)
     np.testing.assert_allclose(model.se_, np.sqrt(np.diag(model.covariance_)))
 
 
@@ -160,10 +160,10 @@ def test_the_fit_is_the_maximum_of_the_definition(kind: str, prior: float) -> No
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_fit_with_a_gamma_prior_is_the_mode_of_the_posterior_of_the_worths(kind: str, rate: float) -> None:
     rng = np.random.default_rng(6)
-    k, prior = 4, 0.7
+    k, alpha = 4, 0.7
     positions = random_positions(rng, 10, k, kind)
     weights = rng.integers(0, 3, len(positions)).astype(float)
-    model = PlackettLuce(prior=prior, prior_law="gamma").fit(positions, sample_weight=weights)
+    model = PlackettLuce(alpha=alpha, prior_law="gamma").fit(positions, sample_weight=weights)
     sizes = [t for t, strength in enumerate(model.tie_strength_) if strength > 0]
 
     def log_posterior(theta: np.ndarray) -> float:
@@ -171,22 +171,22 @@ def test_the_fit_with_a_gamma_prior_is_the_mode_of_the_posterior_of_the_worths(k
         ties = np.zeros(len(model.tie_strength_))
         ties[sizes] = np.exp(theta[k:])
         value = naive.log_likelihood(positions, weights, theta[:k], ties)
-        return value + prior * np.sum(theta) - rate * np.sum(np.exp(theta[:k])) - prior * np.sum(ties)
+        return value + alpha * np.sum(theta) - rate * np.sum(np.exp(theta[:k])) - alpha * np.sum(ties)
 
     start = np.zeros(k + len(sizes))
     found = minimize(lambda theta: -log_posterior(theta), start, method="BFGS", options={"gtol": 1e-7}).x
     np.testing.assert_allclose(model.log_worth_, found[:k] - found[:k].mean(), atol=1e-4)
     np.testing.assert_allclose(np.log(model.tie_strength_[sizes]), found[k:], atol=1e-4)
     inverse = np.linalg.inv(naive.information(log_posterior, found))
-    centre = np.eye(k) - 1 / k
-    np.testing.assert_allclose(model.covariance_, centre @ inverse[:k, :k] @ centre, rtol=1e-3, atol=1e-4)
+    center = np.eye(k) - 1 / k
+    np.testing.assert_allclose(model.covariance_, center @ inverse[:k, :k] @ center, rtol=1e-3, atol=1e-4)
 
 
 def test_a_gamma_prior_is_a_first_place_for_every_item() -> None:
     _, rankings = simulated(30, 5)
     first = np.where(np.eye(5) == 1, 1.0, np.inf)
     more = Rankings(np.vstack([rankings.positions, first]), weights=[1.0] * 30 + [0.4] * 5)
-    model = PlackettLuce(prior=0.4, prior_law="gamma").fit(rankings)
+    model = PlackettLuce(alpha=0.4, prior_law="gamma").fit(rankings)
     np.testing.assert_allclose(model.log_worth_, PlackettLuce().fit(more).log_worth_, atol=1e-7)
     np.testing.assert_allclose(model.covariance_, PlackettLuce().fit(more).covariance_, atol=1e-7)
 
@@ -195,21 +195,21 @@ def test_a_gamma_prior_is_a_first_place_for_every_item() -> None:
 def test_with_a_prior_every_graph_of_comparisons_fits(law: str) -> None:
     nan = np.nan
     apart = Rankings([[1, 2, nan, nan, nan], [nan, nan, nan, 2, 1]], items=["a", "b", "nobody", "x", "y"])
-    model = PlackettLuce(prior=0.1, prior_law=law).fit(apart)
+    model = PlackettLuce(alpha=0.1, prior_law=law).fit(apart)
     worth = dict(zip(model.items_, model.log_worth_, strict=True))
     assert worth["a"] == pytest.approx(worth["y"])
     assert worth["a"] > worth["nobody"] > worth["b"]
     assert np.isfinite(model.se_).all()
     assert model.components_ == (("a", "b"), ("x", "y"), ("nobody",))
-    assert np.isfinite(PlackettLuce(prior=0.1, prior_law=law).fit([[1, 1, 1]]).tie_strength_).all()
-    joined = PlackettLuce(prior=0.1, prior_law=law).fit([[1, 2, nan], [nan, 1, 2]])
+    assert np.isfinite(PlackettLuce(alpha=0.1, prior_law=law).fit([[1, 1, 1]]).tie_strength_).all()
+    joined = PlackettLuce(alpha=0.1, prior_law=law).fit([[1, 2, nan], [nan, 1, 2]])
     assert joined.components_ == ((0, 1, 2),)
 
 
 def test_stronger_priors_draw_the_worths_together() -> None:
     _, rankings = simulated(20)
     for law in ("normal", "gamma"):
-        spread = [np.ptp(PlackettLuce(prior=p, prior_law=law).fit(rankings).log_worth_) for p in (0, 0.5, 5, 500)]
+        spread = [np.ptp(PlackettLuce(alpha=p, prior_law=law).fit(rankings).log_worth_) for p in (0, 0.5, 5, 500)]
         assert np.all(np.diff(spread) < 0)
         assert spread[-1] < 0.1
 
@@ -246,7 +246,7 @@ def test_top_k_data_lead_to_the_same_worths() -> None:
 def test_gradients_alone_find_the_same_maximum(monkeypatch: pytest.MonkeyPatch) -> None:
     for ties in ((), (0.7,)):
         _, rankings = simulated(300, ties=ties)
-        options = {"prior": 0.3, "prior_law": "gamma"} if ties else {}
+        options = {"alpha": 0.3, "prior_law": "gamma"} if ties else {}
         newton = PlackettLuce(**options).fit(rankings)
         with monkeypatch.context() as patch:
             patch.setattr(_likelihood, "_MOST_ITEMS_WITH_INFORMATION", 1)
@@ -282,7 +282,7 @@ def test_steps_that_lose_are_halved() -> None:
     assert theta.tolist() == [1.0]  # no step reaches 5, so none is made
 
 
-# -- laws --------------------------------------------------------------------------------------------------------
+# Laws
 
 
 @settings(max_examples=30)
@@ -291,19 +291,19 @@ def test_laws_of_the_fit(positions: np.ndarray, data: st.DataObject) -> None:
     assume(few_ties(positions))
     n, k = positions.shape
     weights = np.array(data.draw(st.lists(st.integers(0, 3), min_size=n, max_size=n)), dtype=float)
-    model = PlackettLuce(prior=0.3).fit(positions, sample_weight=weights)
+    model = PlackettLuce(alpha=0.3).fit(positions, sample_weight=weights)
     assert model.log_worth_.mean() == pytest.approx(0, abs=1e-12)
 
-    copies = PlackettLuce(prior=0.3).fit(np.repeat(positions, weights.astype(int), axis=0))
+    copies = PlackettLuce(alpha=0.3).fit(np.repeat(positions, weights.astype(int), axis=0))
     np.testing.assert_allclose(copies.log_worth_, model.log_worth_, atol=1e-7)
     np.testing.assert_allclose(copies.se_, model.se_, atol=1e-7)
 
     new = np.array(data.draw(st.permutations(range(k))))
-    relabelled = PlackettLuce(prior=0.3).fit(positions[:, new], sample_weight=weights)
-    np.testing.assert_allclose(relabelled.log_worth_, model.log_worth_[new], atol=1e-7)
+    relabeled = PlackettLuce(alpha=0.3).fit(positions[:, new], sample_weight=weights)
+    np.testing.assert_allclose(relabeled.log_worth_, model.log_worth_[new], atol=1e-7)
 
     nobody = np.column_stack([positions, np.full(n, np.nan)])
-    more = PlackettLuce(prior=0.3).fit(nobody, sample_weight=weights)
+    more = PlackettLuce(alpha=0.3).fit(nobody, sample_weight=weights)
     assert more.log_likelihood_ <= 1e-9 + model.log_likelihood_ + 1e-6 * abs(model.log_likelihood_)
     np.testing.assert_allclose(more.log_worth_[:k] - more.log_worth_[:k].mean(), model.log_worth_, atol=1e-6)
     assert more.log_worth_[k] == pytest.approx(more.log_worth_[:k].mean(), abs=1e-6)
@@ -344,7 +344,7 @@ def test_rows_that_compare_nothing_change_nothing() -> None:
     np.testing.assert_array_equal(model.logpmf(silent), [0, 0, 0])
 
 
-# -- published values --------------------------------------------------------------------------------------------
+# Published values
 
 
 def test_the_puddings_of_davidson() -> None:
@@ -376,7 +376,7 @@ def test_the_drivers_of_hunter(benchmark_data: Path) -> None:
         ValueError, match=r"84 never came before.*would be zero.*5 groups.*\{84\}, \{85\}, \{86\}.*prior"
     ):
         PlackettLuce().fit(races)
-    assert np.isfinite(PlackettLuce(prior=0.1).fit(races).log_worth_).all()
+    assert np.isfinite(PlackettLuce(alpha=0.1).fit(races).log_worth_).all()
     kept = races.select([item for item in races.items if item not in golden["always_last"]])
     model = PlackettLuce().fit(kept)
     mean_rank = np.nanmean(races.positions, axis=0)[: len(kept.items)]
@@ -385,7 +385,7 @@ def test_the_drivers_of_hunter(benchmark_data: Path) -> None:
     np.testing.assert_allclose(relative[-3:], golden["worst"], atol=0.006)
 
 
-# -- draws, mode, pairs ------------------------------------------------------------------------------------------
+# Draws, mode, pairs
 
 
 @pytest.mark.parametrize("ties", [(), (0.8,), (0.0, 1.5), (0.4, 0.3, 2.0)])
@@ -404,7 +404,7 @@ def test_draws_follow_their_law(ties: tuple[float, ...]) -> None:
 
 @pytest.mark.parametrize("ties", [(), (0.8,)])
 def test_draws_have_names_and_seeds(ties: tuple[float, ...]) -> None:
-    model = PlackettLuce(prior=1.0).fit(Rankings([[1, 2, 3]], items=["a", "b", "c"]))
+    model = PlackettLuce(alpha=1.0).fit(Rankings([[1, 2, 3]], items=["a", "b", "c"]))
     model.tie_strength_ = np.array(ties)
     draws = model.sample(5, random_state=1)
     assert draws.items == ("a", "b", "c")
@@ -439,14 +439,14 @@ def test_pairwise_probabilities_with_ties_are_those_of_the_pair_alone() -> None:
     assert model.tie_probabilities()[1, 0] == pytest.approx(tie)
 
 
-# -- bad input ---------------------------------------------------------------------------------------------------
+# Bad input
 
 
 def test_an_item_that_always_wins_is_named() -> None:
     rankings = Rankings.from_orders([["a", "b", "c"], ["a", "c", "b"]])
-    with pytest.raises(ValueError, match=r"does not exist: a never came after.*\{b, c\}, \{a\}.*prior=0\.1"):
+    with pytest.raises(ValueError, match=r"does not exist: a never came after.*\{b, c\}, \{a\}.*alpha=0\.1"):
         PlackettLuce().fit(rankings)
-    model = PlackettLuce(prior=0.1).fit(rankings)
+    model = PlackettLuce(alpha=0.1).fit(rankings)
     assert model.mode().tolist() == [1, 2, 2]
 
 
@@ -458,7 +458,7 @@ def test_ties_alone_have_no_maximum() -> None:
         PlackettLuce().fit(rankings)
     with pytest.raises(ValueError, match="grow without bound"):
         PlackettLuce(tol=0.01).fit([[1, 1, 2], [1, 2, 1], [2, 1, 1], [1, 1, 1]])
-    assert np.isfinite(PlackettLuce(prior=0.1).fit(rankings).tie_strength_).all()
+    assert np.isfinite(PlackettLuce(alpha=0.1).fit(rankings).tie_strength_).all()
 
 
 @pytest.mark.parametrize(
@@ -469,8 +469,8 @@ def test_ties_alone_have_no_maximum() -> None:
         (PlackettLuce(), np.empty((0, 3)), "3 groups that are never compared"),
         (PlackettLuce(), [[1], [1]], "only one"),
         (PlackettLuce(), [[6, 5, 4, 3, 2, 1], [1, 2, 2, 2, 2, 2]], r"ranking 1 ties 5 items.*unlisted \(inf\)"),
-        (PlackettLuce(prior=-1), [[1, 2]], "prior is -1, but must be at least 0"),
-        (PlackettLuce(prior=np.nan), [[1, 2]], "prior is nan"),
+        (PlackettLuce(alpha=-1), [[1, 2]], "alpha is -1, but must be at least 0"),
+        (PlackettLuce(alpha=np.nan), [[1, 2]], "alpha is nan"),
         (PlackettLuce(prior_law="beta"), [[1, 2]], "prior_law is 'beta'; choose 'normal' or 'gamma'"),
         (PlackettLuce(max_iter=0), [[1, 2]], "max_iter is 0"),
         (PlackettLuce(tol=0), [[1, 2]], "tol is 0"),
@@ -495,7 +495,7 @@ def test_bad_questions_to_a_model() -> None:
     for question in ("sample", "mode", "pairwise_probabilities", "tie_probabilities"):
         with pytest.raises(NotFittedError, match="this PlackettLuce is not fitted"):
             getattr(PlackettLuce(), question)()
-    model = PlackettLuce(prior=1.0).fit(Rankings([[1, 2, 3]], items=["a", "b", "c"]))
+    model = PlackettLuce(alpha=1.0).fit(Rankings([[1, 2, 3]], items=["a", "b", "c"]))
     with pytest.raises(ValueError, match="the rankings have 2 items, but the model knows 3"):
         model.logpmf([[1, 2]])
     with pytest.raises(ValueError, match="have the items c, b, a, but the model knows a, b, c"):

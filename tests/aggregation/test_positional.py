@@ -53,8 +53,8 @@ def test_relabelling_the_items_relabels_the_consensus(case: tuple[np.ndarray, np
     positions, weights = case
     assume(compares_every_item(positions, weights))
     new = np.array(random.sample(range(positions.shape[1]), positions.shape[1]))  # type: ignore[attr-defined]
-    relabelled = borda(positions[:, new], weights=weights)
-    np.testing.assert_array_equal(relabelled, borda(positions, weights=weights)[new])
+    relabeled = borda(positions[:, new], weights=weights)
+    np.testing.assert_array_equal(relabeled, borda(positions, weights=weights)[new])
 
 
 @given(weighted_rankings())

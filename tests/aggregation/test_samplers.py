@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy.stats import chisquare
 
 from rankwise.aggregation import sample_mallows, sample_plackett_luce
-from rankwise.aggregation._sampling_jit import mallows_positions
+from rankwise.aggregation._samplers_jit import mallows_positions
 from tests.naive import datasets as naive
 
 # Neither the ranking nor its order is its own inverse, so that places and names cannot be mixed up unseen.
@@ -37,7 +37,7 @@ def test_noise_on_names_instead_of_places_would_be_noticed():
     assert p_value(wrong, naive.mallows_law(CENTER, 1.0)) < 1e-9
 
 
-def test_own_centre_for_every_row():
+def test_own_center_for_every_row():
     rng = np.random.default_rng(0)
     centers = np.argsort(rng.random((N, 4)), axis=1) + 1.0
     draws = sample_mallows(centers, 1.0, random_state=2)

@@ -73,7 +73,7 @@ def test_every_method_gives_the_ranking_of_the_library(method: str, open_race: P
 def test_scores_of_items(open_race: Path) -> None:
     rankings = read_rankings(open_race)
     found = run_json("consensus", open_race, "--method", "plackett-luce", "--prior", "0.5")
-    worth = dict(zip(rankings.items, PlackettLuce(prior=0.5).fit(rankings).log_worth_, strict=True))
+    worth = dict(zip(rankings.items, PlackettLuce(alpha=0.5).fit(rankings).log_worth_, strict=True))
     assert {place["item"]: place["score"] for place in found["ranking"]} == pytest.approx(worth)
     assert f"{worth['a']:.3f}" in run("consensus", open_race, "--method", "plackett-luce", "--prior", "0.5").stdout
 

@@ -15,7 +15,7 @@ def test_each_cluster_has_the_model_of_its_rows():
     y[:12], y[20:40] = [1, 2, 3, 4], [3, 4, 1, 2]
     ranker = ClusterRanker(2, alpha=0.5, random_state=0).fit(X, y)
     for rows in (slice(20), slice(20, 50)):
-        model = PlackettLuce(prior=0.5).fit(y[rows])
+        model = PlackettLuce(alpha=0.5).fit(y[rows])
         np.testing.assert_array_equal(ranker.predict(X[rows]), np.tile(model.mode(), (len(X[rows]), 1)))
         np.testing.assert_allclose(ranker.predict_pairwise(X[rows])[0], model.pairwise_probabilities())
 

@@ -43,7 +43,7 @@ def test_far_apart_scores_lose_no_digits():
 def test_without_features_it_is_the_plain_model():
     y = random_positions(np.random.default_rng(0), 50, 4, "full")
     ranker = PlackettLuceRanker(alpha=0.5, tol=1e-10).fit(np.zeros((50, 1)), y)
-    np.testing.assert_allclose(ranker.intercept_, PlackettLuce(prior=0.5).fit(y).log_worth_, atol=1e-5)
+    np.testing.assert_allclose(ranker.intercept_, PlackettLuce(alpha=0.5).fit(y).log_worth_, atol=1e-5)
     np.testing.assert_array_equal(ranker.coef_, 0.0)
 
 

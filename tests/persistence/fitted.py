@@ -117,8 +117,8 @@ def _fitted_others() -> Iterator[Case]:
         yield tree.__class__(max_depth=2).fit(X, X**2), lambda tree: tree.predict(X)
     for model in (Mallows(), Mallows("footrule"), GeneralizedMallows(), MallowsMixture(2, random_state=0)):
         yield model.fit(y), _says_of_rankings
-    yield PlackettLuce(prior=1.0).fit(rankings("tied")), _says_of_rankings
-    yield BradleyTerry(prior=1.0).fit(np.array([[0, 3, 2], [1, 0, 2], [1, 2, 0]])), lambda m: m.pairwise_probabilities()
+    yield PlackettLuce(alpha=1.0).fit(rankings("tied")), _says_of_rankings
+    yield BradleyTerry(alpha=1.0).fit(np.array([[0, 3, 2], [1, 0, 2], [1, 2, 0]])), lambda m: m.pairwise_probabilities()
     graph = np.array([[0, 1, 0, 2, 1.0], [1, 0, 3, 0, 0], [0, 3, 0, 1, 1], [2, 0, 1, 0, 0], [1, 0, 1, 0, 0]])
     for embedding in (KemenyEmbedding(), PositionEmbedding(), GraphCutEmbedding(), GraphCutEmbedding(graph=graph)):
         yield embedding.fit(y), lambda embedding: embedding.transform(rankings("incomplete"))

@@ -111,7 +111,7 @@ def _query_rankers() -> dict[str, Any]:
 
 def _models_of_rankings(y: rankwise.Rankings) -> Iterator[tuple[str, Any, str, np.ndarray]]:
     models = {
-        "plackett-luce": PlackettLuce(prior=1.0),
+        "plackett-luce": PlackettLuce(alpha=1.0),
         "mallows": Mallows(),
         "generalized-mallows": GeneralizedMallows(),
         "mallows-mixture": MallowsMixture(2, random_state=0),
@@ -119,7 +119,7 @@ def _models_of_rankings(y: rankwise.Rankings) -> Iterator[tuple[str, Any, str, n
     for kind, model in models.items():
         yield kind, model.fit(y), "logpmf", y.positions[:_ROWS]
     games = np.array([[1, 2, np.nan], [2, 1, np.nan], [1, np.nan, 2], [np.nan, 1, 2], [np.nan, 2, 1], [2, np.nan, 1]])
-    yield "bradley-terry", BradleyTerry(prior=1.0).fit(rankwise.Rankings(games)), "logpmf", games
+    yield "bradley-terry", BradleyTerry(alpha=1.0).fit(rankwise.Rankings(games)), "logpmf", games
     embeddings = {
         "kemeny-embedding": KemenyEmbedding(),
         "position-embedding": PositionEmbedding(),

@@ -1,7 +1,7 @@
-"""Compiled loops over orders of items and their costs.
+"""Compiled loops of `kemeny`, its search and its batches: orders of items and their costs.
 
-``wins[i, j]`` is the weight of the rankings with i before j. An order that puts i before j pays ``wins[j, i]``;
-``margins`` is ``wins - wins.T``: what i gains by passing j on its way to the front.
+``wins[i, j]`` is the weight of the rankings with i before j. An order that puts i before j costs ``wins[j, i]``;
+``margins`` is ``wins - wins.T``: what i gains by moving in front of j.
 """
 
 # mypy: allow-untyped-defs, allow-incomplete-defs, allow-untyped-decorators
@@ -18,7 +18,7 @@ _NOTHING = 1e-9
 
 @compiled
 def order_cost(wins, order):
-    """What an order (item ids, best first) pays."""
+    """Cost of an order (item ids, best first)."""
     cost = 0.0
     for a in range(len(order)):
         for b in range(a + 1, len(order)):
@@ -28,9 +28,9 @@ def order_cost(wins, order):
 
 @compiled
 def subset_costs(wins, best, low_costs, high_costs):
-    """Dynamic programme over sets: ``best[S]`` becomes the least cost of the items of S among themselves.
+    """Dynamic programming over sets: ``best[S]`` becomes the lowest cost of the items of S among themselves.
 
-    Item i after the rest of S pays the weight of i before these, read from two tables (sets, items), one for the low
+    Item i after the rest of S costs the weight of i before these, read from two tables (sets, items), one for the low
     and one for the high half of the bits. The arrays may be larger than needed, so that they serve many matrices.
     """
     m = len(wins)
@@ -51,7 +51,7 @@ def subset_costs(wins, best, low_costs, high_costs):
         low_row = low_costs[chosen & mask]
         high_row = high_costs[chosen >> low]
         least = np.inf
-        best[chosen] = np.inf  # what an item pays that is not in the set
+        best[chosen] = np.inf  # so that items outside the set are never chosen
         for i in range(m):
             cost = best[chosen & ~(1 << i)] + (low_row[i] + high_row[i])
             least = cost if cost < least else least
@@ -60,7 +60,7 @@ def subset_costs(wins, best, low_costs, high_costs):
 
 @compiled
 def order_from_subsets(wins, best):
-    """Read an optimal order back from the dynamic programme, worst item first; of equal ones the last is the worst."""
+    """Read an optimal order from the costs of sets, worst item first; of equal items the last is the worst."""
     m = len(wins)
     order = np.empty(m, dtype=np.intp)
     chosen = (1 << m) - 1
@@ -99,10 +99,10 @@ def insertion_search(margins, order):
 
 @compiled
 def iterated_search(margins, order, picks, shifts, slack):
-    """Shake a stretch of an order by a few random moves, improve it again, go on from there if it is hardly worse.
+    """Perturb an order by a few random moves, improve it again, and continue from it if it is hardly worse.
 
     ``picks`` and ``shifts`` (rounds, moves) say which places move and how far; ``slack`` is how much worse than the
-    best an order may be that the search goes on from. Returns the best order, and what it saves against the first.
+    best an order may be for the search to continue from it. Returns the best order and what it saves against the first.
     """
     k = len(order)
     place = np.empty(k, dtype=np.intp)
@@ -191,7 +191,7 @@ def strong_components(beats, component):
     k = len(beats)
     index = np.zeros(k, dtype=np.intp)  # when a vertex was reached, from 1
     lowest = np.empty(k, dtype=np.intp)
-    following = np.zeros(k, dtype=np.intp)  # the neighbour to look at next
+    following = np.zeros(k, dtype=np.intp)  # the neighbor to visit next
     path = np.empty(k, dtype=np.intp)
     waiting = np.empty(k, dtype=np.intp)  # reached, but not yet in a component
     n_waiting = 0
@@ -245,7 +245,7 @@ def batch_medians(wins, largest):
     """Kemeny medians of many small matrices: positions (n, k), and whether each is proven.
 
     A matrix whose majority graph orders all items is done at once; components of up to ``largest`` items go to
-    the dynamic programme, larger ones to insertion search from the order of their wins.
+    the dynamic program, larger ones to insertion search from the order of their wins.
     """
     n, k, _ = wins.shape
     positions = np.empty((n, k))

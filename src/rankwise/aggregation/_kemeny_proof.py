@@ -1,9 +1,12 @@
-"""Proof by linear programming: bounds from few inequalities, and integer programmes where they leave a gap.
+"""Proof of optimality by linear programming: bounds from few inequalities, and integer programs where a gap remains.
 
-One variable per pair i < j says whether i comes before j. Inequalities that all orders satisfy are added only where the
-current solution breaks them: triangles first, then odd cycles of triangles. All orders differ in cost by multiples of
-one number g (1 for whole numbers of votes, 2 if these are even in number), so a bound closer than g proves an
-order optimal without integrality.
+Used by `kemeny`. The variable x_ij of a pair i < j is 1 if i comes before j, and 0 otherwise. Inequalities that all
+orders satisfy are added only where the current solution violates them: triangles 0 <= x_ij + x_jl - x_il <= 1 first,
+then odd cycles of triangles. These are sums of triangles, halved and rounded down, which cut off what triangles alone
+leave; among them are the Möbius ladders, which close most of the gap on rankings without much agreement.
+
+The costs of all orders differ by multiples of one number g (1 for whole numbers of votes, 2 if their number is even),
+so a bound closer than g proves an order optimal without integrality.
 """
 
 from __future__ import annotations
@@ -20,39 +23,46 @@ from rankwise._typing import BoolArray, FloatArray, IntArray
 from rankwise.aggregation import _kemeny_proof_jit
 from rankwise.aggregation._kemeny_search import Bounds, Clock
 
-# Rows that have been slack are dropped, so that the programme stays small; they come back if broken again.
+TOLERANCE = 1e-6
+# Inequalities that are added at once, per pair and per item.
+_MOST_PER_PAIR = 3
+_MOST_PER_ITEM = 6
+# Largest slack of a step in an odd cycle: a cycle has at least five steps, and a slack of less than 1 in total.
+_LOOSEST = 0.3
+_LEAST_VIOLATION = 1e-3
+# Rows with more slack than this are dropped, so that the program stays small; they come back if violated again.
 _SLACK = 1e-3
 # Odd cycles are added as long as a round of them leaves no more than this share of the gap.
-_WORTH_WHILE = 0.95
-# Seconds of linear programmes before a longer search.
+_WORTHWHILE = 0.95
+# Seconds of linear programming before a longer search.
 _PATIENCE = 5.0
-# Programmes of so few pairs take less time than a thread.
+# Programs of at most this many pairs take less time than starting a thread.
 _QUICK = 500
-# Seconds between looks whether an interrupt waits.
-_LOOK_UP = 0.1
-# A process that ends right after a solver was cancelled aborts (seen with HiGHS 1.15); its helpers need some seconds.
+# Seconds between two checks for an interrupt.
+_CHECK_INTERVAL = 0.1
+# A process that ends right after a solver was cancelled aborts (seen with HiGHS 1.15): its threads need some time.
 _AFTERMATH = 0.5
 
 
 def prove(bounds: Bounds, clock: Clock, search: Callable[[], None]) -> BoolArray | None:
     """Raise the lower bound and lower the cost until they meet or time is up; changes ``bounds``.
 
-    ``search`` looks harder for a cheaper order: worth its time where linear programmes take long, and before integer
-    ones, of which a lower cost leaves less to do. Returns the pairs (i, j) with i before j in every order of lowest
-    cost, as far as the linear programme says; None where it has not come to an end.
+    ``search`` searches longer for a cheaper order: worth its time if linear programs take long, and before integer
+    programs, which have less to do if the cost is lower. Returns the pairs (i, j) that the linear program proves to be
+    in this order in every order of lowest cost; None if it was not solved in time.
     """
-    programme = _Programme(bounds.wins)
-    programme.relax(bounds, clock.at_most(min(_PATIENCE, clock.left / 2)))
+    program = _LinearProgram(bounds.wins)
+    program.relax(bounds, clock.at_most(min(_PATIENCE, clock.left / 2)))
     if not bounds.proven:
         search()
-        programme.tighten(bounds, clock)
+        program.tighten(bounds, clock)
     if not bounds.proven and not clock.over:
-        programme.branch(bounds, clock)
-    return programme.settled_pairs(bounds.cost)
+        program.branch(bounds, clock)
+    return program.settled_pairs(bounds.cost)
 
 
-class _Programme:
-    """A linear programme in HiGHS that grows by violated triangles."""
+class _LinearProgram:
+    """A linear program in HiGHS, to which violated inequalities are added."""
 
     def __init__(self, wins: FloatArray) -> None:
         import highspy
@@ -78,14 +88,14 @@ class _Programme:
         self.integer = int(highspy.HighsVarType.kInteger)
         self.is_integer = False
         self.lower, self.upper = np.zeros(0), np.zeros(0)  # of the rows
-        # Of the last linear programme solved: its bound, its solution, and what turning a pair adds to the bound.
+        # Of the last linear program solved: its bound, its solution, and how much swapping a pair adds to the bound.
         self.relaxed = -np.inf
         self.values = self.reduced = np.zeros(n)
 
     def relax(self, bounds: Bounds, clock: Clock) -> bool:
         """Solve, add the most violated triangles, and repeat; every solution also suggests an order.
 
-        Returns whether time was enough.
+        Returns whether it finished in time.
         """
         while True:
             if not self._run(clock) or self.solver.getModelStatus() != self.status.kOptimal:
@@ -96,25 +106,25 @@ class _Programme:
             bounds.lower = max(bounds.lower, self.relaxed)
             x = self._solution()
             bounds.offer(np.argsort(-x.sum(axis=1), kind="stable"))
-            triangles = broken_triangles(x, self.column)
+            triangles = violated_triangles(x, self.column)
             if bounds.proven or len(triangles) == 0:
                 return True
             self._drop_slack_rows()
             self._add(triangles)
 
     def tighten(self, bounds: Bounds, clock: Clock) -> None:
-        """Add odd cycles of triangles, too, while this narrows the gap well."""
+        """Also add odd cycles of triangles, while this narrows the gap enough."""
         gap = np.inf
-        while self.relax(bounds, clock) and not bounds.proven and bounds.cost - self.relaxed < _WORTH_WHILE * gap:
+        while self.relax(bounds, clock) and not bounds.proven and bounds.cost - self.relaxed < _WORTHWHILE * gap:
             gap = bounds.cost - self.relaxed
-            cycles = broken_odd_cycles(self._solution(), self.column)
+            cycles = violated_odd_cycles(self._solution(), self.column)
             if len(cycles) == 0:
                 return
             self._drop_slack_rows()
             self._add(cycles)
 
     def branch(self, bounds: Bounds, clock: Clock) -> None:
-        """Fix what the reduced costs allow, then solve integer programmes until one breaks no triangle."""
+        """Fix what the reduced costs allow, then solve integer programs until one violates no triangle."""
         for index, value in zip(self._forced(bounds.cost - bounds.step), (0.0, 1.0), strict=True):
             if len(index):
                 bound = np.full(len(index), value)
@@ -124,12 +134,12 @@ class _Programme:
         self.solver.changeColsIntegrality(n, np.arange(n, dtype=np.int32), np.full(n, self.integer, dtype=np.uint8))
         while self._run(clock):
             status = self.solver.getModelStatus()
-            if status == self.status.kInfeasible:  # every cheaper order was fixed away
+            if status == self.status.kInfeasible:  # fixing variables excluded every cheaper order
                 bounds.lower = bounds.cost
                 return
             if status not in (self.status.kOptimal, self.status.kTimeLimit, self.status.kInterrupt):
                 return
-            # Fixed variables exclude only orders that are no better than the best one known.
+            # Fixed variables exclude only orders that are not better than the best one known.
             dual = self.constant + self.solver.getInfo().mip_dual_bound
             if np.isfinite(dual):
                 bounds.lower = max(bounds.lower, min(dual, bounds.cost))
@@ -137,7 +147,7 @@ class _Programme:
                 return
             x = self._solution()
             bounds.offer(np.argsort(-x.sum(axis=1), kind="stable"))
-            triangles = broken_triangles(np.round(x), self.column)
+            triangles = violated_triangles(np.round(x), self.column)
             if bounds.proven:
                 return
             if len(triangles) == 0:
@@ -146,7 +156,7 @@ class _Programme:
             self._add(triangles)
 
     def settled_pairs(self, cost: float) -> BoolArray | None:
-        """Pairs (i, j) with i before j in every order that costs no more than this."""
+        """Pairs (i, j) with i before j in every order of at most this cost."""
         if not np.isfinite(self.relaxed):
             return None
         settled = np.zeros(self.wins.shape, dtype=bool)
@@ -156,7 +166,7 @@ class _Programme:
         return settled
 
     def _forced(self, cost: float) -> tuple[IntArray, IntArray]:
-        """Variables that are 0, and that are 1, in all orders up to this cost: turning one alone would exceed it."""
+        """Variables that are 0, and that are 1, in all orders up to this cost: changing one alone would exceed it."""
         allowed = cost - self.relaxed + 1e-6
         zero = np.flatnonzero((self.values < TOLERANCE) & (self.reduced > allowed))
         one = np.flatnonzero((self.values > 1 - TOLERANCE) & (-self.reduced > allowed))
@@ -166,18 +176,18 @@ class _Programme:
         left = min(clock.left, 1e9)
         if left <= 0:
             return False
-        # HiGHS holds the limit against the time of all runs of a linear programme, but of one integer programme.
+        # HiGHS compares the limit with the time of all runs of a linear program, but of one run of an integer program.
         self.solver.setOptionValue("time_limit", left if self.is_integer else self.solver.getRunTime() + left)
         if len(self.first) <= _QUICK:
             self.solver.solve()
             return True
-        # In a thread of its own the solver does not keep an interrupt from us. (HiGHS can start one, too, but only one
-        # in the whole process.)
+        # The solver runs in its own thread so that interrupts reach us. (HiGHS can start a thread too, but only one in
+        # the whole process.)
         thread = Thread(target=self.solver.solve, daemon=True)
         thread.start()
         try:
             while thread.is_alive():
-                thread.join(_LOOK_UP)
+                thread.join(_CHECK_INTERVAL)
         except KeyboardInterrupt:
             clock.stop()
             self.solver.cancelSolve()
@@ -213,24 +223,9 @@ class _Programme:
             self.lower, self.upper = self.lower[~slack], self.upper[~slack]
 
 
-# Inequalities that all orders satisfy and a fractional solution breaks: triangles, and odd cycles of triangles.
-#
-# The variable of a pair i < j is 1 where i comes before j, and 0 else. Triangles are 0 <= x_ij + x_jl - x_il <= 1.
-# Halves of sums of triangles, rounded down, cut off what triangles alone leave: among them are the Möbius ladders,
-# which close most of the gap on rankings without much agreement.
-
-
-TOLERANCE = 1e-6
-_MOST_PER_PAIR = 3
-_MOST_PER_ITEM = 6
-# The most slack of a step in an odd cycle: a cycle has five steps or more, and less than 1 altogether.
-_LOOSEST = 0.3
-_LEAST_VIOLATION = 1e-3
-
-
 @dataclass
 class Inequalities:
-    """Rows ``lower <= A x <= upper``; of row r the entries from ``starts[r]`` to the next start."""
+    """Rows ``lower <= A x <= upper``; row r has the entries from ``starts[r]`` to the next start."""
 
     lower: FloatArray
     upper: FloatArray
@@ -242,8 +237,8 @@ class Inequalities:
         return len(self.upper)
 
 
-def broken_triangles(x: FloatArray, column: IntArray) -> Inequalities:
-    """Triangles that ``x`` breaks most; ``column[i, j]`` numbers the pairs i < j row by row."""
+def violated_triangles(x: FloatArray, column: IntArray) -> Inequalities:
+    """Triangles that ``x`` violates most; ``column[i, j]`` numbers the pairs i < j row by row."""
     found = _kemeny_proof_jit.violated_triangles(x, TOLERANCE, _MOST_PER_ITEM * len(x), _MOST_PER_PAIR)
     n = len(found)
     return Inequalities(
@@ -251,8 +246,8 @@ def broken_triangles(x: FloatArray, column: IntArray) -> Inequalities:
     )
 
 
-def broken_odd_cycles(x: FloatArray, column: IntArray) -> Inequalities:
-    """Rounded halves of odd cycles of triangles that cut ``x`` off deepest."""
+def violated_odd_cycles(x: FloatArray, column: IntArray) -> Inequalities:
+    """Rounded halves of odd cycles of triangles that ``x`` violates most."""
     triangles, stops = _kemeny_proof_jit.odd_cycles(x, TOLERANCE, _LOOSEST)
     columns, signs = _columns(triangles, column).tolist(), triangles[:, 3].tolist()
     solution = x[np.triu_indices(len(x), 1)].tolist()
@@ -282,7 +277,7 @@ def _columns(triangles: IntArray, column: IntArray) -> IntArray:
 
 
 def _rounded_half(columns: list[list[int]], signs: list[int], solution: list[float]) -> tuple[dict[int, int], int]:
-    """Add triangles up, make odd coefficients even by the nearer bound 0 <= x <= 1, halve, and round down."""
+    """Add up triangles, make odd coefficients even by the nearer bound 0 <= x <= 1, halve, and round down."""
     row: dict[int, int] = {}
     upper = 0
     for (first, second, third), sign in zip(columns, signs, strict=True):

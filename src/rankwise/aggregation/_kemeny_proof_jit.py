@@ -1,6 +1,6 @@
-"""Compiled loops that look for inequalities which a fractional order breaks.
+"""Compiled loops of `_kemeny_proof`: search for inequalities that a fractional order violates.
 
-``x[i, j]`` is 1 where i comes before j, and ``x[i, j] + x[j, i] = 1``. Every order satisfies, for items i < j < l,
+``x[i, j]`` is 1 if i comes before j, and ``x[i, j] + x[j, i] = 1``. Every order satisfies, for items i < j < l,
 x_ij + x_jl - x_il <= 1 (sign 1) and x_ij + x_jl - x_il >= 0 (sign -1).
 """
 
@@ -20,9 +20,9 @@ _PER_TRIANGLE = 1e-3
 
 @compiled
 def violated_triangles(x, tolerance, most, most_per_pair):
-    """Three-cycles that a fractional order breaks, most violated first: rows (i, j, l, sign).
+    """Triangles that a fractional order violates, the most violated first: rows (i, j, l, sign).
 
-    Where very many are broken, only every so manyth is looked at, which bounds the memory.
+    If very many are violated, only a regular subset is kept, which bounds the memory.
     """
     m = len(x)
     found = 0
@@ -158,13 +158,13 @@ def _shortest_cycles(first, steps, slack):
             if reached > distance[node]:
                 continue
             for s in range(first[node // 2], first[node // 2 + 1]):
-                neighbour = 2 * steps[s, 0] + ((node & 1) ^ steps[s, 1])
+                neighbor = 2 * steps[s, 0] + ((node & 1) ^ steps[s, 1])
                 length = reached + slack[s] + _PER_TRIANGLE
-                if length < 1 and length < distance[neighbour]:
-                    distance[neighbour] = length
-                    previous[neighbour] = node
-                    by_step[neighbour] = s
-                    heapq.heappush(queue, (length, np.intp(neighbour)))
+                if length < 1 and length < distance[neighbor]:
+                    distance[neighbor] = length
+                    previous[neighbor] = node
+                    by_step[neighbor] = s
+                    heapq.heappush(queue, (length, np.intp(neighbor)))
         if distance[goal] < 1:
             node = np.intp(goal)
             while node != start:

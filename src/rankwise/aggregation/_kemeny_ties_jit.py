@@ -30,7 +30,7 @@ def bucket_cost(before, tied, bucket):
 
 @compiled
 def partition_costs(before, tied, tolerance):
-    """Dynamic programme over sets and their last buckets: an optimal bucket order, its cost, and whether it is alone.
+    """Dynamic program over sets and their last buckets: an optimal bucket order, its cost, and whether it is alone.
 
     With the bucket B last of the set S, every item of B follows the rest of S. Had it followed all of S, it would pay
     for the pairs within B, twice, what it does not: so the price is a sum over B of prices that depend on S alone, and

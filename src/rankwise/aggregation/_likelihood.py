@@ -27,8 +27,8 @@ _TOL_IN_DOUBT = 1e-10
 _LARGEST_VARIANCE = 1e8
 _LONGEST_STEP = 3.0
 _CURE = (
-    "Give a prior (prior=0.1, say, which draws the worths together), add comparisons, "
-    "or fit the groups one by one with Rankings.select([...])"
+    "Use a prior (such as alpha=0.1, which draws the worths together), add comparisons, "
+    "or fit each group separately with Rankings.select([...])"
 )
 
 
@@ -136,7 +136,7 @@ def maximize(
     lightest: float,
     bounded: bool,
 ) -> Maximum:
-    """Maximise a concave log likelihood plus the log prior of the parameters.
+    """Maximize a concave log likelihood plus the log prior of the parameters.
 
     Parameters
     ----------
@@ -179,15 +179,15 @@ def maximize(
             raise ValueError(
                 "the maximum likelihood does not exist: worths, tie strengths or the home effect grow without bound "
                 "(ties may be all there is between some items, or one side always wins at home). "
-                "Give a prior (prior=0.1, say), or add comparisons"
+                "Use a prior (such as alpha=0.1), or add comparisons"
             )
     theta[:n_items] -= theta[:n_items].mean()
     return Maximum(theta, float(moments(theta, False)[0]), covariance, n_iter)
 
 
-def check_options(prior: float, max_iter: int, tol: float) -> None:
+def check_options(alpha: float, max_iter: int, tol: float) -> None:
     """Raise if an option of a fit makes no sense."""
-    check_real_number("prior", prior)
+    check_real_number("alpha", alpha)
     check_whole_number("max_iter", max_iter, at_least=1)
     if not check_real_number("tol", tol) > 0:
         raise ValueError(f"tol is {tol}, but must be positive")
@@ -207,7 +207,7 @@ def _climb_by_newton(
     shift = np.zeros(len(theta))
     shift[:n_items] = n_items**-0.5
 
-    def factorised(information: FloatArray) -> Any:
+    def factorized(information: FloatArray) -> Any:
         # The information knows nothing of a common shift; any positive number there makes it invertible.
         scale = max(1e-300, float(information.diagonal().mean()))
         return cho_factor(information + scale * np.outer(shift, shift))
@@ -217,15 +217,15 @@ def _climb_by_newton(
     try:
         for _ in range(max_iter):
             n_iter += 1
-            step = cho_solve(factorised(information), gradient)
+            step = cho_solve(factorized(information), gradient)
             done = gradient @ step <= 2 * tol  # half of it is the gain that the quadratic model promises
             theta, (value, gradient, information) = _go(moments, theta, value, step)
             if done:
                 break
         else:
             _warn_not_converged(max_iter)
-        centre = np.eye(len(theta)) - np.outer(shift, shift)
-        covariance: FloatArray = centre @ cho_solve(factorised(information), centre)
+        center = np.eye(len(theta)) - np.outer(shift, shift)
+        covariance: FloatArray = center @ cho_solve(factorized(information), center)
     except np.linalg.LinAlgError:  # flat up to rounding: there is no maximum
         covariance = np.full_like(information, np.inf)
     return theta, (covariance + covariance.T) / 2, n_iter

@@ -1,4 +1,4 @@
-"""Compiled loops over the stages, pairs and cycles of rankings around a centre.
+"""Compiled loops over the stages, pairs and cycles of rankings around a center.
 
 ``center`` holds the place of each item in the central ranking and ``order`` its items, best first; both count from 0.
 """
@@ -11,12 +11,12 @@ import numpy as np
 
 from rankwise._compiled import compiled
 
-# -- Kendall: stages and pairs ------------------------------------------------------------------------------------
+# Kendall: stages and pairs
 
 
 @compiled
 def _displacement(row, center, item):
-    """Items that a ranking puts below ``item`` although the centre has them above."""
+    """Items that a ranking puts below ``item`` although the center has them above."""
     count = 0
     for other in range(row.shape[0]):
         count += (row[other] > row[item]) & (center[other] < center[item])
@@ -70,7 +70,7 @@ def positions_from_displacements(displacements, order):
 
 @compiled
 def stagewise_pairs(cdf):
-    """P(item at place a before item at place b) for all a < b of the centre, in a model of stages: (k, k).
+    """P(item at place a before item at place b) for all a < b of the center, in a model of stages: (k, k).
 
     ``cdf[s, x]`` is the probability that a stage with s items left takes one of the first x of these. Left are x
     items before a, y between a and b, and s - 2 - x - y after b; a table of (x, y) is made for s = 2, 3, ..., k.
@@ -100,7 +100,7 @@ def stagewise_pairs(cdf):
 
 @compiled
 def pairs_by_gap(positions, order):
-    """How many pairs a ranking orders, by their distance in the centre: (n, k).
+    """How many pairs a ranking orders, by their distance in the center: (n, k).
 
     Pairs of unlisted items, which it does not order, are taken away at the distance that they have once the listed
     items are gone (see `KendallLaw`).
@@ -141,7 +141,7 @@ def _add_gaps(places, m, sign, gaps):
 
 @compiled
 def log_share_of_completions(row, order, powers, normalizers):
-    """Log probability of a ranking with missing items, without the pairs that it orders against the centre.
+    """Log probability of a ranking with missing items, without the pairs that it orders against the center.
 
     The stages of a full ranking are played through: at each, the next listed item or one of the missing items is
     chosen. The state is the number of listed items chosen and the set of missing items chosen. ``powers[v]`` is
@@ -149,7 +149,7 @@ def log_share_of_completions(row, order, powers, normalizers):
     may follow has probability 1.
     """
     k = row.shape[0]
-    listed = np.empty(k, dtype=np.intp)  # place in the centre, by place in the ranking
+    listed = np.empty(k, dtype=np.intp)  # place in the center, by place in the ranking
     missing = np.empty(k, dtype=np.intp)
     n_listed = 0
     n_missing = 0
@@ -193,12 +193,12 @@ def log_share_of_completions(row, order, powers, normalizers):
     return log_scale + np.log(weight.sum())
 
 
-# -- Cayley -------------------------------------------------------------------------------------------------------
+# Cayley
 
 
 @compiled
 def _label_cycles(row, order, label):
-    """Number the cycles of the permutation that carries the centre to a full ranking; return how many there are."""
+    """Number the cycles of the permutation that carries the center to a full ranking; return how many there are."""
     label[:] = -1
     cycles = 0
     for item in range(row.shape[0]):
@@ -225,7 +225,7 @@ def cayley_distances(positions, order):
 def same_cycle_weights(positions, weights, order):
     """Weight of the rankings that hold two items in one cycle, for all pairs: (k, k).
 
-    To these rankings the centre comes nearer by 1 if the two items change places; from all others it moves away by 1.
+    To these rankings the center comes nearer by 1 if the two items change places; from all others it moves away by 1.
     """
     n, k = positions.shape
     same = np.zeros((k, k))

@@ -1,7 +1,7 @@
-"""Laws of the distance to the centre, one class for each distance with a closed form: Kendall, Cayley, Hamming.
+"""Laws of the distance to the center, one class for each distance with a closed form: Kendall, Cayley, Hamming.
 
 All five distances are right-invariant: the law of a draw depends only on the permutation that carries places of the
-centre to places of the draw. So every law here is that of a random permutation of k places around the identity.
+center to places of the draw. So every law here is that of a random permutation of k places around the identity.
 """
 
 from __future__ import annotations
@@ -11,8 +11,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-from rankwise._typing import ArrayLike, FloatArray
+from rankwise._typing import FloatArray
 from rankwise.aggregation import _mallows_jit
+from rankwise.aggregation._mallows_stages import log_normalizers, means, variances
 from rankwise.aggregation.kemeny import kemeny
 from rankwise.aggregation.positional import borda
 from rankwise.aggregation.samplers import sample_mallows
@@ -33,7 +34,7 @@ class DistanceLaw(ABC):
 
     @abstractmethod
     def distances(self, rankings: Rankings, center: FloatArray) -> FloatArray:
-        """Distance of each ranking to the centre."""
+        """Distance of each ranking to the center."""
 
     @abstractmethod
     def best_center(self, rankings: Rankings) -> FloatArray:
@@ -49,7 +50,7 @@ class DistanceLaw(ABC):
 
     @abstractmethod
     def sample(self, theta: float, n: int, rng: np.random.Generator) -> FloatArray:
-        """Permutations, (n, k): the place, from 1, to which each place of the centre is carried."""
+        """Permutations, (n, k): the place, from 1, to which each place of the center is carried."""
 
     @abstractmethod
     def pairs(self, theta: float) -> FloatArray:
@@ -59,7 +60,7 @@ class DistanceLaw(ABC):
     tolerance = 1e-12
 
     def errors(self, theta: float) -> tuple[float, float]:
-        """Standard errors of the log normaliser and of the mean distance; zero where these are exact."""
+        """Standard errors of the log normalizer and of the mean distance; zero where these are exact."""
         return 0.0, 0.0
 
     def moments_of_sum(self, rankings: Rankings, center: FloatArray) -> Moments:
@@ -73,7 +74,7 @@ class DistanceLaw(ABC):
         return moments
 
     def standard_error(self, rankings: Rankings, center: FloatArray, theta: float) -> float:
-        """Standard error of theta, given the centre; it holds the error of an estimated mean distance too."""
+        """Standard error of theta, given the center; it holds the error of an estimated mean distance too."""
         variance = self.moments_of_sum(rankings, center)(theta)[1]
         if not variance > 0:
             return np.inf
@@ -86,7 +87,7 @@ class DistanceLaw(ABC):
 
 
 class KendallLaw(DistanceLaw):
-    """Pairs ordered differently; the centre is Kemeny's consensus."""
+    """Pairs ordered differently; the center is Kemeny's consensus."""
 
     def distances(self, rankings: Rankings, center: FloatArray) -> FloatArray:
         return np.asarray(kendall_distance(center, rankings, p=0.0))
@@ -150,8 +151,8 @@ class KendallLaw(DistanceLaw):
     def _stages_by_pairs(self, rankings: Rankings, center: FloatArray) -> FloatArray:
         r"""For each ranking, how many stages of s = 1, ..., k items it stands for: (n, k).
 
-        The expected number of pairs that a ranking orders against the centre is :math:`\sum_s n_s m_s(\theta)`,
-        :math:`m_s` the mean displacement of a stage of s items. A pair g places apart in the centre is against it with
+        The expected number of pairs that a ranking orders against the center is :math:`\sum_s n_s m_s(\theta)`,
+        :math:`m_s` the mean displacement of a stage of s items. A pair g places apart in the center is against it with
         probability :math:`m_{g+1} - m_g`, so that a ranking with missing items has parts of stages, added up by pairs.
         """
         by_gap = _mallows_jit.pairs_by_gap(rankings.positions, np.argsort(center))
@@ -192,7 +193,7 @@ class _ClassLaw(DistanceLaw):
 
 
 class CayleyLaw(_ClassLaw):
-    """Exchanges of two items needed; the centre is found by descent over exchanges from several starts."""
+    """Exchanges of two items needed; the center is found by descent over exchanges from several starts."""
 
     def distances(self, rankings: Rankings, center: FloatArray) -> FloatArray:
         return _mallows_jit.cayley_distances(rankings.positions, np.argsort(center))
@@ -233,7 +234,7 @@ class CayleyLaw(_ClassLaw):
 
 
 class HammingLaw(_ClassLaw):
-    """Items out of place; the centre is an assignment of items to places, exact."""
+    """Items out of place; the center is an assignment of items to places, exact."""
 
     def distances(self, rankings: Rankings, center: FloatArray) -> FloatArray:
         return np.asarray(hamming_distance(center, rankings))
@@ -299,7 +300,7 @@ def borda_center(rankings: Rankings) -> FloatArray:
 
 
 def assigned_center(rankings: Rankings, cost_of_places: Callable[[FloatArray], FloatArray]) -> FloatArray:
-    """The centre of least cost where each item pays for its own place: exact, by linear assignment.
+    """The center of least cost where each item pays for its own place: exact, by linear assignment.
 
     ``cost_of_places`` maps the places of an item in all rankings to a table (n, k): what each place would cost.
     """
@@ -318,114 +319,10 @@ def _minus_product(theta: float, distance: FloatArray) -> FloatArray:
 
 
 def _descend_by_exchanges(rankings: Rankings, center: FloatArray) -> FloatArray:
-    """Change places of two items of the centre, the best pair first, while that lowers the sum of the distances."""
+    """Change places of two items of the center, the best pair first, while that lowers the sum of the distances."""
     while True:
         same = np.triu(_mallows_jit.same_cycle_weights(rankings.positions, rankings.weights, np.argsort(center)), 1)
         a, b = np.unravel_index(np.argmax(same), same.shape)
         if same[a, b] <= rankings.weights.sum() / 2 * (1 + 1e-12):
             return center
         center[[a, b]] = center[[b, a]]
-
-
-# One stage of a Mallows ranking, and the equation for theta.
-#
-# A ranking is chosen place by place. With s items left, in the order of the centre, the item with v items before it
-# is chosen with probability :math:`e^{-\theta v} / \psi_s(\theta)`, v = 0, ..., s - 1: a truncated geometric law.
-# The sum of the displacements v over the stages s = k, k - 1, ..., 2 is the Kendall distance to the centre.
-
-
-# Below this theta s, the closed forms subtract nearly equal numbers, and five terms of their series are exact.
-_SERIES_BELOW = 0.3
-# Newton's steps are safeguarded by a bracket that halves at least every other step.
-_MOST_STEPS = 200
-
-
-def log_normalizers(theta: ArrayLike, sizes: ArrayLike) -> FloatArray:
-    r"""Logarithm of :math:`\psi_s = (1 - e^{-\theta s}) / (1 - e^{-\theta})`, from log s at 0 to 0 at infinity."""
-    theta, sizes = _broadcast(theta, sizes)
-    spread = theta > 0
-    result = np.log(sizes)
-    result[spread] = np.log(np.expm1(-theta[spread] * sizes[spread]) / np.expm1(-theta[spread]))
-    return result
-
-
-def means(theta: ArrayLike, sizes: ArrayLike) -> FloatArray:
-    """Mean displacement of a stage, from (s - 1)/2 at theta = 0 to 0 at infinity."""
-    theta, sizes = _broadcast(theta, sizes)
-    near = theta * sizes < _SERIES_BELOW
-    far = ~near
-    result = np.empty_like(theta)
-    t, s = theta[near], sizes[near]
-    result[near] = (
-        (s - 1) / 2
-        - t * (s**2 - 1) / 12
-        + t**3 * (s**4 - 1) / 720
-        - t**5 * (s**6 - 1) / 30240
-        + t**7 * (s**8 - 1) / 1209600
-    )
-    t, s = theta[far], sizes[far]
-    result[far] = np.exp(-t) / -np.expm1(-t) - s * np.exp(-t * s) / -np.expm1(-t * s)
-    return result
-
-
-def variances(theta: ArrayLike, sizes: ArrayLike) -> FloatArray:
-    """Variance of the displacement of a stage, from (s^2 - 1)/12 at theta = 0 to 0 at infinity."""
-    theta, sizes = _broadcast(theta, sizes)
-    near = theta * sizes < _SERIES_BELOW
-    far = ~near
-    result = np.empty_like(theta)
-    t, s = theta[near], sizes[near]
-    result[near] = (
-        (s**2 - 1) / 12
-        - t**2 * (s**4 - 1) / 240
-        + t**4 * (s**6 - 1) / 6048
-        - t**6 * (s**8 - 1) / 172800
-        + t**8 * (s**10 - 1) / 5322240
-    )
-    t, s = theta[far], sizes[far]
-    result[far] = np.exp(-t) / np.expm1(-t) ** 2 - s**2 * np.exp(-t * s) / np.expm1(-t * s) ** 2
-    return result
-
-
-def solve_theta(moments: Callable[[float], tuple[float, float]], target: float, *, tolerance: float = 1e-12) -> float:
-    """Theta at which a mean that falls from theta = 0 to infinity reaches its target.
-
-    Parameters
-    ----------
-    moments : callable
-        Mean at theta, and the variance there: minus the derivative of the mean.
-    target : float
-        The mean wanted. At or above the mean of the uniform law the answer is 0; at 0 or below it is infinite.
-    tolerance : float, default=1e-12
-        Relative precision of theta.
-
-    Returns
-    -------
-    float
-    """
-    if not target > 0:
-        return np.inf
-    mean, variance = moments(0.0)
-    if mean <= target or not variance > 0:
-        return 0.0
-    low, high = 0.0, np.inf
-    theta = (mean - target) / variance
-    for _ in range(_MOST_STEPS):
-        mean, variance = moments(theta)
-        if mean == target:
-            break
-        low, high = (theta, high) if mean > target else (low, theta)
-        # The mean decays like exp(-theta), so Newton's step on its logarithm is nearly exact far out.
-        step = mean * np.log(mean / target) / variance if variance > 0 and mean > 0 else np.nan
-        following = theta + step
-        if not low < following < high:
-            following = 2 * theta if high == np.inf else (low + high) / 2
-        moved, theta = abs(following - theta), following
-        if moved <= tolerance * theta:
-            break
-    return float(theta)
-
-
-def _broadcast(theta: ArrayLike, sizes: ArrayLike) -> tuple[FloatArray, FloatArray]:
-    first, second = np.broadcast_arrays(np.asarray(theta, dtype=np.float64), np.asarray(sizes, dtype=np.float64))
-    return np.atleast_1d(first).astype(np.float64), np.atleast_1d(second).astype(np.float64)

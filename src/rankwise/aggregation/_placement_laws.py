@@ -1,6 +1,6 @@
 r"""Laws of the distances that add up over items, footrule and Spearman: sums over all placements of items.
 
-Their normalisers are permanents of :math:`e^{-\theta c(|i - j|)}`. For the footrule, ends still open at a cut between
+Their normalizers are permanents of :math:`e^{-\theta c(|i - j|)}`. For the footrule, ends still open at a cut between
 two places all cost the same, so counting them is enough: exact in O(k^2). For squared differences, sums over sets of
 places are exact up to `MOST_ITEMS_EXACT` items, and particles estimate them up to `MOST_ITEMS`.
 """
@@ -20,7 +20,7 @@ from rankwise.distances import footrule_distance, spearman_distance
 
 #: sums over 2^18 sets take 6 MB and some hundredths of a second; each further item doubles both
 MOST_ITEMS_EXACT = 18
-#: beyond this, the estimate of the Spearman normaliser takes seconds and errs by more than a tenth
+#: beyond this, the estimate of the Spearman normalizer takes seconds and errs by more than a tenth
 MOST_ITEMS = 100
 # The permutations of 8 places fit into a small table.
 _MOST_ITEMS_LISTED = 8
@@ -33,7 +33,7 @@ _BLOCK_CELLS = 1 << 22
 
 
 class FootruleLaw(DistanceLaw):
-    """Sum of |difference of places|; the centre is an assignment, exact. All else is exact too, whatever k."""
+    """Sum of |difference of places|; the center is an assignment, exact. All else is exact too, whatever k."""
 
     def distances(self, rankings: Rankings, center: FloatArray) -> FloatArray:
         return np.asarray(footrule_distance(center, rankings))
@@ -62,13 +62,13 @@ class FootruleLaw(DistanceLaw):
 
 
 class SpearmanLaw(DistanceLaw):
-    """Sum of squared differences of places; the centre is Borda's consensus, exact."""
+    """Sum of squared differences of places; the center is Borda's consensus, exact."""
 
     def __init__(self, k: int) -> None:
         if k > MOST_ITEMS:
             raise ValueError(
-                f"the normaliser of the Spearman distance is not known for {k} items (at most {MOST_ITEMS}); "
-                "use distance='footrule' or 'kendall', whose normalisers are exact for any number"
+                f"the normalizer of the Spearman distance is not known for {k} items (at most {MOST_ITEMS}); "
+                "use distance='footrule' or 'kendall', whose normalizers are exact for any number"
             )
         super().__init__(k)
         if k > MOST_ITEMS_EXACT:

@@ -11,7 +11,7 @@ from rankwise._compiled import compiled
 # Below this a sum of shares has lost digits.
 _TOO_SMALL = 1e-200
 
-# -- footrule: open ends --------------------------------------------------------------------------------------------
+# Footrule: open ends
 
 
 @compiled
@@ -92,7 +92,7 @@ def footrule_draws(weight, uniforms):
     return draws
 
 
-# -- any cost of placing: sums over sets ----------------------------------------------------------------------------
+# Any cost of placing: sums over sets
 
 
 @compiled

@@ -14,7 +14,7 @@ from rankwise.aggregation.plackett_luce import PlackettLuce
 
 
 def next_pairs(
-    model_or_matrix: BradleyTerry | PlackettLuce | ArrayLike, n: int = 1, *, prior: float = 1.0
+    model_or_matrix: BradleyTerry | PlackettLuce | ArrayLike, n: int = 1, *, alpha: float = 1.0
 ) -> list[tuple[Hashable, Hashable]]:
     r"""Choose the pairs of items whose comparison is expected to tell most about the worths.
 
@@ -36,8 +36,8 @@ def next_pairs(
         fitted. A matrix of zeros is a fine start.
     n : int, default=1
         How many comparisons to plan at once. A pair may occur more than once.
-    prior : float, default=1.0
-        The prior of the model that is fitted to a matrix; early on, comparisons rarely connect all items.
+    alpha : float, default=1.0
+        Strength of the prior of the model that is fitted to a matrix; early on, comparisons rarely connect all items.
 
     Returns
     -------
@@ -51,7 +51,7 @@ def next_pairs(
 
     Examples
     --------
-    >>> from rankwise.aggregation.choice import next_pairs
+    >>> from rankwise.aggregation import next_pairs
     >>> next_pairs([[0, 1, 0], [0, 0, 0], [0, 0, 0]], n=2)
     [(0, 2), (1, 2)]
     """
@@ -63,7 +63,7 @@ def next_pairs(
             "matrix of wins"
         )
     if not isinstance(model, BradleyTerry | PlackettLuce):
-        model = BradleyTerry(prior=prior).fit(model_or_matrix)
+        model = BradleyTerry(alpha=alpha).fit(model_or_matrix)
     model._check_fitted()
     if model.covariance_ is None:
         raise ValueError(

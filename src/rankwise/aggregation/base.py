@@ -1,4 +1,7 @@
-"""What the models of random rankings share: parameters as scikit-learn knows them, and what they ask of rankings."""
+"""What the models of random rankings share: their base class, and checks of rankings and centers.
+
+Used by the Mallows models, `PlackettLuce` and `BradleyTerry`.
+"""
 
 from __future__ import annotations
 
@@ -12,14 +15,15 @@ from rankwise._sklearn import BaseEstimator
 from rankwise._state import ITEMS, Saved, check_shape, ensure
 from rankwise._typing import ArrayLike, FloatArray
 from rankwise._validation import check_weights, item_names, shortlist
-from rankwise.data import Rankings
+from rankwise.data import Rankings, check_positions
+from rankwise.data.positions import has_ties
 
 
 class RankingModel(BaseEstimator):
-    """A law of random rankings, fitted to rankings: `fit`, `sample`, `logpmf`, `mode`, `pairwise_probabilities`.
+    """A distribution of rankings, fitted to rankings: `fit`, `sample`, `logpmf`, `mode`, `pairwise_probabilities`.
 
-    As in scikit-learn, the constructor stores its arguments and does nothing else, `fit` validates them and returns the
-    model, and what it has learned ends in an underscore.
+    As in scikit-learn, the constructor only stores its arguments, `fit` validates them and returns the model, and
+    names of what it has learned end in an underscore.
     """
 
     items_: tuple[Hashable, ...]
@@ -32,7 +36,7 @@ class RankingModel(BaseEstimator):
 
 
 def weighted_rankings(rankings: ArrayLike, sample_weight: ArrayLike | None) -> Rankings:
-    """Rankings to fit; the weights given for them count, else their own."""
+    """Rankings to fit, with the given weights or else their own."""
     data = rankings if isinstance(rankings, Rankings) else Rankings(rankings)
     if sample_weight is None:
         return data
@@ -40,7 +44,7 @@ def weighted_rankings(rankings: ArrayLike, sample_weight: ArrayLike | None) -> R
 
 
 def rankings_of(items: tuple[Hashable, ...], rankings: ArrayLike) -> Rankings:
-    """Rankings to judge, if they rank just these items in just these columns (as far as the items have names)."""
+    """Rankings to evaluate, once checked to have these items in these columns (as far as the items have names)."""
     data = rankings if isinstance(rankings, Rankings) else Rankings(rankings)
     if data.n_items != len(items):
         raise ValueError(f"the rankings have {data.n_items} items, but the model knows {len(items)}")
@@ -48,12 +52,67 @@ def rankings_of(items: tuple[Hashable, ...], rankings: ArrayLike) -> Rankings:
     if given is not None and known != list(range(len(known))) and given != known:
         raise ValueError(
             f"the rankings have the items {shortlist(given)}, but the model knows {shortlist(known)}; "
-            "bring them into this order with Rankings.select([...])"
+            "put them into this order with Rankings.select([...])"
         )
     return data
 
 
-def check_center(center: FloatArray, n_items: int) -> None:
+def rankings_to_fit(rankings: ArrayLike, sample_weight: ArrayLike | None) -> Rankings:
+    """Rankings to fit a model without ties; those that compare nothing or have no weight are dropped."""
+    data = weighted_rankings(rankings, sample_weight)
+    _refuse_ties(data)
+    useful = data.informative & (data.weights > 0)
+    data = data if useful.all() else data[useful]
+    if not len(data):
+        raise ValueError(
+            "no ranking of positive weight orders two items, so there is nothing to fit; "
+            "give rankings of two items or more"
+        )
+    return data
+
+
+def rankings_to_evaluate(rankings: ArrayLike, items: tuple[Hashable, ...]) -> Rankings:
+    """Rankings to evaluate by a model without ties, once checked to have its items."""
+    data = rankings_of(items, rankings)
+    _refuse_ties(data)
+    return data
+
+
+def refuse_partial(rankings: Rankings, cure: str) -> None:
+    """Raise if a ranking does not place every item."""
+    partial = ~np.isfinite(rankings.positions).all(axis=1)
+    if partial.any():
+        row = int(np.argmax(partial))
+        name = rankings.items[int(np.argmin(np.isfinite(rankings.positions[row])))]
+        raise ValueError(f"ranking {row} gives item {name!r} no place, but this model needs full rankings; {cure}")
+
+
+def refuse_missing(rankings: Rankings, cure: str) -> None:
+    """Raise if an item is missing from a ranking (unlisted items are allowed)."""
+    missing = np.isnan(rankings.positions)
+    if missing.any():
+        row, item = np.argwhere(missing)[0]
+        raise ValueError(
+            f"ranking {row} misses item {rankings.items[item]!r}, but this model needs full rankings or top-k lists "
+            f"(unlisted items come below the listed ones); {cure}"
+        )
+
+
+def check_center(center: ArrayLike, n_items: int | None = None) -> FloatArray:
+    """Positions of a central ranking, once checked to be a full ranking."""
+    if np.ndim(center) != 1:
+        raise ValueError(f"center has {np.ndim(center)} dimension(s); give the position of each item (1 = best)")
+    positions = check_positions([list(center)], name="center")[0]
+    if n_items is not None and len(positions) != n_items:
+        raise ValueError(f"center ranks {len(positions)} items, but the rankings have {n_items}; give one place each")
+    if not np.array_equal(np.sort(positions), np.arange(1.0, len(positions) + 1)):
+        raise ValueError(
+            "center is not a full ranking (it has ties, or unlisted or missing items); break ties and complete it first"
+        )
+    return positions
+
+
+def check_saved_center(center: FloatArray, n_items: int) -> None:
     """Refuse a saved center that is not a full ranking of the items."""
     ensure(np.array_equal(np.sort(center), np.arange(1.0, n_items + 1)), "a center is not a full ranking")
 
@@ -64,3 +123,15 @@ def check_worths(log_worth: FloatArray, n_items: int, tie_strength: FloatArray |
     ensure(np.isfinite(log_worth).all(), "a worth is not finite")
     ties = np.asarray(tie_strength)
     ensure((np.isfinite(ties) & (ties >= 0)).all(), "a tie strength is negative or infinite")
+
+
+def _refuse_ties(rankings: Rankings) -> None:
+    tied = has_ties(rankings.positions)
+    if tied.any():
+        row = int(np.argmax(tied))
+        bucket = next(bucket for bucket in rankings[[row]].buckets()[0] if len(bucket) > 1)
+        first, second = (rankings.items[item] for item in bucket[:2])
+        raise ValueError(
+            f"ranking {row} ties items {first!r} and {second!r}, and a Mallows model has no ties; "
+            "break them at random, or use a model with ties (PlackettLuce)"
+        )

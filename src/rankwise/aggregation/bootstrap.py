@@ -18,12 +18,14 @@ from rankwise._random import check_generator
 from rankwise._typing import ArrayLike, BoolArray, FloatArray, IntArray, RandomState
 from rankwise._validation import check_whole_number, shortlist
 from rankwise.aggregation.consensus import Consensus
-from rankwise.aggregation.kemeny import kemeny, kemeny_batch
-from rankwise.aggregation.positional import borda, rank_by_score, shares_beaten
-from rankwise.aggregation.tournaments import copeland
+from rankwise.aggregation.kemeny import kemeny_batch
+from rankwise.aggregation.positional import rank_by_score, shares_beaten
+from rankwise.aggregation.rules import CONSENSUS_RULES
 from rankwise.data import Rankings, check_positions, dense_positions
 
-Decode: TypeAlias = Literal["kemeny", "borda", "copeland"] | Callable[[Rankings], Any]
+Decode: TypeAlias = (
+    Literal["kemeny", "borda", "copeland", "schulze", "mallows", "plackett-luce"] | Callable[[Rankings], Any]
+)
 Generators: TypeAlias = Sequence[np.random.Generator]
 
 # One thread takes a block of this many resamples at a time, and fewer where there are very many items. The size depends
@@ -141,12 +143,12 @@ def bootstrap_consensus(
     ----------
     rankings : array-like of shape (n_rankings, n_items) or Rankings
         Positions, 1 = best, of any kind.
-    decode : {"kemeny", "borda", "copeland"} or callable, default="kemeny"
+    decode : {"kemeny", "borda", "copeland", "schulze", "mallows", "plackett-luce"} or callable, default="kemeny"
         The consensus rule. A callable takes Rankings and returns positions (or an object with ``positions``), such as
-        ``lambda rankings: PlackettLuce(prior=0.1).fit(rankings).mode()``; it is called for every resample, from
-        several threads if ``n_jobs`` says so. Names are much faster, because the pairs of all resamples are counted at
-        once. With "kemeny", resamples whose majorities form cycles of more than 12 items are searched without a proof,
-        and chance decides between orders that are equally good.
+        ``lambda rankings: PlackettLuce(alpha=0.1).fit(rankings).mode()``; it is called for every resample, from several
+        threads if ``n_jobs`` says so. The first three names are much faster than the others and than functions, because
+        the pairs of all resamples are counted at once. With "kemeny", resamples whose majorities form cycles of more
+        than 12 items are searched without a proof, and chance decides between orders that are equally good.
     consensus : Consensus or array-like of shape (n_items,), optional
         The consensus of the rankings themselves, if it has been found before: a `Consensus` or positions. By default
         it is found by ``decode``, with "kemeny" within ten seconds.
@@ -188,8 +190,8 @@ def bootstrap_consensus(
     from joblib import Parallel, delayed
 
     check_whole_number("n_resamples", n_resamples, at_least=1)
-    if not callable(decode) and decode not in _SOLVERS:
-        names = ", ".join(repr(name) for name in _SOLVERS)
+    if not callable(decode) and decode not in CONSENSUS_RULES:
+        names = ", ".join(repr(name) for name in CONSENSUS_RULES)
         raise ValueError(f"decode is {decode!r}; choose {names}, or give a function from Rankings to positions")
     if not 0 < level < 1:
         raise ValueError(f"level is {level}, but must lie between 0 and 1")
@@ -199,16 +201,16 @@ def bootstrap_consensus(
     rng = check_generator(random_state)
     if consensus is not None:
         positions = _finished(consensus, source.items)
-    elif callable(decode):
-        positions = _called(decode, source)
     elif decode == "kemeny":
-        positions = kemeny(source, time_limit=_SECONDS_OF_SEARCH, random_state=rng).positions
+        positions = CONSENSUS_RULES[decode](source, time_limit=_SECONDS_OF_SEARCH, random_state=rng)
     else:
-        positions = borda(source) if decode == "borda" else copeland(source)
+        positions = _called(decode if callable(decode) else CONSENSUS_RULES[decode], source)
     resampler = _Resampler(source)
-    if not callable(decode):
+    if callable(decode):
+        solve = _solver_of(decode)
+    else:
         _refuse_long_counts(decode, resampler.rankings, n_resamples)
-    solve = _solver_of(decode) if callable(decode) else _SOLVERS[decode]
+        solve = _SOLVERS[decode] if decode in _SOLVERS else _solver_of(CONSENSUS_RULES[decode])
     # Every resample has its own generator, so it does not matter which thread draws it.
     generators = rng.spawn(n_resamples)
     size = max(1, min(_BLOCK, _BLOCK_ENTRIES // source.n_items**2))
@@ -268,7 +270,7 @@ def _called(decode: Callable[[Rankings], Any], rankings: Rankings) -> FloatArray
 def _refuse_long_counts(decode: str, rankings: Rankings, n_resamples: int) -> None:
     n, k = rankings.shape
     minutes = n * k * (k - 1) * n_resamples / _COUNTED_A_MINUTE
-    if decode != "borda" and minutes > _MOST_MINUTES:
+    if decode in ("kemeny", "copeland") and minutes > _MOST_MINUTES:
         raise ValueError(
             f"{n_resamples:,} resamples of {n:,} distinct rankings of {k:,} items with decode={decode!r} would take "
             f"about {minutes:,.0f} minutes; use decode='borda', fewer n_resamples or fewer rankings"
@@ -361,6 +363,7 @@ def _solver_of(decode: Callable[[Rankings], Any]) -> _Solver:
     return solve
 
 
+# Rules that solve all resamples of a block at once.
 _SOLVERS: dict[str, _Solver] = {"kemeny": _solve_kemeny, "borda": _solve_borda, "copeland": _solve_copeland}
 
 

@@ -38,7 +38,7 @@ class BradleyTerry(RankingModel):
 
     Parameters
     ----------
-    prior : float, default=0.0
+    alpha : float, default=0.0
         Precision of a normal prior of mean 0 on every :math:`u_i`, on :math:`\gamma` and on :math:`\log\delta`. 0 is
         maximum likelihood, which exists only if a chain of wins leads from every item to every other; the fit raises
         an error that names the groups where it does not. With a positive prior everything can be fitted.
@@ -82,7 +82,7 @@ class BradleyTerry(RankingModel):
 
     Examples
     --------
-    >>> from rankwise.aggregation.choice import BradleyTerry
+    >>> from rankwise.aggregation import BradleyTerry
     >>> model = BradleyTerry().fit([[0, 3, 4], [1, 0, 3], [1, 2, 0]])
     >>> model.log_worth_.round(3)
     array([ 0.828, -0.225, -0.602])
@@ -100,13 +100,13 @@ class BradleyTerry(RankingModel):
 
     def __init__(
         self,
-        prior: float = 0.0,
+        alpha: float = 0.0,
         ties: Literal["davidson", "half"] = "davidson",
         home: bool = False,
         max_iter: int = 1000,
         tol: float = 1e-10,
     ) -> None:
-        self.prior = prior
+        self.alpha = alpha
         self.ties = ties
         self.home = home
         self.max_iter = max_iter
@@ -261,11 +261,11 @@ class BradleyTerry(RankingModel):
         return pair_probabilities(self.log_worth_, self.tie_strength_)[1]
 
     def _fit(self, comparisons: Comparisons) -> BradleyTerry:
-        check_options(self.prior, self.max_iter, self.tol)
+        check_options(self.alpha, self.max_iter, self.tol)
         counts = comparisons.merged()
         k = len(counts.items)
         self._check_sides(counts)
-        components = compared_groups(*counts.links(), counts.items, with_prior=self.prior > 0)
+        components = compared_groups(*counts.links(), counts.items, with_prior=self.alpha > 0)
         if self.ties == "half":
             counts = counts.with_half_ties()
         has_ties = bool(counts.ties.any())
@@ -278,7 +278,7 @@ class BradleyTerry(RankingModel):
             moments,
             k,
             n_parameters,
-            log_prior=normal_prior(self.prior) if self.prior > 0 else None,
+            log_prior=normal_prior(self.alpha) if self.alpha > 0 else None,
             max_iter=self.max_iter,
             tol=self.tol,
             lightest=counts.lightest(),

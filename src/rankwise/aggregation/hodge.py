@@ -75,7 +75,7 @@ class HodgeProjection:
 def hodge_projection(P: ArrayLike, weights: ArrayLike | None = None) -> HodgeProjection:
     r"""Fit preferences by differences of scores, in least squares, and show what goes round in circles.
 
-    *Definition.* The scores s with mean 0 that minimise
+    *Definition.* The scores s with mean 0 that minimize
     :math:`\sum_{i<j} w_{ij} \left(p_{ij} - \tfrac12 - (s_i - s_j)\right)^2`. Fit and residual are orthogonal under the
     weights. :math:`\tfrac12 + s_i - s_j` is the closest additive law, whose median is the order of the scores; it may
     leave [0, 1].
@@ -98,7 +98,7 @@ def hodge_projection(P: ArrayLike, weights: ArrayLike | None = None) -> HodgePro
 
     Examples
     --------
-    >>> from rankwise.aggregation.hodge import hodge_projection
+    >>> from rankwise.aggregation import hodge_projection
     >>> fit = hodge_projection([[0.5, 0.7, 0.9], [0.3, 0.5, 0.7], [0.1, 0.3, 0.5]])
     >>> fit.scores.round(3), round(fit.explained, 3)
     (array([ 0.2,  0. , -0.2]), 1.0)

@@ -96,7 +96,7 @@ def aggregate_lists(lists: ArrayLike, method: Method = "rra", n_items: int | Non
 
     Examples
     --------
-    >>> from rankwise.aggregation.long_lists import aggregate_lists
+    >>> from rankwise.aggregation import aggregate_lists
     >>> result = aggregate_lists([["TP53", "MYC"], ["TP53", "EGFR"], ["KRAS"]], n_items=20_000)
     >>> [result.items[i] for i in result.order]
     ['TP53', 'KRAS', 'MYC', 'EGFR']

@@ -1,4 +1,4 @@
-"""The Mallows model: rankings scattered around a centre, the less likely the farther away."""
+"""The Mallows model: rankings scattered around a center, the less likely the farther away."""
 
 from __future__ import annotations
 
@@ -11,11 +11,19 @@ from rankwise._random import check_generator
 from rankwise._state import FLOATS, NUMBER, Saved, check_shape, ensure
 from rankwise._typing import ArrayLike, FloatArray, RandomState
 from rankwise._validation import check_real_number, check_whole_number
-from rankwise.aggregation import _mallows_jit, _rankings_to_fit
-from rankwise.aggregation import _mallows_laws as stages
-from rankwise.aggregation._mallows_laws import CayleyLaw, DistanceLaw, HammingLaw, KendallLaw, solve_theta
+from rankwise.aggregation import _mallows_jit
+from rankwise.aggregation import _mallows_stages as stages
+from rankwise.aggregation._mallows_laws import CayleyLaw, DistanceLaw, HammingLaw, KendallLaw
 from rankwise.aggregation._placement_laws import FootruleLaw, SpearmanLaw
-from rankwise.aggregation.base import RankingModel, check_center
+from rankwise.aggregation.base import (
+    RankingModel,
+    check_center,
+    check_saved_center,
+    rankings_to_evaluate,
+    rankings_to_fit,
+    refuse_missing,
+    refuse_partial,
+)
 from rankwise.aggregation.kemeny import kemeny
 from rankwise.data import Rankings
 
@@ -34,10 +42,10 @@ class Mallows(RankingModel):
     r"""Mallows model: one central ranking, and a probability that falls with the distance to it.
 
     *Definition.* :math:`P(\pi) = e^{-\theta\, d(\pi, \pi_0)} / Z(\theta)` over the full rankings of k items. theta = 0
-    is the uniform law, larger is spikier, and infinite theta is the centre alone. d is a distance of *positions*:
+    is the uniform law, larger is spikier, and infinite theta is the center alone. d is a distance of *positions*:
 
     ============== ======================================= ======================================= ====================
-    ``distance``   d                                       centre found by ``fit``                 normaliser Z
+    ``distance``   d                                       center found by ``fit``                 normalizer Z
     ============== ======================================= ======================================= ====================
     ``"kendall"``  pairs ordered differently               Kemeny's consensus (see `kemeny`)       closed form
     ``"cayley"``   exchanges of two items needed           descent over exchanges from three       closed form
@@ -61,12 +69,12 @@ class Mallows(RankingModel):
     Attributes
     ----------
     center_ : ndarray of shape (n_items,)
-        Positions of the centre, 1 = best. (Kemeny's consensus is proven where `kemeny` can within a minute.)
+        Positions of the center, 1 = best. (Kemeny's consensus is proven where `kemeny` can within a minute.)
     theta_ : float
-        Concentration: the maximum likelihood estimate, 0 if the rankings are farther from the centre than uniform ones
-        would be, and infinite if all equal the centre.
+        Concentration: the maximum likelihood estimate, 0 if the rankings are farther from the center than uniform ones
+        would be, and infinite if all equal the center.
     theta_se_ : float
-        Its standard error :math:`1/\sqrt{N\,\mathrm{Var}\,d}` given the centre: infinite where theta is, 0 where theta
+        Its standard error :math:`1/\sqrt{N\,\mathrm{Var}\,d}` given the center: infinite where theta is, 0 where theta
         was given. For incomplete rankings a sandwich estimate.
     log_likelihood_ : float
         Sum of the weighted log probabilities. NaN for incomplete rankings, whose probabilities take long:
@@ -79,8 +87,8 @@ class Mallows(RankingModel):
     Notes
     -----
     *Partial rankings* (Kendall). A top-t list has the probability of its first t stages, so theta is the maximum
-    likelihood estimate still. For rankings that miss items (``NaN``), the centre is Kemeny's consensus of the pairs
-    that they do order, and theta is a moment estimate: the number of pairs ordered against the centre equals its
+    likelihood estimate still. For rankings that miss items (``NaN``), the center is Kemeny's consensus of the pairs
+    that they do order, and theta is a moment estimate: the number of pairs ordered against the center equals its
     expectation, from the exact pairwise probabilities of the items that are there. That is right if what is missing
     does not depend on the ranking. (A ranking with both missing and unlisted items is an approximation: pairs of
     unlisted items are taken off as if only the listed ones were gone.)
@@ -88,7 +96,7 @@ class Mallows(RankingModel):
     Rankings that order no pair, or have weight 0, are left out of ``fit``.
 
     *Draws* are exact, but for Spearman with 19 items or more: there each is the end of a Metropolis chain of its own,
-    :math:`10 k^2` proposed exchanges from the centre. Its normaliser is then an average of 10 runs of 1,000 particles,
+    :math:`10 k^2` proposed exchanges from the center. Its normalizer is then an average of 10 runs of 1,000 particles,
     always with the same random numbers.
 
     References
@@ -98,7 +106,7 @@ class Mallows(RankingModel):
 
     Examples
     --------
-    >>> from rankwise.aggregation.mallows import Mallows
+    >>> from rankwise.aggregation import Mallows
     >>> model = Mallows().fit([[1, 2, 3], [1, 3, 2], [2, 1, 3], [1, 2, 3]])
     >>> model.center_, round(model.theta_, 3), round(model.theta_se_, 3)
     (array([1., 2., 3.]), 1.356, 0.728)
@@ -122,7 +130,7 @@ class Mallows(RankingModel):
         self.center = center
 
     def fit(self, rankings: ArrayLike, sample_weight: ArrayLike | None = None) -> Mallows:
-        """Estimate centre and theta.
+        """Estimate center and theta.
 
         Parameters
         ----------
@@ -136,17 +144,15 @@ class Mallows(RankingModel):
         Mallows
             The model itself.
         """
-        data = _rankings_to_fit.rankings_to_fit(rankings, sample_weight)
+        data = rankings_to_fit(rankings, sample_weight)
         law = self._law(data.n_items)
         if self.distance != "kendall":
-            _rankings_to_fit.refuse_partial(data, "use distance='kendall', which takes top-k and incomplete ones")
-        center = (
-            law.best_center(data) if self.center is None else _rankings_to_fit.check_center(self.center, data.n_items)
-        )
+            refuse_partial(data, "use distance='kendall', which takes top-k and incomplete ones")
+        center = law.best_center(data) if self.center is None else check_center(self.center, data.n_items)
         distance = law.distances(data, center)
         if self.theta is None:
             moments = law.moments_of_sum(data, center)
-            self.theta_ = solve_theta(moments, float(data.weights @ distance), tolerance=law.tolerance)
+            self.theta_ = stages.solve_theta(moments, float(data.weights @ distance), tolerance=law.tolerance)
             self.theta_se_ = law.standard_error(data, center, self.theta_)
         else:
             self.theta_, self.theta_se_ = check_real_number("theta", self.theta, infinite=True), 0.0
@@ -173,9 +179,9 @@ class Mallows(RankingModel):
             places of these is too long.
         """
         state = self._state()
-        data = _rankings_to_fit.rankings_to_judge(rankings, state.items)
+        data = rankings_to_evaluate(rankings, state.items)
         if self.distance != "kendall":
-            _rankings_to_fit.refuse_partial(data, "only distance='kendall' knows the probability of a partial one")
+            refuse_partial(data, "only distance='kendall' knows the probability of a partial one")
         return state.law.log_probabilities(data, state.center, state.theta)
 
     def sample(self, n: int = 1, random_state: RandomState = None) -> Rankings:
@@ -198,7 +204,7 @@ class Mallows(RankingModel):
         return Rankings(draws[:, state.center.astype(int) - 1], state.items)
 
     def mode(self) -> FloatArray:
-        """Positions of the most probable ranking, the centre: (n_items,)."""
+        """Positions of the most probable ranking, the center: (n_items,)."""
         return self._state().center.copy()
 
     def pairwise_probabilities(self) -> FloatArray:
@@ -221,12 +227,12 @@ class Mallows(RankingModel):
             return _State(self._law(len(self.items_)), self.center_, self.theta_, self.items_)
         if self.theta is None or self.center is None:
             self._check_fitted()
-        center = _rankings_to_fit.check_center(self.center)
+        center = check_center(self.center)
         theta = check_real_number("theta", self.theta, infinite=True)
         return _State(self._law(len(center)), center, theta, tuple(range(len(center))))
 
     def _check_saved(self) -> None:
-        check_center(self.center_, len(self.items_))
+        check_saved_center(self.center_, len(self.items_))
         ensure(self.theta_ >= 0, "theta is negative")
 
 
@@ -239,32 +245,32 @@ class _State(NamedTuple):
     items: tuple[Hashable, ...]
 
 
-# The generalised Mallows model: a concentration for every stage, sharp at the top and loose below, say.
+# The generalized Mallows model: a concentration for every stage, sharp at the top and loose below, say.
 
 
 _CURE = "fit Mallows(), which takes incomplete rankings, or keep the items that all have with Rankings.select([...])"
 
 
 class GeneralizedMallows(RankingModel):
-    r"""Generalised Mallows model of Fligner and Verducci: one theta for each place.
+    r"""Generalized Mallows model of Fligner and Verducci: one theta for each place.
 
     *Definition.* A ranking is chosen from the best place down. At stage j, with :math:`s = k - j + 1` items left, the
-    item that has v of these before it in the centre is chosen with probability :math:`e^{-\theta_j v} / \psi_j`,
+    item that has v of these before it in the center is chosen with probability :math:`e^{-\theta_j v} / \psi_j`,
     :math:`\psi_j = \sum_{v < s} e^{-\theta_j v}`. Equal thetas give the Mallows model of the Kendall distance, which is
     the sum of the displacements v.
 
     Parameters
     ----------
     center : array-like of shape (n_items,), optional
-        Positions of the central ranking (1 = best, full); by default Kemeny's consensus of the rankings. (That centre
+        Positions of the central ranking (1 = best, full); by default Kemeny's consensus of the rankings. (That center
         is consistent, but with unequal thetas not always the most likely one.)
 
     Attributes
     ----------
     center_ : ndarray of shape (n_items,)
-        Positions of the centre, 1 = best.
+        Positions of the center, 1 = best.
     theta_ : ndarray of shape (n_items - 1,)
-        Concentration of each stage, the choice of place 1 first: maximum likelihood estimates given the centre, from 0
+        Concentration of each stage, the choice of place 1 first: maximum likelihood estimates given the center, from 0
         (uniform) to infinity (always the first item left). 0 for a stage that no ranking reaches.
     theta_se_ : ndarray of shape (n_items - 1,)
         Their standard errors; infinite where theta is, and for a stage that no ranking reaches.
@@ -284,7 +290,7 @@ class GeneralizedMallows(RankingModel):
 
     Examples
     --------
-    >>> from rankwise.aggregation.mallows import GeneralizedMallows
+    >>> from rankwise.aggregation import GeneralizedMallows
     >>> model = GeneralizedMallows().fit([[1, 2, 3], [1, 3, 2], [2, 1, 3], [1, 2, 3]])
     >>> model.center_, model.theta_.round(3)
     (array([1., 2., 3.]), array([1.513, 1.099]))
@@ -301,7 +307,7 @@ class GeneralizedMallows(RankingModel):
         self.center = center
 
     def fit(self, rankings: ArrayLike, sample_weight: ArrayLike | None = None) -> GeneralizedMallows:
-        """Estimate the centre and the theta of each stage.
+        """Estimate the center and the theta of each stage.
 
         Parameters
         ----------
@@ -315,12 +321,12 @@ class GeneralizedMallows(RankingModel):
         GeneralizedMallows
             The model itself.
         """
-        data = _rankings_to_fit.rankings_to_fit(rankings, sample_weight)
-        _rankings_to_fit.refuse_missing(data, _CURE)
+        data = rankings_to_fit(rankings, sample_weight)
+        refuse_missing(data, _CURE)
         if self.center is None:
             self.center_ = kemeny(data, random_state=0).positions.copy()
         else:
-            self.center_ = np.array(_rankings_to_fit.check_center(self.center, data.n_items))
+            self.center_ = np.array(check_center(self.center, data.n_items))
         self.items_ = data.items
         reached, total = _mallows_jit.stage_sums(data.positions, data.weights, self.center_ - 1)
         fitted = [_fit_stage(*stage) for stage in zip(self._sizes(), reached[:-1], total[:-1], strict=True)]
@@ -341,8 +347,8 @@ class GeneralizedMallows(RankingModel):
         ndarray of shape (n_rankings,)
         """
         self._check_fitted()
-        data = _rankings_to_fit.rankings_to_judge(rankings, self.items_)
-        _rankings_to_fit.refuse_missing(data, "drop it, or judge it with Mallows")
+        data = rankings_to_evaluate(rankings, self.items_)
+        refuse_missing(data, "drop it, or judge it with Mallows")
         cost = np.append(self.theta_, 0.0)
         log_z = np.concatenate([[0.0], np.cumsum(stages.log_normalizers(self.theta_, self._sizes())), [0.0]])
         log_z[-1] = log_z[-2]  # the last item has no choice
@@ -375,7 +381,7 @@ class GeneralizedMallows(RankingModel):
         return Rankings(_mallows_jit.positions_from_displacements(displacements, np.argsort(self.center_)), self.items_)
 
     def mode(self) -> FloatArray:
-        """Positions of the most probable ranking, the centre: (n_items,)."""
+        """Positions of the most probable ranking, the center: (n_items,)."""
         self._check_fitted()
         return self.center_.copy()
 
@@ -396,7 +402,7 @@ class GeneralizedMallows(RankingModel):
         return np.arange(len(self.items_), 1.0, -1.0)
 
     def _check_saved(self) -> None:
-        check_center(self.center_, len(self.items_))
+        check_saved_center(self.center_, len(self.items_))
         check_shape(self.theta_, (len(self.items_) - 1,), "theta")
         ensure(not np.isnan(self.theta_).any(), "a theta is NaN")
 

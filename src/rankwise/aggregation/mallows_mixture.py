@@ -1,4 +1,4 @@
-"""Mixtures of Mallows models: several groups of voters, each around a centre of its own."""
+"""Mixtures of Mallows models: several groups of voters, each around a center of its own."""
 
 from __future__ import annotations
 
@@ -11,10 +11,9 @@ from rankwise._random import check_generator
 from rankwise._state import BOOL, COUNT, FLOATS, INTS, MATRIX, NUMBER, Saved, check_shape, ensure
 from rankwise._typing import ArrayLike, FloatArray, IntArray, RandomState
 from rankwise._validation import check_real_number, check_whole_number
-from rankwise.aggregation import _mallows_laws as stages
-from rankwise.aggregation import _rankings_to_fit
+from rankwise.aggregation import _mallows_stages as stages
 from rankwise.aggregation._mallows_laws import KendallLaw
-from rankwise.aggregation.base import RankingModel, check_center
+from rankwise.aggregation.base import RankingModel, check_saved_center, rankings_to_evaluate, rankings_to_fit
 from rankwise.aggregation.kemeny import Method, kemeny
 from rankwise.aggregation.samplers import sample_mallows
 from rankwise.data import Rankings
@@ -29,7 +28,7 @@ _TRACE = 1e-9
 
 
 class MallowsMixture(RankingModel):
-    r"""Mixture of Mallows models with the Kendall distance, fitted by expectation maximisation.
+    r"""Mixture of Mallows models with the Kendall distance, fitted by expectation maximization.
 
     *Definition.* :math:`P(\pi) = \sum_g w_g\, e^{-\theta_g d(\pi, \pi_g)} / Z(\theta_g)`.
 
@@ -51,7 +50,7 @@ class MallowsMixture(RankingModel):
     weights_ : ndarray of shape (n_components,)
         Shares of the components, largest first; they sum to 1.
     centers_ : ndarray of shape (n_components, n_items)
-        Positions of the centres, 1 = best.
+        Positions of the centers, 1 = best.
     thetas_ : ndarray of shape (n_components,)
         Concentrations, from 0 to 30 (which stands for infinity: a component of equal rankings).
     labels_ : ndarray of shape (n_rankings,), intp
@@ -69,7 +68,7 @@ class MallowsMixture(RankingModel):
     -----
     *Partial rankings.* Full rankings and top lists have their exact likelihood. A ranking with missing items counts as
     a Mallows ranking of the items that it has, through the pairs that it orders: :math:`e^{-\theta_g d} / Z`, d over
-    these pairs and Z for so many items. That is exact where its items are neighbours in the centre; else the items
+    these pairs and Z for so many items. That is exact where its items are neighbors in the center; else the items
     between them would hold them farther apart, and the thetas come out too large. (`Mallows` sums over the places of
     the missing items instead.)
 
@@ -84,7 +83,7 @@ class MallowsMixture(RankingModel):
 
     Examples
     --------
-    >>> from rankwise.aggregation.mallows_mixture import MallowsMixture
+    >>> from rankwise.aggregation import MallowsMixture
     >>> votes = [[1, 2, 3, 4], [1, 2, 4, 3], [1, 2, 3, 4], [4, 3, 2, 1], [4, 3, 1, 2]]
     >>> model = MallowsMixture(n_components=2, random_state=0).fit(votes)
     >>> model.labels_, model.centers_[0]
@@ -134,7 +133,7 @@ class MallowsMixture(RankingModel):
         for name in ("n_components", "n_init", "max_iter"):
             check_whole_number(name, getattr(self, name), at_least=1)
         check_real_number("tol", self.tol)
-        data = _rankings_to_fit.rankings_to_fit(rankings, sample_weight).group()
+        data = rankings_to_fit(rankings, sample_weight).group()
         if len(data) < self.n_components:
             raise ValueError(
                 f"n_components is {self.n_components}, but only {len(data)} of the rankings differ; "
@@ -175,7 +174,7 @@ class MallowsMixture(RankingModel):
     def bic(self) -> float:
         r"""Bayesian information criterion of the fit, lower is better.
 
-        :math:`-2 \log L + p \log N` with :math:`p = 3 g - 1` for g components: a centre and a theta for each, and
+        :math:`-2 \log L + p \log N` with :math:`p = 3 g - 1` for g components: a center and a theta for each, and
         their weights. N is the sum of the weights of the rankings.
         """
         self._check_fitted()
@@ -204,9 +203,9 @@ class MallowsMixture(RankingModel):
         return Rankings(draws, self.items_)
 
     def mode(self) -> FloatArray:
-        """Positions of the most probable of the centres: (n_items,).
+        """Positions of the most probable of the centers: (n_items,).
 
-        Where components overlap much, a ranking between their centres may be more probable still.
+        Where components overlap much, a ranking between their centers may be more probable still.
         """
         self._check_fitted()
         best = np.argmax(self.logpmf(Rankings(self.centers_, self.items_)))
@@ -224,7 +223,7 @@ class MallowsMixture(RankingModel):
     def _log_joint(self, rankings: ArrayLike) -> FloatArray:
         """Log probability of component and ranking together: (n_rankings, n_components)."""
         self._check_fitted()
-        data = _rankings_to_fit.rankings_to_judge(rankings, self.items_)
+        data = rankings_to_evaluate(rankings, self.items_)
         return _Components(data, self.weights_, self.centers_, self.thetas_).log_joint()
 
     def _check_saved(self) -> None:
@@ -233,7 +232,7 @@ class MallowsMixture(RankingModel):
         check_shape(self.thetas_, (n,), "the thetas")
         ensure((self.thetas_ >= 0).all(), "a theta is negative")
         for center in self.centers_:
-            check_center(center, len(self.items_))
+            check_saved_center(center, len(self.items_))
 
 
 class _Components:
@@ -263,7 +262,7 @@ class _Components:
         return np.asarray(np.exp(joint - total[:, np.newaxis]))
 
     def maximize(self, responsibilities: FloatArray, rng: np.random.Generator) -> None:
-        """The weights, centres and thetas of highest expected likelihood."""
+        """The weights, centers and thetas of highest expected likelihood."""
         counts = responsibilities * self.data.weights[:, np.newaxis]
         self.weights = counts.sum(axis=0) / counts.sum()
         for g, count in enumerate(counts.T):

@@ -32,27 +32,27 @@ _LARGEST_BUCKET = 4
 class PlackettLuce(RankingModel):
     r"""The Plackett-Luce model of rankings, by maximum likelihood.
 
-    *Definition.* Item i has the worth :math:`\alpha_i = e^{u_i}`. A ranking is built from the best place down: the
+    *Definition.* Item i has the worth :math:`w_i = e^{u_i}`. A ranking is built from the best place down: the
     next bucket C (a single item, or items that tie) is chosen among the items S that are left with probability
 
     .. math:: P(C \mid S) = \frac{f(C)}{\sum_{C' \subseteq S} f(C')}, \qquad
-              f(C) = \delta_{|C|} \Bigl(\prod_{i \in C} \alpha_i\Bigr)^{1/|C|}, \qquad \delta_1 = 1.
+              f(C) = \delta_{|C|} \Bigl(\prod_{i \in C} w_i\Bigr)^{1/|C|}, \qquad \delta_1 = 1.
 
-    Without ties this is :math:`\alpha_i / \sum_{j \in S} \alpha_j`, and i comes before j with probability
-    :math:`\alpha_i / (\alpha_i + \alpha_j)`. Missing items are in no S; unlisted items are in every S and are never
+    Without ties this is :math:`w_i / \sum_{j \in S} w_j`, and i comes before j with probability
+    :math:`w_i / (w_i + w_j)`. Missing items are in no S; unlisted items are in every S and are never
     chosen, so top-k rankings have their exact likelihood.
 
     Parameters
     ----------
-    prior : float, default=0.0
+    alpha : float, default=0.0
         Strength of the prior. 0 is maximum likelihood, which exists only if a chain of preferences leads from every
         item to every other; `fit` raises an error that names the groups where it does not. With a positive prior every
         set of rankings can be fitted, and an item that nobody ranked gets the worth of the average item.
     prior_law : {"normal", "gamma"}, default="normal"
-        "normal": every :math:`u_i` and :math:`\log\delta_t` has a normal prior of mean 0 and precision ``prior``
-        (a ridge: the log likelihood is reduced by ``prior / 2`` times their sum of squares). "gamma": every
-        :math:`\alpha_i` has a gamma prior of shape ``1 + prior``, and every :math:`\delta_t` one with its mode at 1.
-        The gamma prior counts like ``prior`` further rankings for each item that have it first of all.
+        "normal": every :math:`u_i` and :math:`\log\delta_t` has a normal prior of mean 0 and precision ``alpha``
+        (a ridge: the log likelihood is reduced by ``alpha / 2`` times their sum of squares). "gamma": every
+        :math:`w_i` has a gamma prior of shape ``1 + alpha``, and every :math:`\delta_t` one with its mode at 1. The
+        gamma prior counts like ``alpha`` further rankings for each item that rank it first.
     max_iter : int, default=1000
         Most iterations.
     tol : float, default=1e-10
@@ -92,7 +92,7 @@ class PlackettLuce(RankingModel):
 
     Examples
     --------
-    >>> from rankwise.aggregation.choice import PlackettLuce
+    >>> from rankwise.aggregation import PlackettLuce
     >>> model = PlackettLuce().fit([[1, 2, 3], [2, 1, 3], [1, 3, 2], [3, 2, 1]])
     >>> model.log_worth_.round(3)
     array([ 0.321,  0.055, -0.376])
@@ -112,12 +112,12 @@ class PlackettLuce(RankingModel):
 
     def __init__(
         self,
-        prior: float = 0.0,
+        alpha: float = 0.0,
         prior_law: Literal["normal", "gamma"] = "normal",
         max_iter: int = 1000,
         tol: float = 1e-10,
     ) -> None:
-        self.prior = prior
+        self.alpha = alpha
         self.prior_law = prior_law
         self.max_iter = max_iter
         self.tol = tol
@@ -137,7 +137,7 @@ class PlackettLuce(RankingModel):
         PlackettLuce
             The model itself.
         """
-        check_options(self.prior, self.max_iter, self.tol)
+        check_options(self.alpha, self.max_iter, self.tol)
         source = weighted_rankings(rankings, sample_weight)
         if source.n_items < 2:
             raise ValueError("worths compare items, but there is only one")
@@ -247,9 +247,9 @@ class PlackettLuce(RankingModel):
 
     def _log_prior(self, n_items: int) -> Moments | None:
         check_choice("prior_law", self.prior_law, ("normal", "gamma"))
-        if self.prior == 0:
+        if self.alpha == 0:
             return None
-        return normal_prior(self.prior) if self.prior_law == "normal" else gamma_prior(self.prior, n_items)
+        return normal_prior(self.alpha) if self.prior_law == "normal" else gamma_prior(self.alpha, n_items)
 
     def _pair_tie_strength(self) -> float:
         return float(self.tie_strength_[0]) if len(self.tie_strength_) else 0.0

@@ -7,7 +7,7 @@ import numpy as np
 from rankwise._random import check_generator
 from rankwise._typing import ArrayLike, FloatArray, RandomState
 from rankwise._validation import check_numbers, check_real_number, check_whole_number
-from rankwise.aggregation import _sampling_jit
+from rankwise.aggregation import _samplers_jit
 from rankwise.data.positions import check_positions, has_ties, positions_from_scores
 
 
@@ -17,15 +17,15 @@ def sample_mallows(
     r"""Draw rankings from the Mallows model, exactly.
 
     *Definition.* :math:`P(\pi) = \exp(-\theta\, d(\pi, \pi_0)) / Z_k(\theta)`, where d is the Kendall distance of
-    *positions*: the number of item pairs that the draw and the centre order differently.
+    *positions*: the number of item pairs that the draw and the center order differently.
 
     Parameters
     ----------
     center : array-like of shape (k,) or (n, k)
         Positions of the central ranking (1 = best, full: no ties, nothing missing); with n rows, row r is the
-        centre of draw r.
+        center of draw r.
     theta : float
-        Concentration, at least 0: 0 is uniform, larger is spikier, ``inf`` gives the centre itself.
+        Concentration, at least 0: 0 is uniform, larger is spikier, ``inf`` gives the center itself.
     n : int, optional
         Number of draws; one by default, or one per row of ``center``.
     random_state : None, int, Generator or RandomState
@@ -39,7 +39,7 @@ def sample_mallows(
     Notes
     -----
     Repeated insertion, one uniform number per item. The noise acts on places, not on item names: permuting
-    the names of the centre's items instead would give the distance another law.
+    the names of the center's items instead would give the distance another law.
 
     References
     ----------
@@ -56,7 +56,7 @@ def sample_mallows(
     concentration = check_real_number("theta", theta, infinite=True)
     size = _number_of_draws(n, len(centers), "center")
     uniforms = check_generator(random_state).random((size, centers.shape[1]))
-    return _sampling_jit.mallows_positions((centers - 1).astype(np.intp), concentration, uniforms)
+    return _samplers_jit.mallows_positions((centers - 1).astype(np.intp), concentration, uniforms)
 
 
 def sample_plackett_luce(log_worth: ArrayLike, n: int | None = None, random_state: RandomState = None) -> FloatArray:

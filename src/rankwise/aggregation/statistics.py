@@ -46,7 +46,7 @@ def is_stochastically_transitive(P: ArrayLike, strict: bool = False) -> bool:
 
     Examples
     --------
-    >>> from rankwise.aggregation.statistics import is_stochastically_transitive
+    >>> from rankwise.aggregation import is_stochastically_transitive
     >>> is_stochastically_transitive([[0.5, 0.6, 0.4], [0.4, 0.5, 0.6], [0.6, 0.4, 0.5]])
     False
     """
@@ -78,7 +78,7 @@ def noise_margin(P: ArrayLike) -> float:
 
     Examples
     --------
-    >>> from rankwise.aggregation.statistics import noise_margin
+    >>> from rankwise.aggregation import noise_margin
     >>> noise_margin([[0.5, 0.75, 1], [0.25, 0.5, 0.875], [0, 0.125, 0.5]])
     0.25
     """
@@ -110,7 +110,7 @@ def dispersion(P: ArrayLike) -> float:
 
     Examples
     --------
-    >>> from rankwise.aggregation.statistics import dispersion
+    >>> from rankwise.aggregation import dispersion
     >>> dispersion([[1, 2, 3], [2, 1, 3]])
     0.25
     """
@@ -146,7 +146,7 @@ def dispersion_u_statistic(rankings: ArrayLike) -> float:
 
     Examples
     --------
-    >>> from rankwise.aggregation.statistics import dispersion_u_statistic
+    >>> from rankwise.aggregation import dispersion_u_statistic
     >>> dispersion_u_statistic([[1, 2, 3], [2, 1, 3]])
     0.5
     """
@@ -187,7 +187,7 @@ def kemeny_risk(P: ArrayLike, positions: ArrayLike) -> float:
 
     Examples
     --------
-    >>> from rankwise.aggregation.statistics import kemeny_risk
+    >>> from rankwise.aggregation import kemeny_risk
     >>> kemeny_risk([[1, 2, 3], [2, 1, 3]], [1, 2, 3])
     0.5
     """
@@ -221,7 +221,7 @@ def excess_risk(P: ArrayLike, positions: ArrayLike) -> float:
 
     Examples
     --------
-    >>> from rankwise.aggregation.statistics import excess_risk
+    >>> from rankwise.aggregation import excess_risk
     >>> excess_risk([[0.5, 0.75, 1], [0.25, 0.5, 0.875], [0, 0.125, 0.5]], [2, 1, 3])
     0.5
     """
@@ -326,7 +326,7 @@ def median_risk_bound(n_items: int, h: float, n_rankings: int, delta: float | No
 
     Examples
     --------
-    >>> from rankwise.aggregation.statistics import median_risk_bound
+    >>> from rankwise.aggregation import median_risk_bound
     >>> round(median_risk_bound(n_items=5, h=0.2, n_rankings=100), 4)
     0.0082
     """
@@ -366,7 +366,7 @@ def median_excess_bound(P: ArrayLike, Q: ArrayLike) -> float:
 
     Examples
     --------
-    >>> from rankwise.aggregation.statistics import median_excess_bound
+    >>> from rankwise.aggregation import median_excess_bound
     >>> median_excess_bound([[0.5, 0.75], [0.25, 0.5]], [[0.5, 0.25], [0.75, 0.5]])
     1.0
     """
@@ -394,7 +394,7 @@ def median_distance_bound(P: ArrayLike, Q: ArrayLike) -> float:
 
     Examples
     --------
-    >>> from rankwise.aggregation.statistics import median_distance_bound
+    >>> from rankwise.aggregation import median_distance_bound
     >>> median_distance_bound([[0.5, 0.75], [0.25, 0.5]], [[0.5, 0.25], [0.75, 0.5]])
     2.0
     """

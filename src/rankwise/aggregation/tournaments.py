@@ -11,7 +11,7 @@ import numpy as np
 from rankwise._random import check_generator
 from rankwise._typing import ArrayLike, BoolArray, FloatArray, IntArray, RandomState
 from rankwise._validation import check_whole_number
-from rankwise.aggregation import _sampling_jit
+from rankwise.aggregation import _tournaments_jit
 from rankwise.aggregation.pairs import PreferenceMatrix, as_preference_matrix, check_comparisons, majority
 from rankwise.aggregation.positional import rank_by_score
 from rankwise.data import dense_positions
@@ -42,7 +42,7 @@ def copeland(rankings_or_matrix: ArrayLike) -> FloatArray:
 
     Examples
     --------
-    >>> from rankwise.aggregation.tournaments import copeland
+    >>> from rankwise.aggregation import copeland
     >>> copeland([[1, 2, 3], [1, 3, 2], [2, 1, 3]])
     array([1., 2., 3.])
     """
@@ -76,13 +76,13 @@ def schulze(rankings_or_matrix: ArrayLike) -> FloatArray:
     Examples
     --------
     >>> from rankwise import Rankings
-    >>> from rankwise.aggregation.tournaments import schulze
+    >>> from rankwise.aggregation import schulze
     >>> schulze(Rankings([[1, 2, 3], [3, 1, 2], [2, 3, 1]], weights=[4, 3, 2]))
     array([1., 2., 3.])
     """
     wins = comparable_preferences(rankings_or_matrix).wins
     strength = np.where(majority(wins), wins, 0.0)
-    _sampling_jit.strengthen_by_chains(strength)
+    _tournaments_jit.strengthen_by_chains(strength)
     np.fill_diagonal(strength, 0.0)
     return _positions_by_defeats(majority(strength))
 
@@ -119,7 +119,7 @@ def mc4(rankings_or_matrix: ArrayLike, *, teleport: float = 0.05) -> FloatArray:
 
     Examples
     --------
-    >>> from rankwise.aggregation.tournaments import mc4
+    >>> from rankwise.aggregation import mc4
     >>> mc4([[1, 2, 3], [1, 3, 2], [2, 1, 3]])
     array([1., 2., 3.])
     """
@@ -158,7 +158,7 @@ def kwiksort(rankings_or_matrix: ArrayLike, *, random_state: RandomState = None,
 
     Examples
     --------
-    >>> from rankwise.aggregation.tournaments import kwiksort
+    >>> from rankwise.aggregation import kwiksort
     >>> kwiksort([[1, 2, 3], [1, 3, 2], [2, 1, 3]], random_state=0)
     array([1., 2., 3.])
     """

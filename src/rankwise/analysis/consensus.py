@@ -274,7 +274,7 @@ def add_intervals(
         return replace(result, notes=(*result.notes, note))
     models: dict[str, Callable[[Rankings], Any]] = {
         "mallows": lambda resample: Mallows().fit(resample).center_,
-        "plackett-luce": lambda resample: PlackettLuce(prior=alpha).fit(resample).mode(),
+        "plackett-luce": lambda resample: PlackettLuce(alpha=alpha).fit(resample).mode(),
     }
     try:
         with warnings.catch_warnings():
@@ -324,7 +324,7 @@ def find_consensus(
         positions = mallows.center_
         parameters = {"theta": float(mallows.theta_), "theta_se": float(mallows.theta_se_)}
     else:
-        model = PlackettLuce(prior=alpha).fit(part)
+        model = PlackettLuce(alpha=alpha).fit(part)
         positions, scores, score_name = model.mode(), model.log_worth_, "log worth"
     matrix = preference_matrix(part)
     after = (np.sign(positions[:, None] - positions) + 1) / 2

@@ -16,7 +16,6 @@ import numpy as np
 
 from rankwise import distances, metrics
 from rankwise.aggregation import GeneralizedMallows, Mallows, kemeny, kemeny_batch, sample_mallows, schulze
-from rankwise.aggregation._kemeny_proof import broken_odd_cycles
 from rankwise.aggregation.plackett_luce import PlackettLuce
 from rankwise.data import Rankings
 from rankwise.embeddings import GraphCutEmbedding, SubmodularEmbedding
@@ -95,14 +94,14 @@ def _consensus() -> None:
         kemeny(cycle, method=method, ties="allow", random_state=0)
     kemeny_batch([cycle])
     schulze(cycle)
-    # Programmes that triangles leave open are large; this is the step that then comes.
-    even = np.full((4, 4), 0.5)
-    broken_odd_cycles(even, np.arange(16).reshape(4, 4))
+    # A fence of three and three items: triangles alone do not prove its consensus, odd cycles of triangles do.
+    up, down = np.eye(3), 1 - np.eye(3)
+    kemeny(0.5 * np.block([[0 * up, up], [down, 0 * down]]), method="ilp", random_state=0)
 
 
 def _choice_models() -> None:
     PlackettLuce().fit(_FULL)
-    model = PlackettLuce(prior=1.0).fit(_TIED)
+    model = PlackettLuce(alpha=1.0).fit(_TIED)
     model.logpmf(_TIED)
     model.sample(1, random_state=0)
 

@@ -1,6 +1,5 @@
-"""Data: generators after the papers, rankings made of other data, random rankings, loaders."""
+"""Data: generators after the papers, rankings made of other data, loaders."""
 
-from rankwise.aggregation.samplers import sample_mallows, sample_plackett_luce
 from rankwise.datasets.cells import make_cell_label_ranking
 from rankwise.datasets.food import make_food_preferences
 from rankwise.datasets.judged_queries import make_retrieval
@@ -23,6 +22,4 @@ __all__ = [
     "noise_scale_for",
     "rankings_from_classification",
     "rankings_from_regression",
-    "sample_mallows",
-    "sample_plackett_luce",
 ]

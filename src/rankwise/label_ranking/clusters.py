@@ -88,7 +88,7 @@ class ClusterRanker(LabelRankerMixin, BaseEstimator):
         seed = int(check_generator(self.random_state).integers(2**31))
         self.clusters_ = KMeans(n_clusters, n_init=_STARTS, random_state=seed).fit(scaled, sample_weight=y.weights)
         label = self.clusters_.labels_
-        self.models_ = [PlackettLuce(self.alpha).fit(y[np.flatnonzero(label == c)]) for c in range(n_clusters)]
+        self.models_ = [PlackettLuce(alpha=self.alpha).fit(y[np.flatnonzero(label == c)]) for c in range(n_clusters)]
         self._pairwise = np.array([model.pairwise_probabilities() for model in self.models_])
 
     def _predict_pairwise(self, X: FloatArray) -> FloatArray:

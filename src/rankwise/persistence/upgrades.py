@@ -65,10 +65,12 @@ def _focus_of_embedding(record: Record, before: list[Record]) -> None:
 
 # Classes by their names in format 1, in alphabetical order.
 _FORMAT_1_TO_2: dict[str, Change] = {
+    "BradleyTerry": Change(parameters={"prior": "alpha"}),
     "ClusterRanker": Change(parameters={"prior": "alpha"}),
     "DummyRanker": Change(parameters={"strategy": "decode"}),
     "NearestNeighborsRanker": Change(parameters={"consensus": "decode"}),
     "PairwiseRanker": Change(values={"decode": {"soft": "borda", "hard": "copeland"}}),
+    "PlackettLuce": Change(parameters={"prior": "alpha"}),
     "RankingForest": Change(then=_focus_of_embedding),
     "RankingTree": Change(parameters={"consensus": "decode"}),
 }

@@ -1,4 +1,4 @@
-"""Compiled loops that draw rankings, and that look for the strongest chains of majorities."""
+"""Compiled loops of `samplers`: draws from the Mallows model."""
 
 # mypy: allow-untyped-defs, allow-incomplete-defs, allow-untyped-decorators
 
@@ -19,7 +19,7 @@ def mallows_positions(
 ) -> npt.NDArray[np.float64]:
     """Mallows draws by repeated insertion: (n, k) positions.
 
-    The item at place i (from 0) of the centre is inserted last among i + 1 items and then moves up by D places,
+    The item at place i (from 0) of the center is inserted last among i + 1 items and then moves up by D places,
     P(D = d) ~ exp(-theta d). Reading the insertions backwards, that item ends at the free place number i - D.
     ``centers`` holds places from 0, one row for all draws or one row for each.
     """
@@ -45,7 +45,7 @@ def mallows_positions(
 
 @compiled
 def _decode_with_list(shifts, places):
-    """Give each item its free place; only the free places above move, so a draw near its centre costs O(k)."""
+    """Give each item its free place; only the free places above move, so a draw near its center costs O(k)."""
     k = len(shifts)
     free = np.arange(1.0, k + 1)
     for i in range(k - 1, -1, -1):
@@ -77,18 +77,3 @@ def _decode_with_tree(shifts, places):
                 node += 1
         count[node] = 0
         places[i] = node - size + 1.0
-
-
-@compiled
-def strengthen_by_chains(strength: npt.NDArray[np.float64]) -> None:
-    """Replace the strength of each majority by that of the strongest chain from i to j, in place (0 without any)."""
-    k = len(strength)
-    for middle in range(k):
-        onwards = strength[middle]
-        for i in range(k):
-            first = strength[i, middle]
-            if first > 0.0:
-                row = strength[i]
-                for j in range(k):
-                    through = first if first < onwards[j] else onwards[j]
-                    row[j] = through if through > row[j] else row[j]

@@ -1,0 +1,34 @@
+"""Consensus rules by name: each is the function or model that it names."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from rankwise.aggregation import Mallows, PlackettLuce, borda, copeland, kemeny, sample_mallows, schulze
+from rankwise.aggregation.rules import CONSENSUS_RULES
+
+VOTES = sample_mallows([3, 1, 2, 4], theta=0.5, n=31, random_state=0)
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("kemeny", lambda: kemeny(VOTES).positions),
+        ("borda", lambda: borda(VOTES)),
+        ("copeland", lambda: copeland(VOTES)),
+        ("schulze", lambda: schulze(VOTES)),
+        ("mallows", lambda: Mallows().fit(VOTES).center_),
+        ("plackett-luce", lambda: PlackettLuce().fit(VOTES).mode()),
+    ],
+)
+def test_a_name_stands_for_its_rule(name, expected):
+    np.testing.assert_array_equal(CONSENSUS_RULES[name](VOTES), expected())
+
+
+def test_rules_take_their_options():
+    unbeaten = [[1, 2, 3], [1, 3, 2]]
+    np.testing.assert_array_equal(CONSENSUS_RULES["plackett-luce"](unbeaten, alpha=0.1), [1, 2, 2])
+    np.testing.assert_array_equal(
+        CONSENSUS_RULES["kemeny"](VOTES, time_limit=1.0, random_state=0), kemeny(VOTES).positions
+    )
