@@ -64,7 +64,7 @@ def test_kemeny_is_solved_once(intervals: bool, race: Rankings, monkeypatch: pyt
         calls.append(options)
         return kemeny(*given, **options)
 
-    for solver in (module, importlib.import_module("rankwise.aggregation.bootstrap")):
+    for solver in (module, importlib.import_module("rankwise.aggregation.rules")):
         monkeypatch.setattr(
             solver, "kemeny", lambda *given, **options: calls.append(options) or kemeny(*given, **options)
         )
