@@ -94,6 +94,7 @@ CATEGORIES = np.column_stack([X, np.resize([0.0, 1.0, 2.0], len(X))])
         (set_part("RankingTree", "max_depth", "deep", "parameters"), "max_depth"),
         (set_part("RankingTree", "self", 3, "parameters"), "TypeError"),
         (set_part("RankingTree", "unknown", 3, "parameters"), "TypeError"),
+        (set_part("Tree", "contents", None, "parameters"), "a Tree has no parameters"),
         (set_part("FeatureEncoder", "categories_", [None, None]), "categories and features differ"),
         (set_part("FeatureEncoder", "categories_", [[1, 1], None, None, None]), "categories are the same"),
     ],

@@ -98,6 +98,8 @@ class Recipe:
     def from_state(self, parameters: State, state: State) -> Any:
         """An object from its parts, if these are what they must be."""
         is_fitted = self._check_state(state)
+        if parameters and self.parameters == "none":
+            raise ValueError(f"a {self.kind.__name__} has no parameters")
         thing = (self.build or self._built)(self.kind, parameters, state)
         self._check(thing, is_fitted)
         return thing
