@@ -155,7 +155,7 @@ class KernelRanker(LabelRankerMixin, BaseEstimator):
         self._centers = rows
         if len(rows) > 2 * self.n_landmarks:
             self._centers = rows[np.sort(rng.choice(len(rows), self.n_landmarks, replace=False))]
-        self.embedding_ = unfitted_embedding(self.embedding).fit(y)
+        self.embedding_: Any = unfitted_embedding(self.embedding).fit(y)
         target = self.embedding_.transform(y)
         known = ~np.isnan(target)
         root = np.sqrt(y.weights)[:, None]

@@ -1,4 +1,9 @@
-"""Features of all kinds as numbers, for rankers that know neither categories nor missing values."""
+"""NumericFeatures: tables of all kinds as numbers, for rankers that take neither categories nor missing values.
+
+The models of `rankwise.analysis` and the command line begin with it; `StackedRanker` uses its two functions. They apply
+an imputer and an encoder of scikit-learn to their columns. A ColumnTransformer would do the same, but its fitted state
+is private to scikit-learn, so that saved models would depend on the version.
+"""
 
 from __future__ import annotations
 
@@ -11,18 +16,18 @@ from rankwise._sklearn import BaseEstimator, TransformerMixin, check_feature_nam
 from rankwise._state import COUNT, Kind, Saved, check_places, ensure, instance, list_of
 from rankwise._typing import ArrayLike, BoolArray, FloatArray, IntArray
 
-#: columns, and the fitted transformer of these
+#: column numbers, and the fitted transformer of these columns
 Steps = list[tuple[IntArray, Any]]
 SAVED_STEPS = list_of(Kind("columns and a step", lambda value: type(value) is tuple and len(value) == 2))
 
 
 class NumericFeatures(TransformerMixin, BaseEstimator):
-    """Numbers with the median where they are missing; one column of zeros and ones for each category.
+    """Turn features into numbers: medians for missing values, and a column of zeros and ones for each category.
 
     Parameters
     ----------
     categorical_features : None, or array-like of column numbers, column names or booleans
-        Columns that hold categories, see `LeastSquaresTree`.
+        Columns that hold categories; by default those of a data frame that hold text, categories or Booleans.
     """
 
     n_features_in_: int
@@ -44,7 +49,7 @@ class NumericFeatures(TransformerMixin, BaseEstimator):
         return self
 
     def transform(self, X: ArrayLike) -> FloatArray:
-        """The features side by side, numbers first; a category not seen before has zeros everywhere."""
+        """The features side by side, numbers first; a category not seen in ``fit`` is all zeros."""
         return as_numbers(self._encoder.transform(self, X), self._steps)
 
     def get_feature_names_out(self, input_features: ArrayLike | None = None) -> np.ndarray:
@@ -76,16 +81,16 @@ class NumericFeatures(TransformerMixin, BaseEstimator):
 
 
 def fitted_steps(coded: FloatArray, is_categorical: BoolArray) -> Steps:
-    """What turns features, categories coded as numbers and NaN where missing, into numbers without gaps."""
+    """Fit an imputer to the numeric columns and an encoder to the categorical ones, which are coded as numbers."""
     from sklearn.impute import SimpleImputer
     from sklearn.preprocessing import OneHotEncoder
 
-    filled = SimpleImputer(strategy="median", keep_empty_features=True)
-    spread = OneHotEncoder(handle_unknown="ignore", sparse_output=False)
-    kinds = ((np.flatnonzero(~is_categorical), filled), (np.flatnonzero(is_categorical), spread))
+    imputer = SimpleImputer(strategy="median", keep_empty_features=True)
+    encoder = OneHotEncoder(handle_unknown="ignore", sparse_output=False)
+    kinds = ((np.flatnonzero(~is_categorical), imputer), (np.flatnonzero(is_categorical), encoder))
     return [(columns, step.fit(coded[:, columns])) for columns, step in kinds if len(columns)]
 
 
 def as_numbers(coded: FloatArray, steps: Steps) -> FloatArray:
-    """The features as the fitted steps make them, side by side."""
+    """The transformed columns of all steps, side by side."""
     return np.column_stack([step.transform(coded[:, columns]) for columns, step in steps])
