@@ -19,7 +19,7 @@ OURS = sorted(set(MODULES) - set(EXTERNALS))
 def test_classes_list_their_parts_and_not_their_parameters(name):
     recipe = recipe_named(name)
     assert recipe.saved
-    parameters = set(inspect.signature(recipe.kind).parameters)
+    parameters = set(inspect.signature(recipe.cls).parameters)
     if recipe.parameters == "none":  # what a constructor takes is saved, or it could not be called again
         assert parameters <= set(recipe.saved)
     else:

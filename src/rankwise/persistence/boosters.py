@@ -30,11 +30,11 @@ def booster_state(booster: Any) -> dict[str, Any]:
     return {"text": np.frombuffer(text.encode("ascii"), dtype=np.uint8)}
 
 
-def booster_from_state(kind: type, parameters: dict[str, Any], state: dict[str, Any]) -> Any:
+def booster_from_state(cls: type, parameters: dict[str, Any], state: dict[str, Any]) -> Any:
     """The booster of a text, once that is checked."""
     text = state["text"].tobytes().decode("ascii")
     check_booster_text(text)
-    return kind(model_str=text)
+    return cls(model_str=text)
 
 
 def check_booster_text(text: str) -> None:

@@ -61,7 +61,7 @@ class Recipe:
 
     Attributes
     ----------
-    kind : type
+    cls : type
         The class.
     saved : mapping
         Names and kinds of the parts of its state.
@@ -74,7 +74,7 @@ class Recipe:
         Object -> state; class, parameters, state -> object.
     """
 
-    kind: Any
+    cls: Any
     saved: Mapping[str, Kind]
     parameters: Literal["all", "changed", "none"]
     check: Callable[[Any], None] | None = None
@@ -84,7 +84,7 @@ class Recipe:
     @cached_property
     def arguments(self) -> Mapping[str, inspect.Parameter]:
         """Arguments of the constructor."""
-        return inspect.signature(self.kind).parameters
+        return inspect.signature(self.cls).parameters
 
     def to_state(self, thing: Any, where: str) -> tuple[State, State]:
         """Parameters and state of an object; what could not be loaded again is refused."""
@@ -99,8 +99,8 @@ class Recipe:
         """An object from its parts, if these are what they must be."""
         is_fitted = self._check_state(state)
         if parameters and self.parameters == "none":
-            raise ValueError(f"a {self.kind.__name__} has no parameters")
-        thing = (self.build or self._built)(self.kind, parameters, state)
+            raise ValueError(f"a {self.cls.__name__} has no parameters")
+        thing = (self.build or self._built)(self.cls, parameters, state)
         self._check(thing, is_fitted)
         return thing
 
@@ -111,10 +111,10 @@ class Recipe:
             return {name: getattr(thing, name) for name in self.saved}
         return learned_state(thing)
 
-    def _built(self, kind: Any, parameters: State, state: State) -> Any:
+    def _built(self, cls: Any, parameters: State, state: State) -> Any:
         """Parts that are arguments of the constructor go there, the rest become attributes."""
         arguments = {name: part for name, part in state.items() if name in self.arguments}
-        thing = kind(**parameters, **arguments)
+        thing = cls(**parameters, **arguments)
         if len(arguments) < len(state):
             vars(thing).update({name: part for name, part in state.items() if name not in arguments})
         return thing
@@ -124,13 +124,13 @@ class Recipe:
         for name, part in state.items():
             kind = self.saved.get(name) or _ALWAYS_ALLOWED.get(name)
             if kind is None:
-                raise ValueError(f"{name[:40]} is not a part of a {self.kind.__name__}")
+                raise ValueError(f"{name[:40]} is not a part of a {self.cls.__name__}")
             if not kind.matches(part):
-                raise ValueError(f"{name} of a {self.kind.__name__} is not {kind.description}")
+                raise ValueError(f"{name} of a {self.cls.__name__} is not {kind.description}")
         required = [name for name, kind in self.saved.items() if kind.required]
         missing = [name for name in required if name not in state]
         if missing and (self.parameters == "none" or len(missing) < len(required)):
-            raise ValueError(f"{missing[0]} of a {self.kind.__name__} is missing")
+            raise ValueError(f"{missing[0]} of a {self.cls.__name__} is missing")
         return not missing
 
     def _check(self, thing: Any, is_fitted: bool) -> None:
@@ -145,37 +145,37 @@ class Recipe:
         values: State = thing.get_params(deep=False)
         if self.parameters == "all":
             return values
-        return {name: value for name, value in values.items() if not _is(value, self.arguments[name].default)}
+        return {name: value for name, value in values.items() if not _is_default(value, self.arguments[name].default)}
 
 
 @cache
 def recipe_named(name: str) -> Recipe:
     """The recipe of one of the classes of `MODULES`."""
-    kind = getattr(importlib.import_module(MODULES[name]), name)
+    cls = getattr(importlib.import_module(MODULES[name]), name)
     if name in EXTERNALS:
         external = EXTERNALS[name]
-        return Recipe(kind, external.saved, external.parameters, external.check, external.pull, external.build)
+        return Recipe(cls, external.saved, external.parameters, external.check, external.pull, external.build)
     saved: dict[str, Kind] = {}
-    if issubclass(kind, tuple):
-        saved = {part: _ANNOTATED[annotation] for part, annotation in get_type_hints(kind).items()}
-    for base in reversed(kind.__mro__):
+    if issubclass(cls, tuple):
+        saved = {part: _ANNOTATED[annotation] for part, annotation in get_type_hints(cls).items()}
+    for base in reversed(cls.__mro__):
         saved |= vars(base).get("_saved", {})
-    parameters: Literal["all", "none"] = "all" if hasattr(kind, "get_params") else "none"
-    check, pull, build = (getattr(kind, name, None) for name in ("_check_saved", "_to_state", "_from_state"))
-    return Recipe(kind, saved, parameters, check, pull, build and build.__func__)
+    parameters: Literal["all", "none"] = "all" if hasattr(cls, "get_params") else "none"
+    check, pull, build = (getattr(cls, name, None) for name in ("_check_saved", "_to_state", "_from_state"))
+    return Recipe(cls, saved, parameters, check, pull, build and build.__func__)
 
 
 def recipe_of(thing: Any) -> Recipe | None:
     """The recipe of the class of a thing, not of classes that it derives from."""
-    kind = type(thing)
-    module = MODULES.get(kind.__name__, "")
-    if kind.__module__.split(".")[0] != module.split(".")[0]:  # so that no other library is imported in vain
+    cls = type(thing)
+    module = MODULES.get(cls.__name__, "")
+    if cls.__module__.split(".")[0] != module.split(".")[0]:  # do not import another library needlessly
         return None
-    recipe = recipe_named(kind.__name__)
-    return recipe if recipe.kind is kind else None
+    recipe = recipe_named(cls.__name__)
+    return recipe if recipe.cls is cls else None
 
 
-def _is(value: Any, default: Any) -> bool:
+def _is_default(value: Any, default: Any) -> bool:
     """Whether a parameter has its default value."""
     plain = isinstance(default, bool | int | float | str)
     return value is default or (plain and type(value) is type(default) and value == default)

@@ -68,9 +68,9 @@ def _clusters_state(clusters: Any) -> State:
     return {name: part for name, part in learned_state(clusters).items() if name in _CLUSTERS}
 
 
-def _clusters_from_state(kind: Any, parameters: State, state: State) -> Any:
+def _clusters_from_state(cls: Any, parameters: State, state: State) -> Any:
     """Clusters that know their centers; labels do not depend on the number of threads."""
-    clusters = kind(**parameters)
+    clusters = cls(**parameters)
     if state:
         vars(clusters).update(state, _n_threads=1)
     return clusters
@@ -81,8 +81,8 @@ def _neighbors_state(index: Any) -> State:
     return {"rows": index._fit_X} if hasattr(index, "_fit_X") else {}
 
 
-def _neighbors_from_state(kind: Any, parameters: State, state: State) -> Any:
-    index = kind(**parameters)
+def _neighbors_from_state(cls: Any, parameters: State, state: State) -> Any:
+    index = cls(**parameters)
     return index.fit(state["rows"]) if state else index
 
 
@@ -93,9 +93,9 @@ def _one_hot_state(encoder: Any) -> State:
     return _of_these(learned_state(encoder), "categories_", "feature_names_in_")
 
 
-def _one_hot_from_state(kind: Any, parameters: State, state: State) -> Any:
+def _one_hot_from_state(cls: Any, parameters: State, state: State) -> Any:
     """An encoder that is fitted to rows with just these categories."""
-    encoder = kind(**parameters)
+    encoder = cls(**parameters)
     if not state:
         return encoder
     columns = state["categories_"]
@@ -113,9 +113,9 @@ def _imputer_state(imputer: Any) -> State:
     return _of_these(learned_state(imputer), "statistics_", "feature_names_in_")
 
 
-def _imputer_from_state(kind: Any, parameters: State, state: State) -> Any:
+def _imputer_from_state(cls: Any, parameters: State, state: State) -> Any:
     """An imputer that is fitted to one row: its mean, median and most frequent values are its values."""
-    imputer = kind(**parameters)
+    imputer = cls(**parameters)
     return _refitted(imputer, state["statistics_"][None], state) if state else imputer
 
 
@@ -136,9 +136,9 @@ def _sparse_state(matrix: Any) -> State:
     return {**parts, "shape": tuple(int(length) for length in matrix.shape)}
 
 
-def _sparse_from_state(kind: Any, parameters: State, state: State) -> Any:
+def _sparse_from_state(cls: Any, parameters: State, state: State) -> Any:
     """The matrix, if its indices lie inside."""
-    matrix = kind((state["data"], state["indices"], state["indptr"]), shape=state["shape"])
+    matrix = cls((state["data"], state["indices"], state["indptr"]), shape=state["shape"])
     matrix.check_format(full_check=True)
     return matrix
 
@@ -156,20 +156,20 @@ def _generator_state(generator: Any) -> State:
     return {"at": state}
 
 
-def _generator_from_state(kind: Any, parameters: State, state: State) -> Any:
+def _generator_from_state(cls: Any, parameters: State, state: State) -> Any:
     """A random generator that goes on where the other stood."""
     at = _checked_generator_state(state["at"])
     bits = getattr(np.random, at["bit_generator"])(0)
     bits.state = at
-    return kind(bits)
+    return cls(bits)
 
 
 def _legacy_generator_state(generator: Any) -> State:
     return {"at": generator.get_state(legacy=False)}
 
 
-def _legacy_generator_from_state(kind: Any, parameters: State, state: State) -> Any:
-    generator = kind(0)
+def _legacy_generator_from_state(cls: Any, parameters: State, state: State) -> Any:
+    generator = cls(0)
     generator.set_state(_checked_generator_state(state["at"]))
     return generator
 

@@ -81,7 +81,7 @@ class _Writer:
             self._known[id(thing)] = {}  # a mark, in case the thing holds itself
             self._alive.append(thing)
             parameters, state = recipe.to_state(thing, where)
-            record: dict[str, Any] = {"class": recipe.kind.__name__}
+            record: dict[str, Any] = {"class": recipe.cls.__name__}
             for title, parts in (("parameters", parameters), ("state", state)):
                 record[title] = {name: self.value(part, f"{where}.{name}") for name, part in parts.items()}
             self.objects.append(record)
