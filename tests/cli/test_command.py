@@ -293,23 +293,23 @@ def test_tables_are_neither_wrapped_nor_padded_in_a_file(tmp_path: Path) -> None
     assert "mean Kendall distance  0.000 (0 is the same order, 1 the reverse)\n" in done.stdout
 
 
-@pytest.mark.parametrize("in_vain", ["", "it cannot be kept"])
-def test_warmup_says_so_if_it_is_in_vain(
-    in_vain: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize("cache_problem", ["", "it cannot be kept"])
+def test_warmup_says_so_if_the_cache_cannot_be_kept(
+    cache_problem: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     from rankwise.cli import warmup
     from rankwise.cli.app import app
 
     calls: list[str] = []
     monkeypatch.setattr(warmup, "STEPS", {"one": lambda: calls.append("one"), "two": lambda: calls.append("two")})
-    monkeypatch.setattr(warmup, "why_in_vain", lambda: in_vain)
+    monkeypatch.setattr(warmup, "cache_problem", lambda: cache_problem)
     assert app(["warmup"], standalone_mode=False) in (None, 0)
     assert calls == ["one", "two"]
     captured = capsys.readouterr()
-    assert captured.out == ("" if in_vain else "Compiled: one, two.\n")
-    assert captured.err == (f"rankwise: {in_vain}\n" if in_vain else "")
+    assert captured.out == ("" if cache_problem else "Compiled: one, two.\n")
+    assert captured.err == (f"rankwise: {cache_problem}\n" if cache_problem else "")
     assert app(["warmup", "--json"], standalone_mode=False) in (None, 0)
     captured = capsys.readouterr()
     facts = json.loads(captured.out)
-    assert (facts["steps"], facts["kept"]) == (["one", "two"], not in_vain)
-    assert captured.err == (f"rankwise: {in_vain}\n" if in_vain else "")
+    assert (facts["steps"], facts["kept"]) == (["one", "two"], not cache_problem)
+    assert captured.err == (f"rankwise: {cache_problem}\n" if cache_problem else "")

@@ -1,4 +1,4 @@
-"""``rankwise warmup`` reaches every kernel."""
+"""``rankwise warmup`` reaches every compiled function."""
 
 from __future__ import annotations
 
@@ -14,29 +14,29 @@ import numba
 import pytest
 
 import rankwise
-from rankwise.cli.warmup import STEPS, kernels
+from rankwise.cli.warmup import STEPS, compiled_functions
 
 WHOLE_COMMAND = "from rankwise.cli.app import app; assert not app(['warmup', '--json'], standalone_mode=False)"
 ONE_STEP = "from rankwise.cli.warmup import STEPS; STEPS['agreement'](); print('{}')"
-UNREACHED_KERNELS = """
+UNREACHED = """
 import sys
-from rankwise.cli.warmup import kernels
+from rankwise.cli.warmup import compiled_functions
 
-print(*(name for name, kernel in kernels() if not kernel.signatures), file=sys.stderr)
+print(*(name for name, function in compiled_functions() if not function.signatures), file=sys.stderr)
 """
 
 
 def said_and_unreached(code: str, cache: Path) -> tuple[dict[str, Any], list[str]]:
-    """The JSON that code prints, and the kernels that have not been compiled when it is done."""
-    # An empty cache: a kernel that is loaded from the cache does not load the kernels that it calls.
+    """The JSON that code prints, and the functions that are not compiled when it is done."""
+    # An empty cache: a function that is loaded from the cache does not load the functions that it calls.
     environment = {**os.environ, "NUMBA_CACHE_DIR": str(cache), "NUMBA_DISABLE_JIT": "0"}
-    command = [sys.executable, "-c", code + UNREACHED_KERNELS]
+    command = [sys.executable, "-c", code + UNREACHED]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
     return json.loads(done.stdout), done.stderr.split()
 
 
 @pytest.mark.slow
-def test_the_command_reaches_every_kernel(tmp_path: Path) -> None:
+def test_the_command_reaches_every_compiled_function(tmp_path: Path) -> None:
     said, unreached = said_and_unreached(WHOLE_COMMAND, tmp_path)
     assert unreached == []
     assert said["steps"] == list(STEPS)
@@ -46,41 +46,50 @@ def test_the_command_reaches_every_kernel(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_the_check_finds_a_kernel_that_is_not_reached(tmp_path: Path) -> None:
+def test_the_check_finds_a_function_that_is_not_reached(tmp_path: Path) -> None:
     assert "rankwise.data.pairs_jit.list_pairs" in said_and_unreached(ONE_STEP, tmp_path)[1]
 
 
+<<<<<<< HEAD
 @pytest.mark.skipif(numba.config.DISABLE_JIT, reason="without compilation there are no kernels")
 def test_every_file_of_kernels_is_known() -> None:
     files = Path(rankwise.__file__).parent.rglob("*_jit.py")
     assert {name.split(".")[-2] for name, _ in kernels()} == {file.stem for file in files}
+=======
+@pytest.mark.skipif(numba.config.DISABLE_JIT, reason="nothing is compiled")
+def test_every_file_of_compiled_functions_is_known() -> None:
+    files = Path(rankwise.__file__).parent.rglob("*_jit.py")
+    assert {tuple(name.split(".")[-3:-1]) for name, _ in compiled_functions()} == {
+        (file.parent.name, file.stem) for file in files
+    }
+>>>>>>> aa2ddea (cli: one module for each of kernel, screen and warmup)
 
 
-WHY_IN_VAIN = "from rankwise.cli.warmup import why_in_vain; print(why_in_vain())"
+CACHE_PROBLEM = "from rankwise.cli.warmup import cache_problem; print(cache_problem())"
 
 
-def why_in_vain(**environment: str) -> str:
-    command = [sys.executable, "-c", WHY_IN_VAIN]
+def cache_problem(**environment: str) -> str:
+    command = [sys.executable, "-c", CACHE_PROBLEM]
     done = subprocess.run(command, env=os.environ | environment, capture_output=True, text=True, check=True)
     return done.stdout.strip()
 
 
 def test_a_cache_that_can_be_written_is_fine(tmp_path: Path) -> None:
-    assert why_in_vain(NUMBA_CACHE_DIR=str(tmp_path), NUMBA_DISABLE_JIT="0") == ""
+    assert cache_problem(NUMBA_CACHE_DIR=str(tmp_path), NUMBA_DISABLE_JIT="0") == ""
 
 
 def test_nothing_can_be_kept_without_a_folder_to_write_to(tmp_path: Path) -> None:
     # Files where folders should be stop even the superuser, who may write to every folder.
     package = tmp_path / "rankwise"
     shutil.copytree(Path(rankwise.__file__).parent, package, ignore=shutil.ignore_patterns("__pycache__"))
-    for kernels_file in package.rglob("_jit.py"):
-        kernels_file.with_name("__pycache__").touch()
+    for folder in {file.parent for file in package.rglob("*_jit.py")}:
+        (folder / "__pycache__").touch()
     nowhere = str(package / "__init__.py" / "nowhere")
     folders = {"NUMBA_CACHE_DIR": nowhere, "HOME": nowhere, "XDG_CACHE_HOME": nowhere, "PYTHONPATH": str(tmp_path)}
-    words = why_in_vain(**folders, PYTHONDONTWRITEBYTECODE="1", NUMBA_DISABLE_JIT="0")
+    words = cache_problem(**folders, PYTHONDONTWRITEBYTECODE="1", NUMBA_DISABLE_JIT="0")
     assert "cannot be kept" in words
     assert "NUMBA_CACHE_DIR" in words
 
 
 def test_nothing_is_compiled_where_that_is_turned_off() -> None:
-    assert "NUMBA_DISABLE_JIT" in why_in_vain(NUMBA_DISABLE_JIT="1")
+    assert "NUMBA_DISABLE_JIT" in cache_problem(NUMBA_DISABLE_JIT="1")

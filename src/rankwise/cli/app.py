@@ -19,14 +19,14 @@ import typer
 from typer.core import TyperGroup
 
 from rankwise import __version__
-from rankwise.cli.commands.kernel import kernel
 from rankwise.cli.commands.rank_evaluate import rank_evaluate
 from rankwise.cli.commands.rank_predict import rank_predict
 from rankwise.cli.commands.rank_train import rank_train
-from rankwise.cli.commands.screen import screen
-from rankwise.cli.commands.warmup import warmup
+from rankwise.cli.kernel import kernel
 from rankwise.cli.learn import evaluate, fit, predict, tree
+from rankwise.cli.screen import screen
 from rankwise.cli.survey import consensus, describe, quickstart, report
+from rankwise.cli.warmup import warmup
 
 # As shells count: 128 and the number of the signal.
 _INTERRUPTED, _CLOSED_PIPE = 130, 141

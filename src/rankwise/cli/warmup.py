@@ -1,7 +1,8 @@
-"""Small public calls that together run every compiled kernel.
+"""``rankwise warmup``: compile now what later calls would wait for.
 
-To warm up a new kernel, call the public function that runs it in the step of its package. A test compiles
-everything anew and names the kernels that no step has reached.
+The steps are small public calls that together run every compiled function. To warm up a new one, call the public
+function that runs it in the step of its package. A test compiles everything anew and names the functions that no step
+reaches. Imports are inside the steps, because the help of the command must not wait for them.
 """
 
 from __future__ import annotations
@@ -10,42 +11,51 @@ import importlib
 import pkgutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
+import typer
 
-from rankwise import distances, metrics
-from rankwise.aggregation import GeneralizedMallows, Mallows, kemeny, kemeny_batch, sample_mallows, schulze
-from rankwise.aggregation.plackett_luce import PlackettLuce
-from rankwise.data import Rankings
-from rankwise.embeddings import GraphCutEmbedding, SubmodularEmbedding
-from rankwise.kernels import kendall_kernel, mallows_kernel
-from rankwise.label_ranking import NearestNeighborsRanker, PlackettLuceRanker, RankingForest
-from rankwise.ltr import LambdaMART, LinearRanker, lambda_gradients
-from rankwise.screening import ConcordanceSelector, SymbolicFeatures, concordant_divergence
-from rankwise.trees import LeastSquaresTree
+from rankwise.cli.options import Json
+
+if TYPE_CHECKING:
+    from rankwise.data import Rankings
 
 _PACKAGE = Path(__file__).parents[1]
-_FULL = Rankings([[1, 2, 3], [3, 1, 2]])
-_TIED = Rankings([[1, 2, 2], [1, 2, 1]])
-_INCOMPLETE = Rankings([[1, 2, float("nan")], [3, 1, 2]])
 
 
-def kernels() -> Iterator[tuple[str, Any]]:
-    """Every kernel of the package, with its full name."""
+def warmup(as_json: Json = False) -> None:
+    """Compile everything that is compiled on first use, so that later calls start fast."""
+    from rankwise.cli import console
+
+    with console.progress() as on_step:
+        for number, (name, call) in enumerate(STEPS.items()):
+            on_step(name, number / len(STEPS))
+            call()
+    problem = cache_problem()
+    if problem:
+        typer.echo(f"rankwise: {problem}", err=True)
+    if as_json:
+        compiled = [name for name, _ in compiled_functions()]
+        console.print_json({"steps": list(STEPS), "compiled": compiled, "kept": not problem})
+    elif not problem:
+        typer.echo(f"Compiled: {', '.join(STEPS)}.")
+
+
+def compiled_functions() -> Iterator[tuple[str, Any]]:
+    """Every compiled function of the package, with its full name."""
     for module in pkgutil.walk_packages([str(_PACKAGE)], "rankwise."):
         if module.name.endswith("_jit"):
             for name, value in vars(importlib.import_module(module.name)).items():
-                if hasattr(value, "py_func"):  # as only compiled functions have
+                if hasattr(value, "py_func"):  # only compiled functions have one
                     yield f"{module.name}.{name}", value
 
 
-def why_in_vain() -> str:
+def cache_problem() -> str:
     """Why later processes will have to compile again; empty if they will not."""
-    folders = [kernel.stats.cache_path for _, kernel in kernels()]
+    folders = [function.stats.cache_path for _, function in compiled_functions()]
     if not folders:
         return "nothing is compiled while NUMBA_DISABLE_JIT is set; unset it"
-    # Without a folder that can be written, a kernel has no cache, and lasts as long as the process.
+    # Without a folder that can be written, a function has no cache, and lasts as long as the process.
     if None in folders:
         return (
             "compiled, but what is compiled cannot be kept: neither the folder of the package nor that of a cache can "
@@ -54,27 +64,55 @@ def why_in_vain() -> str:
     return ""
 
 
+def _full() -> Rankings:
+    from rankwise.data import Rankings
+
+    return Rankings([[1, 2, 3], [3, 1, 2]])
+
+
+def _tied() -> Rankings:
+    from rankwise.data import Rankings
+
+    return Rankings([[1, 2, 2], [1, 2, 1]])
+
+
+def _incomplete() -> Rankings:
+    from rankwise.data import Rankings
+
+    return Rankings([[1, 2, float("nan")], [3, 1, 2]])
+
+
 def _rankings() -> None:
-    _FULL.pairs()
-    _FULL.pair_counts()
+    _full().pairs()
+    _full().pair_counts()
 
 
 def _distances() -> None:
-    for rankings in (_FULL, _TIED, _INCOMPLETE):
+    import numpy as np
+
+    from rankwise import distances
+
+    for rankings in (_full(), _tied(), _incomplete()):
         distances.kendall_distance(rankings, rankings)
         distances.footrule_distance(rankings, rankings)
         for metric in ("kendall", "footrule"):
             distances.pairwise_distances(rankings, metric=metric)
-    many_items = np.ones((1, 3001))  # so many that pairs are counted one by one
+    many_items = np.ones((1, 3001))  # enough for pairs to be counted one by one
     distances.pairwise_distances(many_items)
 
 
 def _agreement() -> None:
-    metrics.kendall_tau_score(_TIED, _TIED)
-    metrics.spearman_score(_TIED, _TIED)
+    from rankwise import metrics
+
+    metrics.kendall_tau_score(_tied(), _tied())
+    metrics.spearman_score(_tied(), _tied())
 
 
 def _retrieval() -> None:
+    import numpy as np
+
+    from rankwise import metrics
+
     relevance, score, qid = np.array([0.0, 2.0, 1.0, 1.0]), np.array([0.1, 0.3, 0.2, 0.2]), np.array([0, 1, 0, 0])
     for metric in (
         metrics.ndcg_score,
@@ -87,6 +125,10 @@ def _retrieval() -> None:
 
 
 def _consensus() -> None:
+    import numpy as np
+
+    from rankwise.aggregation import kemeny, kemeny_batch, schulze
+
     cycle = np.array([[0.0, 2.0, 1.0], [1.0, 0.0, 2.0], [2.0, 1.0, 0.0]])
     kemeny(cycle, method="dp")
     kemeny(cycle, method="ilp", random_state=0)
@@ -100,34 +142,46 @@ def _consensus() -> None:
 
 
 def _choice_models() -> None:
-    PlackettLuce().fit(_FULL)
-    model = PlackettLuce(alpha=1.0).fit(_TIED)
-    model.logpmf(_TIED)
+    from rankwise.aggregation import PlackettLuce
+
+    PlackettLuce().fit(_full())
+    model = PlackettLuce(alpha=1.0).fit(_tied())
+    model.logpmf(_tied())
     model.sample(1, random_state=0)
 
 
 def _distance_models() -> None:
+    import numpy as np
+
+    from rankwise.aggregation import GeneralizedMallows, Mallows, sample_mallows
+
     sample_mallows([1, 2, 3], theta=1.0, n=1, random_state=0)
     for distance in ("kendall", "cayley", "hamming", "footrule", "spearman"):
-        model = Mallows(distance).fit(_FULL)
+        model = Mallows(distance).fit(_full())
         model.sample(1, random_state=0)
-    Mallows().fit(_INCOMPLETE).logpmf(_INCOMPLETE)
-    many_items = np.arange(1.0, 21.0)  # so many that Spearman's law is estimated
+    Mallows().fit(_incomplete()).logpmf(_incomplete())
+    many_items = np.arange(1.0, 21.0)  # enough for Spearman's law to be estimated
     model = Mallows("spearman", theta=1.0, center=many_items)
     model.logpmf([many_items])
     model.sample(1, random_state=0)
-    by_stages = GeneralizedMallows().fit(_FULL)
+    by_stages = GeneralizedMallows().fit(_full())
     by_stages.sample(1, random_state=0)
     by_stages.pairwise_probabilities()
 
 
 def _embeddings() -> None:
-    chain = [[0, 1, 0], [1, 0, 3], [0, 3, 0]]  # on which neighbours merge, so that means are taken over completions
-    GraphCutEmbedding(chain).fit_transform(_INCOMPLETE)
-    SubmodularEmbedding(len).fit_transform(_FULL)
+    from rankwise.embeddings import GraphCutEmbedding, SubmodularEmbedding
+
+    chain = [[0, 1, 0], [1, 0, 3], [0, 3, 0]]  # on which neighbors merge, so that means over completions are needed
+    GraphCutEmbedding(chain).fit_transform(_incomplete())
+    SubmodularEmbedding(len).fit_transform(_full())
 
 
 def _trees() -> None:
+    import numpy as np
+
+    from rankwise.trees import LeastSquaresTree
+
     X, y = np.arange(300.0)[:, None], np.eye(300, 2)
     y[2:, 0] = np.nan
     for max_bins in (2, None):  # features as codes of one byte, and of four
@@ -136,18 +190,26 @@ def _trees() -> None:
 
 
 def _label_rankers() -> None:
+    from rankwise.label_ranking import NearestNeighborsRanker, PlackettLuceRanker, RankingForest
+
     for ranker in (NearestNeighborsRanker(), PlackettLuceRanker(), RankingForest(1)):
-        ranker.fit([[0.0], [1.0]], _TIED).predict([[0.0]])
+        ranker.fit([[0.0], [1.0]], _tied()).predict([[0.0]])
 
 
 def _kernels() -> None:
-    for rankings in (_FULL, _TIED, _INCOMPLETE):
+    from rankwise.kernels import kendall_kernel, mallows_kernel
+
+    for rankings in (_full(), _tied(), _incomplete()):
         kendall_kernel(rankings, normalize=True)
         mallows_kernel(rankings, completion="monte-carlo", n_samples=2, random_state=0)
-    kendall_kernel(_FULL, position_weights="average")
+    kendall_kernel(_full(), position_weights="average")
 
 
 def _screening() -> None:
+    import numpy as np
+
+    from rankwise.screening import ConcordanceSelector, SymbolicFeatures, concordant_divergence
+
     X, y = np.array([[1.0, 5.0], [2.0, 4.0], [3.0, 7.0], [5.0, 6.0]]), np.array([1.0, 2.0, 4.0, 3.0])
     for keys in ("float64", "float32"):
         concordant_divergence(X, y, keys=keys)
@@ -156,11 +218,15 @@ def _screening() -> None:
 
 
 def _query_rankers() -> None:
+    import numpy as np
+
+    from rankwise.ltr import LambdaMART, LinearRanker, lambda_gradients
+
     X, y, qid = np.arange(8.0)[:, None], np.array([0.0, 1, 2, 1, 0, 0, 1, 2]), np.repeat([0, 1], 4)
     score = np.arange(8.0)
     for weight in ("ndcg", "map"):
         lambda_gradients(y, score, qid, weight=weight)
-        lambda_gradients(y, 1000 * score, qid, weight=weight)  # so far apart that powers of e overflow
+        lambda_gradients(y, 1000 * score, qid, weight=weight)  # so far apart that the exponential overflows
     lambda_gradients(y, score, qid, n_pairs=1, random_state=0)
     for tree in ("leaf", "level"):
         ranker = LambdaMART(1, tree=tree, random_state=0).fit(X, y, qid)

@@ -39,7 +39,7 @@ def test_expressions_have_the_names_of_the_columns(beams: str) -> None:
     for key, column in (("T0", "divergence"), ("z", "z"), ("pvalue", "pvalue"), ("adjusted", "adjusted")):
         assert [row[key] for row in result["expressions"]] == selector.table_[column].tolist()
     assert result["n_expressions"] == 42
-    assert result["notes"] == ["columns of text, left out: 'name'"]
+    assert result["notes"] == ["columns of text, dropped: 'name'"]
 
 
 def test_no_relation_is_the_mean_difference(beams: str) -> None:
@@ -105,7 +105,7 @@ def test_missing_values_are_told_and_left_out_if_asked_for(beams: str) -> None:
     assert "--drop-missing" in message
     result = run_json("screen", beams, "--y", "load", "--drop-missing")
     assert result["n_rows"] == 99
-    assert "1 row with missing values, left out" in result["notes"]
+    assert "1 row with missing values, dropped" in result["notes"]
     assert run_json("screen", beams, "--y", "load", "--x", "width,depth")["n_rows"] == 100
 
 

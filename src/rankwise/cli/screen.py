@@ -1,0 +1,269 @@
+"""``rankwise screen``: which expressions of the columns order a target."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Sequence
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+
+import typer
+
+from rankwise.cli.options import Input, Jobs, Json
+
+if TYPE_CHECKING:
+    from rankwise._tables import TextTable
+    from rankwise._typing import FloatArray
+    from rankwise.data.formats.text import Table
+    from rankwise.exceptions import RankwiseFormatError
+    from rankwise.screening import ConcordanceSelector
+
+_NO_LAYERS = "none"
+
+
+class Pool(StrEnum):
+    """What a layer works on: the previous layer, or all so far."""
+
+    STRICT = "strict"
+    CUMULATIVE = "cumulative"
+
+
+def screen(
+    file: Input,
+    y: Annotated[str, typer.Option("--y", metavar="COLUMN", help="The target.")],
+    x: Annotated[
+        str | None, typer.Option("--x", metavar="COLUMNS", help="Inputs, as a,b,c; default: all other numbers.")
+    ] = None,
+    architecture: Annotated[
+        str,
+        typer.Option(help="A letter per layer: u for unary operators, b for binary ones; 'none': columns as they are."),
+    ] = "bu",
+    unary: Annotated[str, typer.Option(help="Of id,square,cube,sqrt,cbrt,inverse,exp,log,sin,cos,abs.")] = "id,cube",
+    binary: Annotated[str, typer.Option(help="Of +,-,*,/,|-|.")] = "+,*",
+    pool: Annotated[
+        Pool, typer.Option(help="Whether a layer works on the previous layer only, or on all so far.")
+    ] = Pool.STRICT,
+    top: Annotated[int, typer.Option(min=1, metavar="K", help="How many expressions to show.")] = 20,
+    two_sided: Annotated[
+        bool, typer.Option("--two-sided/--one-sided", help="Whether the reverse order counts as a relation.")
+    ] = True,
+    copies: Annotated[
+        bool,
+        typer.Option("--copies", help="Show all expressions that give the rows the same order, not only the simplest."),
+    ] = False,
+    terms: Annotated[
+        int | None, typer.Option(min=1, metavar="N", help="Fit a linear model with this many expressions.")
+    ] = None,
+    drop_missing: Annotated[bool, typer.Option("--drop-missing", help="Drop rows with missing values.")] = False,
+    time_limit: Annotated[
+        float | None, typer.Option(metavar="SECONDS", help="Stop then, and show the best so far.")
+    ] = None,
+    out: Annotated[Path | None, typer.Option("--out", "-o", metavar="FILE", help="Where to write a CSV table.")] = None,
+    jobs: Jobs = 1,
+    as_json: Json = False,
+) -> None:
+    """Screen expressions of the columns of a table by how well they order a target: concordant divergence T0."""
+    from rankwise.cli import console
+    from rankwise.cli.files import check_writable, write_text
+    from rankwise.screening import ConcordanceSelector, SymbolicFeatures
+
+    check_writable(out, file)
+    layers = None
+    if architecture != _NO_LAYERS:
+        layers = SymbolicFeatures(architecture, unary=_parts(unary), binary=_parts(binary), pool=pool.value)
+        try:
+            layers.count(1)
+        except ValueError as error:
+            raise typer.BadParameter(str(error)) from None
+    table = _read_columns(file, y, None if x is None else _parts(x), drop_missing=drop_missing)
+    selector = ConcordanceSelector(
+        top,
+        two_sided=two_sided,
+        dedupe=not copies,
+        features=layers,
+        n_terms=terms,
+        time_limit=time_limit,
+        n_jobs=jobs,
+    )
+    with console.progress() as on_step:
+        on_step("screening", 0.1)
+        selector.fit(table.X, table.y)
+    result = _result(selector, table)
+    if out is not None:
+        write_text(out, _csv_text(result["expressions"]))
+    if as_json:
+        console.print_json({**result, "out": None if out is None else str(out)})
+    else:
+        console.print_tables([_table(result, two_sided)])
+        if result["model"] is not None:
+            console.print_lines(["{formula}  (root mean squared error {rmse:.4g})".format(**result["model"])])
+        if out is not None:
+            console.print_lines([f"Table: {out}"])
+
+
+def _parts(text: str) -> list[str]:
+    return [part.strip() for part in text.split(",")]
+
+
+def _table(result: dict[str, Any], two_sided: bool) -> TextTable:
+    from rankwise._tables import TextTable, counted
+
+    title = (
+        f"{result['y']}: {len(result['expressions'])} of {counted(result['n_expressions'], 'expression')} of "
+        f"{counted(len(result['inputs']), 'column')}, on {counted(result['n_rows'], 'row')}"
+    )
+    either, reverse = (" or its reverse", "") if two_sided else ("", f", {2 * result['unrelated']:.4g} the reverse")
+    note = f"T0: 0 is the order of {result['y']}{either}, {result['unrelated']:.4g} no relation{reverse}"
+    rows = [
+        [
+            row["expression"],
+            row["order"],
+            f"{row['T0']:.4g}",
+            f"{row['relative']:.1%}",
+            f"{row['z']:+.1f}",
+            f"{row['pvalue']:.2g}",
+            f"{row['adjusted']:.2g}",
+        ]
+        for row in result["expressions"]
+    ]
+    columns = ["expression", "order", "T0", "of no relation", "z", "p", "p, corrected"]
+    return TextTable(title, "; ".join([note, *result["notes"]]), columns, rows)
+
+
+class _Columns(NamedTuple):
+    """Inputs and target, complete numbers, with their names and what the user should know about them."""
+
+    X: FloatArray
+    y: FloatArray
+    inputs: list[str]
+    target: str
+    notes: list[str]
+
+
+def _read_columns(name: str, target: str, inputs: Sequence[str] | None, *, drop_missing: bool) -> _Columns:
+    """Read the columns of a table.
+
+    Parameters
+    ----------
+    name : str
+        The file; ``-`` is standard input.
+    target : str
+        The column to be ordered.
+    inputs : sequence of str, optional
+        The columns to make expressions of; by default all others that hold numbers.
+    drop_missing : bool
+        Whether rows with missing values are dropped, or an error.
+
+    Returns
+    -------
+    _Columns
+    """
+    import numpy as np
+
+    from rankwise._tables import counted
+    from rankwise.cli.files import readable
+    from rankwise.data.formats.text import covariates, listed, read_table
+
+    with readable(name) as path:
+        table = read_table(path)
+        columns = covariates(table, leave_out=())
+        wanted = list(inputs) if inputs is not None else [column for column in table.header if column != target]
+        for column in (target, *wanted):
+            table.index(column)  # an error that lists the columns, where there is none of this name
+        texts = [column for column in wanted if columns[column].dtype.kind != "f"]
+        for column in (target, *(texts if inputs is not None else ())):
+            if columns[column].dtype.kind != "f":
+                raise _no_numbers(table, column)
+        if target in wanted:
+            raise table.error("the target is among the inputs too", column=target, cure="Drop it from --x.")
+        used = [column for column in wanted if column not in texts]
+        if not used:
+            raise table.error("no column but the target holds numbers", cure="Screening needs one or more.")
+        values = np.column_stack([columns[column] for column in (target, *used)])
+        missing = np.isnan(values)
+        if missing.any() and not drop_missing:
+            row, place = (int(index) for index in np.argwhere(missing)[0])
+            n_rows = int(missing.any(axis=1).sum())
+            raise table.error(
+                f"the cell is empty (rows with empty cells: {n_rows:,} of {len(values):,})",
+                row=row,
+                column=(target, *used)[place],
+                cure="Drop such rows with --drop-missing, or name the columns to use with --x.",
+            )
+    complete = values[~missing.any(axis=1)]
+    notes = [f"columns of text, dropped: {listed(texts)}"] if texts else []
+    if len(complete) < len(values):
+        notes.append(f"{counted(len(values) - len(complete), 'row')} with missing values, dropped")
+    return _Columns(np.ascontiguousarray(complete[:, 1:]), complete[:, 0], used, target, notes)
+
+
+def _result(selector: ConcordanceSelector, columns: _Columns) -> dict[str, Any]:
+    """What a fitted selector found, for JSON: its features best first; with a model, the terms of it."""
+    import numpy as np
+
+    from rankwise.screening import concordant_divergence
+
+    table = selector.table_
+    model = selector.models_[-1] if selector.models_ else None
+    rows = np.arange(len(table["feature"])) if model is None else model.columns
+    if selector.features is None:
+        names = [columns.inputs[int(name.removeprefix("x"))] for name in table["feature"][rows]]
+    else:
+        names = selector.get_feature_names_out(columns.inputs).tolist()
+    # A constant orders nothing: its divergence is that of no relation.
+    unrelated = float(concordant_divergence(np.zeros(len(columns.y)), columns.y))
+    expressions = [
+        {
+            "expression": name,
+            "order": "reverse" if table["z"][row] < 0 else "same",
+            "T0": float(table["divergence"][row]),
+            "relative": float(table["divergence"][row]) / unrelated,
+            "z": float(table["z"][row]),
+            "pvalue": float(table["pvalue"][row]),
+            "adjusted": float(table["adjusted"][row]),
+            "complexity": int(table["complexity"][row]),
+        }
+        for name, row in zip(names, rows, strict=True)
+    ]
+    formula = None
+    if model is not None:
+        terms = np.full(len(table["feature"]), "", dtype=object)
+        terms[rows] = names
+        formula = {"formula": f"{columns.target} = {model.formula(terms)}", "rmse": float(model.rmse)}
+    return {
+        "y": columns.target,
+        "inputs": columns.inputs,
+        "n_rows": len(columns.y),
+        "n_expressions": selector.n_candidates_,
+        "n_usable": selector.n_usable_,
+        "complete": selector.complete_,
+        "unrelated": unrelated,
+        "expressions": expressions,
+        "model": formula,
+        "notes": columns.notes,
+    }
+
+
+def _csv_text(expressions: Sequence[dict[str, Any]]) -> str:
+    """Expressions as the text of a table."""
+    file = io.StringIO()
+    writer = csv.DictWriter(file, list(expressions[0]), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(expressions)
+    return file.getvalue()
+
+
+def _no_numbers(table: Table, column: str) -> RankwiseFormatError:
+    from rankwise.data.formats.text import MISSING, number, shown
+
+    cells = table.column(column)
+    # A column of numbers counts as text if one has leading zeros, as codes have.
+    row = next((i for i, cell in enumerate(cells) if cell not in MISSING and number(cell) is None), 0)
+    return table.error(
+        f"the column {shown(column)} holds text, such as {shown(cells[row])}",
+        row=row,
+        column=column,
+        cure="Screening takes numbers: choose another column, or correct the cells.",
+    )
