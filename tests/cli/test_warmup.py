@@ -50,19 +50,12 @@ def test_the_check_finds_a_function_that_is_not_reached(tmp_path: Path) -> None:
     assert "rankwise.data.pairs_jit.list_pairs" in said_and_unreached(ONE_STEP, tmp_path)[1]
 
 
-<<<<<<< HEAD
-@pytest.mark.skipif(numba.config.DISABLE_JIT, reason="without compilation there are no kernels")
-def test_every_file_of_kernels_is_known() -> None:
-    files = Path(rankwise.__file__).parent.rglob("*_jit.py")
-    assert {name.split(".")[-2] for name, _ in kernels()} == {file.stem for file in files}
-=======
 @pytest.mark.skipif(numba.config.DISABLE_JIT, reason="nothing is compiled")
 def test_every_file_of_compiled_functions_is_known() -> None:
     files = Path(rankwise.__file__).parent.rglob("*_jit.py")
     assert {tuple(name.split(".")[-3:-1]) for name, _ in compiled_functions()} == {
         (file.parent.name, file.stem) for file in files
     }
->>>>>>> aa2ddea (cli: one module for each of kernel, screen and warmup)
 
 
 CACHE_PROBLEM = "from rankwise.cli.warmup import cache_problem; print(cache_problem())"
