@@ -87,7 +87,7 @@ def test_an_unknown_name_lists_what_there_is(tmp_path, monkeypatch):
     (tmp_path / "small.csv.gz").write_bytes(b"")
     with pytest.raises(ValueError, match=r"Without files: iris, .* In .*: small"):
         load_label_ranking("irsi", data_home=tmp_path)
-    with pytest.raises(ValueError, match=r"data_home names .* which is no folder"):
+    with pytest.raises(ValueError, match=r"data_home names .* which is not a folder"):
         load_label_ranking("iris", data_home=tmp_path / "absent")
     monkeypatch.setenv("RANKWISE_DATA", str(tmp_path / "absent"))
     with pytest.raises(ValueError, match="the environment variable RANKWISE_DATA names"):

@@ -1,4 +1,7 @@
-"""What a ranking is: positions, the Rankings container, conversions, file formats."""
+"""What a ranking is: positions, the `Rankings` container, conversions, file formats.
+
+Every other package is built on this one; it imports none of them.
+"""
 
 from rankwise.data.formats import *  # noqa: F403 - the list of readers and writers is kept there
 from rankwise.data.formats import __all__ as _formats

@@ -1,4 +1,4 @@
-"""Compiled loops over rankings."""
+"""Compiled loops over the pairs of items in rankings; used by `Rankings` and by `rankwise.aggregation`."""
 
 # mypy: allow-untyped-defs, allow-incomplete-defs, allow-untyped-decorators
 

@@ -29,8 +29,11 @@ from rankwise.data.positions import CheckedPositions, Unlisted
 
 Kind = Literal["full", "tied", "top-k", "incomplete"]
 
-# Listing every single preference takes 24 bytes a pair; beyond this the caller wants counts instead.
+# Listing every single preference takes 24 bytes per pair; beyond this the caller wants counts instead.
 _MOST_PAIRS = 50_000_000
+# What is printed of long rankings, and of many.
+_SHOWN_RANKINGS = 6
+_SHOWN_ITEMS = 12
 
 
 @dataclass(frozen=True, eq=False, repr=False, init=False)
@@ -59,7 +62,7 @@ class Rankings(CheckedPositions):
     -----
     A Rankings behaves like the array of its positions where scikit-learn looks at it: it has a shape and a
     length, converts with ``np.asarray``, and is cut by index, so that train_test_split, KFold and GridSearchCV
-    take it as ``y``. A row may be all missing: it says nothing, and keeps its place beside the covariates.
+    take it as ``y``. A row may be all missing: it says nothing, but stays aligned with the covariates.
 
     Examples
     --------
@@ -249,7 +252,7 @@ class Rankings(CheckedPositions):
         Raises
         ------
         ValueError
-            If the list would be longer than 50 million rows; `pair_counts` is what grows no longer.
+            If the list would be longer than 50 million rows; `pair_counts` stays small.
         """
         from rankwise.data import pairs_jit
 
@@ -441,10 +444,10 @@ class Rankings(CheckedPositions):
         return (Rankings, (self.positions, self.items, self.weights))
 
     def __repr__(self) -> str:
-        return text_of(self.positions, self.items, self.weights, self.kind)
+        return _text_of(self.positions, self.items, self.weights, self.kind)
 
     def _repr_html_(self) -> str:
-        return html_of(self.positions, self.items, self.weights, self.kind)
+        return _html_of(self.positions, self.items, self.weights, self.kind)
 
 
 def _column_names(table: Any) -> Sequence[Hashable] | None:
@@ -490,14 +493,7 @@ def _frame_backend(backend: str | None) -> Any:
     raise ImportError(f"to_frame needs {backend or 'pandas, polars or pyarrow'}: pip install {backend or 'pandas'}")
 
 
-# Rankings as text and as a table that a person reads.
-
-
-_SHOWN_RANKINGS = 6
-_SHOWN_ITEMS = 12
-
-
-def text_of(positions: FloatArray, items: tuple[Hashable, ...], weights: FloatArray, kind: str) -> str:
+def _text_of(positions: FloatArray, items: tuple[Hashable, ...], weights: FloatArray, kind: str) -> str:
     """A heading, and the first rankings one a line."""
     n = len(positions)
     weighted = bool(np.any(weights != 1))
@@ -508,7 +504,7 @@ def text_of(positions: FloatArray, items: tuple[Hashable, ...], weights: FloatAr
     return "\n".join([_heading(positions, kind), *shown, *rest])
 
 
-def html_of(positions: FloatArray, items: tuple[Hashable, ...], weights: FloatArray, kind: str) -> str:
+def _html_of(positions: FloatArray, items: tuple[Hashable, ...], weights: FloatArray, kind: str) -> str:
     """The same for notebooks: the positions of the first rankings, with a column per item."""
     n, k = positions.shape
     shown = positions[:_SHOWN_RANKINGS, :_SHOWN_ITEMS]

@@ -1,4 +1,4 @@
-"""Data: generators after the papers, rankings made of other data, loaders."""
+"""Data sets: generators after the papers, rankings derived from other data, loaders."""
 
 from rankwise.datasets.cells import make_cell_label_ranking
 from rankwise.datasets.food import make_food_preferences

@@ -25,7 +25,7 @@ def make_cell_label_ranking(
     """Rank labels by the cell of a grid that a sample falls into.
 
     Two features are cut into a grid of equally likely cells, as square as ``n_cells`` allows: 6 cells are 2 times
-    3, a tree of depth 3. Each cell has a central ranking, drawn uniformly; its samples repeat the centre, or
+    3, a tree of depth 3. Each cell has a central ranking, drawn uniformly; its samples repeat the center, or
     follow a Mallows model around it.
 
     Parameters
@@ -40,7 +40,7 @@ def make_cell_label_ranking(
     theta : float, optional
         Concentration of the Mallows model (larger = spikier; the paper writes phi). None: constant on each cell.
     random_state : None, int, Generator or RandomState
-        Where the random numbers come from. The same seed gives the same X and centres whatever theta.
+        Where the random numbers come from. The same seed gives the same X and centers whatever theta.
 
     Returns
     -------

@@ -104,7 +104,7 @@ def make_food_preferences(
 def _check_length(kind: str, length: int | None) -> None:
     if kind == "full":
         if length is not None:
-            raise ValueError(f"length is {length}, but full rankings have all 8 dishes; leave it away or change kind")
+            raise ValueError(f"length is {length}, but full rankings have all 8 dishes; drop it or change kind")
         return
     if length is None:
         raise ValueError(f"length is None, but kind={kind!r} needs a length of 1 to {len(_ITEMS)}")

@@ -1,4 +1,4 @@
-"""Search results made to order: documents of queries with graded relevance, and clicks on them."""
+"""Synthetic search results: documents of queries with graded relevance, and clicks on them."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def make_retrieval(
 
     *Definition.* Document features are :math:`x = u_q + z`: z is standard normal, and the level :math:`u_q` of the
     query differs from query to query on every second feature. Relevance follows :math:`s(z) + b_q + \epsilon`,
-    where s is linear plus products of neighbouring features (unit variance) and :math:`b_q` is the easiness of
+    where s is linear plus products of neighboring features (unit variance) and :math:`b_q` is the easiness of
     the query. Grades are cut so that each is half as frequent as the one below, about as in LETOR data.
 
     Only differences *within* a query tell of relevance, so a regressor that does not know the queries loses: it
@@ -109,7 +109,7 @@ def _check_range(docs_per_query: Any) -> tuple[int, int]:
 
 
 def _score(z: FloatArray, rng: np.random.Generator) -> FloatArray:
-    """Linear terms and products of neighbours, of unit variance since all terms are uncorrelated."""
+    """Linear terms and products of neighbors, of unit variance since all terms are uncorrelated."""
     linear = rng.standard_normal(z.shape[1])
     product = rng.standard_normal(z.shape[1] - 1) / 2
     value: FloatArray = z @ linear + (z[:, 1:] * z[:, :-1]) @ product

@@ -1,4 +1,4 @@
-"""Data sets by name: shipped ones without files, benchmarks from a folder of yours. Nothing is downloaded."""
+"""Data sets by name: those made of what scikit-learn ships, and benchmarks from a folder. Nothing is downloaded."""
 
 from __future__ import annotations
 
@@ -91,8 +91,8 @@ def load_retrieval(
         "synthetic" (`make_retrieval` with seed 0, queries split 60/20/20); or a folder, looked for as it is, then
         in the data folder and its subfolder ``ltr``. It holds the files train, vali (or valid, validation, dev) and
         test, as ``train.txt`` or ``<something>.train``, plain or gzip, vali being optional; or Fold1 to Fold5, which
-        hold them. Other ``.txt`` files beside them are refused, save README and the like. Rows without qid need the
-        sizes of the queries, one a line, in a file beside of the same name and ``.query``.
+        hold them. Other ``.txt`` files in the folder are refused, except README and the like. Rows without qid need
+        the sizes of the queries, one per line, in a file of the same name that ends in ``.query``.
     fold : int, default=1
         Which fold to read, where there are folds.
     data_home : path-like, optional
@@ -131,15 +131,15 @@ def load_retrieval(
 
 
 def query_sizes(path: Path, n_rows: int) -> IntArray:
-    """How many rows each query has, from the file beside a learning-to-rank file whose rows have no qid."""
+    """How many rows each query has, from the ``.query`` file that belongs to a learning-to-rank file without qid."""
     stem = path.with_suffix("") if path.suffix == ".gz" else path
-    beside = [stem.with_name(stem.name + ending) for ending in (".query", ".query.gz")]
-    file = next((candidate for candidate in beside if candidate.is_file()), None)
+    candidates = [stem.with_name(stem.name + ending) for ending in (".query", ".query.gz")]
+    file = next((candidate for candidate in candidates if candidate.is_file()), None)
     if file is None:
         raise RankwiseFormatError(
             "rows have no qid, and there is no file of query sizes",
             path=path,
-            cure=f"Put {beside[0].name} beside it, or write qid:<query> after the grade of every row.",
+            cure=f"Put {candidates[0].name} next to it, or write qid:<query> after the grade of every row.",
         )
     sizes = []
     for line, text in enumerate(read_lines(file), start=1):
@@ -158,9 +158,6 @@ def query_sizes(path: Path, n_rows: int) -> IntArray:
             cure=f"Write one size for every query, in the order of {path.name}.",
         )
     return np.array(sizes, dtype=np.intp)
-
-
-# -- label ranking -------------------------------------------------------------------------------------------------
 
 
 def _from_csv(path: Path) -> Any:
@@ -262,9 +259,6 @@ def _what_there_is(folders: list[Path]) -> str:
     return f"{text} In {folders[0]}: {', '.join(found) or 'none'}"
 
 
-# -- retrieval -----------------------------------------------------------------------------------------------------
-
-
 def _synthetic_retrieval() -> Any:
     from sklearn.utils import Bunch
 
@@ -340,7 +334,7 @@ def _named_queries(path: Path, qid: Any) -> Any:
         raise RankwiseFormatError(
             "rows have no qid, but those of the other files do",
             path=path,
-            cure="Write qid:<query> after the grade of every row, or in no file at all, with .query files beside.",
+            cure="Write qid:<query> after the grade of every row, or in no file at all, with .query files for all.",
         )
     return qid
 
@@ -359,14 +353,11 @@ def _check_disjoint(qid: Any, splits: dict[str, IntArray], files: dict[str, Path
             seen[query] = split
 
 
-# -- both ----------------------------------------------------------------------------------------------------------
-
-
 def _data_folders(data_home: str | os.PathLike[str] | None, subfolder: str) -> list[Path]:
     home = os.environ.get(_FOLDER_VARIABLE) if data_home is None else data_home
     if not home:
         return []
     if not Path(home).is_dir():
         said = f"the environment variable {_FOLDER_VARIABLE}" if data_home is None else "data_home"
-        raise ValueError(f"{said} names {os.fspath(home)!r}, which is no folder")
+        raise ValueError(f"{said} names {os.fspath(home)!r}, which is not a folder")
     return [Path(home), Path(home) / subfolder]

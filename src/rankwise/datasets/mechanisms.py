@@ -1,4 +1,4 @@
-"""How full rankings lose information: items drop out (incomplete), neighbours tie (partial)."""
+"""How full rankings lose information: items drop out (incomplete), neighbors tie (partial)."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def make_incomplete(
 def make_partial(
     rankings: ArrayLike, partition: Partition, *, X: ArrayLike | None = None, random_state: RandomState = None
 ) -> Rankings:
-    """Tie neighbours: the places are cut into blocks, and items whose places share a block tie.
+    """Tie neighbors: the places are cut into blocks, and items whose places share a block tie.
 
     Parameters
     ----------
@@ -65,7 +65,7 @@ def make_partial(
         Positions of full rankings, 1 = best.
     partition : sequence of int, "random" or callable
         Sizes of the blocks, best first, such as (2, 1, 2) for five items; "random" cuts between any two
-        neighbouring places with probability 1/2, anew for every ranking; a callable takes a generator, X and k, and
+        neighboring places with probability 1/2, anew for every ranking; a callable takes a generator, X and k, and
         returns n sequences of sizes: draws from the paper's p(x), one for each row of X.
     X : array-like of shape (n, d), optional
         Features, for a callable.

@@ -1,4 +1,4 @@
-"""Label ranking data made of classification and regression data."""
+"""Label ranking data derived from classification and regression data."""
 
 from __future__ import annotations
 

@@ -66,7 +66,7 @@ PROBLEMS = {
     "no_names.soc": (None, None, "names no alternatives", "Add a line '# ALTERNATIVE NAME 1: name'"),
     "no_voters.soc": (None, None, "the header gives no NUMBER VOTERS", "strict=False"),
     "number_is_text.soc": (5, None, "NUMBER VOTERS is 'two', but the file holds 2", "strict=False"),
-    "old_format.soc": (1, None, "the PrefLib format of before 2022", "Download the file again from preflib.org"),
+    "old_format.soc": (1, None, "the PrefLib format from before 2022", "Download the file again from preflib.org"),
     "other_digits.soc": (10, 2, "is not the number of an item", "by number"),
     "repeated_header.soc": (10, None, "says 'NUMBER VOTERS' again, after line 5", "Keep one"),
     "same_names.soc": (9, None, "alternatives 1 and 3 are both named 'tea'", "strict=False"),

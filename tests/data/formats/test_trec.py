@@ -33,14 +33,14 @@ PROBLEMS = {
     "run_duplicate.txt": (3, 3, "document 'FT911-1' of query '301' is on line 1 already", "Keep one"),
     "run_empty.txt": (None, None, "no lines", "Download"),
     "run_five_fields.txt": (2, None, "5 fields, not 6", "Write 'qid Q0 doc_id rank score tag'"),
-    "run_inf.txt": (2, 5, "the score '-inf' is not a finite number", "Leave away"),
+    "run_inf.txt": (2, 5, "the score '-inf' is not a finite number", "Drop documents"),
     "run_latin1.txt": (1, None, "byte 10 (0xe9) is not valid UTF-8", "Save the file as UTF-8"),
     "run_long_tag.txt": (2, None, "has 600 characters", "Ids may have 512"),
-    "run_nan.txt": (2, 5, "the score 'nan' is not a finite number", "Leave away"),
+    "run_nan.txt": (2, 5, "the score 'nan' is not a finite number", "Drop documents"),
     "run_qrels.txt": (1, None, "4 fields, not 6", "Write 'qid Q0 doc_id rank score tag'"),
     "run_seven_fields.txt": (2, None, "7 fields, not 6", "no blanks inside a field"),
-    "run_text.txt": (2, 5, "the score 'high' is not a finite number", "Leave away"),
-    "run_underscore.txt": (2, 5, "the score '1_5' is not a finite number", "Leave away"),
+    "run_text.txt": (2, 5, "the score 'high' is not a finite number", "Drop documents"),
+    "run_underscore.txt": (2, 5, "the score '1_5' is not a finite number", "Drop documents"),
 }
 
 
@@ -149,7 +149,7 @@ def test_the_file_itself(tmp_path):
         ((["a b"], ["d"], [1]), r"qid\[0\] is 'a b'"),
         ((["q"], [""], [1]), r"doc_id\[0\] is ''"),
         ((["q"], ["d"], [1], "my run"), r"tag\[0\]"),
-        ((["q"], ["d"], [-np.inf]), r"score\[0\] is -inf; leave away"),
+        ((["q"], ["d"], [-np.inf]), r"score\[0\] is -inf; drop documents"),
         ((["q", "q"], ["d", "d"], [1, 2]), "document 'd' of query 'q' more than once"),
         ((["q"], ["d", "e"], [1, 2]), "one of each"),
         ((["q"], ["d"], [[1]]), "one of each"),

@@ -36,7 +36,7 @@ PROBLEMS = {
     "no_data_line.xarff": (None, None, "there is no @data line", "Write @data"),
     "no_attribute.xarff": (2, None, "no @attribute comes before @data", ""),
     "no_rows.xarff": (None, None, "no row below @data", ""),
-    "stray_line.xarff": (2, None, "'x numeric' is no part of a header", "Before @data come @relation"),
+    "stray_line.xarff": (2, None, "'x numeric' is not part of a header", "Before @data come @relation"),
     "unknown_type.xarff": (2, None, "the type 'complex' is not known", "Types are numeric"),
     "no_name.xarff": (2, None, "the attribute has no name", "Write @attribute name type"),
     "open_brace.xarff": (2, None, "the brace does not close", "Write {a,b,c}"),

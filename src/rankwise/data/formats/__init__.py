@@ -1,4 +1,4 @@
-"""Readers and writers of ranking files.
+"""Readers and writers of ranking files: PrefLib, xarff, LETOR, TREC and survey tables.
 
 Every reader returns valid data or raises `rankwise.RankwiseFormatError`, which names file, line, column and cure.
 """

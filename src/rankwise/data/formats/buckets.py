@@ -1,4 +1,7 @@
-"""Rankings that list their items best first: the text of one, and the rankings of many."""
+"""Texts that list items best first, such as ``a>b~c``, and Rankings from many of them.
+
+The readers of orders, strings, duels and xarff files use it.
+"""
 
 from __future__ import annotations
 
@@ -157,7 +160,7 @@ def _from_json(text: str) -> list[list[str]]:
         # JSON can spell half a character, which no file or terminal could write again.
         "".join(name for bucket in buckets for name in bucket).encode()
     except (ValueError, RecursionError):
-        raise ValueError("the brackets hold no JSON array of item names") from None
+        raise ValueError("the brackets do not hold a JSON array of item names") from None
     if any(not bucket for bucket in buckets):
         raise ValueError("a bucket of tied items is empty")
     return buckets

@@ -1,4 +1,4 @@
-"""LETOR files (SVMlight with queries): ``grade qid:id index:value ... # comment``, one document a line."""
+"""LETOR files (SVMlight with queries): ``grade qid:id index:value ... # comment``, one document per line."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def read_letor(
         Number of columns of ``X``; by default as many as the largest index needs. Give it when several files
         (training and test) must agree.
     sparse : bool, default=False
-        Whether ``X`` is a SciPy CSR matrix. Features that a line leaves away are 0 either way.
+        Whether ``X`` is a SciPy CSR matrix. Features that a line omits are 0 either way.
     zero_based : bool, default=False
         Whether indices count from 0; LETOR counts from 1.
     return_comments : bool, default=False
@@ -67,7 +67,7 @@ def read_letor(
     ------
     RankwiseFormatError
         If a line is malformed; ``column`` is the field of the line, counted from 1. Values must be finite: ``nan``
-        is refused, since here a feature that is not known is one that is left away.
+        is refused, since a feature that is not known is omitted here.
 
     See Also
     --------
@@ -109,8 +109,8 @@ def write_letor(
     """Write features, grades and queries in LETOR (SVMlight) format.
 
     Numbers are written in full, so reading the file gives the same bits. A dense ``X`` is written with all its
-    features, a sparse one with its stored entries; in that case give ``n_features`` when reading, lest empty last
-    columns be lost.
+    features, a sparse one with its stored entries; in that case give ``n_features`` when reading, or empty last
+    columns are lost.
 
     Parameters
     ----------
@@ -234,10 +234,10 @@ def _check_tokens(tokens: list[str], has_qid: bool, base: int, largest: int, pat
             index = parse_integer(name)
             parse_number(value)
         except ValueError:
-            cure = "Write 3:0.5 for feature 3; leave away what is not known."
+            cure = "Write 3:0.5 for feature 3; omit what is not known."
             fail(f"{shown(token)} is not index:value with a finite value", cure, column)
         if index < base:
-            cure = "Read the file with zero_based=True if its indices count from 0." if index == 0 else "Mend the line."
+            cure = "Read the file with zero_based=True if its indices count from 0." if index == 0 else "Correct it."
             fail(f"feature index {index} is below {base}", cure, column)
         if index > largest:
             cure = "Give a larger n_features." if largest < _LARGEST_INDEX else "Number the features anew."

@@ -26,6 +26,10 @@ _KINDS = ("soc", "soi", "toc", "toi")
 _ITEM_KEY = "ALTERNATIVE NAME"
 _NUMBER_KEYS = ("NUMBER ALTERNATIVES", "NUMBER VOTERS", "NUMBER UNIQUE ORDERS")
 _KEYS = ("DATA TYPE", *_NUMBER_KEYS, _ITEM_KEY)
+# Positions are dense, so short orders of many items cost orders times items: 2**26 positions take 512 MiB.
+MOST_CELLS = 1 << 26
+# Weights are float64, which counts one by one up to here.
+MOST_VOTERS = 1 << 53
 
 
 def read_preflib(path: Path, unlisted: Unlisted = "below", *, strict: bool = True) -> Rankings:
@@ -86,7 +90,7 @@ def parse_preflib(text: str, path: Path, unlisted: Unlisted = "below", *, strict
     _check_kind(orders, header, path)
     rankings = Rankings(orders.positions(blank), _distinct(names), orders.counts)
     for line, problem in _contradictions(header, names, rankings, orders.lines, path):
-        cure = "Mend the file, or read it with strict=False to take the orders as they are."
+        cure = "Correct the file, or read it with strict=False to take the orders as they are."
         error = RankwiseFormatError(problem, path=path, line=line, cure=cure if strict else None)
         if strict:
             raise error
@@ -185,10 +189,10 @@ def _refuse_without_header(orders: list[tuple[int, str]], path: Path) -> None:
     number, line = orders[0]
     if line.strip().isdigit():
         raise RankwiseFormatError(
-            "this is the PrefLib format of before 2022, which has no '#' header",
+            "this is the PrefLib format from before 2022, which has no '#' header",
             path=path,
             line=number,
-            cure="Download the file again from preflib.org, in the present format.",
+            cure="Download the file again from preflib.org, in the current format.",
         )
     raise RankwiseFormatError(
         "the header is missing",
@@ -352,15 +356,6 @@ def _whole_counts(weights: FloatArray) -> list[int]:
     if weights.sum() > MOST_VOTERS:
         raise ValueError(f"the weights add up to more than {MOST_VOTERS:,} voters; divide them by a common factor")
     return [int(weight) for weight in weights]
-
-
-# The order lines of a PrefLib file: ``12: 3,{1,4},2`` is twelve voters, item 3 first, then 1 and 4 tied, then 2.
-
-
-# Positions are dense, so many short orders of many items cost orders times items: 2**26 of them are 512 MiB.
-MOST_CELLS = 1 << 26
-# Weights are float64, which counts one by one up to here.
-MOST_VOTERS = 1 << 53
 
 
 @dataclass

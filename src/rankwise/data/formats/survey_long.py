@@ -1,4 +1,4 @@
-"""Survey files with one statement a row: the place of one item, or which of two items won."""
+"""Survey tables with one statement per row: the place of one item, or which of two items won."""
 
 from __future__ import annotations
 

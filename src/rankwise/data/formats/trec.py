@@ -1,4 +1,4 @@
-"""TREC files: judgements (qrels) and runs of retrieval systems, and the two joined for the metrics.
+"""TREC files: judgments (qrels) and runs of retrieval systems, and the two joined for the metrics.
 
 A line of qrels is ``qid iteration doc_id relevance``; a line of a run is ``qid Q0 doc_id rank score tag``.
 """
@@ -20,7 +20,7 @@ from rankwise.exceptions import RankwiseFormatError
 
 
 class Qrels(NamedTuple):
-    """Relevance judgements, one row per judged document; higher relevance is better."""
+    """Relevance judgments, one row per judged document; higher relevance is better."""
 
     qid: StrArray
     doc_id: StrArray
@@ -37,7 +37,7 @@ class Run(NamedTuple):
 
 
 class JudgedRun(NamedTuple):
-    """A run beside its judgements: the flat arrays that retrieval metrics take."""
+    """A run joined with its judgments: the flat arrays that retrieval metrics take."""
 
     y_true: npt.NDArray[np.int64]
     y_score: FloatArray
@@ -46,7 +46,7 @@ class JudgedRun(NamedTuple):
 
 
 def read_qrels(path: Path) -> Qrels:
-    r"""Read relevance judgements in TREC format, plain or gzip.
+    r"""Read relevance judgments in TREC format, plain or gzip.
 
     Parameters
     ----------
@@ -61,7 +61,7 @@ def read_qrels(path: Path) -> Qrels:
     Raises
     ------
     RankwiseFormatError
-        If a line has not four fields, a relevance is no integer, or a document is judged twice for a query.
+        If a line does not have four fields, a relevance is not an integer, or a document is judged twice for a query.
 
     Examples
     --------
@@ -104,7 +104,7 @@ def read_run(path: Path) -> Run:
     Raises
     ------
     RankwiseFormatError
-        If a line has not six fields, a score is no finite number, or a document is retrieved twice for a query.
+        If a line does not have six fields, a score is not a finite number, or a query retrieves a document twice.
 
     See Also
     --------
@@ -121,7 +121,7 @@ def read_run(path: Path) -> Run:
                 path=path,
                 line=line,
                 column=5,
-                cure="Leave away documents that were not scored.",
+                cure="Drop documents that were not scored.",
             ) from None
     qid, doc_id, tag = (id_array(column, lines, path) for column in (qids, doc_ids, tags))
     return Run(qid, doc_id, np.array(score), tag)
@@ -176,11 +176,11 @@ def run_text(qid: ArrayLike, doc_id: ArrayLike, score: ArrayLike, tag: str = "ra
 
 
 def judged_run(qrels: Qrels, run: Run, *, complete: bool = False) -> JudgedRun:
-    """Put a run beside its judgements, as flat arrays for the retrieval metrics.
+    """Join a run with its judgments, as flat arrays for the retrieval metrics.
 
-    Retrieved documents come first, in the order of the run; those without a judgement have relevance 0. Then come
+    Retrieved documents come first, in the order of the run; those without a judgment have relevance 0. Then come
     the judged documents that the run did not retrieve, with score ``-inf``: they have no place in the ranking but
-    count in ideal gains and in the number of relevant documents. Queries of the run without any judgement are left
+    count in ideal gains and in the number of relevant documents. Queries of the run without any judgment are left
     out. Negative relevance counts as 0, as in trec_eval.
 
     Parameters
@@ -209,7 +209,7 @@ def judged_run(qrels: Qrels, run: Run, *, complete: bool = False) -> JudgedRun:
     run_qid, run_doc = as_texts(run.qid), as_texts(run.doc_id)
     relevance, score = np.asarray(qrels.relevance, dtype=np.int64), np.asarray(run.score, dtype=np.float64)
     row_of = {key: row for row, key in enumerate(_pair_keys(judged_qid, judged_doc, relevance, "qrels"))}
-    # Row -1, which is the zero put last, stands for the documents without a judgement.
+    # Row -1, which is the zero put last, stands for the documents without a judgment.
     rows = np.array([row_of.get(key, -1) for key in _pair_keys(run_qid, run_doc, score, "the run")], dtype=np.intp)
     gains = np.append(np.maximum(relevance, 0), 0)
 
@@ -242,7 +242,7 @@ def _read_columns(path: Path, layout: str) -> tuple[list[int], list[list[str]]]:
                 f"the line has {len(fields)} field{'s' * (len(fields) != 1)}, not {n_fields}",
                 path=path,
                 line=number,
-                cure=f"Write '{layout}', parted by blanks, with no blanks inside a field.",
+                cure=f"Write '{layout}', separated by blanks, with no blanks inside a field.",
             )
         first = line_of.setdefault(f"{fields[0]} {fields[2]}", number)
         if first != number:
@@ -270,7 +270,7 @@ def _pair_keys(qids: list[str], doc_ids: list[str], values: npt.NDArray[Any], na
     finite = np.isfinite(values)
     if not finite.all():
         row = int(np.argmin(finite))
-        raise ValueError(f"score[{row}] is {values[row]}; leave away documents that were not retrieved")
+        raise ValueError(f"score[{row}] is {values[row]}; drop documents that were not retrieved")
     keys = list(zip(qids, doc_ids, strict=True))
     if len(set(keys)) < len(keys):
         query, document = next(key for key, uses in Counter(keys).items() if uses > 1)

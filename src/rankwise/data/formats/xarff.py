@@ -95,7 +95,7 @@ def parse_xarff(text: str, path: Path, *, unlisted: Unlisted = "missing") -> tup
         try:
             orders.append([] if cell is None else parse(cell))
         except ValueError as error:
-            raise fail(f"{shown(cell or '')} is no ranking: {error}", row=row, cure="Write L1>L2>L3.") from None
+            raise fail(f"{shown(cell or '')} is not a ranking: {error}", row=row, cure="Write L1>L2>L3.") from None
     declared = attributes[target].values if attributes[target].kind == "ranking" else None
     y = rankings_from_rows(orders, fail, unlisted=unlisted, items=declared)
     return {name: _typed(cells) for name, cells in columns.items()}, y
@@ -144,7 +144,7 @@ def _header(numbered: Iterator[tuple[int, str]], path: Path) -> list[_Attribute]
                 raise RankwiseFormatError("no @attribute comes before @data", path=path, line=line)
             case _:
                 raise RankwiseFormatError(
-                    f"{shown(text)} is no part of a header",
+                    f"{shown(text)} is not part of a header",
                     path=path,
                     line=line,
                     cure="Before @data come @relation, @attribute and comments that start with %.",
