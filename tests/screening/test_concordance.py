@@ -1,8 +1,9 @@
-"""Concordant divergence, Gini correlation and ranking gain."""
+"""Concordant divergence, Gini correlation, ranking gain, the test of concordance, and rank classes."""
 
 from __future__ import annotations
 
 import json
+from itertools import permutations
 from pathlib import Path
 
 import numpy as np
@@ -10,9 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import isotonic_regression
+from scipy.stats import false_discovery_control, norm, pearsonr, rankdata
 
 from rankwise.datasets import make_symbolic_regression
-from rankwise.screening import concordance_test, concordant_divergence, gini_correlation, ranking_gain
+from rankwise.screening import concordance_test, concordant_divergence, gini_correlation, rank_classes, ranking_gain
+from rankwise.screening.concordance import absolute_pearson, benjamini_hochberg
 from tests.naive import screening as naive
 
 GOLDEN = json.loads((Path(__file__).parents[1] / "golden" / "screening.json").read_text("utf-8"))
@@ -192,14 +195,14 @@ def test_figure_4(n):
         ([1.0, 2.0], [1, 2, 3], "2 rows and y 3"),
         (np.ones((3, 1, 1)), [1, 2, 3], "3 dimensions"),
         ([1.0, 2.0, 3.0], [[1], [2], [3]], "y has 2 dimensions"),
-        (np.empty((3, 0)), [1, 2, 3], r"X has shape \(3, 0\), and so no columns"),
+        (np.empty((3, 0)), [1, 2, 3], r"X has shape \(3, 0\), so it has no columns"),
         (3, [1, 2, 3], "X has 0 dimensions"),
         (
             [1.0, 2.0, 3.0],
             [1e308, -1e308, 0],
             r"y lies between -1e[+]308 and 1e[+]308, where squares overflow or vanish",
         ),
-        ([1.0, 2.0, 3.0], [1e-200, 0, 0], "scale it to common sizes"),
+        ([1.0, 2.0, 3.0], [1e-200, 0, 0], "rescale it first"),
     ],
 )
 @pytest.mark.parametrize("function", [concordant_divergence, gini_correlation, concordance_test])
@@ -229,7 +232,7 @@ def test_keys_of_32_bits_make_ties():
 @pytest.mark.parametrize(
     ("X", "keys", "words"),
     [
-        ([1.0, 2.0, 3.0], "float16", "keys is 'float16'; it is 'float64' or 'float32'"),
+        ([1.0, 2.0, 3.0], "float16", "keys is 'float16'; choose 'float64' or 'float32'"),
         ([1.0, 1e300, 3.0], "float32", r"X\[1, 0\] is inf in 32 bits"),
     ],
 )
@@ -241,3 +244,96 @@ def test_bad_keys_are_refused(X, keys, words):
 def test_scores_of_another_length_are_refused():
     with pytest.raises(ValueError, match="one score per mean"):
         ranking_gain([1, 2, 3], [1, 2])
+
+
+@pytest.mark.parametrize("theta", [[1, 2, 3, 4, 5, 6, 7], [1, 1, 2, 3, 3, 3, 4]])
+def test_mean_and_variance_over_all_permutations(theta):
+    y = np.array([0.3, -1.2, 0.3, 2.0, 5.0, 0.1, -0.4])
+    orders = np.array(list(permutations(range(7))))
+    # Permuting the feature instead of y: one target, 5040 columns.
+    values = concordant_divergence(np.array(theta)[orders].T, y)
+    test = concordance_test(np.array(theta), y, two_sided=False)
+    mean_difference = concordant_divergence(-y, y) / 2
+    assert values.mean() == pytest.approx(mean_difference, abs=1e-12)
+    deviation = (mean_difference - test.divergence[0]) / test.z[0]
+    assert values.var() == pytest.approx(deviation**2, rel=1e-10)
+
+
+def test_z_is_a_correlation_with_ranks(rng):
+    X, y = rng.integers(0, 9, (30, 4)), rng.standard_normal(30)
+    expected = [np.sqrt(29) * pearsonr(rankdata(column), y).statistic for column in X.T]
+    np.testing.assert_allclose(concordance_test(X, y).z, expected)
+
+
+def test_pvalues(rng):
+    X, y = rng.standard_normal((40, 6)), rng.standard_normal(40)
+    two, one = concordance_test(X, y), concordance_test(X, y, two_sided=False)
+    np.testing.assert_allclose(two.pvalue, 2 * norm.sf(abs(two.z)))
+    np.testing.assert_allclose(one.pvalue, norm.sf(one.z))
+    np.testing.assert_allclose(two.adjusted, false_discovery_control(two.pvalue))
+
+
+def test_pvalues_are_uniform_under_independence(rng):
+    p = concordance_test(rng.standard_normal((100, 5000)), rng.standard_normal(100)).pvalue
+    np.testing.assert_allclose(np.quantile(p, [0.05, 0.5, 0.95]), [0.05, 0.5, 0.95], atol=0.02)
+
+
+def test_constant_features_are_never_significant(rng):
+    test = concordance_test(np.ones((10, 1)), rng.standard_normal(10))
+    assert (test.z[0], test.pvalue[0]) == (0, 1)
+
+
+def test_tests_that_are_not_given_make_adjusted_values_larger():
+    p = np.array([0.001, 0.01, 0.2, 0.9])
+    assert (benjamini_hochberg(p[:2], n_tests=4) >= benjamini_hochberg(p)[:2]).all()
+    as_if_one = false_discovery_control([*p[:2], 1.0, 1.0])[:2]
+    np.testing.assert_allclose(benjamini_hochberg(p[:2], n_tests=4), as_if_one)
+    assert benjamini_hochberg(np.empty(0), n_tests=4).shape == (0,)
+
+
+@pytest.mark.parametrize("two_sided", [True, False])
+def test_the_divergence_is_that_of_the_same_direction(rng, two_sided):
+    X, y = rng.standard_normal((20, 5)), rng.standard_normal(20)
+    expected = concordant_divergence(X, y, two_sided=two_sided)
+    np.testing.assert_allclose(concordance_test(X, y, two_sided).divergence, expected)
+
+
+@pytest.mark.parametrize("function", [concordance_test, concordant_divergence])
+def test_no_threads_are_refused(rng, function):
+    with pytest.raises(ValueError, match="n_jobs is 0; give the number of threads"):
+        function(rng.random(5), rng.random(5), n_jobs=0)
+
+
+@given(st.integers(2, 5), st.integers(0, 2**32 - 1))
+def test_classes_are_equal_orders_up_to_sign(n, seed):
+    X = np.random.default_rng(seed).integers(0, 3, (n, 8)).astype(float)
+    X[:, 0] = np.arange(n)
+    classes = rank_classes(X)
+    expected = [[naive.same_order(a, b) for a in X.T] for b in X.T]
+    np.testing.assert_array_equal(np.equal.outer(classes, classes), expected)
+
+
+def test_numbers_count_up_in_the_order_of_columns(rng):
+    x, z = rng.standard_normal((2, 20))
+    np.testing.assert_array_equal(rank_classes(np.column_stack([z, x, np.exp(x), -(z**3), x + z])), [0, 1, 1, 0, 2])
+
+
+def test_absolute_pearson(rng):
+    rows, y = rng.standard_normal((5, 30)), rng.standard_normal(30)
+    expected = [abs(np.corrcoef(row, y)[0, 1]) for row in rows]
+    np.testing.assert_allclose(absolute_pearson(rows * 1e200, y - y.mean()), expected)
+    assert absolute_pearson(np.ones((1, 30)), y - y.mean()) == 0
+
+
+@pytest.mark.parametrize(
+    ("X", "words"),
+    [
+        (3, "X has 0 dimensions; give a matrix"),
+        (np.empty((5, 0)), r"X has shape \(5, 0\), so it has no values; give one row and one feature"),
+        (np.empty((0, 5)), r"X has shape \(0, 5\)"),
+        ([[1.0, np.nan]], r"X\[0, 1\] is nan"),
+    ],
+)
+def test_bad_features_have_no_classes(X, words):
+    with pytest.raises(ValueError, match=words):
+        rank_classes(X)

@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 
 from rankwise.screening import SymbolicFeatures
-from rankwise.screening.expressions import BINARY, UNARY, Formula, applied
+from rankwise.screening.expressions import BINARY, UNARY, Formula, apply_operator
 
 X, Y, Z = (Formula.of_name(name) for name in ("x", "y", "z"))
 
 
 def make(name, left, right=None):
-    return applied({**UNARY, **BINARY}[name], left, left if right is None else right)
+    return apply_operator({**UNARY, **BINARY}[name], left, left if right is None else right)
 
 
 @pytest.mark.parametrize(

@@ -192,11 +192,11 @@ def test_sympy_agrees():
     [
         ({"architecture": "bx"}, "letter per layer"),
         ({"architecture": ""}, "letter per layer"),
-        ({"unary": ("id", "tan")}, "unknown operator 'tan'; there are id, square"),
+        ({"unary": ("id", "tan")}, "unknown operator 'tan'; choose from id, square"),
         ({"binary": ("+", "^")}, r"unknown operator '\^'"),
         ({"binary": ()}, "binary has no operators"),
         ({"units": [[1], [0]]}, "each of the 3 inputs"),
-        ({"units": [[0.5], [0], [0]]}, "no whole number"),
+        ({"units": [[0.5], [0], [0]]}, "not a whole number"),
         ({"units": [[np.inf], [0], [0]]}, "units has an exponent that is not finite"),
         ({"unary": (["id"],)}, r"unknown operator \['id'\]"),
         ({"architecture": "bbb", "max_bytes": 10**6}, r"layer 3 of 'bbb' may have [\d,]+ expressions"),
@@ -279,14 +279,14 @@ def test_memory_is_counted_in_full(rng):
     ("X", "error", "words"),
     [
         (np.ones((3, 2)) * 1j, ValueError, "X has complex numbers"),
-        (np.arange(6).reshape(3, 2).astype("datetime64[D]"), TypeError, "X has dates; turn them into numbers of days"),
+        (np.arange(6).reshape(3, 2).astype("datetime64[D]"), TypeError, "X has dates; convert them to numbers of days"),
         (np.arange(6).reshape(3, 2).astype("timedelta64[D]"), TypeError, "X has times"),
-        ([["1", "2"], ["3", "4"], ["5", "6"]], TypeError, "X has text; turn it into numbers first"),
-        (pd.DataFrame({"a": [1, pd.NA, 3]}, dtype=object), TypeError, "X has missing values, <NA>; leave out the row"),
+        ([["1", "2"], ["3", "4"], ["5", "6"]], TypeError, "X has text; convert it to numbers first"),
+        (pd.DataFrame({"a": [1, pd.NA, 3]}, dtype=object), TypeError, "X has missing values, <NA>; drop the row"),
     ],
     ids=["complex", "dates", "times", "text", "NA"],
 )
-def test_what_is_no_number_is_refused(X, error, words):
+def test_what_is_not_numeric_is_refused(X, error, words):
     from rankwise.screening import ConcordanceSelector, concordant_divergence
 
     for call in (

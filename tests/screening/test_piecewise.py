@@ -118,7 +118,7 @@ def test_monotone_intervals(f, ends):
         (
             lambda: preference_probability(line, lambda x: x + 1.3, 1.5, uniform()),
             ValueError,
-            "target alone can decide",
+            "only the target can decide",
         ),
         (lambda: monotone_intervals(line, 1, 0), ValueError, "lower one first"),
         (

@@ -10,12 +10,12 @@ import pytest
 
 from rankwise.screening import SymbolicFeatures
 from rankwise.screening.distinct import DistinctRows
-from rankwise.screening.pools import Grammar, Pool
+from rankwise.screening.pools import ExpressionPool, Grammar
 
 
 def pool_of(X, architecture, pool="strict", unary=("id", "cube"), binary=("+", "-", "*", "/", "|-|")):
     names = [f"x{i}" for i in range(X.shape[1])]
-    return Pool(X, names, Grammar.checked(architecture, unary, binary, pool), None, 2**31)
+    return ExpressionPool(X, names, Grammar.checked(architecture, unary, binary, pool), None, 2**31)
 
 
 @pytest.mark.parametrize(

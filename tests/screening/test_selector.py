@@ -12,14 +12,11 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from rankwise.datasets import make_symbolic_regression
 from rankwise.screening import (
     ConcordanceSelector,
-    SubsetModel,
     SymbolicFeatures,
-    best_subset,
     concordance_test,
     concordant_divergence,
     rank_classes,
 )
-from tests.naive import screening as naive
 
 
 @parametrize_with_checks(
@@ -173,35 +170,6 @@ def test_to_sympy_gives_the_selected_features(cubic):
         np.testing.assert_allclose(values, column, rtol=1e-9)
 
 
-@pytest.mark.parametrize("size", [1, 2, 3, 4])
-def test_best_subset_is_the_best(rng, size):
-    X = rng.standard_normal((25, 8))
-    X[:, 5] = X[:, 1] + X[:, 2]  # a combination of others
-    y = rng.standard_normal(25) + X[:, 5]
-    assert best_subset(X, y, size).rmse == pytest.approx(naive.best_subset_rmse(X, y, size))
-
-
-def test_best_subset_of_huge_and_tiny_columns(rng):
-    X = rng.standard_normal((30, 3)) * [1e200, 1.0, 1e-200]
-    model = best_subset(X, X[:, 0] * 1e-200 + 2, 1)
-    assert model.columns.tolist() == [0]
-    assert model.coef * 1e200 == pytest.approx(1)
-    assert model.intercept == pytest.approx(2)
-
-
-def test_formula_of_a_model():
-    columns, coef = np.array([0, 1, 2, 3]), np.array([1.5, -2.0, 1.0, 3.0])
-    model = SubsetModel(columns, coef, 0.25, 0.0)
-    assert model.formula(["2*x", "x + y", "|x|", "-y"]) == "0.25 + 1.5*(2*x) - 2*(x + y) + 1*|x| + 3*(-y)"
-
-
-def test_best_subset_refuses_what_takes_too_long(rng):
-    with pytest.raises(ValueError, match="too many to try"):
-        best_subset(rng.standard_normal((10, 400)), rng.standard_normal(10), 6)
-    with pytest.raises(ValueError, match="X has 3 columns"):
-        best_subset(rng.standard_normal((10, 3)), rng.standard_normal(10), 4)
-
-
 def test_time_limit(cubic):
     X, y = cubic
     features = SymbolicFeatures("ubb", unary=("id", "cube", "exp", "log"), binary=("+", "-", "*", "/"))
@@ -275,7 +243,7 @@ def test_expressions_that_are_of_no_use_are_refused(rng):
         ({"n_terms": 6, "k": 50, "features": SymbolicFeatures("bub")}, r"10\^11 subsets of 6 of 300 .*; lower k or"),
         ({"n_terms": 2, "alpha": 1e-300}, "no feature has a corrected p-value of at most alpha = 1e-300"),
         ({"n_terms": 3, "k": 5, "features": SymbolicFeatures("u", unary=("id",)), "dedupe": True}, "rounds"),
-        ({"k": None, "features": SymbolicFeatures()}, "say how many"),
+        ({"k": None, "features": SymbolicFeatures()}, "say how many of them to keep"),
         ({"k": 10**9, "features": SymbolicFeatures("u"), "max_bytes": 10**3}, "k is 1000000000, for .*; lower k"),
         (
             {"features": SymbolicFeatures("bb")},

@@ -9,7 +9,7 @@ import pytest
 
 from rankwise.screening import _screening_jit
 from rankwise.screening.concordance import Target
-from rankwise.screening.distinct import reading_errors
+from rankwise.screening.distinct import input_errors
 from rankwise.screening.expressions import UNARY
 
 STEP = np.finfo(float).eps
@@ -19,7 +19,7 @@ LAWS = {
     "negative": lambda rng: -rng.random(40) - 0.1,
     "with zero": lambda rng: np.append(0.0, rng.random(39)),
     "ties": lambda rng: rng.integers(1, 6, 40).astype(float),
-    "neighbours": lambda rng: 1 + STEP * rng.integers(0, 30, 40),  # roots of them are equal
+    "neighbors": lambda rng: 1 + STEP * rng.integers(0, 30, 40),  # roots of them are equal
     "close": lambda rng: 1e3 * (1 + 3000 * STEP * rng.permutation(40)),  # logarithms of them are equal
     "close to zero": lambda rng: 1e-17 * rng.standard_normal(40),  # exponentials of them are equal
     "small": lambda rng: np.append(1.0, 1e-120 * rng.random(39)),  # cubes of them vanish
@@ -35,18 +35,18 @@ LAWS = {
 def test_monotone_functions_are_scored_as_computed(rng, law):
     x = LAWS[law](rng)
     values = np.array([x, rng.permutation(x)])
-    errors = reading_errors(values)
+    errors = input_errors(values)
     target = Target.of(rng.standard_normal(40))
     codes = np.tile([operator.code for operator in UNARY.values()], 2)
     rows = np.repeat([0, 1], len(UNARY))
     with np.errstate(all="ignore"):
         covariation, fingerprint, spread = _screening_jit.score_expressions(
-            values, errors, np.ones(2, bool), codes, rows, rows, target.centred, target.weights
+            values, errors, np.ones(2, bool), codes, rows, rows, target.centered, target.weights
         )
         computed, bounds, usable = _screening_jit.evaluate_expressions(values, errors, codes, rows, rows)
         settled = computed[usable]
         _screening_jit.settle_rows(settled, bounds[usable])
-        expected = _screening_jit.score_rows(settled, np.empty(40, np.int64), target.centred, target.weights)
+        expected = _screening_jit.score_rows(settled, np.empty(40, np.int64), target.centered, target.weights)
     np.testing.assert_array_equal(~np.isnan(covariation), usable)
     np.testing.assert_allclose(covariation[usable], expected[0], atol=1e-12 * target.covariation)
     np.testing.assert_array_equal(fingerprint[usable], expected[1])
@@ -68,15 +68,15 @@ def test_expressions_of_decimals_are_scored_as_those_of_exact_fractions(rng, dig
     with np.errstate(all="ignore"):
         found = _screening_jit.score_expressions(
             values,
-            reading_errors(values),
+            input_errors(values),
             np.ones(2, bool),
             np.array([code]),
             np.array([0]),
             np.array([1]),
-            target.centred,
+            target.centered,
             target.weights,
         )
-        expected = _screening_jit.score_rows(places[None], np.empty(60, np.int64), target.centred, target.weights)
+        expected = _screening_jit.score_rows(places[None], np.empty(60, np.int64), target.centered, target.weights)
     np.testing.assert_allclose(found[0], expected[0], atol=1e-12 * target.covariation)
     np.testing.assert_array_equal(found[1], expected[1])
     np.testing.assert_array_equal(found[2], expected[2])

@@ -1,10 +1,11 @@
-"""Kernels of screening: evaluate expressions, sort them, and sum what scores and rank classes need.
+"""Compiled loops of screening: evaluate expressions, sort them, sum up scores and fingerprints, try subsets.
 
 Rows are features. A row is sorted by two passes of a radix sort on the leading bits of its values, and then put right
-by insertion, which compares the values themselves: the order is exact, and as quick as with rounded keys.
+by insertion, which compares the values themselves: the order is exact, and as fast as with rounded keys.
 
-Every value of an expression has a bound of its rounding error, so that what would be equal in exact arithmetic is tied,
-and what differs by more is not. Where no two values lie near each other, as is usual, the bounds need not be computed.
+Every value of an expression has a bound of its rounding error, so that values that are equal in exact arithmetic are
+tied, and values that differ by more are not. If no two values are near each other, as is usual, bounds are not needed.
+Codes of operators are those of `rankwise.screening.expressions`.
 """
 
 import math
@@ -16,12 +17,12 @@ from rankwise._compiled import compiled
 # mypy: allow-untyped-defs, allow-incomplete-defs, allow-untyped-decorators
 
 
-# Order-preserving integer keys of minus and plus infinity; NaNs lie outside.
+# Order-preserving integer keys of minus and plus infinity; those of NaNs are outside.
 _LOWEST, _HIGHEST = np.int64(-0x7FF0000000000001), np.int64(0x7FF0000000000000)
 _LARGEST = np.int64(0x7FFFFFFFFFFFFFFF)
-# Largest relative error of a sum, product, quotient or root; functions of the library may err by twice as much.
+# Largest relative error of a sum, product, quotient or root; other library functions may err by twice as much.
 _ROUNDING = 2.0**-53
-# A row is sharp if its errors are at most this part of its values: a few roundings, and no digits cancelled.
+# A row is sharp if its relative errors are at most this: a few roundings, and no cancelled digits.
 _SHARP = 2.0**-50
 # Sums of sharp rows that are this part of their terms, or more, have errors of at most _CLEAR, relatively: values of
 # one row that lie _NEAR steps of floating-point numbers apart, or more, are then different.
@@ -33,7 +34,7 @@ _QUARTER = (1.5707963267341256, 6.077100506303966e-11, 2.0222662487959506e-21)
 # Coefficients of the power series of sine and cosine, the last first, without those written out below.
 _ODD_FACTORIALS = tuple((-1) ** k / math.factorial(2 * k + 1) for k in range(8, 0, -1))
 _EVEN_FACTORIALS = tuple((-1) ** k / math.factorial(2 * k) for k in range(8, 1, -1))
-# How far apart two values are, in steps of floating-point numbers, if no root or logarithm of them can be equal.
+# Distance of two values, in steps of floating-point numbers, from which no root or logarithm of them can be equal.
 _STEPS_APART = np.uint64(4096)
 
 
@@ -59,8 +60,8 @@ def score_rows(rows, keys, target, weights):
 def score_expressions(values, errors, sharp, codes, lefts, rights, target, weights):
     """The same for expressions of rows of ``values``, with values tied that differ by no more than their errors.
 
-    NaN where an expression is not finite or constant. Where a unary operator cannot but keep, or reverse, the order of
-    its operand, it is not computed: the scores are those of the operand.
+    NaN if an expression is constant or not finite. A unary operator that certainly keeps or reverses the order of its
+    operand is not computed: the scores are those of the operand.
     """
     size, n = len(codes), values.shape[1]
     covariation, fingerprint, spread = np.empty(size), np.empty(size, np.int64), np.empty(size)
@@ -137,9 +138,9 @@ def evaluate_table(rows, errors, n_inputs, codes, lefts, rights):
 
 @compiled
 def settle_rows(rows, errors):
-    """Make equal what differs by no more than its errors: each group of values becomes its middle one.
+    """Make values equal that differ by no more than their errors: each group becomes its middle value.
 
-    Values are finite or NaN, which are left as they are.
+    Values are finite or NaN; NaNs stay as they are.
     """
     n = rows.shape[1]
     keys = np.empty(n, np.int64)
@@ -164,7 +165,7 @@ def settle_rows(rows, errors):
 def best_subset(gram, moment, size):
     """The ``size`` columns whose least-squares fit explains most, by trying all.
 
-    ``gram`` and ``moment`` are inner products of centred columns of length 1, with each other and with the target. The
+    ``gram`` and ``moment`` are inner products of centered columns of length 1, with each other and with the target. The
     columns chosen so far are swept out of what remains, level by level; the last level is one look at each column.
     """
     q = len(gram)
@@ -191,14 +192,14 @@ def best_subset(gram, moment, size):
             level -= 1
         else:
             left = inner[level, column, column]
-            # A combination of columns that are chosen already explains nothing more, but fills a place.
-            spent = left <= 1e-10
-            slope = 0.0 if spent else outer[level, column] / left
+            # A combination of columns that are already chosen explains nothing more, but takes a place.
+            redundant = left <= 1e-10
+            slope = 0.0 if redundant else outer[level, column] / left
             explained[level + 1] = explained[level] + outer[level, column] * slope
             for i in range(column + 1, q):
                 outer[level + 1, i] = outer[level, i] - inner[level, column, i] * slope
-                factor = 0.0 if spent else inner[level, column, i] / left
-                for j in range(i, i + 1 if level == size - 2 else q):  # the last level looks at the diagonal alone
+                factor = 0.0 if redundant else inner[level, column, i] / left
+                for j in range(i, i + 1 if level == size - 2 else q):  # the last level needs only the diagonal
                     inner[level + 1, i, j] = inner[level, i, j] - factor * inner[level, column, j]
             level += 1
             chosen[level] = column
@@ -236,7 +237,7 @@ def _sort(keys, low, high, order, spare, bucket, counts):
     while np.uint64(high - low) >> shift >= np.uint64(1) << np.uint64(2 * bits):
         shift += np.uint64(1)
     for i in range(n):
-        bucket[i] = np.uint32(np.uint64(keys[i] - low) >> shift)  # what wraps around in the difference is right again
+        bucket[i] = np.uint32(np.uint64(keys[i] - low) >> shift)  # wrap-around cancels in the difference
     counts[:] = 0
     for i in range(n):
         counts[0, bucket[i] & mask] += np.uint32(1)
@@ -260,7 +261,7 @@ def _sort(keys, low, high, order, spare, bucket, counts):
 
 @compiled
 def _insert(keys, order):
-    """Put right what shares a bucket; where that is too much, as with an outlier beyond all measure, sort anew.
+    """Order the values within each bucket; if there are too many, as with an extreme outlier, sort anew.
 
     Return whether there are ties, and whether values that are not tied lie near each other.
     """
@@ -272,7 +273,7 @@ def _insert(keys, order):
         i = order[k]
         key = keys[i]
         if key > before:
-            near |= bool(np.uint64(key - before) < _NEAR)  # what wraps around in the difference is right again
+            near |= bool(np.uint64(key - before) < _NEAR)  # wrap-around cancels in the difference
             before = key
             continue
         j = k
@@ -298,7 +299,7 @@ def _tally(keys, order, tied, target, weights):
     if not tied:
         even, odd, fingerprint = 0.0, 0.0, np.int64(0)
         place = 1 - n
-        for k in range(0, n - 1, 2):  # two sums: an addition need not wait for the one before
+        for k in range(0, n - 1, 2):  # two sums, so that an addition does not wait for the one before
             i, j = order[k], order[k + 1]
             even += place * target[i]
             odd += (place + 2) * target[j]
@@ -329,7 +330,7 @@ def _tally(keys, order, tied, target, weights):
 
 @compiled
 def _end_of_group(row, error, most, order, start):
-    """Where the values end of which each differs from the one before by no more than their errors."""
+    """End of the group of values that each differ from the one before by no more than their errors."""
     end = start + 1
     while end < len(order):
         i, j = order[end - 1], order[end]
@@ -341,7 +342,7 @@ def _end_of_group(row, error, most, order, start):
 
 @compiled
 def _most_error(row):
-    """Up to what difference values may be tied: where errors are larger, nothing is known, and nothing is changed."""
+    """Largest difference of tied values: where errors are larger, nothing is known, and nothing is changed."""
     largest = 0.0
     for value in row:
         largest = max(largest, abs(value) if np.isfinite(value) else 0.0)
@@ -370,7 +371,7 @@ def _tally_near(row, error, order, target, weights):
 
 @compiled
 def _keeps_digits(code, left, right, row):
-    """Whether, of sharp operands, it is plain without bounds of errors that the result is clear."""
+    """Whether the result of sharp operands is clear, without computing error bounds."""
     if (code == 11) | (code == 12) | (code == 15):
         cancelled = 0
         for i in range(len(row)):
@@ -391,7 +392,7 @@ def _is_clear(row, error):
 def _apart(row, keys, order):
     """Whether different values lie so far apart that they stay different under powers and logarithms, and under exp.
 
-    For powers that asks too for sizes whose cubes neither overflow nor vanish.
+    Powers also need sizes whose cubes neither overflow nor vanish.
     """
     n = len(row)
     smallest, nearest, step = np.inf, np.inf, np.uint64(_LARGEST)
@@ -419,10 +420,10 @@ def _direction(code, smallest, largest):
 
 @compiled
 def _sine(row, quarters, out):
-    """Sines of the values, shifted by so many quarters of a turn, to the last digit or two.
+    """Sines of the values, shifted by a number of quarter turns, correct to the last digit or two.
 
-    Without a branch, so that several are computed at once, five times as fast as by the functions of the library. Large
-    values, whose turns cannot be taken off in three steps, are left to these.
+    Without branches, so that several are computed at once, five times as fast as by the library functions. These are
+    used for large values, whose turns cannot be subtracted in three steps.
     """
     largest = max(abs(row.min()), abs(row.max()))
     if not largest < 1e5:

@@ -1,4 +1,4 @@
-"""Selection by Bayesian additive regression trees: how often they split on a column, against permuted targets."""
+"""BARTSelector: selects columns by how often Bayesian additive regression trees split on them."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from rankwise.screening.base import TargetSelectorMixin, highest
 
 
 class BARTSelector(TargetSelectorMixin, BaseEstimator):
-    r"""Selects the columns on which BART splits more often than chance would have it.
+    r"""Selects the columns on which BART splits more often than by chance.
 
     *Definition.* The inclusion proportion of a column is its share of all splits in the posterior trees. The target is
-    permuted ``n_permutations`` times to learn what proportions arise by chance, with mean :math:`m_j` and deviation
+    permuted ``n_permutations`` times to learn which proportions arise by chance, with mean :math:`m_j` and deviation
     :math:`s_j` for column j, and a column is selected if its proportion exceeds
 
     - "local": the :math:`1 - \alpha` quantile of its own proportions;
@@ -31,9 +31,9 @@ class BARTSelector(TargetSelectorMixin, BaseEstimator):
     Parameters
     ----------
     threshold : {"local", "global_max", "global_se"}, default="local"
-        Which of the three; the first selects most.
+        Which of the three thresholds; the first selects most columns.
     k : int, optional
-        Instead of a threshold: the k columns of highest proportion, without permutations.
+        Select the k columns with the highest proportions instead, without permutations.
     alpha : float, default=0.05
         Level.
     n_permutations : int, default=100
@@ -41,9 +41,9 @@ class BARTSelector(TargetSelectorMixin, BaseEstimator):
     n_repeats : int, default=10
         Runs on the target itself, whose proportions are averaged.
     n_trees : int, default=20
-        Trees; few of them have to compete for columns.
+        Trees; if there are few, columns have to compete for splits.
     n_draws : int, default=500
-        Draws from the posterior of each run, after half as many that are forgotten.
+        Draws from the posterior in each run, after half as many for burn-in.
     random_state : None, int, Generator or RandomState
         Where the random numbers come from.
 
@@ -52,7 +52,7 @@ class BARTSelector(TargetSelectorMixin, BaseEstimator):
     scores_ : ndarray of shape (n_features,)
         Inclusion proportions; they sum to 1.
     thresholds_ : ndarray of shape (n_features,)
-        What they have to exceed (without ``k``).
+        Which proportions they have to exceed (without ``k``).
     n_features_in_ : int
         Number of columns.
 
@@ -153,11 +153,11 @@ class BARTSelector(TargetSelectorMixin, BaseEstimator):
 
 
 def inclusion_thresholds(chance: FloatArray, rule: str, alpha: float) -> FloatArray:
-    """What proportions have to exceed, from those of permuted targets, (n_permutations, n_features)."""
+    """Thresholds of proportions, from those of permuted targets, of shape (n_permutations, n_features)."""
     if rule == "local":
         return np.quantile(chance, 1 - alpha, axis=0)
     if rule == "global_max":
         return np.full(chance.shape[1], np.quantile(chance.max(axis=1), 1 - alpha))
-    middle, deviation = chance.mean(axis=0), chance.std(axis=0)
-    beyond = np.divide(chance - middle, deviation, out=np.zeros_like(chance), where=deviation > 0)
-    return middle + np.quantile(beyond.max(axis=1), 1 - alpha) * deviation
+    mean, deviation = chance.mean(axis=0), chance.std(axis=0)
+    beyond = np.divide(chance - mean, deviation, out=np.zeros_like(chance), where=deviation > 0)
+    return mean + np.quantile(beyond.max(axis=1), 1 - alpha) * deviation

@@ -1,4 +1,8 @@
-"""Concordant divergence: how far the order of a feature is from the order of the target, in units of the target."""
+"""Concordant divergence: how far the order of a feature is from the order of the target, in units of the target.
+
+The divergence, its test of significance and the classes of features with the same order all come from one sort per
+feature (`score_columns`), relative to a prepared target (`Target`). Selectors and streams of expressions use both.
+"""
 
 from __future__ import annotations
 
@@ -6,11 +10,17 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
+from sklearn.utils import gen_batches
 
 from rankwise._typing import ArrayLike, FloatArray, IntArray
 from rankwise._validation import check_numbers
 from rankwise.screening import _screening_jit
-from rankwise.screening.base import check_features, check_target, refuse_no_numbers
+from rankwise.screening.base import check_features, check_target, refuse_non_numeric
+
+# Cells of X that are copied at once to lay features out as rows: 16 MB.
+_BLOCK_CELLS = 1 << 21
+# Fingerprints must be the same in every run, so that classes can be compared between calls.
+_SEED = 20
 
 
 def concordant_divergence(
@@ -44,8 +54,8 @@ def concordant_divergence(
         The smaller of the divergences of the feature and of its negative, :math:`G (1 - |\Gamma|)`: right where a model
         will choose the sign itself.
     keys : {"float64", "float32"}, default="float64"
-        To what the values of features are rounded before they are sorted. With "float32" an X of 32 bits is not copied
-        to 64; values that agree to some seven digits become ties, each of which counts half.
+        To which type the values of features are rounded before they are sorted. With "float32", an X of 32 bits is not
+        copied to 64; values that agree to about seven digits become ties, each of which counts half.
     n_jobs : int, optional
         Threads, for large X; the result is the same for every number.
 
@@ -57,7 +67,7 @@ def concordant_divergence(
     Notes
     -----
     Increasing transformations of a feature change nothing, decreasing ones reflect :math:`T_0` at G: it cannot tell x
-    from exp(x). It finds monotone relations alone; that of x and :math:`|x|` on a symmetric range is G, as of
+    from exp(x). It finds only monotone relations; that of x and :math:`|x|` on a symmetric range is G, as for
     independent variables. It is bounded in the feature, and linear in y: outliers of y count in full.
 
     References
@@ -73,13 +83,10 @@ def concordant_divergence(
     >>> concordant_divergence([9, 4, 1], [10, 20, 60], two_sided=True)
     0.0
     """
-    covariation, target, alone = _covariation(X, y, n_jobs, keys)
-    if two_sided:
-        covariation = abs(covariation)
-    # The sums of a feature and of y round apart: an order that agrees may end at -1e-17.
-    lost = (target.covariation - covariation).clip(min=0.0)
+    covariation, target, single = _covariation(X, y, n_jobs, keys)
+    lost = target.lost(covariation, two_sided)
     divergence = lost / target.covariation if normalize else lost * target.unit
-    return float(divergence[0]) if alone else divergence
+    return float(divergence[0]) if single else divergence
 
 
 def gini_correlation(X: ArrayLike, y: ArrayLike, *, n_jobs: int | None = None) -> float | FloatArray:
@@ -112,9 +119,9 @@ def gini_correlation(X: ArrayLike, y: ArrayLike, *, n_jobs: int | None = None) -
     >>> gini_correlation([1, 3, 2], [10, 20, 60])
     0.2
     """
-    covariation, target, alone = _covariation(X, y, n_jobs)
+    covariation, target, single = _covariation(X, y, n_jobs)
     gamma = (covariation / target.covariation).clip(-1.0, 1.0)
-    return float(gamma[0]) if alone else gamma
+    return float(gamma[0]) if single else gamma
 
 
 def ranking_gain(mean: ArrayLike, score: ArrayLike) -> float:
@@ -156,18 +163,6 @@ def ranking_gain(mean: ArrayLike, score: ArrayLike) -> float:
     return float(score_columns(columns, target).covariation[0] * target.unit)
 
 
-def _covariation(
-    X: ArrayLike, y: ArrayLike, n_jobs: int | None, keys: str = "float64"
-) -> tuple[FloatArray, Target, bool]:
-    wanted = check_target(y)
-    columns, alone = check_features(X, len(wanted), keys=keys)
-    target = Target.of(wanted)
-    return score_columns(columns, target, n_jobs).covariation, target, alone
-
-
-# Whether a feature orders the target better than chance: exact variance, p-values, corrections for many features.
-
-
 @dataclass(frozen=True)
 class ConcordanceTest:
     """What `concordance_test` returns, one value per feature.
@@ -180,9 +175,10 @@ class ConcordanceTest:
     z : ndarray of shape (n_features,)
         Standard score: positive where the feature orders as the target does.
     pvalue : ndarray of shape (n_features,)
-        Probability of so large a score under random permutations, by the normal law.
+        Probability of a score at least as large under random permutations, by the normal law.
     adjusted : ndarray of shape (n_features,)
-        The same after Benjamini and Hochberg: features with at most alpha have a false discovery rate of alpha.
+        P-values adjusted by the procedure of Benjamini and Hochberg: features with at most alpha have a false
+        discovery rate of alpha.
     """
 
     divergence: FloatArray
@@ -220,8 +216,8 @@ def concordance_test(
 
     Notes
     -----
-    The variance is exact, the normal law an approximation: for few rows or wild y, p-values below some
-    :math:`10^{-3}` are rough.
+    The variance is exact, the normal law an approximation: for few rows or a heavy-tailed y, p-values below
+    about :math:`10^{-3}` are rough.
 
     Examples
     --------
@@ -237,39 +233,15 @@ def concordance_test(
     scores = score_columns(columns, target, n_jobs)
     z = target.z(scores.covariation, scores.spread)
     pvalue = tail_probability(z, two_sided)
-    agreement = abs(scores.covariation) if two_sided else scores.covariation
-    divergence = (target.covariation - agreement).clip(min=0.0) * target.unit
+    divergence = target.lost(scores.covariation, two_sided) * target.unit
     return ConcordanceTest(divergence, z, pvalue, benjamini_hochberg(pvalue))
 
 
-def tail_probability(z: FloatArray, two_sided: bool) -> FloatArray:
-    """Probability of a standard normal number beyond z, or beyond z in either direction."""
-    from scipy.special import ndtr
-
-    return 2 * ndtr(-abs(z)) if two_sided else ndtr(-z)
-
-
-def benjamini_hochberg(pvalue: FloatArray, n_tests: int | None = None) -> FloatArray:
-    """Adjusted p-values; ``n_tests`` counts also the tests that were larger and are not given.
-
-    Values that are not given can only lower adjusted ones, so that what is returned errs on the safe side.
-    """
-    m = len(pvalue)
-    order = np.argsort(pvalue, kind="stable")
-    raised = pvalue[order] * (n_tests or m) / np.arange(1, m + 1)
-    adjusted = np.empty(m)
-    adjusted[order] = np.minimum.accumulate(raised[::-1])[::-1].clip(max=1.0)
-    return adjusted
-
-
-# Rank classes: features that order the data alike, up to sign, are one.
-
-
 def rank_classes(X: ArrayLike, *, n_jobs: int | None = None) -> IntArray:
-    """Number the features so that those which order the rows alike, or in reverse, share a number.
+    """Number the features so that those with the same order of the rows, or the reverse, share a number.
 
-    No method that sees only ranks can tell members of a class apart: x, exp(x) and -x³ are one class. Classes are found
-    by a fingerprint, a sum of places with random integer weights, which is equal for equal orders.
+    No method that sees only ranks can tell the members of a class apart: x, exp(x) and -x³ are one class. Classes are
+    found by a fingerprint, a sum of places with random integer weights, which is equal for equal orders.
 
     Parameters
     ----------
@@ -289,10 +261,10 @@ def rank_classes(X: ArrayLike, *, n_jobs: int | None = None) -> IntArray:
     >>> rank_classes([[1, 1, -1, 5], [2, 8, -8, 7], [3, 27, -27, 6]])
     array([0, 0, 0, 1])
     """
-    refuse_no_numbers("X", X)
+    refuse_non_numeric("X", X)
     values = check_numbers("X", X)
     if not values.size:
-        raise ValueError(f"X has shape {values.shape}, and so no values; give one row and one feature or more")
+        raise ValueError(f"X has shape {values.shape}, so it has no values; give one row and one feature or more")
     columns, _ = check_features(values, len(np.atleast_1d(values)))
     # The target plays no part in fingerprints.
     scores = score_columns(columns, Target.of(np.arange(len(columns), dtype=np.float64)), n_jobs)
@@ -301,70 +273,48 @@ def rank_classes(X: ArrayLike, *, n_jobs: int | None = None) -> IntArray:
     return number[inverse]
 
 
-def best_of_classes(fingerprint: np.ndarray, complexity: IntArray, pearson: FloatArray) -> IntArray:
-    """Index of the best member of each class: simplest, then most linear in the target, then first."""
-    # Rounded, so that copies which differ by rounding keep their order.
-    order = np.lexsort((np.arange(len(fingerprint)), -pearson.round(9), complexity, fingerprint))
-    new = np.ones(len(order), dtype=bool)
-    new[1:] = fingerprint[order[1:]] != fingerprint[order[:-1]]
-    return np.sort(order[new])
-
-
-def absolute_pearson(rows: FloatArray, centred_target: FloatArray) -> FloatArray:
-    """|Pearson correlation| of each row with a centred target; 0 for constant rows."""
-    # Scaled first: squares of large values would overflow.
-    scale = np.abs(rows).max(axis=1, keepdims=True)
-    centred = rows / np.where(scale > 0, scale, 1.0)
-    centred -= centred.mean(axis=1, keepdims=True)
-    length = np.sqrt(np.einsum("ij,ij->i", centred, centred) * (centred_target @ centred_target))
-    return np.divide(abs(centred @ centred_target), length, out=np.zeros(len(rows)), where=length > 0)
-
-
-# Scores of features: one sort each gives all that divergence, test and rank classes need.
-
-
-# Cells of X that are copied at once to lay features out as rows: 16 MB.
-_BLOCK_CELLS = 1 << 21
-# Fingerprints must be the same in every run, so that classes can be compared between calls.
-_SEED = 20
-
-
 @dataclass(frozen=True)
 class Target:
-    r"""A target made ready for scoring: centred, with its own covariation.
+    r"""A target prepared for scoring: centered, with its own covariation.
 
     With places :math:`2 R_i - n - 1` for mid-ranks R, the *covariation* of y and a feature is the sum of y times the
     places of the feature; that of y with itself is the sum of :math:`|y_i - y_j|` over all pairs.
     """
 
-    centred: FloatArray
+    centered: FloatArray
     weights: np.ndarray
     covariation: float
 
     @classmethod
-    @np.errstate(all="ignore")  # uncompiled kernels would warn
+    @np.errstate(all="ignore")  # NumPy warns of what compiled loops ignore, if Numba is disabled
     def of(cls, y: FloatArray) -> Target:
-        """Centre first: far from 0 the sums would lose digits."""
-        centred = y - y.mean()
+        """Center first: far from 0 the sums would lose digits."""
+        centered = y - y.mean()
         weights = np.random.default_rng(_SEED).integers(-(2**63), 2**63 - 1, len(y), dtype=np.int64)
         space = np.empty(len(y), dtype=np.int64)
-        return cls(centred, weights, float(_screening_jit.score_rows(centred[None], space, centred, weights)[0][0]))
+        return cls(centered, weights, float(_screening_jit.score_rows(centered[None], space, centered, weights)[0][0]))
 
     @property
     def unit(self) -> float:
-        """What turns covariations into means over pairs: 2 / (n (n - 1))."""
-        n = len(self.centred)
+        """The factor from covariations to means over pairs: 2 / (n (n - 1))."""
+        n = len(self.centered)
         return 2.0 / (n * (n - 1))
+
+    def lost(self, covariation: FloatArray, two_sided: bool) -> FloatArray:
+        """By how much covariations, of the feature or the better of it and its negative, fall short of the highest."""
+        agreement = abs(covariation) if two_sided else covariation
+        # The two sums are rounded differently: the same order may end at -1e-17.
+        return (self.covariation - agreement).clip(min=0.0)
 
     def z(self, covariation: FloatArray, spread: FloatArray) -> FloatArray:
         """Standard scores under random permutations of y; 0 for constant features."""
-        deviation = np.sqrt(self.centred @ self.centred * spread / (len(self.centred) - 1))
+        deviation = np.sqrt(self.centered @ self.centered * spread / (len(self.centered) - 1))
         return np.divide(covariation, deviation, out=np.zeros_like(covariation), where=deviation > 0)
 
 
 @dataclass(frozen=True)
 class Scores:
-    """Of each feature: covariation with the target, fingerprint of the order (up to sign), squared spread of places."""
+    """Per feature: covariation with the target, fingerprint of the order (up to sign), squared spread of places."""
 
     covariation: FloatArray
     fingerprint: np.ndarray
@@ -372,22 +322,71 @@ class Scores:
 
 
 def score_columns(X: FloatArray, target: Target, n_jobs: int | None = None) -> Scores:
-    """Scores of the columns of a finite matrix, of 64 bits or of 32; the same for every number of threads."""
+    """Scores of the columns of a finite matrix of 64 or 32 bits; the same for every number of threads."""
     from joblib import Parallel, delayed
 
     if n_jobs == 0:
         raise ValueError("n_jobs is 0; give the number of threads, or -1 for all cores")
 
-    step = max(1, _BLOCK_CELLS // len(X))
-
-    @np.errstate(all="ignore")  # uncompiled kernels would warn
-    def block(start: int) -> tuple[FloatArray, np.ndarray, FloatArray]:
-        rows = np.ascontiguousarray(X[:, start : start + step].T)
+    @np.errstate(all="ignore")  # NumPy warns of what compiled loops ignore, if Numba is disabled
+    def scores_of(columns: slice) -> tuple[FloatArray, np.ndarray, FloatArray]:
+        rows = np.ascontiguousarray(X[:, columns].T)
         space = np.empty(len(X), dtype=np.int64 if X.dtype == np.float64 else np.int32)
-        return _screening_jit.score_rows(rows, space, target.centred, target.weights)
+        return _screening_jit.score_rows(rows, space, target.centered, target.weights)
 
-    starts = range(0, X.shape[1], step)
-    if len(starts) == 1:
-        return Scores(*block(0))
-    parts = Parallel(n_jobs=n_jobs, prefer="threads")(delayed(block)(start) for start in starts)
-    return Scores(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
+    batches = list(gen_batches(X.shape[1], max(1, _BLOCK_CELLS // len(X))))
+    if len(batches) == 1:
+        return Scores(*scores_of(batches[0]))
+    parts = Parallel(n_jobs=n_jobs, prefer="threads")(delayed(scores_of)(columns) for columns in batches)
+    return Scores(*(np.concatenate(part) for part in zip(*parts, strict=True)))
+
+
+def tail_probability(z: FloatArray, two_sided: bool) -> FloatArray:
+    """Probability of a standard normal number beyond z, or beyond z in either direction."""
+    from scipy.special import ndtr
+
+    return 2 * ndtr(-abs(z)) if two_sided else ndtr(-z)
+
+
+def benjamini_hochberg(pvalue: FloatArray, n_tests: int | None = None) -> FloatArray:
+    """Adjusted p-values; ``n_tests`` also counts tests whose larger p-values are not given.
+
+    Those could only lower the adjusted ones, so the result errs on the safe side.
+    """
+    from scipy.stats import false_discovery_control
+
+    adjusted = np.asarray(false_discovery_control(pvalue))
+    if n_tests is None:
+        return adjusted
+    # Each adjusted value is proportional to the number of tests. Streams test billions of expressions, too many to pad
+    # the p-values with ones.
+    return (adjusted * (n_tests / max(1, len(pvalue)))).clip(max=1.0)
+
+
+def best_of_classes(fingerprint: np.ndarray, complexity: IntArray, pearson: FloatArray) -> IntArray:
+    """Indices of the best member of each class: the simplest, then the most linear in the target, then the first."""
+    # Rounded, so that copies that differ only by rounding keep their order.
+    order = np.lexsort((np.arange(len(fingerprint)), -pearson.round(9), complexity, fingerprint))
+    new = np.ones(len(order), dtype=bool)
+    new[1:] = fingerprint[order[1:]] != fingerprint[order[:-1]]
+    return np.sort(order[new])
+
+
+def absolute_pearson(rows: FloatArray, centered_target: FloatArray) -> FloatArray:
+    """|Pearson correlation| of each row with a centered target; 0 for constant rows."""
+    # Scaled first, because squares of large values would overflow.
+    scale = np.abs(rows).max(axis=1, keepdims=True)
+    centered = rows / np.where(scale > 0, scale, 1.0)
+    centered -= centered.mean(axis=1, keepdims=True)
+    length = np.sqrt(np.einsum("ij,ij->i", centered, centered) * (centered_target @ centered_target))
+    return np.divide(abs(centered @ centered_target), length, out=np.zeros(len(rows)), where=length > 0)
+
+
+def _covariation(
+    X: ArrayLike, y: ArrayLike, n_jobs: int | None, keys: str = "float64"
+) -> tuple[FloatArray, Target, bool]:
+    """Covariations of the features, the target, and whether a single feature was given."""
+    wanted = check_target(y)
+    columns, single = check_features(X, len(wanted), keys=keys)
+    target = Target.of(wanted)
+    return score_columns(columns, target, n_jobs).covariation, target, single

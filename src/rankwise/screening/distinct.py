@@ -1,4 +1,7 @@
-"""Rows of values with bounds of their rounding errors, each function held once."""
+"""Rows of values with bounds of their rounding errors, where each function is held once.
+
+`DistinctRows` is the store of a pool of expressions; streams and selectors use it to drop copies of one function.
+"""
 
 from __future__ import annotations
 
@@ -7,28 +10,24 @@ from collections.abc import Iterator
 import numpy as np
 
 from rankwise._typing import BoolArray, FloatArray, IntArray
+from rankwise.screening.base import batches
 
 Key = tuple[float, ...]
 
-# Numbers such as 0.1, unlike whole ones, are rounded when they are read, by so much at most, relatively.
+# Largest relative rounding error of a decimal such as 0.1 when it is read.
 _READING = 2.0**-53
-# A row is sharp if its errors are at most this part of its values; the kernels count on it.
+# A row is sharp if its relative errors are at most this; the compiled loops rely on it.
 _SHARP = 2.0**-50
-# Rows are compared only if they agree to so many digits ...
+# Rows are compared only if they agree to this many units in their projections ...
 _DIGITS = 1e9
-# ... also in their small values, where the largest is so many times the middle one: where the tail is heavy.
+# ... and, where the largest value is this many times the median one (a heavy tail), in their small values, too.
 _HEAVY = 1e3
-# Cells that are looked at together: a few copies of so many are made.
-_CELLS = 1 << 18
-
-
-def reading_errors(rows: FloatArray) -> FloatArray:
-    """Bounds of the errors of numbers that were read as decimals."""
-    return np.where(rows == np.rint(rows), 0.0, _READING * np.abs(rows))
+# Cells of a batch of rows, of which a few copies are made.
+_BATCH_CELLS = 1 << 18
 
 
 class DistinctRows:
-    """Rows of values, of which those that agree within their errors, and in their units, are held once."""
+    """Rows of values; those that agree within their errors, and in their units, are held once."""
 
     def __init__(self, n_samples: int) -> None:
         self._values, self._errors = np.empty((0, n_samples)), np.empty((0, n_samples))
@@ -52,11 +51,11 @@ class DistinctRows:
 
     @property
     def sharp(self) -> BoolArray:
-        """Which rows have the errors of a few roundings alone."""
+        """Which rows have only the errors of a few roundings."""
         return self._sharp[: self._size]
 
     def reserve(self, count: int) -> None:
-        """Make room for so many more rows; what is not used then is not touched, and takes no memory."""
+        """Make room for ``count`` more rows; memory that is never written to is not taken from the system."""
         for name in ("_values", "_errors", "_sharp"):
             old = getattr(self, name)
             new = np.empty((self._size + count, *old.shape[1:]), dtype=old.dtype)
@@ -64,14 +63,14 @@ class DistinctRows:
             setattr(self, name, new)
 
     def append(self, rows: FloatArray, errors: FloatArray) -> None:
-        """Hold rows as they are, copies too; there has to be room."""
+        """Hold rows as they are, including copies; there has to be room."""
         end = self._size + len(rows)
         self._values[self._size : end], self._errors[self._size : end] = rows, errors
         self._sharp[self._size : end] = _are_sharp(rows, errors)
         self._size = end
 
     def enter(self, units: FloatArray | None = None) -> IntArray:
-        """Where the first like of each row held so far is; what is added later is compared with these."""
+        """Index the rows appended so far, for comparison with later ones; return the first equal row of each."""
         homes = np.empty(self._size, dtype=np.intp)
         for start, keys in self._keys(self.values, units):
             for row, key in enumerate(keys, start):
@@ -82,7 +81,7 @@ class DistinctRows:
         return homes
 
     def add(self, rows: FloatArray, errors: FloatArray, units: FloatArray | None = None) -> IntArray:
-        """Hold rows that are new; return for each where it, or its like, is. There has to be room."""
+        """Hold the rows that are new; return where each of them, or the row equal to it, is. There has to be room."""
         n_before, homes = self._size, np.empty(len(rows), dtype=np.intp)
         for start, keys in self._keys(rows, units):
             for place, key in enumerate(keys, start):
@@ -102,13 +101,12 @@ class DistinctRows:
         return None
 
     def _keys(self, rows: FloatArray, units: FloatArray | None) -> Iterator[tuple[int, list[Key]]]:
-        """What rows that may be the same function share."""
-        step = max(1, _CELLS // rows.shape[1])
-        for start in range(0, len(rows), step):
-            keys = np.rint(self._projected(rows[start : start + step]) * _DIGITS)
+        """Keys that rows of the same function share, batch by batch."""
+        for batch in batches(len(rows), max(1, _BATCH_CELLS // rows.shape[1])):
+            keys = np.rint(self._projected(rows[batch]) * _DIGITS)
             if units is not None:
-                keys = np.column_stack([keys, units[start : start + step].round(9)])
-            yield start, [tuple(key) for key in (keys + 0.0).tolist()]  # minus zero is zero
+                keys = np.column_stack([keys, units[batch].round(9)])
+            yield batch.start, [tuple(key) for key in (keys + 0.0).tolist()]  # minus zero becomes zero
 
     def _projected(self, rows: FloatArray) -> FloatArray:
         size = np.abs(rows)
@@ -118,12 +116,17 @@ class DistinctRows:
         projected = (rows / scale[:, None]) @ self._projections.T
         parts = [projected, np.zeros_like(projected), np.log(scale)]
         if heavy.any():
-            # Beside a huge value others vanish; on the scale of the middle one, of those that are not 0, they count.
+            # Next to a huge value the others vanish; relative to the median of those that are not 0, they count.
             ordered = np.sort(size[heavy], axis=1)
             middle = ordered[np.arange(len(ordered)), -1 - np.count_nonzero(ordered, axis=1) // 2]
             middle = np.where(middle > 0, middle, 1.0)
             parts[1][heavy] = np.arcsinh(rows[heavy] / middle[:, None]) @ self._projections.T
         return np.column_stack(parts)
+
+
+def input_errors(rows: FloatArray) -> FloatArray:
+    """Bounds of the rounding errors of inputs, which may have been read as decimals; whole numbers have none."""
+    return np.where(rows == np.rint(rows), 0.0, _READING * np.abs(rows))
 
 
 def _are_sharp(rows: FloatArray, errors: FloatArray) -> BoolArray:

@@ -1,4 +1,4 @@
-"""Symbolic features: expressions of the inputs, generated layer by layer."""
+"""SymbolicFeatures, the transformer that generates expressions of the inputs layer by layer."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from rankwise._sklearn import BaseEstimator, Interval, StrOptions, TransformerMi
 from rankwise._state import COUNT, INTS, Saved, instance
 from rankwise._typing import ArrayLike, FloatArray
 from rankwise._validation import check_whole_number
-from rankwise.screening.base import refuse_no_numbers
-from rankwise.screening.pools import Grammar, Pool
+from rankwise.screening.base import refuse_non_numeric
+from rankwise.screening.pools import ExpressionPool, Grammar
 
 
 class SymbolicFeatures(TransformerMixin, BaseEstimator):
     r"""Generates expressions of the inputs by layers of unary and binary operators.
 
     A layer "u" applies each unary operator to each expression of the pool, a layer "b" each binary operator to each two
-    (a + a and a * a too; a - b, b - a, a / b and b / a). Expressions that are not finite on the training rows (the
-    logarithm of a number that is not positive, a division by 0) or constant are left out, and functions that agree on
-    them are held once, by the expression found first.
+    (also a + a and a * a; a - b, b - a, a / b and b / a). Expressions that are constant or not finite on the training
+    rows (the logarithm of a number that is not positive, a division by 0) are dropped, and functions that agree on them
+    are held once, by the expression found first.
 
     Parameters
     ----------
@@ -34,13 +34,13 @@ class SymbolicFeatures(TransformerMixin, BaseEstimator):
     binary : sequence of str, default=("+", "*")
         Of "+", "-", "*", "/", ``"|-|"`` (the absolute difference).
     pool : {"strict", "cumulative"}, default="strict"
-        Whether a layer works on, and the result consists of, the last layer alone, as in the paper, or all so far.
+        Whether a layer works on, and the result consists of, only the last layer, as in the paper, or all so far.
     units : array-like of shape (n_inputs, n_base_units), optional
         Exponents of the physical units of the inputs, whole numbers. Then only expressions that make sense are
-        generated: sums of equal units, and exp, log, sin, cos of pure numbers.
+        generated: sums of equal units, and exp, log, sin, cos of dimensionless numbers.
     max_bytes : int, default=2**31
-        Layers that may need more memory, for values, bounds of their rounding errors and all else, are refused before
-        they are generated. A layer that is only to be screened need not be stored: see `ConcordanceSelector`.
+        Layers that may need more memory, including error bounds and tables, are refused before they are generated. A
+        layer that is only screened does not have to be stored: see `ConcordanceSelector`.
 
     Attributes
     ----------
@@ -53,9 +53,9 @@ class SymbolicFeatures(TransformerMixin, BaseEstimator):
     -----
     On new rows outside the domain of an operator the feature is NaN.
 
-    Of every value a bound of its rounding error is kept, cancelled digits included. Values of a feature that differ by
-    no more than that are made equal, so that 0.1 + 0.2 and 0.3 are a tie; and features that differ by no more, and have
-    the same units, are the same function.
+    Every value has a bound of its rounding error, which counts cancelled digits. Values of a feature that differ by no
+    more than their bounds are made equal, so that 0.1 + 0.2 and 0.3 are tied; and features that differ by no more, and
+    have the same units, are the same function.
 
     References
     ----------
@@ -124,8 +124,8 @@ class SymbolicFeatures(TransformerMixin, BaseEstimator):
         """
         from sklearn.utils.validation import validate_data
 
-        refuse_no_numbers("X", X)
-        columns = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)  # one row makes all constant
+        refuse_non_numeric("X", X)
+        columns = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)  # in one row everything is constant
         pool = self.start(columns, getattr(self, "feature_names_in_", None))
         for layer in range(len(self.architecture)):
             pool.grow(layer)
@@ -172,14 +172,14 @@ class SymbolicFeatures(TransformerMixin, BaseEstimator):
         return np.array(self.table_.formulas(self._rows, check_feature_names_in(self, input_features)), dtype=object)
 
     def to_sympy(self) -> list[Any]:
-        """The expressions as objects of sympy, which has to be installed."""
+        """The expressions as SymPy objects; needs SymPy."""
         from sklearn.utils.validation import check_is_fitted
 
         check_is_fitted(self)
         return self.table_.to_sympy(self._rows, "SymbolicFeatures.to_sympy")
 
     def count(self, n_inputs: int) -> list[int]:
-        """Most expressions that each layer can make, known before anything is generated.
+        """Most expressions that each layer can make, before anything is generated.
 
         Parameters
         ----------
@@ -198,11 +198,11 @@ class SymbolicFeatures(TransformerMixin, BaseEstimator):
             members = sizes[-1] + grammar.cumulative * members
         return sizes
 
-    def start(self, X: FloatArray, names: Sequence[str] | None) -> Pool:
-        """A pool of the inputs alone, to which layers can be added."""
+    def start(self, X: FloatArray, names: Sequence[str] | None) -> ExpressionPool:
+        """A pool of the inputs, to which layers can be added; `ConcordanceSelector` starts from it, too."""
         if names is None:
             names = [f"x{i}" for i in range(X.shape[1])]
-        return Pool(X, names, self._grammar(), self.units, self.max_bytes)
+        return ExpressionPool(X, names, self._grammar(), self.units, self.max_bytes)
 
     def _grammar(self) -> Grammar:
         self._validate_params()
@@ -213,8 +213,8 @@ class SymbolicFeatures(TransformerMixin, BaseEstimator):
 
 
 def nothing_usable(architecture: str) -> str:
-    """What to say where no expression is left."""
+    """The error message if no expression is left."""
     return (
-        f"no expression of {architecture!r} is finite and not constant on X; take other operators, or leave out rows "
-        "with zeros or negative values, which some cannot take"
+        f"no expression of {architecture!r} is finite and not constant on X; use other operators, or drop rows with "
+        "zeros or negative values, which some operators cannot take"
     )

@@ -1,4 +1,7 @@
-"""Piecewise monotone transforms: where they turn, and which of two a tree prefers to split on."""
+"""Piecewise monotone transforms: where they turn, and which of two transforms a tree prefers to split on.
+
+Users call `monotone_intervals` and `preference_probability`; all else finds turning points that are not rounding noise.
+"""
 
 from __future__ import annotations
 
@@ -14,14 +17,14 @@ from rankwise._validation import check_numbers, check_whole_number
 #: a function of an array, or a table (x, values)
 Transform = Callable[[FloatArray], ArrayLike] | tuple[ArrayLike, ArrayLike]
 
-# How much of an unbounded distribution may lie outside the range that is looked at.
+# Probability of each tail of an unbounded distribution that is ignored.
 _TAIL = 1e-9
-# Rounding of one value, relatively.
+# Relative rounding error of one value.
 _ROUNDING = 4 * float(np.finfo(float).eps)
 
 
 def monotone_intervals(f: Transform, lower: float, upper: float, *, n_grid: int = 2001) -> FloatArray:
-    """Ends of the intervals on which a transform is monotone: nowhere rises and falls within one.
+    """Ends of the intervals on which a transform is monotone.
 
     Parameters
     ----------
@@ -30,8 +33,8 @@ def monotone_intervals(f: Transform, lower: float, upper: float, *, n_grid: int 
     lower, upper : float
         The range.
     n_grid : int, default=2001
-        Points at which a function is looked at; turns are then located to about eight digits. Two turns between
-        neighbouring points are not seen.
+        Points at which a function is evaluated; turns are then located to about eight digits. Two turns between
+        neighboring points are not seen.
 
     Returns
     -------
@@ -40,8 +43,8 @@ def monotone_intervals(f: Transform, lower: float, upper: float, *, n_grid: int 
 
     Notes
     -----
-    Where a transform stays level it goes on as before; a turn on a plateau is put at its far end. What differs no more
-    than the values at neighbouring floating-point numbers is level: rounding makes no turns.
+    A level stretch does not end an interval; a turn on a plateau is placed at its far end. Values that differ no more
+    than those at neighboring floating-point numbers are level, so that rounding makes no turns.
 
     References
     ----------
@@ -77,19 +80,19 @@ def preference_probability(
     x_or_distribution : array-like of shape (n_samples,) or distribution of scipy.stats
         Values of x, or their law (with ``cdf``, ``support``, and ``ppf`` or ``icdf``).
     n_grid : int, default=2001
-        As of `monotone_intervals`; functions are looked at in so many evenly spaced points, and in so many quantiles,
-        lest a heavy tail leave few points where x mostly is.
+        As in `monotone_intervals`; functions are evaluated at this many evenly spaced points, and at this many
+        quantiles, so that a heavy tail does not leave few points where most of x is.
 
     Returns
     -------
     float
-        From -1 (the second is preferred) to 1 (the first): a difference of probabilities, in spite of its name.
+        From -1 (the second is preferred) to 1 (the first): despite its name, a difference of probabilities.
 
     Notes
     -----
-    Where both transforms divide an interval, only the target can decide, and the definition is silent: an error says
-    so. A constant added to one transform changes no split and can keep the two apart. Intervals are closed on the left.
-    The paper prints +1 for 0 < C < 1 in its example 7; by its own formula it is -1.
+    If both transforms divide an interval, only the target can decide, and the definition does not apply: this is an
+    error. A constant added to one transform changes no split and can keep the two apart. Intervals are closed on the
+    left. The paper prints +1 for 0 < C < 1 in its example 7; by its own formula it is -1.
 
     References
     ----------
@@ -108,7 +111,7 @@ def preference_probability(
     quantiles, below = _law(x_or_distribution, n_grid)
     grid = np.union1d(np.linspace(quantiles[0], quantiles[-1], n_grid), quantiles)
     ends = np.unique(np.concatenate([_ends(f, grid) for f in (f1, f2)]))
-    # Turns that both share are found twice, with other last digits.
+    # Turns that both transforms share are found twice, with different last digits.
     cell = np.diff(grid)[np.searchsorted(grid, ends[1:]) - 1]
     ends = ends[np.append(np.diff(ends) > np.clip(1e-7 * np.abs(ends[1:]), 1e-7 * cell, cell), True)]
     ends[0] = grid[0]
@@ -117,7 +120,7 @@ def preference_probability(
     if len(both):
         a, b = ends[both[0]], ends[both[0] + 1]
         raise ValueError(
-            f"both transforms take the value {C} between x = {a:.6g} and {b:.6g}, where the target alone can decide; "
+            f"both transforms take the value {C} between x = {a:.6g} and {b:.6g}, where only the target can decide; "
             "add a constant to one of them, which changes no split, or compare with principal_decision_ratio"
         )
     mass = np.diff(below(ends))
@@ -125,7 +128,7 @@ def preference_probability(
 
 
 def _function(f: Transform) -> tuple[Callable[[FloatArray], FloatArray], FloatArray | None]:
-    """A function of arrays, and for tables the places where it may turn."""
+    """A function of arrays, and for tables the points where it may turn."""
     if callable(f):
         return lambda x: _applied(f, x), None
     try:
@@ -142,8 +145,8 @@ def _applied(f: Callable[[FloatArray], ArrayLike], x: FloatArray) -> FloatArray:
         return np.broadcast_to(np.asarray(f(x), dtype=np.float64), x.shape)
     except (TypeError, ValueError) as error:
         raise TypeError(
-            f"the transform does not take an array ({error}); give a function of arrays, as numpy.sin in place of "
-            "math.sin, or wrap it in numpy.vectorize"
+            f"the transform does not take an array ({error}); give a function of arrays, such as numpy.sin instead "
+            "of math.sin, or wrap it in numpy.vectorize"
         ) from error
 
 
@@ -164,7 +167,7 @@ def _ends(f: Transform, grid: FloatArray) -> FloatArray:
 
 
 def _law(x: Any, n_grid: int) -> tuple[FloatArray, Callable[[FloatArray], FloatArray]]:
-    """Quantiles of x, from one end of its range to the other, and the probability below each of some points."""
+    """Quantiles of x from one end of its range to the other, and the function from points to probabilities below."""
     if hasattr(x, "cdf") and (hasattr(x, "ppf") or hasattr(x, "icdf")):
         inverse = x.ppf if hasattr(x, "ppf") else x.icdf
         ends = np.array([float(end) for end in x.support()])
@@ -194,23 +197,23 @@ def _law(x: Any, n_grid: int) -> tuple[FloatArray, Callable[[FloatArray], FloatA
 
 
 def _is_continuous(x: Any) -> bool:
-    """Distributions of scipy's new kind have a ``pmf`` in any case, which is 0 for continuous ones."""
+    """SciPy's new distributions always have a ``pmf``, which is 0 for continuous ones."""
     return not hasattr(x, "ppf") and bool(np.all(np.asarray(x.pmf(x.icdf(np.array([0.3, 0.6])))) == 0))
 
 
 def _noise(function: Callable[[FloatArray], FloatArray], grid: FloatArray, values: FloatArray) -> FloatArray:
-    """How much values differ by rounding alone: as they do between neighbouring floating-point numbers."""
+    """How much values differ only by rounding: as they do between neighboring floating-point numbers."""
     from scipy.ndimage import maximum_filter1d
 
     steps = np.arange(-4, 5)[:, None] * np.spacing(grid)
     nearby = np.array([function(x) for x in np.clip(grid + steps, grid[0], grid[-1])])
-    # The median, so that a jump is not taken for noise; of neighbours the most, since chance makes some agree.
+    # The median, so that a jump is not taken for noise; the largest of neighbors, because some agree by chance.
     difference = np.median(np.abs(np.diff(nearby, axis=0)), axis=0)
     return 8 * maximum_filter1d(difference, size=21) + _ROUNDING * np.abs(values)
 
 
 def _turns(values: FloatArray, noise: FloatArray) -> list[int]:
-    """Places after which the values go the other way, by more than noise from the furthest place so far."""
+    """Places after which the values turn, by more than noise relative to the furthest place so far."""
     turns: list[int] = []
     direction, furthest = 0, 0
     for place in range(1, len(values)):
@@ -220,14 +223,14 @@ def _turns(values: FloatArray, noise: FloatArray) -> list[int]:
             turns.append(furthest)
         if not level:
             direction = 1 if step > 0 else -1
-        # On a plateau the last place counts, unless it is the first of all, from which slow ways are measured.
+        # On a plateau the last place counts, except at the start, from which slow changes are measured.
         if not level or (direction and step * direction >= 0):
             furthest = place
     return turns
 
 
 def _turn(function: Callable[[FloatArray], FloatArray], grid: FloatArray, values: FloatArray, turn: int) -> float:
-    """Where between the neighbours of a grid point the function is highest or lowest."""
+    """Where the function is highest or lowest between the neighbors of a grid point."""
     from scipy.optimize import minimize_scalar
 
     a, here, b = grid[turn - 1], grid[turn], grid[turn + 1]
@@ -240,7 +243,7 @@ def _turn(function: Callable[[FloatArray], FloatArray], grid: FloatArray, values
 
 
 def _divides(at_ends: FloatArray, C: float) -> np.ndarray:
-    """Whether a transform, monotone between the ends, takes the value C in each [a, b), in the end [a, b]."""
+    """Whether a transform, monotone between the ends, takes the value C in each [a, b); the last interval is [a, b]."""
     left, right = at_ends[:-1], at_ends[1:]
     inside = ((left <= C) & (right > C)) | ((right < C) & (left >= C))
     inside[-1] |= right[-1] == C

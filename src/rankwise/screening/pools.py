@@ -1,4 +1,8 @@
-"""Pools of expressions that grow layer by layer; the last layer may be streamed in blocks instead of stored."""
+"""Pools of expressions that grow layer by layer, and the grammar that says which expressions there are.
+
+`SymbolicFeatures` stores all layers. `ConcordanceSelector` stores all but the last, whose candidates are screened block
+by block (see `rankwise.screening.streams`).
+"""
 
 from __future__ import annotations
 
@@ -10,8 +14,10 @@ import numpy as np
 
 from rankwise._progress import track
 from rankwise._typing import ArrayLike, FloatArray, IntArray
+from rankwise._validation import check_choice
 from rankwise.screening import _screening_jit
-from rankwise.screening.distinct import DistinctRows, reading_errors
+from rankwise.screening.base import batches
+from rankwise.screening.distinct import DistinctRows, input_errors
 from rankwise.screening.expressions import (
     BINARY,
     IDENTITY,
@@ -24,13 +30,13 @@ from rankwise.screening.expressions import (
     units_of,
 )
 
-#: operators and operands of expressions that are not in the table yet
+#: operators and operands of expressions that are not yet in the table
 Candidates = tuple[IntArray, IntArray, IntArray]
-# Expressions of a block, and cells: about a tenth of a second of work, after which the clock is looked at.
-_BLOCK, _CELLS = 8192, 1 << 23
-# Cells that are evaluated at once where values are stored: 8 MB.
+# Most expressions and cells of a block: about a tenth of a second of work, after which the deadline is checked.
+_BLOCK, _BLOCK_CELLS = 8192, 1 << 23
+# Cells that are evaluated at once if the values are stored: 8 MB.
 _STORED_CELLS = 1 << 20
-# Bytes beside its values that an expression takes, at most: its key, and its place in the table.
+# Most bytes that an expression takes besides its values: its key, and its row in the table.
 BYTES_PER_EXPRESSION = 1024
 
 
@@ -51,8 +57,7 @@ class Grammar:
                 f"architecture is {architecture!r}; give a letter per layer, u (unary) or b (binary), such as 'bu' or "
                 "'ubb'"
             )
-        if pool not in ("strict", "cumulative"):
-            raise ValueError(f"pool is {pool!r}; it is 'strict' or 'cumulative'")
+        check_choice("pool", pool, ("strict", "cumulative"))
         grammar = cls(
             architecture,
             check_operators("unary", unary, UNARY),
@@ -65,7 +70,7 @@ class Grammar:
         return grammar
 
     def operators(self, letter: str) -> list[Operator]:
-        """The operators that make something new: a cumulative pool keeps its members without "id"."""
+        """The operators that make something new: a cumulative pool keeps its members even without "id"."""
         operators = self.unary if letter == "u" else self.binary
         return [operator for operator in operators if not (self.cumulative and operator.code == IDENTITY)]
 
@@ -74,11 +79,10 @@ class Grammar:
         return sum(_count(operator, n_members, both_signs) for operator in self.operators(letter))
 
 
-class Pool:
+class ExpressionPool:
     """Expressions with their values on the data.
 
-    An expression that is not finite, or constant, is left out. One whose values are those of an earlier expression is
-    that expression.
+    Expressions that are constant or not finite are dropped, and so are those with the values of an earlier expression.
 
     Attributes
     ----------
@@ -87,14 +91,14 @@ class Pool:
     rows : DistinctRows
         Their values, with bounds of rounding errors.
     members : ndarray of int
-        Rows that the next layer works on: those of the last layer, or with cumulative pools all that are usable.
+        Rows that the next layer works on: those of the last layer or, in cumulative pools, all that are usable.
     block : int
-        Number of expressions that are evaluated between two looks at the clock.
+        Number of expressions that are evaluated between two checks of the deadline.
     complete : bool
-        False if time ran out while a layer grew.
+        False if time ran out while a layer was generated.
     """
 
-    @np.errstate(all="ignore")  # uncompiled kernels would warn
+    @np.errstate(all="ignore")  # NumPy warns of what compiled loops ignore, if Numba is disabled
     def __init__(
         self, X: FloatArray, names: Sequence[str], grammar: Grammar, units: ArrayLike | None, max_bytes: int
     ) -> None:
@@ -102,24 +106,24 @@ class Pool:
         self.max_bytes = max_bytes
         self.table = ExpressionTable(names)
         self.units = check_units(units, X.shape[1])
-        self.block = min(_BLOCK, max(1, _CELLS // len(X)))
+        self.block = min(_BLOCK, max(1, _BLOCK_CELLS // len(X)))
         self.complete = True
         inputs = np.ascontiguousarray(X.T, dtype=np.float64)
         self.rows = DistinctRows(len(X))
         self.rows.reserve(len(inputs))
         self.members = np.arange(len(inputs))
-        if not grammar.architecture:  # columns that are only to be scored: as they are, copies and constants too
+        if not grammar.architecture:  # columns that are only scored, as they are, with copies and constants
             self.rows.append(inputs, np.zeros_like(inputs))
             return
-        errors = reading_errors(inputs)
+        errors = input_errors(inputs)
         self.rows.append(inputs, errors)
         codes = np.full_like(self.members, IDENTITY)
         _, _, usable = _screening_jit.evaluate_expressions(inputs, errors, codes, self.members, self.members)
         self.members = np.unique(self.rows.enter(self.units)[usable])
 
-    @np.errstate(all="ignore")  # uncompiled kernels would warn
+    @np.errstate(all="ignore")  # NumPy warns of what compiled loops ignore, if Numba is disabled
     def grow(self, layer: int, deadline: float = np.inf) -> None:
-        """Add a layer; after the deadline no more than its first block."""
+        """Add a layer; after the deadline, only its first block."""
         letter = self.grammar.architecture[layer]
         count = self.grammar.count(letter, len(self.members))
         self._refuse_if_too_large(layer, count)
@@ -127,14 +131,10 @@ class Pool:
         values, errors = self.rows.values, self.rows.errors  # without what this layer adds
         members = [self.members] if self.grammar.cumulative else []
         added: list[Candidates] = []
-        begun = False
-        for block in track(self.candidates(letter), "generating", self.n_blocks(letter)):
-            if begun and time.monotonic() > deadline:
-                self.complete = False
-                break
-            begun |= len(block[0]) > 0
-            for places in self._parts(np.arange(len(block[0])), max(1, _STORED_CELLS // values.shape[1])):
-                codes, lefts, rights = (part[places] for part in block)
+        clock = Deadline(deadline)
+        for block in track(clock.watch(self.candidates(letter)), "generating", self.n_blocks(letter)):
+            for batch in batches(len(block[0]), max(1, _STORED_CELLS // values.shape[1])):
+                codes, lefts, rights = (part[batch] for part in block)
                 rows, bounds, usable = _screening_jit.evaluate_expressions(values, errors, codes, lefts, rights)
                 codes, lefts, rights = codes[usable], lefts[usable], rights[usable]
                 units = None if self.units is None else units_of(self.units, codes, lefts, rights)
@@ -143,6 +143,7 @@ class Pool:
                 members.append(homes)
                 new = np.unique(homes, return_index=True)[1][np.unique(homes) >= n_before]
                 added.append((codes[new], lefts[new], rights[new]))
+        self.complete &= not clock.passed
         self.members = np.unique(np.concatenate([np.empty(0, dtype=np.intp), *members]))
         if added:
             codes, lefts, rights = (np.concatenate(part) for part in zip(*added, strict=True))
@@ -152,14 +153,15 @@ class Pool:
 
     def as_candidates(self) -> Iterator[Candidates]:
         """The members themselves, block by block."""
-        for rows in self._parts(self.members, self.block):
+        for batch in batches(len(self.members), self.block):
+            rows = self.members[batch]
             yield np.full_like(rows, IDENTITY), rows, rows
 
     def candidates(self, letter: str, *, both_signs: bool = True) -> Iterator[Candidates]:
         """Expressions that a layer makes of the members, block by block, without their values.
 
-        Without ``both_signs``, of a - b and b - a the first alone. Unary operators come one after the other for each
-        member, whose order is then known.
+        Without ``both_signs``, only the first of a - b and b - a. All unary operators of one member follow each other,
+        so that its order has to be found only once.
         """
         for codes, lefts, rights in self._unary() if letter == "u" else self._binary(both_signs):
             if self.units is None:
@@ -169,7 +171,7 @@ class Pool:
                 yield codes[sensible], lefts[sensible], rights[sensible]
 
     def n_blocks(self, letter: str, *, both_signs: bool = True) -> int:
-        """In how many blocks the candidates of a layer come."""
+        """Number of blocks in which the candidates of a layer come."""
         operators, n = self.grammar.operators(letter), len(self.members)
         if letter == "u":
             return -(-n // max(1, self.block // max(1, len(operators)))) if operators else 0
@@ -178,7 +180,8 @@ class Pool:
     def _unary(self) -> Iterator[Candidates]:
         codes = np.array([operator.code for operator in self.grammar.operators("u")], dtype=np.intp)
         if len(codes):
-            for rows in self._parts(self.members, max(1, self.block // len(codes))):
+            for batch in batches(len(self.members), max(1, self.block // len(codes))):
+                rows = self.members[batch]
                 operands = np.repeat(rows, len(codes))
                 yield np.tile(codes, len(rows)), operands, operands
 
@@ -187,19 +190,32 @@ class Pool:
             for lefts, rights in _pairs(operator, len(self.members), both_signs, self.block):
                 yield np.full(len(lefts), operator.code, dtype=np.intp), self.members[lefts], self.members[rights]
 
-    @staticmethod
-    def _parts(rows: np.ndarray, size: int) -> Iterator[np.ndarray]:
-        return (rows[start : start + size] for start in range(0, len(rows), size))
-
     def _refuse_if_too_large(self, layer: int, count: int) -> None:
-        # Values and bounds of their errors, copies of both in transform, and the columns that are handed out.
+        # Values and error bounds, copies of both in transform, and the columns that transform returns.
         size = (len(self.table) + count) * (5 * 8 * self.rows.values.shape[1] + BYTES_PER_EXPRESSION)
         if size > self.max_bytes:
             raise ValueError(
                 f"layer {layer + 1} of {self.grammar.architecture!r} may have {count:,} expressions, "
-                f"{size / 2**30:.1f} GiB; take fewer operators or inputs, raise max_bytes, or, if it is the last, "
-                "give the features to ConcordanceSelector, which does not store it"
+                f"{size / 2**30:.1f} GiB; use fewer operators or inputs, raise max_bytes, or, if it is the last layer, "
+                "pass the features to ConcordanceSelector, which does not store it"
             )
+
+
+class Deadline:
+    """A point in time, as of `time.monotonic`, after which no further block of candidates begins."""
+
+    def __init__(self, deadline: float) -> None:
+        self.deadline, self.passed = deadline, False
+
+    def watch(self, blocks: Iterator[Candidates]) -> Iterator[Candidates]:
+        """Yield the blocks until the deadline, but at least the first that is not empty."""
+        begun = False
+        for block in blocks:
+            if begun and time.monotonic() > self.deadline:
+                self.passed = True
+                return
+            begun |= len(block[0]) > 0
+            yield block
 
 
 def _count(operator: Operator, n: int, both_signs: bool = True) -> int:
@@ -211,7 +227,7 @@ def _count(operator: Operator, n: int, both_signs: bool = True) -> int:
 
 
 def _partners(operator: Operator, n: int, both_signs: bool) -> IntArray:
-    """With how many members each is paired: with itself and all after it, with all after it, or with all others."""
+    """Number of partners of each member: itself and all after it, all after it, or all others."""
     after = np.arange(n - 1, -1, -1)
     if operator.name in ("+", "*"):
         return after + 1
@@ -223,12 +239,11 @@ def _halved(operator: Operator, both_signs: bool) -> bool:
 
 
 def _pairs(operator: Operator, n: int, both_signs: bool, size: int) -> Iterator[tuple[IntArray, IntArray]]:
-    """Places of operands among the members, so many at once: numbers of pairs, turned into pairs."""
+    """Places of operands among the members, up to ``size`` pairs at once: pairs are numbered, and numbers decoded."""
     partners = _partners(operator, n, both_signs)
     ends = np.cumsum(partners)
-    total = _count(operator, n, both_signs)
-    for start in range(0, total, size):
-        number = np.arange(start, min(start + size, total))
+    for batch in batches(_count(operator, n, both_signs), size):
+        number = np.arange(batch.start, batch.stop)
         left = np.searchsorted(ends, number, side="right")
         right = number - (ends - partners)[left]
         if operator.name in ("+", "*"):

@@ -1,4 +1,7 @@
-"""Selectors to compare with: correlations, penalised and stepwise regression, behind one interface."""
+"""ScoreSelector: established scores to compare screening with, behind one interface.
+
+Correlations, penalized and stepwise regression.
+"""
 
 from __future__ import annotations
 
@@ -17,13 +20,13 @@ from rankwise.screening.concordance import absolute_pearson
 
 
 class ScoreSelector(TargetSelectorMixin, BaseEstimator):
-    """Selects the k columns of highest score, by one of the usual methods.
+    """Selects the k columns with the highest score, by one of the usual methods.
 
     Parameters
     ----------
     method : str, default="pearson"
         "pearson", "spearman", "kendall" (absolute correlations), "xi" (Chatterjee's), "lasso" (absolute coefficients of
-        standardised columns at the penalty chosen by cross-validation), "stepwise" (forward selection: the
+        standardized columns at the penalty chosen by cross-validation), "stepwise" (forward selection: the
         earlier a column lowers the residual most, the higher) or "scad" (the same as "lasso", at the
         largest SCAD penalty that leaves k columns; needs skglm).
     k : int, default=10
@@ -38,11 +41,11 @@ class ScoreSelector(TargetSelectorMixin, BaseEstimator):
 
     Notes
     -----
-    Of equal scores the first columns are selected.
+    Among equal scores the first columns are selected.
 
-    Forward selection is computed here, by taking what is chosen out of all columns at once. scikit-learn's
+    Forward selection is computed by projecting the chosen columns out of all others at once. scikit-learn's
     ``SequentialFeatureSelector`` fits a model for each column, step and fold, which takes far longer, chooses by
-    cross-validation, and does not tell in which order it chose.
+    cross-validation, and does not report the order in which it chose.
 
     Examples
     --------
@@ -125,20 +128,20 @@ def _lasso(X: FloatArray, y: FloatArray, k: int) -> FloatArray:
     from sklearn.linear_model import LassoCV
 
     with warnings.catch_warnings():
-        # Copies of a column make the path slow to converge, but not the choice between columns worse.
+        # Copies of a column slow the path down, but do not make the choice of columns worse.
         warnings.simplefilter("ignore", ConvergenceWarning)
-        model = LassoCV(cv=min(5, len(y) // 2 + 1), max_iter=2000).fit(_standardised(X), y)
+        model = LassoCV(cv=min(5, len(y) // 2 + 1), max_iter=2000).fit(_standardized(X), y)
     return abs(model.coef_)
 
 
 def _stepwise(X: FloatArray, y: FloatArray, k: int) -> FloatArray:
-    rest, residual = _standardised(X), y - y.mean()
+    rest, residual = _standardized(X), y - y.mean()
     score = np.zeros(X.shape[1])
     for step in range(k):
         length = (rest**2).sum(axis=0)
         gain = np.divide((rest.T @ residual) ** 2, length, out=np.zeros_like(length), where=length > 1e-8 * len(y))
         best = int(np.argmax(gain))
-        if gain[best] == 0:  # all that is left are combinations of what is chosen
+        if gain[best] == 0:  # all columns left are combinations of the chosen ones
             break
         score[best] = k - step
         unit = rest[:, best] / np.sqrt(length[best])
@@ -150,19 +153,19 @@ def _stepwise(X: FloatArray, y: FloatArray, k: int) -> FloatArray:
 def _scad(X: FloatArray, y: FloatArray, k: int) -> FloatArray:
     skglm = require("skglm", extra="symbolic", caller="ScoreSelector('scad')")
     penalties = require("skglm.penalties", extra="symbolic", caller="ScoreSelector('scad')")
-    Z, centred = _standardised(X), y - y.mean()
-    largest = abs(Z.T @ centred).max() / len(y)
+    Z, centered = _standardized(X), y - y.mean()
+    largest = abs(Z.T @ centered).max() / len(y)
     coef = np.zeros(X.shape[1])
     for alpha in largest * np.geomspace(1, 1e-4, 60)[1:]:
         penalty = penalties.SCAD(alpha=alpha, gamma=3.7)
-        coef = skglm.GeneralizedLinearEstimator(penalty=penalty).fit(Z, centred).coef_.ravel()
+        coef = skglm.GeneralizedLinearEstimator(penalty=penalty).fit(Z, centered).coef_.ravel()
         if np.count_nonzero(coef) >= k:
             break
     return abs(coef)
 
 
-def _standardised(X: FloatArray) -> FloatArray:
-    # Scaled first: squares of large values would overflow, and of small ones vanish.
+def _standardized(X: FloatArray) -> FloatArray:
+    # Scaled first, because squares of large values would overflow, and those of small ones vanish.
     scaled = X / np.abs(X).max(axis=0)
     return (scaled - scaled.mean(axis=0)) / scaled.std(axis=0)
 

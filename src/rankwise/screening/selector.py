@@ -1,4 +1,8 @@
-"""Selection of features by concordant divergence, from given columns or from a stream of expressions."""
+"""ConcordanceSelector: selects features by concordant divergence, from given columns or a stream of expressions.
+
+`fit` prepares a pool (the columns, or all layers of expressions but the last), and `_Rounds` screens it: once, or once
+per term of a linear model, each time for the residual of the best model so far.
+"""
 
 from __future__ import annotations
 
@@ -16,27 +20,27 @@ from rankwise.screening.base import TargetSelectorMixin
 from rankwise.screening.concordance import Target, benjamini_hochberg, tail_probability
 from rankwise.screening.distinct import DistinctRows
 from rankwise.screening.features import SymbolicFeatures, nothing_usable
-from rankwise.screening.pools import BYTES_PER_EXPRESSION, Grammar, Pool
+from rankwise.screening.pools import BYTES_PER_EXPRESSION, ExpressionPool, Grammar
 from rankwise.screening.streams import Screened, screen
 from rankwise.screening.subsets import SubsetModel, best_subset, refuse_too_many_subsets
 
-# Values that can be evaluated and sorted within about a day, and how many more an expression costs in any case.
-_MOST_CELLS, _MORE_CELLS = 10**13, 100
-# Bytes that a candidate takes while the best are sorted, and copied.
+# Values that can be evaluated and sorted within about a day, and the fixed cost of an expression in values.
+_MOST_CELLS, _CELLS_PER_EXPRESSION = 10**13, 100
+# Bytes of a candidate while the best ones are sorted and copied.
 _BYTES_PER_CANDIDATE = 300
 
 
 class ConcordanceSelector(TargetSelectorMixin, BaseEstimator):
     r"""Selects the features that order the target best.
 
-    Features are scored by `concordant_divergence`. Those that order the rows alike, up to sign, are one class
-    (`rank_classes`), of which only the best member can be selected: the simplest, then the one of highest Pearson
-    correlation. Otherwise the best three are often three copies of one variable.
+    Features are scored by `concordant_divergence`. Those with the same order of the rows, up to sign, are one class
+    (`rank_classes`), of which only the best member can be selected: the simplest, then the one with the highest Pearson
+    correlation. Otherwise the best three features are often three copies of one variable.
 
     Parameters
     ----------
     k : int, optional, default=10
-        Most features to select (with ``n_terms``, in each round); None for no limit, with columns of X alone.
+        Most features to select (with ``n_terms``, in each round); None for no limit, only without ``features``.
     two_sided : bool, default=True
         Count the reverse order as a relation, as a linear model does, which chooses the sign itself. The paper's
         divergence is signed.
@@ -48,17 +52,17 @@ class ConcordanceSelector(TargetSelectorMixin, BaseEstimator):
         Screen the expressions that it generates, instead of the columns of X. The last layer is not stored: its
         expressions are evaluated, scored and forgotten in blocks.
     n_terms : int, optional
-        Fit a linear model of so many terms, in as many rounds: each round selects k features for what the best model of
-        the terms so far leaves unexplained, and then the best subset of all of them is found. The terms of the last
-        model are the selected features. With ``alpha`` the rounds end where too few features are significant.
+        Fit a linear model with this many terms, in as many rounds: each round selects k features for what the best
+        model so far leaves unexplained, and then the best subset of all of them is found. The terms of the last model
+        are the selected features. With ``alpha``, the rounds end when too few features are significant.
     time_limit : float, optional
-        Seconds; generating and screening stop then, and a warning says how far they came. Each layer has its first
-        block of expressions, about a tenth of a second of work, all the same. The search for the best subset is not cut
-        short. Last layers that would take more than about a day, :math:`10^{10}` expressions of 1,000 rows, need a
+        Seconds after which generating and screening stop; a warning says how far they came. The first block of each
+        layer, about a tenth of a second of work, is always completed, and the search for the best subset is not cut
+        short. A last layer that would take more than about a day, :math:`10^{10}` expressions of 1,000 rows, needs a
         limit.
     max_bytes : int, default=2**31
-        A ``k`` for which the best candidates, and with ``n_terms`` their values, may need more memory is refused before
-        anything is screened. What layers before the last need is limited by ``features``.
+        If the best ``k`` candidates, and with ``n_terms`` their values, may need more memory, they are refused before
+        anything is screened. ``features`` has its own limit for the layers before the last.
     n_jobs : int, optional
         Threads; the result is the same for every number.
 
@@ -70,7 +74,7 @@ class ConcordanceSelector(TargetSelectorMixin, BaseEstimator):
     models_ : list of SubsetModel
         With ``n_terms``, the best models of 1, 2, ... terms; their columns are rows of ``table_``.
     n_candidates_, n_usable_ : int
-        Features looked at in each round, and those of them that are finite and not constant.
+        Number of features screened in each round, and of those among them that are finite and not constant.
     complete_ : bool
         False if time ran out.
     n_features_in_ : int
@@ -78,13 +82,12 @@ class ConcordanceSelector(TargetSelectorMixin, BaseEstimator):
 
     Notes
     -----
-    With ``features``, ``get_support`` tells which inputs the selected expressions use, values that differ by rounding
-    alone are ties, and no function is selected twice, even without ``dedupe``. Given columns are taken as they are.
+    With ``features``, ``get_support`` says which inputs the selected expressions use, values that differ only by
+    rounding are tied, and no function is selected twice, even without ``dedupe``. Given columns are used as they are.
 
-    Of given columns, classes are counted and their p-values corrected together, whatever k. Streams know how many
-    features they looked at, and not how many classes these are: their corrections count all usable features, and the
-    adjusted p-values are larger than need be. P-values after the first round take the residual as given, and are too
-    small.
+    For given columns, p-values are corrected for the number of classes, whatever k is. A stream of expressions knows
+    the number of features, but not of classes: its corrections count all usable features, so that adjusted p-values are
+    larger than necessary. P-values after the first round take the residual as given, and are too small.
 
     References
     ----------
@@ -176,7 +179,7 @@ class ConcordanceSelector(TargetSelectorMixin, BaseEstimator):
             reached = "" if pool.complete else "while layers before the last were generated, and "
             warnings.warn(
                 f"the time limit of {self.time_limit} s was reached {reached}after {self.n_candidates_:,} candidates "
-                "of a round; the best of these are selected: raise time_limit or generate fewer expressions",
+                "of a round; the best of them are selected: raise time_limit or generate fewer expressions",
                 stacklevel=2,
             )
         return self
@@ -202,7 +205,7 @@ class ConcordanceSelector(TargetSelectorMixin, BaseEstimator):
         return self._expressions.evaluate(validate_data(self, X, reset=False, dtype=np.float64), self._rows)
 
     def inverse_transform(self, X: ArrayLike) -> FloatArray:
-        """Columns that were not selected as zeros; there is no way back from expressions to inputs."""
+        """Fill columns that were not selected with zeros; expressions cannot be turned back into inputs."""
         if self.features is not None:
             raise ValueError("expressions cannot be turned back into the inputs; select from given columns instead")
         return super().inverse_transform(X)
@@ -229,22 +232,21 @@ class ConcordanceSelector(TargetSelectorMixin, BaseEstimator):
         return np.array(self._expressions.formulas(self._rows, inputs), dtype=object)
 
     def to_sympy(self) -> list[Any]:
-        """The selected features as objects of sympy, which has to be installed."""
+        """The selected features as SymPy objects; needs SymPy."""
         from sklearn.utils.validation import check_is_fitted
 
         check_is_fitted(self)
         return self._expressions.to_sympy(self._rows, "ConcordanceSelector.to_sympy")
 
     def _get_support_mask(self) -> BoolArray:
-        """Which columns of X are selected, or stand in the selected expressions."""
+        """Which columns of X are selected, or used by the selected expressions."""
         from sklearn.utils.validation import check_is_fitted
 
         check_is_fitted(self)
-        used = self._expressions.needed(self._rows)
-        return np.isin(np.arange(self.n_features_in_), used)
+        return np.isin(np.arange(self.n_features_in_), self._expressions.needed(self._rows))
 
     def _refuse_too_many_terms(self, n_columns: int) -> None:
-        """Before the first round, not after the last."""
+        """Fail before the first round, not after the last."""
         if self.n_terms is None:
             return
         if self.features is None and self.n_terms > n_columns:
@@ -254,30 +256,29 @@ class ConcordanceSelector(TargetSelectorMixin, BaseEstimator):
             most = min(most, self.k * self.n_terms)
         refuse_too_many_subsets(most, self.n_terms, "lower k or n_terms")
 
-    def _pool(self, X: FloatArray, deadline: float) -> tuple[Pool, str | None]:
-        """What is there to choose from, and the layer to be streamed."""
+    def _pool(self, X: FloatArray, deadline: float) -> tuple[ExpressionPool, str | None]:
+        """The pool to select from, and the letter of the layer to be streamed, if any."""
         names = getattr(self, "feature_names_in_", None)
         if self.features is not None:
             if self.k is None:
-                raise ValueError("k is None, but a stream has to forget: say how many of its expressions to keep")
+                raise ValueError("k is None, but expressions are not stored; say how many of them to keep")
             pool = self.features.start(X, names)
-            layers = len(pool.grammar.architecture)
-            for layer in range(layers - 1):
+            for layer in range(len(pool.grammar.architecture) - 1):
                 pool.grow(layer, deadline)
             self._refuse_endless_or_large_stream(pool)
             return pool, pool.grammar.architecture[-1]
         names = [f"x{i}" for i in range(X.shape[1])] if names is None else names
-        return Pool(X, names, Grammar("", [], [], cumulative=True), None, max_bytes=0), None
+        return ExpressionPool(X, names, Grammar("", [], [], cumulative=True), None, max_bytes=0), None
 
-    def _refuse_endless_or_large_stream(self, pool: Pool) -> None:
+    def _refuse_endless_or_large_stream(self, pool: ExpressionPool) -> None:
         grammar, n = pool.grammar, pool.rows.values.shape[1]
         count = grammar.count(grammar.architecture[-1], len(pool.members), both_signs=not self.two_sided)
-        if count * (n + _MORE_CELLS) > _MOST_CELLS and self.time_limit is None:
+        if count * (n + _CELLS_PER_EXPRESSION) > _MOST_CELLS and self.time_limit is None:
             raise ValueError(
                 f"the last layer of {grammar.architecture!r} may have {count:.1e} expressions of {n} rows, which would "
-                "take days; take fewer operators, inputs or layers, or set time_limit to see the best of a part"
+                "take days; use fewer operators, inputs or layers, or set time_limit to screen only a part"
             )
-        # Four times k candidates wait; of those that are kept there are formulas, and for models values, with copies.
+        # Up to four times k candidates wait; those that are kept have formulas and, for models, values with copies.
         most = min(self.k or count, count + len(pool.members))
         size = most * (4 * _BYTES_PER_CANDIDATE + BYTES_PER_EXPRESSION + 5 * 8 * n * (self.n_terms or 0))
         if size > self.max_bytes:
@@ -290,9 +291,11 @@ class ConcordanceSelector(TargetSelectorMixin, BaseEstimator):
 
 
 class _Rounds:
-    """Screening of the target, then of what the best model so far leaves unexplained."""
+    """Screens the pool for the target, then for what the best model so far leaves unexplained."""
 
-    def __init__(self, selector: ConcordanceSelector, pool: Pool, letter: str | None, deadline: float) -> None:
+    def __init__(
+        self, selector: ConcordanceSelector, pool: ExpressionPool, letter: str | None, deadline: float
+    ) -> None:
         self.selector, self.pool, self.letter, self.deadline = selector, pool, letter, deadline
         self.rows: IntArray = np.empty(0, dtype=np.intp)
         self.distinct = DistinctRows(pool.rows.values.shape[1])
@@ -306,8 +309,7 @@ class _Rounds:
         residual, values = y, np.empty((0, len(y)))
         for number in range(1, (self.selector.n_terms or 1) + 1):
             target = Target.of(residual)
-            found = self._screen(target)
-            kept = self._keep(found, target, number)
+            kept = self._keep(self._screen(target), target, number)
             if self.selector.n_terms is None:
                 return
             values = np.concatenate([values, kept])
@@ -318,15 +320,15 @@ class _Rounds:
             self.models.append(model)
             residual = y - model.intercept - model.coef @ values[model.columns]
             if model.rmse <= 1e-10 * y.std() or not self.complete:
-                return  # nothing is left to explain, or no time
+                return  # nothing is left to explain, or time ran out
 
     def _refuse_too_few(self, n_found: int, number: int) -> None:
-        """A model may have fewer terms where no more are significant, or there was no time; else that is an error."""
+        """A model may have fewer terms if no more are significant, or if time ran out; otherwise that is an error."""
         alpha = self.selector.alpha
         if alpha is not None and not self.models:
             raise ValueError(
-                f"no feature has a corrected p-value of at most alpha = {alpha}, so that there is no model; raise "
-                "alpha, or leave it out to take the best k whatever their p-values"
+                f"no feature has a corrected p-value of at most alpha = {alpha}, so there is no model; raise alpha, or "
+                "omit it to select the best k whatever their p-values"
             )
         if alpha is None and self.complete:
             raise ValueError(
@@ -354,29 +356,25 @@ class _Rounds:
         self.n_candidates, self.n_usable = found.n_candidates, found.n_usable
         self.complete &= found.complete
         if not found.n_usable and not self.parts:
-            raise ValueError(self._why_none())
+            if not (self.complete and self.pool.complete):
+                raise ValueError(
+                    f"the time limit of {selector.time_limit} s was reached before an expression was found that is "
+                    "finite and not constant; raise time_limit or generate fewer expressions"
+                )
+            if self.letter is None:
+                raise ValueError("all columns of X are constant, so none can order y; check the columns")
+            raise ValueError(nothing_usable(self.pool.grammar.architecture))
         return found
 
-    def _why_none(self) -> str:
-        if not (self.complete and self.pool.complete):
-            return (
-                f"the time limit of {self.selector.time_limit} s was reached before an expression was found that is "
-                "finite and not constant; raise time_limit or generate fewer expressions"
-            )
-        if self.letter is None:
-            return "all columns of X are constant, so that none can order y; check the columns"
-        return nothing_usable(self.pool.grammar.architecture)
-
     def _keep(self, found: Screened, target: Target, number: int) -> FloatArray:
-        """Enter what a round found, and what no earlier round had entered, into the table; return its values."""
+        """Add to the table what a round found and no earlier round had; return its values."""
         selector = self.selector
         z = target.z(found.covariation, found.spread)
         pvalue = tail_probability(z, selector.two_sided)
-        # Of given columns all classes are known; of streams, which forget, all usable features are counted.
+        # All classes of given columns are known; of streams, which keep only the best, all usable features count.
         adjusted = benjamini_hochberg(pvalue, len(pvalue) if self.letter is None else found.n_usable)
-        agreement = abs(found.covariation) if selector.two_sided else found.covariation
         part = {
-            "divergence": (target.covariation - agreement).clip(min=0.0) * target.unit,
+            "divergence": target.lost(found.covariation, selector.two_sided) * target.unit,
             "z": z,
             "pvalue": pvalue,
             "adjusted": adjusted,
@@ -393,7 +391,7 @@ class _Rounds:
         return values
 
     def _new(self, rows: IntArray, found: Screened) -> tuple[BoolArray, FloatArray]:
-        """Which expressions no round has entered, by name or by values; and, for models, their values."""
+        """Which expressions no earlier round has found, by name or by values; and, for models, their values."""
         new = np.ones(len(rows), dtype=bool)
         if self.letter is not None:
             names = self.pool.table.identities(rows)

@@ -1,4 +1,7 @@
-"""Splits of a node in two: the best there is, the best along a feature, and what a swap between the halves gains."""
+"""Splits of a node of a regression tree: the best of all, the best along a feature, and gains of swapping two rows.
+
+The ranking view of trees in the paper of Luo and Li; users call these functions to see why a tree splits where it does.
+"""
 
 from __future__ import annotations
 
@@ -48,7 +51,7 @@ class SplitLosses(NamedTuple):
 def oracle_partition(y: ArrayLike, size: int | None = None) -> OraclePartition:
     r"""The two groups of smallest sum of squares, whatever the features say.
 
-    *Definition.* Minimises :math:`\sum_{P_1} (y - \bar y_1)^2 + \sum_{P_2} (y - \bar y_2)^2`. The best groups never
+    *Definition.* Minimizes :math:`\sum_{P_1} (y - \bar y_1)^2 + \sum_{P_2} (y - \bar y_2)^2`. The best groups never
     interleave: they are the smallest values and the rest. With the sizes given, they are the ``size`` smallest and the
     rest, or the ``size`` largest and the rest.
 
@@ -144,7 +147,7 @@ def principal_decision_ratio(
     thresholds : (float, float), optional
         Where each feature is split (left part: z <= threshold); by default where its loss is smallest.
     log : bool, default=True
-        Return the logarithm; the ratio itself overflows from some hundreds of rows on, and is infinite then.
+        Return the logarithm; the ratio itself overflows, to infinity, from a few hundred rows on.
 
     Returns
     -------
@@ -172,8 +175,8 @@ def swap_gains(y: ArrayLike, left: ArrayLike) -> FloatArray:
     r"""By how much the loss of a partition falls if two rows change sides.
 
     *Definition.* With :math:`d = y_j - y_i` for i on the left and j on the right, the loss falls by :math:`d^2 (1/n_1 +
-    1/n_2) + 2 d (\bar y_1 - \bar y_2)`. Of two pairs in the wrong order with the same j, the one that lies further
-    apart gains more to swap.
+    1/n_2) + 2 d (\bar y_1 - \bar y_2)`. Of two pairs in the wrong order with the same j, swapping the one that lies
+    further apart gains more.
 
     Parameters
     ----------
@@ -212,22 +215,22 @@ def swap_gains(y: ArrayLike, left: ArrayLike) -> FloatArray:
 
 def _losses(ordered: FloatArray) -> FloatArray:
     """Sum of squares within the first i values and the rest, for i = 1, ..., n - 1."""
-    centred = ordered - ordered.mean()
-    left = np.cumsum(centred)[:-1]
+    centered = ordered - ordered.mean()
+    left = np.cumsum(centered)[:-1]
     count = np.arange(1, len(ordered))
-    # The means of the two parts lie on either side of 0, and their sums are opposite.
-    return np.maximum(centred @ centred - left**2 * (1 / count + 1 / (len(ordered) - count)), 0.0)
+    # After centering, the sums of the two parts are opposite numbers.
+    return np.maximum(centered @ centered - left**2 * (1 / count + 1 / (len(ordered) - count)), 0.0)
 
 
 def _loss_at(name: str, z: ArrayLike, y: ArrayLike, threshold: float | None) -> float:
     splits = split_losses(_one_feature(name, z), y)
     if not len(splits.loss):
-        raise ValueError(f"{name} is constant, so that it cannot be split")
+        raise ValueError(f"{name} is constant, so it cannot be split")
     if threshold is None:
         return float(splits.loss.min())
     place = int(np.searchsorted(splits.threshold, threshold, side="right")) - 1
     if place < 0 or threshold >= np.max(z):
-        raise ValueError(f"the threshold {threshold:g} leaves one side of {name} empty; take one within its range")
+        raise ValueError(f"the threshold {threshold:g} leaves one side of {name} empty; choose one within its range")
     return float(splits.loss[place])
 
 

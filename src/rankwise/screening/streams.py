@@ -1,8 +1,10 @@
-"""Screen all expressions of a layer without storing them: evaluate, sort, score, keep the best."""
+"""Screening of a layer of expressions that is not stored: evaluate, sort, score, and keep the best.
+
+`ConcordanceSelector` calls `screen` in each of its rounds, for expressions as well as for given columns.
+"""
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
@@ -11,17 +13,20 @@ import numpy as np
 from rankwise._progress import track
 from rankwise._typing import BoolArray, FloatArray, IntArray
 from rankwise.screening import _screening_jit
+from rankwise.screening.base import batches
 from rankwise.screening.concordance import Target, absolute_pearson, best_of_classes
 from rankwise.screening.distinct import DistinctRows
-from rankwise.screening.pools import Candidates, Pool
+from rankwise.screening.pools import Candidates, Deadline, ExpressionPool
 
-# Cells that are evaluated at once where values are needed: 8 MB.
-_CELLS = 1 << 20
-# Scores that differ by less, relative to the highest possible, differ by rounding.
+# Cells that are evaluated at once if values are needed: 8 MB.
+_BATCH_CELLS = 1 << 20
+# Scores that differ by less than this part of the highest possible one differ only by rounding.
 _ROUNDING = 1e-12
+#: a block of candidates, with covariations, fingerprints and spreads
+Scored = tuple[Candidates, tuple[FloatArray, np.ndarray, FloatArray]]
 
 
-@dataclass
+@dataclass(frozen=True)
 class Screened:
     """The best expressions, best first.
 
@@ -34,7 +39,7 @@ class Screened:
     complexity : ndarray
         Numbers of operators.
     n_candidates, n_usable : int
-        How many expressions were looked at, and how many of them are finite and not constant.
+        Number of expressions screened, and how many of them are finite and not constant.
     complete : bool
         False if time ran out.
     """
@@ -48,9 +53,9 @@ class Screened:
     n_usable: int = 0
     complete: bool = True
 
-    @np.errstate(all="ignore")  # uncompiled kernels would warn
-    def values(self, pool: Pool) -> tuple[FloatArray, FloatArray]:
-        """Values of the expressions, as rows, and bounds of their errors."""
+    @np.errstate(all="ignore")  # NumPy warns of what compiled loops ignore, if Numba is disabled
+    def values(self, pool: ExpressionPool) -> tuple[FloatArray, FloatArray]:
+        """Values of the expressions, as rows, and their error bounds."""
         values, errors, _ = _screening_jit.evaluate_expressions(pool.rows.values, pool.rows.errors, *self.candidates)
         return values, errors
 
@@ -68,7 +73,7 @@ class Screened:
 
 
 def screen(
-    pool: Pool,
+    pool: ExpressionPool,
     letter: str | None,
     target: Target,
     *,
@@ -80,51 +85,34 @@ def screen(
 ) -> Screened:
     """The k best expressions that a layer makes of a pool (of the pool itself, if no layer is named).
 
-    Memory holds the pool, a block of scores and a few times k candidates, however many expressions there are. The
-    result does not depend on the number of threads. However early the deadline, one block is screened.
+    Memory holds the pool, a block of scores and a few times k candidates, whatever the number of expressions. The
+    result does not depend on the number of threads. At least one block is screened, even after the deadline.
     """
-    clock = _Clock(deadline)
-    blocks = clock.watch(_blocks(pool, letter, two_sided))
-    best = _Best(pool, target, k, two_sided, dedupe)
-    n_blocks = -(-len(pool.members) // pool.block) if letter is None or pool.grammar.cumulative else 0
+    with_members = letter is None or pool.grammar.cumulative
+
+    def blocks() -> Iterator[Candidates]:
+        if with_members:
+            yield from pool.as_candidates()
+        if letter is not None:
+            yield from pool.candidates(letter, both_signs=not two_sided)
+
+    n_blocks = -(-len(pool.members) // pool.block) if with_members else 0
     n_blocks += pool.n_blocks(letter, both_signs=not two_sided) if letter else 0
-    for block, scores in track(_scored(blocks, pool, target, n_jobs), "screening", n_blocks):
+    clock = Deadline(deadline)
+    best = _BestCandidates(pool, target, k, two_sided, dedupe)
+    for block, scores in track(_scored(clock.watch(blocks()), pool, target, n_jobs), "screening", n_blocks):
         best.add(block, scores)
-    return best.finish(complete=not clock.ran_out)
+    return best.finish(complete=not clock.passed)
 
 
-Scored = tuple[Candidates, tuple[FloatArray, np.ndarray, FloatArray]]
-
-
-class _Clock:
-    def __init__(self, deadline: float) -> None:
-        self.deadline, self.ran_out = deadline, False
-
-    def watch(self, blocks: Iterator[Candidates]) -> Iterator[Candidates]:
-        begun = False
-        for block in blocks:
-            if begun and time.monotonic() > self.deadline:
-                self.ran_out = True
-                return
-            begun |= len(block[0]) > 0
-            yield block
-
-
-def _blocks(pool: Pool, letter: str | None, two_sided: bool) -> Iterator[Candidates]:
-    if letter is None or pool.grammar.cumulative:
-        yield from pool.as_candidates()
-    if letter is not None:
-        yield from pool.candidates(letter, both_signs=not two_sided)
-
-
-def _scored(blocks: Iterator[Candidates], pool: Pool, target: Target, n_jobs: int | None) -> Iterator[Scored]:
+def _scored(blocks: Iterator[Candidates], pool: ExpressionPool, target: Target, n_jobs: int | None) -> Iterator[Scored]:
     from joblib import Parallel, delayed, effective_n_jobs
 
-    @np.errstate(all="ignore")  # uncompiled kernels would warn
+    @np.errstate(all="ignore")  # NumPy warns of what compiled loops ignore, if Numba is disabled
     def score(block: Candidates) -> Scored:
         rows = pool.rows
         return block, _screening_jit.score_expressions(
-            rows.values, rows.errors, rows.sharp, *block, target.centred, target.weights
+            rows.values, rows.errors, rows.sharp, *block, target.centered, target.weights
         )
 
     if effective_n_jobs(n_jobs) == 1:
@@ -132,10 +120,10 @@ def _scored(blocks: Iterator[Candidates], pool: Pool, target: Target, n_jobs: in
     return Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator")(delayed(score)(block) for block in blocks)
 
 
-class _Best:
-    """Holds the k best candidates, and as many more as fit before they are sorted again."""
+class _BestCandidates:
+    """The k best candidates so far, and up to three times as many that wait until all are sorted again."""
 
-    def __init__(self, pool: Pool, target: Target, k: int | None, two_sided: bool, dedupe: bool) -> None:
+    def __init__(self, pool: ExpressionPool, target: Target, k: int | None, two_sided: bool, dedupe: bool) -> None:
         self.pool, self.target, self.k, self.two_sided, self.dedupe = pool, target, k, two_sided, dedupe
         self.parts: list[Screened] = []
         self.waiting = 0
@@ -160,16 +148,15 @@ class _Best:
 
     def finish(self, complete: bool) -> Screened:
         self._sort()
-        found = self.parts[0]
-        found.n_candidates, found.n_usable, found.complete = self.n_candidates, self.n_usable, complete
-        return found
+        counts = {"n_candidates": self.n_candidates, "n_usable": self.n_usable}
+        return replace(self.parts[0], **counts, complete=complete)
 
     def _score(self, covariation: FloatArray) -> FloatArray:
         return abs(covariation) if self.two_sided else covariation
 
     def _sort(self) -> None:
         everything = _joined(self.parts)
-        # Steps so wide that sums of one order, added up otherwise, are equal: then the simplest comes first.
+        # Steps wide enough that sums over one order, added up in different ways, are equal: then the simplest is first.
         step = _ROUNDING * self.target.covariation
         steps = np.rint(self._score(everything.covariation) / step)
         kept = self._representatives(everything, steps) if self.dedupe else self._functions(everything)
@@ -180,10 +167,10 @@ class _Best:
         if self.waiting == self.k:
             self.threshold = (steps[order[-1]] - 1) * step
 
-    @np.errstate(all="ignore")  # uncompiled kernels would warn
+    @np.errstate(all="ignore")  # NumPy warns of what compiled loops ignore, if Numba is disabled
     def _representatives(self, found: Screened, steps: FloatArray) -> IntArray:
-        """The best members of the best k classes, in their order."""
-        # Where the sign counts, a feature and its negative are two.
+        """The best members of the k best classes, in their order."""
+        # If the sign counts, a feature and its negative are of different classes.
         same = found.fingerprint if self.two_sided else np.where(found.covariation < 0, -1, 1) * found.fingerprint
         order = np.argsort(-steps, kind="stable")
         first = np.sort(np.unique(same[order], return_index=True)[1])
@@ -191,25 +178,27 @@ class _Best:
             order = np.flatnonzero(steps >= steps[order[first[self.k - 1]]] - 1)
         else:
             order = np.arange(len(same))
-        parts = [absolute_pearson(part.values(self.pool)[0], self.target.centred) for part in self._parts(found[order])]
+        parts = [
+            absolute_pearson(batch.values(self.pool)[0], self.target.centered) for batch in self._batches(found[order])
+        ]
         pearson = np.concatenate([np.empty(0), *parts])
         return order[best_of_classes(same[order], found.complexity[order], pearson)]
 
     def _functions(self, found: Screened) -> IntArray:
-        """The first of each function, in their order; columns that are given are all kept."""
+        """The first candidate of each function, in their order; given columns are all kept."""
         if not self.pool.grammar.architecture:
             return np.arange(len(found.covariation))
-        # Simple ones first, of which the others are copies.
+        # Simple expressions first, so that the others count as their copies.
         order = np.lexsort((np.arange(len(found.complexity)), found.complexity))
-        distinct = DistinctRows(len(self.target.centred))
+        distinct = DistinctRows(len(self.target.centered))
         distinct.reserve(len(order))
-        homes = [distinct.add(*part.values(self.pool)) for part in self._parts(found[order])]
+        homes = [distinct.add(*batch.values(self.pool)) for batch in self._batches(found[order])]
         first = np.unique(np.concatenate([np.empty(0, dtype=np.intp), *homes]), return_index=True)[1]
         return np.sort(order[first])
 
-    def _parts(self, found: Screened) -> Iterator[Screened]:
-        step = max(1, _CELLS // len(self.target.centred))
-        return (found[start : start + step] for start in range(0, len(found.covariation), step))
+    def _batches(self, found: Screened) -> Iterator[Screened]:
+        size = max(1, _BATCH_CELLS // len(self.target.centered))
+        return (found[batch] for batch in batches(len(found.covariation), size))
 
 
 def _joined(parts: list[Screened]) -> Screened:

@@ -1,4 +1,7 @@
-"""Least squares on the best subset of a few columns, found by trying all subsets."""
+"""Least squares on the best subset of a few columns, found by trying all subsets.
+
+`ConcordanceSelector` fits its models of several terms with it.
+"""
 
 from __future__ import annotations
 
@@ -46,9 +49,9 @@ class SubsetModel:
         text = f"{self.intercept:.4g}"
         for c, column in zip(self.coef, self.columns, strict=True):
             name = str(names[column])
-            # 3*2*x and 3*-x would not read well.
-            whole = f"({name})" if " " in name or name[:1].isdigit() or name.startswith("-") else name
-            text += f" {'-' if c < 0 else '+'} {abs(c):.4g}*{whole}"
+            # 3*2*x and 3*-x are hard to read.
+            term = f"({name})" if " " in name or name[:1].isdigit() or name.startswith("-") else name
+            text += f" {'-' if c < 0 else '+'} {abs(c):.4g}*{term}"
         return text
 
 
@@ -85,25 +88,25 @@ def best_subset(X: ArrayLike, y: ArrayLike, size: int) -> SubsetModel:
     if size > columns.shape[1]:
         raise ValueError(f"size is {size}, but X has {columns.shape[1]} columns")
     refuse_too_many_subsets(columns.shape[1], size, "give fewer columns or ask for fewer terms")
-    # Scaled first: squares of large values would overflow.
+    # Scaled first, because squares of large values would overflow.
     scale = np.abs(columns).max(axis=0)
     scale[scale == 0] = 1.0
     columns = columns / scale
-    middle, level = columns.mean(axis=0), target.mean()
-    centred = columns - middle
-    length = np.sqrt((centred**2).sum(axis=0))
+    mean, level = columns.mean(axis=0), target.mean()
+    centered = columns - mean
+    length = np.sqrt((centered**2).sum(axis=0))
     length[length == 0] = 1.0
-    unit = centred / length
+    unit = centered / length
     chosen, _ = _screening_jit.best_subset(unit.T @ unit, unit.T @ (target - level), size)
     coef = np.linalg.lstsq(unit[:, chosen], target - level, rcond=None)[0]
     residual = target - level - unit[:, chosen] @ coef
     coef = coef / length[chosen]
-    intercept, rmse = float(level - middle[chosen] @ coef), float(np.sqrt((residual**2).mean()))
+    intercept, rmse = float(level - mean[chosen] @ coef), float(np.sqrt((residual**2).mean()))
     return SubsetModel(chosen, coef / scale[chosen], intercept, rmse)
 
 
 def refuse_too_many_subsets(n_columns: int, size: int, cure: str) -> None:
-    """Refuse what would take more than about a minute."""
+    """Refuse a search that would take more than about a minute."""
     count = comb(n_columns, size)
     if count > _MOST_SUBSETS:
         about = f"10^{len(str(count)) - 1}"
