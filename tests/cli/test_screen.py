@@ -127,7 +127,7 @@ def test_what_cannot_be_done_is_one_line(options: list[str], message: str, beams
 
 @pytest.mark.parametrize(
     ("options", "message"),
-    [(["--unary", "id,kube"], "'kube'; there are id, square"), (["--architecture", "x"], "architecture")],
+    [(["--unary", "id,kube"], "'kube'; choose from id, square"), (["--architecture", "x"], "architecture")],
 )
 def test_operators_are_checked_before_the_data(options: list[str], message: str, beams: str) -> None:
     Path("gap.csv").write_text("a,y\n1,\n")

@@ -40,7 +40,7 @@ def test_each_class_has_its_points_and_its_name(food: tuple[Any, np.ndarray]) ->
     np.testing.assert_allclose(display.points, EmbeddingDisplay.from_gram(mallows_kernel(votes)).points)
 
 
-def test_many_numbers_are_a_scale_of_colours(food: tuple[Any, np.ndarray]) -> None:
+def test_many_numbers_are_a_scale_of_colors(food: tuple[Any, np.ndarray]) -> None:
     display = EmbeddingDisplay.from_rankings(food[0], classes=np.arange(40) / 40)
     np.testing.assert_allclose(display.scatter_[0].get_array(), np.arange(40) / 40)
     assert display.legend_ is None
@@ -62,7 +62,7 @@ def test_the_matrix_is_sorted_by_class(food: tuple[Any, np.ndarray]) -> None:
     np.testing.assert_allclose(display.ax_.get_xticks(), [(n - 1) / 2, n + (40 - n - 1) / 2])
 
 
-def test_zero_has_the_middle_colour_where_entries_are_negative() -> None:
+def test_zero_has_the_middle_color_where_entries_are_negative() -> None:
     signed = GramMatrixDisplay.from_gram([[1, -0.5], [-0.5, 1]]).image_
     assert signed.get_clim() == (-1, 1)
     assert min(signed.to_rgba(0.0)[:3]) > 0.95

@@ -87,15 +87,15 @@ def test_lines_lead_from_parents_to_children(tree: RankingTree) -> None:
     assert np.allclose(sorted(drawn), sorted(edges))
 
 
-def test_leaves_of_the_same_best_item_have_one_colour(deep: RankingTree) -> None:
+def test_leaves_of_the_same_best_item_have_one_color(deep: RankingTree) -> None:
     display = RankingTreeDisplay.from_estimator(deep, max_depth=20)
-    colours: dict[str, set[Any]] = {}
+    colors: dict[str, set[Any]] = {}
     for node, text in zip(display.nodes, display.text_, strict=True):
         if node.children is None:
-            colours.setdefault(node.text.split(" > ")[0], set()).add(text.get_bbox_patch().get_facecolor())
-    assert len(colours) == 6
-    assert all(len(shades) == 1 for shades in colours.values())
-    assert len(set.union(*colours.values())) == 6
+            colors.setdefault(node.text.split(" > ")[0], set()).add(text.get_bbox_patch().get_facecolor())
+    assert len(colors) == 6
+    assert all(len(shades) == 1 for shades in colors.values())
+    assert len(set.union(*colors.values())) == 6
 
 
 def test_deep_trees_are_cut_and_a_note_says_so(deep: RankingTree) -> None:

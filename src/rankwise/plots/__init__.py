@@ -1,16 +1,20 @@
-"""Pictures, as Display objects: ``from_rankings`` and the like, then ``plot(ax=None)``, ``ax_`` and ``figure_``."""
+"""Pictures, as Display objects: ``from_rankings`` and the like, then ``plot(ax=None)``, ``ax_`` and ``figure_``.
 
-from rankwise.plots.consensus import ConsensusDisplay
+A module is named for the kind of picture that it draws. Colors, fonts and the names of items are drawn by `_style`.
+"""
+
+from rankwise.plots.agreement_bars import ConsensusDisplay
+from rankwise.plots.calibration_curve import PairwiseCalibrationDisplay
+from rankwise.plots.heatmaps import PairwisePreferenceDisplay, PositionHeatmapDisplay
+from rankwise.plots.importance_bars import FeatureImportanceDisplay
 from rankwise.plots.intervals import RankIntervalDisplay
 from rankwise.plots.kernel_maps import EmbeddingDisplay, GramMatrixDisplay
 from rankwise.plots.leaderboard import CriticalDifferenceDisplay
-from rankwise.plots.matrices import PairwisePreferenceDisplay, PositionHeatmapDisplay
-from rankwise.plots.noise_margins import NoiseCurveDisplay
-from rankwise.plots.query_scores import QueryComparisonDisplay
-from rankwise.plots.reliability import PairwiseCalibrationDisplay
-from rankwise.plots.screened_features import ScreeningDisplay
+from rankwise.plots.noise_curve import NoiseCurveDisplay
+from rankwise.plots.pruning_curve import PruningPathDisplay
+from rankwise.plots.query_differences import QueryComparisonDisplay
+from rankwise.plots.screening_volcano import ScreeningDisplay
 from rankwise.plots.tree_diagram import RankingTreeDisplay
-from rankwise.plots.tree_measures import FeatureImportanceDisplay, PruningPathDisplay
 
 __all__ = [
     "ConsensusDisplay",

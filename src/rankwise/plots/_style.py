@@ -1,4 +1,4 @@
-"""What the pictures share: colours, sizes of letters, axes, and names that are the user's."""
+"""What all pictures share: colors, font sizes, axes, legends, and how names given by the user are drawn."""
 
 from __future__ import annotations
 
@@ -6,18 +6,20 @@ from collections.abc import Hashable, Sequence
 from math import ceil
 from typing import Any
 
-# The colours of Okabe and Ito, which stay apart for every common kind of colour blindness.
+# The palette of Okabe and Ito, which people with any common kind of color blindness can tell apart.
 BLUE, ORANGE, GREEN, PINK, BLACK = "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#000000"
 SKY, AMBER = "#56B4E9", "#E69F00"
-GREY, LIGHT_GREY = "0.6", "0.85"
-#: colour and marker of the first, the second, ... of several curves or classes; shapes tell them apart without colours
+GRAY, LIGHT_GRAY = "0.6", "0.85"
+#: color and marker of the first, the second, ... of several curves or classes; markers work without colors, too
 SERIES = ((BLUE, "o"), (ORANGE, "^"), (GREEN, "s"), (PINK, "D"), (BLACK, "v"), (SKY, "P"), (AMBER, "X"))
-# Orange and blue stay apart; what lies between them is nearly white.
+# A diverging color map whose middle is nearly white.
 ORANGE_TO_BLUE = ("#b8520a", "#f2a562", "#f7f7f5", "#7fb0dc", "#175290")
-# Sizes in points, 72 an inch: to be read in a column of 3.5 inches.
+# Font sizes in points, readable in a column of 3.5 inches.
 LABEL_SIZE = 8
 NUMBER_SIZE = 7
 ROW_INCHES = 0.26
+#: more points than this are drawn as an image in vector files
+MOST_VECTOR_POINTS = 5_000
 _LONGEST_NAME = 24
 _TALLEST = 9.0
 
@@ -26,31 +28,31 @@ def new_axes(width: float, height: float, *, square_cells: bool = False) -> Any:
     """Axes of a new figure of this size in inches."""
     import matplotlib.pyplot as plt
 
-    # Beside cells that stay square, only the compressed layout leaves long names their room.
+    # Next to square cells, only the compressed layout leaves room for long names.
     return plt.subplots(figsize=(width, height), layout="compressed" if square_cells else "constrained")[1]
 
 
 def new_axes_for_rows(names: Sequence[str], *, width: float, more: float = 0.8) -> Any:
-    """Axes with a row for each name, and room for the longest at the left."""
+    """Axes with a row for each name, and room for the longest name on the left."""
     height = min(_TALLEST, more + ROW_INCHES * len(names))
     return new_axes(width + 0.063 * max(map(len, names), default=0), height)
 
 
 def short(name: Hashable, longest: int = _LONGEST_NAME) -> str:
-    """A name that fits; its end is cut off where it is long."""
+    """The name as text, cut off at its end if it is too long."""
     text = str(name)
     return text if len(text) <= longest else text[: longest - 1] + "…"
 
 
 def name_ticks(axis: Any, names: Sequence[Hashable], places: Sequence[float]) -> None:
-    """Write names at places of an axis, without marks."""
-    # Names are the user's: a dollar sign in them is no formula.
+    """Write names at places of an axis, without tick marks."""
+    # Names come from the user: a dollar sign does not start a formula.
     axis.set_ticks(places, labels=[short(name) for name in names], parse_math=False, fontsize=LABEL_SIZE)
     axis.set_tick_params(length=0)
 
 
 def name_rows(ax: Any, names: Sequence[Hashable], room: float | None = None) -> None:
-    """Names of rows 0, 1, ... from the top; where a row has no room (in points) for them, every second, third, ..."""
+    """Names of rows 0, 1, ... from the top; if rows have too little room (in points), of every second, third, ..."""
     if not ax.yaxis_inverted():
         ax.invert_yaxis()
     if room is None:
@@ -60,11 +62,11 @@ def name_rows(ax: Any, names: Sequence[Hashable], room: float | None = None) -> 
 
 
 def tidy(ax: Any, *, x: str | None = None, y: str | None = None, without: Sequence[str] = ("top", "right")) -> None:
-    """Label the axes, and take away the lines that say nothing."""
+    """Label the axes, and remove spines that carry no information."""
     for side in without:
         ax.spines[side].set_visible(False)
     ax.tick_params(labelsize=NUMBER_SIZE)
-    # What names a score or a level is the user's too.
+    # Names of scores and levels come from the user, too.
     if x is not None:
         ax.set_xlabel(x, fontsize=LABEL_SIZE, parse_math=False)
     if y is not None:
@@ -72,7 +74,7 @@ def tidy(ax: Any, *, x: str | None = None, y: str | None = None, without: Sequen
 
 
 def add_legend(ax: Any, handles: Sequence[Any], names: Sequence[Hashable], **options: Any) -> Any:
-    """A legend of names that are the user's: dollar signs are no formulas, and a leading underscore hides nothing."""
+    """A legend of names from the user: dollar signs start no formula, and a leading underscore hides nothing."""
     legend = ax.legend(handles, ["name"] * len(names), fontsize=NUMBER_SIZE, frameon=False, **options)
     for text, name in zip(legend.get_texts(), names, strict=True):
         text.set(text=short(name), parse_math=False)
@@ -80,7 +82,7 @@ def add_legend(ax: Any, handles: Sequence[Any], names: Sequence[Hashable], **opt
 
 
 def add_legend_above(ax: Any, handles: Sequence[Any], names: Sequence[Hashable]) -> Any:
-    """A legend that lies on no data, in as many columns as the axes have room for."""
+    """A legend above the axes, in as many columns as there is room for."""
     width = ax.get_window_extent().width / ax.figure.dpi
     column = 0.45 + 0.008 * NUMBER_SIZE * max(len(short(name)) for name in names)
     ncols = max(1, min(len(names), int(width / column)))

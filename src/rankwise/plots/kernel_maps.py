@@ -1,4 +1,4 @@
-"""Pictures of a kernel: the matrix itself, and the map of the rankings that it draws."""
+"""Pictures of a kernel: a map of the rankings (EmbeddingDisplay), and the matrix itself (GramMatrixDisplay)."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from rankwise._typing import ArrayLike, FloatArray
 from rankwise._validation import check_numbers
 from rankwise.plots._style import (
     BLUE,
+    MOST_VECTOR_POINTS,
     NUMBER_SIZE,
     ORANGE_TO_BLUE,
     SERIES,
@@ -21,12 +22,9 @@ from rankwise.plots._style import (
     tidy,
 )
 
-# Points beyond this are drawn as an image in vector files.
-_MOST_VECTOR_POINTS = 5_000
-
 
 class EmbeddingDisplay:
-    """Map of rankings: the closer two points, the more alike their rankings, as far as two dimensions can show.
+    """Map of rankings: the closer two points, the more similar their rankings, as far as two dimensions can show it.
 
     Parameters
     ----------
@@ -35,7 +33,7 @@ class EmbeddingDisplay:
     explained : ndarray of shape (2,)
         Share of the variance that each direction shows.
     classes : ndarray of shape (n_samples,), optional
-        What colours and markers tell: names or numbers of a few classes, or many numbers.
+        What colors and markers show: names or numbers of a few classes, or many different numbers.
 
     Attributes
     ----------
@@ -75,7 +73,7 @@ class EmbeddingDisplay:
         rankings : array-like of shape (n_rankings, n_items) or Rankings
             Positions: column = item, 1 = best.
         classes : array-like of shape (n_rankings,), optional
-            What colours and markers tell.
+            What colors and markers show.
         kernel : callable, optional
             From rankings to their Gram matrix; by default `kendall_kernel`.
         ax : matplotlib Axes, optional
@@ -99,7 +97,7 @@ class EmbeddingDisplay:
         K : array-like of shape (n_samples, n_samples)
             Gram matrix of a kernel.
         classes : array-like of shape (n_samples,), optional
-            What colours and markers tell.
+            What colors and markers show.
         ax : matplotlib Axes, optional
             Where to draw; a new figure by default.
 
@@ -112,7 +110,7 @@ class EmbeddingDisplay:
         gram = _checked_gram(K)
         if len(gram) < 3:
             raise ValueError(f"K has {len(gram)} rows, too few for a map; give three or more")
-        # The total of all directions, after centring.
+        # The variance of all directions together, after centering.
         total = float(np.trace(gram) - gram.sum() / len(gram))
         model = KernelPCA(2, kernel="precomputed", random_state=0)
         points = model.fit_transform(gram)
@@ -136,7 +134,7 @@ class EmbeddingDisplay:
         self.figure_ = self.ax_.figure
         self.legend_ = None
         style: dict[str, Any] = {"s": 14, "alpha": 0.75, "linewidths": 0}
-        style["rasterized"] = len(self.points) > _MOST_VECTOR_POINTS
+        style["rasterized"] = len(self.points) > MOST_VECTOR_POINTS
         names = np.unique(self.classes) if self.classes is not None else np.empty(0)
         if self.classes is None:
             self.scatter_ = [self.ax_.scatter(*self.points.T, color=BLUE, **style)]
@@ -147,8 +145,8 @@ class EmbeddingDisplay:
             bar.ax.tick_params(labelsize=NUMBER_SIZE)
         else:
             self.scatter_ = [
-                self.ax_.scatter(*self.points[self.classes == name].T, color=colour, marker=marker, **style)
-                for name, (colour, marker) in zip(names, SERIES, strict=False)
+                self.ax_.scatter(*self.points[self.classes == name].T, color=color, marker=marker, **style)
+                for name, (color, marker) in zip(names, SERIES, strict=False)
             ]
             self.legend_ = add_legend_above(self.ax_, self.scatter_, names.tolist())
         self.ax_.set(xticks=[], yticks=[])
@@ -235,7 +233,7 @@ class GramMatrixDisplay:
 
         self.ax_ = new_axes(3.5, 3.0, square_cells=True) if ax is None else ax
         self.figure_ = self.ax_.figure
-        # Where some rankings are less alike than chance, 0 has the colour between.
+        # If some rankings are less similar than by chance, 0 is the middle of the colors.
         signed = bool(self.gram.min() < 0)
         cmap = LinearSegmentedColormap.from_list("orange to blue", ORANGE_TO_BLUE) if signed else "Blues"
         largest = float(np.abs(self.gram).max()) or 1.0
@@ -256,7 +254,7 @@ class GramMatrixDisplay:
         middles = ends - np.array(self.sizes) / 2 - 0.5
         for axis in (self.ax_.xaxis, self.ax_.yaxis):
             name_ticks(axis, self.classes, middles.tolist())
-        # Names lie along their blocks where all of them fit, else across.
+        # Names run along their blocks if all of them fit, otherwise across.
         inches = self.ax_.get_window_extent().width / self.figure_.dpi * np.array(self.sizes) / len(self.gram)
         fit = all(0.068 * len(short(name)) < room for name, room in zip(self.classes, inches, strict=True))
         for label in self.ax_.get_yticklabels() if fit else self.ax_.get_xticklabels():
@@ -271,7 +269,7 @@ def _checked_gram(K: ArrayLike) -> FloatArray:
             f"K has shape {gram.shape}; give the square Gram matrix of a kernel, such as kendall_kernel(y)"
         )
     if not np.isfinite(gram).all():
-        raise ValueError("K has entries that are not finite; leave rankings out that the kernel cannot compare")
+        raise ValueError("K has entries that are not finite; drop rankings that the kernel cannot compare")
     if not np.allclose(gram, gram.T, rtol=1e-5, atol=1e-8):
         raise ValueError("K is not symmetric; give the kernel of the rankings with themselves")
     return gram
@@ -281,7 +279,7 @@ def _checked_classes(classes: ArrayLike, n: int, *, only_few: bool = False) -> A
     if classes is None:
         return None
     labels = np.asarray(classes)
-    if labels.dtype == object:  # of several types perhaps, which have no order
+    if labels.dtype == object:  # perhaps of several types, which cannot be sorted
         labels = labels.astype(str)
     if labels.shape != (n,):
         raise ValueError(f"classes has shape {labels.shape}, but K has {n} rows; give one class for each")

@@ -1,4 +1,4 @@
-"""The picture of a consensus ranking tree: its conditions, and the consensus and size of its leaves."""
+"""RankingTreeDisplay: a consensus ranking tree, with its conditions, and the consensus and size of its leaves."""
 
 from __future__ import annotations
 
@@ -15,14 +15,13 @@ if TYPE_CHECKING:
     from rankwise.label_ranking import RankingTree
 
 
-# The colours of Okabe and Ito, made light: leaves with the same best item have the same one.
+# The palette of Okabe and Ito, made lighter: leaves with the same best item share a color.
 _TINTS = ("#cce3f0", "#f7dfcc", "#cceee3", "#f5e4ee", "#fcf9d0", "#ddf0fb", "#fae9cc")
-_GREY = "#eeeeee"
+_GRAY = "#eeeeee"
 _FONT_SIZE = 8
 _SMALLEST_FONT = 5
-# Sizes in inches at that font size: a letter, a row of leaves, and the room between two columns.
-_LETTER, _ROW, _GAP = 0.063, 0.36, 0.42
-_NOTE = 0.25
+# Sizes in inches at that font size: a letter, a row of leaves, the gap between two columns, and the note.
+_LETTER, _ROW, _GAP, _NOTE = 0.063, 0.36, 0.42, 0.25
 _WRAP = 20
 _MOST_LINES = 3
 _LONGEST_CONSENSUS = 48
@@ -35,14 +34,14 @@ class TreeNode:
     Attributes
     ----------
     text : str
-        What rows that go to the first child have in common; of a leaf its consensus, best item first; of a node whose
-        branches are cut off how many leaves these have.
+        The condition for going to the first child; for a leaf its consensus, best item first; for a node whose
+        branches are cut off, how many leaves these have.
     count : int
         Number of training rows.
     children : tuple of two int, or None
-        Places in the list of nodes: where rows go that fulfil the condition, and where the others go.
+        Places in the list of nodes: where rows that meet the condition go, and where the others go.
     is_cut : bool
-        Whether its branches are left out.
+        Whether its branches are cut off.
     """
 
     text: str
@@ -55,23 +54,23 @@ class RankingTreeDisplay:
     """Diagram of a consensus ranking tree, from the root at the left to the leaves at the right.
 
     A row for which the condition in a box holds goes up, any other goes down. A leaf shows its consensus, best item
-    first, and its number of training rows; leaves with the same best item have the same colour.
+    first, and its number of training rows; leaves with the same best item have the same color.
 
     Parameters
     ----------
     nodes : sequence of TreeNode
         The root comes first.
     note : str, default=""
-        Stands below the tree.
+        Text below the tree.
 
     Attributes
     ----------
     ax_, figure_ : matplotlib Axes and Figure
         Where it was drawn last.
     text_ : list of matplotlib Text
-        What stands in the nodes, in their order.
+        The text of the nodes, in their order.
     edges_ : matplotlib LineCollection
-        One line for every node but the root.
+        One line for each node except the root.
 
     Examples
     --------
@@ -95,16 +94,16 @@ class RankingTreeDisplay:
         tree : RankingTree
             The fitted tree.
         max_depth : int, default=4
-            Most conditions above a leaf that are shown; what lies below is counted.
+            Most conditions above a leaf that are shown; the leaves below are counted.
         ax : matplotlib Axes, optional
-            Where to draw; a new figure by default, large enough to read. Where letters would be smaller than
+            Where to draw; a new figure by default, large enough to read. If letters would be smaller than
             5 points, fewer conditions are shown.
 
         Returns
         -------
         RankingTreeDisplay
         """
-        from rankwise.label_ranking import RankingTree  # rankers take a second to load, and heatmaps need none
+        from rankwise.label_ranking import RankingTree  # rankers take a second to load, and heat maps need none
 
         if not isinstance(tree, RankingTree):
             raise TypeError(f"tree is a {type(tree).__name__}, but only a RankingTree can be drawn; fit one")
@@ -129,15 +128,16 @@ class RankingTreeDisplay:
         RankingTreeDisplay
             The display itself, with ``ax_``, ``figure_``, ``text_`` and ``edges_`` set.
         """
+        import matplotlib.pyplot as plt
         from matplotlib.collections import LineCollection
 
         written, at, fork, (width, height) = self._layout()
-        self.ax_ = _new_axes(width, height) if ax is None else ax
+        self.ax_: Any = plt.figure(figsize=(width, height)).add_axes((0, 0, 1, 1)) if ax is None else ax
         self.figure_ = self.ax_.figure
         size = max(_SMALLEST_FONT, self._font_size(self.ax_))
-        self.ax_.set(xlim=(0, width), ylim=(height, 0))  # inches, where there is room for them
+        self.ax_.set(xlim=(0, width), ylim=(height, 0))  # inches, if there is room for them
         self.ax_.set_axis_off()
-        # Lines start in the middle of a box, which hides their beginning: nobody has to know how wide it is.
+        # Lines start in the middle of a box, which hides their start, so that its width does not matter.
         elbows = [
             [at[parent], (fork[parent], at[parent][1]), (fork[parent], at[child][1]), at[child]]
             for parent, node in enumerate(self.nodes)
@@ -160,7 +160,7 @@ class RankingTreeDisplay:
         return self
 
     def _layout(self) -> tuple[list[str], list[tuple[float, float]], list[float], tuple[float, float]]:
-        """What is written in the nodes, and what `_layout` says of it, with room for the note."""
+        """The text of the nodes, and what `_layout` returns for it, with room for the note."""
         written = [_written(node) for node in self.nodes]
         at, fork, (width, height) = _layout(self.nodes, written)
         if self.note:
@@ -168,15 +168,16 @@ class RankingTreeDisplay:
         return written, at, fork, (width, height)
 
     def _font_size(self, ax: Any) -> float:
-        """Of letters with which all fits into the axes."""
+        """The font size with which everything fits into the axes."""
         *_, (width, height) = self._layout()
-        return _FONT_SIZE * _shrinkage(ax, width, height)
+        box, dpi = ax.get_window_extent(), ax.figure.dpi
+        return _FONT_SIZE * min(1.0, box.width / dpi / width, box.height / dpi / height)
 
     def _draw_node(self, node: TreeNode, words: str, place: tuple[float, float], size: float, tint: str) -> Any:
         style = {"boxstyle": "round,pad=0.35", "facecolor": tint, "edgecolor": "0.6", "linewidth": 0.8}
         if node.is_cut:
             style["linestyle"] = ":"
-        # Names are the user's: a dollar sign in them is no formula.
+        # Names come from the user: a dollar sign does not start a formula.
         return self.ax_.text(
             *place,
             words,
@@ -190,7 +191,7 @@ class RankingTreeDisplay:
 
 
 def _shown_nodes(estimator: RankingTree, max_depth: int) -> list[TreeNode]:
-    """Nodes down to a depth, a node before its children, the upper child and all below it before the lower one."""
+    """Nodes down to a depth: each before its children, the upper child with all below it before the lower one."""
     from rankwise.trees.export import conditions
 
     tree = estimator._fitted_tree()
@@ -236,7 +237,7 @@ def _leaves_below(left: Any, node: int) -> int:
 def _layout(
     nodes: Sequence[TreeNode], written: Sequence[str]
 ) -> tuple[list[tuple[float, float]], list[float], tuple[float, float]]:
-    """Where nodes lie (leaves in one column), where the lines from them fork, and the size of all, in inches."""
+    """Where nodes are (leaves in one column), where the lines from them fork, and the total size, in inches."""
     lengths = [max(map(len, words.split("\n"))) for words in written]
     columns = _columns(nodes)
     ends = np.cumsum([0.1, *(_LETTER * max(lengths[place] for place in column) + 0.15 + _GAP for column in columns)])
@@ -266,9 +267,9 @@ def _columns(nodes: Sequence[TreeNode]) -> list[list[int]]:
 
 
 def _written(node: TreeNode) -> str:
-    """Conditions in short lines; of a long consensus the best items."""
+    """The condition in short lines; the best items of a long consensus."""
     if node.children is not None:
-        # No line ends between a sign and its number.
+        # Do not break lines between an operator and its number.
         text = node.text.replace("<= ", "<=\N{NO-BREAK SPACE}")
         lines = textwrap.wrap(text, _WRAP, max_lines=_MOST_LINES, placeholder=" …", break_on_hyphens=False)
         return "\n".join(lines)
@@ -279,18 +280,7 @@ def _written(node: TreeNode) -> str:
 
 
 def _tints(nodes: Sequence[TreeNode]) -> list[str]:
-    """White where there is no consensus to show, and a colour for each item that is the best of a leaf."""
+    """White without a consensus, otherwise the color of the best item."""
     best = ["" if node.children or node.is_cut else node.text.split(" > ")[0] for node in nodes]
     tint_of = {"": "white"} | dict(zip(dict.fromkeys(filter(None, best)), _TINTS, strict=False))
-    return [tint_of.get(item, _GREY) for item in best]
-
-
-def _new_axes(width: float, height: float) -> Any:
-    import matplotlib.pyplot as plt
-
-    return plt.figure(figsize=(width, height)).add_axes((0, 0, 1, 1))
-
-
-def _shrinkage(ax: Any, width: float, height: float) -> float:
-    box = ax.get_window_extent()
-    return min(1.0, box.width / ax.figure.dpi / width, box.height / ax.figure.dpi / height)
+    return [tint_of.get(item, _GRAY) for item in best]

@@ -9,10 +9,10 @@ import numpy as np
 
 from rankwise._optional import require
 from rankwise._progress import track
-from rankwise._random import check_generator
 from rankwise._sklearn import BaseEstimator, Interval, StrOptions
 from rankwise._state import FLOATS, Saved, check_shape, optional
 from rankwise._typing import ArrayLike, BoolArray, FloatArray, RandomState
+from rankwise._validation import check_generator
 from rankwise.screening.base import TargetSelectorMixin, highest
 
 

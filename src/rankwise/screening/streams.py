@@ -148,8 +148,8 @@ class _BestCandidates:
 
     def finish(self, complete: bool) -> Screened:
         self._sort()
-        counts = {"n_candidates": self.n_candidates, "n_usable": self.n_usable}
-        return replace(self.parts[0], **counts, complete=complete)
+        best = self.parts[0]
+        return replace(best, n_candidates=self.n_candidates, n_usable=self.n_usable, complete=complete)
 
     def _score(self, covariation: FloatArray) -> FloatArray:
         return abs(covariation) if self.two_sided else covariation

@@ -1,4 +1,4 @@
-"""The picture of a consensus and of how many agree with it."""
+"""ConsensusDisplay: a consensus, with bars of how many rankings agree with it."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from rankwise._typing import ArrayLike, FloatArray
 from rankwise.data import Rankings, check_positions
 from rankwise.plots._style import (
     BLUE,
-    GREY,
-    LIGHT_GREY,
+    GRAY,
+    LIGHT_GRAY,
     NUMBER_SIZE,
     ORANGE,
     add_legend_above,
@@ -22,7 +22,7 @@ from rankwise.plots._style import (
     short,
     tidy,
 )
-from rankwise.plots.matrices import borda_positions
+from rankwise.plots.heatmaps import borda_positions
 
 
 class ConsensusDisplay:
@@ -30,18 +30,18 @@ class ConsensusDisplay:
 
     The bar of an item is the share of all comparisons of this item with others in which a ranking agrees with the
     consensus. The diamond between two items is the share of the rankings that agree with the order of these two:
-    orange at half or below, where the majority does not support it. Ties, missing items and two unlisted items say
-    nothing of a pair and are not counted.
+    orange at half or below, if no majority supports it. Rankings in which two items are tied or both unlisted,
+    or in which one is missing, do not count for the pair.
 
     Parameters
     ----------
     items : sequence
         Names of the items, best first.
     agreement : ndarray of shape (n_items,)
-        Share of the comparisons of each item that agree; NaN where there are none.
-    neighbours : ndarray of shape (n_items - 1,)
-        Share of the rankings that put an item before the next; NaN where none orders the two, or where the consensus
-        ties them.
+        Share of the comparisons of each item that agree; NaN if there are none.
+    neighbors : ndarray of shape (n_items - 1,)
+        Share of the rankings that put an item before the next; NaN if none orders the two, or if the consensus ties
+        them.
     counts : ndarray of shape (n_items - 1,)
         Weight of the rankings that order the two.
 
@@ -52,24 +52,24 @@ class ConsensusDisplay:
     bars_ : matplotlib BarContainer
         One bar for each item, from the top down.
     diamonds_ : matplotlib PathCollection
-        One for each pair of neighbours that somebody orders.
+        One for each pair of neighbors that some ranking orders.
     text_ : list of matplotlib Text
-        Shares and counts of the pairs of neighbours; empty where there are too many rows.
+        Shares and counts of the pairs of neighbors; empty if there are too many rows.
 
     Examples
     --------
     >>> from rankwise.plots import ConsensusDisplay
     >>> display = ConsensusDisplay.from_rankings([[1, 2, 3], [1, 3, 2], [1, 2, 3], [2, 1, 3]])
-    >>> display.items, display.neighbours
+    >>> display.items, display.neighbors
     ((0, 1, 2), array([0.75, 0.75]))
     """
 
     def __init__(
-        self, items: Sequence[Hashable], agreement: FloatArray, neighbours: FloatArray, counts: FloatArray
+        self, items: Sequence[Hashable], agreement: FloatArray, neighbors: FloatArray, counts: FloatArray
     ) -> None:
         self.items = items
         self.agreement = agreement
-        self.neighbours = neighbours
+        self.neighbors = neighbors
         self.counts = counts
 
     @classmethod
@@ -81,7 +81,7 @@ class ConsensusDisplay:
         rankings : array-like of shape (n_rankings, n_items) or Rankings
             Positions: column = item, 1 = best. The weights of Rankings count.
         consensus : array-like of shape (n_items,) or Consensus, optional
-            Positions of the items of ``rankings``, such as `kemeny` or `copeland` find; by default Borda's rule.
+            Positions of the items of ``rankings``, such as those of `kemeny` or `copeland`; by default Borda's rule.
         ax : matplotlib Axes, optional
             Where to draw; a new figure by default.
 
@@ -117,12 +117,12 @@ class ConsensusDisplay:
         self.ax_ = new_axes_for_rows(names, width=3.2, more=1.1) if ax is None else ax
         self.figure_ = self.ax_.figure
         rows = np.arange(len(names))
-        self.bars_ = self.ax_.barh(rows, self.agreement, height=0.5, color=LIGHT_GREY)
-        known = np.flatnonzero(~np.isnan(self.neighbours))
-        shares = self.neighbours[known]
-        colours = [BLUE if share > 0.5 else ORANGE for share in shares]
-        self.diamonds_ = self.ax_.scatter(shares, known + 0.5, c=colours, marker="D", s=22, zorder=3)
-        self.ax_.axvline(0.5, color=GREY, linewidth=0.8, linestyle=":")
+        self.bars_ = self.ax_.barh(rows, self.agreement, height=0.5, color=LIGHT_GRAY)
+        known = np.flatnonzero(~np.isnan(self.neighbors))
+        shares = self.neighbors[known]
+        colors = [BLUE if share > 0.5 else ORANGE for share in shares]
+        self.diamonds_ = self.ax_.scatter(shares, known + 0.5, c=colors, marker="D", s=22, zorder=3)
+        self.ax_.axvline(0.5, color=GRAY, linewidth=0.8, linestyle=":")
         self.ax_.set(xlim=(0, 1.0), ylim=(-0.6, len(names) - 0.4))
         self.ax_.xaxis.set_major_formatter(percent())
         tidy(self.ax_, x="rankings that agree with the consensus", without=("top", "right", "left"))
@@ -134,7 +134,7 @@ class ConsensusDisplay:
                 self.ax_.text(
                     1.02,
                     pair + 0.5,
-                    f"{self.neighbours[pair]:.0%} of {self.counts[pair]:,.5g}",
+                    f"{self.neighbors[pair]:.0%} of {self.counts[pair]:,.5g}",
                     transform=self.ax_.get_yaxis_transform(),
                     **style,
                 )

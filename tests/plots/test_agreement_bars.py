@@ -38,12 +38,12 @@ def test_shares_are_those_of_the_rankings(drinks: Rankings) -> None:
 def test_a_consensus_of_the_user_is_shown_even_if_most_disagree() -> None:
     display = ConsensusDisplay.from_rankings([[1, 2, 3], [1, 2, 3], [1, 3, 2]], [3, 2, 1])
     assert list(display.items) == [2, 1, 0]
-    np.testing.assert_allclose(display.neighbours, [1 / 3, 0])
+    np.testing.assert_allclose(display.neighbors, [1 / 3, 0])
     from matplotlib.colors import to_rgba
 
-    assert {tuple(colour) for colour in display.diamonds_.get_facecolors()} == {to_rgba(ORANGE)}
+    assert {tuple(color) for color in display.diamonds_.get_facecolors()} == {to_rgba(ORANGE)}
     agreed = ConsensusDisplay.from_rankings([[1, 2]], [1, 2])
-    assert {tuple(colour) for colour in agreed.diamonds_.get_facecolors()} == {to_rgba(BLUE)}
+    assert {tuple(color) for color in agreed.diamonds_.get_facecolors()} == {to_rgba(BLUE)}
 
 
 def test_the_bars_add_up_to_the_cost_of_the_median() -> None:
@@ -57,7 +57,7 @@ def test_the_bars_add_up_to_the_cost_of_the_median() -> None:
 
 def test_ties_of_the_consensus_ask_for_no_agreement() -> None:
     display = ConsensusDisplay.from_rankings([[1, 2, 3], [2, 1, 3]], [1, 1, 2])
-    np.testing.assert_allclose(display.neighbours, [NAN, 1])
+    np.testing.assert_allclose(display.neighbors, [NAN, 1])
     np.testing.assert_allclose(display.agreement, [1, 1, 1])
     assert len(display.text_) == 1
 

@@ -1,24 +1,20 @@
-"""The picture of how far a tree should be pruned."""
+"""PruningPathDisplay: how far a tree should be pruned."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from rankwise._typing import ArrayLike, FloatArray, IntArray
-from rankwise._validation import check_real_number, check_whole_number
+from rankwise._validation import check_real_number
 from rankwise.plots._style import (
     BLUE,
-    GREY,
-    LABEL_SIZE,
+    GRAY,
     NUMBER_SIZE,
     ORANGE,
     add_legend_above,
     new_axes,
-    new_axes_for_rows,
-    short,
     tidy,
 )
 
@@ -31,19 +27,19 @@ if TYPE_CHECKING:
 class PruningPathDisplay:
     """Error and size of the subtrees of a tree that growing penalties per leaf choose.
 
-    The error of the training rows can only rise as the tree shrinks; the cross-validated one falls first, where leaves
-    fit noise. A dashed line marks the penalty that was used.
+    The error on the training rows can only rise as the tree shrinks; the cross-validated error falls first, as long as
+    leaves fit noise. A dashed line marks the penalty that was used.
 
     Parameters
     ----------
     alphas : ndarray of shape (n_subtrees,)
-        From which penalty on each subtree is the best, rising.
+        The penalty from which on each subtree is the best, in increasing order.
     n_leaves : ndarray of shape (n_subtrees,)
         Leaves of each.
     errors : ndarray of shape (n_subtrees,)
-        What each leaves on the training rows: dispersion of ranking trees, else squared error, per row.
+        Error of each on the training rows, per row: dispersion for ranking trees, otherwise squared error.
     cv_errors : ndarray of shape (n_subtrees,), optional
-        The same on rows that were left out.
+        The same on held-out rows.
     chosen : float, optional
         The penalty that was used.
 
@@ -52,7 +48,7 @@ class PruningPathDisplay:
     ax_, figure_ : matplotlib Axes and Figure
         Where it was drawn last.
     errors_, cv_errors_ : matplotlib Line2D
-        The two curves; the second is None where there was no cross-validation.
+        The two curves; the second is None without cross-validation.
     chosen_ : matplotlib Line2D or None
         The dashed line.
     leaves_ax_ : matplotlib Axes
@@ -120,7 +116,7 @@ class PruningPathDisplay:
 
     @classmethod
     def from_path(cls, path: PruningPath, *, chosen: float | None = None, ax: Any = None) -> PruningPathDisplay:
-        """Draw a path that is there already.
+        """Draw a path that was computed before.
 
         Parameters
         ----------
@@ -155,9 +151,9 @@ class PruningPathDisplay:
         self.ax_ = new_axes(3.9, 2.7) if ax is None else ax
         self.figure_ = self.ax_.figure
         self.leaves_ax_ = self.ax_.twinx()
-        (self.leaves_,) = self.leaves_ax_.step(self.alphas, self.n_leaves, where="post", color=GREY, linewidth=1)
+        (self.leaves_,) = self.leaves_ax_.step(self.alphas, self.n_leaves, where="post", color=GRAY, linewidth=1)
         lines, names = [self.leaves_], ["leaves (right)"]
-        # A subtree stays the best until the next penalty; cross-validation knows the penalties it tried, no others.
+        # A subtree is the best up to the next penalty; cross-validation knows only the penalties that it tried.
         step = {"drawstyle": "steps-post"} if self.cv_errors is None else {"marker": "o", "markersize": 2.5}
         (self.errors_,) = self.ax_.plot(self.alphas, self.errors, color=BLUE, **step)
         self.cv_errors_ = None
@@ -179,7 +175,7 @@ class PruningPathDisplay:
         return self
 
     def _scale(self) -> None:
-        """Penalties and leaves span powers of ten; the penalty of 0 lies left of the smallest other one."""
+        """Penalties and leaves span powers of ten; the penalty 0 is left of the smallest other one."""
         from matplotlib.ticker import FuncFormatter, MaxNLocator
 
         positive = self.alphas[self.alphas > 0]
@@ -196,97 +192,3 @@ class PruningPathDisplay:
         else:
             self.leaves_ax_.yaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
         self.leaves_ax_.yaxis.set_major_formatter(FuncFormatter(lambda count, _: f"{count:,.0f}"))
-
-
-# The picture of which features a fitted tree or forest splits by.
-
-
-_LONGEST_NAME = 32
-
-
-class FeatureImportanceDisplay:
-    """Bars of the importances of features, the most important at the top.
-
-    Parameters
-    ----------
-    importances : ndarray of shape (n_features,)
-        Higher is more important; those of trees and forests add up to 1.
-    names : sequence of str
-        Names of the features.
-
-    Attributes
-    ----------
-    ax_, figure_ : matplotlib Axes and Figure
-        Where it was drawn last.
-    bars_ : matplotlib BarContainer
-        The bars, from the most important feature down.
-
-    Examples
-    --------
-    >>> from rankwise.label_ranking import RankingTree
-    >>> from rankwise.plots import FeatureImportanceDisplay
-    >>> X, y = [[1, 0], [2, 0], [8, 0], [9, 0]], [[1, 2], [1, 2], [2, 1], [2, 1]]
-    >>> FeatureImportanceDisplay.from_estimator(RankingTree().fit(X, y)).importances
-    array([1., 0.])
-    """
-
-    def __init__(self, importances: FloatArray, names: Sequence[str]) -> None:
-        self.importances = importances
-        self.names = names
-
-    @classmethod
-    def from_estimator(cls, estimator: Any, *, max_features: int = 20, ax: Any = None) -> FeatureImportanceDisplay:
-        """Draw the importances of a fitted tree or forest.
-
-        Parameters
-        ----------
-        estimator : estimator
-            Fitted, with ``feature_importances_``, such as `RankingTree` and `RankingForest`.
-        max_features : int, default=20
-            Most features to draw.
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure by default.
-
-        Returns
-        -------
-        FeatureImportanceDisplay
-        """
-        if not hasattr(type(estimator), "feature_importances_"):
-            raise TypeError(
-                f"{type(estimator).__name__} has no feature_importances_, as trees and forests have; for other rankers "
-                "there is sklearn.inspection.permutation_importance"
-            )
-        importances = np.asarray(estimator.feature_importances_)
-        names = getattr(estimator, "feature_names_in_", [f"x{number}" for number in range(len(importances))])
-        return cls(importances, [str(name) for name in names]).plot(ax, max_features=max_features)
-
-    def plot(self, ax: Any = None, *, max_features: int = 20) -> FeatureImportanceDisplay:
-        """Draw.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure by default.
-        max_features : int, default=20
-            Most features to draw.
-
-        Returns
-        -------
-        FeatureImportanceDisplay
-            The display itself, with ``ax_``, ``figure_`` and ``bars_`` set.
-        """
-        most = check_whole_number("max_features", max_features, at_least=1)
-        order = np.argsort(-self.importances, kind="stable")[:most]
-        names = [short(self.names[feature], _LONGEST_NAME) for feature in order]
-        self.ax_ = new_axes_for_rows(names, width=3.2) if ax is None else ax
-        self.figure_ = self.ax_.figure
-        rows = np.arange(len(order))
-        self.bars_ = self.ax_.barh(rows, self.importances[order], color=BLUE, height=0.7)
-        left_out = len(self.importances) - len(order)
-        shown = f" ({left_out:,} more features left out)" if left_out else ""
-        tidy(self.ax_, x=f"importance{shown}", without=("top", "right", "left"))
-        # Names are the user's: a dollar sign in them is no formula.
-        self.ax_.set_yticks(rows, labels=names, parse_math=False, fontsize=LABEL_SIZE)
-        self.ax_.tick_params(axis="y", length=0)
-        self.ax_.invert_yaxis()
-        return self

@@ -1,4 +1,4 @@
-"""The picture of whether pairs come out as often as their probabilities say."""
+"""PairwiseCalibrationDisplay: whether pairs come out as often as their predicted probabilities say."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ import numpy as np
 from rankwise._typing import ArrayLike, FloatArray
 from rankwise._validation import check_numbers, check_whole_number
 from rankwise.data import Rankings, check_positions
-from rankwise.plots._style import BLUE, GREY, LIGHT_GREY, NUMBER_SIZE, new_axes, percent, tidy
+from rankwise.plots._style import BLUE, GRAY, LIGHT_GRAY, NUMBER_SIZE, new_axes, percent, tidy
 
 
 class PairwiseCalibrationDisplay:
-    """Probabilities of pairs against the share of the pairs that came out so, all pairs of all rows pooled.
+    """Predicted probabilities of pairs against observed shares, all pairs of all rows pooled.
 
     Every pair counts once, by the side that is predicted to come first: of the pairs predicted with 70 %, 70 % should
     come out as predicted. Points below the diagonal are too sure of themselves, points above not sure enough. Bars at
-    the bottom count the pairs. A tie in a ranking counts half; pairs that a ranking does not know are left out.
+    the bottom count the pairs. A tie in a ranking counts half; pairs that a ranking does not compare do not count.
 
     Parameters
     ----------
@@ -110,7 +110,9 @@ class PairwiseCalibrationDisplay:
         edges = np.linspace(0.5, 1, n_bins + 1)
         counts, predicted, observed = _binned_pairs(rankings, _checked_probabilities(P, rankings), n_bins)
         if not counts.any():
-            raise ValueError("y orders no pair, so there is nothing to compare P with; give rankings of two items")
+            raise ValueError(
+                "y orders no pair, so there is nothing to compare P with; give rankings of two or more items"
+            )
         shown = np.divide(predicted, counts, out=np.full(n_bins, np.nan), where=counts > 0)
         seen = np.divide(observed, counts, out=np.full(n_bins, np.nan), where=counts > 0)
         return cls(shown, seen, counts, edges).plot(ax)
@@ -138,15 +140,15 @@ class PairwiseCalibrationDisplay:
         self.figure_ = self.ax_.figure
         self.counts_ax_ = self.ax_.twinx()
         middles, widths = (self.edges[:-1] + self.edges[1:]) / 2, np.diff(self.edges)
-        self.bars_ = self.counts_ax_.bar(middles, self.counts, width=0.92 * widths, color=LIGHT_GREY)
+        self.bars_ = self.counts_ax_.bar(middles, self.counts, width=0.92 * widths, color=LIGHT_GRAY)
         highest = float(self.counts.max())
         self.counts_ax_.set_ylim(0, 4 * highest)
         self.counts_ax_.set_yticks([0, highest], labels=["0", f"{highest:,.4g}\npairs"])
-        # Points lie on the bars, not behind them.
+        # Draw points in front of the bars.
         self.ax_.set_zorder(self.counts_ax_.get_zorder() + 1)
         self.ax_.patch.set_visible(False)
         known = ~np.isnan(self.predicted)
-        self.ax_.plot([0.5, 1], [0.5, 1], color=GREY, linewidth=0.8, linestyle="--")
+        self.ax_.plot([0.5, 1], [0.5, 1], color=GRAY, linewidth=0.8, linestyle="--")
         (self.line_,) = self.ax_.plot(self.predicted[known], self.observed[known], "o-", color=BLUE, markersize=4)
         lowest = min(0.4, float(np.nanmin(self.observed)) - 0.05)
         self.ax_.set(xlim=(0.49, 1.01), ylim=(lowest, 1.02))
@@ -178,12 +180,12 @@ def _binned_pairs(rankings: Rankings, P: FloatArray, n_bins: int) -> tuple[Float
     """Weight of the pairs in each bin, and sums of their probabilities and of those that came out as predicted."""
     sums = np.zeros((3, n_bins))
     positions, weights = rankings.positions, rankings.weights
-    for i in range(rankings.n_items - 1):  # one item against the later ones: memory of one column of pairs
+    for i in range(rankings.n_items - 1):  # one item against all later ones, to bound memory
         p = P[:, i, i + 1 :]
         own, others = positions[:, [i]], positions[:, i + 1 :]
         known = (own < others) | (own > others) | ((own == others) & np.isfinite(own))
         first = np.where(own == others, 0.5, own < others)
-        # Of an even pair no side is the likelier one, and half of it comes out.
+        # With probability 0.5 neither order is the likelier one, and the pair counts half.
         agrees = np.where(p > 0.5, first, np.where(p < 0.5, 1 - first, 0.5))[known]
         likelier = np.maximum(p, 1 - p)[known]
         weight = np.broadcast_to(weights[:, np.newaxis], p.shape)[known]

@@ -1,4 +1,4 @@
-"""The picture of where one ranker beats another, query by query."""
+"""QueryComparisonDisplay: where one ranker beats another, query by query."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rankwise._typing import ArrayLike, FloatArray
-from rankwise.plots._style import BLACK, BLUE, GREY, LABEL_SIZE, NUMBER_SIZE, ORANGE, new_axes, short, tidy
+from rankwise.plots._style import BLACK, BLUE, GRAY, LABEL_SIZE, NUMBER_SIZE, ORANGE, new_axes, short, tidy
 
 if TYPE_CHECKING:
     from rankwise.model_selection import CrossValidation
@@ -22,7 +22,7 @@ class QueryComparisonDisplay:
     Parameters
     ----------
     differences : ndarray of shape (n_queries,)
-        First ranker minus second, falling.
+        First ranker minus second, in decreasing order.
     first, second : str
         Names of the rankers.
     metric : str
@@ -66,7 +66,7 @@ class QueryComparisonDisplay:
         ----------
         results : mapping
             Name -> `CrossValidation`, or one value per query (the same queries in the same order for both). Queries
-            without a value for one of them are left out.
+            without a value for one of them do not count.
         metric : str, optional
             Which metric of the cross-validations; the first by default.
         ax : matplotlib Axes, optional
@@ -123,10 +123,10 @@ class QueryComparisonDisplay:
         edges = np.arange(n + 1)
         self.won_ = self.ax_.stairs(difference.clip(min=0), edges, fill=True, color=BLUE)
         self.lost_ = self.ax_.stairs(difference.clip(max=0), edges, fill=True, color=ORANGE)
-        self.ax_.axhline(0, color=GREY, linewidth=0.8)
+        self.ax_.axhline(0, color=GRAY, linewidth=0.8)
         mean = float(difference.mean())
         self.mean_ = self.ax_.axhline(mean, color=BLACK, linewidth=0.9, linestyle="--")
-        # Above the losses and below the wins there is room.
+        # There is room above the losses and below the wins.
         style: dict[str, Any] = {"transform": self.ax_.transAxes, "fontsize": LABEL_SIZE, "parse_math": False}
         middle = f"{self.ties:,} equal, mean {mean:+.3f} (dashed)"
         self.text_ = [

@@ -1,4 +1,4 @@
-"""The picture of how well rankers do as the rankings that they learn from become noisier."""
+"""NoiseCurveDisplay: how well rankers do as the rankings that they learn from become noisier."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class NoiseCurveDisplay:
     Parameters
     ----------
     levels : ndarray of shape (n_levels,)
-        How much noise there is, rising.
+        Levels of noise, in increasing order.
     scores : dict of str to ndarray of shape (n_levels, n_repeats)
         Ranker -> its scores at each level, higher is better.
     level_name, score_name : str
@@ -76,9 +76,9 @@ class NoiseCurveDisplay:
         noisy : mapping of float to array-like of shape (n_samples, n_items) or Rankings
             Level of noise -> the rankings to learn from.
         truth : array-like of shape (n_samples, n_items) or Rankings
-            The rankings to be judged by, such as the noiseless ones.
+            The rankings to score against, such as the noiseless ones.
         cv : int, splitter or iterable, default=5
-            Folds, the same at every level; their standard errors take no note that training rows overlap.
+            Folds, the same at every level; their standard errors ignore that training rows overlap.
         level_name : str, default="noise"
             What the level is.
         ax : matplotlib Axes, optional
@@ -122,12 +122,12 @@ class NoiseCurveDisplay:
         score_name: str = "mean Kendall tau",
         ax: Any = None,
     ) -> NoiseCurveDisplay:
-        """Draw scores that are there already.
+        """Draw scores that were computed before.
 
         Parameters
         ----------
         levels : array-like of shape (n_levels,)
-            How much noise there is.
+            Levels of noise.
         scores : mapping of str to array-like of shape (n_levels,) or (n_levels, n_repeats)
             Ranker -> its scores at each level; only repeats have standard errors.
         level_name, score_name : str
@@ -172,16 +172,16 @@ class NoiseCurveDisplay:
         self.figure_ = self.ax_.figure
         self.lines_ = {}
         for number, (name, table) in enumerate(self.scores.items()):
-            colour, marker = SERIES[number % len(SERIES)]
+            color, marker = SERIES[number % len(SERIES)]
             repeats = table.shape[1]
             error = table.std(axis=1, ddof=1) / np.sqrt(repeats) if repeats > 1 else None
             self.lines_[name] = self.ax_.errorbar(
                 self.levels,
                 table.mean(axis=1),
                 yerr=error,
-                color=colour,
+                color=color,
                 marker=marker,
-                # Beyond the colours there are, lines are dashed.
+                # When colors repeat, lines are dashed.
                 linestyle=("-", "--", ":")[number // len(SERIES) % 3],
                 markersize=4,
                 linewidth=1.2,

@@ -1,4 +1,4 @@
-"""The volcano plot of screening: how well features order the target, and how sure that is."""
+"""ScreeningDisplay: a volcano plot of how well features order the target, and of the evidence for it."""
 
 from __future__ import annotations
 
@@ -7,17 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rankwise._random import check_generator
 from rankwise._typing import ArrayLike, BoolArray, FloatArray, RandomState
-from rankwise._validation import check_numbers, check_whole_number
-from rankwise.plots._style import BLUE, GREY, NUMBER_SIZE, ORANGE, new_axes, short, tidy
+from rankwise._validation import check_generator, check_numbers, check_whole_number
+from rankwise.plots._style import BLUE, GRAY, MOST_VECTOR_POINTS, NUMBER_SIZE, ORANGE, new_axes, short, tidy
 
 if TYPE_CHECKING:
     from rankwise.screening import ConcordanceSelector
-
-
-# Points beyond this are drawn as an image in vector files.
-_MOST_VECTOR_POINTS = 5_000
 
 
 class ScreeningDisplay:
@@ -30,13 +25,13 @@ class ScreeningDisplay:
     Parameters
     ----------
     divergence : ndarray of shape (n_features,)
-        Normalised, from 0 to 2.
+        Normalized, from 0 to 2.
     evidence : ndarray of shape (n_features,)
         The height.
     names : sequence of str
         Names of the features, or formulas.
     chosen : ndarray of bool of shape (n_features,)
-        Which are drawn in colour.
+        Which are drawn in color.
     evidence_name : str
         What the height is.
 
@@ -76,7 +71,7 @@ class ScreeningDisplay:
     def from_estimator(
         cls, selector: ConcordanceSelector, X: ArrayLike, y: ArrayLike, *, n_labels: int = 5, ax: Any = None
     ) -> ScreeningDisplay:
-        """Draw all features that a selector looked at, those that it selected in colour.
+        """Draw all features that a selector screened, with the selected ones in color.
 
         Parameters
         ----------
@@ -125,7 +120,7 @@ class ScreeningDisplay:
         n_labels: int = 5,
         ax: Any = None,
     ) -> ScreeningDisplay:
-        """Test features and draw; those that are significant after Benjamini and Hochberg in colour.
+        """Test features and draw them, with those significant after Benjamini and Hochberg in color.
 
         Parameters
         ----------
@@ -174,7 +169,7 @@ class ScreeningDisplay:
         y : array-like of shape (n_samples,)
             Target.
         k : int, default=10
-            How many features of a half are the best: those of smallest two-sided divergence.
+            Number of features of each half that are the best: those with the smallest two-sided divergence.
         n_resamples : int, default=100
             Number of halves.
         names : sequence of str, optional
@@ -189,7 +184,7 @@ class ScreeningDisplay:
         Returns
         -------
         ScreeningDisplay
-            Those that are among the best in more than half of the halves are in colour.
+            Features that are among the best in more than half of the halves are in color.
 
         References
         ----------
@@ -206,7 +201,7 @@ class ScreeningDisplay:
         for _ in range(n_resamples):
             rows = rng.permutation(len(target))[: max(3, len(target) // 2)]
             if np.ptp(target[rows]) == 0:
-                continue  # nothing orders a constant
+                continue  # nothing can order a constant
             lost = np.asarray(concordant_divergence(columns[rows], target[rows], two_sided=True))
             stability[np.argsort(lost, kind="stable")[:k]] += 1 / n_resamples
         name = f"share of {n_resamples} halves with it among the {k} best"
@@ -230,18 +225,18 @@ class ScreeningDisplay:
         check_whole_number("n_labels", n_labels, at_least=0)
         self.ax_ = new_axes(3.5, 3.0) if ax is None else ax
         self.figure_ = self.ax_.figure
-        style: dict[str, Any] = {"linewidths": 0, "rasterized": len(self.names) > _MOST_VECTOR_POINTS}
+        style: dict[str, Any] = {"linewidths": 0, "rasterized": len(self.names) > MOST_VECTOR_POINTS}
         plain, chosen = ~self.chosen, self.chosen
-        self.others_ = self.ax_.scatter(self.divergence[plain], self.evidence[plain], s=7, color=GREY, **style)
+        self.others_ = self.ax_.scatter(self.divergence[plain], self.evidence[plain], s=7, color=GRAY, **style)
         self.chosen_ = self.ax_.scatter(self.divergence[chosen], self.evidence[chosen], s=14, color=BLUE, **style)
-        self.ax_.axvline(1, color=GREY, linewidth=0.8, linestyle=":")
+        self.ax_.axvline(1, color=GRAY, linewidth=0.8, linestyle=":")
         highest = float(self.evidence.max()) or 1.0
-        # The right half is shown if there is something in it.
+        # The right half is shown only if there is something in it.
         right = 2.06 if self.divergence.max() > 1.3 else 1.4
         self.ax_.set(xlim=(-0.06, right), ylim=(-0.03 * highest, 1.08 * highest))
         tidy(self.ax_, x="divergence: 0 same order, 2 reverse", y=self.evidence_name)
         best = self._to_be_named(n_labels)
-        # What is high lies left or right, so that there is room for names in the middle.
+        # High points are on the left or right, so there is room for names in the middle.
         heights = highest * (1.02 - 0.085 * np.arange(len(best)))
         self.text_ = [
             self.ax_.annotate(
@@ -260,7 +255,7 @@ class ScreeningDisplay:
         return self
 
     def _to_be_named(self, most: int) -> list[int]:
-        """Chosen features of highest evidence; of those at one point, which order the rows alike, the shortest name."""
+        """Chosen features with the highest evidence; of those at one point, which share an order, the shortest name."""
         chosen = np.flatnonzero(self.chosen)
         points = np.column_stack([self.evidence, self.divergence])[chosen].round(9)
         lengths = np.array([len(self.names[i]) for i in chosen.tolist()])
@@ -270,7 +265,7 @@ class ScreeningDisplay:
 
 
 def _tested(columns: FloatArray, y: ArrayLike) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Normalised divergences, -log10 of p-values (also of those too small for a float), adjusted p-values."""
+    """Normalized divergences, -log10 of p-values (also of those too small for a float), adjusted p-values."""
     from scipy.special import log_ndtr
 
     from rankwise.screening import concordance_test, concordant_divergence

@@ -62,7 +62,7 @@ def test_the_best_are_named_once_and_pointed_at(data: tuple[np.ndarray, np.ndarr
     assert display.plot(n_labels=0).text_ == []
 
 
-def test_selected_columns_are_in_colour(data: tuple[np.ndarray, np.ndarray]) -> None:
+def test_selected_columns_are_in_color(data: tuple[np.ndarray, np.ndarray]) -> None:
     X, y = data
     selector = ConcordanceSelector(2).fit(X, y)
     display = ScreeningDisplay.from_estimator(selector, X, y)
@@ -72,7 +72,7 @@ def test_selected_columns_are_in_colour(data: tuple[np.ndarray, np.ndarray]) -> 
     assert len(display.names) == X.shape[1]
 
 
-def test_selected_expressions_are_in_colour(data: tuple[np.ndarray, np.ndarray]) -> None:
+def test_selected_expressions_are_in_color(data: tuple[np.ndarray, np.ndarray]) -> None:
     X, y = data[0][:, :3], data[1]
     selector = ConcordanceSelector(3, features=SymbolicFeatures("bu")).fit(X, y)
     display = ScreeningDisplay.from_estimator(selector, X, y)

@@ -32,7 +32,7 @@ def test_rankers_learn_from_noise_and_are_judged_by_the_truth() -> None:
     made = {s: make_sparse_label_ranking(80, noise="gaussian", noise_scale=s, random_state=0) for s in (0.0, 0.3)}
     X, _, bunch = made[0.0]
     noisy = {scale: y for scale, (_, y, _) in made.items()}
-    rankers = {"tree": RankingTree(max_depth=3), "neighbours": NearestNeighborsRanker(5)}
+    rankers = {"tree": RankingTree(max_depth=3), "neighbors": NearestNeighborsRanker(5)}
     folds = KFold(3, shuffle=True, random_state=1)
     display = NoiseCurveDisplay.from_estimators(rankers, X, noisy, bunch.noiseless, cv=folds)
     truth = bunch.noiseless

@@ -1,4 +1,4 @@
-"""The heatmaps: the numbers behind the colours, the numbers in the cells, and files that can be read."""
+"""The heatmaps: the numbers behind the colors, the numbers in the cells, and files that can be read."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def drinks() -> Rankings:
 
 
 def shown(display: Any) -> np.ndarray:
-    """The shares as the mesh holds them, NaN where the cell is grey."""
+    """The shares as the mesh holds them, NaN where the cell is gray."""
     return np.ma.filled(display.mesh_.get_array().astype(float), np.nan).reshape(display.shares.shape)
 
 
@@ -58,12 +58,12 @@ def test_pairwise_cells_say_share_and_number_of_rankings(drinks: Rankings) -> No
     display = PairwisePreferenceDisplay.from_rankings(drinks)
     assert words_at(display, 0, 1) == ["80%", "5"]
     assert words_at(display, 1, 2) == ["100%", "2"]
-    assert words_at(display, 0, 3) == ["0"]  # grey: nobody orders the pair
+    assert words_at(display, 0, 3) == ["0"]  # gray: nobody orders the pair
     assert words_at(display, 2, 2) == []
     assert tick_names(display.ax_.xaxis) == tick_names(display.ax_.yaxis) == ["milk", "tea", "juice", "water"]
 
 
-def test_an_even_split_has_the_middle_colour() -> None:
+def test_an_even_split_has_the_middle_color() -> None:
     display = PairwisePreferenceDisplay.from_rankings([[1, 2], [2, 1]])
     red, green, blue, _ = display.mesh_.to_rgba(0.5)
     assert min(red, green, blue) > 0.95
@@ -136,7 +136,7 @@ def test_no_rankings_are_an_error(display: Any, rankings: Rankings) -> None:
         display.from_rankings(rankings)
 
 
-def test_where_nothing_is_listed_a_share_of_0_has_the_lightest_colour() -> None:
+def test_where_nothing_is_listed_a_share_of_0_has_the_lightest_color() -> None:
     display = PositionHeatmapDisplay.from_rankings([[INF, INF], [INF, INF]])
     assert display.mesh_.get_clim() == (0, 1)
     np.testing.assert_array_equal(display.shares, [[0, 1], [0, 1]])
