@@ -1,4 +1,4 @@
-"""Tables of every make become the same positions, or an error that names the cell and the cure."""
+"""Arguments of every make become plain values, or an error that names the argument, the cell and the cure."""
 
 from __future__ import annotations
 
@@ -14,15 +14,13 @@ import pytest
 from scipy import sparse
 
 from rankwise import Rankings
+from rankwise._validation import check_choice, check_real_number, check_scales, check_sizes, check_whole_number
 from rankwise.data import check_positions, dense_positions, positions_from_scores
 
 NAN, INF = np.nan, np.inf
 
 FULL = [[1.0, 2.0, 3.0], [3.0, 1.0, 2.0]]
 GAPPY = [[1.0, NAN, 2.0], [2.0, 1.0, NAN]]
-
-
-# -- arrays ----------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -75,8 +73,6 @@ def test_a_masked_cell_may_hold_anything():
 def test_no_rows_is_fine():
     assert check_positions(np.empty((0, 3))).shape == (0, 3)
 
-
-# -- data frames -----------------------------------------------------------------------------------------------------
 
 COLUMNS = {"a": [1, 2], "b": [None, 1], "c": [2, None]}
 
@@ -148,9 +144,6 @@ def test_frames_of_orders_are_refused(library):
         Rankings.from_orders(library({"first": [0, 1, 2], "second": [1, 2, 0]}))
 
 
-# -- errors ----------------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("values", "message"),
     [
@@ -176,7 +169,7 @@ def test_frames_of_orders_are_refused(library):
         (np.array([[1, np.True_]], dtype=object), "y[0, 1] is np.True_, not a number"),
         (np.array([[1, 2j]], dtype=object), "y[0, 1] is 2j, not a number"),
         ([[1, 10**400]], "y[0, 1] is 1000"),
-        (np.array([[1, 2**53 + 1]]), "y[0, 1] is 9007199254740993, too large to tell from its neighbours as a float"),
+        (np.array([[1, 2**53 + 1]]), "y[0, 1] is 9007199254740993, too large to tell from its neighbors as a float"),
         (np.array([[2**64 - 1, 1]], dtype=np.uint64), "y[0, 0] is 18446744073709551615, too large"),
         (pl.DataFrame({"a": [1], "b": [2**60]}), "y[0, 1] is 1152921504606846976, too large"),
     ],
@@ -237,3 +230,31 @@ def test_rankings_are_positions_and_nothing_else():
         Rankings.from_orders(rankings)
     with pytest.raises(TypeError, match="buckets is a Rankings, which holds positions"):
         Rankings.from_buckets(rankings)
+
+
+@pytest.mark.parametrize(
+    ("check", "error", "message"),
+    [
+        (lambda: check_whole_number("k", 2.0, at_least=1), TypeError, "k is 2.0; give a whole number, 1 or more"),
+        (lambda: check_whole_number("k", True, at_least=1), TypeError, "k is True; give a whole number, 1 or more"),
+        (lambda: check_whole_number("k", 0, at_least=1), ValueError, "k is 0, but must be at least 1"),
+        (lambda: check_real_number("scale", "1"), TypeError, "scale is '1'; give a number, 0 or more"),
+        (lambda: check_real_number("scale", NAN), ValueError, "scale is nan, but must be at least 0"),
+        (lambda: check_real_number("scale", INF), ValueError, "scale is inf, but must be finite"),
+        (lambda: check_sizes(n=3, k=0), ValueError, "k is 0, but must be at least 1"),
+        (lambda: check_sizes(n=3, k=1, at_least=2), ValueError, "k is 1, but must be at least 2"),
+        (lambda: check_scales(noise=0, eta=-1.5), ValueError, "eta is -1.5, but must be at least 0"),
+        (lambda: check_choice("ties", "c", ("a", "b")), ValueError, "ties is 'c'; choose 'a' or 'b'"),
+        (lambda: check_choice("setting", 4, (1, 2, 3)), ValueError, "setting is 4; choose 1, 2 or 3"),
+    ],
+)
+def test_numbers_and_choices_are_named(check, error, message):
+    with pytest.raises(error, match=re.escape(message)):
+        check()
+
+
+def test_numbers_come_back_plain():
+    assert type(check_whole_number("k", np.int64(3), at_least=1)) is int
+    assert type(check_real_number("scale", np.float32(0.5))) is float
+    assert check_real_number("scale", INF, infinite=True) == INF
+    check_choice("ties", "a", ("a", "b"))

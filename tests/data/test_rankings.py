@@ -39,9 +39,6 @@ def named_buckets(rankings: Rankings) -> list[list[frozenset]]:
     return [[frozenset(rankings.items[i] for i in b) for b in ranking] for ranking in rankings.buckets()]
 
 
-# -- round trips -----------------------------------------------------------------------------------------------------
-
-
 @given(weighted_rankings())
 def test_copies_and_pickles_are_equal_and_frozen(rankings):
     for twin in (copy.copy(rankings), copy.deepcopy(rankings), pickle.loads(pickle.dumps(rankings))):
@@ -103,9 +100,6 @@ def test_a_frame_is_the_callers_own():
     frame = rankings.to_frame("pandas")
     frame.loc[0, "a"] = 9.0
     assert rankings.positions.tolist() == [[1, 2], [2, 1]]
-
-
-# -- constructors ----------------------------------------------------------------------------------------------------
 
 
 def test_from_orders_takes_names_in_order_of_appearance():
@@ -187,9 +181,6 @@ def test_a_rankings_of_a_rankings_takes_what_is_not_given():
     assert Rankings(rankings, weights=[1, 1]) == Rankings(rankings.positions, ["a", "b"])
 
 
-# -- views -----------------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("positions", "kind"),
     [
@@ -260,9 +251,6 @@ def test_orders_refuse_ties():
     with pytest.raises(ValueError, match="ranking 1 ties items 0 and 1, which an order cannot say"):
         Rankings([[1, 2], [1, 1]]).orders()
     assert Rankings([[1, 1]]).orders(ties="by-id").tolist() == [[0, 1]]
-
-
-# -- laws ------------------------------------------------------------------------------------------------------------
 
 
 @given(weighted_rankings(), st.randoms(use_true_random=False))
@@ -359,9 +347,6 @@ def test_group_of_many_items():
     assert grouped.weights.tolist() == [2] * 32
 
 
-# -- indexing --------------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     "rows",
     [
@@ -409,9 +394,6 @@ def test_one_row_is_its_positions():
 def test_other_indices_are_refused(rows):
     with pytest.raises(IndexError, match=r"Rankings are indexed by row: .* choose items with select\(\[\.\.\.\]\)"):
         Rankings([[1, 2, 3], [3, 1, 2]])[rows]
-
-
-# -- frozen ----------------------------------------------------------------------------------------------------------
 
 
 def test_writing_to_the_source_changes_nothing():
@@ -475,9 +457,6 @@ def test_array_without_copy_where_a_copy_is_needed():
         np.array(rankings, dtype=np.float32, copy=False)
 
 
-# -- repr ------------------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("rankings", "text"),
     [
@@ -519,8 +498,6 @@ def test_array_without_copy_where_a_copy_is_needed():
 def test_repr_is_read_by_a_person(rankings, text):
     assert repr(rankings) == text
 
-
-# -- errors ----------------------------------------------------------------------------------------------------------
 
 TWO = [[1, 2], [2, 1]]
 
@@ -652,9 +629,6 @@ def test_errors_of_from_frame(options, error, message):
     frame = pl.DataFrame({"a": [1, 2], "b": [2, 1], "name": ["x", "y"], "n": [1, None]})
     with pytest.raises(error, match=re.escape(message)):
         Rankings.from_frame(frame, **options)
-
-
-# -- size ------------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.skipif(numba.config.DISABLE_JIT, reason="half a minute without compiled kernels")

@@ -22,9 +22,6 @@ PREFLIB += "# NUMBER UNIQUE ORDERS: 2\n# ALTERNATIVE NAME 1: tea\n# ALTERNATIVE 
 XARFF = "% toy\n@relation toy\n@attribute x real\n@attribute y ranking {tea,milk}\n@data\n1,tea>milk\n2,milk\n"
 
 
-# -- formats -----------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("name", ["x.soi", "x.txt", "x.csv", "x"])
 @pytest.mark.parametrize("packed", [False, True])
 def test_preflib_by_extension_and_by_content(tmp_path, name, packed):
@@ -66,8 +63,6 @@ def test_unknown_layout_and_missing_file(tmp_path):
     with pytest.raises(RankwiseFormatError, match="no such file"):
         read_rankings(tmp_path / "x.csv")
 
-
-# -- layouts that are clear --------------------------------------------------------------------------------------
 
 FOUND = {
     "a known prefix": ("age,rank_tea,rank_milk\n31,1,2\n47,2,1\n", ("tea", "milk"), [[1, 2], [2, 1]]),
@@ -184,8 +179,6 @@ def test_strings_with_another_tie_are_refused_with_the_cure(tmp_path):
 def test_delimiter_is_handed_on(tmp_path):
     assert read_rankings(written(tmp_path, "rank_a:rank_b\n1:2\n"), delimiter=":").items == ("a", "b")
 
-
-# -- layouts that are not ----------------------------------------------------------------------------------------
 
 UNCLEAR = {
     "numbers in numbered columns": (
@@ -305,8 +298,6 @@ def test_any_bytes_give_rankings_or_a_format_error(data):
     assert isinstance(rankings, Rankings)
     assert all(len(column) == len(rankings) for column in covariates.values())
 
-
-# -- files of the field ------------------------------------------------------------------------------------------
 
 SPORTS = ["Soccer", "Swimming", "Volleyball", "Cycling", "Basket", "Boxe_and_martial_arts", "Tennis", "Jogging"]
 GENRES = [

@@ -71,9 +71,6 @@ def same_bits(a: np.ndarray, b: np.ndarray) -> bool:
     return a.shape == b.shape and a.dtype == b.dtype and a.tobytes() == b.tobytes()
 
 
-# -- reading -----------------------------------------------------------------------------------------------------
-
-
 def test_a_file_with_everything(folder):
     X, y, qid, comments = read_letor(put(folder, VALID), return_comments=True)
     np.testing.assert_array_equal(X, [[0.5, 0, -0.001], [0, 7, 0], [2, 0, 1], [0, 0, 0]])
@@ -156,9 +153,6 @@ def test_agreement_with_scikit_learn(benchmark_data):
     np.testing.assert_array_equal(y, y_peer)
 
 
-# -- malformed files ---------------------------------------------------------------------------------------------
-
-
 def test_every_malformed_file_has_its_problem():
     assert {path.name for path in MALFORMED.iterdir()} == set(PROBLEMS)
 
@@ -192,8 +186,6 @@ def test_damaged_files_give_valid_data_or_a_format_error(folder, data, zero_base
     if qid is not None:
         assert [str(entry) for entry in qid] == [tokens[1].removeprefix("qid:") for tokens in documents]
 
-
-# -- writing -----------------------------------------------------------------------------------------------------
 
 FINITE = st.floats(allow_nan=False, allow_infinity=False)
 IDS = st.text(st.characters(exclude_characters="#\0\ufeff", exclude_categories=["Cs"]), min_size=1, max_size=5).filter(

@@ -98,9 +98,6 @@ def put(folder: Path, name: str, data: bytes) -> Path:
     return path
 
 
-# -- reading -----------------------------------------------------------------------------------------------------
-
-
 def test_a_file_with_everything(folder):
     rankings = read_preflib(put(folder, "drinks.toi", VALID))
     assert rankings.items == ("tea", "milk, hot", "{juice}: fresh", "café")
@@ -135,9 +132,6 @@ def test_an_order_that_nobody_gave(folder):
     # PrefLib publishes such lines (its Netflix series) and counts them among the unique orders.
     data = VALID.replace(b"2: 4\n", b"0: 4\n").replace(b"VOTERS: 8", b"VOTERS: 6")
     np.testing.assert_array_equal(read_preflib(put(folder, "zero.toi", data)).weights, [5, 0, 1])
-
-
-# -- malformed files ---------------------------------------------------------------------------------------------
 
 
 def test_every_malformed_file_has_its_problem():
@@ -194,9 +188,6 @@ def test_damaged_files_give_valid_rankings_or_a_format_error(folder, data, stric
     assert np.isfinite(rankings.positions).any(axis=1).all()
     lines = [line for line in data.decode("utf-8-sig").replace("\r", "\n").split("\n") if line.strip()]
     assert len(rankings) == sum(not line.startswith("#") for line in lines)
-
-
-# -- writing -----------------------------------------------------------------------------------------------------
 
 
 def extension(rankings: Rankings) -> str:
@@ -291,9 +282,6 @@ def test_what_preflib_cannot_say(tmp_path, rankings, message):
 def test_fractions_that_add_up_to_whole_voters_are_fine(tmp_path):
     write_preflib(Rankings([[1, 2], [1, 2]], weights=[0.5, 1.5]), tmp_path / "file.soc")
     assert read_preflib(tmp_path / "file.soc").weights.tolist() == [2]
-
-
-# -- the archive -------------------------------------------------------------------------------------------------
 
 
 def test_all_files_of_the_archive(benchmark_data, tmp_path):

@@ -124,9 +124,6 @@ def test_every_malformed_file_has_an_expectation():
     assert {path.name for path in MALFORMED.iterdir()} == set(PROBLEMS)
 
 
-# -- positions ---------------------------------------------------------------------------------------------------
-
-
 def test_blank_positions_are_missing_or_below(tmp_path):
     path = written(tmp_path, "rank_a,rank_b,rank_c\n1,,2\nNA,1,inf\n")
     np.testing.assert_array_equal(read_positions_csv(path)[0].positions, [[1, nan, 2], [nan, 1, inf]])
@@ -227,9 +224,6 @@ def test_positions_survive_the_csv_module(values, data):
     assert rankings == Rankings(values, names, weights)
 
 
-# -- orders and strings ------------------------------------------------------------------------------------------
-
-
 def test_orders_by_number_of_the_column(tmp_path):
     path = written(tmp_path, "choice_2,age,choice_1,choice_10\nmilk,31,tea,\n,47,milk,tea\n")
     rankings, covariates = read_orders_csv(path, prefix="choice_")
@@ -288,9 +282,6 @@ def test_orders_and_strings_agree_with_positions(values, data):
             csv.writer(text).writerows([range(k), *([names[i] for i in row] for row in expected.orders())])
             path = written(Path(folder), text.getvalue())
             assert read_orders_csv(path, columns=[str(i) for i in range(k)], items=names)[0] == expected
-
-
-# -- any bytes ---------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("reader", READERS)

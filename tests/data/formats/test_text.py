@@ -331,9 +331,6 @@ def test_covariates_make_data_frames(tmp_path):
     assert pyarrow.table(covariates).shape == (2, 2)
 
 
-# -- what Excel writes -------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     "text",
     [
@@ -381,9 +378,6 @@ def test_workbooks_and_archives_are_refused_with_the_cure(tmp_path):
             archive.writestr(part, "rank_a,rank_b")
         with pytest.raises(RankwiseFormatError, match=problem):
             read_rankings(tmp_path / name)
-
-
-# -- decimal commas ----------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("delimiter", [";", "\t", "|"])
@@ -435,9 +429,6 @@ def test_decimal_commas_of_a_respondent_are_read_as_in_the_whole_column(tmp_path
 def test_a_slip_among_decimal_commas_is_found(tmp_path):
     with pytest.raises(RankwiseFormatError, match=r"line 3, column 2: 'x' is not a place among 2 items"):
         read_rankings(written(tmp_path, "rank_a;rank_b\n1,0;2,0\n2,0;x\n1,0;2,0\n"))
-
-
-# -- blank answers -----------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

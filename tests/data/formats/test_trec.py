@@ -55,9 +55,6 @@ def put(folder: Path, data: bytes) -> Path:
     return path
 
 
-# -- reading -----------------------------------------------------------------------------------------------------
-
-
 def test_qrels(folder):
     qid, doc_id, relevance = read_qrels(put(folder, QRELS))
     assert qid.tolist() == ["301", "301", "302", "303"]
@@ -110,8 +107,6 @@ def test_damaged_files_give_valid_data_or_a_format_error(folder, read, valid, da
     assert np.isfinite(values).all()
 
 
-# -- writing -----------------------------------------------------------------------------------------------------
-
 IDS = st.text(st.characters(exclude_characters="\0\ufeff", exclude_categories=["Cs"]), min_size=1, max_size=4).filter(
     lambda text: text.split() == [text]
 )
@@ -160,9 +155,6 @@ def test_what_a_run_cannot_say(tmp_path, arguments, message):
     with pytest.raises(ValueError, match=message):
         write_run(tmp_path / "run", *arguments)
     assert not list(tmp_path.iterdir())
-
-
-# -- run and judgements together ---------------------------------------------------------------------------------
 
 
 def test_judged_run(folder):
