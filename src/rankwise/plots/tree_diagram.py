@@ -132,8 +132,8 @@ class RankingTreeDisplay:
         from matplotlib.collections import LineCollection
 
         written, at, fork, (width, height) = self._layout()
-        self.ax_: Any = plt.figure(figsize=(width, height)).add_axes((0, 0, 1, 1)) if ax is None else ax
-        self.figure_ = self.ax_.figure
+        self.figure_: Any = plt.figure(figsize=(width, height)) if ax is None else ax.figure
+        self.ax_: Any = self.figure_.add_axes((0, 0, 1, 1)) if ax is None else ax
         size = max(_SMALLEST_FONT, self._font_size(self.ax_))
         self.ax_.set(xlim=(0, width), ylim=(height, 0))  # inches, if there is room for them
         self.ax_.set_axis_off()
@@ -150,7 +150,7 @@ class RankingTreeDisplay:
             self._draw_node(node, words, place, size, tint)
             for node, words, place, tint in zip(self.nodes, written, at, tints, strict=True)
         ]
-        small = {"fontsize": max(_SMALLEST_FONT, 0.85 * size), "color": "0.35"}
+        small: dict[str, Any] = {"fontsize": max(_SMALLEST_FONT, 0.85 * size), "color": "0.35"}
         for node, (_, y) in zip(self.nodes, at, strict=True):
             if node.children is None:
                 self.ax_.text(width - 0.05, y, f"n = {node.count:,}", ha="right", va="center", **small)
