@@ -44,14 +44,14 @@ def main() -> None:
 
 def tune(options: Any) -> None:
     """NDCG@10 of settings on one split each of two other draws of the generated data."""
-    losses = ["softmax", "listnet", "lambdarank"]
+    losses = ["listwise_softmax", "listwise_listnet", "lambdarank"]
     for rate, noise, loss in product([1e-3, 3e-3, 1e-2], [0.0, 0.1], losses):
         scores = []
         start = time.perf_counter()
         for seed in (101, 102):
             X, y, qid, _ = make_retrieval(200 if options.quick else 2000, random_state=seed)
             train, test = next(QueryKFold(3, shuffle=True, random_state=seed).split(X, y, qid=qid))
-            ranker = NeuralRanker(loss, learning_rate=rate, noise=noise, random_state=seed, **NEURAL)
+            ranker = NeuralRanker(loss, learning_rate=rate, input_noise=noise, random_state=seed, **NEURAL)
             scores.append(ranker.fit(X[train], y[train], qid[train]).score(X[test], y[test], qid[test]))
         print(rate, noise, loss, f"{np.mean(scores):.4f} in {time.perf_counter() - start:.0f} s", flush=True)
 

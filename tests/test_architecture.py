@@ -22,6 +22,7 @@ _SHARED = {
     "_html",
     "_optional",
     "_progress",
+    "_queries_jit",
     "_random",
     "_sklearn",
     "_state",

@@ -68,12 +68,12 @@ def test_gradients_are_finite_differences(weight):
     rng = np.random.default_rng(1)
     grades, scores = rng.integers(0, 4, 8).astype(float), rng.normal(size=8)
     weights = naive.weight_matrix(weight, grades, scores, 3, None, grades.max())
-    gradient, curvature = lambda_gradients(grades, scores, weight=weight, k=3)
+    gradient, hessian = lambda_gradients(grades, scores, weight=weight, k=3)
     step = 1e-4
     for i in range(8):
         values = [naive.pairwise_loss(weights, scores + shift * np.eye(8)[i]) for shift in (-step, 0, step)]
         assert gradient[i] == pytest.approx((values[2] - values[0]) / (2 * step), abs=1e-7)
-        assert curvature[i] == pytest.approx((values[2] - 2 * values[1] + values[0]) / step**2, rel=1e-5, abs=1e-6)
+        assert hessian[i] == pytest.approx((values[2] - 2 * values[1] + values[0]) / step**2, rel=1e-5, abs=1e-6)
 
 
 @pytest.mark.parametrize("weight", WEIGHTS)
@@ -103,20 +103,20 @@ def test_several_queries_in_any_order_and_of_any_type(weight):
 
 @pytest.mark.parametrize("weight", WEIGHTS)
 @given(query=queries())
-def test_gradients_of_a_query_sum_to_zero_and_curvature_is_not_negative(weight, query):
-    gradient, curvature = lambda_gradients(*query, weight=weight, n_draws=2, random_state=0)
+def test_gradients_of_a_query_sum_to_zero_and_hessian_is_not_negative(weight, query):
+    gradient, hessian = lambda_gradients(*query, weight=weight, n_draws=2, random_state=0)
     assert abs(gradient.sum()) < 1e-9
-    assert (curvature >= 0).all()
+    assert (hessian >= 0).all()
 
 
 @pytest.mark.parametrize("weight", WEIGHTS)
 def test_scores_far_apart_give_the_limit(weight):
     # Powers of e of such scores leave the range of numbers.
     grades, scores = np.array([0.0, 2, 1, 0]), np.array([2000.0, 1000, -1000, -2000])
-    gradient, curvature = lambda_gradients(grades, scores, weight=weight)
+    gradient, hessian = lambda_gradients(grades, scores, weight=weight)
     weights = naive.weight_matrix(weight, grades, scores, 10 if weight in CUT_AT_TEN else None, None, 2)
     np.testing.assert_allclose(gradient, [weights[:, 0].sum(), -weights[1, 0], -weights[2, 0], 0], atol=1e-12)
-    np.testing.assert_array_equal(curvature, 0)
+    np.testing.assert_array_equal(hessian, 0)
 
 
 def test_the_two_ways_to_add_pairs_agree():
@@ -157,7 +157,7 @@ def test_noise_averages_over_rankings():
 
 def test_without_noise_one_draw_is_the_plain_gradient():
     y, score = [0, 2, 1, 0], [0.1, 0.2, 0.3, 0.4]
-    drawn = lambda_gradients(y, score, n_draws=3, noise=0.0)
+    drawn = lambda_gradients(y, score, n_draws=3, gumbel_scale=0.0)
     np.testing.assert_allclose(drawn, lambda_gradients(y, score), rtol=1e-12)
 
 

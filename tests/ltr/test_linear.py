@@ -13,12 +13,14 @@ from sklearn.linear_model import LogisticRegression
 from rankwise.aggregation import BradleyTerry
 from rankwise.datasets import make_retrieval
 from rankwise.ltr import LinearRanker
-from rankwise.ltr._linear_losses import LISTWISE, PAIRWISE, make_flat_loss
-from rankwise.ltr.base import QueryRows
+from rankwise.ltr._linear_losses import make_flat_loss
+from rankwise.ltr.losses import losses_of
 from rankwise.metrics import ndcg_score
+from rankwise.queries import QueryRows
 from tests.naive import ltr as naive
 
-LOSSES = [*PAIRWISE, *LISTWISE]
+LOSSES = losses_of("LinearRanker")
+PAIRWISE = losses_of("LinearRanker", "pairwise")
 
 
 @pytest.fixture(scope="module")
@@ -49,15 +51,19 @@ def value_by_formula(name, grades, score):
         if name == "lambdarank":
             weights = naive.weight_matrix("ndcg", grades, score)
             return float(sum(weights[i, j] * np.log1p(np.exp(-(score[i] - score[j]))) for i, j in pairs))
-        phi = {"logistic": np.log1p(np.exp(-gaps)), "hinge": np.maximum(1 - gaps, 0) ** 2, "squared": (1 - gaps) ** 2}
+        phi = {
+            "pairwise_logistic": np.log1p(np.exp(-gaps)),
+            "pairwise_squared_hinge": np.maximum(1 - gaps, 0) ** 2,
+            "pairwise_squared": (1 - gaps) ** 2,
+        }
         return phi[name].mean()
-    if name == "listnet":
+    if name == "listwise_listnet":
         return -np.sum(np.exp(grades) / np.exp(grades).sum() * log_softmax)
-    if name == "softmax":
+    if name == "listwise_softmax":
         return -np.sum(grades / grades.sum() * log_softmax) if grades.any() else 0.0
     ranked = score[np.argsort(-grades, kind="stable")]
     alpha = np.ones(n)
-    if name == "plistmle":
+    if name == "listwise_plistmle":
         alpha = 2.0 ** (n - np.arange(1, n + 1)) - 1
         alpha = alpha / alpha[0] if n > 1 else alpha
     return sum(alpha[k] * (np.log(np.exp(ranked[k:]).sum()) - ranked[k]) for k in range(n))
@@ -81,7 +87,7 @@ def test_losses_are_their_formulas_and_gradients_their_differences(name):
         assert gradient[i] == pytest.approx(slope, abs=1e-6)
 
 
-@pytest.mark.parametrize("name", ["hinge", "squared"])
+@pytest.mark.parametrize("name", ["pairwise_squared_hinge", "pairwise_squared"])
 @given(seed=st.integers(0, 10**6), n_grades=st.sampled_from([2, 3, 50]), spread=st.sampled_from([0.1, 1.0, 1000.0]))
 def test_sums_of_margins_are_those_of_listed_pairs(name, seed, n_grades, spread):
     rng = np.random.default_rng(seed)
@@ -92,7 +98,7 @@ def test_sums_of_margins_are_those_of_listed_pairs(name, seed, n_grades, spread)
     rows = QueryRows(np.zeros((20, 1)), grade, rng.random(20), np.append(0, np.cumsum(sizes)).astype(np.intp))
     value, gradient = make_flat_loss(name, rows, "exp", 10, rng).value_and_gradient(score)
     parts = [
-        naive.margin_loss(grade[a:b], score[a:b], rows.weight[a:b], name == "hinge")
+        naive.margin_loss(grade[a:b], score[a:b], rows.weight[a:b], name == "pairwise_squared_hinge")
         for a, b in zip(rows.bounds[:-1], rows.bounds[1:], strict=True)
     ]
     assert value == pytest.approx(sum(part[0] for part in parts), rel=1e-9, abs=1e-9 * spread)
@@ -100,7 +106,7 @@ def test_sums_of_margins_are_those_of_listed_pairs(name, seed, n_grades, spread)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["hinge", "squared"])
+@pytest.mark.parametrize("name", ["pairwise_squared_hinge", "pairwise_squared"])
 def test_one_query_of_many_documents_trains(name):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(200_000, 5))
@@ -121,7 +127,9 @@ def test_every_loss_learns_the_same_from_rows_in_any_order(data, name):
     np.testing.assert_array_equal(ranker.coef_, again.coef_)
 
 
-@pytest.mark.parametrize("name", ["logistic", "hinge", "listnet", "softmax"])
+@pytest.mark.parametrize(
+    "name", ["pairwise_logistic", "pairwise_squared_hinge", "listwise_listnet", "listwise_softmax"]
+)
 def test_sparse_features_are_dense_ones(data, name):
     X, y, qid = data
     X = np.where(X > 0.5, X, 0.0)
@@ -178,11 +186,11 @@ def test_a_sample_of_pairs_is_nearly_as_good(data):
 @pytest.mark.parametrize(
     ("options", "arguments", "message"),
     [
-        ({"loss": "listnet"}, {"pairs": [[0, 1]]}, "needs relevance, not pairs"),
-        ({"loss": "listmle"}, {"sample_weight": [1, 2, 1]}, "one weight per query"),
-        ({"loss": "softmax"}, {"y": [-1, 0, 1]}, "needs relevance of 0 or more"),
+        ({"loss": "listwise_listnet"}, {"pairs": [[0, 1]]}, "needs relevance, not pairs"),
+        ({"loss": "listwise_listmle"}, {"sample_weight": [1, 2, 1]}, "one weight per query"),
+        ({"loss": "listwise_softmax"}, {"y": [-1, 0, 1]}, "needs relevance of 0 or more"),
         ({}, {"y": [1, 1, 1]}, "no query has two rows of different relevance"),
-        ({"loss": "listnet"}, {"y": [1, 1, 1]}, "no query has two rows of different relevance"),
+        ({"loss": "listwise_listnet"}, {"y": [1, 1, 1]}, "no query has two rows of different relevance"),
         ({"loss": "auc"}, {}, "loss"),
     ],
 )
@@ -196,7 +204,7 @@ def test_bad_values_of_the_path_are_named(data):
         LinearRanker().path(*data, Cs=[0.0, 1.0])
 
 
-@pytest.mark.parametrize("loss", ["logistic", "listnet"])
+@pytest.mark.parametrize("loss", ["pairwise_logistic", "listwise_listnet"])
 def test_small_features_count_beside_a_large_one(loss):
     X, y, qid, _ = make_retrieval(60, random_state=0)
     stamp = 1.7e9 + np.random.default_rng(0).integers(0, 100, len(y))

@@ -36,7 +36,7 @@ NAIVE: dict[str, Callable[[list[float], list[int], int | None], float]] = {
     "recall_score": lambda y, order, k: naive.recall([g > 0 for g in y], order, k),
     "precision_score": lambda y, order, k: naive.precision([g > 0 for g in y], order, k),
     "err_score": lambda y, order, k: naive.err(y, order, k, 4.0),
-    "hit_rate": lambda y, order, k: naive.hit([g > 0 for g in y], order, k),
+    "hit_rate_score": lambda y, order, k: naive.hit([g > 0 for g in y], order, k),
 }
 METRICS = {name: getattr(retrieval, name) for name in NAIVE} | {"err_score": partial(retrieval.err_score, max_grade=4)}
 every_metric = pytest.mark.parametrize("name", METRICS)
@@ -181,8 +181,8 @@ TREC = {
     "recall_100": ("recall_score", 100),
     "P_5": ("precision_score", 5),
     "P_1000": ("precision_score", 1000),
-    "success_1": ("hit_rate", 1),
-    "success_10": ("hit_rate", 10),
+    "success_1": ("hit_rate_score", 1),
+    "success_10": ("hit_rate_score", 10),
 }
 
 
@@ -330,7 +330,7 @@ def test_threshold_parts_relevant_from_irrelevant() -> None:
 
 def test_a_chance_never_exceeds_one() -> None:
     for n in (50, 1000, 100_000):
-        assert retrieval.hit_rate([1] + [0] * (n - 1), [0] * n) <= 1
+        assert retrieval.hit_rate_score([1] + [0] * (n - 1), [0] * n) <= 1
         expected = np.mean(1 / np.arange(1, n + 1))
         assert retrieval.reciprocal_rank_score([1] + [0] * (n - 1), [0] * n) == pytest.approx(expected, rel=1e-12)
 

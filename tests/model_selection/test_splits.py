@@ -84,9 +84,9 @@ def test_grid_search_with_pipeline_and_score_by_query(data):
             ranker = LambdaMART(8, num_leaves=leaves, random_state=0).fit(
                 scaler.transform(X[train]), y[train], qid[train]
             )
-            wanted = ndcg_score(y[test], ranker.predict(scaler.transform(X[test])), qid[test], k=10, gain="exp")
+            wanted = ndcg_score(y[test], ranker.predict(scaler.transform(X[test])), qid[test], k=10)
             assert search.cv_results_[f"split{fold}_test_score"][number] == pytest.approx(wanted, abs=1e-12)
-    assert score == ndcg_score(y, search.predict(X), qid, k=10, gain="exp")
+    assert score == ndcg_score(y, search.predict(X), qid, k=10)
 
 
 def test_cross_validation_of_scikit_learn_with_groups(data):

@@ -11,12 +11,12 @@ def goes_right(column, threshold, missing_left):
     return np.where(np.isnan(column), not missing_left, column > threshold)
 
 
-def worth(slope, bend, leaf, l2):
+def score(gradient, hessian, leaf, l2):
     """Sum over leaves of G^2 / (H + l2)."""
     total = 0.0
     for number in np.unique(leaf):
         rows = leaf == number
-        total += slope[rows].sum() ** 2 / (bend[rows].sum() + l2)
+        total += gradient[rows].sum() ** 2 / (hessian[rows].sum() + l2)
     return total
 
 
@@ -29,12 +29,12 @@ def cuts_of(column):
     return [(middle, side) for middle in middles for side in (True, False)] + [(np.inf, False)]
 
 
-def best_worth(X, slope, bend, leaf, bit, l2):
-    """What the best cut of all leaves at once is worth; -inf if there is none."""
+def best_score(X, gradient, hessian, leaf, bit, l2):
+    """Score of the best cut of all leaves at once; -inf if there is none."""
     best = -np.inf
     for column in X.T:
         for threshold, missing_left in cuts_of(column):
-            best = max(best, worth(slope, bend, leaf + bit * goes_right(column, threshold, missing_left), l2))
+            best = max(best, score(gradient, hessian, leaf + bit * goes_right(column, threshold, missing_left), l2))
     return best
 
 

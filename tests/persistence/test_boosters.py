@@ -39,8 +39,10 @@ def test_the_text_holds_what_predicts_and_no_more(ranker, text):
     assert text.endswith("\nend of trees\n")
     assert "parameters" not in text
     booster = lightgbm.Booster(model_str=text)
-    np.testing.assert_array_equal(booster.predict(X), ranker.booster_.predict(X))
-    np.testing.assert_array_equal(booster.feature_importance("gain"), ranker.booster_.feature_importance("gain"))
+    np.testing.assert_array_equal(booster.predict(X), ranker.booster_.booster.predict(X))
+    np.testing.assert_array_equal(
+        booster.feature_importance("gain"), ranker.booster_.booster.feature_importance("gain")
+    )
 
 
 @pytest.mark.parametrize(

@@ -97,18 +97,20 @@ def _ranker(name: str, n_trees: int) -> Any:
 
         return Ridge()
     return {
-        "boosted regression": lambda: LambdaMART(objective="regression", **boosted),
-        "linear, logistic": lambda: LinearRanker("logistic", random_state=SEED),
-        "boosted RankNet": lambda: LambdaMART(objective="ranknet", truncation=None, normalize=False, **boosted),
+        "boosted regression": lambda: LambdaMART(objective="pointwise_squared", **boosted),
+        "linear, logistic": lambda: LinearRanker("pairwise_logistic", random_state=SEED),
+        "boosted RankNet": lambda: LambdaMART(
+            objective="pairwise_logistic", truncation=None, normalize=False, **boosted
+        ),
         "LambdaRank, linear": lambda: LinearRanker("lambdarank", random_state=SEED),
         "LambdaMART": lambda: LambdaMART(**boosted),
         "LambdaMART, level trees and draws": lambda: LambdaMART(tree="level", n_draws=2, **boosted),
-        "linear, ListNet": lambda: LinearRanker("listnet", random_state=SEED),
-        "linear, cross entropy": lambda: LinearRanker("softmax", random_state=SEED),
-        "linear, ListMLE": lambda: LinearRanker("listmle", random_state=SEED),
-        "linear, p-ListMLE": lambda: LinearRanker("plistmle", random_state=SEED),
+        "linear, ListNet": lambda: LinearRanker("listwise_listnet", random_state=SEED),
+        "linear, cross entropy": lambda: LinearRanker("listwise_softmax", random_state=SEED),
+        "linear, ListMLE": lambda: LinearRanker("listwise_listmle", random_state=SEED),
+        "linear, p-ListMLE": lambda: LinearRanker("listwise_plistmle", random_state=SEED),
         "neural, pairwise": lambda: NeuralRanker("pairwise_logistic", **neural),
-        "neural, cross entropy": lambda: NeuralRanker("softmax", **neural),
+        "neural, cross entropy": lambda: NeuralRanker("listwise_softmax", **neural),
     }[name]()
 
 

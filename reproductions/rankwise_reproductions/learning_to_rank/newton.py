@@ -25,7 +25,7 @@ from rankwise_reproductions.experiment import (
 from rankwise_reproductions.learning_to_rank.common import pairs
 
 ITERATIONS = 30
-#: sizes of gradient steps, as multiples of one over the mean curvature at the start
+#: sizes of gradient steps, as multiples of one over the mean hessian at the start
 STEPS = {"gradient, step 1/2": 0.5, "gradient, step 1": 1.0, "gradient, step 2": 2.0, "gradient, step 4": 4.0}
 METHODS = ("Newton", *STEPS, "gradient, line search", "gradient, Newton leaves")
 #: the example of least squares, with the leaf values of the formula that it is an example of, and as printed
@@ -52,20 +52,20 @@ def _compute(cell: Cell, inputs: Inputs) -> Values:
     values: Values = {"loss": [loss(score)]}
     step = 0.0
     for _ in range(ITERATIONS):
-        slope, curvature = lambda_gradients(y, score, qid, weight="none")
-        known = curvature > 0  # a query of one grade has no pairs
-        step = step or STEPS.get(cell["method"], 1.0) / float(curvature[known].mean())
+        gradient, hessian = lambda_gradients(y, score, qid, weight="none")
+        known = hessian > 0  # a query of one grade has no pairs
+        step = step or STEPS.get(cell["method"], 1.0) / float(hessian[known].mean())
         if cell["method"] == "Newton":
-            tree = _tree().fit(X[known], -slope[known] / curvature[known], sample_weight=curvature[known])
+            tree = _tree().fit(X[known], -gradient[known] / hessian[known], sample_weight=hessian[known])
             direction = tree.predict(X)
-            newton = _newton_leaves(tree, X, slope, curvature)
+            newton = _newton_leaves(tree, X, gradient, hessian)
             difference = float(np.abs(direction - newton).max())
             values["leaf difference"] = max(values.get("leaf difference", 0.0), difference)
-            values.setdefault("negative slopes", float(np.mean(slope[known] < 0)))
+            values.setdefault("negative slopes", float(np.mean(gradient[known] < 0)))
         else:
-            tree = _tree().fit(X[known], -slope[known])
+            tree = _tree().fit(X[known], -gradient[known])
             if cell["method"] == "gradient, Newton leaves":
-                direction = _newton_leaves(tree, X, slope, curvature)
+                direction = _newton_leaves(tree, X, gradient, hessian)
             elif cell["method"] == "gradient, line search":
                 direction = tree.predict(X)
                 direction = _best_step(loss, score, direction) * direction
@@ -80,10 +80,10 @@ def _tree() -> Any:
     return LeastSquaresTree(max_depth=4, min_samples_leaf=20)
 
 
-def _newton_leaves(tree: Any, X: FloatArray, slope: FloatArray, curvature: FloatArray) -> FloatArray:
+def _newton_leaves(tree: Any, X: FloatArray, gradient: FloatArray, hessian: FloatArray) -> FloatArray:
     """Minus the sum of the first derivatives over that of the second, leaf by leaf."""
     leaf = tree.tree_.leaf_of(X)
-    return np.asarray((-np.bincount(leaf, slope) / np.bincount(leaf, curvature))[leaf])
+    return np.asarray((-np.bincount(leaf, gradient) / np.bincount(leaf, hessian))[leaf])
 
 
 def _best_step(loss: Callable[[FloatArray], float], score: FloatArray, direction: FloatArray) -> float:

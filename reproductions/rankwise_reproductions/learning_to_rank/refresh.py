@@ -69,8 +69,8 @@ class NDCGWeightedLoss:
     def value_and_gradient(self, score: FloatArray) -> tuple[float, FloatArray]:
         """Mean over queries, and its gradient."""
         gap = score[self._more] - score[self._less]
-        slope = -self._weight * expit(-gap) / self._n_queries
-        up, down = (np.bincount(rows, slope, len(score)).astype(float) for rows in (self._more, self._less))
+        gradient = -self._weight * expit(-gap) / self._n_queries
+        up, down = (np.bincount(rows, gradient, len(score)).astype(float) for rows in (self._more, self._less))
         return float(self._weight @ np.logaddexp(0, -gap) / self._n_queries), up - down
 
 
@@ -117,10 +117,10 @@ def _descend(loss: NDCGWeightedLoss, Z: FloatArray, start: FloatArray, steps: in
 
 def _newton_tree(Z: FloatArray, y: Any, qid: Any, score: FloatArray) -> FloatArray:
     """What one tree of LambdaMART would add to the scores."""
-    slope, curvature = lambda_gradients(y, score, qid, gain="linear", random_state=0)
-    known = curvature > 0
+    gradient, hessian = lambda_gradients(y, score, qid, gain="linear", random_state=0)
+    known = hessian > 0
     tree = LeastSquaresTree(max_depth=4, min_samples_leaf=20)
-    tree.fit(Z[known], -slope[known] / curvature[known], sample_weight=curvature[known])
+    tree.fit(Z[known], -gradient[known] / hessian[known], sample_weight=hessian[known])
     return np.asarray(tree.predict(Z))
 
 

@@ -232,7 +232,7 @@ def _query_rankers() -> None:
         ranker = LambdaMART(1, tree=tree, random_state=0).fit(X, y, qid)
         ranker.predict(X)
         ranker.explain(X, 0, 1)
-    for loss in ("logistic", "hinge", "listmle"):
+    for loss in ("pairwise_logistic", "pairwise_squared_hinge", "listwise_listmle"):
         LinearRanker(loss, random_state=0).fit(X, y, qid)
     LambdaMART(1, random_state=0).fit(X, pairs=[[0, 1]])
 

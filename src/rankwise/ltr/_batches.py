@@ -1,4 +1,4 @@
-"""What a neural ranker is trained on: queries with grades, or comparisons of rows; in mini-batches, padded."""
+"""Training examples of `NeuralRanker`: queries with grades, or comparisons of rows, in padded mini-batches."""
 
 from __future__ import annotations
 
@@ -7,11 +7,12 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
+from sklearn.utils import gen_batches
 
 from rankwise._optional import require
 from rankwise._typing import FloatArray, IntArray
 from rankwise.ltr._torch_losses import LOSSES, QUADRATIC, Tensor
-from rankwise.ltr.base import QueryRows
+from rankwise.queries import QueryRows
 
 # Pairs of documents that tables hold at once; a table takes 4 bytes for each, and a loss makes several tables.
 _MOST_CELLS = 1 << 26
@@ -46,7 +47,8 @@ class Examples(ABC):
 
     def batches(self, size: int, rng: np.random.Generator) -> Iterator[list[IntArray]]:
         """All examples in random order: for each mini-batch the parts that memory holds at once."""
-        for batch in slices(rng.permutation(len(self)), size):
+        order = rng.permutation(len(self))
+        for batch in (order[part] for part in gen_batches(len(order), size)):
             n_parts = -(-len(batch) * self.cells // _MOST_CELLS)
             yield np.array_split(batch, max(1, min(n_parts, len(batch))))
 
@@ -102,7 +104,7 @@ def check_longest(longest: int, attention: bool, loss: str | None = None) -> Non
     """Refuse a query whose tables of pairs would not fit; ``loss`` is that of training on queries, if it is that."""
     if longest**2 <= _MOST_CELLS or not (attention or loss in QUADRATIC):
         return
-    what, cure = ("attention=True", "attention=False") if attention else (f"loss={loss!r}", "loss='softmax'")
+    what, cure = ("attention=True", "attention=False") if attention else (f"loss={loss!r}", "loss='listwise_softmax'")
     raise ValueError(
         f"a query has {longest} rows, and {what} makes tables of all their pairs; give queries of at most "
         f"{int(_MOST_CELLS**0.5)} rows, or {cure}"
@@ -117,9 +119,3 @@ def padded(bounds: IntArray, queries: IntArray, device: Any) -> tuple[Tensor, Te
     mask = place < sizes[:, None]
     index = starts[:, None] + np.where(mask, place, 0)
     return torch.as_tensor(index, device=device), torch.as_tensor(mask, device=device)
-
-
-def slices(numbers: IntArray, size: int) -> Iterator[IntArray]:
-    """Parts of at most so many numbers."""
-    for start in range(0, len(numbers), size):
-        yield numbers[start : start + size]

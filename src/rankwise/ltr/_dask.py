@@ -12,9 +12,11 @@ from rankwise._features import FeatureEncoder
 from rankwise._optional import require
 from rankwise._random import check_generator
 from rankwise._typing import ArrayLike, FloatArray
-from rankwise.ltr.base import QueryRows
-from rankwise.ltr.boosting import POINTWISE, Objective
-from rankwise.ltr.lambdamart import LambdaMART, leaf_settings
+from rankwise.ltr.boosting import LightGBMTrees
+from rankwise.ltr.gradients import Objective
+from rankwise.ltr.lambdamart import LambdaMART
+from rankwise.ltr.losses import losses_of
+from rankwise.queries import QueryRows
 
 AnyArray = np.ndarray[Any, Any]
 Ranker = TypeVar("Ranker", bound=LambdaMART)
@@ -81,8 +83,8 @@ def fit_on_cluster(
     """Fit a `LambdaMART` on rows that lie in the partitions of a cluster.
 
     LightGBM grows the trees on all workers together; each worker computes the gradients of its own queries with
-    `rankwise.ltr.lambda_gradients`. Objectives that need to know all rows are refused: "regression", "classification",
-    and "lambdarank" for ERR, which depends on the highest grade.
+    `rankwise.ltr.lambda_gradients`. Objectives that need to know all rows are refused: the pointwise ones, and
+    "lambdarank" for ERR, which depends on the highest grade.
 
     Parameters
     ----------
@@ -134,7 +136,7 @@ def fit_on_cluster(
         )
         for number, column in enumerate(columns)
     )
-    settings = leaf_settings(ranker, seed, X.shape[0])
+    settings = ranker._settings(seed).for_lightgbm(X.shape[0])
     del settings["num_threads"]  # workers know how many they have
     model = DaskLGBMRanker(
         objective=_WorkerObjective(ranker, seed),
@@ -146,8 +148,8 @@ def fit_on_cluster(
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Parameter n_jobs will be ignored")  # nobody gave one
         model.fit(features, grade, sample_weight=weight, group=group)
-    ranker.booster_ = model.booster_
-    ranker.n_estimators_, ranker.history_ = model.booster_.current_iteration(), {}
+    ranker.booster_ = LightGBMTrees(model.booster_)
+    ranker.n_estimators_, ranker.history_ = len(ranker.booster_), {}
     ranker.n_queries_ = sum(map(len, labels))
     return ranker
 
@@ -193,13 +195,14 @@ def _prepared_part(
 
 
 def _check_ranker(ranker: LambdaMART) -> None:
-    for name, wanted in (("tree", "leaf"), ("early_stopping", None), ("warm_start", False)):
+    for name, wanted in (("tree", "leaf"), ("early_stopping", False), ("warm_start", False)):
         if getattr(ranker, name) != wanted:
             raise ValueError(f"{name} is {getattr(ranker, name)!r}, but on a cluster must be {wanted!r}")
-    if ranker.objective in POINTWISE or (ranker.objective == "lambdarank" and ranker.metric == "err"):
+    is_err = ranker.objective == "lambdarank" and ranker.metric == "err"
+    if is_err or ranker.objective in losses_of("LambdaMART", "pointwise"):
         raise ValueError(
             f"objective={ranker.objective!r} with metric={ranker.metric!r} depends on the grades of all rows, but a "
-            "worker sees its own; choose another metric, 'ranknet' or 'lambdaloss'"
+            "worker sees its own; choose another metric, 'pairwise_logistic' or 'lambdaloss'"
         )
     if ranker.categorical_features is not None:
         raise ValueError("categorical_features are not for clusters; encode them as numbers first")

@@ -25,7 +25,7 @@ _LEAST_GAP = 0.01
 
 
 class Weighting(NamedTuple):
-    """How pairs are weighed: one of the codes above, the places whose pairs count, what weights are divided by."""
+    """How pairs are weighted: one of the codes above, the places whose pairs count, what weights are divided by."""
 
     code: int
     truncation: int
@@ -36,10 +36,10 @@ class Weighting(NamedTuple):
 
 
 class Rows(NamedTuple):
-    """Rows, query by query: pairs form where levels differ, weights come from worth; roots of the rows' own weights."""
+    """Rows, query by query: pairs form where levels differ, weights come from gains; roots of the rows' own weights."""
 
     level: np.ndarray
-    worth: np.ndarray
+    gain: np.ndarray
     root_weight: np.ndarray
     bounds: np.ndarray
     scale: np.ndarray
@@ -52,10 +52,10 @@ class Ranked(NamedTuple):
     score: np.ndarray
     power: np.ndarray
     level: np.ndarray
-    worth: np.ndarray
+    gain: np.ndarray
     root: np.ndarray
-    slope: np.ndarray
-    bend: np.ndarray
+    gradient: np.ndarray
+    hessian: np.ndarray
     pair: np.ndarray
     places: np.ndarray
     block_end: np.ndarray
@@ -65,10 +65,10 @@ class Ranked(NamedTuple):
 
 
 @compiled_sums
-def lambdas(rows, score, rank_by, discount, weighting, gradient, curvature):
+def lambdas(rows, score, rank_by, discount, weighting, gradient, hessian):
     """Add the gradient and the second derivative of the weighted pairwise logistic loss to those given.
 
-    Rows rank by ``rank_by``, ties as they lie; the loss is one of ``score``. ``discount`` is the worth of places.
+    Rows rank by ``rank_by``, ties as they lie; the loss is one of ``score``. ``discount`` weighs the places.
     """
     table = np.empty((12, _longest(rows.bounds) + _LANES))
     for q in range(len(rows.bounds) - 1):
@@ -80,14 +80,14 @@ def lambdas(rows, score, rank_by, discount, weighting, gradient, curvature):
             total = _add_pairs_of_places(query, discount, table)
         else:
             total = _add_pairs_of_query(query, discount, weighting)
-        _scatter(query, start, rows.scale[q], total, weighting, gradient, curvature)
+        _scatter(query, start, rows.scale[q], total, weighting, gradient, hessian)
 
 
 @compiled
-def sampled_lambdas(rows, score, rank_by, discount, weighting, picks, gradient, curvature):
+def sampled_lambdas(rows, score, rank_by, discount, weighting, picks, gradient, hessian):
     """The same from a sample of pairs: ``picks``, numbers between 0 and 1, choose the partners of each row.
 
-    A kernel of its own, with its own loop over single pairs: in one with `lambdas`, that would run half as fast again.
+    A function of its own, with its own loop over single pairs: in one with `lambdas`, that would be slower by half.
     """
     table = np.empty((12, _longest(rows.bounds)))
     n_picks = picks.shape[1]
@@ -108,9 +108,9 @@ def sampled_lambdas(rows, score, rank_by, discount, weighting, picks, gradient, 
                 continue
             if weighting.average_ties:
                 block_end = query.block_end[a]
-                _tied_pair_weights(weighting.code, a, b, b + 1, query.worth, query.places, block_end, pair)
+                _tied_pair_weights(weighting.code, a, b, b + 1, query.gain, query.places, block_end, pair)
             elif weighting.code == PLACES:
-                pair[b] = abs(query.worth[a] - query.worth[b]) * (discount[a] - discount[b])
+                pair[b] = abs(query.gain[a] - query.gain[b]) * (discount[a] - discount[b])
             else:
                 _pair_weights(weighting.code, a, b, b + 1, query, discount)
             weight = pair[b] * (query.root[a] * query.root[b])
@@ -121,13 +121,13 @@ def sampled_lambdas(rows, score, rank_by, discount, weighting, picks, gradient, 
             tail = np.exp(-abs(gap))
             push = weight * (tail if gap > 0 else 1.0) / (1.0 + tail)
             turn = push * (1.0 if gap > 0 else tail) / (1.0 + tail)
-            query.slope[a] -= sign * push
-            query.slope[b] += sign * push
-            query.bend[a] += turn
-            query.bend[b] += turn
+            query.gradient[a] -= sign * push
+            query.gradient[b] += sign * push
+            query.hessian[a] += turn
+            query.hessian[b] += turn
             total += push
         # A pair may be picked from either end: 2 n_picks / (n - 1) times, on the average.
-        _scatter(query, start, rows.scale[q] * (n - 1) / (2 * n_picks), total, weighting, gradient, curvature)
+        _scatter(query, start, rows.scale[q] * (n - 1) / (2 * n_picks), total, weighting, gradient, hessian)
 
 
 @compiled
@@ -143,16 +143,16 @@ def _ranked(rows, score, rank_by, start, stop, discount, weighting, table):
     """Gather a query in the order of its ranking."""
     n = stop - start
     order = np.argsort(-rank_by[start:stop], kind="mergesort")
-    ranked, power, level, worth = table[0, :n], table[1, :n], table[2, :n], table[3, :n]
-    root, slope, bend, places = table[4, :n], table[5, :n], table[6, :n], table[8:, :n]
+    ranked, power, level, gain = table[0, :n], table[1, :n], table[2, :n], table[3, :n]
+    root, gradient, hessian, places = table[4, :n], table[5, :n], table[6, :n], table[8:, :n]
     for a in range(n):
         row = start + order[a]
         ranked[a] = score[row]
         level[a] = rows.level[row]
-        worth[a] = rows.worth[row]
+        gain[a] = rows.gain[row]
         root[a] = rows.root_weight[row]
-        slope[a] = 0.0
-        bend[a] = 0.0
+        gradient[a] = 0.0
+        hessian[a] = 0.0
     highest, lowest = ranked.max(), ranked.min()
     is_wide = weighting.sigma * (highest - lowest) > _WIDEST
     if not is_wide:
@@ -163,39 +163,52 @@ def _ranked(rows, score, rank_by, start, stop, discount, weighting, table):
     if weighting.average_ties:
         reach = _tied_places(weighting.code, rank_by, start, order, reach, discount, places, block_end)
     else:
-        _places(weighting.code, level, worth, n, discount, places)
+        _places(weighting.code, level, gain, n, discount, places)
     by_gap = weighting.by_gap and highest > lowest
     return Ranked(
-        order, ranked, power, level, worth, root, slope, bend, table[7, :n], places, block_end, reach, is_wide, by_gap
+        order,
+        ranked,
+        power,
+        level,
+        gain,
+        root,
+        gradient,
+        hessian,
+        table[7, :n],
+        places,
+        block_end,
+        reach,
+        is_wide,
+        by_gap,
     )
 
 
 @compiled
-def _scatter(query, start, factor, total, weighting, gradient, curvature):
+def _scatter(query, start, factor, total, weighting, gradient, hessian):
     """Add what has added up for the rows of a query to the gradients; ``total`` is the sum of all pushes."""
     if weighting.by_query and total > 0.0:
         doubled = 2 * weighting.sigma * factor * total
         factor *= np.log2(1 + doubled) / doubled
     for a in range(len(query.order)):
         row = start + query.order[a]
-        gradient[row] += weighting.sigma * factor * query.slope[a]
-        curvature[row] += weighting.sigma**2 * factor * query.bend[a]
+        gradient[row] += weighting.sigma * factor * query.gradient[a]
+        hessian[row] += weighting.sigma**2 * factor * query.hessian[a]
 
 
 @compiled_sums
 def _add_pairs_of_places(query, discount, table):
-    """Pairs weighed by the worth of rows and of places, in one pass each: what LambdaRank spends its time on.
+    """Pairs weighted by gains of rows and discounts of places, in one pass each: LambdaRank spends its time here.
 
     Every row meets all others, so that each pair is worked out twice, but nothing is stored on the way and queries are
     filled up to whole vectors with rows of no weight: three times as fast as half the pairs one by one.
     """
     n = len(query.order)
     whole = (n + _LANES - 1) // _LANES * _LANES
-    score, power, worth = table[0, :whole], table[1, :whole], table[3, :whole]
+    score, power, gain = table[0, :whole], table[1, :whole], table[3, :whole]
     root, places = table[4, :whole], table[8, :whole]
     places[:n] = discount[:n]
     for b in range(n, whole):
-        score[b], power[b], worth[b], root[b], places[b] = 0.0, 1.0, 0.0, 0.0, 0.0
+        score[b], power[b], gain[b], root[b], places[b] = 0.0, 1.0, 0.0, 0.0, 0.0
     total = 0.0
     for a in range(n):
         # Rows beyond the truncation meet those within it alone.
@@ -203,30 +216,30 @@ def _add_pairs_of_places(query, discount, table):
         push, turn, pushes = _pushes_of_row(
             score[a],
             power[a],
-            worth[a],
+            gain[a],
             places[a],
             query.by_gap,
             score[:end],
             power[:end],
-            worth[:end],
+            gain[:end],
             root[:end],
             places[:end],
         )
-        query.slope[a] = -root[a] * push
-        query.bend[a] = root[a] * turn
+        query.gradient[a] = -root[a] * push
+        query.hessian[a] = root[a] * turn
         total += root[a] * pushes
     return total / 2
 
 
 @compiled_sums
-def _pushes_of_row(score, power, worth, place, by_gap, scores, powers, worths, roots, places):
+def _pushes_of_row(score, power, gain, place, by_gap, scores, powers, gains, roots, places):
     """What all others do to one row: signed pushes, second derivatives, and the pushes without their signs."""
     least, per_gap = (_LEAST_GAP, 1.0) if by_gap else (1.0, 0.0)
     push_sum, turn_sum, total = 0.0, 0.0, 0.0
     for b in range(len(scores)):
         gap = least + per_gap * abs(score - scores[b])
         share = 1.0 / ((power + powers[b]) * gap)  # the one division
-        ahead = worth - worths[b]
+        ahead = gain - gains[b]
         weighted = ahead * abs(place - places[b]) * roots[b] * share
         push = weighted * (powers[b] if ahead > 0.0 else power)  # weight x probability of the wrong way round
         push_sum += push
@@ -240,15 +253,15 @@ def _add_pairs_of_query(query, discount, weighting):
     """Pairs by any weight, for each row with those below it; returns the sum of all pushes."""
     n = len(query.order)
     # Slices that end with the query let the compiler see that no loop leaves them.
-    ranked, power, level, worth = query.score, query.power, query.level, query.worth
-    root, slope, bend, pair = query.root, query.slope, query.bend, query.pair
+    ranked, power, level, gain = query.score, query.power, query.level, query.gain
+    root, gradient, hessian, pair = query.root, query.gradient, query.hessian, query.pair
     total = 0.0
     for a in range(query.reach):
         below = a + 1
         if weighting.average_ties:
-            _tied_pair_weights(weighting.code, a, below, n, worth, query.places, query.block_end[a], pair)
+            _tied_pair_weights(weighting.code, a, below, n, gain, query.places, query.block_end[a], pair)
         elif weighting.code == PLACES:
-            _place_weights(worth[a], discount[a], worth[below:], discount[below:n], pair[below:])
+            _place_weights(gain[a], discount[a], gain[below:], discount[below:n], pair[below:])
         else:
             _pair_weights(weighting.code, a, below, n, query, discount)
         _weigh_rows(level[a], root[a], level[below:], root[below:], pair[below:])
@@ -262,21 +275,21 @@ def _add_pairs_of_query(query, discount, weighting):
                 ranked[below:],
                 level[below:],
                 pair[below:],
-                slope[below:],
-                bend[below:],
+                gradient[below:],
+                hessian[below:],
             )
         else:
             push, turn, pushes = _add_pairs(
-                power[a], level[a], power[below:], level[below:], pair[below:], slope[below:], bend[below:]
+                power[a], level[a], power[below:], level[below:], pair[below:], gradient[below:], hessian[below:]
             )
-        slope[a] -= push
-        bend[a] += turn
+        gradient[a] -= push
+        hessian[a] += turn
         total += pushes
     return total
 
 
 @compiled_sums
-def _add_pairs(power, level, powers, levels, pair, slope, bend):
+def _add_pairs(power, level, powers, levels, pair, gradient, hessian):
     """Pairs of one document with all below it, from powers of e of the scores: one division each, no exponential.
 
     Returns what adds to the document itself: signed pushes, second derivatives, and the pushes without their signs.
@@ -290,14 +303,14 @@ def _add_pairs(power, level, powers, levels, pair, slope, bend):
         signed = push if stands_right else -push
         total += push
         own_push += signed
-        slope[b] += signed
+        gradient[b] += signed
         own_turn += turn
-        bend[b] += turn
+        hessian[b] += turn
     return own_push, own_turn, total
 
 
 @compiled_sums
-def _add_wide_pairs(score, level, sigma, scores, levels, pair, slope, bend):
+def _add_wide_pairs(score, level, sigma, scores, levels, pair, gradient, hessian):
     """The same where scores lie so far apart that their powers leave the range of numbers."""
     own_push, own_turn, total = 0.0, 0.0, 0.0
     for b in range(len(pair)):
@@ -309,14 +322,14 @@ def _add_wide_pairs(score, level, sigma, scores, levels, pair, slope, bend):
         signed = push if stands_right else -push
         total += push
         own_push += signed
-        slope[b] += signed
+        gradient[b] += signed
         own_turn += turn
-        bend[b] += turn
+        hessian[b] += turn
     return own_push, own_turn, total
 
 
 @compiled
-def pair_lambdas(winner, loser, weight, score, gradient, curvature):
+def pair_lambdas(winner, loser, weight, score, gradient, hessian):
     """Add gradient and second derivative of the logistic loss of given pairs."""
     for p in range(len(winner)):
         gap = score[winner[p]] - score[loser[p]]
@@ -326,11 +339,8 @@ def pair_lambdas(winner, loser, weight, score, gradient, curvature):
         turn = push * (1.0 if gap > 0 else tail) / (1.0 + tail)
         gradient[winner[p]] -= push
         gradient[loser[p]] += push
-        curvature[winner[p]] += turn
-        curvature[loser[p]] += turn
-
-
-# -- weights of pairs -------------------------------------------------------------------------------------------------
+        hessian[winner[p]] += turn
+        hessian[loser[p]] += turn
 
 
 @compiled
@@ -352,18 +362,18 @@ def _divide_by_gap(score, scores, pair):
 
 
 @compiled
-def _place_weights(worth, discount, worths, discounts, pair):
+def _place_weights(gain, discount, gains, discounts, pair):
     for b in range(len(pair)):
-        pair[b] = abs(worth - worths[b]) * (discount - discounts[b])
+        pair[b] = abs(gain - gains[b]) * (discount - discounts[b])
 
 
 @compiled
 def _pair_weights(code, a, first, stop, query, discount):
     """Write what exchanging place a with each of the places below changes; places count from 0."""
-    level, worth, pair, upper, lower = query.level, query.worth, query.pair, query.places[0], query.places[1]
+    level, gain, pair, upper, lower = query.level, query.gain, query.pair, query.places[0], query.places[1]
     if code == DISTANCE:
         for b in range(first, stop):
-            pair[b] = abs(worth[a] - worth[b]) * (discount[b - a - 1] - discount[b - a])
+            pair[b] = abs(gain[a] - gain[b]) * (discount[b - a - 1] - discount[b - a])
     elif code == PRECISION_SUM:
         for b in range(first, stop):
             pair[b] = upper[a] - lower[b]
@@ -372,16 +382,16 @@ def _pair_weights(code, a, first, stop, query, discount):
             pair[b] = max(upper[a] - lower[b], 0.0) if level[a] > 0 else upper[a]
     elif code == CASCADE:
         for b in range(first, stop):
-            ratio = (1 - worth[b]) / (1 - worth[a])
-            change = upper[a] * (worth[b] - worth[a]) * discount[a] + (lower[b - 1] - lower[a]) * (ratio - 1)
-            pair[b] = abs(change + upper[b] * (ratio * worth[a] - worth[b]) * discount[b])
+            ratio = (1 - gain[b]) / (1 - gain[a])
+            change = upper[a] * (gain[b] - gain[a]) * discount[a] + (lower[b - 1] - lower[a]) * (ratio - 1)
+            pair[b] = abs(change + upper[b] * (ratio * gain[a] - gain[b]) * discount[b])
     else:
         for b in range(first, stop):
             pair[b] = 1.0
 
 
 @compiled
-def _places(code, level, worth, n, discount, places):
+def _places(code, level, gain, n, discount, places):
     """Write what the weights of pairs need to know of places in this ranking."""
     upper, lower = places[0], places[1]
     if code == PRECISION_SUM:
@@ -411,13 +421,13 @@ def _places(code, level, worth, n, discount, places):
         reached, total = 1.0, 0.0
         for a in range(n):
             upper[a] = reached
-            total += reached * worth[a] * discount[a]
+            total += reached * gain[a] * discount[a]
             lower[a] = total
-            reached *= 1 - worth[a]
+            reached *= 1 - gain[a]
 
 
 @compiled
-def _tied_pair_weights(code, a, first, stop, worth, places, block_end, pair):
+def _tied_pair_weights(code, a, first, stop, gain, places, block_end, pair):
     """The mean of `_pair_weights` over all orders of equal scores; pairs beyond the truncation weigh nothing."""
     upper, lower, share, within = places[0], places[1], places[2], places[3]
     for b in range(first, min(stop, block_end)):
@@ -426,15 +436,15 @@ def _tied_pair_weights(code, a, first, stop, worth, places, block_end, pair):
         pair[b] = upper[a] - share[a] * lower[b]
     if code == PLACES:
         for b in range(first, stop):
-            pair[b] *= abs(worth[a] - worth[b])
+            pair[b] *= abs(gain[a] - gain[b])
 
 
 @compiled
 def _tied_places(code, rank_by, start, order, reach, discount, places, block_end):
     """Write the means over blocks of equal scores; return where the last block ends that the truncation touches.
 
-    ``upper``: mean worth of the places within reach; ``lower``: mean worth of all; ``share``: share of the places
-    within reach; ``within``: mean weight of two rows of the block. Where pairs weigh the same, "worth" of a pair is 1.
+    ``upper``: mean discount of the places within reach; ``lower``: mean discount of all; ``share``: share of the places
+    within reach; ``within``: mean weight of two rows of the block. If pairs weigh the same, the weight of a pair is 1.
     """
     upper, lower, share, within = places[0], places[1], places[2], places[3]
     n = len(order)

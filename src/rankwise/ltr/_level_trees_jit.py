@@ -1,4 +1,4 @@
-"""Kernels of level trees: histograms, the one cut of a level, leaves, and what features contribute.
+"""Compiled functions of level trees: histograms, the one cut of a level, leaves, and what features contribute.
 
 The leaf of a row is a number whose bit d says on which side of the cut of level d it lies: cutting leaf ``l`` at level
 d leaves ``l`` on the left and makes ``l + 2**d`` on the right. Histograms are kept by feature, so that threads share
@@ -42,15 +42,15 @@ class Counted(NamedTuple):
 
 
 class Cuts(NamedTuple):
-    """The best cut of each feature: what it is worth, the last code on the left, and whether missing values go left."""
+    """The best cut of each feature: its score, the last code on the left, and whether missing values go left."""
 
-    worth: np.ndarray
+    score: np.ndarray
     code: np.ndarray
     missing_left: np.ndarray
 
 
 @compiled
-def sort_by_leaf(rows, leaf, wanted, slope, bend):
+def sort_by_leaf(rows, leaf, wanted, gradient, hessian):
     """The rows of wanted leaves, to be counted."""
     starts = np.zeros(len(wanted) + 1, np.int64)
     for row in rows:
@@ -66,7 +66,7 @@ def sort_by_leaf(rows, leaf, wanted, slope, bend):
         own = leaf[row]
         if wanted[own]:
             sorted_rows[place[own]] = row
-            gradients[place[own]] = complex(slope[row], bend[row])
+            gradients[place[own]] = complex(gradient[row], hessian[row])
             place[own] += 1
     return Counted(sorted_rows, gradients, starts, wanted)
 
@@ -76,7 +76,7 @@ def best_cuts(columns, features, counted, totals, l2, histograms, cuts):
     """Write the best cut of each feature: the one with the largest sum over leaves of G^2 / (H + l2) on both sides.
 
     ``totals`` are G, H and the number of rows of the leaves. Missing values go where it is better. Where there is no
-    cut, its worth is -inf.
+    cut, its score is -inf.
 
     Of the two sides of each cut of the level before, one is counted: its rows are added up, and the other side is what
     remains of the leaf before that cut, whose sums ``histograms`` holds in the place of the left side. At the root all
@@ -86,7 +86,7 @@ def best_cuts(columns, features, counted, totals, l2, histograms, cuts):
     codes, n_codes, has_missing = columns.codes, columns.n_codes, columns.has_missing
     half = len(counted.is_counted) // 2
     most_codes = histograms.shape[3]
-    table, worth = np.zeros((4, most_codes), np.complex128), np.empty((4, 2, most_codes))
+    table, score = np.zeros((4, most_codes), np.complex128), np.empty((4, 2, most_codes))
     tables = table[0], table[1], table[2], table[3]
     for first in range(0, len(features), 4):
         together = features[first : first + 4]
@@ -97,7 +97,7 @@ def best_cuts(columns, features, counted, totals, l2, histograms, cuts):
             codes[together[min(2, final)]],
             codes[together[min(3, final)]],
         )
-        worth[:] = 0.0
+        score[:] = 0.0
         for left in range(max(half, 1)):
             right = left + half
             if totals[left, 2] + totals[right, 2] == 0.0:
@@ -111,16 +111,16 @@ def best_cuts(columns, features, counted, totals, l2, histograms, cuts):
                 last, some_missing = n_codes[feature], has_missing[feature]
                 _run_up(table, number, last, side == left, histograms, feature, left, place)
                 if totals[left, 2] > 0.0:
-                    _add_worth(histograms, feature, left, last, some_missing, totals, left, l2, worth, number)
+                    _add_score(histograms, feature, left, last, some_missing, totals, left, l2, score, number)
                 if half and totals[right, 2] > 0.0:
-                    _add_worth(histograms, feature, place, last, some_missing, totals, right, l2, worth, number)
+                    _add_score(histograms, feature, place, last, some_missing, totals, right, l2, score, number)
         for number in range(len(together)):
             feature = together[number]
-            cuts.worth[feature] = -np.inf
+            cuts.score[feature] = -np.inf
             for missing_left in range(2 if has_missing[feature] else 1):
                 for code in range(_n_cuts(n_codes[feature], has_missing[feature], missing_left)):
-                    if worth[number, missing_left, code] > cuts.worth[feature]:
-                        cuts.worth[feature] = worth[number, missing_left, code]
+                    if score[number, missing_left, code] > cuts.score[feature]:
+                        cuts.score[feature] = score[number, missing_left, code]
                         cuts.code[feature] = code
                         cuts.missing_left[feature] = missing_left == 1
 
@@ -129,7 +129,7 @@ def best_cuts(columns, features, counted, totals, l2, histograms, cuts):
 def _add_rows(rows, gradients, columns, tables):
     """Add gradients by code for four features at once: each row is looked up once, and sums need not wait for others.
 
-    One feature at a time takes twice as long, as neighbours often share a code.
+    One feature at a time takes twice as long, as neighbors often share a code.
     """
     first, second, third, fourth = columns
     of_first, of_second, of_third, of_fourth = tables
@@ -153,10 +153,10 @@ def _run_up(table, number, last, is_left, histograms, feature, left, right):
         # Missing values are on their own.
         total = table[number, code] if code == last else total + table[number, code]
         table[number, code] = 0j
-        slope = histograms[feature, left, 0, code] - total.real
-        bend = histograms[feature, left, 1, code] - total.imag
+        gradient = histograms[feature, left, 0, code] - total.real
+        hessian = histograms[feature, left, 1, code] - total.imag
         own, other = (left, right) if is_left else (right, left)
-        histograms[feature, other, 0, code], histograms[feature, other, 1, code] = slope, bend
+        histograms[feature, other, 0, code], histograms[feature, other, 1, code] = gradient, hessian
         histograms[feature, own, 0, code], histograms[feature, own, 1, code] = total.real, total.imag
 
 
@@ -167,19 +167,19 @@ def _n_cuts(n_codes, has_missing, missing_left):
 
 
 @compiled_sums
-def _add_worth(histograms, feature, place, last, has_missing, totals, leaf, l2, worth, number):
-    """Add what a leaf is worth for each cut, with missing values on the right and on the left."""
+def _add_score(histograms, feature, place, last, has_missing, totals, leaf, l2, scores, number):
+    """Add the score of a leaf for each cut, with missing values on the right and on the left."""
     for side in range(2 if has_missing else 1):
-        more_slope = histograms[feature, place, 0, last] if side else 0.0
-        more_bend = (histograms[feature, place, 1, last] if side else 0.0) + l2
-        slope, bend = totals[leaf, 0], totals[leaf, 1] + 2 * l2
+        missing_gradient = histograms[feature, place, 0, last] if side else 0.0
+        missing_hessian = (histograms[feature, place, 1, last] if side else 0.0) + l2
+        total_gradient, total_hessian = totals[leaf, 0], totals[leaf, 1] + 2 * l2
         for code in range(_n_cuts(last, has_missing, side)):
-            left = histograms[feature, place, 0, code] + more_slope
-            left_bend = histograms[feature, place, 1, code] + more_bend
-            right, right_bend = slope - left, bend - left_bend
+            left = histograms[feature, place, 0, code] + missing_gradient
+            left_hessian = histograms[feature, place, 1, code] + missing_hessian
+            right, right_hessian = total_gradient - left, total_hessian - left_hessian
             # G^2 / (H + l2) of both sides, with one division.
-            both = left * left * right_bend + right * right * left_bend
-            worth[number, side, code] += both / (left_bend * right_bend)
+            both = left * left * right_hessian + right * right * left_hessian
+            scores[number, side, code] += both / (left_hessian * right_hessian)
 
 
 @compiled
@@ -193,12 +193,12 @@ def cut_leaves(column, cut, missing, missing_left, bit, leaf):
 
 
 @compiled
-def leaf_sums(rows, leaf, slope, bend, n_leaves):
+def leaf_sums(rows, leaf, gradient, hessian, n_leaves):
     """Sums of gradient and second derivative, and the number of rows, of each leaf."""
     sums = np.zeros((n_leaves, 3))
     for row in rows:
-        sums[leaf[row], 0] += slope[row]
-        sums[leaf[row], 1] += bend[row]
+        sums[leaf[row], 0] += gradient[row]
+        sums[leaf[row], 1] += hessian[row]
         sums[leaf[row], 2] += 1.0
     return sums
 

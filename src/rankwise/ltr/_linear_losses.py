@@ -1,4 +1,7 @@
-"""Losses of linear rankers: functions of the scores of all rows, with their gradients."""
+"""Losses of `LinearRanker` in NumPy: functions of the scores of all rows, with their gradients.
+
+Their names and definitions are in the table of `rankwise.ltr.losses`.
+"""
 
 from __future__ import annotations
 
@@ -9,12 +12,10 @@ import numpy as np
 
 from rankwise._typing import FloatArray, IntArray
 from rankwise.ltr import _linear_jit
-from rankwise.ltr.base import QueryRows, check_query_weights, check_varied
-from rankwise.metrics import retrieval_jit as _metrics_jit
-from rankwise.metrics.judged import Gain, gains_of, share
-
-PAIRWISE = ("logistic", "hinge", "squared", "lambdarank")
-LISTWISE = ("listnet", "softmax", "listmle", "plistmle")
+from rankwise.ltr.base import check_query_weights, check_varied
+from rankwise.ltr.losses import losses_of
+from rankwise.metrics import retrieval_jit
+from rankwise.queries import Gain, QueryRows, gains_of
 
 
 @dataclass
@@ -35,12 +36,12 @@ class FlatLoss:
 
 def make_flat_loss(name: str, rows: QueryRows, gain: Gain, max_pairs: int, rng: np.random.Generator) -> FlatLoss:
     """The loss of the name on these rows: a sum over queries, or over given comparisons."""
-    if name in ("hinge", "squared") and rows.pairs is None:
+    if name in ("pairwise_squared_hinge", "pairwise_squared") and rows.pairs is None:
         return _margins(name, rows)
-    if name in PAIRWISE:
+    if name in losses_of("LinearRanker", "pairwise"):
         return _pairwise(name, rows, gain, max_pairs, rng)
     weight = check_query_weights(rows, f"loss={name!r}")
-    if name in ("listnet", "softmax"):
+    if name in ("listwise_listnet", "listwise_softmax"):
         return _cross_entropy(name, rows, weight)
     return _likelihood(name, rows, weight)
 
@@ -51,10 +52,11 @@ def _margins(name: str, rows: QueryRows) -> FlatLoss:
     level, root = _levels(rows), np.sqrt(rows.weight)
     counts = _linear_jit.count_pairs(rows.grade, rows.bounds)
     factor = np.divide(1.0, counts, out=np.zeros(len(counts)), where=counts > 0)
+    is_hinge = name == "pairwise_squared_hinge"
 
     def value_and_gradient(score: FloatArray) -> tuple[float, FloatArray]:
         gradient = np.empty(len(score))
-        value = _linear_jit.margin_loss(score, level, root, rows.bounds, factor, name == "hinge", gradient)
+        value = _linear_jit.margin_loss(score, level, root, rows.bounds, factor, is_hinge, gradient)
         return float(value), gradient
 
     return FlatLoss(value_and_gradient)
@@ -76,12 +78,12 @@ def _pairwise(name: str, rows: QueryRows, gain: Gain, max_pairs: int, rng: np.ra
     else:
         winners, losers, base = _all_pairs(rows, max_pairs, rng)
     weight = base.copy()
-    slope_of = {"hinge": _hinge, "squared": _squared}.get(name, _logistic)
+    loss_of = {"pairwise_squared_hinge": _squared_hinge, "pairwise_squared": _squared}.get(name, _logistic)
 
     def value_and_gradient(score: FloatArray) -> tuple[float, FloatArray]:
-        value, slope = slope_of(score[winners] - score[losers])
-        slope *= weight
-        up, down = (np.bincount(ends, slope, len(score)) for ends in (winners, losers))
+        value, gradient = loss_of(score[winners] - score[losers])
+        gradient *= weight
+        up, down = (np.bincount(ends, gradient, len(score)) for ends in (winners, losers))
         return float(value @ weight), np.asarray(up - down, dtype=np.float64)
 
     if name != "lambdarank" or rows.pairs is not None:
@@ -89,17 +91,18 @@ def _pairwise(name: str, rows: QueryRows, gain: Gain, max_pairs: int, rng: np.ra
     gains = gains_of(rows.grade, gain)
     longest = int(np.diff(rows.bounds).max())
     discount = 1 / np.log2(np.arange(2.0, longest + 2))
-    ideal = _metrics_jit.ideal_dcg(np.require(gains, np.float64, ["C", "W"]), rows.bounds, discount)[rows.query]
+    ideal = retrieval_jit.ideal_dcg(np.require(gains, np.float64, ["C", "W"]), rows.bounds, discount)[rows.query]
     n_pairs = np.bincount(rows.query[winners], minlength=rows.n_queries)[rows.query[winners]]
-    # A mean over pairs would take back what weights are for: here they add up.
-    base = base * n_pairs * share(abs(gains[winners] - gains[losers]), ideal[winners])
+    # A mean over pairs would undo what the weights are for: here they add up.
+    differences, ideal = abs(gains[winners] - gains[losers]), ideal[winners]
+    base = base * n_pairs * np.divide(differences, ideal, out=np.zeros_like(differences), where=ideal > 0)
     starts = np.repeat(rows.bounds[:-1], np.diff(rows.bounds))
 
     def refresh(score: FloatArray) -> None:
         place = np.empty(len(score), dtype=np.intp)
         place[np.lexsort((-score, rows.query))] = np.arange(len(score))
-        worth = discount[place - starts]
-        weight[:] = base * abs(worth[winners] - worth[losers])
+        discounts = discount[place - starts]
+        weight[:] = base * abs(discounts[winners] - discounts[losers])
 
     return FlatLoss(value_and_gradient, refresh)
 
@@ -129,7 +132,7 @@ def _logistic(gap: FloatArray) -> tuple[FloatArray, FloatArray]:
     return np.log1p(tail) + np.maximum(-gap, 0), -np.where(gap > 0, tail, 1.0) / (1 + tail)
 
 
-def _hinge(gap: FloatArray) -> tuple[FloatArray, FloatArray]:
+def _squared_hinge(gap: FloatArray) -> tuple[FloatArray, FloatArray]:
     short = np.maximum(1 - gap, 0)
     return short**2, -2 * short
 
@@ -141,11 +144,11 @@ def _squared(gap: FloatArray) -> tuple[FloatArray, FloatArray]:
 def _cross_entropy(name: str, rows: QueryRows, weight: FloatArray) -> FlatLoss:
     """Cross entropy of the softmax of the scores with a distribution made of relevance."""
     starts, query = rows.bounds[:-1], rows.query
-    if name == "listnet":
+    if name == "listwise_listnet":
         mass = np.exp(rows.grade - np.maximum.reduceat(rows.grade, starts)[query])
     else:
         if rows.grade.min() < 0:
-            raise ValueError(f"y holds {rows.grade.min():g}; loss='softmax' needs relevance of 0 or more")
+            raise ValueError(f"y holds {rows.grade.min():g}; loss='listwise_softmax' needs relevance of 0 or more")
         mass = rows.grade
     total = np.add.reduceat(mass, starts)[query]
     # A query without relevant rows has no distribution, and teaches nothing.
@@ -168,7 +171,7 @@ def _likelihood(name: str, rows: QueryRows, weight: FloatArray) -> FlatLoss:
     check_varied(rows)
     order = np.lexsort((-rows.grade, rows.query))
     factor = weight[rows.query]
-    if name == "plistmle":
+    if name == "listwise_plistmle":
         size = np.diff(rows.bounds)[rows.query]
         place = np.arange(len(rows.grade)) - rows.bounds[rows.query] + 1.0
         # 2^(K - k) - 1 over 2^(K - 1) - 1, written so that no power overflows.
@@ -176,9 +179,9 @@ def _likelihood(name: str, rows: QueryRows, weight: FloatArray) -> FlatLoss:
         factor = factor * np.divide(np.exp2(1 - place) - least, 1 - least, out=np.zeros_like(least), where=size > 1)
 
     def value_and_gradient(score: FloatArray) -> tuple[float, FloatArray]:
-        slope, gradient = np.empty(len(score)), np.empty(len(score))
-        value = _linear_jit.order_likelihood(score[order], rows.bounds, factor, slope)
-        gradient[order] = slope
+        ordered, gradient = np.empty(len(score)), np.empty(len(score))
+        value = _linear_jit.order_likelihood(score[order], rows.bounds, factor, ordered)
+        gradient[order] = ordered
         return float(value), gradient
 
     return FlatLoss(value_and_gradient)

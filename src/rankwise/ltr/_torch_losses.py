@@ -1,4 +1,4 @@
-"""Ranking losses on padded batches of queries, for PyTorch: ``(scores, relevance, mask) -> loss of each query``.
+"""Losses of `NeuralRanker` in PyTorch, on padded batches: ``(scores, relevance, mask) -> loss of each query``.
 
 All take tensors of shape (n_queries, n_places); ``mask`` is True for documents and False for padding. What is masked
 counts as absent: it changes neither a loss nor a gradient. All return a tensor of shape (n_queries,), lower is better,
@@ -13,12 +13,12 @@ from typing import Any, TypeAlias
 Tensor: TypeAlias = Any
 
 
-def squared_loss(scores: Tensor, relevance: Tensor, mask: Tensor) -> Tensor:
+def pointwise_squared_loss(scores: Tensor, relevance: Tensor, mask: Tensor) -> Tensor:
     """Mean squared difference of score and relevance (pointwise)."""
     return _mean((scores - relevance) ** 2, mask)
 
 
-def logistic_loss(scores: Tensor, relevance: Tensor, mask: Tensor) -> Tensor:
+def pointwise_logistic_loss(scores: Tensor, relevance: Tensor, mask: Tensor) -> Tensor:
     r"""Mean of :math:`\log(1 + e^t) - zt` for scores t and relevance z from 0 to 1 (pointwise)."""
     return _mean(_softplus(scores) - relevance * scores, mask)
 
@@ -33,8 +33,8 @@ def pairwise_hinge_loss(scores: Tensor, relevance: Tensor, mask: Tensor) -> Tens
     return _mean((1 - _gaps(scores)).clamp(min=0), _pairs(relevance, mask))
 
 
-def lambda_loss(scores: Tensor, relevance: Tensor, mask: Tensor) -> Tensor:
-    """Logistic loss of pairs, weighed by what exchanging them changes of NDCG; weights are held fixed (LambdaRank)."""
+def lambdarank_loss(scores: Tensor, relevance: Tensor, mask: Tensor) -> Tensor:
+    """Logistic loss of pairs, weighted by how much exchanging them changes NDCG; weights are constants (LambdaRank)."""
     gains, discount = 2**relevance - 1, 1 / (_places(scores, mask) + 1).log2()
     change = (
         _gaps(gains) * _gaps(discount).abs() * _pairs(relevance, mask) / _positive(_ideal(gains, mask))[:, None, None]
@@ -78,22 +78,22 @@ def approx_ndcg_loss(scores: Tensor, relevance: Tensor, mask: Tensor, temperatur
     return (ideal > 0) * (1 - (gains / (place + 1).log2()).sum(1) / _positive(ideal))
 
 
-#: name -> loss
+#: name, as in the table of `rankwise.ltr.losses` -> loss
 LOSSES = {
-    "squared": squared_loss,
-    "logistic": logistic_loss,
+    "pointwise_squared": pointwise_squared_loss,
+    "pointwise_logistic": pointwise_logistic_loss,
     "pairwise_logistic": pairwise_logistic_loss,
     "pairwise_hinge": pairwise_hinge_loss,
-    "lambdarank": lambda_loss,
-    "softmax": softmax_loss,
-    "listnet": listnet_loss,
-    "listmle": listmle_loss,
-    "plistmle": plistmle_loss,
-    "approx_ndcg": approx_ndcg_loss,
+    "lambdarank": lambdarank_loss,
+    "listwise_softmax": softmax_loss,
+    "listwise_listnet": listnet_loss,
+    "listwise_listmle": listmle_loss,
+    "listwise_plistmle": plistmle_loss,
+    "listwise_approx_ndcg": approx_ndcg_loss,
 }
 
 #: losses that look at all pairs of documents, in tables of shape (n_queries, n_places, n_places)
-QUADRATIC = ("pairwise_logistic", "pairwise_hinge", "lambdarank", "approx_ndcg")
+QUADRATIC = ("pairwise_logistic", "pairwise_hinge", "lambdarank", "listwise_approx_ndcg")
 
 
 def _mean(values: Tensor, mask: Tensor) -> Tensor:

@@ -1,285 +1,240 @@
-"""Newton boosting with LightGBM's trees: objective in, booster and history out."""
+"""Boosting for `LambdaMART`: what both kinds of trees are given, when boosting stops, and LightGBM's trees.
+
+`LightGBMTrees` and `rankwise.ltr.level_trees.LevelTrees` have the same interface, which is all that `LambdaMART` uses:
+``len``, ``fit``, ``predict``, ``contributions`` and ``importances``.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeAlias
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 
 from rankwise._progress import track
-from rankwise._typing import FloatArray, IntArray
+from rankwise._state import Saved, ensure, instance
+from rankwise._typing import ArrayLike, BoolArray, FloatArray
 from rankwise.ltr import _lambda_jit
-from rankwise.ltr.base import QueryRows
-from rankwise.ltr.gradients import PairwiseLoss
-from rankwise.metrics import retrieval_jit as _metrics_jit
-from rankwise.metrics.judged import Gain, gains_of
+from rankwise.ltr.gradients import Objective
+from rankwise.metrics import retrieval_jit
+from rankwise.queries import Gain, QueryRows, gains_of
 
-#: lightgbm.Booster, which is imported where it is used
-Booster: TypeAlias = Any
-
-
-def boost(
-    rows: QueryRows,
-    held_out: QueryRows | None,
-    objective: Objective,
-    *,
-    evaluate: Callable[[FloatArray], float] | None,
-    n_trees: int,
-    patience: int | None,
-    settings: dict[str, Any],
-    categorical: list[int],
-    seed: int,
-    before: Booster | None = None,
-    history: list[float] | None = None,
-) -> tuple[Booster, int, list[float]]:
-    """Grow trees on the gradients of the objective.
-
-    Parameters
-    ----------
-    rows : QueryRows
-        Training rows.
-    held_out : QueryRows or None
-        The rows that are evaluated; by default the training rows.
-    objective : callable
-        Scores and a generator -> gradient and second derivative.
-    evaluate : callable or None
-        Scores of the evaluated rows -> metric, higher is better.
-    n_trees : int
-        How many trees there shall be.
-    patience : int or None
-        Stop after this many trees without improvement.
-    settings : dict
-        Parameters of LightGBM.
-    categorical : list of int
-        Columns that hold categories.
-    seed : int
-        Where the random numbers of the objective come from; tree by tree, so that more trees begin with the same ones.
-    before : Booster or None
-        Trees to start from.
-    history : list of float
-        Their metrics.
-
-    Returns
-    -------
-    booster, n_best, history
-        The trees, how many of them to use, and the metric after each.
-    """
-    import lightgbm
-
-    done = 0 if before is None else before.current_iteration()
-    check_n_trees(n_trees, done)
-    watch = Watch(evaluate, patience, history or [])
-    if n_trees == done:
-        return before, watch.n_used(done), watch.history
-    tree: Any = track(range(done, n_trees), "boosting", n_trees - done)
-
-    def gradients(score: FloatArray, _: Any) -> tuple[Any, Any]:
-        slope, bend = objective(score, np.random.default_rng([seed, next(tree)]))
-        # LightGBM keeps 32 bits of each, and adds them up in 64.
-        return summable(slope, "gradients", np.float32), summable(bend, "second derivatives", np.float32)
-
-    def measure(score: FloatArray, _: Any) -> tuple[str, bool, bool]:
-        return "is_over", watch.is_over(score), True
-
-    def stop(environment: Any) -> None:
-        if environment.evaluation_result_list[0][2]:
-            from lightgbm.callback import EarlyStopException
-
-            raise EarlyStopException(watch.best - 1, environment.evaluation_result_list)
-
-    parameters = {**_FIXED, **settings}
-    # LightGBM wants labels, but objective and metric, which alone look at them, are ours.
-    training = lightgbm.Dataset(rows.X, np.zeros(len(rows.X)), categorical_feature=categorical, params=parameters)
-    watched = training if held_out is None else training.create_valid(held_out.X, np.zeros(len(held_out.X)))
-    try:
-        booster = lightgbm.train(
-            {**parameters, "objective": gradients},
-            training,
-            num_boost_round=n_trees - done,
-            valid_sets=[watched] if evaluate else None,
-            feval=measure if evaluate else None,
-            init_model=before,
-            callbacks=[stop] if evaluate else None,
-        )
-    except lightgbm.basic.LightGBMError as error:
-        raise ValueError(f"LightGBM refuses these parameters for {len(rows.grade)} rows: {error}") from error
-    tree.close()  # the bar ends with the training, early or not
-    return booster, watch.n_used(booster.current_iteration()), watch.history
+# Least rows of a leaf if there are many rows; and 1 / share of the rows if there are few.
+_LEAF_ROWS, _LEAF_SHARE = 20, 5
+# LightGBM puts at least this many rows into a bin, which hides what few rows say.
+_BIN_ROWS = 3
 
 
-# LightGBM may add up by rows or by columns as it likes: sums are exact.
-_FIXED = {"verbosity": -1, "metric": "None", "feature_pre_filter": False}
+@dataclass(frozen=True)
+class BoostingSettings:
+    """How trees are grown; see the parameters of `rankwise.ltr.LambdaMART`."""
+
+    n_trees: int
+    learning_rate: float
+    num_leaves: int
+    max_depth: int | None
+    min_samples_leaf: int | None
+    l2_regularization: float | None
+    subsample: float
+    colsample: float
+    max_bins: int
+    is_categorical: BoolArray
+    monotone_constraints: ArrayLike | None
+    n_threads: int
+    seed: int
+
+    def for_lightgbm(self, n_rows: int) -> dict[str, Any]:
+        """Parameters of LightGBM for this number of training rows."""
+        leaf_rows = max(1, min(_LEAF_ROWS, n_rows // _LEAF_SHARE))
+        parameters: dict[str, Any] = {
+            "learning_rate": self.learning_rate,
+            "num_leaves": self.num_leaves,
+            "max_depth": -1 if self.max_depth is None else self.max_depth,
+            "min_data_in_leaf": leaf_rows if self.min_samples_leaf is None else self.min_samples_leaf,
+            "lambda_l2": self.l2_regularization or 0.0,
+            "bagging_fraction": self.subsample,
+            "bagging_freq": int(self.subsample < 1),
+            "feature_fraction": self.colsample,
+            "max_bin": self.max_bins,
+            "num_threads": self.n_threads,
+            "seed": self.seed % 2**31,
+        }
+        if leaf_rows < _BIN_ROWS:
+            parameters["min_data_in_bin"] = leaf_rows
+        if self.monotone_constraints is not None:
+            signs, n_features = np.asarray(self.monotone_constraints), len(self.is_categorical)
+            if signs.shape != (n_features,) or not np.isin(signs, (-1, 0, 1)).all():
+                raise ValueError(f"monotone_constraints must be {n_features} numbers, each -1, 0 or 1")
+            parameters["monotone_constraints"] = signs.astype(int).tolist()
+        return parameters
 
 
-# Objectives of boosting: scores in, gradients and second derivatives out, on rows that lie query by query.
+@dataclass
+class EarlyStopping:
+    """Records the metric after each tree, or epoch, and says when it has not improved for long.
 
-
-#: scores and a random generator -> gradient and second derivative
-Objective = Callable[[FloatArray, np.random.Generator], tuple[FloatArray, FloatArray]]
-
-PAIRWISE = ("lambdarank", "lambdaloss", "ranknet")
-POINTWISE = ("regression", "classification")
-
-
-def make_objective(name: str, rows: QueryRows, metric: str, **options: Any) -> Objective:
-    """The objective of the name; given comparisons take the place of grades, whatever its name.
-
-    ``options`` are those of `rankwise.ltr.gradients.PairwiseLoss.build`, for objectives that weigh pairs.
-    """
-    if rows.pairs is not None:
-        return _comparisons(*rows.pairs)
-    if name in POINTWISE:
-        _check_varied(rows.grade, "y is the same in all rows")
-        return _regression(rows) if name == "regression" else _classification(rows)
-    weight: Any = {"lambdarank": metric, "lambdaloss": "lambdaloss", "ranknet": "none"}[name]
-    loss = PairwiseLoss.build(rows.grade, rows.bounds, rows.weight, weight=weight, ties="random", **options)
-    _check_pairs(rows, loss)
-    return loss
-
-
-def _comparisons(winners: IntArray, losers: IntArray, weights: FloatArray) -> Objective:
-    def objective(score: FloatArray, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
-        gradient, curvature = np.zeros(len(score)), np.zeros(len(score))
-        _lambda_jit.pair_lambdas(winners, losers, weights, score, gradient, curvature)
-        return gradient, curvature
-
-    return objective
-
-
-def _regression(rows: QueryRows) -> Objective:
-    """Squared error; scores count from the mean grade, which no ranking depends on."""
-    target = rows.grade - np.average(rows.grade, weights=rows.weight)
-
-    def objective(score: FloatArray, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
-        return rows.weight * (score - target), rows.weight
-
-    return objective
-
-
-def _classification(rows: QueryRows) -> Objective:
-    """Logistic loss of the share of the highest grade; of 0 and 1 where grades are that."""
-    if rows.grade.min() < 0:
-        raise ValueError(f"y holds {rows.grade.min():g}; objective='classification' needs grades of 0 or more")
-    target = rows.grade / rows.grade.max()
-
-    def objective(score: FloatArray, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
-        probability = 1 / (1 + np.exp(-score))
-        return rows.weight * (probability - target), rows.weight * probability * (1 - probability)
-
-    return objective
-
-
-def _check_pairs(rows: QueryRows, loss: PairwiseLoss) -> None:
-    """Refuse data in which no query holds two rows that differ."""
-    level = np.where(rows.weight > 0, loss.rows.level, np.nan)
-    highest = np.fmax.reduceat(level, rows.bounds[:-1])
-    lowest = np.fmin.reduceat(level, rows.bounds[:-1])
-    if not ((highest > lowest) & (loss.rows.scale > 0)).any():
-        one = " (n_samples = 1)" if len(rows.grade) == 1 else ""
-        raise ValueError(
-            f"no query has two rows of different relevance and positive weight{one}, so there is nothing to learn; "
-            "check y, and that qid names the query of each row"
-        )
-
-
-def _check_varied(grade: FloatArray, problem: str) -> None:
-    if grade.min() == grade.max():
-        one = " (n_samples = 1)" if len(grade) == 1 else ""
-        raise ValueError(f"{problem}{one}, so there is nothing to learn")
-
-
-# What boosting keeps of its metric, and when it stops.
-
-
-class Watch:
-    """Keeps the metric after each tree, and says when it has not improved for long.
-
-    Parameters
+    Attributes
     ----------
     evaluate : callable or None
         Scores of the watched rows -> metric, higher is better. None watches nothing.
-    patience : int or None
-        Boosting is over after this many trees without improvement; None is never.
+    n_iter_no_change : int or None
+        Training is over after this many trees without improvement; None is never.
     history : list of float
-        Metrics of trees that are there already.
+        The metric after each tree so far.
+    X : ndarray or None
+        Features of the watched rows; None if they are the training rows.
     """
 
-    def __init__(
-        self, evaluate: Callable[[FloatArray], float] | None, patience: int | None, history: list[float]
-    ) -> None:
-        self.evaluate, self.patience, self.history = evaluate, patience, list(history)
+    evaluate: Callable[[FloatArray], float] | None
+    n_iter_no_change: int | None
+    history: list[float]
+    X: FloatArray | None = None
+
+    def record(self, score: FloatArray) -> float:
+        """Evaluate the scores after another tree; returns the metric."""
+        if self.evaluate is None:
+            return np.nan
+        value = self.evaluate(score)
+        if np.isnan(value):
+            raise ValueError(
+                "no query of the validation set has a relevant row, so early stopping has nothing to watch"
+            )
+        self.history.append(value)
+        return value
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the metric has not improved for ``n_iter_no_change`` trees."""
+        return self.n_iter_no_change is not None and len(self.history) - self.best >= self.n_iter_no_change
 
     @property
     def best(self) -> int:
         """Number of trees of the highest metric."""
         return int(np.argmax(self.history)) + 1
 
-    def is_over(self, score: FloatArray) -> bool:
-        """Note the metric of the scores after another tree; whether that was the last one."""
-        if self.evaluate is None:
-            return False
-        self.history.append(self.evaluate(score))
-        check_watchable(self.history[-1])
-        return bool(self.patience) and len(self.history) - self.best >= (self.patience or 0)
-
     def n_used(self, n_trees: int) -> int:
         """How many of the trees predict."""
-        return self.best if self.patience else n_trees
+        return n_trees if self.n_iter_no_change is None else self.best
 
 
-def ndcg_of(rows: QueryRows, k: int | None, gain: Gain) -> Callable[[FloatArray], float]:
-    """Scores -> the mean of `rankwise.metrics.ndcg_score`, with all that does not depend on scores worked out once.
+@dataclass
+class LightGBMTrees:
+    """Trees that LightGBM grows leaf by leaf.
 
-    After every tree, as boosting asks for it, checks and ideal rankings would take longer than the ranking itself.
+    Attributes
+    ----------
+    booster : lightgbm.Booster or None
+        The trees; None before `fit`.
+    """
+
+    booster: Any = None
+
+    _saved: ClassVar[Saved] = {"booster": instance("Booster")}
+
+    def __len__(self) -> int:
+        return 0 if self.booster is None else self.booster.current_iteration()
+
+    def fit(self, rows: QueryRows, objective: Objective, settings: BoostingSettings, stopping: EarlyStopping) -> None:
+        """Grow the trees that are still to come on the gradients of the objective."""
+        import lightgbm
+        from lightgbm.callback import EarlyStopException
+
+        n_more = settings.n_trees - len(self)
+        if n_more == 0:
+            return
+        numbers: Any = track(range(len(self), settings.n_trees), "boosting", n_more)
+
+        def gradients(score: FloatArray, _: Any) -> tuple[Any, Any]:
+            # A generator for each tree, so that a longer fit begins with the same random numbers.
+            gradient, hessian = objective(score, np.random.default_rng([settings.seed, next(numbers)]))
+            # LightGBM keeps 32 bits of each, and adds them up in 64.
+            return (
+                round_for_exact_sums(gradient, "gradients", np.float32),
+                round_for_exact_sums(hessian, "second derivatives", np.float32),
+            )
+
+        def stop(environment: Any) -> None:
+            if stopping.is_over:
+                raise EarlyStopException(stopping.best - 1, environment.evaluation_result_list)
+
+        parameters = settings.for_lightgbm(len(rows.grade))
+        parameters |= {"verbosity": -1, "metric": "None", "feature_pre_filter": False}
+        categorical = np.flatnonzero(settings.is_categorical).tolist()
+        # LightGBM wants labels, but only the objective and the metric use them, and those are ours.
+        training = lightgbm.Dataset(rows.X, np.zeros(len(rows.X)), categorical_feature=categorical, params=parameters)
+        held_out = stopping.X
+        watched = training if held_out is None else training.create_valid(held_out, np.zeros(len(held_out)))
+        try:
+            self.booster = lightgbm.train(
+                {**parameters, "objective": gradients},
+                training,
+                num_boost_round=n_more,
+                valid_sets=[watched] if stopping.evaluate else None,
+                feval=(lambda score, _: ("metric", stopping.record(score), True)) if stopping.evaluate else None,
+                init_model=self.booster,
+                callbacks=[stop] if stopping.n_iter_no_change else None,
+            )
+        except lightgbm.basic.LightGBMError as error:
+            raise ValueError(f"LightGBM refuses these parameters for {len(rows.grade)} rows: {error}") from error
+        numbers.close()  # the progress bar ends with the training, early or not
+
+    def predict(self, X: FloatArray, n_trees: int, n_threads: int) -> FloatArray:
+        """Scores of the rows by the first trees."""
+        return np.asarray(self.booster.predict(X, num_iteration=n_trees, num_threads=n_threads))
+
+    def contributions(self, X: FloatArray, n_trees: int, n_threads: int) -> FloatArray:
+        """Shapley values of the features of each row, of shape (n_rows, n_features)."""
+        parts = self.booster.predict(X, num_iteration=n_trees, num_threads=n_threads, pred_contrib=True)
+        return np.asarray(parts)[:, :-1]
+
+    def importances(self, n_trees: int, n_features: int) -> FloatArray:
+        """Gain of all splits by feature."""
+        gains = self.booster.feature_importance("gain", iteration=n_trees)
+        return np.asarray(gains, dtype=np.float64)[:n_features]
+
+    def check_features(self, n_features: int) -> None:
+        """Refuse trees, read from a file, for another number of features."""
+        ensure(self.booster.num_feature() == n_features, "the booster has other features")
+
+
+def ndcg_evaluator(rows: QueryRows, k: int | None, gain: Gain) -> Callable[[FloatArray], float]:
+    """Scores -> the mean of `rankwise.metrics.ndcg_score`, with everything that does not depend on scores precomputed.
+
+    After every tree, checks and ideal rankings would take longer than the ranking itself.
     """
     longest = int(np.diff(rows.bounds).max())
     places = longest if k is None else min(k, longest)
     gains = np.require(gains_of(rows.grade, gain), np.float64, ["C", "W"])
     discount = 1 / np.log2(np.arange(2.0, places + 2))
-    ideal = _metrics_jit.ideal_dcg(gains, rows.bounds, discount)
+    ideal = retrieval_jit.ideal_dcg(gains, rows.bounds, discount)
     has_value = ideal > 0
 
     def evaluate(score: FloatArray) -> float:
         scores = np.require(score, np.float64, ["C", "W"])
-        order, listed = _metrics_jit.rank_rows(scores, rows.bounds, places)
-        found = _metrics_jit.dcg(gains, scores, order, listed, discount)
+        order, listed = retrieval_jit.rank_rows(scores, rows.bounds, places)
+        found = retrieval_jit.dcg(gains, scores, order, listed, discount)
         values = np.minimum(found[has_value] / ideal[has_value], 1.0)
         return float(np.mean(values)) if len(values) else np.nan
 
     return evaluate
 
 
-def check_watchable(value: float) -> None:
-    """Refuse a metric that no query has."""
-    if np.isnan(value):
-        raise ValueError("no query of the validation set has a relevant row, so early stopping has nothing to watch")
+def round_for_exact_sums(values: FloatArray, name: str, kind: Any = np.float64) -> Any:
+    """The values, rounded so that every sum of them in 64 bits is exact.
 
-
-def check_n_trees(n_trees: int, done: int) -> None:
-    """Refuse fewer trees than there are."""
-    if n_trees < done:
-        raise ValueError(f"n_estimators is {n_trees}, but warm_start keeps the {done} trees there are; give more")
-
-
-# Numbers whose sums are exact, so that it does not matter in which order they are added up.
-
-
-def summable(values: FloatArray, name: str, kind: Any = np.float64) -> Any:
-    """The values, rounded so that any sum of theirs in 64 bits is exact.
-
-    Boosting adds up gradients in an order that depends on the number of threads, and on the way that LightGBM has found
-    quickest. When all numbers are multiples of one step, and so many as to fit into 53 bits together, no sum is ever
-    rounded, and trees are the same in whatever order. For a million rows the step is 2**-33 of the largest number.
+    Boosting adds up gradients in an order that depends on the number of threads, and on what LightGBM has found to be
+    fastest. If all numbers are multiples of one step, and few enough bits together, no sum is ever rounded, and trees
+    are the same in any order. For a million rows the step is 2**-33 of the largest number.
 
     Parameters
     ----------
     values : ndarray of float64
         The numbers.
     name : str
-        What they are, for the message where they are too large.
+        What they are, for the message if they are too large.
     kind : type
-        Of what is returned: float64, or float32, to which numbers are rounded first.
+        Type of the result: float64, or float32, to which numbers are rounded first.
 
     Returns
     -------

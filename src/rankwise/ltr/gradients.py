@@ -1,24 +1,39 @@
-r"""Lambda gradients: the first and second derivatives of weighted pairwise losses within queries.
+r"""Gradients and second derivatives of ranking losses, for boosting.
 
-The loss of scores s is :math:`J = -\sum_q \sum_{(i, j)} w_{ij} \log \sigma(s_i - s_j)` over the pairs of a query in
-which i is more relevant than j. The weight of a pair says what exchanging the two in the present ranking would change
-of a metric; it is held fixed while the loss is differentiated.
+Lambda gradients are those of a weighted pairwise loss: for scores s it is
+:math:`J = -\sum_q \sum_{(i, j)} w_{ij} \log \sigma(s_i - s_j)` over the pairs of a query in which i is more relevant
+than j. The weight of a pair says how much exchanging the two in the current ranking would change a metric; it is held
+fixed while the loss is differentiated. `LambdaMART` boosts trees on an `Objective`: a `PairwiseLoss`, comparisons, or
+a pointwise loss.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
 
 from rankwise._random import check_generator
-from rankwise._typing import ArrayLike, FloatArray, RandomState
+from rankwise._typing import ArrayLike, FloatArray, IntArray, RandomState
 from rankwise._validation import check_choice, check_real_number, check_weights, check_whole_number
 from rankwise.ltr import _lambda_jit
-from rankwise.metrics import retrieval_jit as _metrics_jit
-from rankwise.metrics.judged import Gain, gains_of, satisfaction_of
-from rankwise.queries import QueryGroups, check_rows, group_queries
+from rankwise.metrics import retrieval_jit
+from rankwise.queries import (
+    Gain,
+    QueryRows,
+    check_grades,
+    check_length,
+    check_pairs,
+    check_rows,
+    gains_of,
+    group_queries,
+    satisfaction_of,
+)
+
+#: scores and a random generator -> gradient and second derivative of a loss
+Objective = Callable[[FloatArray, np.random.Generator], tuple[FloatArray, FloatArray]]
 
 Weight = Literal["none", "ndcg", "dcg", "lambdaloss", "map", "mrr", "err", "precision", "recall", "hit_rate"]
 Ties = Literal["auto", "average", "random"]
@@ -51,7 +66,7 @@ def lambda_gradients(
     gap_norm: bool = False,
     query_norm: bool = False,
     n_draws: int = 0,
-    noise: float = 1.0,
+    gumbel_scale: float = 1.0,
     n_pairs: int | None = None,
     sample_weight: ArrayLike | None = None,
     random_state: RandomState = None,
@@ -96,7 +111,7 @@ def lambda_gradients(
     n_draws : int, default=0
         If positive, weights are means over this many rankings by scores with Gumbel noise: rankings that the
         Plackett-Luce model of the scores would show, in place of the single best one.
-    noise : float, default=1.0
+    gumbel_scale : float, default=1.0
         Scale of that noise.
     n_pairs : int, optional
         Draw this many partners for each row, any other rows of its query, in place of all pairs: the cost is
@@ -112,7 +127,7 @@ def lambda_gradients(
     -------
     gradient : ndarray of shape (n_rows,)
         :math:`\lambda`; sums to 0 in every query.
-    curvature : ndarray of shape (n_rows,)
+    hessian : ndarray of shape (n_rows,)
         :math:`\rho`, 0 or more.
 
     References
@@ -124,20 +139,37 @@ def lambda_gradients(
     Examples
     --------
     >>> from rankwise.ltr import lambda_gradients
-    >>> gradient, curvature = lambda_gradients([0, 1], [0.0, 0.0], weight="none")
-    >>> gradient.tolist(), curvature.tolist()
+    >>> gradient, hessian = lambda_gradients([0, 1], [0.0, 0.0], weight="none")
+    >>> gradient.tolist(), hessian.tolist()
     ([0.5, -0.5], [0.25, 0.25])
     """
-    grade = check_grades(y)
+    grade = check_grades(y, "y")
     scores = check_rows(score, "score")
-    _check_same_length(scores, len(grade), "score")
+    check_length(scores, len(grade), "score", of="y")
     if not np.isfinite(scores).all():
         row = int(np.argmin(np.isfinite(scores)))
         raise ValueError(f"score[{row}] is {scores[row]:g}; gradients need finite scores")
+    if weight not in _CODES:
+        raise ValueError(f"weight is {weight!r}; choose one of {', '.join(map(repr, _CODES))}")
+    check_choice("ties", ties, ("auto", "average", "random"))
+    for name, number, least in (
+        ("k", k, 1),
+        ("truncation", truncation, 1),
+        ("n_draws", n_draws, 0),
+        ("n_pairs", n_pairs, 1),
+    ):
+        if number is not None:
+            check_whole_number(name, number, at_least=least)
+    if check_real_number("sigma", sigma) == 0:
+        raise ValueError("sigma is 0, but must be positive")
+    check_real_number("gumbel_scale", gumbel_scale)
     rng = check_generator(random_state)
-    groups = check_queries(qid, len(grade))
+    groups = group_queries(qid, len(grade), of="y")
     weights = check_weights(sample_weight, len(grade), name="sample_weight", each="row")
-    rows = _shuffled_rows(groups, rng)
+    # Rows query by query, in random order within each, so that ties do not fall by the order of the file.
+    rows = np.arange(len(grade)) if groups.rows is None else groups.rows
+    query = np.repeat(np.arange(len(groups.ids)), groups.sizes)
+    rows = rows[np.lexsort((rng.random(len(grade)), query))]
     loss = PairwiseLoss.build(
         grade[rows],
         groups.bounds,
@@ -151,12 +183,12 @@ def lambda_gradients(
         gap_norm=gap_norm,
         query_norm=query_norm,
         n_draws=n_draws,
-        noise=noise,
+        gumbel_scale=gumbel_scale,
         n_pairs=n_pairs,
     )
-    gradient, curvature = np.empty(len(grade)), np.empty(len(grade))
-    gradient[rows], curvature[rows] = loss(scores[rows], rng)
-    return gradient, curvature
+    gradient, hessian = np.empty(len(grade)), np.empty(len(grade))
+    gradient[rows], hessian[rows] = loss(scores[rows], rng)
+    return gradient, hessian
 
 
 @dataclass(frozen=True)
@@ -170,7 +202,7 @@ class PairwiseLoss:
     discount: FloatArray
     weighting: _lambda_jit.Weighting
     n_draws: int
-    noise: float
+    gumbel_scale: float
     n_pairs: int
 
     @classmethod
@@ -189,52 +221,49 @@ class PairwiseLoss:
         gap_norm: bool = False,
         query_norm: bool = False,
         n_draws: int = 0,
-        noise: float = 1.0,
+        gumbel_scale: float = 1.0,
         n_pairs: int | None = None,
     ) -> PairwiseLoss:
         """Work out once what does not depend on scores; arguments are those of `lambda_gradients`."""
-        if weight not in _CODES:
-            raise ValueError(f"weight is {weight!r}; choose one of {', '.join(map(repr, _CODES))}")
         longest = int(np.diff(bounds).max())
-        reach = longest if truncation is None else check_whole_number("truncation", truncation, at_least=1)
-        places = longest if k is None else check_whole_number("k", k, at_least=1)
-        if weight in ("precision", "recall", "hit_rate") and k is None:
+        places = longest if k is None else int(k)
+        if k is None and weight in ("precision", "recall", "hit_rate"):
             places = 10
-        if check_real_number("sigma", sigma) == 0:
-            raise ValueError("sigma is 0, but must be positive")
-        level, worth, scale, discount = _worths(weight, grade, bounds, gain, places, reach)
-        rows = _lambda_jit.Rows(level, worth, np.sqrt(sample_weight), np.require(bounds, np.intp, ["C", "W"]), scale)
+        reach = longest if truncation is None else int(truncation)
+        has_closed_form = _CODES[weight] in (_lambda_jit.EQUAL, _lambda_jit.PLACES)
+        if ties == "average" and not has_closed_form:
+            raise ValueError(f"the mean of {weight} over the orders of ties has no closed form; use ties='random'")
+        level, gains, scale, discount = _gains_and_discounts(weight, grade, bounds, gain, places, reach)
+        rows = _lambda_jit.Rows(level, gains, np.sqrt(sample_weight), np.require(bounds, np.intp, ["C", "W"]), scale)
         weighting = _lambda_jit.Weighting(
             code=_CODES[weight],
             truncation=reach,
             sigma=float(sigma),
-            average_ties=_averages(weight, ties),
+            average_ties=has_closed_form and ties != "random",
             by_gap=bool(gap_norm),
             by_query=bool(query_norm),
         )
-        draws = check_whole_number("n_draws", n_draws, at_least=0)
-        partners = 0 if n_pairs is None else check_whole_number("n_pairs", n_pairs, at_least=1)
-        return cls(rows, discount, weighting, draws, check_real_number("noise", noise), partners)
+        return cls(rows, discount, weighting, int(n_draws), float(gumbel_scale), int(n_pairs or 0))
 
     def __call__(self, score: FloatArray, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
         """Gradient and second derivative at the scores."""
-        gradient, curvature = np.zeros(len(score)), np.zeros(len(score))
+        gradient, hessian = np.zeros(len(score)), np.zeros(len(score))
         for _ in range(max(1, self.n_draws)):
             rank_by = score
             if self.n_draws:
                 # The logarithm of an exponential variable is a Gumbel variable upside down.
-                rank_by = score - self.noise * np.log(rng.standard_exponential(len(score)))
+                rank_by = score - self.gumbel_scale * np.log(rng.standard_exponential(len(score)))
             if self.n_pairs:
                 picks = rng.random((len(score), self.n_pairs))
                 _lambda_jit.sampled_lambdas(
-                    self.rows, score, rank_by, self.discount, self.weighting, picks, gradient, curvature
+                    self.rows, score, rank_by, self.discount, self.weighting, picks, gradient, hessian
                 )
             else:
-                _lambda_jit.lambdas(self.rows, score, rank_by, self.discount, self.weighting, gradient, curvature)
+                _lambda_jit.lambdas(self.rows, score, rank_by, self.discount, self.weighting, gradient, hessian)
         if self.n_draws > 1:
             gradient /= self.n_draws
-            curvature /= self.n_draws
-        return gradient, curvature
+            hessian /= self.n_draws
+        return gradient, hessian
 
 
 def pair_gradients(
@@ -256,98 +285,82 @@ def pair_gradients(
 
     Returns
     -------
-    gradient, curvature : ndarray of shape (n_rows,)
+    gradient, hessian : ndarray of shape (n_rows,)
         As in `lambda_gradients`.
 
     Examples
     --------
     >>> from rankwise.ltr.gradients import pair_gradients
-    >>> gradient, curvature = pair_gradients([[1, 0], [1, 2]], [0.0, 0.0, 0.0])
-    >>> gradient.tolist(), curvature.tolist()
+    >>> gradient, hessian = pair_gradients([[1, 0], [1, 2]], [0.0, 0.0, 0.0])
+    >>> gradient.tolist(), hessian.tolist()
     ([0.5, -1.0, 0.5], [0.25, 0.5, 0.25])
     """
     scores = check_rows(score, "score")
     winners, losers, weights = check_pairs(pairs, pair_weight, len(scores))
-    gradient, curvature = np.zeros(len(scores)), np.zeros(len(scores))
-    _lambda_jit.pair_lambdas(winners, losers, weights, scores, gradient, curvature)
-    return gradient, curvature
+    gradient, hessian = np.zeros(len(scores)), np.zeros(len(scores))
+    _lambda_jit.pair_lambdas(winners, losers, weights, scores, gradient, hessian)
+    return gradient, hessian
 
 
-def check_pairs(
-    pairs: ArrayLike, pair_weight: ArrayLike | None, n_rows: int
-) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any], FloatArray]:
-    """Preferred rows, the other rows, and weights of comparisons; rows that do not exist are refused."""
-    array = np.asarray(pairs)
-    if array.ndim != 2 or array.shape[1] != 2 or array.dtype.kind not in "iu":
-        raise ValueError(
-            f"pairs has shape {array.shape} and type {array.dtype}; give two whole numbers per comparison: the row "
-            "that was preferred, then the other (weights go to pair_weight)"
-        )
-    if not len(array):
-        raise ValueError("pairs is empty, so there is nothing to learn from")
-    outside = (array < 0) | (array >= n_rows)
-    if outside.any():
-        p, side = np.argwhere(outside)[0]
-        raise ValueError(f"pairs[{p}, {side}] is {array[p, side]}, but rows are 0 to {n_rows - 1}")
-    same = array[:, 0] == array[:, 1]
-    if same.any():
-        p = int(np.argmax(same))
-        raise ValueError(f"pairs[{p}] compares row {array[p, 0]} with itself; leave it out")
-    weights = check_weights(pair_weight, len(array), name="pair_weight", each="pair")
-    if not (weights > 0).any():
-        raise ValueError("pair_weight is zero in all pairs, so there is nothing to learn from")
-    columns = np.require(array.T, np.intp, ["C", "W"])
-    return columns[0], columns[1], np.require(weights, np.float64, ["C", "W"])
+def pointwise_squared(rows: QueryRows) -> Objective:
+    """Squared error; scores count from the mean grade, on which no ranking depends."""
+    _check_grades_differ(rows.grade)
+    target = rows.grade - np.average(rows.grade, weights=rows.weight)
+
+    def objective(score: FloatArray, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
+        return rows.weight * (score - target), rows.weight
+
+    return objective
 
 
-def check_grades(y: ArrayLike) -> FloatArray:
-    """Relevance as finite numbers, one per row."""
-    grade = check_rows(y, "y")
-    if len(grade) == 0:
-        raise ValueError("y is empty; there is nothing to learn from (0 sample(s))")
-    finite = np.isfinite(grade)
-    if not finite.all():
-        row = int(np.argmin(finite))
-        raise ValueError(
-            f"y[{row}] is {grade[row]:g}: Input y contains NaN or infinity, but relevance is finite. Leave out rows "
-            "without a judgement"
-        )
-    return grade
+def pointwise_logistic(rows: QueryRows) -> Objective:
+    """Logistic loss of the grade as a share of the highest grade; 0 and 1 if grades are binary."""
+    from scipy.special import expit
+
+    _check_grades_differ(rows.grade)
+    if rows.grade.min() < 0:
+        raise ValueError(f"y holds {rows.grade.min():g}; objective='pointwise_logistic' needs grades of 0 or more")
+    target = rows.grade / rows.grade.max()
+
+    def objective(score: FloatArray, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
+        probability = expit(score)
+        return rows.weight * (probability - target), rows.weight * probability * (1 - probability)
+
+    return objective
 
 
-def check_queries(qid: ArrayLike | None, n_rows: int, *, of: str = "y") -> QueryGroups:
-    """The rows of each query; a qid of another length than y, or what else has the rows, is refused."""
-    if qid is not None:
-        _check_same_length(np.asarray(qid), n_rows, "qid", of)
-    return group_queries(qid, n_rows)
+def comparisons(winners: IntArray, losers: IntArray, weights: FloatArray) -> Objective:
+    """Logistic loss of given comparisons, which replace grades."""
+
+    def objective(score: FloatArray, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
+        gradient, hessian = np.zeros(len(score)), np.zeros(len(score))
+        _lambda_jit.pair_lambdas(winners, losers, weights, score, gradient, hessian)
+        return gradient, hessian
+
+    return objective
 
 
-def _check_same_length(array: np.ndarray[Any, Any], n_rows: int, name: str, of: str = "y") -> None:
-    if array.shape != (n_rows,):
-        raise ValueError(f"{name} has shape {array.shape}, but {of} has {n_rows} rows; give one value for each")
-
-
-def _worths(
+def _gains_and_discounts(
     weight: str, grade: FloatArray, bounds: np.ndarray[Any, Any], gain: Gain, places: int, reach: int
 ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
-    """Levels that make pairs, what rows are worth, the factor of each query, and what places are worth."""
+    """Levels, which differ in the rows of a pair; gains of rows; the factor of each query; discounts of places."""
     longest = int(np.diff(bounds).max())
     place = np.arange(1.0, longest + 2)  # one more than there are, for distances
     scale = np.ones(len(bounds) - 1)
     if weight in ("ndcg", "dcg", "lambdaloss"):
-        worth = np.require(gains_of(grade, gain), np.float64, ["C", "W"])
+        gains = np.require(gains_of(grade, gain), np.float64, ["C", "W"])
         discount = 1 / np.log2(place + 1)
         if weight != "lambdaloss":
             discount[places:] = 0
         if weight != "dcg":
-            if worth.min() < 0:
+            if gains.min() < 0:
                 raise ValueError(
-                    f"a row of relevance {grade[np.argmin(worth)]:g} has the gain {worth.min():g}, but NDCG needs "
+                    f"a row of relevance {grade[np.argmin(gains)]:g} has the gain {gains.min():g}, but NDCG needs "
                     "gains of 0 or more; shift the grades so that 0 is the worst, or give the gains as a table"
                 )
-            ideal = _metrics_jit.ideal_dcg(worth, bounds, 1 / np.log2(place[: min(places, reach, longest)] + 1))
+            ideal = retrieval_jit.ideal_dcg(gains, bounds, 1 / np.log2(place[: min(places, reach, longest)] + 1))
             scale = np.divide(1, ideal, out=np.zeros_like(ideal), where=ideal > 0)
-        return worth, worth, scale, discount
+        return gains, gains, scale, discount
     if weight == "none":
         return grade, grade, scale, np.zeros(longest + 1)
     discount = np.where(place <= places, 1 / place, 0.0)
@@ -362,17 +375,7 @@ def _worths(
     return relevant, relevant, scale, discount
 
 
-def _averages(weight: str, ties: Ties) -> bool:
-    closed_form = _CODES[weight] in (_lambda_jit.EQUAL, _lambda_jit.PLACES)
-    check_choice("ties", ties, ("auto", "average", "random"))
-    if ties == "average" and not closed_form:
-        raise ValueError(f"the mean of {weight} over the orders of ties has no closed form; use ties='random'")
-    return closed_form and ties != "random"
-
-
-def _shuffled_rows(groups: QueryGroups, rng: np.random.Generator) -> np.ndarray[Any, Any]:
-    """Rows query by query, in random order within each, so that ties do not fall by the order of the file."""
-    n_rows = int(groups.bounds[-1])
-    rows = np.arange(n_rows) if groups.rows is None else groups.rows
-    query = np.repeat(np.arange(len(groups.ids)), groups.sizes)
-    return rows[np.lexsort((rng.random(n_rows), query))]
+def _check_grades_differ(grade: FloatArray) -> None:
+    if grade.min() == grade.max():
+        one = " (n_samples = 1)" if len(grade) == 1 else ""
+        raise ValueError(f"y is the same in all rows{one}, so there is nothing to learn")

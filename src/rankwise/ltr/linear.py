@@ -1,4 +1,4 @@
-"""Linear rankers: one weight per feature, learnt from pairs or lists."""
+"""The estimator `LinearRanker`: one weight per feature, learned from pairs or lists."""
 
 from __future__ import annotations
 
@@ -12,54 +12,59 @@ from rankwise._random import check_generator
 from rankwise._sklearn import BaseEstimator, Interval, StrOptions
 from rankwise._state import COUNT, FLOATS, Saved, check_shape
 from rankwise._typing import ArrayLike, FloatArray, RandomState
-from rankwise.ltr._linear_losses import LISTWISE, PAIRWISE, FlatLoss, make_flat_loss
-from rankwise.ltr.base import METRIC_CONSTRAINTS, QueryRankerMixin, QueryRows, check_target
-from rankwise.metrics.judged import Gain
+from rankwise.ltr._linear_losses import FlatLoss, make_flat_loss
+from rankwise.ltr.base import METRIC_CONSTRAINTS, QueryRankerMixin, check_target
+from rankwise.ltr.losses import losses_of
+from rankwise.queries import Gain, QueryRows
 
 Self = TypeVar("Self", bound="LinearRanker")
 
-# How often "lambdarank" ranks anew and weighs its pairs by that.
+# How often "lambdarank" ranks again and weighs its pairs by the new ranking.
 _ROUNDS = 10
 
 
 class LinearRanker(QueryRankerMixin, BaseEstimator):
     r"""Ranks by a weighted sum of the features, without intercept.
 
-    *Definition.* Minimises :math:`\tfrac12 \|\beta\|^2 + C \sum_q \ell_q(X_q \beta)` over the weights :math:`\beta` of
-    the standardised features. For pairwise losses :math:`\ell_q` is the mean of :math:`\phi(s_i - s_j)` over the pairs
+    *Definition.* Minimizes :math:`\tfrac12 \|\beta\|^2 + C \sum_q \ell_q(X_q \beta)` over the weights :math:`\beta` of
+    the standardized features. For pairwise losses :math:`\ell_q` is the mean of :math:`\phi(s_i - s_j)` over the pairs
     of the query in which i is more relevant than j.
 
     Parameters
     ----------
-    loss : str, default="logistic"
-        Of pairs: "logistic", :math:`\log(1 + e^{-t})` (RankNet, Bradley-Terry); "hinge", :math:`\max(0, 1 - t)^2`
-        (RankSVM with the squared hinge); "squared", :math:`(1 - t)^2`; "lambdarank", logistic with pairs weighed by
-        what exchanging them changes of NDCG in the ranking so far, which is refreshed ten times. Of lists: "listnet",
-        cross entropy with :math:`p \propto e^y`; "softmax", with :math:`p \propto y`; "listmle", minus the log
-        likelihood of the order by relevance; "plistmle", the same with factors :math:`2^{K-k} - 1`, over the largest,
-        for place k of K.
+    loss : str, default="pairwise_logistic"
+        A loss of the table of losses (`rankwise.ltr.losses`). Of pairs: "pairwise_logistic",
+        :math:`\log(1 + e^{-t})` (RankNet, Bradley-Terry); "pairwise_squared_hinge", :math:`\max(0, 1 - t)^2` (RankSVM
+        with the squared hinge); "pairwise_squared", :math:`(1 - t)^2`; "lambdarank", logistic with pairs weighted by
+        how much exchanging them changes NDCG in the ranking so far, which is refreshed ten times. Of lists:
+        "listwise_listnet", cross entropy with :math:`p \propto e^y`; "listwise_softmax", with :math:`p \propto y`;
+        "listwise_listmle", minus the log likelihood of the order by relevance; "listwise_plistmle", the same with
+        factors :math:`2^{K-k} - 1`, over the largest, for place k of K.
     C : float, default=1.0
         Weight of the losses against the penalty.
     standardize : bool, default=True
         Whether features are divided by their standard deviation first. ``coef_`` is for the features as they come.
     max_pairs : int, default=5_000_000
-        "logistic" and "lambdarank" draw pairs at random within queries where there are more. "hinge" and "squared"
-        take all pairs, however many: sorting gives their sums in O(n log n), which no logistic loss allows exactly.
+        Maximum number of pairs of "pairwise_logistic" and "lambdarank", which draw pairs at random within queries if
+        there are more. "pairwise_squared_hinge" and "pairwise_squared" use all pairs, however many: sorting gives
+        their sums in O(n log n), which no logistic loss allows exactly.
     tol : float, default=1e-6
         L-BFGS stops when no component of the gradient exceeds this times C and the number of queries.
     max_iter : int, default=500
-        Most iterations of L-BFGS.
-    metric, at, gain
-        What `score` says, as in `LambdaMART`; ``gain`` also is that of "lambdarank".
+        Maximum number of iterations of L-BFGS.
+    metric, k, score_gain
+        What `score` returns, as in `LambdaMART`.
+    gain : {"exp", "linear"}, sequence, mapping or callable, default="exp"
+        What a grade is worth in the NDCG of "lambdarank"; see `rankwise.metrics.ndcg_score`.
     random_state : int, Generator, RandomState or None, default=None
-        Draws pairs, and the order of equally relevant rows for "listmle" and "plistmle".
+        Draws pairs, and the order of equally relevant rows for "listwise_listmle" and "listwise_plistmle".
 
     Attributes
     ----------
     coef_ : ndarray of shape (n_features,)
         Weights of the features.
     n_iter_ : int
-        Iterations of L-BFGS.
+        Number of iterations of L-BFGS.
     n_queries_ : int
         Number of queries in training.
 
@@ -78,7 +83,7 @@ class LinearRanker(QueryRankerMixin, BaseEstimator):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "loss": [StrOptions({*PAIRWISE, *LISTWISE})],
+        "loss": [StrOptions(set(losses_of("LinearRanker")))],
         "C": [Interval(Real, 0, None, closed="neither")],
         "standardize": ["boolean"],
         "max_pairs": [Interval(Integral, 1, None, closed="left")],
@@ -92,7 +97,7 @@ class LinearRanker(QueryRankerMixin, BaseEstimator):
 
     def __init__(
         self,
-        loss: str = "logistic",
+        loss: str = "pairwise_logistic",
         C: float = 1.0,
         *,
         standardize: bool = True,
@@ -100,8 +105,9 @@ class LinearRanker(QueryRankerMixin, BaseEstimator):
         tol: float = 1e-6,
         max_iter: int = 500,
         metric: str = "ndcg",
-        at: int | None = 10,
+        k: int | None = 10,
         gain: Gain = "exp",
+        score_gain: Gain = "linear",
         random_state: RandomState = None,
     ) -> None:
         self.loss = loss
@@ -111,8 +117,9 @@ class LinearRanker(QueryRankerMixin, BaseEstimator):
         self.tol = tol
         self.max_iter = max_iter
         self.metric = metric
-        self.at = at
+        self.k = k
         self.gain = gain
+        self.score_gain = score_gain
         self.random_state = random_state
 
     def fit(
@@ -133,7 +140,7 @@ class LinearRanker(QueryRankerMixin, BaseEstimator):
             Features.
         y, qid, sample_weight, pairs, pair_weight
             As in `LambdaMART.fit`. Listwise losses take one weight per query. With ``pairs`` the loss is the sum over
-            them: the "logistic" one then is a Bradley-Terry model with features.
+            them: "pairwise_logistic" is then a Bradley-Terry model with features.
 
         Returns
         -------
@@ -209,10 +216,11 @@ class LinearRanker(QueryRankerMixin, BaseEstimator):
         return checked
 
     def _prepared(self, X: Any, y: Any, qid: Any, sample_weight: Any, pairs: Any, pair_weight: Any) -> Any:
-        """The loss, the features it is one of, and what they were divided by."""
+        """The loss, the scaled features, and what they were divided by."""
         self._validate_params()
-        if pairs is not None and self.loss in LISTWISE:
-            raise ValueError(f"loss={self.loss!r} needs relevance, not pairs; choose one of {', '.join(PAIRWISE)}")
+        pairwise = losses_of("LinearRanker", "pairwise")
+        if pairs is not None and self.loss not in pairwise:
+            raise ValueError(f"loss={self.loss!r} needs relevance, not pairs; choose one of {', '.join(pairwise)}")
         grades = check_target(self, y, required=pairs is None)
         rng = check_generator(self.random_state)
         seed = int(rng.integers(2**63))
@@ -236,8 +244,8 @@ class LinearRanker(QueryRankerMixin, BaseEstimator):
         from scipy.optimize import minimize
 
         def objective(beta: FloatArray) -> tuple[float, FloatArray]:
-            value, slope = loss.value_and_gradient(np.asarray(X @ beta))
-            return float(value * C + beta @ beta / 2), np.asarray(X.T @ slope) * C + beta
+            value, gradient = loss.value_and_gradient(np.asarray(X @ beta))
+            return float(value * C + beta @ beta / 2), np.asarray(X.T @ gradient) * C + beta
 
         options: Any = {"maxiter": self.max_iter, "gtol": self.tol * C * self.n_queries_, "ftol": 0.0, "maxcor": 20}
         found = minimize(objective, start, jac=True, method="L-BFGS-B", options=options)

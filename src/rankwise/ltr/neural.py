@@ -1,4 +1,4 @@
-"""Neural rankers with PyTorch: a scorer of documents, and if wanted attention among the documents of a query."""
+"""The estimator `NeuralRanker`: a PyTorch network that scores documents, optionally with attention within a query."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from numbers import Integral, Real
 from typing import Any, ClassVar, TypeVar
 
 import numpy as np
+from sklearn.utils import gen_batches
 
 from rankwise._optional import require
 from rankwise._progress import track
@@ -27,20 +28,18 @@ from rankwise._state import (
     list_of,
 )
 from rankwise._typing import ArrayLike, FloatArray, IntArray, RandomState
-from rankwise.ltr._batches import check_longest, make_examples, padded, slices
-from rankwise.ltr._torch_losses import LOSSES
+from rankwise.ltr._batches import check_longest, make_examples, padded
 from rankwise.ltr.base import (
     METRIC_CONSTRAINTS,
     QueryRankerMixin,
-    QueryRows,
     check_query_weights,
     check_target,
     check_varied,
-    eval_rows,
+    validation_rows,
 )
-from rankwise.ltr.boosting import check_watchable
-from rankwise.ltr.gradients import check_queries
-from rankwise.metrics.judged import Gain, gains_of
+from rankwise.ltr.boosting import EarlyStopping
+from rankwise.ltr.losses import losses_of
+from rankwise.queries import Gain, QueryRows, gains_of, group_queries
 
 Self = TypeVar("Self", bound="NeuralRanker")
 
@@ -51,47 +50,55 @@ _BLOCK_ROWS = 1 << 16
 class NeuralRanker(QueryRankerMixin, BaseEstimator):
     """Ranks by a neural network that scores documents.
 
-    *Definition.* Features u and ``sign(u) log(1 + |u|)`` are standardised; hidden layers with rectified linear units
+    *Definition.* Features u and ``sign(u) log(1 + |u|)`` are standardized; hidden layers with rectified linear units
     follow, then, with ``attention``, blocks of self-attention over the documents of a query, and a linear layer. Its
     output and a weighted sum of the features themselves add up to the score: a linear ranker is where training begins,
-    and what it may remain. Adam minimises the mean of a ranking loss over mini-batches of queries, with steps that
+    and what it may remain. Adam minimizes the mean of a ranking loss over mini-batches of queries, with steps that
     shrink to 0 over the epochs.
 
     Parameters
     ----------
-    loss : str, default="softmax"
-        One of `LOSSES`: "softmax", "listnet", "listmle", "plistmle", "approx_ndcg" (listwise),
-        "pairwise_logistic", "pairwise_hinge", "lambdarank" (pairwise), "squared", "logistic" (pointwise).
-        "approx_ndcg" and "lambdarank" take grades for what ``gain`` says they are worth.
+    loss : str, default="listwise_softmax"
+        A loss of the table of losses (`rankwise.ltr.losses`): "listwise_softmax", "listwise_listnet",
+        "listwise_listmle", "listwise_plistmle", "listwise_approx_ndcg", "pairwise_logistic", "pairwise_hinge",
+        "lambdarank", "pointwise_squared" or "pointwise_logistic".
     attention : bool, default=False
-        Whether documents of a query see each other. Scores then depend on ``qid`` in `predict`, too.
+        Whether documents of a query see each other. Scores then also depend on ``qid`` in `predict`.
     hidden : tuple of int, default=(64, 64)
         Units of the hidden layers.
     n_heads, n_blocks : int
         Heads and blocks of attention; heads must divide the units of the last layer.
     dropout : float, default=0.1
         Share of units that are dropped in training.
-    noise : float, default=0.1
-        Standard deviation of Gaussian noise that training adds to the standardised features.
+    input_noise : float, default=0.1
+        Standard deviation of Gaussian noise that training adds to the standardized features.
     log_transform : bool, default=True
-        Whether the hidden layers see ``sign(u) log(1 + |u|)`` beside the features u.
+        Whether the hidden layers see ``sign(u) log(1 + |u|)`` in addition to the features u.
     n_epochs : int, default=30
         Passes over the queries.
     batch_size : int, default=32
-        Queries of a mini-batch; comparisons, where there are ``pairs``.
-    learning_rate, weight_decay : float
-        Of Adam with decoupled weight decay; the rate falls in a straight line to 0 after the last epoch.
-    early_stopping : int, optional
-        Stop when the metric on held-out queries has not improved for this many epochs, and keep the best. By default
+        Queries of a mini-batch; comparisons, with ``pairs``.
+    learning_rate : float, default=3e-3
+        Initial step size of Adam; it decreases linearly to 0 after the last epoch.
+    alpha : float, default=1e-4
+        Strength of the regularization: Adam's decoupled weight decay.
+    early_stopping : bool, default=False
+        Whether to stop when the metric on held-out queries no longer improves, and keep the best epoch. By default
         all queries are trained on, for all epochs.
+    n_iter_no_change : int, default=10
+        Number of epochs without improvement after which early stopping stops.
     eval_metric : str, optional
-        What early stopping and ``history_`` watch, e.g. "map@5"; by default ``metric`` at ``at``.
+        What early stopping and ``history_`` watch, e.g. "map@5"; by default ``metric`` at ``k``,
+        with ``gain``.
     validation_fraction : float, default=0.1
-        Share of the queries held out for that, where ``fit`` gets no ``eval_set``.
+        Share of the queries held out for early stopping if ``fit`` gets no ``eval_set``.
     device : str, default="cpu"
-        "cpu", "cuda", or "auto": CUDA where there is a device.
-    metric, at, gain
-        What `score` says, as in `LambdaMART`.
+        "cpu", "cuda", or "auto": CUDA if there is a device.
+    metric, k, score_gain
+        What `score` returns, as in `LambdaMART`.
+    gain : {"exp", "linear"}, sequence, mapping or callable, default="exp"
+        What a grade is worth in training: in the losses "listwise_approx_ndcg" and "lambdarank", early stopping and
+        ``history_``.
     random_state : int, Generator, RandomState or None, default=None
         Weights, batches, dropout and noise; on one device the same seed gives the same ranker.
 
@@ -100,7 +107,7 @@ class NeuralRanker(QueryRankerMixin, BaseEstimator):
     network_ : torch.nn.ModuleDict
         The layers, on the CPU.
     history_ : dict
-        "validation", or "training" where nothing is held out: the metric after each epoch, where there are grades;
+        "validation", or "training" if nothing is held out: the metric after each epoch, if there are grades;
         "loss": the mean loss.
     n_queries_ : int
         Number of queries in training.
@@ -113,25 +120,26 @@ class NeuralRanker(QueryRankerMixin, BaseEstimator):
     --------
     >>> from rankwise.ltr import NeuralRanker
     >>> NeuralRanker(attention=True).loss
-    'softmax'
+    'listwise_softmax'
     """
 
     __metadata_request__predict: ClassVar[dict[str, bool]] = {"qid": True}
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "loss": [StrOptions(set(LOSSES))],
+        "loss": [StrOptions(set(losses_of("NeuralRanker")))],
         "attention": ["boolean"],
         "hidden": [tuple, list],
         "n_heads": [Interval(Integral, 1, None, closed="left")],
         "n_blocks": [Interval(Integral, 1, None, closed="left")],
         "dropout": [Interval(Real, 0, 1, closed="left")],
-        "noise": [Interval(Real, 0, None, closed="left")],
+        "input_noise": [Interval(Real, 0, None, closed="left")],
         "log_transform": ["boolean"],
         "n_epochs": [Interval(Integral, 1, None, closed="left")],
         "batch_size": [Interval(Integral, 1, None, closed="left")],
         "learning_rate": [Interval(Real, 0, None, closed="neither")],
-        "weight_decay": [Interval(Real, 0, None, closed="left")],
-        "early_stopping": [None, Interval(Integral, 1, None, closed="left")],
+        "alpha": [Interval(Real, 0, None, closed="left")],
+        "early_stopping": ["boolean"],
+        "n_iter_no_change": [Interval(Integral, 1, None, closed="left")],
         "eval_metric": [None, str],
         "validation_fraction": [Interval(Real, 0, 1, closed="neither")],
         "device": [StrOptions({"cpu", "cuda", "auto"})],
@@ -144,33 +152,35 @@ class NeuralRanker(QueryRankerMixin, BaseEstimator):
     _saved: ClassVar[Saved] = {
         "network_": dict_of(either(array("float32", 1), array("float32", 2))),
         "history_": dict_of(list_of(NUMBER)),
-        "_centre": FLOATS,
+        "_center": FLOATS,
         "_spread": FLOATS,
         "_longest": COUNT,
     }
 
     def __init__(
         self,
-        loss: str = "softmax",
+        loss: str = "listwise_softmax",
         attention: bool = False,
         *,
         hidden: tuple[int, ...] = (64, 64),
         n_heads: int = 2,
         n_blocks: int = 1,
         dropout: float = 0.1,
-        noise: float = 0.1,
+        input_noise: float = 0.1,
         log_transform: bool = True,
         n_epochs: int = 30,
         batch_size: int = 32,
         learning_rate: float = 3e-3,
-        weight_decay: float = 1e-4,
-        early_stopping: int | None = None,
+        alpha: float = 1e-4,
+        early_stopping: bool = False,
+        n_iter_no_change: int = 10,
         eval_metric: str | None = None,
         validation_fraction: float = 0.1,
         device: str = "cpu",
         metric: str = "ndcg",
-        at: int | None = 10,
+        k: int | None = 10,
         gain: Gain = "exp",
+        score_gain: Gain = "linear",
         random_state: RandomState = None,
     ) -> None:
         self.loss = loss
@@ -179,19 +189,21 @@ class NeuralRanker(QueryRankerMixin, BaseEstimator):
         self.n_heads = n_heads
         self.n_blocks = n_blocks
         self.dropout = dropout
-        self.noise = noise
+        self.input_noise = input_noise
         self.log_transform = log_transform
         self.n_epochs = n_epochs
         self.batch_size = batch_size
         self.learning_rate = learning_rate
-        self.weight_decay = weight_decay
+        self.alpha = alpha
         self.early_stopping = early_stopping
+        self.n_iter_no_change = n_iter_no_change
         self.eval_metric = eval_metric
         self.validation_fraction = validation_fraction
         self.device = device
         self.metric = metric
-        self.at = at
+        self.k = k
         self.gain = gain
+        self.score_gain = score_gain
         self.random_state = random_state
 
     def fit(
@@ -219,7 +231,7 @@ class NeuralRanker(QueryRankerMixin, BaseEstimator):
             Weights of queries, the same for all rows of a query.
         pairs : array-like of shape (n_pairs, 2), optional
             Comparisons to learn from in place of y: row numbers, the preferred row first. A comparison is a list of two
-            rows with the grades 1 and 0; the loss "softmax" of it is the logistic loss of Bradley and Terry.
+            rows with the grades 1 and 0; its "listwise_softmax" loss is the logistic loss of Bradley and Terry.
         pair_weight : array-like of shape (n_pairs,), optional
             How often each comparison counts.
         eval_set : (X, y, qid), optional
@@ -242,9 +254,14 @@ class NeuralRanker(QueryRankerMixin, BaseEstimator):
         device = self._device(torch)
         self.n_queries_, self._longest = rows.n_queries, int(np.diff(rows.bounds).max())
         check_longest(self._longest, self.attention, None if rows.pairs else self.loss)
-        rows, held_out = self._held_out(rows, eval_set, rng)
+        if eval_set is None and rows.pairs is None and rows.n_queries < 2:  # nothing to hold out
+            held_out: QueryRows | None = rows
+        else:
+            rows, held_out = validation_rows(self, rows, eval_set, rng, lambda X: self._checked(X, reset=False))
+            if held_out is None and rows.pairs is None:
+                held_out = rows
         columns = self._columns(rows.X)
-        self._centre, spread = columns.mean(axis=0), columns.std(axis=0)
+        self._center, spread = columns.mean(axis=0), columns.std(axis=0)
         self._spread = np.where(spread > 1e-9, spread, 1.0)
         with torch.random.fork_rng():
             torch.manual_seed(seed % 2**63)
@@ -271,7 +288,7 @@ class NeuralRanker(QueryRankerMixin, BaseEstimator):
 
         check_is_fitted(self)
         features = self._checked(X, reset=False)
-        groups = check_queries(qid, len(features), of="X")
+        groups = group_queries(qid, len(features), of="X")
         if self.attention and qid is None and self.n_queries_ > 1 and len(features) > self._longest:
             warnings.warn(
                 f"NeuralRanker was fitted on {self.n_queries_} queries of at most {self._longest} rows, but predict "
@@ -292,18 +309,6 @@ class NeuralRanker(QueryRankerMixin, BaseEstimator):
         from sklearn.utils.validation import validate_data
 
         return validate_data(self, X, reset=reset, dtype=np.float64, order="C")
-
-    def _held_out(self, rows: QueryRows, eval_set: Any, rng: np.random.Generator) -> tuple[QueryRows, QueryRows | None]:
-        """Rows to train on, and rows to watch, if any."""
-        if eval_set is not None:
-            return rows, eval_rows(self, eval_set, lambda X: self._checked(X, reset=False))
-        if rows.pairs is not None:
-            if self.early_stopping is not None:
-                raise ValueError("comparisons cannot be split by query; give eval_set=(X, y, qid) for early stopping")
-            return rows, None
-        if self.early_stopping is None or rows.n_queries < 2:
-            return rows, rows
-        return rows.split(self.validation_fraction, rng)
 
     def _columns(self, X: FloatArray) -> FloatArray:
         """What the hidden layers see: the features, and if wanted their logarithms."""
@@ -330,9 +335,9 @@ class NeuralRanker(QueryRankerMixin, BaseEstimator):
         """Relevance as the loss takes it."""
         if rows.pairs is not None:
             return rows.grade
-        if self.loss == "logistic":  # from 0 to 1
+        if self.loss == "pointwise_logistic":  # from 0 to 1
             return rows.grade / rows.grade.max()
-        if self.loss not in ("lambdarank", "approx_ndcg"):
+        if self.loss not in ("lambdarank", "listwise_approx_ndcg"):
             return rows.grade
         gains = gains_of(rows.grade, self.gain)
         if gains.min() < 0 or gains.max() == 0:
@@ -346,19 +351,24 @@ class NeuralRanker(QueryRankerMixin, BaseEstimator):
         network = self._layers(torch).to(device)
         features = self._inputs(torch, rows.X).to(device)
         examples = make_examples(features, rows, self._targets(rows), self.loss, self.attention)
-        optimizer = torch.optim.AdamW(network.parameters(), lr=self.learning_rate, weight_decay=self.weight_decay)
+        optimizer = torch.optim.AdamW(network.parameters(), lr=self.learning_rate, weight_decay=self.alpha)
         n_steps = self.n_epochs * -(-len(examples) // self.batch_size)
         rate = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: 1 - step / n_steps)
         watched = "training" if held_out is rows else "validation"
         self.history_: dict[str, list[float]] = {"loss": []} if held_out is None else {watched: [], "loss": []}
-        metric = self._metric_function(self.eval_metric)
-        best, best_state = -np.inf, None
+        metric = self._metric_function(self.eval_metric, self.gain)
+        stopping = EarlyStopping(
+            lambda score: float(metric(held_out.grade, score, held_out.query)) if held_out else np.nan,
+            self.n_iter_no_change if self.early_stopping else None,
+            self.history_.get(watched, []),
+        )
+        best_state = None
 
         def score(inputs: Any, mask: Any) -> Any:
-            noisy = inputs + self.noise * torch.randn_like(inputs) if self.noise else inputs
+            noisy = inputs + self.input_noise * torch.randn_like(inputs) if self.input_noise else inputs
             return self._forward(network, noisy, mask)
 
-        for epoch in track(range(self.n_epochs), "training", self.n_epochs):
+        for _ in track(range(self.n_epochs), "training", self.n_epochs):
             network.train()
             losses = []
             for parts in examples.batches(self.batch_size, rng):
@@ -374,16 +384,10 @@ class NeuralRanker(QueryRankerMixin, BaseEstimator):
             self.history_["loss"].append(float(np.mean(losses)))
             if held_out is None:
                 continue
-            predicted = self._scored(held_out.X, held_out.bounds, network, device)
-            value = float(metric(held_out.grade, predicted, held_out.query))
-            check_watchable(value)
-            self.history_[watched].append(value)
-            if self.early_stopping is None:
-                continue
-            if value > best:
-                best, best_epoch = value, epoch
+            stopping.record(self._scored(held_out.X, held_out.bounds, network, device))
+            if self.early_stopping and stopping.best == len(stopping.history):
                 best_state = {name: tensor.detach().clone() for name, tensor in network.state_dict().items()}
-            elif epoch - best_epoch >= self.early_stopping:
+            if stopping.is_over:
                 break
         if best_state is not None:
             network.load_state_dict(best_state)
@@ -418,8 +422,8 @@ class NeuralRanker(QueryRankerMixin, BaseEstimator):
         return (network["score"](hidden) + network["linear"](features)).squeeze(-1)
 
     def _inputs(self, torch: Any, X: FloatArray) -> Any:
-        standardised = (self._columns(X) - self._centre) / self._spread
-        return torch.as_tensor(standardised, dtype=torch.float32)
+        standardized = (self._columns(X) - self._center) / self._spread
+        return torch.as_tensor(standardized, dtype=torch.float32)
 
     def _scored(self, X: FloatArray, bounds: IntArray, network: Any, device: str) -> FloatArray:
         """Scores of rows that lie query by query; small blocks of queries at a time."""
@@ -431,15 +435,15 @@ class NeuralRanker(QueryRankerMixin, BaseEstimator):
         longest = int(np.diff(bounds).max())
         check_longest(longest, self.attention)
         with torch.no_grad():
-            for queries in slices(np.arange(len(bounds) - 1), max(1, _BLOCK_ROWS // longest)):
-                index, mask = padded(bounds, queries, "cpu")
+            for part in gen_batches(len(bounds) - 1, max(1, _BLOCK_ROWS // longest)):
+                index, mask = padded(bounds, np.arange(part.start, part.stop), "cpu")
                 output = self._forward(network, features[index].to(device), mask.to(device)).cpu()
                 score[index[mask].numpy()] = output[mask].numpy()
         return score
 
     def _check_saved(self) -> None:
         n_columns = self.n_features_in_ * (2 if self.log_transform else 1)
-        check_shape(self._centre, (n_columns,), "the means")
+        check_shape(self._center, (n_columns,), "the means")
         check_shape(self._spread, (n_columns,), "the scales")
 
     def _to_state(self) -> State:

@@ -25,8 +25,8 @@ _RETRIEVAL: dict[str, Callable[..., Any]] = {
     "precision": retrieval.precision_score,
     "p": retrieval.precision_score,
     "err": retrieval.err_score,
-    "hit_rate": retrieval.hit_rate,
-    "success": retrieval.hit_rate,
+    "hit_rate": retrieval.hit_rate_score,
+    "success": retrieval.hit_rate_score,
 }
 #: the metrics of predicted against true rankings of the same items
 _AGREEMENT: dict[str, Callable[..., Any]] = {

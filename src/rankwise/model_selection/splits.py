@@ -11,7 +11,6 @@ import numpy as np
 from rankwise._random import check_generator
 from rankwise._sklearn import safe_indexing
 from rankwise._typing import ArrayLike, IntArray, RandomState
-from rankwise.ltr.base import query_codes
 from rankwise.queries import group_queries
 
 if TYPE_CHECKING:
@@ -162,4 +161,4 @@ def _numbered(qid: ArrayLike, n_rows: int) -> tuple[IntArray, int]:
         in_order = sorted(range(len(names)), key=lambda code: (type(names[code]).__name__, str(names[code])))
     place = np.empty(len(names), dtype=np.intp)
     place[in_order] = np.arange(len(names))
-    return place[query_codes(queries)], len(names)
+    return place[queries.codes], len(names)

@@ -13,11 +13,9 @@ import numpy as np
 
 from rankwise._sklearn import safe_indexing
 from rankwise._typing import ArrayLike, FloatArray, IntArray
-from rankwise.ltr.base import query_codes
-from rankwise.ltr.gradients import check_queries
 from rankwise.metrics import ranking_scorer
 from rankwise.model_selection.splits import QueryKFold
-from rankwise.queries import QueryGroups
+from rankwise.queries import QueryGroups, group_queries
 
 
 @dataclass
@@ -56,7 +54,7 @@ def cross_validate(
     qid: ArrayLike,
     *,
     scoring: str | Sequence[str] = "ndcg@10",
-    gain: Any = "exp",
+    gain: Any = "linear",
     cv: Any = 5,
     sample_weight: ArrayLike | None = None,
     return_estimator: bool = False,
@@ -77,8 +75,8 @@ def cross_validate(
         The query of each row, of any type and in any order.
     scoring : str or sequence of str, default="ndcg@10"
         Retrieval metrics, as `rankwise.metrics.ranking_scorer` takes them.
-    gain : {"exp", "linear"}, sequence, mapping or callable, default="exp"
-        What a grade is worth in (N)DCG.
+    gain : {"linear", "exp"}, sequence, mapping or callable, default="linear"
+        What a grade is worth in (N)DCG, as in `rankwise.metrics.ndcg_score`.
     cv : int, splitter or iterable, default=5
         Number of folds of `QueryKFold` (None is 5); or a splitter; or pairs of rows to train and to test on. Folds that
         cut a query or test it twice are refused, and so are searches of rankers whose own ``cv`` does not ask for
@@ -112,8 +110,8 @@ def cross_validate(
             raise ValueError(
                 f"{name} has {len(np.asarray(values))} entries, but X has {n_rows} rows; give one for each"
             )
-    groups = check_queries(qid, n_rows, of="X")
-    codes = query_codes(groups)
+    groups = group_queries(qid, n_rows, of="X")
+    codes = groups.codes
     _check_searches(estimator)
     splits = _splits(cv, X, y, codes)
     _check_whole(splits, codes, groups)

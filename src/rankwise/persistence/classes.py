@@ -37,6 +37,7 @@ _OURS = {
     "rankwise.label_ranking.numeric": ["NumericFeatures"],
     "rankwise.label_ranking.stacked": ["AdditiveFeatures", "Standing", "_Views"],
     "rankwise.ltr": ["LambdaMART", "LinearRanker", "NeuralRanker"],
+    "rankwise.ltr.boosting": ["LightGBMTrees"],
     "rankwise.ltr.level_trees": ["LevelTrees"],
     "rankwise.screening": ["BARTSelector", "ConcordanceSelector", "ScoreSelector", "SymbolicFeatures"],
     "rankwise.screening.expressions": ["ExpressionTable"],

@@ -63,12 +63,63 @@ def _focus_of_embedding(record: Record, before: list[Record]) -> None:
         state["focus_"] = found if found in ("item", "pair") else None
 
 
+def _early_stopping_and_score_gain(record: Record, before: list[Record]) -> None:
+    """Query rankers had one gain for training and score, and a patience in place of a flag."""
+    parameters = record["parameters"]
+    parameters["score_gain"] = parameters["gain"]
+    if "early_stopping" in parameters:
+        patience = parameters["early_stopping"]
+        parameters["early_stopping"] = patience is not None
+        if patience is not None:
+            parameters["n_iter_no_change"] = patience
+
+
+def _lambdamart(record: Record, before: list[Record]) -> None:
+    """LightGBM's booster was not wrapped in an object with the interface of level trees."""
+    _early_stopping_and_score_gain(record, before)
+    trees = record["state"].get("booster_")
+    if trees is not None and before[trees["object"]]["class"] == "Booster":
+        before.append({"class": "LightGBMTrees", "parameters": {}, "state": {"booster": trees}})
+        record["state"]["booster_"] = {"object": len(before) - 1}
+
+
+_LISTWISE = {name: f"listwise_{name}" for name in ("listnet", "softmax", "listmle", "plistmle", "approx_ndcg")}
+
 # Classes by their names in format 1, in alphabetical order.
 _FORMAT_1_TO_2: dict[str, Change] = {
     "BradleyTerry": Change(parameters={"prior": "alpha"}),
     "ClusterRanker": Change(parameters={"prior": "alpha"}),
     "DummyRanker": Change(parameters={"strategy": "decode"}),
+    "LambdaMART": Change(
+        parameters={"at": "k", "noise": "gumbel_scale", "l2": "l2_regularization"},
+        values={
+            "objective": {
+                "ranknet": "pairwise_logistic",
+                "regression": "pointwise_squared",
+                "classification": "pointwise_logistic",
+            }
+        },
+        then=_lambdamart,
+    ),
+    "LinearRanker": Change(
+        parameters={"at": "k"},
+        values={
+            "loss": {
+                "logistic": "pairwise_logistic",
+                "hinge": "pairwise_squared_hinge",
+                "squared": "pairwise_squared",
+                **_LISTWISE,
+            }
+        },
+        then=_early_stopping_and_score_gain,
+    ),
     "NearestNeighborsRanker": Change(parameters={"consensus": "decode"}),
+    "NeuralRanker": Change(
+        parameters={"at": "k", "noise": "input_noise", "weight_decay": "alpha"},
+        values={"loss": {"squared": "pointwise_squared", "logistic": "pointwise_logistic", **_LISTWISE}},
+        state={"_centre": "_center"},
+        then=_early_stopping_and_score_gain,
+    ),
     "PairwiseRanker": Change(values={"decode": {"soft": "borda", "hard": "copeland"}}),
     "PlackettLuce": Change(parameters={"prior": "alpha"}),
     "RankingForest": Change(then=_focus_of_embedding),

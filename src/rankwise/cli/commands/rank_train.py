@@ -15,9 +15,6 @@ if TYPE_CHECKING:
     from rankwise.cli.console import TextTable
     from rankwise.cli.documents import Documents
 
-# Trees without improvement on the validation file after which training ends, where --param does not say.
-_PATIENCE = 50
-
 
 class Model(StrEnum):
     """Rankers of search results."""
@@ -84,7 +81,7 @@ def _ranker(model: Model, metric: str, parameters: dict[str, Any], seed: int, jo
     ranker: Any = classes[model]()
     scorer = check_metric(metric)
     name = next(name for name in METRICS if check_metric(name).function is scorer.function)
-    given = {"metric": name, "at": scorer.options.get("k"), "random_state": seed, "n_jobs": jobs}
+    given = {"metric": name, "k": scorer.options.get("k"), "random_state": seed, "n_jobs": jobs}
     ranker.set_params(**{parameter: value for parameter, value in given.items() if parameter in ranker.get_params()})
     set_parameters(ranker, parameters, hidden=list(given))
     return ranker
@@ -116,15 +113,14 @@ def _fit(ranker: Any, parts: dict[str, Documents]) -> None:
     watched = {}
     if validation is not None and "early_stopping" in ranker.get_params():
         watched["eval_set"] = (validation.X, validation.y, validation.qid)
-        if ranker.early_stopping is None:
-            ranker.set_params(early_stopping=_PATIENCE)
+        ranker.set_params(early_stopping=True)
     ranker.fit(training.X, training.y, qid=training.qid, **watched)
 
 
 def _result(ranker: Any, parts: dict[str, Documents], seconds: float) -> dict[str, Any]:
     from rankwise.cli.retrieval import none_if_nan
 
-    metric = ranker.metric if ranker.at is None else f"{ranker.metric}@{ranker.at}"
+    metric = ranker.metric if ranker.k is None else f"{ranker.metric}@{ranker.k}"
     scores = [
         {
             "part": part,
@@ -140,7 +136,7 @@ def _result(ranker: Any, parts: dict[str, Documents], seconds: float) -> dict[st
         "n_trees": getattr(ranker, "n_estimators_", None),
         "seconds": seconds,
         "metric": metric,
-        "gain": ranker.gain if ranker.metric in ("ndcg", "dcg") else None,
+        "gain": ranker.score_gain if ranker.metric in ("ndcg", "dcg") else None,
         "parts": scores,
     }
 

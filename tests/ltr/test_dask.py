@@ -52,9 +52,9 @@ def test_queries_that_are_cut_or_scattered_are_refused(data):
     ("options", "message"),
     [
         ({"tree": "level"}, "tree is 'level', but on a cluster must be 'leaf'"),
-        ({"early_stopping": 3}, "early_stopping is 3"),
+        ({"early_stopping": True, "n_iter_no_change": 3}, "early_stopping is True"),
         ({"warm_start": True}, "warm_start is True"),
-        ({"objective": "regression"}, "depends on the grades of all rows"),
+        ({"objective": "pointwise_squared"}, "depends on the grades of all rows"),
         ({"metric": "err"}, "depends on the grades of all rows"),
         ({"categorical_features": [0]}, "encode them as numbers"),
     ],
@@ -95,7 +95,7 @@ def test_two_workers_train_as_well_as_one_machine(data):
         by_precision = LambdaMART(5, metric="map", n_draws=1, random_state=0)
         fit_on_cluster(by_precision, arrays[0], arrays[1], arrays[3], client=client)
     assert together.n_queries_ == 80
-    assert together.booster_.num_trees() == together.n_estimators_ == 30
+    assert together.booster_.booster.num_trees() == together.n_estimators_ == 30
     assert together.score(X, y, qid) == pytest.approx(alone.score(X, y, qid), abs=0.02)
     assert together.explain(X, 0, 1).sum() == pytest.approx(np.subtract(*together.predict(X[:2])), abs=1e-9)
     assert by_precision.score(X, y, qid) > 0.5

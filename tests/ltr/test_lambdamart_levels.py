@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pandas as pd
@@ -11,10 +12,9 @@ from sklearn.base import clone
 
 from rankwise.datasets import make_retrieval
 from rankwise.ltr import LambdaMART
-from rankwise.ltr.base import QueryRows
-from rankwise.ltr.boosting import make_objective
 from rankwise.ltr.level_trees import LevelGrower, LevelTrees
 from rankwise.metrics import ndcg_score
+from rankwise.queries import QueryRows
 
 
 @pytest.fixture(scope="module")
@@ -30,18 +30,22 @@ def level(n_estimators=15, **options):
 def test_boosting_adds_newton_steps_of_trees(data):
     X, y, qid = data
     rows = QueryRows.build(X, y.astype(float), qid, seed=int(np.random.default_rng(0).integers(2**63)))
-    objective = make_objective("ranknet", rows, "ndcg")
-    grower = LevelGrower(rows.X, 3, 255, 0.1, 1)
+    options = {"objective": "pairwise_logistic", "truncation": None, "normalize": False}
+    objective = LambdaMART(**options)._objective(rows)
+    grower = LevelGrower(rows.X, 3, 255, 0.1, 1, ThreadPoolExecutor(1))
     score = np.zeros(len(X))
     for _ in range(4):
         trees = LevelTrees.empty(1, 3)
         leaf = grower.grow(*objective(score, None), np.arange(len(X)), np.arange(6), trees)
         score += 0.3 * trees.value[0, leaf]
-    found = level(4, learning_rate=0.3, max_depth=3, l2=0.1, objective="ranknet", truncation=None, normalize=False)
+    found = level(4, learning_rate=0.3, max_depth=3, l2_regularization=0.1, **options)
     np.testing.assert_allclose(found.fit(X, y, qid).predict(rows.X), score, rtol=1e-12)
 
 
-@pytest.mark.parametrize("options", [{}, {"n_draws": 2}, {"early_stopping": 5}, {"subsample": 0.7, "colsample": 0.7}])
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"n_draws": 2}, {"early_stopping": True, "n_iter_no_change": 5}, {"subsample": 0.7, "colsample": 0.7}],
+)
 def test_order_of_rows_names_of_queries_and_threads_do_not_matter(data, options):
     X, y, qid = data
     shuffle = np.random.default_rng(3).permutation(len(y))
@@ -56,7 +60,9 @@ def test_it_learns_and_stops_where_the_metric_is_best():
     X, y, qid, _ = make_retrieval(200, 10, random_state=2)
     train, test = (X[qid <= 140], y[qid <= 140], qid[qid <= 140]), (X[qid > 140], y[qid > 140], qid[qid > 140])
     by_chance = ndcg_score(test[1], np.zeros(len(test[1])), test[2], k=10, gain="exp")
-    ranker = level(500, learning_rate=0.3, early_stopping=5).fit(*train, eval_set=test)
+    ranker = level(500, learning_rate=0.3, score_gain="exp", early_stopping=True, n_iter_no_change=5).fit(
+        *train, eval_set=test
+    )
     watched = ranker.history_["validation"]
     assert len(watched) == len(ranker.booster_) == ranker.n_estimators_ + 5 < 500
     assert ranker.n_estimators_ == np.argmax(watched) + 1
@@ -82,7 +88,7 @@ def test_warm_start_continues(data, options):
 
 def test_explain_adds_up_to_the_difference_of_scores(data):
     X, y, qid = data
-    ranker = level(20, early_stopping=3).fit(X, y, qid)
+    ranker = level(20, early_stopping=True, n_iter_no_change=3).fit(X, y, qid)
     score = ranker.predict(X)
     for i, j in ((0, 1), (5, 2)):
         parts = ranker.explain(X, i, j)
