@@ -52,6 +52,7 @@ def tune(options: Any) -> None:
             X, y, qid, _ = make_retrieval(200 if options.quick else 2000, random_state=seed)
             train, test = next(QueryKFold(3, shuffle=True, random_state=seed).split(X, y, qid=qid))
             ranker = NeuralRanker(loss, learning_rate=rate, input_noise=noise, random_state=seed, **NEURAL)
+            ranker.set_params(score_gain="exp")
             scores.append(ranker.fit(X[train], y[train], qid[train]).score(X[test], y[test], qid[test]))
         print(rate, noise, loss, f"{np.mean(scores):.4f} in {time.perf_counter() - start:.0f} s", flush=True)
 

@@ -31,7 +31,7 @@ def ranker():
 
 @pytest.fixture(scope="module")
 def text(ranker):
-    return booster_state(ranker.booster_)["text"].tobytes().decode()
+    return booster_state(ranker.booster_.booster)["text"].tobytes().decode()
 
 
 def test_the_text_holds_what_predicts_and_no_more(ranker, text):

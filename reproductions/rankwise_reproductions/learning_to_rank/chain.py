@@ -78,7 +78,8 @@ def _compute(cell: Cell, inputs: Inputs) -> Values:
         data = load_retrieval(_letor(inputs))
         X, y, qid = data.X.toarray() if hasattr(data.X, "toarray") else data.X, data.y, data.qid
         train, test = data.splits["train"], data.splits["test"]
-    found = cross_validate(_ranker(cell["ranker"], cell["trees"]), X, y, qid, cv=[(train, test)], scoring=METRIC)
+    ranker = _ranker(cell["ranker"], cell["trees"])
+    found = cross_validate(ranker, X, y, qid, cv=[(train, test)], scoring=METRIC, gain="exp")
     of_query = found.per_query[METRIC]
     return {"ndcg": [round(float(value), 5) for value in of_query[~np.isnan(of_query)]]}
 

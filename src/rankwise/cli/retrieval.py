@@ -105,7 +105,8 @@ def metric_names(options: Sequence[str]) -> list[str]:
 
 def gain_in_words(gain: Any) -> str:
     """What a grade y is worth in NDCG."""
-    return {"linear": "linear gain y", "exp": "exponential gain 2^y - 1"}.get(gain if isinstance(gain, str) else "", f"gain {gain}")
+    words = {"linear": "linear gain y", "exp": "exponential gain 2^y - 1"}
+    return words.get(gain if isinstance(gain, str) else "", f"gain {gain}")
 
 
 def none_if_nan(value: float) -> float | None:
