@@ -98,14 +98,20 @@ def _label_rankers() -> dict[str, Any]:
 
 
 def _query_rankers() -> dict[str, Any]:
-    stopped = {"early_stopping": 2, "min_samples_leaf": 2, "validation_fraction": 0.4, "l2": 1.0}
+    stopped = {
+        "early_stopping": True,
+        "n_iter_no_change": 2,
+        "min_samples_leaf": 2,
+        "validation_fraction": 0.4,
+        "l2_regularization": 1.0,
+    }
     return {
         "linear-ranker": LinearRanker(random_state=0),
-        "linear-listwise": LinearRanker("softmax", random_state=0),
-        "lambdamart-level": LambdaMART(3, tree="level", at=5, random_state=0),
+        "linear-listwise": LinearRanker("listwise_softmax", random_state=0),
+        "lambdamart-level": LambdaMART(3, tree="level", k=5, random_state=0),
         "lambdamart-stopped": LambdaMART(5, **stopped, random_state=0),
-        "lambdamart-pointwise": LambdaMART(2, objective="regression", tree="level", random_state=0),
-        "neural": NeuralRanker("lambdarank", hidden=(3,), n_epochs=2, early_stopping=3, random_state=0),
+        "lambdamart-pointwise": LambdaMART(2, objective="pointwise_squared", tree="level", random_state=0),
+        "neural": NeuralRanker("lambdarank", hidden=(3,), n_epochs=2, early_stopping=True, random_state=0),
     }
 
 
