@@ -361,7 +361,7 @@ def test_bad_fits(model: BradleyTerry, comparisons: object, message: str) -> Non
     [
         ({"winner": ["a"], "loser": ["a", "b"]}, "winner has 1 entries and loser 2"),
         ({"winner": ["a"], "loser": ["a"]}, "comparison 0 is of 'a' with itself"),
-        ({"winner": ["a"], "loser": [None]}, r"loser\[0\] is None, which names no item"),
+        ({"winner": ["a"], "loser": [None]}, r"loser\[0\] is None, which is not an item"),
         ({"winner": ["a"], "loser": ["b"], "items": ["a", "c"]}, r"loser\[0\] is 'b'.*a, c"),
         ({"winner": ["a"], "loser": ["b"], "weight": [-1]}, r"weight\[0\] is -1"),
         ({"winner": ["a"], "loser": ["b"], "tie": [2]}, "tie must be true or false"),
@@ -389,7 +389,7 @@ def test_bad_questions_to_a_model() -> None:
         model.sample(-1)
     with pytest.raises(ValueError, match="3 items, but the model knows 2"):
         model.logpmf([[1, 2, np.nan]])
-    with pytest.raises(ValueError, match="which a matrix has not"):
+    with pytest.raises(ValueError, match="which a matrix does not have"):
         model.fit([[0, 1], [1, 0]], sample_weight=[1, 1])
 
 

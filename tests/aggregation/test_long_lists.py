@@ -193,7 +193,7 @@ def test_memory_is_linear_in_the_entries(method: str) -> None:
         ([["a", "b", "a"]], {}, ValueError, r"lists\[0\] holds 'a' more than once"),
         ([["a", None]], {}, ValueError, r"lists\[0\] holds None"),
         ([["a", float("nan")]], {}, ValueError, r"lists\[0\] holds nan"),
-        ([["a", ["b"]]], {}, ValueError, r"lists\[0\] holds something that is no name"),
+        ([["a", ["b"]]], {}, ValueError, r"lists\[0\] holds something that is not a name"),
         (["a", "b"], {}, ValueError, r"lists\[0\] is 'a', not a list"),
         ({"x": ["a"]}, {}, TypeError, "lists is of type dict"),
         (Rankings([[1, 2]]), {}, TypeError, "lists is a Rankings"),

@@ -276,9 +276,9 @@ def test_steps_that_lose_are_halved() -> None:
     def parabola(theta: np.ndarray, with_information: bool) -> tuple[float, np.ndarray, np.ndarray]:
         return -float(theta @ theta), -2 * theta, 2 * np.eye(1)
 
-    theta, _ = _likelihood._go(parabola, np.array([1.0]), -1.0, np.array([-3.0]))
+    theta, _ = _likelihood._line_search(parabola, np.array([1.0]), -1.0, np.array([-3.0]))
     assert theta.tolist() == [-0.5]  # the full step would end at -2
-    theta, _ = _likelihood._go(parabola, np.array([1.0]), 5.0, np.array([-3.0]))
+    theta, _ = _likelihood._line_search(parabola, np.array([1.0]), 5.0, np.array([-3.0]))
     assert theta.tolist() == [1.0]  # no step reaches 5, so none is made
 
 

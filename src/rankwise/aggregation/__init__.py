@@ -1,4 +1,4 @@
-"""One ranking from many, and models of many around one."""
+"""One ranking from many: consensus rules, their uncertainty, statistics of preferences, and models of rankings."""
 
 from rankwise.aggregation.active import next_pairs
 from rankwise.aggregation.bootstrap import BootstrapConsensus, bootstrap_consensus

@@ -138,7 +138,7 @@ def _collect_steps(x, number, loosest, first, following, steps, slack):
 def _shortest_cycles(first, steps, slack):
     """From each pair the shortest way back to it by an odd number of odd steps, if its slack is below 1: Dijkstra.
 
-    Node 2 p + parity is pair p, reached by so many odd steps modulo 2.
+    Node 2 p + parity is pair p, reached by an even (0) or odd (1) number of odd steps.
     """
     n_pairs = len(first) - 1
     distance = np.empty(2 * n_pairs)

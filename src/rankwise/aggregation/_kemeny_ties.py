@@ -30,7 +30,7 @@ def bucket_consensus(
 
     Components work here too. Suppose that for all a in A and b in B, "a before b" is a cheapest of the three states of
     the pair. Then splitting any bucket order into its items of A followed by its items of B costs no more: pairs within
-    A and within B stay as they were, and pairs between them are at their cheapest. The finest such chain of sets are
+    A and within B stay as they were, and pairs between them are at their cheapest. The finest such sets are
     the strongly connected components of the graph with an edge from b to a wherever "a before b" is not cheapest.
     """
     costs = _PairCosts.of(matrix, tie_cost)

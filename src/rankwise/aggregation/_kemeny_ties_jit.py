@@ -1,6 +1,6 @@
-"""Compiled loops over bucket orders and their costs.
+"""Compiled loops of `_kemeny_ties`: bucket orders and their costs.
 
-``before[i, j]`` is what a pair pays with i before j, ``tied[i, j]`` what it pays in one bucket. A bucket order is an
+``before[i, j]`` is the cost of a pair with i before j, ``tied[i, j]`` its cost in one bucket. A bucket order is an
 array with the number of each item's bucket, from 0 and without gaps.
 """
 
@@ -15,7 +15,7 @@ from rankwise._compiled import compiled
 
 @compiled
 def bucket_cost(before, tied, bucket):
-    """What a bucket order pays."""
+    """Cost of a bucket order."""
     cost = 0.0
     for i in range(len(bucket)):
         for j in range(i):
@@ -30,11 +30,11 @@ def bucket_cost(before, tied, bucket):
 
 @compiled
 def partition_costs(before, tied, tolerance):
-    """Dynamic program over sets and their last buckets: an optimal bucket order, its cost, and whether it is alone.
+    """Dynamic programming over sets and their last buckets: an optimal bucket order, its cost, whether it is unique.
 
-    With the bucket B last of the set S, every item of B follows the rest of S. Had it followed all of S, it would pay
-    for the pairs within B, twice, what it does not: so the price is a sum over B of prices that depend on S alone, and
-    a correction that depends on B alone.
+    With bucket B last of the set S, every item of B follows the rest of S. If it followed all of S, the pairs within B
+    would be counted as well, twice. So the cost is a sum over B of costs that depend on S alone, and a correction that
+    depends on B alone.
     """
     m = len(before)
     size = 1 << m

@@ -1,7 +1,7 @@
-"""The maximum of a likelihood of choices: whether there is one, where it is, and how sharp it is.
+"""Maximum likelihood for `PlackettLuce` and `BradleyTerry`: whether a maximum exists, where it is, and how sharp.
 
-All models of this package are log-linear, so their log likelihood is concave; adding a constant to all log worths
-changes nothing, and the constant is fixed by mean 0.
+Both models are log-linear, so their log likelihood is concave; adding a constant to all log worths changes nothing, and
+the constant is fixed by mean 0.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ Moments = Callable[[FloatArray, bool], tuple[float, FloatArray, FloatArray]]
 
 # Beyond this many items the k x k information is neither built nor inverted: gradients alone find the maximum.
 _MOST_ITEMS_WITH_INFORMATION = 2000
-# Where no maximum exists, Newton's steps reach an information of this tolerance before they stop; where one exists,
-# the information is at least about 1 / k^2 of the lightest observation (a chain of k items).
+# If no maximum exists, Newton's steps reach an information of this tolerance before they stop; if one exists, the
+# information is at least about 1 / k^2 of the lightest observation (a chain of k items).
 _TOL_IN_DOUBT = 1e-10
 _LARGEST_VARIANCE = 1e8
 _LONGEST_STEP = 3.0
@@ -33,7 +33,7 @@ _CURE = (
 
 
 class Maximum(NamedTuple):
-    """Where the likelihood is largest; ``covariance`` belongs to log worths of mean 0, None beyond 2,000 items."""
+    """The maximum of a likelihood; ``covariance`` is that of log worths of mean 0, None beyond 2,000 items."""
 
     parameters: FloatArray
     log_likelihood: float
@@ -44,9 +44,9 @@ class Maximum(NamedTuple):
 def compared_groups(
     above: IntArray, below: IntArray, items: tuple[Hashable, ...], *, with_prior: bool
 ) -> tuple[tuple[Hashable, ...], ...]:
-    """Groups of items that comparisons join, the largest first; without a prior, raise unless a maximum exists.
+    """Groups of items that comparisons connect, the largest first; without a prior, raise unless a maximum exists.
 
-    That is the case where a chain of preferences leads from every item to every other.
+    A maximum exists if a chain of preferences leads from every item to every other.
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ def compared_groups(
     items : tuple of hashable
         Names of the items.
     with_prior : bool
-        Whether a prior makes up for what comparisons do not say.
+        Whether a prior makes up for missing comparisons.
 
     Returns
     -------
@@ -94,7 +94,7 @@ def compared_groups(
 
 
 def normal_prior(precision: float) -> Moments:
-    """Independent normal laws of mean 0 on all parameters, up to a constant."""
+    """Independent normal distributions of mean 0 on all parameters, up to a constant."""
 
     def log_prior(theta: FloatArray, with_information: bool) -> tuple[float, FloatArray, FloatArray]:
         information = precision * np.eye(len(theta)) if with_information else np.zeros((0, 0))
@@ -104,10 +104,10 @@ def normal_prior(precision: float) -> Moments:
 
 
 def gamma_prior(strength: float, n_items: int) -> Moments:
-    """Independent gamma laws of shape 1 + strength on the worths; on what follows them, those with their mode at 1.
+    """Independent gamma distributions: of shape 1 + strength on the worths, with mode 1 on the parameters after them.
 
-    The likelihood knows worths only up to a factor. At the best factor the prior is that of shares of the whole worth,
-    which is the likelihood of a choice among all items, made ``strength`` times for each of them.
+    The likelihood determines worths only up to a factor. At the best factor the prior depends on the shares of the
+    total worth, and equals the likelihood of ``strength`` choices of each item among all.
     """
 
     def log_prior(theta: FloatArray, with_information: bool) -> tuple[float, FloatArray, FloatArray]:
@@ -186,7 +186,7 @@ def maximize(
 
 
 def check_options(alpha: float, max_iter: int, tol: float) -> None:
-    """Raise if an option of a fit makes no sense."""
+    """Check the options of a fit."""
     check_real_number("alpha", alpha)
     check_whole_number("max_iter", max_iter, at_least=1)
     if not check_real_number("tol", tol) > 0:
@@ -194,21 +194,21 @@ def check_options(alpha: float, max_iter: int, tol: float) -> None:
 
 
 def positions_by_worth(log_worth: FloatArray) -> FloatArray:
-    """Positions by decreasing worth; what differs by less than the precision of a fit ties."""
+    """Positions by decreasing worth; worths that differ by less than the precision of a fit tie."""
     return positions_from_scores([np.round(log_worth, 9)])[0]
 
 
 def _climb_by_newton(
     moments: Moments, theta: FloatArray, n_items: int, max_iter: int, tol: float
 ) -> tuple[FloatArray, FloatArray, int]:
-    """Newton's method with shortened steps; also the inverse information, with the zero point taken out."""
+    """Newton's method with shortened steps; also the inverse information, for log worths of mean 0."""
     from scipy.linalg import cho_factor, cho_solve
 
     shift = np.zeros(len(theta))
     shift[:n_items] = n_items**-0.5
 
     def factorized(information: FloatArray) -> Any:
-        # The information knows nothing of a common shift; any positive number there makes it invertible.
+        # The information does not depend on a common shift; any positive number there makes it invertible.
         scale = max(1e-300, float(information.diagonal().mean()))
         return cho_factor(information + scale * np.outer(shift, shift))
 
@@ -219,7 +219,7 @@ def _climb_by_newton(
             n_iter += 1
             step = cho_solve(factorized(information), gradient)
             done = gradient @ step <= 2 * tol  # half of it is the gain that the quadratic model promises
-            theta, (value, gradient, information) = _go(moments, theta, value, step)
+            theta, (value, gradient, information) = _line_search(moments, theta, value, step)
             if done:
                 break
         else:
@@ -231,12 +231,12 @@ def _climb_by_newton(
     return theta, (covariance + covariance.T) / 2, n_iter
 
 
-def _go(
+def _line_search(
     moments: Moments, theta: FloatArray, value: float, step: FloatArray
 ) -> tuple[FloatArray, tuple[float, FloatArray, FloatArray]]:
-    """The longest of the steps 1, 1/2, 1/4, ... that does not lose, rounding aside.
+    """Take the longest of the steps 1, 1/2, 1/4, ... that does not lower the value, except for rounding.
 
-    Where the likelihood is flat, Newton's step is too long by orders of magnitude; it is cut off first.
+    Where the likelihood is flat, Newton's step is too long by orders of magnitude, so it is cut first.
     """
     step = step / max(1.0, float(np.abs(step).max()) / _LONGEST_STEP)
     for halvings in range(60):

@@ -17,7 +17,7 @@ from rankwise._compiled import compiled
 
 @compiled
 def flatten(positions):
-    """(order, row_start, stage_size, stage_start) of dense positions; a choice among one item is no stage."""
+    """(order, row_start, stage_size, stage_start) of dense positions; a choice among one item is not a stage."""
     n, k = positions.shape
     row_start = np.zeros(n + 1, dtype=np.intp)
     stage_start = np.zeros(n + 1, dtype=np.intp)

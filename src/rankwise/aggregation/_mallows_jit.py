@@ -1,4 +1,4 @@
-"""Compiled loops over the stages, pairs and cycles of rankings around a center.
+"""Compiled loops of the Mallows models: stages, pairs and cycles of rankings around a center.
 
 ``center`` holds the place of each item in the central ranking and ``order`` its items, best first; both count from 0.
 """

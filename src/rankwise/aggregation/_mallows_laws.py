@@ -1,7 +1,8 @@
-"""Laws of the distance to the center, one class for each distance with a closed form: Kendall, Cayley, Hamming.
+"""Distributions of Mallows models, one class for each distance with a closed form: Kendall, Cayley, Hamming.
 
-All five distances are right-invariant: the law of a draw depends only on the permutation that carries places of the
-center to places of the draw. So every law here is that of a random permutation of k places around the identity.
+Used by `Mallows` and `MallowsMixture`; those of the other distances are in `_placement_laws`. All five distances are
+right-invariant: the law of a draw depends only on the permutation that takes places of the center to places of the
+draw. So every law here is that of a random permutation of k places around the identity.
 """
 
 from __future__ import annotations
@@ -114,7 +115,8 @@ class KendallLaw(DistanceLaw):
 
     def moments_of_sum(self, rankings: Rankings, center: FloatArray) -> Moments:
         missing = np.isnan(rankings.positions).any(axis=1)
-        # A full ranking has one stage of each size 1, ..., k, and a top list those larger than what it leaves.
+        # A full ranking has one stage of each size 1, ..., k, and a top-k list those larger than what it leaves
+        # unlisted.
         unlisted = np.isposinf(rankings.positions[~missing]).sum(axis=1)
         complete = np.cumsum(np.bincount(unlisted, rankings.weights[~missing], minlength=self.k + 1))[: self.k]
         n_stages = complete + rankings.weights[missing] @ self._stages_by_pairs(rankings[missing], center)
@@ -129,7 +131,8 @@ class KendallLaw(DistanceLaw):
         variance = self.moments_of_sum(rankings, center)(theta)[1]
         if not variance > 0 or not np.isnan(rankings.positions).any():
             return super().standard_error(rankings, center, theta)
-        # The equation for theta is unbiased but no likelihood's, so the spread of its terms is taken from the data.
+        # The equation for theta is unbiased but not a likelihood equation, so the spread of its terms comes from the
+        # data.
         expected = self._stages_by_pairs(rankings, center) @ means(theta, self._sizes)
         return float(np.sqrt(rankings.weights @ (self.distances(rankings, center) - expected) ** 2) / variance)
 
@@ -164,7 +167,7 @@ class KendallLaw(DistanceLaw):
 
 
 class _ClassLaw(DistanceLaw):
-    """A law that depends on the lengths of the cycles alone, so that all places are alike."""
+    """A law that depends on the lengths of the cycles alone, so that all places are equivalent."""
 
     @abstractmethod
     def cycle_probabilities(self, theta: float) -> tuple[float, float, float]:
@@ -174,7 +177,7 @@ class _ClassLaw(DistanceLaw):
         if self.k < 3:
             return self._pairs_of_two(theta)
         one, both, swapped = self.cycle_probabilities(theta)
-        a_stays = one - both  # and b goes to one of the k - 2 others, all alike
+        a_stays = one - both  # and b goes to one of the k - 2 others, all equally likely
         a_to_b = (1 - one) / (self.k - 1) - swapped  # and b goes to one of the others
         neither = 1 - both - 2 * a_stays - swapped - 2 * a_to_b
         place = np.arange(self.k)

@@ -1,4 +1,4 @@
-r"""Laws of the distances that add up over items, footrule and Spearman: sums over all placements of items.
+r"""Distributions of Mallows models with the footrule and Spearman distances: sums over all placements of items.
 
 Their normalizers are permanents of :math:`e^{-\theta c(|i - j|)}`. For the footrule, ends still open at a cut between
 two places all cost the same, so counting them is enough: exact in O(k^2). For squared differences, sums over sets of
@@ -128,7 +128,7 @@ class SpearmanLaw(DistanceLaw):
         return self.k <= MOST_ITEMS_EXACT or theta == np.inf
 
     def _finite(self, theta: float) -> float:
-        return min(theta, 1000.0)  # exp(-1000) is 0 already, and infinity times a cost of 0 would be no number
+        return min(theta, 1000.0)  # exp(-1000) is 0 already, and infinity times a cost of 0 would be NaN
 
     def _runs(self, theta: float) -> FloatArray:
         """Estimates of log Z, mean and mean square, a row for each run; the same numbers for every theta."""

@@ -1,4 +1,4 @@
-"""Compiled sums over all placements: every source goes to a target of its own, at a price."""
+"""Compiled loops of `_placement_laws`: sums over all placements, in which every source goes to its own target."""
 
 # mypy: allow-untyped-defs, allow-incomplete-defs, allow-untyped-decorators
 
@@ -156,7 +156,7 @@ def placement_particles(cost, theta, uniforms, resampling):
 
     Every particle puts one source after the other on a free target. Targets left behind will cost at least what the
     next source would pay for them, so this is charged at once; a free target then weighs exp(-theta (cost now - cost
-    later)), and the sum of these weights, not the choice, tells how good a particle is. Particles are drawn anew by
+    later)), and the sum of these weights, not the choice, says how good a particle is. Particles are resampled by
     their weights where these have become too unequal.
     """
     n, k = uniforms.shape

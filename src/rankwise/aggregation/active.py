@@ -1,4 +1,4 @@
-"""What to ask next: the comparisons that tell most."""
+"""Which items to compare next: the most informative pairs, under a Bradley-Terry or Plackett-Luce model."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from rankwise.aggregation.plackett_luce import PlackettLuce
 def next_pairs(
     model_or_matrix: BradleyTerry | PlackettLuce | ArrayLike, n: int = 1, *, alpha: float = 1.0
 ) -> list[tuple[Hashable, Hashable]]:
-    r"""Choose the pairs of items whose comparison is expected to tell most about the worths.
+    r"""Choose the pairs of items whose comparison is expected to say most about the worths.
 
     *Definition.* Let :math:`\Sigma` be the covariance of the log worths and :math:`V_{ij}` the variance of the outcome
     of i against j (1, 1/2 or 0; :math:`p_{ij}(1 - p_{ij})` without ties) under the model. A comparison of i and j
@@ -25,7 +25,7 @@ def next_pairs(
 
     .. math:: \log\bigl(1 + V_{ij}\, (\Sigma_{ii} + \Sigma_{jj} - 2 \Sigma_{ij})\bigr):
 
-    the question is worth asking where the answer is open and the difference is not yet known. The pair with the
+    a comparison is worth making if its outcome is open and the difference is not yet known. The pair with the
     largest gain comes first; :math:`\Sigma` is then updated as if it had been asked, and so on (D-optimal design,
     greedy).
 
@@ -33,7 +33,7 @@ def next_pairs(
     ----------
     model_or_matrix : BradleyTerry, PlackettLuce, PreferenceMatrix, or array-like of shape (n_items, n_items)
         A fitted model; or the matrix whose entry (i, j) is how often i beat j, to which a Bradley-Terry model is
-        fitted. A matrix of zeros is a fine start.
+        fitted. A matrix of zeros is a valid start.
     n : int, default=1
         How many comparisons to plan at once. A pair may occur more than once.
     alpha : float, default=1.0
@@ -42,7 +42,7 @@ def next_pairs(
     Returns
     -------
     list of tuple
-        Names of the two items of each comparison; equal gains are settled by the order of the items.
+        Names of the two items of each comparison; equal gains are decided by the order of the items.
 
     References
     ----------
@@ -67,8 +67,8 @@ def next_pairs(
     model._check_fitted()
     if model.covariance_ is None:
         raise ValueError(
-            f"the gain of a comparison needs the covariance of {len(model.items_):,} worths, which the fit leaves out; "
-            "plan within groups of at most 2,000 items"
+            f"the gain of a comparison needs the covariance of {len(model.items_):,} worths, which is not computed for "
+            "this many; plan within groups of at most 2,000 items"
         )
     covariance = model.covariance_.copy()
     mean = model.pairwise_probabilities()

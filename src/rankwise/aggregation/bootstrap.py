@@ -278,7 +278,7 @@ def _refuse_long_counts(decode: str, rankings: Rankings, n_resamples: int) -> No
 
 
 class _Resampler:
-    """Draws resamples: voters of distinct rankings where weights are whole numbers, else weighted rankings as units."""
+    """Draws resamples: voters of distinct rankings if weights are whole numbers, else weighted rankings as units."""
 
     def __init__(self, source: Rankings) -> None:
         rankings = source[np.flatnonzero(source.weights)]
@@ -368,7 +368,7 @@ _SOLVERS: dict[str, _Solver] = {"kemeny": _solve_kemeny, "borda": _solve_borda, 
 
 
 def _margins(rankings: Rankings, weights: FloatArray) -> FloatArray:
-    """Weight for i before j less the weight against it, for each row of weights: (n_resamples, n_items, n_items).
+    """Weight for i before j minus the weight against it, for each row of weights: (n_resamples, n_items, n_items).
 
     One matrix product counts the pairs of all resamples, because these differ in their weights alone.
     """

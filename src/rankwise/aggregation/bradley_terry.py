@@ -1,4 +1,4 @@
-"""Bradley-Terry: worths from paired comparisons, with ties by Davidson and a home effect."""
+"""Bradley-Terry models: worths from paired comparisons, with ties after Davidson and a home effect."""
 
 from __future__ import annotations
 
@@ -45,9 +45,9 @@ class BradleyTerry(RankingModel):
     ties : {"davidson", "half"}, default="davidson"
         Estimate :math:`\delta` if there are ties, or count a tie as half a win for each side.
     home : bool, default=False
-        Whether to estimate :math:`\gamma`; the fit must then be told who is at home.
+        Whether to estimate :math:`\gamma`; ``fit`` then needs to know who is at home.
     max_iter : int, default=1000
-        Most iterations.
+        Maximum number of iterations.
     tol : float, default=1e-10
         Stop when a further step promises less gain in log likelihood than this times the smallest weight.
 
@@ -135,7 +135,7 @@ class BradleyTerry(RankingModel):
             return self._fit(comparisons_from_rankings(weighted_rankings(comparisons, sample_weight), home))
         if sample_weight is not None or home is not None:
             raise ValueError(
-                "sample_weight and home belong to single comparisons, which a matrix has not; "
+                "sample_weight and home belong to single comparisons, which a matrix does not have; "
                 "use Rankings of pairs, or fit_comparisons"
             )
         return self._fit(comparisons_from_matrix(comparisons))
@@ -201,7 +201,7 @@ class BradleyTerry(RankingModel):
         n : int, default=1
             Number of comparisons.
         random_state : None, int, Generator or RandomState
-            Where the random numbers come from.
+            Source of the random numbers.
 
         Returns
         -------
@@ -389,7 +389,7 @@ def _moments(
 
 
 def _set_border(information: FloatArray, at: int, counts: Comparisons, along: FloatArray) -> None:
-    """Fill the row and column ``at`` of a parameter beside the worths, given its covariance with each score."""
+    """Fill the row and column ``at`` of a parameter other than the worths, given its covariance with each score."""
     k = len(counts.items)
     border = np.bincount(counts.first, along, k) - np.bincount(counts.second, along, k)
     information[at, :k] = information[:k, at] = border
@@ -511,7 +511,7 @@ def comparisons_from_arrays(
     winners, losers = list_of_names(winner), list_of_names(loser)
     n = len(winners)
     if n == 0 and items is None:
-        raise ValueError("there are no comparisons, so nothing says which items there are; give items")
+        raise ValueError("there are no comparisons, so the items are unknown; give items")
     if len(losers) != n:
         raise ValueError(f"winner has {n} entries and loser {len(losers)}; give one of each per comparison")
     names = check_items(items, len(items)) if items is not None else _names(winners, losers)
@@ -519,7 +519,7 @@ def comparisons_from_arrays(
     alone = first == second
     if alone.any():
         row = int(np.argmax(alone))
-        raise ValueError(f"comparison {row} is of {winners[row]!r} with itself; leave it out")
+        raise ValueError(f"comparison {row} is of {winners[row]!r} with itself; drop it")
     weights = check_weights(weight, n, name="weight", each="comparison")
     tied = np.zeros(n, dtype=bool) if tie is None else np.asarray(tie)
     if tied.shape != (n,) or not np.isin(tied, (False, True)).all():
@@ -543,7 +543,7 @@ def _ids(column: list[Hashable], names: tuple[Hashable, ...], what: str) -> IntA
     ids = np.array([index.get(name, -1) for name in column], dtype=np.intp)
     if (ids < 0).any():
         row = int(np.argmax(ids < 0))
-        raise ValueError(f"{what}[{row}] is {column[row]!r}, which names no item; the items are {shortlist(names)}")
+        raise ValueError(f"{what}[{row}] is {column[row]!r}, which is not an item; the items are {shortlist(names)}")
     return ids
 
 

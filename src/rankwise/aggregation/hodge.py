@@ -1,4 +1,4 @@
-"""Preferences as differences of scores, and what goes round in circles: the Hodge decomposition of pairs."""
+"""Preferences as differences of scores plus cycles: the Hodge decomposition of pairs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from rankwise._validation import shortlist
 from rankwise.aggregation.positional import rank_by_score
 from rankwise.aggregation.statistics import checked_preferences
 
-# Triangles that the split of the cyclic part may look at, in some seconds: those of 182 items, nearly all compared.
+# Triangles over which the cyclic part may be split, which takes seconds: those of 182 items, nearly all compared.
 _MOST_TRIANGLES = 1_000_000
 
 
@@ -37,8 +37,8 @@ class HodgeProjection:
     residual : float
         Weighted sum of squares of the cyclic part, each pair once.
     explained : float
-        Share of the weighted sum of squares of p_ij - 1/2 that the gradient explains, from 0 (all in circles) to 1;
-        1 if every pair is even, as nothing is left to explain.
+        Share of the weighted sum of squares of p_ij - 1/2 that the gradient explains, from 0 (all cyclic) to 1;
+        1 if every pair is even, because nothing is left to explain.
     """
 
     scores: FloatArray
@@ -51,16 +51,16 @@ class HodgeProjection:
 
     @cached_property
     def curl(self) -> FloatArray:
-        """The part of ``cyclic`` that consists of triangles: circles of three items that were all compared.
+        """The part of ``cyclic`` that consists of triangles: cycles of three items that were all compared.
 
         Found by least squares over all triangles; with more than a million of them a ValueError says so (unless all
-        pairs are compared, as then every circle is a sum of triangles).
+        pairs are compared, because then every cycle is a sum of triangles).
         """
         return _triangle_part(self.cyclic, self.weights)
 
     @property
     def harmonic(self) -> FloatArray:
-        """The rest, ``cyclic - curl``: long circles that no triangle of compared items shows, orthogonal to ``curl``.
+        """The rest, ``cyclic - curl``: long cycles that no triangle of compared items shows, orthogonal to ``curl``.
 
         It adds up to 0 around every triangle, and is 0 where all pairs are compared.
         """
@@ -73,7 +73,7 @@ class HodgeProjection:
 
 
 def hodge_projection(P: ArrayLike, weights: ArrayLike | None = None) -> HodgeProjection:
-    r"""Fit preferences by differences of scores, in least squares, and show what goes round in circles.
+    r"""Fit preferences by differences of scores, by least squares, and show what is cyclic.
 
     *Definition.* The scores s with mean 0 that minimize
     :math:`\sum_{i<j} w_{ij} \left(p_{ij} - \tfrac12 - (s_i - s_j)\right)^2`. Fit and residual are orthogonal under the
@@ -85,7 +85,7 @@ def hodge_projection(P: ArrayLike, weights: ArrayLike | None = None) -> HodgePro
     P : array-like of shape (n_items, n_items), PreferenceMatrix, Rankings or positions
         Probabilities of "row before column" (NaN for both sides of a pair that nobody compared), or rankings.
     weights : array-like of shape (n_items, n_items), optional
-        Weights of the pairs: symmetric, not negative, 0 leaves a pair out. By default the weight of the rankings that
+        Weights of the pairs: symmetric, not negative, 0 drops a pair. By default the weight of the rankings that
         order or tie the pair; for an array of probabilities, 1 for every known pair.
 
     Returns
@@ -156,7 +156,7 @@ def _sides_of_triangles(compared: BoolArray, first: IntArray, second: IntArray) 
     if n_triangles > _MOST_TRIANGLES:
         raise ValueError(
             f"{n_triangles:,.0f} triples of items are all compared, and at most {_MOST_TRIANGLES:,} are searched for "
-            "circles; keep fewer items with Rankings.select([...]), or use cyclic as a whole"
+            "cycles; keep fewer items with Rankings.select([...]), or use cyclic as a whole"
         )
     number = np.zeros(compared.shape, dtype=np.intp)
     number[first, second] = np.arange(len(first))
@@ -192,6 +192,6 @@ def _check_connected(weights: FloatArray, items: tuple[Hashable, ...]) -> None:
         groups = [[item for item, own in zip(items, label, strict=True) if own == group] for group in range(number)]
         shown = "; ".join(shortlist(group) for group in groups[:3]) + ("; ..." if number > 3 else "")
         raise ValueError(
-            f"no chain of comparisons joins these {number} groups of items, so their scores have no common scale: "
-            f"{shown}. Project each group for itself, with Rankings.select([...])"
+            f"no chain of comparisons connects these {number} groups of items, so their scores have no common scale: "
+            f"{shown}. Project each group separately, with Rankings.select([...])"
         )

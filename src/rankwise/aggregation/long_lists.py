@@ -17,7 +17,7 @@ from rankwise.data.orders import rows_of
 
 Method = Literal["rra", "borda", "mc4", "mean"]
 
-# Below this a probability is computed by its logarithm, as it would soon be 0 in floating point.
+# Below this a probability is computed by its logarithm, because it would soon underflow.
 _TINY = 1e-280
 # Chance of a free jump, as in `mc4`; and the relative change at which the walk counts as settled.
 _TELEPORT = 0.05
@@ -132,8 +132,8 @@ class _Entries:
 def _read(lists: ArrayLike, n_items: int | None) -> tuple[_Entries, list[Hashable]]:
     if isinstance(lists, Rankings):
         raise TypeError(
-            "lists is a Rankings, for which there are borda, mc4 and kemeny: they heed its weights and missing items. "
-            "For p-values give [[rankings.items[i] for i in order if i >= 0] for order in rankings.orders()]"
+            "lists is a Rankings, for which there are borda, mc4 and kemeny, with its weights and missing items. For "
+            "p-values give [[rankings.items[i] for i in order if i >= 0] for order in rankings.orders()]"
         )
     rows = [list_of_names(row) for row in rows_of(lists, name="lists")]
     if not rows:
@@ -142,15 +142,15 @@ def _read(lists: ArrayLike, n_items: int | None) -> tuple[_Entries, list[Hashabl
     item = []
     for number, row in enumerate(rows):
         if not row:
-            raise ValueError(f"lists[{number}] is empty, so it says nothing; leave it away")
+            raise ValueError(f"lists[{number}] is empty, so it says nothing; drop it")
         known = len(ids)
         try:
             found = [ids.setdefault(name, len(ids)) for name in row]
         except TypeError:
-            raise ValueError(f"lists[{number}] holds something that is no name; use text or numbers") from None
+            raise ValueError(f"lists[{number}] holds something that is not a name; use text or numbers") from None
         nameless = [name for name in islice(ids, known, None) if is_null(name)]
         if nameless:
-            raise ValueError(f"lists[{number}] holds {nameless[0]!r}, which names no item; leave it away")
+            raise ValueError(f"lists[{number}] holds {nameless[0]!r}, which is not the name of an item; drop it")
         if len(set(found)) < len(found):
             twice = Counter(row).most_common(1)[0][0]
             raise ValueError(f"lists[{number}] holds {twice!r} more than once; every item has one place")

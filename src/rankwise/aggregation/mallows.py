@@ -1,4 +1,7 @@
-"""The Mallows model: rankings scattered around a center, the less likely the farther away."""
+"""Mallows models: rankings scattered around a center, the less likely the farther away.
+
+`Mallows` has one concentration, `GeneralizedMallows` one for each place.
+"""
 
 from __future__ import annotations
 
@@ -29,6 +32,10 @@ from rankwise.data import Rankings
 
 Distance = Literal["kendall", "cayley", "hamming", "footrule", "spearman"]
 
+_CURE = (
+    "fit Mallows(), which takes incomplete rankings, or keep the items that all rankings have with "
+    "Rankings.select([...])"
+)
 _LAWS: dict[str, type[DistanceLaw]] = {
     "kendall": KendallLaw,
     "cayley": CayleyLaw,
@@ -91,11 +98,11 @@ class Mallows(RankingModel):
     that they do order, and theta is a moment estimate: the number of pairs ordered against the center equals its
     expectation, from the exact pairwise probabilities of the items that are there. That is right if what is missing
     does not depend on the ranking. (A ranking with both missing and unlisted items is an approximation: pairs of
-    unlisted items are taken off as if only the listed ones were gone.)
+    unlisted items are removed as if only the listed ones were gone.)
 
-    Rankings that order no pair, or have weight 0, are left out of ``fit``.
+    ``fit`` ignores rankings that order no pair or have weight 0.
 
-    *Draws* are exact, but for Spearman with 19 items or more: there each is the end of a Metropolis chain of its own,
+    *Draws* are exact, except for Spearman with 19 items or more: there each is the end of its own Metropolis chain,
     :math:`10 k^2` proposed exchanges from the center. Its normalizer is then an average of 10 runs of 1,000 particles,
     always with the same random numbers.
 
@@ -137,7 +144,7 @@ class Mallows(RankingModel):
         rankings : array-like of shape (n_rankings, n_items) or Rankings
             Positions, 1 = best, without ties.
         sample_weight : array-like of shape (n_rankings,), optional
-            How often each ranking counts; by default the weights of the Rankings, else ones.
+            How often each ranking counts; by default the weights of the Rankings, or ones.
 
         Returns
         -------
@@ -192,7 +199,7 @@ class Mallows(RankingModel):
         n : int, default=1
             Number of draws.
         random_state : None, int, Generator or RandomState
-            Where the random numbers come from.
+            Source of the random numbers.
 
         Returns
         -------
@@ -243,12 +250,6 @@ class _State(NamedTuple):
     center: FloatArray
     theta: float
     items: tuple[Hashable, ...]
-
-
-# The generalized Mallows model: a concentration for every stage, sharp at the top and loose below, say.
-
-
-_CURE = "fit Mallows(), which takes incomplete rankings, or keep the items that all have with Rankings.select([...])"
 
 
 class GeneralizedMallows(RankingModel):
@@ -314,7 +315,7 @@ class GeneralizedMallows(RankingModel):
         rankings : array-like of shape (n_rankings, n_items) or Rankings
             Positions, 1 = best, without ties: full rankings or top lists.
         sample_weight : array-like of shape (n_rankings,), optional
-            How often each ranking counts; by default the weights of the Rankings, else ones.
+            How often each ranking counts; by default the weights of the Rankings, or ones.
 
         Returns
         -------
@@ -363,7 +364,7 @@ class GeneralizedMallows(RankingModel):
         n : int, default=1
             Number of draws.
         random_state : None, int, Generator or RandomState
-            Where the random numbers come from.
+            Source of the random numbers.
 
         Returns
         -------

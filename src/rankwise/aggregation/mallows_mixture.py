@@ -1,4 +1,4 @@
-"""Mixtures of Mallows models: several groups of voters, each around a center of its own."""
+"""Mixtures of Mallows models: several groups of voters, each around its own center."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class MallowsMixture(RankingModel):
     n_init : int, default=5
         Number of random starts; the one that ends with the highest likelihood is kept.
     max_iter : int, default=100
-        Most iterations per start.
+        Maximum number of iterations per start.
     tol : float, default=1e-5
         A start ends when the mean log-likelihood of a ranking rises by less than this.
     random_state : None, int, Generator or RandomState
@@ -66,11 +66,11 @@ class MallowsMixture(RankingModel):
 
     Notes
     -----
-    *Partial rankings.* Full rankings and top lists have their exact likelihood. A ranking with missing items counts as
-    a Mallows ranking of the items that it has, through the pairs that it orders: :math:`e^{-\theta_g d} / Z`, d over
-    these pairs and Z for so many items. That is exact where its items are neighbors in the center; else the items
-    between them would hold them farther apart, and the thetas come out too large. (`Mallows` sums over the places of
-    the missing items instead.)
+    *Partial rankings.* Full rankings and top-k lists have their exact likelihood. A ranking with missing items counts
+    as a Mallows ranking of the items that it has, through the pairs that it orders: :math:`e^{-\theta_g d} / Z`, d over
+    these pairs and Z for that number of items. That is exact if its items are neighbors in the center; otherwise the
+    items between them would keep them farther apart, and the thetas come out too large. (`Mallows` sums over the places
+    of the missing items instead.)
 
     Each iteration finds Kemeny's consensus of the rankings, weighted by their responsibilities (proven up to 16 items,
     by local search beyond and never worse than the one before), and solves for theta; the likelihood never falls.
@@ -123,7 +123,7 @@ class MallowsMixture(RankingModel):
         rankings : array-like of shape (n_rankings, n_items) or Rankings
             Positions, 1 = best, without ties.
         sample_weight : array-like of shape (n_rankings,), optional
-            How often each ranking counts; by default the weights of the Rankings, else ones.
+            How often each ranking counts; by default the weights of the Rankings, or ones.
 
         Returns
         -------
@@ -188,7 +188,7 @@ class MallowsMixture(RankingModel):
         n : int, default=1
             Number of draws.
         random_state : None, int, Generator or RandomState
-            Where the random numbers come from.
+            Source of the random numbers.
 
         Returns
         -------
@@ -236,7 +236,7 @@ class MallowsMixture(RankingModel):
 
 
 class _Components:
-    """Components of a mixture beside the rankings that they explain."""
+    """Components of a mixture, with the rankings that they explain."""
 
     def __init__(self, data: Rankings, weights: FloatArray, centers: FloatArray, thetas: FloatArray) -> None:
         self.data = data
@@ -251,11 +251,11 @@ class _Components:
 
     def log_joint(self) -> FloatArray:
         log_z = self._has_stage @ stages.log_normalizers(self.thetas, self._sizes[:, np.newaxis])
-        with np.errstate(divide="ignore"):  # a component may have died out
+        with np.errstate(divide="ignore"):  # a component may have weight 0
             return np.asarray(np.log(self.weights) - self.thetas * self._distances - log_z)
 
     def expect(self) -> FloatArray:
-        """Responsibilities of the components; notes the likelihood on the way."""
+        """Responsibilities of the components; also sets the likelihood."""
         joint = self.log_joint()
         total = np.logaddexp.reduce(joint, axis=1)
         self.log_likelihood = float(self.data.weights @ total)

@@ -75,7 +75,7 @@ def preference_matrix(rankings: ArrayLike, weights: ArrayLike | None = None) -> 
         Positions, 1 = best, of any kind. A pair counts where a ranking orders or ties it: not where an item is
         missing, nor where both are unlisted.
     weights : array-like of shape (n_rankings,), optional
-        How often each ranking counts; by default the weights of the Rankings, else ones.
+        How often each ranking counts; by default the weights of the Rankings, or ones.
 
     Returns
     -------

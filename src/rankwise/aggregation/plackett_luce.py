@@ -1,4 +1,4 @@
-"""Plackett-Luce: rankings as repeated choices of the best item left, with ties by Davidson and Luce."""
+"""Plackett-Luce models: rankings as repeated choices of the best item left, with ties after Davidson and Luce."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class PlackettLuce(RankingModel):
         :math:`w_i` has a gamma prior of shape ``1 + alpha``, and every :math:`\delta_t` one with its mode at 1. The
         gamma prior counts like ``alpha`` further rankings for each item that rank it first.
     max_iter : int, default=1000
-        Most iterations.
+        Maximum number of iterations.
     tol : float, default=1e-10
         Stop when a further step promises less gain in log likelihood than this times the smallest weight.
 
@@ -130,7 +130,7 @@ class PlackettLuce(RankingModel):
         rankings : array-like of shape (n_rankings, n_items) or Rankings
             Positions, 1 = best, of any kind: full, tied, top-k, incomplete.
         sample_weight : array-like of shape (n_rankings,), optional
-            How often each ranking counts; by default the weights of the Rankings, else ones.
+            How often each ranking counts; by default the weights of the Rankings, or ones.
 
         Returns
         -------
@@ -150,7 +150,7 @@ class PlackettLuce(RankingModel):
         above, below = _likelihood_jit.links(*choices)
         components = compared_groups(above, below, source.items, with_prior=log_prior is not None)
         largest = int(choices.stage_size.max(initial=1))
-        # A size that nobody chose has strength 0 and is no parameter.
+        # A size that nobody chose has strength 0 and is not a parameter.
         occurs = np.flatnonzero(np.bincount(choices.stage_size, minlength=largest + 1)[2:] > 0)
         kept = np.concatenate([np.arange(k), k + occurs])
 
@@ -195,7 +195,7 @@ class PlackettLuce(RankingModel):
         n : int, default=1
             Number of rankings.
         random_state : None, int, Generator or RandomState
-            Where the random numbers come from.
+            Source of the random numbers.
 
         Returns
         -------
@@ -283,6 +283,6 @@ def _refuse_large_ties(choices: _Choices, rows: IntArray) -> None:
         row = rows[int(np.searchsorted(choices.stage_start, stage, side="right")) - 1]
         raise ValueError(
             f"ranking {row} ties {choices.stage_size[stage]} items, but the likelihood of ties goes up to "
-            f"{_LARGEST_BUCKET}. If they are the items that were left over at the end, mark them as unlisted (inf); "
-            "else break the ties, or leave such rankings out"
+            f"{_LARGEST_BUCKET}. If they are what was left over at the end, mark them as unlisted (inf); "
+            "otherwise break the ties, or drop such rankings"
         )

@@ -1,4 +1,4 @@
-"""Consensus by places: Borda's rule for full, tied, top-k and incomplete rankings."""
+"""Consensus by places: Borda's rule for full, tied, top-k and incomplete rankings, and ranking by scores."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from rankwise._typing import ArrayLike, FloatArray
 from rankwise.data import Rankings
 
-# Sums of floating-point shares do not tell scores apart that are closer than this.
+# Scores closer than this are equal: sums of floating-point shares cannot distinguish them.
 _SAME_SCORE = 1e-12
 
 
@@ -44,9 +44,9 @@ def borda(
         Positions: column = item, 1 = best. Unlisted items share the places below the listed ones; a ranking
         says nothing of its missing items, and nothing at all if it lists none.
     weights : array-like of shape (n_rankings,), optional
-        How often each ranking counts; by default the weights of the Rankings, else ones.
+        How often each ranking counts; by default the weights of the Rankings, or ones.
     return_scores : bool, default=False
-        Whether to return the scores too.
+        Whether to also return the scores.
 
     Returns
     -------
@@ -95,9 +95,9 @@ def borda(
 def shares_beaten(rankings: Rankings) -> FloatArray:
     """Share of the other items that each item beats, ranking by ranking; NaN where it is compared with none."""
     places = rankings.midranks()
-    places[~np.isfinite(rankings.positions).any(axis=1)] = np.nan  # who lists nothing compares nothing
+    places[~np.isfinite(rankings.positions).any(axis=1)] = np.nan  # a ranking that lists nothing compares nothing
     opponents = np.sum(~np.isnan(places), axis=1, keepdims=True) - 1.0
-    # A ranking of a single item compares nothing: 0 / 0 is NaN, so it is left out like a missing item.
+    # A ranking of a single item compares nothing: 0 / 0 is NaN, which counts as missing.
     with np.errstate(invalid="ignore"):
         return np.asarray((opponents + 1 - places) / opponents)
 

@@ -1,4 +1,4 @@
-"""Random rankings: exact draws from the Mallows and the Plackett-Luce model."""
+"""Random rankings: exact draws from the Mallows and the Plackett-Luce model, for the models and for users."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def sample_mallows(
     n : int, optional
         Number of draws; one by default, or one per row of ``center``.
     random_state : None, int, Generator or RandomState
-        Where the random numbers come from.
+        Source of the random numbers.
 
     Returns
     -------
@@ -72,7 +72,7 @@ def sample_plackett_luce(log_worth: ArrayLike, n: int | None = None, random_stat
     n : int, optional
         Number of draws; one by default, or one per row of ``log_worth``.
     random_state : None, int, Generator or RandomState
-        Where the random numbers come from.
+        Source of the random numbers.
 
     Returns
     -------

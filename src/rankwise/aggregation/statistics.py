@@ -3,7 +3,7 @@
 Throughout, :math:`p_{ij}` is the probability that a random ranking puts item i before item j, so that
 :math:`p_{ij} + p_{ji} = 1`. Functions take it as a square array, or estimate it from rankings: the share of the
 rankings with i before j among those that order or tie the two, a tie counting half, as if decided by a coin.
-A pair that nobody compared is an error (`hodge_projection` does without it).
+A pair that nobody compared is an error (but not in `hodge_projection`).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from rankwise.aggregation.pairs import PreferenceMatrix, preference_matrix, squa
 from rankwise.aggregation.tournaments import comparable_preferences
 from rankwise.data import check_positions
 
-# Shares of floating-point weights do not tell probabilities apart that are closer than this.
+# Probabilities closer than this are equal: shares of floating-point weights cannot distinguish them.
 _EVEN = 1e-12
 # Probabilities given as arrays may be rounded; their two sides must add up to 1 within this.
 _ROUNDED = 1e-6
@@ -159,7 +159,7 @@ def dispersion_u_statistic(rankings: ArrayLike) -> float:
             "distances between rankings need two rankings for each pair (weights are multiplicities)"
         )
     above = _upper(matrix.wins + matrix.ties / 2)
-    # Sum over all pairs of rankings less those of a ranking with itself, where only ties differ, by a coin.
+    # Sum over all pairs of rankings minus those of a ranking with itself, where only ties differ, by a coin flip.
     differing = above * (counts - above) - _upper(matrix.ties) / 4
     return float(np.sum(differing / (counts * (counts - 1))))
 
@@ -280,22 +280,22 @@ def _pairs_of(P: ArrayLike, positions: ArrayLike) -> tuple[FloatArray, FloatArra
     return _upper(probabilities), _upper(after)
 
 
-# What is known of a median before it is seen: bounds on the risk of medians of samples and of approximations.
+# Bounds on the risk of medians of samples and of approximations.
 
 
 def median_risk_bound(n_items: int, h: float, n_rankings: int, delta: float | None = None) -> float:
     r"""Bound the excess risk of the median of a sample.
 
     *Definition.* Let N full rankings be drawn independently from a law that is strictly stochastically transitive with
-    noise margin at least h, and take the median of the sample if the sample is strictly stochastically transitive, any
-    ranking else. With k items, its risk L under the law satisfies
+    noise margin at least h, and take the median of the sample if the sample is strictly stochastically transitive, and
+    any ranking otherwise. With k items, its risk L under the law satisfies
 
     .. math:: E[L - L^*] \le \frac{k^2 (k-1)^2}{8} \exp\left(-\frac{N}{2} \log \frac{1}{1 - 4 h^2}\right)
               = \frac{k^2 (k-1)^2}{8} (1 - 4 h^2)^{N/2}.
 
     With ``delta``, the bound holds with probability at least :math:`1 - \delta`: it is 0 if
     :math:`\frac{k(k-1)}{2} (1 - 4h^2)^{N/2} \le \delta`, as then the sample orders every pair like the law and the
-    median is the true one, and the bound above divided by :math:`\delta` (Markov) else.
+    median is the true one, and otherwise the bound above divided by :math:`\delta` (Markov).
 
     Parameters
     ----------

@@ -1,7 +1,7 @@
 """Consensus from majorities: Copeland, Schulze, Markov chain 4 and KwikSort.
 
-All take rankings of any kind or a matrix of pairs, and look only at who wins each pair (Schulze also at how many
-rankings say so). A pair that nobody compared has no winner, like a pair that ends even.
+All take rankings of any kind or a matrix of pairs, and use only who wins each pair (Schulze also by how many
+rankings). A pair that nobody compared has no winner, like a pair that ends even.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def copeland(rankings_or_matrix: ArrayLike) -> FloatArray:
     ----------
     rankings_or_matrix : Rankings, array-like of positions (n_rankings, n_items), PreferenceMatrix, or square array
         Rankings of any kind (the weights of a Rankings count), or weights or probabilities of "row before column"
-        (the diagonal, below 1, tells a matrix from positions).
+        (a diagonal below 1 distinguishes a matrix from positions).
 
     Returns
     -------
@@ -91,8 +91,8 @@ def mc4(rankings_or_matrix: ArrayLike, *, teleport: float = 0.05) -> FloatArray:
     r"""Order items by the time a walker spends at them who moves to what the majority prefers: Markov chain 4.
 
     *Definition.* At item i the walker draws one of the k items uniformly and moves there if a majority of the
-    rankings that order the two prefers it to i, else stays; with probability ``teleport`` he goes to an item drawn
-    uniformly instead. Items are placed by their probability :math:`\pi` under the stationary law,
+    rankings that order the two prefers it to i, and otherwise stays; with probability ``teleport`` it jumps to an item
+    drawn uniformly instead. Items are placed by their probability :math:`\pi` under the stationary law,
 
     .. math:: \pi = (1 - \epsilon)\, \pi M + \epsilon / k, \qquad M_{ij} = 1/k \text{ if j beats i, } i \ne j.
 
@@ -143,7 +143,7 @@ def kwiksort(rankings_or_matrix: ArrayLike, *, random_state: RandomState = None,
     rankings_or_matrix : Rankings, array-like of positions (n_rankings, n_items), PreferenceMatrix, or square array
         As in `copeland`.
     random_state : None, int, Generator or RandomState
-        Where the random numbers come from.
+        Source of the random numbers.
     n_restarts : int, default=10
         Number of runs, at least 1.
 
