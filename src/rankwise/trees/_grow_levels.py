@@ -1,10 +1,11 @@
-"""Level-Splits: every level of the tree divides all its cells by one common cut."""
+"""Level-Splits: every level of the tree divides all its cells by one common cut; called by `engine`."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
+from sklearn.utils import gen_batches
 
 from rankwise._typing import FloatArray, IntArray
 from rankwise.trees import _levels_jit
@@ -13,7 +14,7 @@ from rankwise.trees.structure import TargetRows, Tree
 
 # Entries of target vectors that are written out at a time; more coordinates follow in further blocks.
 _BLOCK_ENTRIES = 2**24
-# Seen as no error left: what rounding leaves of the squared error of equal targets.
+# Share of the sum of squares up to which a squared error is rounding: the targets are equal.
 _PURE = 1e-12
 
 
@@ -23,13 +24,13 @@ def grow_by_levels(features: Features, targets: TargetRows, limits: Limits, weig
     A cell that the common cut does not divide (all its rows on one side, fewer than ``min_samples_leaf`` on a side, or
     fewer than ``min_samples_split`` in all) stays as it is and meets the next level's cut.
     """
-    level = _Level(features, targets, limits, weights, np.random.default_rng(seed))
-    while level.divide():
+    growth = _LevelGrowth(features, targets, limits, weights, np.random.default_rng(seed))
+    while growth.divide():
         pass
-    return level.tree()
+    return growth.tree()
 
 
-class _Level:
+class _LevelGrowth:
     """The cells of the last level, and all nodes so far."""
 
     def __init__(
@@ -41,10 +42,8 @@ class _Level:
         rng: np.random.Generator,
     ) -> None:
         self.features, self.limits, self.weights, self.rng = features, limits, weights, rng
-        self.is_complete = targets.is_complete
-        self.targets = targets
-        step = max(1, _BLOCK_ENTRIES // len(weights))
-        self.blocks = [slice(start, min(start + step, targets.size)) for start in range(0, targets.size, step)]
+        self.targets, self.is_complete = targets, targets.is_complete
+        self.blocks = list(gen_batches(targets.size, max(1, _BLOCK_ENTRIES // len(weights))))
         self.block: tuple[slice, FloatArray] | None = None  # the last that was written out
         self.squares = np.zeros(len(weights))
         for block in self.blocks:
@@ -80,13 +79,26 @@ class _Level:
         n_left = np.bincount(self.cell[goes_left], minlength=len(self.node_of))
         n_right = counts - n_left
         divided = (n_left >= least) & (n_right >= least)
-        if len(self._leaves()) + divided.sum() > self.limits.max_leaf_nodes:
+        n_leaves = sum(left < 0 for left in self.fields["left"])
+        if n_leaves + divided.sum() > self.limits.max_leaf_nodes:
             return False
         self._split(f, key, after, missing_left, goes_left, divided, n_left, n_right)
         self.depth += 1
         return True
 
+    def tree(self) -> Tree:
+        """The nodes so far, as arrays."""
+        fields = {name: np.array(values) for name, values in self.fields.items()}
+        most = int(self.features.n_codes[self.features.is_categorical].max(initial=0))
+        sets = np.zeros((len(self.sets), most // 64 + 1), dtype=np.uint64)
+        for number, categories in enumerate(self.sets):
+            np.bitwise_or.at(sets[number], categories // 64, np.uint64(1) << (categories % 64).astype(np.uint64))
+        types = {"feature": np.int32, "missing_left": np.bool_, "left": np.int32, "count": np.int64, "set_of": np.int32}
+        columns: dict[str, Any] = {name: column.astype(types.get(name, np.float64)) for name, column in fields.items()}
+        return Tree(**columns, sets=sets)
+
     def _best(self, totals: FloatArray, counts: IntArray, least: IntArray) -> tuple[float, int, int, int, int]:
+        """Score, feature, last key on the left, next key, and side of missing values of the best cut."""
         d = len(self.keys)
         drawn = self.rng.permutation(d) if self.limits.max_features < d else np.arange(d)
         best = self._best_of(drawn[: self.limits.max_features], totals, counts, least)
@@ -102,8 +114,9 @@ class _Level:
         scores = np.zeros((len(features), 2, len(self.cell)))
         weight_and_count = np.column_stack([np.bincount(self.cell, self.weights, len(counts)), counts])
         for block in self.blocks:
-            vectors = self._vectors(block)
-            part = np.ascontiguousarray(np.concatenate([self._of(totals, block), weight_and_count], axis=1))
+            vectors, q = self._vectors(block), self.targets.size
+            sums = [totals[:, block]] if self.is_complete else [totals[:, block], totals[:, q:][:, block]]
+            part = np.ascontiguousarray(np.concatenate([*sums, weight_and_count], axis=1))
             for number, f in enumerate(features):
                 keys, n_keys = self.keys[f][0], int(self.features.n_codes[f])
                 _levels_jit.add_scores(
@@ -140,12 +153,6 @@ class _Level:
             self.block = block, np.ascontiguousarray(np.concatenate(parts, axis=1))
         return self.block[1]
 
-    def _of(self, totals: FloatArray, block: slice) -> FloatArray:
-        """Columns of sums over all coordinates that belong to a block."""
-        q = self.targets.size
-        known = [] if self.is_complete else [totals[:, q + block.start : q + block.stop]]
-        return np.concatenate([totals[:, block], *known], axis=1)
-
     def _split(
         self,
         f: int,
@@ -180,18 +187,15 @@ class _Level:
                 fields["set_of"][node] = len(self.sets) - 2 + int(fields["missing_left"][node])
         # Undivided cells keep their node; each divided one becomes two.
         offset = np.cumsum(np.where(divided, 2, 1)) - np.where(divided, 2, 1)
-        node_of = np.repeat(self.node_of, np.where(divided, 2, 1))
+        parents, node_of = self.node_of[cells], np.repeat(self.node_of, np.where(divided, 2, 1))
         node_of[offset[cells]] = first + 2 * np.arange(len(cells))
         node_of[offset[cells] + 1] = first + 2 * np.arange(len(cells)) + 1
         self.cell = offset[self.cell] + (divided[self.cell] & ~goes_left)
         self.node_of = node_of
         self._add_nodes(self._totals(), np.flatnonzero(node_of >= first))
-        for node in self._parents_from(first):
-            children = [fields["left"][node], fields["left"][node] + 1]
-            fields["gain"][node] = max(fields["error"][node] - sum(fields["error"][int(c)] for c in children), 0.0)
-
-    def _parents_from(self, first: int) -> list[int]:
-        return [node for node, left in enumerate(self.fields["left"]) if left >= first]
+        for number, node in enumerate(parents):
+            left = first + 2 * number
+            fields["gain"][node] = max(fields["error"][node] - sum(fields["error"][left : left + 2]), 0.0)
 
     def _add_nodes(self, totals: FloatArray, cells: IntArray) -> None:
         """Nodes of some cells of the level."""
@@ -226,9 +230,6 @@ class _Level:
     def _squares_by_cell(self) -> FloatArray:
         return np.bincount(self.cell, self.squares, len(self.node_of)).astype(np.float64, copy=False)
 
-    def _leaves(self) -> IntArray:
-        return np.flatnonzero(np.array(self.fields["left"]) < 0)
-
     def _keys(self, f: int) -> tuple[np.ndarray, IntArray | None]:
         """Codes to cut by; categories are numbered along the main direction of their mean targets over all rows."""
         codes = self.features.codes[f].astype(np.int64)
@@ -247,13 +248,3 @@ class _Level:
         category_at = np.argsort(along, kind="stable")
         key_of = np.append(np.argsort(category_at), n_codes)
         return key_of[codes], category_at
-
-    def tree(self) -> Tree:
-        fields = {name: np.array(values) for name, values in self.fields.items()}
-        most = int(self.features.n_codes[self.features.is_categorical].max(initial=0))
-        sets = np.zeros((len(self.sets), most // 64 + 1), dtype=np.uint64)
-        for number, categories in enumerate(self.sets):
-            np.bitwise_or.at(sets[number], categories // 64, np.uint64(1) << (categories % 64).astype(np.uint64))
-        types = {"feature": np.int32, "missing_left": np.bool_, "left": np.int32, "count": np.int64, "set_of": np.int32}
-        columns: dict[str, Any] = {name: column.astype(types.get(name, np.float64)) for name, column in fields.items()}
-        return Tree(**columns, sets=sets)
