@@ -9,7 +9,7 @@ import pytest
 import scipy.sparse as sp
 
 from rankwise.trees import LeastSquaresForest, LeastSquaresTree
-from tests.trees.test_growth import make_data
+from tests.trees.test_grow import make_data
 
 COLOURS = ["red", "green", None, "blue", "green", "red", "blue", None]
 SIZES = [1.0, 2.0, 3.0, None, 2.0, 1.0, 3.0, 5.0]

@@ -9,7 +9,7 @@ from sklearn.tree import DecisionTreeRegressor
 from rankwise.trees import LeastSquaresTree
 from rankwise.trees.pruning import collapse_penalties, merge_sequence, pruned, pruning_path
 from tests.naive import trees as naive
-from tests.trees.test_growth import make_data
+from tests.trees.test_grow import make_data
 
 
 @pytest.mark.parametrize("q", [1, 4])

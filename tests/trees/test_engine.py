@@ -1,4 +1,4 @@
-"""What leaves predict: honest halves, missing targets, weights."""
+"""The engine: coded features and thresholds; what leaves predict, with honest halves, missing targets, weights."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given
 
 from rankwise.trees import LeastSquaresForest, LeastSquaresTree
+from rankwise.trees.engine import TargetRows, code_features, threshold_between
 from tests.naive import trees as naive
-from tests.trees.test_growth import make_data, rows_of_nodes, small_problems
+from tests.trees.test_grow import make_data, rows_of_nodes, small_problems
 
 MODELS = [
     LeastSquaresTree(),
@@ -122,8 +123,6 @@ def test_the_way_of_missing_targets_equals_that_of_complete_ones(growth, splitte
     X, y = make_data(n=150, q=4)
     options = {"growth": growth, "splitter": splitter, "max_bins": None, "min_samples_leaf": 8, "random_state": 0}
     complete = LeastSquaresTree(**options).fit(X, y)
-    from rankwise.trees.structure import TargetRows
-
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(TargetRows, "is_complete", False)
         incomplete = LeastSquaresTree(**options).fit(X, y)
@@ -145,3 +144,22 @@ def test_targets_that_are_never_known_are_named(model):
         model.fit(X, y, np.zeros(20))
     with pytest.raises(ValueError, match="dim 3"):
         model.fit(X, np.zeros((20, 2, 2)))
+
+
+def test_codes_keep_the_order_of_values():
+    X = np.array([[3.0, 1], [1.0, np.nan], [np.nan, 0], [1.0, 2], [7.0, 1]])
+    exact = code_features(X, np.array([0, 3]), None)
+    np.testing.assert_array_equal(exact.codes, [[1, 0, 3, 0, 2], [1, 3, 0, 2, 1]])
+    assert exact.n_codes.tolist() == [3, 3]
+    assert exact.is_categorical.tolist() == [False, True]
+    binned = code_features(X, np.array([0, 3]), 2)
+    np.testing.assert_array_equal(binned.codes[0], [1, 0, 2, 0, 1])
+    assert (binned.lower[:2].tolist(), binned.upper[:2].tolist()) == ([1, 3], [1, 7])
+
+
+def test_thresholds_lie_between_the_values_of_codes():
+    low = np.nextafter(1.0, 0)
+    features = code_features(np.array([[low], [1.0], [5.0]]), np.zeros(1, dtype=int), None)
+    assert threshold_between(features, 0, 0, 1) == low  # the middle would be 1 itself
+    assert threshold_between(features, 0, 1, 2) == 3.0
+    assert threshold_between(features, 0, 2, 3) == np.inf  # only missing values go right

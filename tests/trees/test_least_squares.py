@@ -1,4 +1,4 @@
-"""Forests: the rows that trees see, rows out of the bag, threads."""
+"""Forests of regression trees: the rows that trees see, rows out of the bag, threads, scores."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from sklearn.model_selection import cross_val_score
 from rankwise._validation import check_generator
 from rankwise.trees import LeastSquaresForest
 from rankwise.trees.engine import Sampling
-from tests.trees.test_growth import make_data
+from tests.trees.test_grow import make_data
 
 SAMPLINGS = [
     {"bootstrap": True},

@@ -15,8 +15,8 @@ from rankwise.metrics import kendall_tau_score
 from rankwise.trees import LeastSquaresTree
 from rankwise.trees.engine import LeafRows, TargetRows, TrainingSet
 from rankwise.trees.structure import LeafMeans
-from tests.label_ranking.test_ranking_tree import make_data
-from tests.trees.test_forest import rows_by_tree
+from tests.label_ranking.test_tree import make_data
+from tests.trees.test_least_squares import rows_by_tree
 
 
 @pytest.mark.parametrize("pool", ["pairwise", "rankings"])

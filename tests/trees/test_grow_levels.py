@@ -10,7 +10,7 @@ from hypothesis import given
 from rankwise.label_ranking import RankingTree
 from rankwise.trees import LeastSquaresTree
 from tests.naive import trees as naive
-from tests.trees.test_growth import small_problems
+from tests.trees.test_grow import small_problems
 
 
 def features_by_level(tree):

@@ -13,9 +13,10 @@ from rankwise.aggregation import borda, dispersion, kemeny
 from rankwise.embeddings import KemenyEmbedding, PositionEmbedding, decode_pairwise
 from rankwise.label_ranking import RankingTree, partition_dispersion
 from rankwise.trees import LeastSquaresTree
+from rankwise.trees.engine import TargetRows
 from tests.naive import trees as naive
 from tests.strategies import KINDS, random_positions
-from tests.trees.test_growth import peer_splits, rows_of_nodes, splits
+from tests.trees.test_grow import peer_splits, rows_of_nodes, splits
 
 
 def make_data(n=300, d=4, k=5, seed=0, noise=1.0, kind="full"):
@@ -128,8 +129,6 @@ def test_complete_rows_by_the_way_of_incomplete_ones():
         RankingTree(max_depth=4).fit(X, unlisted).predict_pairwise(X),
         RankingTree(max_depth=4).fit(X, y).predict_pairwise(X),
     )
-    from rankwise.trees.structure import TargetRows
-
     complete = RankingTree(max_depth=4, min_samples_leaf=5).fit(X, y)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(TargetRows, "is_complete", False)

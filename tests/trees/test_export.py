@@ -1,0 +1,63 @@
+"""Trees as text and as graphs."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rankwise.trees import LeastSquaresTree
+from rankwise.trees.export import tree_text
+from rankwise.trees.pruning import pruning_path
+from rankwise.trees.structure import Tree
+
+
+def test_text(small_table):
+    X, y = small_table
+    model = LeastSquaresTree().fit(X, y)
+    assert model.export_text() == (
+        "|-- age is known\n"
+        "|   |-- age <= 35: 0  (n=2)\n"
+        "|   |-- age > 35\n"
+        "|   |   |-- town in {Bonn}: 1  (n=2)\n"
+        "|   |   |-- town in {Kiel, Ulm}: 2  (n=2)\n"
+        "|-- age is missing\n"
+        "|   |-- town in {Ulm}: 7  (n=1)\n"
+        "|   |-- town in {Bonn, Kiel}: 7.5  (n=1)"
+    )
+
+
+def test_graph(small_table):
+    X, y = small_table
+    X = X.rename(columns={"age": 'the "age" \\ years'})
+    assert LeastSquaresTree(max_depth=1).fit(X, y).export_graphviz() == (
+        "digraph tree {\n"
+        '  node [shape=box, fontname="Helvetica"];\n'
+        '  edge [fontname="Helvetica"];\n'
+        '  0 [label="the \\"age\\" \\\\ years is known\\nn=8"];\n'
+        '  0 -> 1 [label="yes"];\n'
+        '  0 -> 2 [label="no"];\n'
+        '  1 [label="1\\nn=6", style="rounded"];\n'
+        '  2 [label="7.25\\nn=2", style="rounded"];\n'
+        "}"
+    )
+
+
+def test_a_leaf_and_long_lists_of_categories_as_text():
+    assert LeastSquaresTree().fit([[1.0]], [[2.0, 0.123456]]).export_text() == "2, 0.1235  (n=1)"
+    X = np.arange(20.0)[:, None]
+    text = LeastSquaresTree(categorical_features=[0], max_depth=1).fit(X, X[:, 0] < 9).export_text()
+    assert "x0 in {9.0, 10.0, 11.0, 12.0, 13.0, 14.0, ... 5 more}: 0  (n=11)" in text
+
+
+def test_a_deep_tree_needs_no_recursion():
+    n = 5001  # every node with an odd number is a leaf, every other one is split into the next two
+    left = np.where(np.arange(n) % 2 == 0, np.arange(n) + 1, -1).astype(np.int32)
+    left[-1] = -1
+    zeros = np.zeros(n)
+    error = np.linspace(1, 0, n)
+    nothing = np.full(n, -1, np.int32)
+    tree = Tree(
+        np.where(left < 0, -1, 0), zeros, zeros > 0, left, zeros, error, zeros + 1, zeros.astype(int), nothing, None
+    )
+    assert tree.depth.max() == n // 2
+    assert tree_text(tree, ["x"], [None], ["leaf"] * n).count("leaf") == tree.n_leaves
+    assert pruning_path(tree).n_leaves[-1] == 1
