@@ -220,7 +220,7 @@ def test_many_items(ranker):
 
 @pytest.mark.parametrize("ranker", [NearestNeighborsRanker(), PairwiseRanker(), PlackettLuceRanker()], ids=repr)
 def test_text_features_are_refused_with_the_cure(ranker):
-    with pytest.raises(ValueError, match=r"'red' in X: .*takes numbers; write text as numbers"):
+    with pytest.raises(ValueError, match=r"'red' in X: .*takes numbers; encode text as numbers"):
         ranker.fit(np.array([["red"], ["blue"], ["red"]], dtype=object), [[1, 2], [2, 1], [1, 2]])
 
 

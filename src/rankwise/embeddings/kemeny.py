@@ -58,6 +58,8 @@ class KemenyEmbedding(TransformerMixin, BaseEstimator):
     array([[2., 1., 3.]])
     """
 
+    n_features_in_: int
+
     _saved: ClassVar[Saved] = {"n_features_in_": COUNT}
 
     def fit(self, positions: ArrayLike, y: Any = None) -> KemenyEmbedding:
@@ -204,8 +206,8 @@ def decode_pairwise(P: ArrayLike, decode: Decoder = "kemeny", *, ties: ArrayLike
     Parameters
     ----------
     P : array-like of shape (n, n_items, n_items)
-        ``P[r, i, j]`` is the probability of i before j. NaN on both sides, a pair of which nothing is known, counts as
-        1/2.
+        ``P[r, i, j]`` is the probability of i before j. A pair that is NaN on both sides is unknown and
+        counts as 1/2.
     decode : {"kemeny", "borda", "copeland"}, default="kemeny"
         How to decode.
     ties : array-like of shape (n_items,), optional

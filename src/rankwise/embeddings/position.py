@@ -52,6 +52,8 @@ class PositionEmbedding(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     array([[2., 1., 3., 4.]])
     """
 
+    n_features_in_: int
+
     _saved: ClassVar[Saved] = {"n_features_in_": COUNT}
 
     def fit(self, positions: ArrayLike, y: Any = None) -> PositionEmbedding:

@@ -350,7 +350,7 @@ def fit_weighted(estimator: Any, X: FloatArray, target: Any, weights: FloatArray
     last = estimator.steps[-1] if isinstance(estimator, Pipeline) else ("", estimator)
     if not has_fit_parameter(last[1], "sample_weight"):
         raise ValueError(
-            f"rows have different weights, but {type(last[1]).__name__} takes no sample_weight; leave weights away, "
+            f"rows have different weights, but {type(last[1]).__name__} takes no sample_weight; drop the weights, "
             "or choose another estimator"
         )
     name = f"{last[0]}__sample_weight" if isinstance(estimator, Pipeline) else "sample_weight"

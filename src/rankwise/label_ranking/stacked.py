@@ -12,7 +12,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from rankwise._features import FeatureEncoder
+from rankwise._features import CategoricalFeaturesMixin, FeatureEncoder
 from rankwise._progress import track
 from rankwise._random import check_generator
 from rankwise._sklearn import BaseEstimator, HasMethods, Interval, TransformerMixin, check_feature_names_in
@@ -68,7 +68,7 @@ class Standing(NamedTuple):
     weight: float
 
 
-class StackedRanker(LabelRankerMixin, BaseEstimator):
+class StackedRanker(CategoricalFeaturesMixin, LabelRankerMixin, BaseEstimator):
     r"""Label ranker that blends several others: the weighted mean of their pairwise probabilities, decoded once.
 
     *Definition.* :math:`P(x) = \sum_m w_m P_m(x)` with nonnegative weights that sum to 1. They are chosen on
@@ -129,7 +129,6 @@ class StackedRanker(LabelRankerMixin, BaseEstimator):
     }
 
     _saved: ClassVar[Saved] = {
-        "_encoder": instance("FeatureEncoder"),
         "_views": instance("_Views"),
         "weights_": dict_of(NUMBER),
         "rankers_": dict_of(ESTIMATOR),
@@ -212,17 +211,6 @@ class StackedRanker(LabelRankerMixin, BaseEstimator):
 
     def _pairwise(self, ranker: Any, X: FloatArray) -> FloatArray:
         return np.asarray(pairwise_of(ranker, self._views.for_member(ranker, X)))
-
-    def _check_features(self, X: ArrayLike, *, reset: bool) -> Any:
-        if reset:
-            self._encoder = FeatureEncoder(self.categorical_features)
-            return self._encoder.fit_transform(self, X)
-        return self._encoder.transform(self, X)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        return tags
 
     def _check_saved(self) -> None:
         ensure(set(self.rankers_) <= set(self.weights_) and len(self.rankers_) > 0, "a ranker has no weight")

@@ -59,7 +59,7 @@ def add_to_leaves(values, is_pairs, weights, rows, leaf, sums, known):
 
 @compiled
 def fill_from_ancestors(parent, sums, known):
-    """Fill in, for every node, the coordinates of which its rows say nothing with those of its nearest ancestor.
+    """Give every node the coordinates that none of its rows has from its nearest ancestor that has them.
 
     ``sums`` and ``known`` hold those of the leaves, and 0 for all other nodes; children come after their parents.
     """

@@ -1,4 +1,4 @@
-"""Trees to read: as indented text, and as a graph in the DOT language."""
+"""Trees to read: as indented text, and as a graph in the DOT language; used by `base.TreeMixin` and `plots`."""
 
 from __future__ import annotations
 
@@ -8,30 +8,26 @@ import numpy as np
 
 from rankwise.trees.structure import Tree
 
+# Categories that a condition names, at most.
 _MOST_NAMED = 6
 
 
 def tree_text(tree: Tree, names: list[str], categories: list[Any], leaves: list[str]) -> str:
-    """Indented text, a line per node: the condition that leads to it, and what a leaf says with its number of rows."""
-    leaf_number = tree.leaf_number
+    """Indented text, a line per node: the condition that leads to it, and for a leaf its text and number of rows."""
     lines: list[str] = []
-
-    def show(node: int, depth: int, condition: str) -> None:
-        indent = "|   " * (depth - 1) + ("|-- " if depth else "")
-        if tree.left[node] < 0:
-            lines.append(
-                f"{indent}{condition}{': ' if condition else ''}{leaves[leaf_number[node]]}  (n={tree.count[node]})"
-            )
-            return
-        if condition:
-            lines.append(f"{indent}{condition}")
-        yes, no = conditions(tree, node, names, categories)
-        stack.append((int(tree.left[node]) + 1, depth + 1, no))
-        stack.append((int(tree.left[node]), depth + 1, yes))
-
     stack = [(0, 0, "")]
     while stack:  # no recursion: trees may be deeper than Python's stack
-        show(*stack.pop())
+        node, depth, condition = stack.pop()
+        line = "|   " * (depth - 1) + ("|-- " if depth else "") + condition
+        left = int(tree.left[node])
+        if left < 0:
+            text = f"{leaves[tree.leaf_number[node]]}  (n={tree.count[node]})"
+            lines.append(f"{line}: {text}" if condition else text)
+            continue
+        if condition:
+            lines.append(line)
+        yes, no = conditions(tree, node, names, categories)
+        stack += [(left + 1, depth + 1, no), (left, depth + 1, yes)]
     return "\n".join(lines)
 
 

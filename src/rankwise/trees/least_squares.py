@@ -68,9 +68,9 @@ class _RegressionMixin(RegressorMixin):
 
 
 class LeastSquaresTree(TreeMixin, _RegressionMixin, BaseEstimator):
-    r"""Regression tree that minimises the squared error, for one or many targets, some of which may be missing.
+    r"""Regression tree that minimizes the squared error, for one or many targets, some of which may be missing.
 
-    *Definition.* A split of a cell is chosen to maximise :math:`|S_L|^2 / w_L + |S_R|^2 / w_R`, with S the weighted
+    *Definition.* A split of a cell is chosen to maximize :math:`|S_L|^2 / w_L + |S_R|^2 / w_R`, with S the weighted
     sum of the target vectors on a side and w its weight. Missing targets (NaN) have weight 0, coordinate by
     coordinate, in the criterion and in the means that leaves predict.
 
@@ -95,13 +95,13 @@ class LeastSquaresTree(TreeMixin, _RegressionMixin, BaseEstimator):
         Choose splits on this many random projections of the targets instead of all of them: faster for many targets.
         Leaves stay exact.
     ccp_alpha : float or "cv", default=0.0
-        Penalty per leaf: the grown tree is pruned to the subtree that minimises the squared error per unit of weight
+        Penalty per leaf: the grown tree is pruned to the subtree that minimizes the squared error per unit of weight
         plus ``ccp_alpha`` times its leaves; "cv" chooses the penalty by 5-fold cross-validation.
     categorical_features : array-like of column numbers, names or booleans, optional
-        Columns of categories, split into two sets by the main direction of the categories' mean targets. By default the
-        text, categorical and Boolean columns of data frames. New categories are treated as missing values.
+        Columns of categories, split into two sets along the main direction of the categories' mean targets. By default
+        the text, categorical and Boolean columns of data frames. New categories are treated as missing values.
     random_state : None, int, Generator or RandomState
-        Of the features drawn, random thresholds, honest halves and sketches.
+        Determines the features drawn, random thresholds, honest halves and sketches.
 
     Attributes
     ----------
