@@ -138,9 +138,9 @@ def test_relabelling_items_relabels_features(positions, seed):
 @given(position_matrices(min_items=2, kinds=("full", "tied", "top-k")))
 def test_without_features_the_kernel_is_four_times_that_of_spearman(positions):
     features = GraphCutEmbedding().fit_transform(positions)
-    centred = midranks(positions) - (positions.shape[1] + 1) / 2
-    np.testing.assert_allclose(features @ features.T, 4 * centred @ centred.T, atol=1e-10)
-    np.testing.assert_allclose(features, -2 * centred, atol=1e-12)
+    centered = midranks(positions) - (positions.shape[1] + 1) / 2
+    np.testing.assert_allclose(features @ features.T, 4 * centered @ centered.T, atol=1e-10)
+    np.testing.assert_allclose(features, -2 * centered, atol=1e-12)
 
 
 @given(position_matrices(min_items=2, max_items=5), st.integers(0, 2**32 - 1), st.sampled_from(["auto", "full"]))

@@ -36,10 +36,10 @@ def test_it_is_the_inner_product_of_the_features(kind):
     np.testing.assert_allclose(short, x @ x.T, atol=1e-4)
 
 
-def test_without_graph_it_is_four_times_the_product_of_centred_places():
+def test_without_graph_it_is_four_times_the_product_of_centered_places():
     rows = random_positions(np.random.default_rng(1), 20, 6, "tied")
-    centred = midranks(rows) - 3.5
-    np.testing.assert_allclose(graph_cut_kernel(rows), 4 * centred @ centred.T, atol=1e-12)
+    centered = midranks(rows) - 3.5
+    np.testing.assert_allclose(graph_cut_kernel(rows), 4 * centered @ centered.T, atol=1e-12)
 
 
 @settings(max_examples=40)
@@ -53,7 +53,7 @@ def test_it_is_positive_semi_definite_for_every_kind(positions):
         assert np.linalg.eigvalsh(matrix).min() > -1e-9
 
 
-def test_normalised_values_are_cosines():
+def test_normalized_values_are_cosines():
     rows = random_positions(np.random.default_rng(2), 12, 6, "full")
     matrix = graph_cut_kernel(rows, rows[:5], random_graph(6), normalize=True)
     np.testing.assert_allclose(np.diag(matrix), 1)

@@ -55,7 +55,7 @@ def test_of_full_rankings_it_is_tau():
     np.testing.assert_allclose(kendall_kernel(A, B), expected, atol=1e-14)
 
 
-def test_of_tied_rankings_it_is_tau_b_when_normalised():
+def test_of_tied_rankings_it_is_tau_b_when_normalized():
     rng = np.random.default_rng(1)
     A, B = random_positions(rng, 5, 6, "tied"), random_positions(rng, 4, 6, "tied")
     expected = [[kendalltau(a, b).statistic for b in B] for a in A]

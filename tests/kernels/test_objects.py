@@ -40,13 +40,13 @@ from tests.strategies import KINDS, random_positions
 GRAPH = np.array([[0, 2, 1, 0.5], [2, 0, 1, 1], [1, 1, 0, 3], [0.5, 1, 3, 0]])
 OBJECTS = {
     "kendall": KendallKernel(),
-    "kendall-normalised": KendallKernel(normalize=True),
+    "kendall-normalized": KendallKernel(normalize=True),
     "kendall-nonnegative": KendallKernel(nonnegative=True),
     "mallows": MallowsKernel(0.3),
     "mallows-fixed": MallowsKernel(0.3, scale_bounds="fixed"),
     "mallows-monte-carlo": MallowsKernel(0.3, completion="monte-carlo", n_samples=4),
     "graph-cut": GraphCutKernel(GRAPH),
-    "graph-cut-normalised": GraphCutKernel(normalize=True),
+    "graph-cut-normalized": GraphCutKernel(normalize=True),
     "graph-cut-nonnegative": GraphCutKernel(GRAPH, nonnegative=True),
 }
 every_object = pytest.mark.parametrize("kernel", OBJECTS.values(), ids=OBJECTS)

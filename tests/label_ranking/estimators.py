@@ -60,7 +60,7 @@ def expected_failures(estimator: object) -> dict[str, str]:
     failures = dict.fromkeys(["check_sample_weights_pandas_series", "check_sample_weights_not_an_array"], one_column)
     reason = None
     if isinstance(estimator, NearestNeighborsRanker) and estimator.n_neighbors == "cv":
-        reason = "a row of weight 2 is one neighbour whose vote counts twice"
+        reason = "a row of weight 2 is one neighbor whose vote counts twice"
     if isinstance(estimator, KernelRanker) and estimator.kernel != "linear":
         reason = "the median distance and the rows that are left out are of rows, not of weights"
     if isinstance(estimator, RankingForest) or getattr(estimator, "ccp_alpha", None) == "cv":

@@ -71,14 +71,14 @@ def test_errors_of_rows_left_out_are_exact():
     A = StandardScaler().fit_transform(X)
     unit = median_distance("rbf", A)
     targets = np.array([naive.kemeny_vector(row) for row in y])
-    centred = targets - targets.mean(axis=0)
+    centered = targets - targets.mean(axis=0)
     for a, alpha in enumerate([0.1, 1.0]):
         errors = []
         for row in range(30):
             rest = np.arange(30) != row
             K = kernel_matrix("rbf", A[rest], A[rest], unit)
-            c = np.column_stack([naive.kernel_ridge(K, t, np.ones(29), alpha) for t in centred[rest].T])
-            errors.append(centred[row] - kernel_matrix("rbf", A[[row]], A[rest], unit)[0] @ c)
+            c = np.column_stack([naive.kernel_ridge(K, t, np.ones(29), alpha) for t in centered[rest].T])
+            errors.append(centered[row] - kernel_matrix("rbf", A[[row]], A[rest], unit)[0] @ c)
         assert ranker.loo_errors_[0, a] == pytest.approx(np.mean(np.square(errors)))
     best = np.unravel_index(np.argmin(ranker.loo_errors_), (2, 2))
     assert (ranker.gamma_, ranker.alpha_) == ([0.5, 2.0][best[0]], [0.1, 1.0][best[1]])

@@ -1,4 +1,4 @@
-"""Nearest neighbours against a loop over rows."""
+"""Nearest neighbors against a loop over rows."""
 
 from __future__ import annotations
 
@@ -35,17 +35,17 @@ def test_shares_equal_their_definition(kind, weights):
 
 
 @pytest.mark.parametrize(("n", "d", "expected"), [(100, 2, 10), (1000, 4, 10), (50, 30, 1), (1, 1, 1)])
-def test_the_automatic_number_of_neighbours(n, d, expected):
+def test_the_automatic_number_of_neighbors(n, d, expected):
     rng = np.random.default_rng(0)
     ranker = NearestNeighborsRanker("auto").fit(rng.random((n, d)), random_positions(rng, n, 3, "full"))
     assert ranker.n_neighbors_ == expected
 
 
-def test_more_neighbours_than_rows():
+def test_more_neighbors_than_rows():
     assert NearestNeighborsRanker(50).fit([[0.0], [1.0]], [[1, 2], [2, 1]]).n_neighbors_ == 2
 
 
-def test_the_chosen_number_of_neighbours_is_the_best_when_rows_are_left_out():
+def test_the_chosen_number_of_neighbors_is_the_best_when_rows_are_left_out():
     rng = np.random.default_rng(1)
     X = rng.random((40, 2))
     y = np.where(X[:, :1] + 0.3 * rng.standard_normal((40, 1)) > 0.5, [[1, 2, 3]], [[3, 1, 2]])

@@ -30,7 +30,7 @@ def test_pairs_equal_classifiers_fitted_one_by_one(kind):
         np.testing.assert_allclose(P[:, i, j], expected)
 
 
-def test_the_default_is_logistic_regression_on_standardised_features():
+def test_the_default_is_logistic_regression_on_standardized_features():
     X, y = make_data()
     X = X * [1.0, 100.0, 0.01]
     scaled = StandardScaler().fit_transform(X)

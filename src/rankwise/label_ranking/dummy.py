@@ -20,7 +20,7 @@ _MOST_ITEMS_PROVEN = 50
 
 
 class DummyRanker(LabelRankerMixin, BaseEstimator):
-    """Predicts the consensus of the training rankings for every row.
+    """Label ranker that predicts the consensus of the training rankings for every row.
 
     Parameters
     ----------

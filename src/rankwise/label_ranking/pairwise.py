@@ -32,7 +32,7 @@ _VOTE_MARGIN = 1e-12
 
 
 class PairwiseRanker(LabelRankerMixin, BaseEstimator):
-    r"""Predicts which of two items comes first, for every pair, and ranks by the votes.
+    r"""Label ranker with a classifier of which item comes first for every pair, and a ranking by their votes.
 
     *Definition.* For each pair i < j a classifier :math:`g_{ij}` learns from the training rows that order the pair
     strictly (both items are there, in different buckets) whether i comes before j. The probabilities
