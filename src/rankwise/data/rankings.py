@@ -247,7 +247,7 @@ class Rankings(CheckedPositions):
         return _positions.midranks(self)
 
     def pairs(self) -> IntArray:
-        """Every strict preference, one a row: (ranking, item above, item below).
+        """Every strict preference, one per row: (ranking, item above, item below).
 
         Raises
         ------
@@ -494,7 +494,7 @@ def _frame_backend(backend: str | None) -> Any:
 
 
 def _text_of(positions: FloatArray, items: tuple[Hashable, ...], weights: FloatArray, kind: str) -> str:
-    """A heading, and the first rankings one a line."""
+    """A heading, and the first rankings, one per line."""
     n = len(positions)
     weighted = bool(np.any(weights != 1))
     shown = []

@@ -148,7 +148,7 @@ def query_sizes(path: Path, n_rows: int) -> IntArray:
                 f"{shown(text)} is not the size of a query",
                 path=file,
                 line=line,
-                cure=f"Write how many rows of {path.name} each query has, 1 or more, one query a line.",
+                cure=f"Write how many rows of {path.name} each query has, 1 or more, one query per line.",
             )
         sizes.append(int(text))
     if sum(sizes) != n_rows:

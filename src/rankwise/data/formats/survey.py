@@ -252,7 +252,7 @@ def all_fits(table: Table, weights: str | None) -> list[Fit]:
 
 
 def column_fits(table: Table, weights: str | None, *wanted: Layout) -> list[Fit]:
-    """Columns that hold positions or orders, one a column.
+    """Columns that hold positions (a column per item) or orders (a column per place).
 
     Positions are below a known prefix, else numbers below numbered columns, else the whole table. Orders are below
     columns that differ by a number or a word such as "second" alone: only these say which place is better.

@@ -72,9 +72,9 @@ def read_long_csv(
     Returns
     -------
     rankings : Rankings
-        One a respondent, in order of appearance.
+        One per respondent, in order of appearance.
     covariates : dict of str to ndarray
-        The columns of the respondent and all other columns, one entry a ranking.
+        The columns of the respondent and all other columns, one entry per ranking.
 
     Examples
     --------
@@ -138,7 +138,7 @@ def read_pairwise_csv(
     Returns
     -------
     rankings : Rankings
-        One a row; all other items are missing from it.
+        One per row; all other items are missing from it.
     covariates : dict of str to ndarray
         The other columns.
 

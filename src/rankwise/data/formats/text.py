@@ -167,7 +167,7 @@ def listed(names: Sequence[str]) -> str:
 class Table:
     """Rows of text under a header, with the line of the file on which each row starts.
 
-    ``questions`` are the texts that Qualtrics writes below the header, one a column. ``comma_is_free`` says that no
+    ``questions`` are the texts that Qualtrics writes below the header, one per column. ``comma_is_free`` says that no
     comma stands between cells, so that one inside a cell may be a decimal comma.
     """
 
