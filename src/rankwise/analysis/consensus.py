@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Hashable
+from collections.abc import Hashable
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -22,6 +23,7 @@ from rankwise.aggregation import (
     kemeny,
     preference_matrix,
 )
+from rankwise.aggregation.rules import CONSENSUS_RULES
 from rankwise.analysis.base import Result
 from rankwise.data import Rankings
 from rankwise.distances import kendall_distance
@@ -272,17 +274,16 @@ def add_intervals(
     if _n_voters(rankings) < FEWEST_RANKINGS:
         note = f"no intervals: fewer than {FEWEST_RANKINGS} rankings say too little"
         return replace(result, notes=(*result.notes, note))
-    models: dict[str, Callable[[Rankings], Any]] = {
-        "mallows": lambda resample: Mallows().fit(resample).center_,
-        "plackett-luce": lambda resample: PlackettLuce(alpha=alpha).fit(resample).mode(),
-    }
+    decode: Any = result.method
+    if decode == "plackett-luce":
+        decode = partial(CONSENSUS_RULES[decode], alpha=alpha)
     try:
         with warnings.catch_warnings():
             if not required:
                 warnings.simplefilter("ignore", UserWarning)  # the consensus has warned already
             spread = bootstrap_consensus(
                 rankings.comparable(),
-                models.get(result.method, result.method),  # type: ignore[arg-type]  # rules go by name
+                decode,
                 consensus=result.positions,
                 n_resamples=n_resamples,
                 level=level,
