@@ -67,7 +67,7 @@ from rankwise.screening import ConcordanceSelector, SymbolicFeatures, concordant
 from rankwise.trees import LeastSquaresTree
 
 FOLDER = Path(__file__).parent / "pictures"
-# The colours of Okabe and Ito, which stay apart for every common kind of colour blindness.
+# The palette of Okabe and Ito, which people with any common kind of color blindness can tell apart.
 BLUE, ORANGE, GREEN, BLACK, GREY = "#0072B2", "#D55E00", "#009E73", "#000000", "#999999"
 STYLE = {
     "font.size": 9,
@@ -192,10 +192,10 @@ def distances() -> Any:
     # Kendall distances are squared distances of points, whose inner products are thus -apart / 2 up to centring.
     at = KernelPCA(2, kernel="precomputed").fit_transform(-apart / 2)
     figure, ax = plt.subplots(figsize=(6.6, 4.4))
-    for kind, (name, colour, marker) in enumerate([("sweet", ORANGE, "o"), ("juicy", BLUE, "^")], start=1):
+    for kind, (name, color, marker) in enumerate([("sweet", ORANGE, "o"), ("juicy", BLUE, "^")], start=1):
         rows = np.flatnonzero(taste == kind)
-        ax.scatter(*at[rows].T, c=colour, marker=marker, s=22, alpha=0.75, lw=0, label=f"users of type {name}")
-        ax.scatter(*at[len(votes) + kind - 1], c=colour, marker="*", s=260, ec=BLACK, lw=0.9, zorder=3)
+        ax.scatter(*at[rows].T, c=color, marker=marker, s=22, alpha=0.75, lw=0, label=f"users of type {name}")
+        ax.scatter(*at[len(votes) + kind - 1], c=color, marker="*", s=260, ec=BLACK, lw=0.9, zorder=3)
     ax.scatter(*at[-1], c="white", marker="s", s=70, ec=BLACK, lw=1.4, zorder=3, label="Borda consensus of all")
     ax.scatter([], [], c="white", marker="*", s=140, ec=BLACK, lw=0.9, label="a type without noise")
     _blank(ax)
@@ -213,14 +213,14 @@ def agreement() -> Any:
     tied = [make_partial(predicted, [size] * (k // size)) for size in sizes]
     styles = {"gamma": (ORANGE, "^"), "b": (BLUE, "o"), "a": (GREEN, "s"), "x": (BLACK, "x")}
     figure, ax = plt.subplots(figsize=(6.2, 3.4))
-    for variant, (colour, marker) in styles.items():
+    for variant, (color, marker) in styles.items():
         values = [kendall_tau_score(truth, rankings, variant=variant) for rankings in tied]
         # "a" and "x" agree where the truth has no ties; dashes let both be seen.
-        ax.plot(sizes, values, color=colour, marker=marker, ls="--" if variant == "x" else "-", label=variant)
+        ax.plot(sizes, values, color=color, marker=marker, ls="--" if variant == "x" else "-", label=variant)
     ax.set(
         xlabel="items that share a place in the prediction (of 12)",
         ylabel="Kendall tau",
-        title="The truth has no ties; the prediction ties its neighbours",
+        title="The truth has no ties; the prediction ties its neighbors",
         xticks=sizes,
         ylim=(-0.05, 1.05),
     )
@@ -236,9 +236,9 @@ def aggregation() -> Any:
     RankIntervalDisplay.from_intervals(found, ax=left).ax_.set_title("Kemeny's consensus of 250 users")
     sweet, juicy = sorted(MallowsMixture(2, random_state=0).fit(votes).centers_, key=lambda center: center[0])
     columns = np.vstack([sweet, found.positions, juicy])
-    colours = {"gelato": ORANGE, "cake": ORANGE, "biscuit": ORANGE, "steak": BLUE, "burger": BLUE, "sausage": BLUE}
+    colors = {"gelato": ORANGE, "cake": ORANGE, "biscuit": ORANGE, "steak": BLUE, "burger": BLUE, "sausage": BLUE}
     for item, name in enumerate(votes.items):
-        right.plot(columns[:, item], color=colours.get(name, GREY), marker="o", lw=1.6)
+        right.plot(columns[:, item], color=colors.get(name, GREY), marker="o", lw=1.6)
         right.text(-0.08, columns[0, item], name, ha="right", va="center")
         right.text(2.08, columns[2, item], name, ha="left", va="center")
     _blank(right)
@@ -270,13 +270,13 @@ def kernels() -> Any:
     kernel = GraphCutKernel(features=dishes.item_features)
     at = KernelPCA(2, kernel=kernel).fit_transform(votes.positions)
     figure, (left, right) = plt.subplots(1, 2, figsize=(8.0, 3.0))
-    for kind, colour, marker, name in ((1, ORANGE, "^", "sweet first"), (2, BLUE, "o", "juicy first")):
-        left.plot(*at[taste == kind].T, marker, color=colour, ms=4, alpha=0.6, label=name)
+    for kind, color, marker, name in ((1, ORANGE, "^", "sweet first"), (2, BLUE, "o", "juicy first")):
+        left.plot(*at[taste == kind].T, marker, color=color, ms=4, alpha=0.6, label=name)
     left.set(title="250 users, by the graph cut kernel", xticks=[], yticks=[])
     left.legend(loc="upper left")
     model = make_pipeline(GraphCutEmbedding(features=dishes.item_features, random_state=0), LogisticRegression())
     lengths = np.arange(1, 9)
-    for kind, colour, marker, name in (
+    for kind, color, marker, name in (
         ("top-k", BLUE, "o", "the favourites"),
         ("non-exhaustive", ORANGE, "^", "dishes at random"),
     ):
@@ -288,7 +288,7 @@ def kernels() -> Any:
                 for seed in range(5)
             ]
             scores.append(np.mean([cross_val_score(model, seen, user, cv=5).mean() for seen, user in data]))
-        right.plot(lengths, scores, color=colour, marker=marker, label=name)
+        right.plot(lengths, scores, color=color, marker=marker, label=name)
     right.set(xlabel="dishes that are ranked", ylabel="accuracy", ylim=(0.45, 1.0), title="Whose taste is it?")
     right.legend()
     return figure
@@ -298,26 +298,26 @@ def screening() -> Any:
     """What rank classes are good for, and how deep a tree must be to rank."""
     variances = np.array([0.01, 0.1, 1, 10])
     figure, (left, right) = plt.subplots(1, 2, figsize=(8.4, 3.2))
-    for dedupe, colour, marker in ((True, BLUE, "o"), (False, ORANGE, "^")):
+    for dedupe, color, marker in ((True, BLUE, "o"), (False, ORANGE, "^")):
         selector = ConcordanceSelector(3, dedupe=dedupe, features=SymbolicFeatures("bu"))
         covered = []
         for variance in variances:
             runs = [make_symbolic_regression(noise=variance**0.5, random_state=seed)[:2] for seed in range(30)]
             covered.append(np.mean([selector.fit(X, y).get_support()[[0, 2]].all() for X, y in runs]))
         name = "one feature per rank class" if dedupe else "the three best"
-        left.plot(variances, covered, color=colour, marker=marker, label=name)
+        left.plot(variances, covered, color=color, marker=marker, label=name)
     left.set(xscale="log", ylim=(-0.05, 1.05), xlabel="variance of the noise", ylabel="share of 30 runs")
     left.set_title("Three features that hold both variables of the law")
     left.legend()
     depths = np.arange(1, 9)
-    for n, colour, marker in ((100, ORANGE, "^"), (1000, BLUE, "o")):
+    for n, color, marker in ((100, ORANGE, "^"), (1000, BLUE, "o")):
         losses = []
         for seed in range(10):
             X, y, _ = make_symbolic_regression(n, noise=1, random_state=seed)
             new, _, bunch = make_symbolic_regression(1000, random_state=100 + seed)
             trees = [LeastSquaresTree(max_depth=int(depth)).fit(X, y) for depth in depths]
             losses.append([concordant_divergence(t.predict(new), bunch.signal, normalize=True) for t in trees])
-        right.plot(depths, np.mean(losses, axis=0), color=colour, marker=marker, label=f"{n:,} rows")
+        right.plot(depths, np.mean(losses, axis=0), color=color, marker=marker, label=f"{n:,} rows")
     right.set(xlabel="depth of the tree", ylabel="gain lost, share of the best", ylim=(0, None))
     right.set_title("How well a regression tree ranks new rows")
     right.legend()
@@ -369,8 +369,8 @@ def retrieval() -> Any:
         ),
     }
     figure, ax = plt.subplots(figsize=(6.2, 3.4))
-    for name, (values, colour, marker) in lines.items():
-        ax.plot(range(len(levels)), values, color=colour, marker=marker, label=name)
+    for name, (values, color, marker) in lines.items():
+        ax.plot(range(len(levels)), values, color=color, marker=marker, label=name)
     ax.set(
         xlabel="different scores that the ranker gives",
         ylabel="NDCG@5, mean of 300 queries",
@@ -423,9 +423,9 @@ def missing_answers() -> Any:
         complete = [seen[~np.isnan(seen).any(axis=1)] for seen in runs]
         taus["complete rows only"].append([_tau(truth, borda(rows)) if len(rows) else np.nan for rows in complete])
     figure, ax = plt.subplots(figsize=(6.0, 3.2))
-    for (name, values), colour, marker in zip(taus.items(), (BLUE, ORANGE, GREEN), ("o", "^", "s"), strict=True):
+    for (name, values), color, marker in zip(taus.items(), (BLUE, ORANGE, GREEN), ("o", "^", "s"), strict=True):
         all_runs = ~np.isnan(values).any(axis=0)  # where a run has no complete row there is no mean
-        ax.plot(100 * shares[all_runs], np.mean(values, axis=0)[all_runs], color=colour, marker=marker, label=name)
+        ax.plot(100 * shares[all_runs], np.mean(values, axis=0)[all_runs], color=color, marker=marker, label=name)
     ax.set(xlabel="cells that are blank, in per cent", ylabel="tau of consensus and truth", ylim=(-0.05, 1.05))
     ax.set_title(f"300 answers on {k} items, mean of {n_runs} surveys")
     ax.legend(loc="lower left")
@@ -445,7 +445,7 @@ def first_steps() -> Any:
 def screen_formulas() -> Any:
     """All expressions of the example, and the two that make the law."""
     rng = np.random.default_rng(0)
-    X = pd.DataFrame(rng.uniform(1, 10, (400, 4)), columns=["mass", "speed", "height", "colour"])
+    X = pd.DataFrame(rng.uniform(1, 10, (400, 4)), columns=["mass", "speed", "height", "color"])
     energy = X.mass * X.speed**2 / 2 + 9.81 * X.mass * X.height
     y = energy.to_numpy() * (1 + 0.02 * rng.standard_normal(400))
     expressions = SymbolicFeatures("ub", unary=("id", "square"), binary=("*", "+", "/"), pool="cumulative")
@@ -468,8 +468,8 @@ def which_consensus() -> Any:
             more[row, seed, column] = 100 * (kemeny_risk(votes, rule(votes, **options)) / best - 1)
     figure, ax = plt.subplots(figsize=(6.0, 3.2))
     styles = zip(rules, (BLUE, ORANGE, GREEN, BLACK, GREY), "o^svD", strict=True)
-    for column, (name, colour, marker) in enumerate(styles):
-        ax.plot(thetas, more[:, :, column].mean(axis=1), color=colour, marker=marker, label=name)
+    for column, (name, color, marker) in enumerate(styles):
+        ax.plot(thetas, more[:, :, column].mean(axis=1), color=color, marker=marker, label=name)
     ax.set(xscale="log", xlabel="theta of Mallows: more is more agreement", ylabel="more disagreements, in per cent")
     ax.set_xticks(thetas, labels=[str(theta) for theta in thetas])
     ax.minorticks_off()
@@ -516,7 +516,7 @@ def plots_models() -> Any:
     rankers = {
         "tree, depth 3": RankingTree(max_depth=3),
         "full tree": RankingTree(),
-        "neighbours": NearestNeighborsRanker(10),
+        "neighbors": NearestNeighborsRanker(10),
     }
     noisy, truth = {scale: rankings for scale, (_, rankings, _) in made.items()}, made[0][2].noiseless
     NoiseCurveDisplay.from_estimators(rankers, made[0][0], noisy, truth, ax=figure.add_subplot(grid[2, 1]))
@@ -529,7 +529,7 @@ def plots_comparisons() -> Any:
         "pairwise": [0.81, 0.74, 0.92, 0.66, 0.71, 0.88, 0.79, 0.93, 0.70, 0.84],
         "forest": [0.80, 0.76, 0.90, 0.64, 0.70, 0.87, 0.77, 0.90, 0.69, 0.85],
         "tree": [0.71, 0.70, 0.82, 0.60, 0.65, 0.80, 0.72, 0.84, 0.61, 0.76],
-        "neighbours": [0.75, 0.68, 0.85, 0.59, 0.66, 0.81, 0.70, 0.86, 0.63, 0.75],
+        "neighbors": [0.75, 0.68, 0.85, 0.59, 0.66, 0.81, 0.70, 0.86, 0.63, 0.75],
         "dummy": [0.20, 0.15, 0.31, 0.12, 0.18, 0.25, 0.16, 0.30, 0.11, 0.22],
     }
     X, y, qid, _ = make_retrieval(200, 10, random_state=0)
