@@ -19,7 +19,6 @@ SOURCE = Path(__file__).parents[1] / "src" / "rankwise"
 _SHARED = {
     "_compiled",
     "_features",
-    "_html",
     "_optional",
     "_progress",
     "_queries_jit",

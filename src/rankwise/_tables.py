@@ -54,7 +54,7 @@ class TextTable(NamedTuple):
 
     def _repr_html_(self) -> str:
         note = f'\n<p class="note">{escape(self.note)}</p>' if self.note else ""
-        body = _html_table(self.columns, self.rows) if self.rows else ""
+        body = _html_table(self.columns, self.rows) if self.rows or any(self.columns) else ""
         return f'<div class="rankwise">\n{_NOTEBOOK_STYLE}\n<p>{escape(self.title)}</p>\n{body}{note}\n</div>'
 
 

@@ -12,6 +12,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
+from rankwise.model_selection import Leaderboard
 from rankwise.plots import CriticalDifferenceDisplay
 from rankwise.plots.leaderboard import critical_difference
 
@@ -120,3 +121,23 @@ def test_bad_input_is_named(scores: dict[str, Any], options: dict[str, Any], mes
 def test_rankers_need_names() -> None:
     with pytest.raises(TypeError, match="scores is of type list; name the rankers"):
         CriticalDifferenceDisplay.from_scores([[1, 2], [3, 4]])
+
+
+def test_leaderboards_of_several_data_sets_are_their_means() -> None:
+    scores = ladder(5)
+    boards = []
+    for number in range(5):
+        means = {name: float(values[number]) for name, values in scores.items()}
+        order = sorted(means, key=means.__getitem__, reverse=True)
+        sizes = np.ones(len(order))
+        taus = np.array([[means[name]] for name in order])
+        boards.append(Leaderboard(tuple(order), taus, taus[:, 0], sizes, sizes, np.ones(1), 5))
+    found = CriticalDifferenceDisplay.from_leaderboards(boards)
+    expected = CriticalDifferenceDisplay.from_scores(scores)
+    assert dict(zip(found.names, found.mean_places, strict=True)) == dict(
+        zip(expected.names, expected.mean_places, strict=True)
+    )
+    assert found.groups == expected.groups
+    other = Leaderboard(("a",), np.ones((1, 1)), np.ones(1), np.ones(1), np.ones(1), np.ones(1), 5)
+    with pytest.raises(ValueError, match="leaderboard 5 has the rankers a, the first"):
+        CriticalDifferenceDisplay.from_leaderboards([*boards, other])

@@ -12,9 +12,9 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from rankwise import _html
 from rankwise._progress import track
 from rankwise._random import check_generator
+from rankwise._tables import TextTable
 from rankwise._typing import ArrayLike, BoolArray, FloatArray, IntArray, RandomState
 from rankwise._validation import check_whole_number, shortlist
 from rankwise.aggregation.consensus import Consensus
@@ -104,7 +104,7 @@ class BootstrapConsensus:
         return "\n".join([self._heading(), *lines, *rest])
 
     def _repr_html_(self) -> str:
-        return _html.part(self._heading(), _COLUMNS, self._rows(), self._rest())
+        return TextTable(self._heading(), self._rest(), _COLUMNS, self._rows())._repr_html_()
 
     def _heading(self) -> str:
         return f"BootstrapConsensus: {self.n_resamples:,} resamples, intervals of {100 * self.level:g} %"

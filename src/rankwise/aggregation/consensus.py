@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rankwise import _html
+from rankwise._tables import TextTable
 from rankwise._typing import FloatArray
 
 # Items that notebooks show.
@@ -64,7 +64,7 @@ class Consensus:
         order = np.argsort(self.positions, kind="stable")
         rows = [[f"{self.positions[i]:.0f}", str(self.items[i])] for i in order[:_SHOWN_ITEMS]]
         rest = f"... and {len(order) - _SHOWN_ITEMS:,} more items" if len(order) > _SHOWN_ITEMS else ""
-        return _html.part(f"Consensus: {self._cost()}", ["position", "item"], rows, rest)
+        return TextTable(f"Consensus: {self._cost()}", rest, ["position", "item"], rows)._repr_html_()
 
     def _cost(self) -> str:
         if self.optimal:

@@ -11,8 +11,8 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from rankwise import _html
 from rankwise._state import FLOATS, ITEMS, MATRIX, Saved
+from rankwise._tables import TextTable, make_frame
 from rankwise._typing import ArrayLike, BoolArray, FloatArray, IntArray
 from rankwise._validation import (
     check_items,
@@ -282,8 +282,6 @@ class Rankings(CheckedPositions):
         DataFrame
             Column names are the item names as text.
         """
-        import narwhals as nw
-
         data = {str(item): self.positions[:, i] for i, item in enumerate(self.items)}
         if len(data) < self.n_items:
             raise ValueError("two item names are the same as text, so they cannot both name a column")
@@ -291,7 +289,7 @@ class Rankings(CheckedPositions):
             if weights in data:
                 raise ValueError(f"an item is named {weights!r}, too; give the column of the weights another name")
             data[weights] = self.weights
-        return nw.from_dict(data, backend=_frame_backend(backend)).to_native()
+        return make_frame(data, backend)
 
     @property
     def kind(self) -> Kind:
@@ -481,18 +479,6 @@ def _check_columns(wanted: Iterable[Hashable], present: Iterable[Hashable]) -> N
             raise ValueError(f"no column is named {name!r}; the columns are {shortlist(list(present))}")
 
 
-def _frame_backend(backend: str | None) -> Any:
-    from importlib.util import find_spec
-
-    known = ("pandas", "polars", "pyarrow")
-    if backend is not None and backend not in known:
-        raise ValueError(f"backend is {backend!r}; choose one of {', '.join(known)}")
-    for name in known if backend is None else (backend,):
-        if find_spec(name) is not None:
-            return name
-    raise ImportError(f"to_frame needs {backend or 'pandas, polars or pyarrow'}: pip install {backend or 'pandas'}")
-
-
 def _text_of(positions: FloatArray, items: tuple[Hashable, ...], weights: FloatArray, kind: str) -> str:
     """A heading, and the first rankings, one per line."""
     n = len(positions)
@@ -524,7 +510,7 @@ def _html_of(positions: FloatArray, items: tuple[Hashable, ...], weights: FloatA
         notes.append(f"... and {n - _SHOWN_RANKINGS:,} more rankings")
     if k > _SHOWN_ITEMS:
         notes.append(f"... and {k - _SHOWN_ITEMS:,} more items")
-    return _html.part(_heading(positions, kind), columns, rows, "; ".join(notes))
+    return TextTable(_heading(positions, kind), "; ".join(notes), columns, rows)._repr_html_()
 
 
 def _heading(positions: FloatArray, kind: str) -> str:

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from rankwise import _html
 from rankwise._random import check_generator
+from rankwise._tables import TextTable
 from rankwise._typing import ArrayLike, FloatArray, RandomState
 from rankwise._validation import check_numbers, check_whole_number
 from rankwise.model_selection.validation import CrossValidation
@@ -92,7 +92,7 @@ class Comparison:
 
     def _repr_html_(self) -> str:
         columns = ["", "difference", "95 % interval", "won", "lost", "p"]
-        return _html.part(self._heading(), columns, [self._cells(row) for row in self.rows])
+        return TextTable(self._heading(), "", columns, [self._cells(row) for row in self.rows])._repr_html_()
 
     def _heading(self) -> str:
         means = ", ".join(f"{ranker} {mean:.4f}" for ranker, mean in self.means.items())

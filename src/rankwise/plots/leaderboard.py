@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from itertools import combinations
 from math import ceil
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -13,6 +13,9 @@ from rankwise._typing import ArrayLike, BoolArray, FloatArray
 from rankwise._validation import check_numbers
 from rankwise.data import midranks, positions_from_scores
 from rankwise.plots._style import BLUE, LABEL_SIZE, NUMBER_SIZE, short
+
+if TYPE_CHECKING:
+    from rankwise.model_selection import Leaderboard
 
 # Sizes in inches: a letter, a line of names, a bar, and the places between the first and the last.
 _LETTER, _LINE, _BAR, _SCALE = 0.066, 0.19, 0.1, 2.0
@@ -129,6 +132,39 @@ class CriticalDifferenceDisplay:
         groups = [(0, k - 1)] if p_value > alpha else _groups(differ)
         caption = f"{n:,} data sets; Friedman's test: p = {p_value:.2g}" + ("" if critical else "; Wilcoxon, Holm")
         return cls([names[ranker] for ranker in order], places, groups, caption, critical).plot(ax)
+
+    @classmethod
+    def from_leaderboards(
+        cls,
+        leaderboards: Sequence[Leaderboard],
+        *,
+        test: Literal["nemenyi", "wilcoxon"] = "nemenyi",
+        alpha: float = 0.05,
+        ax: Any = None,
+    ) -> CriticalDifferenceDisplay:
+        """Test which rankers differ by their mean Kendall tau on several data sets, and draw.
+
+        Parameters
+        ----------
+        leaderboards : sequence of Leaderboard
+            What `rankwise.model_selection.leaderboard` returned for each data set, of the same rankers.
+        test, alpha, ax
+            As in `from_scores`.
+
+        Returns
+        -------
+        CriticalDifferenceDisplay
+        """
+        boards = [dict(zip(board.names, board.means.tolist(), strict=True)) for board in leaderboards]
+        names = list(boards[0]) if boards else []
+        for number, board in enumerate(boards):
+            if set(board) != set(names):
+                raise ValueError(
+                    f"leaderboard {number} has the rankers {', '.join(board)}, the first {', '.join(names)}"
+                )
+        return cls.from_scores(
+            {name: [board[name] for board in boards] for name in names}, test=test, alpha=alpha, ax=ax
+        )
 
     def plot(self, ax: Any = None) -> CriticalDifferenceDisplay:
         """Draw.
