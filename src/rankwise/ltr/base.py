@@ -9,20 +9,15 @@ import warnings
 from collections.abc import Callable
 from functools import partial
 from numbers import Integral
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
-from rankwise._sklearn import BaseEstimator, Interval, StrOptions
+from rankwise._sklearn import EstimatorMixin, Interval, StrOptions
 from rankwise._state import COUNT, Saved
 from rankwise._typing import ArrayLike, FloatArray
 from rankwise.metrics import dcg_score, ndcg_score, ranking_scorer
 from rankwise.queries import Gain, QueryRows, group_queries
-
-if TYPE_CHECKING:
-    _Estimator = BaseEstimator
-else:
-    _Estimator = object  # a mixin stands before BaseEstimator and brings none of its own
 
 METRICS = ("ndcg", "dcg", "map", "mrr", "err", "precision", "recall", "hit_rate")
 _GAINS = [StrOptions({"exp", "linear"}), "array-like", dict, callable]
@@ -36,7 +31,7 @@ METRIC_CONSTRAINTS: dict[str, list[Any]] = {
 }
 
 
-class QueryRankerMixin(_Estimator):
+class QueryRankerMixin(EstimatorMixin):
     """Ranks and scores rows within queries; a ranker defines ``fit(X, y, qid=...)`` and ``predict(X)``, the scores.
 
     Attributes
