@@ -326,7 +326,7 @@ class QueryRows:
                 "pair_weight weighs comparisons, but there are no pairs; weights of rows are sample_weight"
             )
         if pairs is not None and sample_weight is not None:
-            raise ValueError("sample_weight weighs rows with grades; comparisons are weighed by pair_weight")
+            raise ValueError("sample_weight weighs rows with grades; comparisons are weighted by pair_weight")
         grade = np.zeros(n_rows) if y is None else check_grades(y, "y")
         if len(grade) != n_rows:
             raise ValueError(

@@ -75,7 +75,7 @@ def test_partitions_that_differ_are_refused(data):
 
 
 def test_weights_of_zero_are_refused_where_rows_lie():
-    with pytest.raises(ValueError, match="leave such rows out beforehand"):
+    with pytest.raises(ValueError, match="drop such rows first"):
         _prepared_part(np.zeros((2, 1)), np.array([0.0, 1.0]), np.array([1, 1]), np.array([1.0, 0.0]), seed=0)
 
 

@@ -491,7 +491,7 @@ def test_misplaced_arguments_are_named(data):
     X, y, qid = data
     with pytest.raises(ValueError, match="pair_weight weighs comparisons, but there are no pairs"):
         LambdaMART(3).fit(X, y, qid, pair_weight=np.ones(4))
-    with pytest.raises(ValueError, match="comparisons are weighed by pair_weight"):
+    with pytest.raises(ValueError, match="comparisons are weighted by pair_weight"):
         LambdaMART(3).fit(X, pairs=[[0, 1]], sample_weight=np.ones(len(X)))
     with pytest.raises(ValueError, match="pair_weight is zero in all pairs"):
         LambdaMART(3).fit(X, pairs=[[0, 1]], pair_weight=[0.0])

@@ -23,7 +23,7 @@ Ranker = TypeVar("Ranker", bound=LambdaMART)
 
 
 def align_to_queries(*arrays: Any, qid: Any) -> list[Any]:
-    """Cut Dask arrays anew, so that no partition ends within a query.
+    """Rechunk Dask arrays so that no partition ends within a query.
 
     Parameters
     ----------
@@ -35,7 +35,7 @@ def align_to_queries(*arrays: Any, qid: Any) -> list[Any]:
     Returns
     -------
     list of dask.array.Array
-        The arrays, then ``qid``. Partitions end where a query ends, as near as may be to where those of ``qid`` did.
+        The arrays, then ``qid``. Partitions end where a query ends, as close as possible to where those of ``qid`` did.
     """
     require("dask", extra="dask", caller="align_to_queries")
     sizes = whole_query_sizes(qid.compute(), qid.chunks[0])
@@ -43,7 +43,7 @@ def align_to_queries(*arrays: Any, qid: Any) -> list[Any]:
 
 
 def whole_query_sizes(qid: ArrayLike, sizes: Sequence[int]) -> tuple[int, ...]:
-    """Sizes of partitions that end with queries, as near as may be to the ends of partitions of the given sizes.
+    """Sizes of partitions that end with queries, as close as possible to partitions of the given sizes.
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ def whole_query_sizes(qid: ArrayLike, sizes: Sequence[int]) -> tuple[int, ...]:
     Returns
     -------
     tuple of int
-        Rows of each partition; partitions that would be empty are left out.
+        Rows of each partition; partitions that would be empty are dropped.
 
     Examples
     --------
@@ -189,7 +189,7 @@ def _prepared_part(
 ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
     """Rows of a partition, sorted by what they hold: features, grades, weights, and sizes of queries."""
     if sample_weight is not None and not np.all(sample_weight > 0):
-        raise ValueError("sample_weight holds 0 or less; on a cluster, leave such rows out beforehand")
+        raise ValueError("sample_weight holds 0 or less; on a cluster, drop such rows first")
     rows = QueryRows.build(np.asarray(X, np.float64), y, qid, seed=seed, sample_weight=sample_weight)
     return rows.X, rows.grade, rows.weight, np.diff(rows.bounds).astype(np.float64)
 
@@ -215,7 +215,7 @@ def _check_partitions(arrays: list[Any]) -> None:
         if array.chunks[0] != arrays[0].chunks[0]:
             raise ValueError(
                 f"{name} is cut into partitions of {array.chunks[0]} rows, but X into {arrays[0].chunks[0]}; cut all "
-                "alike with align_to_queries"
+                "the same way with align_to_queries"
             )
     if arrays[0].ndim != 2 or len(arrays[0].chunks[1]) != 1:
         raise ValueError("X must have two dimensions and all its columns in one partition; use X.rechunk({1: -1})")

@@ -1,7 +1,7 @@
-"""Compiled loops over the pairs of queries.
+"""Compiled gradients of pairwise losses, for `rankwise.ltr.gradients`, and exact rounding for boosting.
 
 Rows of a query lie side by side: query ``q`` owns rows ``bounds[q]`` to ``bounds[q + 1]``. Each query is first gathered
-in the order of its ranking, so that all pairs of one document are a run through neighbouring memory.
+in the order of its ranking, so that all pairs of one document are a run through adjacent memory.
 """
 
 # mypy: allow-untyped-defs, allow-incomplete-defs, allow-untyped-decorators
@@ -199,7 +199,7 @@ def _scatter(query, start, factor, total, weighting, gradient, hessian):
 def _add_pairs_of_places(query, discount, table):
     """Pairs weighted by gains of rows and discounts of places, in one pass each: LambdaRank spends its time here.
 
-    Every row meets all others, so that each pair is worked out twice, but nothing is stored on the way and queries are
+    Every row meets all others, so that each pair is computed twice, but nothing is stored on the way and queries are
     filled up to whole vectors with rows of no weight: three times as fast as half the pairs one by one.
     """
     n = len(query.order)

@@ -75,8 +75,8 @@ def sort_by_leaf(rows, leaf, wanted, gradient, hessian):
 def best_cuts(columns, features, counted, totals, l2, histograms, cuts):
     """Write the best cut of each feature: the one with the largest sum over leaves of G^2 / (H + l2) on both sides.
 
-    ``totals`` are G, H and the number of rows of the leaves. Missing values go where it is better. Where there is no
-    cut, its score is -inf.
+    ``totals`` are G, H and the number of rows of the leaves. Missing values go to the better side. Without a
+    cut, the score is -inf.
 
     Of the two sides of each cut of the level before, one is counted: its rows are added up, and the other side is what
     remains of the leaf before that cut, whose sums ``histograms`` holds in the place of the left side. At the root all
@@ -162,7 +162,7 @@ def _run_up(table, number, last, is_left, histograms, feature, left, right):
 
 @compiled
 def _n_cuts(n_codes, has_missing, missing_left):
-    """Cuts of a feature; where nothing else goes right, the last one would leave nothing there."""
+    """Number of cuts of a feature; after the last code, only missing values can go right."""
     return n_codes if has_missing and not missing_left else n_codes - 1
 
 
@@ -219,7 +219,7 @@ def add_trees(columns, feature, threshold, missing_left, value, score):
 def add_contributions(columns, feature, threshold, missing_left, value, count, contributions):
     """Add the Shapley values of the features in each tree to those given, by row and feature.
 
-    A feature that is not known leaves both sides of its cuts, weighed by the training rows in them.
+    An unknown feature keeps both sides of its cuts, weighted by the training rows in them.
     """
     n_rows, (n_trees, depth) = columns.shape[1], feature.shape
     leaf = np.empty(n_rows, np.int64)

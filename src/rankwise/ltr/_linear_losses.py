@@ -47,7 +47,7 @@ def make_flat_loss(name: str, rows: QueryRows, gain: Gain, max_pairs: int, rng: 
 
 
 def _margins(name: str, rows: QueryRows) -> FlatLoss:
-    """Squares of margins: sums over sorted scores give all pairs at once, so none is listed or left out."""
+    """Squares of margins: sums over sorted scores give all pairs at once, so no pair has to be listed."""
     check_varied(rows)
     level, root = _levels(rows), np.sqrt(rows.weight)
     counts = _linear_jit.count_pairs(rows.grade, rows.bounds)
@@ -108,7 +108,7 @@ def _pairwise(name: str, rows: QueryRows, gain: Gain, max_pairs: int, rng: np.ra
 
 
 def _all_pairs(rows: QueryRows, max_pairs: int, rng: np.random.Generator) -> tuple[IntArray, IntArray, FloatArray]:
-    """Pairs of different relevance with weights that make each query a mean; a sample where there are too many."""
+    """Pairs of different relevance with weights that make each query a mean; a sample if there are too many."""
     check_varied(rows)
     counts = _linear_jit.count_pairs(rows.grade, rows.bounds)
     if counts.sum() <= max_pairs:
@@ -151,7 +151,7 @@ def _cross_entropy(name: str, rows: QueryRows, weight: FloatArray) -> FlatLoss:
             raise ValueError(f"y holds {rows.grade.min():g}; loss='listwise_softmax' needs relevance of 0 or more")
         mass = rows.grade
     total = np.add.reduceat(mass, starts)[query]
-    # A query without relevant rows has no distribution, and teaches nothing.
+    # A query without relevant rows has no distribution and contributes nothing.
     target = np.divide(mass, total, out=np.zeros_like(mass), where=total > 0) * weight[query]
     share = np.add.reduceat(target, starts)
 

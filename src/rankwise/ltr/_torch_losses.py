@@ -2,7 +2,7 @@
 
 All take tensors of shape (n_queries, n_places); ``mask`` is True for documents and False for padding. What is masked
 counts as absent: it changes neither a loss nor a gradient. All return a tensor of shape (n_queries,), lower is better,
-0 for queries that teach nothing.
+0 for queries that contribute nothing.
 """
 
 from __future__ import annotations
@@ -106,7 +106,7 @@ def _softplus(x: Tensor) -> Tensor:
 
 
 def _positive(x: Tensor) -> Tensor:
-    """The values, 1 where they are 0: to divide by what belongs to queries that teach nothing."""
+    """The values with 1 for 0, to divide by in queries that contribute nothing."""
     return x + (x == 0)
 
 

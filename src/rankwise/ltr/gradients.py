@@ -87,7 +87,7 @@ def lambda_gradients(
     qid : array-like of shape (n_rows,), optional
         The query of each row, of any type and in any order; by default all rows are one query.
     weight : str, default="ndcg"
-        What exchanging i and j changes: "ndcg" (LambdaRank), "dcg", "map", "mrr", "err", "precision", "recall" or
+        How much exchanging i and j changes: "ndcg" (LambdaRank), "dcg", "map", "mrr", "err", "precision", "recall" or
         "hit_rate"; "none" weighs all pairs 1 (RankNet); "lambdaloss" weighs by the distance of the two places,
         :math:`|g_i - g_j| (d_{|i-j|} - d_{|i-j|+1})` over the ideal DCG, a bound on what NDCG loses. For "map", "mrr",
         "precision", "recall" and "hit_rate" rows with y > 0 are relevant.
@@ -102,26 +102,26 @@ def lambda_gradients(
         :math:`\sigma_0`, the steepness of the logistic function.
     ties : {"auto", "average", "random"}, default="auto"
         The order of equal scores: the mean weight over all orders, in closed form; or one order drawn with
-        ``random_state``. "auto" averages where there is a closed form ("none", (n)dcg, precision, recall).
+        ``random_state``. "auto" averages if there is a closed form ("none", (n)dcg, precision, recall).
     gap_norm : bool, default=False
         Whether to divide weights by 0.01 + the difference of the two scores.
     query_norm : bool, default=False
         Whether to scale each query by :math:`\log_2(1 + S) / S`, where S is twice the sum of the pushes of its pairs,
-        so that queries with many pairs do not rule. LightGBM sets this and ``gap_norm``.
+        so that queries with many pairs do not dominate. LightGBM sets this and ``gap_norm``.
     n_draws : int, default=0
         If positive, weights are means over this many rankings by scores with Gumbel noise: rankings that the
-        Plackett-Luce model of the scores would show, in place of the single best one.
+        Plackett-Luce model of the scores would show, instead of the single best one.
     gumbel_scale : float, default=1.0
         Scale of that noise.
     n_pairs : int, optional
-        Draw this many partners for each row, any other rows of its query, in place of all pairs: the cost is
-        O(n_pairs x rows). Pairs weigh so much more that the mean over draws is the gradient of all pairs (but for
-        ``query_norm``, which is no sum over pairs). Pairs beyond ``truncation`` are drawn in vain.
+        Draw this many partners for each row, any other rows of its query, instead of all pairs: the cost is
+        O(n_pairs x rows). Pairs are scaled up so that the mean over draws is the gradient of all pairs (except for
+        ``query_norm``, which is not a sum over pairs). Pairs beyond ``truncation`` are drawn but do not count.
     sample_weight : array-like of shape (n_rows,), optional
         Weights of rows: a pair is multiplied by the geometric mean of the two, so that a weight that all rows of a
         query share is the weight of the query.
     random_state : int, Generator, RandomState or None, default=None
-        Where ties, noise and partners come from.
+        Source of the order of ties, the noise and the partners.
 
     Returns
     -------

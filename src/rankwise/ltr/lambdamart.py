@@ -72,7 +72,7 @@ class LambdaMART(QueryRankerMixin, BaseEstimator):
     gumbel_scale : float, default=1.0
         Scale of that noise.
     n_pairs : int, optional
-        Draw this many partners for each row, anew for each tree, instead of using all pairs; combine it with
+        Draw this many partners for each row and tree instead of using all pairs; combine it with
         ``truncation=None``. For long queries.
     max_depth : int, optional
         Maximum number of levels of a tree; with ``tree="level"`` at most 12, and 4 by default.
@@ -273,11 +273,11 @@ class LambdaMART(QueryRankerMixin, BaseEstimator):
         sample_weight : array-like of shape (n_rows,), optional
             Weights of rows, relative to each other; a pair weighs the geometric mean of its rows.
         pairs : array-like of shape (n_pairs, 2), optional
-            Comparisons to learn from in place of y: row numbers, the preferred row first.
+            Comparisons to learn from instead of y: row numbers, the preferred row first.
         pair_weight : array-like of shape (n_pairs,), optional
             How much each comparison counts, relative to the others; ``sample_weight`` is not for comparisons.
         eval_set : (X, y, qid), optional
-            Rows that early stopping and ``history_`` watch, each query as much as the other.
+            Rows that early stopping and ``history_`` watch; all queries count the same.
 
         Returns
         -------
@@ -324,7 +324,7 @@ class LambdaMART(QueryRankerMixin, BaseEstimator):
         return self.booster_.predict(features, self.n_estimators_, effective_n_jobs(self.n_jobs))
 
     def explain(self, X: ArrayLike, i: int, j: int) -> FloatArray:
-        """Why row i stands above row j, or below it: what each feature adds to the difference of their scores.
+        """Explain why row i ranks above row j, or below it: what each feature adds to the difference of their scores.
 
         Parameters
         ----------
@@ -336,9 +336,9 @@ class LambdaMART(QueryRankerMixin, BaseEstimator):
         Returns
         -------
         ndarray of shape (n_features,)
-            Differences of Shapley values, exact for both kinds of trees: positive where the feature speaks for i. They
-            add up to the difference of the scores of i and j. A feature taken away leaves both sides of its splits,
-            weighed by their training rows.
+            Differences of Shapley values, exact for both kinds of trees: positive if the feature speaks for i. They
+            add up to the difference of the scores of i and j. An unknown feature keeps both sides of its splits,
+            weighted by their training rows.
         """
         features = self._encoded(X)[[i, j]]
         parts = self.booster_.contributions(features, self.n_estimators_, effective_n_jobs(self.n_jobs))
@@ -359,7 +359,7 @@ class LambdaMART(QueryRankerMixin, BaseEstimator):
     def _check_warm_start(self, trees: LightGBMTrees | LevelTrees) -> None:
         if type(self.booster_) is not type(trees):
             raise ValueError(
-                f"tree is {self.tree!r}, but warm_start keeps trees of the other kind; fit anew without it"
+                f"tree is {self.tree!r}, but warm_start keeps trees of the other kind; fit again without it"
             )
         if self.n_estimators < len(self.booster_):
             raise ValueError(

@@ -160,7 +160,7 @@ class LinearRanker(QueryRankerMixin, BaseEstimator):
         *,
         Cs: ArrayLike = (0.001, 0.01, 0.1, 1.0, 10.0),
     ) -> FloatArray:
-        """Weights for several values of C, each found from the last one.
+        """Weights for several values of C, each fit starting from the last one.
 
         Parameters
         ----------
@@ -269,7 +269,7 @@ class LinearRanker(QueryRankerMixin, BaseEstimator):
 
 
 def _spread(X: Any) -> FloatArray:
-    """Standard deviations of the features, 1 where they do not vary beyond rounding."""
+    """Standard deviations of the features, 1 if they do not vary beyond rounding."""
     if hasattr(X, "indptr"):
         columns, n = X.tocsc(), X.shape[0]
         mean, stored = np.asarray(X.mean(axis=0)).ravel(), np.diff(columns.indptr)

@@ -43,7 +43,7 @@ from rankwise.queries import Gain, QueryRows, gains_of, group_queries
 
 Self = TypeVar("Self", bound="NeuralRanker")
 
-# Documents that are scored at once in prediction.
+# Number of documents scored at once in prediction.
 _BLOCK_ROWS = 1 << 16
 
 
@@ -230,7 +230,7 @@ class NeuralRanker(QueryRankerMixin, BaseEstimator):
         sample_weight : array-like of shape (n_rows,), optional
             Weights of queries, the same for all rows of a query.
         pairs : array-like of shape (n_pairs, 2), optional
-            Comparisons to learn from in place of y: row numbers, the preferred row first. A comparison is a list of two
+            Comparisons to learn from instead of y: row numbers, the preferred row first. A comparison is a list of two
             rows with the grades 1 and 0; its "listwise_softmax" loss is the logistic loss of Bradley and Terry.
         pair_weight : array-like of shape (n_pairs,), optional
             How often each comparison counts.

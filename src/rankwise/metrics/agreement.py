@@ -2,8 +2,8 @@
 
 ``y_true`` and ``y_pred`` are positions (1 = best), a row per ranking. A pair of items counts only where both sides
 know it: not where an item is missing (``NaN``) on one side, nor where one side lists neither (both ``+inf``: their
-order is unknown). So a prediction is not judged on pairs of which it says nothing: compare rankers that rank
-everything. One that ties all that the truth tells apart scores 0. Rows without a pair to judge are left out of the
+order is unknown). So a prediction is not judged on pairs it does not rank: compare rankers that rank
+everything. A prediction that ties everything scores 0. Rows without a pair to judge are not part of the
 mean, which weighs rows by ``sample_weight``, or else by the weights of the true Rankings.
 """
 
@@ -48,7 +48,7 @@ def kendall_tau_score(
     variant : {"a", "b", "x", "gamma"}, default="b"
         What ties mean.
     per_row : bool, default=False
-        Return one value per row (NaN where there is no pair to judge) instead of the mean.
+        Return one value per row (NaN without a pair to judge) instead of the mean.
 
     Returns
     -------
@@ -100,7 +100,7 @@ def spearman_score(
     sample_weight : array-like of shape (n_rankings,), optional
         Weights of the rows in the mean; by default those of ``y_true`` if it is a Rankings, else ones.
     per_row : bool, default=False
-        Return one value per row (NaN where the truth is constant) instead of the mean.
+        Return one value per row (NaN if the truth is constant) instead of the mean.
 
     Returns
     -------
@@ -132,7 +132,7 @@ def exact_match_score(
     sample_weight : array-like of shape (n_rankings,), optional
         Weights of the rows in the mean; by default those of ``y_true`` if it is a Rankings, else ones.
     per_row : bool, default=False
-        Return 1 or 0 per row (NaN where no pair is known) instead of the mean.
+        Return 1 or 0 per row (NaN if no pair is known) instead of the mean.
 
     Returns
     -------

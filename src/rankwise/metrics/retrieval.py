@@ -77,11 +77,11 @@ def ndcg_score(
     sample_weight : array-like of shape (n_rows,), optional
         Weight of the row's query in the mean, the same for all its rows.
     per_query : bool, default=False
-        Whether to return the values of the queries in place of their mean.
+        Whether to return the values of the queries instead of their mean.
     random_state : int, Generator, RandomState or None, default=None
-        Used where ``ties="random"``.
+        Used if ``ties="random"``.
     doc_id : array-like of shape (n_rows,), optional
-        Names of the rows, compared as texts where ``ties="trec"``.
+        Names of the rows, compared as text if ``ties="trec"``.
 
     Returns
     -------
@@ -171,7 +171,7 @@ def average_precision_score(
     r"""Average precision (its mean over queries is MAP): the precision at the places of the relevant rows.
 
     *Definition*: :math:`\frac{1}{R} \sum_{j \le k,\ \pi(j)\ \text{relevant}} P_j`, with :math:`R` the number of
-    relevant rows of the query, retrieved or not (also where that exceeds k), and :math:`P_j` the share of relevant rows
+    relevant rows of the query, retrieved or not (even if that exceeds k), and :math:`P_j` the share of relevant rows
     among the first j. From 0 to 1, higher is better.
 
     Parameters
@@ -254,7 +254,7 @@ def hit_rate_score(
 ) -> Result:
     """Hit rate (success): whether a relevant row is among the first k.
 
-    *Definition*: 1 if at least one of the first k rows is relevant, else 0; between the two where ties decide.
+    *Definition*: 1 if at least one of the first k rows is relevant, else 0; between the two if ties decide.
     Higher is better.
 
     Parameters
@@ -336,7 +336,7 @@ def precision_score(
 ) -> Result:
     """Precision: the share of the first k rows that are relevant.
 
-    *Definition*: relevant rows among the first k, over k, also where fewer rows were retrieved (as trec_eval); without
+    *Definition*: relevant rows among the first k, over k, even if fewer rows were retrieved (as trec_eval); without
     k, over the number of rows retrieved. From 0 to 1, higher is better.
 
     Parameters
@@ -387,8 +387,8 @@ def err_score(
     y_true, y_score, qid, k, ties, empty, sample_weight, per_query, random_state, doc_id
         As in `ndcg_score`; grades are 0 or more.
     max_grade : float, optional
-        The highest grade of the scale; by default the largest in ``y_true``. Give it wherever values of different
-        data are compared.
+        The highest grade of the scale; by default the largest in ``y_true``. Give it to compare values of
+        different data.
 
     Returns
     -------

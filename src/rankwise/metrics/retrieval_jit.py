@@ -244,7 +244,7 @@ def _symmetric_means(stop_probability, order, begin, end, places, means):
 
     It is the mean of the products of t factors q = 1 - stop_probability: the elementary symmetric polynomial over
     its number of terms. Rows with q = 1 leave the means at 1, so only the others cost a pass; and by Maclaurin's
-    inequality the t-th mean is at most (first mean)^t, which tells how many are worth computing. Returns that number.
+    inequality the t-th mean is at most (first mean)^t, which says how many are worth computing. Returns that number.
     """
     size = end - begin
     total = 0.0

@@ -1,4 +1,4 @@
-"""Splits of rows that never cut a query."""
+"""Splits of rows that keep queries whole, for cross-validation and for training and test sets."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class QueryKFold(BaseCrossValidator):
 
     Notes
     -----
-    It asks for ``qid`` where scikit-learn's metadata routing is enabled, and takes ``groups`` where it is not. Then it
+    It requests ``qid`` if scikit-learn's metadata routing is enabled, and takes ``groups`` if it is not. Then it
     warns: scikit-learn's tools bring ``groups`` to the splits alone, so that a ranker would take all rows for one
     query.
 

@@ -1,4 +1,4 @@
-"""Cross-validation of rankers: queries stay whole, and every query keeps its own value."""
+"""Cross-validation of query rankers with whole queries; the values of single queries are kept for `compare`."""
 
 from __future__ import annotations
 
