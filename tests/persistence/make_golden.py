@@ -2,8 +2,8 @@
 
 A golden file is a small model as this library once wrote it, named by its format and its kind; ``predictions.json`` has
 what it predicted for a few rows then. Later versions must load it and predict the same. Existing files are never
-written again: to cover a new kind, or a kind in a new format, add it here with a new name, and run this once. Only while
-a format is not released yet, a change to it may delete its golden files and their lines in ``predictions.json`` first.
+written again: to cover a new kind, or a kind in a new format, add it here with a new name, and run this once. Only
+while a format is not released, a change to it may delete its golden files, and their lines in ``predictions.json``.
 
 ``1-parameters.json`` has, for every class of format 1, the defaults of its constructor parameters and the other strings
 that they took, as they are in manifests.
