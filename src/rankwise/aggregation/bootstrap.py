@@ -13,10 +13,9 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 
 from rankwise._progress import track
-from rankwise._random import check_generator
 from rankwise._tables import TextTable
 from rankwise._typing import ArrayLike, BoolArray, FloatArray, IntArray, RandomState
-from rankwise._validation import check_whole_number, shortlist
+from rankwise._validation import check_generator, check_whole_number, shortlist
 from rankwise.aggregation.consensus import Consensus
 from rankwise.aggregation.kemeny import kemeny_batch
 from rankwise.aggregation.positional import rank_by_score, shares_beaten

@@ -7,10 +7,9 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from rankwise._random import check_generator
 from rankwise._state import ANYTHING, COUNT, FLOATS, MATRIX, NUMBER, Saved, maybe, tuple_of
 from rankwise._typing import ArrayLike, FloatArray, RandomState
-from rankwise._validation import check_choice, check_whole_number
+from rankwise._validation import check_choice, check_generator, check_whole_number
 from rankwise.aggregation._comparisons import (
     Comparisons,
     comparisons_from_arrays,

@@ -15,9 +15,8 @@ from typing import Literal, overload
 
 import numpy as np
 
-from rankwise._random import check_generator
 from rankwise._typing import ArrayLike, BoolArray, FloatArray, IntArray, RandomState
-from rankwise._validation import check_numbers, check_real_number, check_whole_number
+from rankwise._validation import check_generator, check_numbers, check_real_number, check_whole_number
 from rankwise.aggregation import _kemeny_jit
 from rankwise.aggregation._kemeny_proof import prove
 from rankwise.aggregation._kemeny_search import (

@@ -10,10 +10,9 @@ from typing import ClassVar, Literal, NamedTuple
 
 import numpy as np
 
-from rankwise._random import check_generator
 from rankwise._state import FLOATS, NUMBER, Saved, check_shape, ensure
 from rankwise._typing import ArrayLike, FloatArray, RandomState
-from rankwise._validation import check_real_number, check_whole_number
+from rankwise._validation import check_generator, check_real_number, check_whole_number
 from rankwise.aggregation import _mallows_jit
 from rankwise.aggregation import _mallows_stages as stages
 from rankwise.aggregation._mallows_laws import CayleyLaw, DistanceLaw, HammingLaw, KendallLaw

@@ -7,10 +7,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from rankwise._random import check_generator
 from rankwise._state import BOOL, COUNT, FLOATS, INTS, MATRIX, NUMBER, Saved, check_shape, ensure
 from rankwise._typing import ArrayLike, FloatArray, IntArray, RandomState
-from rankwise._validation import check_real_number, check_whole_number
+from rankwise._validation import check_generator, check_real_number, check_whole_number
 from rankwise.aggregation import _mallows_stages as stages
 from rankwise.aggregation._mallows_laws import KendallLaw
 from rankwise.aggregation.base import RankingModel, check_saved_center, rankings_to_evaluate, rankings_to_fit

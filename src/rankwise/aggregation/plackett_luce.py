@@ -6,10 +6,9 @@ from typing import ClassVar, Literal, NamedTuple
 
 import numpy as np
 
-from rankwise._random import check_generator
 from rankwise._state import ANYTHING, COUNT, FLOATS, MATRIX, NUMBER, Saved, ensure, maybe, tuple_of
 from rankwise._typing import ArrayLike, FloatArray, IntArray, RandomState
-from rankwise._validation import check_choice, check_whole_number
+from rankwise._validation import check_choice, check_generator, check_whole_number
 from rankwise.aggregation import _likelihood_jit
 from rankwise.aggregation._likelihood import (
     Moments,

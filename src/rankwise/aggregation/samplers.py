@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from rankwise._random import check_generator
 from rankwise._typing import ArrayLike, FloatArray, RandomState
-from rankwise._validation import check_numbers, check_real_number, check_whole_number
+from rankwise._validation import check_generator, check_numbers, check_real_number, check_whole_number
 from rankwise.aggregation import _samplers_jit
 from rankwise.data.positions import check_positions, has_ties, positions_from_scores
 

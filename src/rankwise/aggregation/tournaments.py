@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from rankwise._random import check_generator
 from rankwise._typing import ArrayLike, BoolArray, FloatArray, IntArray, RandomState
-from rankwise._validation import check_whole_number
+from rankwise._validation import check_generator, check_whole_number
 from rankwise.aggregation import _tournaments_jit
 from rankwise.aggregation.pairs import PreferenceMatrix, as_preference_matrix, check_comparisons, majority
 from rankwise.aggregation.positional import rank_by_score

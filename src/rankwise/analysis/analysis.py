@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rankwise import __version__
-from rankwise._random import check_generator
 from rankwise._sklearn import safe_indexing
 from rankwise._tables import TextTable, counted, short_name, with_short_names
 from rankwise._typing import ArrayLike, RandomState
+from rankwise._validation import check_generator
 from rankwise.aggregation import borda
 from rankwise.analysis.base import Result, feature_names_of, sample_rows
 from rankwise.analysis.consensus import FEWEST_RANKINGS, ConsensusResult, add_intervals, find_consensus

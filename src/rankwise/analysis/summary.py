@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from rankwise._random import check_generator
 from rankwise._tables import TextTable, make_frame, name_column
 from rankwise._typing import ArrayLike, FloatArray, RandomState
+from rankwise._validation import check_generator
 from rankwise.aggregation import dispersion, is_stochastically_transitive, noise_margin, preference_matrix
 from rankwise.analysis.base import Result, feature_names_of, sample_rows
 from rankwise.data import Rankings

@@ -182,7 +182,7 @@ def evaluate(
     as_json: Json = False,
 ) -> None:
     """Cross-validate label rankers: a leaderboard of how well they predict rows they have not seen."""
-    from rankwise._random import check_generator
+    from rankwise._validation import check_generator
     from rankwise.analysis.base import sample_rows
     from rankwise.analysis.rankers import make_ranker
     from rankwise.cli import console, sources

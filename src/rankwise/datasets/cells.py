@@ -6,9 +6,8 @@ from typing import Any, Literal
 
 import numpy as np
 
-from rankwise._random import check_generator
 from rankwise._typing import FloatArray, IntArray, RandomState
-from rankwise._validation import check_choice, check_sizes
+from rankwise._validation import check_choice, check_generator, check_sizes
 from rankwise.aggregation import sample_mallows
 from rankwise.data import Rankings
 

@@ -6,9 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from rankwise._random import check_generator
 from rankwise._typing import FloatArray, IntArray, RandomState
-from rankwise._validation import check_scales, check_sizes
+from rankwise._validation import check_generator, check_scales, check_sizes
 
 # Query-dependent features vary this much more between queries than within one.
 _QUERY_SPREAD = 2.0

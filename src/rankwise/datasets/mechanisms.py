@@ -7,9 +7,8 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from rankwise._random import check_generator
 from rankwise._typing import ArrayLike, BoolArray, FloatArray, IntArray, RandomState
-from rankwise._validation import check_numbers
+from rankwise._validation import check_generator, check_numbers
 from rankwise.data import Rankings
 from rankwise.data.positions import has_ties
 

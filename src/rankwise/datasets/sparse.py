@@ -6,9 +6,15 @@ from typing import Any, Literal
 
 import numpy as np
 
-from rankwise._random import check_generator
 from rankwise._typing import ArrayLike, FloatArray, RandomState
-from rankwise._validation import check_choice, check_numbers, check_real_number, check_scales, check_sizes
+from rankwise._validation import (
+    check_choice,
+    check_generator,
+    check_numbers,
+    check_real_number,
+    check_scales,
+    check_sizes,
+)
 from rankwise.aggregation import sample_mallows
 from rankwise.data import Rankings
 from rankwise.datasets.mechanisms import Partition, Survival, make_incomplete, make_partial

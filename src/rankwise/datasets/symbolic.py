@@ -7,9 +7,8 @@ from typing import Any, Literal
 
 import numpy as np
 
-from rankwise._random import check_generator
 from rankwise._typing import FloatArray, RandomState
-from rankwise._validation import check_choice, check_scales, check_sizes
+from rankwise._validation import check_choice, check_generator, check_scales, check_sizes
 
 # Table 1 of the paper, one block a problem; the last transformation of a block is the true one.
 _TABLE1: dict[str, dict[str, Callable[[FloatArray], FloatArray]]] = {

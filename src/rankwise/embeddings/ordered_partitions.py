@@ -13,10 +13,9 @@ from typing import Any, TypeVar
 import numpy as np
 
 from rankwise._progress import track
-from rankwise._random import check_generator
 from rankwise._sklearn import BaseEstimator, OneToOneFeatureMixin, TransformerMixin, gen_batches
 from rankwise._typing import ArrayLike, BoolArray, FloatArray, IntArray, RandomState
-from rankwise._validation import check_numbers, item_names
+from rankwise._validation import check_generator, check_numbers, item_names
 from rankwise.data import check_positions, dense_positions
 from rankwise.embeddings._columns import check_columns, check_named_columns, learn_columns
 from rankwise.embeddings.completions import (

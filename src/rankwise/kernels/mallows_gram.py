@@ -11,9 +11,8 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from rankwise._random import check_generator
 from rankwise._typing import ArrayLike, FloatArray, RandomState
-from rankwise._validation import check_choice, check_real_number, check_whole_number
+from rankwise._validation import check_choice, check_generator, check_real_number, check_whole_number
 from rankwise.embeddings.completions import Structure, levels_of, slots_of
 from rankwise.kernels.gram import BLOCK_CELLS, MAX_BYTES, Gram, check_gram, checked_rankings, filled_by_rows
 from rankwise.kernels.kendall_gram import sign_products, squared_norms

@@ -7,10 +7,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from rankwise._random import check_generator
 from rankwise._sklearn import BaseEstimator, Interval
 from rankwise._state import Saved, array, check_probabilities, check_shape, instance, list_of
 from rankwise._typing import FloatArray, RandomState
+from rankwise._validation import check_generator
 from rankwise.aggregation import PlackettLuce
 from rankwise.data import Rankings
 from rankwise.label_ranking.base import SCALER, LabelRankerMixin, check_saved_scaler, fitted_scaler

@@ -8,11 +8,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from rankwise._random import check_generator
 from rankwise._sklearn import BaseEstimator, HasMethods, Interval, safe_indexing
 from rankwise._state import ESTIMATOR, FLOATS, Saved, check_shape, ensure
 from rankwise._typing import ArrayLike, BoolArray, FloatArray, RandomState
-from rankwise._validation import shortlist
+from rankwise._validation import check_generator, shortlist
 from rankwise.label_ranking.base import LabelRankerMixin, check_label_ranking, pairwise_of, row_blocks
 from rankwise.label_ranking.forest import RankingForest
 

@@ -8,10 +8,10 @@ from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
-from rankwise._random import check_generator
 from rankwise._sklearn import BaseEstimator, Interval, StrOptions
 from rankwise._state import FLOATS, MATRIX, NUMBER, Saved, check_shape, ensure, instance, optional
 from rankwise._typing import BoolArray, FloatArray, RandomState
+from rankwise._validation import check_generator
 from rankwise.data import Rankings
 from rankwise.embeddings import KemenyEmbedding, PositionEmbedding, pairwise_from_vectors
 from rankwise.label_ranking.base import (

@@ -7,10 +7,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from rankwise._random import check_generator
 from rankwise._sklearn import BaseEstimator, HasMethods, Interval
 from rankwise._state import ESTIMATOR, FLOATS, MATRIX, Saved, check_shape, ensure, list_of
 from rankwise._typing import FloatArray, RandomState
+from rankwise._validation import check_generator
 from rankwise.data import Rankings
 from rankwise.embeddings import PositionEmbedding
 from rankwise.label_ranking.base import LabelRankerMixin, fit_weighted, one_thread, seeded_clone, spread_of_differences

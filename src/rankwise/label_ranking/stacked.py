@@ -14,7 +14,6 @@ import numpy as np
 
 from rankwise._features import CategoricalFeaturesMixin, FeatureEncoder
 from rankwise._progress import track
-from rankwise._random import check_generator
 from rankwise._sklearn import BaseEstimator, HasMethods, Interval, TransformerMixin, check_feature_names_in
 from rankwise._state import (
     COUNT,
@@ -31,6 +30,7 @@ from rankwise._state import (
     tuple_of,
 )
 from rankwise._typing import ArrayLike, FloatArray, IntArray, RandomState
+from rankwise._validation import check_generator
 from rankwise.data import Rankings
 from rankwise.embeddings import KemenyEmbedding, decode_pairwise, pairwise_from_vectors, vectors_from_pairwise
 from rankwise.label_ranking.base import LabelRankerMixin, pairwise_of, sure_gain

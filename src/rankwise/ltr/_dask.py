@@ -10,8 +10,8 @@ import numpy as np
 
 from rankwise._features import FeatureEncoder
 from rankwise._optional import require
-from rankwise._random import check_generator
 from rankwise._typing import ArrayLike, FloatArray
+from rankwise._validation import check_generator
 from rankwise.ltr.boosting import LightGBMTrees
 from rankwise.ltr.gradients import Objective
 from rankwise.ltr.lambdamart import LambdaMART

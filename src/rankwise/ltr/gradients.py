@@ -15,9 +15,8 @@ from typing import Any, Literal
 
 import numpy as np
 
-from rankwise._random import check_generator
 from rankwise._typing import ArrayLike, FloatArray, IntArray, RandomState
-from rankwise._validation import check_choice, check_real_number, check_weights, check_whole_number
+from rankwise._validation import check_choice, check_generator, check_real_number, check_weights, check_whole_number
 from rankwise.ltr import _lambda_jit
 from rankwise.metrics import retrieval_jit
 from rankwise.queries import (

@@ -9,10 +9,10 @@ import numpy as np
 from joblib import effective_n_jobs
 
 from rankwise._features import FeatureEncoder
-from rankwise._random import check_generator
 from rankwise._sklearn import BaseEstimator, Interval, StrOptions
 from rankwise._state import COUNT, NUMBER, Saved, dict_of, ensure, instance, list_of
 from rankwise._typing import ArrayLike, FloatArray, RandomState
+from rankwise._validation import check_generator
 from rankwise.ltr.base import METRIC_CONSTRAINTS, QueryRankerMixin, check_target, validation_rows
 from rankwise.ltr.boosting import BoostingSettings, EarlyStopping, LightGBMTrees, ndcg_evaluator
 from rankwise.ltr.gradients import Objective, PairwiseLoss, comparisons, pointwise_logistic, pointwise_squared

@@ -8,10 +8,10 @@ from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
-from rankwise._random import check_generator
 from rankwise._sklearn import BaseEstimator, Interval, StrOptions
 from rankwise._state import COUNT, FLOATS, Saved, check_shape
 from rankwise._typing import ArrayLike, FloatArray, RandomState
+from rankwise._validation import check_generator
 from rankwise.ltr._linear_losses import FlatLoss, make_flat_loss
 from rankwise.ltr.base import METRIC_CONSTRAINTS, QueryRankerMixin, check_target
 from rankwise.ltr.losses import losses_of

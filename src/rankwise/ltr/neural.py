@@ -11,7 +11,6 @@ from sklearn.utils import gen_batches
 
 from rankwise._optional import require
 from rankwise._progress import track
-from rankwise._random import check_generator
 from rankwise._sklearn import BaseEstimator, Interval, StrOptions
 from rankwise._state import (
     COUNT,
@@ -28,6 +27,7 @@ from rankwise._state import (
     list_of,
 )
 from rankwise._typing import ArrayLike, FloatArray, IntArray, RandomState
+from rankwise._validation import check_generator
 from rankwise.ltr._batches import check_longest, make_examples, padded
 from rankwise.ltr.base import (
     METRIC_CONSTRAINTS,

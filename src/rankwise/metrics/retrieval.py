@@ -15,9 +15,8 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from rankwise._random import check_generator
 from rankwise._typing import ArrayLike, BoolArray, FloatArray, IntArray, RandomState
-from rankwise._validation import check_choice, is_null
+from rankwise._validation import check_choice, check_generator, is_null
 from rankwise.metrics import retrieval_jit
 from rankwise.queries import (
     Gain,

@@ -10,10 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from rankwise._random import check_generator
 from rankwise._tables import TextTable
 from rankwise._typing import ArrayLike, FloatArray, RandomState
-from rankwise._validation import check_numbers, check_whole_number
+from rankwise._validation import check_generator, check_numbers, check_whole_number
 from rankwise.model_selection.validation import CrossValidation
 
 # Signs that are drawn at once: 64 MB.

@@ -13,11 +13,10 @@ from typing import Any
 import numpy as np
 
 from rankwise._progress import track
-from rankwise._random import check_generator
 from rankwise._sklearn import safe_indexing
 from rankwise._tables import TextTable, make_frame
 from rankwise._typing import ArrayLike, FloatArray, IntArray, RandomState
-from rankwise._validation import check_whole_number
+from rankwise._validation import check_generator, check_whole_number
 from rankwise.data import Rankings
 from rankwise.metrics import kendall_tau_score
 

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from rankwise._random import check_generator
 from rankwise._sklearn import safe_indexing
 from rankwise._typing import ArrayLike, IntArray, RandomState
+from rankwise._validation import check_generator
 from rankwise.queries import group_queries
 
 if TYPE_CHECKING:

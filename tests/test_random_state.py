@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from rankwise._random import check_generator
+from rankwise._validation import check_generator
 
 
 @pytest.mark.parametrize("seed", [0, 7, np.int32(7), np.uint64(7), 2**80])
