@@ -62,7 +62,7 @@ def test_cross_validations_are_compared_query_by_query():
         ),
     }
     found = compare(results, random_state=0)
-    assert found.metric == "ndcg@10"
+    assert found.metric == "ndcg@10 (linear gain)"
     assert found.means["boosted"] > found.means["stump"]
     assert "boosted - stump" in str(found)
     assert list(found.to_frame()["first"]) == ["boosted"]

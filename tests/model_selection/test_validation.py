@@ -36,7 +36,7 @@ def test_values_are_those_of_fits_by_hand(data):
         assert found.scores["ndcg@10"][fold] == pytest.approx(np.nanmean(values))
         assert found.scores["map"][fold] == pytest.approx(average_precision_score(y[test], score, qid[test]))
     assert found.fit_seconds.shape == (3,)
-    assert "30 queries, 3 folds: ndcg@10 0." in repr(found)
+    assert "30 queries, 3 folds: ndcg@10 (linear gain) 0." in repr(found)
 
 
 def test_rows_in_any_order_give_the_same(data):

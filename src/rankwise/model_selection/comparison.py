@@ -26,7 +26,7 @@ class Comparison:
     Attributes
     ----------
     metric : str
-        What was compared; higher is better.
+        What was compared, with its gain if it has one; higher is better.
     means : dict
         Ranker -> mean over queries.
     rows : list of dict
@@ -166,6 +166,9 @@ def compare(
     for test in ("p_randomization", "p_t"):
         for row, corrected in zip(rows, holm(np.array([row[test] for row in rows])), strict=True):
             row[test] = float(corrected)
+    first = next(iter(results.values()))
+    if isinstance(first, CrossValidation):
+        name = first.metric_in_words(name)
     return Comparison(name, {ranker: float(value.mean()) for ranker, value in kept.items()}, rows, int(judged.sum()))
 
 

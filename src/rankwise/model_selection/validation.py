@@ -33,7 +33,9 @@ class CrossValidation:
     fit_seconds : ndarray of shape (n_folds,)
         Processor time of each fit, all threads together.
     estimators : list
-        The fitted estimators, where wanted.
+        The fitted estimators, if requested.
+    gain : {"linear", "exp"}, sequence, mapping or callable
+        What a grade counted in (N)DCG.
     """
 
     scores: dict[str, FloatArray]
@@ -41,9 +43,19 @@ class CrossValidation:
     per_query: dict[str, FloatArray]
     fit_seconds: FloatArray
     estimators: list[Any] = field(default_factory=list)
+    gain: Any = "linear"
+
+    def metric_in_words(self, name: str) -> str:
+        """The name of a metric, with its gain if it has one: "ndcg@10 (linear gain)"."""
+        if "gain" not in _scorer(name, self.gain).options:
+            return name
+        gain = {"linear": "linear", "exp": "exponential"}.get(str(self.gain), "custom")
+        return f"{name} ({gain} gain)"
 
     def __repr__(self) -> str:
-        means = ", ".join(f"{name} {np.nanmean(values):.4f}" for name, values in self.per_query.items())
+        means = ", ".join(
+            f"{self.metric_in_words(name)} {np.nanmean(values):.4f}" for name, values in self.per_query.items()
+        )
         return f"CrossValidation({len(self.queries)} queries, {len(self.fit_seconds)} folds: {means})"
 
 
@@ -99,7 +111,7 @@ def cross_validate(
     >>> from rankwise.model_selection import cross_validate
     >>> X, y, qid, _ = make_retrieval(40, random_state=0)
     >>> cross_validate(LambdaMART(10, random_state=0), X, y, qid, cv=2)
-    CrossValidation(40 queries, 2 folds: ndcg@10 0...)
+    CrossValidation(40 queries, 2 folds: ndcg@10 (linear gain) 0...)
     """
     from joblib import Parallel, delayed
 
@@ -132,6 +144,7 @@ def cross_validate(
         per_query=per_query,
         fit_seconds=np.array([seconds for _, _, seconds in folds]),
         estimators=[fitted for fitted, _, _ in folds] if return_estimator else [],
+        gain=gain,
     )
 
 
