@@ -1,6 +1,6 @@
 """Pictures, as Display objects: ``from_rankings`` and the like, then ``plot(ax=None)``, ``ax_`` and ``figure_``.
 
-A module is named for the kind of picture that it draws. Colors, fonts and the names of items are drawn by `_style`.
+Modules are named for the kind of picture that they draw. What all pictures share is in ``_style``.
 """
 
 from rankwise.plots.agreement_bars import ConsensusDisplay

@@ -5,7 +5,6 @@ by insertion, which compares the values themselves: the order is exact, and as f
 
 Every value of an expression has a bound of its rounding error, so that values that are equal in exact arithmetic are
 tied, and values that differ by more are not. If no two values are near each other, as is usual, bounds are not needed.
-Codes of operators are those of `rankwise.screening.expressions`.
 """
 
 import math
@@ -17,18 +16,20 @@ from rankwise._compiled import compiled
 # mypy: allow-untyped-defs, allow-incomplete-defs, allow-untyped-decorators
 
 
+# Codes of operators.
+ID, SQUARE, CUBE, SQRT, CBRT, INVERSE, EXP, LOG, SIN, COS, ABS = range(11)
+ADD, SUBTRACT, MULTIPLY, DIVIDE, ABS_DIFFERENCE = range(11, 16)
 # Order-preserving integer keys of minus and plus infinity; those of NaNs are outside.
 _LOWEST, _HIGHEST = np.int64(-0x7FF0000000000001), np.int64(0x7FF0000000000000)
 _LARGEST = np.int64(0x7FFFFFFFFFFFFFFF)
 # Largest relative error of a sum, product, quotient or root; other library functions may err by twice as much.
 _ROUNDING = 2.0**-53
-# A row is sharp if its relative errors are at most this: a few roundings, and no cancelled digits.
-_SHARP = 2.0**-50
-# Sums of sharp rows that are this part of their terms, or more, have errors of at most _CLEAR, relatively: values of
-# one row that lie _NEAR steps of floating-point numbers apart, or more, are then different.
+# Callers say which rows are sharp: their relative errors are at most 2**-50, a few roundings without cancelled digits.
+# Sums of sharp rows that are at least the part _CANCELLED of their terms have relative errors of at most _CLEAR. Values
+# of one row that are _NEAR steps of floating-point numbers apart, or more, are then different.
 _CANCELLED, _CLEAR, _NEAR = 2.0**-16, 2.0**-33, np.uint64(1 << 22)
-# Codes of functions that are monotone, at least on numbers of one sign: all but sin and cos.
-_MONOTONE = (1, 2, 3, 4, 5, 6, 7, 10)
+# Codes of the functions that are monotone, at least on numbers of one sign: all but sin and cos.
+_MONOTONE = (SQUARE, CUBE, SQRT, CBRT, INVERSE, EXP, LOG, ABS)
 # A quarter of a turn, pi / 2, in parts of 33 bits: multiples of the first two are exact.
 _QUARTER = (1.5707963267341256, 6.077100506303966e-11, 2.0222662487959506e-21)
 # Coefficients of the power series of sine and cosine, the last first, without those written out below.
@@ -87,7 +88,7 @@ def score_expressions(values, errors, sharp, codes, lefts, rights, target, weigh
                 tied, _ = _sort(keys, low, high, order, spare, bucket, counts)
                 known = _tally(keys, order, tied, target, weights)
                 apart = _apart(values[left], keys, order)
-            if direction != 0 and (apart[1] if code == 6 else apart[0]):
+            if direction != 0 and (apart[1] if code == EXP else apart[0]):
                 if np.isfinite(images[0]) and np.isfinite(images[1]) and images[0] != images[1]:
                     covariation[e], fingerprint[e], spread[e] = direction * known[0], known[1], known[2]
                 continue
@@ -372,12 +373,12 @@ def _tally_near(row, error, order, target, weights):
 @compiled
 def _keeps_digits(code, left, right, row):
     """Whether the result of sharp operands is clear, without computing error bounds."""
-    if (code == 11) | (code == 12) | (code == 15):
+    if (code == ADD) | (code == SUBTRACT) | (code == ABS_DIFFERENCE):
         cancelled = 0
         for i in range(len(row)):
             cancelled += abs(row[i]) < _CANCELLED * (abs(left[i]) + abs(right[i]))
         return cancelled == 0
-    return (code == 0) | (code == 13) | (code == 14)
+    return (code == ID) | (code == MULTIPLY) | (code == DIVIDE)
 
 
 @compiled
@@ -411,9 +412,9 @@ def _apart(row, keys, order):
 @compiled
 def _direction(code, smallest, largest):
     """1 if a function increases between two ends, -1 if it decreases, 0 if it does neither."""
-    if (code == 1) | (code == 10):  # square, abs
+    if (code == SQUARE) | (code == ABS):
         return 1 if smallest >= 0 else -1 if largest <= 0 else 0
-    if code == 5:  # inverse
+    if code == INVERSE:
         return -1 if (smallest > 0) | (largest < 0) else 0
     return 1
 
@@ -451,42 +452,42 @@ def _sine(row, quarters, out):
 
 @compiled
 def _apply(code, left, right, out):
-    """One operator on rows; the codes are those of the table of operators."""
+    """One operator on rows."""
     n = len(out)
-    if code == 0:  # id
+    if code == ID:
         out[:] = left
-    elif code == 1:  # square
+    elif code == SQUARE:
         for i in range(n):
             out[i] = left[i] * left[i]
-    elif code == 2:  # cube
+    elif code == CUBE:
         for i in range(n):
             out[i] = left[i] * left[i] * left[i]
-    elif code == 3:  # sqrt
+    elif code == SQRT:
         np.sqrt(left, out)
-    elif code == 4:  # cbrt
+    elif code == CBRT:
         np.cbrt(left, out)
-    elif code == 5:  # inverse
+    elif code == INVERSE:
         np.divide(1.0, left, out)
-    elif code == 6:  # exp
+    elif code == EXP:
         np.exp(left, out)
-    elif code == 7:  # log
+    elif code == LOG:
         np.log(left, out)
-    elif code == 8:  # sin
+    elif code == SIN:
         _sine(left, 0.0, out)
-    elif code == 9:  # cos
+    elif code == COS:
         _sine(left, 1.0, out)
-    elif code == 10:  # abs
+    elif code == ABS:
         np.abs(left, out)
-    elif code == 11:  # +
+    elif code == ADD:
         for i in range(n):
             out[i] = left[i] + right[i]
-    elif code == 12:  # -
+    elif code == SUBTRACT:
         for i in range(n):
             out[i] = left[i] - right[i]
-    elif code == 13:  # *
+    elif code == MULTIPLY:
         for i in range(n):
             out[i] = left[i] * right[i]
-    elif code == 14:  # /
+    elif code == DIVIDE:
         np.divide(left, right, out)
     else:  # |-|
         for i in range(n):
@@ -497,37 +498,37 @@ def _apply(code, left, right, out):
 def _bound(code, left, left_error, right, right_error, row, bound):
     """How far each value may be from that of exact arithmetic, if the operands are off by their errors."""
     n = len(row)
-    if code == 0:  # id
+    if code == ID:
         bound[:] = left_error
-    elif code == 1:  # square
+    elif code == SQUARE:
         for i in range(n):
             bound[i] = (2.0 * abs(left[i]) + left_error[i]) * left_error[i] + _ROUNDING * row[i]
-    elif code == 2:  # cube
+    elif code == CUBE:
         for i in range(n):
             size = abs(left[i]) + left_error[i]
             bound[i] = 3.0 * size * size * left_error[i] + 2.0 * _ROUNDING * abs(row[i])
-    elif (code == 3) | (code == 4) | (code == 7):  # sqrt, cbrt, log: steep at 0
-        power = 0.5 if code == 3 else 2.0 / 3.0 if code == 4 else 1.0
+    elif (code == SQRT) | (code == CBRT) | (code == LOG):  # steep at 0
+        power = 0.5 if code == SQRT else 2.0 / 3.0 if code == CBRT else 1.0
         for i in range(n):
             size = max(abs(left[i]), left_error[i])
             steep = left_error[i] / size**power if size > 0 else 0.0
             bound[i] = steep + 2.0 * _ROUNDING * abs(row[i])
-    elif code == 5:  # inverse
+    elif code == INVERSE:
         for i in range(n):
             bound[i] = (row[i] * left_error[i]) * row[i] + _ROUNDING * abs(row[i])
-    elif code == 6:  # exp
+    elif code == EXP:
         for i in range(n):
             bound[i] = row[i] * (left_error[i] + 2.0 * _ROUNDING)
-    elif (code == 8) | (code == 9):  # sin, cos
+    elif (code == SIN) | (code == COS):
         for i in range(n):
             bound[i] = left_error[i] + 6.0 * _ROUNDING * abs(row[i])
-    elif code == 10:  # abs
+    elif code == ABS:
         bound[:] = left_error
-    elif code == 13:  # *
+    elif code == MULTIPLY:
         for i in range(n):
             bound[i] = abs(left[i]) * right_error[i] + (abs(right[i]) + right_error[i]) * left_error[i]
             bound[i] += _ROUNDING * abs(row[i])
-    elif code == 14:  # /
+    elif code == DIVIDE:
         for i in range(n):
             size = abs(right[i])
             quotient = (left_error[i] + abs(row[i]) * right_error[i]) / size if size > 0 else np.inf

@@ -47,27 +47,27 @@ class Operator:
 UNARY = {
     operator.name: operator
     for operator in (
-        Operator("id", 0),
-        Operator("square", 1, 2.0),
-        Operator("cube", 2, 3.0),
-        Operator("sqrt", 3, 1 / 2),
-        Operator("cbrt", 4, 1 / 3),
-        Operator("inverse", 5, -1.0),
-        Operator("exp", 6, None),
-        Operator("log", 7, None),
-        Operator("sin", 8, None),
-        Operator("cos", 9, None),
-        Operator("abs", 10),
+        Operator("id", _screening_jit.ID),
+        Operator("square", _screening_jit.SQUARE, 2.0),
+        Operator("cube", _screening_jit.CUBE, 3.0),
+        Operator("sqrt", _screening_jit.SQRT, 1 / 2),
+        Operator("cbrt", _screening_jit.CBRT, 1 / 3),
+        Operator("inverse", _screening_jit.INVERSE, -1.0),
+        Operator("exp", _screening_jit.EXP, None),
+        Operator("log", _screening_jit.LOG, None),
+        Operator("sin", _screening_jit.SIN, None),
+        Operator("cos", _screening_jit.COS, None),
+        Operator("abs", _screening_jit.ABS),
     )
 }
 BINARY = {
     operator.name: operator
     for operator in (
-        Operator("+", 11),
-        Operator("-", 12),
-        Operator("*", 13),
-        Operator("/", 14),
-        Operator("|-|", 15),
+        Operator("+", _screening_jit.ADD),
+        Operator("-", _screening_jit.SUBTRACT),
+        Operator("*", _screening_jit.MULTIPLY),
+        Operator("/", _screening_jit.DIVIDE),
+        Operator("|-|", _screening_jit.ABS_DIFFERENCE),
     )
 }
 BY_CODE = {operator.code: operator for operator in (*UNARY.values(), *BINARY.values())}
