@@ -112,7 +112,7 @@ def test_a_problem_that_nobody_expects_is_a_line_that_says_so(
 def test_a_dash_is_no_file_to_write_to(arguments: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     words = problem(*arguments, "-o", "-", code=2)
-    assert "- is no file; give the name of one" in words
+    assert "- is not a file; give the name of one" in words
     assert list(tmp_path.iterdir()) == []
 
 

@@ -95,7 +95,7 @@ def test_a_built_in_data_set() -> None:
 def test_columns_are_features_or_rankings(drinks: Path) -> None:
     facts = run_json("describe", drinks)
     assert facts["features"] == ["age", "city"]
-    assert facts["notes"] == ["texts that seldom repeat, left out of the features: name"]
+    assert facts["notes"] == ["texts that seldom repeat, dropped from the features: name"]
     two = run_json("describe", drinks, "--target", "rank_tea,rank_milk")
     assert two["items"] == ["rank_tea", "rank_milk"]
     assert two["features"] == ["age", "city", "rank_juice"]

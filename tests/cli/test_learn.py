@@ -33,7 +33,7 @@ def forest(drinks: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     done = run("fit", drinks, "--param", "n_estimators=20", "--seed", "3", "-o", path)
     assert done.exit_code == 0, done.stderr
     assert done.stdout == f"Learned from 60 rankings of 3 items, with 2 features. Model: {path}\n"
-    assert done.stderr == "rankwise: texts that seldom repeat, left out of the features: name\n"
+    assert done.stderr == "rankwise: texts that seldom repeat, dropped from the features: name\n"
     return path
 
 
@@ -246,7 +246,7 @@ def test_features_that_may_be_answers_are_told(
 )
 def test_which_features_may_be_answers(target: str | None, suspects: tuple[str, ...]) -> None:
     features = ["age", "rank_x", "rank_a b", "ranking", "q12", "question", "q7.3", "teapot"]
-    found = sources._named_alike(features, target)
+    found = sources._similar_names(features, target)
     assert set(found) == set(suspects)
 
 
@@ -328,7 +328,7 @@ def test_problems_and_mistakes_of_tree(drinks: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize("words", [["tree"], ["evaluate", "--models", "consensus"], ["fit", "--model", "consensus"]])
 def test_columns_that_are_left_out_are_told(words: list[str], drinks: Path, tmp_path: Path) -> None:
     out = ["--out", tmp_path / "m.rankwise"] if words[0] == "fit" else []
-    assert "left out of the features: name" in run(words[0], drinks, *words[1:], *out).stderr
+    assert "dropped from the features: name" in run(words[0], drinks, *words[1:], *out).stderr
 
 
 def test_json_and_a_file_go_together(drinks: Path, tmp_path: Path) -> None:

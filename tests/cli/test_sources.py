@@ -45,7 +45,7 @@ def test_numbers_and_repeated_texts_are_features(survey: Path) -> None:
     assert source.X[:, 1].tolist() == ["Rome", "Bonn", "Rome", None, "Bonn", "Rome"]
     assert source.rankings.items == ("tea", "milk")
     assert source.rankings.kind == "incomplete"
-    assert source.notes == ["texts that seldom repeat, left out of the features: name"]
+    assert source.notes == ["texts that seldom repeat, dropped from the features: name"]
 
 
 def test_texts_of_more_than_20_values_are_left_out(tmp_path: Path) -> None:
@@ -141,7 +141,7 @@ def test_the_cure_of_a_message_can_be_copied(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("target", ["rank_t", "rank_tea"])
 def test_one_item_is_no_ranking(target: str, survey: Path) -> None:
-    with pytest.raises(RankwiseFormatError, match=r"the column 'rank_tea' alone, and one item makes no ranking\. Name"):
+    with pytest.raises(RankwiseFormatError, match=r"the column 'rank_tea' only, and one item is not a ranking\. Name"):
         sources.load(str(survey), target=target)
 
 

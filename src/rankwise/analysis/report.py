@@ -135,7 +135,7 @@ def _picture(salt: str, caption: str, draw: Callable[[], Any]) -> _Picture:
 
 
 def inline_svg(figure: Any, salt: str) -> str:
-    """A Matplotlib figure as an element of a page, which knows the name spaces of SVG without being told.
+    """A Matplotlib figure as an element of a page, which needs no declarations of name spaces.
 
     Text stays text: it can be searched and copied, and the page is smaller. The salt makes the ids of two pictures
     differ, and those of two runs equal.

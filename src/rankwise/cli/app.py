@@ -2,7 +2,7 @@
 
 Exit codes: 0 done, 1 a problem with the data or the files, 2 a mistake in the command (one line on stderr each), 130
 interrupted, 141 the reader of the output closed the pipe. Results go to stdout, progress and problems to stderr. The
-commands live in `rankwise.cli.commands`; everything heavy is imported inside them, so that ``rankwise --help`` answers
+commands live in the other modules; everything heavy is imported inside them, so that ``rankwise --help`` answers
 at once. Other distributions add commands of their own through the entry-point group ``rankwise.commands``: each entry
 names a function that Typer can turn into a command, in a module that imports nothing heavy either.
 """
@@ -19,12 +19,10 @@ import typer
 from typer.core import TyperGroup
 
 from rankwise import __version__
-from rankwise.cli.commands.rank_evaluate import rank_evaluate
-from rankwise.cli.commands.rank_predict import rank_predict
-from rankwise.cli.commands.rank_train import rank_train
 from rankwise.cli.kernel import kernel
 from rankwise.cli.learn import evaluate, fit, predict, tree
 from rankwise.cli.screen import screen
+from rankwise.cli.search import rank_evaluate, rank_predict, rank_train
 from rankwise.cli.survey import consensus, describe, quickstart, report
 from rankwise.cli.warmup import warmup
 

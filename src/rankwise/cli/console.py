@@ -35,14 +35,14 @@ def progress() -> Iterator[OnStep]:
 
 
 def print_json(value: dict[str, Any]) -> None:
-    """Print one JSON object: no NaN, which JSON does not have, and ASCII alone, which every terminal has."""
+    """Print one JSON object: no NaN, which JSON does not have, and only ASCII, which every terminal can show."""
     _print_plain([json.dumps(value, indent=2, allow_nan=False)])
 
 
 def print_tables(tables: Iterable[TextTable]) -> None:
     """Print tables, each below its title and followed by an empty line.
 
-    On a terminal they are as wide as that; elsewhere every row is a line, without blanks at its end.
+    On a terminal they fit its width; elsewhere every row is one line, without trailing blanks.
     """
     console = Console(highlight=False)
     for table in tables:
@@ -66,7 +66,7 @@ def print_lines(lines: Iterable[str], *, title: str = "", note: str = "") -> Non
 
 
 def print_notes(notes: Iterable[str]) -> None:
-    """Print what a reader of the results should know beside them, on stderr."""
+    """Print what a reader of the results should know besides them, on stderr."""
     for note in notes:
         typer.echo(f"rankwise: {note}", err=True)
 

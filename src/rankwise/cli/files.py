@@ -57,7 +57,7 @@ def check_writable(path: Path | None, *inputs: str | Path) -> None:
         return
     if str(path) == STDOUT:
         raise typer.BadParameter(
-            f"{STDOUT} is no file; give the name of one, or no --out where standard output is the default",
+            f"{STDOUT} is not a file; give the name of one, or no --out where standard output is the default",
             param_hint="--out",
         )
     folder = path.resolve().parent

@@ -28,13 +28,13 @@ _XARFF = (".xarff", ".arff", ".xarff.gz", ".arff.gz")
 # Arguments of `read_rankings` that are lists, of Python or with commas between their elements.
 _LISTS = ("items", "columns", "missing_values")
 _ARGUMENT = re.compile(r"\b[a-z_]+=")
-# What columns of one question have in common, and what tells them apart: rank_ and tea, q and 12.
+# What columns of one question have in common, and what distinguishes them: rank_ and tea, q and 12.
 _PARTS = re.compile(r"(?P<stem>.*[\W_]|\D+(?=\d))(?:(?P<number>\d+)|[^\W_]+)")
 
 
 @dataclass(frozen=True)
 class Source:
-    """Rankings, the features they may depend on (perhaps none), and what the user should know of both.
+    """Rankings, the features they may depend on (perhaps none), and what the user should know about both.
 
     Categorical columns hold texts, None where missing; the others hold numbers, NaN where missing. Suspects are
     features that may be answers: their names are like those of the columns of the rankings.
@@ -65,7 +65,7 @@ def load(name: str, *, target: str | None = None, reading: Mapping[str, Any] | N
     Returns
     -------
     Source
-        Numbers beside the rankings of a file are features; so are texts of few values, as categories.
+        Numbers besides the rankings of a file are features; so are texts of few values, as categories.
     """
     found = None if target is not None or reading else _data_set(name)
     return _file(name, target, reading or {}) if found is None else found
@@ -94,7 +94,8 @@ def table_of(name: str, reading: Mapping[str, Any] | None = None) -> Table:
         unknown = [key for key in reading or () if key not in ("delimiter", "encoding")]
         if unknown:
             raise typer.BadParameter(
-                f"{unknown[0]} is of no use here: a table of features has delimiter and encoding", param_hint="--read"
+                f"{unknown[0]} is of no use here: a table of features only has delimiter and encoding",
+                param_hint="--read",
             )
         return replace(read_table(path, **reading or {}), path=shown_name(name))
 
@@ -134,7 +135,7 @@ def _file(name: str, target: str | None, reading: Mapping[str, Any]) -> Source:
             if target is not None:
                 arguments |= _target(path, target, arguments)
             rankings, covariates = read_rankings(path, return_covariates=True, **arguments)
-        except TypeError as error:  # an argument that is none of the reader's
+        except TypeError as error:  # an argument that the reader does not have
             raise typer.BadParameter(str(error), param_hint="--read") from None
         except RankwiseFormatError as error:
             if _ARGUMENT.search(error.cure or ""):
@@ -142,10 +143,10 @@ def _file(name: str, target: str | None, reading: Mapping[str, Any]) -> Source:
             raise
     features = {key: column for key, column in covariates.items() if _is_number(column) or _repeats(column)}
     left_out = [key for key in covariates if key not in features]
-    notes = [f"texts that seldom repeat, left out of the features: {', '.join(left_out)}"] if left_out else []
+    notes = [f"texts that seldom repeat, dropped from the features: {', '.join(left_out)}"] if left_out else []
     X = np.column_stack(list(features.values())) if features else np.empty((len(rankings), 0))
     categorical = tuple(number for number, column in enumerate(features.values()) if not _is_number(column))
-    return Source(rankings, X, list(features), notes, categorical, _named_alike(features, target))
+    return Source(rankings, X, list(features), notes, categorical, _similar_names(features, target))
 
 
 def _target(path: str, target: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
@@ -164,7 +165,7 @@ def _target(path: str, target: str, arguments: Mapping[str, Any]) -> dict[str, A
         )
     if len(found) == 1 and table.is_numeric(found[0]) and arguments.keys().isdisjoint(("layout", "separator")):
         raise table.error(
-            f"--target {target} means the column {shown(found[0])} alone, and one item makes no ranking",
+            f"--target {target} means the column {shown(found[0])} only, and one item is not a ranking",
             cure=f"Name all columns, with commas between, or how they start; the columns are {listed(table.header)}.",
         )
     return {"column": target} if target in table.header else {"prefix": target}
@@ -179,11 +180,11 @@ def _names(value: Any) -> list[str] | None:
     return [str(part) for part in value] if isinstance(value, list | tuple | set) else [str(value)]
 
 
-def _named_alike(features: Iterable[str], target: str | None) -> tuple[str, ...]:
+def _similar_names(features: Iterable[str], target: str | None) -> tuple[str, ...]:
     """Features whose names begin like those of the columns of the rankings, as rank_milk does like rank_tea."""
     found = [_PARTS.fullmatch(column.strip()) for column in (target or "").split(",")]
-    alike = {re.escape(parts["stem"]) + (r"\d+" if parts["number"] else ".+") for parts in found if parts}
-    return tuple(name for name in features if any(re.fullmatch(pattern, name) for pattern in alike))
+    patterns = {re.escape(parts["stem"]) + (r"\d+" if parts["number"] else ".+") for parts in found if parts}
+    return tuple(name for name in features if any(re.fullmatch(pattern, name) for pattern in patterns))
 
 
 def _is_number(column: npt.NDArray[Any]) -> bool:

@@ -306,7 +306,7 @@ def test_values_of_a_run_by_hand(trec: Path) -> None:
         {"ndcg": (2 / np.log2(3) / ideal + 1) / 2, "map": 0.625, "mrr": 0.75, "p@5": 0.2, "recall@1": 0.5}
     )
     assert result["differences"] == []
-    assert result["notes"] == ["run leaves out 1 of 3 judged queries, left out here, too; --complete counts them as 0"]
+    assert result["notes"] == ["run lacks 1 of 3 judged queries, skipped here; --complete counts them as 0"]
 
 
 def test_queries_that_a_run_leaves_out_count_as_0_if_asked_for(trec: Path) -> None:
@@ -382,10 +382,10 @@ def test_queries_without_relevant_documents(tmp_path: Path) -> None:
     result = run_json(*words, "--per-query")
     assert result["systems"][0]["per_query"]["ap"] == {"1": None, "2": 1.0}
     assert result["systems"][0]["means"]["ap"] == 1.0
-    assert result["notes"] == ["no relevant document in 1 of the queries, left out of ap"]
+    assert result["notes"] == ["no relevant document in 1 of the queries, skipped by ap"]
     both = run(*words, "-m", "ndcg@10").stdout
     assert "Means over 1 of 2 queries" in both
-    assert both.count("no relevant document in 1 of the queries, left out of ap, ndcg@10\n") == 1
+    assert both.count("no relevant document in 1 of the queries, skipped by ap, ndcg@10\n") == 1
     assert run_json(*words, "--empty", "0")["systems"][0]["means"]["ap"] == 0.5
     assert re.search(r"^1 +scores +- *$", run(*words, "--per-query").stdout, re.MULTILINE)
 

@@ -1,1 +1,0 @@
-"""The commands, one module each: options in, results out. The work is done elsewhere."""

@@ -1,0 +1,352 @@
+"""The commands for search results: ``rank-train``, ``rank-predict`` and ``rank-evaluate``.
+
+What they read, score and measure is in `rankwise.cli.systems`.
+"""
+
+from __future__ import annotations
+
+import time
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from rankwise.cli.options import Jobs, Json, Out, Params, Seed, ZeroBased, settings
+
+if TYPE_CHECKING:
+    from rankwise._tables import TextTable
+    from rankwise.cli.systems import Documents, Evaluation
+
+
+class Ranker(StrEnum):
+    """Rankers of search results."""
+
+    LAMBDAMART = "lambdamart"
+    LINEAR = "linear"
+    NEURAL = "neural"
+
+
+class Gain(StrEnum):
+    """What a grade is worth in NDCG."""
+
+    LINEAR = "linear"
+    EXP = "exp"
+
+
+class Ties(StrEnum):
+    """The order of documents with the same score."""
+
+    AVERAGE = "average"
+    TREC = "trec"
+    PESSIMISTIC = "pessimistic"
+    RANDOM = "random"
+
+
+class Empty(StrEnum):
+    """What a query without a relevant document counts."""
+
+    SKIP = "skip"
+    ZERO = "0"
+    ONE = "1"
+
+
+def rank_train(
+    file: Annotated[
+        str,
+        typer.Argument(
+            metavar="FILE",
+            help="LETOR (SVMlight) file, - for standard input, a folder with train, vali and test, or 'synthetic'.",
+        ),
+    ],
+    out: Annotated[Path, typer.Option("--out", "-o", metavar="MODEL", help="Where to save the ranker.")],
+    valid: Annotated[
+        str | None, typer.Option(metavar="FILE", help="Queries that training watches, to stop in time.")
+    ] = None,
+    model: Annotated[
+        Ranker, typer.Option(help="Which ranker; neural needs the extra of that name.")
+    ] = Ranker.LAMBDAMART,
+    metric: Annotated[
+        str, typer.Option(help="What to train for, to watch and to report: ndcg@10, map, mrr, err@20, p@5, ...")
+    ] = "ndcg@10",
+    param: Params = None,
+    seed: Seed = 0,
+    jobs: Jobs = 1,
+    zero_based: ZeroBased = False,
+    as_json: Json = False,
+) -> None:
+    """Learn to order the documents of queries, and save the ranker."""
+    from rankwise.cli import console
+    from rankwise.cli.files import check_writable
+    from rankwise.persistence import save
+
+    check_writable(out, file, *([valid] if valid else []))
+    params = settings(param)
+    ranker = _ranker(model, metric, params, seed, jobs)
+    with console.progress() as on_step:
+        on_step("reading", 0.0)
+        parts = _parts(file, valid, ranker, zero_based)
+        on_step("training", 0.2)
+        started = time.perf_counter()
+        _fit(ranker, parts)
+        seconds = time.perf_counter() - started
+        on_step("scoring", 0.95)
+        result = _result(ranker, parts, seconds)
+    save(ranker, out)
+    if as_json:
+        console.print_json({**result, "out": str(out)})
+    else:
+        console.print_tables([_training_table(result)])
+        console.print_lines([f"Ranker: {out}"])
+
+
+def rank_predict(
+    model: Annotated[str, typer.Argument(metavar="MODEL", help="A ranker that rank-train saved.")],
+    file: Annotated[
+        str, typer.Argument(metavar="FILE", help="LETOR (SVMlight) file, - for standard input, or a folder with test.")
+    ],
+    out: Out = None,
+    run: Annotated[bool, typer.Option("--run", help="Write a TREC run: qid Q0 document rank score tag.")] = False,
+    tag: Annotated[str, typer.Option(help="Name of the run.")] = "rankwise",
+    zero_based: ZeroBased = False,
+    as_json: Json = False,
+) -> None:
+    """Score documents: one number per line, in the order of the file, or a TREC run, best documents first."""
+    from rankwise.cli import console
+    from rankwise.cli.files import check_writable, shown_name, write_text
+    from rankwise.cli.systems import load_ranker, read_documents, scored, takes_sparse
+    from rankwise.data.formats.trec import run_text
+
+    check_writable(out, model, file)
+    ranker = load_ranker(model)
+    documents = read_documents(file, zero_based=zero_based, sparse=takes_sparse(ranker))
+    n_features = documents.X.shape[1]
+    if n_features < ranker.n_features_in_:
+        # The format omits zeros, so this may be right; or the file has other features.
+        known = f"the model was trained on {ranker.n_features_in_}"
+        console.print_notes([f"{shown_name(file)} names {n_features} features, {known}; the others count as 0"])
+    score = scored(ranker, documents)
+    if as_json:
+        rows = zip(documents.qid.tolist(), documents.names, score.tolist(), strict=True)
+        scores = [{"qid": qid, "document": document, "score": value} for qid, document, value in rows]
+        console.print_json({"data": shown_name(file), "model": model, "scores": scores})
+        if out is None:
+            return
+    if run:
+        write_text(out, run_text(documents.qid, documents.names, score, tag))
+    else:
+        write_text(out, "".join(f"{value!r}\n" for value in score.tolist()))
+
+
+def rank_evaluate(
+    files: Annotated[
+        list[str] | None, typer.Argument(metavar="QRELS RUN", help="TREC judgments, and one run or more.")
+    ] = None,
+    letor: Annotated[
+        str | None,
+        typer.Option(metavar="FILE", help="In place of TREC files: a LETOR (SVMlight) file, or a folder with test."),
+    ] = None,
+    scores: Annotated[
+        list[str] | None, typer.Option(metavar="FILE", help="Scores of its documents, one per line; may be repeated.")
+    ] = None,
+    model: Annotated[
+        list[str] | None, typer.Option(metavar="MODEL", help="A ranker to score its documents; may be repeated.")
+    ] = None,
+    metric: Annotated[
+        list[str] | None,
+        typer.Option("--metric", "-m", help="ndcg@10, map, mrr, recall@100, p@5, err@10, ...; one or several."),
+    ] = None,
+    per_query: Annotated[bool, typer.Option("--per-query", help="Show every query.")] = False,
+    gain: Annotated[Gain, typer.Option(help="What a grade y is worth in NDCG and DCG: y, or 2^y - 1.")] = Gain.LINEAR,
+    threshold: Annotated[
+        float, typer.Option(help="Grades above it are relevant, where a metric needs a yes or no.")
+    ] = 0,
+    max_grade: Annotated[
+        float | None, typer.Option(help="Highest grade of the scale, for ERR; by default that of the data.")
+    ] = None,
+    ties: Annotated[
+        Ties | None, typer.Option(help="The order of equal scores; default: trec for TREC files, else average.")
+    ] = None,
+    empty: Annotated[
+        Empty | None,
+        typer.Option(help="What queries without relevant documents count; default: 0 for TREC files, else skip."),
+    ] = None,
+    complete: Annotated[
+        bool, typer.Option("--complete", help="Judged queries missing from a run count as 0 (trec_eval -c).")
+    ] = False,
+    seed: Seed = 0,
+    zero_based: ZeroBased = False,
+    as_json: Json = False,
+) -> None:
+    """Measure search results: TREC runs, or scores of a LETOR file; several are compared by paired tests."""
+    from rankwise.cli import console
+    from rankwise.cli.systems import evaluate, judged_runs, metric_names, scored_documents
+
+    names = metric_names(metric or ["ndcg@10", "map", "mrr"])
+    _check_arguments(files, letor, scores, model)
+    if letor is None:
+        qrels, *runs = files or []
+        systems, notes = judged_runs(qrels, runs, complete=complete)
+        ties, empty = ties or Ties.TREC, empty or Empty.ZERO
+    else:
+        systems = scored_documents(letor, scores or [], model or [], zero_based=zero_based)
+        notes = []
+        ties, empty = ties or Ties.AVERAGE, empty or Empty.SKIP
+    result = evaluate(
+        systems,
+        names,
+        gain=gain.value,
+        ties=ties.value,
+        empty="skip" if empty is Empty.SKIP else int(empty.value),
+        threshold=threshold,
+        max_grade=max_grade,
+        seed=seed,
+    )
+    result.notes[:0] = notes
+    if as_json:
+        policy = {"gain": gain.value, "threshold": threshold, "ties": ties.value, "empty": empty.value}
+        console.print_json({**result.as_dict(per_query=per_query), "policy": policy})
+    else:
+        console.print_tables(_evaluation_tables(result, gain.value, ties.value, per_query))
+
+
+def _ranker(model: Ranker, metric: str, parameters: dict[str, Any], seed: int, jobs: int) -> Any:
+    from rankwise import ltr
+    from rankwise.cli.learn import set_parameters
+    from rankwise.cli.systems import check_metric
+    from rankwise.ltr.base import METRICS
+
+    classes = {Ranker.LAMBDAMART: ltr.LambdaMART, Ranker.LINEAR: ltr.LinearRanker, Ranker.NEURAL: ltr.NeuralRanker}
+    ranker: Any = classes[model]()
+    scorer = check_metric(metric)
+    name = next(name for name in METRICS if check_metric(name).function is scorer.function)
+    given = {"metric": name, "k": scorer.options.get("k"), "random_state": seed, "n_jobs": jobs}
+    ranker.set_params(**{parameter: value for parameter, value in given.items() if parameter in ranker.get_params()})
+    set_parameters(ranker, parameters, hidden=list(given))
+    return ranker
+
+
+def _parts(file: str, valid: str | None, ranker: Any, zero_based: bool) -> dict[str, Documents]:
+    """Training documents, and those to watch and to test on, where there are some."""
+    from rankwise.cli.systems import is_collection, read_collection, read_documents, takes_sparse
+
+    if is_collection(file):
+        if valid or zero_based:
+            raise typer.BadParameter("--valid and --zero-based are for files; a folder has its own parts")
+        parts = read_collection(file)
+        if "training" not in parts:
+            raise ValueError(f"{file} has no train part; name one of its files train.txt, or give the file itself")
+        return parts
+    if valid is not None and is_collection(valid):
+        raise typer.BadParameter(f"{valid} is a collection with parts; give one file of it", param_hint="--valid")
+    files = {"training": file, **({"validation": valid} if valid else {})}
+    parts = {
+        part: read_documents(name, zero_based=zero_based, sparse=takes_sparse(ranker)) for part, name in files.items()
+    }
+    width = max(documents.X.shape[1] for documents in parts.values())
+    return {part: documents.widened(width) for part, documents in parts.items()}
+
+
+def _fit(ranker: Any, parts: dict[str, Documents]) -> None:
+    training, validation = parts["training"], parts.get("validation")
+    watched = {}
+    if validation is not None and "early_stopping" in ranker.get_params():
+        watched["eval_set"] = (validation.X, validation.y, validation.qid)
+        ranker.set_params(early_stopping=True)
+    ranker.fit(training.X, training.y, qid=training.qid, **watched)
+
+
+def _result(ranker: Any, parts: dict[str, Documents], seconds: float) -> dict[str, Any]:
+    from rankwise.cli.systems import none_if_nan
+
+    metric = ranker.metric if ranker.k is None else f"{ranker.metric}@{ranker.k}"
+    scores = [
+        {
+            "part": part,
+            "n_queries": documents.n_queries,
+            "n_documents": len(documents.y),
+            "score": none_if_nan(ranker.score(documents.X, documents.y, qid=documents.qid)),
+        }
+        for part, documents in parts.items()
+    ]
+    return {
+        "model": type(ranker).__name__,
+        "n_features": ranker.n_features_in_,
+        "n_trees": getattr(ranker, "n_estimators_", None),
+        "seconds": seconds,
+        "metric": metric,
+        "gain": ranker.score_gain if ranker.metric in ("ndcg", "dcg") else None,
+        "parts": scores,
+    }
+
+
+def _training_table(result: dict[str, Any]) -> TextTable:
+    from rankwise._tables import TextTable, counted
+    from rankwise.cli.systems import gain_in_words, shown
+
+    trees = f" of {counted(result['n_trees'], 'tree')}" if result["n_trees"] is not None else ""
+    features = counted(result["n_features"], "feature")
+    title = f"{result['model']}{trees} on {features}, trained in {result['seconds']:.1f} s"
+    note = f"mean {result['metric']} over queries"
+    if result["gain"] is not None:
+        note += f", with the {gain_in_words(result['gain'])}"
+    rows = [
+        [part["part"], f"{part['n_queries']:,}", f"{part['n_documents']:,}", shown(part["score"])]
+        for part in result["parts"]
+    ]
+    return TextTable(title, note, ["part", "queries", "documents", result["metric"]], rows)
+
+
+def _check_arguments(
+    files: list[str] | None, letor: str | None, scores: list[str] | None, model: list[str] | None
+) -> None:
+    if letor is None:
+        if scores or model:
+            raise typer.BadParameter("--scores and --model score the documents of --letor FILE; give it")
+        if len(files or []) < 2:
+            raise typer.BadParameter("give QRELS and one RUN or more, or --letor FILE with --scores or --model")
+    elif files:
+        raise typer.BadParameter(f"--letor has its own judgments; drop {files[0]!r}, or --letor")
+    elif not scores and not model:
+        raise typer.BadParameter("--letor only has judgments; say what to measure with --scores or --model")
+
+
+def _queries_in_words(result: Evaluation) -> str:
+    from rankwise._tables import counted
+
+    total, fewest = len(result.queries), min(result.n_judged.values())
+    few = f"{fewest:,} of " if fewest == max(result.n_judged.values()) < total else ""
+    return f"{few}{counted(total, 'query', 'queries')}"
+
+
+def _evaluation_tables(result: Evaluation, gain: str, ties: str, per_query: bool) -> list[TextTable]:
+    from rankwise._tables import TextTable, counted
+    from rankwise.cli.systems import gain_in_words, shown
+
+    metrics = list(result.values)
+    note = "; ".join([f"{gain_in_words(gain)}, ties: {ties}", *result.notes])
+    means = [[system, *(shown(result.mean(metric, system)) for metric in metrics)] for system in result.systems]
+    tables = [TextTable(f"Means over {_queries_in_words(result)}", note, ["system", *metrics], means)]
+    if per_query:
+        rows = [
+            [query, system, *(shown(result.values[metric][system][number]) for metric in metrics)]
+            for number, query in enumerate(result.queries)
+            for system in result.systems
+        ]
+        tables.append(TextTable("Queries", "", ["query", "system", *metrics], rows))
+    for comparison in result.comparisons:
+        rows = [
+            [
+                f"{row['first']} - {row['second']}",
+                f"{row['difference']:+.4f}",
+                f"{row['low']:+.4f} to {row['high']:+.4f}",
+                f"{row['wins']}, {row['losses']}, {row['ties']}",
+                f"{row['p_randomization']:.4f}",
+            ]
+            for row in comparison.rows
+        ]
+        queries = counted(comparison.n_queries, "query", "queries")
+        note = f"paired over {queries}; p by random signs, corrected for the number of pairs"
+        columns = ["pair", "difference", "95 % interval", "won, lost, tied", "p"]
+        tables.append(TextTable(f"Differences of {comparison.metric}", note, columns, rows))
+    return tables
