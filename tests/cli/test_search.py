@@ -422,7 +422,7 @@ def test_bad_scores_are_one_line(text: str | None, message: str, tmp_path: Path)
         ([], 2, "one RUN or more"),
         (["--scores", "run"], 2, "--letor"),
         (["--letor", "qrels"], 2, "--scores or --model"),
-        (["qrels", "--letor", "qrels", "--scores", "run"], 2, "leave 'qrels' out"),
+        (["qrels", "--letor", "qrels", "--scores", "run"], 2, "drop 'qrels'"),
         (["qrels", "run", "-m", "ndgc"], 2, "ndcg@k, dcg@k"),
         (["qrels", "run", "-m", "ndcg@0"], 2, "cut-off"),
         (["qrels", "run", "--ties", "any"], 2, "pessimistic"),

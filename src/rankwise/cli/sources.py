@@ -94,7 +94,7 @@ def table_of(name: str, reading: Mapping[str, Any] | None = None) -> Table:
         unknown = [key for key in reading or () if key not in ("delimiter", "encoding")]
         if unknown:
             raise typer.BadParameter(
-                f"{unknown[0]} is of no use here: a table of features only has delimiter and encoding",
+                f"{unknown[0]} is of no use here: a table only has delimiter and encoding",
                 param_hint="--read",
             )
         return replace(read_table(path, **reading or {}), path=shown_name(name))

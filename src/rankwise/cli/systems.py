@@ -283,7 +283,7 @@ def judged_runs(qrels_file: str, run_files: Sequence[str], *, complete: bool) ->
 def scored_documents(
     file: str, score_files: Sequence[str], model_files: Sequence[str], *, zero_based: bool
 ) -> dict[str, JudgedRun]:
-    """The documents of a learning-to-rank file with the scores of files, one per line, and of saved rankers, by name."""
+    """The documents of a file with scores, from files of one per line and from saved rankers, by name."""
     files = _named([*score_files, *model_files])
     rankers = {name: load_ranker(path) for name, path in list(files.items())[len(score_files) :]}
     sparse = bool(rankers) and all(map(takes_sparse, rankers.values()))
