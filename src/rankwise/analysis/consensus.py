@@ -19,7 +19,6 @@ from rankwise.aggregation import (
     PlackettLuce,
     bootstrap_consensus,
     borda,
-    copeland,
     kemeny,
     preference_matrix,
 )
@@ -36,8 +35,8 @@ FEWEST_RESAMPLES = 20
 SLOW_INTERVALS = "no intervals, because resampling would take a while: ask for them with intervals=True"
 _RESAMPLES = 200
 # With intervals="auto", the rankings are resampled if all resamples together have at most this many pairs, which takes
-# seconds. Models are slower, because one is fitted to every resample.
-_MOST_PAIRS = {"kemeny": 1e9, "borda": 1e9, "copeland": 1e9, "mallows": 1e7, "plackett-luce": 1e7}
+# seconds. The rules named here count the pairs of all resamples at once; others take each resample by itself.
+_MOST_PAIRS = dict.fromkeys(CONSENSUS_RULES, 1e7) | dict.fromkeys(("kemeny", "borda", "copeland"), 1e9)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -184,7 +183,7 @@ class ConsensusResult(Result):
 
 def consensus(
     rankings: ArrayLike,
-    method: Literal["kemeny", "borda", "copeland", "mallows", "plackett-luce"] = "kemeny",
+    method: Literal["kemeny", "borda", "copeland", "schulze", "mallows", "plackett-luce"] = "kemeny",
     *,
     intervals: bool | Literal["auto"] = "auto",
     n_resamples: int = _RESAMPLES,
@@ -202,7 +201,7 @@ def consensus(
     ----------
     rankings : array-like of shape (n_rankings, n_items) or Rankings
         Positions: column = item, 1 = best. The weights of Rankings count.
-    method : {"kemeny", "borda", "copeland", "mallows", "plackett-luce"}, default="kemeny"
+    method : {"kemeny", "borda", "copeland", "schulze", "mallows", "plackett-luce"}, default="kemeny"
         How to find it: a rule, the center of a Mallows model, or the order of the worths of a Plackett-Luce model.
     intervals : bool or "auto", default="auto"
         Whether to resample the rankings for intervals of places. "auto" does so where it takes seconds; if it is not
@@ -244,8 +243,8 @@ def consensus(
     proof                  optimal: no ranking costs less, and no other ranking does as well
     intervals              from 200 resamples of the rankings
     """
-    if method not in _MOST_PAIRS:
-        raise ValueError(f"method is {method!r}; choose one of {', '.join(map(repr, _MOST_PAIRS))}")
+    if method not in CONSENSUS_RULES:
+        raise ValueError(f"method is {method!r}; choose one of {', '.join(map(repr, CONSENSUS_RULES))}")
     if n_resamples < FEWEST_RESAMPLES:
         raise ValueError(f"n_resamples is {n_resamples}, too few for an interval; give {FEWEST_RESAMPLES} or more")
     rankings = Rankings(rankings)
@@ -318,15 +317,15 @@ def find_consensus(
     elif method == "borda":
         positions, scores = borda(part, return_scores=True)
         score_name = "opponents beaten"
-    elif method == "copeland":
-        positions = copeland(part)
     elif method == "mallows":
         mallows = Mallows().fit(part)
         positions = mallows.center_
         parameters = {"theta": float(mallows.theta_), "theta_se": float(mallows.theta_se_)}
-    else:
+    elif method == "plackett-luce":
         model = PlackettLuce(alpha=alpha).fit(part)
         positions, scores, score_name = model.mode(), model.log_worth_, "log worth"
+    else:
+        positions = CONSENSUS_RULES[method](part)
     matrix = preference_matrix(part)
     after = (np.sign(positions[:, None] - positions) + 1) / 2
     np.fill_diagonal(after, 0.0)

@@ -17,11 +17,12 @@ if TYPE_CHECKING:
 
 
 class Method(StrEnum):
-    """How to find a consensus."""
+    """How to find a consensus, see `rankwise.aggregation.rules`, which is too heavy to import for a help text."""
 
     KEMENY = "kemeny"
     BORDA = "borda"
     COPELAND = "copeland"
+    SCHULZE = "schulze"
     MALLOWS = "mallows"
     PLACKETT_LUCE = "plackett-luce"
 
