@@ -75,7 +75,7 @@ def test_optional_parts_are_not_required():
         (lambda: _state.ensure(False, "it is wrong"), "it is wrong"),
         (
             lambda: _state.check_shape(np.zeros(2), (3,), "the weights"),
-            r"the weights have the shape \(2,\) in place of",
+            r"the weights have shape \(2,\) instead of",
         ),
         (lambda: _state.check_probabilities(np.array([0.5, np.nan])), "probability"),
         (lambda: _state.check_probabilities(np.array([0.5, 1.1])), "probability"),

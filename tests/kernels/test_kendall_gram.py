@@ -192,7 +192,7 @@ def test_bad_input_is_refused_with_a_cure(options, words):
 
 def test_items_must_be_the_same():
     A = Rankings([[1, 2]], items=["a", "b"])
-    with pytest.raises(ValueError, match="another order of columns"):
+    with pytest.raises(ValueError, match="different column order"):
         kendall_kernel(A, Rankings([[1, 2]], items=["b", "a"]))
 
 

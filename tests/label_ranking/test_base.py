@@ -109,7 +109,7 @@ def test_a_small_ranker_is_a_ranker():
 
 def test_score_knows_the_items():
     ranker = FeatureRanker().fit(np.ones((1, 2)), Rankings([[1, 2]], items=["tea", "milk"]))
-    with pytest.raises(ValueError, match="another order of columns"):
+    with pytest.raises(ValueError, match="different column order"):
         ranker.score(np.ones((1, 2)), Rankings([[1, 2]], items=["milk", "tea"]))
 
 

@@ -135,7 +135,7 @@ def test_rankings_and_arrays_give_the_same(score, kind):
         ([[0, 1]], [[1, 2]], {}, r"y_true\[0, 0\] is 0, but positions count from 1"),
         ([[1, 2]], [[1, 2]], {"sample_weight": [1, 2]}, "sample_weight has shape"),
         ([[1, 2]], [[1, 2]], {"sample_weight": [-1]}, "not negative"),
-        (Rankings([[1, 2]], ["a", "b"]), Rankings([[1, 2]], ["b", "a"]), {}, "another order"),
+        (Rankings([[1, 2]], ["a", "b"]), Rankings([[1, 2]], ["b", "a"]), {}, "different column order"),
     ],
 )
 def test_bad_input_is_refused_with_a_cure(score, truth, prediction, options, fragment):

@@ -1,4 +1,4 @@
-"""Distances between rankings: one against one, row by row, all against all."""
+"""Distances between rankings: one to one, row by row, or all to all."""
 
 from rankwise.distances.matrix import pairwise_distances
 from rankwise.distances.measures import footrule_distance, hamming_distance, kendall_distance, spearman_distance

@@ -1,7 +1,8 @@
 """Compiled comparisons of rankings, given as dense positions (1 = best, inf unlisted, NaN missing).
 
-Dense positions are small whole numbers, so every sort below is a counting sort: a ranking of k items has the
-keys 1..k, and unlisted items share the key k + 1.
+`rankwise.distances`, the agreement scores of `rankwise.metrics` and the Kendall kernel call these functions. Dense
+positions are small integers, so every sort below is a counting sort: a ranking of k items has the keys 1..k, and
+unlisted items share the key k + 1.
 """
 
 # mypy: allow-untyped-defs, allow-incomplete-defs, allow-untyped-decorators
@@ -12,7 +13,9 @@ import numpy as np
 
 from rankwise._compiled import compiled
 
+# Columns of `pair_statistics`.
 CONCORDANT, DISCORDANT, TIED_A, TIED_B, TIED_BOTH, STRICT_A, STRICT_B, PAIRS = range(8)
+# What a positional distance sums over the items: squared or absolute differences of places, or their number.
 SQUARED, ABSOLUTE, UNEQUAL = range(3)
 
 
@@ -26,156 +29,19 @@ def discordant_full(a, b):
         count = np.int64(0)
         for i in range(k):
             x, y = first[i], second[i]
-            for j in range(i):  # one product and one comparison a pair, so that LLVM takes several at a time
+            for j in range(i):  # one product and one comparison per pair, which LLVM vectorizes
                 count += np.int64((x - first[j]) * (y - second[j]) < 0)
         result[r] = count
     return result
 
 
 @compiled
-def _key(position, k):
-    return k + 1 if position == np.inf else int(position)
-
-
-@compiled
-def _ties(row, weights, items, m, sums, squares):
-    """Weight of all pairs of the first m items, of those tied, and of those both unlisted."""
-    k = row.shape[0]
-    sums[:] = 0.0
-    squares[:] = 0.0
-    total = 0.0
-    square = 0.0
-    for t in range(m):
-        w = weights[items[t]]
-        key = _key(row[items[t]], k)
-        sums[key] += w
-        squares[key] += w * w
-        total += w
-        square += w * w
-    listed = 0.0
-    for key in range(1, k + 1):
-        listed += (sums[key] * sums[key] - squares[key]) / 2
-    return (total * total - square) / 2, listed, (sums[k + 1] * sums[k + 1] - squares[k + 1]) / 2
-
-
-@compiled
-def _strict_pairs(row, weights, items, sums, squares):
-    """Weight of the pairs that a ranking orders strictly, over all items that it has."""
-    m = 0
-    for i in range(row.shape[0]):
-        if not np.isnan(row[i]):
-            items[m] = i
-            m += 1
-    pairs, listed, unlisted = _ties(row, weights, items, m, sums, squares)
-    return pairs - listed - unlisted
-
-
-@compiled
-def _counting_sort(row, items, m, count, result):
-    """Stable sort of the first m items by their key in row."""
-    k = row.shape[0]
-    count[:] = 0
-    for t in range(m):
-        count[_key(row[items[t]], k) + 1] += 1
-    for key in range(1, k + 3):
-        count[key] += count[key - 1]
-    for t in range(m):
-        key = _key(row[items[t]], k)
-        result[count[key]] = items[t]
-        count[key] += 1
-
-
-@compiled
-def _discordant(a, b, weights, items, m, tree):
-    """Weight of the pairs ordered in opposite ways; items come sorted by a.
-
-    The Fenwick tree holds the weight of the items in earlier buckets of a, by key of b.
-    """
-    k = a.shape[0]
-    tree[:] = 0.0
-    inserted = 0.0
-    discordant = 0.0
-    waiting = 0
-    for s in range(m):
-        item = items[s]
-        if a[item] != a[items[waiting]]:  # a new bucket of a: the last one may enter
-            while waiting < s:
-                earlier = items[waiting]
-                t = _key(b[earlier], k)
-                while t <= k + 1:
-                    tree[t] += weights[earlier]
-                    t += t & -t
-                inserted += weights[earlier]
-                waiting += 1
-        not_below = 0.0
-        t = _key(b[item], k)
-        while t > 0:
-            not_below += tree[t]
-            t -= t & -t
-        discordant += weights[item] * (inserted - not_below)
-    return discordant
-
-
-@compiled
-def _joint_ties(a, b, weights, items, m):
-    """Weight of the pairs equal in both: listed in both, in a only, in b only, in none. Sorted by (a, b)."""
-    both = 0.0
-    only_a = 0.0
-    only_b = 0.0
-    none = 0.0
-    cell = 0.0
-    square = 0.0
-    for s in range(m):
-        item = items[s]
-        cell += weights[item]
-        square += weights[item] ** 2
-        if s + 1 == m or a[items[s + 1]] != a[item] or b[items[s + 1]] != b[item]:
-            inside = (cell * cell - square) / 2
-            both += inside * ((a[item] != np.inf) & (b[item] != np.inf))
-            only_a += inside * ((a[item] != np.inf) & (b[item] == np.inf))
-            only_b += inside * ((a[item] == np.inf) & (b[item] != np.inf))
-            none += inside * ((a[item] == np.inf) & (b[item] == np.inf))
-            cell = 0.0
-            square = 0.0
-    return both, only_a, only_b, none
-
-
-@compiled
-def _compare(a, b, weights, all_items, out, order, count, sums, squares, tree):
-    """Pair statistics of two rankings in O(k log k): see `pair_statistics`."""
-    k = a.shape[0]
-    m = 0
-    for i in range(k):
-        if not (np.isnan(a[i]) | np.isnan(b[i])):
-            order[0, m] = i
-            m += 1
-    pairs, a_listed, a_unlisted = _ties(a, weights, order[0], m, sums, squares)
-    pairs, b_listed, b_unlisted = _ties(b, weights, order[0], m, sums, squares)
-    _counting_sort(b, order[0], m, count, order[1])
-    _counting_sort(a, order[1], m, count, order[0])
-    discordant = _discordant(a, b, weights, order[0], m, tree)
-    both, only_a, only_b, none = _joint_ties(a, b, weights, order[0], m)
-    strict_both = pairs - a_listed - a_unlisted - b_listed - b_unlisted + both + only_a + only_b + none
-    out[0] = strict_both - discordant
-    out[1] = discordant
-    out[2] = a_listed - both - only_a
-    out[3] = b_listed - both - only_b
-    out[4] = both
-    out[5] = pairs - a_listed - a_unlisted
-    out[6] = pairs - b_listed - b_unlisted
-    out[7] = pairs
-    if all_items:
-        out[5] = _strict_pairs(a, weights, order[0], sums, squares)
-        out[6] = _strict_pairs(b, weights, order[0], sums, squares)
-
-
-@compiled
 def pair_statistics(a, b, weights, all_items):
-    """Weights of the kinds of pairs, row by row: (n, 8).
+    """Total weight of each kind of pair, row by row: (n, 8).
 
-    Over the items that both rank: concordant, discordant, tied in a only (b strict), tied in b only, tied in
-    both, strict in a, strict in b, all pairs. With ``all_items`` the two strict counts run over all items that
-    the ranking itself has. A pair weighs the product of its items' weights. Tied means equal and listed.
+    Over the items that both rank: concordant, discordant, tied in a only (strict in b), tied in b only, tied in
+    both, strict in a, strict in b, all pairs. With ``all_items`` the two strict counts run over all items of the
+    ranking itself. The weight of a pair is the product of its items' weights. Tied means equal and listed.
     """
     n, k = a.shape
     result = np.empty((n, 8))
@@ -204,9 +70,11 @@ def cross_kendall(a, b, weights, all_items, p, normalize):
     for r in range(n):
         for s in range(m):
             _compare(a[r], b[s], weights, all_items, out, order, count, sums, squares, tree)
-            distance = max(out[1] + p * (out[5] + out[6] - 2 * (out[0] + out[1])), 0.0)
+            strict_both = out[CONCORDANT] + out[DISCORDANT]
+            one_sided = out[STRICT_A] + out[STRICT_B] - 2 * strict_both
+            distance = max(out[DISCORDANT] + p * one_sided, 0.0)
             if normalize:
-                distance = min(distance / out[7], 1.0) if out[7] > 0 else np.nan
+                distance = min(distance / out[PAIRS], 1.0) if out[PAIRS] > 0 else np.nan
             result[r, s] = distance
     return result
 
@@ -223,45 +91,6 @@ def pair_signs(positions, first, second):
             j = positions[r, second[c]]
             signs[r, c] = np.float32(int(i < j) - int(i > j))
     return signs
-
-
-@compiled
-def _middles(row, other, count, middle):
-    """Mid-ranks of the items that both rankings have; how many these are."""
-    k = row.shape[0]
-    count[:] = 0
-    m = 0
-    for i in range(k):
-        if not (np.isnan(row[i]) | np.isnan(other[i])):
-            count[_key(row[i], k)] += 1
-            m += 1
-    before = 0
-    for key in range(1, k + 2):
-        size = count[key]
-        count[key] = 2 * before + size + 1  # twice the mean of the places before + 1 .. before + size
-        before += size
-    for i in range(k):
-        if not (np.isnan(row[i]) | np.isnan(other[i])):
-            middle[i] = count[_key(row[i], k)] / 2
-    return m
-
-
-@compiled
-def _positional(a, b, weights, code, count, middle_a, middle_b):
-    """Sum of weighted differences of mid-ranks over the common items, and the number of common items."""
-    m = _middles(a, b, count, middle_a)
-    _middles(b, a, count, middle_b)
-    total = 0.0
-    for i in range(a.shape[0]):
-        if not (np.isnan(a[i]) | np.isnan(b[i])):
-            gap = middle_a[i] - middle_b[i]
-            if code == 0:
-                total += weights[i] * gap * gap
-            elif code == 1:
-                total += weights[i] * abs(gap)
-            else:
-                total += weights[i] * (gap != 0)
-    return total, m
 
 
 @compiled
@@ -296,7 +125,7 @@ def cross_positional(a, b, weights, code):
 
 @compiled
 def cross_midranks(a, b, weights, code):
-    """Distances of all rows of mid-ranks a to all rows of mid-ranks b; nothing is missing."""
+    """Positional distances of all rows of mid-ranks a to all rows of mid-ranks b, without missing items."""
     n, k = a.shape
     m = b.shape[0]
     result = np.empty((n, m))
@@ -305,10 +134,10 @@ def cross_midranks(a, b, weights, code):
         for s in range(m):
             y = b[s]
             total = 0.0
-            if code == 0:
+            if code == SQUARED:
                 for i in range(k):
                     total += weights[i] * (x[i] - y[i]) * (x[i] - y[i])
-            elif code == 1:
+            elif code == ABSOLUTE:
                 for i in range(k):
                     total += weights[i] * abs(x[i] - y[i])
             else:
@@ -329,17 +158,196 @@ def rank_correlation(a, b):
     for r in range(n):
         m = _middles(a[r], b[r], count, middle_a)
         _middles(b[r], a[r], count, middle_b)
-        centre = (m + 1) / 2
+        center = (m + 1) / 2
         ab = 0.0
         aa = 0.0
         bb = 0.0
         for i in range(k):
             if not (np.isnan(a[r, i]) | np.isnan(b[r, i])):
-                ab += (middle_a[i] - centre) * (middle_b[i] - centre)
-                aa += (middle_a[i] - centre) ** 2
-                bb += (middle_b[i] - centre) ** 2
+                ab += (middle_a[i] - center) * (middle_b[i] - center)
+                aa += (middle_a[i] - center) ** 2
+                bb += (middle_b[i] - center) ** 2
         if aa > 0:
             result[r] = ab / np.sqrt(aa * bb) if bb > 0 else 0.0
         else:
             result[r] = np.nan
     return result
+
+
+@compiled
+def _compare(a, b, weights, all_items, out, order, count, sums, squares, tree):
+    """Write the pair statistics of two rankings to ``out``, in O(k log k); the last five arrays are work space."""
+    k = a.shape[0]
+    m = 0
+    for i in range(k):
+        if not (np.isnan(a[i]) | np.isnan(b[i])):
+            order[0, m] = i
+            m += 1
+    pairs, a_listed, a_unlisted = _ties(a, weights, order[0], m, sums, squares)
+    pairs, b_listed, b_unlisted = _ties(b, weights, order[0], m, sums, squares)
+    _counting_sort(b, order[0], m, count, order[1])
+    _counting_sort(a, order[1], m, count, order[0])
+    discordant = _discordant(a, b, weights, order[0], m, tree)
+    both, only_a, only_b, none = _joint_ties(a, b, weights, order[0], m)
+    strict_both = pairs - a_listed - a_unlisted - b_listed - b_unlisted + both + only_a + only_b + none
+    out[CONCORDANT] = strict_both - discordant
+    out[DISCORDANT] = discordant
+    out[TIED_A] = a_listed - both - only_a
+    out[TIED_B] = b_listed - both - only_b
+    out[TIED_BOTH] = both
+    out[STRICT_A] = pairs - a_listed - a_unlisted
+    out[STRICT_B] = pairs - b_listed - b_unlisted
+    out[PAIRS] = pairs
+    if all_items:
+        out[STRICT_A] = _strict_pairs(a, weights, order[0], sums, squares)
+        out[STRICT_B] = _strict_pairs(b, weights, order[0], sums, squares)
+
+
+@compiled
+def _ties(row, weights, items, m, sums, squares):
+    """Weight of all pairs of the first m items, of the tied pairs, and of the pairs with both items unlisted."""
+    k = row.shape[0]
+    sums[:] = 0.0
+    squares[:] = 0.0
+    total = 0.0
+    square = 0.0
+    for t in range(m):
+        w = weights[items[t]]
+        key = _key(row[items[t]], k)
+        sums[key] += w
+        squares[key] += w * w
+        total += w
+        square += w * w
+    listed = 0.0
+    for key in range(1, k + 1):
+        listed += (sums[key] * sums[key] - squares[key]) / 2
+    return (total * total - square) / 2, listed, (sums[k + 1] * sums[k + 1] - squares[k + 1]) / 2
+
+
+@compiled
+def _strict_pairs(row, weights, items, sums, squares):
+    """Weight of the pairs that a ranking orders strictly, over all items that are not missing from it."""
+    m = 0
+    for i in range(row.shape[0]):
+        if not np.isnan(row[i]):
+            items[m] = i
+            m += 1
+    pairs, listed, unlisted = _ties(row, weights, items, m, sums, squares)
+    return pairs - listed - unlisted
+
+
+@compiled
+def _counting_sort(row, items, m, count, result):
+    """Sort the first m items by their key in row; a stable sort."""
+    k = row.shape[0]
+    count[:] = 0
+    for t in range(m):
+        count[_key(row[items[t]], k) + 1] += 1
+    for key in range(1, k + 3):
+        count[key] += count[key - 1]
+    for t in range(m):
+        key = _key(row[items[t]], k)
+        result[count[key]] = items[t]
+        count[key] += 1
+
+
+@compiled
+def _discordant(a, b, weights, items, m, tree):
+    """Weight of the pairs ordered in opposite ways; the items must be sorted by a.
+
+    The Fenwick tree holds the weight of the items in earlier buckets of a, by key of b.
+    """
+    k = a.shape[0]
+    tree[:] = 0.0
+    inserted = 0.0
+    discordant = 0.0
+    waiting = 0
+    for s in range(m):
+        item = items[s]
+        if a[item] != a[items[waiting]]:  # a new bucket of a: insert the previous one
+            while waiting < s:
+                earlier = items[waiting]
+                t = _key(b[earlier], k)
+                while t <= k + 1:
+                    tree[t] += weights[earlier]
+                    t += t & -t
+                inserted += weights[earlier]
+                waiting += 1
+        not_below = 0.0
+        t = _key(b[item], k)
+        while t > 0:
+            not_below += tree[t]
+            t -= t & -t
+        discordant += weights[item] * (inserted - not_below)
+    return discordant
+
+
+@compiled
+def _joint_ties(a, b, weights, items, m):
+    """Weight of the pairs equal in both, by where they are listed: in both, in a only, in b only, in neither.
+
+    The items must be sorted by (a, b).
+    """
+    both = 0.0
+    only_a = 0.0
+    only_b = 0.0
+    none = 0.0
+    cell = 0.0
+    square = 0.0
+    for s in range(m):
+        item = items[s]
+        cell += weights[item]
+        square += weights[item] ** 2
+        if s + 1 == m or a[items[s + 1]] != a[item] or b[items[s + 1]] != b[item]:
+            inside = (cell * cell - square) / 2
+            both += inside * ((a[item] != np.inf) & (b[item] != np.inf))
+            only_a += inside * ((a[item] != np.inf) & (b[item] == np.inf))
+            only_b += inside * ((a[item] == np.inf) & (b[item] != np.inf))
+            none += inside * ((a[item] == np.inf) & (b[item] == np.inf))
+            cell = 0.0
+            square = 0.0
+    return both, only_a, only_b, none
+
+
+@compiled
+def _positional(a, b, weights, code, count, middle_a, middle_b):
+    """Sum of weighted differences of mid-ranks over the common items, and the number of common items."""
+    m = _middles(a, b, count, middle_a)
+    _middles(b, a, count, middle_b)
+    total = 0.0
+    for i in range(a.shape[0]):
+        if not (np.isnan(a[i]) | np.isnan(b[i])):
+            gap = middle_a[i] - middle_b[i]
+            if code == SQUARED:
+                total += weights[i] * gap * gap
+            elif code == ABSOLUTE:
+                total += weights[i] * abs(gap)
+            else:
+                total += weights[i] * (gap != 0)
+    return total, m
+
+
+@compiled
+def _middles(row, other, count, middle):
+    """Write the mid-ranks of row among the common items to ``middle``; return the number of common items."""
+    k = row.shape[0]
+    count[:] = 0
+    m = 0
+    for i in range(k):
+        if not (np.isnan(row[i]) | np.isnan(other[i])):
+            count[_key(row[i], k)] += 1
+            m += 1
+    before = 0
+    for key in range(1, k + 2):
+        size = count[key]
+        count[key] = 2 * before + size + 1  # twice the mean of the places before + 1 .. before + size
+        before += size
+    for i in range(k):
+        if not (np.isnan(row[i]) | np.isnan(other[i])):
+            middle[i] = count[_key(row[i], k)] / 2
+    return m
+
+
+@compiled
+def _key(position, k):
+    return k + 1 if position == np.inf else int(position)

@@ -1,4 +1,4 @@
-"""Distances of all rankings to all others."""
+"""Distances between all rankings of two sets: `pairwise_distances`, as a matrix."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from rankwise.distances.measures import (
     ratio,
 )
 
-# The product of sign matrices costs k^2 a pair of rankings at the speed of BLAS, the comparison of two rankings
-# k log k at the speed of a loop: beyond about this many items the loop wins (benchmarks/pairwise_distances.py).
+# For two rankings of k items, a product of sign matrices takes k^2 operations at the speed of BLAS, a comparison
+# k log k at the speed of a loop: above about this many items the loop is faster (benchmarks/pairwise_distances.py).
 _MOST_ITEMS_BY_SIGNS = 3000
-# Sign matrices are built for so many cells at a time; sums of so many signs are exact in 32-bit floats.
+# Number of cells of a block of the sign matrix; sums of this many signs are exact in 32-bit floats.
 _SIGN_CELLS = 1 << 23
 _BLOCK_ROWS = 64
 
@@ -38,25 +38,25 @@ def pairwise_distances(
     n_jobs: int | None = None,
     max_bytes: int = 8 << 30,
 ) -> FloatArray:
-    """Distances of all rankings of A to all rankings of B.
+    """Distances between all rankings of A and all rankings of B.
 
     Parameters
     ----------
     A : array-like of shape (n_A, n_items) or Rankings
         Positions, 1 = best.
     B : array-like of shape (n_B, n_items) or Rankings, optional
-        A itself by default.
+        Default: A.
     metric : {"kendall", "spearman", "footrule", "hamming"}, default="kendall"
         See `kendall_distance`, `spearman_distance`, `footrule_distance`, `hamming_distance`.
     p, missing : float and str
-        Of the Kendall distance alone.
+        See `kendall_distance`; only for this metric.
     item_weights, normalize : array-like and bool
         As in the functions above.
     n_jobs : int, optional
-        Threads for the loops over rankings; -1 uses all processors. The result does not depend on it. (Kendall
-        distances of up to 3,000 items are products of matrices and use the threads of BLAS.)
+        Number of threads for the loops over rankings; -1 uses all processors. The result does not depend on it.
+        (Kendall distances of up to 3,000 items are matrix products and use the threads of BLAS.)
     max_bytes : int, default=8 GiB
-        Refuse before allocating a larger result.
+        Raise an error, before allocating anything, if the result would be larger.
 
     Returns
     -------
@@ -75,9 +75,9 @@ def pairwise_distances(
         raise ValueError(f"metric is {metric!r}; choose one of kendall, {', '.join(POSITIONAL)}")
     check_kendall_options(p, missing, normalize)
     if metric != "kendall" and (p != 0.5 or missing != "ignore"):
-        raise ValueError(f"p and missing belong to the Kendall distance; {metric} leaves missing items out")
+        raise ValueError(f"p and missing are options of the Kendall distance; {metric} ignores missing items")
     if metric != "kendall" and normalize and item_weights is not None:
-        raise ValueError("the largest weighted distance has no closed form; use normalize without item_weights")
+        raise ValueError("the largest weighted distance has no closed form; use normalize=True without item_weights")
     check_same_items(A, B)
     a = check_positions(A, name="A")
     b = a if B is None else check_positions(B, name="B")
@@ -87,7 +87,7 @@ def pairwise_distances(
     if size > max_bytes:
         raise ValueError(
             f"the {len(a):,} x {len(b):,} distances would take {size / 2**30:.1f} GiB; "
-            "take fewer rankings at a time, or raise max_bytes"
+            "pass fewer rankings at a time, or raise max_bytes"
         )
     weights = check_item_weights(item_weights, a.shape[1])
     if metric == "kendall":
@@ -98,7 +98,7 @@ def pairwise_distances(
 
 
 def _by_blocks(function: Any, a: FloatArray, b: FloatArray, n_jobs: int | None, *arguments: Any) -> FloatArray:
-    """Fill the result block by block of rows, on threads; each cell is computed alone, so no order matters."""
+    """Fill the result in blocks of rows, on threads; cells are independent, so the order does not matter."""
     from joblib import Parallel, delayed
 
     result = np.empty((len(a), len(b)))
@@ -123,7 +123,7 @@ def _positional(
             return ratio(distance, largest(common)) if normalize else distance
 
         return _by_blocks(block, a, b, n_jobs)
-    # Where both sides rank every item, mid-ranks are the same in every comparison.
+    # If nothing is missing, the mid-ranks of a ranking are the same in every comparison.
     places_a = midranks(a)
     places_b = places_a if b is a else midranks(b)
     distance = _by_blocks(distances_jit.cross_midranks, places_a, places_b, n_jobs, weights, code)
@@ -135,8 +135,8 @@ def _kendall_by_signs(
 ) -> FloatArray:
     """Kendall distances from inner products of the signs of all pairs.
 
-    With signs s in {-1, 0, 1}: concordant - discordant = s_a . s_b, concordant + discordant = |s_a| . |s_b|. Sums
-    of signs are whole numbers, so blocks of pairs add up exactly.
+    With signs s in {-1, 0, 1}: concordant - discordant = s_a . s_b, concordant + discordant = |s_a| . |s_b|. Sums of
+    signs are integers, so adding up blocks of pairs is exact.
     """
     first, second = np.triu_indices(a.shape[1], 1)
     step = max(1, _SIGN_CELLS // max(1, len(a), len(b)))
@@ -170,11 +170,12 @@ def _kendall_by_signs(
 
 
 class _PairBlock:
-    """Some of the pairs of items, and sums over them."""
+    """A block of pairs of items, and sums over it."""
 
     def __init__(self, first: IntArray, second: IntArray, weights: FloatArray | None) -> None:
         self.first, self.second = first, second
-        # Weights go into one factor; whole-number signs stay in 32 bits, where BLAS is twice as fast.
+        # Only one factor is multiplied by the weights; without weights, signs stay in 32 bits, where BLAS is twice
+        # as fast.
         self.weights = None if weights is None else weights[first] * weights[second]
         self.total = float(len(first)) if self.weights is None else float(self.weights.sum())
 
@@ -186,7 +187,7 @@ class _PairBlock:
         return (~(gaps[:, self.first] | gaps[:, self.second])).astype(np.float32)
 
     def product(self, x: Any, y: Any) -> FloatArray:
-        # Sums of signs are exact in 32 bits, but what is made of them (a share p of them, say) is not.
+        # Sums of signs are exact in 32 bits, but what is computed from them (p times a sum) is not.
         product: FloatArray = (x @ y.T if self.weights is None else (x * self.weights) @ y.T).astype(np.float64)
         return product
 
@@ -196,7 +197,7 @@ class _PairBlock:
 
 
 def _tidy(distance: FloatArray, pairs: Any, own: bool) -> FloatArray:
-    """Remove what rounding left of weighted sums: distances below 0, above 1, or to oneself."""
+    """Clip what rounding does to weighted sums: distances below 0, above 1, or of a ranking to itself."""
     np.maximum(distance, 0, out=distance)
     if own:
         np.fill_diagonal(distance, 0)
@@ -204,5 +205,5 @@ def _tidy(distance: FloatArray, pairs: Any, own: bool) -> FloatArray:
 
 
 def _all_strict(positions: FloatArray) -> bool:
-    """Whether all rankings are full: dense positions that reach k leave no room for ties, inf or NaN."""
+    """Whether all rankings are full: if dense positions reach k, there are no ties, inf or NaN."""
     return bool(np.all(positions.max(axis=1, initial=1) == positions.shape[1]))

@@ -1,8 +1,8 @@
 """Distances between two rankings, or row by row between two sets of rankings.
 
-Every function takes positions (1 = best) and answers in the same way for full, tied, top-k and incomplete
-rankings. Items that one side misses (``NaN``) are left out of the comparison, unless a function says otherwise:
-a missing column is worth the same as a dropped column.
+Every function takes positions (1 = best) and works the same way for full, tied, top-k and incomplete rankings. Items
+missing from one side (``NaN``) are ignored, unless a function says otherwise: a missing column gives the same result
+as a dropped column. `pairwise_distances` and the agreement scores of `rankwise.metrics` share the checks below.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from rankwise.distances import distances_jit
 
 Missing = Literal["ignore", "penalize"]
 
-# Up to here looking at every pair of full rankings beats sorting.
+# For full rankings of up to this many items, comparing every pair is faster than sorting.
 _MOST_ITEMS_BY_PAIRS = 64
 
 
@@ -33,26 +33,27 @@ def kendall_distance(
     item_weights: ArrayLike | None = None,
     normalize: bool = False,
 ) -> Any:
-    r"""Kendall distance: the pairs of items that two rankings order differently.
+    r"""Kendall distance: the number of pairs of items that two rankings order differently.
 
-    *Definition* (Fagin's :math:`K^{(p)}`). Sum over the pairs of items of 1 if the two rankings order the pair
-    in opposite ways, :math:`p` if one ranking orders it and the other does not (tied, or both unlisted), else 0.
+    *Definition* (Fagin's :math:`K^{(p)}`). The sum over all pairs of items of 1 if the two rankings order the pair
+    in opposite ways, :math:`p` if one ranking orders it and the other does not (tied, or both unlisted), and 0
+    otherwise.
 
     Parameters
     ----------
     a, b : array-like of shape (n_items,) or (n_rankings, n_items), or Rankings
         Positions, 1 = best. One ranking against many is allowed.
     p : float, default=0.5
-        Price of a pair that only one side orders, from 0 (benign) to 1. From 1/2 on, the triangle inequality
-        holds among rankings without missing items.
+        Penalty for a pair that only one side orders, from 0 to 1. For p >= 1/2, the triangle inequality holds for
+        rankings without missing items.
     missing : {"ignore", "penalize"}, default="ignore"
-        Pairs with an item that one side misses (``NaN``): left out, or treated like ties (price ``p`` if the
-        other side orders them).
+        What to do with pairs that have an item missing (``NaN``) from one side: ignore them, or treat them as ties
+        (penalty ``p`` if the other side orders them).
     item_weights : array-like of shape (n_items,), optional
-        A pair then counts the product of its items' weights.
+        Weights of the items. The weight of a pair is the product of its items' weights.
     normalize : bool, default=False
-        Divide by the pairs that both sides have, so that the distance lies in [0, 1]; NaN where there are none.
-        Not with ``missing="penalize"``, whose price runs over more pairs than these.
+        Divide by the number of pairs that both sides have, so that the distance lies in [0, 1]; NaN where there are
+        none. Cannot be combined with ``missing="penalize"``, which penalizes more pairs than these.
 
     Returns
     -------
@@ -79,7 +80,8 @@ def kendall_distance(
         table = distances_jit.pair_statistics(pair.a, pair.b, weights, missing == "penalize")
         strict_both = table[:, distances_jit.CONCORDANT] + table[:, distances_jit.DISCORDANT]
         one_sided = table[:, distances_jit.STRICT_A] + table[:, distances_jit.STRICT_B] - 2 * strict_both
-        distance = np.maximum(table[:, distances_jit.DISCORDANT] + p * one_sided, 0)  # weighted sums round
+        # Rounding can make a weighted sum negative.
+        distance = np.maximum(table[:, distances_jit.DISCORDANT] + p * one_sided, 0)
         pairs = table[:, distances_jit.PAIRS]
     return pair.answer(np.minimum(ratio(distance, pairs), 1) if normalize else distance)
 
@@ -89,8 +91,8 @@ def spearman_distance(
 ) -> Any:
     r"""Spearman distance: the sum of squared differences of places.
 
-    *Definition.* :math:`d_2(a, b) = \sum_i w_i (r_i(a) - r_i(b))^2` with mid-ranks r over the items both rank
-    (tied items share the mean of their places, unlisted ones the mean of the last places).
+    *Definition.* :math:`d_2(a, b) = \sum_i w_i (r_i(a) - r_i(b))^2`, where r are mid-ranks over the items that both
+    rank (tied items share the mean of their places, unlisted items the mean of the last places).
 
     Parameters
     ----------
@@ -99,8 +101,8 @@ def spearman_distance(
     item_weights : array-like of shape (n_items,), optional
         Weight w of each item.
     normalize : bool, default=False
-        Divide by the largest value for that many items, :math:`k(k^2-1)/3`; NaN for fewer than two. Not with
-        item weights.
+        Divide by the largest value for k common items, :math:`k(k^2-1)/3`; NaN for fewer than two. Cannot be
+        combined with item weights.
 
     Returns
     -------
@@ -121,7 +123,7 @@ def footrule_distance(
 ) -> Any:
     r"""Spearman's footrule: the sum of absolute differences of places.
 
-    *Definition.* :math:`F(a, b) = \sum_i w_i |r_i(a) - r_i(b)|` with mid-ranks r over the items both rank.
+    *Definition.* :math:`F(a, b) = \sum_i w_i |r_i(a) - r_i(b)|`, where r are mid-ranks over the items that both rank.
 
     Parameters
     ----------
@@ -130,8 +132,8 @@ def footrule_distance(
     item_weights : array-like of shape (n_items,), optional
         Weight w of each item.
     normalize : bool, default=False
-        Divide by the largest value for that many items, :math:`\lfloor k^2/2 \rfloor`; NaN for fewer than two.
-        Not with item weights.
+        Divide by the largest value for k common items, :math:`\lfloor k^2/2 \rfloor`; NaN for fewer than two.
+        Cannot be combined with item weights.
 
     Returns
     -------
@@ -152,7 +154,8 @@ def hamming_distance(
 ) -> Any:
     r"""Hamming distance: the number of items whose place differs.
 
-    *Definition.* :math:`H(a, b) = \sum_i w_i [r_i(a) \ne r_i(b)]` with mid-ranks r over the items both rank.
+    *Definition.* :math:`H(a, b) = \sum_i w_i [r_i(a) \ne r_i(b)]`, where r are mid-ranks over the items that both
+    rank.
 
     Parameters
     ----------
@@ -161,7 +164,7 @@ def hamming_distance(
     item_weights : array-like of shape (n_items,), optional
         Weight w of each item.
     normalize : bool, default=False
-        Divide by the number of items that both rank; NaN if there is none. Not with item weights.
+        Divide by the number of common items; NaN if there are none. Cannot be combined with item weights.
 
     Returns
     -------
@@ -177,7 +180,7 @@ def hamming_distance(
     return _positional_distance(a, b, "hamming", item_weights, normalize)
 
 
-#: name -> (kernel code, largest value for m items)
+#: name -> (code of the compiled function, largest value for m items)
 POSITIONAL = {
     "spearman": (distances_jit.SQUARED, lambda m: m * (m * m - 1.0) / 3),
     "footrule": (distances_jit.ABSOLUTE, lambda m: m * m // 2),
@@ -186,35 +189,35 @@ POSITIONAL = {
 
 
 def check_kendall_options(p: float, missing: str, normalize: bool) -> None:
-    """Refuse options of the Kendall distance that mean nothing."""
+    """Check the options of the Kendall distance."""
     if not isinstance(p, Real) or not 0 <= p <= 1:
-        raise ValueError(f"p is {p!r}, but the price of a one-sided pair lies between 0 and 1")
+        raise ValueError(f"p is {p!r}, but the penalty for a pair that only one side orders must be between 0 and 1")
     check_choice("missing", missing, ("ignore", "penalize"))
     if normalize and missing == "penalize":
-        raise ValueError("normalize divides by the pairs both sides have; use it with missing='ignore'")
+        raise ValueError("normalize=True divides by the pairs that both sides have; use it with missing='ignore'")
 
 
 def check_item_weights(item_weights: ArrayLike | None, n_items: int) -> FloatArray:
-    """Weights of the items as an array; ones when None."""
+    """Return the weights of the items as an array; ones if None."""
     return check_weights(item_weights, n_items, name="item_weights", each="item")
 
 
 def check_same_items(a: ArrayLike, b: ArrayLike) -> None:
-    """Refuse to compare rankings of different items, or of the same items in another order of columns.
+    """Raise an error if two sets rank different items, or the same items in a different column order.
 
-    Names are known of Rankings and data frames, unless they are the default ones.
+    Only Rankings and data frames have item names, and default names do not count.
     """
     first, second = item_names(a), item_names(b)
     if first is not None and second is not None and first != second:
         if set(first) == set(second):
-            what, cure = "the same items in another order of columns", "bring the columns into one order"
+            what, cure = "the same items in a different column order", "put the columns in the same order"
         else:
-            what, cure = "different items", "choose the items they share"
+            what, cure = "different items", "keep the items they share"
         raise ValueError(f"the two sets of rankings have {what}; {cure}, e.g. with Rankings(...).select([...])")
 
 
 def ratio(value: FloatArray, largest: Any) -> FloatArray:
-    """Quotient, NaN where the divisor is zero."""
+    """Divide; NaN where the divisor is zero."""
     largest = np.asarray(largest, dtype=np.float64)
     return np.divide(value, largest, out=np.full_like(value, np.nan), where=largest > 0)
 
@@ -229,7 +232,7 @@ class _Paired(NamedTuple):
     @property
     def full(self) -> bool:
         k = self.a.shape[1]
-        # Dense positions that reach k everywhere leave no room for ties, infinity or NaN.
+        # If dense positions reach k in every row, there are no ties, inf or NaN.
         return bool(np.all(self.a.max(axis=1) == k) and np.all(self.b.max(axis=1) == k))
 
     def answer(self, values: FloatArray) -> Any:
@@ -246,8 +249,8 @@ def _paired(a: ArrayLike, b: ArrayLike) -> _Paired:
         )
     if len(first) != len(second) and not (single_a or single_b):
         raise ValueError(
-            f"a has {len(first)} rankings and b has {len(second)}; rows are compared one by one. "
-            "For all against all use pairwise_distances"
+            f"a has {len(first)} rankings and b has {len(second)}, but they are compared row by row. "
+            "To compare all with all, use pairwise_distances"
         )
     rows = max(len(first), len(second)) if min(len(first), len(second)) else 0
     first, second = (read_only(np.ascontiguousarray(np.broadcast_to(x, (rows, x.shape[1])))) for x in (first, second))
@@ -264,7 +267,7 @@ def _as_rows(ranking: ArrayLike, name: str) -> tuple[FloatArray, bool]:
     else:
         single = len(getattr(ranking, "shape", (0, 0))) == 1
     if single:
-        # The array is kept as it is, for its mask; a Series has labels that would be taken for columns.
+        # An array keeps its mask; the index of a Series must not become column names.
         ranking = ranking[np.newaxis] if isinstance(ranking, np.ndarray) else [list(ranking)]
     return check_positions(ranking, name=name), single
 
@@ -273,7 +276,7 @@ def _positional_distance(
     a: ArrayLike, b: ArrayLike, metric: str, item_weights: ArrayLike | None, normalize: bool
 ) -> Any:
     if normalize and item_weights is not None:
-        raise ValueError("the largest weighted distance has no closed form; use normalize without item_weights")
+        raise ValueError("the largest weighted distance has no closed form; use normalize=True without item_weights")
     code, largest = POSITIONAL[metric]
     pair = _paired(a, b)
     distance, common = distances_jit.positional(pair.a, pair.b, check_item_weights(item_weights, pair.a.shape[1]), code)
