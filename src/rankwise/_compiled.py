@@ -1,9 +1,9 @@
-"""The decorators of compiled loops.
+"""Decorators for compiled functions.
 
 Compiled functions live in files whose name ends in ``_jit.py`` and call only functions of their own file: Numba's cache
-notices a change in the file of the caller, but not in the file of a callee, and would go on running the old callee.
-They are serial and release the GIL; threads come from joblib. ``fastmath`` stays off because it compiles tests for NaN
-and infinity away, and these carry meaning here (missing, unlisted).
+notices a change in the file of the caller, but not in the file of a callee, and would keep running the old callee.
+They are serial and release the GIL; threads come from joblib. ``fastmath`` stays off because it removes tests for NaN
+and infinity, which have a meaning here (missing, unlisted).
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def compiled(function: F) -> F:
-    """Compile ``function`` on first call; cache the result on disk where that is possible.
+    """Compile ``function`` on the first call, and cache the result on disk if possible.
 
     Parameters
     ----------
     function : callable
-        Arrays in, arrays out; it neither validates nor draws random numbers.
+        Takes and returns arrays; it does not validate them or draw random numbers.
 
     Returns
     -------
@@ -33,11 +33,11 @@ def compiled(function: F) -> F:
 
 
 def compiled_sums(function: F) -> F:
-    """Compile ``function`` with leave to add up in another order, so that sums use vector instructions.
+    """Compile ``function`` and allow sums to be reordered, so that they use vector instructions.
 
-    Tests for NaN and infinity stay as they are; a division by zero gives them and no error, whose test would keep
-    divisions out of vectors. Results are the same in every run on one machine, whatever the
-    number of threads; the last bit may differ between processors.
+    Tests for NaN and infinity still work. A division by zero gives NaN or infinity instead of an error, because the
+    test for it would prevent vectorization. On one machine results are the same in every run and for any number of
+    threads; the last bit may differ between processors.
     """
     return _jit(function, fastmath={"reassoc", "contract", "nsz"}, error_model="numpy")
 

@@ -1,4 +1,4 @@
-"""Optional dependencies, with an error that says how to get them."""
+"""Imports of optional dependencies, with an error that says how to install them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ _READABLE = {"torch": "PyTorch", "stochtree": "stochtree", "dask": "Dask"}
 
 
 def require(module: str, *, extra: str, caller: str) -> ModuleType:
-    """Import ``module`` or say which extra of rankwise brings it.
+    """Import ``module``, or raise an error that names the extra of rankwise that installs it.
 
     Parameters
     ----------

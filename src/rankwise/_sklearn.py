@@ -1,7 +1,7 @@
-"""What rankwise takes from scikit-learn besides its public functions: all private imports, in one place.
+"""All private imports from scikit-learn, in one place.
 
-For mypy, which sees no types in scikit-learn, `BaseEstimator` and the mixins declare what is used of them here. Our own
-mixins derive from `EstimatorMixin`, so that mypy knows the methods of the estimator that they become part of.
+scikit-learn has no type annotations, so for mypy `BaseEstimator` and the mixins declare here what rankwise uses. Our
+own mixins derive from `EstimatorMixin`, so that mypy knows the methods of the estimators they are mixed into.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from sklearn.utils.validation import _num_samples as num_samples
 if TYPE_CHECKING:
 
     class BaseEstimator:
-        """Parameters, their check, and tags."""
+        """Parameters, their validation, and tags."""
 
         _parameter_constraints: ClassVar[dict[str, list[Any]]]
 
@@ -27,19 +27,19 @@ if TYPE_CHECKING:
         def __sklearn_tags__(self) -> Any: ...
 
     class RegressorMixin:
-        """The score of regressors."""
+        """The `score` method of regressors."""
 
         def score(self, X: Any, y: Any, sample_weight: Any = None) -> float: ...
         def __sklearn_tags__(self) -> Any: ...
 
     class TransformerMixin(BaseEstimator):
-        """Fit and transform at once, and what kind of table comes out."""
+        """`fit_transform`, and the container of its output."""
 
         def fit_transform(self, X: Any, y: Any = None) -> Any: ...
         def set_output(self: Any, *, transform: str | None = None) -> Any: ...
 
     class OneToOneFeatureMixin:
-        """Names of features out are those of features in."""
+        """Output features have the names of the input features."""
 
         def get_feature_names_out(self, input_features: Any = None) -> Any: ...
 
@@ -51,7 +51,7 @@ else:
 
 
 def gen_batches(n: int, batch_size: int) -> Iterator[slice]:
-    """Slices of ``batch_size`` rows, the last one shorter; scikit-learn's own refuses n = 0."""
+    """Slices of ``batch_size`` rows, the last one possibly shorter; unlike scikit-learn's, this allows n = 0."""
     from sklearn.utils import gen_batches as batches
 
     return iter(batches(n, batch_size)) if n else iter(())

@@ -1,18 +1,18 @@
-"""How a class says what of it is saved: names and kinds of its parts, and checks of what compiled code relies on.
+"""How a class declares what is saved of it: the names and kinds of its parts, and checks for compiled code.
 
-A class that `rankwise.save` may write has
+A class that `rankwise.save` can write has
 
-- ``_saved``, a dictionary from the names of its attributes to their kinds, as in ``{"coef_": FLOATS}``. It adds to
-  those of the classes it derives from. An estimator has all of these attributes or, if it is not fitted, none, except
-  for `optional` ones; its constructor parameters are saved as well and are not listed. Other classes list what their
-  constructor takes, under the names that it has as attributes; a NamedTuple of numbers and strings needs no list.
-- where compiled code relies on it, ``_check_saved(self)``, which raises a ValueError if the parts do not belong
-  together: shapes, places in arrays, probabilities. `rankwise.load` calls it, with parts that have the right kinds,
-  before anybody uses what it has built, and `rankwise.save` before it writes.
-- rarely, ``_to_state(self)``, which returns the parts where they are not attributes, and the class method
+- ``_saved``, a dictionary from attribute names to kinds, as in ``{"coef_": FLOATS}``. It extends the ``_saved`` of its
+  base classes. A fitted estimator has all of these attributes, except for `optional` ones, and an unfitted one has
+  none of them; its constructor parameters are saved too and are not listed. Other classes list the arguments of their
+  constructor, which must also be attributes; a NamedTuple of numbers and strings needs no list.
+- if compiled code relies on it, ``_check_saved(self)``, which raises a ValueError if the parts are inconsistent:
+  shapes, indices into arrays, probabilities. `rankwise.load` calls it on parts of the right kinds before the object is
+  used, and `rankwise.save` calls it before writing.
+- rarely, ``_to_state(self)``, which returns the parts if they are not attributes, and the class method
   ``_from_state(cls, parameters, state)``, which builds the object from constructor parameters and parts.
 
-`rankwise.persistence` reads these, and lists the classes that a file may hold.
+`rankwise.persistence` reads these declarations and lists the classes that a file may contain.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ State = dict[str, Any]
 
 
 class Kind(NamedTuple):
-    """A set of values that a part may have."""
+    """A set of allowed values for a part."""
 
     description: str
     matches: Callable[[Any], bool]
@@ -41,7 +41,7 @@ Saved = Mapping[str, Kind]
 
 
 def array(dtypes: str, n_axes: int) -> Kind:
-    """Arrays of one of several types (names with spaces between them) and a number of axes."""
+    """Arrays with one of several dtypes (names separated by spaces) and a number of axes."""
     allowed = dtypes.split()
     return Kind(
         f"an array of {' or '.join(allowed)} with {n_axes} axes",
@@ -50,38 +50,38 @@ def array(dtypes: str, n_axes: int) -> Kind:
 
 
 def instance(*names: str) -> Kind:
-    """Objects of one of several classes, given by name because a file only ever holds classes of different names."""
+    """Objects of one of several classes, given by name: no two classes that a file may contain share a name."""
     return Kind(f"a {' or a '.join(names)}", lambda value: type(value).__name__ in names)
 
 
 def optional(kind: Kind) -> Kind:
-    """The kind, of a part that may be absent."""
+    """The same kind, for a part that may be absent."""
     return kind._replace(required=False)
 
 
 def maybe(kind: Kind) -> Kind:
-    """None, or the kind."""
+    """None or a value of the kind."""
     return Kind(f"None or {kind.description}", lambda value: value is None or kind.matches(value))
 
 
 def either(*kinds: Kind) -> Kind:
-    """One of the kinds."""
-    says = " or ".join(kind.description for kind in kinds)
-    return Kind(says, lambda value: any(kind.matches(value) for kind in kinds))
+    """Values of any of the kinds."""
+    description = " or ".join(kind.description for kind in kinds)
+    return Kind(description, lambda value: any(kind.matches(value) for kind in kinds))
 
 
 def list_of(kind: Kind) -> Kind:
-    """Lists of the kind."""
+    """Lists of values of the kind."""
     return Kind(f"a list of {kind.description}", lambda value: type(value) is list and all(map(kind.matches, value)))
 
 
 def tuple_of(kind: Kind) -> Kind:
-    """Tuples of the kind."""
+    """Tuples of values of the kind."""
     return Kind(f"a tuple of {kind.description}", lambda value: type(value) is tuple and all(map(kind.matches, value)))
 
 
 def dict_of(kind: Kind) -> Kind:
-    """Dictionaries from strings to the kind."""
+    """Dictionaries from strings to values of the kind."""
     return Kind(
         f"a dictionary from strings to {kind.description}",
         lambda value: type(value) is dict and all(type(key) is str and kind.matches(x) for key, x in value.items()),
@@ -130,12 +130,12 @@ def ensure(holds: Any, problem: str) -> None:
 
 
 def check_shape(array: Any, shape: tuple[int, ...], name: str) -> None:
-    """Raise a ValueError unless the array has the shape; the name is a plural, as in "the weights"."""
-    ensure(array.shape == shape, f"{name} have the shape {array.shape} in place of {shape}")
+    """Raise a ValueError unless the array has the shape; the name must be a plural, as in "the weights"."""
+    ensure(array.shape == shape, f"{name} have shape {array.shape} instead of {shape}")
 
 
 def check_probabilities(array: Any) -> None:
-    """Raise a ValueError unless all entries are between 0 and 1, but for rounding."""
+    """Raise a ValueError unless all entries are between 0 and 1, up to rounding."""
     ensure(((array >= 0) & (array <= 1 + 1e-6)).all(), "a probability is not between 0 and 1")
 
 

@@ -1,7 +1,7 @@
-"""How results show themselves: as a table of text in a terminal, as HTML in a notebook, and as a data frame.
+"""Displays of results: text tables in a terminal, HTML in a notebook, and data frames.
 
-Result objects of all packages, the report and the command line use it. A result holds arrays and names; it makes a
-`TextTable` when it is shown, and never reads one back.
+Used by the result objects of all packages, the report and the command line. A result holds arrays and names; it makes a
+`TextTable` when it is displayed, and never reads one back.
 """
 
 from __future__ import annotations
@@ -10,12 +10,12 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from html import escape
 from typing import Any, NamedTuple
 
-# Longer names are cut where people read them; JSON and data frames have them whole.
+# Longer names are shortened in tables; JSON and data frames keep them in full.
 _LONGEST_NAME = 60
 _GAP = "  "
 
-# Colors are those of the notebook, light or dark, and lines are a gray that shows on both. Two classes outweigh the
-# notebook's own table styles.
+# Colors are those of the notebook, light or dark, and lines are a gray that is visible on both. Selectors with two
+# classes override the notebook's own table styles.
 _NOTEBOOK_STYLE = """<style>
 .rankwise { overflow-x: auto } .rankwise p { margin: .3em 0 } .rankwise .note { opacity: .75; font-size: .9em }
 .rankwise .table table { border-collapse: collapse; margin: 0 }
@@ -25,10 +25,10 @@ _NOTEBOOK_STYLE = """<style>
 
 
 class TextTable(NamedTuple):
-    """A titled table whose cells are text, ready to be shown (and not yet escaped).
+    """A table of strings with a title and a note, ready to be displayed (but not HTML-escaped).
 
-    The note stands below the title, in a notebook below the table. A table whose columns have no names has no header;
-    one without rows is a title and a note.
+    The note is printed below the title, in a notebook below the table. If all column names are empty, there is no
+    header; without rows, there is only a title and a note.
     """
 
     title: str
@@ -37,7 +37,7 @@ class TextTable(NamedTuple):
     rows: Sequence[Sequence[str]]
 
     def lines(self) -> list[str]:
-        """Title, note and rows, a line each, with aligned columns and without trailing blanks."""
+        """Title, note and rows, one line each, with aligned columns and without trailing spaces."""
         from rich.cells import cell_len
 
         rows = [*([self.columns] if any(self.columns) else []), *self.rows] if self.rows else []
@@ -59,26 +59,26 @@ class TextTable(NamedTuple):
 
 
 def counted(n: int, noun: str, plural: str | None = None) -> str:
-    """A number and what it counts, such as 1 row, or 1,000 rows."""
+    """A number with its noun, such as "1 row" or "1,000 rows"."""
     return f"{n:,} {noun if n == 1 else plural or f'{noun}s'}"
 
 
 def short_name(name: object) -> str:
-    """A name for people to read: one line, and cut if it is very long."""
+    """A name on one line, shortened if it is very long."""
     text = " ".join(str(name).split())
     return text if len(text) <= _LONGEST_NAME else f"{text[: _LONGEST_NAME - 3]}..."
 
 
 def with_short_names(text: str, names: Iterable[object]) -> str:
-    """A text for people to read, in which the very long ones of these names are cut."""
-    for name in sorted(map(str, names), key=len, reverse=True):  # a name may contain another
+    """Shorten those of the names in a text that are very long."""
+    for name in sorted(map(str, names), key=len, reverse=True):  # a name may contain another one
         if len(name) > _LONGEST_NAME:
             text = text.replace(name, short_name(name))
     return text
 
 
 def make_frame(columns: Mapping[str, Any], backend: str | None = None) -> Any:
-    """A data frame of pandas, polars or pyarrow; by default of the first of these that is installed."""
+    """A pandas or polars data frame or a pyarrow table; by default the first of these that is installed."""
     from importlib.util import find_spec
 
     import narwhals as nw
@@ -94,7 +94,7 @@ def make_frame(columns: Mapping[str, Any], backend: str | None = None) -> Any:
 
 
 def name_column(names: Sequence[Hashable]) -> list[Any]:
-    """Names for a column of a data frame: as they are if of one type, else as text."""
+    """Names as a column of a data frame: unchanged if all have the same type, otherwise as strings."""
     return list(names) if len({type(name) for name in names}) == 1 else [str(name) for name in names]
 
 

@@ -1,4 +1,4 @@
-"""Names for the array types that cross module borders."""
+"""Type aliases for arrays and random states, used in all packages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The one error type that file readers raise."""
+"""The error that file readers raise."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import os
 
 
 class RankwiseFormatError(ValueError):
-    """A file that does not hold what it should.
+    """Raised if the content of a file is not valid.
 
     Parameters
     ----------
@@ -15,9 +15,9 @@ class RankwiseFormatError(ValueError):
     path : path-like, optional
         The file.
     line, column : int, optional
-        Where, counted from 1. ``column`` is the field of the line, not the character.
+        Where, counted from 1. ``column`` counts fields of the line, not characters.
     cure : str, optional
-        What the user can do about it.
+        How to fix it.
 
     Attributes
     ----------
@@ -57,12 +57,12 @@ class RankwiseFormatError(ValueError):
         return f"{text}. {self.cure}" if self.cure else text
 
     def __reduce__(self) -> tuple[object, ...]:
-        # Exceptions pickle by their args alone; keyword arguments need help to cross process borders.
+        # By default exceptions are pickled by their positional arguments alone.
         return (_rebuild, (self.problem, self.path, self.line, self.column, self.cure))
 
 
 def _text_of(path: object) -> str:
-    """A path as text, whatever was given for one: an error must not fail over the name of the file."""
+    """Any path as text; an error message must not fail because of an unusual path."""
     return os.fsdecode(path) if isinstance(path, str | bytes | os.PathLike) else repr(path)
 
 
