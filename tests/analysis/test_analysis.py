@@ -356,6 +356,8 @@ def test_every_random_state_is_welcome(random_state: Any) -> None:
 def test_features_must_fit_the_rankings() -> None:
     with pytest.raises(ValueError, match="X has 2 rows, but there are 3 rankings"):
         analyze([[1, 2]] * 3, [[1.0], [2.0]])
+    with pytest.raises(ValueError, match="X has 1 dimension"):
+        analyze([[1, 2]] * 3, [1.0, 2.0, 3.0])
     with pytest.raises(ValueError, match="feature_names has 2 names, but X has 1 columns"):
         analyze([[1, 2]] * 3, [[1.0], [2.0], [3.0]], feature_names=["a", "b"])
 

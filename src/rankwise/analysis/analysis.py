@@ -180,8 +180,10 @@ class Analysis(Result):
         Path(path).write_text(render_report(self, command), encoding="utf-8", errors="replace")
 
     def __repr__(self) -> str:
-        tree = [f"Tree\n{self.tree_note}", "\n".join(self.tree_lines())] if self.tree is not None else []
-        return "\n\n".join([*map(str, self.tables()), "\n".join(tree)] if tree else map(str, self.tables()))
+        parts = [str(table) for table in self.tables()]
+        if self.tree is not None:
+            parts.append("\n".join(["Tree", self.tree_note, *self.tree_lines()]))
+        return "\n\n".join(parts)
 
     def _repr_html_(self) -> str:
         from rankwise.analysis.report import render_notebook

@@ -36,6 +36,8 @@ def feature_names_of(X: Any, names: Sequence[str] | None) -> list[str]:
     if X is None:
         return []
     frame = data_frame(X, "X")
+    if frame is None and np.ndim(X) != 2:
+        raise ValueError(f"X has {np.ndim(X)} dimension(s); give one row per ranking and one column per feature")
     n_features = np.shape(X)[1] if frame is None else len(frame.columns)
     if names is None:
         return [f"x{i}" for i in range(n_features)] if frame is None else [str(name) for name in frame.columns]

@@ -16,7 +16,7 @@ Data = Annotated[
 Target = Annotated[
     str | None,
     typer.Option(
-        metavar="COLUMNS", help="Columns that hold the rankings: tea,milk,juice or how they start; default: found out."
+        metavar="COLUMNS", help="Columns that hold the rankings: tea,milk,juice or how they start; detected by default."
     ),
 ]
 Read = Annotated[
@@ -31,7 +31,7 @@ Out = Annotated[
 Json = Annotated[bool, typer.Option("--json", help="Print the results as JSON.")]
 Seed = Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Same seed, same numbers.")]
 Jobs = Annotated[int, typer.Option(min=-1, metavar="N", help="Cores to work on; -1 is all.")]
-ZeroBased = Annotated[bool, typer.Option("--zero-based", help="Features of LETOR files count from 0, and not from 1.")]
+ZeroBased = Annotated[bool, typer.Option("--zero-based", help="Features of LETOR files count from 0, not from 1.")]
 Params = Annotated[
     list[str] | None,
     typer.Option("--param", metavar="NAME=VALUE", help="A parameter of the model; may be given several times."),
