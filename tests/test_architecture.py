@@ -147,6 +147,18 @@ def broken_islands(path: str, text: str) -> list[str]:
     return wrong
 
 
+def misplaced_modules(paths: list[str]) -> list[str]:
+    """Folders deeper than two levels, and names that two modules share (each package may have a base)."""
+    wrong = [f"{path} lies deeper than two levels" for path in paths if path.count("/") > 2]
+    seen: dict[str, str] = {}
+    for path in paths:
+        name = path.rsplit("/", 1)[-1]
+        if name in seen and name not in ("__init__.py", "base.py"):
+            wrong.append(f"{path} has the name of {seen[name]}")
+        seen[name] = path
+    return wrong
+
+
 def heavy_modules_loaded_by(statement: str) -> set[str]:
     code = f"{statement}\nimport sys\nprint(*{{name.split('.')[0] for name in sys.modules}})"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
@@ -216,6 +228,12 @@ def test_compiled_files_are_islands():
 )
 def test_the_island_rule_fails_on_bad_examples(path, text):
     assert broken_islands(path, text)
+
+
+def test_the_house_is_flat_and_its_modules_have_names_of_their_own():
+    assert misplaced_modules([*modules()]) == []
+    assert misplaced_modules(["ltr/levels/growth/cuts.py"])
+    assert misplaced_modules(["label_ranking/cluster.py", "ltr/cluster.py"])
 
 
 def test_import_is_light():

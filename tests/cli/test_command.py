@@ -297,12 +297,14 @@ def test_tables_are_neither_wrapped_nor_padded_in_a_file(tmp_path: Path) -> None
 def test_warmup_says_so_if_the_cache_cannot_be_kept(
     cache_problem: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    from rankwise.cli import warmup
+    from rankwise.cli import warmup_command
     from rankwise.cli.app import app
 
     calls: list[str] = []
-    monkeypatch.setattr(warmup, "STEPS", {"one": lambda: calls.append("one"), "two": lambda: calls.append("two")})
-    monkeypatch.setattr(warmup, "cache_problem", lambda: cache_problem)
+    monkeypatch.setattr(
+        warmup_command, "STEPS", {"one": lambda: calls.append("one"), "two": lambda: calls.append("two")}
+    )
+    monkeypatch.setattr(warmup_command, "cache_problem", lambda: cache_problem)
     assert app(["warmup"], standalone_mode=False) in (None, 0)
     assert calls == ["one", "two"]
     captured = capsys.readouterr()

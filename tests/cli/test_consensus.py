@@ -11,7 +11,7 @@ import pytest
 
 from rankwise.aggregation import Mallows, PlackettLuce, bootstrap_consensus, borda, copeland, kemeny, schulze
 from rankwise.aggregation.rules import CONSENSUS_RULES
-from rankwise.cli.survey import Method
+from rankwise.cli.survey_commands import Method
 from rankwise.data import read_rankings
 from tests.cli.running import problem, run, run_json
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import typer
 
-from rankwise.cli.files import check_writable
+from rankwise.cli.in_and_out import check_writable
 from rankwise.cli.options import settings
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from rankwise import RankwiseFormatError
 from rankwise.cli import sources
-from rankwise.cli.learn import read_features
+from rankwise.cli.learn_commands import read_features
 from rankwise.cli.options import settings
 from rankwise.datasets import load_label_ranking
 from rankwise.label_ranking import DummyRanker

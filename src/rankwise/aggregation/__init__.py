@@ -3,9 +3,9 @@
 from rankwise.aggregation.active import next_pairs
 from rankwise.aggregation.bootstrap import BootstrapConsensus, bootstrap_consensus
 from rankwise.aggregation.bradley_terry import BradleyTerry
-from rankwise.aggregation.consensus import Consensus
 from rankwise.aggregation.hodge import HodgeProjection, hodge_projection
 from rankwise.aggregation.kemeny import OptimalRankings, all_optimal, kemeny, kemeny_batch
+from rankwise.aggregation.kemeny_result import Consensus
 from rankwise.aggregation.long_lists import ListConsensus, aggregate_lists
 from rankwise.aggregation.mallows import GeneralizedMallows, Mallows
 from rankwise.aggregation.mallows_mixture import MallowsMixture

@@ -10,7 +10,7 @@ import numpy as np
 from rankwise._typing import FloatArray, IntArray
 from rankwise.aggregation import _kemeny_ties_jit
 from rankwise.aggregation._kemeny_search import Clock
-from rankwise.aggregation.consensus import Consensus
+from rankwise.aggregation.kemeny_result import Consensus
 from rankwise.aggregation.pairs import PreferenceMatrix, ordered_components
 
 # 3^18 pairs of a set and its last bucket take seconds; each further item triples that.

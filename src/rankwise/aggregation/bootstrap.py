@@ -16,8 +16,8 @@ from rankwise._progress import track
 from rankwise._tables import TextTable
 from rankwise._typing import ArrayLike, BoolArray, FloatArray, IntArray, RandomState
 from rankwise._validation import check_generator, check_whole_number, shortlist
-from rankwise.aggregation.consensus import Consensus
 from rankwise.aggregation.kemeny import kemeny_batch
+from rankwise.aggregation.kemeny_result import Consensus
 from rankwise.aggregation.positional import rank_by_score, shares_beaten
 from rankwise.aggregation.rules import CONSENSUS_RULES
 from rankwise.data import Rankings, check_positions, dense_positions

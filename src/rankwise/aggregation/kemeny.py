@@ -30,7 +30,7 @@ from rankwise.aggregation._kemeny_search import (
     perturb,
 )
 from rankwise.aggregation._kemeny_ties import bucket_consensus
-from rankwise.aggregation.consensus import Consensus
+from rankwise.aggregation.kemeny_result import Consensus
 from rankwise.aggregation.pairs import (
     PreferenceMatrix,
     as_preference_matrix,

@@ -19,12 +19,12 @@ import typer
 from typer.core import TyperGroup
 
 from rankwise import __version__
-from rankwise.cli.kernel import kernel
-from rankwise.cli.learn import evaluate, fit, predict, tree
-from rankwise.cli.screen import screen
-from rankwise.cli.search import rank_evaluate, rank_predict, rank_train
-from rankwise.cli.survey import consensus, describe, quickstart, report
-from rankwise.cli.warmup import warmup
+from rankwise.cli.kernel_command import kernel
+from rankwise.cli.learn_commands import evaluate, fit, predict, tree
+from rankwise.cli.screen_command import screen
+from rankwise.cli.search_commands import rank_evaluate, rank_predict, rank_train
+from rankwise.cli.survey_commands import consensus, describe, quickstart, report
+from rankwise.cli.warmup_command import warmup
 
 # As shells count: 128 and the number of the signal.
 _INTERRUPTED, _CLOSED_PIPE = 130, 141

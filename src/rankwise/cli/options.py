@@ -23,7 +23,7 @@ Read = Annotated[
     list[str] | None,
     typer.Option("--read", metavar="NAME=VALUE", help="An argument of read_rankings, such as weights=votes."),
 ]
-#: any other file: see `rankwise.cli.files.readable`
+#: any other file: see `rankwise.cli.in_and_out.readable`
 Input = Annotated[str, typer.Argument(metavar="FILE", help="A file, or - for standard input.")]
 Out = Annotated[
     Path | None, typer.Option("--out", "-o", metavar="FILE", help="Where to write; default: standard output.")

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import typer
 
-from rankwise.cli.files import STDIN, readable, shown_name
+from rankwise.cli.in_and_out import STDIN, readable, shown_name
 from rankwise.data import Rankings, read_rankings
 from rankwise.data.formats.text import Table, listed, read_table, shown
 from rankwise.data.formats.xarff import read_xarff

@@ -1,7 +1,7 @@
 """Systems that order the documents of queries: their files, their scores, and how good these are.
 
 Documents come from learning-to-rank files and collections, scores from files, saved rankers and TREC runs; `evaluate`
-measures all systems on the same queries and compares them by paired tests. `rankwise.cli.search` uses it.
+measures all systems on the same queries and compares them by paired tests. `rankwise.cli.search_commands` uses it.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import typer
 
 from rankwise._tables import counted
 from rankwise._typing import FloatArray
-from rankwise.cli.files import readable, shown_name
+from rankwise.cli.in_and_out import readable, shown_name
 from rankwise.data import judged_run, read_letor, read_qrels, read_run
 from rankwise.data.formats.text import parse_number, read_lines
 from rankwise.data.formats.text import shown as quoted

@@ -2,8 +2,13 @@
 
 from rankwise.embeddings.graph_cut import GraphCutEmbedding
 from rankwise.embeddings.item_graphs import is_merge_free, item_graph
-from rankwise.embeddings.kemeny import KemenyEmbedding, decode_pairwise, pairwise_from_vectors, vectors_from_pairwise
-from rankwise.embeddings.position import PositionEmbedding
+from rankwise.embeddings.kemeny_embedding import (
+    KemenyEmbedding,
+    decode_pairwise,
+    pairwise_from_vectors,
+    vectors_from_pairwise,
+)
+from rankwise.embeddings.position_embedding import PositionEmbedding
 from rankwise.embeddings.submodular import SubmodularEmbedding, concave_of_size, coverage, gaussian_entropy
 
 __all__ = [

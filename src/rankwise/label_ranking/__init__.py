@@ -10,7 +10,7 @@ from rankwise.label_ranking.diagnostics import (
 from rankwise.label_ranking.dummy import DummyRanker
 from rankwise.label_ranking.forest import RankingForest
 from rankwise.label_ranking.inspection import as_regressor
-from rankwise.label_ranking.kernel import KernelRanker
+from rankwise.label_ranking.kernel_ranker import KernelRanker
 from rankwise.label_ranking.labelwise import LabelwiseRanker
 from rankwise.label_ranking.linear_plackett_luce import PlackettLuceRanker
 from rankwise.label_ranking.neighbors import NearestNeighborsRanker

@@ -21,7 +21,7 @@ from rankwise._validation import check_weights, data_frame, item_names, shortlis
 from rankwise.aggregation import PreferenceMatrix
 from rankwise.data import Rankings, check_positions
 from rankwise.embeddings import KemenyEmbedding, PositionEmbedding, decode_pairwise
-from rankwise.embeddings.kemeny import Decoder
+from rankwise.embeddings.kemeny_embedding import Decoder
 from rankwise.embeddings.ordered_partitions import PartitionEmbedding
 from rankwise.metrics import kendall_tau_score
 

@@ -12,7 +12,7 @@ from rankwise._typing import ArrayLike, FloatArray
 from rankwise.aggregation import borda, kemeny, preference_matrix
 from rankwise.data import Rankings
 from rankwise.embeddings import decode_pairwise
-from rankwise.embeddings.kemeny import Decoder
+from rankwise.embeddings.kemeny_embedding import Decoder
 from rankwise.label_ranking.base import DECODE_CONSTRAINTS, LabelRankerMixin, share_before
 
 # With more items the Kemeny consensus is searched for without a proof, which could take minutes.

@@ -13,7 +13,7 @@ from rankwise._typing import FloatArray, IntArray
 from rankwise.aggregation import preference_matrix
 from rankwise.data import Rankings
 from rankwise.embeddings import decode_pairwise, pairwise_from_vectors, vectors_from_pairwise
-from rankwise.embeddings.kemeny import Decoder
+from rankwise.embeddings.kemeny_embedding import Decoder
 from rankwise.label_ranking import _rankers_jit
 from rankwise.label_ranking.base import (
     DECODE_CONSTRAINTS,

@@ -35,7 +35,7 @@ from rankwise.data import Rankings
 from rankwise.embeddings import KemenyEmbedding, decode_pairwise, pairwise_from_vectors, vectors_from_pairwise
 from rankwise.label_ranking.base import LabelRankerMixin, pairwise_of, sure_gain
 from rankwise.label_ranking.forest import RankingForest
-from rankwise.label_ranking.kernel import KernelRanker
+from rankwise.label_ranking.kernel_ranker import KernelRanker
 from rankwise.label_ranking.labelwise import LabelwiseRanker
 from rankwise.label_ranking.linear_plackett_luce import PlackettLuceRanker
 from rankwise.label_ranking.neighbors import NearestNeighborsRanker

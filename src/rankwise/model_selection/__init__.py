@@ -2,7 +2,7 @@
 
 from rankwise.model_selection.comparison import Comparison, compare
 from rankwise.model_selection.leaderboard import Leaderboard, leaderboard
-from rankwise.model_selection.splits import QueryKFold, train_test_split_by_query
+from rankwise.model_selection.query_splits import QueryKFold, train_test_split_by_query
 from rankwise.model_selection.validation import CrossValidation, cross_validate
 
 __all__ = [

@@ -14,7 +14,7 @@ import numpy as np
 from rankwise._sklearn import safe_indexing
 from rankwise._typing import ArrayLike, FloatArray, IntArray
 from rankwise.metrics import ranking_scorer
-from rankwise.model_selection.splits import QueryKFold
+from rankwise.model_selection.query_splits import QueryKFold
 from rankwise.queries import QueryGroups, group_queries
 
 

@@ -7,9 +7,9 @@ from rankwise.plots.agreement_bars import ConsensusDisplay
 from rankwise.plots.calibration_curve import PairwiseCalibrationDisplay
 from rankwise.plots.heatmaps import PairwisePreferenceDisplay, PositionHeatmapDisplay
 from rankwise.plots.importance_bars import FeatureImportanceDisplay
-from rankwise.plots.intervals import RankIntervalDisplay
+from rankwise.plots.interval_bars import RankIntervalDisplay
 from rankwise.plots.kernel_maps import EmbeddingDisplay, GramMatrixDisplay
-from rankwise.plots.leaderboard import CriticalDifferenceDisplay
+from rankwise.plots.leaderboard_diagram import CriticalDifferenceDisplay
 from rankwise.plots.noise_curve import NoiseCurveDisplay
 from rankwise.plots.pruning_curve import PruningPathDisplay
 from rankwise.plots.query_differences import QueryComparisonDisplay

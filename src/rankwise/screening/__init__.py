@@ -10,10 +10,7 @@ from rankwise.screening.concordance import (
     ranking_gain,
 )
 from rankwise.screening.features import SymbolicFeatures
-from rankwise.screening.piecewise import monotone_intervals, preference_probability
-from rankwise.screening.score_selector import ScoreSelector
-from rankwise.screening.selector import ConcordanceSelector
-from rankwise.screening.splits import (
+from rankwise.screening.node_splits import (
     OraclePartition,
     SplitLosses,
     oracle_partition,
@@ -21,6 +18,9 @@ from rankwise.screening.splits import (
     split_losses,
     swap_gains,
 )
+from rankwise.screening.piecewise import monotone_intervals, preference_probability
+from rankwise.screening.score_selector import ScoreSelector
+from rankwise.screening.selector import ConcordanceSelector
 from rankwise.screening.subsets import SubsetModel, best_subset
 
 __all__ = [

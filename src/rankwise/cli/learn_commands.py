@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from rankwise.data import Rankings
     from rankwise.data.formats.text import Table
 
+
 _PICTURES = (".png", ".svg", ".pdf")
 _TEXTS = (".txt", ".dot")
 _ALL = "all"
@@ -63,7 +64,7 @@ def tree(
     from rankwise._tables import counted, with_short_names
     from rankwise.analysis.rankers import fit_ranker, make_ranker
     from rankwise.cli import console, sources
-    from rankwise.cli.files import check_writable, shown_name, write_text
+    from rankwise.cli.in_and_out import check_writable, shown_name, write_text
 
     check_writable(out, file)
     if out is not None and out.suffix.lower() not in (*_TEXTS, *_PICTURES):
@@ -109,7 +110,7 @@ def fit(
     from rankwise._tables import counted
     from rankwise.analysis.rankers import fit_ranker, make_ranker, ranker_of
     from rankwise.cli import console, sources
-    from rankwise.cli.files import check_writable, shown_name
+    from rankwise.cli.in_and_out import check_writable, shown_name
     from rankwise.persistence import save
 
     check_writable(out, file)
@@ -146,7 +147,7 @@ def predict(
     """Predict a ranking for each row of a table: positions under the names of the items, 1 = best."""
     from rankwise.analysis.rankers import ranker_of
     from rankwise.cli import console
-    from rankwise.cli.files import check_writable, shown_name, write_text
+    from rankwise.cli.in_and_out import check_writable, shown_name, write_text
     from rankwise.data import Rankings
 
     check_writable(out, model, file)
@@ -186,7 +187,7 @@ def evaluate(
     from rankwise.analysis.base import sample_rows
     from rankwise.analysis.rankers import make_ranker
     from rankwise.cli import console, sources
-    from rankwise.cli.files import shown_name
+    from rankwise.cli.in_and_out import shown_name
     from rankwise.model_selection import leaderboard
 
     chosen = _chosen(models)
@@ -375,7 +376,7 @@ def _ranking_text(lists: dict[str, list[Any]]) -> str:
 
 
 def _write_tree(ranker: Any, out: Path) -> None:
-    from rankwise.cli.files import write_text
+    from rankwise.cli.in_and_out import write_text
 
     suffix = out.suffix.lower()
     if suffix in _TEXTS:

@@ -14,7 +14,7 @@ from scipy import stats
 
 from rankwise.model_selection import Leaderboard
 from rankwise.plots import CriticalDifferenceDisplay
-from rankwise.plots.leaderboard import critical_difference
+from rankwise.plots.leaderboard_diagram import critical_difference
 
 PAPER = json.loads((Path(__file__).parents[1] / "golden" / "demsar_2006.json").read_text("utf-8"))
 

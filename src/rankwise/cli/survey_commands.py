@@ -38,7 +38,7 @@ def quickstart(
 ) -> None:
     """Look at rankings: summary, consensus, leaderboard, tree, and a report with pictures."""
     from rankwise.cli import console
-    from rankwise.cli.files import check_writable
+    from rankwise.cli.in_and_out import check_writable
 
     check_writable(out, data)
     with console.progress() as on_step:
@@ -67,7 +67,7 @@ def report(
 ) -> None:
     """Write a report: the data, the consensus and how sure it is, who disagrees, which model predicts best."""
     from rankwise.cli import console
-    from rankwise.cli.files import check_writable
+    from rankwise.cli.in_and_out import check_writable
 
     check_writable(out, file)
     given = [("--target", target), *(("--read", pair) for pair in read or ())]
@@ -86,7 +86,7 @@ def describe(file: Data, target: Target = None, read: Read = None, as_json: Json
     """Say what rankings hold: kind, items, ties, missing items, and what pairs of items say."""
     from rankwise.analysis import summary
     from rankwise.cli import console, sources
-    from rankwise.cli.files import shown_name
+    from rankwise.cli.in_and_out import shown_name
 
     source = sources.load(file, target=target, reading=settings(read, "--read"))
     facts = summary(
@@ -127,7 +127,7 @@ def consensus(
     from rankwise import analysis
     from rankwise.analysis.consensus import SLOW_INTERVALS
     from rankwise.cli import console, sources
-    from rankwise.cli.files import shown_name
+    from rankwise.cli.in_and_out import shown_name
 
     _check_options(method, time_limit, prior, bootstrap, level)
     rankings = sources.load(file, target=target, reading=settings(read, "--read")).rankings
@@ -154,7 +154,7 @@ def consensus(
 def _analyze(file: str, target: str | None, read: list[str] | None, seed: int, jobs: int, on_step: OnStep) -> Analysis:
     from rankwise.analysis import analyze
     from rankwise.cli import sources
-    from rankwise.cli.files import shown_name
+    from rankwise.cli.in_and_out import shown_name
 
     name = shown_name(file)
     on_step(f"loading {name}", 0.0)

@@ -77,7 +77,7 @@ def rank_train(
 ) -> None:
     """Learn to order the documents of queries, and save the ranker."""
     from rankwise.cli import console
-    from rankwise.cli.files import check_writable
+    from rankwise.cli.in_and_out import check_writable
     from rankwise.persistence import save
 
     check_writable(out, file, *([valid] if valid else []))
@@ -113,7 +113,7 @@ def rank_predict(
 ) -> None:
     """Score documents: one number per line, in the order of the file, or a TREC run, best documents first."""
     from rankwise.cli import console
-    from rankwise.cli.files import check_writable, shown_name, write_text
+    from rankwise.cli.in_and_out import check_writable, shown_name, write_text
     from rankwise.cli.systems import load_ranker, read_documents, scored, takes_sparse
     from rankwise.data.formats.trec import run_text
 
@@ -212,7 +212,7 @@ def rank_evaluate(
 
 def _ranker(model: Ranker, metric: str, parameters: dict[str, Any], seed: int, jobs: int) -> Any:
     from rankwise import ltr
-    from rankwise.cli.learn import set_parameters
+    from rankwise.cli.learn_commands import set_parameters
     from rankwise.cli.systems import check_metric
     from rankwise.ltr.base import METRICS
 

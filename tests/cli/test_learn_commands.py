@@ -17,7 +17,7 @@ from sklearn.model_selection import KFold
 import rankwise
 from rankwise.analysis.rankers import RANKER_NAMES, make_ranker, ranker_of
 from rankwise.cli import sources
-from rankwise.cli.learn import Model
+from rankwise.cli.learn_commands import Model
 from rankwise.data import read_rankings
 from rankwise.label_ranking import DummyRanker, RankingForest, RankingTree
 from rankwise.metrics import kendall_tau_score

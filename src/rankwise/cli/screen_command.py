@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from rankwise.exceptions import RankwiseFormatError
     from rankwise.screening import ConcordanceSelector
 
+
 _NO_LAYERS = "none"
 
 
@@ -66,7 +67,7 @@ def screen(
 ) -> None:
     """Screen expressions of the columns of a table by how well they order a target: concordant divergence T0."""
     from rankwise.cli import console
-    from rankwise.cli.files import check_writable, write_text
+    from rankwise.cli.in_and_out import check_writable, write_text
     from rankwise.screening import ConcordanceSelector, SymbolicFeatures
 
     check_writable(out, file)
@@ -163,7 +164,7 @@ def _read_columns(name: str, target: str, inputs: Sequence[str] | None, *, drop_
     import numpy as np
 
     from rankwise._tables import counted
-    from rankwise.cli.files import readable
+    from rankwise.cli.in_and_out import readable
     from rankwise.data.formats.text import covariates, listed, read_table
 
     with readable(name) as path:

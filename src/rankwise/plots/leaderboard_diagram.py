@@ -17,6 +17,7 @@ from rankwise.plots._style import BLUE, LABEL_SIZE, NUMBER_SIZE, short
 if TYPE_CHECKING:
     from rankwise.model_selection import Leaderboard
 
+
 # Sizes in inches: a letter, a line of names, a bar, and the places between the first and the last.
 _LETTER, _LINE, _BAR, _SCALE = 0.066, 0.19, 0.1, 2.0
 _TESTS = ("nemenyi", "wilcoxon")

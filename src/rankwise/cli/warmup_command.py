@@ -20,6 +20,7 @@ from rankwise.cli.options import Json
 if TYPE_CHECKING:
     from rankwise.data import Rankings
 
+
 _PACKAGE = Path(__file__).parents[1]
 
 

@@ -14,13 +14,13 @@ import numba
 import pytest
 
 import rankwise
-from rankwise.cli.warmup import STEPS, compiled_functions
+from rankwise.cli.warmup_command import STEPS, compiled_functions
 
 WHOLE_COMMAND = "from rankwise.cli.app import app; assert not app(['warmup', '--json'], standalone_mode=False)"
-ONE_STEP = "from rankwise.cli.warmup import STEPS; STEPS['agreement'](); print('{}')"
+ONE_STEP = "from rankwise.cli.warmup_command import STEPS; STEPS['agreement'](); print('{}')"
 UNREACHED = """
 import sys
-from rankwise.cli.warmup import compiled_functions
+from rankwise.cli.warmup_command import compiled_functions
 
 print(*(name for name, function in compiled_functions() if not function.signatures), file=sys.stderr)
 """
@@ -58,7 +58,7 @@ def test_every_file_of_compiled_functions_is_known() -> None:
     }
 
 
-CACHE_PROBLEM = "from rankwise.cli.warmup import cache_problem; print(cache_problem())"
+CACHE_PROBLEM = "from rankwise.cli.warmup_command import cache_problem; print(cache_problem())"
 
 
 def cache_problem(**environment: str) -> str:

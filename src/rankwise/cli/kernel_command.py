@@ -60,7 +60,7 @@ def kernel(
 ) -> None:
     """Compare all rankings with each other: a matrix for whatever takes a kernel, and its summary."""
     from rankwise.cli import console, sources
-    from rankwise.cli.files import check_writable
+    from rankwise.cli.in_and_out import check_writable
 
     _check_options(which, embed, features, standardize, scale, normalize)
     check_writable(out, file, *([features] if features else []))
@@ -165,7 +165,7 @@ def _read_item_features(name: str, rankings: Rankings, *, standardize: bool) -> 
     """Features from a table, in the order of the items, which its first column names; it may hold more items."""
     import numpy as np
 
-    from rankwise.cli.files import readable
+    from rankwise.cli.in_and_out import readable
     from rankwise.data.formats.text import covariates, listed, read_table
 
     with readable(name) as path:
