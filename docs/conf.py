@@ -56,6 +56,7 @@ MODULES = (
     "screening",
     "ltr",
     "model_selection",
+    "analysis",
     "datasets",
     "plots",
     "persistence",

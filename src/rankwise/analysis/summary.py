@@ -45,8 +45,10 @@ class PairSummary(Result):
         Share of all comparisons that are ties.
     transitive, strictly_transitive : bool or None
         Whether the majorities are stochastically transitive; None if some pair is never compared.
-    noise_margin, dispersion : float or None
-        How clear the closest majority is, and how much the rankings differ; None if some pair is never compared.
+    noise_margin : float or None
+        How clear the closest majority is; None if some pair is never compared.
+    dispersion : float or None
+        How much the rankings differ; None if some pair is never compared.
     most_dispersion : float
         The dispersion if every pair were even.
     """

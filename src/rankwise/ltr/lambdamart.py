@@ -111,7 +111,7 @@ class LambdaMART(QueryRankerMixin, BaseEstimator):
     Attributes
     ----------
     booster_ : LightGBMTrees or LevelTrees
-        The trees; ``booster_.booster`` is the `lightgbm.Booster` of the former.
+        The trees; ``booster_.booster`` is the LightGBM booster of the former.
     n_estimators_ : int
         Number of trees that predict.
     history_ : dict

@@ -59,7 +59,7 @@ def whole_query_sizes(qid: ArrayLike, sizes: Sequence[int]) -> tuple[int, ...]:
 
     Examples
     --------
-    >>> from rankwise.ltr._dask import whole_query_sizes
+    >>> from rankwise.ltr.dask_training import whole_query_sizes
     >>> whole_query_sizes([7, 7, 7, 7, 8, 8], [3, 3])
     (4, 2)
     """

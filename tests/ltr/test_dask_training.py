@@ -7,7 +7,7 @@ import pytest
 
 from rankwise.datasets import make_retrieval
 from rankwise.ltr import LambdaMART
-from rankwise.ltr._dask import _prepared_part, align_to_queries, fit_on_cluster
+from rankwise.ltr.dask_training import _prepared_part, align_to_queries, fit_on_cluster
 
 da = pytest.importorskip("dask.array", reason="needs the extra 'dask'")
 pytest.importorskip("distributed", reason="needs the extra 'dask'")
