@@ -1,4 +1,4 @@
-"""What every benchmark needs: a fair clock, and results kept with all that is needed to repeat them."""
+"""Shared by all benchmarks: fair timing, and results stored with everything needed to repeat them."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ RESULTS = Path(__file__).parent / "results"
 def arguments(description: str) -> argparse.Namespace:
     """Parse the flags that all benchmarks share."""
     parser = argparse.ArgumentParser(description=description)
-    parser.add_argument("--quick", action="store_true", help="smaller sizes; the result file stays as it is")
+    parser.add_argument("--quick", action="store_true", help="smaller sizes; the result file is not changed")
     parser.add_argument("--seed", type=int, default=0)
     return parser.parse_args()
 
 
 def best_seconds(tools: dict[str, Callable[[], Any]], rounds: int = 5) -> dict[str, float]:
-    """Shortest wall time of each tool; the tools take turns, so that a busy machine hits all of them.
+    """Shortest wall time of each tool; the tools take turns, so that other load on the machine affects all of them.
 
-    A first call, which may compile, is not counted. A turn is two calls: the first fetches its data back into the
-    caches.
+    The first call of a tool, which may compile, is not counted. A turn consists of two calls: the first one brings the
+    data back into the caches.
     """
     seconds = {}
     for name, call in tools.items():
@@ -44,7 +44,7 @@ def best_seconds(tools: dict[str, Callable[[], Any]], rounds: int = 5) -> dict[s
 
 
 def save(name: str, rows: list[dict[str, Any]], options: argparse.Namespace, packages: list[str]) -> None:
-    """Keep the figures as JSON beside the script, unless the run was a quick one."""
+    """Store the results as JSON in the folder ``results``, unless the run was a quick one."""
     if options.quick:
         return
     RESULTS.mkdir(exist_ok=True)
@@ -60,7 +60,7 @@ def save(name: str, rows: list[dict[str, Any]], options: argparse.Namespace, pac
 
 
 def _version(package: str) -> str:
-    """Of a package; that of a checkout which is not installed stands in its source."""
+    """The version of a package; for a checkout of rankwise that is not installed, the one in its source."""
     try:
         return version(package)
     except PackageNotFoundError:

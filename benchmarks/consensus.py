@@ -1,12 +1,13 @@
-"""How fast are consensus, counts, models and draws? Ratios to four peers in one run, and our own seconds.
+"""How fast are consensus, counts, models and sampling? Ratios to four peers in the same run, and our own seconds.
 
 Both sides solve the same problem, which is checked: corankco (`ExactAlgorithmPulp`) proves the same Kemeny score, ranky
-finds the same Copeland order, choix (`ilsr_rankings`) the same Plackett-Luce worths to 1e-6, and draws of prefsampling
-lie as far from the centre of their Mallows model as ours. Peers get their objects ready-made; ours is the plain call on
-an array of positions, all checks included. ranky's time depends on the layout of its array, so it is timed on three:
-the transpose of the positions, the same in contiguous memory, and that in one byte per place.
+finds the same Copeland order, choix (`ilsr_rankings`) the same Plackett-Luce worths to 1e-6, and samples of
+prefsampling are as far from the center of their Mallows model as ours. The input objects of the peers are prepared
+before timing; ours is a plain call on an array of positions, including all checks. ranky's time depends on the memory
+layout of its array, so it is timed on three: the transposed positions, a contiguous copy, and a contiguous copy with
+one byte per place.
 
-The peers come with ``pip install -e '.[bench]'``; one that is missing or does not import is skipped.
+Install the peers with ``pip install -e '.[bench]'``; a peer that is missing or cannot be imported is skipped.
 """
 
 from __future__ import annotations
@@ -50,7 +51,7 @@ def exact_kemeny(quick: bool, seed: int) -> Iterator[Row]:
     if exact is None:
         return
     corankco = import_module("corankco")
-    # With this scheme a tie in the consensus costs as much as a wrong order, so that ties never pay.
+    # With this scheme a tie in the consensus costs as much as a wrong order, so ties never pay off.
     scheme = corankco.ScoringScheme.get_unifying_scoring_scheme()
     for k, phi in [(20, 0.98)] if quick else [(20, 0.98), (50, 0.95)]:
         rankings = mallows_profile(k, phi, seed)
@@ -68,13 +69,13 @@ def exact_kemeny(quick: bool, seed: int) -> Iterator[Row]:
 
 
 def pairwise_counts(quick: bool, seed: int) -> Iterator[Row]:
-    """Copeland's order, of which nearly all time goes into counting pairs."""
+    """Copeland's order; nearly all of the time is spent counting pairs."""
     ranky = peer("ranky")
     if ranky is None:
         return
     n = 10_000 if quick else 100_000
     rankings = sample_mallows(np.arange(1, 21), 0.1, n, random_state=seed)
-    scores = np.ascontiguousarray(-rankings.T)  # higher = better, a row per candidate
+    scores = np.ascontiguousarray(-rankings.T)  # higher = better, one row per candidate
     small = scores.astype(np.int8)
     tools = {
         "rankwise": lambda: copeland(rankings),
@@ -90,7 +91,7 @@ def pairwise_counts(quick: bool, seed: int) -> Iterator[Row]:
 
 
 def plackett_luce(quick: bool, seed: int) -> Iterator[Row]:
-    """Maximum likelihood worths."""
+    """Maximum likelihood estimates of worths."""
     choix = peer("choix")
     if choix is None:
         return
@@ -109,7 +110,7 @@ def plackett_luce(quick: bool, seed: int) -> Iterator[Row]:
 
 
 def mallows_draws(quick: bool, seed: int) -> Iterator[Row]:
-    """Draws from one Mallows model."""
+    """Samples from one Mallows model."""
     prefsampling = peer("prefsampling.ordinal")
     if prefsampling is None:
         return
@@ -127,7 +128,7 @@ def mallows_draws(quick: bool, seed: int) -> Iterator[Row]:
 
 
 def proven_consensus(quick: bool, seed: int) -> Iterator[Row]:
-    """Our seconds from rankings to a proven consensus, the median and the longest of some profiles."""
+    """Our seconds from rankings to a proven consensus: median and maximum over some profiles."""
     kemeny(mallows_profile(20, 0.98, seed))  # compiles
     cases = [(100, 0.98, 100), (300, 0.98, 100), (60, 1.0, 100), (20, 0.9, 1_000_000)]
     for k, phi, n in cases[:1] if quick else cases:
@@ -151,15 +152,15 @@ def proven_consensus(quick: bool, seed: int) -> Iterator[Row]:
 
 
 def many_medians(quick: bool, seed: int) -> Iterator[Row]:
-    """Medians per second of small matrices: of random ones, and of neighbours who agree somewhat."""
+    """Medians of small matrices per second: random matrices, and matrices of neighbors who agree somewhat."""
     n = 2_000 if quick else 20_000
     rng = np.random.default_rng(seed)
     for k in (5, 10):
         wins = rng.random((n, k, k))
-        neighbours = sample_mallows(np.arange(1, k + 1), 0.2, 20 * n, random_state=seed).reshape(n, 20, k)
+        neighbors = sample_mallows(np.arange(1, k + 1), 0.2, 20 * n, random_state=seed).reshape(n, 20, k)
         kinds = {
             "random matrices": wins / (wins + wins.transpose(0, 2, 1)),
-            "20 Mallows rankings each": (neighbours[..., None] < neighbours[..., None, :]).mean(axis=1),
+            "20 Mallows rankings each": (neighbors[..., None] < neighbors[..., None, :]).mean(axis=1),
         }
         for kind, shares in kinds.items():
             seconds = best_seconds({"rankwise": lambda shares=shares: kemeny_batch(shares)}, rounds=1)["rankwise"]
@@ -172,7 +173,7 @@ def mallows_profile(k: int, phi: float, seed: int, n: int = 100) -> Any:
 
 
 def ratios(case: str, tools: dict[str, Callable[[], Any]], same: Callable[[Any, Any], bool]) -> Iterator[Row]:
-    """Time the tools in turns, and compare what they found; peers are slow, so two timed calls of each must do."""
+    """Time the tools in turns, and compare their results; peers are slow, so each is timed in two calls only."""
     answers = {}
 
     def remembering(tool: str, call: Callable[[], Any]) -> Callable[[], None]:
@@ -184,14 +185,14 @@ def ratios(case: str, tools: dict[str, Callable[[], Any]], same: Callable[[Any, 
     seconds = best_seconds({tool: remembering(tool, call) for tool, call in tools.items()}, rounds=1)
     for tool, best in seconds.items():
         if tool != "rankwise" and not same(answers["rankwise"], answers[tool]):
-            raise AssertionError(f"{case}: {tool} has another answer, so the times cannot be compared")
+            raise AssertionError(f"{case}: {tool} has a different result, so the times cannot be compared")
         ratio = best / seconds["rankwise"]
         print(f"{case:>45}  {tool:>23}  {best:8.4f} s  {ratio:8.1f} x", flush=True)
         yield {"case": case, "tool": tool, "seconds": best, "ratio": ratio}
 
 
 def peer(module: str) -> Any:
-    """Import a peer, or say why not: some raise more than ImportError."""
+    """Import a peer, or print why this failed: some raise other errors than ImportError."""
     try:
         return import_module(module)
     except Exception as reason:

@@ -1,4 +1,4 @@
-"""How long `import rankwise` takes on top of scikit-learn, and `rankwise --help` in all: best of several starts."""
+"""Time of `import rankwise` on top of scikit-learn, and total time of `rankwise --help`: best of several starts."""
 
 from __future__ import annotations
 

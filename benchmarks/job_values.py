@@ -1,13 +1,14 @@
-"""Ranking median regression on a survey: what do Americans value in a job? Risk of trees, forests and neighbours.
+"""Ranking median regression on a survey: what do Americans value in a job? Risk of trees, forests and neighbors.
 
-Five job values (income, security, short hours, promotion, meaningful work) ranked by respondents of the General Social
-Survey 1973-2012, predicted from sex, race, cohort, degree, income, marital status, children, work status and
-self-employment. The risk is the mean Kendall distance on the 30 % of the rows that were not trained on (10 random
-splits; at most 10, lower is better), beside reference risks of a prototype on the same rows. Its splits are not
-recorded, and risks vary by 0.03 from split to split, so the gain over the marginal median is printed, too; the default
-splits were chosen among five common ways of splitting as those on which that median has the reference's risk.
+Respondents of the General Social Survey 1973-2012 ranked five job values (income, security, short hours, promotion,
+meaningful work), which are predicted from sex, race, cohort, degree, income, marital status, children, work status and
+self-employment. The risk is the mean Kendall distance on the 30 % of the rows that are held out (10 random splits; at
+most 10, lower is better), next to reference risks of a prototype on the same rows. The splits of the prototype are not
+recorded, and risks vary by 0.03 between splits, so the gain over the marginal median is printed, too. Of five common
+ways of splitting, the default is the one for which this median has the risk of the reference.
 
-Needs the environment variable RANKWISE_DATA: the folder above ``rankings-with-covariates/gss_job_values.csv.gz``.
+Needs the environment variable RANKWISE_DATA: the folder that contains
+``rankings-with-covariates/gss_job_values.csv.gz``.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from rankwise.label_ranking import DummyRanker, NearestNeighborsRanker, RankingF
 NUMBERS = ["cohort", "coninc", "childs"]
 CATEGORIES = ["sex", "race", "degree", "marital", "wrkstat", "wrkslf"]
 ONE_AGAINST_REST = ", one category against the rest"
-#: risks of a prototype on other splits of the same rows
+#: risks of a prototype on different splits of the same rows; names are those of the stored results
 REFERENCE = {
     "marginal median": 2.898,
     "tree, depth 3": 2.837,
@@ -43,7 +44,7 @@ def main() -> None:
     coded = list(range(len(NUMBERS), X.shape[1]))
     indicators = with_indicators(X)
     trees = {f"tree, depth {depth}": (X, RankingTree(max_depth=depth, min_samples_leaf=20)) for depth in (3, 5, 8)}
-    # What the reference's trees split by is not recorded: subsets of categories, or one against the rest.
+    # Whether the trees of the reference split by subsets of categories or one against the rest is not recorded.
     one_against_rest = {
         f"{name}{ONE_AGAINST_REST}": (indicators, RankingTree(max_depth=tree.max_depth, min_samples_leaf=20))
         for name, (_, tree) in trees.items()
@@ -80,7 +81,7 @@ def main() -> None:
 
 
 def job_values() -> tuple[np.ndarray, np.ndarray]:
-    """Features (numbers, then category numbers) and positions of the rows without gaps."""
+    """Features (numbers, then codes of categories) and positions of the complete rows."""
     path = Path(os.environ["RANKWISE_DATA"]) / "rankings-with-covariates" / "gss_job_values.csv.gz"
     with gzip.open(path, "rt", encoding="utf-8", newline="") as file:
         table = [row for row in csv.DictReader(file) if all(row[name] for name in NUMBERS + CATEGORIES)]
@@ -93,7 +94,7 @@ def job_values() -> tuple[np.ndarray, np.ndarray]:
 
 
 def with_indicators(X: np.ndarray) -> np.ndarray:
-    """Numbers, and one indicator per category: what distances are measured on."""
+    """Numbers and one indicator per category, for distances between rows."""
     indicators = [np.eye(int(column.max()) + 1)[column.astype(int)] for column in X[:, len(NUMBERS) :].T]
     return np.hstack([X[:, : len(NUMBERS)], *indicators])
 

@@ -1,10 +1,10 @@
 """Kernels for rankings: features against the published algorithm in plain Python, Gram matrices, a million rankings.
 
-The peer of the graph cut is the paper's algorithm 1 in plain Python, with networkx for the cut of a set, as in the code
-published with it. As printed, each step evaluates the cuts of both its sets, B_{k-1} and B_k, also after a merge; a
-kinder peer keeps the cut of each set, and there is a figure for both. The peer of the Kendall kernel is a loop of
-scipy.stats.kendalltau. Seconds are those of the processor, on one core (the million: wall, on two); slow peers do a
-part of the work, and are scaled up.
+The peer of the graph cut is the paper's algorithm 1 in plain Python, with networkx for the cut of a set, as in the
+published code. As printed, each step evaluates the cuts of both its sets, B_{k-1} and B_k, also after a merge; a
+kinder peer stores the cut of each set, and both are timed. The peer of the Kendall kernel is a loop over
+scipy.stats.kendalltau. Seconds are CPU time on one core (for the million: wall time on two); slow peers do part of the
+work, and their time is extrapolated.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def main() -> None:
 
 
 def full_features(rng: np.random.Generator, quick: bool) -> dict[str, Any]:
-    """Features of 5,000 full rankings of 10 items, on a complete graph with weights."""
+    """Features of 5,000 full rankings of 10 items, on a complete weighted graph."""
     m, part = (1000, 20) if quick else (5000, 200)
     graph = item_graph(rng.random((10, 6)))
     positions = random_full(rng, m, 10)
@@ -65,7 +65,7 @@ def full_features(rng: np.random.Generator, quick: bool) -> dict[str, Any]:
 
 
 def missing_items(rng: np.random.Generator, quick: bool) -> dict[str, Any]:
-    """Features of rankings of 10 among 100 items, 100 completions each, on the heaviest tenth of the edges."""
+    """Features of rankings of 10 of 100 items, with 100 completions each, on the heaviest tenth of the edges."""
     m = 20 if quick else 200
     graph = item_graph(rng.random((100, 6)), keep=0.1)
     full = random_full(rng, m, 100)
@@ -84,7 +84,7 @@ def missing_items(rng: np.random.Generator, quick: bool) -> dict[str, Any]:
 
 
 def gram_of_tied(rng: np.random.Generator, quick: bool) -> dict[str, Any]:
-    """Features and Gram matrix of 2,500 tied rankings, against the bare product of the features."""
+    """Features and Gram matrix of 2,500 tied rankings, compared to the matrix product of the features alone."""
     m = 500 if quick else 2500
     positions = rng.integers(1, 6, (m, 10)).astype(float)
     graph = item_graph(rng.random((10, 6)))
@@ -102,7 +102,7 @@ def gram_of_tied(rng: np.random.Generator, quick: bool) -> dict[str, Any]:
 
 
 def kendall_of_tied(rng: np.random.Generator, quick: bool) -> dict[str, Any]:
-    """Kendall Gram matrix of 2,500 tied rankings against a loop of scipy."""
+    """Kendall Gram matrix of 2,500 tied rankings, compared to a loop over SciPy's function."""
     m, part = (500, 100) if quick else (2500, 500)
     positions = rng.integers(1, 6, (m, 10)).astype(float)
     some = rng.integers(m, size=(part, 2))
@@ -120,7 +120,7 @@ def kendall_of_tied(rng: np.random.Generator, quick: bool) -> dict[str, Any]:
 
 
 def million(rng: np.random.Generator, quick: bool) -> dict[str, Any]:
-    """A million rankings of 20 items on two threads: wall time, and memory for each further ranking."""
+    """A million rankings of 20 items on two threads: wall time, and memory per additional ranking."""
     sizes = (25_000, 100_000) if quick else (250_000, 1_000_000)
     graph = item_graph(rng.random((20, 6)))
     memory, seconds = [], 0.0
@@ -140,7 +140,7 @@ def million(rng: np.random.Generator, quick: bool) -> dict[str, Any]:
 
 
 def million_incomplete(rng: np.random.Generator, quick: bool) -> dict[str, Any]:
-    """A million rankings of 20 items of which a tenth is missing, on two threads: wall time of "auto"."""
+    """A million rankings of 20 items with a tenth of the items missing, on two threads: wall time of "auto"."""
     m = 10_000 if quick else 1_000_000
     positions = np.where(rng.random((m, 20)) < 0.1, np.nan, random_full(rng, m, 20))
     embedding = GraphCutEmbedding(item_graph(rng.random((20, 6))), n_jobs=2, random_state=0)
@@ -158,7 +158,7 @@ def million_incomplete(rng: np.random.Generator, quick: bool) -> dict[str, Any]:
 
 
 def as_printed(network: nx.Graph, blocks: list[list[int]]) -> list[float]:
-    """The paper's algorithm 1, in its sign here: two cuts for every value that is tried, and pooling on the way."""
+    """The paper's algorithm 1, with our sign: two cuts for every value that is tried, and pooling on the way."""
 
     def slope(first: int) -> float:
         before, after = flattened(merged[:first]), flattened(merged[: first + 1])
@@ -179,7 +179,7 @@ def as_printed(network: nx.Graph, blocks: list[list[int]]) -> list[float]:
 
 
 def each_cut_once(network: nx.Graph, blocks: list[list[int]]) -> list[float]:
-    """The same values with one cut for every set."""
+    """The same values with one cut per set."""
     pooled: list[tuple[float, list[int]]] = []
     above: list[int] = []
     last = 0.0
@@ -195,7 +195,7 @@ def each_cut_once(network: nx.Graph, blocks: list[list[int]]) -> list[float]:
 
 
 def cut(network: nx.Graph, items: list[int]) -> float:
-    """Weight of the edges that leave a set; networkx refuses the empty set and that of all."""
+    """Weight of the edges that leave a set; networkx does not accept the empty set or the set of all items."""
     return nx.cut_size(network, items, weight="weight") if 0 < len(items) < len(network) else 0.0
 
 
@@ -212,7 +212,7 @@ def flattened(blocks: list[list[int]]) -> list[int]:
 
 
 def plain_mean(network: nx.Graph, row: np.ndarray, n_samples: int, rng: np.random.Generator) -> np.ndarray:
-    """Mean features over random completions: each missing item in a gap, ties within a gap."""
+    """Mean features over random completions: each missing item goes to a gap; items in the same gap are tied."""
     ranked = blocks_of(row)
     missing = np.flatnonzero(np.isnan(row)).tolist()
     total = np.zeros(len(row))
@@ -237,7 +237,7 @@ def random_full(rng: np.random.Generator, n: int, k: int) -> np.ndarray:
 
 
 def compared(what: str, peer: str, ours: Callable[[], Any], theirs: Callable[[], Any], share: float) -> dict[str, Any]:
-    """Both tools in turns; the peer does a share of the work."""
+    """Time both tools in turns; the peer does a share of the work."""
     seconds = cpu_seconds({"ours": ours, "theirs": theirs})
     whole = seconds["theirs"] / share
     return {
@@ -250,10 +250,10 @@ def compared(what: str, peer: str, ours: Callable[[], Any], theirs: Callable[[],
 
 
 def cpu_seconds(tools: dict[str, Callable[[], Any]], rounds: int = 7) -> dict[str, float]:
-    """Shortest processor time of each tool; they take turns, so that a busy machine hits all of them.
+    """Shortest CPU time of each tool; they take turns, so that other load on the machine affects all of them.
 
-    A first call, which may compile, is not counted. A turn is two calls: the first fetches its data back into the
-    caches.
+    The first call of a tool, which may compile, is not counted. A turn consists of two calls: the first one brings the
+    data back into the caches.
     """
     best = dict.fromkeys(tools, float("inf"))
     for number in range(rounds + 1):

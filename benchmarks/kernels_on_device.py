@@ -1,10 +1,10 @@
-"""Graph cut features and Gram matrix of 50,000 rankings of 100 items: a graphics processor against this machine's own.
+"""Graph cut features and Gram matrix of 50,000 rankings of 100 items: GPU compared to CPU.
 
-32 bits on both sides; the matrix stays where it was computed, and the time to bring it back is told apart. From a
-checkout, ``PYTHONPATH=src python benchmarks/kernels_on_device.py`` needs NumPy and PyTorch alone. Where the other
-dependencies of rankwise are there too (Numba above all), its own features are the figures of the processor; else
-PyTorch computes them on all cores, and ``processor_code`` says so. A part of the features is checked by plain loops.
-Without a graphics processor PyTorch runs on the processor, which shows that the script works, and nothing else.
+Both use 32 bits; the matrix stays on the device that computed it, and the time to copy it back is reported separately.
+From a checkout, ``PYTHONPATH=src python benchmarks/kernels_on_device.py`` needs only NumPy and PyTorch. If the other
+dependencies of rankwise are installed too (Numba in particular), rankwise itself computes the features on the CPU;
+otherwise PyTorch does on all cores, and ``processor_code`` says so. Some of the features are checked by plain loops.
+Without a GPU, PyTorch runs on the CPU, which only shows that the script works.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def main() -> None:
     positions = np.argsort(rng.random((m, ITEMS)), axis=1) + 1.0
     graph = laplace_graph(rng.random((ITEMS, 6)))
     device = "cuda" if torch.cuda.is_available() else "cpu"
-    name = torch.cuda.get_device_name() if device == "cuda" else "no graphics processor: PyTorch on the processor"
+    name = torch.cuda.get_device_name() if device == "cuda" else "no GPU: PyTorch on the CPU"
     torch.backends.cuda.matmul.allow_tf32 = False  # 32 bits all the way
 
     on_device = torch_code()
@@ -45,7 +45,7 @@ def main() -> None:
     expected = np.array([plain_features(graph, row) for row in positions[:CHECKED]])
     gap = float(np.abs(there[:CHECKED].cpu().numpy() - expected).max() / np.abs(expected).max())
     if not gap < 1e-4:
-        raise SystemExit(f"features on the device are off by {gap:.1e} of the largest")
+        raise SystemExit(f"the error of the features on the device is {gap:.1e} of the largest feature")
 
     code, own_features = processor_features(graph, positions)
     x = there.cpu()
@@ -75,7 +75,7 @@ def main() -> None:
 
 
 def torch_code() -> Any:
-    """The module of rankwise, by its file: the package around it would import all of rankwise's dependencies."""
+    """The module of rankwise, loaded from its file: its package would import all dependencies of rankwise."""
     import rankwise
 
     path = Path(rankwise.__path__[0]) / "kernels" / "on_device.py"
@@ -88,7 +88,7 @@ def torch_code() -> Any:
 
 
 def processor_features(graph: np.ndarray, positions: np.ndarray) -> tuple[str, Callable[[], Any] | None]:
-    """What rankwise itself computes on all cores, where it can be imported whole."""
+    """The features as computed by rankwise on all cores, if its dependencies are installed."""
     try:
         from rankwise.embeddings import GraphCutEmbedding
     except ImportError as error:
@@ -98,7 +98,7 @@ def processor_features(graph: np.ndarray, positions: np.ndarray) -> tuple[str, C
 
 
 def laplace_graph(features: np.ndarray) -> np.ndarray:
-    """What item_graph gives."""
+    """The same graph as `item_graph` returns."""
     distances = np.sqrt(((features[:, None] - features[None]) ** 2).sum(axis=2))
     weights = np.exp(-distances / np.median(distances[np.triu_indices(len(distances), 1)]))
     np.fill_diagonal(weights, 0.0)
@@ -106,7 +106,7 @@ def laplace_graph(features: np.ndarray) -> np.ndarray:
 
 
 def plain_features(graph: np.ndarray, row: np.ndarray) -> np.ndarray:
-    """Increments of the cut, the best item first, pooled until they fall."""
+    """Increments of the cut, best item first, pooled until they decrease."""
     gains = (graph * np.sign(row[None] - row[:, None])).sum(axis=1)
     order = np.argsort(row)
     blocks: list[list[float]] = []
@@ -122,7 +122,7 @@ def plain_features(graph: np.ndarray, row: np.ndarray) -> np.ndarray:
 
 
 def seconds(call: Callable[[], Any], rounds: int = 3) -> float:
-    """Shortest wall time, until the device has finished; a first call is not counted."""
+    """Shortest wall time until the device has finished; the first call is not counted."""
     best = float("inf")
     for number in range(rounds + 1):
         wait()

@@ -1,19 +1,19 @@
-"""Label rankers on the standard data: mean Kendall tau by cross-validation, beside the published figures.
+"""Label rankers on the standard data sets: cross-validated mean Kendall tau, next to the published numbers.
 
 Reads every ``<name>.csv.gz`` in ``$RANKWISE_DATA/label-ranking`` (columns x..., y_...; positions, 1 = best). The
-protocol is 10-fold cross-validation, five times, with shuffled folds (seeds 42, 43, ...); ``--quick`` does it once.
-Finished cells (set, ranker, repeat, fold) are stored as they come, so that a second run continues, and sets or rankers
-can be run one by one:
+protocol is 10-fold cross-validation, repeated five times with shuffled folds (seeds 42, 43, ...); ``--quick`` runs it
+once. Finished cells (set, ranker, repeat, fold) are stored immediately, so that a second run continues, and sets or
+rankers can be run one by one:
 
     RANKWISE_DATA=... python benchmarks/label_ranking.py --sets iris,wine --rankers stacked --quick
 
-Published figures are Kendall's tau on positions. Those of the "best known" column come from the literature on these
+The published numbers are Kendall's tau on positions. Those of the "best known" column come from the literature on these
 files (linear and forest versions of pairwise and labelwise regression, boosting), with the sources in ``PUBLISHED``.
 
-Read the figures of seed 42 with this in mind: the rankers that the blend takes by default (some ten lists, fifteen
-rules for weights) and the thresholds that forests draw by default (nine settings) were compared on these very folds, so
-they are a little optimistic. That "auto" leaves all pairs only for a sure gain was decided on them, too. Seeds 43 and
-later were not looked at, but for the number of trees that "auto" gives to a pair (wisconsin, seeds 43 and 44).
+The results of seed 42 are slightly optimistic: the default rankers of the stacked ranker (about ten lists, fifteen
+rules for weights) and the default thresholds of forests (nine settings) were chosen on these folds. So was the rule
+that "auto" departs from all pairs only for a certain gain. Seeds 43 and later were not used for such choices, except
+for the number of trees that "auto" grows per pair (wisconsin, seeds 43 and 44).
 """
 
 from __future__ import annotations
@@ -45,13 +45,13 @@ from rankwise.label_ranking import (
 CELLS = Path(__file__).parent / "results" / "label_ranking.json"
 FOLDS = 10
 FIRST_SEED = 42
-# Rows from which on the weights of the blend are chosen on one held-out part instead of five folds.
+# From this number of rows, the weights of the stacked ranker are chosen on one held-out part instead of five folds.
 LARGE = 2_000
 
 #: set -> (published random forest: the best of labelwise, pairwise and pairwise classification, best known).
-#: Krinias (NTUA thesis, 5 x 10 folds) and a second thesis for forests; the best also from pairwise logistic regression
-#: and Cheng et al. The gene-expression sets are the corrected ones (positions), of which only our own baselines are
-#: known.
+#: Krinias (NTUA thesis, 5 x 10 folds) and a second thesis for forests; the best known also from pairwise logistic
+#: regression and Cheng et al. The gene-expression sets are the corrected ones (positions), for which only our own
+#: baselines are known.
 PUBLISHED = {
     "authorship": (0.936, 0.949),
     "bodyfat": (0.204, 0.285),
@@ -78,7 +78,7 @@ PUBLISHED = {
 
 
 def rankers(n_rows: int, n_items: int) -> dict[str, Any]:
-    """The rankers of the table, by name."""
+    """The rankers of the table, by name; stored results use these names."""
     n_pairs = n_items * (n_items - 1) // 2
     cv = 5 if n_rows < LARGE else ShuffleSplit(1, test_size=min(2_000, n_rows // 4), random_state=0)
     return {
@@ -122,7 +122,7 @@ def main() -> None:
 
 
 def print_table(cells: dict[str, Any]) -> None:
-    """Mean tau of each set and ranker, with the standard error over folds of the last, beside published figures."""
+    """Mean tau of each set and ranker, with the standard error over folds of the last, and the published numbers."""
     names = sorted({key.split("/")[0] for key in cells})
     labels = [label for label in rankers(0, 0) if any(f"/{label}/" in key for key in cells)]
     print("\n| set | " + " | ".join(labels) + " | +- | published forest | best known |")
@@ -138,7 +138,9 @@ def print_table(cells: dict[str, Any]) -> None:
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="one repeat of 10 folds instead of five")
-    parser.add_argument("--data", default=os.environ.get("RANKWISE_DATA", "."), help="folder that holds label-ranking/")
+    parser.add_argument(
+        "--data", default=os.environ.get("RANKWISE_DATA", "."), help="folder that contains label-ranking/"
+    )
     parser.add_argument("--sets", help="names of data sets, separated by commas; default all found")
     parser.add_argument("--rankers", help="names of rankers, separated by commas; default all")
     parser.add_argument("--folds", type=int, default=FOLDS, help="run only the first folds of each repeat")
@@ -150,7 +152,7 @@ def _taus(cells: dict[str, Any], name: str, label: str) -> Any:
 
 
 def _standard_error(taus: Any) -> float:
-    """Of the mean of one repeat: folds of further repeats share their rows, and would make it look smaller."""
+    """Standard error of the mean of one repeat; more repeats of the same rows would make it look too small."""
     return float(taus.std(ddof=1) / np.sqrt(min(len(taus), FOLDS))) if len(taus) > 1 else float("nan")
 
 

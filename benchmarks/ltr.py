@@ -1,12 +1,12 @@
-"""Is LambdaMART as good and as quick as LightGBM, XGBoost and CatBoost? Same folds and number of trees, one thread.
+"""Is LambdaMART as good and as fast as LightGBM, XGBoost and CatBoost? Same folds and number of trees, one thread.
 
-NDCG@10 (ties averaged, queries without relevant rows left out) with its standard error over queries, the processor time
-of the fits, and paired tests, query by query. Gains are 2^y - 1, and y itself for the example of CatBoost, whose grades
-are no whole numbers. Every ranker keeps its own defaults but for the rate, the number of trees, and 31 leaves (depth 6
-for CatBoost). ``--seeds`` repeats it with other folds and other models; a query then counts with its mean. Rows that
-end in "fits alone" compare the processor time of a ranker and a peer of the same shape, which take turns on all rows.
-``--data FOLDER`` takes any LETOR folder in place of the built-in data; XGBoost and CatBoost are left out where they are
-not installed.
+Reports NDCG@10 (averaged over ties, without queries that have no relevant rows) with its standard error over queries,
+the CPU time of the fits, and paired tests over queries. Gains are 2^y - 1, and y itself for the example of CatBoost,
+whose grades are not integers. Every ranker uses its own defaults except for the learning rate, the number of trees, and
+31 leaves (depth 6 for CatBoost). ``--seeds`` repeats this with other folds and other models; a query then counts with
+its mean. Rows that end in "fits alone" compare the CPU time of a ranker and a peer with trees of the same shape, which
+take turns on all rows. ``--data FOLDER`` uses any LETOR folder instead of the built-in data; XGBoost and CatBoost are
+skipped if they are not installed.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ RATE, LEAVES, DEPTH = 0.05, 31, 6
 
 
 class Peer(BaseEstimator):
-    """A booster of another library behind the calls that cross_validate makes."""
+    """A booster of another library, wrapped for `cross_validate`."""
 
     __metadata_request__fit: ClassVar[dict[str, bool]] = {"qid": True}
 
@@ -46,13 +46,13 @@ class Peer(BaseEstimator):
         self.seed = seed
 
     def fit(self, X: Any, y: Any, qid: Any) -> Peer:
-        """Sort rows by query, as all three ask for, and train."""
+        """Sort rows by query, as all three libraries require, and train."""
         order = np.argsort(qid, kind="stable")
         self.model_ = getattr(self, f"_{self.library}")(X[order], y[order], qid[order])
         return self
 
     def predict(self, X: Any) -> Any:
-        """Scores."""
+        """Predict scores."""
         return self.model_.predict(X)
 
     def _lightgbm(self, X: Any, y: Any, qid: Any) -> Any:
@@ -61,7 +61,7 @@ class Peer(BaseEstimator):
         settings = {"objective": "lambdarank", "learning_rate": RATE, "num_leaves": LEAVES, "num_threads": 1}
         groups = np.unique(qid, return_counts=True)[1]
         settings |= {"verbosity": -1, "seed": self.seed}
-        if self.gain == "linear":  # labels must be whole numbers; what they are worth need not
+        if self.gain == "linear":  # labels must be integers, their gains need not be
             worth, y = np.unique(y, return_inverse=True)
             settings["label_gain"] = worth.tolist()
         return lightgbm.train(settings, lightgbm.Dataset(X, y, group=groups), self.n_trees)
@@ -94,7 +94,7 @@ class Peer(BaseEstimator):
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--quick", action="store_true", help="smaller sizes; the result file stays as it is")
+    parser.add_argument("--quick", action="store_true", help="smaller sizes; the result file is not changed")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--data", help="a LETOR folder")
     parser.add_argument("--trees", type=int, default=200)
@@ -110,7 +110,7 @@ def main() -> None:
 
 
 def cases(options: Any) -> dict[str, Any]:
-    """Name -> features, grades, queries, and what a grade is worth."""
+    """Name -> features, grades, queries, and the gain of a grade."""
     if options.data:
         data = load_retrieval(options.data)
         return {options.data: (np.asarray(data.X), data.y, data.qid, "exp")}
@@ -126,7 +126,7 @@ def cases(options: Any) -> dict[str, Any]:
 
 
 def catboost_example(folder: Path) -> tuple[Any, Any, Any]:
-    """Features, grades and queries of both files; columns 0, 3 and 4 are neither."""
+    """Features, grades and queries of both files; the other columns are ignored."""
     lines = []
     for part in ("train", "test"):
         with gzip.open(folder / "catboost_querywise" / f"{part}.gz", "rt", encoding="utf-8") as file:
@@ -164,7 +164,7 @@ def quality(case: str, X: Any, y: Any, qid: Any, gain: str, options: Any) -> lis
 
 
 def seconds_alone(case: str, X: Any, y: Any, qid: Any, gain: str, options: Any) -> list[dict[str, Any]]:
-    """Shortest processor time of rankers and peers with the same number of trees and leaves, which take turns."""
+    """Shortest CPU time of rankers and peers with the same number of trees and leaves, which take turns."""
     found = rankers(gain, options, options.seed)
     pairs = {"LambdaMART": "lightgbm", "LambdaMART level, depth 6, 2 draws": "catboost"}
     seconds = {name: np.inf for pair in pairs.items() for name in pair if name in found}
@@ -197,7 +197,7 @@ def rankers(gain: str, options: Any, seed: int) -> dict[str, Any]:
 
 
 def mean_of(repeats: list[Any]) -> Any:
-    """One result of several: the mean of each query, and the time of all."""
+    """Several results as one: the mean of each query, and the times of all fits."""
     values = np.mean([repeat.per_query["ndcg@10"] for repeat in repeats], axis=0)
     seconds = np.concatenate([repeat.fit_seconds for repeat in repeats])
     return replace(repeats[0], per_query={"ndcg@10": values}, fit_seconds=seconds)

@@ -1,7 +1,7 @@
-"""Are our lambda gradients as quick as those of LightGBM? One thread, queries of 100 documents.
+"""Are our lambda gradients as fast as those of LightGBM? One thread, queries of 100 documents.
 
-LightGBM's time is that of its boosting with lambdarank less that of its boosting with squared error, the rest being the
-same; the three take turns, and the shortest time of each counts.
+LightGBM's time is that of boosting with lambdarank minus that of boosting with squared error, with otherwise equal
+settings; the three take turns, and the shortest time of each counts.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def main() -> None:
 
 
 def shortest(calls: dict[str, Any]) -> dict[str, float]:
-    """Shortest processor time of some calls of each, in turns; the first call, which may compile, is not counted."""
+    """Shortest CPU time of some calls of each, in turns; the first call, which may compile, is not counted."""
     seconds = dict.fromkeys(calls, float("inf"))
     for call in calls.values():
         call()

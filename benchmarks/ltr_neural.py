@@ -1,9 +1,9 @@
-"""Is the neural ranker as good as the linear one and as boosted trees? Same folds; on a graphics processor, if any.
+"""Is the neural ranker as good as the linear one and boosted trees? Same folds; on a GPU if there is one.
 
-NDCG@10 (ties averaged, queries without relevant rows left out) with its standard error over queries, the wall time of
-the fits, and paired tests of the neural ranker, query by query; data, gains and repetitions are those of ``ltr.py``.
-All rankers have their defaults. Those of the neural ranker were chosen on data and folds of the seeds 101 to 105
-(``--tune`` shows how settings compare on two of them), none of which is reported.
+Reports NDCG@10 (averaged over ties, without queries that have no relevant rows) with its standard error over queries,
+the wall time of the fits, and paired tests of the neural ranker over queries; data, gains and repetitions are those of
+``ltr.py``. All rankers use their defaults. Those of the neural ranker were chosen on data and folds of seeds 101 to 105
+(``--tune`` compares settings on two of them), none of which is reported.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ NEURAL = {"attention": True, "device": "auto"}
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--quick", action="store_true", help="smaller sizes; the result file stays as it is")
+    parser.add_argument("--quick", action="store_true", help="smaller sizes; the result file is not changed")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--data", help="a LETOR folder")
     parser.add_argument("--seeds", type=int, default=3, help="how often folds and models are drawn")
     parser.add_argument("--tune", action="store_true", help="compare settings on data of other seeds, and stop")
     options = parser.parse_args()
-    print(torch.cuda.get_device_name() if torch.cuda.is_available() else "no graphics processor", flush=True)
+    print(torch.cuda.get_device_name() if torch.cuda.is_available() else "no GPU", flush=True)
     if options.tune:
         tune(options)
         return
@@ -43,7 +43,7 @@ def main() -> None:
 
 
 def tune(options: Any) -> None:
-    """NDCG@10 of settings on one split each of two other draws of the generated data."""
+    """NDCG@10 of settings on generated data of two other seeds, one split each."""
     losses = ["listwise_softmax", "listwise_listnet", "lambdarank"]
     for rate, noise, loss in product([1e-3, 3e-3, 1e-2], [0.0, 0.1], losses):
         scores = []

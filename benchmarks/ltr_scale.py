@@ -1,8 +1,8 @@
-"""A million rows of a hundred features: wall time, processor time and peak memory of LambdaMART and of LightGBM.
+"""A million rows with a hundred features: wall time, CPU time and peak memory of LambdaMART and LightGBM.
 
-Each ranker trains in a process of its own, on rows read from a file, with the same trees (31 leaves; level trees: their
-default of 16). Peak memory is that of the process, the rows included, of which 800 MB are features. With few trees,
-much of the time goes into sorting and binning rows.
+Each ranker trains in its own process, on rows read from a file, with the same trees (31 leaves; level trees: their
+default of 16). Peak memory is that of the process, including the rows, whose features take 800 MB. With few trees,
+much of the time is spent sorting and binning rows.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ RANKERS = ("lightgbm", "LambdaMART", "LambdaMART level", "LambdaMART level, 1 dr
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--quick", action="store_true", help="smaller sizes; the result file stays as it is")
+    parser.add_argument("--quick", action="store_true", help="smaller sizes; the result file is not changed")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--trees", type=int, default=10)
     parser.add_argument("--threads", type=int, default=1)
@@ -41,15 +41,9 @@ def main() -> None:
         for ranker in RANKERS:
             numbers = ["--seed", str(options.seed), "--trees", str(options.trees), "--threads", str(options.threads)]
             command = [sys.executable, __file__, *numbers, "--one", ranker, folder]
-            compiled = [
-                sys.executable,
-                __file__,
-                *numbers,
-                "--one",
-                ranker,
-                "",
-            ]  # so that the next one need not compile
-            subprocess.run(compiled, check=True, capture_output=True)
+            # A first run on few rows fills the cache of compiled functions.
+            warm_up = [sys.executable, __file__, *numbers, "--one", ranker, ""]
+            subprocess.run(warm_up, check=True, capture_output=True)
             run = subprocess.run(command, check=True, capture_output=True, text=True)
             row = {"ranker": ranker, "trees": options.trees, "threads": options.threads, **json.loads(run.stdout)}
             base = rows[0] if rows else row
@@ -65,7 +59,7 @@ def main() -> None:
 
 
 def write_rows(folder: Path, n_rows: int, seed: int) -> None:
-    """Queries of 100 documents; grades follow a few of the hundred features, some of them together."""
+    """Queries of 100 documents; grades depend on a few of the hundred features, some of which interact."""
     X, y, qid = made(n_rows, seed)
     for name, array in (("X", X), ("y", y), ("qid", qid)):
         np.save(folder / f"{name}.npy", array)

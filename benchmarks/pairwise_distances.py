@@ -1,6 +1,6 @@
-"""Kendall distances of all rankings to all others, against a loop of scipy.stats.kendalltau.
+"""Kendall distances between all rankings, compared to a loop over scipy.stats.kendalltau.
 
-The loop is timed on a sample of the pairs and scaled up, because it would take an hour.
+The loop is timed on a sample of the pairs and extrapolated, because it would take an hour.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""How fast is NDCG@10? Ours against ranx, pytrec_eval and scikit-learn, in one run and on one thread.
+"""How fast is NDCG@10? rankwise compared to ranx, pytrec_eval and scikit-learn, in one run and on one thread.
 
-Ours is the plain call with tie averaging, grouping of rows by ``qid`` and all checks included; ranx and pytrec_eval
-get their objects ready-made. With tied scores (rounded to one digit) only scikit-learn averages over ties too; the
-others break them by name or input order, so their values differ there and only their speed is compared.
+Ours is a plain call, including averaging over ties, grouping of rows by ``qid`` and all checks; the input objects of
+ranx and pytrec_eval are prepared before timing. With tied scores (rounded to one digit) only scikit-learn also averages
+over ties; the others break them by name or input order, so their values differ and only their speed is compared.
 """
 
 from __future__ import annotations

@@ -1,15 +1,15 @@
-"""How robust are label rankers? What they lose when training rankings lose labels, or are noisy.
+"""How robust are label rankers? How much they lose if training rankings lack labels or are noisy.
 
-First table: mean Kendall tau in 10-fold cross-validation (seed 42) when training rankings are complete, lack 30 % or
-60 % of their labels at random, or list only their better half; test rankings are complete. Rows left with fewer than
-two labels teach nothing. A better half tells how its items stand to each other and to the rest, but no row ever tells
-the order of two items that are both in the worse half: so the last columns part the tau of the better half into the
-pairs of test rankings of which one item at least is in the better half, and the others.
+First table: mean Kendall tau in 10-fold cross-validation (seed 42) if training rankings are complete, lack 30 % or 60 %
+of their labels at random, or list only their top half; test rankings are complete. Rows with fewer than two labels
+left contain no information. A top half shows the order of its items among each other and before the rest, but a row
+never shows the order of two items that are both in its bottom half. So the last columns split the tau into pairs of
+which at least one item is in the top half of the test ranking, and all other pairs.
 
-Second table: the noise curves of Fotakis, Kalavasis, Psaroudaki (2022): 100 binary features of which each of five
-scores uses ten, labelwise regression by a shallow tree (depth 5), a fully grown tree and an honest forest (50 trees),
-trained on rankings with Gaussian or Mallows noise and judged on noiseless ones. Noise is measured on the training
-rankings: alpha is the share that noise has changed, beta their mean Kendall tau with the noiseless ones.
+Second table: the noise curves of Fotakis, Kalavasis, Psaroudaki (2022): 100 binary features, ten of which are used by
+each of five scores, labelwise regression by a shallow tree (depth 5), a fully grown tree and an honest forest (50
+trees), trained on rankings with Gaussian or Mallows noise and evaluated on noiseless ones. Noise is measured on the
+training rankings: alpha is the share that noise has changed, beta their mean Kendall tau with the noiseless rankings.
 
 The first table needs the environment variable RANKWISE_DATA, see `load_label_ranking`.
 """
@@ -38,7 +38,7 @@ from rankwise.trees import LeastSquaresForest, LeastSquaresTree
 Row = dict[str, Any]
 
 SETS = ["glass", "housing", "vehicle", "wisconsin"]
-#: how much of the training rankings is left
+#: name -> function that removes labels from training rankings
 LOSSES: dict[str, Callable[[Rankings, int], Rankings]] = {
     "complete": lambda y, seed: y,
     "30 % missing": lambda y, seed: make_incomplete(y, 0.7, random_state=seed),
@@ -56,9 +56,9 @@ def main() -> None:
 
 
 def lost_labels(quick: bool, seed: int) -> Iterator[Row]:
-    """Mean tau of each ranker by what is left of the training rankings."""
+    """Mean tau of each ranker, by what is left of the training rankings."""
     if "RANKWISE_DATA" not in os.environ:
-        print("RANKWISE_DATA is not set: no table of lost labels")
+        print("RANKWISE_DATA is not set: skipping the table of lost labels")
         return
     columns = [*LOSSES, "complete, listed pairs", "top half, listed pairs", "complete, others", "top half, others"]
     print("| set | ranker | " + " | ".join(columns) + " |")
@@ -87,7 +87,7 @@ def lost_labels(quick: bool, seed: int) -> Iterator[Row]:
 
 
 def tau_by_listing(y: Rankings, predicted: np.ndarray) -> tuple[float, float]:
-    """Agreement in the pairs of which an item is in the better half, and in those of which none is."""
+    """Agreement in the pairs with an item in the top half, and in the pairs without one."""
     first, second = np.triu_indices(y.n_items, 1)
     truth = y.positions[:, first] - y.positions[:, second]
     agreement = np.sign(truth * (predicted[:, first] - predicted[:, second]))
@@ -96,7 +96,7 @@ def tau_by_listing(y: Rankings, predicted: np.ndarray) -> tuple[float, float]:
 
 
 def noise(quick: bool, seed: int) -> Iterator[Row]:
-    """Mean tau with noiseless rankings by the noise of the training rankings."""
+    """Mean tau with noiseless rankings, by the noise of the training rankings."""
     n_train, n_test, repeats = (500, 500, 1) if quick else (2_000, 1_000, 3)
     learners = {
         "shallow tree": LeastSquaresTree(max_depth=5),
@@ -124,7 +124,7 @@ def noise(quick: bool, seed: int) -> Iterator[Row]:
 
 
 def noisy_data(n: int, kind: str, level: float, seed: int) -> tuple[np.ndarray, Rankings, Rankings]:
-    """Features, noisy and noiseless rankings; the same but for the noise at every level."""
+    """Features, noisy and noiseless rankings; only the noise differs between levels."""
     if kind == "mallows":
         X, y, truth = make_sparse_label_ranking(n, noise="mallows", theta=level, random_state=seed)
     else:

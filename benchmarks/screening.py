@@ -1,6 +1,6 @@
-"""Screening: all columns at once against loops of other scores, expressions per second, memory of a long stream.
+"""Screening: all columns at once compared to loops over other scores, expressions per second, memory of a long stream.
 
-Seconds are those of the processor, on one core: the peers run on one core too.
+Seconds are CPU time on one core; the peers run on one core too.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def main() -> None:
 
 
 def columns(rng: np.random.Generator, quick: bool) -> list[dict[str, Any]]:
-    """1,000 columns of 1,000 rows; slow peers score a part of the columns, and are scaled up."""
+    """1,000 columns of 1,000 rows; slow peers score some of the columns, and their time is extrapolated."""
     q = 200 if quick else 1000
     X, y = rng.standard_normal((1000, q)), rng.standard_normal(1000)
     tools: dict[str, tuple[Callable[[int], Any], int]] = {
@@ -54,7 +54,7 @@ def columns(rng: np.random.Generator, quick: bool) -> list[dict[str, Any]]:
 
 
 def short_keys(rng: np.random.Generator, quick: bool) -> list[dict[str, Any]]:
-    """Keys of 32 bits against keys of 64: time, and by how much T0 changes."""
+    """Keys of 32 bits compared to keys of 64: time, and how much T0 changes."""
     found = []
     for n, q in ((1000, 1000), (100_000, 10)):
         X, y = rng.standard_normal((n, q // 5 if quick else q)), rng.standard_normal(n)
@@ -68,7 +68,7 @@ def short_keys(rng: np.random.Generator, quick: bool) -> list[dict[str, Any]]:
 
 
 def streams(rng: np.random.Generator, quick: bool) -> list[dict[str, Any]]:
-    """Evaluate, sort, score, fingerprint and keep the best: expressions per second and core, by the last layer."""
+    """Evaluate, sort, score, fingerprint and keep the best: expressions per second and core, by last layer."""
     layers = {
         "binary": (60 if quick else 150, SymbolicFeatures("b", binary=BINARY)),
         "unary, all functions": (500 if quick else 2000, SymbolicFeatures("u", unary=UNARY)),
@@ -87,7 +87,7 @@ def streams(rng: np.random.Generator, quick: bool) -> list[dict[str, Any]]:
 
 
 def long_stream(rng: np.random.Generator, quick: bool) -> dict[str, Any]:
-    """Ten million candidates: time, and by how much memory grows after a stream of a tenth of them."""
+    """Ten million candidates: time, and how much more memory they need than a tenth of them."""
     n, k = 1000, 1000
     sizes = (230, 730) if quick else (730, 2310)
     memory, seconds = [], 0.0
@@ -97,7 +97,7 @@ def long_stream(rng: np.random.Generator, quick: bool) -> dict[str, Any]:
         started = time.process_time()
         selector.fit(X, X[:, 0] * X[:, 1] + rng.standard_normal(n))
         seconds = time.process_time() - started
-        # The inputs and their rows, which the stream reads, are not of its making.
+        # Without the inputs, which the stream only reads.
         memory.append(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024 - 3 * X.nbytes / 2**20)
     return {
         "what": "long stream",
@@ -112,7 +112,7 @@ def long_stream(rng: np.random.Generator, quick: bool) -> dict[str, Any]:
 
 
 def cpu_seconds(call: Callable[[], Any], rounds: int) -> float:
-    """Shortest time of the processor, after a first call that may compile."""
+    """Shortest CPU time, after a first call that may compile."""
     call()
     best = float("inf")
     for _ in range(rounds):

@@ -1,13 +1,13 @@
-"""How fast, and how large, are ranking forests? Ratios to scikit-learn's forest on the same pairs, in one run.
+"""How fast are ranking forests, and how much memory do they need? Ratios to scikit-learn's forest in the same run.
 
-`RankingForest` (100 fully grown trees, the best thresholds, half of the features, bootstrap) against
-`RandomForestRegressor(100, max_features=0.5)` on the pairs of the rankings written out (the Kemeny embedding), whose
-making is not counted. Both use one thread, are timed by the CPU in turns, and are scored on a tenth of the rows that
-they have not seen: a ratio means something only at equal tau. Memory is what a fresh process grows by. The target of
-each figure stands beside it.
+`RankingForest` (100 fully grown trees, best thresholds, half of the features, bootstrap) is compared to
+`RandomForestRegressor(100, max_features=0.5)` on the pairs of the rankings (the Kemeny embedding), which are computed
+before timing. Both use one thread, are timed in turns by CPU time, and are scored on a held-out tenth of the rows: a
+ratio is meaningful only at equal tau. Memory is the growth of a fresh process. The target of each number is reported
+next to it.
 
 Needs scikit-learn, and for pendigits the environment variable RANKWISE_DATA (see `load_label_ranking`). Elevators is
-used if it is there; otherwise data of its size are generated, and the name of the case says so.
+used if it is available; otherwise data of its size are generated, as the name of the case says.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def main() -> None:
     for question in (fit_and_predict, memory, first_use, a_million_rows):
         for row in question(options.quick, options.seed):
             rows.append(row)
-            save("trees", rows, options, ["scikit-learn"])  # each time: a long run may be cut short
+            save("trees", rows, options, ["scikit-learn"])  # after each row, in case a long run is interrupted
 
 
 def fit_and_predict(quick: bool, seed: int) -> Iterator[Row]:
@@ -95,7 +95,7 @@ def compare(
 
 
 def memory(quick: bool, seed: int) -> Iterator[Row]:
-    """By how much a process grows while it fits."""
+    """How much the memory of a process grows during a fit."""
     n_trees = 10 if quick else 100
     for case, load in standard_cases(seed).items():
         if load() is None:
@@ -113,7 +113,7 @@ def memory(quick: bool, seed: int) -> Iterator[Row]:
 
 
 def a_million_rows(quick: bool, seed: int) -> Iterator[Row]:
-    """Minutes and peak memory of 20 trees on 1,000,000 x 20 features and 10 items, fully grown or nearly."""
+    """Minutes and peak memory of 20 trees on 1,000,000 x 20 features and 10 items, fully or almost fully grown."""
     n, n_trees = (20_000, 2) if quick else (1_000_000, 20)
     for min_samples_leaf in (5, 1):
         minutes, gib = in_new_process(fit_many_rows, n, n_trees, min_samples_leaf, seed)
@@ -127,7 +127,7 @@ def a_million_rows(quick: bool, seed: int) -> Iterator[Row]:
 
 
 def first_use(quick: bool, seed: int) -> Iterator[Row]:
-    """CPU seconds of the first fit and prediction of a process: kernels compiled, then read from the cache."""
+    """CPU seconds of the first fit and prediction in a process: functions compiled, or read from the cache."""
     with tempfile.TemporaryDirectory() as folder:
         os.environ["NUMBA_CACHE_DIR"] = folder
         try:
@@ -140,9 +140,6 @@ def first_use(quick: bool, seed: int) -> Iterator[Row]:
                 )
         finally:
             del os.environ["NUMBA_CACHE_DIR"]
-
-
-# Data --------------------------------------------------------------------------------------------------------------
 
 
 def standard_cases(seed: int) -> dict[str, Callable[[], Data | None]]:
@@ -163,7 +160,7 @@ def loaded(name: str) -> Data | None:
 
 
 def generated(n: int, d: int, k: int, seed: int) -> Data:
-    """Items whose noisy scores depend on a few numeric features each."""
+    """Rankings by noisy scores, each of which depends on a few numeric features."""
     X = np.random.default_rng(seed).normal(size=(n, d))
     X, y, _ = make_sparse_label_ranking(
         X=X, n_items=k, n_informative=4, noise="gaussian", noise_scale=0.02, random_state=seed
@@ -172,14 +169,11 @@ def generated(n: int, d: int, k: int, seed: int) -> Data:
 
 
 def split(data: Data, seed: int) -> tuple[Data, Data]:
-    """Nine tenths of the rows to train on, the rest to test on."""
+    """Nine tenths of the rows for training, the rest for testing."""
     X, y = data
     shuffled = np.random.default_rng(seed).permutation(len(X))
     test, train = shuffled[: len(X) // 10], shuffled[len(X) // 10 :]
     return (X[train], y[train]), (X[test], y[test])
-
-
-# Forests -----------------------------------------------------------------------------------------------------------
 
 
 def ranking_forest(n_trees: int, seed: int, sketch: int | None = None, min_samples_leaf: int = 1) -> RankingForest:
@@ -198,9 +192,6 @@ def regression_forest(n_trees: int, seed: int) -> Any:
     from sklearn.ensemble import RandomForestRegressor
 
     return RandomForestRegressor(n_trees, max_features=0.5, n_jobs=1, random_state=seed)
-
-
-# In processes of their own -----------------------------------------------------------------------------------------
 
 
 def in_new_process(task: Callable[..., Any], *values: Any) -> Any:
@@ -242,13 +233,13 @@ def seconds_of_first_use(seed: int) -> float:
 
 
 def memory_field(name: str) -> int:
-    """Bytes in use now (VmRSS) or at most (VmHWM) by this program alone; ru_maxrss would count the parent's."""
+    """Bytes in use now (VmRSS) or at the peak (VmHWM) by this process; ru_maxrss would include the parent's."""
     lines = Path("/proc/self/status").read_text().splitlines()
     return next(1024 * int(line.split()[1]) for line in lines if line.startswith(f"{name}:"))
 
 
 def cpu_seconds(tools: dict[str, Callable[[], Any]], rounds: int) -> tuple[dict[str, float], dict[str, Any]]:
-    """Shortest CPU time of each tool, and its last answer; the tools take turns, so that a busy machine hits both."""
+    """Shortest CPU time of each tool, and its last result; they take turns, so that other load affects both."""
     seconds, answers = dict.fromkeys(tools, float("inf")), {}
     for _ in range(rounds):
         for tool, call in tools.items():

@@ -2,8 +2,8 @@
 Merge the lists of a jury
 =========================
 
-Twenty wines, thirty judges, and each judge tastes only six. Which wine is best, how sure is that, and what should be
-tasted next?
+There are twenty wines and thirty judges, and each judge tastes only six wines. Which wine is best, how certain is that,
+and which wines should be tasted next?
 """
 
 import matplotlib.pyplot as plt
@@ -26,8 +26,8 @@ from rankwise.metrics import kendall_tau_score
 # %%
 # The judges
 # ----------
-# A judge who did not taste a wine says nothing about it: that is a missing position (``NaN``), and not a last place.
-# The truth is known here, as the data are made.
+# A judge who did not taste a wine says nothing about it: its position is missing (``NaN``), it is not last. The data
+# are generated, so the truth is known.
 
 rng = np.random.default_rng(0)
 n_wines, n_judges, n_tasted = 20, 30, 6
@@ -40,18 +40,19 @@ print(lists[:2])
 
 # %%
 # A consensus with a proof
-# No order has fewer disagreements with the judges than this one. But it is not the only one with so few, and a
-# component of eleven wines has majorities that run in circles: two or three judges per pair are not many.
+# ------------------------
+# No order has fewer disagreements with the judges than this one. But others have equally few, and the majorities among
+# eleven of the wines form cycles: two or three judges per pair are not many.
 
 consensus = kemeny(lists, random_state=0)
 print(consensus)
-print("the only one:", consensus.unique, "- sizes of the components:", [len(part) for part in consensus.components])
+print("unique:", consensus.unique, "- sizes of the components:", [len(part) for part in consensus.components])
 together = preference_matrix(lists).counts[np.triu_indices(n_wines, 1)]
 print(f"judges per pair: {together.mean():.1f}, pairs that nobody compared: {np.mean(together == 0):.0%}")
 
 # %%
-# How far from the truth? Borda's rule and the worths of a Plackett-Luce model use the same lists. The prior keeps the
-# worth of a wine finite that came first wherever it was tasted.
+# How far is it from the truth? We compare it with Borda's rule and the worths of a Plackett-Luce model on the same
+# lists. The prior keeps the worth finite for a wine that always came first.
 
 
 def by_worth(lists):
@@ -62,22 +63,22 @@ for name, positions in (("Kemeny", consensus.positions), ("Borda", borda(lists))
     print(f"tau with the truth, {name}: {kendall_tau_score([truth], [positions]):.2f}")
 
 # %%
-# How sure?
-# ---------
-# Other judges would have given another order. The intervals come from drawing the judges again. Some draws leave a wine
-# without any judge: no rule can place it then, but a model with a prior puts it in the middle.
+# How certain?
+# ------------
+# Other judges would have given a different order. The intervals come from resampling the judges. In some resamples
+# nobody tasted a certain wine: then no rule can place it, but a model with a prior puts it in the middle.
 
 found = bootstrap_consensus(lists, by_worth, n_resamples=300, random_state=0)
 
 # %%
 # What to taste next
 # ------------------
-# There is money for duels of two wines, ten at a time. `next_pairs` plans those that should tell most; the other way is
-# to draw pairs at random. Both start from the same lists.
+# There is money for further comparisons of two wines, ten at a time. `next_pairs` plans the most informative ones; the
+# alternative is to draw pairs at random. Both start from the same lists.
 
 
 def after_duels(plan, seed):
-    """Tau of the worths with the truth, after more and more duels."""
+    """Tau between the worths and the truth, after more and more duels."""
     nature = np.random.default_rng(seed)
     wins = preference_matrix(lists).wins.copy()
     taus = []
@@ -105,8 +106,8 @@ for name, taus in curves.items():
 # %%
 # The picture
 # -----------
-# Left: the lists tell the upper half from the lower one, and hardly more; even the first place is open. Right: planned
-# duels teach more than random ones.
+# Left: the lists separate the upper half from the lower half, and hardly more; even first place is undecided. Right:
+# planned duels are more informative than random ones.
 
 figure, (left, right) = plt.subplots(1, 2, figsize=(9, 4.2), layout="constrained")
 row = np.argsort(np.argsort(found.positions, kind="stable"))
@@ -117,9 +118,9 @@ left.set_yticks(row, labels=lists.items)
 left.invert_yaxis()
 left.set(xlabel="place", xticks=[1, 5, 10, 15, 20], title="95 % intervals")
 left.legend(frameon=False)
-for (name, taus), colour in zip(curves.items(), ("#0072B2", "#D55E00"), strict=True):
+for (name, taus), color in zip(curves.items(), ("#0072B2", "#D55E00"), strict=True):
     middle, error = taus.mean(axis=0), taus.std(axis=0) / np.sqrt(len(taus))
-    right.plot(n_duels, middle, color=colour, marker="o", label=name.replace("_", " "))
-    right.fill_between(n_duels, middle - error, middle + error, color=colour, alpha=0.2, lw=0)
+    right.plot(n_duels, middle, color=color, marker="o", label=name.replace("_", " "))
+    right.fill_between(n_duels, middle - error, middle + error, color=color, alpha=0.2, lw=0)
 right.set(xlabel="duels after the jury", ylabel="Kendall tau with the truth", title="Mean of 20 runs")
 right.legend(frameon=False, loc="lower right")

@@ -1,9 +1,9 @@
 """
-Who is alike?
-=============
+Who is similar?
+===============
 
-Guests rank eight dishes, some all of them, some their favourites, some what they happened to try. Can the kitchen tell
-from such a ranking whether a guest has a sweet tooth?
+Guests rank eight dishes: some rank all of them, some their favorites, some what they happened to try. Can the kitchen
+predict from such a ranking whether a guest has a sweet tooth?
 """
 
 import matplotlib.pyplot as plt
@@ -25,7 +25,8 @@ from rankwise.kernels import GraphCutKernel, KendallKernel, MallowsKernel, finit
 # %%
 # The guests
 # ----------
-# A third each give full rankings, their top three, and four dishes at random (the others are missing).
+# One third of the guests give full rankings, one third their top three, and one third rank four random dishes (the
+# others are missing).
 
 parts = [
     make_food_preferences(100, sigma=0.4, kind=kind, length=length, random_state=seed)
@@ -39,8 +40,8 @@ print(votes)
 # %%
 # Classify
 # --------
-# All kernels take all kinds of rankings together. They are about equally good: the differences are well within the
-# spread of the folds.
+# All kernels accept a mix of all kinds of rankings. They are about equally good: the differences are well within the
+# variation between folds.
 
 graph = item_graph(dishes.item_features)
 kernels = {
@@ -49,40 +50,40 @@ kernels = {
     "graph cut, no features": GraphCutKernel(normalize=True),
     "graph cut": GraphCutKernel(graph, normalize=True),
 }
-X = finite_positions(votes)  # missing as -1, for estimators that refuse NaN
+X = finite_positions(votes)  # missing as -1, for estimators that do not accept NaN
 order = np.random.default_rng(0).permutation(len(X))
 for name, kernel in kernels.items():
     scores = cross_val_score(SVC(kernel=kernel), X[order], sweet[order], cv=5)
     print(f"{name:24} {scores.mean():.2f} +- {scores.std():.2f}")
 
 # %%
-# The graph cut kernel has one feature per dish, so a linear model does without any matrix of all pairs of guests. Its
-# coefficients say which dishes give a sweet tooth away.
+# The graph cut kernel has one feature per dish, so a linear model does not need a matrix of all pairs of guests. Its
+# coefficients show which dishes reveal a sweet tooth.
 
 linear = make_pipeline(GraphCutEmbedding(graph, random_state=0), LogisticRegression()).fit(votes, sweet)
 for dish, weight in sorted(zip(votes.items, linear[-1].coef_[0], strict=True), key=lambda pair: -pair[1]):
     print(f"{dish:8} {weight:+.2f}")
 
 # %%
-# How sure?
-# ---------
-# A Gaussian process gives probabilities. It is less sure of guests who say less.
+# How certain?
+# ------------
+# A Gaussian process predicts probabilities. It is less certain about guests who rank fewer dishes.
 
 process = GaussianProcessClassifier(ConstantKernel() * MallowsKernel(0.1)).fit(X[order[:100]], sweet[order[:100]])
 new = order[100:]
-sureness = process.predict_proba(X[new]).max(axis=1)
+certainty = process.predict_proba(X[new]).max(axis=1)
 for number, kind in enumerate(("full", "top three", "four at random")):
-    print(f"{kind:15} mean probability of what is predicted: {sureness[new // 100 == number].mean():.2f}")
+    print(f"{kind:15} mean probability of the predicted class: {certainty[new // 100 == number].mean():.2f}")
 
 # %%
-# Without being told
-# ------------------
-# Clusters by the same kernel, for guests who gave full rankings.
+# Without labels
+# --------------
+# Clustering with the same kernel, for guests who gave full rankings.
 
 full = X[:100]
 group = SpectralClustering(2, affinity=MallowsKernel(0.1), random_state=0).fit_predict(full)
 share = np.mean(group == sweet[:100])
-print(f"guests in the group of their taste: {max(share, 1 - share):.0%}")
+print(f"guests in the cluster of their taste: {max(share, 1 - share):.0%}")
 
 # %%
 # The picture
@@ -92,8 +93,8 @@ at = KernelPCA(2, kernel=kernels["graph cut"]).fit_transform(X)
 figure, axes = plt.subplots(1, 3, figsize=(10, 3.4), sharex=True, sharey=True, layout="constrained")
 for number, (ax, kind) in enumerate(zip(axes, ("all eight", "top three", "four at random"), strict=True)):
     rows = np.arange(len(X)) // 100 == number
-    for is_sweet, colour, marker in ((True, "#D55E00", "^"), (False, "#0072B2", "o")):
+    for is_sweet, color, marker in ((True, "#D55E00", "^"), (False, "#0072B2", "o")):
         chosen = rows & (sweet == is_sweet)
-        ax.plot(*at[chosen].T, marker, color=colour, alpha=0.6, label="sweet" if is_sweet else "juicy")
+        ax.plot(*at[chosen].T, marker, color=color, alpha=0.6, label="sweet" if is_sweet else "juicy")
     ax.set(title=f"guests who rank {kind}", xticks=[], yticks=[])
 axes[0].legend(frameon=False)

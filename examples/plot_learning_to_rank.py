@@ -2,12 +2,12 @@
 Which ranker for how many queries?
 ==================================
 
-A linear ranker knows little and learns it quickly; boosted trees find what is not linear, if there are queries enough.
-And a regression that does not know of queries wastes what it sees: levels of features that differ from query to query.
+A linear ranker is limited but learns quickly; boosted trees find nonlinear effects, given enough queries. A regression
+that ignores queries is misled by features whose levels differ from query to query.
 """
 
 # %%
-# Documents of queries with grades 0 to 4. The last 100 queries are for testing.
+# Documents of queries, with grades 0 to 4. The last 100 queries are the test set.
 import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.linear_model import Ridge
@@ -20,7 +20,7 @@ X, y, qid, _ = make_retrieval(500, 10, random_state=0)
 test = qid > 400
 
 # %%
-# Each ranker learns from ever more queries.
+# Each ranker learns from more and more queries.
 rankers = {
     "LambdaMART": LambdaMART(100, n_draws=2, random_state=0),
     "LinearRanker": LinearRanker(random_state=0),
@@ -36,7 +36,7 @@ for size in sizes:
         values[name].append(ndcg_score(y[test], score, qid[test], k=10, gain="exp"))
 
 # %%
-# The higher the better.
+# Higher is better.
 figure, ax = plt.subplots(layout="constrained")
 for name, value in values.items():
     ax.plot(sizes, value, "o-", label=name)
@@ -45,7 +45,7 @@ ax.minorticks_off()
 ax.legend(frameon=False)
 
 # %%
-# Why does the first document of a query stand above the last? Each feature adds to the difference, or takes from it.
+# Why is the first document of a query above the last one? Each feature adds to the difference or subtracts from it.
 ranker = rankers["LambdaMART"]
 rows = np.flatnonzero(qid == 401)
 best, worst = rows[np.argsort(ranker.predict(X[rows]))[[-1, 0]]]

@@ -2,8 +2,8 @@
 How noise changes label-ranking data
 ====================================
 
-Rankings of five labels follow from binary features, with noise. How much of the loss of a learner is its own, and how
-much is in the data?
+Rankings of five labels depend on binary features, with noise. How much of a learner's loss is its own, and how much
+comes from the data?
 """
 
 import matplotlib.pyplot as plt
@@ -16,8 +16,9 @@ from rankwise.metrics import kendall_tau_score
 
 # %%
 # Two measures of noise
-# alpha is the share of rankings that the noise changed, beta the mean tau of noisy and noiseless rankings. A scale of
-# noise alone says neither, so we ask for the scale of a wanted alpha. The same seed gives the same features.
+# ---------------------
+# alpha is the share of rankings changed by noise, beta the mean tau between noisy and noiseless rankings. The noise
+# scale alone determines neither, so we compute the scale for a given alpha. The same seed gives the same features.
 
 alphas = [0.0, 0.2, 0.4, 0.6, 0.8]
 _, _, clean = make_sparse_label_ranking(2000, 30, random_state=0)
@@ -28,8 +29,9 @@ for scale, (_, _, bunch) in zip(scales, data, strict=True):
 
 # %%
 # Learn from noisy rankings
-# A forest predicts the place of every label, and the predicted places are put in order. It is scored twice: against
-# noisy test rankings, which is all that one has in practice, and against the noiseless truth.
+# -------------------------
+# A forest predicts the place of every label, and the predicted places are sorted. It is scored twice: against noisy
+# test rankings, which is all we have in practice, and against the noiseless truth.
 
 noisy_tau, true_tau = [], []
 for X, y, bunch in data:
@@ -40,15 +42,16 @@ for X, y, bunch in data:
     true_tau.append(kendall_tau_score(bunch.noiseless[1000:], predicted))
 
 # %%
-# What the curves say
-# -------------------
-# Nobody can be expected to beat beta on noisy test data. Where there is little noise, most of what the forest lacks is
-# its own: it stays far below beta even without any. Where there is much, its score on noisy rankings falls; but against
-# the truth it hardly does, since the noise of a thousand training rankings averages out. The fall is in the test data.
+# What the curves show
+# --------------------
+# No learner can be expected to beat beta on noisy test data. With little noise, most of the forest's loss is its own:
+# it stays far below beta even without noise. With much noise, its score on noisy rankings drops; but its score against
+# the truth hardly does, because the noise of a thousand training rankings averages out. The drop comes from the test
+# data.
 
 beta = [bunch.beta for _, _, bunch in data]
 figure, ax = plt.subplots(figsize=(6, 3.4), layout="constrained")
-ax.plot(alphas, beta, color="black", ls="--", label="beta: the best to be hoped for on noisy rankings")
+ax.plot(alphas, beta, color="black", ls="--", label="beta: the best possible on noisy rankings")
 ax.plot(alphas, noisy_tau, color="#D55E00", marker="^", label="forest, against noisy rankings")
 ax.plot(alphas, true_tau, color="#0072B2", marker="o", label="forest, against the noiseless truth")
 ax.set(xlabel="alpha: share of rankings changed by noise", ylabel="Kendall tau", ylim=(0, 1.05))

@@ -2,8 +2,8 @@
 Which features matter? Permutation importance
 =============================================
 
-A canteen asks 600 guests to rank five drinks. It knows their age, the time of day and the number of their card. What of
-this helps to predict a ranking?
+A cafeteria asks 600 guests to rank five drinks. It knows their age, the time of day and the number of their card. Which
+of these help to predict a ranking?
 """
 
 import matplotlib.pyplot as plt
@@ -19,7 +19,7 @@ from rankwise.metrics import kendall_tau_score
 # %%
 # Guests
 # ------
-# With age, tea rises and juice falls; in the morning, coffee is ahead. The number of a card says nothing.
+# With age, tea moves up and juice down; in the morning, coffee comes first. The card number has no effect.
 
 rng = np.random.default_rng(0)
 n = 600
@@ -37,12 +37,13 @@ y = Rankings.from_scores(liking + rng.gumbel(0, 0.7, liking.shape), items=drinks
 
 X_train, X_test, y_train, y_test = train_test_split(X, y, random_state=0)
 forest = RankingForest(100, min_samples_leaf=5, random_state=0).fit(X_train, y_train)
-print(f"Kendall tau of rankings not seen: {forest.score(X_test, y_test):.2f}")
+print(f"Kendall tau on the test set: {forest.score(X_test, y_test):.2f}")
 
 # %%
 # What is lost if a feature is shuffled
-# ``permutation_importance`` of scikit-learn takes a label ranker as it is, rankings and frames with text too. It
-# shuffles one column of rows that the forest has not seen, and reports how far the mean Kendall tau falls.
+# -------------------------------------
+# scikit-learn's ``permutation_importance`` works with label rankers, including rankings as targets and data frames with
+# strings. It shuffles one column of the test set, and reports how much the mean Kendall tau drops.
 
 lost = permutation_importance(forest, X_test, y_test, n_repeats=10, random_state=0)
 for name, mean, std in zip(X.columns, lost.importances_mean, lost.importances_std, strict=True):
@@ -50,7 +51,8 @@ for name, mean, std in zip(X.columns, lost.importances_mean, lost.importances_st
 
 # %%
 # For one pair of drinks
-# A scorer of our own asks another question: what helps to tell whether coffee comes before tea? Now the time matters
+# ----------------------
+# A custom scorer answers another question: what helps to predict whether coffee comes before tea? Now the time matters
 # more.
 
 pair = ["tea", "coffee"]
@@ -63,9 +65,10 @@ def tau_of_pair(ranker, X, y):
 lost_of_pair = permutation_importance(forest, X_test, y_test, scoring=tau_of_pair, n_repeats=10, random_state=0)
 
 # %%
-# Beside the forest's own importances
-# ``feature_importances_`` counts what splits gained on the training rows. The number of a card can be split at many
-# places, of which some fit by chance, so it seems to matter. Shuffling it for other rows costs nothing.
+# Comparison with the forest's own importances
+# --------------------------------------------
+# ``feature_importances_`` sums the gains of splits on the training rows. The card number can be split at many
+# thresholds, some of which fit by chance, so it seems to matter. Shuffling it in the test set costs nothing.
 
 columns = [
     ("of all drinks: tau lost", lost.importances),

@@ -2,8 +2,8 @@
 Who ranks how: a consensus ranking tree
 =======================================
 
-A canteen asks 600 guests to rank five dishes. Which groups of guests are there, how far can three questions tell them
-apart, and what would a larger model know?
+A cafeteria asks 600 guests to rank five dishes. Which groups of guests are there, how well can three questions separate
+them, and how much better is a larger model?
 """
 
 import matplotlib.pyplot as plt
@@ -18,9 +18,9 @@ from rankwise.plots import FeatureImportanceDisplay, RankingTreeDisplay
 # %%
 # The guests
 # ----------
-# Age, diet and the day of the week; one guest in ten does not tell the age. A vegetarian does not rank the burger and
-# the fish: they are missing, and not last. The data are made, so the truth is known: age moves soup and burger, the
-# diet decides what is ranked at all, Friday favours fish, and the day does nothing else.
+# We know the age, the diet and the day of the week; one guest in ten does not give an age. Vegetarians do not rank the
+# burger and the fish: these are missing, not last. The data are generated, so the truth is known: age affects soup and
+# burger, the diet affects salad and what is ranked at all, Friday favors fish, and the day has no other effect.
 
 rng = np.random.default_rng(0)
 n = 600
@@ -48,30 +48,31 @@ print(dishes[:3])
 
 # %%
 # A tree of three questions
-# Splits are chosen to make the rankings on both sides agree most. Missing ages go where they fit better, days are split
-# into two sets, and the dishes that a guest did not rank take no part.
+# -------------------------
+# Splits are chosen to maximize the agreement of the rankings on each side. Missing ages go to the side where they fit
+# better, days are split into two sets, and dishes that a guest did not rank are ignored.
 
 tree = RankingTree(max_depth=3, min_samples_leaf=30).fit(guests, dishes)
 print(tree.export_text())
 
 # %%
-# The first question parts the young from the old. Leaves with the same favourite have the same colour. The vegetarians
-# of a leaf say nothing of the burger: its place there comes from the cell above, and should not be served.
+# The first question separates young from old. Leaves with the same favorite have the same color. The vegetarians of a
+# leaf say nothing about the burger: its place there comes from the parent node, and should not be used.
 
 display = RankingTreeDisplay.from_estimator(tree)
 
 # %%
 # How good is it?
 # ---------------
-# Kendall tau in cross-validation, on the dishes that a guest has ranked. Three questions tell about as much as a forest
-# does. A tree that is grown out learns the noise; pruning by cross-validation takes it off again.
+# Cross-validated Kendall tau on the dishes that a guest has ranked. Three questions are about as good as a forest. A
+# fully grown tree fits the noise; pruning by cross-validation removes it.
 
 folds = KFold(5, shuffle=True, random_state=0)
 rankers = {
     "one consensus for all": (DummyRanker(), guests[["age"]].fillna(0)),
     "tree of three questions": (RankingTree(max_depth=3, min_samples_leaf=30), guests),
-    "tree grown out": (RankingTree(random_state=0), guests),
-    "tree pruned": (RankingTree(ccp_alpha="cv", random_state=0), guests),
+    "fully grown tree": (RankingTree(random_state=0), guests),
+    "pruned tree": (RankingTree(ccp_alpha="cv", random_state=0), guests),
     "forest": (RankingForest(min_samples_leaf=5, random_state=0), guests),
 }
 for name, (ranker, X) in rankers.items():
@@ -81,7 +82,7 @@ for name, (ranker, X) in rankers.items():
 # %%
 # What matters
 # ------------
-# Age decides most. That vegetarians like salad better shows, and so does the fish on Friday.
+# Age matters most. The vegetarians' preference for salad is visible, and so is the fish on Friday.
 
 forest = RankingForest(min_samples_leaf=5, random_state=0).fit(guests, dishes)
 figure, ax = plt.subplots(figsize=(5, 1.8), layout="constrained")

@@ -2,8 +2,8 @@
 Evaluate a search ranking with ties and unjudged documents
 ==========================================================
 
-Two rankers return ten documents for each query. One is a small tree, which gives many documents the same score. Only
-some of the documents were ever judged. How good are they, and how much of the answer is the choice of the tool?
+Two rankers return ten documents per query. One is a small tree, which gives many documents the same score. Only some of
+the documents were ever judged. How good are the rankers, and how much does the answer depend on the evaluation tool?
 """
 
 import matplotlib.pyplot as plt
@@ -20,8 +20,9 @@ train, test = qid <= 100, qid > 100
 doc_id = np.array([f"d{row:05d}" for row in range(len(qid))])
 
 # %%
-# Judgements, and the runs of two systems
-# Three documents in four are judged. The judgements are sorted by grade, where the order of the file does most harm.
+# Judgments, and the runs of two systems
+# --------------------------------------
+# Three documents in four are judged. The judgments are sorted by grade, so that the file order does the most harm.
 
 rng = np.random.default_rng(0)
 judged = np.flatnonzero(test & (rng.random(len(qid)) < 0.75))
@@ -44,8 +45,9 @@ runs = {
 
 # %%
 # One call per measure
-# `judged_run` joins a run with its judgements. Judged documents that were not returned get the score ``-inf``: they
-# have no place, but belong to what could have been found. Leaving them out flatters both systems.
+# --------------------
+# `judged_run` joins a run with its judgments. Judged documents that were not returned get the score ``-inf``: they have
+# no place, but they could have been found. Omitting them makes both systems look too good.
 
 tables = {name: judged_run(qrels, run) for name, run in runs.items()}
 for name, table in tables.items():
@@ -53,15 +55,15 @@ for name, table in tables.items():
     flat = (table.y_true, table.y_score, table.qid)
     print(
         f"{name}: NDCG@10 {ndcg_score(*flat, k=10):.3f}, recall@10 {recall_score(*flat, k=10):.3f}, "
-        f"NDCG@10 of the returned documents alone {ndcg_score(*(column[listed] for column in flat), k=10):.3f}"
+        f"NDCG@10 of the returned documents only {ndcg_score(*(column[listed] for column in flat), k=10):.3f}"
     )
 
 # %%
 # Ties
 # ----
-# The tree has four leaves, so it hardly orders anything. Its NDCG depends on how ties are broken: the worst order and
-# the best one, which is what a file sorted by relevance shows to a tool that keeps its order, lie far apart. The mean
-# over all orders lies between them. The linear ranker has no ties: it has one value, and wins here either way.
+# The tree has four leaves, so most documents are tied. Its NDCG depends on how ties are broken: the worst order and the
+# best order (which a tool reports if it keeps the order of a file sorted by relevance) are far apart. The mean over all
+# orders is between them. The linear ranker has no ties: it has one value, and wins here in every case.
 
 treatments = ("pessimistic", "average", "sorted file")
 values = {}
@@ -76,8 +78,8 @@ for name, table in tables.items():
     print(name, *(f"{treatment} {value:.3f}" for treatment, value in zip(treatments, values[name], strict=True)))
 
 figure, ax = plt.subplots(figsize=(6, 3.2), layout="constrained")
-for shift, (name, colour) in enumerate([("linear", "#0072B2"), ("tree", "#D55E00")]):
-    ax.bar(np.arange(3) + 0.4 * shift, values[name], width=0.36, color=colour, label=name)
+for shift, (name, color) in enumerate([("linear", "#0072B2"), ("tree", "#D55E00")]):
+    ax.bar(np.arange(3) + 0.4 * shift, values[name], width=0.36, color=color, label=name)
 ax.set_xticks(np.arange(3) + 0.2, labels=treatments)
-ax.set(ylabel="NDCG@10", ylim=(0, 0.8), title="Only the ranker with ties depends on their treatment")
+ax.set(ylabel="NDCG@10", ylim=(0, 0.8), title="Only the ranker with ties depends on how they are broken")
 ax.legend(frameon=False, ncols=2)

@@ -2,7 +2,7 @@
 Who disagrees?
 ==============
 
-A canteen asks 200 guests to rank eight dishes. One menu for all, or two?
+A cafeteria asks 200 guests to rank eight dishes. Should it offer one menu for all, or two?
 """
 
 import matplotlib.pyplot as plt
@@ -24,8 +24,9 @@ def best_first(positions):
 
 # %%
 # The consensus of all guests
-# Borda's rule gives an order at once. But how far are the guests from it? A normalised distance of 0 is the same
-# order, 0.5 is chance and 1 the reverse.
+# ---------------------------
+# Borda's rule gives an order. But how far are the guests from it? A normalized distance of 0 is the same order, 0.5 is
+# chance level and 1 the reverse order.
 
 consensus = borda(votes)
 to_consensus = kendall_distance(votes, consensus, normalize=True)
@@ -36,8 +37,8 @@ print(f"guests to the consensus: {to_consensus.mean():.2f}, to each other: {betw
 # %%
 # Two groups?
 # -----------
-# The matrix of distances goes straight into a clustering. In each group the guests are much closer to the consensus of
-# their own group.
+# The distance matrix is the input of a clustering algorithm. In each group, the guests are much closer to the consensus
+# of their own group.
 
 group = AgglomerativeClustering(2, metric="precomputed", linkage="average").fit_predict(between)
 for number in (0, 1):
@@ -47,14 +48,15 @@ for number in (0, 1):
     print(f"{len(members)} guests at {apart:.2f} from their own consensus: {best_first(own)}")
 
 # %%
-# The guests were made with two tastes, which the distances found again without being told:
+# The data were generated with two tastes, which the clustering recovers without labels:
 
 found = max(np.mean(group + 1 == taste), np.mean(2 - group == taste))
 print(f"guests in the group of their taste: {found:.0%}")
 
 # %%
 # What the groups disagree about
-# Cells near white are pairs without a clear majority. Few are left within the groups.
+# ------------------------------
+# Cells near white are pairs without a clear majority. Within the groups, few of them remain.
 
 figure, axes = plt.subplots(1, 2, figsize=(10, 4.5), layout="constrained")
 for number, ax in enumerate(axes):
