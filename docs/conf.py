@@ -26,12 +26,12 @@ html_theme_options = {
     "description": "Learning from rankings",
     "font_size": "15px",
     "page_width": "1240px",
-    "body_max_width": "1000px",  # 120 letters of code
+    "body_max_width": "1000px",  # 120 characters of code
     "sidebar_width": "200px",
 }
 
 default_role = "py:obj"
-nitpicky = True  # a link that leads nowhere is an error
+nitpicky = True  # a broken link is an error
 myst_heading_anchors = 3
 autodoc_typehints = "none"
 autodoc_member_order = "bysource"
@@ -65,7 +65,7 @@ MODULES = (
 
 
 def public_names():
-    """Every public name and the full name by which it is documented, the first module that has it."""
+    """Every public name with the full name under which it is documented, in the first module that has it."""
     names = {}
     for module in MODULES:
         loaded = importlib.import_module(f"rankwise.{module}")
@@ -75,15 +75,15 @@ def public_names():
 
 
 def check_api_page(app):
-    """Warn if the page of names has forgotten one."""
+    """Warn if the API page lacks a public name."""
     page = (Path(app.srcdir) / "api.md").read_text("utf-8")
-    forgotten = [name for name in public_names() if f"`{name}`" not in page]
-    if forgotten:
-        getLogger(__name__).warning("docs/api.md does not list %s", ", ".join(forgotten))
+    lacking = [name for name in public_names() if f"`{name}`" not in page]
+    if lacking:
+        getLogger(__name__).warning("docs/api.md does not list %s", ", ".join(lacking))
 
 
 def link_names(app, doctree):
-    """Link `name` to its documentation, so that pages stay plain Markdown and read well unbuilt."""
+    """Link `name` to its documentation, so that pages can be plain Markdown that is readable without a build."""
     names = public_names()
     for literal in list(doctree.findall(nodes.literal)):
         first, dot, rest = literal.astext().partition("(")[0].partition(".")
@@ -98,7 +98,7 @@ def link_names(app, doctree):
 
 
 def qualify_links(app, doctree):
-    """Link a name in a docstring whichever module it is of; words of types, as in "(n, n_items)", are no names."""
+    """Link a name in a docstring, whatever its module; words in types, as in "(n, n_items)", are not names."""
     names = public_names()
     for link in list(doctree.findall(addnodes.pending_xref)):
         first, dot, rest = link["reftarget"].partition(".")
@@ -109,12 +109,12 @@ def qualify_links(app, doctree):
 
 
 def skip_members_of_scikit_learn(app, what, name, obj, skip, options):
-    """Leave out what estimators inherit from scikit-learn, whose docstrings link into its own guide."""
+    """Skip members that estimators inherit from scikit-learn, whose docstrings link to its own user guide."""
     return skip or str(getattr(obj, "__module__", "")).startswith("sklearn.") or None
 
 
 def keep_underscores(app, what, name, obj, options, lines):
-    """Show `items_` under that name: napoleon leaves its underscore as it is, and docutils reads a link."""
+    """Escape the underscore of names such as `items_`: napoleon does not, and docutils takes it for a link."""
     lines[:] = [re.sub(r"^:(ivar|vartype) (\w+)_:", r":\1 \2\_:", line) for line in lines]
 
 

@@ -1,4 +1,4 @@
-"""Write the table that screening works on: ``python docs/make_beams.py`` writes docs/beams.csv."""
+"""Write the table of the screening examples: ``python docs/make_beams.py`` writes docs/beams.csv."""
 
 from pathlib import Path
 
@@ -7,7 +7,7 @@ import numpy as np
 rng = np.random.default_rng(0)
 width, height, length = rng.uniform(4, 12, 60), rng.uniform(8, 24, 60), rng.uniform(1.5, 6, 60)
 wood = rng.choice(["oak", "pine"], 60)
-# What a beam bears grows with its width and the square of its height, and falls with its length.
+# The load of a beam increases with its width and the square of its height, and decreases with its length.
 load = 0.9 * width * height**2 / length * rng.lognormal(0, 0.03, 60)
 
 beams = zip(width, height, length, wood, load, strict=True)

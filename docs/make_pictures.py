@@ -1,4 +1,4 @@
-"""Draw the pictures of the pages: ``python docs/make_pictures.py [name ...]`` writes docs/pictures/*.png."""
+"""Draw the plots of the documentation: ``python docs/make_pictures.py [name ...]`` writes docs/pictures/*.png."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ from rankwise.screening import ConcordanceSelector, SymbolicFeatures, concordant
 from rankwise.trees import LeastSquaresTree
 
 FOLDER = Path(__file__).parent / "pictures"
-# The palette of Okabe and Ito, which people with any common kind of color blindness can tell apart.
+# The palette of Okabe and Ito, which is safe for all common kinds of color blindness.
 BLUE, ORANGE, GREEN, BLACK, GREY = "#0072B2", "#D55E00", "#009E73", "#000000", "#999999"
 STYLE = {
     "font.size": 9,
@@ -162,7 +162,7 @@ def rankings() -> Any:
 
 
 def files() -> Any:
-    """One survey in the five shapes of tables."""
+    """One survey in the five table layouts."""
     shapes = {
         "positions: a column per item": "age,rank_tea,rank_milk,rank_juice\n31,1,2,3\n47,2,1,3\n25,3,1,2",
         "orders: a column per place": "age,choice_1,choice_2,choice_3\n31,tea,milk,juice\n47,milk,tea,juice\n"
@@ -189,7 +189,7 @@ def distances() -> Any:
     votes, taste, truth = make_food_preferences(120, sigma=0.25, random_state=0)
     everyone = np.vstack([votes.positions, truth.noiseless.positions, borda(votes)])
     apart = pairwise_distances(everyone, normalize=True)
-    # Kendall distances are squared distances of points, whose inner products are thus -apart / 2 up to centring.
+    # Kendall distances are squared distances between points, whose inner products are -apart / 2 up to centering.
     at = KernelPCA(2, kernel="precomputed").fit_transform(-apart / 2)
     figure, ax = plt.subplots(figsize=(6.6, 4.4))
     for kind, (name, color, marker) in enumerate([("sweet", ORANGE, "o"), ("juicy", BLUE, "^")], start=1):
@@ -205,7 +205,7 @@ def distances() -> Any:
 
 
 def agreement() -> Any:
-    """What the variants of tau say of a prediction that ties more and more items."""
+    """The variants of tau for a prediction that ties more and more items."""
     k = 12
     truth = sample_mallows(np.arange(1, k + 1), 0.0, 400, random_state=0)
     predicted = sample_mallows(truth, 0.7, random_state=1)
@@ -215,7 +215,7 @@ def agreement() -> Any:
     figure, ax = plt.subplots(figsize=(6.2, 3.4))
     for variant, (color, marker) in styles.items():
         values = [kendall_tau_score(truth, rankings, variant=variant) for rankings in tied]
-        # "a" and "x" agree where the truth has no ties; dashes let both be seen.
+        # "a" and "x" agree if the truth has no ties; with dashes both are visible.
         ax.plot(sizes, values, color=color, marker=marker, ls="--" if variant == "x" else "-", label=variant)
     ax.set(
         xlabel="items that share a place in the prediction (of 12)",
@@ -229,7 +229,7 @@ def agreement() -> Any:
 
 
 def aggregation() -> Any:
-    """How sure the places of a consensus are, and the two groups that it hides."""
+    """How certain the places of a consensus are, and the two groups that it hides."""
     votes, _, _ = make_food_preferences(sigma=0.3, random_state=0)
     found = bootstrap_consensus(votes, random_state=0)
     figure, (left, right) = plt.subplots(1, 2, figsize=(8.4, 3.5), width_ratios=[1, 1.15])
@@ -250,7 +250,7 @@ def aggregation() -> Any:
 
 
 def label_ranking() -> Any:
-    """A tree of drinks by age and city, and what a forest goes by."""
+    """A tree of drinks by age and city, and the feature importances of a forest."""
     rng = np.random.default_rng(0)
     X = pd.DataFrame({"age": rng.integers(18, 80, 400), "city": rng.choice(["Bonn", "Oslo", "Rome"], 400)})
     liking = {"tea": X.age / 20, "coffee": 1 + 2 * (X.city == "Oslo"), "juice": 4 - X.age / 20, "water": 1}
@@ -265,7 +265,7 @@ def label_ranking() -> Any:
 
 
 def kernels() -> Any:
-    """Users on a map by their rankings, and what is lost if less of a ranking is seen."""
+    """Users on a map by their rankings, and what is lost if less of a ranking is observed."""
     votes, taste, dishes = make_food_preferences(sigma=0.5, random_state=0)
     kernel = GraphCutKernel(features=dishes.item_features)
     at = KernelPCA(2, kernel=kernel).fit_transform(votes.positions)
@@ -277,7 +277,7 @@ def kernels() -> Any:
     model = make_pipeline(GraphCutEmbedding(features=dishes.item_features, random_state=0), LogisticRegression())
     lengths = np.arange(1, 9)
     for kind, color, marker, name in (
-        ("top-k", BLUE, "o", "the favourites"),
+        ("top-k", BLUE, "o", "the favorites"),
         ("non-exhaustive", ORANGE, "^", "dishes at random"),
     ):
         scores = []
@@ -295,7 +295,7 @@ def kernels() -> Any:
 
 
 def screening() -> Any:
-    """What rank classes are good for, and how deep a tree must be to rank."""
+    """The benefit of rank classes, and how deep a tree must be to rank well."""
     variances = np.array([0.01, 0.1, 1, 10])
     figure, (left, right) = plt.subplots(1, 2, figsize=(8.4, 3.2))
     for dedupe, color, marker in ((True, BLUE, "o"), (False, ORANGE, "^")):
@@ -325,7 +325,7 @@ def screening() -> Any:
 
 
 def learning_to_rank() -> Any:
-    """What three rankers make of ever more queries."""
+    """Three rankers, trained on more and more queries."""
     X, y, qid, _ = make_retrieval(900, 10, random_state=0)
     test, sizes = qid > 800, [25, 50, 100, 200, 400, 800]
     rankers = {
@@ -350,9 +350,9 @@ def learning_to_rank() -> Any:
 
 
 def retrieval() -> Any:
-    """What the treatments of ties say of scores that are rounded more and more."""
+    """The treatments of ties for scores that are rounded more and more."""
     _, y, qid, truth = make_retrieval(300, docs_per_query=(20, 20), random_state=0)
-    # Rows sorted by relevance, such as one positive and its negatives: whoever keeps the order of the file gains.
+    # Rows are sorted by relevance, such as one positive before its negatives: a tool that keeps the file order gains.
     rows = np.lexsort((-y, qid))
     y, qid, score = y[rows], qid[rows], truth.score[rows] + 1.5 * np.random.default_rng(1).standard_normal(len(y))
     levels = [64, 32, 16, 8, 4, 2, 1]
@@ -409,14 +409,14 @@ def command_line() -> Any:
 
 
 def missing_answers() -> Any:
-    """What three treatments of blanks make of the same survey."""
+    """Three treatments of blanks in the same survey."""
     k, shares, n_runs = 8, np.array([0.0, 0.1, 0.2, 0.3, 0.4, 0.5]), 30
     truth = np.arange(1, k + 1)
     taus: dict[str, list[list[float]]] = {"left missing": [], "counted as last": [], "complete rows only": []}
     for seed in range(n_runs):
         rng = np.random.default_rng(seed)
         answers = sample_mallows(truth, 0.3, 300, random_state=rng)
-        hidden = rng.permutation(np.linspace(0.2, 1.8, k))  # some items are shown to nearly all, others to few
+        hidden = rng.permutation(np.linspace(0.2, 1.8, k))  # some items are shown to nearly everybody, others to few
         runs = [make_incomplete(answers, 1 - share * hidden, random_state=rng).positions for share in shares]
         taus["left missing"].append([_tau(truth, borda(seen)) for seen in runs])
         taus["counted as last"].append([_tau(truth, borda(np.where(np.isnan(seen), np.inf, seen))) for seen in runs])
@@ -424,7 +424,7 @@ def missing_answers() -> Any:
         taus["complete rows only"].append([_tau(truth, borda(rows)) if len(rows) else np.nan for rows in complete])
     figure, ax = plt.subplots(figsize=(6.0, 3.2))
     for (name, values), color, marker in zip(taus.items(), (BLUE, ORANGE, GREEN), ("o", "^", "s"), strict=True):
-        all_runs = ~np.isnan(values).any(axis=0)  # where a run has no complete row there is no mean
+        all_runs = ~np.isnan(values).any(axis=0)  # without complete rows in every run there is no mean
         ax.plot(100 * shares[all_runs], np.mean(values, axis=0)[all_runs], color=color, marker=marker, label=name)
     ax.set(xlabel="cells that are blank, in per cent", ylabel="tau of consensus and truth", ylim=(-0.05, 1.05))
     ax.set_title(f"300 answers on {k} items, mean of {n_runs} surveys")
@@ -433,7 +433,7 @@ def missing_answers() -> Any:
 
 
 def first_steps() -> Any:
-    """The survey of the first steps: how sure the consensus is, and who ranks how."""
+    """The survey of the page First steps: how certain the consensus is, and a tree of who ranks how."""
     answers, covariates = read_rankings(Path(__file__).parent / "survey.csv", return_covariates=True)
     tree = RankingTree(max_depth=2, min_samples_leaf=20).fit(pd.DataFrame(covariates), answers)
     figure, (left, right) = plt.subplots(1, 2, figsize=(8.4, 2.2), width_ratios=[1, 2.4])
@@ -443,7 +443,7 @@ def first_steps() -> Any:
 
 
 def screen_formulas() -> Any:
-    """All expressions of the example, and the two that make the law."""
+    """All expressions of the example, and the two that make up the law."""
     rng = np.random.default_rng(0)
     X = pd.DataFrame(rng.uniform(1, 10, (400, 4)), columns=["mass", "speed", "height", "color"])
     energy = X.mass * X.speed**2 / 2 + 9.81 * X.mass * X.height
@@ -456,7 +456,7 @@ def screen_formulas() -> Any:
 
 
 def which_consensus() -> Any:
-    """What quick rules lose against the optimum, by how much the rankings agree."""
+    """What fast rules lose compared to the optimum, by how much the rankings agree."""
     rules = {"Borda": borda, "Copeland": copeland, "Schulze": schulze, "MC4": mc4, "KwikSort": kwiksort}
     thetas = [0.005, 0.01, 0.02, 0.05, 0.1, 0.2]
     more = np.empty((len(thetas), 10, len(rules)))
@@ -489,7 +489,7 @@ def plots_rankings() -> Any:
 
 
 def plots_consensus() -> Any:
-    """The consensus of the same users: how sure it is, and who agrees."""
+    """The consensus of the same users: how certain it is, and who agrees."""
     votes, _, _ = make_food_preferences(60, sigma=0.5, kind="top-k", length=4, random_state=0)
     figure, (left, right) = plt.subplots(1, 2, figsize=(8.4, 2.9))
     RankIntervalDisplay.from_rankings(votes, decode="borda", random_state=0, ax=left)
@@ -544,7 +544,7 @@ def plots_comparisons() -> Any:
 
 
 def plots_kernels() -> Any:
-    """150 users by their rankings, and formulas by how they order a target."""
+    """150 users by their rankings, and expressions by how they order a target."""
     votes, taste, _ = make_food_preferences(150, sigma=0.4, random_state=0)
     group = np.where(taste == 1, "sweet", "juicy")
     figure, axes = plt.subplots(2, 2, figsize=(8.0, 6.0))
@@ -570,7 +570,7 @@ def _blank(ax: Any) -> None:
 
 
 def _draw_table(ax: Any, rows: list[list[str]]) -> None:
-    """Cells of text in columns, the header in blue."""
+    """Draw cells of text in columns, with the header in blue."""
     width = max(map(len, rows))
     starts = np.cumsum([0, *[max(len(row[c]) for row in rows if c < len(row)) + 2 for c in range(width)]])
     ax.set(xlim=(0, max(starts[-1], 26)), ylim=(5, -0.6))

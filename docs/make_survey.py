@@ -1,4 +1,4 @@
-"""Write the survey of the first steps: ``python docs/make_survey.py`` writes docs/survey.csv."""
+"""Write the survey of the page First steps: ``python docs/make_survey.py`` writes docs/survey.csv."""
 
 from pathlib import Path
 
@@ -13,7 +13,7 @@ drinks = ["tea", "coffee", "juice", "water", "milk"]
 age, city = rng.integers(18, 80, n), rng.choice(["Bonn", "Oslo", "Rome"], n)
 liking = np.column_stack([age / 20, 1 + 2.5 * (city == "Oslo"), 4.5 - age / 20, np.full(n, 1.8), 2.2 - age / 40])
 answers = Rankings.from_scores(liking + rng.gumbel(0, 0.7, liking.shape), items=drinks)
-# Milk was on half of the questionnaires; of the others one answer in twenty is blank.
+# Milk was on half of the questionnaires; for the other drinks, one answer in twenty is blank.
 seen = make_incomplete(answers, [0.95, 0.95, 0.95, 0.95, 0.5], random_state=rng).positions
 
 rows = ["age,city," + ",".join(f"rank_{drink}" for drink in drinks)]
