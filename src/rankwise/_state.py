@@ -104,7 +104,7 @@ DICT = Kind("a dictionary", lambda value: type(value) is dict)
 STRING = Kind("a string", lambda value: type(value) is str)
 BOOL = Kind("a Boolean", lambda value: isinstance(value, bool | np.bool_))
 COUNT = Kind(
-    "a whole number of 0 or more",
+    "an integer of 0 or more",
     lambda value: isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= 0,
 )
 NUMBER = Kind("a number", lambda value: isinstance(value, Real) and not isinstance(value, bool))
