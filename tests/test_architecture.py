@@ -22,7 +22,6 @@ _SHARED = {
     "_optional",
     "_progress",
     "_queries_jit",
-    "_random",
     "_sklearn",
     "_state",
     "_tables",
