@@ -433,7 +433,7 @@ def missing_answers() -> Any:
 
 
 def first_steps() -> Any:
-    """The survey of the page First steps: how certain the consensus is, and a tree of who ranks how."""
+    """The survey of the page First steps: how certain the consensus is, and a tree that predicts rankings."""
     answers, covariates = read_rankings(Path(__file__).parent / "survey.csv", return_covariates=True)
     tree = RankingTree(max_depth=2, min_samples_leaf=20).fit(pd.DataFrame(covariates), answers)
     figure, (left, right) = plt.subplots(1, 2, figsize=(8.4, 2.2), width_ratios=[1, 2.4])

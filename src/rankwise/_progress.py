@@ -20,7 +20,7 @@ _silent = ContextVar("_silent", default=False)
 
 
 def track(items: Iterable[Item], description: str, total: int) -> Iterator[Item]:
-    """Yield the items, with a bar if a person is watching and the work takes longer than two seconds."""
+    """Yield the items, with a bar in a notebook or terminal if the work takes longer than two seconds."""
     if _silent.get() or not (_in_notebook() or sys.stderr.isatty()):
         yield from items
         return

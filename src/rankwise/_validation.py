@@ -292,7 +292,7 @@ def _column_values(label: Any, column: Any, name: str) -> np.ndarray[Any, Any]:
         values: np.ndarray[Any, Any] = column.to_numpy()
     elif column.dtype.is_numeric():
         values = column.cast(nw.Float64).to_numpy()
-    elif column.dtype == nw.Object:  # numbers and None, perhaps; the cells will tell
+    elif column.dtype == nw.Object:  # perhaps numbers and None; the cells are checked later
         values = column.to_numpy()
     else:
         raise ValueError(

@@ -102,7 +102,9 @@ def group_queries(qid: ArrayLike | None, n_rows: int, *, of: str = "y_true") -> 
     try:
         distinct = dict.fromkeys(heads)
     except TypeError:
-        raise ValueError("qid holds lists or the like, which cannot name a query; give one number or text") from None
+        raise ValueError(
+            "qid holds lists or similar objects, which cannot name a query; give one number or text"
+        ) from None
     if len(distinct) == len(heads):
         return QueryGroups(labels[starts], run_bounds, None)
     code_of = {label: code for code, label in enumerate(distinct)}
@@ -382,7 +384,9 @@ def _run_starts(labels: AnyArray) -> IntArray:
     try:
         changes = np.asarray(labels[1:] != labels[:-1], dtype=bool)
     except TypeError:
-        raise ValueError("qid holds pandas.NA or the like, which equals nothing; every row needs a query") from None
+        raise ValueError(
+            "qid holds pandas.NA or similar values, which equal nothing; every row needs a query"
+        ) from None
     starts = np.concatenate(([0], np.flatnonzero(changes) + 1)).astype(np.intp)
     heads = labels[starts]
     missing = heads != heads if heads.dtype != object else np.array([v is None or v != v for v in heads])

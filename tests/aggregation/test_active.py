@@ -85,7 +85,7 @@ def test_ties_carry_less_information() -> None:
 
 
 def accuracy_after(n_questions: int, truth: np.ndarray, planned: bool, seed: int) -> float:
-    """Kendall's tau of the true order with that of the worths after so many questions, asked ten at a time."""
+    """Kendall's tau of the true order with that of the worths after that number of questions, asked ten at a time."""
     rng = np.random.default_rng(seed)
     k = len(truth)
     pairs = list(combinations(range(k), 2))

@@ -105,7 +105,7 @@ def test_parameters_are_scikit_learns(model, rankings):
     assert getattr(fresh, name) == "other"
     assert getattr(model, name) == value
     with pytest.raises(ValueError, match="Invalid parameter"):
-        fresh.set_params(colour="red")
+        fresh.set_params(color="red")
 
 
 def test_a_given_center_is_cloned():

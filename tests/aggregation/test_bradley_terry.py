@@ -89,8 +89,8 @@ def test_the_fit_is_the_maximum_of_the_definition(tie_strength: float, home_effe
     theta = np.append(theta, model.home_effect_) if home else theta
     theta = np.append(theta, np.log(model.tie_strength_)) if tie_strength else theta
     np.testing.assert_allclose(theta, found.x, atol=1e-4)
-    unpenalised = naive.pair_log_likelihood(games, model.log_worth_, model.tie_strength_, model.home_effect_)
-    assert model.log_likelihood_ == pytest.approx(unpenalised)
+    unpenalized = naive.pair_log_likelihood(games, model.log_worth_, model.tie_strength_, model.home_effect_)
+    assert model.log_likelihood_ == pytest.approx(unpenalized)
 
     inverse = np.linalg.pinv(naive.information(value, theta), rcond=1e-5)
     center = np.eye(k) - 1 / k

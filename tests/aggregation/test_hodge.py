@@ -20,7 +20,7 @@ GOLDEN = json.loads((Path(__file__).parents[1] / "golden" / "hodge.json").read_t
 
 
 def random_problem(seed: int, k: int, density: float) -> tuple[np.ndarray, np.ndarray]:
-    """Probabilities, and weights of which some are 0, on a connected graph."""
+    """Probabilities and weights, some of them 0, on a connected graph."""
     rng = np.random.default_rng(seed)
     upper = np.triu(rng.random((k, k)), 1)
     P = upper + np.tril(1 - upper.T, -1) + np.eye(k) / 2

@@ -33,7 +33,7 @@ def test_series_and_closed_form_meet():
 @pytest.mark.parametrize("k", [2, 10, 300])
 def test_theta_is_found_from_its_mean(theta, k):
     law = KendallLaw(k)
-    # Near 0 the mean hardly tells theta from 0: its own rounding is all that can be asked for.
+    # Near 0 the mean hardly depends on theta, so its rounding error limits the accuracy.
     blur = 1e-15 * law.moments(theta)[0] / law.moments(theta)[1]
     assert stages.solve_theta(law.moments, law.moments(theta)[0]) == pytest.approx(theta, rel=1e-10, abs=4 * blur)
 

@@ -64,9 +64,9 @@ def test_a_top_k_ranking_sums_up_all_that_begin_like_it() -> None:
     rankings = np.array(naive.all_bucket_orders(4, 2), dtype=float)
     model = set_up(rankings[:1], np.array([0.5, -1.0, 0.0, 2.0]), np.array([0.6]))
     alone = ((rankings == 1).sum(axis=1) == 1) & ((rankings == 2).sum(axis=1) == 1)
-    alike = rankings[alone & (rankings[:, 2] == 1) & (rankings[:, 0] == 2)]
-    assert len(alike) == 3  # two orders of the rest, and their tie
-    total = np.log(np.exp(model.logpmf(alike)).sum())
+    extensions = rankings[alone & (rankings[:, 2] == 1) & (rankings[:, 0] == 2)]
+    assert len(extensions) == 3  # two orders of the rest, and their tie
+    total = np.log(np.exp(model.logpmf(extensions)).sum())
     assert model.logpmf([[2, np.inf, 1, np.inf]])[0] == pytest.approx(total)
 
 
@@ -147,10 +147,10 @@ def test_the_fit_is_the_maximum_of_the_definition(kind: str, alpha: float) -> No
     assert model.log_likelihood_ == pytest.approx(without_prior)
     theta = np.concatenate([model.log_worth_, np.log(model.tie_strength_[sizes])])
 
-    def penalised(theta: np.ndarray) -> float:
+    def penalized(theta: np.ndarray) -> float:
         return -loss(theta) + theta[:k].mean() ** 2
 
-    inverse = np.linalg.pinv(naive.information(penalised, theta), rcond=1e-5)
+    inverse = np.linalg.pinv(naive.information(penalized, theta), rcond=1e-5)
     center = np.eye(k) - 1 / k
     np.testing.assert_allclose(model.covariance_, center @ inverse[:k, :k] @ center, rtol=1e-3, atol=1e-4)
     np.testing.assert_allclose(model.se_, np.sqrt(np.diag(model.covariance_)))

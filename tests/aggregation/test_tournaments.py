@@ -61,7 +61,7 @@ def test_the_rules_see_nothing_but_the_pairs(profile: tuple[np.ndarray, np.ndarr
     matrix = preference_matrix(rankings)
     for rule in RULES.values():
         np.testing.assert_array_equal(rule(matrix), rule(rankings))
-        if np.all((matrix.wins + matrix.wins.T).sum(axis=1) > 0):  # an array of wins does not tell ties from silence
+        if np.all((matrix.wins + matrix.wins.T).sum(axis=1) > 0):  # an array of wins cannot express ties
             np.testing.assert_array_equal(rule(matrix.wins), rule(rankings))
     # Copeland and MC4 see only who wins, so probabilities serve as well as counts.
     np.testing.assert_array_equal(copeland(matrix.probabilities), copeland(rankings))

@@ -11,5 +11,5 @@ from tests.cli.running import write_survey
 
 @pytest.fixture(scope="session")
 def drinks(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A survey with covariates, missing values, and a text that is no feature."""
+    """A survey with covariates, missing values, and a text column that is not a feature."""
     return write_survey(tmp_path_factory.mktemp("survey") / "drinks.csv")

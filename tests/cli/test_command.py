@@ -132,7 +132,7 @@ def test_version() -> None:
 def test_the_console_script_is_the_same_command() -> None:
     script = Path(sys.executable).with_name("rankwise")
     if not script.exists():
-        pytest.skip("the console script is not installed beside this interpreter")
+        pytest.skip("the console script is not installed next to this interpreter")
     done = subprocess.run([script, "--version"], capture_output=True, text=True, check=True)
     assert done.stdout == run("--version").stdout
 

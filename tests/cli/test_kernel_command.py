@@ -1,4 +1,4 @@
-"""rankwise kernel: the matrices are those of the library, and what does not fit is told before it is tried."""
+"""rankwise kernel: the matrices are those of the library, and what does not fit is reported before it is tried."""
 
 from __future__ import annotations
 

@@ -186,7 +186,7 @@ def test_items_that_nobody_compares_are_left_out(tmp_path: Path) -> None:
 
 
 def test_problems_with_models_and_features(drinks: Path, forest: Path, tmp_path: Path) -> None:
-    assert "needs the columns 'age', which are not there" in problem("predict", forest, "-", stdin="city\nRome\n")
+    assert "needs the columns 'age', which are missing" in problem("predict", forest, "-", stdin="city\nRome\n")
     wrong = problem("predict", forest, "-", stdin="age,city\n1,Rome\nold,Rome\n")
     assert "standard input, line 3, column 1: 'old' is not a number" in wrong
     assert "there is no such file" in problem("predict", tmp_path / "no.rankwise", drinks)

@@ -338,10 +338,10 @@ def test_unlisted_items_alone_are_not_compared():
 
 def test_group_of_many_items():
     positions = random_positions(np.random.default_rng(0), 30, 300, "incomplete")
-    alike = np.arange(1.0, 301.0)
-    swapped = alike.copy()
+    ascending = np.arange(1.0, 301.0)
+    swapped = ascending.copy()
     swapped[[0, 256]] = swapped[[256, 0]]  # places 1 and 257, the same in one byte
-    positions = np.vstack([positions, alike, swapped])
+    positions = np.vstack([positions, ascending, swapped])
     grouped = Rankings(np.vstack([positions, positions[::-1]])).group()
     assert np.array_equal(grouped.positions, positions, equal_nan=True)
     assert grouped.weights.tolist() == [2] * 32

@@ -18,7 +18,7 @@ def ndcg_at_10(y, score, qid):
     return np.mean(values)
 
 
-def centred(values, qid):
+def centered(values, qid):
     return np.vstack([values[qid == query] - values[qid == query].mean(axis=0) for query in np.unique(qid)])
 
 
@@ -47,8 +47,8 @@ def test_knowing_the_queries_helps():
     X, y, qid, bunch = make_retrieval(200, random_state=0)
     train = qid <= 100
     pooled = np.linalg.lstsq(np.column_stack([np.ones(train.sum()), X[train]]), y[train], rcond=None)[0][1:]
-    grades = centred(y[train, None].astype(float), qid[train])[:, 0]
-    within = np.linalg.lstsq(centred(X[train], qid[train]), grades, rcond=None)[0]
+    grades = centered(y[train, None].astype(float), qid[train])[:, 0]
+    within = np.linalg.lstsq(centered(X[train], qid[train]), grades, rcond=None)[0]
     blind, aware, best = (
         ndcg_at_10(y[~train], score[~train], qid[~train]) for score in (X @ pooled, X @ within, bunch.score)
     )

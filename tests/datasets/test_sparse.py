@@ -173,7 +173,7 @@ def test_same_seed_same_data():
         ({"noise": "gaussian", "theta": 1.0}, "theta belongs to noise='mallows'"),
         ({"noise": "gaussian", "noise_scale": -1}, "noise_scale is -1, but must be at least 0"),
         ({"noise": "gaussian", "noise_scale": np.inf}, "noise_scale is inf, but must be finite"),
-        ({"noise_scale": 0.1}, "noise='none' has no use for"),
+        ({"noise_scale": 0.1}, "noise_scale is 0.1, but noise='none' does not use it"),
         ({"noise": "uniform", "noise_scale": 0.3}, "uniform noise reaches 1/4 at most"),
         ({"n_items": 1}, "n_items is 1, but must be at least 2"),
         ({"n_samples": 0}, "n_samples is 0"),
@@ -181,11 +181,14 @@ def test_same_seed_same_data():
         ({"random_state": -1}, "seed must not be negative"),
         (
             {"preset": "LFN", "X": [[0, 1]]},
-            "preset='LFN' fixes n_features=1000, n_items=5, .*; leave X away, or the preset",
+            "preset='LFN' fixes n_features=1000, n_items=5, .*; omit X, or the preset",
         ),
-        ({"preset": "LFN", "n_features": 50}, "leave n_features=50 away, or the preset"),
-        ({"preset": "SFN", "n_features": 1000}, "preset='SFN' fixes n_features=100, .*; leave n_features=1000 away"),
-        ({"preset": "SFN", "n_items": 4, "n_informative": 2}, "leave n_items=4 and n_informative=2 away"),
+        ({"preset": "LFN", "n_features": 50}, "omit n_features=50, or the preset"),
+        (
+            {"preset": "SFN", "n_features": 1000},
+            "preset='SFN' fixes n_features=100, .*; omit n_features=1000, or the preset",
+        ),
+        ({"preset": "SFN", "n_items": 4, "n_informative": 2}, "omit n_items=4 and n_informative=2, or the preset"),
     ],
 )
 def test_bad_arguments(arguments, fragment):

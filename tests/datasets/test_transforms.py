@@ -18,7 +18,7 @@ def test_the_most_probable_class_comes_first():
     assert rankings.kind == "full"
     assert rankings.items == (0, 1, 2)
     assert np.array_equal(rankings.orders()[:, 0], GaussianNB().fit(X, y).predict(X))
-    # Two of the rankings are no inverses of themselves, so orders in place of positions would be noticed.
+    # Two of the rankings are not their own inverses, so orders instead of positions would be noticed.
     probabilities = GaussianNB().fit(X, y).predict_proba(X)
     clear = np.ptp(np.sort(probabilities, axis=1)[:, :2], axis=1) > 0
     by_place = np.take_along_axis(probabilities, rankings.orders(), axis=1)

@@ -142,8 +142,8 @@ def test_laws_of_every_distance(metric, positions, data):
     assert np.all(found >= 0)
     np.testing.assert_array_equal(np.diag(found), 0)
     np.testing.assert_array_equal(found, found.T)
-    relabelled = np.array(data.draw(st.permutations(range(k))))
-    np.testing.assert_array_equal(pairwise_distances(positions[:, relabelled], metric=metric), found)
+    relabeled = np.array(data.draw(st.permutations(range(k))))
+    np.testing.assert_array_equal(pairwise_distances(positions[:, relabeled], metric=metric), found)
     # a missing column is worth the same as a dropped column
     gone = np.hstack([positions, np.full((n, 1), np.nan)])
     np.testing.assert_array_equal(pairwise_distances(gone, metric=metric), found)

@@ -131,8 +131,8 @@ def test_relabelling_items_relabels_features(positions, seed):
     weights = random_graph(seed, positions.shape[1])
     order = np.random.default_rng(seed).permutation(positions.shape[1])
     features = GraphCutEmbedding(weights, completion="exact").fit_transform(positions)
-    relabelled = GraphCutEmbedding(weights[np.ix_(order, order)], completion="exact").fit_transform(positions[:, order])
-    np.testing.assert_allclose(relabelled, features[:, order], atol=1e-11)
+    relabeled = GraphCutEmbedding(weights[np.ix_(order, order)], completion="exact").fit_transform(positions[:, order])
+    np.testing.assert_allclose(relabeled, features[:, order], atol=1e-11)
 
 
 @given(position_matrices(min_items=2, kinds=("full", "tied", "top-k")))
@@ -232,7 +232,7 @@ def test_large_numbers_of_completions_are_sampled_and_small_ones_are_not():
 
 
 def many_incomplete(n: int) -> tuple[np.ndarray, np.ndarray]:
-    """Rankings of 8 items of which 1, 2 or 3 are missing: 8, 49 and 216 completions."""
+    """Rankings of 8 items, 1, 2 or 3 of them missing: 8, 49 and 216 completions."""
     rng = np.random.default_rng(0)
     rows = random_positions(rng, n, 8, "full")
     for r, row in enumerate(rows):
@@ -252,7 +252,7 @@ def test_auto_enumerates_what_the_rankings_of_fit_can_afford(monkeypatch):
         np.testing.assert_array_equal(
             (embedding.standard_errors(rows) > 0).any(axis=1), np.tile([8, 49, 216], 20) > limit
         )
-        # Fitted once, every ranking is treated alike, however many come with it.
+        # Once fitted, a ranking is treated the same, however many others come with it.
         alone = np.vstack([embedding.transform(row[None]) for row in rows[:6]])
         np.testing.assert_array_equal(alone, embedding.transform(rows)[:6])
     assert GraphCutEmbedding(graph, completion="exact").fit(rows).n_completions(rows).max() == 216
@@ -339,7 +339,7 @@ def test_items_are_found_by_their_names():
         {"graph": item_graph(features.loc[turned])},
         {"graph": graph.loc[turned, items]},
         {"graph": named_columns},
-        {"features": features.set_axis(range(10, 18))},  # numbers of rows are no names
+        {"features": features.set_axis(range(10, 18))},  # row numbers are not names
     ):
         for rankings in (Rankings(positions, items), pd.DataFrame(positions, columns=items)):
             np.testing.assert_allclose(GraphCutEmbedding(**source).fit_transform(rankings), expected, atol=1e-12)

@@ -55,8 +55,8 @@ every_object = pytest.mark.parametrize("kernel", OBJECTS.values(), ids=OBJECTS)
 @pytest.fixture(scope="module")
 def rows():
     rows = random_positions(np.random.default_rng(0), 40, 4, "incomplete")
-    told = [len(set(row[~np.isnan(row)])) > 1 for row in rows]  # the others have no norm to divide by
-    return rows[told]
+    compares = [len(set(row[~np.isnan(row)])) > 1 for row in rows]  # the others have no norm to divide by
+    return rows[compares]
 
 
 @pytest.fixture(scope="module", params=["full", "top-k", "exhaustive", "non-exhaustive"])

@@ -118,7 +118,7 @@ def test_too_few_rows_set_aside_assert_nothing_and_say_so() -> None:
 
 
 def coverage(kind: str, n_repeats: int, ranker: object, n: int = 80, alpha: float = 0.2) -> tuple[float, float]:
-    """Share of new rows of which no asserted pair is turned around, and of pairs that are asserted."""
+    """Share of new rows in which no asserted pair is reversed, and share of pairs that are asserted."""
     held, asserted = [], []
     for seed in range(n_repeats):
         X, y = make_data(n + 25, seed, kind)

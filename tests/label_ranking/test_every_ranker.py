@@ -1,4 +1,4 @@
-"""What holds for every label ranker, beside the checks of scikit-learn."""
+"""What holds for every label ranker, in addition to the checks of scikit-learn."""
 
 from __future__ import annotations
 

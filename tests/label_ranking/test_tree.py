@@ -245,7 +245,7 @@ def test_categories_and_missing_features():
 
 
 def test_a_category_of_rows_without_a_ranking():
-    """Its number lies beyond those of the rows that are learnt from."""
+    """Its code is beyond those of the rows used for training."""
     names = [f"town {number:03}" for number in range(130)]
     y = np.array([[1.0, 2.0], [2.0, 1.0]] * 60 + [[np.nan, np.nan]] * 10)
     table = pd.DataFrame({"town": names})

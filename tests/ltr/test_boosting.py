@@ -21,7 +21,7 @@ def test_sums_are_exact_in_every_order(n, scale, seed, kind):
     exact = math.fsum(rounded.tolist())
     for order in (np.arange(n), rng.permutation(n), np.argsort(rounded)):
         assert np.cumsum(rounded[order].astype(np.float64))[-1] == exact
-    # What is lost is a small part of the largest, beside the digits that 32 bits have not.
+    # Apart from the conversion to 32 bits, the error is small compared with the largest value.
     loss = np.abs(rounded.astype(np.float64) - values.astype(kind))
     assert loss.max() <= np.abs(values).max() * n * 2.0**-51
 

@@ -22,7 +22,7 @@ def data():
     return X, y, qid
 
 
-def centred(ranker, X, qid):
+def centered(ranker, X, qid):
     """Scores without the constant that no ranking depends on, which training leaves to rounding."""
     score = ranker.predict(X, qid)
     return score - score.mean()
@@ -240,7 +240,7 @@ def test_tables_of_pairs_are_made_in_parts_that_fit(data, monkeypatch, loss, att
     whole = NeuralRanker(loss, **options).fit(*data)
     monkeypatch.setattr(_batches, "_MOST_CELLS", 12**2)
     parts = NeuralRanker(loss, **options).fit(*data)
-    np.testing.assert_allclose(centred(parts, X, qid), centred(whole, X, qid), atol=1e-3)
+    np.testing.assert_allclose(centered(parts, X, qid), centered(whole, X, qid), atol=1e-3)
     monkeypatch.setattr(_batches, "_MOST_CELLS", 11**2)
     what = "attention=True" if attention else "loss='lambdarank'"
     with pytest.raises(ValueError, match=f"a query has 12 rows, and {what} makes tables .* at most 11 rows"):

@@ -64,8 +64,8 @@ def test_full_rankings_link_scores_to_distances(positions):
 def test_laws_of_every_score(score, positions, data):
     truth, prediction = positions, positions[::-1]
     values = score(truth, prediction, per_row=True)
-    relabelled = np.array(data.draw(st.permutations(range(positions.shape[1]))))
-    np.testing.assert_allclose(score(truth[:, relabelled], prediction[:, relabelled], per_row=True), values)
+    relabeled = np.array(data.draw(st.permutations(range(positions.shape[1]))))
+    np.testing.assert_allclose(score(truth[:, relabeled], prediction[:, relabeled], per_row=True), values)
     swapped = score(prediction, truth, per_row=True)
     both = ~(np.isnan(values) | np.isnan(swapped))  # which side is the truth decides only what is undefined
     np.testing.assert_allclose(swapped[both], values[both])

@@ -70,10 +70,10 @@ def test_features_may_be_a_data_frame_with_categories(make: Any) -> None:
 
 
 def test_progress_is_told_fold_by_fold(iris: Any) -> None:
-    told: list[tuple[str, float]] = []
+    steps: list[tuple[str, float]] = []
     rankers = {"a": DummyRanker(), "b": DummyRanker()}
-    leaderboard(rankers, iris.X, iris.y, cv=2, random_state=0, on_step=lambda *step: told.append(step))
-    assert told == [("a", 0.25), ("a", 0.5), ("b", 0.75), ("b", 1.0)]
+    leaderboard(rankers, iris.X, iris.y, cv=2, random_state=0, on_step=lambda *step: steps.append(step))
+    assert steps == [("a", 0.25), ("a", 0.5), ("b", 0.75), ("b", 1.0)]
 
 
 def test_items_that_only_some_folds_compare_are_not_judged_there() -> None:

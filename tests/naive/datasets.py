@@ -13,7 +13,7 @@ def kendall_distance(a, b):
 
 
 def mallows_by_insertion(center, theta, uniforms):
-    """One draw: insert the items of the centre, best first, each some places above the end of a list."""
+    """One draw: insert the items of the center, best first, each some places above the end of a list."""
     k = len(center)
     listed = []
     for i, item in enumerate(np.argsort(center)):

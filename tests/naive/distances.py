@@ -56,7 +56,7 @@ def positional(a, b, metric, weights=None, normalize=False):
 
 
 def tau(a, b, variant):
-    """Kendall's coefficients over the pairs of which both rankings say something; a is the truth."""
+    """Kendall's coefficients over the pairs that both rankings compare; a is the truth."""
     count = dict.fromkeys(("concordant", "discordant", "a", "b", "both"), 0)
     for i, j in combinations(range(len(a)), 2):
         ra, rb = relation(a[i], a[j]), relation(b[i], b[j])

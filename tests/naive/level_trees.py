@@ -21,7 +21,7 @@ def score(gradient, hessian, leaf, l2):
 
 
 def cuts_of(column):
-    """Thresholds between neighbouring values, each with missing values on either side; and missing against the rest."""
+    """Thresholds between neighboring values, each with missing values on either side; and missing against the rest."""
     values = np.unique(column[~np.isnan(column)])
     middles = (values[1:] + values[:-1]) / 2
     if not np.isnan(column).any():
@@ -39,7 +39,7 @@ def best_score(X, gradient, hessian, leaf, bit, l2):
 
 
 def expectation(x, cuts, values, counts, known, level=0, prefix=0):
-    """Value of a row of which only some features are known: both sides of other cuts, by their training rows."""
+    """Value of a row if only some of its features are known: both sides of other cuts, by their training rows."""
     if level == len(cuts):
         return values[prefix]
     feature, threshold, missing_left = cuts[level]

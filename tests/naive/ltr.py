@@ -1,4 +1,4 @@
-"""Lambda gradients from their definition: every pair of a query is exchanged, and the metric computed anew."""
+"""Lambda gradients from their definition: every pair of a query is exchanged, and the metric recomputed."""
 
 from __future__ import annotations
 

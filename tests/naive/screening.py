@@ -49,7 +49,7 @@ def best_partition_loss(y, size=None):
 
 
 def same_order(a, b):
-    """Whether two features order all pairs alike, or all in reverse."""
+    """Whether two features order all pairs in the same way, or all in reverse."""
     signs = [np.sign(np.subtract.outer(v, v)) for v in (a, b)]
     return bool((signs[0] == signs[1]).all() or (signs[0] == -signs[1]).all())
 

@@ -46,7 +46,7 @@ def best_split_error(X: np.ndarray, y: np.ndarray, w: np.ndarray, min_leaf: int 
 
 
 def level_splits_binary(X: np.ndarray, y: np.ndarray, n_levels: int) -> list[int]:
-    """Algorithm 9 of Fotakis, Kalavasis, Psaroudaki: directions that maximise V_n(S + i), one after the other."""
+    """Algorithm 9 of Fotakis, Kalavasis, Psaroudaki: directions that maximize V_n(S + i), one after the other."""
     chosen: list[int] = []
     for _ in range(n_levels):
         values = {}

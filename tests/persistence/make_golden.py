@@ -1,4 +1,4 @@
-"""Write the golden files that are not there yet: ``python -m tests.persistence.make_golden``.
+"""Write the golden files that do not exist yet: ``python -m tests.persistence.make_golden``.
 
 A golden file is a small model as this library once wrote it, named by its format and its kind; ``predictions.json`` has
 what it predicted for a few rows then. Later versions must load it and predict the same. Existing files are never
@@ -147,7 +147,7 @@ def _models_of_numbers(X: np.ndarray) -> Iterator[tuple[str, Any, str, np.ndarra
 
 
 def main() -> None:
-    """Write what is not there, and print its name."""
+    """Write the files that do not exist yet, and print their names."""
     predictions = GOLDEN / "predictions.json"
     known = json.loads(predictions.read_text("utf-8"))
     for kind, model, method, rows in golden_models():

@@ -73,7 +73,7 @@ CATEGORIES = np.column_stack([X, np.resize([0.0, 1.0, 2.0], len(X))])
         (set_array("Tree", "left", lambda a: a.astype(np.int64)), "left of a Tree is not an array of int32"),
         (set_array("Tree", "left", lambda a: a[:0]), "different numbers|no parts"),
         (set_array("Tree", "left", lambda a: a[:, None]), "with 1 axes"),
-        (set_array("Tree", "feature", put(0, 4)), "feature that is not there"),
+        (set_array("Tree", "feature", put(0, 4)), "feature that does not exist"),
         (set_array("Tree", "feature", put(0, -1)), "has no feature"),
         (set_array("Tree", "set_of", put(0, 0)), "set of categories"),
         (set_array("Tree", "threshold", lambda a: a[:-1]), "different numbers of parts"),
@@ -83,7 +83,7 @@ CATEGORIES = np.column_stack([X, np.resize([0.0, 1.0, 2.0], len(X))])
         (set_array("LeafMeans", "values", lambda a: a[:, :-1]), "predict something else"),
         (set_array("RankingTree", "leaf_positions_", longer), "rankings of the leaves"),
         (set_part("RankingTree", "n_features_in_", 1), "categories and features differ"),
-        (set_part("RankingTree", "n_features_in_", -4), "whole number"),
+        (set_part("RankingTree", "n_features_in_", -4), "not an integer"),
         (set_part("RankingTree", "items_", {"tuple": ["a", "b"]}), "predict something else"),
         (set_part("RankingTree", "items_", {"tuple": ["a", "a", "b", "c", "d"]}), "two items are named"),
         (set_part("RankingTree", "items_", {"tuple": [[1], "a", "b", "c", "d"]}), "names of items"),
@@ -112,10 +112,10 @@ def test_trees(change, match, path):
 @pytest.mark.parametrize(
     ("change", "match"),
     [
-        (set_array("Tree", "set_of", put(0, 10**6)), "set of categories that is not there"),
-        (set_array("Tree", "sets", lambda a: a[:, :0]), "has other ones"),
-        (set_part("FeatureEncoder", "categories_", [None, None, None, None]), "has other ones"),
-        (set_part("FeatureEncoder", "categories_", [None, None, None, list(range(65))]), "has other ones"),
+        (set_array("Tree", "set_of", put(0, 10**6)), "set of categories that does not exist"),
+        (set_array("Tree", "sets", lambda a: a[:, :0]), "does not fit its feature"),
+        (set_part("FeatureEncoder", "categories_", [None, None, None, None]), "does not fit its feature"),
+        (set_part("FeatureEncoder", "categories_", [None, None, None, list(range(65))]), "does not fit its feature"),
     ],
 )
 def test_sets_of_categories(change, match, path):
@@ -128,15 +128,15 @@ def test_sets_of_categories(change, match, path):
 @pytest.mark.parametrize(
     ("change", "match"),
     [
-        (set_array("LeafRows", "rows", put(0, 40)), "row that is not there"),
-        (set_array("LeafRows", "rows", put(0, -1)), "row that is not there"),
+        (set_array("LeafRows", "rows", put(0, 40)), "row that does not exist"),
+        (set_array("LeafRows", "rows", put(0, -1)), "row that does not exist"),
         (set_array("LeafRows", "start", put(1, 10**6)), "share rows"),
         (set_array("LeafRows", "start", put(0, -1)), "share rows"),
         (set_array("LeafRows", "weights", longer), "no weights"),
         (set_array("LeafRows", "weights", put(0, 0.0)), "no weights"),
         (set_array("TargetRows", "values", put((0, 0), np.nan)), "order all pairs"),
         (set_part("TargetRows", "is_pairs", False), "not rankings"),
-        (set_array("TargetRows", "values", lambda a: a[:5]), "row that is not there"),
+        (set_array("TargetRows", "values", lambda a: a[:5]), "row that does not exist"),
         (set_array("TargetRows", "values", lambda a: a.astype(np.float32)), "float64"),
         (set_part("RankingForest", "trees_", []), "no trees"),
         (set_part("RankingForest", "trees_", {"tuple": []}), "list of a Tree"),
@@ -241,18 +241,18 @@ def query_ranker(ranker):
         ),
         (lambda: SymbolicFeatures().fit(X), set_array("ExpressionTable", "codes", put(-1, 99)), "operator"),
         (lambda: SymbolicFeatures().fit(X), set_array("ExpressionTable", "complexity", put(-1, 1)), "complexities"),
-        (lambda: SymbolicFeatures().fit(X), set_array("SymbolicFeatures", "_rows", put(-1, 10**6)), "not there"),
+        (lambda: SymbolicFeatures().fit(X), set_array("SymbolicFeatures", "_rows", put(-1, 10**6)), "does not exist"),
         (
             lambda: ConcordanceSelector(2).fit(X, X[:, 0]),
             set_array("ConcordanceSelector", "_rows", put(0, -1)),
-            "not there",
+            "does not exist",
         ),
         (lambda: ScoreSelector(k=2).fit(X, X[:, 0]), set_array("ScoreSelector", "scores_", longer), "scores_"),
         (lambda: query_ranker(LinearRanker()), set_array("LinearRanker", "coef_", longer), "weights"),
         (
             lambda: query_ranker(LambdaMART(3, tree="level")),
             set_array("LevelTrees", "feature", put((0, 0), 20)),
-            "feature that is not there",
+            "feature that does not exist",
         ),
         (
             lambda: query_ranker(LambdaMART(3, tree="level")),

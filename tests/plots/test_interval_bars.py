@@ -1,4 +1,4 @@
-"""Intervals of places: their ends, the dots, the numbers beside them."""
+"""Intervals of places: their ends, the dots, the numbers next to them."""
 
 from __future__ import annotations
 

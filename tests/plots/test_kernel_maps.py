@@ -22,8 +22,8 @@ def test_the_map_is_that_of_the_eigenvectors(food: tuple[Any, np.ndarray]) -> No
     votes, _ = food
     K = kendall_kernel(votes)
     display = EmbeddingDisplay.from_gram(K)
-    centred = K - K.mean(axis=0) - K.mean(axis=1)[:, None] + K.mean()
-    values, vectors = np.linalg.eigh(centred)
+    centered = K - K.mean(axis=0) - K.mean(axis=1)[:, None] + K.mean()
+    values, vectors = np.linalg.eigh(centered)
     wanted = vectors[:, [-1, -2]] * np.sqrt(values[[-1, -2]])
     shown = display.scatter_[0].get_offsets()
     np.testing.assert_allclose(np.abs(shown), np.abs(wanted), atol=1e-8)

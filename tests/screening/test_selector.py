@@ -320,8 +320,8 @@ def test_given_columns_are_taken_as_they_are(rng):
     times = 1.7e9 + rng.random(200) * 1e-3
     selector = ConcordanceSelector().fit(times[:, None], times - 1.7e9)
     assert selector.table_["divergence"].tolist() == [0.0]
-    neighbours = np.column_stack([1 + np.finfo(float).eps * np.arange(5), np.ones(5)])
-    assert ConcordanceSelector().fit(neighbours, np.arange(5)).get_support().tolist() == [True, False]
+    neighbors = np.column_stack([1 + np.finfo(float).eps * np.arange(5), np.ones(5)])
+    assert ConcordanceSelector().fit(neighbors, np.arange(5)).get_support().tolist() == [True, False]
 
 
 def test_long_streams_are_refused_by_rows_too(monkeypatch):

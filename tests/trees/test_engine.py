@@ -61,7 +61,7 @@ def test_empty_cells_take_the_mean_of_the_nearest_ancestor():
     fill[LeastSquaresTree(honest=True, random_state=0).fit(X, np.eye(n)).tree_.values.sum(axis=0) > 0] = True
     expected = naive_values(model.tree_, X, y, w, fill)
     overall = np.array([np.average(c[~np.isnan(c)], weights=w[~np.isnan(c)]) for c in y.T])
-    expected = np.where(np.isnan(expected), overall, expected)  # of which no filling row says anything
+    expected = np.where(np.isnan(expected), overall, expected)  # no filling row has this target
     np.testing.assert_allclose(model.tree_.values, expected)
     leaf_rows = rows_of_nodes(model.tree_, X)[model.tree_.is_leaf][:, fill].sum(axis=1)
     assert (leaf_rows == 0).any()

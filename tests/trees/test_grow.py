@@ -165,8 +165,8 @@ def test_many_targets_split_categories_along_their_main_direction():
         # The cuts of the order along the first principal component of the categories' means, by definition.
         mass = np.array([w[X[:, 0] == c].sum() for c in range(6)])
         means = np.array([np.average(y[X[:, 0] == c], axis=0, weights=w[X[:, 0] == c]) for c in range(6)])
-        centred = (means - np.average(means, axis=0, weights=mass)) * np.sqrt(mass)[:, None]
-        along = (means @ np.linalg.svd(centred)[2][0])[X[:, 0].astype(int)]
+        centered = (means - np.average(means, axis=0, weights=mass)) * np.sqrt(mass)[:, None]
+        along = (means @ np.linalg.svd(centered)[2][0])[X[:, 0].astype(int)]
         assert gain >= whole - naive.best_split_error(along[:, None], y, w) - 1e-2 * whole
 
 
@@ -286,7 +286,7 @@ def test_features_are_drawn_for_every_cell():
     ("max_features", "number"), [(None, 9), ("sqrt", 3), ("log2", 3), (0.5, 4), (np.float32(0.5), 4), (2, 2), (50, 9)]
 )
 def test_what_max_features_means(max_features, number):
-    """A drawn feature that is no better than others is taken if the better ones are not drawn."""
+    """A drawn feature that is not better than others is taken if the better ones are not drawn."""
     rule = GrowthRule.from_params(LeastSquaresTree(max_features=max_features).get_params())
     assert rule.limits(100, 9).max_features == number
 

@@ -85,7 +85,7 @@ def test_categories_are_cut_in_the_order_of_their_means():
     assert model.get_depth() == 1
     np.testing.assert_array_equal(model.predict(X), y)
     two = np.column_stack([y, -y])
-    two[::3, 0] = np.nan  # which targets are missing is no reason to part categories
+    two[::3, 0] = np.nan  # the pattern of missing targets does not separate categories
     np.testing.assert_allclose(
         LeastSquaresTree(growth="level", categorical_features=[0]).fit(X, two).predict(X), np.column_stack([y, -y])
     )

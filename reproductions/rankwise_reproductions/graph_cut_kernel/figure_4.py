@@ -87,9 +87,9 @@ def _compare(results: Results) -> list[Comparison]:
             drop,
             None,
             "differs" if drop < 0.1 else "agrees",
-            "here the kernel takes the mean embedding of a partial ranking, which is exact, in the place of "
+            "here the kernel takes the mean embedding of a partial ranking, which is exact, instead of "
             "averages over four random completions; the order of two unlisted dishes is one pair of 28, so that six "
-            "of eight tell nearly all",
+            "of eight contain nearly everything",
         )
         for name, drop in drops.items()
     ]

@@ -59,7 +59,7 @@ def _read_sushi(folder: Path) -> tuple[Any, Any, Any, Any]:
 
 
 def _read_orders(path: Path, n_items: int) -> Any:
-    """Positions from rows of two numbers and ten ids, best first; what is not there is missing."""
+    """Positions from rows of two numbers and ten ids, best first; all other items are missing."""
     orders = np.loadtxt(path, skiprows=1, dtype=int)[:, 2:]
     positions = np.full((len(orders), n_items), np.nan)
     np.put_along_axis(positions, orders, np.arange(1.0, orders.shape[1] + 1)[None], axis=1)

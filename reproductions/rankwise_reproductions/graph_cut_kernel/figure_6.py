@@ -304,7 +304,7 @@ EXPERIMENTS = (
         title="Figure 6: the time of a Gram matrix against the number of rankings",
         about=(
             "Gram matrices of rankings of eight dishes, by kind: graph cut (features and product), Kendall and "
-            "Mallows. Beside them algorithm 1 of the paper in plain Python, one cut for each set and all "
+            "Mallows. For comparison, algorithm 1 of the paper in plain Python, one cut for each set and all "
             "completions of non-exhaustive rankings, features alone, and Kendall's tau by SciPy, pair by pair. These "
             "two are scaled up: algorithm 1 from 50 rankings (non-exhaustive: 2), SciPy from 50 pairs to all n (n - "
             "1) / 2. A second picture has the time by how much is seen of a ranking. Times are of the processor, best "

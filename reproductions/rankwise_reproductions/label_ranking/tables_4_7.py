@@ -81,7 +81,7 @@ BEST_OF_OTHERS = {
     "heat": 0.13,
     "spo": 0.14,
 }
-#: sets of gene expressions, of which all public copies hold orders in the place of positions
+#: sets of gene expressions; all public copies of them hold orders instead of positions
 REAL = ("cold", "diau", "dtt", "heat", "spo")
 #: sets whose right and published taus are far apart
 TOLD_APART = ("bodyfat", "housing", "wisconsin")

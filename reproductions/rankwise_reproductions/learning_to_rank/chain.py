@@ -41,7 +41,7 @@ STEPS = {
     "neural, pairwise": ("3.2", "neural"),
     "neural, cross entropy": ("3.2", "neural"),
 }
-#: what the notes say or quote of two of them, and whether it is enough that the first is no worse
+#: what the notes say or quote about two of them, and whether it is enough that the first is not worse
 SAID = (
     ("NDCG weights: an empirically successful scheme (section 2.3)", "LambdaRank, linear", "linear, logistic", False),
     ("NDCG weights: an empirically successful scheme (section 2.3)", "LambdaMART", "boosted RankNet", False),
@@ -52,7 +52,7 @@ NEURAL = tuple(name for name in STEPS if name.startswith("neural"))
 
 
 def _cells(scale: Scale, inputs: Inputs) -> list[Cell]:
-    # Fewer queries or trees than in the quick scale do not tell boosted pairs from boosted regression.
+    # Fewer queries or trees than in the quick scale do not separate boosted pairs from boosted regression.
     queries = {"full": 2000, "quick": 400, "check": 400}[scale]
     trees = {"full": 200, "quick": 60, "check": 60}[scale]
     neural = scale != "check" and find_spec("torch")  # minutes of training
@@ -164,14 +164,14 @@ def _verdict(gap: float, error: float, on_par: bool) -> tuple[Verdict, str]:
 def _claims(results: Results) -> list[Claim]:
     pairs, rows = "linear, logistic", "Ridge regression"
     claims = [
-        _better(results, pairs, rows, "Linear scores learnt from pairs beat those learnt from single rows"),
+        _better(results, pairs, rows, "Linear scores learned from pairs beat those learned from single rows"),
         _better(results, "boosted RankNet", "boosted regression", "So do boosted trees"),
     ]
     lists = [name for name, (_, kind) in STEPS.items() if kind == "listwise"]
     gaps = {name: _difference(results, "generated", name, pairs) for name in lists}
     claims.append(
         Claim(
-            "Nothing ties ranking to pairs: linear scores learnt from lists are as good as those from pairs",
+            "Nothing ties ranking to pairs: linear scores learned from lists are as good as those from pairs",
             all(gap > -2 * error for gap, error in gaps.values()),
             f"{METRIC} above {pairs}, query by query: "
             + ", ".join(f"{name} {gap:+.3f} +- {error:.3f}" for name, (gap, error) in gaps.items()),

@@ -21,7 +21,7 @@ PUBLISHED_ROWS, TRAINING_SHARE, SPLITS = 18_544, 0.7, 10
 
 NUMBERS = ("cohort", "coninc", "childs")
 CATEGORIES = ("sex", "race", "degree", "marital", "wrkstat", "wrkslf")
-#: index of the occupation, of which the survey asked in later years only
+#: index of the occupation, which the survey has for later years only
 OCCUPATION = "sei"
 MIN_LEAF = 20
 
@@ -154,7 +154,7 @@ def _claims(results: Results) -> list[Claim]:
             f"risk {tree:.3f} against {near:.3f}; published {PUBLISHED['CRIT']} against {PUBLISHED['3 neighbours']}",
         ),
         Claim(
-            "The covariates tell something: CRIT beats the median of all rows, which beats three neighbors",
+            "The covariates are informative: CRIT beats the median of all rows, which beats three neighbors",
             tree < median < near,
             f"risks {tree:.3f}, {median:.3f} and {near:.3f}",
         ),

@@ -25,7 +25,7 @@ X, Y = np.array([0.1, 0.3, 0.5, 0.6, 0.9]), np.array([5, 2.1, 1, 2, 4])
 #: Example 7: borders of the intervals of its table, a threshold inside each, and the probabilities printed there
 BORDERS = (0, 1, 1.2, 1.7, 2.2)
 THRESHOLDS, PUBLISHED_PREFERENCES = (-0.5, 0.5, 1.1, 1.5, 1.9, 2.5), (0, 1, 0, 0.5, 0.5, 0)
-#: not an example of the paper: five values of which one lies far away
+#: not an example of the paper: five values, one of them far away
 FAR = np.array([0.0, 1, 2, 3, 100])
 
 
@@ -58,7 +58,7 @@ def _example_7() -> Values:
 
 
 def _lemma_1() -> Values:
-    """Partitions of random values by size, the best of which Lemma 1 knows."""
+    """Partitions of random values by size; Lemma 1 says which is the best."""
     rng = np.random.default_rng(0)
     wrong = tried = 0
     for n in range(3, 7):

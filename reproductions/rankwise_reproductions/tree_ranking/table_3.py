@@ -228,13 +228,13 @@ EXPERIMENTS = (
         about=(
             "The derivative of a state of the glider and of the van der Pol oscillator, 400 rows, plus noise of "
             "variance 0.1; the response is ordered by every expression of the given operators, and the one of the "
-            "smallest T0 is picked. Layers as the paper's orders say (strict: a layer takes the features of the "
-            "layer before alone), and with earlier layers kept (cumulative); T0 as in the paper (signed), and the "
-            "smaller one of both directions. Beside it the first column of BART, LASSO and SCAD, on strict layers. The "
+            "smallest T0 is picked. Layers as the paper's orders say (strict: a layer takes the features of the layer "
+            "before alone), and with earlier layers kept (cumulative); T0 as in the paper (signed), and the smaller "
+            "one of both directions. For comparison, the first column of BART, LASSO and SCAD, on strict layers. The "
             "table has a second choice for T0 in two places, 'or sin(x1) - x1' and 'or x2', whose columns our copy "
             "does not show. Seconds for T0, two minutes with the others in the full scale, ten runs each. BART needs "
-            "stochtree ('rankwise[bart]'), SCAD skglm ('rankwise[symbolic]'). Needs the ODE-Strogatz data in "
-            "ode-strogatz/ of the data folder."
+            "stochtree ('rankwise[bart]'), SCAD skglm ('rankwise[symbolic]'). Needs the ODE-Strogatz data in ode- "
+            "strogatz/ of the data folder."
         ),
         cells=_cells,
         compute=_compute,

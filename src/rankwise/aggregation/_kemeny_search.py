@@ -175,8 +175,8 @@ class OrdersFromSets:
     wins : ndarray of shape (m, m)
         Weights of the preferences.
     best : ndarray of shape (2^m,), or dict
-        Lowest cost of a set of items among themselves, counting free pairs only; a set that is not there is not a
-        prefix of an optimal order.
+        Lowest cost of a set of items among themselves, counting free pairs only; a set without an entry is
+        not a prefix of an optimal order.
     free : ndarray of shape (m, m), bool
         Pairs that are not known to be in the same order in all optimal orders.
     """

@@ -202,7 +202,7 @@ def _relocate(before, tied, bucket, group):
 
 @compiled
 def _place(bucket, group, place):
-    """Move a group of items to a place (as `_relocate` numbers them), and number the buckets anew."""
+    """Move a group of items to a place (as `_relocate` numbers them), and renumber the buckets."""
     k = len(bucket)
     # Doubled, levels leave room for a bucket between two.
     for j in range(k):

@@ -172,7 +172,7 @@ def strict_moments(order, row_start, stage_start, weights, log_worth, with_infor
 
 @compiled
 def _add_smaller(items, q, shared):
-    """Add min(q_i, q_j) for all pairs of items; those that are not there have q = 0."""
+    """Add min(q_i, q_j) for all pairs of items; absent items have q = 0."""
     if 4 * len(items) >= len(q):  # a loop over all columns runs in vectors, and beats one that picks columns
         for i in range(len(q)):
             row, own = shared[i], q[i]

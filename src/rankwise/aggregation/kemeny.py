@@ -98,8 +98,8 @@ def kemeny(
         Seconds of search, once the pairs are counted, after which the best ranking found is returned with its gap. By
         default 60 for "auto" and "local-search", and no limit otherwise.
     ties : {"none", "allow"}, default="none"
-        Whether the consensus is a full ranking, or may tie items. A square array of weights does not tell ties in the
-        rankings; a `PreferenceMatrix` does.
+        Whether the consensus is a full ranking, or may tie items. A square array of weights does not record ties
+        in the rankings; a `PreferenceMatrix` does.
     tie_cost : float, default=0.5
         Cost of a tie against an order, above 0 and at most 1; only used with ``ties="allow"``.
     random_state : None, int, Generator or RandomState

@@ -62,7 +62,7 @@ class Analysis(Result):
     no_leaderboard : str
         Why there is no leaderboard and no tree; empty if there are.
     tree : RankingTree or None
-        A small tree that says who ranks how.
+        A small tree that predicts rankings from the features.
     n_learned : int
         Number of rankings that leaderboard and tree learned from: all, or a random sample.
     seed : int
@@ -203,7 +203,7 @@ def analyze(
     n_jobs: int | None = None,
     on_step: Callable[[str, float], None] | None = None,
 ) -> Analysis:
-    """Analyze rankings: what they hold, their consensus and how sure it is, and what features say about who ranks how.
+    """Analyze rankings: what they hold, their consensus and its uncertainty, and how well features predict them.
 
     It takes seconds. Of more than 1,000 rankings, the consensus is of all, and the rest of a random sample.
 

@@ -72,7 +72,7 @@ def make_ranker(
 def fit_ranker(model: Any, X: ArrayLike, rankings: Rankings, feature_names: Sequence[str]) -> Any:
     """Fit to the items that some ranking compares with another; the model knows the names of the features."""
     model.fit(X, rankings.comparable())
-    if data_frame(X, "X") is None:  # only data frames bring names along
+    if data_frame(X, "X") is None:  # only data frames have names of their own
         features_step_of(model).feature_names_in_ = np.array(feature_names, dtype=object)
     return model
 

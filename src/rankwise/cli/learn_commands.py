@@ -60,7 +60,7 @@ def tree(
     seed: Seed = 0,
     as_json: Json = False,
 ) -> None:
-    """Grow a tree that says who ranks how: text, or a picture by the suffix of --out (png, svg, pdf, dot)."""
+    """Grow a tree that predicts rankings: text, or a picture by the suffix of --out (png, svg, pdf, dot)."""
     from rankwise._tables import counted, with_short_names
     from rankwise.analysis.rankers import fit_ranker, make_ranker
     from rankwise.cli import console, sources
@@ -171,7 +171,7 @@ def evaluate(
     ] = _QUICK,
     cv: Annotated[int, typer.Option(min=2, metavar="N", help="Folds.")] = 10,
     repeats: Annotated[
-        int, typer.Option(min=1, metavar="N", help="How often all rows are assigned to folds anew.")
+        int, typer.Option(min=1, metavar="N", help="How often to repeat, each time with new folds.")
     ] = 1,
     rows: Annotated[
         int, typer.Option(min=0, metavar="N", help="Of more rankings, take a random sample of this size; 0 takes all.")
@@ -300,7 +300,7 @@ def read_features(model: Any, name: str, reading: Mapping[str, Any]) -> npt.NDAr
     absent = [feature for feature in names if feature not in table.header]
     if absent:
         raise table.error(
-            f"the model needs the columns {listed(absent)}, which are not there",
+            f"the model needs the columns {listed(absent)}, which are missing",
             cure=f"Add them, with empty cells where a value is missing. The columns are {listed(table.header)}.",
         )
     encoder = getattr(step, "_encoder", None)

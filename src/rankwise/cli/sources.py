@@ -113,7 +113,7 @@ def _data_set(name: str) -> Source | None:
     folder = os.environ.get(_FOLDER_VARIABLE)
     notes = []
     if folder and not Path(folder).is_dir():
-        # The shipped data sets need no folder, so a wrong one must not keep anybody from them.
+        # The shipped data sets need no folder, so they must stay available if it is wrong.
         notes = [f"{_FOLDER_VARIABLE} names {folder}, which is not a folder, so only the shipped data sets are known"]
     data_home = "" if notes else None
     names = label_ranking_names(data_home)

@@ -88,7 +88,7 @@ def is_collection(name: str) -> bool:
 
 
 def read_collection(name: str) -> dict[str, Documents]:
-    """The parts of a collection: training, validation and test, as far as there are such."""
+    """The parts of a collection: training, validation and test, those that exist."""
     collection = load_retrieval(name)
     words = {"train": "training", "vali": "validation", "test": "test"}
     parts = {}

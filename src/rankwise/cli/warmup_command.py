@@ -1,8 +1,8 @@
 """``rankwise warmup``: compile now what later calls would wait for.
 
 The steps are small public calls that together run every compiled function. To warm up a new one, call the public
-function that runs it in the step of its package. A test compiles everything anew and names the functions that no step
-reaches. Imports are inside the steps, because the help of the command must not wait for them.
+function that runs it in the step of its package. A test compiles everything from scratch and names the functions
+that no step reaches. Imports are inside the steps, because the help of the command must not wait for them.
 """
 
 from __future__ import annotations

@@ -56,7 +56,7 @@ def positions_from_orders(orders: ArrayLike, *, n_items: int | None = None, unli
     if n_items is None and size * len(matrix) > max(_MOST_CELLS, _MOST_CELLS_PER_ENTRY * matrix.size):
         raise ValueError(
             f"the largest id is {largest}, so the positions would take {size * len(matrix):,} cells; ids count from 0 "
-            "without gaps. If these are numbers of products or the like, give them as text: Rankings.from_orders"
+            "without gaps. If these are product numbers or similar, give them as text: Rankings.from_orders"
         )
     if largest >= size:
         row, place = np.argwhere(matrix >= size)[0]

@@ -37,8 +37,8 @@ def make_retrieval(
     where s is linear plus products of neighboring features (unit variance) and :math:`b_q` is the easiness of
     the query. Grades are cut so that each is half as frequent as the one below, about as in LETOR data.
 
-    Only differences *within* a query tell of relevance, so a regressor that does not know the queries loses: it
-    mistakes the spread of the levels for noise and trusts the features that have them too little.
+    Only differences *within* a query are informative, so a regressor that does not know the queries does worse: it
+    mistakes the spread of the levels for noise and gives too little weight to the features that have them.
 
     Parameters
     ----------

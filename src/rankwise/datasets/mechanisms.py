@@ -64,8 +64,8 @@ def make_partial(
         Positions of full rankings, 1 = best.
     partition : sequence of int, "random" or callable
         Sizes of the blocks, best first, such as (2, 1, 2) for five items; "random" cuts between any two
-        neighboring places with probability 1/2, anew for every ranking; a callable takes a generator, X and k, and
-        returns n sequences of sizes: draws from the paper's p(x), one for each row of X.
+        neighboring places with probability 1/2, independently for every ranking; a callable takes a generator, X and
+        k, and returns n sequences of sizes: draws from the paper's p(x), one for each row of X.
     X : array-like of shape (n, d), optional
         Features, for a callable.
     random_state : None, int, Generator or RandomState

@@ -200,7 +200,7 @@ def _check_noise(noise: str, noise_scale: float, theta: float | None) -> None:
         raise ValueError(f"noise is {noise!r} and theta is {theta}; theta belongs to noise='mallows', and only there")
     check_scales(noise_scale=noise_scale)
     if noise in ("none", "mallows") and noise_scale != 0:
-        raise ValueError(f"noise_scale is {noise_scale}, which noise={noise!r} has no use for; leave it away")
+        raise ValueError(f"noise_scale is {noise_scale}, but noise={noise!r} does not use it; omit it")
     if noise == "uniform" and noise_scale > _MOST_NOISE:
         raise ValueError(f"noise_scale is {noise_scale}, but uniform noise reaches 1/4 at most")
 
@@ -214,7 +214,7 @@ def _preset_features(preset: str, X: ArrayLike | None, **sizes: int) -> int:
     if mixed:
         values = ", ".join(f"{name}={value}" for name, value in fixed.items())
         raise ValueError(
-            f"preset={preset!r} fixes {values} and draws its own features; leave {' and '.join(mixed)} away, "
+            f"preset={preset!r} fixes {values} and draws its own features; omit {' and '.join(mixed)}, "
             "or the preset (n_samples may be given with it)"
         )
     return fixed["n_features"]

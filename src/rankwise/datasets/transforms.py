@@ -69,7 +69,7 @@ def rankings_from_classification(
 
 
 def rankings_from_regression(X: ArrayLike, *, targets: Sequence[int | str]) -> tuple[FloatArray, Rankings]:
-    """Take some attributes out of the features and rank them by standardised value, the largest first.
+    """Take some attributes out of the features and rank them by standardized value, the largest first.
 
     The construction behind the standard "type B" benchmarks: which attributes of a sample are large, compared
     with their usual values, is to be predicted from the other attributes.

@@ -78,9 +78,9 @@ class LabelRankerMixin(EstimatorMixin):
             Features.
         y : Rankings or array-like of shape (n_samples, n_items)
             Positions, 1 = best, of any kind: full, tied, top-k (``inf`` = unlisted), incomplete (``NaN`` = missing).
-            Only the order of the values in a row counts. Rows that compare no two items are left out.
+            Only the order of the values in a row counts. Rows that compare no two items are ignored.
         sample_weight : array-like of shape (n_samples,), optional
-            How often each row counts; by default the weights of the Rankings, else ones. Rows of weight 0 are left out.
+            How often each row counts; by default the weights of the Rankings, else ones. Rows of weight 0 are ignored.
 
         Returns
         -------
@@ -125,8 +125,8 @@ class LabelRankerMixin(EstimatorMixin):
         Returns
         -------
         ndarray of shape (n_samples, n_items, n_items)
-            ``P[r, i, j]`` is the probability of item i before item j; ``P[r, j, i]`` is the rest to 1, and the diagonal
-            is 1/2.
+            ``P[r, i, j]`` is the probability of item i before item j; ``P[r, j, i]`` is 1 minus that, and the
+            diagonal is 1/2.
         """
         return self._predict_pairwise(self._check_fitted_features(X))
 

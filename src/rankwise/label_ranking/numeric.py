@@ -77,7 +77,7 @@ class NumericFeatures(TransformerMixin, BaseEstimator):
     def _check_saved(self) -> None:
         ensure(len(self._encoder.categories_) == self.n_features_in_, "categories and features differ")
         for columns, _ in self._steps:
-            check_places(columns, self.n_features_in_, "a column is not there")
+            check_places(columns, self.n_features_in_, "a column does not exist")
 
 
 def fitted_steps(coded: FloatArray, is_categorical: BoolArray) -> Steps:

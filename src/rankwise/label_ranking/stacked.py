@@ -215,7 +215,7 @@ class StackedRanker(CategoricalFeaturesMixin, LabelRankerMixin, BaseEstimator):
     def _check_saved(self) -> None:
         ensure(set(self.rankers_) <= set(self.weights_) and len(self.rankers_) > 0, "a ranker has no weight")
         ensure(len(self._encoder.categories_) == self.n_features_in_, "categories and features differ")
-        check_places(self._views.categorical, self.n_features_in_, "a column is not there")
+        check_places(self._views.categorical, self.n_features_in_, "a column does not exist")
 
 
 def default_rankers(n_jobs: int | None = None, n_rows: int = 1000, n_items: int = 3) -> list[tuple[str, Any]]:

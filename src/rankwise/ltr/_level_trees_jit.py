@@ -80,7 +80,7 @@ def best_cuts(columns, features, counted, totals, l2, histograms, cuts):
 
     Of the two sides of each cut of the level before, one is counted: its rows are added up, and the other side is what
     remains of the leaf before that cut, whose sums ``histograms`` holds in the place of the left side. At the root all
-    rows are counted. The leaves of the last level, of which no further level asks, share the last place of
+    rows are counted. The leaves of the last level, which are not split again, share the last place of
     ``histograms`` for their right sides. The sums of missing values follow after those of the last code, on their own.
     """
     codes, n_codes, has_missing = columns.codes, columns.n_codes, columns.has_missing

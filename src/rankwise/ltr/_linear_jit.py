@@ -78,9 +78,9 @@ def margin_loss(score, level, root, bounds, factor, is_hinge, gradient):
 def _add_worse(score, level, root, order, is_hinge, sums, slope):
     """Sum over all rows and those below their level; writes how the sum falls with each row's score.
 
-    Rows come from the highest score to the lowest, and with them the rows that may come within a margin of 1. These
-    stand in a Fenwick tree over levels: sums of root, root x score and root x score^2, so that the sum over all levels
-    below takes a logarithm of steps.
+    Rows come from the highest score to the lowest, and with them the rows that may come within a margin of 1. A
+    Fenwick tree over levels holds the sums of root, root x score and root x score^2 of these, so that the sum over
+    all levels below takes logarithmic time.
     """
     sums[:] = 0.0
     n_levels = len(sums) - 1

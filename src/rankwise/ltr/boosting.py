@@ -223,9 +223,9 @@ def ndcg_evaluator(rows: QueryRows, k: int | None, gain: Gain) -> Callable[[Floa
 def round_for_exact_sums(values: FloatArray, name: str, kind: Any = np.float64) -> Any:
     """The values, rounded so that every sum of them in 64 bits is exact.
 
-    Boosting adds up gradients in an order that depends on the number of threads, and on what LightGBM has found to be
-    fastest. If all numbers are multiples of one step, and few enough bits together, no sum is ever rounded, and trees
-    are the same in any order. For a million rows the step is 2**-33 of the largest number.
+    Boosting adds up gradients in an order that depends on the number of threads, and on the layout that LightGBM
+    measured to be the fastest. If all numbers are multiples of one step, and few enough bits together, no sum is ever
+    rounded, and trees are the same in any order. For a million rows the step is 2**-33 of the largest number.
 
     Parameters
     ----------

@@ -40,7 +40,7 @@ class LevelTrees:
     ----------
     feature, threshold, missing_left, gain : ndarray of shape (n_trees, depth)
         Bit d of a row's leaf is set where its feature lies above the threshold of level d, or is missing and
-        ``missing_left`` is false. A feature of -1 asks nothing. Gain is what the level adds to the sum over leaves of
+        ``missing_left`` is false. A feature of -1 means no split. Gain is what the level adds to the sum over leaves of
         G^2 / (H + l2).
     value, count : ndarray of shape (n_trees, 2**depth)
         What a leaf adds to scores, and the number of training rows in it.
@@ -143,8 +143,8 @@ class LevelTrees:
         return np.bincount(trees.feature[asked], trees.gain[asked], n_features).astype(np.float64, copy=False)
 
     def check_features(self, n_features: int) -> None:
-        """Refuse trees, read from a file, that ask for features that do not exist."""
-        ensure(self.feature.max(initial=-1) < n_features, "a tree asks for a feature that is not there")
+        """Refuse trees, read from a file, that split on features that do not exist."""
+        ensure(self.feature.max(initial=-1) < n_features, "a tree splits on a feature that does not exist")
 
     def _add_to(self, score: FloatArray, columns: FloatArray) -> None:
         """Add the values of the trees to the scores of rows; ``columns`` are their features, one after the other."""
@@ -209,7 +209,7 @@ class LevelGrower:
             best = self._best_cuts(
                 chosen, _level_trees_jit.sort_by_leaf(rows, leaf, is_counted, gradient, hessian), sums, l2
             )
-            feature = int(np.argmax(best.score))  # the first of equals
+            feature = int(np.argmax(best.score))  # the first one if several tie
             before = float(np.sum(sums[:, 0] ** 2 / (sums[:, 1] + l2)))
             if not best.score[feature] > before * (1 + _LEAST_GAIN):
                 break

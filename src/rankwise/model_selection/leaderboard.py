@@ -40,7 +40,7 @@ class Leaderboard:
     weights : ndarray of shape (n_rankings,)
         Weights of the rankings.
     cv, n_repeats : int
-        Number of folds, and how often the rows were assigned to folds anew.
+        Number of folds, and how often cross-validation was repeated with new folds.
     """
 
     names: tuple[str, ...]
@@ -114,7 +114,7 @@ def leaderboard(
     cv : int, default=10
         Number of folds.
     n_repeats : int, default=1
-        How often all rows are assigned to folds anew.
+        How often cross-validation is repeated, each time with new folds.
     random_state : None, int, Generator or RandomState
         Decides the folds.
     n_jobs : int, optional

@@ -138,7 +138,7 @@ def _check_tree(fields: dict[str, str], n_features: int) -> None:
     decision = _wholes(fields["decision_type"], n_inner, 0, 11)  # two bits, and a type of missing values from 0 to 2
     threshold = _numbers(fields["threshold"], n_inner)[(decision & _CATEGORICAL) > 0]
     if (threshold != np.floor(threshold)).any() or ((threshold < 0) | (threshold >= n_sets)).any():
-        raise ValueError("a split refers to a set of categories that is not there")
+        raise ValueError("a split refers to a set of categories that does not exist")
     if ("cat_boundaries" in fields) != ("cat_threshold" in fields) or ("cat_threshold" in fields) != (n_sets > 0):
         raise ValueError("sets of categories are missing")
     if n_sets:

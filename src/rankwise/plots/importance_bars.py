@@ -1,4 +1,4 @@
-"""FeatureImportanceDisplay: bars of which features a fitted tree or forest splits by."""
+"""FeatureImportanceDisplay: bars of the importances of features in a fitted tree or forest."""
 
 from __future__ import annotations
 

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 class RankIntervalDisplay:
     """Intervals of the places of items in a consensus, the best item at the top.
 
-    A bar holds the places that the item takes when the rankings are drawn anew; the dot is its place in the consensus
-    of the rankings themselves. Items whose bars do not overlap are told apart by the data.
+    A bar holds the places that the item takes when the rankings are resampled; the dot is its place in the consensus of
+    the rankings themselves. The data distinguish items whose bars do not overlap.
 
     Parameters
     ----------
@@ -71,7 +71,7 @@ class RankIntervalDisplay:
         random_state: RandomState = None,
         ax: Any = None,
     ) -> RankIntervalDisplay:
-        """Draw rankings anew, many times, and show how the places of their consensus vary.
+        """Resample the rankings many times, and show how the places of their consensus vary.
 
         Parameters
         ----------
@@ -142,7 +142,7 @@ class RankIntervalDisplay:
         rows = np.arange(len(order))
         thick = 6 if len(order) <= 30 else 3
         self.bars_ = self.ax_.hlines(rows, low, high, colors=SKY, linewidth=thick, capstyle="round")
-        # Tied items fill several places, of which the dot is in the middle.
+        # Tied items fill several places; the dot is in the middle of them.
         places = midranks(self.positions[np.newaxis])[0]
         (self.dots_,) = self.ax_.plot(places[order], rows, "o", color=BLUE, markersize=thick * 0.8)
         k = max(len(order), 2)

@@ -33,7 +33,7 @@ class CriticalDifferenceDisplay:
     mean_places : ndarray of shape (n_rankers,)
         Mean place of each over the data sets, 1 = best; ties share the mean of their places.
     groups : sequence of (int, int)
-        First and last ranker of each group of which no two differ significantly; only groups of two or more, and none
+        First and last ranker of each group in which no two differ significantly; only groups of two or more, and none
         within another.
     caption : str, default=""
         Stands below.
@@ -290,7 +290,7 @@ def _wilcoxon(table: FloatArray) -> FloatArray:
 
 
 def _groups(differ: BoolArray) -> list[tuple[int, int]]:
-    """Longest runs of rankers, in order of their mean places, of which no two differ."""
+    """Longest runs of rankers, in order of their mean places, in which no two differ."""
     found: list[tuple[int, int]] = []
     for first in range(len(differ)):
         last = first

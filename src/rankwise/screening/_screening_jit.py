@@ -262,7 +262,7 @@ def _sort(keys, low, high, order, spare, bucket, counts):
 
 @compiled
 def _insert(keys, order):
-    """Order the values within each bucket; if there are too many, as with an extreme outlier, sort anew.
+    """Order the values within each bucket; if there are too many, as with an extreme outlier, sort from scratch.
 
     Return whether there are ties, and whether values that are not tied lie near each other.
     """

@@ -211,7 +211,7 @@ class ExpressionTable:
     def check_rows(self, rows: IntArray, n_features: int) -> None:
         """Refuse saved rows that are not in the table, or a table with other inputs than there are features."""
         ensure(len(self.inputs) == n_features, "inputs and features differ")
-        check_places(rows, len(self), "an expression is not there")
+        check_places(rows, len(self), "an expression does not exist")
 
     def _check_saved(self) -> None:
         n, n_inputs = len(self.codes), len(self.inputs)

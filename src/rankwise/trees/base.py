@@ -32,17 +32,17 @@ class _GrownMixin(CategoricalFeaturesMixin):
     """The check of saved trees."""
 
     def _check_trees(self, trees: list[Tree], size: int | None = None, *, of_shares: bool = False) -> None:
-        """Refuse saved trees that ask for features or categories that are not there, or predict another size."""
+        """Refuse saved trees that split on unknown features or categories, or predict another size."""
         n_features, n_categories = self.n_features_in_, self._encoder.n_categories
         ensure(len(n_categories) == n_features, "categories and features differ")
         ensure(len(trees) > 0, "there are no trees")
         for tree in trees:
             inner = tree.left >= 0
-            ensure(tree.feature[inner].max(initial=-1) < n_features, "a tree asks for a feature that is not there")
+            ensure(tree.feature[inner].max(initial=-1) < n_features, "a tree splits on a feature that does not exist")
             # Categories are places in a set, and numbers are not.
             codes = n_categories[tree.feature[inner & (tree.set_of >= 0)]]
             fits = (codes > 0) & (codes <= 64 * tree.sets.shape[1])
-            ensure(fits.all(), "a tree has a set of categories for a feature that has other ones")
+            ensure(fits.all(), "a tree has a set of categories that does not fit its feature")
             ensure(tree.contents.size == (size or trees[0].contents.size) > 0, "trees predict something else")
             if of_shares and isinstance(tree.contents, LeafMeans):
                 check_probabilities(tree.contents.values)

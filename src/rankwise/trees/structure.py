@@ -209,7 +209,7 @@ class LeafRows:
         ensure((np.isfinite(self.weights) & (self.weights > 0)).all(), "rows of leaves have no weights")
         is_partition = self.start[0] == 0 and self.start[-1] == len(self.rows) and (np.diff(self.start) > 0).all()
         ensure(is_partition, "leaves share rows")
-        check_places(self.rows, len(self.targets.values), "a leaf has a row that is not there")
+        check_places(self.rows, len(self.targets.values), "a leaf has a row that does not exist")
 
 
 #: contents of a tree that is grown but not filled
@@ -385,5 +385,5 @@ class Tree:
         children = np.sort(np.concatenate([left, left + 1]))
         ensure(np.array_equal(children, np.arange(1, n)), "a node of a tree has no parent, or several")
         ensure((self.feature[inner] >= 0).all(), "a split of a tree has no feature")
-        ensure((self.set_of < len(self.sets)).all(), "a split of a tree has a set of categories that is not there")
+        ensure((self.set_of < len(self.sets)).all(), "a split of a tree has a set of categories that does not exist")
         ensure(len(self.contents) == n - len(inner), "a tree has other contents than leaves")

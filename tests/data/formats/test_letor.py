@@ -33,7 +33,7 @@ PROBLEMS = {
     "grade_nan.txt": (2, 1, "the grade 'nan' is not a finite number", "start with the grade"),
     "grade_text.txt": (2, 1, "the grade 'good' is not a finite number", "start with the grade"),
     "index_endless.txt": (1, 3, "is not index:value", "Write 3:0.5"),
-    "index_huge.txt": (2, 4, "feature index 2147483647 is above 2147483646", "Number the features anew"),
+    "index_huge.txt": (2, 4, "feature index 2147483647 is above 2147483646", "Renumber the features"),
     "index_negative.txt": (2, 3, "feature index -3 is below 1", "Correct it"),
     "index_text.txt": (2, 3, "'bm25:0.5' is not index:value", "Write 3:0.5"),
     "index_zero.txt": (2, 3, "feature index 0 is below 1", "zero_based=True"),

@@ -212,13 +212,13 @@ def by_definition(joined, query: str) -> dict[str, float]:
 
 
 def agrees_with_trec_eval(qrels: Qrels, run: Run) -> None:
-    judgements: dict[str, dict[str, int]] = {}
+    judgments: dict[str, dict[str, int]] = {}
     for query, document, relevance in zip(*(column.tolist() for column in qrels), strict=True):
-        judgements.setdefault(query, {})[document] = relevance
+        judgments.setdefault(query, {})[document] = relevance
     retrieved: dict[str, dict[str, float]] = {}
     for query, document, score, _ in zip(*(column.tolist() for column in run), strict=True):
         retrieved.setdefault(query, {})[document] = score
-    expected = pytrec_eval.RelevanceEvaluator(judgements, {"map", "recall.10", "ndcg_cut.10"}).evaluate(retrieved)
+    expected = pytrec_eval.RelevanceEvaluator(judgments, {"map", "recall.10", "ndcg_cut.10"}).evaluate(retrieved)
     joined = judged_run(qrels, run)
     assert set(joined.qid.tolist()) == set(expected)
     for query, values in expected.items():

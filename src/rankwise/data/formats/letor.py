@@ -240,7 +240,7 @@ def _check_tokens(tokens: list[str], has_qid: bool, base: int, largest: int, pat
             cure = "Read the file with zero_based=True if its indices count from 0." if index == 0 else "Correct it."
             fail(f"feature index {index} is below {base}", cure, column)
         if index > largest:
-            cure = "Give a larger n_features." if largest < _LARGEST_INDEX else "Number the features anew."
+            cure = "Give a larger n_features." if largest < _LARGEST_INDEX else "Renumber the features."
             fail(f"feature index {index} is above {largest}", cure, column)
         if index in seen:
             fail(f"feature {index} comes twice in the line", "Keep one of the two.", column)

@@ -51,9 +51,9 @@ def read_long_csv(
         The file, as in `read_positions_csv`.
     respondent : str or sequence of str, optional
         The column that says whose ranking the row belongs to, or several that say so together. By default a column
-        named ``respondent``, ``id``, ``person``, ``user``, ``voter``, ``judge`` or the like.
+        named ``respondent``, ``id``, ``person``, ``user``, ``voter``, ``judge`` or similar.
     item : str, optional
-        The column with the name of the item; by default ``item``, ``option``, ``candidate`` or the like.
+        The column with the name of the item; by default ``item``, ``option``, ``candidate`` or similar.
     position : str, optional
         The column with its position; by default ``position``, ``rank`` or ``place``.
     items : sequence of str, optional
@@ -128,7 +128,7 @@ def read_pairwise_csv(
         As in `read_long_csv`.
     winner : str, optional
         The column with the better item; by default ``winner``, ``preferred``, ``better``, ``chosen``, ``top_item``.
-        Beside ``left`` and ``right`` it may also say "left", "right" or "tie", or name the column of the better item.
+        With ``left`` and ``right`` it may also say "left", "right" or "tie", or name the column of the better item.
     loser : str, optional
         The column with the worse item; by default ``loser``, ``worse``, ``rejected``, ``bottom_item``.
     left, right : str, optional
@@ -170,7 +170,7 @@ def read_pairwise_csv(
 
 
 def _with_guesses(table: Table, given: dict[str, Any], guessed: dict[str, str | None]) -> dict[str, Any]:
-    """The column of every role: the one given, else the one whose name tells."""
+    """The column of every role: the one given, else the one guessed from the names."""
     roles = {role: guessed.get(role) if name is None else name for role, name in given.items()}
     for role, name in roles.items():
         if name is None:

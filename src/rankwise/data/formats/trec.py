@@ -186,9 +186,9 @@ def judged_run(qrels: Qrels, run: Run, *, complete: bool = False) -> JudgedRun:
     Parameters
     ----------
     qrels : Qrels
-        Judgements, such as `read_qrels` gives.
+        Judgments, as `read_qrels` returns them.
     run : Run
-        Retrieved documents, such as `read_run` gives.
+        Retrieved documents, as `read_run` returns them.
     complete : bool, default=False
         Whether judged queries that the run leaves out are kept (a system that finds nothing scores 0 there, as with
         ``trec_eval -c``) or dropped.
