@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from sklearn.utils import _safe_indexing as safe_indexing
+from sklearn.utils import gen_batches as _gen_batches
 from sklearn.utils._param_validation import HasMethods, Interval, InvalidParameterError, RealNotInt, StrOptions
 from sklearn.utils.validation import _check_feature_names_in as check_feature_names_in
 from sklearn.utils.validation import _num_samples as num_samples
@@ -52,9 +53,7 @@ else:
 
 def gen_batches(n: int, batch_size: int) -> Iterator[slice]:
     """Slices of ``batch_size`` rows, the last one possibly shorter; unlike scikit-learn's, this allows n = 0."""
-    from sklearn.utils import gen_batches as batches
-
-    return iter(batches(n, batch_size)) if n else iter(())
+    return iter(_gen_batches(n, batch_size)) if n else iter(())
 
 
 __all__ = [

@@ -10,7 +10,7 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 from rankwise import Rankings
-from rankwise.aggregation import dispersion
+from rankwise.aggregation import copeland, dispersion
 from rankwise.distances import pairwise_distances
 from rankwise.embeddings import (
     KemenyEmbedding,
@@ -63,12 +63,26 @@ def test_pairs_as_matrices_and_back():
 def test_decoders_equal_their_definitions(k, seed):
     rng = np.random.default_rng(seed)
     P = pairwise_from_vectors(rng.choice([0.1, 0.4, 0.5, 0.6, 0.8], size=(3, k * (k - 1) // 2)))
-    for matrix, kemeny, borda, copeland in zip(
+    for matrix, kemeny, borda, hard in zip(
         P, decode_pairwise(P), decode_pairwise(P, "borda"), decode_pairwise(P, "copeland"), strict=True
     ):
         assert tuple(np.argsort(kemeny)) in naive_kemeny.optimal_orders(matrix)[1]
         assert np.all(np.diff(matrix.sum(axis=1)[np.argsort(borda)]) < 1e-9)
-        assert np.all(np.diff(naive.hard_vote_scores(matrix)[np.argsort(copeland)]) >= 0)
+        assert np.all(np.diff(naive.hard_vote_scores(matrix)[np.argsort(hard)]) >= 0)
+
+
+@given(st.integers(2, 6), st.integers(0, 2**32 - 1))
+def test_copeland_means_what_it_means_for_a_consensus(k, seed):
+    rng = np.random.default_rng(seed)
+    P = pairwise_from_vectors(rng.choice([0.1, 0.4, 0.5, 0.5, 0.6, 0.8], size=(1, k * (k - 1) // 2)))
+    decoded, places = decode_pairwise(P, "copeland")[0], copeland(P[0])
+    order = np.lexsort((-P[0].sum(axis=1).round(9), places))  # equal places by soft votes, then by column
+    np.testing.assert_array_equal(decoded[order], np.arange(1, k + 1))
+
+
+def test_rounding_does_not_turn_a_draw_into_a_loss():
+    P = [[[0.5, 0.5 - 1e-15], [0.5 + 1e-15, 0.5]]]
+    np.testing.assert_array_equal(decode_pairwise(P, "copeland"), [[1, 2]])
 
 
 def test_ties_of_hard_votes_are_broken_by_soft_votes_or_as_told():

@@ -59,9 +59,9 @@ def plackett_luce_loss(row: np.ndarray, scores: np.ndarray) -> float:
 
 
 def hard_vote_scores(P: np.ndarray) -> np.ndarray:
-    """1 + number of items that beat i, a draw counting half."""
+    """1 + number of items that beat i; a draw is not a loss."""
     k = len(P)
-    return np.array([1 + sum((P[j, i] > 0.5) + (P[j, i] == 0.5) / 2 for j in range(k) if j != i) for i in range(k)])
+    return np.array([1 + sum(P[i, j] < 0.5 for j in range(k) if j != i) for i in range(k)])
 
 
 def kernel_ridge(K: np.ndarray, target: np.ndarray, weights: np.ndarray, alpha: float) -> np.ndarray:

@@ -12,6 +12,7 @@ from itertools import permutations
 
 import numpy as np
 
+from rankwise._sklearn import gen_batches
 from rankwise._typing import FloatArray
 from rankwise.aggregation import _placements_jit
 from rankwise.aggregation._mallows_laws import DistanceLaw, assigned_center, borda_center
@@ -52,7 +53,7 @@ class FootruleLaw(DistanceLaw):
     def sample(self, theta: float, n: int, rng: np.random.Generator) -> FloatArray:
         weight = _placements_jit.footrule_table(self.k, float(np.exp(-theta)))[0]
         draws = np.empty((n, self.k))
-        for rows in _blocks(n, 3 * self.k):
+        for rows in gen_batches(n, max(1, _BLOCK_CELLS // (3 * self.k))):
             draws[rows] = _placements_jit.footrule_draws(weight, rng.random((len(draws[rows]), self.k, 3)))
         return draws
 
@@ -107,7 +108,7 @@ class SpearmanLaw(DistanceLaw):
             return _placements_jit.placement_draws(weight, self._cost, theta, rng.random((n, self.k)))
         draws = np.tile(np.arange(1.0, self.k + 1), (n, 1))
         steps = 10 * self.k**2
-        for rows in _blocks(n, 3 * steps):
+        for rows in gen_batches(n, max(1, _BLOCK_CELLS // (3 * steps))):
             size = len(draws[rows])
             first = rng.integers(0, self.k, (size, steps))
             second = (first + rng.integers(1, self.k, (size, steps))) % self.k
@@ -152,8 +153,3 @@ def _pairs_by_list_or_draws(law: DistanceLaw, theta: float, cost: FloatArray) ->
     above = np.stack([weight @ (column[:, np.newaxis] < draws) for column in draws.T])
     np.fill_diagonal(above, 0.5)
     return above
-
-
-def _blocks(n: int, cells: int) -> list[slice]:
-    step = max(1, _BLOCK_CELLS // max(1, cells))
-    return [slice(start, min(start + step, n)) for start in range(0, n, step)]

@@ -13,6 +13,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 
 from rankwise._progress import track
+from rankwise._sklearn import gen_batches
 from rankwise._tables import TextTable
 from rankwise._typing import ArrayLike, BoolArray, FloatArray, IntArray, RandomState
 from rankwise._validation import check_generator, check_whole_number, shortlist
@@ -214,14 +215,14 @@ def bootstrap_consensus(
     generators = rng.spawn(n_resamples)
     size = max(1, min(_BLOCK, _BLOCK_ENTRIES // source.n_items**2))
 
-    def block(start: int) -> tuple[FloatArray, FloatArray, int]:
-        own = generators[start : start + size]
+    def block(part: slice) -> tuple[FloatArray, FloatArray, int]:
+        own = generators[part]
         drawn, redrawn = zip(*[resampler.draw(rng, must_hold=not callable(decode)) for rng in own], strict=True)
-        return *_tally(solve(resampler, np.array(drawn), own, start)), sum(redrawn)
+        return *_tally(solve(resampler, np.array(drawn), own, part.start)), sum(redrawn)
 
-    starts = range(0, n_resamples, size)
+    parts = list(gen_batches(n_resamples, size))
     work = Parallel(n_jobs=n_jobs, prefer="threads", require="sharedmem", return_as="generator")
-    blocks = list(track(work(delayed(block)(start) for start in starts), "resampling", len(starts)))
+    blocks = list(track(work(delayed(block)(part) for part in parts), "resampling", len(parts)))
     before = np.sum([ahead for ahead, _, _ in blocks], axis=0) / n_resamples
     distribution = np.sum([places for _, places, _ in blocks], axis=0) / n_resamples
     reached = np.cumsum(distribution, axis=1)
@@ -374,9 +375,7 @@ def _margins(rankings: Rankings, weights: FloatArray) -> FloatArray:
     k = rankings.n_items
     first, second = np.triu_indices(k, 1)
     totals = np.zeros((len(weights), len(first)))
-    step = max(1, _SIGNS // max(1, len(first)))
-    for start in range(0, len(rankings), step):
-        rows = slice(start, start + step)
+    for rows in gen_batches(len(rankings), max(1, _SIGNS // max(1, len(first)))):
         above, below = rankings.positions[rows, first], rankings.positions[rows, second]
         totals += weights[:, rows] @ ((above < below).astype(np.float64) - (above > below))
     totals[np.abs(totals) <= _EVEN * weights.sum(axis=1, keepdims=True)] = 0.0

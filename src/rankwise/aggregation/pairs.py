@@ -146,8 +146,9 @@ def square_array(values: ArrayLike) -> FloatArray | None:
 
 
 def majority(weight: FloatArray) -> BoolArray:
-    """Whether i wins against j."""
-    return weight - weight.T > _EVEN * (weight + weight.T)
+    """Whether i wins against j, for a matrix of weights or a stack of them."""
+    opposite = weight.swapaxes(-1, -2)
+    return weight - opposite > _EVEN * (weight + opposite)
 
 
 def ordered_components(edges: BoolArray, score: FloatArray) -> list[IntArray]:

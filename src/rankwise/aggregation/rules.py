@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
-from rankwise._typing import ArrayLike, FloatArray, RandomState
+from rankwise._typing import ArrayLike, FloatArray
 from rankwise.aggregation.kemeny import kemeny
 from rankwise.aggregation.mallows import Mallows
 from rankwise.aggregation.plackett_luce import PlackettLuce
@@ -12,8 +13,8 @@ from rankwise.aggregation.positional import borda
 from rankwise.aggregation.tournaments import copeland, schulze
 
 
-def _kemeny(rankings: ArrayLike, *, time_limit: float | None = None, random_state: RandomState = None) -> FloatArray:
-    return kemeny(rankings, time_limit=time_limit, random_state=random_state).positions
+def _kemeny(rankings: ArrayLike, **options: Any) -> FloatArray:
+    return kemeny(rankings, **options).positions
 
 
 def _mallows(rankings: ArrayLike) -> FloatArray:

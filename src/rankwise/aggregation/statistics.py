@@ -15,6 +15,7 @@ from rankwise._validation import check_whole_number
 from rankwise.aggregation.pairs import PreferenceMatrix, preference_matrix, square_array
 from rankwise.aggregation.tournaments import comparable_preferences
 from rankwise.data import check_positions
+from rankwise.data.positions import compare_positions
 
 # Probabilities closer than this are equal: shares of floating-point weights cannot distinguish them.
 _EVEN = 1e-12
@@ -276,8 +277,7 @@ def _pairs_of(P: ArrayLike, positions: ArrayLike) -> tuple[FloatArray, FloatArra
     if not np.isfinite(ranking).all():
         item = int(np.argmax(~np.isfinite(ranking)))
         raise ValueError(f"positions[{item}] is {ranking[item]}; the risk is that of a ranking which places every item")
-    after = (np.sign(ranking[:, np.newaxis] - ranking) + 1) / 2
-    return _upper(probabilities), _upper(after)
+    return _upper(probabilities), _upper(compare_positions(ranking, ranking[:, np.newaxis]))
 
 
 # Bounds on the risk of medians of samples and of approximations.

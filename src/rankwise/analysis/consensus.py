@@ -25,6 +25,7 @@ from rankwise.aggregation import (
 from rankwise.aggregation.rules import CONSENSUS_RULES
 from rankwise.analysis.base import Result
 from rankwise.data import Rankings
+from rankwise.data.positions import compare_positions
 from rankwise.distances import kendall_distance
 
 #: fewer rankings say too little about a predictor, or about how sure a consensus is
@@ -327,7 +328,7 @@ def find_consensus(
     else:
         positions = CONSENSUS_RULES[method](part)
     matrix = preference_matrix(part)
-    after = (np.sign(positions[:, None] - positions) + 1) / 2
+    after = compare_positions(positions, positions[:, None])
     np.fill_diagonal(after, 0.0)
     distances = kendall_distance(part, positions, normalize=True)
     known = ~np.isnan(distances) & (part.weights > 0)

@@ -88,9 +88,7 @@ def dense_positions(values: ArrayLike) -> FloatArray:
     """
     matrix = numeric_matrix(values, "values")
     result = matrix
-    step = max(1, _BLOCK_CELLS // matrix.shape[1])
-    for start in range(0, len(matrix), step):
-        rows = slice(start, start + step)
+    for rows in _blocks_of_rows(matrix):
         block = matrix[rows]
         # Dense already if sorted rows start at 1 and climb by 0 or 1; infinity and NaN sort last and are free.
         ordered = np.sort(block, axis=1)
@@ -134,9 +132,7 @@ def midranks(positions: ArrayLike) -> FloatArray:
     """
     matrix = check_positions(positions)
     result = np.empty_like(matrix)
-    step = max(1, _BLOCK_CELLS // matrix.shape[1])
-    for start in range(0, len(matrix), step):
-        rows = slice(start, start + step)
+    for rows in _blocks_of_rows(matrix):
         block = matrix[rows]
         order = np.argsort(block, axis=1, kind="stable")
         ordered = np.take_along_axis(block, order, axis=1)
@@ -242,6 +238,12 @@ def blank_for(unlisted: str) -> float:
     if unlisted == "missing":
         return np.nan
     raise ValueError(f"unlisted is {unlisted!r}; choose 'below' (top-k) or 'missing' (never compared)")
+
+
+def _blocks_of_rows(matrix: FloatArray) -> list[slice]:
+    # Not gen_batches: reading rankings should not wait for the import of scikit-learn.
+    step = max(1, _BLOCK_CELLS // matrix.shape[1])
+    return [slice(start, start + step) for start in range(0, len(matrix), step)]
 
 
 def _refuse_too_small(matrix: FloatArray, too_small: BoolArray, name: str, strict: bool) -> None:

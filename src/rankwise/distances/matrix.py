@@ -101,13 +101,15 @@ def _by_blocks(function: Any, a: FloatArray, b: FloatArray, n_jobs: int | None, 
     """Fill the result in blocks of rows, on threads; cells are independent, so the order does not matter."""
     from joblib import Parallel, delayed
 
+    from rankwise._sklearn import gen_batches
+
     result = np.empty((len(a), len(b)))
 
-    def fill(start: int) -> None:
-        result[start : start + _BLOCK_ROWS] = function(a[start : start + _BLOCK_ROWS], b, *arguments)
+    def fill(rows: slice) -> None:
+        result[rows] = function(a[rows], b, *arguments)
 
     Parallel(n_jobs=n_jobs, prefer="threads", require="sharedmem")(
-        delayed(fill)(start) for start in range(0, len(a), _BLOCK_ROWS)
+        delayed(fill)(rows) for rows in gen_batches(len(a), _BLOCK_ROWS)
     )
     return result
 
@@ -138,6 +140,8 @@ def _kendall_by_signs(
     With signs s in {-1, 0, 1}: concordant - discordant = s_a . s_b, concordant + discordant = |s_a| . |s_b|. Sums of
     signs are integers, so adding up blocks of pairs is exact.
     """
+    from rankwise._sklearn import gen_batches  # here, as the distances of two rankings do not need scikit-learn
+
     first, second = np.triu_indices(a.shape[1], 1)
     step = max(1, _SIGN_CELLS // max(1, len(a), len(b)))
     strict = _all_strict(a) and _all_strict(b)
@@ -145,11 +149,10 @@ def _kendall_by_signs(
     distance = np.zeros((len(a), len(b)))
     pairs: Any = np.zeros_like(distance) if gaps and normalize else 0.0
     height = max(1, _SIGN_CELLS // max(1, len(b)))
-    for start in range(0, len(first), step):
-        block = _PairBlock(first[start : start + step], second[start : start + step], weights)
+    for batch in gen_batches(len(first), step):
+        block = _PairBlock(first[batch], second[batch], weights)
         signs_b = block.signs(b)
-        for top in range(0, len(a), height):
-            rows = slice(top, top + height)
+        for rows in gen_batches(len(a), height):
             signs_a = signs_b[rows] if b is a else block.signs(a[rows])
             difference = block.product(signs_a, signs_b)
             if strict:

@@ -14,9 +14,10 @@ import numpy as np
 
 from rankwise._sklearn import BaseEstimator, TransformerMixin, check_feature_names_in
 from rankwise._state import COUNT, Saved
-from rankwise._typing import ArrayLike, FloatArray
+from rankwise._typing import ArrayLike, FloatArray, IntArray
 from rankwise._validation import check_numbers
 from rankwise.aggregation import kemeny_batch
+from rankwise.aggregation.pairs import majority
 from rankwise.data import check_positions
 from rankwise.data.positions import compare_positions
 from rankwise.embeddings._columns import check_columns, check_named_columns, learn_columns
@@ -200,8 +201,8 @@ def decode_pairwise(P: ArrayLike, decode: Decoder = "kemeny", *, ties: ArrayLike
 
     *Definition.* "kemeny" minimizes :math:`\sum_{i \text{ before } j} p_{ji}`: the Kemeny median. "borda" orders items
     by decreasing :math:`\sum_j p_{ij}` (soft votes), "copeland" by increasing number of majorities lost,
-    :math:`\#\{j : p_{ij} < 1/2\}` (hard votes; a draw counts half). Where the majorities are strictly transitive,
-    "kemeny" and "copeland" agree.
+    :math:`\#\{j : p_{ij} < 1/2\}`, as `rankwise.aggregation.copeland` does: a draw is not a loss. Where the majorities
+    are strictly transitive, "kemeny" and "copeland" agree.
 
     Parameters
     ----------
@@ -212,7 +213,7 @@ def decode_pairwise(P: ArrayLike, decode: Decoder = "kemeny", *, ties: ArrayLike
         How to decode.
     ties : array-like of shape (n_items,), optional
         Of items with equal scores, the one with the smaller number here comes first. By default soft votes decide
-        between items with equal hard votes; what is left goes by column.
+        between items that lost equally many majorities, and then the order of the columns.
 
     Returns
     -------
@@ -239,15 +240,11 @@ def decode_pairwise(P: ArrayLike, decode: Decoder = "kemeny", *, ties: ArrayLike
         return _positions_by(-np.round(soft / _SAME_SCORE), order)
     if decode != "copeland":
         raise ValueError(f"decode is {decode!r}; choose 'kemeny', 'borda' or 'copeland'")
-    lost = np.sum(matrices < matrices.transpose(0, 2, 1), axis=2).astype(np.float64)
-    # A draw is half a loss, or an item that draws all would come first.
-    lost += (np.sum(matrices == matrices.transpose(0, 2, 1), axis=2) - 1) / 2
-    if ties is None:
-        return _positions_by(lost, -np.round(soft / _SAME_SCORE))
-    return _positions_by(lost, order)
+    lost = majority(matrices).sum(axis=1)
+    return _positions_by(lost, -np.round(soft / _SAME_SCORE) if ties is None else order)
 
 
-def _positions_by(first: FloatArray, second: FloatArray) -> FloatArray:
+def _positions_by(first: FloatArray | IntArray, second: FloatArray) -> FloatArray:
     """Full rankings by two keys, smaller = better; the rest by column."""
     order = np.lexsort((np.broadcast_to(second, first.shape), first), axis=1)
     positions = np.empty(first.shape)

@@ -12,9 +12,8 @@ from collections.abc import Hashable, Iterator
 from typing import Any, ClassVar, TypeVar
 
 import numpy as np
-from sklearn.utils import gen_batches
 
-from rankwise._sklearn import EstimatorMixin, StrOptions
+from rankwise._sklearn import EstimatorMixin, StrOptions, gen_batches
 from rankwise._state import COUNT, ITEMS, Saved, ensure, instance, maybe
 from rankwise._typing import ArrayLike, FloatArray
 from rankwise._validation import check_weights, data_frame, item_names, shortlist

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 import numpy as np
 
 from rankwise._sklearn import BaseEstimator, num_samples
 from rankwise._state import FLOATS, MATRIX, Saved, check_probabilities, check_shape
 from rankwise._typing import ArrayLike, FloatArray
-from rankwise.aggregation import borda, kemeny, preference_matrix
+from rankwise.aggregation import preference_matrix
+from rankwise.aggregation.rules import CONSENSUS_RULES
 from rankwise.data import Rankings
-from rankwise.embeddings import decode_pairwise
 from rankwise.embeddings.kemeny_embedding import Decoder
 from rankwise.label_ranking.base import DECODE_CONSTRAINTS, LabelRankerMixin, share_before
 
@@ -26,7 +26,8 @@ class DummyRanker(LabelRankerMixin, BaseEstimator):
     ----------
     decode : {"kemeny", "borda", "copeland"}, default="kemeny"
         Which consensus: the ranking with the fewest disagreements (found by local search, without a proof, for more
-        than 50 items), the order of the mean places, or the order by pairwise majorities lost.
+        than 50 items), the order of the mean places, or the order by pairwise majorities lost. Equal places go to the
+        item with more soft votes (the sum of its row of ``pairwise_``), and then by column.
 
     Attributes
     ----------
@@ -53,18 +54,15 @@ class DummyRanker(LabelRankerMixin, BaseEstimator):
         self.decode = decode
 
     def _fit_rankings(self, X: FloatArray, y: Rankings) -> None:
-        matrix = preference_matrix(y)
-        self.pairwise_ = share_before(matrix)
-        if self.decode == "borda":
-            consensus = borda(y)
-        elif self.decode == "copeland":
-            consensus = decode_pairwise(self.pairwise_[np.newaxis], "copeland")[0]
-        else:
-            method: Literal["auto", "local-search"] = "auto" if y.n_items <= _MOST_ITEMS_PROVEN else "local-search"
-            consensus = kemeny(matrix, method=method, random_state=0).positions
+        self.pairwise_ = share_before(preference_matrix(y))
+        options: dict[str, Any] = {}
+        if self.decode == "kemeny":
+            options = {"method": "auto" if y.n_items <= _MOST_ITEMS_PROVEN else "local-search", "random_state": 0}
+        consensus = CONSENSUS_RULES[self.decode](y, **options)
+        # The prediction is a full ranking: ties go by soft votes, as in `decode_pairwise`, and then by column.
+        soft_votes = self.pairwise_.sum(axis=1).round(9)
         self.positions_ = np.empty_like(consensus)
-        # Tied items are ordered by column, so that the prediction is a full ranking.
-        self.positions_[np.argsort(consensus, kind="stable")] = np.arange(1.0, len(consensus) + 1)
+        self.positions_[np.lexsort((-soft_votes, consensus))] = np.arange(1.0, len(consensus) + 1)
 
     def _check_features(self, X: ArrayLike, *, reset: bool) -> Any:
         """Accept any table: no feature is used."""

@@ -45,14 +45,15 @@ class PairwiseRanker(LabelRankerMixin, BaseEstimator):
         probabilities are 0 and 1.
     decode : {"borda", "copeland", "kemeny"}, default="borda"
         How the pairs make a ranking: "borda" sorts items by their soft votes :math:`\sum_j p_{ij}(x)`, "copeland" by
-        their hard votes :math:`\#\{j : g_{ij}(x) \text{ says i before j}\}`, and "kemeny" takes the Kemeny median of
-        :math:`p(x)`. A hard vote goes to the item with the larger probability; if a classifier gives both items
-        probability 1/2, the second one (j) gets it, as scikit-learn's ``predict`` returns the first of equal classes.
+        the hard votes against them, :math:`\#\{j : g_{ij}(x) \text{ says j before i}\}`, and "kemeny" takes the Kemeny
+        median of :math:`p(x)`. The item with the smaller probability loses the hard vote; if a classifier gives both
+        items probability 1/2, the first one (i) does, as scikit-learn's ``predict`` returns the first of equal
+        classes. Neither item loses a pair that no row orders.
     ties : {"probability", "random"}, default="probability"
-        Which of several items with equally many hard votes comes first: the one with more soft votes, or, as in the
-        paper, the first in a random order of the items. That order is drawn once in ``fit``, so that the prediction
-        for a row does not depend on the other rows. With "random" it also breaks ties of soft votes; else the order of
-        the columns does, as for even pairs with ``decode="kemeny"``.
+        Which of several items with equally many hard votes against them comes first: the one with more soft votes, or,
+        as in the paper, the first in a random order of the items. That order is drawn once in ``fit``, so that the
+        prediction for a row does not depend on the other rows. With "random" it also breaks ties of soft votes; else
+        the order of the columns does, as for even pairs with ``decode="kemeny"``.
     n_jobs : int, optional
         Processes that fit the pairs; the result does not depend on it.
     random_state : None, int, Generator or RandomState

@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
-from sklearn.utils import gen_batches
 
 from rankwise._optional import require
+from rankwise._sklearn import gen_batches
 from rankwise._typing import FloatArray, IntArray
 from rankwise.ltr._torch_losses import LOSSES, QUADRATIC, Tensor
 from rankwise.queries import QueryRows

@@ -7,11 +7,10 @@ from numbers import Integral, Real
 from typing import Any, ClassVar, TypeVar
 
 import numpy as np
-from sklearn.utils import gen_batches
 
 from rankwise._optional import require
 from rankwise._progress import track
-from rankwise._sklearn import BaseEstimator, Interval, StrOptions
+from rankwise._sklearn import BaseEstimator, Interval, StrOptions, gen_batches
 from rankwise._state import (
     COUNT,
     FLOATS,

@@ -232,7 +232,7 @@ def _randomization(difference: FloatArray, n_permutations: int, rng: np.random.G
 
     `scipy.stats.permutation_test` computes the same, but takes ten times as long for a thousand queries and more.
     """
-    from sklearn.utils import gen_batches
+    from rankwise._sklearn import gen_batches
 
     # Sums of the same numbers in another order differ in the last bits.
     as_far, limit = 1, abs(difference.sum()) * (1 - 1e-12)

@@ -9,6 +9,7 @@ import numpy as np
 from rankwise._typing import ArrayLike, FloatArray
 from rankwise._validation import check_numbers, check_whole_number
 from rankwise.data import Rankings, check_positions
+from rankwise.data.positions import compare_positions
 from rankwise.plots._style import BLUE, GRAY, LIGHT_GRAY, NUMBER_SIZE, new_axes, percent, tidy
 
 
@@ -182,9 +183,8 @@ def _binned_pairs(rankings: Rankings, P: FloatArray, n_bins: int) -> tuple[Float
     positions, weights = rankings.positions, rankings.weights
     for i in range(rankings.n_items - 1):  # one item against all later ones, to bound memory
         p = P[:, i, i + 1 :]
-        own, others = positions[:, [i]], positions[:, i + 1 :]
-        known = (own < others) | (own > others) | ((own == others) & np.isfinite(own))
-        first = np.where(own == others, 0.5, own < others)
+        first = compare_positions(positions[:, [i]], positions[:, i + 1 :])
+        known = ~np.isnan(first)
         # With probability 0.5 neither order is the likelier one, and the pair counts half.
         agrees = np.where(p > 0.5, first, np.where(p < 0.5, 1 - first, 0.5))[known]
         likelier = np.maximum(p, 1 - p)[known]

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-from sklearn.utils import gen_batches
 
 from rankwise._sklearn import BaseEstimator
 from rankwise._state import COUNT, Saved
@@ -65,11 +63,6 @@ def highest(scores: FloatArray, k: int) -> BoolArray:
     mask = np.zeros(len(scores), dtype=bool)
     mask[np.argsort(-scores, kind="stable")[:k]] = True
     return mask
-
-
-def batches(n: int, size: int) -> Iterator[slice]:
-    """Slices of up to ``size`` that cover ``n`` rows; unlike those of scikit-learn, also of no rows."""
-    return gen_batches(n, size) if n else iter(())
 
 
 def check_features(X: ArrayLike, n: int, *, keys: str = "float64") -> tuple[FloatArray, bool]:

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from sklearn.utils import gen_batches
 
+from rankwise._sklearn import gen_batches
 from rankwise._typing import ArrayLike, FloatArray, IntArray
 from rankwise._validation import check_numbers
 from rankwise.screening import _screening_jit

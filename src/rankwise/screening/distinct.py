@@ -9,8 +9,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from rankwise._sklearn import gen_batches
 from rankwise._typing import BoolArray, FloatArray, IntArray
-from rankwise.screening.base import batches
 
 Key = tuple[float, ...]
 
@@ -102,7 +102,7 @@ class DistinctRows:
 
     def _keys(self, rows: FloatArray, units: FloatArray | None) -> Iterator[tuple[int, list[Key]]]:
         """Keys that rows of the same function share, batch by batch."""
-        for batch in batches(len(rows), max(1, _BATCH_CELLS // rows.shape[1])):
+        for batch in gen_batches(len(rows), max(1, _BATCH_CELLS // rows.shape[1])):
             keys = np.rint(self._projected(rows[batch]) * _DIGITS)
             if units is not None:
                 keys = np.column_stack([keys, units[batch].round(9)])

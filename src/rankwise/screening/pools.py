@@ -13,10 +13,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from rankwise._progress import track
+from rankwise._sklearn import gen_batches
 from rankwise._typing import ArrayLike, FloatArray, IntArray
 from rankwise._validation import check_choice
 from rankwise.screening import _screening_jit
-from rankwise.screening.base import batches
 from rankwise.screening.distinct import DistinctRows, input_errors
 from rankwise.screening.expressions import (
     BINARY,
@@ -133,7 +133,7 @@ class ExpressionPool:
         added: list[Candidates] = []
         clock = Deadline(deadline)
         for block in track(clock.watch(self.candidates(letter)), "generating", self.n_blocks(letter)):
-            for batch in batches(len(block[0]), max(1, _STORED_CELLS // values.shape[1])):
+            for batch in gen_batches(len(block[0]), max(1, _STORED_CELLS // values.shape[1])):
                 codes, lefts, rights = (part[batch] for part in block)
                 rows, bounds, usable = _screening_jit.evaluate_expressions(values, errors, codes, lefts, rights)
                 codes, lefts, rights = codes[usable], lefts[usable], rights[usable]
@@ -153,7 +153,7 @@ class ExpressionPool:
 
     def as_candidates(self) -> Iterator[Candidates]:
         """The members themselves, block by block."""
-        for batch in batches(len(self.members), self.block):
+        for batch in gen_batches(len(self.members), self.block):
             rows = self.members[batch]
             yield np.full_like(rows, IDENTITY), rows, rows
 
@@ -180,7 +180,7 @@ class ExpressionPool:
     def _unary(self) -> Iterator[Candidates]:
         codes = np.array([operator.code for operator in self.grammar.operators("u")], dtype=np.intp)
         if len(codes):
-            for batch in batches(len(self.members), max(1, self.block // len(codes))):
+            for batch in gen_batches(len(self.members), max(1, self.block // len(codes))):
                 rows = self.members[batch]
                 operands = np.repeat(rows, len(codes))
                 yield np.tile(codes, len(rows)), operands, operands
@@ -242,7 +242,7 @@ def _pairs(operator: Operator, n: int, both_signs: bool, size: int) -> Iterator[
     """Places of operands among the members, up to ``size`` pairs at once: pairs are numbered, and numbers decoded."""
     partners = _partners(operator, n, both_signs)
     ends = np.cumsum(partners)
-    for batch in batches(_count(operator, n, both_signs), size):
+    for batch in gen_batches(_count(operator, n, both_signs), size):
         number = np.arange(batch.start, batch.stop)
         left = np.searchsorted(ends, number, side="right")
         right = number - (ends - partners)[left]

@@ -11,9 +11,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from rankwise._progress import track
+from rankwise._sklearn import gen_batches
 from rankwise._typing import BoolArray, FloatArray, IntArray
 from rankwise.screening import _screening_jit
-from rankwise.screening.base import batches
 from rankwise.screening.concordance import Target, absolute_pearson, best_of_classes
 from rankwise.screening.distinct import DistinctRows
 from rankwise.screening.pools import Candidates, Deadline, ExpressionPool
@@ -198,7 +198,7 @@ class _BestCandidates:
 
     def _batches(self, found: Screened) -> Iterator[Screened]:
         size = max(1, _BATCH_CELLS // len(self.target.centered))
-        return (found[batch] for batch in batches(len(found.covariation), size))
+        return (found[batch] for batch in gen_batches(len(found.covariation), size))
 
 
 def _joined(parts: list[Screened]) -> Screened:

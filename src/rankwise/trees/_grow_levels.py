@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.utils import gen_batches
 
+from rankwise._sklearn import gen_batches
 from rankwise._typing import FloatArray, IntArray
 from rankwise.trees import _levels_jit
 from rankwise.trees._grow_jit import Features, Limits, threshold_between

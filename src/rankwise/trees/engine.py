@@ -14,10 +14,9 @@ from numbers import Integral, Real
 from typing import Any, Literal
 
 import numpy as np
-from sklearn.utils import gen_batches
 
 from rankwise._progress import track
-from rankwise._sklearn import Interval, RealNotInt, StrOptions
+from rankwise._sklearn import Interval, RealNotInt, StrOptions, gen_batches
 from rankwise._typing import FloatArray, IntArray
 from rankwise.trees import _grow_jit, _leaves_jit
 from rankwise.trees._grow_jit import Features, Limits, Nodes, Scratch, Targets, threshold_between

@@ -12,8 +12,8 @@ from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.utils import gen_batches
 
+from rankwise._sklearn import gen_batches
 from rankwise._state import BOOL, FLOATS, INTS, INTS_32, MATRIX, Saved, array, check_places, ensure, instance
 from rankwise._typing import BoolArray, FloatArray, IntArray
 from rankwise.data.positions import compare_positions
