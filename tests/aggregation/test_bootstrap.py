@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import narwhals as nw
 import numpy as np
 import pytest
 
@@ -121,7 +122,7 @@ def test_weights_are_voters_and_so_are_repeated_rankings(decode: str) -> None:
     ]
     for other in found[1:]:
         np.testing.assert_array_equal(other.before, found[0].before)
-    many = bootstrap_consensus(rankings, decode, weights=[1200, 900, 600], random_state=0)  # type: ignore[arg-type]
+    many = bootstrap_consensus(rankings, decode, sample_weight=[1200, 900, 600], random_state=0)  # type: ignore[arg-type]
     assert np.abs(many.before - 0.5).sum() > np.abs(found[0].before - 0.5).sum()
 
 
@@ -216,13 +217,13 @@ def test_whole_weights_are_numbers_of_voters() -> None:
     one = bootstrap_consensus(rankings, "borda", n_resamples=1500, random_state=0)
     other = bootstrap_consensus(copies, "borda", n_resamples=1500, random_state=1)
     np.testing.assert_allclose(one.distribution, other.distribution, atol=0.06)
-    single = bootstrap_consensus(rankings, "borda", weights=[1, 1, 1], n_resamples=1500, random_state=0)
+    single = bootstrap_consensus(rankings, "borda", sample_weight=[1, 1, 1], n_resamples=1500, random_state=0)
     assert np.abs(single.distribution - one.distribution).max() > 0.1
 
 
 def test_other_weights_stay_with_their_rankings() -> None:
     # With halved weights the two rankings are the units, so a resample may miss either of them.
-    found = bootstrap_consensus([[1, 2], [2, 1]], "borda", weights=[0.5, 2.5], n_resamples=1500, random_state=0)
+    found = bootstrap_consensus([[1, 2], [2, 1]], "borda", sample_weight=[0.5, 2.5], n_resamples=1500, random_state=0)
     np.testing.assert_allclose(found.distribution[0], [0.25, 0.75], atol=0.05)
 
 
@@ -275,7 +276,7 @@ def test_long_lists_are_cut_in_print() -> None:
         ([[1, 2]], {"decode": "best"}, "decode is 'best'; choose 'kemeny', 'borda', .*'plackett-luce', or give"),
         ([[1, 2]], {"n_resamples": 0}, "n_resamples is 0"),
         ([[1, 2]], {"level": 1.5}, "level is 1.5"),
-        ([[1, 2]], {"weights": [0]}, "no ranking has a positive weight"),
+        ([[1, 2]], {"sample_weight": [0]}, "no ranking has a positive weight"),
         ([np.arange(1, 101)], {"n_resamples": 10**9}, "minutes; use decode='borda', fewer"),
         (np.where(np.eye(40) + np.eye(40, k=1) > 0, 1.0, np.nan), {}, "draws in a row lack some item.*select"),
         ([[1, 2, np.nan]], {}, "no ranking compares item 2"),
@@ -311,3 +312,15 @@ def test_intervals_hold_the_true_places_at_least_as_often_as_they_say(decode: st
     # Where nine of ten resamples put one before the other, that is the truth at least so often.
     shares = np.concatenate(ahead)
     assert np.mean(shares[np.maximum(shares, 1 - shares) >= 0.9] > 0.5) >= 0.9
+
+
+@pytest.mark.parametrize("backend", ["pandas", "polars", "pyarrow"])
+def test_a_frame_has_a_row_per_item_best_first(backend: str) -> None:
+    votes = Rankings([[2, 1, 3], [2, 1, 3], [1, 2, 3]], items=["a", "b", "c"])
+    found = bootstrap_consensus(votes, n_resamples=50, random_state=0)
+    frame = nw.from_native(found.to_frame(backend))
+    assert frame.columns == ["item", "position", "low", "high", "before_next"]
+    assert frame["item"].to_list() == ["b", "a", "c"]
+    assert frame["low"].to_list() == found.low[[1, 0, 2]].tolist()
+    assert frame["before_next"].to_list()[:2] == [found.before[1, 0], found.before[0, 2]]
+    assert np.isnan(frame["before_next"].to_numpy()[2])

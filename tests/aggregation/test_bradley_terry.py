@@ -185,7 +185,7 @@ def test_a_weight_is_a_number_of_copies() -> None:
     data = without_home(play(40, 0.8))
     weight = np.arange(40) % 3
     copies = {name: np.repeat(column, weight) for name, column in data.items()}
-    one = BradleyTerry(alpha=0.1).fit_comparisons(**data, weight=weight)
+    one = BradleyTerry(alpha=0.1).fit_comparisons(**data, sample_weight=weight)
     other = BradleyTerry(alpha=0.1).fit_comparisons(**copies)
     np.testing.assert_allclose(one.log_worth_, other.log_worth_, atol=1e-8)
     np.testing.assert_allclose(one.se_, other.se_, atol=1e-8)
@@ -218,7 +218,7 @@ def test_the_puddings_of_davidson() -> None:
     model = BradleyTerry().fit_comparisons(
         np.concatenate([first, second, first]),
         np.concatenate([second, first, second]),
-        weight=np.concatenate([wins, losses, ties]),
+        sample_weight=np.concatenate([wins, losses, ties]),
         tie=np.repeat([False, False, True], len(first)),
     )
     assert model.items_ == (1, 2, 3, 4, 5, 6)
@@ -363,7 +363,7 @@ def test_bad_fits(model: BradleyTerry, comparisons: object, message: str) -> Non
         ({"winner": ["a"], "loser": ["a"]}, "comparison 0 is of 'a' with itself"),
         ({"winner": ["a"], "loser": [None]}, r"loser\[0\] is None, which is not an item"),
         ({"winner": ["a"], "loser": ["b"], "items": ["a", "c"]}, r"loser\[0\] is 'b'.*a, c"),
-        ({"winner": ["a"], "loser": ["b"], "weight": [-1]}, r"weight\[0\] is -1"),
+        ({"winner": ["a"], "loser": ["b"], "sample_weight": [-1]}, r"sample_weight\[0\] is -1"),
         ({"winner": ["a"], "loser": ["b"], "tie": [2]}, "tie must be true or false"),
         ({"winner": ["a"], "loser": ["b"], "tie": [True, False]}, "tie must be true or false"),
         ({"winner": ["a"], "loser": ["b"], "home": ["c"]}, r"home\[0\] is 'c', but that comparison is of 'a' and 'b'"),

@@ -6,6 +6,7 @@ import itertools
 import json
 from pathlib import Path
 
+import narwhals as nw
 import numpy as np
 import pytest
 from hypothesis import given
@@ -154,9 +155,9 @@ P3 = np.array([[0.5, 0.7, np.nan], [0.3, 0.5, 0.6], [np.nan, 0.4, 0.5]])
     ("weights", "message"),
     [
         (np.ones((2, 2)), r"shape \(2, 2\)"),
-        (-np.ones((3, 3)), r"weights\[0, 1\] is -1; .*not negative"),
+        (-np.ones((3, 3)), r"pair_weight\[0, 1\] is -1; .*not negative"),
         (np.triu(np.ones((3, 3))), "another weight"),
-        (np.ones((3, 3)), r"weights\[0, 2\] is 1; but nobody compared"),
+        (np.ones((3, 3)), r"pair_weight\[0, 2\] is 1; but nobody compared"),
         ([[0, 1, 0], [1, 0, 0], [0, 0, 0]], "these 2 groups of items.*0, 1; 2"),
         (np.full((3, 3), np.nan), "finite"),
     ],
@@ -171,3 +172,13 @@ def test_groups_without_a_common_scale_are_named() -> None:
     apart = Rankings([[1, 2, nan, nan], [nan, nan, 2, 1]], items=["a", "b", "x", "y"])
     with pytest.raises(ValueError, match=r"2 groups of items.*a, b; x, y.*select"):
         hodge_projection(apart)
+
+
+@pytest.mark.parametrize("backend", ["pandas", "polars", "pyarrow"])
+def test_a_frame_has_a_row_per_item_best_first(backend: str) -> None:
+    fit = hodge_projection(Rankings([[2, 1, 3], [2, 1, 3], [1, 2, 3]], items=["a", "b", "c"]))
+    frame = nw.from_native(fit.to_frame(backend))
+    assert frame.columns == ["item", "position", "score"]
+    assert frame["item"].to_list() == ["b", "a", "c"]
+    assert frame["position"].to_list() == [1, 2, 3]
+    assert frame["score"].to_list() == fit.scores[[1, 0, 2]].tolist()

@@ -10,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from importlib import import_module
 from threading import Thread
 
+import narwhals as nw
 import numpy as np
 import pandas as pd
 import pytest
@@ -432,3 +433,13 @@ print("gap", kemeny(rankings, random_state=0, time_limit=50, {options}).gap, flu
     output, errors = process.communicate(timeout=60)
     assert output.startswith("gap 0.0"), errors
     assert process.returncode == 0, errors
+
+
+@pytest.mark.parametrize("backend", ["pandas", "polars", "pyarrow"])
+def test_a_frame_has_a_row_per_item_best_first(backend: str) -> None:
+    cycle = [[1, 2, 3, 4], [3, 1, 2, 4], [2, 3, 1, 4]]
+    frame = nw.from_native(kemeny(Rankings(cycle, items=["a", "b", "c", "d"])).to_frame(backend))
+    assert frame.columns == ["item", "position", "component"]
+    assert frame["position"].to_list() == [1, 2, 3, 4]
+    assert frame["component"].to_list() == [1, 1, 1, 2]
+    assert frame["item"].to_list()[3] == "d"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import tracemalloc
 
+import narwhals as nw
 import numpy as np
 import pytest
 from hypothesis import given
@@ -227,3 +228,13 @@ def test_p_values_of_random_lists_are_conservative() -> None:
     p_value = aggregate_lists(lists).p_value
     assert p_value is not None
     assert 0.01 < np.mean(p_value <= 0.05) <= 0.05
+
+
+@pytest.mark.parametrize("backend", ["pandas", "polars", "pyarrow"])
+def test_a_frame_has_a_row_per_item_best_first(backend: str) -> None:
+    merged = aggregate_lists([["b", "a"], ["b"], ["c", "b"]])
+    frame = nw.from_native(merged.to_frame(backend))
+    assert frame.columns == ["item", "score", "p_value"]
+    assert frame["item"].to_list() == [merged.items[i] for i in merged.order]
+    assert frame["score"].to_list() == merged.score[merged.order].tolist()
+    assert nw.from_native(aggregate_lists([["b", "a"]], "borda").to_frame(backend)).columns == ["item", "score"]

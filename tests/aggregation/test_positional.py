@@ -30,7 +30,7 @@ def compares_every_item(positions: np.ndarray, weights: np.ndarray) -> bool:
 def test_scores_equal_their_definition(case: tuple[np.ndarray, np.ndarray]) -> None:
     positions, weights = case
     assume(compares_every_item(positions, weights))
-    _, scores = borda(positions, weights=weights, return_scores=True)
+    _, scores = borda(positions, sample_weight=weights, return_scores=True)
     np.testing.assert_allclose(scores, borda_scores(positions, weights), atol=1e-12)
 
 
@@ -53,8 +53,8 @@ def test_relabelling_the_items_relabels_the_consensus(case: tuple[np.ndarray, np
     positions, weights = case
     assume(compares_every_item(positions, weights))
     new = np.array(random.sample(range(positions.shape[1]), positions.shape[1]))  # type: ignore[attr-defined]
-    relabeled = borda(positions[:, new], weights=weights)
-    np.testing.assert_array_equal(relabeled, borda(positions, weights=weights)[new])
+    relabeled = borda(positions[:, new], sample_weight=weights)
+    np.testing.assert_array_equal(relabeled, borda(positions, sample_weight=weights)[new])
 
 
 @given(weighted_rankings())
@@ -62,7 +62,7 @@ def test_a_weight_is_a_number_of_copies(case: tuple[np.ndarray, np.ndarray]) -> 
     positions, weights = case
     assume(compares_every_item(positions, weights))
     copies = np.repeat(positions, weights.astype(int), axis=0)
-    np.testing.assert_array_equal(borda(copies), borda(positions, weights=weights))
+    np.testing.assert_array_equal(borda(copies), borda(positions, sample_weight=weights))
 
 
 @given(position_matrices(kinds=("full", "tied", "top-k"), min_items=2))
@@ -97,13 +97,13 @@ def test_places_in_short_rankings_do_not_flatter() -> None:
 def test_equal_scores_tie_in_spite_of_rounding() -> None:
     # Sums of 0.1 differ in the last digits with the order of the rows.
     positions = np.array([[1, 2, 3], [2, 3, 1], [3, 1, 2]] * 7, dtype=float)
-    assert borda(positions, weights=np.full(21, 0.1)).tolist() == [1, 1, 1]
+    assert borda(positions, sample_weight=np.full(21, 0.1)).tolist() == [1, 1, 1]
 
 
 def test_weights_of_rankings_count_unless_others_are_given() -> None:
     rankings = Rankings([[1, 2], [2, 1]], weights=[1, 3])
     assert borda(rankings).tolist() == [2, 1]
-    assert borda(rankings, weights=[3, 1]).tolist() == [1, 2]
+    assert borda(rankings, sample_weight=[3, 1]).tolist() == [1, 2]
 
 
 def test_many_rankings_of_every_kind() -> None:
@@ -111,7 +111,7 @@ def test_many_rankings_of_every_kind() -> None:
     for kind in KINDS:
         positions = random_positions(rng, 200, 9, kind)
         weights = rng.random(200)
-        _, scores = borda(positions, weights=weights, return_scores=True)
+        _, scores = borda(positions, sample_weight=weights, return_scores=True)
         np.testing.assert_allclose(scores, borda_scores(positions, weights), atol=1e-12)
 
 

@@ -6,7 +6,9 @@ import json
 from itertools import permutations
 from pathlib import Path
 
+import narwhals as nw
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -337,3 +339,16 @@ def test_absolute_pearson(rng):
 def test_bad_features_have_no_classes(X, words):
     with pytest.raises(ValueError, match=words):
         rank_classes(X)
+
+
+@pytest.mark.parametrize("backend", ["pandas", "polars", "pyarrow"])
+def test_a_frame_has_a_row_per_feature(backend):
+    x = np.arange(9.0)
+    table = pd.DataFrame({"rising": x, "wave": np.sin(x)})
+    found = concordance_test(table, x**2)
+    frame = nw.from_native(found.to_frame(backend))
+    assert frame.columns == ["feature", "divergence", "z", "pvalue", "adjusted"]
+    assert frame["feature"].to_list() == ["rising", "wave"]
+    assert frame["pvalue"].to_list() == found.pvalue.tolist()
+    assert concordance_test(table.to_numpy(), x**2).features == (0, 1)
+    assert concordance_test(table.set_axis(["a", "a"], axis=1), x**2).features == ("a", "a")

@@ -121,7 +121,7 @@ def comparisons_from_matrix(wins: ArrayLike) -> Comparisons:
 def comparisons_from_arrays(
     winner: ArrayLike,
     loser: ArrayLike,
-    weight: ArrayLike | None,
+    sample_weight: ArrayLike | None,
     tie: ArrayLike | None,
     home: ArrayLike | None,
     items: Sequence[Hashable] | None,
@@ -139,7 +139,7 @@ def comparisons_from_arrays(
     if alone.any():
         row = int(np.argmax(alone))
         raise ValueError(f"comparison {row} is of {winners[row]!r} with itself; drop it")
-    weights = check_weights(weight, n, name="weight", each="comparison")
+    weights = check_weights(sample_weight, n, name="sample_weight", each="comparison")
     tied = np.zeros(n, dtype=bool) if tie is None else np.asarray(tie)
     if tied.shape != (n,) or not np.isin(tied, (False, True)).all():
         raise ValueError("tie must be true or false, one entry per comparison")

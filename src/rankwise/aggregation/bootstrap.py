@@ -14,9 +14,10 @@ import numpy as np
 
 from rankwise._progress import track
 from rankwise._sklearn import gen_batches
-from rankwise._tables import TextTable
+from rankwise._tables import TextTable, make_frame, name_column
 from rankwise._typing import ArrayLike, BoolArray, FloatArray, IntArray, RandomState
 from rankwise._validation import check_generator, check_whole_number, shortlist
+from rankwise.aggregation.base import weighted_rankings
 from rankwise.aggregation.kemeny import kemeny_batch
 from rankwise.aggregation.kemeny_result import Consensus
 from rankwise.aggregation.positional import rank_by_score, shares_beaten
@@ -93,6 +94,22 @@ class BootstrapConsensus:
         ends = zip(self.low, self.high, strict=True)
         return tuple(f"{low:.0f}" if low == high else f"{low:.0f}-{high:.0f}" for low, high in ends)
 
+    def to_frame(self, backend: str | None = None) -> Any:
+        """A data frame with a row per item, best first: ``item``, ``position``, ``low``, ``high``, ``before_next``.
+
+        The last column is the share of the resamples with the item before that of the next row, NaN in the last row.
+        The frame is of pandas by default, else of the named backend ("pandas", "polars" or "pyarrow").
+        """
+        order = np.argsort(self.positions, kind="stable")
+        columns = {
+            "item": name_column([self.items[i] for i in order]),
+            "position": self.positions[order].astype(np.intp),
+            "low": self.low[order].astype(np.intp),
+            "high": self.high[order].astype(np.intp),
+            "before_next": np.append(self.before[order[:-1], order[1:]], np.nan),
+        }
+        return make_frame(columns, backend)
+
     def __repr__(self) -> str:
         table = [_COLUMNS, *self._rows()]
         widths = [max(len(row[column]) for row in table) for column in range(4)]
@@ -127,7 +144,7 @@ def bootstrap_consensus(
     decode: Decode = "kemeny",
     *,
     consensus: Consensus | ArrayLike | None = None,
-    weights: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
     n_resamples: int = 1000,
     level: float = 0.95,
     random_state: RandomState = None,
@@ -152,7 +169,7 @@ def bootstrap_consensus(
     consensus : Consensus or array-like of shape (n_items,), optional
         The consensus of the rankings themselves, if it has been found before: a `Consensus` or positions. By default
         it is found by ``decode``, with "kemeny" within ten seconds.
-    weights : array-like of shape (n_rankings,), optional
+    sample_weight : array-like of shape (n_rankings,), optional
         By default the weights of the Rankings, otherwise ones. Whole numbers count voters, and that many voters are
         drawn; other weights stay with their rankings, which are drawn as units.
     n_resamples : int, default=1000
@@ -195,7 +212,7 @@ def bootstrap_consensus(
         raise ValueError(f"decode is {decode!r}; choose {names}, or give a function from Rankings to positions")
     if not 0 < level < 1:
         raise ValueError(f"level is {level}, but must lie between 0 and 1")
-    source = Rankings(rankings, weights=weights)
+    source = weighted_rankings(rankings, sample_weight)
     if not source.weights.any():
         raise ValueError("no ranking has a positive weight, so there is nothing to draw from")
     rng = check_generator(random_state)

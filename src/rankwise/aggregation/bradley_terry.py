@@ -140,7 +140,7 @@ class BradleyTerry(RankingModel):
         winner: ArrayLike,
         loser: ArrayLike,
         *,
-        weight: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
         tie: ArrayLike | None = None,
         home: ArrayLike | None = None,
         items: Sequence[Hashable] | None = None,
@@ -151,7 +151,7 @@ class BradleyTerry(RankingModel):
         ----------
         winner, loser : array-like of shape (n_comparisons,)
             Names of the two items.
-        weight : array-like of shape (n_comparisons,), optional
+        sample_weight : array-like of shape (n_comparisons,), optional
             How often each comparison counts.
         tie : array-like of bool of shape (n_comparisons,), optional
             Where true, the two tied, and it does not matter which stands as winner.
@@ -172,7 +172,7 @@ class BradleyTerry(RankingModel):
         >>> model.items_, model.pairwise_probabilities().round(3).tolist()
         (('a', 'b'), [[0.5, 0.667], [0.333, 0.5]])
         """
-        return self._fit(comparisons_from_arrays(winner, loser, weight, tie, home, items))
+        return self._fit(comparisons_from_arrays(winner, loser, sample_weight, tie, home, items))
 
     def intervals(self, level: float = 0.95) -> FloatArray:
         """Confidence intervals of the log worths by their standard errors: (n_items, 2), lower and upper end.

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Hashable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
+from rankwise._tables import make_frame, name_column
 from rankwise._typing import ArrayLike, BoolArray, FloatArray, IntArray
 from rankwise._validation import shortlist
 from rankwise.aggregation.positional import rank_by_score
@@ -71,8 +73,21 @@ class HodgeProjection:
         """Items by decreasing score: 1 = best, equal scores tie (dense)."""
         return rank_by_score(self.scores)
 
+    def to_frame(self, backend: str | None = None) -> Any:
+        """A data frame with a row per item, best first: ``item``, ``position`` and ``score``.
 
-def hodge_projection(P: ArrayLike, weights: ArrayLike | None = None) -> HodgeProjection:
+        The frame is of pandas by default, else of the named backend ("pandas", "polars" or "pyarrow").
+        """
+        order = np.argsort(-self.scores, kind="stable")
+        columns = {
+            "item": name_column([self.items[i] for i in order]),
+            "position": self.positions[order].astype(np.intp),
+            "score": self.scores[order],
+        }
+        return make_frame(columns, backend)
+
+
+def hodge_projection(P: ArrayLike, pair_weight: ArrayLike | None = None) -> HodgeProjection:
     r"""Fit preferences by differences of scores, by least squares, and show what is cyclic.
 
     *Definition.* The scores s with mean 0 that minimize
@@ -84,7 +99,7 @@ def hodge_projection(P: ArrayLike, weights: ArrayLike | None = None) -> HodgePro
     ----------
     P : array-like of shape (n_items, n_items), PreferenceMatrix, Rankings or positions
         Probabilities of "row before column" (NaN for both sides of a pair that nobody compared), or rankings.
-    weights : array-like of shape (n_items, n_items), optional
+    pair_weight : array-like of shape (n_items, n_items), optional
         Weights of the pairs: symmetric, not negative, 0 drops a pair. By default the weight of the rankings that
         order or tie the pair; for an array of probabilities, 1 for every known pair.
 
@@ -105,16 +120,16 @@ def hodge_projection(P: ArrayLike, weights: ArrayLike | None = None) -> HodgePro
     """
     matrix = checked_preferences(P)
     known = matrix.counts > 0
-    pair_weights = matrix.counts if weights is None else _check_pair_weights(weights, known)
-    _check_connected(pair_weights, matrix.items)
+    weights = matrix.counts if pair_weight is None else _check_pair_weight(pair_weight, known)
+    _check_connected(weights, matrix.items)
     lead = np.where(known, matrix.probabilities - 0.5, 0.0)
-    scores = _least_squares_scores(lead, pair_weights)
+    scores = _least_squares_scores(lead, weights)
     gradient = scores[:, np.newaxis] - scores
-    cyclic = np.where(pair_weights > 0, lead - gradient, 0.0)
-    residual = float(np.sum(pair_weights * cyclic**2)) / 2
-    total = float(np.sum(pair_weights * lead**2)) / 2
+    cyclic = np.where(weights > 0, lead - gradient, 0.0)
+    residual = float(np.sum(weights * cyclic**2)) / 2
+    total = float(np.sum(weights * lead**2)) / 2
     explained = 1 - residual / total if total > 0 else 1.0
-    return HodgeProjection(scores, matrix.items, gradient, cyclic, pair_weights, residual, explained)
+    return HodgeProjection(scores, matrix.items, gradient, cyclic, weights, residual, explained)
 
 
 def _least_squares_scores(lead: FloatArray, weights: FloatArray) -> FloatArray:
@@ -165,10 +180,10 @@ def _sides_of_triangles(compared: BoolArray, first: IntArray, second: IntArray) 
     return np.stack([number[a, b], number[b, c], number[a, c]])
 
 
-def _check_pair_weights(weights: ArrayLike, known: BoolArray) -> FloatArray:
-    array = np.array(weights, dtype=np.float64)
+def _check_pair_weight(pair_weight: ArrayLike, known: BoolArray) -> FloatArray:
+    array = np.array(pair_weight, dtype=np.float64)
     if array.shape != known.shape:
-        raise ValueError(f"weights has shape {array.shape}; give one weight for each pair, {known.shape}")
+        raise ValueError(f"pair_weight has shape {array.shape}; give one weight for each pair, {known.shape}")
     np.fill_diagonal(array, 0.0)
     for bad, cure in (
         (~(np.isfinite(array) & (array >= 0)), "weights of pairs are finite and not negative"),
@@ -180,7 +195,7 @@ def _check_pair_weights(weights: ArrayLike, known: BoolArray) -> FloatArray:
     ):
         if bad.any():
             i, j = np.argwhere(bad)[0]
-            raise ValueError(f"weights[{i}, {j}] is {array[i, j]:g}; {cure}")
+            raise ValueError(f"pair_weight[{i}, {j}] is {array[i, j]:g}; {cure}")
     return array
 
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from rankwise._tables import TextTable
+from rankwise._tables import TextTable, make_frame, name_column
 from rankwise._typing import FloatArray
 
 # Items that notebooks show.
@@ -51,6 +52,23 @@ class Consensus:
     components: tuple[tuple[int, ...], ...]
     method: str
     unique: bool | None
+
+    def to_frame(self, backend: str | None = None) -> Any:
+        """A data frame with a row per item, best first: ``item``, ``position`` and ``component``.
+
+        Components of the majority graph are numbered from 1, best first. The frame is of pandas by default, else of
+        the named backend ("pandas", "polars" or "pyarrow").
+        """
+        component = np.empty(len(self.items), dtype=np.intp)
+        for number, members in enumerate(self.components, start=1):
+            component[list(members)] = number
+        order = np.argsort(self.positions, kind="stable")
+        columns = {
+            "item": name_column([self.items[i] for i in order]),
+            "position": self.positions[order].astype(np.intp),
+            "component": component[order],
+        }
+        return make_frame(columns, backend)
 
     def __repr__(self) -> str:
         order = np.argsort(self.positions, kind="stable")

@@ -6,10 +6,11 @@ from collections import Counter
 from collections.abc import Hashable
 from dataclasses import dataclass
 from itertools import islice
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
+from rankwise._tables import make_frame, name_column
 from rankwise._typing import ArrayLike, FloatArray, IntArray
 from rankwise._validation import check_whole_number, is_null, list_of_names
 from rankwise.data import Rankings
@@ -47,6 +48,16 @@ class ListConsensus:
     score: FloatArray
     p_value: FloatArray | None
     order: IntArray
+
+    def to_frame(self, backend: str | None = None) -> Any:
+        """A data frame with a row per listed item, best first: ``item``, ``score`` and, for "rra", ``p_value``.
+
+        The frame is of pandas by default, else of the named backend ("pandas", "polars" or "pyarrow").
+        """
+        columns = {"item": name_column([self.items[i] for i in self.order]), "score": self.score[self.order]}
+        if self.p_value is not None:
+            columns["p_value"] = self.p_value[self.order]
+        return make_frame(columns, backend)
 
 
 def aggregate_lists(lists: ArrayLike, method: Method = "rra", n_items: int | None = None) -> ListConsensus:

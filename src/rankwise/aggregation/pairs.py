@@ -15,6 +15,7 @@ import numpy as np
 from rankwise._typing import ArrayLike, BoolArray, FloatArray, IntArray
 from rankwise._validation import item_names, shortlist
 from rankwise.aggregation import _kemeny_jit
+from rankwise.aggregation.base import weighted_rankings
 from rankwise.data import Rankings, pairs_jit
 
 # Sums of floating-point weights cannot distinguish two sides of a pair that are closer than this share of them.
@@ -66,7 +67,7 @@ class PreferenceMatrix:
         return len(self.wins)
 
 
-def preference_matrix(rankings: ArrayLike, weights: ArrayLike | None = None) -> PreferenceMatrix:
+def preference_matrix(rankings: ArrayLike, sample_weight: ArrayLike | None = None) -> PreferenceMatrix:
     """Count, for every pair of items, the rankings that put one before the other.
 
     Parameters
@@ -74,7 +75,7 @@ def preference_matrix(rankings: ArrayLike, weights: ArrayLike | None = None) -> 
     rankings : array-like of shape (n_rankings, n_items) or Rankings
         Positions, 1 = best, of any kind. A pair counts where a ranking orders or ties it: not where an item is
         missing, nor where both are unlisted.
-    weights : array-like of shape (n_rankings,), optional
+    sample_weight : array-like of shape (n_rankings,), optional
         How often each ranking counts; by default the weights of the Rankings, or ones.
 
     Returns
@@ -94,8 +95,7 @@ def preference_matrix(rankings: ArrayLike, weights: ArrayLike | None = None) -> 
            [0.5, 0.5, 1. ],
            [0. , 0. , 0.5]])
     """
-    known = isinstance(rankings, Rankings) and weights is None
-    source: Rankings = rankings if known else Rankings(rankings, weights=weights)
+    source = weighted_rankings(rankings, sample_weight)
     ties = pairs_jit.pair_ties(source.positions, source.weights)
     return _with_finite_sum(PreferenceMatrix(source.pair_counts(), ties, source.items))
 

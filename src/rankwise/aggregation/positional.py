@@ -7,6 +7,7 @@ from typing import Literal, overload
 import numpy as np
 
 from rankwise._typing import ArrayLike, FloatArray
+from rankwise.aggregation.base import weighted_rankings
 from rankwise.data import Rankings
 
 # Scores closer than this are equal: sums of floating-point shares cannot distinguish them.
@@ -15,18 +16,18 @@ _SAME_SCORE = 1e-12
 
 @overload
 def borda(
-    rankings: ArrayLike, *, weights: ArrayLike | None = ..., return_scores: Literal[False] = ...
+    rankings: ArrayLike, *, sample_weight: ArrayLike | None = ..., return_scores: Literal[False] = ...
 ) -> FloatArray: ...
 
 
 @overload
 def borda(
-    rankings: ArrayLike, *, weights: ArrayLike | None = ..., return_scores: Literal[True]
+    rankings: ArrayLike, *, sample_weight: ArrayLike | None = ..., return_scores: Literal[True]
 ) -> tuple[FloatArray, FloatArray]: ...
 
 
 def borda(
-    rankings: ArrayLike, *, weights: ArrayLike | None = None, return_scores: bool = False
+    rankings: ArrayLike, *, sample_weight: ArrayLike | None = None, return_scores: bool = False
 ) -> FloatArray | tuple[FloatArray, FloatArray]:
     r"""Order items by the share of their opponents that they beat: Borda's consensus.
 
@@ -43,7 +44,7 @@ def borda(
     rankings : array-like of shape (n_rankings, n_items) or Rankings
         Positions: column = item, 1 = best. Unlisted items share the places below the listed ones; a ranking
         says nothing of its missing items, and nothing at all if it lists none.
-    weights : array-like of shape (n_rankings,), optional
+    sample_weight : array-like of shape (n_rankings,), optional
         How often each ranking counts; by default the weights of the Rankings, or ones.
     return_scores : bool, default=False
         Whether to also return the scores.
@@ -74,7 +75,7 @@ def borda(
     >>> borda([[1, 2, 3], [float("nan"), 1, 2]], return_scores=True)
     (array([1., 2., 3.]), array([1.  , 0.75, 0.  ]))
     """
-    rankings = Rankings(rankings, weights=weights)
+    rankings = weighted_rankings(rankings, sample_weight)
     if rankings.n_items < 2 or not rankings.weights.sum() > 0:
         raise ValueError(
             f"a consensus needs two items and a ranking of positive weight; here are {rankings.n_items} item(s) and "

@@ -6,12 +6,14 @@ feature (`score_columns`), relative to a prepared target (`Target`). Selectors a
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
 from rankwise._sklearn import gen_batches
+from rankwise._tables import make_frame, name_column
 from rankwise._typing import ArrayLike, FloatArray, IntArray
 from rankwise._validation import check_numbers
 from rankwise.screening import _screening_jit
@@ -179,12 +181,23 @@ class ConcordanceTest:
     adjusted : ndarray of shape (n_features,)
         P-values adjusted by the procedure of Benjamini and Hochberg: features with at most alpha have a false
         discovery rate of alpha.
+    features : tuple
+        Names of the features: those of the columns of a data frame, else their numbers.
     """
 
     divergence: FloatArray
     z: FloatArray
     pvalue: FloatArray
     adjusted: FloatArray
+    features: tuple[Hashable, ...]
+
+    def to_frame(self, backend: str | None = None) -> Any:
+        """A data frame with a row per feature: ``feature``, ``divergence``, ``z``, ``pvalue`` and ``adjusted``.
+
+        The frame is of pandas by default, else of the named backend ("pandas", "polars" or "pyarrow").
+        """
+        numbers = {name: getattr(self, name) for name in ("divergence", "z", "pvalue", "adjusted")}
+        return make_frame({"feature": name_column(self.features)} | numbers, backend)
 
 
 def concordance_test(
@@ -234,7 +247,9 @@ def concordance_test(
     z = target.z(scores.covariation, scores.spread)
     pvalue = tail_probability(z, two_sided)
     divergence = target.lost(scores.covariation, two_sided) * target.unit
-    return ConcordanceTest(divergence, z, pvalue, benjamini_hochberg(pvalue))
+    # A table of pyarrow has column_names, other frames have columns; the names need not be different.
+    names = getattr(X, "column_names", getattr(X, "columns", range(columns.shape[1])))
+    return ConcordanceTest(divergence, z, pvalue, benjamini_hochberg(pvalue), tuple(names))
 
 
 def rank_classes(X: ArrayLike, *, n_jobs: int | None = None) -> IntArray:
