@@ -426,7 +426,7 @@ def missing_answers() -> Any:
     for (name, values), color, marker in zip(taus.items(), (BLUE, ORANGE, GREEN), ("o", "^", "s"), strict=True):
         all_runs = ~np.isnan(values).any(axis=0)  # without complete rows in every run there is no mean
         ax.plot(100 * shares[all_runs], np.mean(values, axis=0)[all_runs], color=color, marker=marker, label=name)
-    ax.set(xlabel="cells that are blank, in per cent", ylabel="tau of consensus and truth", ylim=(-0.05, 1.05))
+    ax.set(xlabel="cells that are blank, in percent", ylabel="tau of consensus and truth", ylim=(-0.05, 1.05))
     ax.set_title(f"300 answers on {k} items, mean of {n_runs} surveys")
     ax.legend(loc="lower left")
     return figure
@@ -470,7 +470,7 @@ def which_consensus() -> Any:
     styles = zip(rules, (BLUE, ORANGE, GREEN, BLACK, GREY), "o^svD", strict=True)
     for column, (name, color, marker) in enumerate(styles):
         ax.plot(thetas, more[:, :, column].mean(axis=1), color=color, marker=marker, label=name)
-    ax.set(xscale="log", xlabel="theta of Mallows: more is more agreement", ylabel="more disagreements, in per cent")
+    ax.set(xscale="log", xlabel="theta of Mallows: more is more agreement", ylabel="more disagreements, in percent")
     ax.set_xticks(thetas, labels=[str(theta) for theta in thetas])
     ax.minorticks_off()
     ax.set_ylim(0, None)

@@ -41,7 +41,7 @@ def reproduce(
     Finished parts are kept: after an interruption the same command continues.
     """
     from rankwise.cli import console
-    from rankwise_reproductions.catalogue import chosen
+    from rankwise_reproductions.catalog import chosen
     from rankwise_reproductions.experiment import Inputs
     from rankwise_reproductions.outputs import store_of, write_outputs, write_paper
 
@@ -98,7 +98,7 @@ def _run(experiment: Experiment, scale: Scale, inputs: Inputs, out: Path, jobs: 
 
 def _print_list(as_json: bool) -> None:
     from rankwise.cli import console
-    from rankwise_reproductions.catalogue import PAPERS, experiments
+    from rankwise_reproductions.catalog import PAPERS, experiments
 
     found = experiments()
     if as_json:

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from rankwise_reproductions.catalogue import PAPERS
+from rankwise_reproductions.catalog import PAPERS
 from rankwise_reproductions.drawing import inline_svg
 from rankwise_reproductions.experiment import Experiment, Results
 from rankwise_reproductions.outcome import Outcome

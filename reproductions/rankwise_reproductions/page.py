@@ -13,7 +13,7 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from rankwise_reproductions.catalogue import Paper
+from rankwise_reproductions.catalog import Paper
 from rankwise_reproductions.outcome import CLAIM_COLUMNS, COMPARISON_COLUMNS, Outcome
 
 _SCALES = {

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from rankwise_reproductions.catalogue import experiments
+from rankwise_reproductions.catalog import experiments
 from rankwise_reproductions.experiment import Inputs, key_of
 from rankwise_reproductions.outcome import Outcome
 from rankwise_reproductions.outputs import write_outputs

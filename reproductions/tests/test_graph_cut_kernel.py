@@ -7,7 +7,7 @@ import pytest
 
 from rankwise.datasets import make_food_preferences
 from rankwise.embeddings import GraphCutEmbedding, item_graph
-from rankwise_reproductions.catalogue import chosen
+from rankwise_reproductions.catalog import chosen
 from rankwise_reproductions.experiment import Inputs, Results
 from rankwise_reproductions.graph_cut_kernel.figure_5 import SUSHI_KINDS, _read_orders
 from rankwise_reproductions.graph_cut_kernel.figure_6 import plain_features

@@ -9,10 +9,10 @@ import sys
 from importlib.metadata import entry_points
 from pathlib import Path
 
-from rankwise_reproductions import catalogue
+from rankwise_reproductions import catalog
 from rankwise_reproductions.outputs import store_of
 
-PACKAGE = Path(catalogue.__file__).parent
+PACKAGE = Path(catalog.__file__).parent
 
 
 def test_the_command_is_an_entry_point():
@@ -39,10 +39,10 @@ print(*sys.modules, file=sys.stderr)
 
 
 def test_results_have_the_name_of_their_module():
-    for module in catalogue.MODULES:
+    for module in catalog.MODULES:
         path = PACKAGE.joinpath(*module.split(".")).with_suffix(".py")
         ids = re.findall(r'^ +id="(.*)",$', path.read_text("utf-8"), re.MULTILINE)
-        stores = [store_of(PACKAGE, one) for one in catalogue.experiments().values() if one.id in ids]
+        stores = [store_of(PACKAGE, one) for one in catalog.experiments().values() if one.id in ids]
         assert stores == [path.with_suffix(".json")]
 
 

@@ -8,7 +8,7 @@ import pytest
 from typer.testing import CliRunner
 
 from rankwise.cli.app import app
-from rankwise_reproductions import catalogue
+from rankwise_reproductions import catalog
 from rankwise_reproductions.experiment import Claim, Comparison, Experiment
 
 
@@ -37,7 +37,7 @@ EXPERIMENTS = [
 
 @pytest.fixture
 def command(monkeypatch, tmp_path):
-    monkeypatch.setattr(catalogue, "experiments", lambda: {one.id: one for one in EXPERIMENTS})
+    monkeypatch.setattr(catalog, "experiments", lambda: {one.id: one for one in EXPERIMENTS})
     monkeypatch.delenv("RANKWISE_DATA", raising=False)
     monkeypatch.chdir(tmp_path)
     return lambda *words: CliRunner().invoke(app, ["reproduce", *words], env={"COLUMNS": "200"})

@@ -7,8 +7,8 @@ import json
 import numpy as np
 import pytest
 
-from rankwise_reproductions import catalogue
-from rankwise_reproductions.catalogue import chosen
+from rankwise_reproductions import catalog
+from rankwise_reproductions.catalog import chosen
 from rankwise_reproductions.experiment import Cell, Experiment, Inputs, Results
 from rankwise_reproductions.runner import made, run
 
@@ -110,7 +110,7 @@ def test_results_select_and_average():
 def test_experiments_are_chosen_by_id_paper_or_all(monkeypatch):
     other = Experiment("label-ranking/cubes", "", "", cells, square)
     found = {one.id: one for one in (other, EXPERIMENT)}
-    monkeypatch.setattr(catalogue, "experiments", lambda: found)
+    monkeypatch.setattr(catalog, "experiments", lambda: found)
     assert chosen("tree-ranking/squares") == chosen("tree-ranking") == [EXPERIMENT]
     assert chosen("all") == [other, EXPERIMENT]
     with pytest.raises(ValueError, match=r"no experiment or paper 'squares'; known are all, label-ranking, .*/cubes"):

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from rankwise_reproductions.catalogue import experiments
+from rankwise_reproductions.catalog import experiments
 from rankwise_reproductions.experiment import Inputs, Results, key_of
 from rankwise_reproductions.outputs import store_of
 

@@ -1,8 +1,8 @@
 """Checks of arguments that every package needs: numbers, tables, item names, weights, random states.
 
 Each function returns the checked value in its plain form (a Python number, a float64 array, a tuple of names) or raises
-an error that names the argument, shows the value and says what to give instead. This module knows nothing of rankings:
-what only they need stands in `rankwise.data`, and what only queries need in `rankwise.queries`.
+an error that names the argument, shows the value and says what to give instead. Nothing here depends on rankings: what
+only they need is in `rankwise.data`, and what only queries need in `rankwise.queries`.
 """
 
 from __future__ import annotations

@@ -355,7 +355,7 @@ def test_the_text_counts_the_excess_from_the_bound():
     halfway = Consensus(cost=4.0, lower_bound=2.0, optimal=False, gap=0.5, method="local-search", **known)
     assert "at most 100 % above the optimum" in repr(halfway)
     unknown = Consensus(cost=4.0, lower_bound=0.0, optimal=False, gap=1.0, method="local-search", **known)
-    assert "nothing is known of the optimum" in repr(unknown)
+    assert "nothing is known about the optimum" in repr(unknown)
 
 
 def test_wrong_types_are_named():

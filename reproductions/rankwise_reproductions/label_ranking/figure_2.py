@@ -147,7 +147,7 @@ def _claims(results: Results) -> list[Claim]:
         ),
         Claim(
             "From Mallows noise that acts on places, forests and shallow trees learn as much (corrects the text)",
-            # less by no more than a hundredth, as far as two standard errors tell
+            # less by at most a hundredth, within two standard errors
             all(value + 2 * error > -0.01 for value, error in corrected),
             f"honest forest and shallow tree, less those of Gaussian noise: {shown(*corrected)}",
         ),

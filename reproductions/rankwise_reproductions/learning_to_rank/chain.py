@@ -225,7 +225,7 @@ EXPERIMENTS = (
             "query.\n\n"
             "Rankers keep their defaults, but for the number of trees and a rate of 0.1. The true score of the "
             "generated data is linear plus products of neighboring features, which favors linear rankers, and "
-            "its levels of queries favour pairs and lists over single rows; other data may say otherwise. Neural "
+            "its levels of queries favor pairs and lists over single rows; other data may say otherwise. Neural "
             "rankers are left out where PyTorch is not installed. Full scale: 2,000 queries and 200 "
             "trees, about a quarter of an hour."
         ),

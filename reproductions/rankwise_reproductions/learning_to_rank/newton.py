@@ -155,7 +155,7 @@ def _compare(results: Results) -> list[Comparison]:
             mean.mean("squared error"),
             mean.error("squared error"),
             "agrees after a correction" if lower else "differs",
-            "a mean in the place of the sum",
+            "a mean instead of the sum",
         ),
         Comparison(
             "shared parameters (A.4): share of the weights l'_j of the tree, as printed, that are negative",
@@ -195,7 +195,7 @@ def _claims(results: Results) -> list[Claim]:
             f"{final['Newton'].mean():.3f} against {final[best].mean():.3f} for the best size ({best})",
         ),
         Claim(
-            "With a line search, which evaluates the loss many times, gradient steps are no worse (not in the notes)",
+            "With a line search, which evaluates the loss many times, gradient steps are not worse (not in the notes)",
             gap > -2 * error,
             f"loss of Newton steps minus theirs: {gap:+.4f} +- {error:.4f}, data set by data set",
         ),

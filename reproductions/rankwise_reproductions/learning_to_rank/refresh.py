@@ -161,7 +161,7 @@ def _compare(results: Results) -> list[Comparison]:
                 float(per_weight.mean()),
                 _error(per_weight),
                 "agrees after a correction" if per_weight.mean() < -2 * _error(per_weight) else "differs",
-                "the loss over the sum of the weights, in the place of the loss",
+                "the loss over the sum of the weights, instead of the loss",
             )
         )
         most = bool(later.mean() - 2 * _error(later) > 0.5)

@@ -17,7 +17,7 @@ N_SAMPLES, N_CELLS, TRAINING_SHARE = 1000, 6, 0.7
 MAX_DEPTH, LEAF_SHARE, N_NEIGHBORS = 3, 0.1, 5
 SETTINGS, NUMBERS_OF_ITEMS, THETAS, REPEATS = (1, 2, 3), (3, 5, 8), (None, 2.0, 1.0), 50
 
-RULES = {"tree": "CRIT", "neighbors": "k-NN", "baseline": "k-means + Plackett-Luce", "limit": "true centres"}
+RULES = {"tree": "CRIT", "neighbors": "k-NN", "baseline": "k-means + Plackett-Luce", "limit": "true centers"}
 #: color, marker, its size, and how far it is shifted, since risks coincide
 _STYLE = {
     "tree": (BLUE, "o", 7, -0.2),
@@ -172,7 +172,7 @@ def _draw_recovery(results: Results, figure: Any) -> None:
         ax.set_xticks(SETTINGS, [f"setting {s}" for s in SETTINGS])
         ax.set_ylim(0, 1)
         tidy(ax)
-    tidy(axes[0], y="share of rows that get their cell's centre")
+    tidy(axes[0], y="share of rows that get their cell's center")
     figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=3, fontsize=8, frameon=False)
 
 

@@ -59,7 +59,7 @@ def _read(inputs: Inputs, name: str) -> tuple[list[str], Any]:
 
 
 def _named(formula: str, names: list[str]) -> str:
-    """A formula with names of columns in the place of x0, x1, ..."""
+    """A formula with column names instead of x0, x1, ..."""
     return re.sub(r"\bx(\d+)\b", lambda match: names[int(match[1])], formula)
 
 

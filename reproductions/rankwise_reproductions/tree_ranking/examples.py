@@ -149,7 +149,7 @@ def _compare(results: Results) -> list[Comparison]:
             split["(x - 1/2)^2"],
             None,
             "agrees after a correction" if bend else "differs",
-            "(x - 1/2)^2 in the place of x^2",
+            "(x - 1/2)^2 instead of x^2",
         ),
     ]
     for threshold, published, ours in zip(
@@ -192,7 +192,7 @@ def _compare(results: Results) -> list[Comparison]:
             f"{far['as it is']:.2f} becomes {far['outlier in y']:.2f}",
             None,
             "differs" if far["outlier in y"] > 2 * far["as it is"] else "agrees",
-            f"T0 is linear in y; it is robust in the feature, where an x of 90 in the place of 0.9 leaves "
+            f"T0 is linear in y; it is robust in the feature, where an x of 90 instead of 0.9 leaves "
             f"{far['outlier in x']:.2f}",
         ),
     ]

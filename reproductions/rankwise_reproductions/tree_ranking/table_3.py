@@ -218,7 +218,7 @@ def _draw_picks(results: Results, figure: Any) -> None:
         ax.xaxis.grid(color=LIGHT_GREY)
         ax.set_axisbelow(True)
         tidy(ax, x="share of runs in which it is best" if ax in axes[1] else None, without=("top", "right", "left"))
-    figure.suptitle("blue: has the form of the law; orange: as in the paper; grey: another", fontsize=9)
+    figure.suptitle("blue: has the form of the law; orange: as in the paper; gray: another", fontsize=9)
 
 
 EXPERIMENTS = (
@@ -233,8 +233,8 @@ EXPERIMENTS = (
             "one of both directions. For comparison, the first column of BART, LASSO and SCAD, on strict layers. The "
             "table has a second choice for T0 in two places, 'or sin(x1) - x1' and 'or x2', whose columns our copy "
             "does not show. Seconds for T0, two minutes with the others in the full scale, ten runs each. BART needs "
-            "stochtree ('rankwise[bart]'), SCAD skglm ('rankwise[symbolic]'). Needs the ODE-Strogatz data in ode- "
-            "strogatz/ of the data folder."
+            "stochtree ('rankwise[bart]'), SCAD skglm ('rankwise[symbolic]'). Needs the ODE-Strogatz data in "
+            "ode-strogatz/ of the data folder."
         ),
         cells=_cells,
         compute=_compute,

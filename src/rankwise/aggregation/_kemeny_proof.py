@@ -40,7 +40,7 @@ _PATIENCE = 5.0
 _QUICK = 500
 # Seconds between two checks for an interrupt.
 _CHECK_INTERVAL = 0.1
-# A process that ends right after a solver was cancelled aborts (seen with HiGHS 1.15): its threads need some time.
+# A process that ends right after a solver was canceled aborts (seen with HiGHS 1.15): its threads need some time.
 _AFTERMATH = 0.5
 
 

@@ -44,7 +44,7 @@ def weighted_rankings(rankings: ArrayLike, sample_weight: ArrayLike | None) -> R
 
 
 def rankings_of(items: tuple[Hashable, ...], rankings: ArrayLike) -> Rankings:
-    """Rankings to evaluate, once checked to have these items in these columns (as far as the items have names)."""
+    """Rankings to evaluate, once checked to have these items in these columns (if the items have names)."""
     data = rankings if isinstance(rankings, Rankings) else Rankings(rankings)
     if data.n_items != len(items):
         raise ValueError(f"the rankings have {data.n_items} items, but the model knows {len(items)}")

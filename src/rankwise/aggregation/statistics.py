@@ -239,7 +239,7 @@ def pair_probabilities(P: ArrayLike) -> FloatArray:
     if unknown.any():
         i, j = np.argwhere(unknown)[0]
         raise ValueError(
-            f"nobody compared items {matrix.items[i]!r} and {matrix.items[j]!r}, so nothing is known of the pair; "
+            f"nobody compared items {matrix.items[i]!r} and {matrix.items[j]!r}, so nothing is known about it; "
             "keep items that are all compared with Rankings.select([...]), or fill in probabilities from a model"
         )
     return matrix.probabilities

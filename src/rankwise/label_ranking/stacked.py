@@ -255,7 +255,7 @@ class AdditiveFeatures(TransformerMixin, BaseEstimator):
 
     A linear model of these is an additive model of the features, such as the log odds of naive Bayes are. The hinges
     are dropped if there would be more than 200 columns. (``SplineTransformer(degree=1, knots="quantile")``, without
-    squares and shrunk towards a constant instead of a line, lost 0.01 to 0.03 in Kendall tau on several data sets.)
+    squares and shrunk toward a constant instead of a line, lost 0.01 to 0.03 in Kendall tau on several data sets.)
     """
 
     n_features_in_: int
@@ -410,7 +410,7 @@ def _blend_weights(vectors: FloatArray, y: Rankings) -> FloatArray:
 def _least_squares_weights(vectors: FloatArray, y: Rankings) -> FloatArray:
     """Nonnegative weights that sum to 1 and minimize the squared error of the blend.
 
-    A ridge penalty towards equal weights, as strong as one row, keeps them stable where rankers agree.
+    A ridge penalty toward equal weights, as strong as one row, keeps them stable where rankers agree.
     """
     from scipy.optimize import nnls
 

@@ -79,7 +79,7 @@ def best_cuts(columns, features, counted, totals, l2, histograms, cuts):
     cut, the score is -inf.
 
     Of the two sides of each cut of the level before, one is counted: its rows are added up, and the other side is what
-    remains of the leaf before that cut, whose sums ``histograms`` holds in the place of the left side. At the root all
+    remains of the leaf before that cut, whose sums ``histograms`` holds at the place of the left side. At the root all
     rows are counted. The leaves of the last level, which are not split again, share the last place of
     ``histograms`` for their right sides. The sums of missing values follow after those of the last code, on their own.
     """
@@ -145,8 +145,8 @@ def _add_rows(rows, gradients, columns, tables):
 def _run_up(table, number, last, is_left, histograms, feature, left, right):
     """Make running sums of a side, take them from the leaf before the cut for the other side; empty the table.
 
-    The leaf before stands in the place of the left side. At the root left and right are the same, and it is nothing.
-    Arrays and places, not views of them: to make one takes as long as to add up some codes.
+    The sums of the parent are at the place of the left side; at the root left and right are the same, without a parent.
+    The arguments are arrays and places instead of views, because making a view takes as long as adding up some codes.
     """
     total = 0j
     for code in range(last + 1):

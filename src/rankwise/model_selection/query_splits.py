@@ -49,7 +49,7 @@ class QueryKFold(BaseCrossValidator):
     [1 3] [0 2]
     """
 
-    # A request for qid in the place of groups.
+    # A request for qid instead of groups.
     __metadata_request__split: ClassVar[dict[str, bool]] = {"qid": True}
 
     def __init__(self, n_splits: int = 5, *, shuffle: bool = False, random_state: RandomState = None) -> None:

@@ -126,7 +126,7 @@ _FORMAT_1_TO_2: dict[str, Change] = {
     "RankingTree": Change(parameters={"consensus": "decode"}),
 }
 
-#: changes of each version of the format towards the one after it
+#: changes from each version of the format to the next
 CHANGES: dict[int, dict[str, Change]] = {1: _FORMAT_1_TO_2}
 
 

@@ -152,8 +152,8 @@ class RankIntervalDisplay:
         name_rows(self.ax_, names)
         self.text_ = []
         if len(self.ax_.get_yticks()) == len(names):
-            beside = self.ax_.get_yaxis_transform()
-            style = {"transform": beside, "ha": "left", "va": "center", "fontsize": NUMBER_SIZE, "color": "0.35"}
+            margin = self.ax_.get_yaxis_transform()
+            style = {"transform": margin, "ha": "left", "va": "center", "fontsize": NUMBER_SIZE, "color": "0.35"}
             self.text_ = [
                 self.ax_.text(1.02, row, _in_numbers(*ends), **style)
                 for row, ends in enumerate(zip(low, high, strict=True))

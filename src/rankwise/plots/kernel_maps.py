@@ -24,7 +24,7 @@ from rankwise.plots._style import (
 
 
 class EmbeddingDisplay:
-    """Map of rankings: the closer two points, the more similar their rankings, as far as two dimensions can show it.
+    """Map of rankings: the closer two points, the more similar their rankings, up to what two dimensions can show.
 
     Parameters
     ----------
