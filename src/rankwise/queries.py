@@ -162,6 +162,29 @@ def check_grades(values: ArrayLike, name: str) -> FloatArray:
     return grade
 
 
+def check_grades_differ(grade: FloatArray, bounds: IntArray | None = None) -> None:
+    """Refuse grades from which nothing can be learned: equal in all rows or, with bounds, within every query.
+
+    Rows of grade NaN do not count.
+    """
+    starts = np.zeros(1, dtype=np.intp) if bounds is None else bounds[:-1]
+    if (np.fmax.reduceat(grade, starts) > np.fmin.reduceat(grade, starts)).any():
+        return
+    one = " (n_samples = 1)" if len(grade) == 1 else ""
+    if bounds is None:
+        raise ValueError(f"y is the same in all rows{one}, so there is nothing to learn")
+    raise ValueError(
+        f"no query has two rows of different relevance{one}, so there is nothing to learn; check y, and that qid names "
+        "the query of each row"
+    )
+
+
+def check_grades_not_negative(grade: FloatArray, needed_by: str) -> None:
+    """Refuse negative grades; ``needed_by`` names what cannot take them."""
+    if grade.min() < 0:
+        raise ValueError(f"y holds {grade.min():g}; {needed_by} needs relevance of 0 or more")
+
+
 def check_length(array: AnyArray, n_rows: int, name: str, *, of: str = "y_true") -> None:
     """Refuse an array that does not have one value for each row."""
     if array.shape != (n_rows,):

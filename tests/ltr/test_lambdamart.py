@@ -13,7 +13,7 @@ from sklearn.base import clone
 from rankwise._features import FeatureEncoder
 from rankwise.datasets import make_retrieval
 from rankwise.ltr import LambdaMART, lambda_gradients
-from rankwise.ltr.boosting import BoostingSettings, EarlyStopping, LightGBMTrees
+from rankwise.ltr.boosting import BoostingSettings, LightGBMTrees
 from rankwise.metrics import average_precision_score, ndcg_score
 from rankwise.queries import QueryRows
 from tests.ltr.reference import exact_sigmoid, lightgbm_gradients, reference_boosting, table_sigmoid
@@ -47,7 +47,7 @@ class Settings(BoostingSettings):
 
 def boosted(rows, objective, n_trees=10, **settings):
     trees = LightGBMTrees()
-    trees.fit(rows, objective, Settings(rows.X.shape[1], n_trees, **settings), EarlyStopping(None, None, []))
+    trees.fit(rows, objective, Settings(rows.X.shape[1], n_trees, **settings), None)
     assert len(trees) == n_trees
     return trees.booster
 

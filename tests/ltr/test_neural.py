@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from rankwise.datasets import make_retrieval
-from rankwise.ltr import LinearRanker, NeuralRanker, _batches
+from rankwise.ltr import LinearRanker, NeuralRanker, _torch_losses
 from rankwise.metrics import average_precision_score, ndcg_score
 from rankwise.model_selection import cross_validate, train_test_split_by_query
 
@@ -214,7 +214,7 @@ def test_the_loss_of_comparisons_is_that_of_bradley_and_terry(loss):
 
     score = torch.tensor([[0.3], [-1.0], [2.0], [0.0]], dtype=torch.float64)
     pairs = np.array([2, 0, 3]), np.array([0, 1, 2]), np.array([1.0, 2.0, 0.5])
-    found = _batches.Comparisons(score, np.array([0, 2, 4]), loss, False, pairs)
+    found = _torch_losses.Comparisons(score, np.array([0, 2, 4]), loss, False, pairs)
     losses = found.losses(np.array([2, 0, 1]), lambda inputs, mask: inputs[..., 0])
     gaps = np.array([-2.0, 1.7, 1.3])
     np.testing.assert_allclose(losses.numpy(), [0.5, 1.0, 2.0] * np.log1p(np.exp(-gaps)), rtol=1e-12)
@@ -238,10 +238,10 @@ def test_tables_of_pairs_are_made_in_parts_that_fit(data, monkeypatch, loss, att
     options = {"attention": attention, "dropout": 0.0, "input_noise": 0.0, "n_epochs": 3, "random_state": 0}
     X, _, qid = data
     whole = NeuralRanker(loss, **options).fit(*data)
-    monkeypatch.setattr(_batches, "_MOST_CELLS", 12**2)
+    monkeypatch.setattr(_torch_losses, "_MOST_CELLS", 12**2)
     parts = NeuralRanker(loss, **options).fit(*data)
     np.testing.assert_allclose(centered(parts, X, qid), centered(whole, X, qid), atol=1e-3)
-    monkeypatch.setattr(_batches, "_MOST_CELLS", 11**2)
+    monkeypatch.setattr(_torch_losses, "_MOST_CELLS", 11**2)
     what = "attention=True" if attention else "loss='lambdarank'"
     with pytest.raises(ValueError, match=f"a query has 12 rows, and {what} makes tables .* at most 11 rows"):
         NeuralRanker(loss, **options).fit(*data)

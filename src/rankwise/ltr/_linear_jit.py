@@ -59,24 +59,30 @@ def margin_loss(score, level, root, bounds, factor, is_hinge, gradient):
         # Only differences count; near 0, squares round less.
         centered = score[start:stop] - np.mean(score[start:stop])
         order = np.argsort(-centered, kind="mergesort")
-        slope = np.empty(stop - start)
+        negative_gradient = np.empty(stop - start)
         sums = np.empty((n_levels + 1, 3))
-        value = _add_worse(centered, level[start:stop], root[start:stop], order, is_hinge, sums, slope)
+        value = _add_worse(centered, level[start:stop], root[start:stop], order, is_hinge, sums, negative_gradient)
         for i in range(stop - start):
-            gradient[start + i] = -factor[q] * slope[i]
+            gradient[start + i] = -factor[q] * negative_gradient[i]
         # Upside down, what was worse is better.
         _add_worse(
-            -centered, n_levels - 1 - level[start:stop], root[start:stop], order[::-1].copy(), is_hinge, sums, slope
+            -centered,
+            n_levels - 1 - level[start:stop],
+            root[start:stop],
+            order[::-1].copy(),
+            is_hinge,
+            sums,
+            negative_gradient,
         )
         for i in range(stop - start):
-            gradient[start + i] += factor[q] * slope[i]
+            gradient[start + i] += factor[q] * negative_gradient[i]
         total += factor[q] * value
     return total
 
 
 @compiled
-def _add_worse(score, level, root, order, is_hinge, sums, slope):
-    """Sum over all rows and those below their level; writes how the sum falls with each row's score.
+def _add_worse(score, level, root, order, is_hinge, sums, negative_gradient):
+    """Sum over all rows and those below their level; writes minus its gradient, by row.
 
     Rows come from the highest score to the lowest, and with them the rows that may come within a margin of 1. A
     Fenwick tree over levels holds the sums of root, root x score and root x score^2 of these, so that the sum over
@@ -105,7 +111,7 @@ def _add_worse(score, level, root, order, is_hinge, sums, slope):
             at -= at & -at
         short = 1 - score[i]
         total += root[i] * (short * (short * zeroth + 2 * first) + second)
-        slope[i] = 2 * root[i] * (short * zeroth + first)
+        negative_gradient[i] = 2 * root[i] * (short * zeroth + first)
     return total
 
 

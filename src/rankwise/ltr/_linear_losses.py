@@ -12,10 +12,10 @@ import numpy as np
 
 from rankwise._typing import FloatArray, IntArray
 from rankwise.ltr import _linear_jit
-from rankwise.ltr.base import check_query_weights, check_varied
+from rankwise.ltr.base import check_query_weights
 from rankwise.ltr.losses import losses_of
 from rankwise.metrics import retrieval_jit
-from rankwise.queries import Gain, QueryRows, gains_of
+from rankwise.queries import Gain, QueryRows, check_grades_differ, check_grades_not_negative, gains_of
 
 
 @dataclass
@@ -48,7 +48,7 @@ def make_flat_loss(name: str, rows: QueryRows, gain: Gain, max_pairs: int, rng: 
 
 def _margins(name: str, rows: QueryRows) -> FlatLoss:
     """Squares of margins: sums over sorted scores give all pairs at once, so no pair has to be listed."""
-    check_varied(rows)
+    check_grades_differ(rows.grade, rows.bounds)
     level, root = _levels(rows), np.sqrt(rows.weight)
     counts = _linear_jit.count_pairs(rows.grade, rows.bounds)
     factor = np.divide(1.0, counts, out=np.zeros(len(counts)), where=counts > 0)
@@ -109,7 +109,7 @@ def _pairwise(name: str, rows: QueryRows, gain: Gain, max_pairs: int, rng: np.ra
 
 def _all_pairs(rows: QueryRows, max_pairs: int, rng: np.random.Generator) -> tuple[IntArray, IntArray, FloatArray]:
     """Pairs of different relevance with weights that make each query a mean; a sample if there are too many."""
-    check_varied(rows)
+    check_grades_differ(rows.grade, rows.bounds)
     counts = _linear_jit.count_pairs(rows.grade, rows.bounds)
     if counts.sum() <= max_pairs:
         winners, losers = _linear_jit.list_pairs(rows.grade, rows.bounds, counts.sum())
@@ -147,8 +147,7 @@ def _cross_entropy(name: str, rows: QueryRows, weight: FloatArray) -> FlatLoss:
     if name == "listwise_listnet":
         mass = np.exp(rows.grade - np.maximum.reduceat(rows.grade, starts)[query])
     else:
-        if rows.grade.min() < 0:
-            raise ValueError(f"y holds {rows.grade.min():g}; loss='listwise_softmax' needs relevance of 0 or more")
+        check_grades_not_negative(rows.grade, "loss='listwise_softmax'")
         mass = rows.grade
     total = np.add.reduceat(mass, starts)[query]
     # A query without relevant rows has no distribution and contributes nothing.
@@ -162,13 +161,13 @@ def _cross_entropy(name: str, rows: QueryRows, weight: FloatArray) -> FlatLoss:
         value = share @ (np.log(sums) + highest) - target @ score
         return float(value), power * (share / sums)[query] - target
 
-    check_varied(rows)
+    check_grades_differ(rows.grade, rows.bounds)
     return FlatLoss(value_and_gradient)
 
 
 def _likelihood(name: str, rows: QueryRows, weight: FloatArray) -> FlatLoss:
     """Plackett-Luce likelihood of the order by relevance; rows of equal relevance as they lie."""
-    check_varied(rows)
+    check_grades_differ(rows.grade, rows.bounds)
     order = np.lexsort((-rows.grade, rows.query))
     factor = weight[rows.query]
     if name == "listwise_plistmle":

@@ -185,17 +185,6 @@ def validation_rows(
     return rows.split(ranker.validation_fraction, rng)
 
 
-def check_varied(rows: QueryRows) -> None:
-    """Refuse rows if no query has two that differ in relevance."""
-    starts = rows.bounds[:-1]
-    if not (np.maximum.reduceat(rows.grade, starts) > np.minimum.reduceat(rows.grade, starts)).any():
-        one = " (n_samples = 1)" if len(rows.grade) == 1 else ""
-        raise ValueError(
-            f"no query has two rows of different relevance{one}, so there is nothing to learn; check y, and that qid "
-            "names the query of each row"
-        )
-
-
 def check_query_weights(rows: QueryRows, what: str) -> FloatArray:
     """The weight of each query; weights that differ within a query are refused."""
     weight = rows.weight[rows.bounds[:-1]]

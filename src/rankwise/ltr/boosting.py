@@ -24,6 +24,8 @@ from rankwise.queries import Gain, QueryRows, gains_of
 _LEAF_ROWS, _LEAF_SHARE = 20, 5
 # LightGBM puts at least this many rows into a bin, which hides what few rows say.
 _BIN_ROWS = 3
+# Below these, numbers of the kind are finite, and so are squares of their sums in 64 bits.
+_LARGEST = {np.float32: 3e38, np.float64: 1e100}
 
 
 @dataclass(frozen=True)
@@ -76,8 +78,8 @@ class EarlyStopping:
 
     Attributes
     ----------
-    evaluate : callable or None
-        Scores of the watched rows -> metric, higher is better. None watches nothing.
+    evaluate : callable
+        Scores of the watched rows -> metric, higher is better.
     n_iter_no_change : int or None
         Training is over after this many trees without improvement; None is never.
     history : list of float
@@ -86,15 +88,13 @@ class EarlyStopping:
         Features of the watched rows; None if they are the training rows.
     """
 
-    evaluate: Callable[[FloatArray], float] | None
+    evaluate: Callable[[FloatArray], float]
     n_iter_no_change: int | None
     history: list[float]
     X: FloatArray | None = None
 
     def record(self, score: FloatArray) -> float:
         """Evaluate the scores after another tree; returns the metric."""
-        if self.evaluate is None:
-            return np.nan
         value = self.evaluate(score)
         if np.isnan(value):
             raise ValueError(
@@ -110,12 +110,8 @@ class EarlyStopping:
 
     @property
     def best(self) -> int:
-        """Number of trees of the highest metric."""
+        """Number of trees of the highest metric; at least one tree has been recorded."""
         return int(np.argmax(self.history)) + 1
-
-    def n_used(self, n_trees: int) -> int:
-        """How many of the trees predict."""
-        return n_trees if self.n_iter_no_change is None else self.best
 
 
 @dataclass
@@ -135,8 +131,10 @@ class LightGBMTrees:
     def __len__(self) -> int:
         return 0 if self.booster is None else self.booster.current_iteration()
 
-    def fit(self, rows: QueryRows, objective: Objective, settings: BoostingSettings, stopping: EarlyStopping) -> None:
-        """Grow the trees that are still to come on the gradients of the objective."""
+    def fit(
+        self, rows: QueryRows, objective: Objective, settings: BoostingSettings, stopping: EarlyStopping | None
+    ) -> None:
+        """Grow the trees that are still to come on the gradients of the objective; None watches no metric."""
         import lightgbm
         from lightgbm.callback import EarlyStopException
 
@@ -154,26 +152,33 @@ class LightGBMTrees:
                 round_for_exact_sums(hessian, "second derivatives", np.float32),
             )
 
-        def stop(environment: Any) -> None:
-            if stopping.is_over:
-                raise EarlyStopException(stopping.best - 1, environment.evaluation_result_list)
-
         parameters = settings.for_lightgbm(len(rows.grade))
         parameters |= {"verbosity": -1, "metric": "None", "feature_pre_filter": False}
         categorical = np.flatnonzero(settings.is_categorical).tolist()
         # LightGBM wants labels, but only the objective and the metric use them, and those are ours.
         training = lightgbm.Dataset(rows.X, np.zeros(len(rows.X)), categorical_feature=categorical, params=parameters)
-        held_out = stopping.X
-        watched = training if held_out is None else training.create_valid(held_out, np.zeros(len(held_out)))
+        watching: dict[str, Any] = {}
+        if stopping is not None:
+            held_out = stopping.X
+
+            def stop(environment: Any) -> None:
+                if stopping.is_over:
+                    raise EarlyStopException(stopping.best - 1, environment.evaluation_result_list)
+
+            watching = {
+                "valid_sets": [
+                    training if held_out is None else training.create_valid(held_out, np.zeros(len(held_out)))
+                ],
+                "feval": lambda score, _: ("metric", stopping.record(score), True),
+                "callbacks": [stop] if stopping.n_iter_no_change else None,
+            }
         try:
             self.booster = lightgbm.train(
                 {**parameters, "objective": gradients},
                 training,
                 num_boost_round=n_more,
-                valid_sets=[watched] if stopping.evaluate else None,
-                feval=(lambda score, _: ("metric", stopping.record(score), True)) if stopping.evaluate else None,
                 init_model=self.booster,
-                callbacks=[stop] if stopping.n_iter_no_change else None,
+                **watching,
             )
         except lightgbm.basic.LightGBMError as error:
             raise ValueError(f"LightGBM refuses these parameters for {len(rows.grade)} rows: {error}") from error
@@ -251,7 +256,3 @@ def round_for_exact_sums(values: FloatArray, name: str, kind: Any = np.float64) 
         step = np.ldexp(1.0, int(np.frexp(float(kind(largest)))[1]) + len(values).bit_length() - 53)
         _lambda_jit.round_to_step(values, step, rounded)
     return rounded
-
-
-# Numbers of the kind are finite, and so are squares of their sums in 64 bits.
-_LARGEST = {np.float32: 3e38, np.float64: 1e100}

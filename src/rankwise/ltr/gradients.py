@@ -23,6 +23,8 @@ from rankwise.queries import (
     Gain,
     QueryRows,
     check_grades,
+    check_grades_differ,
+    check_grades_not_negative,
     check_length,
     check_pairs,
     check_rows,
@@ -303,7 +305,7 @@ def pair_gradients(
 
 def pointwise_squared(rows: QueryRows) -> Objective:
     """Squared error; scores count from the mean grade, on which no ranking depends."""
-    _check_grades_differ(rows.grade)
+    check_grades_differ(rows.grade)
     target = rows.grade - np.average(rows.grade, weights=rows.weight)
 
     def objective(score: FloatArray, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
@@ -316,9 +318,8 @@ def pointwise_logistic(rows: QueryRows) -> Objective:
     """Logistic loss of the grade as a share of the highest grade; 0 and 1 if grades are binary."""
     from scipy.special import expit
 
-    _check_grades_differ(rows.grade)
-    if rows.grade.min() < 0:
-        raise ValueError(f"y holds {rows.grade.min():g}; objective='pointwise_logistic' needs grades of 0 or more")
+    check_grades_differ(rows.grade)
+    check_grades_not_negative(rows.grade, "objective='pointwise_logistic'")
     target = rows.grade / rows.grade.max()
 
     def objective(score: FloatArray, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
@@ -372,9 +373,3 @@ def _gains_and_discounts(
         found = np.add.reduceat(relevant, bounds[:-1])
         scale = np.divide(1, found, out=np.zeros_like(found), where=found > 0)
     return relevant, relevant, scale, discount
-
-
-def _check_grades_differ(grade: FloatArray) -> None:
-    if grade.min() == grade.max():
-        one = " (n_samples = 1)" if len(grade) == 1 else ""
-        raise ValueError(f"y is the same in all rows{one}, so there is nothing to learn")

@@ -18,7 +18,7 @@ from rankwise.ltr.boosting import BoostingSettings, EarlyStopping, LightGBMTrees
 from rankwise.ltr.gradients import Objective, PairwiseLoss, comparisons, pointwise_logistic, pointwise_squared
 from rankwise.ltr.level_trees import LevelTrees
 from rankwise.ltr.losses import losses_of
-from rankwise.queries import Gain, QueryRows
+from rankwise.queries import Gain, QueryRows, check_grades_differ
 
 Self = TypeVar("Self", bound="LambdaMART")
 
@@ -302,9 +302,12 @@ class LambdaMART(QueryRankerMixin, BaseEstimator):
         rows = rows.with_relative_weights()
         objective, stopping = self._objective(rows), self._early_stopping(rows, held_out, history)
         trees.fit(rows, objective, self._settings(seed), stopping)
-        self.booster_, self.n_estimators_ = trees, stopping.n_used(len(trees))
+        self.booster_ = trees
+        self.n_estimators_ = len(trees)
+        if self.early_stopping and stopping is not None and stopping.history:
+            self.n_estimators_ = stopping.best
         watched = "training" if held_out is None else "validation"
-        self.history_ = {} if stopping.evaluate is None else {watched: stopping.history}
+        self.history_ = {} if stopping is None else {watched: stopping.history}
         return self
 
     def predict(self, X: ArrayLike) -> FloatArray:
@@ -392,23 +395,17 @@ class LambdaMART(QueryRankerMixin, BaseEstimator):
             gumbel_scale=self.gumbel_scale,
             n_pairs=self.n_pairs,
         )
-        level = np.where(rows.weight > 0, loss.rows.level, np.nan)
-        starts = rows.bounds[:-1]
-        differs = np.fmax.reduceat(level, starts) > np.fmin.reduceat(level, starts)
-        if not (differs & (loss.rows.scale > 0)).any():
-            one = " (n_samples = 1)" if len(rows.grade) == 1 else ""
-            raise ValueError(
-                f"no query has two rows of different relevance and positive weight{one}, so there is nothing to learn; "
-                "check y, and that qid names the query of each row"
-            )
+        check_grades_differ(np.where(rows.weight > 0, loss.rows.level, np.nan), rows.bounds)
         return loss
 
-    def _early_stopping(self, rows: QueryRows, held_out: QueryRows | None, history: list[float]) -> EarlyStopping:
+    def _early_stopping(
+        self, rows: QueryRows, held_out: QueryRows | None, history: list[float]
+    ) -> EarlyStopping | None:
         """Watches held-out rows; or training rows, if the objective depends on the metric or a metric was asked for."""
-        patience = self.n_iter_no_change if self.early_stopping else None
         of_metric = self.objective in ("lambdarank", "lambdaloss") or self.eval_metric is not None
         if held_out is None and (rows.pairs is not None or not of_metric):
-            return EarlyStopping(None, patience, history)
+            return None
+        patience = self.n_iter_no_change if self.early_stopping else None
         watched = rows if held_out is None else held_out
         X = None if held_out is None else held_out.X
         if self.eval_metric is None and self.metric == "ndcg":

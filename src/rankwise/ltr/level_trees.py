@@ -83,14 +83,16 @@ class LevelTrees:
     def __getitem__(self, trees: slice) -> LevelTrees:
         return LevelTrees(**{name: part[trees] for name, part in vars(self).items()})
 
-    def fit(self, rows: QueryRows, objective: Objective, settings: BoostingSettings, stopping: EarlyStopping) -> None:
-        """Grow the trees that are still to come on the gradients of the objective."""
+    def fit(
+        self, rows: QueryRows, objective: Objective, settings: BoostingSettings, stopping: EarlyStopping | None
+    ) -> None:
+        """Grow the trees that are still to come on the gradients of the objective; None watches no metric."""
         depth = _check_depth(settings)
         if len(self) and self.depth != depth:
             raise ValueError(f"warm_start keeps trees of {self.depth} levels; set max_depth={self.depth}")
         trees, done = LevelTrees.empty(settings.n_trees, depth), len(self)
         score = np.zeros(len(rows.X))
-        held_out = None if stopping.X is None else np.ascontiguousarray(stopping.X.T)
+        held_out = None if stopping is None or stopping.X is None else np.ascontiguousarray(stopping.X.T)
         watched = score if held_out is None else np.zeros(held_out.shape[1])
         if done:
             for name, part in vars(trees).items():
@@ -117,10 +119,11 @@ class LevelTrees:
                 score += tree.value[0, leaf]
                 if held_out is not None:
                     tree._add_to(watched, held_out)
-                stopping.record(watched)
-                if stopping.is_over:
-                    trees = trees[: number + 1]
-                    break
+                if stopping is not None:
+                    stopping.record(watched)
+                    if stopping.is_over:
+                        trees = trees[: number + 1]
+                        break
         vars(self).update(vars(trees))
 
     def predict(self, X: FloatArray, n_trees: int, n_threads: int) -> FloatArray:

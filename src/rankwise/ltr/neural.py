@@ -27,18 +27,24 @@ from rankwise._state import (
 )
 from rankwise._typing import ArrayLike, FloatArray, IntArray, RandomState
 from rankwise._validation import check_generator
-from rankwise.ltr._batches import check_longest, make_examples, padded
+from rankwise.ltr._torch_losses import check_longest, make_examples, padded
 from rankwise.ltr.base import (
     METRIC_CONSTRAINTS,
     QueryRankerMixin,
     check_query_weights,
     check_target,
-    check_varied,
     validation_rows,
 )
 from rankwise.ltr.boosting import EarlyStopping
 from rankwise.ltr.losses import losses_of
-from rankwise.queries import Gain, QueryRows, gains_of, group_queries
+from rankwise.queries import (
+    Gain,
+    QueryRows,
+    check_grades_differ,
+    check_grades_not_negative,
+    gains_of,
+    group_queries,
+)
 
 Self = TypeVar("Self", bound="NeuralRanker")
 
@@ -248,7 +254,9 @@ class NeuralRanker(QueryRankerMixin, BaseEstimator):
         features = self._checked(X, reset=True)
         rows = QueryRows.build(features, grades, qid, sample_weight, pairs, pair_weight, seed=seed)
         if rows.pairs is None:
-            self._check_grades(rows)
+            check_grades_not_negative(rows.grade, "NeuralRanker")
+            check_grades_differ(rows.grade, rows.bounds)
+            check_query_weights(rows, "NeuralRanker")
         self._check_hidden()
         device = self._device(torch)
         self.n_queries_, self._longest = rows.n_queries, int(np.diff(rows.bounds).max())
@@ -313,12 +321,6 @@ class NeuralRanker(QueryRankerMixin, BaseEstimator):
         """What the hidden layers see: the features, and if wanted their logarithms."""
         return np.hstack([X, np.sign(X) * np.log1p(abs(X))]) if self.log_transform else X
 
-    def _check_grades(self, rows: QueryRows) -> None:
-        if rows.grade.min() < 0:
-            raise ValueError(f"y holds {rows.grade.min():g}; NeuralRanker needs relevance of 0 or more")
-        check_varied(rows)
-        check_query_weights(rows, "NeuralRanker")
-
     def _check_hidden(self) -> None:
         for units in self.hidden:
             if not isinstance(units, Integral) or isinstance(units, bool) or units < 1:
@@ -356,11 +358,13 @@ class NeuralRanker(QueryRankerMixin, BaseEstimator):
         watched = "training" if held_out is rows else "validation"
         self.history_: dict[str, list[float]] = {"loss": []} if held_out is None else {watched: [], "loss": []}
         metric = self._metric_function(self.eval_metric, self.gain)
-        stopping = EarlyStopping(
-            lambda score: float(metric(held_out.grade, score, held_out.query)) if held_out else np.nan,
-            self.n_iter_no_change if self.early_stopping else None,
-            self.history_.get(watched, []),
-        )
+        stopping = None
+        if held_out is not None:
+            stopping = EarlyStopping(
+                lambda score: float(metric(held_out.grade, score, held_out.query)),
+                self.n_iter_no_change if self.early_stopping else None,
+                self.history_[watched],
+            )
         best_state = None
 
         def score(inputs: Any, mask: Any) -> Any:
@@ -381,7 +385,7 @@ class NeuralRanker(QueryRankerMixin, BaseEstimator):
                 rate.step()
                 losses.append(total)
             self.history_["loss"].append(float(np.mean(losses)))
-            if held_out is None:
+            if held_out is None or stopping is None:
                 continue
             stopping.record(self._scored(held_out.X, held_out.bounds, network, device))
             if self.early_stopping and stopping.best == len(stopping.history):
