@@ -1,6 +1,7 @@
-"""`FeatureEncoder`: tables with numbers, categories and missing values as a float matrix.
+"""Features as a float matrix: `FeaturesMixin` checks numbers, and `FeatureEncoder` also turns categories into numbers.
 
-Used by the estimators that split categories: trees, forests, LambdaMART and StackedRanker.
+Label rankers derive from `FeaturesMixin`; the estimators that split categories (trees, forests, LambdaMART and
+StackedRanker) use the encoder, most of them through `CategoricalFeaturesMixin`.
 """
 
 from __future__ import annotations
@@ -14,6 +15,9 @@ from rankwise._sklearn import EstimatorMixin
 from rankwise._state import ANYTHING, COUNT, Saved, ensure, instance, list_of, maybe
 from rankwise._typing import ArrayLike, BoolArray, FloatArray, IntArray
 from rankwise._validation import data_frame
+
+# Distances and inner products square the features.
+_LARGEST_FEATURE = 1e150
 
 #: names and values of columns
 Columns = list[tuple[str, Any]]
@@ -129,11 +133,48 @@ class FeatureEncoder:
             ensure(categories is None or len(set(categories)) == len(categories), "two categories are the same")
 
 
-class CategoricalFeaturesMixin(EstimatorMixin):
+class FeaturesMixin(EstimatorMixin):
+    """The check of features: here of numbers; a class that takes other features overrides ``_check_features``.
+
+    Whatever the order of the bases of an estimator, an override comes before this class.
+    """
+
+    n_features_in_: int
+
+    def _check_features(self, X: ArrayLike, *, reset: bool) -> Any:
+        """Features as a float64 matrix; NaN only where the tags of the ranker allow it."""
+        from sklearn.utils.validation import validate_data
+
+        data_frame(X, "X")  # refuses lazy frames and double names
+        finite = "allow-nan" if self.__sklearn_tags__().input_tags.allow_nan else True
+        try:
+            checked = validate_data(self, X, reset=reset, dtype=np.float64, order="C", ensure_all_finite=finite)
+        except ValueError as error:
+            if "could not convert string" not in str(error):
+                raise
+            raise ValueError(
+                f"{error} in X: {type(self).__name__} takes numbers; encode text as numbers (OneHotEncoder in a "
+                "pipeline), or use RankingTree, RankingForest or StackedRanker, which take categories"
+            ) from None
+        if np.nanmax(np.abs(checked), initial=0.0) > _LARGEST_FEATURE:
+            row, column = np.argwhere(np.abs(checked) > _LARGEST_FEATURE)[0]
+            raise ValueError(
+                f"X[{row}, {column}] is {checked[row, column]:g}, too large: its square overflows float64; divide the "
+                "column by its scale, or use RankingTree or RankingForest, which look only at the order of values"
+            )
+        return checked
+
+    def _check_fitted_features(self, X: ArrayLike) -> Any:
+        from sklearn.utils.validation import check_is_fitted
+
+        check_is_fitted(self)
+        return self._check_features(X, reset=False)
+
+
+class CategoricalFeaturesMixin(FeaturesMixin):
     """Features of numbers and categories, NaN where missing, for estimators with ``categorical_features``."""
 
     categorical_features: Any
-    n_features_in_: int
     _encoder: FeatureEncoder
 
     _saved: ClassVar[Saved] = {"n_features_in_": COUNT, "_encoder": instance("FeatureEncoder")}
@@ -143,12 +184,6 @@ class CategoricalFeaturesMixin(EstimatorMixin):
             self._encoder = FeatureEncoder(self.categorical_features)
             return self._encoder.fit_transform(self, X)
         return self._encoder.transform(self, X)
-
-    def _check_fitted_features(self, X: ArrayLike) -> FloatArray:
-        from sklearn.utils.validation import check_is_fitted
-
-        check_is_fitted(self)
-        return self._check_features(X, reset=False)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

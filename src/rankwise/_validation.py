@@ -42,6 +42,12 @@ def check_real_number(name: str, value: Any, *, infinite: bool = False) -> float
     return number
 
 
+def check_open_share(name: str, value: float) -> None:
+    """Refuse a share or a level that does not lie strictly between 0 and 1."""
+    if not 0 < value < 1:
+        raise ValueError(f"{name} is {value}, but must lie between 0 and 1")
+
+
 def check_sizes(*, at_least: int = 1, **sizes: int) -> None:
     """Check several whole numbers by the names of their arguments; the error names the first that is wrong."""
     for name, size in sizes.items():

@@ -244,7 +244,7 @@ def test_nothing_in_common():
         (lambda: kendall_distance([1, 2], [1, 2], item_weights=[1]), "2 items"),
         (lambda: kendall_distance([1, 2], [1, 2], item_weights=[1, -1]), "not negative"),
         (lambda: spearman_distance([1, 2], [1, 2], item_weights=[1, 1], normalize=True), "no closed form"),
-        (lambda: pairwise_distances([[1, 2]], metric="cosine"), "choose one of kendall"),
+        (lambda: pairwise_distances([[1, 2]], metric="cosine"), "metric is 'cosine'; choose 'kendall'"),
         (lambda: pairwise_distances([[1, 2]], [[1, 2, 3]]), "same items"),
         (lambda: pairwise_distances([[1, 2]], metric="spearman", missing="penalize"), "options of the Kendall"),
         (lambda: kendall_distance([[1, 2], [1]], [[1, 2], [2, 1]]), "rows have different lengths"),

@@ -182,7 +182,7 @@ def test_pipelines_frames_and_the_default_ranker() -> None:
 def test_bad_input() -> None:
     X, y = make_data(40, 0)
     ranker = ConformalRanker(PlackettLuceRanker(), random_state=0)
-    with pytest.raises(ValueError, match="alpha is 1, but must be between 0 and 1"):
+    with pytest.raises(ValueError, match="alpha is 1, but must lie between 0 and 1"):
         ranker.fit(X, y).predict_set(X, alpha=1)
     with pytest.raises(TypeError, match="no predict_pairwise; give a label ranker"):
         ConformalRanker(LogisticRegression()).fit(X, y)

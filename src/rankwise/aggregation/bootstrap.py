@@ -16,7 +16,7 @@ from rankwise._progress import track
 from rankwise._sklearn import gen_batches
 from rankwise._tables import TextTable, make_frame, name_column
 from rankwise._typing import ArrayLike, BoolArray, FloatArray, IntArray, RandomState
-from rankwise._validation import check_generator, check_whole_number, shortlist
+from rankwise._validation import check_generator, check_open_share, check_whole_number, shortlist
 from rankwise.aggregation.base import weighted_rankings
 from rankwise.aggregation.kemeny import kemeny_batch
 from rankwise.aggregation.kemeny_result import Consensus
@@ -210,8 +210,7 @@ def bootstrap_consensus(
     if not callable(decode) and decode not in CONSENSUS_RULES:
         names = ", ".join(repr(name) for name in CONSENSUS_RULES)
         raise ValueError(f"decode is {decode!r}; choose {names}, or give a function from Rankings to positions")
-    if not 0 < level < 1:
-        raise ValueError(f"level is {level}, but must lie between 0 and 1")
+    check_open_share("level", level)
     source = weighted_rankings(rankings, sample_weight)
     if not source.weights.any():
         raise ValueError("no ranking has a positive weight, so there is nothing to draw from")

@@ -9,7 +9,7 @@ import numpy as np
 
 from rankwise._state import ANYTHING, COUNT, FLOATS, MATRIX, NUMBER, Saved, maybe, tuple_of
 from rankwise._typing import ArrayLike, FloatArray, RandomState
-from rankwise._validation import check_choice, check_generator, check_whole_number
+from rankwise._validation import check_choice, check_generator, check_open_share, check_whole_number
 from rankwise.aggregation._comparisons import (
     Comparisons,
     comparisons_from_arrays,
@@ -183,8 +183,7 @@ class BradleyTerry(RankingModel):
         from scipy.special import ndtri
 
         self._check_fitted()
-        if not 0 < level < 1:
-            raise ValueError(f"level is {level}, but must lie between 0 and 1")
+        check_open_share("level", level)
         half = ndtri((1 + level) / 2) * self.se_
         return np.column_stack([self.log_worth_ - half, self.log_worth_ + half])
 

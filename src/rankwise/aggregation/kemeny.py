@@ -16,7 +16,7 @@ from typing import Literal, overload
 import numpy as np
 
 from rankwise._typing import ArrayLike, BoolArray, FloatArray, IntArray, RandomState
-from rankwise._validation import check_generator, check_numbers, check_real_number, check_whole_number
+from rankwise._validation import check_choice, check_generator, check_numbers, check_real_number, check_whole_number
 from rankwise.aggregation import _kemeny_jit
 from rankwise.aggregation._kemeny_proof import prove
 from rankwise.aggregation._kemeny_search import (
@@ -125,10 +125,8 @@ def kemeny(
     Consensus: 0 > 1 ~ 2
       cost 2, proven optimal (dp)
     """
-    if method not in ("auto", "exact", "dp", "ilp", "local-search"):
-        raise ValueError(f"method is {method!r}; choose 'auto', 'exact', 'dp', 'ilp' or 'local-search'")
-    if ties not in ("none", "allow"):
-        raise ValueError(f"ties is {ties!r}; choose 'none' or 'allow'")
+    check_choice("method", method, ("auto", "exact", "dp", "ilp", "local-search"))
+    check_choice("ties", ties, ("none", "allow"))
     if not 0 < check_real_number("tie_cost", tie_cost) <= 1:
         raise ValueError(f"tie_cost is {tie_cost}; give a number above 0 and at most 1")
     if time_limit is not None:

@@ -12,7 +12,7 @@ import numpy as np
 
 from rankwise._tables import make_frame, name_column
 from rankwise._typing import ArrayLike, FloatArray, IntArray
-from rankwise._validation import check_whole_number, is_null, list_of_names
+from rankwise._validation import check_choice, check_whole_number, is_null, list_of_names
 from rankwise.data import Rankings
 from rankwise.data.orders import rows_of
 
@@ -112,9 +112,8 @@ def aggregate_lists(lists: ArrayLike, method: Method = "rra", n_items: int | Non
     >>> [result.items[i] for i in result.order]
     ['TP53', 'KRAS', 'MYC', 'EGFR']
     """
-    scorers = {"rra": _robust_scores, "borda": _borda_scores, "mean": _mean_scores, "mc4": _walk_scores}
-    if method not in scorers:
-        raise ValueError(f"method is {method!r}; choose 'rra', 'borda', 'mc4' or 'mean'")
+    scorers = {"rra": _robust_scores, "borda": _borda_scores, "mc4": _walk_scores, "mean": _mean_scores}
+    check_choice("method", method, tuple(scorers))
     entries, names = _read(lists, n_items)
     score = scorers[method](entries)
     p_value = np.minimum(1.0, entries.n_lists * 10.0**-score) if method == "rra" else None

@@ -12,7 +12,7 @@ import numpy as np
 
 from rankwise._state import FLOATS, NUMBER, Saved, check_shape, ensure
 from rankwise._typing import ArrayLike, FloatArray, RandomState
-from rankwise._validation import check_generator, check_real_number, check_whole_number
+from rankwise._validation import check_choice, check_generator, check_real_number, check_whole_number
 from rankwise.aggregation import _mallows_jit
 from rankwise.aggregation import _mallows_stages as stages
 from rankwise.aggregation._mallows_laws import CayleyLaw, DistanceLaw, HammingLaw, KendallLaw
@@ -224,8 +224,7 @@ class Mallows(RankingModel):
         return state.law.pairs(state.theta)[np.ix_(place, place)]
 
     def _law(self, k: int) -> DistanceLaw:
-        if self.distance not in _LAWS:
-            raise ValueError(f"distance is {self.distance!r}; choose one of {', '.join(_LAWS)}")
+        check_choice("distance", self.distance, tuple(_LAWS))
         return _LAWS[self.distance](k)
 
     def _state(self) -> _State:

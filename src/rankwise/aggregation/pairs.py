@@ -95,7 +95,8 @@ def preference_matrix(rankings: ArrayLike, sample_weight: ArrayLike | None = Non
            [0.5, 0.5, 1. ],
            [0. , 0. , 0.5]])
     """
-    source = weighted_rankings(rankings, sample_weight)
+    known = isinstance(rankings, Rankings) and sample_weight is None
+    source: Rankings = rankings if known else weighted_rankings(rankings, sample_weight)
     ties = pairs_jit.pair_ties(source.positions, source.weights)
     return _with_finite_sum(PreferenceMatrix(source.pair_counts(), ties, source.items))
 

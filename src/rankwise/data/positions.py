@@ -19,7 +19,8 @@ from rankwise._validation import numeric_matrix, read_only
 
 Unlisted = Literal["below", "missing"]
 
-# Cells handled at a time, so that temporary arrays stay small whatever the number of rankings.
+# Cells handled at a time, so that temporary arrays stay small whatever the number of rankings. The loops do not use
+# gen_batches, because reading rankings should not wait for the import of scikit-learn.
 _BLOCK_CELLS = 1 << 20
 
 
@@ -88,7 +89,9 @@ def dense_positions(values: ArrayLike) -> FloatArray:
     """
     matrix = numeric_matrix(values, "values")
     result = matrix
-    for rows in _blocks_of_rows(matrix):
+    step = max(1, _BLOCK_CELLS // matrix.shape[1])
+    for start in range(0, len(matrix), step):
+        rows = slice(start, start + step)
         block = matrix[rows]
         # Dense already if sorted rows start at 1 and climb by 0 or 1; infinity and NaN sort last and are free.
         ordered = np.sort(block, axis=1)
@@ -132,7 +135,9 @@ def midranks(positions: ArrayLike) -> FloatArray:
     """
     matrix = check_positions(positions)
     result = np.empty_like(matrix)
-    for rows in _blocks_of_rows(matrix):
+    step = max(1, _BLOCK_CELLS // matrix.shape[1])
+    for start in range(0, len(matrix), step):
+        rows = slice(start, start + step)
         block = matrix[rows]
         order = np.argsort(block, axis=1, kind="stable")
         ordered = np.take_along_axis(block, order, axis=1)
@@ -238,12 +243,6 @@ def blank_for(unlisted: str) -> float:
     if unlisted == "missing":
         return np.nan
     raise ValueError(f"unlisted is {unlisted!r}; choose 'below' (top-k) or 'missing' (never compared)")
-
-
-def _blocks_of_rows(matrix: FloatArray) -> list[slice]:
-    # Not gen_batches: reading rankings should not wait for the import of scikit-learn.
-    step = max(1, _BLOCK_CELLS // matrix.shape[1])
-    return [slice(start, start + step) for start in range(0, len(matrix), step)]
 
 
 def _refuse_too_small(matrix: FloatArray, too_small: BoolArray, name: str, strict: bool) -> None:

@@ -96,7 +96,7 @@ def make_partial(
             raise ValueError(f"partition is {partition!r}; give sizes such as (2, 1, 2), 'random' or a callable")
         blocks = _blocks_from_cuts(rng.random((n, k - 1)) < 0.5)
     elif callable(partition):
-        sizes = list(partition(rng, _check_features(X, n, "partition"), k))
+        sizes = list(partition(rng, _features_for_function(X, n, "partition"), k))
         if len(sizes) != n:
             raise ValueError(f"partition returned {len(sizes)} partitions for {n} rankings; return one for each")
         blocks = np.array([_block_of_place(row, k) for row in sizes]).reshape(n, k)
@@ -108,7 +108,7 @@ def make_partial(
 
 def _survival_matrix(survival: Survival, X: ArrayLike | None, shape: tuple[int, int]) -> FloatArray:
     if callable(survival):
-        survival = survival(_check_features(X, shape[0], "survival"))
+        survival = survival(_features_for_function(X, shape[0], "survival"))
     probabilities = check_numbers("survival", survival)
     if probabilities.shape not in ((), shape[1:], shape):
         raise ValueError(
@@ -120,7 +120,7 @@ def _survival_matrix(survival: Survival, X: ArrayLike | None, shape: tuple[int, 
     return np.broadcast_to(probabilities, shape)
 
 
-def _check_features(X: ArrayLike | None, n: int, mechanism: str) -> Any:
+def _features_for_function(X: ArrayLike | None, n: int, mechanism: str) -> Any:
     """Features for a function of the user; a data frame remains one, so that columns can be called by name."""
     if X is None:
         raise ValueError(f"{mechanism} is a function of X; give X as well")

@@ -99,11 +99,13 @@ def make_sparse_label_ranking(
     >>> X.shape, y.shape
     ((100, 100), (100, 5))
     """
+    from sklearn.utils import check_array
+
     _check_noise(noise, noise_scale, theta)
     if preset is not None:
         n_features = _preset_features(preset, X, n_features=n_features, n_items=n_items, n_informative=n_informative)
     rng = check_generator(random_state)
-    features = _binary_features(n_samples, n_features, rng) if X is None else _check_features(X)
+    features = _binary_features(n_samples, n_features, rng) if X is None else check_array(X, dtype=np.float64)
     check_sizes(n_informative=n_informative)
     check_sizes(n_items=n_items, at_least=2)
     weights = _sparse_weights(features.shape[1], n_items, n_informative, rng)
@@ -233,13 +235,6 @@ def _check_scores(scores: ArrayLike) -> FloatArray:
 def _binary_features(n_samples: int, n_features: int, rng: np.random.Generator) -> FloatArray:
     check_sizes(n_samples=n_samples, n_features=n_features)
     return rng.integers(0, 2, size=(n_samples, n_features), dtype=np.int8).astype(np.float64)
-
-
-def _check_features(X: ArrayLike) -> FloatArray:
-    from sklearn.utils import check_array
-
-    features: FloatArray = check_array(X, dtype=np.float64)
-    return features
 
 
 def _sparse_weights(n_features: int, n_items: int, n_informative: int, rng: np.random.Generator) -> FloatArray:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from rankwise._typing import ArrayLike, FloatArray, IntArray
+from rankwise._validation import check_choice
 from rankwise.data import check_positions, midranks
 from rankwise.distances import distances_jit
 from rankwise.distances.measures import (
@@ -71,8 +72,7 @@ def pairwise_distances(
            [3. , 0. , 2.5],
            [0.5, 2.5, 0. ]])
     """
-    if metric != "kendall" and metric not in POSITIONAL:
-        raise ValueError(f"metric is {metric!r}; choose one of kendall, {', '.join(POSITIONAL)}")
+    check_choice("metric", metric, ("kendall", *POSITIONAL))
     check_kendall_options(p, missing, normalize)
     if metric != "kendall" and (p != 0.5 or missing != "ignore"):
         raise ValueError(f"p and missing are options of the Kendall distance; {metric} ignores missing items")

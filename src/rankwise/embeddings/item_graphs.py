@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from rankwise._typing import ArrayLike, FloatArray, IntArray
-from rankwise._validation import check_numbers, check_real_number, data_frame, item_names, shortlist
+from rankwise._validation import check_choice, check_numbers, check_real_number, data_frame, item_names, shortlist
 from rankwise.embeddings import _graph_cut_jit
 
 GraphKernel = Literal["laplace", "rbf"]
@@ -63,12 +63,9 @@ def item_graph(
     n_items = len(distances)
     pairs = distances[np.triu_indices(n_items, 1)]
     scale = _scale(lengthscale, distances, pairs)
-    if kernel == "laplace":
-        weights = np.exp(-distances / scale)
-    elif kernel == "rbf":
-        weights = np.exp(-0.5 * (distances / scale) ** 2)
-    else:
-        raise ValueError(f"kernel is {kernel!r}; choose 'laplace' or 'rbf'")
+    check_choice("kernel", kernel, ("laplace", "rbf"))
+    ratio = distances / scale
+    weights = np.exp(-ratio if kernel == "laplace" else -0.5 * ratio**2)
     np.fill_diagonal(weights, 0.0)
     _refuse_underflow(weights, distances, scale)
     if keep is not None:

@@ -15,7 +15,7 @@ import numpy as np
 from rankwise._sklearn import BaseEstimator, TransformerMixin, check_feature_names_in
 from rankwise._state import COUNT, Saved
 from rankwise._typing import ArrayLike, FloatArray, IntArray
-from rankwise._validation import check_numbers
+from rankwise._validation import check_choice, check_numbers
 from rankwise.aggregation import kemeny_batch
 from rankwise.aggregation.pairs import majority
 from rankwise.data import check_positions
@@ -226,6 +226,7 @@ def decode_pairwise(P: ArrayLike, decode: Decoder = "kemeny", *, ties: ArrayLike
     >>> decode_pairwise([[[0.5, 0.8, 0.6], [0.2, 0.5, 0.3], [0.4, 0.7, 0.5]]], "borda")
     array([[1., 3., 2.]])
     """
+    check_choice("decode", decode, ("kemeny", "borda", "copeland"))
     matrices = _square_matrices(P)
     if np.isnan(matrices).any():
         matrices = np.where(np.isnan(matrices), 0.5, matrices)
@@ -238,8 +239,6 @@ def decode_pairwise(P: ArrayLike, decode: Decoder = "kemeny", *, ties: ArrayLike
         raise ValueError(f"ties has shape {order.shape}; give one number for each of the {n_items} items")
     if decode == "borda":
         return _positions_by(-np.round(soft / _SAME_SCORE), order)
-    if decode != "copeland":
-        raise ValueError(f"decode is {decode!r}; choose 'kemeny', 'borda' or 'copeland'")
     lost = majority(matrices).sum(axis=1)
     return _positions_by(lost, -np.round(soft / _SAME_SCORE) if ties is None else order)
 

@@ -13,10 +13,11 @@ from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
-from rankwise._sklearn import EstimatorMixin, StrOptions, gen_batches
+from rankwise._features import FeaturesMixin
+from rankwise._sklearn import StrOptions, gen_batches
 from rankwise._state import COUNT, ITEMS, Saved, ensure, instance, maybe
 from rankwise._typing import ArrayLike, FloatArray
-from rankwise._validation import check_weights, data_frame, item_names, shortlist
+from rankwise._validation import check_weights, item_names, shortlist
 from rankwise.aggregation import PreferenceMatrix
 from rankwise.data import Rankings, check_positions
 from rankwise.embeddings import KemenyEmbedding, PositionEmbedding, decode_pairwise
@@ -25,9 +26,6 @@ from rankwise.embeddings.ordered_partitions import PartitionEmbedding
 from rankwise.metrics import kendall_tau_score
 
 __all__ = ["LabelRankerMixin", "check_label_ranking"]
-
-# Distances and inner products square the features.
-_LARGEST_FEATURE = 1e150
 
 # Numbers in the pairwise matrices that are held at once while predicting: 32 MB.
 _BLOCK_CELLS = 1 << 22
@@ -48,7 +46,7 @@ EMBEDDING_CONSTRAINTS: list[Any] = [
 DECODE_CONSTRAINTS: list[Any] = [StrOptions({"kemeny", "borda", "copeland"})]
 
 
-class LabelRankerMixin(EstimatorMixin):
+class LabelRankerMixin(FeaturesMixin):
     """Fit, predict and score of label rankers; see the module for what a ranker has to define.
 
     Attributes
@@ -64,7 +62,6 @@ class LabelRankerMixin(EstimatorMixin):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {}
     decode: Decoder = "kemeny"  # a parameter of some rankers
     items_: tuple[Hashable, ...]
-    n_features_in_: int
 
     _saved: ClassVar[Saved] = {"n_features_in_": COUNT, "items_": ITEMS}
 
@@ -159,35 +156,6 @@ class LabelRankerMixin(EstimatorMixin):
     def _predict_positions(self, X: FloatArray) -> FloatArray:
         """Full rankings for a block of checked features; by default the probabilities are decoded."""
         return decode_pairwise(self._predict_pairwise(X), self.decode)
-
-    def _check_features(self, X: ArrayLike, *, reset: bool) -> Any:
-        """Features as a float64 matrix; NaN only where the tags of the ranker allow it."""
-        from sklearn.utils.validation import validate_data
-
-        data_frame(X, "X")  # refuses lazy frames and double names
-        finite = "allow-nan" if self.__sklearn_tags__().input_tags.allow_nan else True
-        try:
-            checked = validate_data(self, X, reset=reset, dtype=np.float64, order="C", ensure_all_finite=finite)
-        except ValueError as error:
-            if "could not convert string" not in str(error):
-                raise
-            raise ValueError(
-                f"{error} in X: {type(self).__name__} takes numbers; encode text as numbers (OneHotEncoder in a "
-                "pipeline), or use RankingTree, RankingForest or StackedRanker, which take categories"
-            ) from None
-        if np.nanmax(np.abs(checked), initial=0.0) > _LARGEST_FEATURE:
-            row, column = np.argwhere(np.abs(checked) > _LARGEST_FEATURE)[0]
-            raise ValueError(
-                f"X[{row}, {column}] is {checked[row, column]:g}, too large: its square overflows float64; divide the "
-                "column by its scale, or use RankingTree or RankingForest, which look only at the order of values"
-            )
-        return checked
-
-    def _check_fitted_features(self, X: ArrayLike) -> Any:
-        from sklearn.utils.validation import check_is_fitted
-
-        check_is_fitted(self)
-        return self._check_features(X, reset=False)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

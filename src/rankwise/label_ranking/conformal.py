@@ -11,7 +11,7 @@ import numpy as np
 from rankwise._sklearn import BaseEstimator, HasMethods, Interval, safe_indexing
 from rankwise._state import ESTIMATOR, FLOATS, Saved, check_shape, ensure
 from rankwise._typing import ArrayLike, BoolArray, FloatArray, RandomState
-from rankwise._validation import check_generator, shortlist
+from rankwise._validation import check_generator, check_open_share, shortlist
 from rankwise.label_ranking.base import LabelRankerMixin, check_label_ranking, pairwise_of, row_blocks
 from rankwise.label_ranking.forest import RankingForest
 
@@ -208,8 +208,7 @@ class ConformalRanker(LabelRankerMixin, BaseEstimator):
         """
         self._fitted()
         alpha = self.alpha if alpha is None else alpha
-        if not 0 < alpha < 1:
-            raise ValueError(f"alpha is {alpha}, but must be between 0 and 1")
+        check_open_share("alpha", alpha)
         threshold = self._threshold(alpha)
         if threshold == np.inf:
             warnings.warn(

@@ -68,12 +68,12 @@ def ranking_scorer(metric: str, **options: Any) -> RankingScorer:
             if int(cutoff) < 1 or "k" in options:
                 raise ValueError(f"{metric!r} needs one cut-off of at least 1; write 'ndcg@10', without k=")
             options = {"k": int(cutoff), **options}
-        _check_options(metric, _RETRIEVAL[name], options)
+        _check_metric_options(metric, _RETRIEVAL[name], options)
         return RankingScorer(metric, _RETRIEVAL[name], options, by_query=True)
     if name in _AGREEMENT:
         if cutoff is not None:
             raise ValueError(f"{name} takes no cut-off; write {name!r}")
-        _check_options(metric, _AGREEMENT[name], options)
+        _check_metric_options(metric, _AGREEMENT[name], options)
         return RankingScorer(metric, _AGREEMENT[name], options, by_query=False)
     known = ", ".join([*(f"{name}@k" for name in _RETRIEVAL), *_AGREEMENT])
     raise ValueError(f"{metric!r} is not a ranking metric; choose one of {known}")
@@ -154,7 +154,7 @@ class RankingScorer:
 _NOT_OPTIONS = {"y_true", "y_score", "y_pred", "qid", "sample_weight", "per_query", "per_row", "doc_id"}
 
 
-def _check_options(metric: str, function: Callable[..., Any], options: dict[str, Any]) -> None:
+def _check_metric_options(metric: str, function: Callable[..., Any], options: dict[str, Any]) -> None:
     known = [name for name in signature(function).parameters if name not in _NOT_OPTIONS]
     for name in options:
         if name not in known:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from rankwise._typing import ArrayLike, BoolArray, FloatArray
-from rankwise._validation import check_numbers
+from rankwise._validation import check_numbers, check_open_share
 from rankwise.data import midranks, positions_from_scores
 from rankwise.plots._style import BLUE, LABEL_SIZE, NUMBER_SIZE, short
 
@@ -116,8 +116,7 @@ class CriticalDifferenceDisplay:
         """
         if test not in _TESTS:
             raise ValueError(f"test is {test!r}; choose one of {_TESTS}")
-        if not 0 < alpha < 1:
-            raise ValueError(f"alpha is {alpha}, but must lie between 0 and 1")
+        check_open_share("alpha", alpha)
         table, names = _checked_table(scores)
         n, k = table.shape
         places = midranks(positions_from_scores(table)).mean(axis=0)

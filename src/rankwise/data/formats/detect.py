@@ -194,21 +194,21 @@ def read_rankings(
     rankings: Rankings
     covariates: Covariates = {}
     if file_format == "preflib":
-        _check_options(options, read_preflib, "PrefLib files")
+        _check_reader_options(options, read_preflib, "PrefLib files")
         rankings = parse_preflib(text, path, **options)
     elif file_format == "xarff":
-        _check_options(options, read_xarff, "xarff files")
+        _check_reader_options(options, read_xarff, "xarff files")
         covariates, rankings = parse_xarff(text, path, **options)
     else:
         table = parse_table(text, path, options.get("delimiter"))
         seen = blanked(table, options["missing_values"]) if "missing_values" in options else table
         fit = _layout_given(seen, layout, options) or _layout_found(table, seen, layout, options)
-        _check_options(options, _READERS[fit.layout], f"the layout {fit.layout!r}")
+        _check_reader_options(options, _READERS[fit.layout], f"the layout {fit.layout!r}")
         rankings, covariates = _READERS[fit.layout](table, **{**fit.options, **options})
     return (rankings, covariates) if return_covariates else rankings
 
 
-def _check_options(options: dict[str, Any], reader: Callable[..., Any], what: str) -> None:
+def _check_reader_options(options: dict[str, Any], reader: Callable[..., Any], what: str) -> None:
     known = [name for name in inspect.signature(reader).parameters if name != "path"]
     unknown = [option for option in options if option not in known]
     if unknown:
