@@ -62,7 +62,7 @@ def kernel(
     from rankwise.cli import console, sources
     from rankwise.cli.in_and_out import check_writable
 
-    _check_options(which, embed, features, standardize, scale, normalize)
+    _check_kernel_options(which, embed, features, standardize, scale, normalize)
     check_writable(out, file, *([features] if features else []))
     if out is not None and out.suffix not in (".npy", ".csv"):
         raise typer.BadParameter(f"{out} does not end in .npy or .csv", param_hint="--out")
@@ -90,7 +90,7 @@ def kernel(
             console.print_lines([f"{'Vectors' if embed else 'Matrix'}: {out}"])
 
 
-def _check_options(
+def _check_kernel_options(
     which: Kernel, embed: bool, features: str | None, standardize: bool, scale: float | None, normalize: bool
 ) -> None:
     if scale is not None and which is not Kernel.MALLOWS:

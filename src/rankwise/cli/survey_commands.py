@@ -129,7 +129,7 @@ def consensus(
     from rankwise.cli import console, sources
     from rankwise.cli.in_and_out import shown_name
 
-    _check_options(method, time_limit, prior, bootstrap, level)
+    _check_consensus_options(method, time_limit, prior, bootstrap, level)
     rankings = sources.load(file, target=target, reading=settings(read, "--read")).rankings
     options: dict[str, Any] = {"time_limit": time_limit, "level": level, "random_state": seed, "n_jobs": jobs}
     options |= {"alpha": prior or 0.0, "intervals": "auto" if bootstrap is None else bootstrap > 0}
@@ -180,7 +180,7 @@ def _save(result: Analysis, out: Path, command: str, on_step: OnStep) -> None:
     result.save_html(out, command=command)
 
 
-def _check_options(
+def _check_consensus_options(
     method: Method, time_limit: float | None, prior: float | None, bootstrap: int | None, level: float
 ) -> None:
     from rankwise.analysis.consensus import FEWEST_RESAMPLES
