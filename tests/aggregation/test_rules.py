@@ -23,12 +23,23 @@ VOTES = sample_mallows([3, 1, 2, 4], theta=0.5, n=31, random_state=0)
     ],
 )
 def test_a_name_stands_for_its_rule(name, expected):
-    np.testing.assert_array_equal(CONSENSUS_RULES[name](VOTES), expected())
+    np.testing.assert_array_equal(CONSENSUS_RULES[name](VOTES).positions, expected())
+
+
+def test_rules_return_what_they_found_besides_positions():
+    best = CONSENSUS_RULES["kemeny"](VOTES).kemeny
+    assert best is not None
+    assert best.optimal
+    found = CONSENSUS_RULES["borda"](VOTES)
+    assert found.score_name == "opponents beaten"
+    np.testing.assert_array_equal(found.scores, borda(VOTES, return_scores=True)[1])
+    assert list(CONSENSUS_RULES["mallows"](VOTES).parameters) == ["theta", "theta_se"]
+    assert CONSENSUS_RULES["copeland"](VOTES).scores is None
 
 
 def test_rules_take_their_options():
     unbeaten = [[1, 2, 3], [1, 3, 2]]
-    np.testing.assert_array_equal(CONSENSUS_RULES["plackett-luce"](unbeaten, alpha=0.1), [1, 2, 2])
+    np.testing.assert_array_equal(CONSENSUS_RULES["plackett-luce"](unbeaten, alpha=0.1).positions, [1, 2, 2])
     np.testing.assert_array_equal(
-        CONSENSUS_RULES["kemeny"](VOTES, time_limit=1.0, random_state=0), kemeny(VOTES).positions
+        CONSENSUS_RULES["kemeny"](VOTES, time_limit=1.0, random_state=0).positions, kemeny(VOTES).positions
     )

@@ -23,9 +23,7 @@ from rankwise.analysis import Analysis, analyze
 from rankwise.datasets import load_label_ranking
 from tests.pages import HOSTILE, Page
 
-# The package has functions of the names of these modules.
 analysis_module = importlib.import_module("rankwise.analysis.analysis")
-consensus_module = importlib.import_module("rankwise.analysis.consensus")
 
 NAN = float("nan")
 
@@ -97,9 +95,7 @@ def test_kemeny_is_solved_once_so_that_table_and_intervals_agree(monkeypatch: py
         calls.append(options)
         return kemeny(*given, **options)
 
-    everywhere = (consensus_module, importlib.import_module("rankwise.aggregation.rules"))
-    for module in everywhere:
-        monkeypatch.setattr(module, "kemeny", counting)
+    monkeypatch.setattr("rankwise.aggregation.rules.kemeny", counting)
     result = of_iris()
     assert len(calls) == 1
     assert result.consensus.bootstrap is not None
@@ -190,7 +186,8 @@ def test_without_features_there_is_nothing_to_learn_from() -> None:
     result = look_at([[1, 2, 3], [2, 1, 3]] * 10, n_features=0)
     assert result.leaderboard is None
     assert len(result.consensus.order) == 3
-    assert "no features" in shown(result)
+    assert result.no_leaderboard == "there are no features to predict rankings from"
+    assert "none: there are no features" in shown(result)
 
 
 def test_rankings_that_tie_everything() -> None:
@@ -289,6 +286,12 @@ def test_a_fold_whose_training_rows_compare_nothing() -> None:
     assert "tie all" in shown(result)
 
 
+def test_a_ranker_that_fails_is_an_error() -> None:
+    X = np.array([["a", "b"]] * 12, dtype=object)
+    with pytest.raises(ValueError, match="name columns of text in categorical_features"):
+        analyze([[1, 2], [2, 1]] * 6, X, random_state=0)
+
+
 def test_rankings_that_compare_nothing_are_an_error() -> None:
     with pytest.raises(ValueError, match="no ranking compares two items"):
         look_at([[1, NAN], [NAN, 1]])
@@ -372,6 +375,13 @@ def test_it_shows_itself_in_a_terminal_and_in_a_notebook(result: Analysis) -> No
         assert words in page.text
     bare = look_at([[1, 2, 3], [2, 1, 3]] * 6, n_features=0)
     assert "Tree" not in repr(bare) + bare._repr_html_()
+
+
+def test_its_frame_is_the_consensus(result: Analysis) -> None:
+    frame = result.to_frame()
+    assert list(frame.columns) == ["item", "position", "score", "low", "high"]
+    assert frame["item"].tolist() == result.consensus.order
+    assert isinstance(result.to_frame(backend="polars"), pl.DataFrame)
 
 
 def test_names_in_a_notebook_are_text() -> None:

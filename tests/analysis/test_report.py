@@ -115,7 +115,7 @@ def test_the_page_is_made_to_be_printed(page: str) -> None:
 
 
 def test_without_features_there_are_neither_leaderboard_nor_tree(result: Analysis, tmp_path: Path) -> None:
-    bare = dataclasses.replace(result, leaderboard=None, no_leaderboard="none: no features", tree=None)
+    bare = dataclasses.replace(result, leaderboard=None, no_leaderboard="no features", tree=None)
     page = Page(page_of(bare, tmp_path))
     assert page.tags.count("table") == 4
     assert page.tags.count("svg") == 3

@@ -79,10 +79,10 @@ def test_the_command_knows_every_rule_of_the_library() -> None:
 
 def test_scores_of_items(open_race: Path) -> None:
     rankings = read_rankings(open_race)
-    found = run_json("consensus", open_race, "--method", "plackett-luce", "--prior", "0.5")
+    found = run_json("consensus", open_race, "--method", "plackett-luce", "--alpha", "0.5")
     worth = dict(zip(rankings.items, PlackettLuce(alpha=0.5).fit(rankings).log_worth_, strict=True))
     assert {place["item"]: place["score"] for place in found["ranking"]} == pytest.approx(worth)
-    assert f"{worth['a']:.3f}" in run("consensus", open_race, "--method", "plackett-luce", "--prior", "0.5").stdout
+    assert f"{worth['a']:.3f}" in run("consensus", open_race, "--method", "plackett-luce", "--alpha", "0.5").stdout
 
 
 @pytest.mark.parametrize("method", ["kemeny", "plackett-luce"])
@@ -154,7 +154,7 @@ def test_intervals_that_nobody_asked_for_are_no_obstacle(open_race: Path, monkey
     table = "rank_a,rank_b\n" + 11 * "1,2\n" + "2,1\n"
     words = ("consensus", "-", "--method", "plackett-luce")
     assert "no intervals: " in run_json(*words, stdin=table)["notes"][0]
-    assert "--prior 0.1" in problem(*words, "--bootstrap", "200", stdin=table)
+    assert "--alpha 0.1" in problem(*words, "--bootstrap", "200", stdin=table)
     monkeypatch.setitem(importlib.import_module("rankwise.analysis.consensus")._MOST_PAIRS, "kemeny", 10)
     assert "--bootstrap 200" in run("consensus", open_race).stdout
 
@@ -171,10 +171,10 @@ def test_very_long_names_are_cut_for_people_alone() -> None:
 def test_problems_and_mistakes(circle: Path) -> None:
     assert "'kemeny', 'borda'" in problem("consensus", circle, "--method", "oracle", code=2)
     assert "compares two items" in problem("consensus", "-", "--target", "rank_", stdin="rank_a,rank_b\n1,\n,1\n")
-    assert "--prior 0.1" in problem("consensus", circle, "--method", "plackett-luce")
+    assert "--alpha 0.1" in problem("consensus", circle, "--method", "plackett-luce")
     assert "has no ties" in problem("consensus", "-", "--method", "mallows", stdin="rank_a,rank_b,rank_c\n1,1,2\n")
     assert "between 0 and 1" in problem("consensus", circle, "--level", "2", code=2)
     assert "take 20 or more" in problem("consensus", circle, "--bootstrap", "1", code=2)
     assert "--method kemeny has" in problem("consensus", circle, "--method", "borda", "--time-limit", "3", code=2)
-    assert "--method plackett-luce" in problem("consensus", circle, "--prior", "1", code=2)
+    assert "--method plackett-luce" in problem("consensus", circle, "--alpha", "1", code=2)
     assert "--read" in problem("consensus", circle, "--read", "foo=1", code=2)

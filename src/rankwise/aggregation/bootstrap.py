@@ -218,7 +218,7 @@ def bootstrap_consensus(
     if consensus is not None:
         positions = _finished(consensus, source.items)
     elif decode == "kemeny":
-        positions = CONSENSUS_RULES[decode](source, time_limit=_SECONDS_OF_SEARCH, random_state=rng)
+        positions = CONSENSUS_RULES[decode](source, time_limit=_SECONDS_OF_SEARCH, random_state=rng).positions
     else:
         positions = _called(decode if callable(decode) else CONSENSUS_RULES[decode], source)
     resampler = _Resampler(source)

@@ -3,34 +3,69 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import Any
 
 from rankwise._typing import ArrayLike, FloatArray
 from rankwise.aggregation.kemeny import kemeny
+from rankwise.aggregation.kemeny_result import Consensus
 from rankwise.aggregation.mallows import Mallows
 from rankwise.aggregation.plackett_luce import PlackettLuce
 from rankwise.aggregation.positional import borda
 from rankwise.aggregation.tournaments import copeland, schulze
 
 
-def _kemeny(rankings: ArrayLike, **options: Any) -> FloatArray:
-    return kemeny(rankings, **options).positions
+@dataclass(frozen=True, eq=False)
+class RuleResult:
+    """What a consensus rule finds.
+
+    Attributes
+    ----------
+    positions : ndarray of shape (n_items,)
+        The consensus, 1 = best.
+    scores : ndarray of shape (n_items,) or None
+        What the items are ordered by, where the rule has such scores; higher is better.
+    score_name : str
+        What the scores are; empty if there are none.
+    parameters : dict
+        Parameters of a model, and their standard errors.
+    kemeny : Consensus or None
+        The result of `kemeny`, with its proof.
+    """
+
+    positions: FloatArray
+    scores: FloatArray | None = None
+    score_name: str = ""
+    parameters: dict[str, float] = field(default_factory=dict)
+    kemeny: Consensus | None = None
 
 
-def _mallows(rankings: ArrayLike) -> FloatArray:
-    return Mallows().fit(rankings).mode()
+def _kemeny(rankings: ArrayLike, **options: Any) -> RuleResult:
+    best = kemeny(rankings, **options)
+    return RuleResult(best.positions, kemeny=best)
 
 
-def _plackett_luce(rankings: ArrayLike, *, alpha: float = 0.0) -> FloatArray:
-    return PlackettLuce(alpha=alpha).fit(rankings).mode()
+def _borda(rankings: ArrayLike) -> RuleResult:
+    positions, scores = borda(rankings, return_scores=True)
+    return RuleResult(positions, scores, "opponents beaten")
 
 
-#: name -> function from rankings (and options of the rule) to positions, 1 = best
-CONSENSUS_RULES: dict[str, Callable[..., FloatArray]] = {
+def _mallows(rankings: ArrayLike) -> RuleResult:
+    model = Mallows().fit(rankings)
+    return RuleResult(model.mode(), parameters={"theta": float(model.theta_), "theta_se": float(model.theta_se_)})
+
+
+def _plackett_luce(rankings: ArrayLike, *, alpha: float = 0.0) -> RuleResult:
+    model = PlackettLuce(alpha=alpha).fit(rankings)
+    return RuleResult(model.mode(), model.log_worth_, "log worth")
+
+
+#: name -> function from rankings (and options of the rule) to what the rule finds
+CONSENSUS_RULES: dict[str, Callable[..., RuleResult]] = {
     "kemeny": _kemeny,
-    "borda": borda,
-    "copeland": copeland,
-    "schulze": schulze,
+    "borda": _borda,
+    "copeland": lambda rankings: RuleResult(copeland(rankings)),
+    "schulze": lambda rankings: RuleResult(schulze(rankings)),
     "mallows": _mallows,
     "plackett-luce": _plackett_luce,
 }

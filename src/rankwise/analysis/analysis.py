@@ -24,6 +24,7 @@ from rankwise.analysis.rankers import fit_ranker, make_ranker
 from rankwise.analysis.summary import Agreement, PairSummary, Summary, agreement, summary
 from rankwise.data import Rankings
 from rankwise.model_selection import Leaderboard, leaderboard
+from rankwise.model_selection.leaderboard import NothingToPredictError
 
 if TYPE_CHECKING:
     from rankwise.label_ranking import RankingTree
@@ -126,16 +127,34 @@ class Analysis(Result):
         is_sample = self.n_learned < self.summary.n_rankings
         return note + (f"; from a sample of {self.n_learned:,} rankings" if is_sample else "")
 
+    def to_frame(self, backend: str | None = None) -> Any:
+        """The consensus as a data frame, a row per item and best first, of pandas by default, else of the named backend.
+
+        Columns: ``item``, ``position``, ``score`` (the share of opponents that the item beats), then the ends of the
+        intervals, ``low`` and ``high``, where there are such.
+        """
+        return self.consensus.to_frame(backend)
+
     def tables(self) -> list[TextTable]:
         """Data, consensus, how good it is, and leaderboard as tables of text, in reading order."""
-        quality = TextTable("How good", "", ["", ""], self.consensus.quality_rows(self.agreement.cells()))
-        board = TextTable("Leaderboard", self.no_leaderboard, [], [])
-        if self.leaderboard is not None:
-            is_sample = self.n_learned < self.summary.n_rankings
-            note = f"on a sample of {self.n_learned:,} rankings" if is_sample else ""
-            # Without the times, which differ from run to run.
-            board = self.leaderboard.table(seconds=False, note=note)
-        return [self.summary.tables()[0], self.consensus.ranking_table(), quality, board]
+        return [
+            self.summary.data_table(),
+            self.consensus.ranking_table(),
+            self.quality_table(),
+            self.leaderboard_table(),
+        ]
+
+    def quality_table(self) -> TextTable:
+        """How good the consensus is, and how much the rankings agree, as a table of text."""
+        return self.consensus.quality_table(self.agreement.cells())
+
+    def leaderboard_table(self) -> TextTable:
+        """The leaderboard as a table of text, or the reason why there is none."""
+        if self.leaderboard is None:
+            return TextTable("Leaderboard", f"none: {self.no_leaderboard}", [], [])
+        is_sample = self.n_learned < self.summary.n_rankings
+        note = f"on a sample of {self.n_learned:,} rankings" if is_sample else ""
+        return self.leaderboard.table(seconds=False, note=note)  # times differ from run to run
 
     def tree_lines(self) -> list[str]:
         """The tree as text, long lists of items cut; empty if there is no tree."""
@@ -273,8 +292,8 @@ def analyze(
                 n_jobs=n_jobs,
                 on_step=None if on_step is None else lambda step, share: tell(step, 0.3 + 0.6 * share),
             )
-        except ValueError as error:
-            reason = f"none: {error}"
+        except NothingToPredictError as error:
+            reason = str(error)
         else:
             tell("growing a tree", 0.9)
             tree = fit_ranker(made["tree"], X_part, part, names)
@@ -306,9 +325,9 @@ def _consensus(rankings: Rankings, seed: int, n_jobs: int | None) -> ConsensusRe
 
 def _reason_not_to_learn(feature_names: Sequence[str], n_rankings: int) -> str:
     if not feature_names:
-        return "none: there are no features to predict rankings from"
+        return "there are no features to predict rankings from"
     if n_rankings < FEWEST_RANKINGS:
-        return f"none: fewer than {FEWEST_RANKINGS} rankings say too little about a predictor"
+        return f"fewer than {FEWEST_RANKINGS} rankings say too little about a predictor"
     return ""
 
 

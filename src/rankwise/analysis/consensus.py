@@ -15,11 +15,7 @@ from rankwise._typing import ArrayLike, FloatArray, RandomState
 from rankwise.aggregation import (
     BootstrapConsensus,
     Consensus,
-    Mallows,
-    PlackettLuce,
     bootstrap_consensus,
-    borda,
-    kemeny,
     preference_matrix,
 )
 from rankwise.aggregation.rules import CONSENSUS_RULES
@@ -46,14 +42,14 @@ class ConsensusResult(Result):
 
     Attributes
     ----------
-    method : str
+    decode : str
         How it was found.
     items : tuple
         The items that some ranking compares with another, in the order of the rankings' items.
     positions : ndarray of shape (n_items,)
         The consensus, 1 = best.
     scores : ndarray of shape (n_items,) or None
-        What the items are ordered by, where the method has such scores; higher is better.
+        What the items are ordered by, where the rule has such scores; higher is better.
     score_name : str
         What the scores are; empty if there are none.
     never_compared : tuple
@@ -68,7 +64,7 @@ class ConsensusResult(Result):
     mean_distance : float
         Their weighted mean.
     kemeny : Consensus or None
-        What `kemeny` returned, with its proof, for the method "kemeny".
+        What `kemeny` returned, with its proof, for ``decode="kemeny"``.
     parameters : dict
         Parameters of a model, and their standard errors.
     bootstrap : BootstrapConsensus or None
@@ -77,7 +73,7 @@ class ConsensusResult(Result):
         What a reader should know.
     """
 
-    method: str
+    decode: str
     items: tuple[Hashable, ...]
     positions: FloatArray
     scores: FloatArray | None
@@ -125,7 +121,7 @@ class ConsensusResult(Result):
             for i in self._best_first()
         ]
         return {
-            "method": self.method,
+            "method": self.decode,
             "ranking": ranking,
             "never_compared": [str(item) for item in self.never_compared],
             "score": self.score_name,
@@ -141,7 +137,7 @@ class ConsensusResult(Result):
 
     def tables(self) -> list[TextTable]:
         """The ranking as a table of text, and what is known about it as another."""
-        return [self.ranking_table(), TextTable("How good", "", ["", ""], self.quality_rows())]
+        return [self.ranking_table(), self.quality_table()]
 
     def ranking_table(self) -> TextTable:
         """The ranking as a table of text, best item first."""
@@ -158,10 +154,10 @@ class ConsensusResult(Result):
         never = ", ".join(map(short_name, self.never_compared))
         notes = [*([f"no ranking compares {never} with another item"] if never else []), *self.notes]
         rows = [list(row) for row in zip(*columns.values(), strict=True)]
-        return TextTable(f"Consensus: {self.method}", "; ".join(notes), list(columns), rows)
+        return TextTable(f"Consensus: {self.decode}", "; ".join(notes), list(columns), rows)
 
-    def quality_rows(self, *further_distances: list[str]) -> list[list[str]]:
-        """What is known about the consensus as rows of text; further distances go below the mean distance."""
+    def quality_table(self, *further_distances: list[str]) -> TextTable:
+        """What is known about the consensus as a table of text; rows of further distances go below the mean one."""
         against = f"{self.cost:,.10g} of {self.comparisons:,.10g} comparisons ({self.cost / self.comparisons:.1%})"
         rows = [
             ["against the consensus", against],
@@ -176,7 +172,7 @@ class ConsensusResult(Result):
             rows.append([name.replace("_se", ", standard error"), shown])
         if self.bootstrap is not None:
             rows.append(["intervals", f"from {self.bootstrap.n_resamples:,} resamples of the rankings"])
-        return rows
+        return TextTable("How good", "", ["", ""], rows)
 
     def _best_first(self) -> Any:
         return np.argsort(self.positions, kind="stable")
@@ -184,7 +180,7 @@ class ConsensusResult(Result):
 
 def consensus(
     rankings: ArrayLike,
-    method: Literal["kemeny", "borda", "copeland", "schulze", "mallows", "plackett-luce"] = "kemeny",
+    decode: Literal["kemeny", "borda", "copeland", "schulze", "mallows", "plackett-luce"] = "kemeny",
     *,
     intervals: bool | Literal["auto"] = "auto",
     n_resamples: int = _RESAMPLES,
@@ -202,7 +198,7 @@ def consensus(
     ----------
     rankings : array-like of shape (n_rankings, n_items) or Rankings
         Positions: column = item, 1 = best. The weights of Rankings count.
-    method : {"kemeny", "borda", "copeland", "schulze", "mallows", "plackett-luce"}, default="kemeny"
+    decode : {"kemeny", "borda", "copeland", "schulze", "mallows", "plackett-luce"}, default="kemeny"
         How to find it: a rule, the center of a Mallows model, or the order of the worths of a Plackett-Luce model.
     intervals : bool or "auto", default="auto"
         Whether to resample the rankings for intervals of places. "auto" does so where it takes seconds; if it is not
@@ -244,15 +240,15 @@ def consensus(
     proof                  optimal: no ranking costs less, and no other ranking does as well
     intervals              from 200 resamples of the rankings
     """
-    if method not in CONSENSUS_RULES:
-        raise ValueError(f"method is {method!r}; choose one of {', '.join(map(repr, CONSENSUS_RULES))}")
+    if decode not in CONSENSUS_RULES:
+        raise ValueError(f"decode is {decode!r}; choose one of {', '.join(map(repr, CONSENSUS_RULES))}")
     if n_resamples < FEWEST_RESAMPLES:
         raise ValueError(f"n_resamples is {n_resamples}, too few for an interval; give {FEWEST_RESAMPLES} or more")
     rankings = Rankings(rankings)
-    result = find_consensus(rankings, method, time_limit=time_limit, alpha=alpha, random_state=random_state)
+    result = find_consensus(rankings, decode, time_limit=time_limit, alpha=alpha, random_state=random_state)
     if intervals is False:
         return result
-    if intervals == "auto" and n_resamples * len(rankings) * rankings.n_items**2 > _MOST_PAIRS[method]:
+    if intervals == "auto" and n_resamples * len(rankings) * rankings.n_items**2 > _MOST_PAIRS[decode]:
         return replace(result, notes=(*result.notes, SLOW_INTERVALS))
     options: dict[str, Any] = {"n_resamples": n_resamples, "level": level, "alpha": alpha}
     options |= {"random_state": random_state, "n_jobs": n_jobs}
@@ -274,7 +270,7 @@ def add_intervals(
     if _n_voters(rankings) < FEWEST_RANKINGS:
         note = f"no intervals: fewer than {FEWEST_RANKINGS} rankings say too little"
         return replace(result, notes=(*result.notes, note))
-    decode: Any = result.method
+    decode: Any = result.decode
     if decode == "plackett-luce":
         decode = partial(CONSENSUS_RULES[decode], alpha=alpha)
     try:
@@ -299,7 +295,7 @@ def add_intervals(
 
 def find_consensus(
     rankings: Rankings,
-    method: str = "kemeny",
+    decode: str = "kemeny",
     *,
     time_limit: float | None = None,
     alpha: float = 0.0,
@@ -310,41 +306,28 @@ def find_consensus(
     if not compared.any():
         raise ValueError("no ranking compares two items, so there is no consensus")
     part = rankings.comparable()
-    best, scores, score_name = None, None, ""
-    parameters: dict[str, float] = {}
-    if method == "kemeny":
-        best = kemeny(part, time_limit=time_limit, random_state=random_state)
-        positions = best.positions
-    elif method == "borda":
-        positions, scores = borda(part, return_scores=True)
-        score_name = "opponents beaten"
-    elif method == "mallows":
-        mallows = Mallows().fit(part)
-        positions = mallows.center_
-        parameters = {"theta": float(mallows.theta_), "theta_se": float(mallows.theta_se_)}
-    elif method == "plackett-luce":
-        model = PlackettLuce(alpha=alpha).fit(part)
-        positions, scores, score_name = model.mode(), model.log_worth_, "log worth"
-    else:
-        positions = CONSENSUS_RULES[method](part)
+    options: dict[str, dict[str, Any]] = {
+        "kemeny": {"time_limit": time_limit, "random_state": random_state},
+        "plackett-luce": {"alpha": alpha},
+    }
+    found = CONSENSUS_RULES[decode](part, **options.get(decode, {}))
     matrix = preference_matrix(part)
-    after = compare_positions(positions, positions[:, None])
-    np.fill_diagonal(after, 0.0)
-    distances = kendall_distance(part, positions, normalize=True)
+    after = compare_positions(found.positions, found.positions[:, np.newaxis])  # the row item after the column item
+    distances = kendall_distance(part, found.positions, normalize=True)
     known = ~np.isnan(distances) & (part.weights > 0)
     return ConsensusResult(
-        method=str(method),
+        decode=decode,
         items=part.items,
-        positions=positions,
-        scores=scores,
-        score_name=score_name,
+        positions=found.positions,
+        scores=found.scores,
+        score_name=found.score_name,
         never_compared=tuple(rankings.items[i] for i in np.flatnonzero(~compared)),
         cost=float(np.sum(after * matrix.wins)),
         comparisons=float(np.triu(matrix.counts, 1).sum()),
         distances=distances,
         mean_distance=float(np.average(distances[known], weights=part.weights[known])),
-        kemeny=best,
-        parameters=parameters,
+        kemeny=found.kemeny,
+        parameters=found.parameters,
     )
 
 

@@ -40,7 +40,6 @@ def render_report(result: Analysis, command: str) -> str:
     -------
     str
     """
-    data, ranking, quality, board = result.tables()
     items = f"Rankings of {counted(result.summary.n_items, 'item')}"
     return (
         _templates()
@@ -48,11 +47,11 @@ def render_report(result: Analysis, command: str) -> str:
         .render(
             title=f"{items}: {result.summary.name}" if result.summary.name else items,
             result=result,
-            data=data,
-            pairs=result.pairs.tables()[0],
-            ranking=ranking,
-            quality=quality,
-            board=board,
+            data=result.summary.data_table(),
+            pairs=result.pairs.table(),
+            ranking=result.consensus.ranking_table(),
+            quality=result.quality_table(),
+            board=result.leaderboard_table(),
             pictures=_pictures(result),
             version=__version__,
             versions=", ".join(f"{name} {version}" for name, version in result.versions.items()),

@@ -98,6 +98,10 @@ class PairSummary(Result):
 
     def tables(self) -> list[TextTable]:
         """The numbers as a table of text."""
+        return [self.table()]
+
+    def table(self) -> TextTable:
+        """The numbers as a table of text."""
         fewest, most = self.fewest_comparisons, self.most_comparisons
         spread = f"{fewest:,.10g} to {most:,.10g}, {self.mean_comparisons:,.1f} on average"
         rows = [
@@ -108,7 +112,7 @@ class PairSummary(Result):
             ["noise margin", _known(self.noise_margin, "from 0, an even pair, to 0.5, all agree")],
             ["dispersion", _known(self.dispersion, f"from 0, all rankings equal, to {self.most_dispersion:g}")],
         ]
-        return [TextTable("Pairs of items", "", ["", ""], rows)]
+        return TextTable("Pairs of items", "", ["", ""], rows)
 
     def _transitivity(self) -> str:
         if self.transitive is None:
@@ -188,6 +192,10 @@ class Summary(Result):
 
     def tables(self) -> list[TextTable]:
         """The numbers as tables of text: the rankings, and their pairs of items."""
+        return [self.data_table(), self.pairs.table()]
+
+    def data_table(self) -> TextTable:
+        """What the rankings hold as a table of text."""
         n = self.n_rankings
         features = ", ".join(self.features[:_SHOWN_FEATURES]) + (", ..." * (len(self.features) > _SHOWN_FEATURES))
         weight = "" if self.total_weight == n else f" of total weight {self.total_weight:,.10g}"
@@ -204,7 +212,7 @@ class Summary(Result):
             ["features", f"{len(self.features):,}: {features}" if self.features else "none"],
         ]
         title = f"Data: {self.name}" if self.name else "Data"
-        return [TextTable(title, "; ".join(self.notes), ["", ""], rows), *self.pairs.tables()]
+        return TextTable(title, "; ".join(self.notes), ["", ""], rows)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

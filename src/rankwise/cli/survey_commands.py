@@ -112,7 +112,7 @@ def consensus(
         ),
     ] = None,
     level: Annotated[float, typer.Option(help="Share of the resamples that an interval holds.")] = 0.95,
-    prior: Annotated[
+    alpha: Annotated[
         float | None, typer.Option(min=0, help="Strength of the prior of plackett-luce; default: 0, none.")
     ] = None,
     target: Target = None,
@@ -129,10 +129,10 @@ def consensus(
     from rankwise.cli import console, sources
     from rankwise.cli.in_and_out import shown_name
 
-    _check_consensus_options(method, time_limit, prior, bootstrap, level)
+    _check_consensus_options(method, time_limit, alpha, bootstrap, level)
     rankings = sources.load(file, target=target, reading=settings(read, "--read")).rankings
     options: dict[str, Any] = {"time_limit": time_limit, "level": level, "random_state": seed, "n_jobs": jobs}
-    options |= {"alpha": prior or 0.0, "intervals": "auto" if bootstrap is None else bootstrap > 0}
+    options |= {"alpha": alpha or 0.0, "intervals": "auto" if bootstrap is None else bootstrap > 0}
     if bootstrap:
         options["n_resamples"] = bootstrap
     with console.progress() as on_step:
@@ -140,9 +140,9 @@ def consensus(
         try:
             found = analysis.consensus(rankings, method.value, **options)
         except ValueError as error:
-            if method is not Method.PLACKETT_LUCE or prior:
+            if method is not Method.PLACKETT_LUCE or alpha:
                 raise
-            raise ValueError(f"{error} (here: --prior 0.1)") from None
+            raise ValueError(f"{error} (here: --alpha 0.1)") from None
     hint = "no intervals, because resampling would take a while: ask for them with --bootstrap 200"
     found = replace(found, notes=tuple(hint if note == SLOW_INTERVALS else note for note in found.notes))
     if as_json:
@@ -181,14 +181,14 @@ def _save(result: Analysis, out: Path, command: str, on_step: OnStep) -> None:
 
 
 def _check_consensus_options(
-    method: Method, time_limit: float | None, prior: float | None, bootstrap: int | None, level: float
+    method: Method, time_limit: float | None, alpha: float | None, bootstrap: int | None, level: float
 ) -> None:
     from rankwise.analysis.consensus import FEWEST_RESAMPLES
 
     if time_limit is not None and method is not Method.KEMENY:
         raise typer.BadParameter(f"{method} has no proof to limit in time; --method kemeny has")
-    if prior is not None and method is not Method.PLACKETT_LUCE:
-        raise typer.BadParameter(f"{method} has no --prior; --method plackett-luce has")
+    if alpha is not None and method is not Method.PLACKETT_LUCE:
+        raise typer.BadParameter(f"{method} has no --alpha; --method plackett-luce has")
     if not 0 < level < 1:
         raise typer.BadParameter(f"{level:g} is not between 0 and 1, as 0.95 is", param_hint="--level")
     if bootstrap is not None and 0 < bootstrap < FEWEST_RESAMPLES:

@@ -58,7 +58,7 @@ class DummyRanker(LabelRankerMixin, BaseEstimator):
         options: dict[str, Any] = {}
         if self.decode == "kemeny":
             options = {"method": "auto" if y.n_items <= _MOST_ITEMS_PROVEN else "local-search", "random_state": 0}
-        consensus = CONSENSUS_RULES[self.decode](y, **options)
+        consensus = CONSENSUS_RULES[self.decode](y, **options).positions
         # The prediction is a full ranking: ties go by soft votes, as in `decode_pairwise`, and then by column.
         soft_votes = self.pairwise_.sum(axis=1).round(9)
         self.positions_ = np.empty_like(consensus)

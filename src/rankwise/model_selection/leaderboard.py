@@ -21,6 +21,10 @@ from rankwise.data import Rankings
 from rankwise.metrics import kendall_tau_score
 
 
+class NothingToPredictError(ValueError):
+    """Raised if no ranking orders two items that a ranker could have learned to order."""
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Leaderboard:
     """Label rankers and how well they predict rankings they have not seen, best first; made by `leaderboard`.
@@ -187,7 +191,7 @@ def _sorted_leaderboard(
     of_rows = np.array([taus[name].mean(axis=0) for name in names])  # NaN where a repeat has none
     judged = ~np.isnan(of_rows) & (weights > 0)
     if not judged.any(axis=1).all():
-        raise ValueError("the rankings tie all items they compare, so there is nothing to predict")
+        raise NothingToPredictError("the rankings tie all items they compare, so there is nothing to predict")
     counts = judged * weights
     totals = counts.sum(axis=1)
     means = np.sum(counts * np.where(judged, of_rows, 0.0), axis=1) / totals
