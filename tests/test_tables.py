@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import importlib.util
+import re
+from pathlib import Path
 
 import pandas as pd
 import polars as pl
 import pytest
 
+import rankwise
 from rankwise._tables import TextTable, counted, make_frame, name_column, short_name, with_short_names
 from tests.pages import HOSTILE, Page
 
@@ -32,6 +35,31 @@ def test_cells_in_a_notebook_are_text() -> None:
     assert "script" not in page.tags
     assert page.text.count("alert(") == 4
     assert page.references == []
+
+
+def test_a_table_without_rows_keeps_its_header() -> None:
+    page = Page(TextTable("T", "", ["a", ""], [])._repr_html_())
+    assert page.tags.count("th") == 2
+    assert "td" not in page.tags
+
+
+def test_numbers_are_not_broken_into_lines() -> None:
+    page = TextTable("T", "", ["", ""], [["50.0 %", "two words"]])._repr_html_()
+    assert '<td class="number">50.0 %</td><td>two words</td>' in page
+
+
+def test_html_comes_from_templates() -> None:
+    source = Path(rankwise.__file__).parent
+    assert {path.name for path in (source / "templates").iterdir()} == {
+        "analysis_in_notebook.html.j2",
+        "page.html.j2",
+        "parts.html.j2",
+        "report.html.j2",
+        "table_in_notebook.html.j2",
+    }
+    tag = re.compile(r"<(div|li|p|style|t[dhr]|table|ul)\b[^>]*>")
+    assert tag.search('f"<td>{cell}</td>"')
+    assert [path for path in source.rglob("*.py") if tag.search(path.read_text("utf-8"))] == []
 
 
 def test_words() -> None:

@@ -1,27 +1,21 @@
 """Displays of results: text tables in a terminal, HTML in a notebook, and data frames.
 
 Used by the result objects of all packages, the report and the command line. A result holds arrays and names; it makes a
-`TextTable` when it is displayed, and never reads one back.
+`TextTable` when it is displayed, and never reads one back. HTML comes from ``rankwise/templates`` only.
 """
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from html import escape
-from typing import Any, NamedTuple
+from functools import cache
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
 
 # Longer names are shortened in tables; JSON and data frames keep them in full.
 _LONGEST_NAME = 60
 _GAP = "  "
-
-# Colors are those of the notebook, light or dark, and lines are a gray that is visible on both. Selectors with two
-# classes override the notebook's own table styles.
-_NOTEBOOK_STYLE = """<style>
-.rankwise { overflow-x: auto } .rankwise p { margin: .3em 0 } .rankwise .note { opacity: .75; font-size: .9em }
-.rankwise .table table { border-collapse: collapse; margin: 0 }
-.rankwise .table th, .rankwise .table td { text-align: left; padding: .2em 1.2em .2em 0; border: 0;
-  border-bottom: 1px solid rgba(128, 128, 128, .4); font-variant-numeric: tabular-nums }
-</style>"""
 
 
 class TextTable(NamedTuple):
@@ -53,9 +47,7 @@ class TextTable(NamedTuple):
         return "\n".join(self.lines())
 
     def _repr_html_(self) -> str:
-        note = f'\n<p class="note">{escape(self.note)}</p>' if self.note else ""
-        body = _html_table(self.columns, self.rows) if self.rows or any(self.columns) else ""
-        return f'<div class="rankwise">\n{_NOTEBOOK_STYLE}\n<p>{escape(self.title)}</p>\n{body}{note}\n</div>'
+        return render("table_in_notebook.html.j2", shown=self)
 
 
 def counted(n: int, noun: str, plural: str | None = None) -> str:
@@ -98,8 +90,22 @@ def name_column(names: Sequence[Hashable]) -> list[Any]:
     return list(names) if len({type(name) for name in names}) == 1 else [str(name) for name in names]
 
 
-def _html_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    head = "".join(f"<th>{escape(name)}</th>" for name in columns)
-    header = f"<thead><tr>{head}</tr></thead>\n" if any(columns) else ""
-    body = "\n".join(f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>" for row in rows)
-    return f'<div class="table"><table>\n{header}<tbody>\n{body}\n</tbody>\n</table></div>'
+def render(template: str, **values: Any) -> str:
+    """Fill in a template of the folder ``templates``, in which all text is escaped."""
+    return _environment().get_template(template).render(values)
+
+
+@cache
+def _environment() -> Environment:
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    environment = Environment(
+        loader=PackageLoader("rankwise"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    # Words may be broken into lines between them; a number with its sign and unit may not.
+    environment.tests["words"] = lambda text: any(character.isalpha() for character in text)
+    return environment

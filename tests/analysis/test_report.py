@@ -172,10 +172,3 @@ def test_letters_that_no_font_has_are_left_to_the_browser(tmp_path: Path) -> Non
     tea = analyze(rankings, random_state=0)
     assert "\N{TEACUP WITHOUT HANDLE}" in page_of(tea, tmp_path)  # without a warning, which tests count as an error
     assert re.search(r"puts (very){14}v\.\.\. first", "\n".join(tea.highlights))
-
-
-def test_the_wheel_has_the_templates() -> None:
-    from importlib.resources import files
-
-    names = {path.name for path in (files("rankwise.analysis") / "templates").iterdir()}
-    assert names >= {"report.html.j2", "page.html.j2", "parts.html.j2", "notebook.html.j2"}

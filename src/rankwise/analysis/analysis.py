@@ -128,7 +128,7 @@ class Analysis(Result):
         return note + (f"; from a sample of {self.n_learned:,} rankings" if is_sample else "")
 
     def to_frame(self, backend: str | None = None) -> Any:
-        """The consensus as a data frame, a row per item and best first, of pandas by default, else of the named backend.
+        """The consensus as a data frame with a row per item, best first, of pandas by default, else of the backend.
 
         Columns: ``item``, ``position``, ``score`` (the share of opponents that the item beats), then the ends of the
         intervals, ``low`` and ``high``, where there are such.

@@ -9,15 +9,12 @@ import io
 import re
 import warnings
 from collections.abc import Callable
-from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rankwise import __version__
-from rankwise._tables import counted
+from rankwise._tables import counted, render
 
 if TYPE_CHECKING:
-    from jinja2 import Environment
-
     from rankwise.analysis.analysis import Analysis
 
 
@@ -41,44 +38,25 @@ def render_report(result: Analysis, command: str) -> str:
     str
     """
     items = f"Rankings of {counted(result.summary.n_items, 'item')}"
-    return (
-        _templates()
-        .get_template("report.html.j2")
-        .render(
-            title=f"{items}: {result.summary.name}" if result.summary.name else items,
-            result=result,
-            data=result.summary.data_table(),
-            pairs=result.pairs.table(),
-            ranking=result.consensus.ranking_table(),
-            quality=result.quality_table(),
-            board=result.leaderboard_table(),
-            pictures=_pictures(result),
-            version=__version__,
-            versions=", ".join(f"{name} {version}" for name, version in result.versions.items()),
-            command=command,
-        )
+    return render(
+        "report.html.j2",
+        title=f"{items}: {result.summary.name}" if result.summary.name else items,
+        result=result,
+        data=result.summary.data_table(),
+        pairs=result.pairs.table(),
+        ranking=result.consensus.ranking_table(),
+        quality=result.quality_table(),
+        board=result.leaderboard_table(),
+        pictures=_pictures(result),
+        version=__version__,
+        versions=", ".join(f"{name} {version}" for name, version in result.versions.items()),
+        command=command,
     )
 
 
 def render_notebook(result: Analysis) -> str:
     """The sentences and tables of an analysis for a notebook."""
-    return _templates().get_template("notebook.html.j2").render(result=result, tables=result.tables())
-
-
-@cache
-def _templates() -> Environment:
-    from jinja2 import Environment, PackageLoader, StrictUndefined
-
-    environment = Environment(
-        loader=PackageLoader("rankwise.analysis"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    # Words may be broken into lines between them; a number with its sign and unit may not.
-    environment.tests["words"] = lambda text: any(character.isalpha() for character in text)
-    return environment
+    return render("analysis_in_notebook.html.j2", result=result, tables=result.tables())
 
 
 def _pictures(result: Analysis) -> dict[str, _Picture | None]:
