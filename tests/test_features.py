@@ -8,6 +8,7 @@ import polars as pl
 import pytest
 import scipy.sparse as sp
 
+from rankwise._features import set_feature_names
 from rankwise.trees import LeastSquaresForest, LeastSquaresTree
 from tests.trees.test_grow import make_data
 
@@ -47,7 +48,7 @@ def test_categories_of_every_table(make, growth):
     table = TABLES[make](COLOURS, SIZES, FLAGS)
     model = LeastSquaresTree(growth=growth).fit(table, Y)
     assert model._encoder.is_categorical.tolist() == [True, False, True]
-    assert model._encoder.categories_[0] == ["blue", "green", "red"]
+    assert model.feature_categories_[:2] == [["blue", "green", "red"], None]
     np.testing.assert_allclose(model.predict(table), Y)
     only_colour = LeastSquaresTree(max_depth=2, growth=growth).fit(table, Y)
     codes = np.array([[np.nan if c is None else ["blue", "green", "red"].index(c) for c in COLOURS]], dtype=float)
@@ -159,3 +160,12 @@ def test_dates_are_refused_with_the_cure():
     frame = pd.DataFrame({"day": pd.date_range("2024-01-01", periods=4), "b": list("xyxy")})
     with pytest.raises(ValueError, match="column day of X holds dates or times; write them as numbers"):
         LeastSquaresTree().fit(frame, np.arange(4.0))
+
+
+def test_features_of_an_array_can_be_named() -> None:
+    X, y = np.arange(12.0).reshape(6, 2), np.arange(6.0)
+    model = LeastSquaresTree().fit(X, y)
+    with pytest.raises(ValueError, match="1 names are given, but there are 2 features"):
+        set_feature_names(model, ["age"])
+    set_feature_names(model, ["age", "size"])
+    assert model.feature_names_in_.tolist() == ["age", "size"]

@@ -1,11 +1,12 @@
 """Features as a float matrix: `FeaturesMixin` checks numbers, and `FeatureEncoder` also turns categories into numbers.
 
 Label rankers derive from `FeaturesMixin`; the estimators that split categories (trees, forests, LambdaMART and
-StackedRanker) use the encoder, most of them through `CategoricalFeaturesMixin`.
+StackedRanker) and `NumericFeatures` use the encoder, most of them through `CategoricalFeaturesMixin`.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from numbers import Real
 from typing import Any, ClassVar
 
@@ -179,6 +180,11 @@ class CategoricalFeaturesMixin(FeaturesMixin):
 
     _saved: ClassVar[Saved] = {"n_features_in_": COUNT, "_encoder": instance("FeatureEncoder")}
 
+    @property
+    def feature_categories_(self) -> list[list[Any] | None]:
+        """For each feature its categories, or None for numbers."""
+        return self._encoder.categories_
+
     def _check_features(self, X: ArrayLike, *, reset: bool) -> FloatArray:
         if reset:
             self._encoder = FeatureEncoder(self.categorical_features)
@@ -189,6 +195,16 @@ class CategoricalFeaturesMixin(FeaturesMixin):
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         return tags
+
+
+def set_feature_names(estimator: Any, names: Sequence[str]) -> None:
+    """Name the features of an estimator that was fitted to an array, as a fit to a data frame would have done.
+
+    So features have names without pandas or polars, which are optional.
+    """
+    if len(names) != estimator.n_features_in_:
+        raise ValueError(f"{len(names)} names are given, but there are {estimator.n_features_in_} features")
+    estimator.feature_names_in_ = np.array(names, dtype=object)
 
 
 def _columns(X: ArrayLike, frame: Any) -> Columns:

@@ -19,7 +19,8 @@ from sklearn.model_selection import KFold
 import rankwise
 from rankwise import Rankings
 from rankwise.aggregation import borda, kemeny, sample_mallows
-from rankwise.analysis import Analysis, analyze
+from rankwise.analysis import Analysis, analyze, summary
+from rankwise.data import read_rankings
 from rankwise.datasets import load_label_ranking
 from tests.pages import HOSTILE, Page
 
@@ -214,7 +215,7 @@ def by_city(make: Any) -> Analysis:
     return analyze(Rankings(rows), X, categorical_features=[1], feature_names=["age", "city"], random_state=0)
 
 
-@pytest.mark.parametrize("make", [np.array, pd.DataFrame, pl.DataFrame])
+@pytest.mark.parametrize("make", [np.array, dict, pd.DataFrame, pl.DataFrame])
 def test_texts_are_categories_in_features_of_every_make(make: Any) -> None:
     result = by_city(make)
     assert result.summary.features == ("age", "city")
@@ -223,6 +224,34 @@ def test_texts_are_categories_in_features_of_every_make(make: Any) -> None:
     assert result.tree is not None
     assert "city in {" in result.tree.export_text()
     assert "age" not in result.tree.export_text()
+
+
+def test_what_the_reader_returns_can_be_analyzed(tmp_path: Path) -> None:
+    lines = ["age,city,rank_tea,rank_milk,rank_juice"]
+    lines += ["31,Rome,1,2,3", ",Bonn,3,2,1", "42,,3,2,1", "50,Rome,1,2,3"] * 12
+    (tmp_path / "survey.csv").write_text("\n".join(lines), encoding="utf-8")
+    rankings, columns = read_rankings(tmp_path / "survey.csv", return_covariates=True, prefix="rank_")
+    result = analyze(rankings, columns, random_state=0)
+    assert result.summary.features == summary(rankings, columns).features == ("age", "city")
+    assert result.tree is not None
+    assert "city in {" in result.tree.export_text()
+    assert taus_of(result)["tree"] == pytest.approx(1.0)
+
+
+def test_columns_by_name_need_not_hold_texts() -> None:
+    rankings = [[1, 2], [2, 1]] * 6
+    numbers = {"a": list(range(12)), "b": np.array([None, 1.5] * 6, dtype=object)}
+    result = analyze(rankings, numbers, feature_names=["c", "d"], random_state=0)
+    assert result.summary.features == ("c", "d")
+    assert result.tree is not None
+    assert "in {" not in result.tree.export_text()
+    codes = analyze(rankings, {"a": [1.0, 2.0] * 6}, categorical_features=["a"], random_state=0)
+    assert codes.tree is not None
+    assert "a in {" in codes.tree.export_text()
+    flags = analyze(rankings, {"a": [True, False] * 6}, random_state=0)
+    assert flags.tree is not None
+    assert "a in {" in flags.tree.export_text()
+    assert "no features" in analyze(rankings, {}, random_state=0).no_leaderboard
 
 
 def test_the_tree_can_be_read(result: Analysis) -> None:
@@ -361,6 +390,10 @@ def test_features_must_fit_the_rankings() -> None:
         analyze([[1, 2]] * 3, [[1.0], [2.0]])
     with pytest.raises(ValueError, match="X has 1 dimension"):
         analyze([[1, 2]] * 3, [1.0, 2.0, 3.0])
+    with pytest.raises(ValueError, match=r"columns of X differ in length.*a \(3,\), b \(2,\)"):
+        analyze([[1, 2]] * 3, {"a": [1, 2, 3], "b": [1, 2]})
+    with pytest.raises(ValueError, match="categorical_features names 'b', but the columns of X are"):
+        analyze([[1, 2]] * 3, {"a": [1, 2, 3]}, categorical_features=["b"])
     with pytest.raises(ValueError, match="feature_names has 2 names, but X has 1 columns"):
         analyze([[1, 2]] * 3, [[1.0], [2.0], [3.0]], feature_names=["a", "b"])
 

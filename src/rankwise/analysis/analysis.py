@@ -18,7 +18,7 @@ from rankwise._tables import TextTable, counted, short_name, with_short_names
 from rankwise._typing import ArrayLike, RandomState
 from rankwise._validation import check_generator
 from rankwise.aggregation import borda
-from rankwise.analysis.base import Result, feature_names_of, sample_rows
+from rankwise.analysis.base import Result, features_of, sample_rows
 from rankwise.analysis.consensus import FEWEST_RANKINGS, ConsensusResult, add_intervals, find_consensus
 from rankwise.analysis.rankers import fit_ranker, make_ranker
 from rankwise.analysis.summary import Agreement, PairSummary, Summary, agreement, summary
@@ -230,13 +230,15 @@ def analyze(
     ----------
     rankings : array-like of shape (n_rankings, n_items) or Rankings
         Positions: column = item, 1 = best. The weights of Rankings count.
-    X : array-like or data frame of shape (n_rankings, n_features), optional
-        Features of the rankings, such as the age of who ranked; missing values are allowed. Without them, or with
-        fewer than 10 rankings, there is no leaderboard and no tree.
+    X : array-like or data frame of shape (n_rankings, n_features), or dict of columns, optional
+        Features of the rankings, such as the age of who ranked; missing values are allowed. A dict is what
+        ``read_rankings(path, return_covariates=True)`` returns. Without features, or with fewer than 10 rankings, there
+        is no leaderboard and no tree.
     categorical_features : None, or array-like of column numbers, column names or booleans
-        Columns that hold categories. None takes the columns of a data frame that hold text, categories or Booleans.
+        Columns that hold categories. None takes the columns of a data frame or a dict that hold text, categories or
+        Booleans.
     feature_names : sequence of str, optional
-        Names of the features; by default the columns of a data frame, else x0, x1, ...
+        Names of the features; by default the columns of a data frame or a dict, else x0, x1, ...
     name : str, default=""
         What the data are called.
     notes : sequence of str, default=()
@@ -263,7 +265,7 @@ def analyze(
     """
     tell = (lambda step, share: None) if on_step is None else on_step
     rankings = Rankings(rankings)
-    names = feature_names_of(X, feature_names)
+    X, names, categorical_features = features_of(X, feature_names, categorical_features)
     if names:
         n_rows = X.shape[0] if hasattr(X, "shape") else len(X)
         if n_rows != len(rankings):
@@ -299,7 +301,7 @@ def analyze(
             tree = fit_ranker(made["tree"], X_part, part, names)
     return Analysis(
         rankings=rankings,
-        summary=summary(rankings, X, feature_names=feature_names, name=name, notes=notes),
+        summary=summary(rankings, X, feature_names=names or None, name=name, notes=notes),
         consensus=best,
         agreement=agrees,
         leaderboard=board,

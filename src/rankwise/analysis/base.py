@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from numbers import Real
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -31,16 +32,57 @@ def sample_rows(n: int, most: int, rng: np.random.Generator) -> IntArray:
     return np.arange(n) if n <= most else np.sort(rng.choice(n, size=most, replace=False))
 
 
-def feature_names_of(X: Any, names: Sequence[str] | None) -> list[str]:
-    """Names of the features: those given, else the columns of a data frame, else x0, x1, ...; none without X."""
+class Features(NamedTuple):
+    """Features of rankings as rankers take them: an array or a data frame, names, and which columns hold categories."""
+
+    X: Any
+    names: list[str]
+    categorical: Any
+
+
+def features_of(X: Any, names: Sequence[str] | None = None, categorical: Any = None) -> Features:
+    """Features of any form with their names: those given, else those of the columns, else x0, x1, ...; none without X.
+
+    A mapping of columns becomes an array, in which columns of texts, None where missing, hold categories.
+    """
+    if isinstance(X, Mapping):
+        if names is None:
+            names = [str(name) for name in X]
+        X, categorical = _array_of_columns(X, categorical)
     if X is None:
-        return []
+        return Features(None, [], categorical)
     frame = data_frame(X, "X")
     if frame is None and np.ndim(X) != 2:
         raise ValueError(f"X has {np.ndim(X)} dimension(s); give one row per ranking and one column per feature")
     n_features = np.shape(X)[1] if frame is None else len(frame.columns)
     if names is None:
-        return [f"x{i}" for i in range(n_features)] if frame is None else [str(name) for name in frame.columns]
-    if len(names) != n_features:
+        names = [f"x{i}" for i in range(n_features)] if frame is None else list(frame.columns)
+    elif len(names) != n_features:
         raise ValueError(f"feature_names has {len(names)} names, but X has {n_features} columns; give one for each")
-    return [str(name) for name in names]
+    return Features(X, [str(name) for name in names], categorical)
+
+
+def _array_of_columns(columns: Mapping[Any, Any], categorical: Any) -> tuple[Any, Any]:
+    """The columns side by side, None if there are none, and the numbers of those that hold categories."""
+    if not columns:
+        return None, None
+    arrays = [np.asarray(column) for column in columns.values()]
+    if any(array.shape != (len(arrays[0]),) for array in arrays):
+        shapes = ", ".join(f"{name} {array.shape}" for name, array in zip(columns, arrays, strict=True))
+        raise ValueError(f"the columns of X differ in length, or are not columns: their shapes are {shapes}")
+    if categorical is None:
+        categorical = [number for number, array in enumerate(arrays) if not _is_numeric(array)]
+    elif any(isinstance(name, str) for name in categorical):
+        unknown = [name for name in categorical if name not in columns]
+        if unknown:
+            raise ValueError(f"categorical_features names {unknown[0]!r}, but the columns of X are {[*columns]}")
+        categorical = [list(columns).index(name) for name in categorical]
+    if len(categorical) == 0:
+        return np.column_stack([array.astype(np.float64) for array in arrays]), None
+    return np.column_stack([array.astype(object) for array in arrays]), categorical
+
+
+def _is_numeric(column: np.ndarray[Any, Any]) -> bool:
+    if column.dtype == object:
+        return all(value is None or (isinstance(value, Real) and not isinstance(value, bool)) for value in column)
+    return column.dtype.kind in "fiu"

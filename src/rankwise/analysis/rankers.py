@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import numpy as np
-
+from rankwise._features import set_feature_names
 from rankwise._typing import ArrayLike, RandomState
 from rankwise._validation import data_frame
 from rankwise.data import Rankings
@@ -73,7 +72,7 @@ def fit_ranker(model: Any, X: ArrayLike, rankings: Rankings, feature_names: Sequ
     """Fit to the items that some ranking compares with another; the model knows the names of the features."""
     model.fit(X, rankings.comparable())
     if data_frame(X, "X") is None:  # only data frames have names of their own
-        features_step_of(model).feature_names_in_ = np.array(feature_names, dtype=object)
+        set_feature_names(features_step_of(model), feature_names)
     return model
 
 

@@ -15,7 +15,7 @@ from rankwise._tables import TextTable, make_frame, name_column
 from rankwise._typing import ArrayLike, FloatArray, RandomState
 from rankwise._validation import check_generator
 from rankwise.aggregation import dispersion, is_stochastically_transitive, noise_margin, preference_matrix
-from rankwise.analysis.base import Result, feature_names_of, sample_rows
+from rankwise.analysis.base import Result, features_of, sample_rows
 from rankwise.data import Rankings
 from rankwise.data.positions import has_ties
 from rankwise.distances import pairwise_distances
@@ -270,10 +270,10 @@ def summary(
     ----------
     rankings : array-like of shape (n_rankings, n_items) or Rankings
         Positions: column = item, 1 = best.
-    X : array-like or data frame of shape (n_rankings, n_features), optional
+    X : array-like or data frame of shape (n_rankings, n_features), or dict of columns, optional
         Features that came with the rankings; only their names are used.
     feature_names : sequence of str, optional
-        Their names; by default the columns of a data frame, else x0, x1, ...
+        Their names; by default the columns of a data frame or a dict, else x0, x1, ...
     name : str, default=""
         What the data are called.
     notes : sequence of str, default=()
@@ -319,7 +319,7 @@ def summary(
         missing=weights @ is_missing,
         first=first,
         mean_position=mean_position,
-        features=tuple(feature_names_of(X, feature_names)),
+        features=tuple(features_of(X, feature_names).names),
         pairs=pair_summary(rankings),
         notes=tuple(notes),
     )

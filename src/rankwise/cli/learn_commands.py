@@ -303,8 +303,7 @@ def read_features(model: Any, name: str, reading: Mapping[str, Any]) -> npt.NDAr
             f"the model needs the columns {listed(absent)}, which are missing",
             cure=f"Add them, with empty cells where a value is missing. The columns are {listed(table.header)}.",
         )
-    encoder = getattr(step, "_encoder", None)
-    categories = [None] * len(names) if encoder is None else encoder.categories_
+    categories = getattr(step, "feature_categories_", [None] * len(names))
     columns = [_feature_column(table, feature, kinds) for feature, kinds in zip(names, categories, strict=True)]
     return np.column_stack(columns)
 

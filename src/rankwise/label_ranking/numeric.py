@@ -11,9 +11,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from rankwise._features import FeatureEncoder
+from rankwise._features import CategoricalFeaturesMixin
 from rankwise._sklearn import BaseEstimator, TransformerMixin, check_feature_names_in
-from rankwise._state import COUNT, Kind, Saved, check_places, ensure, instance, list_of
+from rankwise._state import Kind, Saved, check_places, ensure, list_of
 from rankwise._typing import ArrayLike, BoolArray, FloatArray, IntArray
 
 #: column numbers, and the fitted transformer of these columns
@@ -21,7 +21,7 @@ Steps = list[tuple[IntArray, Any]]
 SAVED_STEPS = list_of(Kind("columns and a step", lambda value: type(value) is tuple and len(value) == 2))
 
 
-class NumericFeatures(TransformerMixin, BaseEstimator):
+class NumericFeatures(CategoricalFeaturesMixin, TransformerMixin, BaseEstimator):
     """Turn features into numbers: medians for missing values, and a column of zeros and ones for each category.
 
     Parameters
@@ -30,27 +30,20 @@ class NumericFeatures(TransformerMixin, BaseEstimator):
         Columns that hold categories; by default those of a data frame that hold text, categories or Booleans.
     """
 
-    n_features_in_: int
-
-    _saved: ClassVar[Saved] = {
-        "n_features_in_": COUNT,
-        "_encoder": instance("FeatureEncoder"),
-        "_steps": SAVED_STEPS,
-    }
+    _saved: ClassVar[Saved] = {"_steps": SAVED_STEPS}
 
     def __init__(self, categorical_features: Any = None) -> None:
         self.categorical_features = categorical_features
 
     def fit(self, X: ArrayLike, y: Any = None) -> NumericFeatures:
         """Learn medians and categories."""
-        self._encoder = FeatureEncoder(self.categorical_features)
-        coded = self._encoder.fit_transform(self, X)
+        coded = self._check_features(X, reset=True)
         self._steps = fitted_steps(coded, self._encoder.is_categorical)
         return self
 
     def transform(self, X: ArrayLike) -> FloatArray:
         """The features side by side, numbers first; a category not seen in ``fit`` is all zeros."""
-        return as_numbers(self._encoder.transform(self, X), self._steps)
+        return as_numbers(self._check_features(X, reset=False), self._steps)
 
     def get_feature_names_out(self, input_features: ArrayLike | None = None) -> np.ndarray:
         """Names of the features, numbers first; "city = Oslo" for a category."""
@@ -68,11 +61,6 @@ class NumericFeatures(TransformerMixin, BaseEstimator):
     def _names_of_categories(self, name: str, column: int, codes: FloatArray) -> list[str]:
         categories = self._encoder.categories_[column]
         return [f"{name} = {'missing' if np.isnan(code) else categories[int(code)]}" for code in codes]
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        return tags
 
     def _check_saved(self) -> None:
         ensure(len(self._encoder.categories_) == self.n_features_in_, "categories and features differ")
