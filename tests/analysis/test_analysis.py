@@ -385,6 +385,37 @@ def test_every_random_state_is_welcome(random_state: Any) -> None:
     assert analyze(result.rankings, random_state=result.seed).as_dict() == result.as_dict()
 
 
+@pytest.mark.parametrize(
+    ("rows", "reason"),
+    [
+        ([[1, 1, 1, 1]] * 20, "they tie all items that they compare"),
+        ([[1, 2, NAN, NAN], [NAN, NAN, 2, 1]] * 6, "no ranking compares the items of 2 groups with each other"),
+    ],
+)
+def test_the_highlights_say_that_nothing_is_decided(rows: list[list[float]], reason: str) -> None:
+    lines = analyze(rows, random_state=0).highlights
+    assert lines[1] == f"The rankings do not decide which item is first: {reason}."
+    assert any("comparisons agree" in line for line in lines) == (reason[0] == "n")
+
+
+def test_the_highlights_say_that_another_order_does_as_well() -> None:
+    circle = analyze([[1, 2, 3], [2, 3, 1], [3, 1, 2]], random_state=0)
+    assert "first, but another order does as well." in circle.highlights[1]
+
+
+def test_the_highlights_say_why_there_is_no_leaderboard() -> None:
+    few = look_at([[1, 2, 3]] * 5)
+    reason = "fewer than 10 rankings say too little about a predictor"
+    assert few.highlights[-1] == f"There is no leaderboard and no tree: {reason}."
+
+
+def test_what_is_not_rankings_is_refused() -> None:
+    with pytest.raises(TypeError, match="read a file with read_rankings first"):
+        analyze("survey.csv")  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="there are no rankings to analyze"):
+        analyze(np.zeros((0, 4)))
+
+
 def test_features_must_fit_the_rankings() -> None:
     with pytest.raises(ValueError, match="X has 2 rows, but there are 3 rankings"):
         analyze([[1, 2]] * 3, [[1.0], [2.0]])

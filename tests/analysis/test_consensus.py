@@ -142,6 +142,8 @@ def test_it_shows_itself(race: Rankings) -> None:
 
 
 def test_mistakes() -> None:
+    with pytest.raises(ValueError, match="intervals is 50; choose True, False or 'auto', and give a number as"):
+        consensus([[1, 2]], intervals=50)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="decode is 'oracle'; choose one of 'kemeny', 'borda'"):
         consensus([[1, 2]], "oracle")  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="n_resamples is 5, too few"):

@@ -90,16 +90,36 @@ class Analysis(Result):
     def highlights(self) -> list[str]:
         """The analysis in a few sentences."""
         facts, found = self.summary, self.consensus
-        sure = ""
-        if found.bootstrap is not None:
-            high = int(found.bootstrap.high[int(np.argmin(found.positions))])
-            sure = ", and that is certain" if high == 1 else f", though place {high} is possible, too"
-        lines = [
-            f"{counted(facts.n_rankings, 'ranking')} of {counted(facts.n_items, 'item')} ({facts.kind}).",
-            f"The consensus puts {short_name(found.order[0])} first{sure}.",
-            f"{1 - found.cost / found.comparisons:.0%} of all comparisons agree with the consensus; half is chance.",
-        ]
-        return [*lines, *([self.best_model] if self.leaderboard is not None else [])]
+        lines = [f"{counted(facts.n_rankings, 'ranking')} of {counted(facts.n_items, 'item')} ({facts.kind})."]
+        undecided = self._undecided()
+        if undecided:
+            lines.append(f"The rankings do not decide which item is first: {undecided}.")
+        else:
+            sure = ""
+            if found.bootstrap is not None:
+                high = int(found.bootstrap.high[int(np.argmin(found.positions))])
+                sure = ", and that is certain" if high == 1 else f", though place {high} is possible, too"
+            elif found.kemeny is not None and found.kemeny.unique is False:
+                sure = ", but another order does as well"
+            lines.append(f"The consensus puts {short_name(found.order[0])} first{sure}.")
+        if self.pairs.wins.any():
+            agreeing = 1 - found.cost / found.comparisons
+            lines.append(f"{agreeing:.0%} of all comparisons agree with the consensus; half is chance.")
+        if self.leaderboard is not None:
+            lines.append(self.best_model)
+        elif facts.features:
+            lines.append(f"There is no leaderboard and no tree: {self.no_leaderboard}.")
+        return lines
+
+    def _undecided(self) -> str:
+        """Why the rankings do not say which item is first; empty if they do."""
+        from scipy.sparse.csgraph import connected_components
+
+        if not self.pairs.wins.any():
+            return "they tie all items that they compare"
+        compared = self.pairs.comparisons[np.ix_(self.rankings.compared, self.rankings.compared)]
+        n_groups = connected_components(compared > 0, directed=False)[0]
+        return f"no ranking compares the items of {n_groups} groups with each other" if n_groups > 1 else ""
 
     @property
     def best_model(self) -> str:
@@ -264,7 +284,11 @@ def analyze(
     'The consensus puts 0 first, and that is certain.'
     """
     tell = (lambda step, share: None) if on_step is None else on_step
+    if isinstance(rankings, str | os.PathLike):
+        raise TypeError(f"rankings is {str(rankings)!r}; read a file with read_rankings first")
     rankings = Rankings(rankings)
+    if not len(rankings):
+        raise ValueError("there are no rankings to analyze; give at least one")
     X, names, categorical_features = features_of(X, feature_names, categorical_features)
     if names:
         n_rows = X.shape[0] if hasattr(X, "shape") else len(X)

@@ -242,6 +242,8 @@ def consensus(
     """
     if decode not in CONSENSUS_RULES:
         raise ValueError(f"decode is {decode!r}; choose one of {', '.join(map(repr, CONSENSUS_RULES))}")
+    if not isinstance(intervals, bool) and intervals != "auto":
+        raise ValueError(f"intervals is {intervals!r}; choose True, False or 'auto', and give a number as n_resamples")
     if n_resamples < FEWEST_RESAMPLES:
         raise ValueError(f"n_resamples is {n_resamples}, too few for an interval; give {FEWEST_RESAMPLES} or more")
     rankings = Rankings(rankings)
