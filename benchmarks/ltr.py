@@ -154,9 +154,9 @@ def quality(case: str, X: Any, y: Any, qid: Any, gain: str, options: Any) -> lis
         for peer in peers:
             row[f"cpu_ratio_to_{peer}"] = float(result.fit_seconds.sum() / results[peer].fit_seconds.sum())
             if name != peer:
-                pair = compare({name: result, peer: results[peer]}, random_state=0).rows[0]
-                row |= {f"difference_to_{peer}": pair["difference"], f"p_{peer}": pair["p_randomization"]}
-                print(f" | {peer} {pair['difference']:+.4f} (p {pair['p_randomization']:.3f}),", end="")
+                pair = compare({name: result, peer: results[peer]}, random_state=0)
+                row |= {f"difference_to_{peer}": float(pair.difference[0]), f"p_{peer}": float(pair.p_randomization[0])}
+                print(f" | {peer} {pair.difference[0]:+.4f} (p {pair.p_randomization[0]:.3f}),", end="")
                 print(f" cpu {row[f'cpu_ratio_to_{peer}']:.2f}", end="")
         print(flush=True)
         rows.append(row)

@@ -81,8 +81,8 @@ def quality(case: str, X: Any, y: Any, qid: Any, gain: str, options: Any) -> lis
         row |= {"standard_error": float(known.std(ddof=1) / np.sqrt(len(known))), "seconds": seconds[name]}
         row["by_seed"] = [float(np.nanmean(repeat.per_query["ndcg@10"])) for repeat in runs[name]]
         if name != "NeuralRanker, attention":
-            pair = compare({"NeuralRanker, attention": results["NeuralRanker, attention"], name: result}).rows[0]
-            row |= {"neural_is_better_by": pair["difference"], "p": pair["p_randomization"]}
+            pair = compare({"NeuralRanker, attention": results["NeuralRanker, attention"], name: result})
+            row |= {"neural_is_better_by": float(pair.difference[0]), "p": float(pair.p_randomization[0])}
         print({key: round(value, 4) if isinstance(value, float) else value for key, value in row.items()}, flush=True)
         rows.append(row)
     return rows

@@ -324,8 +324,16 @@ def test_two_runs_are_compared_query_by_query(trec: Path) -> None:
     assert (first["wins"], first["losses"], first["ties"]) == (1, 1, 0)
     assert second["metric"] == "RR"
     text = run("rank-evaluate", "qrels", "run", "other", "-m", "map", "--per-query").stdout
-    for words in ("Means over 2 queries", "gain y, ties: trec", "Differences of map", "run - other", "-0.1250"):
+    for words in ("Means over 2 queries", "\nties: trec", "Differences of map\n", "run - other", "-0.1250"):
         assert words in text
+    assert "gain" not in text
+
+
+def test_the_gain_is_said_where_a_metric_has_one(trec: Path) -> None:
+    text = run("rank-evaluate", "qrels", "run", "other", "-m", "ndcg@10 map", "--gain", "exp", "--per-query").stdout
+    assert text.count("ndcg@10 (exponential gain); ties: trec") == 2
+    assert "Differences of ndcg@10 (exponential gain)\n" in text
+    assert "Differences of map\n" in text
 
 
 def test_runs_with_different_queries_are_not_compared_without_a_word(trec: Path) -> None:

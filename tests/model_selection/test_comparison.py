@@ -16,19 +16,20 @@ from rankwise.model_selection import compare, cross_validate
 def test_p_values_are_those_of_the_definitions():
     rng = np.random.default_rng(0)
     a, b = rng.random(10), rng.random(10)
-    row = compare({"a": a, "b": b}, n_permutations=200_000, random_state=0).rows[0]
+    found = compare({"a": a, "b": b}, n_permutations=200_000, random_state=0)
     sums = [abs(np.dot(signs, a - b)) for signs in product((-1, 1), repeat=10)]
-    assert row["p_randomization"] == pytest.approx(np.mean(np.array(sums) >= abs((a - b).sum()) - 1e-12), abs=0.01)
-    assert row["p_t"] == pytest.approx(stats.ttest_rel(a, b).pvalue)
+    assert found.p_randomization[0] == pytest.approx(np.mean(np.array(sums) >= abs((a - b).sum()) - 1e-12), abs=0.01)
+    assert found.p_t[0] == pytest.approx(stats.ttest_rel(a, b).pvalue)
     interval = stats.ttest_rel(a, b).confidence_interval()
-    assert (row["low"], row["high"]) == pytest.approx(interval)
-    assert row["wins"] + row["losses"] + row["ties"] == 10
+    assert (found.low[0], found.high[0]) == pytest.approx(interval)
+    assert found.wins[0] + found.losses[0] + found.ties[0] == 10
 
 
 def test_p_values_of_many_pairs_are_corrected():
     rng = np.random.default_rng(1)
     values = {name: rng.random(20) + shift for name, shift in (("a", 0), ("b", 0.1), ("c", 0.5))}
-    found = {(r["first"], r["second"]): r["p_t"] for r in compare(values, random_state=0).rows}
+    result = compare(values, random_state=0)
+    found = dict(zip(zip(result.first, result.second, strict=True), result.p_t, strict=True))
     single = {p: stats.ttest_rel(values[p[0]], values[p[1]]).pvalue for p in found}
     ordered = sorted(single, key=single.get)
     previous = 0.0
@@ -40,17 +41,17 @@ def test_p_values_of_many_pairs_are_corrected():
 def test_false_alarms_are_as_rare_as_promised():
     rng = np.random.default_rng(2)
     alarms = [
-        compare({"a": rng.normal(size=15), "b": rng.normal(size=15)}, n_permutations=200, random_state=rng).rows[0]
+        compare({"a": rng.normal(size=15), "b": rng.normal(size=15)}, n_permutations=200, random_state=rng)
         for _ in range(400)
     ]
-    assert 0.02 < np.mean([row["p_randomization"] <= 0.05 for row in alarms]) < 0.09
+    assert 0.02 < np.mean([found.p_randomization[0] <= 0.05 for found in alarms]) < 0.09
 
 
 def test_equal_rankers_do_not_differ():
-    row = compare({"a": [0.1, 0.2, 0.3], "b": [0.1, 0.2, 0.3]}, random_state=0).rows[0]
-    assert row["p_t"] == row["p_randomization"] == 1.0
-    assert row["ties"] == 3
-    assert compare({"a": [1.0, 1.0], "b": [0.5, 0.5]}, random_state=0).rows[0]["p_t"] == 0.0
+    found = compare({"a": [0.1, 0.2, 0.3], "b": [0.1, 0.2, 0.3]}, random_state=0)
+    assert found.p_t[0] == found.p_randomization[0] == 1.0
+    assert found.ties[0] == 3
+    assert compare({"a": [1.0, 1.0], "b": [0.5, 0.5]}, random_state=0).p_t[0] == 0.0
 
 
 def test_cross_validations_are_compared_query_by_query():
@@ -66,6 +67,7 @@ def test_cross_validations_are_compared_query_by_query():
     assert found.means["boosted"] > found.means["stump"]
     assert "boosted - stump" in str(found)
     assert list(found.to_frame()["first"]) == ["boosted"]
+    assert list(results["boosted"].to_frame("polars").columns) == ["query", "ndcg@10", "map"]
     assert compare(results, "map", random_state=0).metric == "map"
     with pytest.raises(ValueError, match="was not scored by 'mrr'"):
         compare(results, "mrr")

@@ -21,12 +21,12 @@ def test_differences_are_sorted_and_counted() -> None:
     np.testing.assert_allclose(display.won_.get_data().values, falling.clip(min=0))
     np.testing.assert_allclose(display.lost_.get_data().values, falling.clip(max=0))
     assert display.mean_.get_ydata()[0] == pytest.approx((new - old).mean())
-    row = compare({"new": new, "old": old}, random_state=0).rows[0]
-    assert (display.wins, display.ties, display.losses) == (row["wins"], row["ties"], row["losses"])
+    found = compare({"new": new, "old": old}, random_state=0)
+    assert (display.wins, display.ties, display.losses) == (found.wins[0], found.ties[0], found.losses[0])
     words = [text.get_text() for text in display.text_]
-    assert words[0] == f"new better: {row['wins']}"
-    assert words[1].startswith(f"{row['ties']} equal, mean {row['difference']:+.3f}")
-    assert words[2] == f"old better: {row['losses']}"
+    assert words[0] == f"new better: {found.wins[0]}"
+    assert words[1].startswith(f"{found.ties[0]} equal, mean {found.difference[0]:+.3f}")
+    assert words[2] == f"old better: {found.losses[0]}"
 
 
 def test_cross_validations_are_compared_by_a_metric_they_have() -> None:

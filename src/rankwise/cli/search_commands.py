@@ -1,6 +1,6 @@
 """The commands for search results: ``rank-train``, ``rank-predict`` and ``rank-evaluate``.
 
-What they read, score and measure is in `rankwise.cli.systems`.
+What they read and score is in `rankwise.cli.systems`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from rankwise.cli.options import Jobs, Json, Out, Params, Seed, ZeroBased, setti
 
 if TYPE_CHECKING:
     from rankwise._tables import TextTable
-    from rankwise.cli.systems import Documents, Evaluation
+    from rankwise.cli.systems import Documents
 
 
 class Ranker(StrEnum):
@@ -180,34 +180,30 @@ def rank_evaluate(
 ) -> None:
     """Measure search results: TREC runs, or scores of a LETOR file; several are compared by paired tests."""
     from rankwise.cli import console
-    from rankwise.cli.systems import evaluate, judged_runs, metric_names, scored_documents
+    from rankwise.cli.systems import evaluate_run_files, evaluate_score_files, evaluation_as_dict, metric_names
 
     names = metric_names(metric or ["ndcg@10", "map", "mrr"])
     _check_arguments(files, letor, scores, model)
+    ties = ties or (Ties.TREC if letor is None else Ties.AVERAGE)
+    empty = empty or (Empty.ZERO if letor is None else Empty.SKIP)
+    options: dict[str, Any] = {
+        "gain": gain.value,
+        "ties": ties.value,
+        "empty": "skip" if empty is Empty.SKIP else int(empty.value),
+        "threshold": threshold,
+        "max_grade": max_grade,
+        "random_state": seed,
+    }
     if letor is None:
         qrels, *runs = files or []
-        systems, notes = judged_runs(qrels, runs, complete=complete)
-        ties, empty = ties or Ties.TREC, empty or Empty.ZERO
+        result = evaluate_run_files(qrels, runs, names, complete=complete, **options)
     else:
-        systems = scored_documents(letor, scores or [], model or [], zero_based=zero_based)
-        notes = []
-        ties, empty = ties or Ties.AVERAGE, empty or Empty.SKIP
-    result = evaluate(
-        systems,
-        names,
-        gain=gain.value,
-        ties=ties.value,
-        empty="skip" if empty is Empty.SKIP else int(empty.value),
-        threshold=threshold,
-        max_grade=max_grade,
-        seed=seed,
-    )
-    result.notes[:0] = notes
+        result = evaluate_score_files(letor, scores or [], model or [], names, zero_based=zero_based, **options)
     if as_json:
         policy = {"gain": gain.value, "threshold": threshold, "ties": ties.value, "empty": empty.value}
-        console.print_json({**result.as_dict(per_query=per_query), "policy": policy})
+        console.print_json({**evaluation_as_dict(result, per_query=per_query), "policy": policy})
     else:
-        console.print_tables(_evaluation_tables(result, gain.value, ties.value, per_query))
+        console.print_tables(result.tables(per_query=per_query))
 
 
 def _ranker(model: Ranker, metric: str, parameters: dict[str, Any], seed: int, jobs: int) -> Any:
@@ -309,44 +305,3 @@ def _check_arguments(
         raise typer.BadParameter(f"--letor has its own judgments; drop {files[0]!r}, or --letor")
     elif not scores and not model:
         raise typer.BadParameter("--letor only has judgments; say what to measure with --scores or --model")
-
-
-def _queries_in_words(result: Evaluation) -> str:
-    from rankwise._tables import counted
-
-    total, fewest = len(result.queries), min(result.n_judged.values())
-    few = f"{fewest:,} of " if fewest == max(result.n_judged.values()) < total else ""
-    return f"{few}{counted(total, 'query', 'queries')}"
-
-
-def _evaluation_tables(result: Evaluation, gain: str, ties: str, per_query: bool) -> list[TextTable]:
-    from rankwise._tables import TextTable, counted
-    from rankwise.cli.systems import gain_in_words, shown
-
-    metrics = list(result.values)
-    note = "; ".join([f"{gain_in_words(gain)}, ties: {ties}", *result.notes])
-    means = [[system, *(shown(result.mean(metric, system)) for metric in metrics)] for system in result.systems]
-    tables = [TextTable(f"Means over {_queries_in_words(result)}", note, ["system", *metrics], means)]
-    if per_query:
-        rows = [
-            [query, system, *(shown(result.values[metric][system][number]) for metric in metrics)]
-            for number, query in enumerate(result.queries)
-            for system in result.systems
-        ]
-        tables.append(TextTable("Queries", "", ["query", "system", *metrics], rows))
-    for comparison in result.comparisons:
-        rows = [
-            [
-                f"{row['first']} - {row['second']}",
-                f"{row['difference']:+.4f}",
-                f"{row['low']:+.4f} to {row['high']:+.4f}",
-                f"{row['wins']}, {row['losses']}, {row['ties']}",
-                f"{row['p_randomization']:.4f}",
-            ]
-            for row in comparison.rows
-        ]
-        queries = counted(comparison.n_queries, "query", "queries")
-        note = f"paired over {queries}; p by random signs, corrected for the number of pairs"
-        columns = ["pair", "difference", "95 % interval", "won, lost, tied", "p"]
-        tables.append(TextTable(f"Differences of {comparison.metric}", note, columns, rows))
-    return tables

@@ -1,7 +1,6 @@
-"""Systems that order the documents of queries: their files, their scores, and how good these are.
+"""Files of systems that order the documents of queries: documents, scores, saved rankers and TREC runs.
 
-Documents come from learning-to-rank files and collections, scores from files, saved rankers and TREC runs; `evaluate`
-measures all systems on the same queries and compares them by paired tests. `rankwise.cli.search_commands` uses it.
+`rankwise.cli.search_commands` uses it; what is measured is computed by `rankwise.model_selection`.
 """
 
 from __future__ import annotations
@@ -10,7 +9,6 @@ import re
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
-from inspect import signature
 from pathlib import Path
 from typing import Any
 
@@ -18,13 +16,11 @@ import numpy as np
 import numpy.typing as npt
 import typer
 
-from rankwise._tables import counted
 from rankwise._typing import FloatArray
 from rankwise.cli.in_and_out import readable, shown_name
-from rankwise.data import judged_run, read_letor, read_qrels, read_run
+from rankwise.data import read_letor, read_qrels, read_run
 from rankwise.data.formats.text import parse_number, read_lines
 from rankwise.data.formats.text import shown as quoted
-from rankwise.data.formats.trec import JudgedRun
 from rankwise.datasets import load_retrieval
 from rankwise.datasets.loaders import query_sizes
 from rankwise.exceptions import RankwiseFormatError
@@ -32,7 +28,7 @@ from rankwise.ltr import LinearRanker, NeuralRanker
 from rankwise.ltr.base import QueryRankerMixin
 from rankwise.metrics import ranking_scorer
 from rankwise.metrics.scorers import RankingScorer
-from rankwise.model_selection import Comparison, compare
+from rankwise.model_selection import Evaluation, evaluate_runs, evaluate_scores
 from rankwise.persistence import load
 
 # "docid = GX029-35-5894638 inc = 0.02", as the LETOR collections write it.
@@ -152,63 +148,6 @@ def _document_name(comment: str) -> str:
     return comment if len(comment.split()) == 1 else ""
 
 
-@dataclass(frozen=True)
-class Evaluation:
-    """Values of systems on the same queries.
-
-    Attributes
-    ----------
-    queries : list of str
-        The queries.
-    values : dict
-        Metric -> system -> value of each query, higher is better; NaN where a query is skipped.
-    comparisons : list of Comparison
-        Paired tests, one for each metric, where there are two systems or more.
-    notes : list of str
-        What a reader of the numbers should know.
-    """
-
-    queries: list[str]
-    values: dict[str, dict[str, FloatArray]]
-    comparisons: list[Comparison]
-    notes: list[str]
-
-    @property
-    def systems(self) -> list[str]:
-        """Names of the systems."""
-        return list(next(iter(self.values.values())))
-
-    @property
-    def n_judged(self) -> dict[str, int]:
-        """Metric -> queries that have a value, which depends on the judgments, not on the system."""
-        first = self.systems[0]
-        return {metric: int((~np.isnan(values[first])).sum()) for metric, values in self.values.items()}
-
-    def mean(self, metric: str, system: str) -> float | None:
-        """Mean over the queries that have a value; None if there are none."""
-        values = self.values[metric][system]
-        judged = values[~np.isnan(values)]
-        return float(judged.mean()) if len(judged) else None
-
-    def as_dict(self, *, per_query: bool) -> dict[str, Any]:
-        """The results for JSON."""
-        systems: list[dict[str, Any]] = []
-        for system in self.systems:
-            means = {metric: self.mean(metric, system) for metric in self.values}
-            systems.append({"system": system, "means": means})
-            if per_query:
-                systems[-1]["per_query"] = {
-                    metric: dict(zip(self.queries, map(none_if_nan, values[system].tolist()), strict=True))
-                    for metric, values in self.values.items()
-                }
-        differences = [
-            {"metric": comparison.metric, "n_queries": comparison.n_queries, **row}
-            for comparison in self.comparisons
-            for row in comparison.rows
-        ]
-        return {"n_queries": len(self.queries), "systems": systems, "differences": differences, "notes": self.notes}
-
-
 def check_metric(name: str) -> RankingScorer:
     """The metric of a name such as ndcg@10, map, nDCG@10 or AP; others are a mistake in the command."""
     try:
@@ -244,46 +183,30 @@ def shown(value: float | None) -> str:
     return "-" if value is None or np.isnan(value) else f"{value:.4f}"
 
 
-def judged_runs(qrels_file: str, run_files: Sequence[str], *, complete: bool) -> tuple[dict[str, JudgedRun], list[str]]:
-    """TREC runs with their judgments, by name, and what to know about them.
-
-    Parameters
-    ----------
-    qrels_file, run_files : str and sequence of str
-        The files; ``-`` is standard input.
-    complete : bool
-        Whether judged queries that are missing from a run count as 0; else they are skipped.
-
-    Returns
-    -------
-    systems : dict of str to JudgedRun
-    notes : list of str
-    """
+def evaluate_run_files(
+    qrels_file: str, run_files: Sequence[str], metrics: Sequence[str], *, complete: bool, **options: Any
+) -> Evaluation:
+    """Evaluate TREC runs, named after their files; ``-`` is standard input."""
     with ExitStack() as files:
         qrels = read_qrels(files.enter_context(readable(qrels_file)))
         runs = {name: read_run(files.enter_context(readable(path))) for name, path in _named(run_files).items()}
-    systems, notes = {}, []
-    judged = set(qrels.qid.tolist())
-    for name, run in runs.items():
-        try:
-            systems[name] = judged_run(qrels, run, complete=complete)
-        except ValueError as error:
-            raise ValueError(f"{name}: {error}") from None
-        answered = set(run.qid.tolist())
-        if judged - answered:
-            lacking = f"{len(judged - answered):,} of {counted(len(judged), 'judged query', 'judged queries')}"
-            result = "counted as 0" if complete else "skipped here; --complete counts them as 0"
-            notes.append(f"{name} lacks {lacking}, {result}")
-        if answered - judged:
-            unknown = counted(len(answered - judged), "query", "queries")
-            notes.append(f"{name} answers {unknown} without judgments, skipped")
-    return systems, notes
+    try:
+        result = evaluate_runs(qrels, runs, metrics, complete=complete, **options)
+    except ValueError as error:
+        raise ValueError(str(error).replace("complete=True", "--complete")) from None
+    return replace(result, notes=[note.replace("complete=True", "--complete") for note in result.notes])
 
 
-def scored_documents(
-    file: str, score_files: Sequence[str], model_files: Sequence[str], *, zero_based: bool
-) -> dict[str, JudgedRun]:
-    """The documents of a file with scores, from files of one per line and from saved rankers, by name."""
+def evaluate_score_files(
+    file: str,
+    score_files: Sequence[str],
+    model_files: Sequence[str],
+    metrics: Sequence[str],
+    *,
+    zero_based: bool,
+    **options: Any,
+) -> Evaluation:
+    """Evaluate scores of the documents of a file, from files of one per line and from saved rankers."""
     files = _named([*score_files, *model_files])
     rankers = {name: load_ranker(path) for name, path in list(files.items())[len(score_files) :]}
     sparse = bool(rankers) and all(map(takes_sparse, rankers.values()))
@@ -292,61 +215,26 @@ def scored_documents(
         name: scored(rankers[name], documents) if name in rankers else _read_scores(path, documents, file)
         for name, path in files.items()
     }
-    names = np.array(documents.names)
-    return {name: JudgedRun(documents.y, score, documents.qid.astype(str), names) for name, score in scores.items()}
+    return evaluate_scores(documents.y, scores, documents.qid, metrics, doc_id=documents.names, **options)
 
 
-def evaluate(
-    systems: dict[str, JudgedRun],
-    metrics: Sequence[str],
-    *,
-    gain: str,
-    ties: str,
-    empty: str | int,
-    threshold: float,
-    max_grade: float | None,
-    seed: int,
-) -> Evaluation:
-    """Measure systems on the same queries, and compare them where there are several.
-
-    Parameters
-    ----------
-    systems : dict of str to JudgedRun
-        Relevance and scores.
-    metrics : sequence of str
-        As `check_metric` takes them.
-    gain, ties, empty, threshold, max_grade
-        As in `rankwise.metrics`; those that a metric does not know are not for it.
-    seed : int
-        For randomization tests, and for random ties.
-
-    Returns
-    -------
-    Evaluation
-    """
-    queries = _common_queries(systems)
-    if max_grade is None:
-        # The same scale for all, whatever documents a run retrieves.
-        max_grade = max(float(system.y_true.max()) for system in systems.values())
-    options = {"gain": gain, "ties": ties, "empty": empty, "threshold": threshold, "max_grade": max_grade}
-    values: dict[str, dict[str, FloatArray]] = {}
-    for metric in metrics:
-        values[metric] = {}
-        for name, system in systems.items():
-            found, value = _per_query(metric, system, {**options, "random_state": seed})
-            place = {query: number for number, query in enumerate(found.tolist())}
-            values[metric][name] = value[[place[query] for query in queries]]
-    result = Evaluation(queries, values, [], [])
-    for n in sorted(set(result.n_judged.values()) - {len(queries)}):
-        without = ", ".join(metric for metric, n_judged in result.n_judged.items() if n_judged == n)
-        result.notes.append(f"no relevant document in {len(queries) - n:,} of the queries, skipped by {without}")
-    if len(systems) > 1:
-        for metric, n in result.n_judged.items():
-            if n > 1:
-                result.comparisons.append(compare(values[metric], metric, random_state=seed))
-            else:
-                result.notes.append(f"too few queries for a test of {metric}")
-    return result
+def evaluation_as_dict(result: Evaluation, *, per_query: bool) -> dict[str, Any]:
+    """An evaluation for JSON."""
+    systems: list[dict[str, Any]] = []
+    for s, system in enumerate(result.systems):
+        means = dict(zip(result.metrics, map(none_if_nan, result.means[s].tolist()), strict=True))
+        systems.append({"system": system, "means": means})
+        if per_query:
+            systems[-1]["per_query"] = {
+                metric: dict(zip(result.queries, map(none_if_nan, result.values[s, m].tolist()), strict=True))
+                for m, metric in enumerate(result.metrics)
+            }
+    differences = [
+        {"metric": metric, "n_queries": comparison.n_queries, **dict(zip(comparison.columns(), row, strict=True))}
+        for metric, comparison in result.comparisons.items()
+        for row in zip(*comparison.columns().values(), strict=True)
+    ]
+    return {"n_queries": len(result.queries), "systems": systems, "differences": differences, "notes": result.notes}
 
 
 def _named(paths: Sequence[str]) -> dict[str, str]:
@@ -377,25 +265,3 @@ def _read_scores(path: str, documents: Documents, file: str) -> FloatArray:
                 cure="Write one score per line, in the order of the documents.",
             )
     return np.array(scores)
-
-
-def _common_queries(systems: dict[str, JudgedRun]) -> list[str]:
-    (first, reference), *others = systems.items()
-    queries = list(dict.fromkeys(reference.qid.tolist()))
-    for name, system in others:
-        different = set(queries) ^ set(system.qid.tolist())
-        if different:
-            query = min(different)
-            with_it, without = (first, name) if query in set(queries) else (name, first)
-            raise ValueError(
-                f"query {query} is in {with_it}, but not in {without}, and systems compare on the same queries; give "
-                "--complete, so that queries missing from a run count as 0"
-            )
-    return queries
-
-
-def _per_query(metric: str, system: JudgedRun, options: dict[str, Any]) -> tuple[Any, FloatArray]:
-    scorer = check_metric(metric)
-    known = signature(scorer.function).parameters
-    options = {name: value for name, value in options.items() if name in known} | scorer.options
-    return scorer.function(system.y_true, system.y_score, system.qid, per_query=True, doc_id=system.doc_id, **options)

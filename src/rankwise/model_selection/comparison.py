@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from rankwise._tables import TextTable
-from rankwise._typing import ArrayLike, FloatArray, RandomState
+from rankwise._tables import TextTable, counted, make_frame
+from rankwise._typing import ArrayLike, FloatArray, IntArray, RandomState
 from rankwise._validation import check_generator, check_numbers, check_whole_number
-from rankwise.model_selection.validation import CrossValidation
+from rankwise.model_selection.validation import CrossValidation, metric_in_words
 
 # Signs that are drawn at once: 64 MB.
 _BLOCK_CELLS = 1 << 23
@@ -29,26 +29,60 @@ class Comparison:
         What was compared, with its gain if it has one; higher is better.
     means : dict
         Ranker -> mean over queries.
-    rows : list of dict
-        One for each pair: ``first``, ``second``, ``difference`` (mean of first minus second), ``low`` and ``high``
-        (95 % interval of the mean by Student's t), ``wins``, ``losses``, ``ties`` (queries), ``p_randomization`` and
-        ``p_t`` (two-sided, corrected for the number of pairs by Holm's method).
+    first, second : tuple of str
+        The rankers of each pair.
+    difference, low, high : ndarray of shape (n_pairs,)
+        Mean of first minus second, and its 95 % interval by Student's t.
+    wins, losses, ties : ndarray of shape (n_pairs,), int
+        Queries on which the first is better, worse, equal.
+    p_randomization, p_t : ndarray of shape (n_pairs,)
+        Two-sided p-values, corrected for the number of pairs by Holm's method.
     n_queries : int
         Queries that have a value for every ranker.
     """
 
     metric: str
     means: dict[str, float]
-    rows: list[dict[str, Any]]
+    first: tuple[str, ...]
+    second: tuple[str, ...]
+    difference: FloatArray
+    low: FloatArray
+    high: FloatArray
+    wins: IntArray
+    losses: IntArray
+    ties: IntArray
+    p_randomization: FloatArray
+    p_t: FloatArray
     n_queries: int
     ax_: Any = None
     figure_: Any = None
 
-    def to_frame(self) -> Any:
-        """The rows as a pandas data frame."""
-        import pandas as pd
+    def to_frame(self, backend: str | None = None) -> Any:
+        """A data frame with a row per pair, of pandas by default, else of the named backend."""
+        return make_frame(self.columns(), backend)
 
-        return pd.DataFrame(self.rows)
+    def columns(self) -> dict[str, Any]:
+        """Name -> list of what is known about the pairs, from ``first`` to ``p_t``."""
+        names = ("difference", "low", "high", "wins", "losses", "ties", "p_randomization", "p_t")
+        arrays = {name: getattr(self, name).tolist() for name in names}
+        return {"first": list(self.first), "second": list(self.second), **arrays}
+
+    def table(self, *, note: str = "") -> TextTable:
+        """The pairs as a table of text; the note goes below the title too."""
+        columns = {
+            "pair": [f"{first} - {second}" for first, second in zip(self.first, self.second, strict=True)],
+            "difference": [f"{value:+.4f}" for value in self.difference],
+            "95 % interval": [f"{low:+.4f} to {high:+.4f}" for low, high in zip(self.low, self.high, strict=True)],
+            "won, lost, tied": [
+                f"{wins}, {losses}, {ties}"
+                for wins, losses, ties in zip(self.wins, self.losses, self.ties, strict=True)
+            ],
+            "p": [f"{p:.4f}" for p in self.p_randomization],
+        }
+        queries = counted(self.n_queries, "query", "queries")
+        test = f"paired over {queries}; p by random signs, corrected for the number of pairs"
+        rows = [list(row) for row in zip(*columns.values(), strict=True)]
+        return TextTable(f"Differences of {self.metric}", "; ".join(filter(None, [note, test])), list(columns), rows)
 
     def plot(self, ax: Any = None) -> Comparison:
         """Draw the mean differences with their 95 % intervals; a filled dot marks intervals that exclude 0.
@@ -68,46 +102,29 @@ class Comparison:
         import matplotlib.pyplot as plt
 
         if ax is None:
-            _, ax = plt.subplots(figsize=(6, 0.5 * len(self.rows) + 1.2), layout="constrained")
-        for place, row in enumerate(reversed(self.rows)):
-            clear = row["low"] > 0 or row["high"] < 0
-            ax.plot([row["low"], row["high"]], [place, place], color="#0072B2")
-            ax.plot(row["difference"], place, "o", color="#0072B2", markerfacecolor="#0072B2" if clear else "white")
+            _, ax = plt.subplots(figsize=(6, 0.5 * len(self.first) + 1.2), layout="constrained")
+        for place, (low, high, difference) in enumerate(
+            zip(self.low[::-1], self.high[::-1], self.difference[::-1], strict=True)
+        ):
+            clear = low > 0 or high < 0
+            ax.plot([low, high], [place, place], color="#0072B2")
+            ax.plot(difference, place, "o", color="#0072B2", markerfacecolor="#0072B2" if clear else "white")
         # Names are the user's: a dollar sign in them does not start a formula.
-        pairs = [f"{row['first']} - {row['second']}" for row in reversed(self.rows)]
-        ax.set_yticks(range(len(self.rows)), labels=pairs, parse_math=False)
+        pairs = [f"{first} - {second}" for first, second in zip(self.first, self.second, strict=True)]
+        ax.set_yticks(range(len(pairs)), labels=pairs[::-1], parse_math=False)
         ax.axvline(0, color="#999999", linewidth=0.8)
         ax.set_xlabel(f"difference of {self.metric}, mean of {self.n_queries} queries and 95 % interval")
         self.ax_, self.figure_ = ax, ax.figure
         return self
 
     def __repr__(self) -> str:
-        rows = [self._cells(row) for row in self.rows]
-        width = max(len(pair) for pair, *_ in rows)
-        lines = [
-            f"{pair:<{width}}  {gap} {interval}  {won} won, {lost} lost  p = {p}"
-            for pair, gap, interval, won, lost, p in rows
-        ]
-        return "\n".join([self._heading(), *lines])
+        return str(self._table_with_means())
 
     def _repr_html_(self) -> str:
-        columns = ["", "difference", "95 % interval", "won", "lost", "p"]
-        return TextTable(self._heading(), "", columns, [self._cells(row) for row in self.rows])._repr_html_()
+        return self._table_with_means()._repr_html_()
 
-    def _heading(self) -> str:
-        means = ", ".join(f"{ranker} {mean:.4f}" for ranker, mean in self.means.items())
-        return f"{self.metric}, {self.n_queries} queries: {means}"
-
-    @staticmethod
-    def _cells(row: dict[str, Any]) -> list[str]:
-        return [
-            f"{row['first']} - {row['second']}",
-            f"{row['difference']:+.4f}",
-            f"[{row['low']:+.4f}, {row['high']:+.4f}]",
-            f"{row['wins']}",
-            f"{row['losses']}",
-            f"{row['p_randomization']:.4f}",
-        ]
+    def _table_with_means(self) -> TextTable:
+        return self.table(note="means: " + ", ".join(f"{ranker} {mean:.4f}" for ranker, mean in self.means.items()))
 
 
 def compare(
@@ -137,7 +154,7 @@ def compare(
     Returns
     -------
     Comparison
-        Print it, or see ``rows``, ``to_frame()``, ``plot()``.
+        Print it, or see ``to_frame()``, ``plot()``.
 
     References
     ----------
@@ -148,8 +165,10 @@ def compare(
     --------
     >>> from rankwise.model_selection import compare
     >>> print(compare({"new": [0.9, 0.8, 0.7, 0.9], "old": [0.7, 0.7, 0.6, 0.8]}, random_state=0))
-    metric, 4 queries: new 0.8250, old 0.7000
-    new - old  +0.1250 [+0.0454, +0.2046]  4 won, 0 lost  p = 0.12...
+    Differences of metric
+    means: new 0.8250, old 0.7000; paired over 4 queries; p by random signs, corrected for the number of pairs
+    pair       difference  95 % interval       won, lost, tied  p
+    new - old  +0.1250     +0.0454 to +0.2046  4, 0, 0          0.12...
     """
     check_whole_number("n_permutations", n_permutations, at_least=1)
     if not isinstance(results, Mapping):
@@ -162,14 +181,22 @@ def compare(
         raise ValueError("fewer than two queries have a value for every ranker, too few for a test")
     rng = check_generator(random_state)
     kept = {ranker: value[judged] for ranker, value in values.items()}
-    rows = [_pair(a, b, kept[a] - kept[b], n_permutations, rng) for a, b in combinations(kept, 2)]
-    for test in ("p_randomization", "p_t"):
-        for row, corrected in zip(rows, holm(np.array([row[test] for row in rows])), strict=True):
-            row[test] = float(corrected)
+    pairs = list(combinations(kept, 2))
+    tests = [_paired_tests(kept[a] - kept[b], n_permutations, rng) for a, b in pairs]
+    columns: dict[str, Any] = {column: np.array([test[column] for test in tests]) for column in tests[0]}
+    for column in ("p_randomization", "p_t"):
+        columns[column] = holm(columns[column])
     first = next(iter(results.values()))
     if isinstance(first, CrossValidation):
-        name = first.metric_in_words(name)
-    return Comparison(name, {ranker: float(value.mean()) for ranker, value in kept.items()}, rows, int(judged.sum()))
+        name = metric_in_words(name, first.gain)
+    return Comparison(
+        metric=name,
+        means={ranker: float(value.mean()) for ranker, value in kept.items()},
+        first=tuple(a for a, _ in pairs),
+        second=tuple(b for _, b in pairs),
+        n_queries=int(judged.sum()),
+        **columns,
+    )
 
 
 def query_values(results: Mapping[str, Any], metric: str | None) -> tuple[str, dict[str, FloatArray]]:
@@ -202,7 +229,7 @@ def holm(p: FloatArray) -> FloatArray:
     return corrected
 
 
-def _pair(first: str, second: str, difference: FloatArray, n_permutations: int, rng: np.random.Generator) -> Any:
+def _paired_tests(difference: FloatArray, n_permutations: int, rng: np.random.Generator) -> dict[str, float]:
     from scipy import stats
 
     mean = low = high = float(difference.mean())
@@ -214,8 +241,6 @@ def _pair(first: str, second: str, difference: FloatArray, n_permutations: int, 
         low, high = map(float, test.confidence_interval(0.95))
         p_t = float(test.pvalue)
     return {
-        "first": first,
-        "second": second,
         "difference": mean,
         "low": low,
         "high": high,

@@ -6,12 +6,14 @@ import time
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from inspect import signature
 from numbers import Integral
 from typing import Any
 
 import numpy as np
 
 from rankwise._sklearn import safe_indexing
+from rankwise._tables import make_frame, name_column
 from rankwise._typing import ArrayLike, FloatArray, IntArray
 from rankwise.metrics import ranking_scorer
 from rankwise.model_selection.query_splits import QueryKFold
@@ -45,16 +47,13 @@ class CrossValidation:
     estimators: list[Any] = field(default_factory=list)
     gain: Any = "linear"
 
-    def metric_in_words(self, name: str) -> str:
-        """The name of a metric, with its gain if it has one: "ndcg@10 (linear gain)"."""
-        if "gain" not in _scorer(name, self.gain).options:
-            return name
-        gain = {"linear": "linear", "exp": "exponential"}.get(str(self.gain), "custom")
-        return f"{name} ({gain} gain)"
+    def to_frame(self, backend: str | None = None) -> Any:
+        """A data frame with a row per query and a column per metric, of pandas by default, else of the backend."""
+        return make_frame({"query": name_column(self.queries.tolist()), **self.per_query}, backend)
 
     def __repr__(self) -> str:
         means = ", ".join(
-            f"{self.metric_in_words(name)} {np.nanmean(values):.4f}" for name, values in self.per_query.items()
+            f"{metric_in_words(name, self.gain)} {np.nanmean(values):.4f}" for name, values in self.per_query.items()
         )
         return f"CrossValidation({len(self.queries)} queries, {len(self.fit_seconds)} folds: {means})"
 
@@ -148,6 +147,19 @@ def cross_validate(
     )
 
 
+def has_gain(metric: str) -> bool:
+    """Whether a metric depends on what a grade is worth, as (N)DCG does."""
+    return "gain" in signature(ranking_scorer(metric).function).parameters
+
+
+def metric_in_words(metric: str, gain: Any) -> str:
+    """The name of a metric, with its gain if it has one: "ndcg@10 (linear gain)"."""
+    if not has_gain(metric):
+        return metric
+    word = {"linear": "linear", "exp": "exponential"}.get(gain if isinstance(gain, str) else "", "custom")
+    return f"{metric} ({word} gain)"
+
+
 def _splits(cv: Any, X: ArrayLike, y: ArrayLike, codes: IntArray) -> list[tuple[IntArray, IntArray]]:
     cv = 5 if cv is None else cv
     splitter: Any = QueryKFold(int(cv)) if isinstance(cv, Integral) else cv
@@ -207,10 +219,7 @@ def _check_searches(estimator: Any) -> None:
 
 
 def _scorer(name: str, gain: Any) -> Any:
-    try:
-        return ranking_scorer(name, gain=gain)
-    except TypeError:  # the metric knows no gain
-        return ranking_scorer(name)
+    return ranking_scorer(name, gain=gain) if has_gain(name) else ranking_scorer(name)
 
 
 def _fit_and_score(
