@@ -9,8 +9,7 @@ import pytest
 
 from rankwise import _state
 from rankwise.label_ranking import RankingForest
-from rankwise.persistence.classes import MODULES, recipe_named
-from rankwise.persistence.externals import EXTERNALS
+from rankwise.persistence.classes import EXTERNALS, MODULES, recipe_named
 
 OURS = sorted(set(MODULES) - set(EXTERNALS))
 

@@ -3,8 +3,8 @@
 - ``files``: `save` and `load`.
 - ``container``: the zip file, with sizes and checksums.
 - ``object_graph``: objects to JSON and back.
-- ``classes``: the classes that a file may hold. Each says itself what of it is saved, see ``rankwise/_state.py``.
-- ``externals``, ``boosters``: classes of other libraries, above all LightGBM's text.
+- ``classes``: the classes that a file may hold. Ours say themselves what of them is saved, see ``rankwise/_state.py``.
+- ``boosters``: LightGBM's text.
 - ``upgrades``: files of earlier versions of the format.
 """
 

@@ -2,7 +2,7 @@
 
 LightGBM reads sizes, children and features from the text and uses them as places in memory; a wrong one crashes the
 process. Only what is checked here is passed on: the header and the trees. Importances and training parameters, which
-predict nothing, are dropped. `externals` uses this for the class ``Booster``.
+predict nothing, are dropped. `classes` uses this for the class ``Booster``.
 """
 
 from __future__ import annotations
