@@ -127,3 +127,15 @@ def test_mistakes(iris: Any) -> None:
         leaderboard({"same": DummyRanker()}, iris.X, iris.y, cv=200)
     with pytest.raises(ValueError, match="cv is 1"):
         leaderboard({"same": DummyRanker()}, iris.X, iris.y, cv=1)
+
+
+def test_rows_of_features_must_be_as_many_as_rankings():
+    X, y = load_label_ranking("iris", return_X_y=True)
+    for rows in (X[:100], np.vstack([X, X])):
+        with pytest.raises(ValueError, match=f"X has {len(rows)} rows, but y has 150 rankings"):
+            leaderboard({"consensus": DummyRanker()}, rows, y)
+
+
+def test_a_leaderboard_needs_rankers():
+    with pytest.raises(ValueError, match="rankers is empty"):
+        leaderboard({}, [[1.0], [2.0]], [[1, 2], [2, 1]])

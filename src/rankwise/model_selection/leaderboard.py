@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from rankwise._progress import track
-from rankwise._sklearn import safe_indexing
+from rankwise._sklearn import num_samples, safe_indexing
 from rankwise._tables import TextTable, make_frame
 from rankwise._typing import ArrayLike, FloatArray, IntArray, RandomState
 from rankwise._validation import check_generator, check_whole_number
@@ -147,9 +147,13 @@ def leaderboard(
 
     check_whole_number("cv", cv, at_least=2)
     check_whole_number("n_repeats", n_repeats, at_least=1)
-    if not isinstance(rankers, Mapping) or not rankers:
+    if not isinstance(rankers, Mapping):
         raise TypeError("rankers is not a mapping of names to rankers; give {'tree': RankingTree(), ...}")
+    if not rankers:
+        raise ValueError("rankers is empty; give at least one ranker, as in {'tree': RankingTree()}")
     y = Rankings(y)
+    if num_samples(X) != len(y):
+        raise ValueError(f"X has {num_samples(X)} rows, but y has {len(y)} rankings; give one row for each")
     if len(y) < cv:
         raise ValueError(f"{cv} folds need as many rankings, but there are {len(y)}; give a smaller cv")
     is_seed = random_state is None or isinstance(random_state, int | np.integer)

@@ -195,7 +195,7 @@ def _shown_nodes(estimator: RankingTree, max_depth: int) -> list[TreeNode]:
     from rankwise.trees.export import conditions
 
     tree = estimator._fitted_tree()
-    names, categories = estimator._feature_names(), estimator._encoder.categories_
+    names, categories = estimator._feature_names(), estimator.feature_categories_
     leaf_texts = estimator._leaf_texts()
     nodes: list[TreeNode] = []
 
