@@ -530,7 +530,7 @@ TWO = [[1, 2], [2, 1]]
         (
             lambda: Rankings.from_orders([[0, 2_000_000_000]]),
             ValueError,
-            "without gaps. If these are numbers of products",
+            "without gaps. If these are product numbers",
         ),
         (lambda: Rankings.from_orders([[10, 20]], items=[10, 20]), ValueError, "numbers that are names as text"),
         (lambda: Rankings.from_orders([[1, 2]], items=[1, 2, 3]), ValueError, "numbers that are names as text"),
