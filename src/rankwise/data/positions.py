@@ -19,9 +19,9 @@ from rankwise._validation import numeric_matrix, read_only
 
 Unlisted = Literal["below", "missing"]
 
-# Cells handled at a time, so that temporary arrays stay small whatever the number of rankings. The loops do not use
+# Cells handled at a time: temporary arrays of 1 MiB stay in the cache of a core. The loops do not use
 # gen_batches, because reading rankings should not wait for the import of scikit-learn.
-_BLOCK_CELLS = 1 << 20
+_BLOCK_CELLS = 1 << 17
 
 
 class CheckedPositions:
