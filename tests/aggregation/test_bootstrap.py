@@ -23,7 +23,7 @@ from tests.naive.kemeny import optimal_orders, wins
 from tests.naive.tournaments import copeland, dense
 from tests.strategies import KINDS, random_positions
 
-RULES = ("kemeny", "borda", "copeland")
+RULES = ("kemeny", "borda", "copeland", "copeland-or-borda")
 CLOSE = sample_plackett_luce([1.5, 0.1, 0.0, -1.5], 60, random_state=0)
 
 
@@ -31,6 +31,10 @@ def naive_consensus(decode: str, positions: np.ndarray, weights: np.ndarray) -> 
     if decode == "borda":
         return np.array(dense([-round(score, 9) for score in borda_scores(positions, weights)]))
     matrix = wins(positions, weights)
+    if decode == "copeland-or-borda":
+        places = copeland(matrix)
+        strict = sorted(places) == list(range(1, len(places) + 1))  # uneven weights leave no pair even
+        return np.array(places) if strict else naive_consensus("borda", positions, weights)
     if decode == "copeland":
         return np.array(copeland(matrix))
     _, (order,) = optimal_orders(matrix)

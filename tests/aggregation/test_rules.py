@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
 
 from rankwise.aggregation import Mallows, PlackettLuce, borda, copeland, kemeny, sample_mallows, schulze
 from rankwise.aggregation.rules import CONSENSUS_RULES
+from tests.naive.tournaments import copeland as naive_copeland
+from tests.naive.tournaments import pair_wins
+from tests.strategies import KINDS, random_positions
 
 VOTES = sample_mallows([3, 1, 2, 4], theta=0.5, n=31, random_state=0)
 
@@ -17,6 +24,7 @@ VOTES = sample_mallows([3, 1, 2, 4], theta=0.5, n=31, random_state=0)
         ("kemeny", lambda: kemeny(VOTES).positions),
         ("borda", lambda: borda(VOTES)),
         ("copeland", lambda: copeland(VOTES)),
+        ("copeland-or-borda", lambda: borda(VOTES)),  # 0, 1 and 2 beat each other in a circle
         ("schulze", lambda: schulze(VOTES)),
         ("mallows", lambda: Mallows().fit(VOTES).center_),
         ("plackett-luce", lambda: PlackettLuce().fit(VOTES).mode()),
@@ -24,6 +32,19 @@ VOTES = sample_mallows([3, 1, 2, 4], theta=0.5, n=31, random_state=0)
 )
 def test_a_name_stands_for_its_rule(name, expected):
     np.testing.assert_array_equal(CONSENSUS_RULES[name](VOTES).positions, expected())
+
+
+@given(st.integers(2, 5), st.integers(1, 12), st.sampled_from(KINDS), st.integers(0, 2**32 - 1))
+def test_copeland_where_strictly_transitive_and_borda_elsewhere(k, n, kind, seed):
+    votes = random_positions(np.random.default_rng(seed), n, k, kind)
+    wins = pair_wins(votes, np.ones(n))
+    assume((wins + wins.T).any(axis=1).all())  # some ranking compares every item
+    strict = all((wins[i, j] != wins[j, i]) for i in range(k) for j in range(i)) and not any(
+        wins[a, b] > wins[b, a] and wins[b, c] > wins[c, b] and wins[c, a] > wins[a, c]
+        for a, b, c in itertools.permutations(range(k), 3)
+    )
+    expected = naive_copeland(wins) if strict else borda(votes)
+    np.testing.assert_array_equal(CONSENSUS_RULES["copeland-or-borda"](votes).positions, expected)
 
 
 def test_rules_return_what_they_found_besides_positions():

@@ -20,7 +20,7 @@ from tests.pages import HOSTILE, Page
 
 module = importlib.import_module("rankwise.analysis.consensus")
 NAN = float("nan")
-METHODS = ["kemeny", "borda", "copeland", "schulze", "mallows", "plackett-luce"]
+METHODS = ["kemeny", "borda", "copeland", "copeland-or-borda", "schulze", "mallows", "plackett-luce"]
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rankwise.aggregation import Mallows, PlackettLuce, bootstrap_consensus, borda, copeland, kemeny, schulze
+from rankwise.aggregation import (
+    Mallows,
+    PlackettLuce,
+    bootstrap_consensus,
+    borda,
+    copeland,
+    is_stochastically_transitive,
+    kemeny,
+    schulze,
+)
 from rankwise.aggregation.rules import CONSENSUS_RULES
 from rankwise.cli.survey_commands import Method
 from rankwise.data import read_rankings
@@ -17,7 +26,7 @@ from tests.cli.running import problem, run, run_json
 
 # One circle a > b > c > a, of unequal majorities, and d that all put last.
 CIRCLE = "rank_a,rank_b,rank_c,rank_d\n" + 4 * "1,2,3,4\n" + 3 * "3,1,2,4\n" + 2 * "2,3,1,4\n"
-METHODS = ["kemeny", "borda", "copeland", "schulze", "mallows", "plackett-luce"]
+METHODS = ["kemeny", "borda", "copeland", "copeland-or-borda", "schulze", "mallows", "plackett-luce"]
 
 
 @pytest.fixture
@@ -59,6 +68,9 @@ def test_every_method_gives_the_ranking_of_the_library(method: str, open_race: P
         "kemeny": lambda: kemeny(rankings).positions,
         "borda": lambda: borda(rankings),
         "copeland": lambda: copeland(rankings),
+        "copeland-or-borda": lambda: (
+            copeland(rankings) if is_stochastically_transitive(rankings, strict=True) else borda(rankings)
+        ),
         "schulze": lambda: schulze(rankings),
         "mallows": lambda: Mallows().fit(rankings).center_,
         "plackett-luce": lambda: PlackettLuce().fit(rankings).mode(),

@@ -21,6 +21,7 @@ from rankwise.embeddings import (
 )
 from tests.naive import kemeny as naive_kemeny
 from tests.naive import label_ranking as naive
+from tests.naive.statistics import is_transitive
 from tests.strategies import position_matrices, random_positions
 
 
@@ -80,6 +81,26 @@ def test_copeland_means_what_it_means_for_a_consensus(k, seed):
     np.testing.assert_array_equal(decoded[order], np.arange(1, k + 1))
 
 
+@given(st.integers(2, 6), st.booleans(), st.integers(0, 2**32 - 1))
+def test_copeland_or_borda_is_the_median_of_the_paper(k, draws, seed):
+    rng = np.random.default_rng(seed)
+    shares = [0.1, 0.4, 0.6, 0.8, *([0.5] * draws)]
+    P = pairwise_from_vectors(rng.choice(shares, size=(6, k * (k - 1) // 2)))
+    ties = rng.permutation(k)
+    other, borda = decode_pairwise(P, "borda"), decode_pairwise(P, "borda", ties=ties)
+    for row, matrix in enumerate(P):
+        found = decode_pairwise(matrix[None], "copeland-or-borda")[0]
+        told = decode_pairwise(matrix[None], "copeland-or-borda", ties=ties)[0]
+        if is_transitive(matrix, strict=True):
+            expected = [1 + sum(matrix[i, j] < 0.5 for j in range(k)) for i in range(k)]
+            np.testing.assert_array_equal(found, expected)
+            np.testing.assert_array_equal(told, expected)
+            assert [tuple(np.argsort(found))] == naive_kemeny.optimal_orders(matrix)[1]
+        else:
+            np.testing.assert_array_equal(found, other[row])
+            np.testing.assert_array_equal(told, borda[row])
+
+
 def test_rounding_does_not_turn_a_draw_into_a_loss():
     P = [[[0.5, 0.5 - 1e-15], [0.5 + 1e-15, 0.5]]]
     np.testing.assert_array_equal(decode_pairwise(P, "copeland"), [[1, 2]])
@@ -109,7 +130,7 @@ def test_embeddings_are_estimators(embedding):
         (lambda: pairwise_from_vectors([[1.0, 2.0]]), "2 columns are not the pairs"),
         (lambda: pairwise_from_vectors([1.0]), "needs two"),
         (lambda: vectors_from_pairwise([[0.5]]), "one square matrix per ranking"),
-        (lambda: decode_pairwise([[[0.5]]], "median"), "choose 'kemeny', 'borda' or 'copeland'"),
+        (lambda: decode_pairwise([[[0.5]]], "median"), "choose 'kemeny', 'borda', 'copeland' or 'copeland-or-borda'"),
         (lambda: decode_pairwise(np.full((1, 2, 2), 0.5), "borda", ties=[1]), "one number for each of the 2 items"),
         (lambda: KemenyEmbedding().fit([[1]]), "two items"),
         (lambda: KemenyEmbedding().fit([[1, 2]]).inverse_transform([[1, 1, 1]]), "fitted to 2 items"),

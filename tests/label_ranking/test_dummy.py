@@ -30,6 +30,13 @@ def test_copeland_ties_are_broken_by_soft_votes():
     np.testing.assert_array_equal(ranker.positions_[order], np.arange(1, 6))
 
 
+def test_copeland_where_strictly_transitive_and_borda_elsewhere():
+    X, y = np.zeros((5, 1)), [[1, 2, 3], [1, 2, 3], [1, 2, 3], [2, 3, 1], [3, 1, 2]]
+    np.testing.assert_array_equal(DummyRanker("copeland-or-borda").fit(X, y).positions_, [1, 2, 3])
+    cycle = [[1, 2, 3], [1, 2, 3], [2, 3, 1], [2, 3, 1], [3, 1, 2]]  # 0 before 1 before 2 before 0
+    np.testing.assert_array_equal(DummyRanker("copeland-or-borda").fit(X, cycle).positions_, borda(cycle))
+
+
 def test_pairs_that_nobody_compared_are_even():
     ranker = DummyRanker().fit([[0.0], [0.0]], [[1, 2, np.nan], [np.nan, 1, 2]])
     assert ranker.pairwise_[0, 2] == 0.5

@@ -290,7 +290,7 @@ def test_splits_by_the_features_of_another_embedding():
     np.testing.assert_array_equal(tree.feature, peer.feature)
 
 
-@pytest.mark.parametrize("decode", ["kemeny", "borda", "copeland"])
+@pytest.mark.parametrize("decode", ["kemeny", "borda", "copeland", "copeland-or-borda"])
 @pytest.mark.parametrize("pool", ["pairwise", "rankings"])
 def test_shares_are_decoded_as_asked(decode, pool):
     X, y = make_data(n=80, k=4, noise=1.0)

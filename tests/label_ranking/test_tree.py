@@ -114,7 +114,7 @@ def test_leaves_hold_the_consensus_of_their_rankings(decode):
             assert (np.sign(found[:, None] - found) * np.sign(expected[:, None] - expected) >= 0).all()
 
 
-@pytest.mark.parametrize("decode", ["kemeny", "borda", "copeland"])
+@pytest.mark.parametrize("decode", ["kemeny", "borda", "copeland", "copeland-or-borda"])
 @pytest.mark.parametrize("kind", ["full", "incomplete"])
 def test_shares_are_decoded_as_asked(decode, kind):
     X, y = make_data(kind=kind)

@@ -25,7 +25,8 @@ from rankwise.aggregation.rules import CONSENSUS_RULES
 from rankwise.data import Rankings, check_positions, dense_positions
 
 Decode: TypeAlias = (
-    Literal["kemeny", "borda", "copeland", "schulze", "mallows", "plackett-luce"] | Callable[[Rankings], Any]
+    Literal["kemeny", "borda", "copeland", "copeland-or-borda", "schulze", "mallows", "plackett-luce"]
+    | Callable[[Rankings], Any]
 )
 Generators: TypeAlias = Sequence[np.random.Generator]
 
@@ -160,7 +161,8 @@ def bootstrap_consensus(
     ----------
     rankings : array-like of shape (n_rankings, n_items) or Rankings
         Positions, 1 = best, of any kind.
-    decode : {"kemeny", "borda", "copeland", "schulze", "mallows", "plackett-luce"} or callable, default="kemeny"
+    decode : {"kemeny", "borda", "copeland", "copeland-or-borda", "schulze", "mallows", "plackett-luce"} or callable, \
+default="kemeny"
         The consensus rule. A callable takes Rankings and returns positions (or an object with ``positions``), such as
         ``lambda rankings: PlackettLuce(alpha=0.1).fit(rankings).mode()``; it is called for every resample, from several
         threads if ``n_jobs`` says so. The first three names are much faster than the others and than functions, because
@@ -286,7 +288,7 @@ def _called(decode: Callable[[Rankings], Any], rankings: Rankings) -> FloatArray
 def _refuse_long_counts(decode: str, rankings: Rankings, n_resamples: int) -> None:
     n, k = rankings.shape
     minutes = n * k * (k - 1) * n_resamples / _COUNTED_A_MINUTE
-    if decode in ("kemeny", "copeland") and minutes > _MOST_MINUTES:
+    if decode in ("kemeny", "copeland", "copeland-or-borda") and minutes > _MOST_MINUTES:
         raise ValueError(
             f"{n_resamples:,} resamples of {n:,} distinct rankings of {k:,} items with decode={decode!r} would take "
             f"about {minutes:,.0f} minutes; use decode='borda', fewer n_resamples or fewer rankings"
@@ -362,6 +364,14 @@ def _solve_borda(resampler: _Resampler, weights: FloatArray, generators: Generat
     return np.array([rank_by_score(row) for row in scores])
 
 
+def _solve_copeland_or_borda(
+    resampler: _Resampler, weights: FloatArray, generators: Generators, start: int
+) -> FloatArray:
+    lost = np.sum(_margins(resampler.rankings, weights) < 0, axis=2)
+    strict = (np.sort(lost, axis=1) == np.arange(lost.shape[1])).all(axis=1, keepdims=True)
+    return np.where(strict, lost + 1.0, _solve_borda(resampler, weights, generators, start))
+
+
 def _solver_of(decode: Callable[[Rankings], Any]) -> _Solver:
     def solve(resampler: _Resampler, weights: FloatArray, generators: Generators, start: int) -> FloatArray:
         found = np.empty((len(weights), resampler.rankings.n_items))
@@ -380,7 +390,12 @@ def _solver_of(decode: Callable[[Rankings], Any]) -> _Solver:
 
 
 # Rules that solve all resamples of a block at once.
-_SOLVERS: dict[str, _Solver] = {"kemeny": _solve_kemeny, "borda": _solve_borda, "copeland": _solve_copeland}
+_SOLVERS: dict[str, _Solver] = {
+    "kemeny": _solve_kemeny,
+    "borda": _solve_borda,
+    "copeland": _solve_copeland,
+    "copeland-or-borda": _solve_copeland_or_borda,
+}
 
 
 def _margins(rankings: Rankings, weights: FloatArray) -> FloatArray:

@@ -6,10 +6,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
 from rankwise._typing import ArrayLike, FloatArray
 from rankwise.aggregation.kemeny import kemeny
 from rankwise.aggregation.kemeny_result import Consensus
 from rankwise.aggregation.mallows import Mallows
+from rankwise.aggregation.pairs import majority, preference_matrix
 from rankwise.aggregation.plackett_luce import PlackettLuce
 from rankwise.aggregation.positional import borda
 from rankwise.aggregation.tournaments import copeland, schulze
@@ -50,6 +53,12 @@ def _borda(rankings: ArrayLike) -> RuleResult:
     return RuleResult(positions, scores, "opponents beaten")
 
 
+def _copeland_or_borda(rankings: ArrayLike) -> RuleResult:
+    lost = majority(preference_matrix(rankings).wins).sum(axis=0)
+    strict = np.array_equal(np.sort(lost), np.arange(len(lost)))  # no even pair and no cycle
+    return RuleResult(lost + 1.0) if strict else _borda(rankings)
+
+
 def _mallows(rankings: ArrayLike) -> RuleResult:
     model = Mallows().fit(rankings)
     return RuleResult(model.mode(), parameters={"theta": float(model.theta_), "theta_se": float(model.theta_se_)})
@@ -65,6 +74,7 @@ CONSENSUS_RULES: dict[str, Callable[..., RuleResult]] = {
     "kemeny": _kemeny,
     "borda": _borda,
     "copeland": lambda rankings: RuleResult(copeland(rankings)),
+    "copeland-or-borda": _copeland_or_borda,
     "schulze": lambda rankings: RuleResult(schulze(rankings)),
     "mallows": _mallows,
     "plackett-luce": _plackett_luce,

@@ -33,7 +33,9 @@ SLOW_INTERVALS = "no intervals, because resampling would take a while: ask for t
 _RESAMPLES = 200
 # With intervals="auto", the rankings are resampled if all resamples together have at most this many pairs, which takes
 # seconds. The rules named here count the pairs of all resamples at once; others take each resample by itself.
-_MOST_PAIRS = dict.fromkeys(CONSENSUS_RULES, 1e7) | dict.fromkeys(("kemeny", "borda", "copeland"), 1e9)
+_MOST_PAIRS = dict.fromkeys(CONSENSUS_RULES, 1e7) | dict.fromkeys(
+    ("kemeny", "borda", "copeland", "copeland-or-borda"), 1e9
+)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -180,7 +182,9 @@ class ConsensusResult(Result):
 
 def consensus(
     rankings: ArrayLike,
-    decode: Literal["kemeny", "borda", "copeland", "schulze", "mallows", "plackett-luce"] = "kemeny",
+    decode: Literal[
+        "kemeny", "borda", "copeland", "copeland-or-borda", "schulze", "mallows", "plackett-luce"
+    ] = "kemeny",
     *,
     intervals: bool | Literal["auto"] = "auto",
     n_resamples: int = _RESAMPLES,
@@ -198,7 +202,8 @@ def consensus(
     ----------
     rankings : array-like of shape (n_rankings, n_items) or Rankings
         Positions: column = item, 1 = best. The weights of Rankings count.
-    decode : {"kemeny", "borda", "copeland", "schulze", "mallows", "plackett-luce"}, default="kemeny"
+    decode : {"kemeny", "borda", "copeland", "copeland-or-borda", "schulze", "mallows", "plackett-luce"}, \
+default="kemeny"
         How to find it: a rule, the center of a Mallows model, or the order of the worths of a Plackett-Luce model.
     intervals : bool or "auto", default="auto"
         Whether to resample the rankings for intervals of places. "auto" does so where it takes seconds; if it is not

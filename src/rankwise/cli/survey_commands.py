@@ -22,6 +22,7 @@ class Method(StrEnum):
     KEMENY = "kemeny"
     BORDA = "borda"
     COPELAND = "copeland"
+    COPELAND_OR_BORDA = "copeland-or-borda"
     SCHULZE = "schulze"
     MALLOWS = "mallows"
     PLACKETT_LUCE = "plackett-luce"

@@ -8,7 +8,7 @@ vector holds the pairs i < j in the order of ``np.triu_indices(n_items, 1)``: (0
 from __future__ import annotations
 
 import math
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
 
@@ -22,7 +22,8 @@ from rankwise.data import check_positions
 from rankwise.data.positions import compare_positions
 from rankwise.embeddings._columns import check_columns, check_named_columns, learn_columns
 
-Decoder = Literal["kemeny", "borda", "copeland"]
+#: how `decode_pairwise` makes a ranking of pairwise probabilities
+Decoder = Literal["kemeny", "borda", "copeland", "copeland-or-borda"]
 
 # Sums of probabilities do not distinguish scores that are closer than this.
 _SAME_SCORE = 1e-9
@@ -202,14 +203,15 @@ def decode_pairwise(P: ArrayLike, decode: Decoder = "kemeny", *, ties: ArrayLike
     *Definition.* "kemeny" minimizes :math:`\sum_{i \text{ before } j} p_{ji}`: the Kemeny median. "borda" orders items
     by decreasing :math:`\sum_j p_{ij}` (soft votes), "copeland" by increasing number of majorities lost,
     :math:`\#\{j : p_{ij} < 1/2\}`, as `rankwise.aggregation.copeland` does: a draw is not a loss. Where the majorities
-    are strictly transitive, "kemeny" and "copeland" agree.
+    are strictly transitive (no draw and no cycle), "kemeny" and "copeland" agree. "copeland-or-borda" is that ranking
+    where they are, and Borda's order elsewhere: the local median of ranking median regression, which needs no search.
 
     Parameters
     ----------
     P : array-like of shape (n, n_items, n_items)
         ``P[r, i, j]`` is the probability of i before j. A pair that is NaN on both sides is unknown and
         counts as 1/2.
-    decode : {"kemeny", "borda", "copeland"}, default="kemeny"
+    decode : {"kemeny", "borda", "copeland", "copeland-or-borda"}, default="kemeny"
         How to decode.
     ties : array-like of shape (n_items,), optional
         Of items with equal scores, the one with the smaller number here comes first. By default soft votes decide
@@ -220,13 +222,18 @@ def decode_pairwise(P: ArrayLike, decode: Decoder = "kemeny", *, ties: ArrayLike
     ndarray of shape (n, n_items)
         Positions 1, ..., n_items in every row, 1 = best.
 
+    References
+    ----------
+    Clémençon, Korba, Sibony (2018), Ranking median regression: learning to order through local consensus, section 2.1
+    and equation 38, for "copeland-or-borda".
+
     Examples
     --------
     >>> from rankwise.embeddings import decode_pairwise
     >>> decode_pairwise([[[0.5, 0.8, 0.6], [0.2, 0.5, 0.3], [0.4, 0.7, 0.5]]], "borda")
     array([[1., 3., 2.]])
     """
-    check_choice("decode", decode, ("kemeny", "borda", "copeland"))
+    check_choice("decode", decode, get_args(Decoder))
     matrices = _square_matrices(P)
     if np.isnan(matrices).any():
         matrices = np.where(np.isnan(matrices), 0.5, matrices)
@@ -237,10 +244,15 @@ def decode_pairwise(P: ArrayLike, decode: Decoder = "kemeny", *, ties: ArrayLike
     order = np.arange(float(n_items)) if ties is None else check_numbers("ties", ties)
     if order.shape != (n_items,):
         raise ValueError(f"ties has shape {order.shape}; give one number for each of the {n_items} items")
+    against = -np.round(soft / _SAME_SCORE)
     if decode == "borda":
-        return _positions_by(-np.round(soft / _SAME_SCORE), order)
+        return _positions_by(against, order)
     lost = majority(matrices).sum(axis=1)
-    return _positions_by(lost, -np.round(soft / _SAME_SCORE) if ties is None else order)
+    if decode == "copeland":
+        return _positions_by(lost, against if ties is None else order)
+    # Majorities are strictly transitive exactly where 0, 1, ..., k - 1 of them are lost.
+    strict = (np.sort(lost, axis=1) == np.arange(n_items)).all(axis=1, keepdims=True)
+    return np.where(strict, lost + 1.0, _positions_by(against, order))
 
 
 def _positions_by(first: FloatArray | IntArray, second: FloatArray) -> FloatArray:

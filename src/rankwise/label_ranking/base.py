@@ -9,7 +9,7 @@ judges.
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar, TypeVar, get_args
 
 import numpy as np
 
@@ -43,7 +43,7 @@ EMBEDDING_CONSTRAINTS: list[Any] = [
     PartitionEmbedding,
 ]
 #: what the parameter ``decode`` may be, see `decode_pairwise`
-DECODE_CONSTRAINTS: list[Any] = [StrOptions({"kemeny", "borda", "copeland"})]
+DECODE_CONSTRAINTS: list[Any] = [StrOptions(set(get_args(Decoder)))]
 
 
 class LabelRankerMixin(FeaturesMixin):

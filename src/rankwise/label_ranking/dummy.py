@@ -24,9 +24,10 @@ class DummyRanker(LabelRankerMixin, BaseEstimator):
 
     Parameters
     ----------
-    decode : {"kemeny", "borda", "copeland"}, default="kemeny"
+    decode : {"kemeny", "borda", "copeland", "copeland-or-borda"}, default="kemeny"
         Which consensus: the ranking with the fewest disagreements (found by local search, without a proof, for more
-        than 50 items), the order of the mean places, or the order by pairwise majorities lost. Equal places go to the
+        than 50 items), the order of the mean places, the order by pairwise majorities lost, or the latter where
+        majorities are strictly transitive and the former elsewhere. Equal places go to the
         item with more soft votes (the sum of its row of ``pairwise_``), and then by column.
 
     Attributes

@@ -63,7 +63,7 @@ class RankingForest(ForestMixin, LabelRankerMixin, BaseEstimator):
     embedding : {"kemeny", "position"} or an embedding, default="kemeny"
         The vectors that splits are chosen by: all pairs of the rankings, the places of all items, or those of another
         embedding, see `RankingTree`.
-    decode : {"kemeny", "borda", "copeland"}, default="kemeny"
+    decode : {"kemeny", "borda", "copeland", "copeland-or-borda"}, default="kemeny"
         How the mean shares become a ranking, see `decode_pairwise`.
     focus : {None, "item", "pair", "auto"}, default=None
         What each tree looks at. None is the whole embedding. With "item" every tree chooses its splits by the place of

@@ -53,10 +53,10 @@ class NearestNeighborsRanker(LabelRankerMixin, BaseEstimator):
         Whether all neighbors have the same weight, or the inverse of their distance.
     algorithm : {"auto", "brute", "ball_tree", "kd_tree"}, default="auto"
         How to find neighbors.
-    decode : {"kemeny", "borda", "copeland"}, default="kemeny"
+    decode : {"kemeny", "borda", "copeland", "copeland-or-borda"}, default="kemeny"
         How the shares of pairs make a ranking, see `decode_pairwise`: their Kemeny median, or the order of the
-        neighbors' Borda or Copeland scores, which is faster. The paper takes Borda's order where local majorities are
-        not transitive.
+        neighbors' Borda or Copeland scores, which is faster. "copeland-or-borda" is the paper's median: Borda's order
+        where local majorities are not strictly transitive.
     standardize : bool, default=True
         Whether features are first scaled to mean 0 and variance 1.
     n_jobs : int, optional

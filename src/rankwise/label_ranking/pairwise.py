@@ -43,7 +43,7 @@ class PairwiseRanker(LabelRankerMixin, BaseEstimator):
     classifier : scikit-learn classifier, optional
         Cloned for every pair. By default logistic regression on standardized features. Without ``predict_proba`` its
         probabilities are 0 and 1.
-    decode : {"borda", "copeland", "kemeny"}, default="borda"
+    decode : {"borda", "copeland", "kemeny", "copeland-or-borda"}, default="borda"
         How the pairs make a ranking: "borda" sorts items by their soft votes :math:`\sum_j p_{ij}(x)`, "copeland" by
         the hard votes against them, :math:`\#\{j : g_{ij}(x) \text{ says j before i}\}`, and "kemeny" takes the Kemeny
         median of :math:`p(x)`. The item with the smaller probability loses the hard vote; if a classifier gives both

@@ -37,11 +37,11 @@ class RankingTree(TreeMixin, LabelRankerMixin, BaseEstimator):
     embedding : {"kemeny", "position"} or an embedding, default="kemeny"
         The vectors that splits are chosen by: the pairs of the rankings (`KemenyEmbedding`), the places of the items
         (`PositionEmbedding`), or those of another embedding, such as `GraphCutEmbedding`.
-    decode : {"kemeny", "borda", "copeland"}, default="kemeny"
+    decode : {"kemeny", "borda", "copeland", "copeland-or-borda"}, default="kemeny"
         How the pairwise shares of a leaf become the ranking that it predicts, see `decode_pairwise`: their Kemeny
         median (by majorities where these are transitive, else exact for components of up to 12 items, searched
-        beyond), the order of its Borda scores, which the paper uses where the majorities of a leaf are not transitive,
-        or the order by majorities lost.
+        beyond), the order of its Borda scores, or the order by majorities lost. "copeland-or-borda" is the paper's
+        median: the order by majorities where they are strictly transitive, else that of the Borda scores.
     max_depth : int, optional
         Most splits above a leaf.
     min_samples_leaf : int or float, default=1
