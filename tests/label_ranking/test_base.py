@@ -12,7 +12,7 @@ from sklearn.utils import get_tags
 
 from rankwise import Rankings
 from rankwise.data import dense_positions
-from rankwise.label_ranking import base
+from rankwise.label_ranking import KernelRanker, RankingForest, RankingTree, base
 from rankwise.label_ranking.base import LabelRankerMixin, check_label_ranking
 from rankwise.metrics import kendall_tau_score
 from tests.strategies import position_matrices, random_positions
@@ -135,3 +135,10 @@ def test_a_ranker_says_what_it_lacks():
     ranker = FeatureRanker().fit([[1.0, 2.0]], [[1, 2]])
     with pytest.raises(NotImplementedError):
         LabelRankerMixin._predict_pairwise(ranker, np.ones((1, 2)))
+
+
+@pytest.mark.parametrize("ranker", [RankingTree, RankingForest, KernelRanker])
+def test_a_wrong_embedding_is_told_the_public_choices(ranker):
+    with pytest.raises(ValueError, match=r"or an instance of KemenyEmbedding, .*\(of rankwise\.embeddings\)") as caught:
+        ranker(embedding="vector").fit([[1], [2]], [[1, 2], [2, 1]])
+    assert "_embedding" not in str(caught.value)

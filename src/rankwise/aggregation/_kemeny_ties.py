@@ -35,7 +35,14 @@ def bucket_consensus(
     """
     costs = _PairCosts.of(matrix, tie_cost)
     components = costs.components()
-    _refuse_too_much(method, max(len(items) for items in components))
+    largest = max(len(items) for items in components)
+    if method == "ilp":
+        raise ValueError("method is 'ilp', but integer programs do not find ties; use method='auto' with ties='allow'")
+    if method in ("exact", "dp") and largest > MOST_ITEMS_DP:
+        raise ValueError(
+            f"{largest} items must be solved together; dynamic programming over bucket orders takes at most "
+            f"{MOST_ITEMS_DP} (3^{largest} steps): use method='auto', which searches and bounds the gap"
+        )
     parts = [_solved(costs, items, method, clock, rng) for items in components]
     bucket = np.empty(matrix.n_items, dtype=np.intp)
     n_levels = 0
@@ -102,16 +109,6 @@ class _Part:
     proven: bool
     method: str
     unique: bool | None
-
-
-def _refuse_too_much(method: str, largest: int) -> None:
-    if method == "ilp":
-        raise ValueError("method is 'ilp', but integer programs do not find ties; use method='auto' with ties='allow'")
-    if method in ("exact", "dp") and largest > MOST_ITEMS_DP:
-        raise ValueError(
-            f"{largest} items must be solved together; dynamic programming over bucket orders takes at most "
-            f"{MOST_ITEMS_DP} (3^{largest} steps): use method='auto', which searches and bounds the gap"
-        )
 
 
 def _solved(costs: _PairCosts, items: IntArray, method: str, clock: Clock, rng: np.random.Generator) -> _Part:

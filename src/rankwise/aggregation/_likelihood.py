@@ -13,7 +13,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from rankwise._typing import BoolArray, FloatArray, IntArray
-from rankwise._validation import check_real_number, check_whole_number, shortlist
+from rankwise._validation import shortlist
 from rankwise.data import positions_from_scores
 
 #: parameters, whether the information is wanted -> log likelihood or prior, gradient, information (negative Hessian)
@@ -183,14 +183,6 @@ def maximize(
             )
     theta[:n_items] -= theta[:n_items].mean()
     return Maximum(theta, float(moments(theta, False)[0]), covariance, n_iter)
-
-
-def check_options(alpha: float, max_iter: int, tol: float) -> None:
-    """Check the options of a fit."""
-    check_real_number("alpha", alpha)
-    check_whole_number("max_iter", max_iter, at_least=1)
-    if not check_real_number("tol", tol) > 0:
-        raise ValueError(f"tol is {tol}, but must be positive")
 
 
 def positions_by_worth(log_worth: FloatArray) -> FloatArray:

@@ -14,7 +14,7 @@ from sklearn.exceptions import NotFittedError
 from rankwise._sklearn import BaseEstimator
 from rankwise._state import ITEMS, Saved, check_shape, ensure
 from rankwise._typing import ArrayLike, FloatArray
-from rankwise._validation import check_weights, item_names, shortlist
+from rankwise._validation import check_real_number, check_weights, check_whole_number, item_names, shortlist
 from rankwise.data import Rankings, check_positions
 from rankwise.data.positions import has_ties
 
@@ -76,6 +76,14 @@ def rankings_to_evaluate(rankings: ArrayLike, items: tuple[Hashable, ...]) -> Ra
     data = rankings_of(items, rankings)
     _refuse_ties(data)
     return data
+
+
+def check_fit_options(alpha: float, max_iter: int, tol: float) -> None:
+    """Check the options of a maximum likelihood fit."""
+    check_real_number("alpha", alpha)
+    check_whole_number("max_iter", max_iter, at_least=1)
+    if not check_real_number("tol", tol) > 0:
+        raise ValueError(f"tol is {tol}, but must be positive")
 
 
 def refuse_partial(rankings: Rankings, cure: str) -> None:

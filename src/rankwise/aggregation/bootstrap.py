@@ -227,7 +227,13 @@ default="kemeny"
     if callable(decode):
         solve = _solver_of(decode)
     else:
-        _refuse_long_counts(decode, resampler.rankings, n_resamples)
+        n, k = resampler.rankings.shape
+        minutes = n * k * (k - 1) * n_resamples / _COUNTED_A_MINUTE
+        if decode in ("kemeny", "copeland", "copeland-or-borda") and minutes > _MOST_MINUTES:
+            raise ValueError(
+                f"{n_resamples:,} resamples of {n:,} distinct rankings of {k:,} items with decode={decode!r} would "
+                f"take about {minutes:,.0f} minutes; use decode='borda', fewer n_resamples or fewer rankings"
+            )
         solve = _SOLVERS[decode] if decode in _SOLVERS else _solver_of(CONSENSUS_RULES[decode])
     # Every resample has its own generator, so it does not matter which thread draws it.
     generators = rng.spawn(n_resamples)
@@ -283,16 +289,6 @@ def _called(decode: Callable[[Rankings], Any], rankings: Rankings) -> FloatArray
             "it must return one finite position per item"
         )
     return positions
-
-
-def _refuse_long_counts(decode: str, rankings: Rankings, n_resamples: int) -> None:
-    n, k = rankings.shape
-    minutes = n * k * (k - 1) * n_resamples / _COUNTED_A_MINUTE
-    if decode in ("kemeny", "copeland", "copeland-or-borda") and minutes > _MOST_MINUTES:
-        raise ValueError(
-            f"{n_resamples:,} resamples of {n:,} distinct rankings of {k:,} items with decode={decode!r} would take "
-            f"about {minutes:,.0f} minutes; use decode='borda', fewer n_resamples or fewer rankings"
-        )
 
 
 class _Resampler:

@@ -16,8 +16,8 @@ from rankwise.aggregation._comparisons import (
     comparisons_from_matrix,
     comparisons_from_rankings,
 )
-from rankwise.aggregation._likelihood import check_options, compared_groups, maximize, normal_prior, positions_by_worth
-from rankwise.aggregation.base import RankingModel, check_worths, rankings_of, weighted_rankings
+from rankwise.aggregation._likelihood import compared_groups, maximize, normal_prior, positions_by_worth
+from rankwise.aggregation.base import RankingModel, check_fit_options, check_worths, rankings_of, weighted_rankings
 from rankwise.data import Rankings
 
 
@@ -255,10 +255,19 @@ class BradleyTerry(RankingModel):
         return pair_probabilities(self.log_worth_, self.tie_strength_)[1]
 
     def _fit(self, comparisons: Comparisons) -> BradleyTerry:
-        check_options(self.alpha, self.max_iter, self.tol)
+        check_fit_options(self.alpha, self.max_iter, self.tol)
         counts = comparisons.merged()
         k = len(counts.items)
-        self._check_sides(counts)
+        check_choice("ties", self.ties, ("davidson", "half"))
+        if self.home and not counts.venue.any():
+            raise ValueError(
+                "home=True, but no comparison says who is at home; give home (the item at home in each comparison) "
+                "to fit or fit_comparisons"
+            )
+        if not self.home and counts.venue.any():
+            raise ValueError(
+                "home is given, but BradleyTerry(home=False) has no home effect; use home=True, or drop it"
+            )
         components = compared_groups(*counts.links(), counts.items, with_prior=self.alpha > 0)
         if self.ties == "half":
             counts = counts.with_half_ties()
@@ -291,18 +300,6 @@ class BradleyTerry(RankingModel):
         self.log_likelihood_ = found.log_likelihood
         self.n_iter_ = found.n_iter
         return self
-
-    def _check_sides(self, counts: Comparisons) -> None:
-        check_choice("ties", self.ties, ("davidson", "half"))
-        if self.home and not counts.venue.any():
-            raise ValueError(
-                "home=True, but no comparison says who is at home; give home (the item at home in each comparison) "
-                "to fit or fit_comparisons"
-            )
-        if not self.home and counts.venue.any():
-            raise ValueError(
-                "home is given, but BradleyTerry(home=False) has no home effect; use home=True, or drop it"
-            )
 
     def _check_saved(self) -> None:
         check_worths(self.log_worth_, len(self.items_), self.tie_strength_)

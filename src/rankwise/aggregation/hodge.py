@@ -11,9 +11,8 @@ import numpy as np
 
 from rankwise._tables import make_frame, name_column
 from rankwise._typing import ArrayLike, BoolArray, FloatArray, IntArray
-from rankwise._validation import shortlist
+from rankwise.aggregation.pairs import comparable_preferences, comparison_groups
 from rankwise.aggregation.positional import rank_by_score
-from rankwise.aggregation.statistics import checked_preferences
 
 # Triangles over which the cyclic part may be split, which takes seconds: those of 182 items, nearly all compared.
 _MOST_TRIANGLES = 1_000_000
@@ -118,10 +117,15 @@ def hodge_projection(P: ArrayLike, pair_weight: ArrayLike | None = None) -> Hodg
     >>> fit.scores.round(3), round(fit.explained, 3)
     (array([ 0.2,  0. , -0.2]), 1.0)
     """
-    matrix = checked_preferences(P)
+    matrix = comparable_preferences(P, sum_to_one=True)
     known = matrix.counts > 0
     weights = matrix.counts if pair_weight is None else _check_pair_weight(pair_weight, known)
-    _check_connected(weights, matrix.items)
+    n_groups, shown = comparison_groups(weights > 0, matrix.items)
+    if n_groups > 1:
+        raise ValueError(
+            f"no chain of comparisons connects these {n_groups} groups of items, so their scores have no common scale: "
+            f"{shown}. Project each group separately, with Rankings.select([...])"
+        )
     lead = np.where(known, matrix.probabilities - 0.5, 0.0)
     scores = _least_squares_scores(lead, weights)
     gradient = scores[:, np.newaxis] - scores
@@ -197,16 +201,3 @@ def _check_pair_weight(pair_weight: ArrayLike, known: BoolArray) -> FloatArray:
             i, j = np.argwhere(bad)[0]
             raise ValueError(f"pair_weight[{i}, {j}] is {array[i, j]:g}; {cure}")
     return array
-
-
-def _check_connected(weights: FloatArray, items: tuple[Hashable, ...]) -> None:
-    from scipy.sparse.csgraph import connected_components
-
-    number, label = connected_components(weights > 0, directed=False)
-    if number > 1:
-        groups = [[item for item, own in zip(items, label, strict=True) if own == group] for group in range(number)]
-        shown = "; ".join(shortlist(group) for group in groups[:3]) + ("; ..." if number > 3 else "")
-        raise ValueError(
-            f"no chain of comparisons connects these {number} groups of items, so their scores have no common scale: "
-            f"{shown}. Project each group separately, with Rankings.select([...])"
-        )

@@ -21,6 +21,8 @@ from rankwise.data import Rankings, pairs_jit
 # Sums of floating-point weights cannot distinguish two sides of a pair that are closer than this share of them.
 _EVEN = 1e-12
 _SHOWN_GROUPS = 3
+# Probabilities given as arrays may be rounded; their two sides must add up to 1 within this.
+_ROUNDED = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,6 +136,36 @@ def as_preference_matrix(rankings_or_matrix: ArrayLike) -> PreferenceMatrix:
     return preference_matrix(rankings_or_matrix)
 
 
+def comparable_preferences(rankings_or_matrix: ArrayLike, *, sum_to_one: bool = False) -> PreferenceMatrix:
+    """Rankings or a matrix of pairs as a `PreferenceMatrix` in which every item is compared with some other.
+
+    An array of probabilities that is not square is refused, and, if they must sum to one, counts.
+    """
+    if isinstance(rankings_or_matrix, np.ndarray | list | tuple):
+        try:
+            array = np.asarray(rankings_or_matrix)
+        except ValueError:  # rows of different lengths
+            array = np.empty(0)
+        oblong = array.ndim == 2 and array.shape[0] != array.shape[1]
+        if oblong and array.dtype.kind == "f" and np.any((array > 0) & (array < 1)):
+            raise ValueError(
+                f"the matrix has shape {array.shape}; preferences have one row and one column per item. If it holds "
+                "positions, they count from 1 (1 = best)"
+            )
+    matrix = as_preference_matrix(rankings_or_matrix)
+    check_comparisons(matrix)
+    given = square_array(rankings_or_matrix) if sum_to_one else None
+    if given is not None and not np.any(np.diag(given) >= 1):
+        unequal = (np.abs(matrix.counts - 1) > _ROUNDED) & (matrix.counts > 0)
+        if unequal.any():
+            i, j = np.argwhere(unequal)[0]
+            raise ValueError(
+                f"P[{i}, {j}] and P[{j}, {i}] add up to {matrix.counts[i, j]:g}, but one of two items comes "
+                "first: divide counts by their sum for each pair (NaN for both where nobody compared them)"
+            )
+    return matrix
+
+
 def square_array(values: ArrayLike) -> FloatArray | None:
     """The values as an array of floats if they may be a matrix of pairs; None for rankings and what is not square."""
     if isinstance(values, Rankings | PreferenceMatrix):
@@ -185,12 +217,8 @@ def check_comparisons(matrix: PreferenceMatrix, *, warn_of_groups: bool = False)
         )
     if not warn_of_groups:
         return
-    from scipy.sparse.csgraph import connected_components
-
-    n_groups, group = connected_components(compared, directed=False)
+    n_groups, shown = comparison_groups(compared, matrix.items)
     if n_groups > 1:
-        names = [[matrix.items[i] for i in np.flatnonzero(group == g)] for g in range(min(n_groups, _SHOWN_GROUPS))]
-        shown = "; ".join(map(shortlist, names)) + ("; ..." if n_groups > _SHOWN_GROUPS else "")
         warnings.warn(
             f"no ranking compares these {n_groups} groups of items with each other: {shown}. Their order in the "
             "consensus is arbitrary; rank each group separately with Rankings.select([...]), or add rankings that "
@@ -198,6 +226,15 @@ def check_comparisons(matrix: PreferenceMatrix, *, warn_of_groups: bool = False)
             UserWarning,
             stacklevel=3,
         )
+
+
+def comparison_groups(compared: BoolArray, items: tuple[Hashable, ...]) -> tuple[int, str]:
+    """Number of groups that chains of comparisons connect, and the names of their items, of the first groups."""
+    from scipy.sparse.csgraph import connected_components
+
+    n_groups, group = connected_components(compared, directed=False)
+    names = [[items[i] for i in np.flatnonzero(group == g)] for g in range(min(n_groups, _SHOWN_GROUPS))]
+    return n_groups, "; ".join(map(shortlist, names)) + ("; ..." if n_groups > _SHOWN_GROUPS else "")
 
 
 def _from_square(matrix: FloatArray, items: tuple[Hashable, ...]) -> PreferenceMatrix:

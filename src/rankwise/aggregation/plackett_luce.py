@@ -12,14 +12,13 @@ from rankwise._validation import check_choice, check_generator, check_whole_numb
 from rankwise.aggregation import _likelihood_jit
 from rankwise.aggregation._likelihood import (
     Moments,
-    check_options,
     compared_groups,
     gamma_prior,
     maximize,
     normal_prior,
     positions_by_worth,
 )
-from rankwise.aggregation.base import RankingModel, check_worths, rankings_of, weighted_rankings
+from rankwise.aggregation.base import RankingModel, check_fit_options, check_worths, rankings_of, weighted_rankings
 from rankwise.aggregation.bradley_terry import pair_probabilities
 from rankwise.aggregation.samplers import sample_plackett_luce
 from rankwise.data import Rankings
@@ -136,14 +135,22 @@ class PlackettLuce(RankingModel):
         PlackettLuce
             The model itself.
         """
-        check_options(self.alpha, self.max_iter, self.tol)
+        check_fit_options(self.alpha, self.max_iter, self.tol)
         source = weighted_rankings(rankings, sample_weight)
         if source.n_items < 2:
             raise ValueError("worths compare items, but there is only one")
         counted = np.flatnonzero(source.weights)
         source = source if len(counted) == len(source) else source[counted]
         choices = _flatten(source)
-        _refuse_large_ties(choices, counted)
+        too_large = choices.stage_size > _LARGEST_BUCKET
+        if too_large.any():
+            stage = int(np.argmax(too_large))
+            row = counted[int(np.searchsorted(choices.stage_start, stage, side="right")) - 1]
+            raise ValueError(
+                f"ranking {row} ties {choices.stage_size[stage]} items, but the likelihood of ties goes up to "
+                f"{_LARGEST_BUCKET}. If they are what was left over at the end, mark them as unlisted (inf); "
+                "otherwise break the ties, or drop such rankings"
+            )
         k, weights = source.n_items, source.weights
         log_prior = self._log_prior(k)
         above, below = _likelihood_jit.links(*choices)
@@ -273,15 +280,3 @@ class _Choices(NamedTuple):
 
 def _flatten(rankings: Rankings) -> _Choices:
     return _Choices(*_likelihood_jit.flatten(rankings.positions))
-
-
-def _refuse_large_ties(choices: _Choices, rows: IntArray) -> None:
-    too_large = choices.stage_size > _LARGEST_BUCKET
-    if too_large.any():
-        stage = int(np.argmax(too_large))
-        row = rows[int(np.searchsorted(choices.stage_start, stage, side="right")) - 1]
-        raise ValueError(
-            f"ranking {row} ties {choices.stage_size[stage]} items, but the likelihood of ties goes up to "
-            f"{_LARGEST_BUCKET}. If they are what was left over at the end, mark them as unlisted (inf); "
-            "otherwise break the ties, or drop such rankings"
-        )

@@ -12,15 +12,12 @@ import numpy as np
 
 from rankwise._typing import ArrayLike, FloatArray
 from rankwise._validation import check_whole_number
-from rankwise.aggregation.pairs import PreferenceMatrix, preference_matrix, square_array
-from rankwise.aggregation.tournaments import comparable_preferences
+from rankwise.aggregation.pairs import comparable_preferences, preference_matrix
 from rankwise.data import check_positions
 from rankwise.data.positions import compare_positions
 
 # Probabilities closer than this are equal: shares of floating-point weights cannot distinguish them.
 _EVEN = 1e-12
-# Probabilities given as arrays may be rounded; their two sides must add up to 1 within this.
-_ROUNDED = 1e-6
 
 
 def is_stochastically_transitive(P: ArrayLike, strict: bool = False) -> bool:
@@ -233,7 +230,7 @@ def excess_risk(P: ArrayLike, positions: ArrayLike) -> float:
 
 def pair_probabilities(P: ArrayLike) -> FloatArray:
     """Probabilities of "row before column" from whatever the functions of this module take; every pair is known."""
-    matrix = checked_preferences(P)
+    matrix = comparable_preferences(P, sum_to_one=True)
     unknown = matrix.counts == 0
     np.fill_diagonal(unknown, False)
     if unknown.any():
@@ -243,21 +240,6 @@ def pair_probabilities(P: ArrayLike) -> FloatArray:
             "keep items that are all compared with Rankings.select([...]), or fill in probabilities from a model"
         )
     return matrix.probabilities
-
-
-def checked_preferences(P: ArrayLike) -> PreferenceMatrix:
-    """Preferences as a `PreferenceMatrix`; an array of probabilities must add up to 1 for each pair."""
-    matrix = comparable_preferences(P)
-    given = square_array(P)
-    if given is not None and not np.any(np.diag(given) >= 1):
-        unequal = (np.abs(matrix.counts - 1) > _ROUNDED) & (matrix.counts > 0)
-        if unequal.any():
-            i, j = np.argwhere(unequal)[0]
-            raise ValueError(
-                f"P[{i}, {j}] and P[{j}, {i}] add up to {matrix.counts[i, j]:g}, but one of two items comes "
-                "first: divide counts by their sum for each pair (NaN for both where nobody compared them)"
-            )
-    return matrix
 
 
 def _upper(matrix: FloatArray) -> FloatArray:

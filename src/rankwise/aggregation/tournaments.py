@@ -11,7 +11,7 @@ import numpy as np
 from rankwise._typing import ArrayLike, BoolArray, FloatArray, IntArray, RandomState
 from rankwise._validation import check_generator, check_whole_number
 from rankwise.aggregation import _tournaments_jit
-from rankwise.aggregation.pairs import PreferenceMatrix, as_preference_matrix, check_comparisons, majority
+from rankwise.aggregation.pairs import comparable_preferences, majority
 from rankwise.aggregation.positional import rank_by_score
 from rankwise.data import dense_positions
 
@@ -170,29 +170,6 @@ def kwiksort(rankings_or_matrix: ArrayLike, *, random_state: RandomState = None,
     positions = np.empty(len(best))
     positions[best] = np.arange(1.0, len(best) + 1)
     return positions
-
-
-def comparable_preferences(rankings_or_matrix: ArrayLike) -> PreferenceMatrix:
-    """Rankings or a matrix of pairs as a `PreferenceMatrix` in which every item is compared with some other."""
-    matrix = as_preference_matrix(_refuse_oblong(rankings_or_matrix))
-    check_comparisons(matrix)
-    return matrix
-
-
-def _refuse_oblong(rankings_or_matrix: ArrayLike) -> ArrayLike:
-    """Refuse an array of probabilities that is not square."""
-    if isinstance(rankings_or_matrix, np.ndarray | list | tuple):
-        try:
-            array = np.asarray(rankings_or_matrix)
-        except ValueError:  # rows of different lengths
-            return rankings_or_matrix
-        oblong = array.ndim == 2 and array.shape[0] != array.shape[1]
-        if oblong and array.dtype.kind == "f" and np.any((array > 0) & (array < 1)):
-            raise ValueError(
-                f"the matrix has shape {array.shape}; preferences have one row and one column per item. If it holds "
-                "positions, they count from 1 (1 = best)"
-            )
-    return rankings_or_matrix
 
 
 def _positions_by_defeats(beats: BoolArray) -> FloatArray:

@@ -14,7 +14,7 @@ from typing import Any, ClassVar, TypeVar, get_args
 import numpy as np
 
 from rankwise._features import FeaturesMixin
-from rankwise._sklearn import StrOptions, gen_batches
+from rankwise._sklearn import HasMethods, StrOptions, gen_batches
 from rankwise._state import COUNT, ITEMS, Saved, ensure, instance, maybe
 from rankwise._typing import ArrayLike, FloatArray
 from rankwise._validation import check_weights, item_names, shortlist
@@ -35,13 +35,23 @@ Embedding = KemenyEmbedding | PositionEmbedding | PartitionEmbedding
 
 #: kind of the saved attribute ``_scaler``
 SCALER = maybe(instance("StandardScaler"))
+
+
+class _AnEmbedding(HasMethods):
+    """An object that is an embedding; scikit-learn would name the modules of the classes, which users never import."""
+
+    def is_satisfied_by(self, val: Any) -> bool:
+        return isinstance(val, Embedding)
+
+    def __str__(self) -> str:
+        return (
+            "an instance of KemenyEmbedding, PositionEmbedding, GraphCutEmbedding or SubmodularEmbedding "
+            "(of rankwise.embeddings)"
+        )
+
+
 #: what the parameter ``embedding`` may be, see `unfitted_embedding`
-EMBEDDING_CONSTRAINTS: list[Any] = [
-    StrOptions({"kemeny", "position"}),
-    KemenyEmbedding,
-    PositionEmbedding,
-    PartitionEmbedding,
-]
+EMBEDDING_CONSTRAINTS: list[Any] = [StrOptions({"kemeny", "position"}), _AnEmbedding("inverse_transform")]
 #: what the parameter ``decode`` may be, see `decode_pairwise`
 DECODE_CONSTRAINTS: list[Any] = [StrOptions(set(get_args(Decoder)))]
 

@@ -49,8 +49,12 @@ def save(estimator: Any, path: str | os.PathLike[str]) -> None:
     >>> tree = RankingTree().fit([[1], [2], [8], [9]], [[1, 2, 3], [1, 2, 3], [3, 2, 1], [3, 1, 2]])
     >>> rankwise.save(tree, "tree.rankwise")  # doctest: +SKIP
     """
-    if not hasattr(estimator, "get_params") or isinstance(estimator, type):
-        raise TypeError(f"{estimator!r} is not an estimator; save writes estimators of rankwise")
+    if isinstance(estimator, type):
+        raise TypeError(f"the class {estimator.__name__} is not an estimator; save writes estimators of rankwise")
+    if not hasattr(estimator, "get_params"):
+        raise TypeError(
+            f"an object of type {type(estimator).__name__} is not an estimator; save writes estimators of rankwise"
+        )
     graph = encode(estimator)
     manifest = {
         "format": _KIND,
