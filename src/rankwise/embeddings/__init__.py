@@ -9,19 +9,36 @@ from rankwise.embeddings.kemeny_embedding import (
     vectors_from_pairwise,
 )
 from rankwise.embeddings.position_embedding import PositionEmbedding
-from rankwise.embeddings.submodular import SubmodularEmbedding, concave_of_size, coverage, gaussian_entropy
+from rankwise.embeddings.set_functions import (
+    Violation,
+    concave_of_size,
+    coverage,
+    cut_function,
+    gaussian_entropy,
+    greedy_vertex,
+    in_base_polytope,
+    lovasz_extension,
+    submodularity_violation,
+)
+from rankwise.embeddings.submodular import SubmodularEmbedding
 
 __all__ = [
     "GraphCutEmbedding",
     "KemenyEmbedding",
     "PositionEmbedding",
     "SubmodularEmbedding",
+    "Violation",
     "concave_of_size",
     "coverage",
+    "cut_function",
     "decode_pairwise",
     "gaussian_entropy",
+    "greedy_vertex",
+    "in_base_polytope",
     "is_merge_free",
     "item_graph",
+    "lovasz_extension",
     "pairwise_from_vectors",
+    "submodularity_violation",
     "vectors_from_pairwise",
 ]
