@@ -26,8 +26,17 @@ Cell = dict[str, Any]
 #: what a cell gave: numbers, or lists of numbers, by name
 Values = dict[str, Any]
 
+#: "too small to judge": the run is smaller than the paper's, or its errors are too large for the tolerance;
 #: "not compared": the paper has a figure, but it is not at hand or of other data
-Verdict = Literal["agrees", "agrees after a correction", "differs", "not compared", "not in the paper", "not run"]
+Verdict = Literal[
+    "agrees",
+    "agrees after a correction",
+    "differs",
+    "too small to judge",
+    "not compared",
+    "not in the paper",
+    "not run",
+]
 
 
 @dataclass(frozen=True)
@@ -79,18 +88,41 @@ class Comparison:
 
 @dataclass(frozen=True)
 class Claim:
-    """A statement of the paper that our run confirms or not, with the numbers that say so."""
+    """A statement that our run confirms or refutes, with the numbers that say so.
+
+    Attributes
+    ----------
+    text : str
+        The statement.
+    holds : bool or None
+        Whether it holds; None if the run is too small to judge. `Outcome.of` sets it to None below the full scale.
+    evidence : str
+        Our numbers.
+    of : {"paper", "rankwise"}
+        Who says so: the paper, or we (a correction, or something that we observed).
+    known : str
+        Why a statement of the paper that our run refutes is known to fail; the page of the paper lists it.
+    """
 
     text: str
-    holds: bool
+    holds: bool | None
     evidence: str
+    of: Literal["paper", "rankwise"] = "paper"
+    known: str = ""
 
 
 class Results:
-    """Finished cells, to be selected by their settings."""
+    """Finished cells, to be selected by their settings.
 
-    def __init__(self, finished: Sequence[tuple[Cell, Values]]) -> None:
+    Attributes
+    ----------
+    left_out : dict
+        From the reason why cells could not be computed, a package that is missing, to their number.
+    """
+
+    def __init__(self, finished: Sequence[tuple[Cell, Values]], left_out: Mapping[str, int] | None = None) -> None:
         self._finished = list(finished)
+        self.left_out = dict(left_out or {})
 
     def __len__(self) -> int:
         return len(self._finished)
@@ -100,7 +132,7 @@ class Results:
 
     def select(self, **settings: Any) -> Results:
         """The cells with these settings."""
-        return Results([(cell, values) for cell, values in self if settings.items() <= cell.items()])
+        return Results([(cell, values) for cell, values in self if settings.items() <= cell.items()], self.left_out)
 
     def settings(self, name: str) -> list[Any]:
         """The distinct values of a setting, in the order of the cells."""
@@ -140,19 +172,28 @@ class Experiment:
     cells : callable
         From a scale and the inputs to the cells. Cells are small (seconds each in the quick scale), independent of
         each other, and hold their own seed. Those of a smaller scale are best among those of a larger one, so that
-        they need not be computed again.
+        they need not be computed again. They do not depend on what is installed: a cell that needs a package which is
+        missing is left out by name, and a stored one is used.
     compute : callable
         From a cell and the inputs to its values. A module-level function, since processes share the work.
     compare : callable
         From the results to rows of figures next to the paper's.
     claims : callable
-        From the results to claims. They must hold at every scale, or say that they do not.
+        From the results to claims, those of the paper that our run refutes among them. They are judged at the full
+        scale only; tests run the smallest, where they should come out the same.
     pictures : mapping
         From a name to a function that draws the results on a Matplotlib figure, whose size it may change.
     needs : tuple of str
         Names of the inputs that must be given, e.g. ``("data",)``.
     timed : bool
         Whether cells measure time, so that they must run alone.
+    timings : tuple of str
+        Names of values that are times, which differ from run to run.
+    tolerance : float
+        By how much a value may differ, relative and absolute, when a stored cell is computed again.
+    fraction : str
+        What part of the paper's experiment the full scale is, where the whole would cost too much, e.g.
+        ``"12 of 20 noise levels"``.
     """
 
     id: str
@@ -165,6 +206,9 @@ class Experiment:
     pictures: Mapping[str, Callable[[Results, Any], None]] = field(default_factory=dict)
     needs: tuple[str, ...] = ()
     timed: bool = False
+    timings: tuple[str, ...] = ()
+    tolerance: float = 1e-9
+    fraction: str = ""
 
     @property
     def paper(self) -> str:
@@ -175,3 +219,8 @@ class Experiment:
 def key_of(cell: Cell) -> str:
     """The text by which a cell is stored."""
     return json.dumps(cell, sort_keys=True)
+
+
+def kind_of(cell: Cell) -> tuple[tuple[str, str], ...]:
+    """The settings of a cell that are text: cells of one kind do the same, with other sizes and seeds."""
+    return tuple(sorted((name, value) for name, value in cell.items() if isinstance(value, str)))

@@ -18,8 +18,8 @@ from rankwise_reproductions.outcome import CLAIM_COLUMNS, COMPARISON_COLUMNS, Ou
 
 _SCALES = {
     "full": "as in the paper, or nearly",
-    "quick": "fewer repeats than in the paper, for minutes instead of hours",
-    "check": "just enough to check the claims",
+    "quick": "fewer repeats or smaller data than in the paper, for minutes instead of hours: too small to judge",
+    "check": "just enough to see that everything runs: too small to judge",
 }
 
 
@@ -103,6 +103,7 @@ def _shown(outcome: Outcome, pictures: Mapping[str, str]) -> dict[str, Any]:
         "pictures": {name: Markup(svg) for name, svg in pictures.items()},  # noqa: S704 (drawn by Matplotlib)
         "scale": outcome.scale,
         "scale_means": _SCALES[outcome.scale],
+        "notes": outcome.notes(),
         "n_cells": len(outcome.results),
         "command": shlex.join(command),
         "runs": [outcome.made, *reversed(outcome.made["earlier"])],

@@ -6,11 +6,12 @@ import csv
 import json
 import math
 
+import numpy as np
 import pytest
 from tests.pages import HOSTILE, Page
 
 from rankwise_reproductions.experiment import Claim, Comparison, Experiment, Inputs, Results
-from rankwise_reproductions.outcome import Outcome, number
+from rankwise_reproductions.outcome import Outcome, judge, number
 from rankwise_reproductions.outputs import store_of, write_outputs, write_paper
 from rankwise_reproductions.runner import run
 
@@ -35,17 +36,28 @@ EXPERIMENT = Experiment(
         Comparison("mean", 0.5, results.mean("value"), results.error("value")),
         Comparison(HOSTILE, None, 1.0, math.nan, "not in the paper", "an extra"),
         Comparison("text", "0.3 (read off)", "0.4", verdict="differs", reason=HOSTILE),
+        Comparison("corrected", 0.3, 0.4, verdict="agrees after a correction", reason="a sign"),
     ],
-    claims=lambda results: [Claim("it grows", True, "0 < 1"), Claim(f"it ends {HOSTILE}", False, "2 > 1")],
+    claims=lambda results: [
+        Claim("it grows", True, "0 < 1"),
+        Claim(f"it ends {HOSTILE}", False, "2 > 1"),
+        Claim("it jumps", False, "0 = 0", known="the proof needs a jump"),
+        Claim("it is even", np.bool_(True), "0 = 0", of="rankwise"),
+    ],
     pictures={"curve-of-values": draw},
     needs=("data",),
+    fraction="3 of 20 seeds",
 )
 
 
 @pytest.fixture
 def outcome() -> Outcome:
-    results = run(EXPERIMENT, "quick", Inputs(data="there"))
-    return Outcome.of(EXPERIMENT, "quick", results, MADE)
+    return finished("full")
+
+
+def finished(scale: str) -> Outcome:
+    results = run(EXPERIMENT, scale, Inputs(data="there"))
+    return Outcome.of(EXPERIMENT, scale, results, MADE)
 
 
 def test_files_are_next_to_the_store(tmp_path, outcome):
@@ -87,9 +99,11 @@ def test_the_page_of_an_experiment(tmp_path, outcome):
         "0.3 (read off)",
         "holds",
         "does not hold",
-        "rankwise reproduce tree-ranking/squares --quick --data FOLDER",
+        "rankwise reproduce tree-ranking/squares --data FOLDER",
         "Made on 2026-01-31 with rankwise 1.2.3; a part earlier, on 2025-12-24 with rankwise 1.2.0.",
-        "3 cells",
+        "does not hold, as known",
+        "known: the proof needs a jump",
+        "3 cells; the full scale is 3 of 20 seeds.",
     ):
         assert part in words
 
@@ -103,16 +117,74 @@ def test_the_page_of_a_paper_has_its_experiments_and_what_was_left_out(tmp_path,
     )
     page = Page(path.read_text("utf-8"))
     assert path == tmp_path / "tree_ranking" / "index.html"
-    for part in ("tree-ranking/table-3", f"needs {HOSTILE}", "claims that hold: 1 of 2", "differs: 1", "Second"):
+    for part in ("tree-ranking/table-3", f"needs {HOSTILE}", "that hold: 1 of 3", "differs: 1", "Second"):
         assert part in page.text
     assert "label-ranking" not in page.text
+
+
+def test_statements_of_the_paper_and_our_own_are_counted_apart(outcome):
+    assert outcome.summary() == (
+        "agrees: 1; agrees after a correction: 1; differs: 1; not in the paper: 1; "
+        "statements of the paper that hold: 1 of 3 (1 known not to), our own: 1 of 1"
+    )
+    assert [claim.text for claim in outcome.failed] == [f"it ends {HOSTILE}"]
+
+
+@pytest.mark.parametrize("scale", ["quick", "check"])
+def test_a_smaller_run_shows_numbers_and_does_not_judge(tmp_path, scale):
+    outcome = finished(scale)
+    assert [row.verdict for row in outcome.comparisons] == [
+        "too small to judge",
+        "not in the paper",
+        "too small to judge",
+        "too small to judge",
+    ]
+    assert {row[2] for row in outcome.claim_rows()} == {"too small to judge"}
+    assert outcome.failed == []
+    assert outcome.summary() == "too small to judge: 3; not in the paper: 1; claims too small to judge: 4"
+    assert {claim["holds"] for claim in outcome.as_dict()["claims"]} == {None}
+    write_outputs(tmp_path, outcome)
+    words = Page((tmp_path / "tree_ranking" / "squares.html").read_text("utf-8")).text
+    assert "0.50 ± 0.29" in words
+    assert "holds" not in words
+
+
+def test_the_page_names_what_was_left_out(tmp_path):
+    results = Results(list(finished("full").results), {f"BART needs {HOSTILE}": 1200})
+    write_outputs(tmp_path, Outcome.of(EXPERIMENT, "full", results, MADE))
+    page = Page((tmp_path / "tree_ranking" / "squares.html").read_text("utf-8"))
+    assert f"left out: 1,200 cells, BART needs {HOSTILE}" in page.text
+
+
+@pytest.mark.parametrize(
+    ("ours", "error", "verdict"),
+    [
+        (0.935, 0.0025, "agrees"),  # the tolerance itself, and two standard errors in it
+        (0.925, None, "agrees"),
+        (0.936, 0.001, "differs"),
+        (0.935, 0.0026, "too small to judge"),  # a shorter run agrees no more easily
+        (0.93, math.nan, "too small to judge"),
+        (0.94, 0.0026, "too small to judge"),
+        (0.95, 0.0026, "differs"),  # further away than chance explains
+        (math.nan, 0.001, "too small to judge"),
+    ],
+)
+def test_a_figure_agrees_within_the_tolerance_of_the_paper(ours, error, verdict):
+    assert judge(0.93, ours, error, 0.005) == verdict
+
+
+def test_equal_numbers_agree_without_a_tolerance():
+    assert judge(24, 24, None, 0) == "agrees"
+    assert judge(24, 25, None, 0) == "differs"
 
 
 def test_the_outcome_as_json_has_no_nan(outcome):
     record = json.loads(json.dumps(outcome.as_dict(), allow_nan=False))
     assert record["experiment"] == "tree-ranking/squares"
     assert record["comparisons"][1]["error"] is None
-    assert [claim["holds"] for claim in record["claims"]] == [True, False]
+    assert [claim["holds"] for claim in record["claims"]] == [True, False, False, True]
+    assert [claim["of"] for claim in record["claims"]] == ["paper", "paper", "paper", "rankwise"]
+    assert record["fraction"] == "3 of 20 seeds"
 
 
 @pytest.mark.parametrize(

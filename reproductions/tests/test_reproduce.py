@@ -32,6 +32,7 @@ EXPERIMENTS = [
     experiment("label-ranking/sushi", needs=("sushi",)),
     experiment("label-ranking/files", compute=unlucky),
     experiment("tree-ranking/two"),
+    experiment("label-ranking/known", claims=lambda results: [Claim("never", False, "0", known="so it is")]),
 ]
 
 
@@ -67,7 +68,7 @@ def test_a_paper_leaves_out_what_cannot_run_and_says_why(command, tmp_path):
     result = command("label-ranking", "--quick", "--json")
     assert result.exit_code == 0
     record = json.loads(result.stdout)
-    assert [one["experiment"] for one in record["experiments"]] == ["label-ranking/one"]
+    assert [one["experiment"] for one in record["experiments"]] == ["label-ranking/one", "label-ranking/known"]
     assert "say where they are with --sushi" in record["left_out"]["label-ranking/sushi"]
     assert "no folder ode-strogatz" in result.stderr
     page = (tmp_path / "rankwise-reproductions" / "label_ranking" / "index.html").read_text("utf-8")
@@ -93,6 +94,17 @@ def test_a_claim_that_fails_is_a_result_unless_strict(command):
     result = command("tree-ranking/two", "--strict")
     assert result.exit_code == 1
     assert "does not hold" in result.stdout
+    assert command("label-ranking/known", "--strict").exit_code == 0
+
+
+def test_a_quick_run_does_not_judge_and_stored_results_of_the_full_scale_stay(command, tmp_path):
+    assert "too small to judge: 1" in command("tree-ranking/two", "--quick", "--out", "kept").stdout
+    command("tree-ranking/two", "--out", "kept")
+    table = tmp_path / "kept" / "tree_ranking" / "two.csv"
+    written = table.read_text()
+    assert len(written.splitlines()) == 5
+    assert "scale full" in command("tree-ranking/two", "--quick", "--out", "kept").stdout
+    assert table.read_text() == written
 
 
 def test_mistakes_end_in_a_line(command, tmp_path):

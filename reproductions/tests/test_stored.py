@@ -1,39 +1,75 @@
-"""What is stored in the repository is whole, its claims hold, and the pages of the papers show its pictures."""
+"""What is stored in the repository is whole and judged as the pages say, and the pages show its pictures."""
 
 from __future__ import annotations
 
-import json
 import os
+import re
 from pathlib import Path
 
 import pytest
 
-from rankwise_reproductions.catalog import experiments
+from rankwise_reproductions.catalog import PAPERS, experiments
 from rankwise_reproductions.experiment import Inputs, Results, key_of
+from rankwise_reproductions.outcome import Outcome
 from rankwise_reproductions.outputs import store_of
+from rankwise_reproductions.store import complete_scale, made, read_store
 
 ROOT = Path(__file__).parents[2]
 RESULTS = ROOT / "reproductions" / "rankwise_reproductions"
-STORED = sorted(RESULTS.glob("*/*.json"))
-SHOWN = sorted((ROOT / "docs" / "papers" / "pictures").glob("*.png"))
+PAGES = ROOT / "docs" / "papers"
+STORED = [one for one in experiments().values() if store_of(RESULTS, one).exists()]
+SHOWN = sorted((PAGES / "pictures").glob("*.png"))
 DATA = os.environ.get("RANKWISE_DATA")
+INPUTS = Inputs(data=Path(DATA) if DATA else None)
 
 
-@pytest.mark.parametrize("path", STORED, ids=lambda path: f"{path.parent.name}/{path.stem}")
-def test_stored_results_are_whole_and_their_claims_hold(path):
-    experiment = {store_of(RESULTS, one): one for one in experiments().values()}[path]
-    if "data" in experiment.needs and not DATA:
+def words(text: str) -> str:
+    """Text without line breaks, emphasis and code marks, in lower case."""
+    return " ".join(re.sub("[*`_]", "", text).lower().split())
+
+
+def section(page: str, heading: str) -> str:
+    """What stands below a heading of a page, up to the next one of its level."""
+    found = re.search(rf"^## {heading}\n(.*?)(?=^## |\Z)", page, re.MULTILINE | re.DOTALL)
+    return found[1] if found else ""
+
+
+def stored_outcome(experiment) -> Outcome:
+    if any(getattr(INPUTS, name) is None for name in experiment.needs):
         pytest.skip("its cells may depend on data that are not here")
-    record = json.loads(path.read_text("utf-8"))
-    assert record["experiment"] == experiment.id
-    inputs = Inputs(data=Path(DATA) if DATA else None)
-    scales = {scale: experiment.cells(scale, inputs) for scale in ("full", "quick")}
-    cells = next((cells for cells in scales.values() if {key_of(cell) for cell in cells} <= set(record["cells"])), None)
-    assert cells, f"neither the full nor the quick scale is complete: run it again with --out {RESULTS}"
-    results = Results([(cell, record["cells"][key_of(cell)]) for cell in cells])
-    assert [claim for claim in experiment.claims(results) if not claim.holds] == []
+    path = store_of(RESULTS, experiment)
+    kept = complete_scale(path, experiment, INPUTS)
+    assert kept, f"no scale is complete: run it again with --out {RESULTS}"
+    scale, cells = kept
+    stored = read_store(path, experiment).cells
+    return Outcome.of(experiment, scale, Results([(cell, stored[key_of(cell)]) for cell in cells]), made(path))
+
+
+@pytest.mark.parametrize("experiment", STORED, ids=lambda one: one.id)
+def test_stored_results_are_whole_and_judged_with_reasons(experiment):
+    outcome = stored_outcome(experiment)
+    assert outcome.scale in ("full", "quick")
+    assert outcome.failed == []
+    assert [claim.text for claim in outcome.claims if claim.known and claim.holds] == []
+    assert [row.quantity for row in outcome.comparisons if row.verdict == "differs" and not row.reason] == []
+    path = store_of(RESULTS, experiment)
     pictures = [f"{path.stem}_{name.replace('-', '_')}.png" for name in experiment.pictures]
     assert [name for name in (f"{path.stem}.csv", *pictures) if not path.with_name(name).exists()] == []
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_the_page_lists_the_statements_that_did_not_hold(paper):
+    page = (PAGES / f"{paper}.md").read_text("utf-8")
+    listed = words(section(page, "Statements that did not hold"))
+    known = [claim for one in STORED if one.paper == paper for claim in stored_outcome(one).claims if claim.known]
+    assert [claim.text for claim in known if words(claim.text) not in listed] == []
+
+
+def test_sections_are_found_by_their_heading():
+    page = "# A\n## B\n*one*\n`two`\n### C\nthree\n## D\nfour\n"
+    assert words(section(page, "B")) == "one two ### c three"
+    assert section(page, "D") == "four\n"
+    assert section(page, "E") == ""
 
 
 @pytest.mark.parametrize("picture", SHOWN, ids=lambda picture: picture.name)

@@ -222,6 +222,7 @@ EXPERIMENTS = (
         compute=_compute,
         compare=_compare,
         claims=_claims,
+        timings=("cpu_s",),
         pictures={"scores": _draw_scores},
     ),
 )

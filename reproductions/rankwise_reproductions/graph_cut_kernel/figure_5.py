@@ -180,6 +180,7 @@ EXPERIMENTS = (
         compute=_compute,
         compare=_compare,
         claims=_claims,
+        timings=("cpu_s",),
         pictures={"f1": _draw_f1},
         needs=("sushi",),
     ),

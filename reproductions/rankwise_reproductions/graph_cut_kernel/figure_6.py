@@ -316,5 +316,6 @@ EXPERIMENTS = (
         claims=_claims,
         pictures={"times": _draw_times, "censoring": _draw_censoring},
         timed=True,
+        timings=("seconds",),
     ),
 )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -55,8 +54,7 @@ def _cells(scale: Scale, inputs: Inputs) -> list[Cell]:
     # Fewer queries or trees than in the quick scale do not separate boosted pairs from boosted regression.
     queries = {"full": 2000, "quick": 400, "check": 400}[scale]
     trees = {"full": 200, "quick": 60, "check": 60}[scale]
-    neural = scale != "check" and find_spec("torch")  # minutes of training
-    rankers = [name for name in STEPS if name not in NEURAL or neural]
+    rankers = [name for name in STEPS if name not in NEURAL or scale != "check"]  # minutes of training
     generated = [
         {"data": "generated", "queries": queries, "trees": trees, "ranker": name, "fold": fold}
         for name in rankers
@@ -141,8 +139,7 @@ def _compare(results: Results) -> list[Comparison]:
                 found = _mean_and_error(_values(results, data, ranker))
                 rows.append(Comparison(quantity, None, *found, "not in the paper", why))
             else:
-                missing = "PyTorch is not installed: pip install 'rankwise[neural]'"
-                why = "not in this scale" if find_spec("torch") else missing
+                why = "; ".join(results.left_out) or "not in this scale"
                 rows.append(Comparison(quantity, None, "none", None, "not run", why))
         for statement, first, second, on_par in SAID:
             if {first, second} <= set(present):

@@ -130,6 +130,7 @@ EXPERIMENTS = (
         compute=_compute,
         compare=_compare,
         claims=_claims,
+        timings=("seconds",),
         pictures={"errors": _draw_errors},
         needs=("data",),
     ),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from importlib.util import find_spec
 from itertools import product
 from typing import Any
 
@@ -49,7 +48,7 @@ SWAPPED = {1: (0, 1, 3, 2)}
 
 def _cells(scale: Scale, inputs: Inputs) -> list[Cell]:
     repeats = {"full": REPEATS, "quick": REPEATS, "check": 5}[scale]
-    with_bart = {"full": 20, "quick": 0, "check": 0}[scale] if find_spec("stochtree") else 0
+    with_bart = {"full": 20, "quick": 0, "check": 0}[scale]
     return [
         {"method": method, "block": block, "law": law, "seed": seed}
         for methods, seeds in ((METHODS, repeats), (("BART",), with_bart))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from importlib.util import find_spec
 from itertools import pairwise
 from typing import Any
 
@@ -30,7 +29,7 @@ SIZES, DEPTHS = (100, 400, 1600), (1, 2, 3, 4, 6, 8)
 def _cells(scale: Scale, inputs: Inputs) -> list[Cell]:
     repeats = {"full": 20, "quick": 10, "check": 8}[scale]
     trees = [{"n": n, "depth": depth, "seed": seed} for n in SIZES for depth in DEPTHS for seed in range(repeats)]
-    with_bart = {"full": 10, "quick": 4, "check": 2}[scale] if find_spec("stochtree") else 0
+    with_bart = {"full": 10, "quick": 4, "check": 2}[scale]
     sizes = SIZES if scale != "check" else SIZES[:2]
     return trees + [{"n": n, "depth": "BART", "seed": seed} for n in sizes for seed in range(with_bart)]
 
