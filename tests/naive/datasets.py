@@ -56,3 +56,30 @@ def block_of_place(sizes):
     for number, size in enumerate(sizes, start=1):
         blocks += [number] * size
     return blocks
+
+
+def mallows_on_names_law(positions, theta):
+    """Probability of every observed ranking when a Mallows permutation of the names replaces each label by its image.
+
+    Lists are o'[j] = p[o[j]], with p the images of the names 0, 1, ..., at Mallows distance from the identity.
+    """
+    k = len(positions)
+    order = np.argsort(positions)
+    law = {}
+    for images, probability in mallows_law(tuple(range(1, k + 1)), theta).items():
+        renamed = [0] * k
+        for place, label in enumerate(order):
+            renamed[images[label] - 1] = place + 1
+        law[tuple(renamed)] = law.get(tuple(renamed), 0.0) + probability
+    return law
+
+
+def expected_over_pairs(law, value):
+    """Expected ``value(place of i, place of j)`` under a law of rankings, for all pairs."""
+    k = len(next(iter(law)))
+    result = np.zeros((k, k))
+    for ranking, probability in law.items():
+        for i in range(k):
+            for j in range(k):
+                result[i, j] += probability * value(ranking[i], ranking[j])
+    return result

@@ -7,9 +7,10 @@ from typing import Any, Literal
 import numpy as np
 
 from rankwise._typing import FloatArray, IntArray, RandomState
-from rankwise._validation import check_choice, check_generator, check_sizes
-from rankwise.aggregation import sample_mallows
+from rankwise._validation import check_generator, check_sizes
 from rankwise.data import Rankings
+from rankwise.datasets.oracle import RankingOracle
+from rankwise.datasets.score_functions import GridFeatures
 
 
 def make_cell_label_ranking(
@@ -48,7 +49,8 @@ def make_cell_label_ranking(
         Full rankings, 1 = best.
     bunch : Bunch
         ``cell`` (n_samples,) from 0, ``centers`` (Rankings, one per cell), ``cells`` (the cells in words),
-        ``thresholds`` (inner borders of each feature), ``categorical_features`` (columns of codes).
+        ``thresholds`` (inner borders of each feature), ``categorical_features`` (columns of codes), ``oracle`` (a
+        `RankingOracle`: fresh rows of the same law).
 
     References
     ----------
@@ -62,37 +64,25 @@ def make_cell_label_ranking(
     >>> bunch.categorical_features, bunch.cells[5]
     ([1], 'x1 >= 0.5 and x2 = 2')
     """
-    check_choice("setting", setting, (1, 2, 3))
-    check_sizes(n_samples=n_samples, n_items=n_items, n_cells=n_cells)
+    check_sizes(n_samples=n_samples)
+    grid = GridFeatures.of_cells(n_cells, setting)
     rng = check_generator(random_state)
-    categorical = {1: [], 2: [1], 3: [0, 1]}[setting]
-    levels = _grid_shape(n_cells)
-    uniforms = rng.random((n_samples, 2))
-    # Numeric or not, the interval of the uniform number is the level; so all settings share their cells.
-    level = (uniforms * levels).astype(np.intp)
-    X = uniforms.copy()
-    X[:, categorical] = level[:, categorical]
-    cell = level[:, 0] * levels[1] + level[:, 1]
-    centers = np.argsort(rng.random((n_cells, n_items)), axis=1) + 1.0
-    concentration = np.inf if theta is None else theta
-    y = sample_mallows(centers[cell], concentration, n_samples, rng)
+    X = grid.sample(n_samples, rng)
+    oracle = RankingOracle.cells(n_items, setting=setting, n_cells=n_cells, theta=theta, random_state=rng)
+    y = oracle.draw(X, rng).observed
 
     from sklearn.utils import Bunch
 
+    categorical = list(grid.categorical)
     bunch = Bunch(
-        cell=cell,
-        centers=Rankings(centers),
-        cells=_cells_in_words(levels, categorical),
-        thresholds=[np.arange(1, size) / size for size in levels],
+        cell=grid.cell_of(X),
+        centers=Rankings(oracle.m.centers),
+        cells=_cells_in_words(grid.levels, categorical),
+        thresholds=[np.arange(1, size) / size for size in grid.levels],
         categorical_features=categorical,
+        oracle=oracle,
     )
-    return X, Rankings(y), bunch
-
-
-def _grid_shape(n_cells: int) -> IntArray:
-    """Factors of the number of cells, as equal as possible, the smaller first."""
-    smaller = max(size for size in range(1, int(np.sqrt(n_cells)) + 1) if n_cells % size == 0)
-    return np.array([smaller, n_cells // smaller])
+    return X, y, bunch
 
 
 def _cells_in_words(levels: IntArray, categorical: list[int]) -> tuple[str, ...]:

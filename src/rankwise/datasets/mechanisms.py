@@ -48,7 +48,7 @@ def make_incomplete(
     array([[ 2., nan,  1.]])
     """
     source = Rankings(rankings)
-    probabilities = _survival_matrix(survival, X, source.shape)
+    probabilities = survival_matrix(survival, X, source.shape)
     stays = check_generator(random_state, salt="make_incomplete").random(source.shape) < probabilities
     return Rankings(np.where(stays, source.positions, np.nan), source.items, source.weights)
 
@@ -99,14 +99,15 @@ def make_partial(
         sizes = list(partition(rng, _features_for_function(X, n, "partition"), k))
         if len(sizes) != n:
             raise ValueError(f"partition returned {len(sizes)} partitions for {n} rankings; return one for each")
-        blocks = np.array([_block_of_place(row, k) for row in sizes]).reshape(n, k)
+        blocks = np.array([block_of_place(row, k) for row in sizes]).reshape(n, k)
     else:
-        blocks = np.broadcast_to(_block_of_place(partition, k), (n, k))
+        blocks = np.broadcast_to(block_of_place(partition, k), (n, k))
     places = source.positions.astype(np.intp) - 1
     return Rankings(np.take_along_axis(blocks, places, axis=1), source.items, source.weights)
 
 
-def _survival_matrix(survival: Survival, X: ArrayLike | None, shape: tuple[int, int]) -> FloatArray:
+def survival_matrix(survival: Survival, X: ArrayLike | None, shape: tuple[int, int]) -> FloatArray:
+    """Probabilities that items stay, one per cell."""
     if callable(survival):
         survival = survival(_features_for_function(X, shape[0], "survival"))
     probabilities = check_numbers("survival", survival)
@@ -130,7 +131,7 @@ def _features_for_function(X: ArrayLike | None, n: int, mechanism: str) -> Any:
     return features
 
 
-def _block_of_place(sizes: Sequence[int], k: int) -> IntArray:
+def block_of_place(sizes: Sequence[int], k: int) -> IntArray:
     """Number of the block, from 1, that holds each place."""
     array = np.asarray(sizes)
     if array.ndim != 1 or array.dtype.kind not in "iu" or np.any(array < 1) or array.sum() != k:

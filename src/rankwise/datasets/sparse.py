@@ -15,17 +15,16 @@ from rankwise._validation import (
     check_scales,
     check_sizes,
 )
-from rankwise.aggregation import sample_mallows
 from rankwise.data import Rankings
-from rankwise.datasets.mechanisms import Partition, Survival, make_incomplete, make_partial
+from rankwise.datasets.feature_laws import BinaryFeatures
+from rankwise.datasets.mechanisms import Partition, Survival
+from rankwise.datasets.noise_laws import MOST_NOISE, GaussianNoise, MallowsNoise, UniformNoise
+from rankwise.datasets.oracle import PRESETS, RankingOracle
+from rankwise.datasets.score_functions import LinearScores, own_weights
 from rankwise.datasets.transforms import sorted_positions
 from rankwise.metrics import kendall_tau_score
 
-# The two families of the paper: few and many features.
-_PRESETS = {"SFN": 100, "LFN": 1000}
 _DEFAULTS = {"n_features": 100, "n_items": 5, "n_informative": 10}
-# Scores lie in [1/4, 3/4] and noise in [-1/4, 1/4], so noisy scores stay in [0, 1].
-_MOST_NOISE = 0.25
 # A Gaussian this wide, cut off at 1/4, is uniform for every purpose.
 _WIDEST_GAUSSIAN = 100.0
 _BISECTIONS = 60
@@ -60,7 +59,8 @@ def make_sparse_label_ranking(
     preset : {"SFN", "LFN"}, optional
         The families of the paper: d = 100 ("SFN") or d = 1000 ("LFN"), k = 5 and r = 10, so leave ``n_features``,
         ``n_items``, ``n_informative`` and ``X`` away. The paper's n = 10,000 is the default of ``n_samples``, which
-        may be given, for smaller samples of the same law.
+        may be given, for smaller samples of the same law. The files that the authors distribute are of another design,
+        ``RankingOracle.sparse(preset=preset, design="shared")``.
     X : array-like of shape (n, d), optional
         Features to use instead of random bits; they also say n and d.
     noise : {"none", "gaussian", "uniform", "mallows"}, default="none"
@@ -86,7 +86,8 @@ def make_sparse_label_ranking(
         ``noiseless`` (Rankings by m(x) alone; equal scores in label order), ``complete`` (Rankings with noise,
         before ``partial`` and ``survival``), ``scores`` (n, k), ``noisy_scores`` (n, k; None for Mallows noise),
         ``alpha`` (share of rows where complete differs from noiseless), ``beta`` (mean Kendall tau of the two),
-        ``informative`` (for each label, the features with weight).
+        ``informative`` (for each label, the features with weight), ``oracle`` (a `RankingOracle`: fresh rows of the
+        same m, and all that is known of the law).
 
     References
     ----------
@@ -105,35 +106,30 @@ def make_sparse_label_ranking(
     if preset is not None:
         n_features = _preset_features(preset, X, n_features=n_features, n_items=n_items, n_informative=n_informative)
     rng = check_generator(random_state)
-    features = _binary_features(n_samples, n_features, rng) if X is None else check_array(X, dtype=np.float64)
-    check_sizes(n_informative=n_informative)
-    check_sizes(n_items=n_items, at_least=2)
-    weights = _sparse_weights(features.shape[1], n_items, n_informative, rng)
-    scores = _scaled_to_half(features @ weights.T)
-    noiseless = sorted_positions(scores)
-    if noise == "mallows":
-        noisy_scores, complete = None, sample_mallows(noiseless, theta, random_state=rng)  # type: ignore[arg-type]
+    if X is None:
+        check_sizes(n_samples=n_samples)
+        features = BinaryFeatures(n_features).sample(n_samples, rng)
     else:
-        noisy_scores = scores + _noise_values(noise, noise_scale, rng.random(scores.shape))
-        complete = sorted_positions(noisy_scores)
-    y = Rankings(complete)
-    if partial is not None:
-        y = make_partial(y, partial, X=features, random_state=rng)
-    if survival is not None:
-        y = make_incomplete(y, survival, X=features, random_state=rng)
+        features = check_array(X, dtype=np.float64)
+    m = LinearScores.over_rows(own_weights(features.shape[1], n_items, n_informative, rng), features)
+    law = MallowsNoise(theta) if noise == "mallows" else _score_noise(noise, noise_scale)  # type: ignore[arg-type]
+    oracle = RankingOracle(m, law, survival=survival, partition=partial)
+    scores, noiseless = oracle.scores(features), oracle.ranking(features)
+    drawn = oracle.draw(features, rng)
 
     from sklearn.utils import Bunch
 
     bunch = Bunch(
         noiseless=Rankings(noiseless),
-        complete=Rankings(complete),
+        complete=Rankings(drawn.complete),
         scores=scores,
-        noisy_scores=noisy_scores,
-        alpha=_share_changed(noiseless, complete),
-        beta=kendall_tau_score(noiseless, complete),
-        informative=tuple(np.flatnonzero(row) for row in weights),
+        noisy_scores=drawn.noisy_scores,
+        alpha=_share_changed(noiseless, drawn.complete),
+        beta=kendall_tau_score(noiseless, drawn.complete),
+        informative=m.informative,
+        oracle=oracle,
     )
-    return features, y, bunch
+    return features, drawn.observed, bunch
 
 
 def noise_scale_for(
@@ -178,9 +174,9 @@ def noise_scale_for(
     noiseless = sorted_positions(matrix)
 
     def share(scale: float) -> float:
-        return _share_changed(noiseless, sorted_positions(matrix + _noise_values(noise, scale, uniforms)))
+        return _share_changed(noiseless, sorted_positions(matrix + _score_noise(noise, scale).values(uniforms)))
 
-    low, high = 0.0, _WIDEST_GAUSSIAN if noise == "gaussian" else _MOST_NOISE
+    low, high = 0.0, _WIDEST_GAUSSIAN if noise == "gaussian" else MOST_NOISE
     most = share(high)
     if alpha > most:
         raise ValueError(
@@ -203,14 +199,14 @@ def _check_noise(noise: str, noise_scale: float, theta: float | None) -> None:
     check_scales(noise_scale=noise_scale)
     if noise in ("none", "mallows") and noise_scale != 0:
         raise ValueError(f"noise_scale is {noise_scale}, but noise={noise!r} does not use it; omit it")
-    if noise == "uniform" and noise_scale > _MOST_NOISE:
+    if noise == "uniform" and noise_scale > MOST_NOISE:
         raise ValueError(f"noise_scale is {noise_scale}, but uniform noise reaches 1/4 at most")
 
 
 def _preset_features(preset: str, X: ArrayLike | None, **sizes: int) -> int:
     """Number of features of the preset; what contradicts it is refused."""
-    check_choice("preset", preset, tuple(_PRESETS))
-    fixed = {**_DEFAULTS, "n_features": _PRESETS[preset]}
+    check_choice("preset", preset, tuple(PRESETS))
+    fixed = {**_DEFAULTS, "n_features": PRESETS[preset]}
     mixed = [f"{name}={size!r}" for name, size in sizes.items() if size not in (_DEFAULTS[name], fixed[name])]
     mixed += [] if X is None else ["X"]
     if mixed:
@@ -232,38 +228,9 @@ def _check_scores(scores: ArrayLike) -> FloatArray:
     return matrix
 
 
-def _binary_features(n_samples: int, n_features: int, rng: np.random.Generator) -> FloatArray:
-    check_sizes(n_samples=n_samples, n_features=n_features)
-    return rng.integers(0, 2, size=(n_samples, n_features), dtype=np.int8).astype(np.float64)
-
-
-def _sparse_weights(n_features: int, n_items: int, n_informative: int, rng: np.random.Generator) -> FloatArray:
-    weights = np.zeros((n_items, n_features))
-    coordinates = rng.integers(0, n_features, size=(n_items, n_informative))
-    values = 100 * rng.random((n_items, n_informative))
-    for draw in range(n_informative):  # a coordinate drawn twice keeps its last weight
-        weights[np.arange(n_items), coordinates[:, draw]] = values[:, draw]
-    return weights
-
-
-def _scaled_to_half(values: FloatArray) -> FloatArray:
-    """Each column scaled to [1/4, 3/4]; a constant column is 1/2."""
-    low, high = values.min(axis=0), values.max(axis=0)
-    span = np.where(high > low, high - low, 1.0)
-    return np.where(high > low, 0.25 + (values - low) / span / 2, 0.5)
-
-
-def _noise_values(noise: str, scale: float, uniforms: FloatArray) -> FloatArray:
-    """Noise of the given scale made of uniform numbers, so that scales can be compared on the same numbers."""
-    if noise == "none" or scale == 0:
-        return np.zeros_like(uniforms)
-    if noise == "uniform":
-        return scale * (2 * uniforms - 1)
-    from scipy.special import ndtr, ndtri
-
-    low = ndtr(-_MOST_NOISE / scale)
-    values = scale * ndtri(low + uniforms * (1 - 2 * low))
-    return np.clip(values, -_MOST_NOISE, _MOST_NOISE)  # also the infinite quantile of a uniform number 0
+def _score_noise(noise: str, scale: float) -> GaussianNoise | UniformNoise:
+    """Noise on the scores; none is noise of scale 0."""
+    return UniformNoise(scale) if noise == "uniform" else GaussianNoise(scale)
 
 
 def _share_changed(before: FloatArray, after: FloatArray) -> float:

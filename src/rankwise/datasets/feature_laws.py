@@ -1,0 +1,168 @@
+"""Where the features of a `RankingOracle` come from: independent bits, a finite set of rows, or a function."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+
+from rankwise._typing import ArrayLike, FloatArray
+from rankwise._validation import check_numbers, check_weights, check_whole_number
+
+#: the most rows that an exact expectation or search goes through
+MOST_SUPPORT = 2**16
+
+
+class FeatureLaw:
+    """What the oracle asks a law of features; ``n_support`` is infinite where there is no finite support."""
+
+    n_features: int
+    n_support: float = np.inf
+
+    def sample(self, n: int, rng: np.random.Generator) -> FloatArray:
+        """Draw rows: (n, n_features)."""
+        raise NotImplementedError
+
+    def support(self) -> tuple[FloatArray, FloatArray]:
+        """All rows with a positive probability, and the probabilities."""
+        raise ValueError("these features have no finite support; give BinaryFeatures or FiniteFeatures")
+
+
+@dataclass(frozen=True, eq=False)
+class BinaryFeatures(FeatureLaw):
+    """Independent bits: a product distribution on the cube.
+
+    Parameters
+    ----------
+    n_features : int
+        d.
+    probability : float or array-like of shape (n_features,), default=0.5
+        Probability that a bit is 1, strictly between 0 and 1.
+
+    Examples
+    --------
+    >>> from rankwise.datasets import BinaryFeatures
+    >>> rows, probabilities = BinaryFeatures(2, 0.25).support()
+    >>> rows.tolist(), probabilities.tolist()
+    ([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]], [0.5625, 0.1875, 0.1875, 0.0625])
+    """
+
+    n_features: int
+    probability: ArrayLike = 0.5
+
+    def __post_init__(self) -> None:
+        check_whole_number("n_features", self.n_features, at_least=1)
+        shares = check_numbers("probability", self.probability)
+        if shares.shape not in ((), (self.n_features,)) or not ((shares > 0) & (shares < 1)).all():
+            raise ValueError(
+                f"probability is {self.probability!r}; give one number between 0 and 1, or one for each of the "
+                f"{self.n_features} features"
+            )
+
+    @property
+    def n_support(self) -> float:  # type: ignore[override]
+        """Corners of the cube."""
+        return 2.0**self.n_features
+
+    def sample(self, n: int, rng: np.random.Generator) -> FloatArray:
+        """Draw rows of bits."""
+        size = (n, self.n_features)
+        shares = np.asarray(self.probability, dtype=np.float64)
+        if (shares == 0.5).all():
+            return rng.integers(0, 2, size=size, dtype=np.int8).astype(np.float64)
+        return (rng.random(size) < shares).astype(np.float64)
+
+    def support(self) -> tuple[FloatArray, FloatArray]:
+        """All corners of the cube, in the order of binary numbers, and their probabilities."""
+        d = self.n_features
+        if self.n_support > MOST_SUPPORT:
+            raise ValueError(
+                f"the cube of {d} features has 2^{d} corners, but at most {MOST_SUPPORT} are listed; "
+                "leave features out (those that no score depends on change nothing), or estimate from samples"
+            )
+        rows = (np.arange(2**d)[:, None] >> np.arange(d - 1, -1, -1) & 1).astype(np.float64)
+        shares = np.broadcast_to(np.asarray(self.probability, dtype=np.float64), d)
+        return rows, np.where(rows == 1, shares, 1 - shares).prod(axis=1)
+
+
+@dataclass(frozen=True, eq=False)
+class FiniteFeatures(FeatureLaw):
+    """A given set of rows, each with a probability: any distribution on finitely many points.
+
+    Parameters
+    ----------
+    rows : array-like of shape (n_rows, n_features)
+        The rows, such as those of a data set.
+    probabilities : array-like of shape (n_rows,), optional
+        Proportional to how often each occurs; by default equally.
+
+    Examples
+    --------
+    >>> from rankwise.datasets import FiniteFeatures
+    >>> FiniteFeatures([[0, 0], [1, 1]], [3, 1]).support()[1]
+    array([0.75, 0.25])
+    """
+
+    rows: ArrayLike
+    probabilities: ArrayLike = None
+
+    def __post_init__(self) -> None:
+        rows = check_numbers("rows", self.rows)
+        if rows.ndim != 2 or rows.size == 0:
+            raise ValueError(f"rows has shape {rows.shape}; give one row per point and one column per feature")
+        shares = check_weights(self.probabilities, len(rows), name="probabilities", each="row")
+        if not shares.sum() > 0:
+            raise ValueError("all probabilities are 0, so no row can be drawn")
+        object.__setattr__(self, "rows", rows)
+        object.__setattr__(self, "probabilities", shares / shares.sum())
+
+    @property
+    def n_features(self) -> int:  # type: ignore[override]
+        """Columns of the rows."""
+        return self.rows.shape[1]
+
+    @property
+    def n_support(self) -> float:  # type: ignore[override]
+        """Rows that can be drawn."""
+        return float(np.count_nonzero(self.probabilities))
+
+    def sample(self, n: int, rng: np.random.Generator) -> FloatArray:
+        """Draw rows with replacement."""
+        return self.rows[rng.choice(len(self.rows), n, p=self.probabilities)]
+
+    def support(self) -> tuple[FloatArray, FloatArray]:
+        """The rows of positive probability, and the probabilities."""
+        possible = np.flatnonzero(self.probabilities)
+        return self.rows[possible], self.probabilities[possible]
+
+
+@dataclass(frozen=True)
+class _OwnFeatures(FeatureLaw):
+    """A function of size and generator that returns rows."""
+
+    function: Callable[[int, np.random.Generator], FloatArray]
+
+    def sample(self, n: int, rng: np.random.Generator) -> FloatArray:
+        rows = check_numbers("features", self.function(n, rng))
+        if rows.ndim != 2 or len(rows) != n:
+            raise ValueError(f"features returned an array of shape {rows.shape}, but should return {n} rows")
+        return rows
+
+
+Features: TypeAlias = FeatureLaw | int | Callable[[int, np.random.Generator], FloatArray]
+
+
+def as_feature_law(features: Features) -> FeatureLaw:
+    """The law behind what users give as features."""
+    if isinstance(features, FeatureLaw):
+        return features
+    if isinstance(features, int | np.integer) and not isinstance(features, bool):
+        return BinaryFeatures(int(features))
+    if callable(features):
+        return _OwnFeatures(features)
+    raise TypeError(
+        f"features is {features!r}; give a number of random bits, BinaryFeatures, FiniteFeatures, or a function of "
+        "size and generator that returns rows"
+    )
