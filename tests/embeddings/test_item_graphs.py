@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
-from rankwise.embeddings import is_merge_free, item_graph
+from rankwise.embeddings import GraphCutEmbedding, is_merge_free, item_graph
 from rankwise.embeddings.item_graphs import check_graph
 from tests.naive import graph_cut as naive
 
@@ -113,3 +113,24 @@ def test_weights_too_small_for_a_number_are_refused_with_their_cure(keep):
     with pytest.raises(ValueError, match=r"items 3 are so far.*198 lengthscales away; increase lengthscale"):
         item_graph(features, "rbf", 1.0, keep=keep)
     assert item_graph(features, "laplace", 1.0, keep=keep).shape == (4, 4)
+
+
+def test_the_strict_share_of_edges_is_that_of_the_published_code():
+    features = np.vstack([np.random.default_rng(0).random((20, 3)), [[5, 5, 5]], [[5, 5, 5]]])
+    weights, kept = item_graph(features), item_graph(features, keep=0.1, strict=True).toarray()
+    pairs = [weights[i, j] for i in range(22) for j in range(i + 1, 22)]
+    least = np.quantile([weight for weight in pairs if weight not in (0, 1)], 0.9)
+    np.testing.assert_array_equal(kept, np.where(weights >= least, weights, 0))
+    # two equal items, far from all others, and their pair of weight 1; without strict every item is joined
+    assert kept[20].nonzero()[0].tolist() == [21]
+    alone = np.flatnonzero(kept.sum(axis=0) == 0)
+    assert len(alone)
+    assert (item_graph(features, keep=0.1).toarray().sum(axis=0) > 0).all()
+    row = np.arange(1.0, 23)
+    with pytest.raises(ValueError, match=r"have no weight to any other.*allow_isolated=True"):
+        GraphCutEmbedding(kept).fit([row])
+    found = GraphCutEmbedding(kept, pooling="none", allow_isolated=True).fit_transform([row])[0]
+    np.testing.assert_array_equal(found[alone], 0)
+    assert abs(found).max() > 0.5
+    with pytest.raises(ValueError, match="strict is for a share of the edges; give keep"):
+        item_graph(features, strict=True)

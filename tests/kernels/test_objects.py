@@ -26,6 +26,7 @@ from sklearn.svm import SVC
 from rankwise import Rankings
 from rankwise.data import check_positions
 from rankwise.datasets import make_food_preferences
+from rankwise.embeddings import GraphCutEmbedding, item_graph
 from rankwise.kernels import (
     GraphCutKernel,
     KendallKernel,
@@ -257,3 +258,36 @@ def test_names_of_items_are_respected():
     np.testing.assert_allclose(graph_cut_kernel(frame, graph=other_order), expected)
     with pytest.raises(ValueError, match="items"):
         KendallKernel()(frame, frame[list("bacd")])
+
+
+@pytest.mark.parametrize("kind", ["full", "top-k", "incomplete"])
+@pytest.mark.parametrize("settings", [{}, {"normalize": True}, {"nonnegative": True}, {"graph_kernel": "rbf"}])
+def test_the_gradient_by_the_lengthscale_is_that_of_the_values(kind, settings):
+    rows = random_positions(np.random.default_rng(1), 12, 4, kind)
+    rows = rows[[len(set(row[~np.isnan(row)])) > 1 for row in rows]]
+    features = np.random.default_rng(0).random((4, 2))
+    kernel = GraphCutKernel(features=features, lengthscale=0.4, **settings)
+    value, gradient = kernel(rows, eval_gradient=True)
+    # with the graph given, the same values
+    plain = {name: setting for name, setting in settings.items() if name != "graph_kernel"}
+    graph = item_graph(features, settings.get("graph_kernel", "laplace"), 0.4)
+    np.testing.assert_array_equal(value, GraphCutKernel(graph, **plain)(rows))
+    step = 1e-4
+    higher, lower = (kernel.clone_with_theta(kernel.theta + sign * step)(rows) for sign in (1, -1))
+    np.testing.assert_allclose(gradient[:, :, 0], (higher - lower) / (2 * step), atol=1e-6)
+    assert abs(gradient).max() > 1e-3
+    np.testing.assert_allclose(kernel.diag(rows), np.diagonal(value))
+
+
+def test_a_gaussian_process_learns_the_lengthscale_of_the_item_graph():
+    rng = np.random.default_rng(0)
+    X, features = rng.permuted(np.tile(np.arange(1.0, 7), (60, 1)), axis=1), rng.random((6, 2))
+    y = GraphCutEmbedding(item_graph(features, lengthscale=0.2)).fit_transform(X) @ rng.standard_normal(6)
+    kernel = ConstantKernel() * GraphCutKernel(features=features, lengthscale=1.0)
+    learned = GaussianProcessRegressor(kernel, alpha=0.01).fit(X, y).kernel_.k2
+    assert learned.lengthscale == pytest.approx(0.2, abs=0.01)
+    assert repr(learned) == f"GraphCutKernel(lengthscale={learned.lengthscale:.3g})"
+    assert len(GraphCutKernel(features=features, lengthscale=0.3, lengthscale_bounds="fixed").theta) == 0
+    assert len(GraphCutKernel(features=features).theta) == 0
+    with pytest.raises(ValueError, match="graph and features are both given"):
+        GraphCutKernel(GRAPH, features=GRAPH)([[1, 2, 3, 4]])

@@ -77,6 +77,9 @@ class GraphCutEmbedding(PartitionEmbedding):
         same draws, so that a feature depends neither on the other rows nor on their order.
     dtype : {"float64", "float32"}, default="float64"
         Of the features; they are computed in double precision.
+    allow_isolated : bool, default=False
+        Whether items may have no weight to any other, as in ``item_graph(..., keep=0.1, strict=True)``. Their places
+        count for nothing, so by default they are refused.
     n_jobs : int, optional
         Threads; the result is the same for every number.
 
@@ -123,6 +126,7 @@ class GraphCutEmbedding(PartitionEmbedding):
         "n_samples": [Interval(Integral, 1, None, closed="left")],
         "random_state": ["random_state", np.random.Generator],
         "dtype": [StrOptions({"float64", "float32"})],
+        "allow_isolated": ["boolean"],
         "n_jobs": [None, Integral],
     }
 
@@ -144,6 +148,7 @@ class GraphCutEmbedding(PartitionEmbedding):
         random_state: RandomState = None,
         *,
         dtype: Literal["float64", "float32"] = "float64",
+        allow_isolated: bool = False,
         n_jobs: int | None = None,
     ) -> None:
         self.graph = graph
@@ -153,6 +158,7 @@ class GraphCutEmbedding(PartitionEmbedding):
         self.n_samples = n_samples
         self.random_state = random_state
         self.dtype = dtype
+        self.allow_isolated = allow_isolated
         self.n_jobs = n_jobs
 
     def _fit_items(self, n_items: int, items: Sequence[Hashable] | None) -> None:
@@ -170,12 +176,12 @@ class GraphCutEmbedding(PartitionEmbedding):
                 "the order of the columns"
             )
         alone = np.flatnonzero(np.asarray(graph.matrix().sum(axis=0)) == 0).tolist()
-        if alone:
+        if alone and not self.allow_isolated:
             names = alone if items is None else [items[i] for i in alone]
             raise ValueError(
                 f"items {shortlist(names)} have no weight to any other, so that their places "
-                "count for nothing; join them to the graph with small weights (item_graph gives such), or "
-                "drop them from the rankings (Rankings.select)"
+                "count for nothing; join them to the graph with small weights (item_graph gives such), "
+                "drop them from the rankings (Rankings.select), or set allow_isolated=True"
             )
         self._graph = graph
         self.graph_ = graph.matrix()

@@ -21,7 +21,11 @@ _CELLS_PER_EDGE = 2
 
 
 def item_graph(
-    features: ArrayLike, kernel: GraphKernel = "laplace", lengthscale: Lengthscale = "median", keep: float | None = None
+    features: ArrayLike,
+    kernel: GraphKernel = "laplace",
+    lengthscale: Lengthscale = "median",
+    keep: float | None = None,
+    strict: bool = False,
 ) -> Any:
     r"""Weights between items from their features; larger = more similar.
 
@@ -41,6 +45,9 @@ def item_graph(
     keep : float, optional
         Share of the edges to keep, the heaviest, at most 1. The heaviest edge of every item is kept as well, so that
         no item is isolated. By default all.
+    strict : bool, default=False
+        Keep this share alone, as the published code does, so that items may be isolated; `GraphCutEmbedding` takes them
+        with ``allow_isolated=True``. Pairs of equal items do not count for the share.
 
     Returns
     -------
@@ -69,9 +76,17 @@ def item_graph(
     np.fill_diagonal(weights, 0.0)
     _refuse_underflow(weights, distances, scale)
     if keep is not None:
-        return _heaviest(weights, keep)
+        return _heaviest(weights, keep, strict)
+    if strict:
+        raise ValueError("strict is for a share of the edges; give keep, for example 0.1")
     names = _index_names(features)
     return weights if names is None else type(features)(weights, index=names, columns=names)
+
+
+def median_distance(features: ArrayLike) -> float:
+    """Median of the distances between two items, the lengthscale "median" of `item_graph`."""
+    distances = _distances(features)
+    return _scale("median", distances, distances[np.triu_indices(len(distances), 1)])
 
 
 def is_merge_free(graph: ArrayLike) -> bool:
@@ -241,15 +256,21 @@ def _scale(lengthscale: Lengthscale, distances: FloatArray, pairs: FloatArray) -
     return scale
 
 
-def _heaviest(weights: FloatArray, keep: float) -> Any:
-    """The heaviest edges, ties included, and the heaviest edge of every item, as a CSR array."""
+def _heaviest(weights: FloatArray, keep: float, strict: bool) -> Any:
+    """The heaviest edges, ties included, and unless strict the heaviest edge of every item, as a CSR array."""
     from scipy import sparse
 
     share = check_real_number("keep", keep)
     if not 0 < share <= 1:
         raise ValueError(f"keep is {keep}; give the share of the edges to keep, above 0 and at most 1")
-    heavy = weights >= np.quantile(weights[np.triu_indices(len(weights), 1)], 1 - share)
-    heavy |= weights == weights.max(axis=1, keepdims=True)
+    pairs = weights[np.triu_indices(len(weights), 1)]
+    if strict:
+        pairs = pairs[(pairs > 0) & (pairs < 1)]
+        heavy = weights >= (np.quantile(pairs, 1 - share) if len(pairs) else 1.0)
+        np.fill_diagonal(heavy, False)
+    else:
+        heavy = weights >= np.quantile(pairs, 1 - share)
+        heavy |= weights == weights.max(axis=1, keepdims=True)
     return sparse.csr_array(np.where(heavy | heavy.T, weights, 0.0))
 
 

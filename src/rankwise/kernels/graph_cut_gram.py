@@ -25,6 +25,7 @@ def graph_cut_kernel(
     completion: GraphCutCompletion = "auto",
     n_samples: int = 128,
     random_state: RandomState = None,
+    allow_isolated: bool = False,
     normalize: bool = False,
     dtype: npt.DTypeLike = np.float64,
     n_jobs: int | None = None,
@@ -44,7 +45,7 @@ def graph_cut_kernel(
         Positions, 1 = best; inf = unlisted, NaN = missing.
     B : array-like of shape (n_B, n_items) or Rankings, optional
         A itself by default.
-    graph, features, pooling, completion, n_samples
+    graph, features, pooling, completion, n_samples, allow_isolated
         As in `GraphCutEmbedding`.
     random_state : None, int, Generator or RandomState
         Draws completions where items are missing. Give an integer where values from several calls are used together.
@@ -90,6 +91,7 @@ def graph_cut_kernel(
         completion=completion,
         n_samples=n_samples,
         random_state=random_state,
+        allow_isolated=allow_isolated,
         n_jobs=n_jobs,
     )
     if device is not None:

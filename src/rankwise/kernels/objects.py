@@ -10,6 +10,7 @@ from sklearn.gaussian_process.kernels import Hyperparameter, Kernel
 from rankwise._typing import ArrayLike, FloatArray
 from rankwise._validation import check_real_number, check_whole_number
 from rankwise.distances.measures import check_same_items
+from rankwise.embeddings.item_graphs import GraphKernel, Lengthscale, item_graph, median_distance
 from rankwise.kernels.gram import (
     MAX_BYTES,
     Gram,
@@ -31,6 +32,8 @@ from rankwise.kernels.mallows_gram import (
 )
 
 _FLOAT64 = np.dtype(np.float64)
+# Of the logarithm of the lengthscale, for central differences: errors of about 1e-10.
+_STEP = 1e-5
 
 
 class _RankingKernel(Kernel):  # type: ignore[misc]
@@ -205,12 +208,13 @@ class MallowsKernel(_RankingKernel):
 class GraphCutKernel(_RankingKernel):
     """The graph cut kernel as a scikit-learn kernel object; see `graph_cut_kernel` for its definition.
 
-    X holds positions (1 = best); use `finite_positions` for estimators that refuse NaN and infinity. The kernel has no
-    hyperparameters; ``ConstantKernel() * GraphCutKernel() + ConstantKernel()`` has a variance and a constant to learn.
+    X holds positions (1 = best); use `finite_positions` for estimators that refuse NaN and infinity.
+    ``ConstantKernel() * GraphCutKernel() + ConstantKernel()`` has a variance and a constant to learn; with ``features``
+    and a number for ``lengthscale``, Gaussian processes learn the lengthscale of the item graph too.
 
     Parameters
     ----------
-    graph, features, pooling, completion, n_samples
+    graph, features, pooling, completion, n_samples, allow_isolated
         As in `GraphCutEmbedding`.
     random_state : int, default=0
         Draws completions where items are missing. An integer, as a kernel must return the same values in every call.
@@ -218,6 +222,18 @@ class GraphCutKernel(_RankingKernel):
         Scale the values so that every ranking has kernel 1 with itself.
     nonnegative : bool, default=False
         As in `KendallKernel`: values from 0 to 1, for SpectralClustering.
+    graph_kernel : {"laplace", "rbf"}, default="laplace"
+        Weights of the graph of ``features``, as in `item_graph`.
+    lengthscale : {"median", "median-with-diagonal"} or float, default="median"
+        Of that graph, as in `item_graph`; a number is where learning starts.
+    lengthscale_bounds : pair of float or "fixed", optional
+        Bounds of a lengthscale that is a number: by default from a tenth of the median distance between two items to
+        ten times that distance; "fixed" does not learn it.
+
+    Notes
+    -----
+    The gradient by the lengthscale is that of the features of rankings, by central differences: features are
+    continuous in the weights and linear where pooling joins the same items.
 
     Examples
     --------
@@ -237,6 +253,10 @@ class GraphCutKernel(_RankingKernel):
         random_state: int = 0,
         normalize: bool = False,
         nonnegative: bool = False,
+        graph_kernel: GraphKernel = "laplace",
+        lengthscale: Lengthscale = "median",
+        lengthscale_bounds: tuple[float, float] | Literal["fixed"] | None = None,
+        allow_isolated: bool = False,
     ) -> None:
         self.graph = graph
         self.features = features
@@ -246,30 +266,84 @@ class GraphCutKernel(_RankingKernel):
         self.random_state = random_state
         self.normalize = normalize
         self.nonnegative = nonnegative
+        self.graph_kernel = graph_kernel
+        self.lengthscale = lengthscale
+        self.lengthscale_bounds = lengthscale_bounds
+        self.allow_isolated = allow_isolated
+
+    def __repr__(self) -> str:
+        # The base class would show the logarithm of the lengthscale.
+        return f"GraphCutKernel(lengthscale={self.lengthscale:.3g})" if self._learns else "GraphCutKernel()"
+
+    @property
+    def _learns(self) -> bool:
+        return (
+            self.features is not None and not isinstance(self.lengthscale, str) and self.lengthscale_bounds != "fixed"
+        )
+
+    @property
+    def hyperparameter_lengthscale(self) -> Any:
+        """The lengthscale of the item graph, as a hyperparameter."""
+        bounds: Any = self.lengthscale_bounds
+        if not self._learns:
+            bounds = "fixed"
+        elif bounds is None:
+            median = median_distance(self.features)
+            bounds = (median / 10, median * 10)
+        return Hyperparameter("lengthscale", "numeric", bounds)
 
     def __call__(self, X: ArrayLike, Y: ArrayLike | None = None, eval_gradient: bool = False) -> Any:
         """Kernel values of all rankings of X with all rankings of Y (by default X), and their gradient on request."""
         self._check()
+        if eval_gradient:
+            _refuse_gradient(Y)
         a, b = self._positions(X, Y)
         gram = graph_cut_kernel(named_rankings(a, X), None if a is b else b, **self._settings())
         if self.nonnegative:
             _shift_to_nonnegative(gram)
+        if eval_gradient and self._learns:
+            return gram, self._gradient(a, X)[:, :, np.newaxis]
         return self._without_parameters(gram, Y, eval_gradient)
 
     def diag(self, X: ArrayLike) -> FloatArray:
         """Kernel of each ranking with itself."""
         self._check()
         a, _ = self._positions(X, None)
-        settings = self._settings()
-        normalize = settings.pop("normalize")
-        own = squared_lengths(fitted_embedding(named_rankings(a[:1], X), **settings).transform(a))
-        if normalize:
+        own = squared_lengths(self._vectors(a, X, **self._settings()))
+        if self.normalize or self.nonnegative:
             check_norms("A", own)
             return np.ones(len(a))
         return own
 
+    def _settings(self) -> dict[str, Any]:
+        settings = super()._settings()
+        lengthscale, kernel = settings.pop("lengthscale"), settings.pop("graph_kernel")
+        del settings["lengthscale_bounds"]
+        if self.features is not None and self.graph is None:
+            settings |= {"graph": item_graph(self.features, kernel, lengthscale), "features": None}
+        return settings
+
+    @staticmethod
+    def _vectors(a: FloatArray, source: ArrayLike, normalize: bool, **settings: Any) -> FloatArray:
+        vectors: FloatArray = fitted_embedding(named_rankings(a[:1], source), **settings).transform(a)
+        return vectors
+
+    def _gradient(self, a: FloatArray, source: ArrayLike) -> FloatArray:
+        """Gradient of the values by the logarithm of the lengthscale."""
+        settings = self._settings()
+        vectors = []
+        for step in (-_STEP, 0.0, _STEP):
+            graph = item_graph(self.features, self.graph_kernel, float(self.lengthscale) * np.exp(step))
+            x = self._vectors(a, source, **(settings | {"graph": graph}))
+            vectors.append(x / np.sqrt(squared_lengths(x))[:, np.newaxis] if settings["normalize"] else x)
+        before, x, after = vectors
+        half = x @ ((after - before) / (2 * _STEP)).T
+        return (half + half.T) / (2 if self.nonnegative else 1)
+
     def _check(self) -> None:
         check_whole_number("random_state", self.random_state, at_least=0)
+        if self.graph is not None and self.features is not None:
+            raise ValueError("graph and features are both given; take one, or graph=item_graph(features)")
 
 
 def _refuse_gradient(Y: ArrayLike | None) -> None:
