@@ -2,25 +2,19 @@
 
 from __future__ import annotations
 
-import os
 import re
-from pathlib import Path
 
 import pytest
+from reproductions.tests.stored import INPUTS, RESULTS, ROOT, STORED
 
-from rankwise_reproductions.catalog import PAPERS, experiments
-from rankwise_reproductions.experiment import Inputs, Results, key_of
+from rankwise_reproductions.catalog import PAPERS
+from rankwise_reproductions.experiment import Results, key_of
 from rankwise_reproductions.outcome import Outcome
 from rankwise_reproductions.outputs import store_of
 from rankwise_reproductions.store import complete_scale, made, read_store
 
-ROOT = Path(__file__).parents[2]
-RESULTS = ROOT / "reproductions" / "rankwise_reproductions"
 PAGES = ROOT / "docs" / "papers"
-STORED = [one for one in experiments().values() if store_of(RESULTS, one).exists()]
 SHOWN = sorted((PAGES / "pictures").glob("*.png"))
-DATA = os.environ.get("RANKWISE_DATA")
-INPUTS = Inputs(data=Path(DATA) if DATA else None)
 
 
 def words(text: str) -> str:
