@@ -32,6 +32,8 @@ _FEW_ROWS = 12
 CODES_PER_ROW = 8
 MOST_COUNTED_CODES = 2048
 _POWER_STEPS = 16
+# Categories of a node, at most, of which every division in two is tried; more are cut along one direction.
+MOST_DIVIDED = 10
 # Seen as no error left: what rounding leaves of the squared error of equal targets.
 _PURE = 1e-12
 
@@ -549,7 +551,11 @@ def _try_random(features, targets, limits, rows, weight, f, low, high, n_missing
 
 @compiled
 def _try_codes(features, targets, limits, rows, weight, f, state, best, scratch):
-    """All cuts of one feature by sums per code; categories are cut in the order of their main direction."""
+    """All cuts of one feature by sums per code.
+
+    Few categories are divided in every way; many are cut in the order of their main direction, which for one target is
+    as good.
+    """
     block, total, left, sums, counts = scratch.block, scratch.total, scratch.left, scratch.sums, scratch.counts
     m, q, width = rows.shape[0], targets.size, total.shape[0]
     whole, cached = targets.values.shape[0] <= block.shape[0], m <= block.shape[0]
@@ -574,6 +580,9 @@ def _try_codes(features, targets, limits, rows, weight, f, state, best, scratch)
             code_order[present] = code
             present += 1
     categorical = features.is_categorical[f]
+    if categorical and q > 1 and present <= MOST_DIVIDED and not limits.random_thresholds:
+        _try_divisions(targets, limits, m, weight, f, n_codes, present, best, scratch)
+        return
     if categorical:
         _order_categories(sums, total, weight, q, targets.is_complete, code_order, present)
     only = -1
@@ -607,6 +616,103 @@ def _try_codes(features, targets, limits, rows, weight, f, state, best, scratch)
                     for s in range(t + 1):
                         into = code_order[s]
                         scratch.chosen[into // 64] |= np.uint64(1) << np.uint64(into % 64)
+
+
+@compiled_sums
+def _try_divisions(targets, limits, m, weight, f, n_codes, present, best, scratch):
+    """All divisions of the present categories, and of the missing values as one more, in two sides.
+
+    Where targets are complete, inner products of the categories' sums are enough, with A = |S_L|^2 and B = S . S_L as
+    in `_scan_complete`. Entry t of an array holds what those of the first t + 1 categories that go left add up to; the
+    next division changes the last few entries only.
+    """
+    sums, counts, code_order = scratch.sums, scratch.counts, scratch.code_order
+    total, left = scratch.total, scratch.left
+    q, width, is_complete = targets.size, total.shape[0], targets.is_complete
+    k = present
+    if counts[n_codes] > 0:
+        code_order[present] = n_codes
+        k += 1
+    if k < 2:
+        return
+    number, mass = np.zeros(k, np.int64), np.zeros(k)
+    A, B = np.zeros(k), np.zeros(k)
+    products = np.zeros((k, k))
+    parts = np.zeros((1 if is_complete else k, width))
+    total_square = 0.0
+    if is_complete:
+        for s in range(k):
+            for t in range(s, k):
+                product = 0.0
+                for c in range(q):
+                    product += sums[code_order[s], c] * sums[code_order[t], c]
+                products[s, t] = products[t, s] = product
+        for c in range(q):
+            total_square += total[c] ** 2
+    highest, division = -np.inf, np.int64(-1)
+    first = 0
+    # The first category goes left; bit k - 1 - t of the trial says whether category t does.
+    for trial in range((1 << (k - 1)) - 1):
+        if trial > 0:
+            first = k - 1
+            while (trial >> (k - 1 - first)) & 1 == 0:
+                first -= 1
+        for t in range(first, k):
+            code = code_order[t]
+            goes_left = t == 0 or (trial >> (k - 1 - t)) & 1 == 1
+            number[t] = (number[t - 1] if t > 0 else 0) + (counts[code] if goes_left else 0)
+            mass[t] = (mass[t - 1] if t > 0 else 0.0) + (sums[code, width] if goes_left else 0.0)
+            if is_complete:
+                A[t] = A[t - 1] if t > 0 else 0.0
+                B[t] = B[t - 1] if t > 0 else 0.0
+                if goes_left:
+                    along = 0.0
+                    for s in range(k):
+                        B[t] += products[s, t]
+                    for s in range(t):
+                        along += products[s, t] if s == 0 or (trial >> (k - 1 - s)) & 1 == 1 else 0.0
+                    A[t] += 2 * along + products[t, t]
+            else:
+                for c in range(width):
+                    parts[t, c] = (parts[t - 1, c] if t > 0 else 0.0) + (sums[code, c] if goes_left else 0.0)
+        if min(number[k - 1], m - number[k - 1]) < limits.min_samples_leaf:
+            continue
+        if is_complete:
+            score, rest = -np.inf, weight - mass[k - 1]
+            if mass[k - 1] > 0 and rest > 0:
+                score = A[k - 1] / mass[k - 1] + (total_square - 2 * B[k - 1] + A[k - 1]) / rest
+        else:
+            score = _split_score(total, parts[k - 1], weight, mass[k - 1], q, is_complete)
+        if score > highest:
+            highest, division = score, trial
+    if division < 0:
+        return
+    left_weight = 0.0
+    for c in range(width):
+        left[c] = 0.0
+    for t in range(k):
+        if t == 0 or (division >> (k - 1 - t)) & 1 == 1:
+            left_weight += sums[code_order[t], width]
+            for c in range(width):
+                left[c] += sums[code_order[t], c]
+    score = _split_score(total, left, weight, left_weight, q, is_complete)
+    if score <= best[SCORE]:
+        return
+    # Sides have no names of their own: let the first target rise, as along the main direction.
+    known, all_known = (left_weight, weight) if is_complete else (left[q], total[q])
+    falls = left[0] * (all_known - known) > (total[0] - left[0]) * known
+    missing_left = False
+    for word in range(scratch.chosen.shape[0]):
+        scratch.chosen[word] = 0
+    for t in range(k):
+        if (t == 0 or (division >> (k - 1 - t)) & 1 == 1) != falls:
+            code = code_order[t]
+            if code == n_codes:
+                missing_left = True
+            else:
+                scratch.chosen[code // 64] |= np.uint64(1) << np.uint64(code % 64)
+    _offer(score, f, np.int64(0), n_codes, missing_left, best)
+    best[THRESHOLD] = 0.0
 
 
 @compiled_sums

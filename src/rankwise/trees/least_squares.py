@@ -98,8 +98,10 @@ class LeastSquaresTree(TreeMixin, _RegressionMixin, BaseEstimator):
         Penalty per leaf: the grown tree is pruned to the subtree that minimizes the squared error per unit of weight
         plus ``ccp_alpha`` times its leaves; "cv" chooses the penalty by 5-fold cross-validation.
     categorical_features : array-like of column numbers, names or booleans, optional
-        Columns of categories, split into two sets along the main direction of the categories' mean targets. By default
-        the text, categorical and Boolean columns of data frames. New categories are treated as missing values.
+        Columns of categories, split into two sets: the best two where a cell has at most 10 categories (or there is one
+        target), else the best of the cuts along the main direction of the categories' mean targets, a heuristic that
+        ``splitter="random"`` and ``growth="level"`` always use. By default the text, categorical and Boolean columns of
+        data frames. New categories are treated as missing values.
     random_state : None, int, Generator or RandomState
         Determines the features drawn, random thresholds, honest halves and sketches.
 
