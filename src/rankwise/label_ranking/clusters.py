@@ -16,6 +16,8 @@ from rankwise.data import Rankings
 from rankwise.label_ranking.base import SCALER, LabelRankerMixin, check_saved_scaler, fitted_scaler
 
 _STARTS = 10
+# Penalty where worths would be infinite without: it orders items as ever smaller ones do.
+_VANISHING = 1e-6
 
 
 class ClusterRanker(LabelRankerMixin, BaseEstimator):
@@ -29,8 +31,9 @@ class ClusterRanker(LabelRankerMixin, BaseEstimator):
     n_clusters : int, default=8
         Maximum number of clusters; there are never more than distinct rows.
     alpha : float, default=1.0
-        Strength of the penalty on log worths, positive, see `PlackettLuce`. Without it worths would be infinite in a
-        small cluster where an item always comes first, or is missing.
+        Strength of the penalty on log worths, see `PlackettLuce`. Without it worths would be infinite in a small
+        cluster where an item always comes first, or is missing. 0 is plain maximum likelihood, as in the paper; in
+        clusters where no maximum exists, it is the limit of vanishing penalties (computed with 1e-6).
     random_state : None, int, Generator or RandomState
         Seeds k-means.
 
@@ -63,7 +66,7 @@ class ClusterRanker(LabelRankerMixin, BaseEstimator):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_clusters": [Interval(Integral, 1, None, closed="left")],
-        "alpha": [Interval(Real, 0, None, closed="neither")],
+        "alpha": [Interval(Real, 0, None, closed="left")],
         "random_state": ["random_state", np.random.Generator],
     }
 
@@ -88,8 +91,16 @@ class ClusterRanker(LabelRankerMixin, BaseEstimator):
         seed = int(check_generator(self.random_state).integers(2**31))
         self.clusters_ = KMeans(n_clusters, n_init=_STARTS, random_state=seed).fit(scaled, sample_weight=y.weights)
         label = self.clusters_.labels_
-        self.models_ = [PlackettLuce(alpha=self.alpha).fit(y[np.flatnonzero(label == c)]) for c in range(n_clusters)]
+        self.models_ = [self._fit_model(y[np.flatnonzero(label == c)]) for c in range(n_clusters)]
         self._pairwise = np.array([model.pairwise_probabilities() for model in self.models_])
+
+    def _fit_model(self, rankings: Rankings) -> PlackettLuce:
+        try:
+            return PlackettLuce(alpha=self.alpha).fit(rankings)
+        except ValueError:
+            if self.alpha > 0:
+                raise
+            return PlackettLuce(alpha=_VANISHING).fit(rankings)
 
     def _predict_pairwise(self, X: FloatArray) -> FloatArray:
         return self._pairwise[self.clusters_.predict(self._scaler.transform(X))]
