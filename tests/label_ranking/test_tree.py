@@ -267,3 +267,13 @@ def test_merging_siblings_is_never_better_than_the_pruning_path():
     for alpha in np.linspace(0, path.alphas[-1] * 1.1, 20):
         best = (path.errors + alpha * path.n_leaves).min()
         assert (errors + alpha * leaves).min() >= best - 1e-9
+
+
+@pytest.mark.parametrize("growth", ["best", "level"])
+def test_a_small_decrease_stops_where_no_split_gains(growth):
+    X = np.array([[0, 0], [0, 1], [1, 0], [1, 1]] * 7, dtype=float)
+    y = np.where((X[:, :1] != X[:, 1:]), [1, 2, 3], [3, 2, 1])
+    assert RankingTree(growth=growth).fit(X, y).get_n_leaves() == 4
+    assert RankingTree(growth=growth, min_impurity_decrease=1e-9).fit(X, y).get_n_leaves() == 1
+    uneven = np.vstack([X, X[:1]]), np.vstack([y, y[:1]])  # one row more, and the first split gains a little
+    assert RankingTree(growth=growth, min_impurity_decrease=1e-9).fit(*uneven).get_n_leaves() == 4

@@ -50,7 +50,8 @@ class RankingTree(TreeMixin, LabelRankerMixin, BaseEstimator):
         Penalty per leaf: the grown tree is pruned to the subtree that minimizes its dispersion plus ``ccp_alpha`` times
         its leaves; "cv" chooses the penalty by 5-fold cross-validation of the dispersion around the predicted shares.
     min_impurity_decrease : float, default=0.0
-        By how much a split must lower the dispersion.
+        By how much a split must lower the dispersion. 0 splits even where nothing is gained at once; a small number,
+        such as 1e-9, stops there, as remark 19 of the paper does.
     growth, honest, splitter, min_samples_split, max_features, max_leaf_nodes
         See `LeastSquaresTree`.
     max_bins, sketch, categorical_features, random_state

@@ -88,7 +88,9 @@ class LeastSquaresTree(TreeMixin, _RegressionMixin, BaseEstimator):
         As in scikit-learn; numbers of rows may be given as shares of the rows that grow the tree. ``max_features``
         features are drawn per cell (per level with growth="level").
     min_impurity_decrease : float, default=0.0
-        A cell is split only if that lowers the squared error, per unit of the weight of all rows, by this much.
+        A cell is split only if that lowers the squared error, per unit of the weight of all rows, by this much. 0
+        splits even where nothing is gained at once, as scikit-learn does, because the next split may gain (exclusive
+        or); any small number, such as 1e-9, stops there.
     max_bins : int or None, default=255
         Numeric features are cut into at most this many bins of about equal counts; None tries every threshold.
     sketch : int, optional
