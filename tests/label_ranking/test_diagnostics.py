@@ -8,9 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rankwise import Rankings
-from rankwise.aggregation import dispersion, noise_margin
+from rankwise.aggregation import dispersion, excess_risk, noise_margin
+from rankwise.embeddings import pairwise_from_vectors
 from rankwise.label_ranking import (
+    bayes_risk,
+    conditional_excess_risk,
     conditional_noise_margin,
+    conditional_risk,
     partition_dispersion,
     ranking_risk,
 )
@@ -64,5 +68,49 @@ def test_margins():
     ],
 )
 def test_bad_input(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()
+
+
+@given(st.integers(2, 4), st.booleans(), st.integers(0, 2**32 - 1))
+def test_risks_under_known_laws_equal_their_definitions(k, spread, seed):
+    rng = np.random.default_rng(seed)
+    rankings = statistics.all_rankings(k)
+    # Few rankings with much weight make majorities with cycles, too.
+    laws = rng.dirichlet(np.full(len(rankings), 1.0 if spread else 0.1), size=3)
+    P = np.array([statistics.pair_probabilities(law, k) for law in laws])
+    predicted = rankings[rng.integers(0, len(rankings), 3)]
+    risks = [statistics.expected_distance(law, one) for law, one in zip(laws, predicted, strict=True)]
+    best = [min(statistics.expected_distance(law, one) for one in rankings) for law in laws]
+    weights = np.array([1.0, 2.0, 0.5])
+    np.testing.assert_allclose(conditional_risk(P, predicted, per_row=True), risks)
+    np.testing.assert_allclose(bayes_risk(P, per_row=True), best)
+    assert conditional_risk(P, Rankings(predicted), weights) == pytest.approx(np.average(risks, weights=weights))
+    assert bayes_risk(P) == pytest.approx(np.mean(best))
+    assert conditional_excess_risk(P, predicted, weights) == pytest.approx(
+        np.average(np.subtract(risks, best), weights=weights), abs=1e-12
+    )
+
+
+def test_the_excess_of_equation_13_where_laws_are_transitive():
+    P = pairwise_from_vectors([[0.8, 0.9, 0.7], [0.3, 0.4, 0.6]])
+    excess = conditional_excess_risk(P, [[1, 2, 3], [1, 2, 3]], per_row=True)
+    np.testing.assert_allclose(excess, [0.0, 0.4 + 0.2])
+    np.testing.assert_allclose(excess, [excess_risk(one, [1, 2, 3]) for one in P])
+    assert conditional_risk(P, [[1, 1, 1], [1, 1, 1]]) == 1.5
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: conditional_risk([[0.5]], [[1]]), "a matrix of two items or more for each row"),
+        (lambda: bayes_risk([[[0.5, 0.7], [0.7, 0.5]]]), r"P\[0, 0, 1\] is 0.7 and P\[0, 1, 0\] is 0.7"),
+        (lambda: bayes_risk([[[0.5, np.nan], [np.nan, 0.5]]]), "add up to 1"),
+        (lambda: conditional_risk([[[0.5, 1], [0, 0.5]]], [[1, 2, 3]]), r"y_pred has shape \(1, 3\)"),
+        (lambda: conditional_risk([[[0.5, 1], [0, 0.5]]], [[1, np.inf]]), "place every item"),
+        (lambda: bayes_risk([[[0.5, 1], [0, 0.5]]], [0]), "all weights are 0"),
+    ],
+)
+def test_bad_laws(call, message):
     with pytest.raises(ValueError, match=message):
         call()

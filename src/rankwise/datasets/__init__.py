@@ -4,6 +4,7 @@ from rankwise.datasets.cells import make_cell_label_ranking
 from rankwise.datasets.feature_laws import BinaryFeatures, FiniteFeatures
 from rankwise.datasets.food import make_food_preferences
 from rankwise.datasets.judged_queries import make_retrieval
+from rankwise.datasets.lipschitz import lipschitz_oracle
 from rankwise.datasets.loaders import load_label_ranking, load_retrieval
 from rankwise.datasets.mechanisms import make_incomplete, make_partial
 from rankwise.datasets.noise_laws import GaussianNoise, MallowsNoise, UniformNoise
@@ -19,6 +20,7 @@ __all__ = [
     "MallowsNoise",
     "RankingOracle",
     "UniformNoise",
+    "lipschitz_oracle",
     "load_label_ranking",
     "load_retrieval",
     "make_cell_label_ranking",

@@ -3,7 +3,10 @@
 from rankwise.label_ranking.clusters import ClusterRanker
 from rankwise.label_ranking.conformal import ConformalRanker
 from rankwise.label_ranking.diagnostics import (
+    bayes_risk,
+    conditional_excess_risk,
     conditional_noise_margin,
+    conditional_risk,
     partition_dispersion,
     ranking_risk,
 )
@@ -15,6 +18,13 @@ from rankwise.label_ranking.labelwise import LabelwiseRanker
 from rankwise.label_ranking.linear_plackett_luce import PlackettLuceRanker
 from rankwise.label_ranking.neighbors import NearestNeighborsRanker
 from rankwise.label_ranking.pairwise import PairwiseRanker
+from rankwise.label_ranking.risk_bounds import (
+    empirical_risk_bound,
+    low_noise_risk_bound,
+    neighbors_risk_bound,
+    partition_distance_bound,
+    partition_risk_bound,
+)
 from rankwise.label_ranking.stacked import StackedRanker
 from rankwise.label_ranking.tree import RankingTree
 
@@ -31,7 +41,15 @@ __all__ = [
     "RankingTree",
     "StackedRanker",
     "as_regressor",
+    "bayes_risk",
+    "conditional_excess_risk",
     "conditional_noise_margin",
+    "conditional_risk",
+    "empirical_risk_bound",
+    "low_noise_risk_bound",
+    "neighbors_risk_bound",
     "partition_dispersion",
+    "partition_distance_bound",
+    "partition_risk_bound",
     "ranking_risk",
 ]
