@@ -1,4 +1,4 @@
-"""Lambda gradients from their definition: every pair of a query is exchanged, and the metric recomputed."""
+"""Losses and lambda gradients from their definition: every pair is exchanged, and the metric recomputed."""
 
 from __future__ import annotations
 
@@ -117,3 +117,36 @@ def margin_loss(grades, score, weights, hinge):
                 gradient[i] -= 2 * weight * short
                 gradient[j] += 2 * weight * short
     return value / max(n_pairs, 1), gradient / max(n_pairs, 1)
+
+
+def loss_of_query(name, t, z):
+    """Loss of one query from its definition."""
+    n = len(t)
+    pairs = [(i, j) for i in range(n) for j in range(n) if z[i] > z[j]]
+    gaps = np.array([t[i] - t[j] for i, j in pairs])
+    log_softmax = t - np.log(np.exp(t).sum())
+    if name == "pointwise_squared":
+        return np.mean((t - z) ** 2)
+    if name == "pointwise_logistic":
+        return np.mean(-z * t + np.log(1 + np.exp(t)))
+    if name == "pairwise_logistic":
+        return np.mean(np.log(1 + np.exp(-gaps))) if pairs else 0.0
+    if name == "pairwise_hinge":
+        return np.mean(np.maximum(0, 1 - gaps)) if pairs else 0.0
+    if name == "lambdarank":
+        return pairwise_loss(weight_matrix("ndcg", z, t), t)
+    if name == "listwise_softmax":
+        return -np.sum(z / z.sum() * log_softmax) if z.any() else 0.0
+    if name == "listwise_listnet":
+        return -np.sum(np.exp(z) / np.exp(z).sum() * log_softmax)
+    if name == "listwise_approx_ndcg":
+        gains = 2**z - 1
+        ideal = np.sum(np.sort(gains)[::-1] / np.log2(np.arange(2, n + 2)))
+        places = [1 + sum(1 / (1 + np.exp(-(t[j] - t[i]) / 0.1)) for j in range(n) if j != i) for i in range(n)]
+        return 1 - np.sum(gains / np.log2(1 + np.array(places))) / ideal if ideal else 0.0
+    ranked = t[np.argsort(-z, kind="stable")]
+    alpha = np.ones(n)
+    if name == "listwise_plistmle":
+        alpha = 2.0 ** (n - np.arange(1, n + 1)) - 1
+        alpha = alpha / alpha[0] if n > 1 else alpha
+    return sum(-alpha[k] * np.log(np.exp(ranked[k]) / np.exp(ranked[k:]).sum()) for k in range(n))

@@ -1,8 +1,9 @@
 """Learning to rank the documents of queries: from features and graded relevance, or comparisons, to scores."""
 
-from rankwise.ltr.gradients import lambda_gradients
+from rankwise.ltr.gradients import lambda_gradients, pair_gradients
 from rankwise.ltr.lambdamart import LambdaMART
 from rankwise.ltr.linear import LinearRanker
+from rankwise.ltr.loss_values import ranking_loss
 from rankwise.ltr.neural import NeuralRanker
 
-__all__ = ["LambdaMART", "LinearRanker", "NeuralRanker", "lambda_gradients"]
+__all__ = ["LambdaMART", "LinearRanker", "NeuralRanker", "lambda_gradients", "pair_gradients", "ranking_loss"]

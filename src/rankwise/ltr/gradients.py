@@ -291,7 +291,7 @@ def pair_gradients(
 
     Examples
     --------
-    >>> from rankwise.ltr.gradients import pair_gradients
+    >>> from rankwise.ltr import pair_gradients
     >>> gradient, hessian = pair_gradients([[1, 0], [1, 2]], [0.0, 0.0, 0.0])
     >>> gradient.tolist(), hessian.tolist()
     ([0.5, -1.0, 0.5], [0.25, 0.5, 0.25])

@@ -1,0 +1,183 @@
+"""Values of the losses in the table of `rankwise.ltr.losses`, for scores from anywhere: to watch, compare and plot.
+
+The rankers train on implementations of their own, which give gradients; this one follows the definitions, query by
+query, in NumPy.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy.special import expit, logsumexp
+
+from rankwise._typing import ArrayLike, BoolArray, FloatArray
+from rankwise._validation import check_choice
+from rankwise.ltr.losses import LOSSES
+from rankwise.queries import (
+    Gain,
+    check_grades,
+    check_grades_not_negative,
+    check_k,
+    check_length,
+    check_rows,
+    gains_of,
+    group_queries,
+)
+
+_NAMES = tuple(loss.name for loss in LOSSES)
+_NOT_NEGATIVE = ("pointwise_logistic", "listwise_softmax")
+_OF_PAIRS = (*(loss.name for loss in LOSSES if loss.kind == "pairwise"), "listwise_approx_ndcg")
+# Rows of a query whose pairs fit into a table of half a gigabyte.
+_MOST_ROWS = 8192
+_TEMPERATURE = 0.1  # of ApproxNDCG, as in `NeuralRanker`
+
+
+def ranking_loss(
+    y: ArrayLike,
+    score: ArrayLike,
+    qid: ArrayLike | None = None,
+    loss: str = "pairwise_logistic",
+    *,
+    k: int | None = None,
+    gain: Gain = "exp",
+    per_query: bool = False,
+) -> float | tuple[np.ndarray[Any, Any], FloatArray]:
+    """Value of a loss by which rankers learn, as its mean over queries.
+
+    *Definition*: see the table of losses in the guide to learning to rank. Of a query, pointwise losses are means over
+    rows and pairwise ones over the pairs with different relevance (sums, where pairs are weighted); listwise losses are
+    of the whole query. Lower is better.
+
+    Parameters
+    ----------
+    y : array-like of shape (n_rows,)
+        Relevance, higher is better.
+    score : array-like of shape (n_rows,)
+        Finite scores, higher is better.
+    qid : array-like of shape (n_rows,), optional
+        The query of each row; by default all rows are one query.
+    loss : str, default="pairwise_logistic"
+        A name of the table.
+    k : int, optional
+        Places that NDCG counts in the weights of "lambdarank"; all by default.
+    gain : {"exp", "linear"}, sequence, mapping or callable, default="exp"
+        What a grade is worth in "lambdarank", "lambdaloss" and "listwise_approx_ndcg", see
+        `rankwise.metrics.ndcg_score`.
+    per_query : bool, default=False
+        Whether to return the queries and their losses instead of the mean.
+
+    Returns
+    -------
+    float or (ndarray, ndarray)
+        The mean over queries; or their ids, in order of first appearance, and their losses. A query without pairs of
+        different relevance has the pairwise loss 0, and one without relevant rows the loss 0 where the loss needs them.
+
+    See Also
+    --------
+    lambda_gradients : first and second derivatives of the weighted pairwise logistic loss.
+
+    Examples
+    --------
+    >>> from rankwise.ltr import ranking_loss
+    >>> round(ranking_loss([2, 0, 1], [1.0, 0.0, 0.5]), 4), round(ranking_loss([2, 0, 1], [0.0, 1.0, 0.5]), 4)
+    (0.4205, 1.0871)
+    >>> round(ranking_loss([2, 0, 1], [1.0, 0.0, 0.5], loss="listwise_listnet"), 4)
+    0.8927
+    """
+    check_choice("loss", loss, _NAMES)
+    grade, scores = check_grades(y, "y"), check_rows(score, "score")
+    check_length(scores, len(grade), "score", of="y")
+    if not np.isfinite(scores).all():
+        row = int(np.argmin(np.isfinite(scores)))
+        raise ValueError(f"score[{row}] is {scores[row]:g}; a loss needs finite scores")
+    groups = group_queries(qid, len(grade), of="y")
+    longest = int(groups.sizes.max())
+    if loss in _OF_PAIRS and longest > _MOST_ROWS:
+        raise ValueError(
+            f"a query has {longest} rows, and loss={loss!r} makes tables of all their pairs; give queries of at most "
+            f"{_MOST_ROWS} rows, or loss='listwise_softmax'"
+        )
+    if loss in _NOT_NEGATIVE:
+        check_grades_not_negative(grade, f"loss={loss!r}")
+    places = check_k(k, longest)
+    target = grade / grade.max() if loss == "pointwise_logistic" and grade.max() > 0 else grade
+    gains = gains_of(grade, gain)
+    ordered = [groups.take(values) for values in (target, scores, gains)]
+    values = np.array(
+        [
+            _of_query(loss, *(values[start:stop] for values in ordered), places)
+            for start, stop in zip(groups.bounds[:-1], groups.bounds[1:], strict=True)
+        ]
+    )
+    return (groups.ids, values) if per_query else float(values.mean())
+
+
+def _of_query(loss: str, grade: FloatArray, score: FloatArray, gains: FloatArray, k: int) -> float:
+    if loss == "pointwise_squared":
+        return float(np.mean((score - grade) ** 2))
+    if loss == "pointwise_logistic":
+        return float(np.mean(np.logaddexp(0, score) - grade * score))
+    if loss in ("listwise_softmax", "listwise_listnet"):
+        mass = grade if loss == "listwise_softmax" else np.exp(grade - grade.max())
+        total = mass.sum()
+        return float(mass @ (logsumexp(score) - score) / total) if total > 0 else 0.0
+    if loss in ("listwise_listmle", "listwise_plistmle"):
+        return _likelihood(score[np.argsort(-grade, kind="stable")], by_place=loss == "listwise_plistmle")
+    discount = 1 / np.log2(np.arange(2, len(grade) + 3))  # one more than there are places, for distances
+    if loss == "listwise_approx_ndcg":
+        above = expit((score - score[:, None]) / _TEMPERATURE).sum(axis=1) - 0.5
+        ideal = _dcg(gains, discount)
+        return float(1 - gains @ (1 / np.log2(above + 2)) / ideal) if ideal > 0 else 0.0
+    pairs = grade[:, None] > grade
+    gaps = (score[:, None] - score)[pairs]
+    if loss == "lambdarank":
+        discount[k:] = 0
+        return _weighted(gaps, _exchanges(score, discount)[pairs], gains, pairs, _dcg(gains, discount))
+    if loss == "lambdaloss":
+        place = np.argsort(np.argsort(-score, kind="stable"))
+        apart = abs(place[:, None] - place)[pairs]
+        return _weighted(gaps, discount[apart - 1] - discount[apart], gains, pairs, _dcg(gains, discount))
+    terms: dict[str, Any] = {
+        "pairwise_logistic": lambda: np.logaddexp(0, -gaps),
+        "pairwise_hinge": lambda: np.maximum(0, 1 - gaps),
+        "pairwise_squared_hinge": lambda: np.maximum(0, 1 - gaps) ** 2,
+        "pairwise_squared": lambda: (1 - gaps) ** 2,
+    }
+    return float(terms[loss]().mean()) if len(gaps) else 0.0
+
+
+def _likelihood(score: FloatArray, by_place: bool) -> float:
+    """Minus the log probability that the rows come in this order; by place with factors, over the largest."""
+    terms = np.logaddexp.accumulate(score[::-1])[::-1] - score
+    if not by_place:
+        return float(terms.sum())
+    least = 2.0 ** (1 - len(score))
+    factor = 2.0 ** -np.arange(len(score)) - least
+    return float(factor @ terms / factor[0]) if len(score) > 1 else 0.0
+
+
+def _dcg(gains: FloatArray, discount: FloatArray) -> float:
+    """The best that an order can reach."""
+    return float(np.sort(gains)[::-1] @ discount[: len(gains)])
+
+
+def _weighted(gaps: FloatArray, change: FloatArray, gains: FloatArray, pairs: BoolArray, ideal: float) -> float:
+    """Sum of the logistic losses of pairs, weighted by a change of discounts times that of gains."""
+    weight = change * abs(gains[:, None] - gains)[pairs]
+    return float(weight @ np.logaddexp(0, -gaps) / ideal) if ideal > 0 else 0.0
+
+
+def _exchanges(score: FloatArray, discount: FloatArray) -> FloatArray:
+    """By how much the discounts of any two rows differ; the mean over all orders, where scores are equal."""
+    _, block, sizes = np.unique(-score, return_inverse=True, return_counts=True)
+    ends = np.cumsum(sizes)
+    means, within = np.empty(len(sizes)), np.zeros(len(sizes))
+    for number, (end, size) in enumerate(zip(ends, sizes, strict=True)):
+        own = discount[end - size : end]  # descending
+        means[number] = own.mean()
+        if size > 1:
+            # Every place is the better one against all after it, and the worse one against all before it.
+            within[number] = 2 * own @ (size - 1 - 2 * np.arange(size)) / (size * (size - 1))
+    apart = abs(means[block][:, None] - means[block])
+    return np.where(block[:, None] == block, within[block], apart)
