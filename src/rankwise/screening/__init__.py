@@ -1,6 +1,6 @@
 """Screening of symbolic features by the order that they give the target, and the ranking view of tree splits."""
 
-from rankwise.screening.bart import BARTSelector
+from rankwise.screening.bart import BARTSelector, inclusion_thresholds
 from rankwise.screening.concordance import (
     ConcordanceTest,
     concordance_test,
@@ -36,6 +36,7 @@ __all__ = [
     "concordance_test",
     "concordant_divergence",
     "gini_correlation",
+    "inclusion_thresholds",
     "monotone_intervals",
     "oracle_partition",
     "preference_probability",

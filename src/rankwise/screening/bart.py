@@ -12,7 +12,7 @@ from rankwise._progress import track
 from rankwise._sklearn import BaseEstimator, Interval, StrOptions
 from rankwise._state import FLOATS, Saved, check_shape, optional
 from rankwise._typing import ArrayLike, BoolArray, FloatArray, RandomState
-from rankwise._validation import check_generator
+from rankwise._validation import check_choice, check_generator, check_numbers
 from rankwise.screening.base import TargetSelectorMixin, highest
 
 
@@ -53,6 +53,9 @@ class BARTSelector(TargetSelectorMixin, BaseEstimator):
         Inclusion proportions; they sum to 1.
     thresholds_ : ndarray of shape (n_features,)
         Which proportions they have to exceed (without ``k``).
+    permuted_scores_ : ndarray of shape (n_permutations, n_features)
+        Inclusion proportions for the permuted targets (without ``k``). `inclusion_thresholds` turns them into any of
+        the three thresholds, so that these can be compared without fitting again.
     n_features_in_ : int
         Number of columns.
 
@@ -76,7 +79,11 @@ class BARTSelector(TargetSelectorMixin, BaseEstimator):
         "random_state": ["random_state", np.random.Generator],
     }
 
-    _saved: ClassVar[Saved] = {"scores_": FLOATS, "thresholds_": optional(FLOATS)}
+    _saved: ClassVar[Saved] = {
+        "scores_": FLOATS,
+        "thresholds_": optional(FLOATS),
+        "permuted_scores_": optional(FLOATS),
+    }
 
     def __init__(
         self,
@@ -120,8 +127,9 @@ class BARTSelector(TargetSelectorMixin, BaseEstimator):
         self.scores_ = np.mean(runs, axis=0)
         if self.k is None:
             permutations = track(range(self.n_permutations), "permuting", self.n_permutations)
-            chance = [self._proportions(columns, rng.permutation(target), rng) for _ in permutations]
-            self.thresholds_ = inclusion_thresholds(np.array(chance), self.threshold, self.alpha)
+            permuted = [self._proportions(columns, rng.permutation(target), rng) for _ in permutations]
+            self.permuted_scores_ = np.array(permuted)
+            self.thresholds_ = inclusion_thresholds(self.permuted_scores_, self.threshold, alpha=self.alpha)
         return self
 
     def _proportions(self, X: FloatArray, y: FloatArray, rng: np.random.Generator) -> FloatArray:
@@ -150,13 +158,55 @@ class BARTSelector(TargetSelectorMixin, BaseEstimator):
     def _check_saved(self) -> None:
         for scores in (self.scores_, getattr(self, "thresholds_", self.scores_)):
             check_shape(scores, (self.n_features_in_,), "scores_ or thresholds_")
+        permuted = getattr(self, "permuted_scores_", self.scores_[None])
+        check_shape(permuted, (len(permuted), self.n_features_in_), "permuted_scores_")
 
 
-def inclusion_thresholds(chance: FloatArray, rule: str, alpha: float) -> FloatArray:
-    """Thresholds of proportions, from those of permuted targets, of shape (n_permutations, n_features)."""
-    if rule == "local":
+def inclusion_thresholds(
+    permuted_scores: ArrayLike,
+    threshold: Literal["local", "global_max", "global_se"] = "local",
+    *,
+    alpha: float = 0.05,
+) -> FloatArray:
+    """Which inclusion proportions exceed chance, by each of the thresholds of `BARTSelector`.
+
+    Parameters
+    ----------
+    permuted_scores : array-like of shape (n_permutations, n_features)
+        Inclusion proportions for permuted targets, ``permuted_scores_`` of a `BARTSelector`.
+    threshold : {"local", "global_max", "global_se"}, default="local"
+        Which threshold, as in `BARTSelector`.
+    alpha : float, default=0.05
+        Level.
+
+    Returns
+    -------
+    ndarray of shape (n_features,)
+        A proportion for each column.
+
+    References
+    ----------
+    Bleich, Kapelner, George, Jensen (2014), Variable selection for BART: an application to gene regulation.
+
+    Examples
+    --------
+    >>> from rankwise.screening import inclusion_thresholds
+    >>> permuted = [[0.5, 0.3, 0.2], [0.1, 0.6, 0.3], [0.3, 0.3, 0.4]]
+    >>> inclusion_thresholds(permuted, "local", alpha=0.5), inclusion_thresholds(permuted, "global_max", alpha=0.5)
+    (array([0.3, 0.3, 0.3]), array([0.5, 0.5, 0.5]))
+    """
+    check_choice("threshold", threshold, ("local", "global_max", "global_se"))
+    chance = check_numbers("permuted_scores", permuted_scores)
+    if chance.ndim != 2 or not chance.size or not np.isfinite(chance).all():
+        raise ValueError(
+            f"permuted_scores has shape {chance.shape}; give finite proportions, one row per permutation and one "
+            "column per feature"
+        )
+    if not 0 < alpha < 1:
+        raise ValueError(f"alpha is {alpha}; give a level between 0 and 1")
+    if threshold == "local":
         return np.quantile(chance, 1 - alpha, axis=0)
-    if rule == "global_max":
+    if threshold == "global_max":
         return np.full(chance.shape[1], np.quantile(chance.max(axis=1), 1 - alpha))
     mean, deviation = chance.mean(axis=0), chance.std(axis=0)
     beyond = np.divide(chance - mean, deviation, out=np.zeros_like(chance), where=deviation > 0)
