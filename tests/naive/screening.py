@@ -33,18 +33,24 @@ def sum_of_squares(values):
     return float(((values - np.mean(values)) ** 2).sum()) if len(values) else 0.0
 
 
-def partition_loss(y, left):
-    return sum_of_squares(y[left]) + sum_of_squares(y[~left])
+def sum_of_absolute_deviations(values):
+    """From the best center, which is one of the values."""
+    return min((float(sum(abs(values - center))) for center in values), default=0.0)
 
 
-def best_partition_loss(y, size=None):
+def partition_loss(y, left, criterion="squared_error"):
+    loss = sum_of_squares if criterion == "squared_error" else sum_of_absolute_deviations
+    return loss(y[left]) + loss(y[~left])
+
+
+def best_partition_loss(y, size=None, criterion="squared_error"):
     n = len(y)
     losses = []
     for count in range(1, n) if size is None else [size]:
         for chosen in combinations(range(n), count):
             left = np.zeros(n, dtype=bool)
             left[list(chosen)] = True
-            losses.append(partition_loss(y, left))
+            losses.append(partition_loss(y, left, criterion))
     return min(losses)
 
 

@@ -15,6 +15,7 @@ from rankwise.screening import oracle_partition, principal_decision_ratio, split
 from tests.naive import screening as naive
 
 GOLDEN = json.loads((Path(__file__).parents[1] / "golden" / "screening.json").read_text("utf-8"))
+CRITERIA = st.sampled_from(["squared_error", "absolute_error"])
 TARGETS = st.lists(st.integers(-20, 20), min_size=2, max_size=6).filter(lambda y: len(set(y)) > 1)
 
 
@@ -57,26 +58,40 @@ def test_lemma_1_needs_both_candidates():
     assert oracle_partition(y, case["size"]).loss == pytest.approx(case["best"])
 
 
-@given(TARGETS, st.data())
-def test_the_oracle_is_the_best_of_all_partitions(values, data):
+@given(TARGETS, CRITERIA, st.data())
+def test_the_oracle_is_the_best_of_all_partitions(values, criterion, data):
     y = np.array(values, dtype=float)
     size = data.draw(st.one_of(st.none(), st.integers(1, len(y) - 1)))
-    found = oracle_partition(y, size)
-    assert found.loss == pytest.approx(naive.best_partition_loss(y, size), abs=1e-9)
+    found = oracle_partition(y, size, criterion=criterion)
+    assert found.loss == pytest.approx(naive.best_partition_loss(y, size, criterion), abs=1e-9)
     assert sorted([*found.lower, *found.upper]) == list(range(len(y)))
     assert y[found.lower].max() <= y[found.upper].min()
     assert size is None or size in (len(found.lower), len(found.upper))
 
 
-@given(TARGETS, st.data())
-def test_losses_are_those_of_the_parts(values, data):
+@given(TARGETS, CRITERIA, st.data())
+def test_losses_are_those_of_the_parts(values, criterion, data):
     y = np.array(values, dtype=float)
     z = np.array(data.draw(st.lists(st.integers(0, 4), min_size=len(y), max_size=len(y))))
-    splits = split_losses(z, y)
+    splits = split_losses(z, y, criterion=criterion)
     np.testing.assert_array_equal(splits.threshold, np.unique(z)[:-1])
     for threshold, n_left, loss in zip(*splits, strict=True):
         assert n_left == (z <= threshold).sum()
-        assert loss == pytest.approx(naive.partition_loss(y, z <= threshold), abs=1e-9)
+        assert loss == pytest.approx(naive.partition_loss(y, z <= threshold, criterion), abs=1e-9)
+
+
+def test_absolute_losses_of_many_rows(rng):
+    y, z = 1e6 + rng.standard_normal(300), rng.random(300)
+    splits = split_losses(z, y, criterion="absolute_error")
+    expected = [naive.partition_loss(y, z <= cut, "absolute_error") for cut in splits.threshold]
+    np.testing.assert_allclose(splits.loss, expected, rtol=1e-9)
+
+
+def test_one_outlier_moves_the_squared_split_and_not_the_absolute_one():
+    z, y = np.arange(10), [0, 0, 0, 0, 5, 5, 5, 5, 5, 20]
+    squared, absolute = (split_losses(z, y, criterion=f"{name}_error") for name in ("squared", "absolute"))
+    assert squared.n_left[np.argmin(squared.loss)] == 9
+    assert absolute.n_left[np.argmin(absolute.loss)] == 4
 
 
 @given(TARGETS, st.data())
@@ -120,10 +135,28 @@ def test_thresholds():
     losses = split_losses(z, y).loss
     ratio = principal_decision_ratio(z, z, y, thresholds=(2.5, 1))
     assert ratio == pytest.approx(losses[0] - losses[1])
-    with pytest.raises(ValueError, match="threshold 9 leaves one side of z1 empty"):
-        principal_decision_ratio(z, z, y, thresholds=(9, 1))
-    with pytest.raises(ValueError, match="threshold 0 leaves one side of z2 empty"):
-        principal_decision_ratio(z, z, y, thresholds=(1, 0))
+
+
+@given(TARGETS, CRITERIA, st.data())
+def test_equation_9_with_any_thresholds(values, criterion, data):
+    """Also where a part is empty, or a feature is constant: then the loss is that of the node, as in proposition 8."""
+    y = np.array(values, dtype=float)
+    z = [data.draw(st.lists(st.integers(0, 4), min_size=len(y), max_size=len(y))) for _ in range(2)]
+    thresholds = tuple(data.draw(st.sampled_from([-1, 0, 0.5, 1, 2, 3, 4, 9])) for _ in range(2))
+    losses = [
+        naive.partition_loss(y, np.array(values) <= threshold, criterion)
+        for values, threshold in zip(z, thresholds, strict=True)
+    ]
+    ratio = principal_decision_ratio(*z, y, thresholds=thresholds, criterion=criterion)
+    assert ratio == pytest.approx(losses[1] - losses[0], abs=1e-9)
+
+
+def test_no_split_is_never_preferred():
+    """Proposition 7: a split loses no more than the node; proposition 8 (i): two empty splits are equal."""
+    z, y = [1, 2, 3, 4], [0, 1, 5, 7]
+    assert principal_decision_ratio(z, z, y, thresholds=(9, 0)) == 0
+    assert principal_decision_ratio(z, z, y, thresholds=(2, 0)) == pytest.approx(32.75 - 2.5)
+    assert principal_decision_ratio([1, 1, 1, 1], z, y, thresholds=(1, 2), log=False) == pytest.approx(np.exp(-30.25))
 
 
 @pytest.mark.parametrize(
@@ -135,6 +168,7 @@ def test_thresholds():
         (lambda: split_losses([[1], [2]], [1, 2]), "z has 2 dimensions"),
         (lambda: split_losses([1, np.nan], [1, 2]), "nan"),
         (lambda: principal_decision_ratio([1, 1], [1, 2], [1, 2]), "z1 is constant"),
+        (lambda: split_losses([1, 2], [1, 2], criterion="mse"), "criterion is 'mse'"),
         (
             lambda: principal_decision_ratio([1, 2], [1, 2], [1, 2], thresholds=(np.nan, 1)),
             "thresholds is .*two numbers",
