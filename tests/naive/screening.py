@@ -67,3 +67,28 @@ def best_subset_rmse(X, y, size):
         residual = y - design @ np.linalg.lstsq(design, y, rcond=None)[0]
         best = min(best, float(np.sqrt((residual**2).mean())))
     return best
+
+
+def refined_ends(f1, f2):
+    """Turns of two tables (x, values) of one range: knots where the sign of the slope changes."""
+    ends = {f1[0][0], f1[0][-1]}
+    for knots, values in (f1, f2):
+        slopes = np.sign(np.diff(values))
+        ends |= {knots[i + 1] for i in range(len(slopes) - 1) if slopes[i] != slopes[i + 1]}
+    return sorted(ends)
+
+
+def preference(f1, f2, C1, C2, sample):
+    """Equation 14 for two tables; None if both take their values on one interval."""
+    total = 0.0
+    ends = refined_ends(f1, f2)
+    for a, b in pairwise(ends):
+        inside = np.mean([a <= x < b or x == b == ends[-1] for x in sample])
+        has = []
+        for (knots, values), C in ((f1, C1), (f2, C2)):
+            low, high = sorted(np.interp([a, b], knots, values))
+            has.append(int(low < C < high))
+        if all(has):
+            return None
+        total += inside * (has[0] - has[1])
+    return total

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from scipy.stats import binom, cauchy, lognorm, norm, t, uniform
 
-from rankwise.screening import monotone_intervals, preference_probability
-from rankwise.screening.piecewise import _divides
+from rankwise.screening import monotone_intervals, preference_probability, preimages, refined_intervals
+from tests.naive import screening as naive
 
 GOLDEN = json.loads((Path(__file__).parents[1] / "golden" / "screening.json").read_text("utf-8"))
 
@@ -39,9 +39,60 @@ def test_example_7(C, p):
     ("C", "divided"), list(zip(GOLDEN["example_7"]["C"], GOLDEN["example_7"]["preimages"], strict=True))
 )
 def test_pre_images_of_example_7(C, divided):
-    ends = np.array([0, 0.5, 1])
-    found = np.array([_divides(f(ends), C) for f in (line, arch)])
-    np.testing.assert_array_equal(found.T, divided)
+    ends = refined_intervals(line, arch, 0, 1)
+    np.testing.assert_allclose(ends, [0, 0.5, 1], atol=1e-7)
+    found = np.array([preimages(f, C, ends) for f in (line, arch)])
+    np.testing.assert_array_equal(np.isfinite(found).T, divided)
+    for f, places in zip((line, arch), found, strict=True):
+        places = places[np.isfinite(places)]
+        np.testing.assert_allclose(f(places), C, atol=1e-12)
+
+
+def tables(draw):
+    knots = [-2.0, *sorted(draw.choice(np.linspace(-1.9, 1.9, 39), 3, replace=False)), 2.0]
+    return knots, draw.permutation(5).astype(float)
+
+
+def test_two_values_against_the_definition(rng):
+    """Equation 14 with C1 and C2, by counting: intervals of tables, and where they take the values."""
+    sample = rng.uniform(-2, 2, 200)
+    compared = refused = 0
+    for _ in range(150):
+        f1, f2 = tables(rng), tables(rng)
+        C = tuple(rng.integers(-1, 5, 2) + 0.5123)  # not a value at an end
+        np.testing.assert_allclose(refined_intervals(f1, f2, -2, 2), naive.refined_ends(f1, f2), atol=1e-9)
+        expected = naive.preference(f1, f2, *C, sample)
+        if expected is None:
+            refused += 1
+            with pytest.raises(ValueError, match="only the target can decide"):
+                preference_probability(f1, f2, C, np.append(sample, [-2, 2]))
+        else:
+            compared += 1
+            found = preference_probability(f1, f2, C, np.append(sample, [-2, 2]))
+            assert found == pytest.approx(naive.preference(f1, f2, *C, np.append(sample, [-2, 2])), abs=1e-9)
+            assert preference_probability(f2, f1, C[::-1], np.append(sample, [-2, 2])) == pytest.approx(-found)
+    assert compared > 20
+    assert refused > 20
+
+
+def test_preimages():
+    ends = monotone_intervals(waves, 0, 4)
+    np.testing.assert_allclose(preimages(waves, 0.0, ends), [1, 2, 3], atol=1e-9)
+    np.testing.assert_allclose(preimages(waves, 3.0, ends), [np.nan, np.nan, 3.6717], atol=1e-4)
+    knots, values = [0, 1, 3], [0, 4, 0]
+    np.testing.assert_allclose(preimages((knots, values), 2.0, knots), [0.5, 2])
+    # The value at an end belongs to the interval on its right, except at the last end.
+    np.testing.assert_allclose(preimages((knots, values), 4.0, knots), [np.nan, 1])
+    np.testing.assert_allclose(preimages((knots, values), 0.0, knots), [0, 3])
+    # Over a jump, the place of the jump.
+    np.testing.assert_allclose(preimages(np.floor, 0.5, [0.2, 1.9]), [1])
+
+
+def test_constants_keep_transforms_apart():
+    """As the paper says: a constant added to one transform changes no split, so that one C serves both."""
+    for C in (0.2, 0.6, 0.9):
+        apart = preference_probability(lambda x: line(x) + 5, arch, C, uniform())
+        assert preference_probability(line, arch, (C - 5, C), uniform()) == pytest.approx(apart)
 
 
 def test_any_distribution():
@@ -132,6 +183,15 @@ def test_monotone_intervals(f, ends):
         (lambda: preference_probability(line, arch, 1, [2.0, 2.0]), ValueError, "two different"),
         (lambda: preference_probability(line, arch, np.nan, uniform()), ValueError, "C is nan; give the number"),
         (lambda: preference_probability(line, arch, "1", uniform()), ValueError, "C is '1'; give the number"),
+        (lambda: preference_probability(line, arch, (1, 2, 3), uniform()), ValueError, "or two numbers"),
+        (
+            lambda: preference_probability(line, lambda x: x, (1.5, 0.1), uniform()),
+            ValueError,
+            "their values 1.5 and 0.1 between",
+        ),
+        (lambda: preimages(line, 1, [1, 0]), ValueError, "increasing finite numbers"),
+        (lambda: preimages(lambda x: np.where(x < 0, np.nan, x), 1, [-1, 1]), ValueError, "not finite at x = -1"),
+        (lambda: refined_intervals(line, arch, 0, np.inf), ValueError, "lower one first"),
     ],
 )
 def test_bad_input_is_refused(call, error, words):

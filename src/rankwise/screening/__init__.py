@@ -1,6 +1,7 @@
 """Screening of symbolic features by the order that they give the target, and the ranking view of tree splits."""
 
 from rankwise.screening.bart import BARTSelector, inclusion_thresholds
+from rankwise.screening.bounds import TreeRankingBound, tree_ranking_bound
 from rankwise.screening.concordance import (
     ConcordanceTest,
     concordance_test,
@@ -18,7 +19,7 @@ from rankwise.screening.node_splits import (
     split_losses,
     swap_gains,
 )
-from rankwise.screening.piecewise import monotone_intervals, preference_probability
+from rankwise.screening.piecewise import monotone_intervals, preference_probability, preimages, refined_intervals
 from rankwise.screening.score_selector import ScoreSelector
 from rankwise.screening.selector import ConcordanceSelector
 from rankwise.screening.subsets import SubsetModel, best_subset
@@ -32,6 +33,7 @@ __all__ = [
     "SplitLosses",
     "SubsetModel",
     "SymbolicFeatures",
+    "TreeRankingBound",
     "best_subset",
     "concordance_test",
     "concordant_divergence",
@@ -40,9 +42,12 @@ __all__ = [
     "monotone_intervals",
     "oracle_partition",
     "preference_probability",
+    "preimages",
     "principal_decision_ratio",
     "rank_classes",
     "ranking_gain",
+    "refined_intervals",
     "split_losses",
     "swap_gains",
+    "tree_ranking_bound",
 ]

@@ -1,6 +1,7 @@
-"""Piecewise monotone transforms: where they turn, and which of two transforms a tree prefers to split on.
+"""Piecewise monotone transforms: where they turn, where they take a value, and which of two a tree prefers to split on.
 
-Users call `monotone_intervals` and `preference_probability`; all else finds turning points that are not rounding noise.
+Users call `monotone_intervals`, `refined_intervals`, `preimages` and `preference_probability`; all else finds turning
+points that are not rounding noise.
 """
 
 from __future__ import annotations
@@ -56,16 +57,94 @@ def monotone_intervals(f: Transform, lower: float, upper: float, *, n_grid: int 
     >>> monotone_intervals(lambda x: 4 * x - 4 * x**2, 0, 1).round(6)
     array([0. , 0.5, 1. ])
     """
-    if not (np.isfinite(lower) and np.isfinite(upper) and lower < upper):
-        raise ValueError(f"the range is {lower} to {upper}; give finite ends, the lower one first")
-    check_whole_number("n_grid", n_grid, at_least=3)
-    return _ends(f, np.linspace(lower, upper, n_grid))
+    return _ends(f, _even_grid(lower, upper, n_grid))
+
+
+def refined_intervals(f1: Transform, f2: Transform, lower: float, upper: float, *, n_grid: int = 2001) -> FloatArray:
+    """Ends of the intervals on which two transforms are both monotone.
+
+    Parameters
+    ----------
+    f1, f2 : callable or (x, values)
+        Transforms: functions of an array, or tables between which they are linear.
+    lower, upper : float
+        The range.
+    n_grid : int, default=2001
+        As in `monotone_intervals`.
+
+    Returns
+    -------
+    ndarray of shape (n_intervals + 1,)
+        ``lower``, the turns of both, ``upper``; a turn that both share is listed once.
+
+    References
+    ----------
+    Luo, Li (2024), definition 5.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rankwise.screening import refined_intervals
+    >>> refined_intervals(lambda x: 4 * x - 4 * x**2, lambda x: np.abs(x - 0.2), 0, 1).round(6)
+    array([0. , 0.2, 0.5, 1. ])
+    """
+    return _refined(f1, f2, _even_grid(lower, upper, n_grid))
+
+
+def preimages(f: Transform, C: float, ends: ArrayLike) -> FloatArray:
+    """Where a transform takes a value, on each interval on which it is monotone.
+
+    Parameters
+    ----------
+    f : callable or (x, values)
+        The transform: a function of an array, or a table of increasing x and values, between which it is linear.
+    C : float
+        The value.
+    ends : array-like of shape (n_intervals + 1,)
+        Increasing ends of intervals on which the transform is monotone, from `monotone_intervals` or
+        `refined_intervals`. The intervals are closed on the left, and the last one on both sides.
+
+    Returns
+    -------
+    ndarray of shape (n_intervals,)
+        x with f(x) = C, to about 12 digits; NaN where there is none. Where the transform jumps over C, the place of the
+        jump; where it is level at C, one of the places.
+
+    References
+    ----------
+    Luo, Li (2024), corollary 6.
+
+    Examples
+    --------
+    >>> from rankwise.screening import preimages
+    >>> preimages(lambda x: 4 * x - 4 * x**2, 0.75, [0, 0.5, 1])
+    array([0.25, 0.75])
+    >>> preimages(lambda x: x + 1.2, 1.5, [0, 0.5, 1])
+    array([0.3, nan])
+    """
+    from scipy.optimize import brentq
+
+    value = _split_values(C)[0]
+    places = check_numbers("ends", ends)
+    if places.ndim != 1 or len(places) < 2 or not np.isfinite(places).all() or not (np.diff(places) > 0).all():
+        raise ValueError("ends needs two or more increasing finite numbers, such as those of monotone_intervals")
+    function, _ = _function(f)
+    at_ends = function(places)
+    if not np.isfinite(at_ends).all():
+        place = places[np.flatnonzero(~np.isfinite(at_ends))[0]]
+        raise ValueError(f"the transform is not finite at x = {place:.6g}; choose intervals on which it is")
+    found = np.full(len(places) - 1, np.nan)
+    for interval in np.flatnonzero(_divides(at_ends, value)):
+        a, b = places[interval], places[interval + 1]
+        root = brentq(lambda x: float(function(np.array([x]))[0]) - value, a, b, xtol=1e-13 * (b - a))
+        found[interval] = np.clip(root, a, b)
+    return found
 
 
 def preference_probability(
-    f1: Transform, f2: Transform, C: float, x_or_distribution: Any, *, n_grid: int = 2001
+    f1: Transform, f2: Transform, C: float | tuple[float, float], x_or_distribution: Any, *, n_grid: int = 2001
 ) -> float:
-    r"""By how much more often a split at C prefers one transform of x to another.
+    r"""By how much more often a split prefers one transform of x to another.
 
     *Definition.* On each interval where both transforms are monotone, a split at C divides the interval by a transform
     if it takes the value C there. Then :math:`p_{1 > 2} = P(I_1) - P(I_2)`, the probability of the intervals that only
@@ -75,8 +154,8 @@ def preference_probability(
     ----------
     f1, f2 : callable or (x, values)
         Transforms: functions of an array, or tables between which they are linear.
-    C : float
-        Where both are split.
+    C : float or (float, float)
+        Where both are split, or where the first and where the second is.
     x_or_distribution : array-like of shape (n_samples,) or distribution of scipy.stats
         Values of x, or their law (with ``cdf``, ``support``, and ``ppf`` or ``icdf``).
     n_grid : int, default=2001
@@ -91,8 +170,8 @@ def preference_probability(
     Notes
     -----
     If both transforms divide an interval, only the target can decide, and the definition does not apply: this is an
-    error. A constant added to one transform changes no split and can keep the two apart. Intervals are closed on the
-    left. The paper prints +1 for 0 < C < 1 in its example 7; by its own formula it is -1.
+    error. A constant added to one transform and its C changes no split and can keep the two apart. Intervals are closed
+    on the left. The paper prints +1 for 0 < C < 1 in its example 7; by its own formula it is -1.
 
     References
     ----------
@@ -104,27 +183,49 @@ def preference_probability(
     >>> from rankwise.screening import preference_probability
     >>> preference_probability(lambda x: x + 1.2, lambda x: 4 * x - 4 * x**2, 1.5, uniform())
     0.5
+    >>> preference_probability(lambda x: x + 1.2, lambda x: 4 * x - 4 * x**2, (2.5, 0.5), uniform())
+    -1.0
     """
-    if not isinstance(C, Real) or np.isnan(C):
-        raise ValueError(f"C is {C!r}; give the number where both transforms are split")
+    values = _split_values(C)
     check_whole_number("n_grid", n_grid, at_least=3)
     quantiles, below = _law(x_or_distribution, n_grid)
-    grid = np.union1d(np.linspace(quantiles[0], quantiles[-1], n_grid), quantiles)
+    ends = _refined(f1, f2, np.union1d(np.linspace(quantiles[0], quantiles[-1], n_grid), quantiles))
+    first, second = (_divides(_function(f)[0](ends), value) for f, value in zip((f1, f2), values, strict=True))
+    both = np.flatnonzero(first & second)
+    if len(both):
+        a, b = ends[both[0]], ends[both[0] + 1]
+        taken = f"the value {C}" if values[0] == values[1] else f"their values {values[0]:g} and {values[1]:g}"
+        raise ValueError(
+            f"both transforms take {taken} between x = {a:.6g} and {b:.6g}, where only the target can decide; "
+            "add a constant to one of them, which changes no split, or compare with principal_decision_ratio"
+        )
+    mass = np.diff(below(ends))
+    return float(mass[first].sum() - mass[second].sum())
+
+
+def _split_values(C: Any) -> tuple[float, float]:
+    """Where the first and where the second transform is split."""
+    pair = tuple(C) if isinstance(C, tuple | list | np.ndarray) and np.ndim(C) == 1 else (C, C)
+    if len(pair) != 2 or any(not isinstance(value, Real) or np.isnan(value) for value in pair):
+        raise ValueError(f"C is {C!r}; give the number where the transforms are split, or two numbers, one for each")
+    return float(pair[0]), float(pair[1])
+
+
+def _even_grid(lower: float, upper: float, n_grid: int) -> FloatArray:
+    if not (np.isfinite(lower) and np.isfinite(upper) and lower < upper):
+        raise ValueError(f"the range is {lower} to {upper}; give finite ends, the lower one first")
+    check_whole_number("n_grid", n_grid, at_least=3)
+    return np.linspace(lower, upper, n_grid)
+
+
+def _refined(f1: Transform, f2: Transform, grid: FloatArray) -> FloatArray:
+    """The first and the last point of a grid, and the turns of two transforms between them."""
     ends = np.unique(np.concatenate([_ends(f, grid) for f in (f1, f2)]))
     # Turns that both transforms share are found twice, with different last digits.
     cell = np.diff(grid)[np.searchsorted(grid, ends[1:]) - 1]
     ends = ends[np.append(np.diff(ends) > np.clip(1e-7 * np.abs(ends[1:]), 1e-7 * cell, cell), True)]
     ends[0] = grid[0]
-    first, second = (_divides(_function(f)[0](ends), float(C)) for f in (f1, f2))
-    both = np.flatnonzero(first & second)
-    if len(both):
-        a, b = ends[both[0]], ends[both[0] + 1]
-        raise ValueError(
-            f"both transforms take the value {C} between x = {a:.6g} and {b:.6g}, where only the target can decide; "
-            "add a constant to one of them, which changes no split, or compare with principal_decision_ratio"
-        )
-    mass = np.diff(below(ends))
-    return float(mass[first].sum() - mass[second].sum())
+    return ends
 
 
 def _function(f: Transform) -> tuple[Callable[[FloatArray], FloatArray], FloatArray | None]:
