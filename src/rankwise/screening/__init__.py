@@ -22,6 +22,7 @@ from rankwise.screening.node_splits import (
 from rankwise.screening.piecewise import monotone_intervals, preference_probability, preimages, refined_intervals
 from rankwise.screening.score_selector import ScoreSelector
 from rankwise.screening.selector import ConcordanceSelector
+from rankwise.screening.stability import SelectionStability, selection_stability
 from rankwise.screening.subsets import SubsetModel, best_subset
 
 __all__ = [
@@ -30,6 +31,7 @@ __all__ = [
     "ConcordanceTest",
     "OraclePartition",
     "ScoreSelector",
+    "SelectionStability",
     "SplitLosses",
     "SubsetModel",
     "SymbolicFeatures",
@@ -47,6 +49,7 @@ __all__ = [
     "rank_classes",
     "ranking_gain",
     "refined_intervals",
+    "selection_stability",
     "split_losses",
     "swap_gains",
     "tree_ranking_bound",
