@@ -62,6 +62,45 @@ def test_small_blocks_threads_and_the_heap_change_nothing(cubic, monkeypatch):
     np.testing.assert_array_equal(whole.table_["z"], parts.table_["z"])
 
 
+@pytest.mark.parametrize("two_sided", [False, True])
+def test_screening_between_layers_by_hand(cubic, two_sided):
+    """Grow, screen, grow: each layer is made of the best expressions of the layer before."""
+    X, y = cubic
+    columns = X
+    for letter, kept in (("u", 5), ("b", 12)):
+        features = SymbolicFeatures(letter, unary=("id", "cube", "exp"), binary=("+", "-", "*"))
+        columns = features.fit_transform(columns)
+        divergence = concordant_divergence(columns, y, two_sided=two_sided).round(12)
+        order = np.lexsort((features.complexity_, divergence))
+        if letter == "u":
+            columns = columns[:, np.sort(order[:kept])]
+    found = ConcordanceSelector(
+        12,
+        two_sided=two_sided,
+        dedupe=False,
+        features=SymbolicFeatures("ub", unary=("id", "cube", "exp"), binary=("+", "-", "*")),
+        k_per_layer=5,
+    ).fit(X, y)
+    np.testing.assert_allclose(found.table_["divergence"], divergence[order[:12]], atol=1e-9)
+
+
+def test_screening_between_layers_makes_deep_laws_affordable(rng):
+    X = rng.uniform(0.5, 2, (200, 6))
+    y = X[:, 0] * X[:, 1] / X[:, 2] ** 2
+    features = SymbolicFeatures("bbb", binary=("*", "/"), pool="cumulative")
+    plain = ConcordanceSelector(1, features=features).fit(X[:, :3], y)
+    screened = ConcordanceSelector(1, features=features, k_per_layer=30).fit(X, y)
+    assert plain.table_["divergence"][0] == pytest.approx(0, abs=1e-12)
+    assert screened.table_["divergence"][0] == pytest.approx(0, abs=1e-12)
+    assert screened.n_candidates_ < plain.n_candidates_
+    np.testing.assert_array_equal(screened.get_support(), [True, True, True, False, False, False])
+
+
+def test_screening_between_layers_needs_layers(cubic):
+    with pytest.raises(ValueError, match="k_per_layer is set, but there are no layers"):
+        ConcordanceSelector(k_per_layer=3).fit(*cubic)
+
+
 def test_a_class_is_represented_by_its_simplest_then_most_linear_member(rng):
     x = rng.random(50)
     y = np.exp(3 * x)

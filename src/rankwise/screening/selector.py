@@ -51,6 +51,10 @@ class ConcordanceSelector(TargetSelectorMixin, BaseEstimator):
     features : SymbolicFeatures, optional
         Screen the expressions that it generates, instead of the columns of X. The last layer is not stored: its
         expressions are evaluated, scored and forgotten in blocks.
+    k_per_layer : int, optional
+        Pass only the best k_per_layer expressions of each layer on to the next (grow, screen, grow); by default all.
+        Deep architectures become possible, but laws whose parts do not order the target are missed. Copies within a
+        rank class are passed on, because their sums and products differ; a cumulative pool keeps its inputs besides.
     n_terms : int, optional
         Fit a linear model with this many terms, in as many rounds: each round selects k features for what the best
         model so far leaves unexplained, and then the best subset of all of them is found. The terms of the last model
@@ -110,6 +114,7 @@ class ConcordanceSelector(TargetSelectorMixin, BaseEstimator):
         "dedupe": ["boolean"],
         "alpha": [None, Interval(Real, 0, 1, closed="right")],
         "features": [None, SymbolicFeatures],
+        "k_per_layer": [None, Interval(Integral, 1, None, closed="left")],
         "n_terms": [None, Interval(Integral, 1, None, closed="left")],
         "time_limit": [None, Interval(Real, 0, None, closed="neither")],
         "max_bytes": [Interval(Integral, 1, None, closed="left")],
@@ -134,6 +139,7 @@ class ConcordanceSelector(TargetSelectorMixin, BaseEstimator):
         dedupe: bool = True,
         alpha: float | None = None,
         features: SymbolicFeatures | None = None,
+        k_per_layer: int | None = None,
         n_terms: int | None = None,
         time_limit: float | None = None,
         max_bytes: int = 2**31,
@@ -144,6 +150,7 @@ class ConcordanceSelector(TargetSelectorMixin, BaseEstimator):
         self.dedupe = dedupe
         self.alpha = alpha
         self.features = features
+        self.k_per_layer = k_per_layer
         self.n_terms = n_terms
         self.time_limit = time_limit
         self.max_bytes = max_bytes
@@ -167,7 +174,7 @@ class ConcordanceSelector(TargetSelectorMixin, BaseEstimator):
         columns, target = self._check(X, y)
         self._refuse_too_many_terms(columns.shape[1])
         deadline = np.inf if self.time_limit is None else time.monotonic() + self.time_limit
-        pool, letter = self._pool(columns, deadline)
+        pool, letter = self._pool(columns, target, deadline)
         rounds = _Rounds(self, pool, letter, deadline)
         rounds.run(target)
         self.table_, self.models_ = rounds.table(), rounds.models
@@ -256,7 +263,7 @@ class ConcordanceSelector(TargetSelectorMixin, BaseEstimator):
             most = min(most, self.k * self.n_terms)
         refuse_too_many_subsets(most, self.n_terms, "lower k or n_terms")
 
-    def _pool(self, X: FloatArray, deadline: float) -> tuple[ExpressionPool, str | None]:
+    def _pool(self, X: FloatArray, y: FloatArray, deadline: float) -> tuple[ExpressionPool, str | None]:
         """The pool to select from, and the letter of the layer to be streamed, if any."""
         names = getattr(self, "feature_names_in_", None)
         if self.features is not None:
@@ -265,10 +272,23 @@ class ConcordanceSelector(TargetSelectorMixin, BaseEstimator):
             pool = self.features.start(X, names)
             for layer in range(len(pool.grammar.architecture) - 1):
                 pool.grow(layer, deadline)
+                if self.k_per_layer is not None:
+                    self._narrow(pool, Target.of(y))
             self._refuse_endless_or_large_stream(pool)
             return pool, pool.grammar.architecture[-1]
+        if self.k_per_layer is not None:
+            raise ValueError("k_per_layer is set, but there are no layers; set features, or omit k_per_layer")
         names = [f"x{i}" for i in range(X.shape[1])] if names is None else names
         return ExpressionPool(X, names, Grammar("", [], [], cumulative=True), None, max_bytes=0), None
+
+    def _narrow(self, pool: ExpressionPool, target: Target) -> None:
+        """Leave only the best members of a pool to the next layer."""
+        _, kept, _ = screen(
+            pool, None, target, k=self.k_per_layer, two_sided=self.two_sided, dedupe=False, n_jobs=self.n_jobs
+        ).candidates
+        if pool.grammar.cumulative:
+            kept = np.union1d(kept, pool.members[pool.members < self.n_features_in_])
+        pool.members = np.sort(kept)
 
     def _refuse_endless_or_large_stream(self, pool: ExpressionPool) -> None:
         grammar, n = pool.grammar, pool.rows.values.shape[1]
