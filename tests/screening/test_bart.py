@@ -19,7 +19,8 @@ def test_thresholds_of_inclusion():
     # All columns lie within for three of the four permutations.
     assert (chance <= within + 1e-12).all(axis=1).sum() == 3
     assert (
-        inclusion_thresholds(chance, "local", alpha=0.05) <= inclusion_thresholds(chance, "global_max", alpha=0.05) + 1e-12
+        inclusion_thresholds(chance, "local", alpha=0.05)
+        <= inclusion_thresholds(chance, "global_max", alpha=0.05) + 1e-12
     ).all()
 
 
