@@ -102,14 +102,9 @@ def ranking_loss(
         check_grades_not_negative(grade, f"loss={loss!r}")
     places = check_k(k, longest)
     target = grade / grade.max() if loss == "pointwise_logistic" and grade.max() > 0 else grade
-    gains = gains_of(grade, gain)
-    ordered = [groups.take(values) for values in (target, scores, gains)]
-    values = np.array(
-        [
-            _of_query(loss, *(values[start:stop] for values in ordered), places)
-            for start, stop in zip(groups.bounds[:-1], groups.bounds[1:], strict=True)
-        ]
-    )
+    target, scores, gains = (groups.take(values) for values in (target, scores, gains_of(grade, gain)))
+    queries = [slice(*ends) for ends in zip(groups.bounds[:-1], groups.bounds[1:], strict=True)]
+    values = np.array([_of_query(loss, target[rows], scores[rows], gains[rows], places) for rows in queries])
     return (groups.ids, values) if per_query else float(values.mean())
 
 
