@@ -90,7 +90,8 @@ def test_every_public_estimator_can_be_saved():
         loaded = importlib.import_module(f"rankwise.{module}")
         things = [getattr(loaded, name) for name in loaded.__all__]
         public |= {thing.__name__ for thing in things if isinstance(thing, type) and issubclass(thing, BaseEstimator)}
-    assert public - set(MODULES) == {"SubmodularEmbedding"}  # which holds a function
+    # which hold a function and a kernel of scikit-learn
+    assert public - set(MODULES) == {"SubmodularEmbedding", "VariationalClassifier"}
 
 
 def frame_and_rankings():

@@ -10,11 +10,14 @@ from rankwise.kernels.graph_cut_gram import graph_cut_kernel
 from rankwise.kernels.kendall_gram import kendall_kernel
 from rankwise.kernels.mallows_gram import mallows_kernel
 from rankwise.kernels.objects import GraphCutKernel, KendallKernel, MallowsKernel
+from rankwise.kernels.variational import FitStart, VariationalClassifier
 
 __all__ = [
+    "FitStart",
     "GraphCutKernel",
     "KendallKernel",
     "MallowsKernel",
+    "VariationalClassifier",
     "finite_positions",
     "graph_cut_kernel",
     "kendall_kernel",
