@@ -59,6 +59,59 @@ def level_splits_binary(X: np.ndarray, y: np.ndarray, n_levels: int) -> list[int
     return chosen
 
 
+def honest_level_splits_binary(X: np.ndarray, y: np.ndarray, X_fill: np.ndarray, n_levels: int) -> list[dict[int, int]]:
+    """Algorithm 9 with h = 1, on bits: the cells, each the values of the directions it was cut by.
+
+    Directions maximize V_n on the rows (X, y); a cell is cut if both sides hold rows of X_fill.
+    """
+    cells: list[dict[int, int]] = [{}]
+    for direction in level_splits_binary(X, y, n_levels):
+        next_level = []
+        for cell in cells:
+            sides = [{**cell, direction: value} for value in (0, 1)]
+            next_level += sides if all(_members(side, X_fill).any() for side in sides) else [cell]
+        cells = next_level
+    return cells
+
+
+def breiman_binary(X: np.ndarray, y: np.ndarray, X_fill: np.ndarray, n_cells: int) -> list[dict[int, int]]:
+    """Algorithm 10 with a queue, on bits: cells are cut in the order in which they were made, up to a number of cells.
+
+    The direction of a cell maximizes V_n on its rows of (X, y), among those with rows of both kinds on both sides.
+    """
+    cells: list[dict[int, int]] = []
+    queue: list[dict[int, int]] = [{}]
+    while queue and len(cells) + len(queue) < n_cells:
+        cell = queue.pop(0)
+        here = _members(cell, X)
+        best, best_value = None, -np.inf
+        for direction in range(X.shape[1]) if here.any() and np.ptp(y[here], axis=0).max() > 1e-9 else []:
+            sides = [{**cell, direction: value} for value in (0, 1)]
+            if direction in cell or not all(_members(s, rows).any() for s in sides for rows in (X, X_fill)):
+                continue
+            value = 0.0
+            for side in sides:
+                rows = _members(side, X)
+                value += rows.sum() / here.sum() * np.sum(y[rows].mean(axis=0) ** 2)
+            if value > best_value + 1e-12:
+                best, best_value = sides, value
+        if best is None:
+            cells.append(cell)
+        else:
+            queue += best
+    return cells + queue
+
+
+def _members(cell: dict[int, int], X: np.ndarray) -> np.ndarray:
+    return np.array([all(x[direction] == value for direction, value in cell.items()) for x in X], dtype=bool)
+
+
+def mean_of_cell(cells: list[dict[int, int]], x: np.ndarray, X_fill: np.ndarray, y_fill: np.ndarray) -> np.ndarray:
+    """What the leaf of x predicts: the mean of the filling rows in its cell."""
+    (cell,) = [cell for cell in cells if _members(cell, x[None])[0]]
+    return y_fill[_members(cell, X_fill)].mean(axis=0)
+
+
 def level_cuts(
     X: np.ndarray, y: np.ndarray, w: np.ndarray, n_levels: int, min_leaf: int = 1
 ) -> tuple[list[int], np.ndarray]:

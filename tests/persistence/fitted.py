@@ -86,6 +86,7 @@ def label_rankers() -> list[Any]:
         RankingForest(4, min_samples_leaf=5, focus="item", oob_score=True, random_state=0),
         RankingForest(7, min_samples_leaf=5, focus="pair", random_state=0),
         RankingForest(3, pool="rankings", honest=True, random_state=0),
+        RankingTree(honest="paper", growth="level", random_state=0),
         StackedRanker(members, cv=2, random_state=0),
         ConformalRanker(PlackettLuceRanker(), random_state=0),
     ]

@@ -92,8 +92,8 @@ class RankingForest(ForestMixin, LabelRankerMixin, BaseEstimator):
         Whether to compute ``oob_score_``: Kendall tau of the rankings predicted by trees that have not seen a row.
     n_jobs : int, optional
         Threads; the forest is the same for every number.
-    growth, honest, max_depth, min_samples_split, min_samples_leaf, max_leaf_nodes, min_impurity_decrease, sketch, \
- categorical_features, random_state
+    growth, honest, max_depth, min_samples_split, min_samples_leaf, max_leaf_nodes, growth_order, \
+min_impurity_decrease, sketch, categorical_features, random_state
         See `LeastSquaresTree`.
 
     Attributes
@@ -150,13 +150,14 @@ class RankingForest(ForestMixin, LabelRankerMixin, BaseEstimator):
         focus: Literal["item", "pair", "auto"] | None = None,
         pool: Literal["pairwise", "rankings"] = "pairwise",
         growth: Literal["best", "level"] = "best",
-        honest: bool = False,
+        honest: bool | Literal["paper"] = False,
         splitter: Literal["best", "random"] = "random",
         max_depth: int | None = None,
         min_samples_split: int | float = 2,
         min_samples_leaf: int | float = 1,
         max_features: int | float | str | None = None,
         max_leaf_nodes: int | None = None,
+        growth_order: Literal["best-first", "breadth-first"] = "best-first",
         min_impurity_decrease: float = 0.0,
         max_bins: int | Literal["auto"] | None = "auto",
         sketch: int | None = None,
@@ -180,6 +181,7 @@ class RankingForest(ForestMixin, LabelRankerMixin, BaseEstimator):
         self.min_samples_leaf = min_samples_leaf
         self.max_features = max_features
         self.max_leaf_nodes = max_leaf_nodes
+        self.growth_order = growth_order
         self.min_impurity_decrease = min_impurity_decrease
         self.max_bins = max_bins
         self.sketch = sketch

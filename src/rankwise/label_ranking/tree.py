@@ -52,7 +52,7 @@ class RankingTree(TreeMixin, LabelRankerMixin, BaseEstimator):
     min_impurity_decrease : float, default=0.0
         By how much a split must lower the dispersion. 0 splits even where nothing is gained at once; a small number,
         such as 1e-9, stops there, as remark 19 of the paper does.
-    growth, honest, splitter, min_samples_split, max_features, max_leaf_nodes
+    growth, honest, splitter, min_samples_split, max_features, max_leaf_nodes, growth_order
         See `LeastSquaresTree`.
     max_bins, sketch, categorical_features, random_state
         See `LeastSquaresTree`.
@@ -102,13 +102,14 @@ class RankingTree(TreeMixin, LabelRankerMixin, BaseEstimator):
         *,
         decode: Decoder = "kemeny",
         growth: Literal["best", "level"] = "best",
-        honest: bool = False,
+        honest: bool | Literal["paper"] = False,
         splitter: Literal["best", "random"] = "best",
         max_depth: int | None = None,
         min_samples_split: int | float = 2,
         min_samples_leaf: int | float = 1,
         max_features: int | float | str | None = None,
         max_leaf_nodes: int | None = None,
+        growth_order: Literal["best-first", "breadth-first"] = "best-first",
         min_impurity_decrease: float = 0.0,
         ccp_alpha: float | Literal["cv"] = 0.0,
         max_bins: int | None = 255,
@@ -126,6 +127,7 @@ class RankingTree(TreeMixin, LabelRankerMixin, BaseEstimator):
         self.min_samples_leaf = min_samples_leaf
         self.max_features = max_features
         self.max_leaf_nodes = max_leaf_nodes
+        self.growth_order = growth_order
         self.min_impurity_decrease = min_impurity_decrease
         self.ccp_alpha = ccp_alpha
         self.max_bins = max_bins

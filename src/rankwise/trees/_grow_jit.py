@@ -50,13 +50,18 @@ class Features(NamedTuple):
 
 
 class Targets(NamedTuple):
-    """Target vectors (or positions, whose pairs are the targets), and the weights of the rows."""
+    """Target vectors (or positions, whose pairs are the targets), and the weights of the rows.
+
+    ``fills`` is empty, or 1 for rows of weight 0 that will fill the leaves: then these rows are the ones that
+    ``min_samples_split`` and ``min_samples_leaf`` count, and each side of a split holds rows of both kinds.
+    """
 
     values: Any
     is_pairs: bool
     size: int
     is_complete: bool
     weights: Any
+    fills: Any
 
 
 class Limits(NamedTuple):
@@ -67,6 +72,7 @@ class Limits(NamedTuple):
     min_samples_leaf: int
     max_features: int
     max_leaf_nodes: int
+    breadth_first: bool
     random_thresholds: bool
     min_gain: float
 
@@ -98,6 +104,7 @@ class Scratch(NamedTuple):
     left: Any  # (width,): sum over the left side
     sums: Any  # (codes + 1, width + 1): sums and weights by code
     counts: Any  # (at least codes + 1,)
+    fill_counts: Any  # (codes + 1,): rows that fill, by code
     order: Any  # (rows,): code << 32 | place of the row in the block (or node), sorted
     code_order: Any  # (codes + 1,)
     chosen: Any  # (words,): categories that go left in the best split seen
@@ -133,10 +140,11 @@ def grow(features, targets, limits, root_seed, nodes, scratch):
             weight[node], squares = _totals(targets, members, scratch.block, scratch.total)
             base = _cell_score(scratch.total, weight[node], targets.size, targets.is_complete)
             error[node] = max(squares - base, 0.0)
+            n_counted = _n_filling(targets, members) if targets.fills.shape[0] > 0 else count[node]
             if (
                 depth[node] >= limits.max_depth
-                or count[node] < limits.min_samples_split
-                or count[node] < 2 * limits.min_samples_leaf
+                or n_counted < limits.min_samples_split
+                or n_counted < 2 * limits.min_samples_leaf
                 or error[node] <= _PURE * squares
             ):
                 continue
@@ -165,7 +173,9 @@ def grow(features, targets, limits, root_seed, nodes, scratch):
         pick = waiting - 1
         if limits.max_leaf_nodes < n:
             for t in range(waiting - 1):
-                if gain[frontier[t]] > gain[frontier[pick]]:
+                # Nodes are numbered in the order in which they were made.
+                older = frontier[t] < frontier[pick]
+                if older if limits.breadth_first else gain[frontier[t]] > gain[frontier[pick]]:
                     pick = t
         node = frontier[pick]
         frontier[pick] = frontier[waiting - 1]
@@ -193,6 +203,24 @@ def grow(features, targets, limits, root_seed, nodes, scratch):
             set_of[node] = -1
             gain[node] = 0.0
     return n_nodes, n_sets
+
+
+@compiled
+def _n_filling(targets, rows):
+    """How many of the rows will fill leaves."""
+    total = 0
+    for r in range(rows.shape[0]):
+        total += targets.fills[rows[r]]
+    return total
+
+
+@compiled
+def _both_hold_enough(n_left, m, filling_left, filling, least):
+    """Whether both sides hold rows that choose splits, and enough rows that fill leaves."""
+    others_left = n_left - filling_left
+    others = m - filling
+    enough = (filling_left >= least) & (filling - filling_left >= least)
+    return enough & (others_left >= 1) & (others - others_left >= 1)
 
 
 @compiled
@@ -347,7 +375,7 @@ def _search(features, targets, limits, rows, weight, candidates, seed, best, scr
         else:
             _sort(scratch.order[:m], low, n_codes if n_missing else high, scratch.counts, scratch.buffer)
             for missing_left in range(2 if n_missing > 0 else 1):
-                if targets.is_complete and cached:
+                if targets.is_complete and cached and targets.fills.shape[0] == 0:
                     _scan_complete(
                         f,
                         n_codes,
@@ -473,10 +501,13 @@ def _scan_complete(f, n_codes, m, n_missing, missing_left, weight, min_leaf, ord
 
 @compiled
 def _scan(targets, limits, rows, weight, f, n_codes, n_missing, missing_left, best, scratch):
-    """The same for incomplete targets, and for nodes too large for the block."""
+    """The same for incomplete targets, for nodes too large for the block, and where other rows fill the leaves."""
     order, block, total, left = scratch.order, scratch.block, scratch.total, scratch.left
     m, q, width = rows.shape[0], targets.size, total.shape[0]
-    cached = m <= block.shape[0]
+    whole, cached = targets.values.shape[0] <= block.shape[0], m <= block.shape[0]
+    two_kinds = targets.fills.shape[0] > 0
+    filling = _n_filling(targets, rows) if two_kinds else 0
+    filling_left = 0
     for c in range(width):
         left[c] = 0.0
     left_weight = 0.0
@@ -487,6 +518,8 @@ def _scan(targets, limits, rows, weight, f, n_codes, n_missing, missing_left, be
         if at >= m:
             at -= m
         r = order[at] & 0xFFFFFFFF
+        if two_kinds:
+            filling_left += targets.fills[r if whole else rows[r]]
         if not cached:
             _expand(targets, rows[r], block, np.int64(0))
             r = 0
@@ -499,6 +532,8 @@ def _scan(targets, limits, rows, weight, f, n_codes, n_missing, missing_left, be
         after = order[at + 1] >> 32 if at + 1 < m - n_missing else n_codes
         if after == code or min(t + 1, m - t - 1) < limits.min_samples_leaf:
             continue
+        if two_kinds and not _both_hold_enough(t + 1, m, filling_left, filling, limits.min_samples_leaf):
+            continue
         score = _split_score(total, left, weight, left_weight, q, targets.is_complete)
         if score > best[SCORE]:
             _offer(score, f, code, after, missing_left, best)
@@ -510,6 +545,8 @@ def _try_random(features, targets, limits, rows, weight, f, low, high, n_missing
     block, total, left = scratch.block, scratch.total, scratch.left
     m, q, width = rows.shape[0], targets.size, total.shape[0]
     whole, cached = targets.values.shape[0] <= block.shape[0], m <= block.shape[0]
+    two_kinds = targets.fills.shape[0] > 0
+    filling = _n_filling(targets, rows) if two_kinds else 0
     n_codes, first = features.n_codes[f], features.start[f]
     u = float(state >> np.uint64(11)) / 9007199254740992.0
     lowest, highest = features.lower[first + low], features.upper[first + high]
@@ -530,7 +567,7 @@ def _try_random(features, targets, limits, rows, weight, f, low, high, n_missing
         for c in range(width):
             left[c] = 0.0
         left_weight = 0.0
-        n_left = 0
+        n_left = filling_left = 0
         for r in range(m):
             code = features.codes[f, rows[r]]
             goes_left = missing_left == 1 if code == n_codes else code <= cutoff
@@ -542,7 +579,12 @@ def _try_random(features, targets, limits, rows, weight, f, low, high, n_missing
                     left[c] += block[at, c]
                 left_weight += block[at, width + _WEIGHT]
                 n_left += 1
-        if min(n_left, m - n_left) >= max(limits.min_samples_leaf, 1):
+                if two_kinds:
+                    filling_left += targets.fills[rows[r]]
+        enough = min(n_left, m - n_left) >= max(limits.min_samples_leaf, 1)
+        if two_kinds:
+            enough = _both_hold_enough(n_left, m, filling_left, filling, limits.min_samples_leaf)
+        if enough:
             score = _split_score(total, left, weight, left_weight, q, targets.is_complete)
             if score > best[SCORE]:
                 _offer(score, f, cutoff, cutoff + 1, missing_left, best)
@@ -559,9 +601,13 @@ def _try_codes(features, targets, limits, rows, weight, f, state, best, scratch)
     block, total, left, sums, counts = scratch.block, scratch.total, scratch.left, scratch.sums, scratch.counts
     m, q, width = rows.shape[0], targets.size, total.shape[0]
     whole, cached = targets.values.shape[0] <= block.shape[0], m <= block.shape[0]
+    two_kinds = targets.fills.shape[0] > 0
+    filling = _n_filling(targets, rows) if two_kinds else 0
+    fill_counts = scratch.fill_counts
     n_codes = features.n_codes[f]
     for code in range(n_codes + 1):
         counts[code] = 0
+        fill_counts[code] = 0
         for c in range(width + 1):
             sums[code, c] = 0.0
     for r in range(m):
@@ -573,6 +619,8 @@ def _try_codes(features, targets, limits, rows, weight, f, state, best, scratch)
             sums[code, c] += block[at, c]
         sums[code, width] += block[at, width + _WEIGHT]
         counts[code] += 1
+        if two_kinds:
+            fill_counts[code] += targets.fills[rows[r]]
     code_order = scratch.code_order
     present = np.int64(0)
     for code in range(n_codes):
@@ -590,21 +638,25 @@ def _try_codes(features, targets, limits, rows, weight, f, state, best, scratch)
         only = int(state % np.uint64(present - 1))
     for missing_left in range(2 if counts[n_codes] > 0 else 1):
         left_weight = 0.0
-        n_left = 0
+        n_left = filling_left = 0
         for c in range(width):
             left[c] = sums[n_codes, c] if missing_left else 0.0
         if missing_left:
             left_weight += sums[n_codes, width]
             n_left += counts[n_codes]
+            filling_left += fill_counts[n_codes]
         for t in range(present):
             code = code_order[t]
             for c in range(width):
                 left[c] += sums[code, c]
             left_weight += sums[code, width]
             n_left += counts[code]
+            filling_left += fill_counts[code]
             if only >= 0 and t != only:
                 continue
             if n_left == m or min(n_left, m - n_left) < limits.min_samples_leaf:
+                continue
+            if two_kinds and not _both_hold_enough(n_left, m, filling_left, filling, limits.min_samples_leaf):
                 continue
             score = _split_score(total, left, weight, left_weight, q, targets.is_complete)
             if score > best[SCORE]:
@@ -635,7 +687,10 @@ def _try_divisions(targets, limits, m, weight, f, n_codes, present, best, scratc
         k += 1
     if k < 2:
         return
-    number, mass = np.zeros(k, np.int64), np.zeros(k)
+    number, filled, mass = np.zeros(k, np.int64), np.zeros(k, np.int64), np.zeros(k)
+    filling = 0
+    for t in range(k):
+        filling += scratch.fill_counts[code_order[t]]
     A, B = np.zeros(k), np.zeros(k)
     products = np.zeros((k, k))
     parts = np.zeros((1 if is_complete else k, width))
@@ -661,6 +716,7 @@ def _try_divisions(targets, limits, m, weight, f, n_codes, present, best, scratc
             code = code_order[t]
             goes_left = t == 0 or (trial >> (k - 1 - t)) & 1 == 1
             number[t] = (number[t - 1] if t > 0 else 0) + (counts[code] if goes_left else 0)
+            filled[t] = (filled[t - 1] if t > 0 else 0) + (scratch.fill_counts[code] if goes_left else 0)
             mass[t] = (mass[t - 1] if t > 0 else 0.0) + (sums[code, width] if goes_left else 0.0)
             if is_complete:
                 A[t] = A[t - 1] if t > 0 else 0.0
@@ -676,6 +732,10 @@ def _try_divisions(targets, limits, m, weight, f, n_codes, present, best, scratc
                 for c in range(width):
                     parts[t, c] = (parts[t - 1, c] if t > 0 else 0.0) + (sums[code, c] if goes_left else 0.0)
         if min(number[k - 1], m - number[k - 1]) < limits.min_samples_leaf:
+            continue
+        if targets.fills.shape[0] > 0 and not _both_hold_enough(
+            number[k - 1], m, filled[k - 1], filling, limits.min_samples_leaf
+        ):
             continue
         if is_complete:
             score, rest = -np.inf, weight - mass[k - 1]

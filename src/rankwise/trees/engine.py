@@ -21,6 +21,7 @@ from rankwise._typing import FloatArray, IntArray
 from rankwise.trees import _grow_jit, _leaves_jit
 from rankwise.trees._grow_jit import Features, Limits, Nodes, Scratch, Targets, threshold_between
 from rankwise.trees._grow_levels import grow_by_levels
+from rankwise.trees._honest_levels import recut
 from rankwise.trees.structure import LeafMeans, LeafRows, TargetRows, Tree
 
 __all__ = [
@@ -47,7 +48,7 @@ MOST_BINS = 255
 #: what the parameters that all trees and forests share may be
 GROWTH_CONSTRAINTS: dict[str, list[Any]] = {
     "growth": [StrOptions({"best", "level"})],
-    "honest": ["boolean"],
+    "honest": ["boolean", StrOptions({"paper"})],
     "splitter": [StrOptions({"best", "random"})],
     "max_depth": [None, Interval(Integral, 1, None, closed="left")],
     "min_samples_split": [Interval(Integral, 2, None, closed="left"), Interval(RealNotInt, 0.0, 1.0, closed="right")],
@@ -59,6 +60,7 @@ GROWTH_CONSTRAINTS: dict[str, list[Any]] = {
         Interval(RealNotInt, 0.0, 1.0, closed="right"),
     ],
     "max_leaf_nodes": [None, Interval(Integral, 2, None, closed="left")],
+    "growth_order": [StrOptions({"best-first", "breadth-first"})],
     "min_impurity_decrease": [Interval(Real, 0.0, None, closed="left")],
     "max_bins": [None, Interval(Integral, 2, MOST_BINS, closed="both")],
     "sketch": [None, Interval(Integral, 1, None, closed="left")],
@@ -94,13 +96,14 @@ class GrowthRule:
     """How trees grow: the parameters of the same names of trees and forests."""
 
     growth: Literal["best", "level"]
-    honest: bool
+    honest: bool | Literal["paper"]
     splitter: Literal["best", "random"]
     max_depth: int | None
     min_samples_split: int | float
     min_samples_leaf: int | float
     max_features: int | float | str | None
     max_leaf_nodes: int | None
+    growth_order: Literal["best-first", "breadth-first"]
     min_impurity_decrease: float
 
     @classmethod
@@ -129,6 +132,7 @@ class GrowthRule:
             min_samples_leaf=leaf,
             max_features=min(max(1, int(drawn)), n_features),
             max_leaf_nodes=_NO_LIMIT if self.max_leaf_nodes is None else int(self.max_leaf_nodes),
+            breadth_first=self.growth_order == "breadth-first",
             random_thresholds=self.splitter == "random",
             min_gain=float(self.min_impurity_decrease),
         )
@@ -233,14 +237,28 @@ class TrainingSet:
         split = self.split_targets
         if coordinate is not None:
             split = TargetRows(split.coordinates(slice(coordinate, coordinate + 1)))
-        grow = _grow_best if rule.growth == "best" else grow_by_levels
-        tree = grow(
-            self.features._replace(codes=np.ascontiguousarray(self.features.codes[:, rows])),
-            TargetRows(np.ascontiguousarray(split.values[rows]), split.is_pairs),
-            rule.limits(*self.X.shape),
-            (self.weights if weights is None else weights)[rows],
-            int(rng.integers(2**63)),
-        )
+        weights = self.weights if weights is None else weights
+        limits = rule.limits(*self.X.shape)
+        by_other_half = rule.honest == "paper"
+        if by_other_half and rule.growth == "best":
+            # The rows that fill come along, for their features.
+            n_grow, rows = len(rows), np.concatenate([rows, fill_rows])
+            fills = (np.arange(len(rows)) >= n_grow).astype(np.uint8)
+            weights = weights.copy()
+            weights[fill_rows] = 0.0
+        else:
+            fills = np.zeros(0, np.uint8)
+        features = self.features._replace(codes=np.ascontiguousarray(self.features.codes[:, rows]))
+        targets = TargetRows(np.ascontiguousarray(split.values[rows]), split.is_pairs)
+        seed = int(rng.integers(2**63))
+        if rule.growth == "best":
+            tree = _grow_best(features, targets, limits, weights[rows], seed, fills)
+        elif not by_other_half:
+            tree = grow_by_levels(features, targets, limits, weights[rows], seed)
+        else:
+            least = limits._replace(min_samples_split=2, min_samples_leaf=1, max_leaf_nodes=_NO_LIMIT)
+            cuts = grow_by_levels(features, targets, least, weights[rows], seed)
+            tree = recut(cuts, self.X[rows], targets, weights[rows], self.X[fill_rows], limits)
         return tree, fill_rows
 
     def fill(self, tree: Tree, rows: IntArray, weights: FloatArray | None = None) -> Tree:
@@ -331,11 +349,14 @@ def _code_numbers(column: FloatArray, max_bins: int | None) -> tuple[IntArray, F
     return codes, lower, upper
 
 
-def _grow_best(features: Features, targets: TargetRows, limits: Limits, weights: FloatArray, seed: int) -> Tree:
+def _grow_best(
+    features: Features, targets: TargetRows, limits: Limits, weights: FloatArray, seed: int, fills: np.ndarray
+) -> Tree:
     """Grow a tree whose nodes each take their own best split (Breiman et al. 1984).
 
-    Depth first or, if the number of leaves is limited, best gain first. Arrays are made here because compiled code that
-    makes them takes seconds longer to compile.
+    Depth first or, if the number of leaves is limited, best gain or oldest node first. ``fills``, if not empty, says
+    which rows only fill leaves. Arrays are made here because compiled code that makes them takes seconds longer to
+    compile.
     """
     n = features.codes.shape[1]
     capacity = 2 * min(n, limits.max_leaf_nodes) - 1
@@ -343,7 +364,7 @@ def _grow_best(features: Features, targets: TargetRows, limits: Limits, weights:
     # Only codes that are counted need sums: few ones, or categories.
     counted = features.is_categorical | (features.n_codes <= _grow_jit.MOST_COUNTED_CODES)
     n_codes = int(features.n_codes[counted].max(initial=0)) + 1
-    vectors = Targets(targets.values, targets.is_pairs, targets.size, targets.is_complete, weights)
+    vectors = Targets(targets.values, targets.is_pairs, targets.size, targets.is_complete, weights, fills)
     width = vectors.size if vectors.is_complete else 2 * vectors.size
     nodes = Nodes(
         feature=np.full(capacity, -1, np.int32),
@@ -367,6 +388,7 @@ def _grow_best(features: Features, targets: TargetRows, limits: Limits, weights:
         left=np.zeros(width),
         sums=np.zeros((n_codes, width + 1)),
         counts=np.zeros(max(n_codes, min(_grow_jit.CODES_PER_ROW * n + 1, 2**16)), np.int64),
+        fill_counts=np.zeros(n_codes, np.int64),
         order=np.zeros(n, np.int64),
         code_order=np.zeros(n_codes, np.int64),
         chosen=np.zeros(n_categories // 64 + 1, np.uint64),
@@ -379,6 +401,10 @@ def _grow_best(features: Features, targets: TargetRows, limits: Limits, weights:
     with np.errstate(over="ignore"):  # hashes wrap around, which NumPy warns of where nothing is compiled
         n_nodes, n_sets = _grow_jit.grow(features, vectors, limits, np.uint64(seed), nodes, scratch)
     kept = {name: getattr(nodes, name)[:n_nodes].copy() for name in _KEPT}
+    if len(fills):  # the rows of a node lie side by side: count those that grow
+        growing = np.concatenate([[0], np.cumsum(1 - fills[scratch.rows].astype(np.int64))])
+        start = nodes.start[:n_nodes]
+        kept["count"] = growing[start + kept["count"]] - growing[start]
     return Tree(**kept, sets=nodes.sets[:n_sets].copy())
 
 

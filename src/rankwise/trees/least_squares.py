@@ -79,14 +79,20 @@ class LeastSquaresTree(TreeMixin, _RegressionMixin, BaseEstimator):
     growth : {"best", "level"}, default="best"
         "best" gives every cell its own best split (Breiman et al.); "level" gives all cells of a level the one common
         (feature, threshold) that serves them best together (Level-Splits, see the reference).
-    honest : bool, default=False
-        Grow on a random half of the rows and fill the leaves with the other half. A leaf without rows of that half
-        takes the mean of its nearest ancestor that has some, as does every target that no row of a leaf knows.
+    honest : bool or "paper", default=False
+        Grow on a random half of the rows and fill the leaves with the other half. True: the first half alone decides
+        where to split; a leaf without rows of the other half takes the mean of its nearest ancestor that has some, as
+        does every target that no row of a leaf knows. "paper": a cell is split only if both sides hold rows of the
+        other half, down to one row, as in algorithms 9 and 10 of the reference; see the notes.
     splitter : {"best", "random"}, default="best"
         "random" tries one threshold per feature, drawn between the smallest and largest value in the cell.
     max_depth, min_samples_split, min_samples_leaf, max_features, max_leaf_nodes
         As in scikit-learn; numbers of rows may be given as shares of the rows that grow the tree. ``max_features``
-        features are drawn per cell (per level with growth="level").
+        features are drawn per cell (per level with growth="level"). With ``honest="paper"`` the fewest rows are those
+        of the half that fills the leaves.
+    growth_order : {"best-first", "breadth-first"}, default="best-first"
+        Which cell is split next where ``max_leaf_nodes`` limits their number: the one that gains most, or the oldest,
+        level by level, as in algorithm 10 of the reference. With growth="level" whole levels are split.
     min_impurity_decrease : float, default=0.0
         A cell is split only if that lowers the squared error, per unit of the weight of all rows, by this much. 0
         splits even where nothing is gained at once, as scikit-learn does, because the next split may gain (exclusive
@@ -124,9 +130,15 @@ class LeastSquaresTree(TreeMixin, _RegressionMixin, BaseEstimator):
     Missing feature values go to the side that fits them better; where the training rows of a cell had none, to the
     side with more rows. Categories that no training row of a cell had are treated as missing there.
 
+    With ``honest="paper"`` and growth="level", the first half chooses the common cuts as if it alone grew a tree
+    (the paper's :math:`V_n(S \cup \{i\})`), and the second half decides which cells they divide. With growth="best",
+    a cell takes the best of the splits that leave rows of both halves on both sides: algorithm 10 as printed cuts a
+    cell by the best split of all once two rows of the second half are in it, and so may leave a side without any, for
+    which it does not say what to predict. Growth ends where the targets of the first half are equal.
+
     References
     ----------
-    Fotakis, Kalavasis, Psaroudaki (2022), Label ranking through nonparametric regression, algorithm 9.
+    Fotakis, Kalavasis, Psaroudaki (2022), Label ranking through nonparametric regression, algorithms 9 and 10.
 
     Examples
     --------
@@ -144,13 +156,14 @@ class LeastSquaresTree(TreeMixin, _RegressionMixin, BaseEstimator):
         self,
         *,
         growth: Literal["best", "level"] = "best",
-        honest: bool = False,
+        honest: bool | Literal["paper"] = False,
         splitter: Literal["best", "random"] = "best",
         max_depth: int | None = None,
         min_samples_split: int | float = 2,
         min_samples_leaf: int | float = 1,
         max_features: int | float | str | None = None,
         max_leaf_nodes: int | None = None,
+        growth_order: Literal["best-first", "breadth-first"] = "best-first",
         min_impurity_decrease: float = 0.0,
         max_bins: int | None = 255,
         sketch: int | None = None,
@@ -166,6 +179,7 @@ class LeastSquaresTree(TreeMixin, _RegressionMixin, BaseEstimator):
         self.min_samples_leaf = min_samples_leaf
         self.max_features = max_features
         self.max_leaf_nodes = max_leaf_nodes
+        self.growth_order = growth_order
         self.min_impurity_decrease = min_impurity_decrease
         self.max_bins = max_bins
         self.sketch = sketch
@@ -235,7 +249,7 @@ class LeastSquaresForest(ForestMixin, _RegressionMixin, BaseEstimator):
     n_jobs : int, optional
         Threads; the forest is the same for every number.
     growth, honest, splitter, max_depth, min_samples_split, min_samples_leaf, max_features, max_leaf_nodes, \
-min_impurity_decrease, max_bins, sketch, categorical_features, random_state
+growth_order, min_impurity_decrease, max_bins, sketch, categorical_features, random_state
         Of the trees, see `LeastSquaresTree`. An honest tree divides its part of the rows in two.
 
     Attributes
@@ -262,13 +276,14 @@ min_impurity_decrease, max_bins, sketch, categorical_features, random_state
         n_estimators: int = 100,
         *,
         growth: Literal["best", "level"] = "best",
-        honest: bool = False,
+        honest: bool | Literal["paper"] = False,
         splitter: Literal["best", "random"] = "best",
         max_depth: int | None = None,
         min_samples_split: int | float = 2,
         min_samples_leaf: int | float = 1,
         max_features: int | float | str | None = None,
         max_leaf_nodes: int | None = None,
+        growth_order: Literal["best-first", "breadth-first"] = "best-first",
         min_impurity_decrease: float = 0.0,
         max_bins: int | None = 255,
         sketch: int | None = None,
@@ -288,6 +303,7 @@ min_impurity_decrease, max_bins, sketch, categorical_features, random_state
         self.min_samples_leaf = min_samples_leaf
         self.max_features = max_features
         self.max_leaf_nodes = max_leaf_nodes
+        self.growth_order = growth_order
         self.min_impurity_decrease = min_impurity_decrease
         self.max_bins = max_bins
         self.sketch = sketch
