@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from rankwise.ltr import lambda_gradients, ranking_loss
+from rankwise.ltr import lambda_gradients, pair_gradients, pair_weights, ranking_loss
 from rankwise.ltr.losses import LOSSES
 from tests.naive import ltr as naive
 
@@ -49,6 +49,24 @@ def test_its_derivative_is_the_lambda_gradient():
         for sign in (1, -1)
     )
     np.testing.assert_allclose((np.array(up) - down) / 2e-6, gradient, atol=1e-6)
+
+
+@pytest.mark.parametrize("k", [None, 2])
+def test_weights_of_pairs(k):
+    rng = np.random.default_rng(3)
+    grade, score = rng.integers(0, 3, 14).astype(float), rng.integers(0, 5, 14).astype(float)
+    qid = rng.permutation(np.repeat([5, 3], 7))
+    pairs, weights = pair_weights(grade, score, qid, k=k)
+    found = np.zeros((14, 14))
+    found[tuple(pairs.T)] = weights
+    expected = np.zeros((14, 14))
+    for query in (5, 3):
+        rows = np.flatnonzero(qid == query)
+        expected[np.ix_(rows, rows)] = naive.weight_matrix("ndcg", grade[rows], score[rows], k=k)
+    np.testing.assert_allclose(found, expected, atol=1e-12)
+    assert (grade[pairs[:, 0]] > grade[pairs[:, 1]]).all()
+    both = pair_gradients(pairs, score, weights), lambda_gradients(grade, score, qid, k=k)
+    np.testing.assert_allclose(*both, atol=1e-12)
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -3,7 +3,15 @@
 from rankwise.ltr.gradients import lambda_gradients, pair_gradients
 from rankwise.ltr.lambdamart import LambdaMART
 from rankwise.ltr.linear import LinearRanker
-from rankwise.ltr.loss_values import ranking_loss
+from rankwise.ltr.loss_values import pair_weights, ranking_loss
 from rankwise.ltr.neural import NeuralRanker
 
-__all__ = ["LambdaMART", "LinearRanker", "NeuralRanker", "lambda_gradients", "pair_gradients", "ranking_loss"]
+__all__ = [
+    "LambdaMART",
+    "LinearRanker",
+    "NeuralRanker",
+    "lambda_gradients",
+    "pair_gradients",
+    "pair_weights",
+    "ranking_loss",
+]

@@ -1,4 +1,4 @@
-"""Values of the losses in the table of `rankwise.ltr.losses`, for scores from anywhere: to watch, compare and plot.
+"""Values of the losses in the table of `rankwise.ltr.losses`, and NDCG weights of pairs, for scores from anywhere.
 
 The rankers train on implementations of their own, which give gradients; this one follows the definitions, query by
 query, in NumPy.
@@ -6,16 +6,18 @@ query, in NumPy.
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from scipy.special import expit, logsumexp
 
-from rankwise._typing import ArrayLike, BoolArray, FloatArray
+from rankwise._typing import ArrayLike, BoolArray, FloatArray, IntArray
 from rankwise._validation import check_choice
 from rankwise.ltr.losses import LOSSES
 from rankwise.queries import (
     Gain,
+    QueryGroups,
     check_grades,
     check_grades_not_negative,
     check_k,
@@ -86,26 +88,84 @@ def ranking_loss(
     0.8927
     """
     check_choice("loss", loss, _NAMES)
-    grade, scores = check_grades(y, "y"), check_rows(score, "score")
-    check_length(scores, len(grade), "score", of="y")
-    if not np.isfinite(scores).all():
-        row = int(np.argmin(np.isfinite(scores)))
-        raise ValueError(f"score[{row}] is {scores[row]:g}; a loss needs finite scores")
-    groups = group_queries(qid, len(grade), of="y")
+    grade, scores, groups = _checked(y, score, qid)
     longest = int(groups.sizes.max())
-    if loss in _OF_PAIRS and longest > _MOST_ROWS:
-        raise ValueError(
-            f"a query has {longest} rows, and loss={loss!r} makes tables of all their pairs; give queries of at most "
-            f"{_MOST_ROWS} rows, or loss='listwise_softmax'"
-        )
+    if loss in _OF_PAIRS:
+        _check_longest(longest, f"loss={loss!r}", ", or loss='listwise_softmax'")
     if loss in _NOT_NEGATIVE:
         check_grades_not_negative(grade, f"loss={loss!r}")
     places = check_k(k, longest)
     target = grade / grade.max() if loss == "pointwise_logistic" and grade.max() > 0 else grade
     target, scores, gains = (groups.take(values) for values in (target, scores, gains_of(grade, gain)))
-    queries = [slice(*ends) for ends in zip(groups.bounds[:-1], groups.bounds[1:], strict=True)]
+    queries = [slice(*ends) for ends in pairwise(groups.bounds)]
     values = np.array([_of_query(loss, target[rows], scores[rows], gains[rows], places) for rows in queries])
     return (groups.ids, values) if per_query else float(values.mean())
+
+
+def pair_weights(
+    y: ArrayLike, score: ArrayLike, qid: ArrayLike | None = None, *, k: int | None = None, gain: Gain = "exp"
+) -> tuple[IntArray, FloatArray]:
+    r"""By how much exchanging two rows of different relevance would change NDCG: the weights of LambdaRank.
+
+    *Definition*: :math:`w_{ij} = |g_i - g_j| \, |d_{\pi(i)} - d_{\pi(j)}| / \text{ideal DCG}`, with gains g and
+    discounts d of the places by descending score, 0 beyond place k; the mean over all orders, where scores are equal.
+
+    Parameters
+    ----------
+    y, score, qid, gain
+        As in `ranking_loss`.
+    k : int, optional
+        How many places NDCG counts; all by default.
+
+    Returns
+    -------
+    pairs : ndarray of shape (n_pairs, 2)
+        Rows, counted from 0: the more relevant one first. Pairs of a query lie together.
+    weights : ndarray of shape (n_pairs,)
+        Their weights; 0 in a query whose rows have no gain.
+
+    See Also
+    --------
+    pair_gradients : derivatives of the loss with these weights, which are those of `lambda_gradients`.
+
+    Examples
+    --------
+    >>> from rankwise.ltr import pair_weights
+    >>> pairs, weights = pair_weights([2, 0, 1], [1.0, 0.5, 0.0])
+    >>> pairs.tolist(), weights.round(3).tolist()
+    ([[0, 1], [0, 2], [2, 1]], [0.305, 0.275, 0.036])
+    """
+    grade, scores, groups = _checked(y, score, qid)
+    longest = int(groups.sizes.max())
+    _check_longest(longest, "pair_weights", "")
+    places, gains = check_k(k, longest), gains_of(grade, gain)
+    rows = np.arange(len(grade)) if groups.rows is None else groups.rows
+    found, weights = [], []
+    for own in (rows[slice(*ends)] for ends in pairwise(groups.bounds)):
+        discount = _discounts(len(own), places)
+        winners, losers = np.nonzero(grade[own][:, None] > grade[own])
+        ideal = _dcg(gains[own], discount)
+        change = _exchanges(scores[own], discount)[winners, losers] * abs(gains[own][winners] - gains[own][losers])
+        found.append(np.column_stack([own[winners], own[losers]]))
+        weights.append(change / ideal if ideal > 0 else 0 * change)
+    return np.concatenate(found), np.concatenate(weights)
+
+
+def _checked(y: ArrayLike, score: ArrayLike, qid: ArrayLike | None) -> tuple[FloatArray, FloatArray, QueryGroups]:
+    grade, scores = check_grades(y, "y"), check_rows(score, "score")
+    check_length(scores, len(grade), "score", of="y")
+    if not np.isfinite(scores).all():
+        row = int(np.argmin(np.isfinite(scores)))
+        raise ValueError(f"score[{row}] is {scores[row]:g}; a loss needs finite scores")
+    return grade, scores, group_queries(qid, len(grade), of="y")
+
+
+def _check_longest(longest: int, what: str, cure: str) -> None:
+    if longest > _MOST_ROWS:
+        raise ValueError(
+            f"a query has {longest} rows, and {what} makes tables of all their pairs; give queries of at most "
+            f"{_MOST_ROWS} rows{cure}"
+        )
 
 
 def _of_query(loss: str, grade: FloatArray, score: FloatArray, gains: FloatArray, k: int) -> float:
@@ -119,7 +179,7 @@ def _of_query(loss: str, grade: FloatArray, score: FloatArray, gains: FloatArray
         return float(mass @ (logsumexp(score) - score) / total) if total > 0 else 0.0
     if loss in ("listwise_listmle", "listwise_plistmle"):
         return _likelihood(score[np.argsort(-grade, kind="stable")], by_place=loss == "listwise_plistmle")
-    discount = 1 / np.log2(np.arange(2, len(grade) + 3))  # one more than there are places, for distances
+    discount = _discounts(len(grade), k if loss == "lambdarank" else len(grade) + 1)
     if loss == "listwise_approx_ndcg":
         above = expit((score - score[:, None]) / _TEMPERATURE).sum(axis=1) - 0.5
         ideal = _dcg(gains, discount)
@@ -127,7 +187,6 @@ def _of_query(loss: str, grade: FloatArray, score: FloatArray, gains: FloatArray
     pairs = grade[:, None] > grade
     gaps = (score[:, None] - score)[pairs]
     if loss == "lambdarank":
-        discount[k:] = 0
         return _weighted(gaps, _exchanges(score, discount)[pairs], gains, pairs, _dcg(gains, discount))
     if loss == "lambdaloss":
         place = np.argsort(np.argsort(-score, kind="stable"))
@@ -150,6 +209,12 @@ def _likelihood(score: FloatArray, by_place: bool) -> float:
     least = 2.0 ** (1 - len(score))
     factor = 2.0 ** -np.arange(len(score)) - least
     return float(factor @ terms / factor[0]) if len(score) > 1 else 0.0
+
+
+def _discounts(n_rows: int, k: int) -> FloatArray:
+    """Of each place, 0 beyond k; and of one more place than there are, for distances."""
+    place = np.arange(1, n_rows + 2)
+    return np.where(place <= k, 1 / np.log2(place + 1), 0.0)
 
 
 def _dcg(gains: FloatArray, discount: FloatArray) -> float:
