@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 
 from rankwise.trees import LeastSquaresForest, LeastSquaresTree
-from rankwise.trees.engine import TargetRows, code_features, threshold_between
+from rankwise.trees._grow_jit import threshold_between
+from rankwise.trees.engine import TargetRows, code_features
 from tests.naive import trees as naive
 from tests.trees.test_grow import make_data, rows_of_nodes, small_problems
 

@@ -2,86 +2,38 @@
 
 `LevelTrees` is the booster that `LambdaMART` uses with ``tree="level"``, and has the same interface as
 `rankwise.ltr.boosting.LightGBMTrees`. Every level asks one question of all rows, and the answers are the bits of the
-number of the leaf. Features are coded and thresholds chosen as in `rankwise.trees`.
+number of the leaf. Features are coded, thresholds chosen and splits stored as in `rankwise.trees`, whose `levels` also
+predict; growing them on gradients is here.
 """
 
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
-from typing import Any, ClassVar
 
 import numpy as np
 
 from rankwise._progress import track
-from rankwise._state import MATRIX, Saved, array, check_shape, ensure
-from rankwise._typing import BoolArray, FloatArray, IntArray
+from rankwise._typing import FloatArray, IntArray
 from rankwise.ltr import _level_trees_jit
 from rankwise.ltr.boosting import BoostingSettings, EarlyStopping, round_for_exact_sums
 from rankwise.ltr.gradients import Objective
 from rankwise.queries import QueryRows
-from rankwise.trees.engine import code_features, threshold_between
+from rankwise.trees.engine import code_features
+from rankwise.trees.levels import MOST_LEVELS, LevelTables, move_right
 
 # Chosen by cross-validation on data of make_retrieval, see docs/learning-to-rank.md.
 _DEPTH, _L2 = 4, 1.0
-# 4096 leaves.
-_MOST_LEVELS = 12
 # An empty leaf has no second derivative; this share of the sum over all rows stands in for it.
 _LEAST_HESSIAN = 1e-10
 # Cuts that add no more than this share of the score so far are due to rounding.
 _LEAST_GAIN = 1e-10
 
 
-@dataclass
-class LevelTrees:
-    """Trees of one depth, one after the other.
+class LevelTrees(LevelTables):
+    """Trees of one depth, one after the other; their gain is what a level adds to the sum over leaves of G^2/(H + l2).
 
-    Attributes
-    ----------
-    feature, threshold, missing_left, gain : ndarray of shape (n_trees, depth)
-        Bit d of a row's leaf is set where its feature lies above the threshold of level d, or is missing and
-        ``missing_left`` is false. A feature of -1 means no split. Gain is what the level adds to the sum over leaves of
-        G^2 / (H + l2).
-    value, count : ndarray of shape (n_trees, 2**depth)
-        What a leaf adds to scores, and the number of training rows in it.
+    See `LevelTables` for the attributes, predictions and contributions.
     """
-
-    feature: np.ndarray[Any, Any]
-    threshold: FloatArray
-    missing_left: BoolArray
-    gain: FloatArray
-    value: FloatArray
-    count: FloatArray
-
-    _saved: ClassVar[Saved] = {
-        "feature": array("int64", 2),
-        "missing_left": array("bool", 2),
-        **dict.fromkeys(["threshold", "gain", "value", "count"], MATRIX),
-    }
-
-    @classmethod
-    def empty(cls, n_trees: int, depth: int) -> LevelTrees:
-        """Room for trees; as they are, they ask nothing and add nothing."""
-        levels, leaves = (n_trees, depth), (n_trees, 2**depth)
-        return cls(
-            np.full(levels, -1, np.int64),
-            np.zeros(levels),
-            np.zeros(levels, dtype=bool),
-            np.zeros(levels),
-            np.zeros(leaves),
-            np.zeros(leaves),
-        )
-
-    def __len__(self) -> int:
-        return len(self.feature)
-
-    @property
-    def depth(self) -> int:
-        """Number of levels."""
-        return self.feature.shape[1]
-
-    def __getitem__(self, trees: slice) -> LevelTrees:
-        return LevelTrees(**{name: part[trees] for name, part in vars(self).items()})
 
     def fit(
         self, rows: QueryRows, objective: Objective, settings: BoostingSettings, stopping: EarlyStopping | None
@@ -97,9 +49,9 @@ class LevelTrees:
         if done:
             for name, part in vars(trees).items():
                 part[:done] = getattr(self, name)
-            self._add_to(score, np.ascontiguousarray(rows.X.T))
+            self.add_to(score, np.ascontiguousarray(rows.X.T))
             if held_out is not None:
-                self._add_to(watched, held_out)
+                self.add_to(watched, held_out)
         l2 = _L2 if settings.l2_regularization is None else settings.l2_regularization
         with ThreadPoolExecutor(settings.n_threads) as threads:
             grower = LevelGrower(rows.X, depth, settings.max_bins, l2, settings.n_threads, threads)
@@ -118,51 +70,13 @@ class LevelTrees:
                 tree.value *= settings.learning_rate
                 score += tree.value[0, leaf]
                 if held_out is not None:
-                    tree._add_to(watched, held_out)
+                    tree.add_to(watched, held_out)
                 if stopping is not None:
                     stopping.record(watched)
                     if stopping.is_over:
                         trees = trees[: number + 1]
                         break
         vars(self).update(vars(trees))
-
-    def predict(self, X: FloatArray, n_trees: int, n_threads: int) -> FloatArray:
-        """Scores of the rows by the first trees."""
-        score = np.zeros(len(X))
-        self[:n_trees]._add_to(score, np.ascontiguousarray(X.T))
-        return score
-
-    def contributions(self, X: FloatArray, n_trees: int, n_threads: int) -> FloatArray:
-        """Shapley values of the features of each row, of shape (n_rows, n_features)."""
-        trees, found = self[:n_trees], np.zeros(X.shape)
-        arrays = (np.ascontiguousarray(X.T), trees.feature, trees.threshold, trees.missing_left)
-        _level_trees_jit.add_contributions(*_writeable(*arrays, trees.value, trees.count, found))
-        return found
-
-    def importances(self, n_trees: int, n_features: int) -> FloatArray:
-        """Gain of all levels by feature."""
-        trees = self[:n_trees]
-        asked = trees.feature >= 0
-        return np.bincount(trees.feature[asked], trees.gain[asked], n_features).astype(np.float64, copy=False)
-
-    def check_features(self, n_features: int) -> None:
-        """Refuse trees, read from a file, that split on features that do not exist."""
-        ensure(self.feature.max(initial=-1) < n_features, "a tree splits on a feature that does not exist")
-
-    def _add_to(self, score: FloatArray, columns: FloatArray) -> None:
-        """Add the values of the trees to the scores of rows; ``columns`` are their features, one after the other."""
-        _level_trees_jit.add_trees(
-            *_writeable(columns, self.feature, self.threshold, self.missing_left, self.value, score)
-        )
-
-    def _check_saved(self) -> None:
-        n, depth = self.feature.shape
-        ensure(depth <= _MOST_LEVELS, "trees have too many levels")
-        for part in (self.threshold, self.missing_left, self.gain):
-            check_shape(part, (n, depth), "the levels")
-        for part in (self.value, self.count):
-            check_shape(part, (n, 2**depth), "the leaves")
-        ensure((self.feature >= -1).all(), "a level has no feature")
 
 
 class LevelGrower:
@@ -217,14 +131,12 @@ class LevelGrower:
             if not best.score[feature] > before * (1 + _LEAST_GAIN):
                 break
             cut, last, side = best.code[feature], self.features.n_codes[feature], best.missing_left[feature]
-            _level_trees_jit.cut_leaves(self.features.codes[feature], cut, last, side, 1 << level, leaf)
+            move_right(self.features.codes[feature], cut, last, side, 1 << level, leaf)
             sums = _level_trees_jit.leaf_sums(rows, leaf, gradient, hessian, 2 << level)
             left, right = np.split(sums[:, 2], 2)
-            trees.feature[0, level] = feature
-            trees.threshold[0, level] = threshold_between(self.features, feature, cut, cut + 1)
             # If nothing was missing in training, missing values go with the larger part of the rows.
-            trees.missing_left[0, level] = side if self._has_missing[feature] else left.sum() >= right.sum()
-            trees.gain[0, level] = best.score[feature] - before
+            missing_left = side if self._has_missing[feature] else left.sum() >= right.sum()
+            trees.record(level, self.features, feature, cut, cut + 1, missing_left, best.score[feature] - before)
             # Only the smaller side of each leaf is added up; the other side is what remains.
             is_counted = np.concatenate([left < right, left >= right])
         trees.value[0, : len(sums)] = -sums[:, 0] / (sums[:, 1] + l2)
@@ -252,8 +164,8 @@ class LevelGrower:
 def _check_depth(settings: BoostingSettings) -> int:
     """The depth of the trees; settings that level trees do not support are refused."""
     depth = _DEPTH if settings.max_depth is None else settings.max_depth
-    if depth > _MOST_LEVELS:
-        raise ValueError(f"max_depth is {depth}, but a level tree has 2**max_depth leaves; give at most {_MOST_LEVELS}")
+    if depth > MOST_LEVELS:
+        raise ValueError(f"max_depth is {depth}, but a level tree has 2**max_depth leaves; give at most {MOST_LEVELS}")
     if settings.max_bins > 255:
         raise ValueError(f"max_bins is {settings.max_bins}, but level trees take at most 255")
     if settings.monotone_constraints is not None:
@@ -271,8 +183,3 @@ def _sample(n: int, share: float, rng: np.random.Generator) -> IntArray:
     if share == 1:
         return np.arange(n)
     return np.sort(rng.permutation(n)[: max(1, round(share * n))])
-
-
-def _writeable(*arrays: Any) -> list[Any]:
-    """The arrays as functions are compiled for: to Numba a read-only one, such as a memory map, is another type."""
-    return [np.require(array, requirements=["C", "W"]) for array in arrays]

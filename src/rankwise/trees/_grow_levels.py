@@ -1,15 +1,20 @@
-"""Level-Splits: every level of the tree divides all its cells by one common cut; called by `engine`."""
+"""Level-Splits: every level of the tree divides all its cells by one common cut; called by `engine`.
+
+The cuts are stored as `LevelSplits`, like those of boosted level trees. As cells may stay undivided, the nodes that
+each level adds are kept beside them, and both make the `Tree`; see `levels` for what the two kinds share.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from rankwise._sklearn import gen_batches
-from rankwise._typing import FloatArray, IntArray
+from rankwise._typing import BoolArray, FloatArray, IntArray
 from rankwise.trees import _levels_jit
-from rankwise.trees._grow_jit import Features, Limits, threshold_between
+from rankwise.trees._grow_jit import Features, Limits
+from rankwise.trees.levels import LevelSplits, move_right
 from rankwise.trees.structure import TargetRows, Tree
 
 # Entries of target vectors that are written out at a time; more coordinates follow in further blocks.
@@ -30,8 +35,16 @@ def grow_by_levels(features: Features, targets: TargetRows, limits: Limits, weig
     return growth.tree()
 
 
+class _Division(NamedTuple):
+    """What a level does to the nodes: which it divides, where missing values go in each, and the first set if any."""
+
+    nodes: IntArray
+    missing_left: BoolArray
+    first_set: int
+
+
 class _LevelGrowth:
-    """The cells of the last level, and all nodes so far."""
+    """The cells of the last level, the splits so far, and all nodes."""
 
     def __init__(
         self,
@@ -52,21 +65,20 @@ class _LevelGrowth:
         self.orders = [np.argsort(keys, kind="stable") for keys, _ in self.keys]
         self.cell = np.zeros(len(weights), dtype=np.intp)  # which cell of the level each row lies in
         self.node_of = np.zeros(1, dtype=np.intp)  # node of each cell
-        self.depth = 0
+        # Every level divides a cell, so that there are fewer levels than rows.
+        self.splits = LevelSplits.empty(1, min(limits.max_depth, len(weights)))
+        self.divisions: list[_Division] = []  # one per level
         self.sets: list[IntArray] = []
-        self.fields: dict[str, list[float]] = {
-            name: []
-            for name in ("feature", "threshold", "missing_left", "left", "gain", "error", "weight", "count", "set_of")
-        }
+        self.error, self.weight, self.count = np.empty(0), np.empty(0), np.empty(0, dtype=np.int64)  # of each node
         self._add_nodes(self._totals(), np.array([0]))
 
     def divide(self) -> bool:
         """Divide the cells by the best common cut; False where the tree is finished."""
         totals = self._totals()
         counts = np.bincount(self.cell, minlength=len(self.node_of))
-        error = np.array([self.fields["error"][node] for node in self.node_of])
+        error = self.error[self.node_of]
         squares = self._squares_by_cell()
-        if self.depth >= self.limits.max_depth or (error <= _PURE * squares).all():
+        if len(self.divisions) >= self.limits.max_depth or (error <= _PURE * squares).all():
             return False
         # Cells that are too small to divide ask for more rows on a side than they have.
         least = np.where(counts < self.limits.min_samples_split, counts, self.limits.min_samples_leaf).astype(np.int64)
@@ -74,28 +86,38 @@ class _LevelGrowth:
         gain = score - (squares - error).sum()
         if score == -np.inf or (self.limits.min_gain > 0 and gain < self.limits.min_gain * self.weights.sum()):
             return False
-        keys, _ = self.keys[f]
-        goes_left = np.where(keys == self.features.n_codes[f], bool(missing_left), keys <= key)
-        n_left = np.bincount(self.cell[goes_left], minlength=len(self.node_of))
-        n_right = counts - n_left
+        side = np.zeros(len(self.cell), dtype=np.int64)  # 1 is right
+        move_right(self.keys[f][0], key, int(self.features.n_codes[f]), bool(missing_left), 1, side)
+        n_right = np.bincount(self.cell, side, len(self.node_of)).astype(np.int64)
+        n_left = counts - n_right
         divided = (n_left >= least) & (n_right >= least)
-        n_leaves = sum(left < 0 for left in self.fields["left"])
-        if n_leaves + divided.sum() > self.limits.max_leaf_nodes:
+        if len(self.node_of) + divided.sum() > self.limits.max_leaf_nodes:
             return False
-        self._split(f, key, after, missing_left, goes_left, divided, n_left, n_right)
-        self.depth += 1
+        self.splits.record(len(self.divisions), self.features, f, key, after, bool(missing_left), gain)
+        self._split(f, key, bool(missing_left), side, divided, n_left > n_right)
         return True
 
     def tree(self) -> Tree:
-        """The nodes so far, as arrays."""
-        fields = {name: np.array(values) for name, values in self.fields.items()}
+        """The tree of the splits: the children of the nodes that a level divides follow in the order of its cells."""
+        n = len(self.error)
+        feature, left, set_of = (np.full(n, -1, dtype=np.int32) for _ in range(3))
+        threshold, missing_left, gain = np.zeros(n), np.zeros(n, dtype=bool), np.zeros(n)
+        first = 1
+        for level, (nodes, sides, first_set) in enumerate(self.divisions):
+            feature[nodes] = self.splits.feature[0, level]
+            threshold[nodes] = self.splits.threshold[0, level]
+            missing_left[nodes] = sides
+            left[nodes] = first + 2 * np.arange(len(nodes))
+            set_of[nodes] = -1 if first_set < 0 else first_set + sides
+            gain[nodes] = np.maximum(self.error[nodes] - (self.error[left[nodes]] + self.error[left[nodes] + 1]), 0.0)
+            first += 2 * len(nodes)
         most = int(self.features.n_codes[self.features.is_categorical].max(initial=0))
         sets = np.zeros((len(self.sets), most // 64 + 1), dtype=np.uint64)
         for number, categories in enumerate(self.sets):
             np.bitwise_or.at(sets[number], categories // 64, np.uint64(1) << (categories % 64).astype(np.uint64))
-        types = {"feature": np.int32, "missing_left": np.bool_, "left": np.int32, "count": np.int64, "set_of": np.int32}
-        columns: dict[str, Any] = {name: column.astype(types.get(name, np.float64)) for name, column in fields.items()}
-        return Tree(**columns, sets=sets)
+        return Tree(
+            feature, threshold, missing_left, left, gain, self.error, self.weight, self.count, set_of=set_of, sets=sets
+        )
 
     def _best(self, totals: FloatArray, counts: IntArray, least: IntArray) -> tuple[float, int, int, int, int]:
         """Score, feature, last key on the left, next key, and side of missing values of the best cut."""
@@ -154,48 +176,29 @@ class _LevelGrowth:
         return self.block[1]
 
     def _split(
-        self,
-        f: int,
-        key: int,
-        after: int,
-        missing_left: int,
-        goes_left: np.ndarray,
-        divided: np.ndarray,
-        n_left: np.ndarray,
-        n_right: np.ndarray,
+        self, f: int, key: int, missing_left: bool, side: IntArray, divided: BoolArray, is_left_larger: BoolArray
     ) -> None:
-        fields, features = self.fields, self.features
-        n_codes = int(features.n_codes[f])
+        """Divide cells; missing values go the level's way where a cell has some, else with the larger side."""
         keys, category_at = self.keys[f]
-        threshold = 0.0
+        first_set = -1
         if category_at is not None:
             # Categories that no row has go where missing values go: a set for each side that may be.
-            absent = np.setdiff1d(category_at, features.codes[f])
+            absent = np.setdiff1d(category_at, self.features.codes[f])
+            first_set = len(self.sets)
             self.sets += [np.setdiff1d(category_at[: key + 1], absent), np.union1d(category_at[: key + 1], absent)]
-        else:
-            threshold = threshold_between(features, f, key, after)
-        has_missing = np.bincount(self.cell[keys == n_codes], minlength=len(self.node_of)) > 0
+        missing = self.cell[keys == self.features.n_codes[f]]
+        has_missing = np.bincount(missing, minlength=len(self.node_of)) > 0
         cells = np.flatnonzero(divided)
-        first = len(fields["left"])
-        for number, g in enumerate(cells):
-            node = self.node_of[g]
-            fields["feature"][node] = f
-            fields["threshold"][node] = threshold
-            fields["missing_left"][node] = missing_left if has_missing[g] else n_left[g] > n_right[g]
-            fields["left"][node] = first + 2 * number
-            if category_at is not None:
-                fields["set_of"][node] = len(self.sets) - 2 + int(fields["missing_left"][node])
+        sides = np.where(has_missing, missing_left, is_left_larger)[cells]
+        self.divisions.append(_Division(self.node_of[cells], sides, first_set))
         # Undivided cells keep their node; each divided one becomes two.
-        offset = np.cumsum(np.where(divided, 2, 1)) - np.where(divided, 2, 1)
-        parents, node_of = self.node_of[cells], np.repeat(self.node_of, np.where(divided, 2, 1))
-        node_of[offset[cells]] = first + 2 * np.arange(len(cells))
-        node_of[offset[cells] + 1] = first + 2 * np.arange(len(cells)) + 1
-        self.cell = offset[self.cell] + (divided[self.cell] & ~goes_left)
-        self.node_of = node_of
-        self._add_nodes(self._totals(), np.flatnonzero(node_of >= first))
-        for number, node in enumerate(parents):
-            left = first + 2 * number
-            fields["gain"][node] = max(fields["error"][node] - sum(fields["error"][left : left + 2]), 0.0)
+        first, size = len(self.error), np.where(divided, 2, 1)
+        offset = np.cumsum(size) - size
+        self.node_of = np.repeat(self.node_of, size)
+        self.node_of[offset[cells]] = first + 2 * np.arange(len(cells))
+        self.node_of[offset[cells] + 1] = first + 2 * np.arange(len(cells)) + 1
+        self.cell = offset[self.cell] + (divided[self.cell] & (side > 0))
+        self._add_nodes(self._totals(), np.flatnonzero(self.node_of >= first))
 
     def _add_nodes(self, totals: FloatArray, cells: IntArray) -> None:
         """Nodes of some cells of the level."""
@@ -205,10 +208,9 @@ class _LevelGrowth:
         count = np.bincount(self.cell, minlength=len(self.node_of))[cells]
         known = weight[:, None] if self.is_complete else totals[cells, q:]
         score = np.divide(totals[cells, :q] ** 2, known, out=np.zeros((len(cells), q)), where=known > 0).sum(axis=1)
-        for number, error in enumerate(squares - score):
-            values = (-1, 0.0, False, -1, 0.0, max(error, 0.0), weight[number], count[number], -1)
-            for name, value in zip(self.fields, values, strict=True):
-                self.fields[name].append(value)
+        self.error = np.append(self.error, np.maximum(squares - score, 0.0))
+        self.weight = np.append(self.weight, weight)
+        self.count = np.append(self.count, count)
 
     def _totals(self) -> FloatArray:
         """Sums of the weighted targets by cell; if incomplete, then the known weights."""

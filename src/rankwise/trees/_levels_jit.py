@@ -1,4 +1,9 @@
-"""Compiled functions that find the best common cut of all cells of a level; called by `_grow_levels`."""
+"""Compiled functions of trees with one split per level.
+
+`_grow_levels` searches the best common cut of all cells of a level here; `levels` moves rows to cells, predicts, and
+finds what features contribute. The leaf of a row in a table is a number whose bit d says on which side of the cut of
+level d the row lies.
+"""
 
 # mypy: allow-untyped-defs, allow-incomplete-defs, allow-untyped-decorators
 
@@ -7,6 +12,9 @@ from __future__ import annotations
 import numpy as np
 
 from rankwise._compiled import compiled, compiled_sums
+
+# Rows that go through all trees together, so that their leaves and features stay at hand.
+_BLOCK = 512
 
 
 @compiled_sums
@@ -109,3 +117,110 @@ def best_cut(scores, cell, order, keys, n_keys, counts, only, least):
             if after != key and (only < 0 or only == key) and scores[missing_left, t] > best:
                 best, best_key, best_after, best_missing = scores[missing_left, t], key, after, missing_left
     return best, best_key, best_after, best_missing
+
+
+@compiled
+def move_right(column, cut, missing, missing_left, bit, cell):
+    """Set a bit in the cells of rows whose code lies above the cut; ``missing`` is the code of missing values."""
+    for row in range(len(cell)):
+        code = column[row]
+        goes_right = (not missing_left) if code == missing else code > cut
+        if goes_right:
+            cell[row] |= bit
+
+
+@compiled
+def add_trees(columns, feature, threshold, missing_left, value, score):
+    """Add the values of trees to scores, tree by tree."""
+    leaf = np.empty(_BLOCK, np.int64)
+    for start in range(0, len(score), _BLOCK):
+        stop = min(start + _BLOCK, len(score))
+        for tree in range(len(feature)):
+            _find_leaves(columns[:, start:stop], feature[tree], threshold[tree], missing_left[tree], leaf)
+            for row in range(stop - start):
+                score[start + row] += value[tree, leaf[row]]
+
+
+@compiled
+def add_contributions(columns, feature, threshold, missing_left, value, count, contributions):
+    """Add the Shapley values of the features in each tree to those given, by row and feature.
+
+    An unknown feature keeps both sides of its cuts, weighted by the training rows in them.
+    """
+    n_rows, (n_trees, depth) = columns.shape[1], feature.shape
+    leaf = np.empty(n_rows, np.int64)
+    for tree in range(n_trees):
+        _find_leaves(columns, feature[tree], threshold[tree], missing_left[tree], leaf)
+        distinct = np.unique(feature[tree][feature[tree] >= 0])
+        bit_of = np.zeros(depth, np.int64)  # of the level's feature among the distinct ones; 0 is none
+        for level in range(depth):
+            for number in range(len(distinct)):
+                if feature[tree, level] == distinct[number]:
+                    bit_of[level] = 1 << number
+        share = _subset_shares(len(distinct))
+        for row in range(n_rows):
+            expected = np.empty(1 << len(distinct))
+            for known in range(len(expected)):
+                expected[known] = _expectation(value[tree], count[tree], bit_of, known, leaf[row])
+            for number in range(len(distinct)):
+                bit = 1 << number
+                for known in range(len(expected)):
+                    if known & bit == 0:
+                        gained = expected[known | bit] - expected[known]
+                        contributions[row, distinct[number]] += share[_n_bits(known)] * gained
+
+
+@compiled
+def _find_leaves(columns, feature, threshold, missing_left, leaf):
+    """Write the leaves of rows in a tree; levels without a feature leave their bit 0."""
+    leaf[:] = 0
+    for level in range(len(feature)):
+        if feature[level] < 0:
+            continue
+        cells = columns[feature[level]]
+        at, bit = threshold[level], 1 << level
+        # A comparison with NaN is false, which is left in the first case and right in the second.
+        if missing_left[level]:
+            for row in range(len(cells)):
+                leaf[row] |= bit if cells[row] > at else 0
+        else:
+            for row in range(len(cells)):
+                leaf[row] |= 0 if cells[row] <= at else bit
+
+
+@compiled
+def _expectation(value, count, bit_of, known, leaf):
+    """Mean value of the leaves that remain where only the known features of a row are looked at."""
+    values, counts = value.copy(), count.copy()
+    for level in range(len(bit_of) - 1, -1, -1):
+        half = 1 << level
+        is_known = bit_of[level] & known != 0
+        for left in range(half):
+            right = left + half
+            total = counts[left] + counts[right]
+            if is_known:
+                values[left] = values[right] if leaf & half else values[left]
+            elif total > 0:
+                values[left] = (values[left] * counts[left] + values[right] * counts[right]) / total
+            counts[left] = total
+    return values[0]
+
+
+@compiled
+def _subset_shares(n):
+    """Share of the orders of n features in which a given feature comes right after a given set of others, by size."""
+    share = np.empty(max(n, 1))
+    ways = 1.0  # of choosing the set from the n - 1 others
+    for size in range(n):
+        share[size] = 1 / (n * ways)
+        ways *= (n - 1 - size) / (size + 1)
+    return share
+
+
+@compiled
+def _n_bits(number):
+    count = 0
+    while number:
+        number &= number - 1
+        count += 1
+    return count

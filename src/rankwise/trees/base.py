@@ -1,4 +1,7 @@
-"""What fitted trees and forests can be asked: mixins of `least_squares` and of the rankers in `label_ranking`."""
+"""What fitted trees and forests can be asked: mixins of `least_squares` and of the rankers in `label_ranking`.
+
+The check of numeric targets is here as well.
+"""
 
 from __future__ import annotations
 
@@ -189,3 +192,14 @@ class ForestMixin(_GrownMixin):
         check_is_fitted(self)
         total = np.sum([tree.importances(self.n_features_in_) for tree in self.trees_], axis=0)
         return total / total.sum() if total.sum() > 0 else total  # trees of one leaf say nothing
+
+
+def check_targets(y: ArrayLike, n: int) -> tuple[FloatArray, bool]:
+    """Targets as a float matrix, and whether they came as one column."""
+    from sklearn.utils.validation import check_array, check_consistent_length
+
+    if y is None:
+        raise ValueError("requires y to be passed, but the target y is None")
+    targets = check_array(y, dtype=np.float64, ensure_2d=False, ensure_all_finite="allow-nan", input_name="y")
+    check_consistent_length(np.empty(n), targets)
+    return np.ascontiguousarray(targets.reshape(n, -1)), targets.ndim == 1

@@ -1,8 +1,8 @@
 """The engine under all trees and forests: from rows and limits to filled trees, and from many trees to their mean.
 
-This is the face of the package for `label_ranking`, which grows trees on rankings, and `ltr`, whose level trees share
-the coding of features and the rule for thresholds. A `TrainingSet` holds the rows, a `GrowthRule` the parameters of
-an estimator, and `grow_trees` runs a forest.
+This is the face of the package for `label_ranking`, which grows trees on rankings, and `ltr`, whose boosted level trees
+share the coding of features; what both kinds of level trees store is in `levels`. A `TrainingSet` holds the rows, a
+`GrowthRule` the parameters of an estimator, and `grow_trees` runs a forest.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from rankwise._progress import track
 from rankwise._sklearn import Interval, RealNotInt, StrOptions, gen_batches
 from rankwise._typing import FloatArray, IntArray
 from rankwise.trees import _grow_jit, _leaves_jit
-from rankwise.trees._grow_jit import Features, Limits, Nodes, Scratch, Targets, threshold_between
+from rankwise.trees._grow_jit import Features, Limits, Nodes, Scratch, Targets
 from rankwise.trees._grow_levels import grow_by_levels
 from rankwise.trees._honest_levels import recut
 from rankwise.trees.structure import LeafMeans, LeafRows, TargetRows, Tree
@@ -39,7 +39,6 @@ __all__ = [
     "grow_trees",
     "mean_prediction",
     "out_of_bag_prediction",
-    "threshold_between",
 ]
 
 #: bins that fit, with one code for missing values, into a byte

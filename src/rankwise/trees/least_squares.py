@@ -15,7 +15,7 @@ from rankwise._sklearn import BaseEstimator, Interval, RegressorMixin, StrOption
 from rankwise._state import BOOL, COUNT, FLOATS, MATRIX, Saved, either, optional
 from rankwise._typing import ArrayLike, FloatArray, IntArray, RandomState
 from rankwise._validation import check_generator, check_weights
-from rankwise.trees.base import ForestMixin, TreeMixin
+from rankwise.trees.base import ForestMixin, TreeMixin, check_targets
 from rankwise.trees.engine import (
     FOREST_CONSTRAINTS,
     GROWTH_CONSTRAINTS,
@@ -57,7 +57,7 @@ class _RegressionMixin(RegressorMixin):
             At most 1; a target that does not vary counts 1 where it is met, else 0.
         """
         prediction = self.predict(X)
-        targets, _ = _check_targets(y, len(prediction))
+        targets, _ = check_targets(y, len(prediction))
         weights = check_weights(sample_weight, len(prediction), name="sample_weight", each="row")
         return _weighted_r2(targets, prediction.reshape(len(prediction), -1), weights)
 
@@ -372,7 +372,7 @@ def _training_set(
     estimator: Any, features: FloatArray, y: ArrayLike, sample_weight: ArrayLike | None, rng: np.random.Generator
 ) -> tuple[TrainingSet, IntArray, bool]:
     """The rows that have a weight and a target; which they are; and whether targets came as one column."""
-    targets, flat = _check_targets(y, len(features))
+    targets, flat = check_targets(y, len(features))
     weights = check_weights(sample_weight, len(features), name="sample_weight", each="row")
     rows = np.flatnonzero((weights > 0) & ~np.isnan(targets).all(axis=1))
     if not len(rows):
@@ -394,17 +394,6 @@ def _training_set(
         rng=rng,
     )
     return training, rows, flat
-
-
-def _check_targets(y: ArrayLike, n: int) -> tuple[FloatArray, bool]:
-    """Targets as a float matrix, and whether they came as one column."""
-    from sklearn.utils.validation import check_array, check_consistent_length
-
-    if y is None:
-        raise ValueError("requires y to be passed, but the target y is None")
-    targets = check_array(y, dtype=np.float64, ensure_2d=False, ensure_all_finite="allow-nan", input_name="y")
-    check_consistent_length(np.empty(n), targets)
-    return np.ascontiguousarray(targets.reshape(n, -1)), targets.ndim == 1
 
 
 def _weighted_r2(targets: FloatArray, prediction: FloatArray, weights: FloatArray) -> float:
