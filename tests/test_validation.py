@@ -14,7 +14,14 @@ import pytest
 from scipy import sparse
 
 from rankwise import Rankings
-from rankwise._validation import check_choice, check_real_number, check_scales, check_sizes, check_whole_number
+from rankwise._validation import (
+    check_choice,
+    check_option_names,
+    check_real_number,
+    check_scales,
+    check_sizes,
+    check_whole_number,
+)
 from rankwise.data import check_positions, dense_positions, positions_from_scores
 
 NAN, INF = np.nan, np.inf
@@ -258,3 +265,12 @@ def test_numbers_come_back_plain():
     assert type(check_real_number("scale", np.float32(0.5))) is float
     assert check_real_number("scale", INF, infinite=True) == INF
     check_choice("ties", "a", ("a", "b"))
+
+
+def test_options_that_a_function_does_not_take_are_named():
+    def read(path, separator=",", tie=None): ...
+
+    check_option_names("read", {"tie": "="}, read, reserved=["path"])
+    message = "read has no option 'path' for tables; the options are separator, tie"
+    with pytest.raises(TypeError, match=f"^{message}$"):
+        check_option_names("read", {"tie": "=", "path": "x"}, read, reserved=["path"], what="tables")

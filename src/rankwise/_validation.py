@@ -7,8 +7,9 @@ only they need is in `rankwise.data`, and what only queries need in `rankwise.qu
 
 from __future__ import annotations
 
+import inspect
 import reprlib
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Hashable, Iterable, Mapping, Sequence
 from numbers import Integral, Real
 from typing import Any
 from zlib import crc32
@@ -65,6 +66,25 @@ def check_choice(name: str, value: object, choices: tuple[object, ...]) -> None:
     if value not in choices:
         listed = ", ".join(repr(choice) for choice in choices[:-1])
         raise ValueError(f"{name} is {value!r}; choose {listed} or {choices[-1]!r}")
+
+
+def check_option_names(
+    caller: str,
+    options: Mapping[str, Any],
+    function: Callable[..., Any],
+    *,
+    reserved: Container[str] = (),
+    what: str | None = None,
+) -> None:
+    """Refuse options that a function does not take, or that its caller gives itself, the ``reserved`` ones.
+
+    ``what`` names the use of the caller that the options are for, for error messages.
+    """
+    known = [name for name in inspect.signature(function).parameters if name not in reserved]
+    of = f" for {what}" if what else ""
+    for name in options:
+        if name not in known:
+            raise TypeError(f"{caller} has no option {name!r}{of}; the options are {', '.join(known)}")
 
 
 def check_numbers(name: str, values: ArrayLike) -> FloatArray:

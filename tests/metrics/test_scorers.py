@@ -161,7 +161,7 @@ def test_unknown_names_are_refused(name, fragment):
     ("options", "fragment"),
     [
         ({"k": 4}, "one cut-off"),
-        ({"colour": 1}, "has no option 'colour'; it has k, gain, ties"),
+        ({"colour": 1}, "has no option 'colour'; the options are k, gain, ties"),
         ({"per_query": True}, "has no option 'per_query'"),
         ({"ties": "trec"}, "names of the rows"),
     ],

@@ -183,7 +183,15 @@ def rank_evaluate(
     from rankwise.cli.systems import evaluate_run_files, evaluate_score_files, evaluation_as_dict, metric_names
 
     names = metric_names(metric or ["ndcg@10", "map", "mrr"])
-    _check_arguments(files, letor, scores, model)
+    if letor is None:
+        if scores or model:
+            raise typer.BadParameter("--scores and --model score the documents of --letor FILE; give it")
+        if len(files or []) < 2:
+            raise typer.BadParameter("give QRELS and one RUN or more, or --letor FILE with --scores or --model")
+    elif files:
+        raise typer.BadParameter(f"--letor has its own judgments; drop {files[0]!r}, or --letor")
+    elif not scores and not model:
+        raise typer.BadParameter("--letor only has judgments; say what to measure with --scores or --model")
     ties = ties or (Ties.TREC if letor is None else Ties.AVERAGE)
     empty = empty or (Empty.ZERO if letor is None else Empty.SKIP)
     options: dict[str, Any] = {
@@ -291,17 +299,3 @@ def _training_table(result: dict[str, Any]) -> TextTable:
         for part in result["parts"]
     ]
     return TextTable(title, note, ["part", "queries", "documents", result["metric"]], rows)
-
-
-def _check_arguments(
-    files: list[str] | None, letor: str | None, scores: list[str] | None, model: list[str] | None
-) -> None:
-    if letor is None:
-        if scores or model:
-            raise typer.BadParameter("--scores and --model score the documents of --letor FILE; give it")
-        if len(files or []) < 2:
-            raise typer.BadParameter("give QRELS and one RUN or more, or --letor FILE with --scores or --model")
-    elif files:
-        raise typer.BadParameter(f"--letor has its own judgments; drop {files[0]!r}, or --letor")
-    elif not scores and not model:
-        raise typer.BadParameter("--letor only has judgments; say what to measure with --scores or --model")

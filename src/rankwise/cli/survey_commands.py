@@ -126,11 +126,21 @@ def consensus(
     from dataclasses import replace
 
     from rankwise import analysis
-    from rankwise.analysis.consensus import SLOW_INTERVALS
+    from rankwise.analysis.consensus import FEWEST_RESAMPLES, SLOW_INTERVALS
     from rankwise.cli import console, sources
     from rankwise.cli.in_and_out import shown_name
 
-    _check_consensus_options(method, time_limit, alpha, bootstrap, level)
+    if time_limit is not None and method is not Method.KEMENY:
+        raise typer.BadParameter(f"{method} has no proof to limit in time; --method kemeny has")
+    if alpha is not None and method is not Method.PLACKETT_LUCE:
+        raise typer.BadParameter(f"{method} has no --alpha; --method plackett-luce has")
+    if not 0 < level < 1:
+        raise typer.BadParameter(f"{level:g} is not between 0 and 1, as 0.95 is", param_hint="--level")
+    if bootstrap is not None and 0 < bootstrap < FEWEST_RESAMPLES:
+        raise typer.BadParameter(
+            f"{bootstrap} is too few for an interval; take {FEWEST_RESAMPLES} or more, better 1000, or 0 for none",
+            param_hint="--bootstrap",
+        )
     rankings = sources.load(file, target=target, reading=settings(read, "--read")).rankings
     options: dict[str, Any] = {"time_limit": time_limit, "level": level, "random_state": seed, "n_jobs": jobs}
     options |= {"alpha": alpha or 0.0, "intervals": "auto" if bootstrap is None else bootstrap > 0}
@@ -179,21 +189,3 @@ def _save(result: Analysis, out: Path, command: str, on_step: OnStep) -> None:
     matplotlib.use("agg")  # no window, and no display needed
     on_step("drawing", 0.95)
     result.save_html(out, command=command)
-
-
-def _check_consensus_options(
-    method: Method, time_limit: float | None, alpha: float | None, bootstrap: int | None, level: float
-) -> None:
-    from rankwise.analysis.consensus import FEWEST_RESAMPLES
-
-    if time_limit is not None and method is not Method.KEMENY:
-        raise typer.BadParameter(f"{method} has no proof to limit in time; --method kemeny has")
-    if alpha is not None and method is not Method.PLACKETT_LUCE:
-        raise typer.BadParameter(f"{method} has no --alpha; --method plackett-luce has")
-    if not 0 < level < 1:
-        raise typer.BadParameter(f"{level:g} is not between 0 and 1, as 0.95 is", param_hint="--level")
-    if bootstrap is not None and 0 < bootstrap < FEWEST_RESAMPLES:
-        raise typer.BadParameter(
-            f"{bootstrap} is too few for an interval; take {FEWEST_RESAMPLES} or more, better 1000, or 0 for none",
-            param_hint="--bootstrap",
-        )

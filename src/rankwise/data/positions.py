@@ -64,7 +64,22 @@ def check_positions(positions: ArrayLike, *, name: str = "positions", strict: bo
     # Places count from 1 in every convention; a value between 0 and 1 is a probability or another score.
     too_small = matrix < 1 if strict else matrix <= 0
     if too_small.any():
-        _refuse_too_small(matrix, too_small, name, strict)
+        row, column = np.argwhere(too_small)[0]
+        if np.isneginf(matrix).any():
+            row, column = np.argwhere(np.isneginf(matrix))[0]
+            raise ValueError(
+                f"{name}[{row}, {column}] is -inf, which is not a position; unlisted items are +inf. "
+                "If the values are scores (higher = better), use positions_from_scores"
+            )
+        message = (
+            f"{name}[{row}, {column}] is {matrix[row, column]:g}, but positions count from 1 (1 = best). "
+            "If the rows list item ids from best to worst, use positions_from_orders; "
+            "if they are scores (higher = better), positions_from_scores; if they count from 0, add 1; "
+            "if only their order matters (predicted positions, say), dense_positions"
+        )
+        if strict:
+            raise ValueError(message)
+        warnings.warn(message + ". Only the order of the values was used.", UserWarning, stacklevel=3)
     return read_only(dense_positions(matrix))
 
 
@@ -243,23 +258,3 @@ def blank_for(unlisted: str) -> float:
     if unlisted == "missing":
         return np.nan
     raise ValueError(f"unlisted is {unlisted!r}; choose 'below' (top-k) or 'missing' (never compared)")
-
-
-def _refuse_too_small(matrix: FloatArray, too_small: BoolArray, name: str, strict: bool) -> None:
-    row, column = np.argwhere(too_small)[0]
-    value = matrix[row, column]
-    if np.isneginf(matrix).any():
-        row, column = np.argwhere(np.isneginf(matrix))[0]
-        raise ValueError(
-            f"{name}[{row}, {column}] is -inf, which is not a position; unlisted items are +inf. "
-            "If the values are scores (higher = better), use positions_from_scores"
-        )
-    message = (
-        f"{name}[{row}, {column}] is {value:g}, but positions count from 1 (1 = best). "
-        "If the rows list item ids from best to worst, use positions_from_orders; "
-        "if they are scores (higher = better), positions_from_scores; if they count from 0, add 1; "
-        "if only their order matters (predicted positions, say), dense_positions"
-    )
-    if strict:
-        raise ValueError(message)
-    warnings.warn(message + ". Only the order of the values was used.", UserWarning, stacklevel=4)

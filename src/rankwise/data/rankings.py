@@ -215,13 +215,14 @@ class Rankings(CheckedPositions):
             raise TypeError(f"frame is of type {type(frame).__name__}, not a data frame; see Rankings.from_positions")
         columns = dict(zip(table.columns, table.iter_columns(), strict=True))
         wanted = list(columns) if items is None else list_of_names(items)
+        for name in [weights, *wanted] if isinstance(weights, str) else wanted:
+            if name not in columns:
+                raise ValueError(f"no column is named {name!r}; the columns are {shortlist(list(columns))}")
         if isinstance(weights, str):
-            _check_columns([weights], columns)
             if items is not None and weights in wanted:
                 raise ValueError(f"column {weights!r} is named as an item and as the weights")
             wanted = [name for name in wanted if name != weights]
             weights = columns[weights].to_numpy()
-        _check_columns(wanted, columns)
         return cls(matrix_from_columns(wanted, [columns[name] for name in wanted], "frame"), wanted, weights)
 
     def orders(self, *, ties: Literal["raise", "by-id"] = "raise") -> IntArray:
@@ -471,12 +472,6 @@ def _count_pairs(positions: FloatArray) -> int:
     starts_bucket = ordered[:, 1:] != ordered[:, :-1]
     better = np.maximum.accumulate(np.where(starts_bucket, np.arange(1, positions.shape[1]), 0), axis=1)
     return int(better[~np.isnan(ordered[:, 1:])].sum())
-
-
-def _check_columns(wanted: Iterable[Hashable], present: Iterable[Hashable]) -> None:
-    for name in wanted:
-        if name not in set(present):
-            raise ValueError(f"no column is named {name!r}; the columns are {shortlist(list(present))}")
 
 
 def _text_of(positions: FloatArray, items: tuple[Hashable, ...], weights: FloatArray, kind: str) -> str:

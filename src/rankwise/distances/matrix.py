@@ -7,13 +7,12 @@ from typing import Any
 import numpy as np
 
 from rankwise._typing import ArrayLike, FloatArray, IntArray
-from rankwise._validation import check_choice
+from rankwise._validation import check_choice, check_weights
 from rankwise.data import check_positions, midranks
 from rankwise.distances import distances_jit
 from rankwise.distances.measures import (
     POSITIONAL,
     Missing,
-    check_item_weights,
     check_kendall_options,
     check_same_items,
     ratio,
@@ -89,7 +88,7 @@ def pairwise_distances(
             f"the {len(a):,} x {len(b):,} distances would take {size / 2**30:.1f} GiB; "
             "pass fewer rankings at a time, or raise max_bytes"
         )
-    weights = check_item_weights(item_weights, a.shape[1])
+    weights = check_weights(item_weights, a.shape[1], name="item_weights", each="item")
     if metric == "kendall":
         if a.shape[1] <= _MOST_ITEMS_BY_SIGNS:
             return _kendall_by_signs(a, b, None if item_weights is None else weights, p, missing, normalize)

@@ -72,7 +72,7 @@ def kendall_distance(
     """
     check_kendall_options(p, missing, normalize)
     pair = _paired(a, b)
-    weights = check_item_weights(item_weights, pair.a.shape[1])
+    weights = check_weights(item_weights, pair.a.shape[1], name="item_weights", each="item")
     if item_weights is None and pair.full and pair.a.shape[1] <= _MOST_ITEMS_BY_PAIRS:
         distance = distances_jit.discordant_full(pair.a, pair.b)
         pairs = np.full(len(distance), pair.a.shape[1] * (pair.a.shape[1] - 1) / 2)
@@ -197,11 +197,6 @@ def check_kendall_options(p: float, missing: str, normalize: bool) -> None:
         raise ValueError("normalize=True divides by the pairs that both sides have; use it with missing='ignore'")
 
 
-def check_item_weights(item_weights: ArrayLike | None, n_items: int) -> FloatArray:
-    """Return the weights of the items as an array; ones if None."""
-    return check_weights(item_weights, n_items, name="item_weights", each="item")
-
-
 def check_same_items(a: ArrayLike, b: ArrayLike) -> None:
     """Raise an error if two sets rank different items, or the same items in a different column order.
 
@@ -279,5 +274,6 @@ def _positional_distance(
         raise ValueError("the largest weighted distance has no closed form; use normalize=True without item_weights")
     code, largest = POSITIONAL[metric]
     pair = _paired(a, b)
-    distance, common = distances_jit.positional(pair.a, pair.b, check_item_weights(item_weights, pair.a.shape[1]), code)
+    weights = check_weights(item_weights, pair.a.shape[1], name="item_weights", each="item")
+    distance, common = distances_jit.positional(pair.a, pair.b, weights, code)
     return pair.answer(ratio(distance, largest(common)) if normalize else distance)

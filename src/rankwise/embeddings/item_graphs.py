@@ -74,7 +74,14 @@ def item_graph(
     ratio = distances / scale
     weights = np.exp(-ratio if kernel == "laplace" else -0.5 * ratio**2)
     np.fill_diagonal(weights, 0.0)
-    _refuse_underflow(weights, distances, scale)
+    alone = np.flatnonzero(weights.max(axis=1) == 0)
+    if len(alone):
+        nearest = np.min(distances[alone[0]], where=np.arange(len(weights)) != alone[0], initial=np.inf)
+        raise ValueError(
+            f"items {shortlist(alone.tolist())} are so far from all others that their weights are 0: the nearest "
+            f"neighbor of item {alone[0]} is {nearest / scale:.3g} lengthscales away; increase lengthscale, use "
+            "kernel='laplace', or bring features to comparable scales"
+        )
     if keep is not None:
         return _heaviest(weights, keep, strict)
     if strict:
@@ -154,7 +161,23 @@ def check_graph(graph: ArrayLike) -> ItemGraph:
     matrix: Any = graph.tocsr().astype(np.float64) if compressed else check_numbers("graph", graph)
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
         raise ValueError(f"graph has shape {matrix.shape}; give a square matrix of weights, one row per item")
-    _check_weights(matrix)
+    entries = sparse.coo_array(matrix)
+    wrong = np.flatnonzero(~(np.isfinite(entries.data) & (entries.data >= 0)))
+    if len(wrong):
+        i, j, value = entries.row[wrong[0]], entries.col[wrong[0]], entries.data[wrong[0]]
+        raise ValueError(
+            f"graph[{i}, {j}] is {value:g}, but weights must be finite and not negative: larger = more similar. "
+            "From correlations take exp(correlation) or the positive part; from distances, item_graph"
+        )
+    differences = sparse.coo_array(matrix - matrix.T)
+    largest = np.max(entries.data, initial=0.0)
+    wrong = np.flatnonzero(np.abs(differences.data) > _ROUNDING * largest)
+    if len(wrong):
+        i, j = differences.row[wrong[0]], differences.col[wrong[0]]
+        raise ValueError(
+            f"graph[{i}, {j}] is {matrix[i, j]:g} and graph[{j}, {i}] is {matrix[j, i]:g}, but a weight is the same "
+            "both ways; take (graph + graph.T) / 2"
+        )
     if not compressed or matrix.nnz * _CELLS_PER_EDGE >= matrix.shape[0] ** 2:
         weights = matrix.toarray() if compressed else matrix
         return _dense_graph(np.where(np.eye(len(weights), dtype=bool), 0.0, weights))
@@ -211,17 +234,6 @@ def _places(names: list[Hashable], items: Sequence[Hashable] | None, source: str
     return [place[item] for item in wanted]
 
 
-def _refuse_underflow(weights: FloatArray, distances: FloatArray, scale: float) -> None:
-    alone = np.flatnonzero(weights.max(axis=1) == 0)
-    if len(alone):
-        nearest = np.min(distances[alone[0]], where=np.arange(len(weights)) != alone[0], initial=np.inf)
-        raise ValueError(
-            f"items {shortlist(alone.tolist())} are so far from all others that their weights are 0: the nearest "
-            f"neighbor of item {alone[0]} is {nearest / scale:.3g} lengthscales away; increase lengthscale, use "
-            "kernel='laplace', or bring features to comparable scales"
-        )
-
-
 def _distances(features: ArrayLike) -> FloatArray:
     from scipy.spatial.distance import cdist
 
@@ -272,28 +284,6 @@ def _heaviest(weights: FloatArray, keep: float, strict: bool) -> Any:
         heavy = weights >= np.quantile(pairs, 1 - share)
         heavy |= weights == weights.max(axis=1, keepdims=True)
     return sparse.csr_array(np.where(heavy | heavy.T, weights, 0.0))
-
-
-def _check_weights(matrix: Any) -> None:
-    from scipy import sparse
-
-    entries = sparse.coo_array(matrix)
-    wrong = np.flatnonzero(~(np.isfinite(entries.data) & (entries.data >= 0)))
-    if len(wrong):
-        i, j, value = entries.row[wrong[0]], entries.col[wrong[0]], entries.data[wrong[0]]
-        raise ValueError(
-            f"graph[{i}, {j}] is {value:g}, but weights must be finite and not negative: larger = more similar. "
-            "From correlations take exp(correlation) or the positive part; from distances, item_graph"
-        )
-    differences = sparse.coo_array(matrix - matrix.T)
-    largest = np.max(entries.data, initial=0.0)
-    wrong = np.flatnonzero(np.abs(differences.data) > _ROUNDING * largest)
-    if len(wrong):
-        i, j = differences.row[wrong[0]], differences.col[wrong[0]]
-        raise ValueError(
-            f"graph[{i}, {j}] is {matrix[i, j]:g} and graph[{j}, {i}] is {matrix[j, i]:g}, but a weight is the same "
-            "both ways; take (graph + graph.T) / 2"
-        )
 
 
 def _dense_graph(weights: FloatArray) -> ItemGraph:

@@ -37,7 +37,7 @@ Embedding = KemenyEmbedding | PositionEmbedding | PartitionEmbedding
 SCALER = maybe(instance("StandardScaler"))
 
 
-class _AnEmbedding(HasMethods):
+class _AnEmbedding(HasMethods):  # type: ignore[misc]
     """An object that is an embedding; scikit-learn would name the modules of the classes, which users never import."""
 
     def is_satisfied_by(self, val: Any) -> bool:

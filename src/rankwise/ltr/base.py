@@ -56,6 +56,18 @@ class QueryRankerMixin(EstimatorMixin):
 
     _saved: ClassVar[Saved] = {"n_features_in_": COUNT, "n_queries_": COUNT}
 
+    def _check_features(self, X: ArrayLike, *, reset: bool, accept_sparse: bool = False) -> Any:
+        """Numbers as a float64 matrix; sparse ones, for training, without entries that are 0 or stored twice."""
+        from sklearn.utils.validation import validate_data
+
+        accepted = "csr" if accept_sparse else False
+        checked = validate_data(self, X, reset=reset, dtype=np.float64, order="C", accept_sparse=accepted)
+        if reset and hasattr(checked, "indptr"):
+            checked = checked.copy()
+            checked.sum_duplicates()
+            checked.eliminate_zeros()
+        return checked
+
     def predict(self, X: ArrayLike) -> FloatArray:
         """Scores of the rows, higher is better."""
         raise NotImplementedError

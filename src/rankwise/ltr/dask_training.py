@@ -116,9 +116,8 @@ def fit_on_cluster(
     from lightgbm.dask import DaskLGBMRanker
 
     ranker._validate_params()
-    _check_ranker(ranker)
     arrays = [X, y, qid] if sample_weight is None else [X, y, qid, sample_weight]
-    _check_partitions(arrays)
+    _check_cluster_fit(ranker, arrays)
     labels = _queries_of_partitions(qid)
     seed = int(check_generator(ranker.random_state).integers(2**63))
     ranker._encoder = FeatureEncoder()
@@ -194,7 +193,8 @@ def _prepared_part(
     return rows.X, rows.grade, rows.weight, np.diff(rows.bounds).astype(np.float64)
 
 
-def _check_ranker(ranker: LambdaMART) -> None:
+def _check_cluster_fit(ranker: LambdaMART, arrays: list[Any]) -> None:
+    """Refuse what only works on one machine, and arrays whose partitions differ."""
     for name, wanted in (("tree", "leaf"), ("early_stopping", False), ("warm_start", False)):
         if getattr(ranker, name) != wanted:
             raise ValueError(f"{name} is {getattr(ranker, name)!r}, but on a cluster must be {wanted!r}")
@@ -206,9 +206,6 @@ def _check_ranker(ranker: LambdaMART) -> None:
         )
     if ranker.categorical_features is not None:
         raise ValueError("categorical_features are not for clusters; encode them as numbers first")
-
-
-def _check_partitions(arrays: list[Any]) -> None:
     for array, name in zip(arrays, ("X", "y", "qid", "sample_weight"), strict=False):
         if not hasattr(array, "chunks"):
             raise TypeError(f"{name} is of type {type(array).__name__}; give a dask.array.Array")

@@ -290,7 +290,15 @@ class LambdaMART(QueryRankerMixin, BaseEstimator):
         trees = LightGBMTrees() if self.tree == "leaf" else LevelTrees.empty(0, 0)
         history: list[float] = []
         if self.warm_start and hasattr(self, "booster_"):
-            self._check_warm_start(trees)
+            if type(self.booster_) is not type(trees):
+                raise ValueError(
+                    f"tree is {self.tree!r}, but warm_start keeps trees of the other kind; fit again without it"
+                )
+            if self.n_estimators < len(self.booster_):
+                raise ValueError(
+                    f"n_estimators is {self.n_estimators}, but warm_start keeps the {len(self.booster_)} trees there "
+                    "are; give more"
+                )
             trees, history = self.booster_, list(next(iter(self.history_.values()), []))
             features = self._encoder.transform(self, X)
         else:
@@ -358,17 +366,6 @@ class LambdaMART(QueryRankerMixin, BaseEstimator):
 
         check_is_fitted(self)
         return self._encoder.transform(self, X)
-
-    def _check_warm_start(self, trees: LightGBMTrees | LevelTrees) -> None:
-        if type(self.booster_) is not type(trees):
-            raise ValueError(
-                f"tree is {self.tree!r}, but warm_start keeps trees of the other kind; fit again without it"
-            )
-        if self.n_estimators < len(self.booster_):
-            raise ValueError(
-                f"n_estimators is {self.n_estimators}, but warm_start keeps the {len(self.booster_)} trees there are; "
-                "give more"
-            )
 
     def _objective(self, rows: QueryRows) -> Objective:
         """Gradients and second derivatives of the loss on these rows."""

@@ -203,17 +203,7 @@ class LinearRanker(QueryRankerMixin, BaseEstimator):
         from sklearn.utils.validation import check_is_fitted
 
         check_is_fitted(self)
-        return np.asarray(self._checked(X, reset=False) @ self.coef_)
-
-    def _checked(self, X: ArrayLike, *, reset: bool) -> Any:
-        from sklearn.utils.validation import validate_data
-
-        checked = validate_data(self, X, reset=reset, dtype=np.float64, order="C", accept_sparse="csr")
-        if hasattr(checked, "indptr") and reset:
-            checked = checked.copy()
-            checked.sum_duplicates()
-            checked.eliminate_zeros()
-        return checked
+        return np.asarray(self._check_features(X, reset=False, accept_sparse=True) @ self.coef_)
 
     def _prepared(self, X: Any, y: Any, qid: Any, sample_weight: Any, pairs: Any, pair_weight: Any) -> Any:
         """The loss, the scaled features, and what they were divided by."""
@@ -224,7 +214,8 @@ class LinearRanker(QueryRankerMixin, BaseEstimator):
         grades = check_target(self, y, required=pairs is None)
         rng = check_generator(self.random_state)
         seed = int(rng.integers(2**63))
-        rows = QueryRows.build(self._checked(X, reset=True), grades, qid, sample_weight, pairs, pair_weight, seed=seed)
+        features = self._check_features(X, reset=True, accept_sparse=True)
+        rows = QueryRows.build(features, grades, qid, sample_weight, pairs, pair_weight, seed=seed)
         self.n_queries_ = rows.n_queries
         scale = _spread(rows.X) if self.standardize else np.ones(rows.X.shape[1])
         loss = make_flat_loss(self.loss, rows, self.gain, self.max_pairs, rng)

@@ -251,20 +251,22 @@ class NeuralRanker(QueryRankerMixin, BaseEstimator):
         rng = check_generator(self.random_state)
         seed = int(rng.integers(2**63))
         grades = check_target(self, y, required=pairs is None)
-        features = self._checked(X, reset=True)
+        features = self._check_features(X, reset=True)
         rows = QueryRows.build(features, grades, qid, sample_weight, pairs, pair_weight, seed=seed)
         if rows.pairs is None:
             check_grades_not_negative(rows.grade, "NeuralRanker")
             check_grades_differ(rows.grade, rows.bounds)
             check_query_weights(rows, "NeuralRanker")
-        self._check_hidden()
+        for units in self.hidden:
+            if not isinstance(units, Integral) or isinstance(units, bool) or units < 1:
+                raise ValueError(f"hidden is {self.hidden!r}; give whole numbers of units, 1 or more for each layer")
         device = self._device(torch)
         self.n_queries_, self._longest = rows.n_queries, int(np.diff(rows.bounds).max())
         check_longest(self._longest, self.attention, None if rows.pairs else self.loss)
         if eval_set is None and rows.pairs is None and rows.n_queries < 2:  # nothing to hold out
             held_out: QueryRows | None = rows
         else:
-            rows, held_out = validation_rows(self, rows, eval_set, rng, lambda X: self._checked(X, reset=False))
+            rows, held_out = validation_rows(self, rows, eval_set, rng, lambda X: self._check_features(X, reset=False))
             if held_out is None and rows.pairs is None:
                 held_out = rows
         columns = self._columns(rows.X)
@@ -294,7 +296,7 @@ class NeuralRanker(QueryRankerMixin, BaseEstimator):
         from sklearn.utils.validation import check_is_fitted
 
         check_is_fitted(self)
-        features = self._checked(X, reset=False)
+        features = self._check_features(X, reset=False)
         groups = group_queries(qid, len(features), of="X")
         if self.attention and qid is None and self.n_queries_ > 1 and len(features) > self._longest:
             warnings.warn(
@@ -312,19 +314,9 @@ class NeuralRanker(QueryRankerMixin, BaseEstimator):
     def _query_scores(self, X: ArrayLike, qid: ArrayLike | None) -> FloatArray:
         return self.predict(X, qid)
 
-    def _checked(self, X: ArrayLike, *, reset: bool) -> Any:
-        from sklearn.utils.validation import validate_data
-
-        return validate_data(self, X, reset=reset, dtype=np.float64, order="C")
-
     def _columns(self, X: FloatArray) -> FloatArray:
         """What the hidden layers see: the features, and if wanted their logarithms."""
         return np.hstack([X, np.sign(X) * np.log1p(abs(X))]) if self.log_transform else X
-
-    def _check_hidden(self) -> None:
-        for units in self.hidden:
-            if not isinstance(units, Integral) or isinstance(units, bool) or units < 1:
-                raise ValueError(f"hidden is {self.hidden!r}; give whole numbers of units, 1 or more for each layer")
 
     def _device(self, torch: Any) -> str:
         has_cuda = bool(torch.cuda.is_available())

@@ -18,7 +18,7 @@ from rankwise._typing import ArrayLike, FloatArray
 from rankwise._validation import check_weights
 from rankwise.data import Rankings, check_positions
 from rankwise.distances import distances_jit
-from rankwise.distances.measures import check_item_weights, check_same_items, ratio
+from rankwise.distances.measures import check_same_items, ratio
 
 TauVariant = Literal["a", "b", "x", "gamma"]
 
@@ -67,7 +67,7 @@ def kendall_tau_score(
     0.833...
     """
     a, b = _check_pair(y_true, y_pred)
-    table = distances_jit.pair_statistics(a, b, check_item_weights(None, a.shape[1]), False)
+    table = distances_jit.pair_statistics(a, b, check_weights(None, a.shape[1]), False)
     concordant, discordant, tied_a, tied_b, tied_both = table[:, :5].T
     strict = concordant + discordant
     known = strict + tied_a + tied_b + tied_both
@@ -146,7 +146,7 @@ def exact_match_score(
     0.5
     """
     a, b = _check_pair(y_true, y_pred)
-    table = distances_jit.pair_statistics(a, b, check_item_weights(None, a.shape[1]), False)
+    table = distances_jit.pair_statistics(a, b, check_weights(None, a.shape[1]), False)
     right = table[:, distances_jit.CONCORDANT] + table[:, distances_jit.TIED_BOTH]
     wrong = table[:, distances_jit.DISCORDANT] + table[:, distances_jit.TIED_A] + table[:, distances_jit.TIED_B]
     match = np.where(right + wrong > 0, (wrong == 0).astype(float), np.nan)

@@ -450,7 +450,15 @@ class _JudgedQueries:
         check_length(score, len(grade), "y_score")
         groups = group_queries(qid, len(grade))
         self._ids, self._score = groups.ids, groups.take(score)
-        self._doc_id = None if doc_id is None else groups.take(_check_names(doc_id, len(grade)))
+        self._doc_id = None
+        if doc_id is not None:
+            names = np.asarray(doc_id)
+            check_length(names, len(grade), "doc_id")
+            if names.dtype.kind == "f" or (names.dtype.kind == "O" and any(is_null(name) for name in names)):
+                raise ValueError(
+                    "doc_id holds missing names or numbers with a point; give one text or whole number per row"
+                )
+            self._doc_id = groups.take(names.astype(str))
         self._weights = query_weights(sample_weight, groups)
         self._ties, self._empty, self._per_query, self._random_state = ties, empty, per_query, random_state
         self.grade = groups.take(grade)
@@ -499,14 +507,6 @@ class _JudgedQueries:
             warnings.warn(message, UndefinedMetricWarning, stacklevel=3)
             return float("nan")
         return float(np.average(values[counted], weights=self._weights[counted]))
-
-
-def _check_names(doc_id: ArrayLike, n_rows: int) -> np.ndarray[Any, Any]:
-    names = np.asarray(doc_id)
-    check_length(names, n_rows, "doc_id")
-    if names.dtype.kind == "f" or (names.dtype.kind == "O" and any(is_null(name) for name in names)):
-        raise ValueError("doc_id holds missing names or numbers with a point; give one text or whole number per row")
-    return names.astype(str)
 
 
 def _refined(score: FloatArray, seen: np.ndarray[Any, Any], key: np.ndarray[Any, Any]) -> FloatArray:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 import warnings
 from collections.abc import Callable
-from inspect import signature
 from typing import Any
 
 from rankwise._typing import ArrayLike
+from rankwise._validation import check_option_names
 from rankwise.data import dense_positions
 from rankwise.metrics import agreement, retrieval
 
@@ -37,6 +37,10 @@ _AGREEMENT: dict[str, Callable[..., Any]] = {
 }
 
 
+# What a scorer hands over itself, and what would change between folds or not be a number.
+_NOT_OPTIONS = {"y_true", "y_score", "y_pred", "qid", "sample_weight", "per_query", "per_row", "doc_id"}
+
+
 def ranking_scorer(metric: str, **options: Any) -> RankingScorer:
     """Make a scorer for cross_validate, GridSearchCV and the like.
 
@@ -62,21 +66,22 @@ def ranking_scorer(metric: str, **options: Any) -> RankingScorer:
     ranking_scorer('ndcg@10', gain='exp')
     """
     match = re.fullmatch(r"([a-z_]+)(?:@([0-9]{1,9}))?", str(metric).strip().lower())
-    name, cutoff = match.groups() if match else (None, None)
-    if name in _RETRIEVAL:
-        if cutoff is not None:
-            if int(cutoff) < 1 or "k" in options:
-                raise ValueError(f"{metric!r} needs one cut-off of at least 1; write 'ndcg@10', without k=")
-            options = {"k": int(cutoff), **options}
-        _check_metric_options(metric, _RETRIEVAL[name], options)
-        return RankingScorer(metric, _RETRIEVAL[name], options, by_query=True)
-    if name in _AGREEMENT:
-        if cutoff is not None:
+    name, cutoff = match.groups() if match else ("", None)
+    by_query = name in _RETRIEVAL
+    function = _RETRIEVAL.get(name) or _AGREEMENT.get(name)
+    if function is None:
+        known = ", ".join([*(f"{name}@k" for name in _RETRIEVAL), *_AGREEMENT])
+        raise ValueError(f"{metric!r} is not a ranking metric; choose one of {known}")
+    if cutoff is not None:
+        if not by_query:
             raise ValueError(f"{name} takes no cut-off; write {name!r}")
-        _check_metric_options(metric, _AGREEMENT[name], options)
-        return RankingScorer(metric, _AGREEMENT[name], options, by_query=False)
-    known = ", ".join([*(f"{name}@k" for name in _RETRIEVAL), *_AGREEMENT])
-    raise ValueError(f"{metric!r} is not a ranking metric; choose one of {known}")
+        if int(cutoff) < 1 or "k" in options:
+            raise ValueError(f"{metric!r} needs one cut-off of at least 1; write 'ndcg@10', without k=")
+        options = {"k": int(cutoff), **options}
+    check_option_names(f"a scorer of {metric!r}", options, function, reserved=_NOT_OPTIONS)
+    if options.get("ties") == "trec":
+        raise ValueError("ties='trec' needs the names of the rows, which scikit-learn does not hand to scorers")
+    return RankingScorer(metric, function, options, by_query=by_query)
 
 
 class RankingScorer:
@@ -148,16 +153,3 @@ class RankingScorer:
     def __repr__(self) -> str:
         shown = {key: value for key, value in self.options.items() if key != "k" or "@" not in self.name}
         return f"ranking_scorer({', '.join([repr(self.name), *(f'{k}={v!r}' for k, v in shown.items())])})"
-
-
-# What a scorer hands over itself, and what would change between folds or not be a number.
-_NOT_OPTIONS = {"y_true", "y_score", "y_pred", "qid", "sample_weight", "per_query", "per_row", "doc_id"}
-
-
-def _check_metric_options(metric: str, function: Callable[..., Any], options: dict[str, Any]) -> None:
-    known = [name for name in signature(function).parameters if name not in _NOT_OPTIONS]
-    for name in options:
-        if name not in known:
-            raise TypeError(f"a scorer of {metric!r} has no option {name!r}; it has {', '.join(known)}")
-    if options.get("ties") == "trec":
-        raise ValueError("ties='trec' needs the names of the rows, which scikit-learn does not hand to scorers")

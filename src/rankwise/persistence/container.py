@@ -221,7 +221,12 @@ def _read_member(stream: Any, size: int, layout: list[_Layout]) -> tuple[Arrays,
     header = start + _exactly(stream, int.from_bytes(start[8:10], "little"))
     if size != len(header) + total * np.dtype(dtype).itemsize:
         raise ValueError("the arrays in the manifest do not fill the member that holds them")
-    _check_header(header, dtype, total)
+    description = io.BytesIO(header)
+    if npy.read_magic(description) != (1, 0):
+        raise ValueError("the .npy version of an array is not 1.0")
+    shape, fortran, found = npy.read_array_header_1_0(description)
+    if shape != (total,) or fortran or found != np.dtype(dtype):
+        raise ValueError("an array does not have the type and shape that the manifest lists")
     checksum = hashlib.sha256(header)
     arrays = []
     for part in layout:
@@ -237,15 +242,6 @@ def _read_member(stream: Any, size: int, layout: list[_Layout]) -> tuple[Arrays,
     if stream.read(1):
         raise ValueError("a member is longer than it says")
     return arrays, checksum.hexdigest()
-
-
-def _check_header(header: bytes, dtype: str, total: int) -> None:
-    stream = io.BytesIO(header)
-    if npy.read_magic(stream) != (1, 0):
-        raise ValueError("the .npy version of an array is not 1.0")
-    shape, fortran, found = npy.read_array_header_1_0(stream)
-    if shape != (total,) or fortran or found != np.dtype(dtype):
-        raise ValueError("an array does not have the type and shape that the manifest lists")
 
 
 def _exactly(stream: Any, n: int) -> bytes:

@@ -90,7 +90,18 @@ class ConsensusDisplay:
         ConsensusDisplay
         """
         rankings = Rankings(rankings)
-        places = borda_positions(rankings) if consensus is None else _checked_consensus(consensus, rankings)
+        if consensus is None:
+            places = borda_positions(rankings)
+        else:
+            places = check_positions([getattr(consensus, "positions", consensus)], name="consensus")[0]
+        if len(places) != rankings.n_items:
+            raise ValueError(
+                f"consensus has {len(places)} positions, but the rankings have {rankings.n_items} items; give one for "
+                "each item"
+            )
+        if not np.isfinite(places).all():
+            item = rankings.items[int(np.flatnonzero(~np.isfinite(places))[0])]
+            raise ValueError(f"consensus has no place for {item!r}; give a finite position for each item")
         order = np.argsort(places, kind="stable")
         rankings, places = rankings.select([rankings.items[i] for i in order]), places[order]
         before = rankings.pair_counts()
@@ -142,19 +153,6 @@ class ConsensusDisplay:
             ]
         add_legend_above(self.ax_, [self.bars_, self.diamonds_], ["with others", "with the next"])
         return self
-
-
-def _checked_consensus(consensus: ArrayLike, rankings: Rankings) -> FloatArray:
-    positions = check_positions([getattr(consensus, "positions", consensus)], name="consensus")[0]
-    if len(positions) != rankings.n_items:
-        raise ValueError(
-            f"consensus has {len(positions)} positions, but the rankings have {rankings.n_items} items; give one for "
-            "each item"
-        )
-    if not np.isfinite(positions).all():
-        item = rankings.items[int(np.flatnonzero(~np.isfinite(positions))[0])]
-        raise ValueError(f"consensus has no place for {item!r}; give a finite position for each item")
-    return positions
 
 
 def _shares(part: FloatArray, whole: FloatArray) -> FloatArray:

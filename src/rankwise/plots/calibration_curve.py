@@ -109,7 +109,18 @@ class PairwiseCalibrationDisplay:
         check_whole_number("n_bins", n_bins, at_least=1)
         rankings = Rankings(y if isinstance(y, Rankings) else check_positions(y, name="y"))
         edges = np.linspace(0.5, 1, n_bins + 1)
-        counts, predicted, observed = _binned_pairs(rankings, _checked_probabilities(P, rankings), n_bins)
+        probabilities, wanted = check_numbers("P", P), (len(rankings), rankings.n_items, rankings.n_items)
+        if probabilities.shape != wanted:
+            raise ValueError(
+                f"P has shape {probabilities.shape}, but the rankings need {wanted}; give a matrix per row"
+            )
+        first, second = np.triu_indices(rankings.n_items, 1)
+        sides = probabilities[:, first, second]
+        if not np.all((sides >= 0) & (sides <= 1)):
+            raise ValueError("P has entries that do not lie between 0 and 1; give probabilities of i before j")
+        if not np.allclose(sides + probabilities[:, second, first], 1, atol=1e-6):
+            raise ValueError("P[:, i, j] + P[:, j, i] is not 1 everywhere; give probabilities of i before j")
+        counts, predicted, observed = _binned_pairs(rankings, probabilities, n_bins)
         if not counts.any():
             raise ValueError(
                 "y orders no pair, so there is nothing to compare P with; give rankings of two or more items"
@@ -161,20 +172,6 @@ class PairwiseCalibrationDisplay:
         words = f"{self.counts.sum():,.6g} pairs\nmean gap {self.error:.1%}"
         self.ax_.text(0.04, 0.96, words, transform=self.ax_.transAxes, va="top", fontsize=NUMBER_SIZE)
         return self
-
-
-def _checked_probabilities(P: ArrayLike, rankings: Rankings) -> FloatArray:
-    probabilities = check_numbers("P", P)
-    wanted = (len(rankings), rankings.n_items, rankings.n_items)
-    if probabilities.shape != wanted:
-        raise ValueError(f"P has shape {probabilities.shape}, but the rankings need {wanted}; give a matrix per row")
-    first, second = np.triu_indices(rankings.n_items, 1)
-    sides = probabilities[:, first, second]
-    if not np.all((sides >= 0) & (sides <= 1)):
-        raise ValueError("P has entries that do not lie between 0 and 1; give probabilities of i before j")
-    if not np.allclose(sides + probabilities[:, second, first], 1, atol=1e-6):
-        raise ValueError("P[:, i, j] + P[:, j, i] is not 1 everywhere; give probabilities of i before j")
-    return probabilities
 
 
 def _binned_pairs(rankings: Rankings, P: FloatArray, n_bins: int) -> tuple[FloatArray, FloatArray, FloatArray]:

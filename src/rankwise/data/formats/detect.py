@@ -6,7 +6,6 @@ fits, or more than one, the error shows the call to write; the second half of th
 
 from __future__ import annotations
 
-import inspect
 import os
 import re
 from collections import Counter
@@ -16,6 +15,7 @@ from typing import Any, Literal, overload
 
 import numpy as np
 
+from rankwise._validation import check_option_names
 from rankwise.data.formats.preflib import parse_preflib, read_preflib
 from rankwise.data.formats.survey import (
     PLACES_PER_ITEM,
@@ -194,25 +194,20 @@ def read_rankings(
     rankings: Rankings
     covariates: Covariates = {}
     if file_format == "preflib":
-        _check_reader_options(options, read_preflib, "PrefLib files")
+        check_option_names("read_rankings", options, read_preflib, reserved=["path"], what="PrefLib files")
         rankings = parse_preflib(text, path, **options)
     elif file_format == "xarff":
-        _check_reader_options(options, read_xarff, "xarff files")
+        check_option_names("read_rankings", options, read_xarff, reserved=["path"], what="xarff files")
         covariates, rankings = parse_xarff(text, path, **options)
     else:
         table = parse_table(text, path, options.get("delimiter"))
         seen = blanked(table, options["missing_values"]) if "missing_values" in options else table
         fit = _layout_given(seen, layout, options) or _layout_found(table, seen, layout, options)
-        _check_reader_options(options, _READERS[fit.layout], f"the layout {fit.layout!r}")
+        check_option_names(
+            "read_rankings", options, _READERS[fit.layout], reserved=["path"], what=f"the layout {fit.layout!r}"
+        )
         rankings, covariates = _READERS[fit.layout](table, **{**fit.options, **options})
     return (rankings, covariates) if return_covariates else rankings
-
-
-def _check_reader_options(options: dict[str, Any], reader: Callable[..., Any], what: str) -> None:
-    known = [name for name in inspect.signature(reader).parameters if name != "path"]
-    unknown = [option for option in options if option not in known]
-    if unknown:
-        raise TypeError(f"read_rankings has no option {unknown[0]!r} for {what}; the options are {', '.join(known)}")
 
 
 def _format(text: str, path: Path) -> str:

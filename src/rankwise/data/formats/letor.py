@@ -175,7 +175,14 @@ def _parse_lines(lines: list[str], path: Path, base: int, n_features: int | None
             continue
         has_qid = len(tokens) > 1 and tokens[1].startswith("qid:")
         if table.lines and has_qid != bool(table.qids):
-            _refuse_mixed_queries(table.lines[0], number, has_qid, path)
+            this, other = ("a", "none") if has_qid else ("no", "one")
+            raise RankwiseFormatError(
+                f"this line has {this} qid, but line {table.lines[0]} has {other}",
+                path=path,
+                line=number,
+                column=2,
+                cure="Write qid:id after the grade on every line, or on none.",
+            )
         pairs = [token.partition(":") for token in tokens[1 + has_qid :]]
         try:
             grade = parse_number(tokens[0])
@@ -245,17 +252,6 @@ def _check_tokens(tokens: list[str], has_qid: bool, base: int, largest: int, pat
         if index in seen:
             fail(f"feature {index} comes twice in the line", "Keep one of the two.", column)
         seen.add(index)
-
-
-def _refuse_mixed_queries(first: int, line: int, has_qid: bool, path: Path) -> NoReturn:
-    this, other = ("a", "none") if has_qid else ("no", "one")
-    raise RankwiseFormatError(
-        f"this line has {this} qid, but line {first} has {other}",
-        path=path,
-        line=line,
-        column=2,
-        cure="Write qid:id after the grade on every line, or on none.",
-    )
 
 
 def _feature_matrix(table: _Table, n_features: int | None, sparse: bool, path: Path) -> Any:

@@ -179,27 +179,23 @@ def _split_file(lines: list[str], path: Path) -> tuple[_Header, list[tuple[int, 
         elif line.strip():
             orders.append((number, line))
     if not header.values:
-        _refuse_without_header(orders, path)
-    return header, orders
-
-
-def _refuse_without_header(orders: list[tuple[int, str]], path: Path) -> None:
-    if not orders:
-        raise RankwiseFormatError("the file holds no header and no orders", path=path, cure="Download it again.")
-    number, line = orders[0]
-    if line.strip().isdigit():
+        if not orders:
+            raise RankwiseFormatError("the file holds no header and no orders", path=path, cure="Download it again.")
+        number, line = orders[0]
+        if line.strip().isdigit():
+            raise RankwiseFormatError(
+                "this is the PrefLib format from before 2022, which has no '#' header",
+                path=path,
+                line=number,
+                cure="Download the file again from preflib.org, in the current format.",
+            )
         raise RankwiseFormatError(
-            "this is the PrefLib format from before 2022, which has no '#' header",
+            "the header is missing",
             path=path,
             line=number,
-            cure="Download the file again from preflib.org, in the current format.",
+            cure=f"A PrefLib file starts with lines such as '# NUMBER ALTERNATIVES: 3' and '# {_ITEM_KEY} 1: tea'.",
         )
-    raise RankwiseFormatError(
-        "the header is missing",
-        path=path,
-        line=number,
-        cure=f"A PrefLib file starts with lines such as '# NUMBER ALTERNATIVES: 3' and '# {_ITEM_KEY} 1: tea'.",
-    )
+    return header, orders
 
 
 def _item_names(header: _Header, path: Path) -> list[str]:
