@@ -107,7 +107,10 @@ def _time(left: float | None) -> str:
     """The estimate of a time, in words."""
     if left is None:
         return ""
-    return f", about {left:.0f} s left" if left < 100 else f", about {left / 60:.0f} min left"
+    size, unit = next(
+        (size, unit) for size, unit in ((1, "s"), (60, "min"), (3600, "h")) if left < 100 * size or size > 60
+    )
+    return f", about {left / size:.0f} {unit} left"
 
 
 def _print_list(as_json: bool) -> None:

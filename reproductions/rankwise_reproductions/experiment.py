@@ -118,11 +118,16 @@ class Results:
     ----------
     left_out : dict
         From the reason why cells could not be computed, a package that is missing, to their number.
+    n_others : int
+        Stored cells that are of no scale: of data that were not given now, or of an earlier version.
     """
 
-    def __init__(self, finished: Sequence[tuple[Cell, Values]], left_out: Mapping[str, int] | None = None) -> None:
+    def __init__(
+        self, finished: Sequence[tuple[Cell, Values]], left_out: Mapping[str, int] | None = None, n_others: int = 0
+    ) -> None:
         self._finished = list(finished)
         self.left_out = dict(left_out or {})
+        self.n_others = n_others
 
     def __len__(self) -> int:
         return len(self._finished)

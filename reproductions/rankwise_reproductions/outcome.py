@@ -100,7 +100,10 @@ class Outcome:
     def notes(self) -> list[str]:
         """What the reader must know of the run: which part of the paper's it is, and which cells are missing."""
         notes = [f"the full scale is {self.experiment.fraction}"] if self.experiment.fraction else []
-        return [*notes, *(f"left out: {count:,} cells, {why}" for why, count in self.results.left_out.items())]
+        notes += [f"left out: {count:,} cells, {why}" for why, count in self.results.left_out.items()]
+        if self.results.n_others:
+            notes.append(f"not shown: {self.results.n_others:,} stored cells, of other data or an earlier version")
+        return notes
 
     def as_dict(self) -> dict[str, Any]:
         """The outcome without its cells, ready for JSON, which has no NaN."""

@@ -86,7 +86,13 @@ def run(
             write_store(store, experiment, stored)
     if cells and sum(left_out.values()) == len(cells):
         raise ImportError("; ".join(left_out))
-    return Results([(cell, stored.cells[key_of(cell)]) for cell in cells if key_of(cell) in stored.cells], left_out)
+    scales: tuple[Scale, ...] = ("full", "quick", "check")
+    known = {key_of(cell) for one in scales for cell in experiment.cells(one, inputs)}
+    return Results(
+        [(cell, stored.cells[key_of(cell)]) for cell in cells if key_of(cell) in stored.cells],
+        left_out,
+        n_others=len(stored.cells.keys() - known),
+    )
 
 
 def seconds_left(to_do: Sequence[Cell], seconds: dict[str, float]) -> float | None:

@@ -150,10 +150,11 @@ def test_a_smaller_run_shows_numbers_and_does_not_judge(tmp_path, scale):
 
 
 def test_the_page_names_what_was_left_out(tmp_path):
-    results = Results(list(finished("full").results), {f"BART needs {HOSTILE}": 1200})
+    results = Results(list(finished("full").results), {f"BART needs {HOSTILE}": 1200}, n_others=13)
     write_outputs(tmp_path, Outcome.of(EXPERIMENT, "full", results, MADE))
     page = Page((tmp_path / "tree_ranking" / "squares.html").read_text("utf-8"))
     assert f"left out: 1,200 cells, BART needs {HOSTILE}" in page.text
+    assert "not shown: 13 stored cells" in page.text
 
 
 @pytest.mark.parametrize(

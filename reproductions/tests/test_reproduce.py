@@ -9,6 +9,7 @@ from typer.testing import CliRunner
 
 from rankwise.cli.app import app
 from rankwise_reproductions import catalog
+from rankwise_reproductions.cli import _time
 from rankwise_reproductions.experiment import Claim, Comparison, Experiment
 
 
@@ -105,6 +106,14 @@ def test_a_quick_run_does_not_judge_and_stored_results_of_the_full_scale_stay(co
     assert len(written.splitlines()) == 5
     assert "scale full" in command("tree-ranking/two", "--quick", "--out", "kept").stdout
     assert table.read_text() == written
+
+
+@pytest.mark.parametrize(
+    ("left", "words"),
+    [(None, ""), (59.6, ", about 60 s left"), (100, ", about 2 min left"), (7200, ", about 2 h left")],
+)
+def test_the_time_left_in_words(left, words):
+    assert _time(left) == words
 
 
 def test_mistakes_end_in_a_line(command, tmp_path):

@@ -120,6 +120,15 @@ def test_cells_without_their_package_are_left_out_by_name_and_stored_ones_are_us
     assert store.read_text() == written
 
 
+def test_stored_cells_of_other_data_are_counted(tmp_path):
+    store = tmp_path / "squares.json"
+    more = Experiment(
+        "tree-ranking/squares", "", "", lambda scale, inputs: [*cells(scale, inputs), {"level": 2, "seed": 0}], square
+    )
+    assert run(more, "full", INPUTS, store).n_others == 0
+    assert run(EXPERIMENT, "quick", INPUTS, store).n_others == 1
+
+
 def test_an_experiment_without_any_cell_is_an_error():
     def compute(cell: Cell, inputs: Inputs) -> dict[str, float]:
         raise ModuleNotFoundError("No module named 'skglm'")
