@@ -47,3 +47,11 @@ def test_a_blend_is_told_of_categories_in_arrays():
     y = np.array([[1, 2], [2, 1]] * 10)
     blend = StackedRanker([("near", NearestNeighborsRanker(3))], cv=2, categorical_features=[0], random_state=0)
     np.testing.assert_array_equal(blend.fit(X, y).predict(X[:2]), y[:2])
+
+
+def test_both_steps_at_once_are_one_after_the_other():
+    frame = pd.DataFrame({"town": ["Rome", "Oslo", None], "age": [1.0, NAN, 4.0]})
+    numbers = NumericFeatures()
+    np.testing.assert_array_equal(numbers.fit_transform(frame), NumericFeatures().fit(frame).transform(frame))
+    np.testing.assert_array_equal(numbers.transform(frame[::-1]), NumericFeatures().fit(frame).transform(frame[::-1]))
+    assert numbers.set_output(transform="pandas").fit_transform(frame).columns[0] == "age"

@@ -1,8 +1,10 @@
 """NumericFeatures: tables of all kinds as numbers, for rankers that take neither categories nor missing values.
 
 The models of `rankwise.analysis` and the command line begin with it; `StackedRanker` uses its two functions. They apply
-an imputer and an encoder of scikit-learn to their columns. A ColumnTransformer would do the same, but its fitted state
-is private to scikit-learn, so that saved models would depend on the version.
+an imputer and an encoder of scikit-learn to their columns. A ColumnTransformer gives the same numbers in the same time
+and memory (1.07 and 1.09 CPU seconds, 237 MiB for 100,000 rows and 50 columns, see ``benchmarks/features.py``), but its
+fitted state is private to scikit-learn: a file would have to hold the two steps all the same, and code that builds a
+ColumnTransformer around them again would be longer than the two functions.
 """
 
 from __future__ import annotations
@@ -40,6 +42,12 @@ class NumericFeatures(CategoricalFeaturesMixin, TransformerMixin, BaseEstimator)
         coded = self._check_features(X, reset=True)
         self._steps = fitted_steps(coded, self._encoder.is_categorical)
         return self
+
+    def fit_transform(self, X: ArrayLike, y: Any = None) -> FloatArray:
+        """What ``fit(X).transform(X)`` returns; the table is coded once."""
+        coded = self._check_features(X, reset=True)
+        self._steps = fitted_steps(coded, self._encoder.is_categorical)
+        return as_numbers(coded, self._steps)
 
     def transform(self, X: ArrayLike) -> FloatArray:
         """The features side by side, numbers first; a category not seen in ``fit`` is all zeros."""
