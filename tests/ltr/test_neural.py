@@ -241,7 +241,7 @@ def test_tables_of_pairs_are_made_in_parts_that_fit(data, monkeypatch, loss, att
     monkeypatch.setattr(_torch_losses, "_MOST_CELLS", 12**2)
     parts = NeuralRanker(loss, **options).fit(*data)
     np.testing.assert_allclose(centered(parts, X, qid), centered(whole, X, qid), atol=1e-3)
-    monkeypatch.setattr(_torch_losses, "_MOST_CELLS", 11**2)
+    monkeypatch.setattr("rankwise.ltr.base._MOST_ROWS_IN_PAIRS", 11)
     what = "attention=True" if attention else "loss='lambdarank'"
     with pytest.raises(ValueError, match=f"a query has 12 rows, and {what} makes tables .* at most 11 rows"):
         NeuralRanker(loss, **options).fit(*data)

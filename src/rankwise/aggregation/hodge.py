@@ -119,7 +119,21 @@ def hodge_projection(P: ArrayLike, pair_weight: ArrayLike | None = None) -> Hodg
     """
     matrix = comparable_preferences(P, sum_to_one=True)
     known = matrix.counts > 0
-    weights = matrix.counts if pair_weight is None else _check_pair_weight(pair_weight, known)
+    weights = matrix.counts
+    if pair_weight is not None:
+        weights = np.array(pair_weight, dtype=np.float64)
+        if weights.shape != known.shape:
+            raise ValueError(f"pair_weight has shape {weights.shape}; give one weight for each pair, {known.shape}")
+        np.fill_diagonal(weights, 0.0)
+        other = "the other side of the pair has another weight; give both the same"
+        for bad, cure in (
+            (~(np.isfinite(weights) & (weights >= 0)), "weights of pairs are finite and not negative"),
+            (~np.isclose(weights, weights.T, equal_nan=True), other),
+            ((weights > 0) & ~known, "but nobody compared the pair; give it weight 0"),
+        ):
+            if bad.any():
+                i, j = np.argwhere(bad)[0]
+                raise ValueError(f"pair_weight[{i}, {j}] is {weights[i, j]:g}; {cure}")
     n_groups, shown = comparison_groups(weights > 0, matrix.items)
     if n_groups > 1:
         raise ValueError(
@@ -182,22 +196,3 @@ def _sides_of_triangles(compared: BoolArray, first: IntArray, second: IntArray) 
     pair, c = np.nonzero(compared[first] & compared[second] & (np.arange(len(compared)) > second[:, np.newaxis]))
     a, b = first[pair], second[pair]
     return np.stack([number[a, b], number[b, c], number[a, c]])
-
-
-def _check_pair_weight(pair_weight: ArrayLike, known: BoolArray) -> FloatArray:
-    array = np.array(pair_weight, dtype=np.float64)
-    if array.shape != known.shape:
-        raise ValueError(f"pair_weight has shape {array.shape}; give one weight for each pair, {known.shape}")
-    np.fill_diagonal(array, 0.0)
-    for bad, cure in (
-        (~(np.isfinite(array) & (array >= 0)), "weights of pairs are finite and not negative"),
-        (
-            ~np.isclose(array, array.T, equal_nan=True),
-            "the other side of the pair has another weight; give both the same",
-        ),
-        ((array > 0) & ~known, "but nobody compared the pair; give it weight 0"),
-    ):
-        if bad.any():
-            i, j = np.argwhere(bad)[0]
-            raise ValueError(f"pair_weight[{i}, {j}] is {array[i, j]:g}; {cure}")
-    return array

@@ -107,17 +107,6 @@ def make_examples(features: Tensor, rows: QueryRows, targets: FloatArray, loss: 
     return GradedQueries(features, rows.bounds, loss, attention or loss in QUADRATIC, grade, weight)
 
 
-def check_longest(longest: int, attention: bool, loss: str | None = None) -> None:
-    """Refuse a query whose tables of pairs would not fit; ``loss`` is that of training on queries, if it is that."""
-    if longest**2 <= _MOST_CELLS or not (attention or loss in QUADRATIC):
-        return
-    what, cure = ("attention=True", "attention=False") if attention else (f"loss={loss!r}", "loss='listwise_softmax'")
-    raise ValueError(
-        f"a query has {longest} rows, and {what} makes tables of all their pairs; give queries of at most "
-        f"{int(_MOST_CELLS**0.5)} rows, or {cure}"
-    )
-
-
 def padded(bounds: IntArray, queries: IntArray, device: Any) -> tuple[Tensor, Tensor]:
     """Rows of the queries side by side, short ones filled up with their first row; and which are real."""
     torch = require("torch", extra="neural", caller="NeuralRanker")

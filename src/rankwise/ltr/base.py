@@ -20,6 +20,8 @@ from rankwise.metrics import dcg_score, ndcg_score, ranking_scorer
 from rankwise.queries import Gain, QueryRows, group_queries
 
 METRICS = ("ndcg", "dcg", "map", "mrr", "err", "precision", "recall", "hit_rate")
+# Rows of a query whose pairs fit into a table of half a gigabyte.
+_MOST_ROWS_IN_PAIRS = 8192
 _GAINS = [StrOptions({"exp", "linear"}), "array-like", dict, callable]
 
 #: constraints of the parameters that all query rankers share
@@ -195,6 +197,15 @@ def validation_rows(
     if rows.pairs is not None:
         raise ValueError("comparisons cannot be split by query; give eval_set=(X, y, qid) for early stopping")
     return rows.split(ranker.validation_fraction, rng)
+
+
+def check_longest(longest: int, what: str, cure: str | None = None) -> None:
+    """Refuse a query whose tables of pairs would not fit; ``what`` makes them, and the cure is what does not."""
+    if longest > _MOST_ROWS_IN_PAIRS:
+        raise ValueError(
+            f"a query has {longest} rows, and {what} makes tables of all their pairs; give queries of at most "
+            f"{_MOST_ROWS_IN_PAIRS} rows{f', or {cure}' if cure else ''}"
+        )
 
 
 def check_query_weights(rows: QueryRows, what: str) -> FloatArray:

@@ -14,6 +14,7 @@ from scipy.special import expit, logsumexp
 
 from rankwise._typing import ArrayLike, BoolArray, FloatArray, IntArray
 from rankwise._validation import check_choice
+from rankwise.ltr.base import check_longest
 from rankwise.ltr.losses import LOSSES
 from rankwise.queries import (
     Gain,
@@ -30,8 +31,6 @@ from rankwise.queries import (
 _NAMES = tuple(loss.name for loss in LOSSES)
 _NOT_NEGATIVE = ("pointwise_logistic", "listwise_softmax")
 _OF_PAIRS = (*(loss.name for loss in LOSSES if loss.kind == "pairwise"), "listwise_approx_ndcg")
-# Rows of a query whose pairs fit into a table of half a gigabyte.
-_MOST_ROWS = 8192
 _TEMPERATURE = 0.1  # of ApproxNDCG, as in `NeuralRanker`
 
 
@@ -91,7 +90,7 @@ def ranking_loss(
     grade, scores, groups = _checked(y, score, qid)
     longest = int(groups.sizes.max())
     if loss in _OF_PAIRS:
-        _check_longest(longest, f"loss={loss!r}", ", or loss='listwise_softmax'")
+        check_longest(longest, f"loss={loss!r}", "loss='listwise_softmax'")
     if loss in _NOT_NEGATIVE:
         check_grades_not_negative(grade, f"loss={loss!r}")
     places = check_k(k, longest)
@@ -137,7 +136,7 @@ def pair_weights(
     """
     grade, scores, groups = _checked(y, score, qid)
     longest = int(groups.sizes.max())
-    _check_longest(longest, "pair_weights", "")
+    check_longest(longest, "pair_weights")
     places, gains = check_k(k, longest), gains_of(grade, gain)
     rows = np.arange(len(grade)) if groups.rows is None else groups.rows
     found, weights = [], []
@@ -158,14 +157,6 @@ def _checked(y: ArrayLike, score: ArrayLike, qid: ArrayLike | None) -> tuple[Flo
         row = int(np.argmin(np.isfinite(scores)))
         raise ValueError(f"score[{row}] is {scores[row]:g}; a loss needs finite scores")
     return grade, scores, group_queries(qid, len(grade), of="y")
-
-
-def _check_longest(longest: int, what: str, cure: str) -> None:
-    if longest > _MOST_ROWS:
-        raise ValueError(
-            f"a query has {longest} rows, and {what} makes tables of all their pairs; give queries of at most "
-            f"{_MOST_ROWS} rows{cure}"
-        )
 
 
 def _of_query(loss: str, grade: FloatArray, score: FloatArray, gains: FloatArray, k: int) -> float:

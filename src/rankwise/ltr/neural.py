@@ -27,10 +27,11 @@ from rankwise._state import (
 )
 from rankwise._typing import ArrayLike, FloatArray, IntArray, RandomState
 from rankwise._validation import check_generator
-from rankwise.ltr._torch_losses import check_longest, make_examples, padded
+from rankwise.ltr._torch_losses import QUADRATIC, make_examples, padded
 from rankwise.ltr.base import (
     METRIC_CONSTRAINTS,
     QueryRankerMixin,
+    check_longest,
     check_query_weights,
     check_target,
     validation_rows,
@@ -262,7 +263,10 @@ class NeuralRanker(QueryRankerMixin, BaseEstimator):
                 raise ValueError(f"hidden is {self.hidden!r}; give whole numbers of units, 1 or more for each layer")
         device = self._device(torch)
         self.n_queries_, self._longest = rows.n_queries, int(np.diff(rows.bounds).max())
-        check_longest(self._longest, self.attention, None if rows.pairs else self.loss)
+        if self.attention:
+            check_longest(self._longest, "attention=True", "attention=False")
+        elif rows.pairs is None and self.loss in QUADRATIC:
+            check_longest(self._longest, f"loss={self.loss!r}", "loss='listwise_softmax'")
         if eval_set is None and rows.pairs is None and rows.n_queries < 2:  # nothing to hold out
             held_out: QueryRows | None = rows
         else:
@@ -428,7 +432,8 @@ class NeuralRanker(QueryRankerMixin, BaseEstimator):
         network.eval()
         features, score = self._inputs(torch, X), np.empty(len(X))
         longest = int(np.diff(bounds).max())
-        check_longest(longest, self.attention)
+        if self.attention:
+            check_longest(longest, "attention=True", "attention=False")
         with torch.no_grad():
             for part in gen_batches(len(bounds) - 1, max(1, _BLOCK_ROWS // longest)):
                 index, mask = padded(bounds, np.arange(part.start, part.stop), "cpu")
