@@ -129,12 +129,15 @@ def test_names_of_items_travel():
 @pytest.mark.parametrize(
     ("call", "fragment"),
     [
-        (lambda: GeneralizedMallows().fit([[1, 2, NAN], [1, 2, 3]]), "ranking 0 misses item 2.*fit Mallows"),
+        (
+            lambda: GeneralizedMallows().fit([[1, 2, NAN], [1, 2, 3]]),
+            "ranking 0 gives item 2 no place.*top-k lists.*fit Mallows",
+        ),
         (lambda: GeneralizedMallows().fit([[1, 1, 2]]), "has no ties"),
         (lambda: GeneralizedMallows().fit([[1, 2]], [-1]), r"sample_weight\[0\] is -1"),
         (lambda: GeneralizedMallows([2, 2]).fit([[1, 2]]), "center is not a full ranking"),
         (lambda: model_of([1, 2], [1]).sample(-1), "n is -1"),
-        (lambda: model_of([1, 2], [1]).logpmf([[1, NAN]]), "ranking 0 misses item 1"),
+        (lambda: model_of([1, 2], [1]).logpmf([[1, NAN]]), "ranking 0 gives item 1 no place"),
     ],
 )
 def test_bad_arguments(call, fragment):

@@ -86,23 +86,15 @@ def check_fit_options(alpha: float, max_iter: int, tol: float) -> None:
         raise ValueError(f"tol is {tol}, but must be positive")
 
 
-def refuse_partial(rankings: Rankings, cure: str) -> None:
-    """Raise if a ranking does not place every item."""
-    partial = ~np.isfinite(rankings.positions).all(axis=1)
-    if partial.any():
-        row = int(np.argmax(partial))
-        name = rankings.items[int(np.argmin(np.isfinite(rankings.positions[row])))]
-        raise ValueError(f"ranking {row} gives item {name!r} no place, but this model needs full rankings; {cure}")
-
-
-def refuse_missing(rankings: Rankings, cure: str) -> None:
-    """Raise if an item is missing from a ranking (unlisted items are allowed)."""
-    missing = np.isnan(rankings.positions)
-    if missing.any():
-        row, item = np.argwhere(missing)[0]
+def refuse_gaps(rankings: Rankings, cure: str, *, allow_unlisted: bool = False) -> None:
+    """Raise if a ranking does not place every item; unlisted items may be allowed."""
+    gaps = np.isnan(rankings.positions) if allow_unlisted else ~np.isfinite(rankings.positions)
+    if gaps.any():
+        row, item = np.argwhere(gaps)[0]
+        also = " or top-k lists (unlisted items come below the listed ones)" if allow_unlisted else ""
         raise ValueError(
-            f"ranking {row} misses item {rankings.items[item]!r}, but this model needs full rankings or top-k lists "
-            f"(unlisted items come below the listed ones); {cure}"
+            f"ranking {row} gives item {rankings.items[item]!r} no place, but this model needs full rankings{also}; "
+            f"{cure}"
         )
 
 

@@ -23,8 +23,7 @@ from rankwise.aggregation.base import (
     check_saved_center,
     rankings_to_evaluate,
     rankings_to_fit,
-    refuse_missing,
-    refuse_partial,
+    refuse_gaps,
 )
 from rankwise.aggregation.kemeny import kemeny
 from rankwise.data import Rankings
@@ -153,7 +152,7 @@ class Mallows(RankingModel):
         data = rankings_to_fit(rankings, sample_weight)
         law = self._law(data.n_items)
         if self.distance != "kendall":
-            refuse_partial(data, "use distance='kendall', which takes top-k and incomplete ones")
+            refuse_gaps(data, "use distance='kendall', which takes top-k and incomplete ones")
         center = law.best_center(data) if self.center is None else check_center(self.center, data.n_items)
         distance = law.distances(data, center)
         if self.theta is None:
@@ -187,7 +186,7 @@ class Mallows(RankingModel):
         state = self._state()
         data = rankings_to_evaluate(rankings, state.items)
         if self.distance != "kendall":
-            refuse_partial(data, "only distance='kendall' knows the probability of a partial one")
+            refuse_gaps(data, "only distance='kendall' knows the probability of a partial one")
         return state.law.log_probabilities(data, state.center, state.theta)
 
     def sample(self, n: int = 1, random_state: RandomState = None) -> Rankings:
@@ -321,7 +320,7 @@ class GeneralizedMallows(RankingModel):
             The model itself.
         """
         data = rankings_to_fit(rankings, sample_weight)
-        refuse_missing(data, _CURE)
+        refuse_gaps(data, _CURE, allow_unlisted=True)
         if self.center is None:
             self.center_ = kemeny(data, random_state=0).positions.copy()
         else:
@@ -347,7 +346,7 @@ class GeneralizedMallows(RankingModel):
         """
         self._check_fitted()
         data = rankings_to_evaluate(rankings, self.items_)
-        refuse_missing(data, "drop it, or judge it with Mallows")
+        refuse_gaps(data, "drop it, or judge it with Mallows", allow_unlisted=True)
         cost = np.append(self.theta_, 0.0)
         log_z = np.concatenate([[0.0], np.cumsum(stages.log_normalizers(self.theta_, self._sizes())), [0.0]])
         log_z[-1] = log_z[-2]  # the last item has no choice

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 
-from rankwise._validation import check_real_number, check_whole_number
+from rankwise._validation import check_open_share, check_real_number, check_whole_number
 
 
 def empirical_risk_bound(
@@ -73,7 +73,7 @@ def empirical_risk_bound(
     n_pairs = _pairs(n_items)
     check_whole_number("vc_dimension", vc_dimension, at_least=1)
     check_whole_number("n_samples", n_samples, at_least=1)
-    _check_failure(delta)
+    check_open_share("delta", delta)
     check_real_number("bias", bias)
     if constant is not None:
         check_real_number("constant", constant)
@@ -128,7 +128,7 @@ def low_noise_risk_bound(n_items: int, h: float, n_rules: int, n_samples: int, d
     _check_margin(h)
     check_whole_number("n_rules", n_rules, at_least=1)
     check_whole_number("n_samples", n_samples, at_least=1)
-    _check_failure(delta)
+    check_open_share("delta", delta)
     return n_pairs / h * math.log(n_rules / delta) / n_samples
 
 
@@ -281,8 +281,3 @@ def _pairs(n_items: int) -> float:
 def _check_margin(h: float) -> None:
     if not 0 < h <= 0.5:
         raise ValueError(f"h is {h}, but a noise margin lies above 0 and is at most 1/2")
-
-
-def _check_failure(delta: float) -> None:
-    if not 0 < delta < 1:
-        raise ValueError(f"delta is {delta}, but a probability of failure lies between 0 and 1")
