@@ -1,6 +1,16 @@
 """Data sets: generators after the papers, rankings derived from other data, loaders."""
 
 from rankwise.datasets.cells import make_cell_label_ranking
+from rankwise.datasets.conditions import (
+    deletion_tolerance,
+    density_lower_bound,
+    diminishing_returns_constant,
+    partial_tolerance,
+    strong_sparsity,
+    submodularity_constant,
+    transitive_share,
+    tsybakov_noise,
+)
 from rankwise.datasets.feature_laws import BinaryFeatures, FiniteFeatures
 from rankwise.datasets.food import make_food_preferences
 from rankwise.datasets.judged_queries import make_retrieval
@@ -20,6 +30,9 @@ __all__ = [
     "MallowsNoise",
     "RankingOracle",
     "UniformNoise",
+    "deletion_tolerance",
+    "density_lower_bound",
+    "diminishing_returns_constant",
     "lipschitz_oracle",
     "load_label_ranking",
     "load_retrieval",
@@ -31,6 +44,11 @@ __all__ = [
     "make_sparse_label_ranking",
     "make_symbolic_regression",
     "noise_scale_for",
+    "partial_tolerance",
     "rankings_from_classification",
     "rankings_from_regression",
+    "strong_sparsity",
+    "submodularity_constant",
+    "transitive_share",
+    "tsybakov_noise",
 ]

@@ -103,7 +103,7 @@ class RankingOracle:
     def __post_init__(self) -> None:
         if not callable(self.m):
             raise TypeError(f"m is {self.m!r}; give a function that takes X and returns scores, one column per label")
-        self._noise_law, self._feature_law  # noqa: B018 (checks both)
+        self._noise_law, self.feature_law  # noqa: B018 (checks both)
 
     @classmethod
     def sparse(
@@ -206,7 +206,8 @@ class RankingOracle:
         return as_noise_law(self.noise)
 
     @property
-    def _feature_law(self) -> FeatureLaw:
+    def feature_law(self) -> FeatureLaw:
+        """The law of the features, whatever they were given as."""
         features = getattr(self.m, "n_features", None) if self.features is None else self.features
         if features is None:
             raise ValueError("features is missing: say where x comes from, such as features=10 for ten random bits")
@@ -229,7 +230,7 @@ class RankingOracle:
         y : Rankings
         """
         rng = check_generator(random_state, salt="RankingOracle")
-        X = self._feature_law.sample(check_whole_number("n", n, at_least=1), rng)
+        X = self.feature_law.sample(check_whole_number("n", n, at_least=1), rng)
         return X, self.draw(X, rng).observed
 
     def observe(self, X: ArrayLike, random_state: RandomState = None) -> Rankings:
@@ -476,7 +477,7 @@ class RankingOracle:
         rows : array of shape (n, d)
         probabilities : ndarray of shape (n,)
         """
-        law = self._feature_law
+        law = self.feature_law
         if X is None and law.n_support <= MOST_SUPPORT:
             return law.support()
         rows = law.sample(check_whole_number("n_samples", n_samples, at_least=1), rng) if X is None else X

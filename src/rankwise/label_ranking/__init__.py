@@ -25,6 +25,14 @@ from rankwise.label_ranking.risk_bounds import (
     partition_distance_bound,
     partition_risk_bound,
 )
+from rankwise.label_ranking.sample_sizes import (
+    forest_error,
+    forest_rows,
+    pairwise_error,
+    pairwise_rows,
+    tree_error,
+    tree_rows,
+)
 from rankwise.label_ranking.stacked import StackedRanker
 from rankwise.label_ranking.tree import RankingTree
 
@@ -46,10 +54,16 @@ __all__ = [
     "conditional_noise_margin",
     "conditional_risk",
     "empirical_risk_bound",
+    "forest_error",
+    "forest_rows",
     "low_noise_risk_bound",
     "neighbors_risk_bound",
+    "pairwise_error",
+    "pairwise_rows",
     "partition_dispersion",
     "partition_distance_bound",
     "partition_risk_bound",
     "ranking_risk",
+    "tree_error",
+    "tree_rows",
 ]

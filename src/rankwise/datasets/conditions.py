@@ -1,0 +1,632 @@
+"""Conditions under which trees and pairwise rankers provably learn, computed for an oracle or estimated from samples.
+
+Every function takes a `RankingOracle`, whose law is known, or data: then the law is that of the rows. The conditions on
+features are those of bits: the cube is taken as an array with three values per feature (0, 1, both), so that all cells,
+and with them all sets of splits, cost 3^d numbers.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import combinations
+from math import comb
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+
+from rankwise._typing import ArrayLike, FloatArray, IntArray
+from rankwise._validation import check_choice, check_generator, check_numbers, check_whole_number
+from rankwise.data import Rankings
+from rankwise.datasets.feature_laws import BinaryFeatures
+from rankwise.datasets.oracle import RankingOracle
+
+# Numbers in the array of all cells.
+_MOST_CELLS = 2**24
+# Probabilities that are looked at for the smallest density.
+_MOST_PATTERNS = 2**24
+# Gains below this share of the variance are rounding.
+_ROUNDING = 1e-12
+# Rows that are sampled where an oracle has no small finite support.
+_N_SAMPLES = 10_000
+
+Target = Literal["scores", "positions"]
+
+
+class TsybakovNoise(NamedTuple):
+    """Parameters of Tsybakov's condition."""
+
+    a: float
+    B: float
+
+
+def submodularity_constant(
+    source: RankingOracle | ArrayLike,
+    y: ArrayLike | None = None,
+    *,
+    target: Target = "scores",
+    columns: ArrayLike | None = None,
+    per_label: bool = False,
+) -> float | FloatArray:
+    r"""Smallest C for which adding a split late helps at most C times as much as adding it early.
+
+    *Definition.* With :math:`V(S) = E[E[f(x) | x_S]^2]`, the smallest C such that :math:`V(T \cup i) - V(T) \le C (V(S
+    \cup i) - V(S))` for all :math:`S \subseteq T` and i: conditions 1.2, 3 and 8 of the paper, which Level-Splits trees
+    need. 1 for additive functions of independent bits; infinite if a feature matters only together with others.
+
+    Parameters
+    ----------
+    source : RankingOracle, or array-like of shape (n, d)
+        The oracle, for the exact value, or features, all 0 or 1.
+    y : array-like of shape (n,) or (n, k), or Rankings, optional
+        With features: the values of f, such as noisy scores, or rankings (positions divided by k).
+    target : {"scores", "positions"}, default="scores"
+        What f is, of an oracle: the scores m, of which the theorems speak, or the places of h(x) divided by k, which
+        their algorithms learn.
+    columns : array-like of int, optional
+        Features to look at; by default all, or of an oracle with linear scores the informative ones.
+    per_label : bool, default=False
+        Return one value per label instead of the largest.
+
+    Returns
+    -------
+    float or ndarray of shape (k,)
+        At least 1. From samples, an estimate: V is corrected for noise, and gains below what noise may produce count as
+        that much, so an infinite constant comes out large.
+
+    Notes
+    -----
+    The cost is 3^d for d columns; more than about 13 are refused.
+
+    Examples
+    --------
+    >>> from rankwise.datasets import RankingOracle, submodularity_constant
+    >>> round(submodularity_constant(RankingOracle.sparse(100, 3, 4, random_state=0)), 6)
+    1.0
+    >>> both = RankingOracle(lambda X: (X.prod(axis=1)[:, None] == [0, 1]) / 2, features=3)
+    >>> round(submodularity_constant(both), 6)
+    4.0
+    """
+    cells = _Cells.build(source, y, target, columns)
+    V = cells.heterogeneity()
+    result = np.ones(cells.n_labels)
+    for axis in range(cells.n_features):
+        gain = np.take(V, 1, axis=axis) - np.take(V, 0, axis=axis)
+        least = np.maximum(gain, cells.tolerance)  # over all subsets of a set of splits
+        for other in range(cells.n_features - 1):
+            with_other = [slice(None)] * other + [slice(1, 2)]
+            without = [slice(None)] * other + [slice(0, 1)]
+            least[tuple(with_other)] = np.minimum(least[tuple(with_other)], least[tuple(without)])
+        result = np.maximum(result, _largest_ratio(gain, least, cells.tolerance))
+    return result if per_label else float(result.max())
+
+
+def diminishing_returns_constant(
+    source: RankingOracle | ArrayLike,
+    y: ArrayLike | None = None,
+    *,
+    target: Target = "scores",
+    columns: ArrayLike | None = None,
+    per_label: bool = False,
+) -> float | FloatArray:
+    r"""Smallest C for which a split helps a cell at most C times as much as any cell around it.
+
+    *Definition.* The smallest C with :math:`V_\ell(A', T \cup i) - V_\ell(A', T) \le C (V_\ell(A, i) - V_\ell(A))` for
+    all cells :math:`A' \subseteq A`, sets T and features i, where :math:`V_\ell` is V within a cell: conditions 4 and 9
+    of the paper, which Breiman's trees need. The left side is a mean over the cells that T makes of A', so it suffices
+    to look at empty T.
+
+    Parameters
+    ----------
+    source, y, target, columns, per_label
+        See `submodularity_constant`.
+
+    Returns
+    -------
+    float or ndarray of shape (k,)
+        At least 1, and at least the constant of `submodularity_constant` for independent bits.
+
+    Examples
+    --------
+    >>> from rankwise.datasets import RankingOracle, diminishing_returns_constant
+    >>> both = RankingOracle(lambda X: (X.prod(axis=1)[:, None] == [0, 1]) / 2, features=3)
+    >>> round(diminishing_returns_constant(both), 6)
+    16.0
+    """
+    cells = _Cells.build(source, y, target, columns)
+    result = np.ones(cells.n_labels)
+    for axis in range(cells.n_features):
+        gain, tolerance = cells.gains_within(axis)
+        least = np.maximum(gain, tolerance)  # over all cells around a cell
+        for other in range(cells.n_features - 1):
+            around = np.take(least, [2], axis=other)
+            inside = (slice(None),) * other + (slice(0, 2),)
+            least[inside] = np.minimum(least[inside], around)
+        result = np.maximum(result, _largest_ratio(gain, least, tolerance))
+    return result if per_label else float(result.max())
+
+
+def strong_sparsity(
+    source: RankingOracle | ArrayLike,
+    y: ArrayLike | None = None,
+    *,
+    relevant: ArrayLike | None = None,
+    target: Target = "scores",
+    columns: ArrayLike | None = None,
+    per_label: bool = False,
+) -> float | FloatArray:
+    r"""By how much every relevant feature beats every other one, whatever the splits so far.
+
+    *Definition.* The largest :math:`\beta` with :math:`V(T \cup j) - V(T) + \beta \le V(T \cup i) - V(T)` for all
+    relevant i, all other j and all T without i: condition 5 of the paper, which fully grown forests need.
+
+    Parameters
+    ----------
+    source, y, target, columns, per_label
+        See `submodularity_constant`.
+    relevant : array-like of int, optional
+        The relevant features, for all labels; by default, of an oracle, those that change a label's value.
+
+    Returns
+    -------
+    float or ndarray of shape (k,)
+        Positive if the condition holds. Where all columns are relevant, the smallest gain of one: what would
+        be left beside independent noise features.
+
+    Examples
+    --------
+    >>> from rankwise.datasets import RankingOracle, strong_sparsity
+    >>> weak = RankingOracle(lambda X: X[:, :2] @ [[0.5, 0.1], [0.1, 0.3]], features=4)
+    >>> round(strong_sparsity(weak), 4)  # 0.1^2 / 4
+    0.0025
+    """
+    cells = _Cells.build(source, y, target, columns)
+    V = cells.heterogeneity()
+    d, k = cells.n_features, cells.n_labels
+    matters = cells.relevant(relevant)
+    result = np.full(k, np.inf)
+    gains = []
+    for axis in range(d):
+        gain = np.diff(V, axis=axis)
+        gains.append(np.concatenate([gain, np.zeros_like(gain)], axis=axis))  # a feature in T gains no more
+    for label in range(k):
+        others = [gains[j][..., label] for j in range(d) if not matters[label, j]]
+        most = np.max(others, axis=0) if others else np.zeros(V.shape[:-1])
+        for i in np.flatnonzero(matters[label]):
+            lead = np.take(gains[i][..., label] - most, 0, axis=i)
+            result[label] = min(result[label], lead.min())
+    return result if per_label else float(result.min())
+
+
+def density_lower_bound(
+    source: RankingOracle | ArrayLike, size: int, *, columns: ArrayLike | None = None, positive: bool = False
+) -> float:
+    r"""Smallest probability of a pattern of bits, against that of fair coins.
+
+    *Definition.* The largest :math:`\zeta` with :math:`P(x_Q = w) \ge \zeta / 2^q` for every set Q of q features and
+    every w: condition 6 of the paper, which fully grown forests need.
+
+    Parameters
+    ----------
+    source : RankingOracle or array-like of shape (n, d)
+        The oracle, for the exact value, or features, all 0 or 1, for that of the sample.
+    size : int
+        q.
+    columns : array-like of int, optional
+        Features that Q is made of; by default all.
+    positive : bool, default=False
+        Pass over patterns that do not occur, as theorem A.5 does (with ``columns`` the relevant features and ``size``
+        their number).
+
+    Returns
+    -------
+    float
+        From 0 to 1.
+
+    Examples
+    --------
+    >>> from rankwise.datasets import BinaryFeatures, RankingOracle, density_lower_bound
+    >>> density_lower_bound(RankingOracle(lambda X: X, features=BinaryFeatures(8, 0.25)), 2)
+    0.25
+    """
+    q = check_whole_number("size", size, at_least=1)
+    if isinstance(source, RankingOracle) and isinstance(source.feature_law, BinaryFeatures):
+        law = source.feature_law
+        shares = np.broadcast_to(np.asarray(law.probability, dtype=np.float64), law.n_features)
+        chosen = shares if columns is None else shares[_column_numbers(columns, len(shares))]
+        _check_size(q, len(chosen))
+        return float(np.prod(np.sort(2 * np.minimum(chosen, 1 - chosen))[:q]))
+    X, weights = _rows(source)
+    X = X if columns is None else X[:, _column_numbers(columns, X.shape[1])]
+    _check_bits(X)
+    _check_size(q, X.shape[1])
+    if comb(X.shape[1], q) * (len(X) + 2.0**q) > _MOST_PATTERNS:
+        raise ValueError(
+            f"there are {comb(X.shape[1], q)} sets of {q} of {X.shape[1]} features, too many to look at; choose some "
+            "columns, or a smaller size"
+        )
+    least = np.inf
+    for features in combinations(range(X.shape[1]), q):
+        pattern = X[:, features].astype(np.intp) @ (1 << np.arange(q))
+        mass = np.bincount(pattern, weights, 2**q)
+        least = min(least, float(mass[mass > 0].min() if positive else mass.min()))
+    return least * 2**q
+
+
+def transitive_share(source: RankingOracle | ArrayLike, y: ArrayLike | None = None) -> float:
+    r"""Share of the features x at which the preferences are strictly stochastically transitive.
+
+    *Definition.* At x no :math:`p_{ij}(x)` is 1/2, and :math:`p_{iu}, p_{uj} > 1/2` implies :math:`p_{ij} > 1/2`:
+    condition 2.1 of the paper holds if the share is 1.
+
+    Parameters
+    ----------
+    source : RankingOracle, array-like of shape (n, k, k), or array-like of shape (n, d)
+        The oracle, for the exact value; pairwise probabilities of rows, as ``predict_pairwise`` returns them; or
+        features, whose equal rows are taken together.
+    y : Rankings or array-like of shape (n, k), optional
+        With features: rankings. A pair that none of the rankings of a row compares counts as even.
+
+    Returns
+    -------
+    float
+        From 0 to 1.
+
+    Examples
+    --------
+    >>> from rankwise.datasets import GaussianNoise, RankingOracle, transitive_share
+    >>> transitive_share(RankingOracle(lambda X: X @ [[1, 0, 2], [0, 3, 2]], GaussianNoise(0.1), features=2))
+    0.75
+    """
+    P, weights = _pairwise(source, y)
+    k = P.shape[1]
+    off_diagonal = ~np.eye(k, dtype=bool)
+    even = (np.abs(P - 0.5) < _ROUNDING)[:, off_diagonal].any(axis=1)
+    wins = ((P > 0.5) & off_diagonal).sum(axis=2)
+    transitive = (np.sort(wins, axis=1) == np.arange(k)).all(axis=1)  # a tournament without cycles
+    return float(weights @ (transitive & ~even))
+
+
+def tsybakov_noise(
+    source: RankingOracle | ArrayLike, y: ArrayLike | None = None, *, a: float | None = None
+) -> TsybakovNoise:
+    r"""How rarely preferences are nearly even: the parameters of Tsybakov's condition.
+
+    *Definition.* :math:`P(|p_{ij}(x) - 1/2| < 2t) \le B t^{a / (1 - a)}` for all t and all pairs: condition 2.2 of the
+    paper. For a given a in [0, 1), the smallest B; the larger a, the faster rates are.
+
+    Parameters
+    ----------
+    source, y
+        See `transitive_share`.
+    a : float, optional
+        By default the one at which :math:`P(|p_{ij}(x) - 1/2| < 2t)` falls in the lower half of its range, by a line
+        through logarithms, over all pairs.
+
+    Returns
+    -------
+    TsybakovNoise
+        ``a`` and ``B``; B is infinite if a pair is even with a positive probability (unless a is 0).
+
+    Notes
+    -----
+    In its proofs the paper uses :math:`|2 p_{ij} - 1| < t`, which is :math:`|p_{ij} - 1/2| < t / 2`; the two forms
+    have the same a, and B differs by the factor :math:`4^{a / (1 - a)}`. This is the form of the condition as stated.
+
+    Examples
+    --------
+    >>> from rankwise.datasets import MallowsNoise, RankingOracle, tsybakov_noise
+    >>> round(tsybakov_noise(RankingOracle(lambda X: X, MallowsNoise(1.0), features=2), a=0.5).B, 2)
+    8.66
+    """
+    P, weights = _pairwise(source, y)
+    first, second = np.triu_indices(P.shape[1], 1)
+    margins = np.abs(P[:, first, second] - 0.5)
+    margins[margins < _ROUNDING] = 0.0
+    if a is None:
+        a = _tsybakov_exponent(margins, weights)
+    if not 0 <= a < 1:
+        raise ValueError(f"a is {a}, but lies between 0 and 1, and below 1")
+    if a == 0:
+        return TsybakovNoise(0.0, 1.0)
+    B = 0.0
+    for column in margins.T:
+        order = np.argsort(column)
+        below = np.cumsum(weights[order])  # of margins up to and including each; the largest of equal ones counts
+        t = column[order] / 2
+        with np.errstate(divide="ignore"):
+            B = max(B, float(np.max(below / t ** (a / (1 - a)))))
+    return TsybakovNoise(float(a), B)
+
+
+def deletion_tolerance(source: RankingOracle | ArrayLike, X: ArrayLike | None = None) -> float:
+    r"""Smallest probability that both labels of a pair are observed.
+
+    *Definition.* The largest :math:`\phi` with :math:`q_{ij}(x) \ge \phi` for all x and pairs: condition 2.3 of the
+    paper.
+
+    Parameters
+    ----------
+    source : RankingOracle, Rankings or array-like of shape (n, k)
+        The oracle, for the exact value, or rankings: then the share of those that have both labels.
+    X : array-like of shape (n, d), optional
+        With rankings: their features; shares are taken over equal rows. Without, over all rankings, which is an upper
+        bound of what holds for every x.
+
+    Returns
+    -------
+    float
+        From 0 to 1.
+
+    Examples
+    --------
+    >>> from rankwise.datasets import deletion_tolerance
+    >>> deletion_tolerance([[1, 2, float("nan")], [1, 2, 3]])
+    0.5
+    """
+    if isinstance(source, RankingOracle):
+        return replace(source, partition=None).phi()
+    positions = Rankings(source).positions
+    has = ~np.isnan(positions)
+    return _smallest_share(has[:, :, None] & has[:, None, :], X)
+
+
+def partial_tolerance(source: RankingOracle | ArrayLike, X: ArrayLike | None = None) -> float:
+    r"""Smallest probability that the labels of a pair do not tie.
+
+    *Definition.* The largest :math:`\xi` such that, for all x and pairs, the two labels fall into different blocks of
+    the partition with probability at least :math:`\xi`: condition 7 of the paper.
+
+    Parameters
+    ----------
+    source, X
+        See `deletion_tolerance`; missing and unlisted labels do not count as apart.
+
+    Returns
+    -------
+    float
+        From 0 to 1.
+
+    Examples
+    --------
+    >>> from rankwise.datasets import RankingOracle, partial_tolerance
+    >>> partial_tolerance(RankingOracle(lambda X: X, features=4, partition="random"))
+    0.5
+    """
+    if isinstance(source, RankingOracle):
+        return replace(source, survival=None).phi()
+    positions = Rankings(source).positions
+    first, second = positions[:, :, None], positions[:, None, :]
+    return _smallest_share((first < second) | (first > second), X)
+
+
+class _Cells(NamedTuple):
+    """Mass, means and squares of all cells of a cube: axes are features with the values 0, 1, both; then labels."""
+
+    mass: FloatArray  # (3, ..., 3)
+    sums: FloatArray  # (3, ..., 3, k)
+    squares: FloatArray  # the same
+    n_rows: int | None  # of a sample; None where the law is known
+    is_cube: bool  # whether no corner has mass 0
+
+    @classmethod
+    def build(cls, source: Any, y: ArrayLike | None, target: Target, columns: ArrayLike | None) -> _Cells:
+        check_choice("target", target, ("scores", "positions"))
+        if isinstance(source, RankingOracle):
+            if y is not None:
+                raise ValueError("y belongs to features; an oracle knows its scores")
+            X, weights, chosen = _support(source, columns)
+            values = source.scores(X) if target == "scores" else source.ranking(X) / source.ranking(X[:1]).shape[1]
+            X = X[:, chosen]
+        else:
+            X, weights = _rows(source)
+            X = X if columns is None else X[:, _column_numbers(columns, X.shape[1])]
+            values = _check_values(y, len(X))
+        _check_bits(X)
+        d, k = X.shape[1], values.shape[1]
+        if 3.0**d * k > _MOST_CELLS:
+            raise ValueError(
+                f"{d} features make 3^{d} cells, for {k} labels more than {_MOST_CELLS} numbers; choose fewer columns"
+            )
+        corner = X.astype(np.intp) @ (1 << np.arange(d)[::-1])
+        mass = np.bincount(corner, weights, 2**d)
+        moments = [
+            np.stack([np.bincount(corner, weights * column**power, 2**d) for column in values.T], axis=1)
+            for power in (1, 2)
+        ]
+        is_cube = bool((mass > 0).all())
+        n_rows = None if isinstance(source, RankingOracle) else len(X)
+        tables = [mass.reshape((2,) * d), *(moment.reshape((2,) * d + (k,)) for moment in moments)]
+        for axis in range(d):
+            tables = [np.concatenate([table, table.sum(axis=axis, keepdims=True)], axis=axis) for table in tables]
+        return cls(tables[0], tables[1], tables[2], n_rows, is_cube)
+
+    @property
+    def n_features(self) -> int:
+        return self.mass.ndim
+
+    @property
+    def n_labels(self) -> int:
+        return self.sums.shape[-1]
+
+    @property
+    def tolerance(self) -> FloatArray:
+        """What a gain of nothing may look like: rounding, or in a sample the noise of as many gains as there are."""
+        everything = (2,) * self.n_features
+        variance = self.squares[everything] - self.sums[everything] ** 2
+        if self.n_rows is None:
+            return _ROUNDING * np.maximum(self.squares[everything], 1e-300)
+        # With c cells, noise alone gains about sqrt(2 c) times its variance, divided by the number of rows.
+        cells = min(2.0 ** (self.n_features + 1), self.n_rows)
+        return variance * np.sqrt(2 * cells * 2 * np.log(self.n_features * cells + 1)) / self.n_rows
+
+    def _squared_means(self) -> FloatArray:
+        """Mass times squared mean of each cell, corrected in a sample for the noise of the mean."""
+        mass = self.mass[..., None]
+        squared = np.divide(self.sums**2, mass, out=np.zeros_like(self.sums), where=mass > 0)
+        if self.n_rows is None:
+            return squared
+        count = np.rint(mass * self.n_rows)
+        within = np.maximum(self.squares - squared, 0.0) * self.n_rows
+        finest = (slice(0, 2),) * self.n_features
+        freedom = np.maximum(count[finest] - 1, 0).sum()
+        pooled = within[finest].reshape(-1, self.n_labels).sum(axis=0) / max(freedom, 1)
+        variance = np.where(count > 1, within / np.maximum(count - 1, 1), pooled)
+        return squared - np.where(count > 0, variance / self.n_rows, 0.0)
+
+    def heterogeneity(self) -> FloatArray:
+        """V of every set of splits: (2, ..., 2, k), where 1 means that a feature is in the set."""
+        V = self._squared_means()
+        for axis in range(self.n_features):
+            zero, one, both = (np.take(V, [value], axis=axis) for value in range(3))
+            V = np.concatenate([both, zero + one], axis=axis)
+        return V
+
+    def gains_within(self, axis: int) -> tuple[FloatArray, FloatArray]:
+        """Gain of a split in every cell, with that axis left out, and what a gain of nothing may look like there."""
+        squared = self._squared_means()
+        zero, one, both = (np.take(squared, value, axis=axis) for value in range(3))
+        mass = np.take(self.mass, 2, axis=axis)[..., None]
+        gain = np.divide(zero + one - both, mass, out=np.zeros_like(both), where=mass > 0)
+        with np.errstate(divide="ignore"):
+            return gain, self.tolerance / mass  # infinite where there are no rows
+
+    def relevant(self, given: ArrayLike | None) -> np.ndarray:
+        """Which features matter for each label: (k, d)."""
+        d, k = self.n_features, self.n_labels
+        if given is not None:
+            matters = np.zeros((k, d), dtype=bool)
+            matters[:, _column_numbers(given, d)] = True
+            return matters
+        if self.n_rows is not None or not self.is_cube:
+            raise ValueError("relevant is missing: samples do not say which features matter; name their columns")
+        finest = (slice(0, 2),) * d
+        means = self.sums[finest] / self.mass[finest][..., None]
+        return np.stack(
+            [np.abs(np.diff(means, axis=axis)).reshape(-1, k).max(axis=0) > 1e-9 for axis in range(d)], axis=1
+        )
+
+
+def _largest_ratio(gain: FloatArray, least: FloatArray, tolerance: FloatArray) -> FloatArray:
+    """Largest ratio of gains per label, of those that are more than nothing."""
+    ratio = np.where(gain > tolerance, gain / least, 0.0)
+    # Against a gain at the level of rounding.
+    return np.where(ratio > 1 / np.sqrt(_ROUNDING), np.inf, ratio).reshape(-1, gain.shape[-1]).max(axis=0)
+
+
+def _support(oracle: RankingOracle, columns: ArrayLike | None) -> tuple[FloatArray, FloatArray, IntArray]:
+    """Rows and probabilities of an oracle, and the columns to look at.
+
+    Of independent bits, those that no score depends on, or that are not looked at and not informative, stay 0.
+    """
+    law = oracle.feature_law
+    informative = getattr(oracle.m, "informative", None)
+    if not isinstance(law, BinaryFeatures) or informative is None:
+        X, weights = law.support()
+        return X, weights, _column_numbers(np.arange(X.shape[1]) if columns is None else columns, X.shape[1])
+    used = np.unique(np.concatenate(informative)).astype(np.intp)
+    chosen = used if columns is None else _column_numbers(columns, law.n_features)
+    used = np.union1d(used, chosen)
+    shares = np.broadcast_to(np.asarray(law.probability, dtype=np.float64), law.n_features)
+    part, weights = BinaryFeatures(len(used), shares[used]).support()
+    X = np.zeros((len(part), law.n_features))
+    X[:, used] = part
+    return X, weights, chosen
+
+
+def _rows(source: Any) -> tuple[FloatArray, FloatArray]:
+    if isinstance(source, RankingOracle):
+        return source.feature_law.support()
+    X = check_numbers("X", source)
+    if X.ndim != 2 or X.size == 0:
+        raise ValueError(f"X has shape {X.shape}; give one row per sample and one column per feature, or an oracle")
+    return X, np.full(len(X), 1 / len(X))
+
+
+def _check_values(y: Any, n: int) -> FloatArray:
+    if y is None:
+        raise ValueError("y is missing: give the scores or rankings of the rows of X")
+    if isinstance(y, Rankings):
+        if not np.isfinite(y.positions).all():
+            raise ValueError("y has missing or unlisted labels; places of labels need full rankings")
+        values = y.positions / y.n_items
+    else:
+        values = check_numbers("y", y)
+    values = values.reshape(len(values), -1) if values.ndim else values.reshape(1, 1)
+    if len(values) != n or not np.isfinite(values).all():
+        raise ValueError(f"y has {len(values)} rows for {n} rows of X, or values that are not finite")
+    return values
+
+
+def _check_bits(X: FloatArray) -> None:
+    if not np.isin(X, (0, 1)).all():
+        row, column = np.argwhere(~np.isin(X, (0, 1)))[0]
+        raise ValueError(f"X[{row}, {column}] is {X[row, column]:g}, but these conditions are for features 0 and 1")
+
+
+def _check_size(q: int, d: int) -> None:
+    if q > d:
+        raise ValueError(f"size is {q}, but there are {d} features to choose from")
+
+
+def _column_numbers(columns: ArrayLike, d: int) -> IntArray:
+    numbers = np.atleast_1d(np.asarray(columns))
+    if numbers.ndim != 1 or numbers.dtype.kind not in "iu" or not ((numbers >= 0) & (numbers < d)).all():
+        raise ValueError(f"columns is {columns!r}; give column numbers from 0 to {d - 1}")
+    return np.unique(numbers).astype(np.intp)
+
+
+def _pairwise(source: Any, y: ArrayLike | None) -> tuple[FloatArray, FloatArray]:
+    """Pairwise probabilities of rows, and the probabilities of the rows."""
+    if isinstance(source, RankingOracle):
+        X, weights = source.rows(None, _N_SAMPLES, check_generator(0, salt="conditions"))
+        return source.preference_probability(X), weights
+    if y is None:
+        P = check_numbers("source", source)
+        if P.ndim != 3 or P.shape[1] != P.shape[2] or P.shape[1] < 2:
+            raise ValueError(
+                f"source has shape {P.shape}; give an oracle, pairwise probabilities (n, k, k), or X and y"
+            )
+        return P, np.full(len(P), 1 / len(P))
+    positions = Rankings(y).positions
+    cell, weights = _equal_rows(source, len(positions))
+    first, second = positions[:, :, None], positions[:, None, :]
+    wins, losses = (_sums_by(cell, part, len(weights)) for part in (first < second, first > second))
+    compared = wins + losses
+    return np.divide(wins, compared, out=np.full(wins.shape, 0.5), where=compared > 0), weights
+
+
+def _equal_rows(X: ArrayLike, n: int) -> tuple[IntArray, FloatArray]:
+    """The number of the group of equal rows that each row belongs to, and the shares of the groups."""
+    rows, _ = _rows(X)
+    if len(rows) != n:
+        raise ValueError(f"X has {len(rows)} rows for {n} rankings; give one for each")
+    _, cell, count = np.unique(rows, axis=0, return_inverse=True, return_counts=True)
+    return cell.reshape(-1), count / n
+
+
+def _sums_by(cell: IntArray, values: np.ndarray, n: int) -> FloatArray:
+    total = np.zeros((n, *values.shape[1:]))
+    np.add.at(total, cell, values)
+    return total
+
+
+def _smallest_share(said: np.ndarray, X: ArrayLike | None) -> float:
+    """Smallest share over groups of equal rows and pairs."""
+    n, k = said.shape[:2]
+    cell, weights = (np.zeros(n, dtype=np.intp), np.ones(1)) if X is None else _equal_rows(X, n)
+    shares = _sums_by(cell, said, len(weights)) / (weights[:, None, None] * n)
+    return float(shares[:, ~np.eye(k, dtype=bool)].min())
+
+
+def _tsybakov_exponent(margins: FloatArray, weights: FloatArray) -> float:
+    """The a of a line through log P(margin <= t) against log t, in the lower half of the margins of all pairs."""
+    order = np.argsort(margins, axis=None)
+    values = margins.ravel()[order]
+    below = np.cumsum(np.repeat(weights, margins.shape[1])[order]) / margins.shape[1]
+    lower = (below <= 0.5) & (values > 0)
+    if len(np.unique(values[lower])) < 3:
+        raise ValueError(
+            "too few different probabilities to estimate a from; give a: with all margins positive, any below 1 will do"
+        )
+    slope = np.polyfit(np.log(values[lower]), np.log(below[lower]), 1)[0]
+    return float(max(slope, 0.0) / (1 + max(slope, 0.0)))
