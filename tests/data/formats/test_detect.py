@@ -33,6 +33,18 @@ def test_preflib_by_extension_and_by_content(tmp_path, name, packed):
     assert covariates == {}
 
 
+def test_columns_named_like_the_items_do_not_give_the_rankings_away(tmp_path):
+    """Files of labels in order and, once more, as positions: features, then the ranking, then a column per label."""
+    text = "A1,ranking,a,b,c\n0.5,a>b>c,1,2,3\n0.7,b>c>a,3,1,2\n"
+    with pytest.warns(UserWarning, match="columns 'a', 'b', 'c' are named like the items"):
+        rankings, covariates = read_rankings(written(tmp_path, text), return_covariates=True)
+    np.testing.assert_array_equal(rankings.positions, [[1, 2, 3], [3, 1, 2]])
+    assert list(covariates) == ["A1"]
+    # A single one may mean something else.
+    some = "A1,ranking,a\n0.5,a>b>c,1\n0.7,b>c>a,3\n"
+    assert list(read_rankings(written(tmp_path, some), return_covariates=True)[1]) == ["A1", "a"]
+
+
 @pytest.mark.parametrize("name", ["x.xarff", "x.ARFF", "x.dat"])
 def test_xarff_by_extension_and_by_content(tmp_path, name):
     path = written(tmp_path, XARFF, name)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import re
+import warnings
 from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import PurePath
@@ -148,7 +149,8 @@ def read_rankings(
     -------
     rankings : Rankings
     covariates : dict of str to ndarray
-        With ``return_covariates=True``: the other columns, float64 with NaN or text with None where missing.
+        With ``return_covariates=True``: the other columns, float64 with NaN or text with None where missing. Where
+        every item has a column of its name besides the rankings, these are left out, with a warning.
 
     Raises
     ------
@@ -207,7 +209,18 @@ def read_rankings(
             "read_rankings", options, _READERS[fit.layout], reserved=["path"], what=f"the layout {fit.layout!r}"
         )
         rankings, covariates = _READERS[fit.layout](table, **{**fit.options, **options})
-    return (rankings, covariates) if return_covariates else rankings
+    if not return_covariates:
+        return rankings
+    answers = covariates.keys() & set(map(str, rankings.items))
+    if len(answers) == len(rankings.items):  # one column that happens to be named like an item may be anything
+        names = [name for name in covariates if name in answers]
+        warnings.warn(
+            f"the columns {listed(names)} are named like the items, so they may give the rankings away; they are "
+            "left out of the covariates (rename them to keep them)",
+            stacklevel=2,
+        )
+        covariates = {name: column for name, column in covariates.items() if name not in answers}
+    return rankings, covariates
 
 
 def _format(text: str, path: Path) -> str:
