@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import csv
+import math
 from enum import StrEnum
-from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -13,9 +13,11 @@ import typer
 from rankwise.cli.options import Data, Jobs, Json, Read, Seed, Target, settings
 
 if TYPE_CHECKING:
-    from rankwise._tables import TextTable
+    from collections.abc import Sequence
+
     from rankwise._typing import FloatArray
     from rankwise.data import Rankings
+    from rankwise.kernels import RankingSimilarity, RankingVectors
     from rankwise.kernels.gram import Gram
 
 
@@ -66,26 +68,30 @@ def kernel(
     check_writable(out, file, *([features] if features else []))
     if out is not None and out.suffix not in (".npy", ".csv"):
         raise typer.BadParameter(f"{out} does not end in .npy or .csv", param_hint="--out")
+    from rankwise.kernels import ranking_similarity, ranking_vectors
+
     rankings = sources.load(file, target=target, reading=settings(read, "--read")).rankings
     dtype = "float32" if float32 else "float64"
     size = _check_size(rankings, which, dtype, embed=embed, max_memory=max_memory)
-    shared: dict[str, Any] = {"seed": seed, "jobs": jobs, "dtype": dtype}
+    shared: dict[str, Any] = {"random_state": seed, "n_jobs": jobs, "dtype": dtype}
+    shared["max_bytes"] = math.ceil(max_memory * 2**30)
     if features is not None:
         shared["features"] = _read_item_features(features, rankings, standardize=standardize)
+    result: RankingSimilarity | RankingVectors
     with console.progress() as on_step:
         on_step(f"{which} kernel of {console.counted(len(rankings), 'ranking')}, {size}", 0.1)
         if embed:
-            matrix, columns = _vectors(rankings, which, **shared)
+            result = ranking_vectors(rankings, str(which), **shared)  # type: ignore[arg-type]
         else:
-            matrix, columns = _gram(rankings, which, scale=scale, normalize=normalize, **shared), None
+            shared |= {"scale": 1.0 if scale is None else scale, "normalize": normalize}
+            result = ranking_similarity(rankings, str(which), **shared)  # type: ignore[arg-type]
         on_step("writing", 0.9)
         if out is not None:
-            _write(out, matrix, columns)
-    facts = _summary(rankings, which, matrix, embed=embed)
+            _write(out, result.values, getattr(result, "columns", None))
     if as_json:
-        console.print_json({**facts, "out": None if out is None else str(out)})
+        console.print_json({**_facts(result), "out": None if out is None else str(out)})
     else:
-        console.print_tables([_table(facts, rankings)])
+        console.print_tables([result.table()])
         if out is not None:
             console.print_lines([f"{'Vectors' if embed else 'Matrix'}: {out}"])
 
@@ -107,24 +113,6 @@ def _check_kernel_options(
         raise typer.BadParameter("--normalize is for Gram matrices of the Kendall and the graph cut kernel")
 
 
-def _table(summary: dict[str, Any], rankings: Rankings) -> TextTable:
-    from rankwise._tables import TextTable, counted
-
-    height, width = summary["shape"]
-    rows = [
-        ["rankings", f"{summary['n_rankings']:,} of {counted(summary['n_items'], 'item')}, {summary['kind']}"],
-        ["numbers", f"{height:,} x {width:,}, {_size_in_words(summary['n_bytes'])}"],
-    ]
-    for key, words in (("with_itself", "of a ranking with itself"), ("with_another", "of two rankings")):
-        if key in summary:
-            rows.append([words, "{min:z.4g} to {max:z.4g}, mean {mean:z.4g}".format(**summary[key])])
-    weighs = rankings.weights.sum()
-    note = "larger = more similar"
-    if weighs != len(rankings):
-        note += f"; one row per distinct ranking of the file, which weigh {weighs:,.10g} together"
-    return TextTable(f"Kernel: {summary['kernel']}", note, ["", ""], rows)
-
-
 def _check_size(rankings: Rankings, kernel: str, dtype: str, *, embed: bool, max_memory: float) -> str:
     """How much memory the result takes, in words; too much is refused, with what takes less.
 
@@ -142,21 +130,23 @@ def _check_size(rankings: Rankings, kernel: str, dtype: str, *, embed: bool, max
     -------
     str
     """
+    from rankwise.kernels.similarity import size_in_words, vector_length
+
     n, k, number = len(rankings), rankings.n_items, {"float64": 8, "float32": 4}[dtype]
-    widths = {"kendall": k * (k - 1) // 2, "graph-cut": k}
+    widths = {name: vector_length(name, k) for name in ("kendall", "graph-cut")}
     size = n * (widths[kernel] if embed else n) * number
     if size <= max_memory * 2**30:
-        return _size_in_words(size)
+        return size_in_words(size)
     cures = []
     if not embed and kernel in widths:
-        cures.append(f"--embed (vectors, {_size_in_words(n * widths[kernel] * number)})")
+        cures.append(f"--embed (vectors, {size_in_words(n * widths[kernel] * number)})")
     if kernel != "graph-cut":
-        cures.append(f"--kernel graph-cut --embed (vectors, {_size_in_words(n * k * number)})")
+        cures.append(f"--kernel graph-cut --embed (vectors, {size_in_words(n * k * number)})")
     if dtype == "float64":
         cures.append("--float32 (half of it)")
     what = "vectors" if embed else "Gram matrix"
     raise ValueError(
-        f"the {what} of {n:,} rankings would take {_size_in_words(size)}, more than --max-memory {max_memory:g} (GiB). "
+        f"the {what} of {n:,} rankings would take {size_in_words(size)}, more than --max-memory {max_memory:g} (GiB). "
         f"Cures: {', '.join([*cures, 'a larger --max-memory'])}"
     )
 
@@ -196,45 +186,7 @@ def _read_item_features(name: str, rankings: Rankings, *, standardize: bool) -> 
     return features
 
 
-def _gram(
-    rankings: Rankings,
-    kernel: str,
-    *,
-    scale: float | None,
-    normalize: bool,
-    dtype: str,
-    seed: int,
-    jobs: int,
-    features: FloatArray | None = None,
-) -> Gram:
-    """The kernel of all rankings with each other; larger = more similar."""
-    from rankwise.kernels import graph_cut_kernel, kendall_kernel, mallows_kernel
-
-    # The size was checked before, with a message in the words of the command.
-    shared: dict[str, Any] = {"dtype": dtype, "n_jobs": jobs, "max_bytes": 8 * len(rankings) ** 2}
-    if kernel == "kendall":
-        return kendall_kernel(rankings, normalize=normalize, **shared)
-    if kernel == "mallows":
-        return mallows_kernel(rankings, scale=1.0 if scale is None else scale, **shared)
-    return graph_cut_kernel(rankings, features=features, normalize=normalize, random_state=seed, **shared)
-
-
-def _vectors(
-    rankings: Rankings, kernel: str, *, dtype: str, seed: int, jobs: int, features: FloatArray | None = None
-) -> tuple[Gram, list[str]]:
-    """Vectors whose inner products are the kernel, and the names of their numbers."""
-    from rankwise.embeddings import GraphCutEmbedding
-    from rankwise.kernels.kendall_gram import kendall_features
-
-    items = [str(item) for item in rankings.items]
-    if kernel == "kendall":
-        pairs = [f"{first} > {second}" for first, second in combinations(items, 2)]
-        return kendall_features(rankings).astype(dtype, copy=False), pairs
-    embedding = GraphCutEmbedding(features=features, random_state=seed, n_jobs=jobs).set_output(transform="default")
-    return embedding.fit(rankings).transform(rankings).astype(dtype, copy=False), items
-
-
-def _write(path: Path, matrix: Gram, columns: list[str] | None) -> None:
+def _write(path: Path, matrix: Gram, columns: Sequence[str] | None) -> None:
     """Write numbers for NumPy, or as CSV with a header if the columns have names."""
     import numpy as np
 
@@ -249,39 +201,15 @@ def _write(path: Path, matrix: Gram, columns: list[str] | None) -> None:
             writer.writerow(row.tolist())
 
 
-def _summary(rankings: Rankings, kernel: str, matrix: Gram, *, embed: bool) -> dict[str, Any]:
+def _facts(result: RankingSimilarity | RankingVectors) -> dict[str, Any]:
     """What the result is, and for matrices which values it has, for JSON."""
-    import numpy as np
-
-    facts: dict[str, Any] = {
-        "kernel": str(kernel),
-        "n_rankings": len(rankings),
-        "n_items": rankings.n_items,
-        "kind": rankings.kind,
-        "shape": list(matrix.shape),
-        "n_bytes": matrix.nbytes,
+    spreads = {name: getattr(result, name, None) for name in ("with_itself", "with_another")}
+    return {
+        "kernel": result.kernel,
+        "n_rankings": result.n_rankings,
+        "n_items": result.n_items,
+        "kind": result.kind,
+        "shape": list(result.values.shape),
+        "n_bytes": result.n_bytes,
+        **{name: spread._asdict() for name, spread in spreads.items() if spread is not None},
     }
-    if embed or len(matrix) < 2:
-        return facts
-    own = np.diagonal(matrix).astype(np.float64)
-    # Views of the rows: a copy of the matrix may not fit.
-    others = [row[place + 1 :] for place, row in enumerate(matrix[:-1])]
-    mean = (matrix.sum(dtype=np.float64) - own.sum()) / (len(matrix) * (len(matrix) - 1))
-    facts["with_itself"] = _spread(own.min(), own.mean(), own.max())
-    facts["with_another"] = _spread(min(row.min() for row in others), mean, max(row.max() for row in others))
-    return facts
-
-
-def _size_in_words(n_bytes: int) -> str:
-    """Bytes in a unit that makes a short number."""
-    if n_bytes < 1024:
-        return f"{n_bytes} bytes"
-    size, units = n_bytes / 1024, ["KiB", "MiB", "GiB"]
-    while size >= 1024 and len(units) > 1:
-        size /= 1024
-        del units[0]
-    return f"{size:,.1f} {units[0]}"
-
-
-def _spread(low: float, mean: float, high: float) -> dict[str, float]:
-    return {"min": float(low), "mean": float(mean), "max": float(high)}

@@ -10,6 +10,13 @@ from rankwise.kernels.graph_cut_gram import graph_cut_kernel
 from rankwise.kernels.kendall_gram import kendall_kernel
 from rankwise.kernels.mallows_gram import mallows_kernel
 from rankwise.kernels.objects import GraphCutKernel, KendallKernel, MallowsKernel
+from rankwise.kernels.similarity import (
+    RankingSimilarity,
+    RankingVectors,
+    Spread,
+    ranking_similarity,
+    ranking_vectors,
+)
 from rankwise.kernels.variational import FitStart, VariationalClassifier
 
 __all__ = [
@@ -17,9 +24,14 @@ __all__ = [
     "GraphCutKernel",
     "KendallKernel",
     "MallowsKernel",
+    "RankingSimilarity",
+    "RankingVectors",
+    "Spread",
     "VariationalClassifier",
     "finite_positions",
     "graph_cut_kernel",
     "kendall_kernel",
     "mallows_kernel",
+    "ranking_similarity",
+    "ranking_vectors",
 ]

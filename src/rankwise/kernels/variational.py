@@ -187,7 +187,7 @@ class VariationalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
         if len(self.classes_) < 2:
             raise ValueError(f"y has one class, {self.classes_[0]!r}; give rows of two classes")
         check_gram(len(X), len(X), np.float64, MAX_BYTES)
-        signs = 2.0 * codes - 1
+        signs = np.where(codes == 1, 1.0, -1.0)
         kernel = ConstantKernel() * KendallKernel(normalize=True) if self.kernel is None else self.kernel
         self.X_train_ = X
         fits = [_Fit(kernel, X, signs, self.tol).run(start, self.max_iter) for start in self._starts(kernel)]
