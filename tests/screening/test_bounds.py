@@ -25,11 +25,18 @@ def test_equation_16(parts):
     )
     for epsilon in (0.3, 1, 40):
         assert bound.probability(epsilon) == pytest.approx(equation_16(epsilon, 5, 1000, 4, *parts))
+    small = tree_ranking_bound(5, 1000, 4, total_variation=0.01, constant=0, sup_norm=0.02, entropy=0.1)
     for probability in (0.01, 0.05, 0.9):
-        assert bound.probability(bound.loss(probability)) == pytest.approx(probability)
+        assert small.probability(small.loss(probability)) == pytest.approx(probability)
 
 
-def test_keeping_the_square_is_sharper():
+def test_beyond_4_the_loss_is_that_of_the_sharp_form():
+    """There the paper's proof does not apply: the square of a quarter of the loss is larger than the quarter."""
+    plain, sharp = (tree_ranking_bound(4, 1600, 3, total_variation=7, sharp=sharp) for sharp in (False, True))
+    assert plain.loss(0.05) == sharp.loss(0.05) > 4
+
+
+def test_keeping_the_square_root_is_sharper():
     """Equations 33 and 36 at epsilon / 8, in place of the squares that the proof takes."""
     parts = {"total_variation": 7, "sup_norm": 17, "entropy": 0.1}
     plain, sharp = (tree_ranking_bound(5, 1000, 4, **parts, sharp=sharp) for sharp in (False, True))

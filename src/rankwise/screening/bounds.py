@@ -5,11 +5,14 @@ Users call `tree_ranking_bound` to see from how many rows on the theorem says so
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from rankwise._validation import check_open_share, check_scales, check_sizes
+
+# Where the square of a quarter of the loss, which the paper's proof puts in its place, is no longer smaller.
+_LARGEST_LOSS = 4.0
 
 
 @dataclass(frozen=True)
@@ -30,7 +33,7 @@ class TreeRankingBound:
     fluctuation : float
         The difference between empirical norms and those of the population.
     sharp : bool
-        Whether the square that the paper's proof drops is kept.
+        Whether the square root that the paper's proof drops is kept.
     """
 
     approximation: float
@@ -40,7 +43,10 @@ class TreeRankingBound:
     sharp: bool = False
 
     def probability(self, loss: float) -> float:
-        """The bound of the probability that more than this is lost; above 1 it says nothing."""
+        """The bound of the probability that more than this is lost; above 1 it says nothing.
+
+        The paper's form is proved for losses up to 4, whatever the unit; the sharp one for all.
+        """
         check_scales(loss=loss)
         if loss == 0:
             return np.inf
@@ -49,14 +55,17 @@ class TreeRankingBound:
         return float(squared * unit**2 + linear * unit)
 
     def loss(self, probability: float = 0.05) -> float:
-        """What is lost at most, except with this probability."""
+        """What is lost at most, except with this probability; beyond 4, where the paper's form ends, the sharp one."""
         check_open_share("probability", probability)
         squared, linear = self._coefficients
         if squared == linear == 0:
             return 0.0
         # The positive root of squared u^2 + linear u = probability, for u = 1 / loss^2 (sharp: 1 / loss).
         unit = 2 * probability / (linear + np.sqrt(linear**2 + 4 * squared * probability))
-        return float(1 / unit if self.sharp else unit**-0.5)
+        if self.sharp:
+            return float(1 / unit)
+        found = float(unit**-0.5)
+        return found if found <= _LARGEST_LOSS else replace(self, sharp=True).loss(probability)
 
     @property
     def _coefficients(self) -> tuple[float, float]:
@@ -104,8 +113,9 @@ def tree_ranking_bound(
     entropy : float, default=0
         :math:`J_0`, the entropy of the class, which the paper does not give either; 0 leaves the last part out.
     sharp : bool, default=False
-        Keep the square that the proof drops: the loss is at most 4 times the root mean squared error, so that
-        :math:`128 / \varepsilon^2` and :math:`16 R_\infty J_0 / (\varepsilon \sqrt N)` stand before the two parts.
+        Keep the square root that the proof drops: the loss is at most 4 times the root mean squared error, so that
+        :math:`128 / \varepsilon^2` and :math:`16 R_\infty J_0 / (\varepsilon \sqrt N)` stand before the two parts. It
+        is smaller for losses below about 2.8.
 
     Returns
     -------
@@ -126,8 +136,10 @@ def tree_ranking_bound(
     --------
     >>> from rankwise.screening import tree_ranking_bound
     >>> bound = tree_ranking_bound(4, 1600, 3, total_variation=7, constant=0)
-    >>> bound.variation, bound.loss(0.05)
-    (7.0, 19.4...)
+    >>> bound.variation, bound.probability(2.0)
+    (7.0, 448.0)
+    >>> bound.loss(0.05)
+    133.8...
     """
     check_sizes(depth=depth, n_features=n_features)
     check_sizes(n_samples=n_samples, at_least=2)
