@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from rankwise.ltr import lambda_gradients
+from rankwise.ltr import lambda_gradients, pair_gradients
 from rankwise_reproductions.experiment import Inputs, Results
 from rankwise_reproductions.learning_to_rank import chain, common, refresh
 
@@ -13,6 +13,49 @@ from rankwise_reproductions.learning_to_rank import chain, common, refresh
 def test_pairs_are_of_one_query_and_of_different_grades():
     more, less = common.pairs(np.array([2, 0, 1, 1, 0]), np.array([7, 7, 7, 9, 9]))
     assert sorted(zip(more.tolist(), less.tolist(), strict=True)) == [(0, 1), (0, 2), (2, 1), (3, 4)]
+
+
+def test_the_example_of_section_2():
+    grades = np.array([0, 3, 0, 1, 1])
+    more, less = common.pairs(grades, np.zeros(5, dtype=int))
+    assert sorted(zip((more + 1).tolist(), (less + 1).tolist(), strict=True)) == [
+        (2, 1),
+        (2, 3),
+        (2, 4),
+        (2, 5),
+        (4, 1),
+        (4, 3),
+        (5, 1),
+        (5, 3),
+    ]
+
+
+def test_equal_weights_lead_to_the_logarithm_of_the_odds():
+    """Footnote 3: the best difference of two scores is log(p / (1 - p))."""
+    gradient, _ = pair_gradients([[0, 1], [1, 0]], [np.log(0.7 / 0.3), 0.0], [0.7, 0.3])
+    np.testing.assert_allclose(gradient, 0, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("gap", "error", "on_par", "expected"),
+    [
+        (0.02, 0.005, False, True),
+        (0.001, 0.001, False, False),  # below the margin for sure
+        (0.001, 0.003, False, None),
+        (-0.02, 0.005, False, False),
+        (-0.003, 0.001, True, True),
+        (-0.02, 0.001, True, False),
+        (0.02, 0.1, True, None),
+        (0.2, 0.05, True, True),
+    ],
+)
+def test_when_a_ranker_is_better(gap, error, on_par, expected):
+    assert chain._better(gap, error, on_par) is expected
+
+
+def test_a_change_has_a_sign_beyond_two_standard_errors():
+    assert [common.falls(change, 0.1) for change in (-0.3, -0.1, 0.1, 0.3)] == [True, None, None, False]
+    assert [common.verdict(holds) for holds in (True, None, False)] == ["agrees", "too small to judge", "differs"]
 
 
 def test_the_loss_whose_steps_are_taken_has_the_lambda_gradients():

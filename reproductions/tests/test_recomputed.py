@@ -12,7 +12,7 @@ from reproductions.tests.stored import INPUTS, RESULTS, STORED
 
 from rankwise_reproductions.experiment import Cell, Experiment, Values, key_of, kind_of
 from rankwise_reproductions.outputs import store_of
-from rankwise_reproductions.runner import run
+from rankwise_reproductions.runner import run, seconds_left
 from rankwise_reproductions.store import read_store
 
 
@@ -47,7 +47,8 @@ def stale(experiment: Experiment, budget: float) -> dict[str, tuple[Values, Valu
     found, started, n_tried = {}, time.process_time(), 0
     for cell in cheapest(list(cells.values()), stored.seconds, scales["check"]):
         key = key_of(cell)
-        if n_tried and time.process_time() - started + stored.seconds.get(key, 0) > budget:
+        expected = stored.seconds.get(key) or seconds_left([cell], stored.seconds) or 0.0
+        if n_tried and time.process_time() - started + expected > budget:
             break
         alone = Experiment(experiment.id, "", "", lambda scale, inputs, cell=cell: [cell], experiment.compute)
         try:
