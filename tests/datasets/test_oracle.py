@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from itertools import pairwise
 
@@ -91,6 +92,25 @@ def test_probabilities_are_those_of_the_draws(noise):
     truth = oracle.ranking(X)
     assert oracle.alpha(X) == pytest.approx((truth != drawn.complete).any(axis=1).mean(), abs=0.015)
     assert oracle.beta(X) == pytest.approx(kendall_tau_score(truth, drawn.complete), abs=0.015)
+
+
+@pytest.mark.parametrize(
+    "noise", [GaussianNoise(0.03), GaussianNoise(0.3), GaussianNoise(0.2, np.inf), UniformNoise(0.1)]
+)
+def test_probability_that_a_ranking_stays(noise):
+    pairs = np.random.default_rng(0).random((30, 2))
+    two = RankingOracle(lambda X: X, noise, FiniteFeatures(pairs))
+    kept = two.preference_probability(pairs).max(axis=(1, 2))
+    assert noise.probability_unchanged(pairs) == pytest.approx(kept, abs=1e-10)
+    for k in (3, 5):  # equal scores: all orders are alike
+        assert noise.probability_unchanged(np.full((1, k), 0.4))[0] == pytest.approx(1 / math.factorial(k), abs=1e-10)
+    scores = np.random.default_rng(1).uniform(0.25, 0.75, (5, 4))
+    rng = np.random.default_rng(2)
+    drawn = [noise.disturb(np.tile(row, (20_000, 1)), rng)[1] for row in scores]
+    truth = identity().m(scores)
+    places = np.argsort(np.argsort(-truth, axis=1), axis=1) + 1
+    shares = [(one == place).all(axis=1).mean() for one, place in zip(drawn, places, strict=True)]
+    assert np.abs(noise.probability_unchanged(scores) - shares).max() < 0.015
 
 
 def test_own_noise_is_sampled():

@@ -16,6 +16,8 @@ MODELS = [
     LeastSquaresTree(),
     LeastSquaresTree(growth="level"),
     LeastSquaresTree(honest=True, random_state=0),
+    LeastSquaresTree(honest="paper", random_state=0),
+    LeastSquaresTree(honest="paper", growth="level", random_state=0),
     LeastSquaresTree(splitter="random", max_features=1, random_state=0),
     LeastSquaresTree(max_bins=5),
     LeastSquaresForest(5, random_state=0),

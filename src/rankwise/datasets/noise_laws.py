@@ -21,6 +21,8 @@ from rankwise.datasets.transforms import sorted_positions
 MOST_NOISE = 0.25
 # Nodes and half width, in standard deviations, of the quadrature for truncated Gaussian noise.
 _NODES, _WIDTH = 64, 9.0
+# Nodes for each half of a density, where several are integrated one after the other.
+_NODES_OF_PANEL = 32
 # A truncated Gaussian with a standard deviation of this many bounds is uniform to the last digit that we keep.
 _FLAT = 1e4
 # Numbers of the quadrature that are held at a time.
@@ -82,6 +84,15 @@ class _AdditiveNoise(NoiseLaw):
         """Probability that the noise of j exceeds that of i by less than ``lead``, at least 0."""
         raise NotImplementedError
 
+    def density(self, values: FloatArray) -> FloatArray:
+        """Density of the noise of one label."""
+        raise NotImplementedError
+
+    @property
+    def reach(self) -> float:
+        """The noise lies within plus and minus this, up to rounding; 0 if there is none."""
+        raise NotImplementedError
+
     def disturb(self, scores: FloatArray, rng: np.random.Generator) -> tuple[FloatArray | None, FloatArray]:
         """Noisy scores, if there are any, and the positions that are observed."""
         noisy = scores + self.values(rng.random(scores.shape))
@@ -97,6 +108,41 @@ class _AdditiveNoise(NoiseLaw):
         result[:, first, second] = np.where(lead >= 0, half, 1 - half)
         result[:, second, first] = 1 - result[:, first, second]
         return result
+
+    def probability_unchanged(self, scores: FloatArray) -> FloatArray:
+        """Probability that the ranking stays as it is: (n,)."""
+        if self.reach == 0:
+            return np.ones(len(scores))
+        means, number = np.unique(-np.sort(-scores, axis=1), axis=0, return_inverse=True)
+        rows = max(1, _ENTRIES // (3 * _NODES_OF_PANEL * scores.shape[1]))
+        parts = [self._probability_in_order(means[start : start + rows]) for start in range(0, len(means), rows)]
+        return np.concatenate(parts)[number.reshape(-1)]
+
+    def _probability_in_order(self, means: FloatArray) -> FloatArray:
+        r"""Probability that noisy scores fall in the order of their means, which decrease.
+
+        With :math:`G_j(t)` the probability that the scores from j on are in order and below t, :math:`G_j(t) =
+        \int_{-\infty}^t f(s - m_j) G_{j+1}(s) ds`; integrals run over panels between the ends and middles of densities.
+        """
+        from numpy.polynomial import legendre
+
+        nodes, weights = legendre.leggauss(_NODES_OF_PANEL)
+        degrees = np.arange(_NODES_OF_PANEL)
+        values_of = legendre.legvander(nodes, _NODES_OF_PANEL - 1)
+        to_polynomial = ((2 * degrees + 1) / 2)[:, None] * values_of.T * weights
+        # Integrals of polynomials from the left end of a panel to each node.
+        up_to_node = legendre.legval(nodes, legendre.legint(np.eye(_NODES_OF_PANEL), lbnd=-1)).T @ to_polynomial
+        ends = np.sort(np.concatenate([means - self.reach, means, means + self.reach], axis=1), axis=1)
+        half = np.diff(ends, axis=1)[..., None] / 2
+        at = ends[:, :-1, None] + half * (1 + nodes)
+        below = np.ones_like(at)  # G at the nodes of all panels
+        for j in range(means.shape[1] - 1, -1, -1):
+            from_mean = at - means[:, j, None, None]
+            integrand = np.where(np.abs(from_mean) <= self.reach, self.density(from_mean), 0.0) * below
+            panels = half[..., 0] * (integrand @ weights)
+            before = np.cumsum(panels, axis=1) - panels
+            below = before[..., None] + half * (integrand @ up_to_node.T)
+        return np.clip(panels.sum(axis=1), 0.0, 1.0)
 
 
 @dataclass(frozen=True)
@@ -142,6 +188,18 @@ class GaussianNoise(_AdditiveNoise):
         values = self.scale * ndtri(low + uniforms * (1 - 2 * low))
         return np.clip(values, -self.bound, self.bound)  # also the infinite quantile of a uniform number 0
 
+    @property
+    def reach(self) -> float:
+        """The noise lies within plus and minus this, up to rounding; 0 if there is none."""
+        return min(self.bound, _WIDTH * self.scale)
+
+    def density(self, values: FloatArray) -> FloatArray:
+        """Density of the noise of one label."""
+        from scipy.special import erf
+
+        inside = erf(self.bound / (np.sqrt(2) * self.scale))
+        return np.exp(-0.5 * (values / self.scale) ** 2) / (np.sqrt(2 * np.pi) * self.scale * inside)
+
     def probability_of_lead(self, lead: FloatArray) -> FloatArray:
         """Probability that the noise of j exceeds that of i by less than ``lead``, at least 0."""
         from scipy.special import ndtr
@@ -156,7 +214,7 @@ class GaussianNoise(_AdditiveNoise):
         nodes, weights = np.polynomial.legendre.leggauss(_NODES)
         outside = ndtr(-bound / scale)
         inside = 1 - 2 * outside
-        most = min(bound, _WIDTH * scale)
+        most = self.reach
         flat, result = lead.ravel(), np.empty(lead.size)
         step = _ENTRIES // _NODES
         for start in range(0, len(flat), step):
@@ -165,9 +223,8 @@ class GaussianNoise(_AdditiveNoise):
             high = np.clip(np.minimum(most, bound - t), -most, None)
             middle, half = (high - most) / 2, (high + most) / 2
             values = middle + half * nodes
-            density = np.exp(-0.5 * (values / scale) ** 2) / (np.sqrt(2 * np.pi) * scale * inside)
             above = (ndtr(-(values + t) / scale) - outside) / inside
-            result[start : start + step] = 1 - (half * density * above) @ weights
+            result[start : start + step] = 1 - (half * self.density(values) * above) @ weights
         return result.reshape(lead.shape)
 
 
@@ -196,6 +253,15 @@ class UniformNoise(_AdditiveNoise):
     def values(self, uniforms: FloatArray) -> FloatArray:
         """Noise made of uniform numbers."""
         return self.scale * (2 * uniforms - 1) if self.scale > 0 else np.zeros_like(uniforms)
+
+    @property
+    def reach(self) -> float:
+        """The noise lies within plus and minus this; 0 if there is none."""
+        return self.scale
+
+    def density(self, values: FloatArray) -> FloatArray:
+        """Density of the noise of one label."""
+        return np.full_like(values, 1 / (2 * self.scale))
 
     def probability_of_lead(self, lead: FloatArray) -> FloatArray:
         """Probability that the noise of j exceeds that of i by less than ``lead``, at least 0."""

@@ -393,8 +393,8 @@ class RankingOracle:
     def alpha(self, X: ArrayLike | None = None, *, n_samples: int = 10_000, random_state: RandomState = 0) -> float:
         """Share of the complete rankings that noise changes (definition 2.2).
 
-        Exact given x for Mallows noise; noise on scores is drawn once for each row, or as often as it takes to have
-        ``n_samples`` draws.
+        Exact given x, except for a noise function of your own, which is drawn once for each row, or as often as it
+        takes to have ``n_samples`` draws.
 
         Parameters
         ----------
