@@ -50,6 +50,20 @@ class TextTable(NamedTuple):
         return render("table_in_notebook.html.j2", shown=self)
 
 
+class Result:
+    """A result that shows itself as tables: text in a terminal, HTML in a notebook."""
+
+    def tables(self) -> list[TextTable]:
+        """The result as tables of text, in reading order."""
+        raise NotImplementedError
+
+    def __repr__(self) -> str:
+        return "\n\n".join(map(str, self.tables()))
+
+    def _repr_html_(self) -> str:
+        return "\n".join(table._repr_html_() for table in self.tables())
+
+
 def counted(n: int, noun: str, plural: str | None = None) -> str:
     """A number with its noun, such as "1 row" or "1,000 rows"."""
     return f"{n:,} {noun if n == 1 else plural or f'{noun}s'}"

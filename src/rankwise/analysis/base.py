@@ -1,4 +1,4 @@
-"""What the results of `rankwise.analysis` share: how they show themselves, and small helpers."""
+"""What the parts of `rankwise.analysis` share: the class of results, samples of rows, and features of any form."""
 
 from __future__ import annotations
 
@@ -8,23 +8,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rankwise._tables import TextTable
+from rankwise._tables import Result
 from rankwise._typing import IntArray
 from rankwise._validation import data_frame
-
-
-class Result:
-    """A result that shows itself as tables: text in a terminal, HTML in a notebook."""
-
-    def tables(self) -> list[TextTable]:
-        """The result as tables of text, in reading order."""
-        raise NotImplementedError
-
-    def __repr__(self) -> str:
-        return "\n\n".join(map(str, self.tables()))
-
-    def _repr_html_(self) -> str:
-        return "\n".join(table._repr_html_() for table in self.tables())
 
 
 def sample_rows(n: int, most: int, rng: np.random.Generator) -> IntArray:

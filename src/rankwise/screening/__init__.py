@@ -11,6 +11,7 @@ from rankwise.screening.concordance import (
     ranking_gain,
 )
 from rankwise.screening.features import SymbolicFeatures
+from rankwise.screening.formulas import FormulaSummary, SymbolicFormula
 from rankwise.screening.node_splits import (
     OraclePartition,
     SplitLosses,
@@ -20,7 +21,9 @@ from rankwise.screening.node_splits import (
     swap_gains,
 )
 from rankwise.screening.piecewise import monotone_intervals, preference_probability, preimages, refined_intervals
+from rankwise.screening.regressor import SymbolicRegressor
 from rankwise.screening.score_selector import ScoreSelector
+from rankwise.screening.screens import ScreeningResult, screen_expressions
 from rankwise.screening.selector import ConcordanceSelector
 from rankwise.screening.stability import SelectionStability, selection_stability
 from rankwise.screening.subsets import SubsetModel, best_subset
@@ -29,12 +32,16 @@ __all__ = [
     "BARTSelector",
     "ConcordanceSelector",
     "ConcordanceTest",
+    "FormulaSummary",
     "OraclePartition",
     "ScoreSelector",
+    "ScreeningResult",
     "SelectionStability",
     "SplitLosses",
     "SubsetModel",
     "SymbolicFeatures",
+    "SymbolicFormula",
+    "SymbolicRegressor",
     "TreeRankingBound",
     "best_subset",
     "concordance_test",
@@ -48,6 +55,7 @@ __all__ = [
     "principal_decision_ratio",
     "rank_classes",
     "ranking_gain",
+    "screen_expressions",
     "refined_intervals",
     "selection_stability",
     "split_losses",

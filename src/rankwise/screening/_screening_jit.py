@@ -19,6 +19,7 @@ from rankwise._compiled import compiled
 # Codes of operators.
 ID, SQUARE, CUBE, SQRT, CBRT, INVERSE, EXP, LOG, SIN, COS, ABS = range(11)
 ADD, SUBTRACT, MULTIPLY, DIVIDE, ABS_DIFFERENCE = range(11, 16)
+ONE_PLUS, ONE_MINUS = 16, 17  # unary; codes are saved with models, so those above keep their numbers
 # Order-preserving integer keys of minus and plus infinity; those of NaNs are outside.
 _LOWEST, _HIGHEST = np.int64(-0x7FF0000000000001), np.int64(0x7FF0000000000000)
 _LARGEST = np.int64(0x7FFFFFFFFFFFFFFF)
@@ -29,7 +30,9 @@ _ROUNDING = 2.0**-53
 # of one row that are _NEAR steps of floating-point numbers apart, or more, are then different.
 _CANCELLED, _CLEAR, _NEAR = 2.0**-16, 2.0**-33, np.uint64(1 << 22)
 # Codes of the functions that are monotone, at least on numbers of one sign: all but sin and cos.
-_MONOTONE = (SQUARE, CUBE, SQRT, CBRT, INVERSE, EXP, LOG, ABS)
+_MONOTONE = (SQUARE, CUBE, SQRT, CBRT, INVERSE, EXP, LOG, ABS, ONE_PLUS, ONE_MINUS)
+# Codes of the functions that keep different values different only if their differences, not ratios, are large enough.
+_BY_DIFFERENCE = (EXP, ONE_PLUS, ONE_MINUS)
 # A quarter of a turn, pi / 2, in parts of 33 bits: multiples of the first two are exact.
 _QUARTER = (1.5707963267341256, 6.077100506303966e-11, 2.0222662487959506e-21)
 # Coefficients of the power series of sine and cosine, the last first, without those written out below.
@@ -88,7 +91,7 @@ def score_expressions(values, errors, sharp, codes, lefts, rights, target, weigh
                 tied, _ = _sort(keys, low, high, order, spare, bucket, counts)
                 known = _tally(keys, order, tied, target, weights)
                 apart = _apart(values[left], keys, order)
-            if direction != 0 and (apart[1] if code == EXP else apart[0]):
+            if direction != 0 and (apart[1] if code in _BY_DIFFERENCE else apart[0]):
                 if np.isfinite(images[0]) and np.isfinite(images[1]) and images[0] != images[1]:
                     covariation[e], fingerprint[e], spread[e] = direction * known[0], known[1], known[2]
                 continue
@@ -391,7 +394,8 @@ def _is_clear(row, error):
 
 @compiled
 def _apart(row, keys, order):
-    """Whether different values lie so far apart that they stay different under powers and logarithms, and under exp.
+    """Whether different values lie so far apart that they stay different under powers and logarithms, and under exp
+    and sums with 1.
 
     Powers also need sizes whose cubes neither overflow nor vanish.
     """
@@ -416,7 +420,7 @@ def _direction(code, smallest, largest):
         return 1 if smallest >= 0 else -1 if largest <= 0 else 0
     if code == INVERSE:
         return -1 if (smallest > 0) | (largest < 0) else 0
-    return 1
+    return -1 if code == ONE_MINUS else 1
 
 
 @compiled
@@ -489,6 +493,12 @@ def _apply(code, left, right, out):
             out[i] = left[i] * right[i]
     elif code == DIVIDE:
         np.divide(left, right, out)
+    elif code == ONE_PLUS:
+        for i in range(n):
+            out[i] = 1.0 + left[i]
+    elif code == ONE_MINUS:
+        for i in range(n):
+            out[i] = 1.0 - left[i]
     else:  # |-|
         for i in range(n):
             out[i] = abs(left[i] - right[i])
@@ -524,6 +534,9 @@ def _bound(code, left, left_error, right, right_error, row, bound):
             bound[i] = left_error[i] + 6.0 * _ROUNDING * abs(row[i])
     elif code == ABS:
         bound[:] = left_error
+    elif (code == ONE_PLUS) | (code == ONE_MINUS):
+        for i in range(n):
+            bound[i] = left_error[i] + _ROUNDING * abs(row[i])
     elif code == MULTIPLY:
         for i in range(n):
             bound[i] = abs(left[i]) * right_error[i] + (abs(right[i]) + right_error[i]) * left_error[i]

@@ -58,6 +58,8 @@ UNARY = {
         Operator("sin", _screening_jit.SIN, None),
         Operator("cos", _screening_jit.COS, None),
         Operator("abs", _screening_jit.ABS),
+        Operator("1+", _screening_jit.ONE_PLUS, None),
+        Operator("1-", _screening_jit.ONE_MINUS, None),
     )
 }
 BINARY = {
@@ -72,13 +74,13 @@ BINARY = {
 }
 BY_CODE = {operator.code: operator for operator in (*UNARY.values(), *BINARY.values())}
 IDENTITY = UNARY["id"].code
-FIRST_BINARY = BINARY["+"].code
+_BINARY_CODES = [operator.code for operator in BINARY.values()]
 # Digits of unit exponents that are compared: thirds are not exact in floating point.
 _UNIT_DIGITS = 9
 # Most operators in a saved expression, because formulas are written out.
 _MOST_OPERATORS = 10_000
 #: factors and their exponents, in order; a factor is a name, a function, or a sum in parentheses
-Product = tuple[tuple[str, int], ...]
+Product = tuple[tuple[str, int | Fraction], ...]
 
 
 class ExpressionTable:
@@ -111,7 +113,7 @@ class ExpressionTable:
 
     def complexity_of(self, codes: IntArray, lefts: IntArray, rights: IntArray) -> IntArray:
         """Number of operators in expressions of rows of the table."""
-        binary = codes >= FIRST_BINARY
+        binary = np.isin(codes, _BINARY_CODES)
         return self.complexity[lefts] + binary * self.complexity[rights] + (codes != IDENTITY)
 
     def append(self, codes: IntArray, lefts: IntArray, rights: IntArray) -> IntArray:
@@ -168,6 +170,16 @@ class ExpressionTable:
                 wanted[[self.lefts[row], self.rights[row]]] = True
         return np.flatnonzero(wanted)
 
+    def only(self, rows: IntArray) -> tuple[ExpressionTable, IntArray]:
+        """A table of the inputs, some expressions and what they are made of; and the new row of each old one."""
+        needed = np.union1d(np.arange(len(self.inputs)), self.needed(rows))
+        place = np.zeros(len(self), dtype=np.intp)
+        place[needed] = np.arange(len(needed))
+        table = ExpressionTable(self.inputs)
+        table.codes, table.complexity = self.codes[needed], self.complexity[needed]
+        table.lefts, table.rights = place[self.lefts[needed]], place[self.rights[needed]]
+        return table, place
+
     @np.errstate(all="ignore")  # NumPy warns of what compiled loops ignore, if Numba is disabled
     def evaluate(self, X: FloatArray, rows: IntArray) -> FloatArray:
         """Values of expressions as columns; NaN where an input lies outside the domain of an operator.
@@ -203,8 +215,8 @@ class ExpressionTable:
         if row < len(self.inputs):
             return Formula.of_name(names[row]).text
         name, left = BY_CODE[int(self.codes[row])].name, self._as_computed(int(self.lefts[row]), names)
-        if self.codes[row] < FIRST_BINARY:
-            return f"{name}({left})"
+        if self.codes[row] not in _BINARY_CODES:
+            return f"({name[0]} {name[1]} {left})" if name in ("1+", "1-") else f"{name}({left})"
         right = self._as_computed(int(self.rights[row]), names)
         return f"|{left} - {right}|" if name == "|-|" else f"({left} {name} {right})"
 
@@ -336,6 +348,15 @@ def _power(operand: Formula, power: int) -> Formula:
     return _product(_ONE, _unsigned(operand) if power % 2 == 0 else operand, power)
 
 
+def _root(operand: Formula) -> Formula:
+    """The square root: half the exponent where that is surely the same function, so that x/sqrt(x) is sqrt(x)."""
+    product, coefficient = _as_product(operand)
+    if len(product) != 1 or coefficient != 1 or Fraction(product[0][1]).numerator % 2 == 0:  # sqrt(x^2) is |x|
+        return Formula.of_factor(f"sqrt({operand.text})")
+    ((factor, exponent),) = product
+    return Formula(((((factor, Fraction(exponent) / 2),), coefficient),))
+
+
 def _as_product(formula: Formula) -> tuple[Product, Fraction]:
     """One term as it is; a sum as a factor in parentheses, with what all its coefficients share before it."""
     if len(formula.terms) == 1:
@@ -368,7 +389,7 @@ def _written(product: Product, coefficient: Fraction) -> str:
 
     def factors(number: int, sign: int) -> list[str]:
         powers = [(factor, sign * exponent) for factor, exponent in product if sign * exponent > 0]
-        written = [factor if exponent == 1 else f"{factor}^{exponent}" for factor, exponent in powers]
+        written = [power_text(factor, exponent) for factor, exponent in powers]
         return written if number == 1 else [str(number), *written]
 
     above, below = factors(coefficient.numerator, 1), factors(coefficient.denominator, -1)
@@ -376,6 +397,18 @@ def _written(product: Product, coefficient: Fraction) -> str:
     if below:
         text += "/" + (below[0] if len(below) == 1 else f"({'*'.join(below)})")
     return text
+
+
+def power_text(base: str, exponent: float | Fraction) -> str:
+    """A positive power of a factor as users read it."""
+    if exponent == 1:
+        return base
+    if exponent == Fraction(1, 2):
+        return f"sqrt{base}" if base.startswith("(") else f"sqrt({base})"
+    fraction = Fraction(exponent).limit_denominator(12)
+    if abs(fraction - exponent) > 1e-9 or 8 % fraction.denominator == 0:
+        return f"{base}^{float(exponent):.4g}"
+    return f"{base}^({fraction})"
 
 
 def _by_number(text: str) -> tuple[tuple[int, str], ...]:
@@ -389,8 +422,11 @@ _APPLIED: dict[str, Callable[[Formula, Formula], Formula]] = {
     "id": lambda a, b: a,
     "square": lambda a, b: _power(a, 2),
     "cube": lambda a, b: _power(a, 3),
+    "sqrt": lambda a, b: _root(a),
     "inverse": lambda a, b: _power(a, -1),
     "abs": lambda a, b: _absolute(a),
+    "1+": lambda a, b: _sum(_ONE, a),
+    "1-": lambda a, b: _sum(_ONE, a, -1),
     "+": _sum,
     "-": lambda a, b: _sum(a, b, -1),
     "*": _product,
@@ -405,6 +441,8 @@ _IN_SYMPY: dict[str, Callable[[Any, Any, Any], Any]] = {
     "cbrt": lambda sympy, a, b: sympy.real_root(a, 3),
     "inverse": lambda sympy, a, b: 1 / a,
     "abs": lambda sympy, a, b: sympy.Abs(a),
+    "1+": lambda sympy, a, b: 1 + a,
+    "1-": lambda sympy, a, b: 1 - a,
     "+": lambda sympy, a, b: a + b,
     "-": lambda sympy, a, b: a - b,
     "*": lambda sympy, a, b: a * b,

@@ -151,6 +151,22 @@ class ExpressionPool:
                 self.units = np.concatenate([self.units, units_of(self.units, codes, lefts, rights)])
             self.table.append(codes, lefts, rights)
 
+    @np.errstate(all="ignore")  # NumPy warns of what compiled loops ignore, if Numba is disabled
+    def keep(self, candidates: Candidates) -> IntArray:
+        """Store a few candidates, as of a stream; return their rows, or those of the same functions."""
+        codes, lefts, rights = candidates
+        values, errors, _ = _screening_jit.evaluate_expressions(self.rows.values, self.rows.errors, *candidates)
+        units = None if self.units is None else units_of(self.units, codes, lefts, rights)
+        n_before = len(self.rows)
+        self.rows.reserve(len(codes))
+        homes = self.rows.add(values, errors, units)
+        rows, first = np.unique(homes, return_index=True)
+        new = first[rows >= n_before]
+        if self.units is not None and units is not None:
+            self.units = np.concatenate([self.units, units[new]])
+        self.table.append(codes[new], lefts[new], rights[new])
+        return homes
+
     def as_candidates(self) -> Iterator[Candidates]:
         """The members themselves, block by block."""
         for batch in gen_batches(len(self.members), self.block):

@@ -1,0 +1,526 @@
+"""Fitted terms: which member of a rank class fits a target, products of powers, and the constants of both.
+
+Screening by order cannot tell x from exp(x). `class_terms` lists the monotone functions of an expression, and
+`product_terms` the products of powers that follow a target; `Fits` fits all of them by least squares and keeps those
+that are not worse and longer than another. `rankwise.screening.regressor` and `rankwise.screening.screens` use it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any, ClassVar
+
+import numpy as np
+
+from rankwise._state import NUMBER, STRING, Saved, tuple_of
+from rankwise._typing import BoolArray, FloatArray, IntArray
+from rankwise.screening.expressions import BY_CODE, ExpressionTable
+
+#: exponents that are tried of every expression; whatever is fitted is rounded to one of them if the data allow it
+EXPONENTS = tuple(
+    float(sign * Fraction(value)) for value in ("1/3", "1/2", "2/3", "1", "3/2", "2", "5/2", "3", "4") for sign in (1, -1)
+)
+#: functions of scale * expression + shift, with their derivatives by that argument
+LINKS: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {
+    "id": (lambda u: u, np.ones_like),
+    "exp": (np.exp, np.exp),
+    "log": (np.log, lambda u: 1 / u),
+    "sqrt": (np.sqrt, lambda u: 0.5 / np.sqrt(u)),
+    "inverse": (lambda u: 1 / u, lambda u: -1 / u**2),
+    "inverse sqrt": (lambda u: u**-0.5, lambda u: -0.5 * u**-1.5),
+    "square": (np.square, lambda u: 2 * u),
+    "arcsin": (np.arcsin, lambda u: 1 / np.sqrt(1 - u**2)),
+    "arctan": (np.arctan, lambda u: 1 / (1 + u**2)),
+    "tanh": (np.tanh, lambda u: 1 / np.cosh(u) ** 2),
+}
+# Links without constants of their own, tried of every class; the others are tried with a scale or a shift.
+_PLAIN = ("exp", "log", "arcsin", "arctan", "tanh")
+_SCALED = ("exp", "tanh", "arctan")
+_SHIFTED = ("inverse", "sqrt", "inverse sqrt", "square", "log")
+# Residuals below this part of the target's spread are rounding errors.
+ROUNDING = 1e-9
+# Steps in which fitted exponents are rounded, the coarsest first.
+_STEPS = (1.0, 1 / 2, 1 / 3)
+_LARGEST_EXPONENT = 6.0
+
+
+@dataclass(frozen=True)
+class Term:
+    """A function of a product of powers: link(scale * product + shift).
+
+    Attributes
+    ----------
+    rows : tuple of int
+        The expressions that are multiplied, as rows of a table.
+    exponents : tuple of float
+        Their exponents.
+    link : str
+        The function; "id" for none.
+    scale, shift : float
+        Constants inside the function.
+    """
+
+    rows: tuple[int, ...]
+    exponents: tuple[float, ...]
+    link: str = "id"
+    scale: float = 1.0
+    shift: float = 0.0
+
+    _saved: ClassVar[Saved] = {
+        "rows": tuple_of(NUMBER),
+        "exponents": tuple_of(NUMBER),
+        "link": STRING,
+        "scale": NUMBER,
+        "shift": NUMBER,
+    }
+
+    def _check_saved(self) -> None:
+        if self.link not in LINKS or len(self.rows) != len(self.exponents) or not self.rows:
+            raise ValueError("a term of a formula is damaged")
+
+    def product(self, values: FloatArray) -> FloatArray:
+        """The product of powers, NaN where it is not defined; ``values`` has a row per expression."""
+        found = np.ones(values.shape[1])
+        for row, exponent in zip(self.rows, self.exponents, strict=True):
+            found = found * _power(values[row], exponent)
+        return found
+
+    @np.errstate(all="ignore")  # values outside the domain are NaN, which callers drop
+    def values(self, values: FloatArray) -> FloatArray:
+        """The term on the rows of the data."""
+        product = self.product(values)
+        if self.link == "id" and self.scale == 1 and not self.shift:
+            return product
+        return np.asarray(LINKS[self.link][0](self.scale * product + self.shift))
+
+    def moved(self, place: IntArray) -> Term:
+        """The same term in a table whose rows have other numbers."""
+        return replace(self, rows=tuple(int(place[row]) for row in self.rows))
+
+    @property
+    def free(self) -> list[str]:
+        """Names of the constants that are fitted: exponents that are not simple fractions, scales and shifts."""
+        exponents = [f"exponents {i}" for i, exponent in enumerate(self.exponents) if not _is_simple(exponent)]
+        return exponents + ["scale"] * (self.scale not in (1.0, -1.0)) + ["shift"] * (self.shift not in (0.0, 1.0, -1.0))
+
+    def with_constants(self, constants: Iterable[float]) -> Term:
+        """The same with other values of its free constants, in their order."""
+        term = self
+        for name, value in zip(self.free, constants, strict=True):
+            if name.startswith("exponents"):
+                place = int(name.split()[1])
+                exponents = (*term.exponents[:place], float(value), *term.exponents[place + 1 :])
+                term = replace(term, exponents=exponents)
+            else:
+                term = replace(term, **{name: float(value)})
+        return term
+
+    def complexity(self, table_complexity: IntArray) -> int:
+        """Operators and constants of the term; an exponent of -1 is a division, which a product has anyway."""
+        first = min(self.exponents, key=lambda exponent: abs(exponent - 1))
+        powers = sum((abs(e) != 1) + (not _is_simple(e)) for e in self.exponents)
+        powers += first == -1 and len(self.rows) == 1
+        inside = (self.link != "id") + (self.scale != 1) + (self.shift != 0)
+        return int(sum(table_complexity[row] for row in self.rows) + len(self.rows) - 1 + powers + inside)
+
+
+def _power(values: FloatArray, exponent: float) -> FloatArray:
+    if exponent == 1:
+        return values
+    if exponent == round(exponent):
+        return np.asarray(values ** int(exponent) if exponent > 0 else 1 / values ** int(-exponent))
+    return np.asarray(np.where(values >= 0, abs(values) ** exponent, np.nan))
+
+
+def _is_simple(exponent: float) -> bool:
+    return any(abs(exponent * d - round(exponent * d)) < 1e-9 for d in (2, 3))
+
+
+def class_terms(row: int, values: FloatArray, dimensionless: bool = True) -> list[Term]:
+    """Monotone functions of one expression that are defined on all its values; no constants are fitted."""
+    positive, signed = (values > 0).all(), (values != 0).all()
+    terms = [
+        Term((row,), (exponent,))
+        for exponent in EXPONENTS
+        if positive or (exponent == round(exponent) and (exponent > 0 or signed))
+    ]
+    if dimensionless:
+        terms += [Term((row,), (1.0,), link) for link in _PLAIN if _defined(link, values)]
+    return terms
+
+
+def shifted_terms(row: int, values: FloatArray) -> list[Term]:
+    """The same with a constant inside the function, on a grid from which a fit can start."""
+    low, high = float(values.min()), float(values.max())
+    spread = high - low
+    size = max(abs(low), abs(high))
+    terms = [
+        Term((row,), (1.0,), link, scale=sign * step / size)
+        for link in _SCALED
+        for sign in ((1, -1) if link == "exp" else (1,))
+        for step in (0.1, 0.3, 1.0, 3.0, 10.0)
+    ]
+    for link in _SHIFTED:
+        for gap in (0.02, 0.1, 0.5, 2.0, 10.0):
+            terms.append(Term((row,), (1.0,), link, shift=gap * spread - low))
+            terms.append(Term((row,), (1.0,), link, scale=-1.0, shift=gap * spread + high))
+    return terms
+
+
+def _defined(link: str, values: FloatArray) -> bool:
+    low, high = values.min(), values.max()
+    return bool(
+        {"log": low > 0, "arcsin": low >= -1 and high <= 1, "exp": high < 300 and low > -300}.get(link, high - low > 0)
+    )
+
+
+@np.errstate(all="ignore")
+def product_terms(
+    values: FloatArray, inputs: IntArray, rows: IntArray, y: FloatArray, cost: FloatArray, most: int
+) -> list[Term]:
+    """Products of powers of the inputs, and of one more expression each, that follow y up to a factor.
+
+    ``cost`` of an expression is what it takes to write it down, in the units of `Fits.description_length`: of
+    expressions that explain about as much, the shortest are taken.
+
+    Logarithms turn a product into a sum, so one least-squares fit per expression gives all exponents, weighted by y^2,
+    because errors of a logarithm grow as y falls. Exponents are rounded in several ways, and the fit decides later.
+    """
+    if not (y != 0).any():
+        return []
+    usable = y != 0
+    weight, target = abs(y[usable]), np.log(abs(y[usable]))
+    inputs = inputs[(values[inputs] > 0).all(axis=1) | (values[inputs] < 0).all(axis=1)]
+    rows = rows[(values[rows] != 0).all(axis=1)]
+    base = np.vstack([np.ones(weight.size), np.log(abs(values[inputs][:, usable]))]) * weight
+    span = np.linalg.svd(base, full_matrices=False)
+    span = span[2][span[1] > 1e-10 * span[1][0]]
+    left = target * weight
+    left = left - span.T @ (span @ left)
+    logs = np.log(abs(values[rows][:, usable])) * weight
+    rest = logs - (logs @ span.T) @ span
+    length = np.einsum("ij,ij->i", rest, rest)
+    known = length > 1e-12 * np.einsum("ij,ij->i", logs, logs)
+    explained = np.divide((rest @ left) ** 2, length, out=np.zeros(len(rows)), where=known)
+    missed = (left @ left - explained).clip(min=1e-24 * (weight**2).sum())
+    length = 0.5 * len(left) * np.log(missed) + cost[rows]
+    best = rows[np.argsort(np.where(known, length, np.inf), kind="stable")[: min(most, int(known.sum()))]]
+    found = []
+    for extra in [None, *best.tolist()]:
+        chosen = inputs if extra is None else np.append(inputs, extra)
+        if not len(chosen):
+            continue
+        columns = np.vstack([base, *([] if extra is None else [np.log(abs(values[extra][usable])) * weight])])
+        exponents = np.linalg.lstsq(columns.T, target * weight, rcond=1e-10)[0][1:]
+        found += _rounded(chosen, exponents, values)
+    return list(dict.fromkeys(found))
+
+
+def _rounded(rows: IntArray, exponents: FloatArray, values: FloatArray) -> list[Term]:
+    positive = (values[rows] > 0).all(axis=1)
+    found = []
+    for step in (*_STEPS, None):
+        kept = exponents.round(3) if step is None else np.rint(exponents / step) * step
+        kept = np.where(positive | (kept == np.rint(kept)), kept, np.rint(kept))
+        used = abs(kept) > 1e-9
+        if used.any() and (abs(kept) <= _LARGEST_EXPONENT).all():
+            found.append(Term(tuple(rows[used].tolist()), tuple(kept[used].tolist())))
+    return found
+
+
+@dataclass(frozen=True)
+class Model:
+    """A linear model of terms, with what it costs.
+
+    Attributes
+    ----------
+    terms : tuple of Term
+        What is multiplied by coefficients.
+    coef : tuple of float
+        The coefficients.
+    intercept : float or None
+        The constant; None where none was fitted.
+    rss : float
+        Sum of squared residuals.
+    complexity : int
+        Operators and constants.
+    n_constants : int
+        Fitted numbers.
+    """
+
+    terms: tuple[Term, ...]
+    coef: tuple[float, ...]
+    intercept: float | None
+    rss: float
+    complexity: int
+    n_constants: int
+
+    def predict(self, values: FloatArray) -> FloatArray:
+        """The model on values of expressions."""
+        found = np.full(values.shape[1], self.intercept or 0.0)
+        for c, term in zip(self.coef, self.terms, strict=True):
+            found = found + c * term.values(values)
+        return found
+
+
+class Fits:
+    """Models of one target: fitted, compared by error and length, and the best of each length kept."""
+
+    def __init__(self, y: FloatArray, n_inputs: int) -> None:
+        self.y = y
+        self.level = float(y.mean())
+        self.total = float(((y - self.level) ** 2).sum())
+        self.models: dict[tuple[int, int], Model] = {}
+        self.offer(Model((), (), self.level, self.total, 0, 1))
+        # What it takes to name an operator or operand: one of the inputs, or one of about twelve functions.
+        self.cost = float(np.log(n_inputs + 12))
+
+    def description_length(self, model: Model) -> float:
+        """What it takes to write down the model and its residuals; the lower, the better a model explains the data."""
+        n = len(self.y)
+        floor = n * (ROUNDING**2) * self.total / n
+        left = max(model.rss, floor) / max(1, n - model.n_constants)
+        return 0.5 * n * np.log(left) + self.cost * model.complexity + 0.5 * np.log(n) * model.n_constants
+
+    @property
+    def best(self) -> Model:
+        """The model with the shortest description."""
+        return min(self.models.values(), key=self.description_length)
+
+    def is_exact(self, model: Model) -> bool:
+        """Whether only rounding errors are left."""
+        return model.rss <= (10 * ROUNDING) ** 2 * self.total
+
+    def offer(self, model: Model) -> None:
+        """Keep the model if no other of its length and number of constants fits better."""
+        if not np.isfinite(model.rss):
+            return
+        key = (model.complexity, model.n_constants)
+        known = self.models.get(key)
+        if known is None or model.rss < known.rss * (1 - 1e-9):
+            self.models[key] = model
+
+    def offer_terms(self, terms: Sequence[Term], columns: FloatArray, table_complexity: IntArray) -> FloatArray:
+        """Fit each term by itself, with and without an intercept; return the residual sums of squares with one."""
+        y, level = self.y, self.level
+        scale = np.abs(columns).max(axis=1)
+        unit = columns / scale[:, None]
+        mean = unit.mean(axis=1)
+        centered = unit - mean[:, None]
+        length, spread = np.einsum("ij,ij->i", unit, unit), np.einsum("ij,ij->i", centered, centered)
+        varies = spread > 1e-18 * length
+        slope = np.divide(centered @ (y - level), spread, out=np.zeros(len(unit)), where=varies)
+        direct = np.divide(unit @ y, length, out=np.zeros(len(unit)), where=length > 0)
+        rss = np.full(len(terms), np.inf)
+        # Sums of squares lose half of the digits; only the best are computed in full.
+        rough = self.total - slope**2 * spread
+        plain = y @ y - direct**2 * length
+        near = set(np.argsort(rough, kind="stable")[:40].tolist()) | set(np.argsort(plain, kind="stable")[:40].tolist())
+        rss[varies] = rough[varies].clip(min=0)
+        for i in sorted(near):
+            if not varies[i]:
+                continue
+            size = terms[i].complexity(table_complexity)
+            k = len(terms[i].free)
+            residual = y - level - slope[i] * centered[i]
+            rss[i] = residual @ residual
+            intercept = float(level - slope[i] * mean[i])
+            self.offer(
+                Model((terms[i],), (float(slope[i] / scale[i]),), intercept, float(rss[i]), size + 3, k + 2)
+            )
+            residual = y - direct[i] * unit[i]
+            self.offer(Model((terms[i],), (float(direct[i] / scale[i]),), None, float(residual @ residual), size + 1, k + 1))
+        return rss
+
+    def offer_linear(self, terms: Sequence[Term], columns: FloatArray, table_complexity: IntArray) -> Model | None:
+        """Fit all terms together, with and without an intercept; return the better model."""
+        found = self.linear_models(terms, columns, table_complexity)
+        for model in found:
+            self.offer(model)
+        return min(found, key=self.description_length, default=None)
+
+    def linear_models(self, terms: Sequence[Term], columns: FloatArray, table_complexity: IntArray) -> list[Model]:
+        """Models of all terms together, with and without an intercept, unless a term is a combination of others."""
+        size = sum(term.complexity(table_complexity) + 2 for term in terms) - 1
+        k = sum(len(term.free) + 1 for term in terms)
+        found = []
+        for with_intercept in (True, False):
+            fitted = self._linear(terms, columns, with_intercept)
+            if fitted is not None:
+                found.append(Model(tuple(terms), *fitted, size + 2 * with_intercept, k + with_intercept))
+        return found
+
+    def _linear(
+        self, terms: Sequence[Term], columns: FloatArray, with_intercept: bool
+    ) -> tuple[tuple[float, ...], float | None, float] | None:
+        scale = np.abs(columns).max(axis=1)
+        design = (columns / scale[:, None]).T
+        if with_intercept:
+            design = np.column_stack([design, np.ones(len(design))])
+        coef, _, rank, _ = np.linalg.lstsq(design, self.y, rcond=1e-12)
+        if rank < design.shape[1]:
+            return None  # a term is a combination of the others
+        residual = self.y - design @ coef
+        intercept = float(coef[-1]) if with_intercept else None
+        return tuple((coef[: len(terms)] / scale).tolist()), intercept, float(residual @ residual)
+
+    def front(self) -> list[Model]:
+        """The models that are not both longer and worse than another, the shortest first."""
+        found: list[Model] = []
+        for model in sorted(self.models.values(), key=lambda model: (model.complexity, model.rss)):
+            floor = (10 * ROUNDING) ** 2 * self.total
+            if not found or max(model.rss, floor) < 0.98 * max(found[-1].rss, floor):
+                found.append(model)
+        return found
+
+
+def jacobian(model: Model, values: FloatArray) -> FloatArray:
+    """Derivatives of the predictions by all constants: coefficients, intercept if there is one, those inside terms."""
+    columns = [term.values(values) for term in model.terms]
+    if model.intercept is not None:
+        columns.append(np.ones(values.shape[1]))
+    for c, term in zip(model.coef, model.terms, strict=True):
+        product = term.product(values)
+        slope = c * LINKS[term.link][1](term.scale * product + term.shift)
+        for name in term.free:
+            if name == "scale":
+                columns.append(slope * product)
+            elif name == "shift":
+                columns.append(slope)
+            else:
+                base = values[term.rows[int(name.split()[1])]]
+                columns.append(slope * term.scale * product * np.log(abs(base)))
+    return np.column_stack(columns)
+
+
+def simplified(model: Model, table: ExpressionTable, values: FloatArray) -> Model:
+    """The same model with products taken apart into powers of their factors, and the powers collected.
+
+    (x^2)^0.5 is x only where x is not negative, so ``values`` decide which rules apply.
+    """
+    terms, coef = [], []
+    for c, term in zip(model.coef, model.terms, strict=True):
+        powers: dict[int, float] = {}
+        factor = 1.0
+        for row, exponent in zip(term.rows, term.exponents, strict=True):
+            factor *= _collect(row, exponent, table, values, powers)
+        kept = {row: float(round(e * 6) / 6 if abs(e * 6 - round(e * 6)) < 1e-9 else e) for row, e in powers.items()}
+        kept = {row: exponent for row, exponent in kept.items() if exponent}
+        apart = replace(term, rows=tuple(kept), exponents=tuple(kept.values())) if kept else term
+        # sqrt(a/b) is shorter than sqrt(a)/sqrt(b).
+        if kept and apart.complexity(table.complexity) + (factor != 1 and term.link != "id") <= term.complexity(
+            table.complexity
+        ):
+            term = apart
+            if term.link == "id" and term.scale == 1 and not term.shift:
+                c *= factor
+            else:
+                term = replace(term, scale=term.scale * factor)
+        terms.append(term)
+        coef.append(c)
+    size = sum(term.complexity(table.complexity) + 2 for term in terms) - 1 + 2 * (model.intercept is not None)
+    return replace(model, terms=tuple(terms), coef=tuple(coef), complexity=size if terms else model.complexity)
+
+
+def _collect(
+    row: int, exponent: float, table: ExpressionTable, values: FloatArray, powers: dict[int, float]
+) -> float:
+    """Add a power of an expression to those of its factors; return a constant factor."""
+    name = BY_CODE[int(table.codes[row])].name
+    left, right = int(table.lefts[row]), int(table.rights[row])
+    whole = exponent == round(exponent)
+    inner = {"square": 2.0, "cube": 3.0, "inverse": -1.0, "sqrt": 0.5}.get(name)
+    if row >= len(table.inputs):
+        if inner is not None and (whole or name == "sqrt" or (values[left] > 0).all()):
+            return _collect(left, inner * exponent, table, values, powers)
+        if name in ("*", "/") and (whole or ((values[left] > 0).all() and (values[right] > 0).all())):
+            factor = _collect(left, exponent, table, values, powers)
+            return factor * _collect(right, exponent if name == "*" else -exponent, table, values, powers)
+        if name == "+" and left == right and (whole or (values[left] > 0).all()):
+            return float(2.0**exponent) * _collect(left, exponent, table, values, powers)
+    powers[row] = powers.get(row, 0.0) + exponent
+    return 1.0
+
+
+@np.errstate(all="ignore")
+def polish(model: Model, values: FloatArray, y: FloatArray) -> Model:
+    """Fit all constants together by nonlinear least squares, from where they are."""
+    from scipy.optimize import least_squares
+
+    inner = [len(term.free) for term in model.terms]
+    if not sum(inner):
+        return model
+    ends = np.cumsum(inner)
+    spread = float(y.std()) or 1.0
+
+    def build(constants: FloatArray) -> Model:
+        n_terms = len(model.terms)
+        n_linear = n_terms + (model.intercept is not None)
+        parts = np.split(constants[n_linear:], ends[:-1])
+        terms = tuple(term.with_constants(part.tolist()) for term, part in zip(model.terms, parts, strict=True))
+        intercept = float(constants[n_terms]) if model.intercept is not None else None
+        return replace(model, terms=terms, coef=tuple(constants[:n_terms].tolist()), intercept=intercept)
+
+    def residual(constants: FloatArray) -> FloatArray:
+        found = (build(constants).predict(values) - y) / spread
+        return np.where(np.isfinite(found), found, 1e6)
+
+    def slopes(constants: FloatArray) -> FloatArray:
+        found = jacobian(build(constants), values) / spread
+        return np.where(np.isfinite(found), found, 0.0)
+
+    start = np.array(
+        [
+            *model.coef,
+            *([model.intercept] if model.intercept is not None else []),
+            *(_constant(term, name) for term in model.terms for name in term.free),
+        ]
+    )
+    try:
+        solved = least_squares(residual, start, slopes, method="lm", max_nfev=100, xtol=1e-10, ftol=1e-10)
+    except (ValueError, np.linalg.LinAlgError):  # no finite values at the start, or fewer rows than constants
+        return model
+    found = build(solved.x)
+    rss = float(((found.predict(values) - y) ** 2).sum())
+    return replace(found, rss=rss) if rss < model.rss else model
+
+
+def _constant(term: Term, name: str) -> float:
+    return term.exponents[int(name.split()[1])] if name.startswith("exponents") else float(getattr(term, name))
+
+
+def left_out_errors(model: Model, values: FloatArray, y: FloatArray) -> FloatArray:
+    """Errors of predictions of rows left out in turn when the constants are fitted, with the form of the model fixed.
+
+    Exact for the coefficients; for constants inside functions, to first order.
+    """
+    design = jacobian(model, values)
+    scale = np.abs(design).max(axis=0)
+    q, r = np.linalg.qr(design / np.where(scale > 0, scale, 1.0))
+    q = q[:, abs(np.diag(r)) > 1e-12]
+    leverage = np.einsum("ij,ij->i", q, q).clip(max=1 - 1e-9)
+    return np.asarray((y - model.predict(values)) / (1 - leverage))
+
+
+def clearly_better(errors: FloatArray, than: FloatArray) -> bool:
+    """Whether errors are smaller than others on the same rows, beyond chance: in squares, or else in sizes.
+
+    Squares decide where the noise is the same everywhere. Where it is not, a few rows dominate them, and sizes on a
+    logarithmic scale decide.
+    """
+    smallest = 1e-14 * max(float(abs(than).max()), 1e-300)
+    squares = than**2 - errors**2
+    sizes = np.log(abs(than) + smallest) - np.log(abs(errors) + smallest)
+    root = np.sqrt(len(errors))
+    return bool(
+        squares.mean() * root > 2 * squares.std(ddof=1) or sizes.mean() * root > 3 * sizes.std(ddof=1) > 0
+    )
+
+
+@np.errstate(all="ignore")
+def finite(columns: FloatArray) -> BoolArray:
+    """Which rows are finite, not constant, and of a size whose squares do not overflow."""
+    size = np.abs(columns).max(axis=1)
+    return np.asarray(np.isfinite(columns).all(axis=1) & (size < 1e100) & (np.ptp(columns, axis=1) > 1e-12 * size))

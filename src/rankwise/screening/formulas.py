@@ -1,0 +1,393 @@
+"""Fitted formulas: how they are written, evaluated, and exported to SymPy, LaTeX and Python.
+
+`SymbolicRegressor` keeps a list of them, the shortest first.
+"""
+
+from __future__ import annotations
+
+import keyword
+import re
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, ClassVar
+
+import numpy as np
+
+from rankwise._optional import require
+from rankwise._state import COUNT, FLOATS, NUMBER, Saved, ensure, instance, maybe, tuple_of
+from rankwise._tables import Result, TextTable, counted, make_frame
+from rankwise._typing import FloatArray
+from rankwise.screening.expressions import BY_CODE, ExpressionTable, power_text
+from rankwise.screening.fits import Model, Term, left_out_errors
+
+# How operators and links are written in Python; {a} and {b} are operands.
+_IN_PYTHON = {
+    "square": "{a}**2",
+    "cube": "{a}**3",
+    "sqrt": "np.sqrt({a})",
+    "cbrt": "np.cbrt({a})",
+    "inverse": "1/{a}",
+    "inverse sqrt": "1/np.sqrt({a})",
+    "exp": "np.exp({a})",
+    "log": "np.log({a})",
+    "sin": "np.sin({a})",
+    "cos": "np.cos({a})",
+    "abs": "np.abs({a})",
+    "arcsin": "np.arcsin({a})",
+    "arctan": "np.arctan({a})",
+    "tanh": "np.tanh({a})",
+    "1+": "(1 + {a})",
+    "1-": "(1 - {a})",
+    "+": "({a} + {b})",
+    "-": "({a} - {b})",
+    "*": "({a} * {b})",
+    "/": "({a} / {b})",
+    "|-|": "np.abs({a} - {b})",
+}
+# A formula that explains less of the variance of rows left out is called poor.
+_POOR = 0.5
+# A formula may lose so much by rounding, relative to the target's spread, and count as exact.
+_EXACT = 1e-8
+# Names of links in SymPy.
+_IN_SYMPY = {"arcsin": "asin", "arctan": "atan"}
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class SymbolicFormula:
+    """A formula with fitted constants, and how well it fits; made by `SymbolicRegressor`.
+
+    Attributes
+    ----------
+    table : ExpressionTable
+        The expressions that the terms are made of.
+    terms : tuple of Term
+        Functions of products of powers of expressions.
+    coef : ndarray of shape (n_terms,)
+        Their coefficients.
+    intercept : float or None
+        The constant; None where there is none.
+    complexity : int
+        Number of operators and constants.
+    n_constants : int
+        Number of fitted constants.
+    rmse, r2 : float
+        Root mean squared error, and share of the variance of the target that is explained, on the rows of ``fit``.
+    cv_rmse : float
+        Root mean squared error of rows that are left out in turn when the constants are fitted. The form of the formula
+        was chosen on all rows, so errors on new data may be larger.
+    """
+
+    table: ExpressionTable
+    terms: tuple[Term, ...]
+    coef: FloatArray
+    intercept: float | None
+    complexity: int
+    n_constants: int
+    rmse: float
+    r2: float
+    cv_rmse: float
+
+    _saved: ClassVar[Saved] = {
+        "table": instance("ExpressionTable"),
+        "terms": tuple_of(instance("Term")),
+        "coef": FLOATS,
+        "intercept": maybe(NUMBER),
+        "complexity": COUNT,
+        "n_constants": COUNT,
+        "rmse": NUMBER,
+        "r2": NUMBER,
+        "cv_rmse": NUMBER,
+    }
+
+    @classmethod
+    def of(cls, model: Model, table: ExpressionTable, values: FloatArray, y: FloatArray) -> SymbolicFormula:
+        """A fitted model, with its errors on the rows that it was fitted to."""
+        spread = float(((y - y.mean()) ** 2).sum())
+        return cls(
+            table,
+            model.terms,
+            np.array(model.coef, dtype=np.float64),
+            model.intercept,
+            model.complexity,
+            model.n_constants,
+            rmse=float(np.sqrt(model.rss / len(y))),
+            r2=1.0 - model.rss / spread,
+            cv_rmse=float(np.sqrt((left_out_errors(model, values, y) ** 2).mean())),
+        )
+
+    def _check_saved(self) -> None:
+        rows = [row for term in self.terms for row in term.rows]
+        ensure(all(type(row) is int and 0 <= row < len(self.table) for row in rows), "an expression does not exist")
+        ensure(len(self.terms) == len(self.coef), "terms and coefficients differ")
+
+    def __str__(self) -> str:
+        return self.text()
+
+    def __repr__(self) -> str:
+        return f"<SymbolicFormula {self.text()}>"
+
+    def text(self, digits: int = 4) -> str:
+        """The formula as people write it, with so many digits of its constants."""
+        parts = [_term_text(c, term, self.table, digits) for c, term in zip(self.coef, self.terms, strict=True)]
+        if self.intercept is not None:
+            parts.insert(0, f"{self.intercept:.{digits}g}")
+        return re.sub(r"\+ -", "- ", " + ".join(parts)) or "0"
+
+    def predict(self, X: FloatArray) -> FloatArray:
+        """Values of the formula; NaN outside of its domain.
+
+        Parameters
+        ----------
+        X : ndarray of shape (n_samples, n_inputs)
+            Inputs.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
+        values = np.ascontiguousarray(self.table.evaluate(X, np.arange(len(self.table))).T)
+        model = Model(self.terms, tuple(self.coef.tolist()), self.intercept, 0.0, 0, 0)
+        found = model.predict(values)
+        return np.where(np.isfinite(found), found, np.nan)
+
+    def to_sympy(self, simplify: bool = False) -> Any:
+        """The formula as a SymPy expression with real symbols; needs SymPy.
+
+        Parameters
+        ----------
+        simplify : bool, default=False
+            Whether SymPy simplifies it.
+
+        Returns
+        -------
+        sympy.Expr
+        """
+        sympy = require("sympy", extra="symbolic", caller="SymbolicFormula.to_sympy")
+        rows = np.arange(len(self.table))
+        expressions = self.table.to_sympy(rows, "SymbolicFormula.to_sympy")
+        total = sympy.Integer(0) if self.intercept is None else sympy.Float(self.intercept)
+        for c, term in zip(self.coef.tolist(), self.terms, strict=True):
+            inside = sympy.Integer(1)
+            for row, exponent in zip(term.rows, term.exponents, strict=True):
+                inside *= expressions[row] ** _exact(sympy, exponent)
+            inside = _exact(sympy, term.scale) * inside + _exact(sympy, term.shift)
+            if term.link in ("inverse", "square", "inverse sqrt"):
+                inside = inside ** {"inverse": -1, "square": 2, "inverse sqrt": -sympy.Rational(1, 2)}[term.link]
+            elif term.link != "id":
+                inside = getattr(sympy, _IN_SYMPY.get(term.link, term.link))(inside)
+            total += (sympy.Integer(round(c)) if c in (1.0, -1.0) else sympy.Float(c)) * inside
+        return sympy.simplify(total) if simplify else total
+
+    def to_latex(self, digits: int = 4) -> str:
+        """The formula in LaTeX, with so many digits of its constants; needs SymPy."""
+        sympy = require("sympy", extra="symbolic", caller="SymbolicFormula.to_latex")
+        expression = self.to_sympy()
+        rounded = {number: sympy.Float(number, digits) for number in expression.atoms(sympy.Float)}
+        ones = {number: sympy.Integer(round(float(number))) for number in rounded.values() if number in (1, -1)}
+        return str(sympy.latex(expression.xreplace(rounded).xreplace(ones)))
+
+    def to_python(self, name: str = "formula") -> str:
+        """The formula as the source of a Python function of NumPy arrays, with all digits.
+
+        Parameters
+        ----------
+        name : str, default="formula"
+            Name of the function.
+
+        Returns
+        -------
+        str
+        """
+        names = _identifiers(self.table.inputs)
+        code = list(names)
+        for row in range(len(names), len(self.table)):
+            operator = BY_CODE[int(self.table.codes[row])].name
+            a, b = code[self.table.lefts[row]], code[self.table.rights[row]]
+            written = _IN_PYTHON[operator].format(a=a, b=b)
+            code.append(written if written.endswith(")") else f"({written})")
+        parts = [] if self.intercept is None else [repr(float(self.intercept))]
+        for c, term in zip(self.coef.tolist(), self.terms, strict=True):
+            factors = [_power_code(code[row], e) for row, e in zip(term.rows, term.exponents, strict=True)]
+            inside = " * ".join(factors)
+            if term.scale != 1:
+                inside = f"{term.scale!r} * {inside}"
+            if term.shift:
+                inside = f"{inside} + {term.shift!r}"
+            if term.link != "id":
+                inside = _IN_PYTHON[term.link].format(a=f"({inside})")
+            parts.append(f"{c!r} * {inside}" if term.link == "id" and not term.shift else f"{c!r} * ({inside})")
+        body = " + ".join(parts) or "0.0"
+        return f"import numpy as np\n\n\ndef {name}({', '.join(names)}):\n    return {body}\n"
+
+
+class FormulaSummary(Result):
+    """Formulas for one target, the shortest first; made by `SymbolicRegressor.summary`.
+
+    Attributes
+    ----------
+    target : str
+        Name of the target.
+    formulas : tuple of SymbolicFormula
+        The shortest formula, and every longer one that fits better.
+    chosen : int
+        Place of the formula chosen.
+    searched : tuple of dict
+        What was searched, depth by depth.
+    stopped : str
+        Why the search ended.
+    notes : tuple of str
+        What a reader should know.
+    """
+
+    def __init__(
+        self,
+        target: str,
+        formulas: tuple[SymbolicFormula, ...],
+        chosen: int,
+        searched: tuple[dict[str, Any], ...],
+        stopped: str,
+        notes: tuple[str, ...],
+    ) -> None:
+        self.target, self.formulas, self.chosen = target, formulas, chosen
+        self.searched, self.stopped, self.notes = searched, stopped, notes
+
+    def to_frame(self, backend: str | None = None) -> Any:
+        """A data frame with a row per formula: formula, complexity, rmse, r2, cv_rmse, chosen."""
+        return make_frame({name: [row[name] for row in self._rows()] for name in self._rows()[0]}, backend)
+
+    def as_dict(self) -> dict[str, Any]:
+        """All of it for JSON."""
+        return {
+            "y": self.target,
+            "formula": f"{self.target} = {self.formulas[self.chosen]}",
+            "formulas": self._rows(),
+            "searched": list(self.searched),
+            "stopped": self.stopped,
+            "notes": list(self.notes),
+        }
+
+    def tables(self) -> list[TextTable]:
+        """The formulas as a table of text, best first what was chosen."""
+        rows = [
+            [
+                "*" if row["chosen"] else "",
+                row["formula"],
+                str(row["complexity"]),
+                f"{row['r2']:.4g}",
+                f"{row['rmse']:.4g}",
+                f"{row['cv_rmse']:.4g}",
+            ]
+            for row in self._rows()
+        ]
+        title = f"{self.target} = {self.formulas[self.chosen]}"
+        searched = counted(self.searched[-1]["screened"] if self.searched else 0, "expression")
+        note = "; ".join([*self.notes, f"{searched} screened: {self.stopped}"])
+        columns = ["", "formula", "complexity", "R2", "RMSE", "RMSE, left out"]
+        return [TextTable(title, note, columns, rows)]
+
+    def _rows(self) -> list[dict[str, Any]]:
+        return [
+            {
+                "formula": str(formula),
+                "complexity": formula.complexity,
+                "rmse": formula.rmse,
+                "r2": formula.r2,
+                "cv_rmse": formula.cv_rmse,
+                "chosen": place == self.chosen,
+            }
+            for place, formula in enumerate(self.formulas)
+        ]
+
+
+def notes_on(formula: SymbolicFormula, y: FloatArray, n_terms: int, stopped: str) -> list[str]:
+    """What a reader should know about a formula."""
+    notes, spread = [], float(y.std())
+    if not formula.terms:
+        notes.append("no formula describes the target better than its mean")
+    elif formula.cv_rmse**2 > (1 - _POOR) * spread**2:
+        notes.append(f"a poor fit: it explains {formula.r2:.0%} of the variance; treat it as a trend, not as a law")
+    elif formula.rmse <= _EXACT * spread:
+        notes.append("exact up to rounding")
+    if len(formula.terms) == 1 and n_terms > 1:
+        notes.append("one term is enough")
+    if stopped.startswith(("the budget", "the time")):
+        notes.append(f"{stopped}: a better formula may exist beyond what was searched")
+    return notes
+
+
+def _term_text(c: float, term: Term, table: ExpressionTable, digits: int) -> str:
+    plain = term.link == "id" and term.scale == 1 and not term.shift
+    above, below = [], []
+    for row, exponent in zip(term.rows, term.exponents, strict=True):
+        text = _factor_text(row, abs(exponent), table, digits, negative=exponent < 0)
+        (below if exponent < 0 and not text.startswith("exp(") else above).append(text)
+    product = "*".join(above) or "1"
+    if below:
+        product += "/" + (below[0] if len(below) == 1 else f"({'*'.join(below)})")
+    number = f"{abs(c):.{digits}g}"
+    sign = "-" if c < 0 else ""
+    if plain:
+        if number == "1":
+            return sign + product
+        return f"{sign}{number}{product.removeprefix('1') if product.startswith('1/') else f'*{product}'}"
+    inside = product if term.scale in (1.0, -1.0) else f"{abs(term.scale):.{digits}g}*{product}"
+    inside = f"-{inside}" if term.scale < 0 else inside
+    if term.shift:
+        shift = f"{abs(term.shift):.{digits}g}"
+        inside = f"{'-' if term.shift < 0 else ''}{shift} {'-' if term.scale < 0 else '+'} {inside.removeprefix('-')}"
+    if term.link == "inverse":
+        return f"{sign}{number}/({inside})"
+    if term.link == "inverse sqrt":
+        return f"{sign}{number}/sqrt({inside})"
+    if term.link == "square":
+        written = f"({inside})^2"
+    else:
+        written = f"({inside})" if term.link == "id" else f"{term.link}({inside})"
+    return sign + (written if number == "1" else f"{number}*{written}")
+
+
+def _factor_text(row: int, exponent: float, table: ExpressionTable, digits: int, *, negative: bool) -> str:
+    """A power of an expression; those of exp have the exponent inside."""
+    text = table.formulas(np.array([row]))[0]
+    if row >= len(table.inputs) and BY_CODE[int(table.codes[row])].name == "exp":
+        inner = table.formulas(np.array([table.lefts[row]]))[0]
+        number = "" if exponent == 1 else f"{exponent:.{digits}g}*"
+        inner = f"({inner})" if " " in inner and (number or negative) else inner
+        return f"exp({'-' if negative else ''}{number}{inner})"
+    return power_text(f"({text})" if _is_compound(text, exponent, negative) else text, exponent)
+
+
+def _is_compound(text: str, exponent: float, negative: bool) -> bool:
+    """Whether a formula needs parentheses as a factor: a sum, or a product or quotient that is raised to a power."""
+    outside, before = text, ""
+    while outside != before:
+        before, outside = outside, re.sub(r"\([^()]*\)|\[[^\[\]]*\]|\|[^|]*\|", "", outside)
+    sums = " + " in outside or " - " in outside or outside.startswith("-")
+    return sums or ((exponent != 1 or negative) and any(sign in outside for sign in "*/^"))
+
+
+def _power_code(base: str, exponent: float) -> str:
+    if exponent == 1:
+        return base
+    fraction = Fraction(exponent).limit_denominator(12)
+    if not _simple(exponent):
+        return f"{base}**{exponent!r}"
+    return f"{base}**{fraction}" if fraction.denominator == 1 and fraction > 0 else f"{base}**({fraction})"
+
+
+def _simple(exponent: float) -> bool:
+    return abs(float(Fraction(exponent).limit_denominator(12)) - exponent) < 1e-9
+
+
+def _exact(sympy: Any, number: float) -> Any:
+    """A rational number where it is simple, else a float."""
+    if _simple(number):
+        fraction = Fraction(number).limit_denominator(12)
+        return sympy.Rational(fraction.numerator, fraction.denominator)
+    return sympy.Float(number)
+
+
+def _identifiers(names: tuple[str, ...]) -> list[str]:
+    """Names of arguments: those of the inputs if they can be, else their numbers."""
+    usable = all(name.isidentifier() and not keyword.iskeyword(name) and name != "np" for name in names)
+    return list(names) if usable and len(set(names)) == len(names) else [f"x{i}" for i in range(len(names))]
