@@ -63,7 +63,7 @@ from rankwise.plots import (
     RankIntervalDisplay,
     ScreeningDisplay,
 )
-from rankwise.screening import ConcordanceSelector, SymbolicFeatures, concordant_divergence
+from rankwise.screening import ConcordanceSelector, SymbolicFeatures, SymbolicRegressor, concordant_divergence
 from rankwise.trees import LeastSquaresTree
 
 FOLDER = Path(__file__).parent / "pictures"
@@ -92,6 +92,7 @@ def main() -> None:
         label_ranking,
         kernels,
         screening,
+        formulas,
         learning_to_rank,
         retrieval,
         datasets,
@@ -291,6 +292,24 @@ def kernels() -> Any:
         right.plot(lengths, scores, color=color, marker=marker, label=name)
     right.set(xlabel="dishes that are ranked", ylabel="accuracy", ylim=(0.45, 1.0), title="Whose taste is it?")
     right.legend()
+    return figure
+
+
+def formulas() -> Any:
+    """The front of error and length for the beams of the guide."""
+    beams = pd.read_csv(Path(__file__).parent / "beams.csv")
+    model = SymbolicRegressor(random_state=0).fit(beams[["width", "height", "length"]], beams["load"])
+    figure, ax = plt.subplots(figsize=(7.5, 3.6))
+    front = model.pareto_
+    ax.step([f.complexity for f in front], [f.rmse for f in front], where="post", color="0.7", zorder=1)
+    for formula in front:
+        chosen = formula is model.formula_
+        ax.plot(formula.complexity, formula.rmse, "o", color="C1" if chosen else "C0", zorder=2)
+        if formula.complexity <= model.formula_.complexity:
+            ax.annotate(str(formula), (formula.complexity, formula.rmse), (6, 6), textcoords="offset points")
+    ax.set(yscale="log", xlabel="complexity: operators and constants", ylabel="root mean squared error")
+    ax.set_title("Formulas for the load of beams; orange: chosen", loc="left")
+    ax.margins(0.12, 0.25)
     return figure
 
 

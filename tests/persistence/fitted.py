@@ -31,7 +31,7 @@ from rankwise.label_ranking import (
 from rankwise.label_ranking.numeric import NumericFeatures
 from rankwise.label_ranking.stacked import AdditiveFeatures
 from rankwise.ltr import LambdaMART, LinearRanker
-from rankwise.screening import BARTSelector, ConcordanceSelector, ScoreSelector, SymbolicFeatures
+from rankwise.screening import BARTSelector, ConcordanceSelector, ScoreSelector, SymbolicFeatures, SymbolicRegressor
 from rankwise.trees import LeastSquaresForest, LeastSquaresTree
 
 #: an estimator and what it says, as one array
@@ -133,6 +133,7 @@ def _fitted_others() -> Iterator[Case]:
     ]
     for selector in selectors:
         yield selector.fit(X, target), lambda selector: selector.transform(X)
+    yield SymbolicRegressor(2, max_expressions=2000).fit(X, target), lambda regressor: regressor.predict(X)
     bart = BARTSelector(k=2)  # fitted by hand: the sampler is an extra, and slow
     bart.n_features_in_, bart.scores_ = 3, np.array([0.2, 0.5, 0.3])
     yield bart, lambda selector: selector.transform(X)

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rankwise._tables import Result
+from rankwise._tables import Result as Result
 from rankwise._typing import IntArray
 from rankwise._validation import data_frame
 

@@ -21,7 +21,7 @@ from typer.core import TyperGroup
 from rankwise import __version__
 from rankwise.cli.kernel_command import kernel
 from rankwise.cli.learn_commands import evaluate, fit, predict, tree
-from rankwise.cli.screen_command import screen
+from rankwise.cli.screen_command import formula, screen
 from rankwise.cli.search_commands import rank_evaluate, rank_predict, rank_train
 from rankwise.cli.survey_commands import consensus, describe, quickstart, report
 from rankwise.cli.warmup_command import warmup
@@ -145,6 +145,7 @@ app.command()(rank_predict)
 app.command()(rank_evaluate)
 app.command()(kernel)
 app.command()(screen)
+app.command()(formula)
 app.command()(warmup)
 
 

@@ -1,4 +1,4 @@
-"""``rankwise screen``: which expressions of the columns order a target."""
+"""``rankwise screen`` and ``rankwise formula``: which expressions order a target, and what law it obeys."""
 
 from __future__ import annotations
 
@@ -14,11 +14,9 @@ import typer
 from rankwise.cli.options import Input, Jobs, Json
 
 if TYPE_CHECKING:
-    from rankwise._tables import TextTable
     from rankwise._typing import FloatArray
     from rankwise.data.formats.text import Table
     from rankwise.exceptions import RankwiseFormatError
-    from rankwise.screening import ConcordanceSelector
 
 
 _NO_LAYERS = "none"
@@ -55,7 +53,7 @@ def screen(
         typer.Option("--copies", help="Show all expressions that give the rows the same order, not only the simplest."),
     ] = False,
     terms: Annotated[
-        int | None, typer.Option(min=1, metavar="N", help="Fit a linear model with this many expressions.")
+        int | None, typer.Option(min=1, max=6, metavar="N", help="Fit formulas of up to this many terms.")
     ] = None,
     drop_missing: Annotated[bool, typer.Option("--drop-missing", help="Drop rows with missing values.")] = False,
     time_limit: Annotated[
@@ -68,7 +66,7 @@ def screen(
     """Screen expressions of the columns of a table by how well they order a target: concordant divergence T0."""
     from rankwise.cli import console
     from rankwise.cli.in_and_out import check_writable, write_text
-    from rankwise.screening import ConcordanceSelector, SymbolicFeatures
+    from rankwise.screening import SymbolicFeatures, screen_expressions
 
     check_writable(out, file)
     layers = None
@@ -79,58 +77,74 @@ def screen(
         except ValueError as error:
             raise typer.BadParameter(str(error)) from None
     table = _read_columns(file, y, None if x is None else _parts(x), drop_missing=drop_missing)
-    selector = ConcordanceSelector(
-        top,
-        two_sided=two_sided,
-        dedupe=not copies,
-        features=layers,
-        n_terms=terms,
-        time_limit=time_limit,
-        n_jobs=jobs,
-    )
     with console.progress() as on_step:
         on_step("screening", 0.1)
-        selector.fit(table.X, table.y)
-    result = _result(selector, table)
+        result = screen_expressions(
+            table.X,
+            table.y,
+            layers,
+            k=top,
+            n_terms=terms,
+            two_sided=two_sided,
+            dedupe=not copies,
+            input_names=table.inputs,
+            target_name=table.target,
+            notes=table.notes,
+            time_limit=time_limit,
+            n_jobs=jobs,
+        )
     if out is not None:
-        write_text(out, _csv_text(result["expressions"]))
+        write_text(out, _csv_text(result.rows()))
     if as_json:
-        console.print_json({**result, "out": None if out is None else str(out)})
+        console.print_json({**result.as_dict(), "out": None if out is None else str(out)})
     else:
-        console.print_tables([_table(result, two_sided)])
-        if result["model"] is not None:
-            console.print_lines(["{formula}  (root mean squared error {rmse:.4g})".format(**result["model"])])
+        console.print_tables(result.tables())
+        if out is not None:
+            console.print_lines([f"Table: {out}"])
+
+
+def formula(
+    file: Input,
+    y: Annotated[str, typer.Option("--y", metavar="COLUMN", help="The target.")],
+    x: Annotated[
+        str | None, typer.Option("--x", metavar="COLUMNS", help="Inputs, as a,b,c; default: all other numbers.")
+    ] = None,
+    terms: Annotated[int, typer.Option(min=1, max=6, metavar="N", help="Most terms of a sum.")] = 3,
+    budget: Annotated[int, typer.Option(min=1, metavar="N", help="Expressions to screen, about.")] = 200_000,
+    drop_missing: Annotated[bool, typer.Option("--drop-missing", help="Drop rows with missing values.")] = False,
+    time_limit: Annotated[
+        float | None, typer.Option(metavar="SECONDS", help="Stop then, with the best formula so far.")
+    ] = None,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the sample of rows, if there are more than 500.")] = 0,
+    out: Annotated[Path | None, typer.Option("--out", "-o", metavar="FILE", help="Where to write a CSV table.")] = None,
+    jobs: Jobs = 1,
+    as_json: Json = False,
+) -> None:
+    """Find a formula for a column of a table: simple formulas first, and the one that the data support."""
+    from rankwise.cli import console
+    from rankwise.cli.in_and_out import check_writable, write_text
+    from rankwise.screening import SymbolicRegressor
+
+    check_writable(out, file)
+    table = _read_columns(file, y, None if x is None else _parts(x), drop_missing=drop_missing)
+    regressor = SymbolicRegressor(terms, max_expressions=budget, time_limit=time_limit, random_state=seed, n_jobs=jobs)
+    with console.progress() as on_step:
+        on_step("searching", 0.1)
+        regressor.fit(table.X, table.y)
+    result = regressor.summary(table.target, table.inputs, table.notes)
+    if out is not None:
+        write_text(out, _csv_text(result.rows()))
+    if as_json:
+        python = result.formulas[result.chosen].to_python()
+        console.print_json({**result.as_dict(), "python": python, "out": None if out is None else str(out)})
+    else:
+        console.print_tables(result.tables())
         if out is not None:
             console.print_lines([f"Table: {out}"])
 
 
 def _parts(text: str) -> list[str]:
     return [part.strip() for part in text.split(",")]
-
-
-def _table(result: dict[str, Any], two_sided: bool) -> TextTable:
-    from rankwise._tables import TextTable, counted
-
-    title = (
-        f"{result['y']}: {len(result['expressions'])} of {counted(result['n_expressions'], 'expression')} of "
-        f"{counted(len(result['inputs']), 'column')}, on {counted(result['n_rows'], 'row')}"
-    )
-    either, reverse = (" or its reverse", "") if two_sided else ("", f", {2 * result['unrelated']:.4g} the reverse")
-    note = f"T0: 0 is the order of {result['y']}{either}, {result['unrelated']:.4g} no relation{reverse}"
-    rows = [
-        [
-            row["expression"],
-            row["order"],
-            f"{row['T0']:.4g}",
-            f"{row['relative']:.1%}",
-            f"{row['z']:+.1f}",
-            f"{row['pvalue']:.2g}",
-            f"{row['adjusted']:.2g}",
-        ]
-        for row in result["expressions"]
-    ]
-    columns = ["expression", "order", "T0", "of no relation", "z", "p", "p, corrected"]
-    return TextTable(title, "; ".join([note, *result["notes"]]), columns, rows)
 
 
 class _Columns(NamedTuple):
@@ -174,12 +188,17 @@ def _read_columns(name: str, target: str, inputs: Sequence[str] | None, *, drop_
         for column in (target, *wanted):
             table.index(column)  # an error that lists the columns, where there is none of this name
         texts = [column for column in wanted if columns[column].dtype.kind != "f"]
+        numbered = [
+            column for column in wanted if inputs is None and column not in texts and _numbers_rows(columns[column])
+        ]
         for column in (target, *(texts if inputs is not None else ())):
             if columns[column].dtype.kind != "f":
                 raise _no_numbers(table, column)
         if target in wanted:
             raise table.error("the target is among the inputs too", column=target, cure="Drop it from --x.")
-        used = [column for column in wanted if column not in texts]
+        used = [column for column in wanted if column not in texts and column not in numbered]
+        if not used and numbered:  # better than nothing: perhaps it is a time
+            used, numbered = numbered, []
         if not used:
             raise table.error("no column but the target holds numbers", cure="Screening needs one or more.")
         values = np.column_stack([columns[column] for column in (target, *used)])
@@ -195,56 +214,18 @@ def _read_columns(name: str, target: str, inputs: Sequence[str] | None, *, drop_
             )
     complete = values[~missing.any(axis=1)]
     notes = [f"columns of text, dropped: {listed(texts)}"] if texts else []
+    if numbered:
+        notes.append(f"columns that only number the rows, dropped: {listed(numbered)} (to use them, name them in --x)")
     if len(complete) < len(values):
         notes.append(f"{counted(len(values) - len(complete), 'row')} with missing values, dropped")
     return _Columns(np.ascontiguousarray(complete[:, 1:]), complete[:, 0], used, target, notes)
 
 
-def _result(selector: ConcordanceSelector, columns: _Columns) -> dict[str, Any]:
-    """What a fitted selector found, for JSON: its features best first; with a model, the terms of it."""
+def _numbers_rows(column: FloatArray) -> bool:
+    """Whether a column counts the rows from 0 or 1."""
     import numpy as np
 
-    from rankwise.screening import concordant_divergence
-
-    table = selector.table_
-    model = selector.models_[-1] if selector.models_ else None
-    rows = np.arange(len(table["feature"])) if model is None else model.columns
-    if selector.features is None:
-        names = [columns.inputs[int(name.removeprefix("x"))] for name in table["feature"][rows]]
-    else:
-        names = selector.get_feature_names_out(columns.inputs).tolist()
-    # A constant orders nothing: its divergence is that of no relation.
-    unrelated = float(concordant_divergence(np.zeros(len(columns.y)), columns.y))
-    expressions = [
-        {
-            "expression": name,
-            "order": "reverse" if table["z"][row] < 0 else "same",
-            "T0": float(table["divergence"][row]),
-            "relative": float(table["divergence"][row]) / unrelated,
-            "z": float(table["z"][row]),
-            "pvalue": float(table["pvalue"][row]),
-            "adjusted": float(table["adjusted"][row]),
-            "complexity": int(table["complexity"][row]),
-        }
-        for name, row in zip(names, rows, strict=True)
-    ]
-    formula = None
-    if model is not None:
-        terms = np.full(len(table["feature"]), "", dtype=object)
-        terms[rows] = names
-        formula = {"formula": f"{columns.target} = {model.formula(terms)}", "rmse": float(model.rmse)}
-    return {
-        "y": columns.target,
-        "inputs": columns.inputs,
-        "n_rows": len(columns.y),
-        "n_expressions": selector.n_candidates_,
-        "n_usable": selector.n_usable_,
-        "complete": selector.complete_,
-        "unrelated": unrelated,
-        "expressions": expressions,
-        "model": formula,
-        "notes": columns.notes,
-    }
+    return len(column) > 2 and any(np.array_equal(column, np.arange(len(column)) + start) for start in (0, 1))
 
 
 def _csv_text(expressions: Sequence[dict[str, Any]]) -> str:

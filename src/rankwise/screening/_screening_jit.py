@@ -394,10 +394,9 @@ def _is_clear(row, error):
 
 @compiled
 def _apart(row, keys, order):
-    """Whether different values lie so far apart that they stay different under powers and logarithms, and under exp
-    and sums with 1.
+    """Whether different values lie so far apart that they stay different: under powers and logarithms, and under exp.
 
-    Powers also need sizes whose cubes neither overflow nor vanish.
+    What holds for exp holds for sums with 1. Powers also need sizes whose cubes neither overflow nor vanish.
     """
     n = len(row)
     smallest, nearest, step = np.inf, np.inf, np.uint64(_LARGEST)

@@ -378,10 +378,16 @@ def benjamini_hochberg(pvalue: FloatArray, n_tests: int | None = None) -> FloatA
     return (adjusted * (n_tests / max(1, len(pvalue)))).clip(max=1.0)
 
 
-def best_of_classes(fingerprint: np.ndarray, complexity: IntArray, pearson: FloatArray) -> IntArray:
-    """Indices of the best member of each class: the simplest, then the most linear in the target, then the first."""
+def best_of_classes(
+    fingerprint: np.ndarray, complexity: IntArray, pearson: FloatArray, *, linear_first: bool = False
+) -> IntArray:
+    """Indices of the best member of each class: the simplest, then the most linear in the target, then the first.
+
+    With ``linear_first``, linearity counts before simplicity, as a linear model of the members needs it.
+    """
     # Rounded, so that copies that differ only by rounding keep their order.
-    order = np.lexsort((np.arange(len(fingerprint)), -pearson.round(9), complexity, fingerprint))
+    keys = (-pearson.round(9), complexity) if not linear_first else (complexity, -pearson.round(3))
+    order = np.lexsort((np.arange(len(fingerprint)), *keys, fingerprint))
     new = np.ones(len(order), dtype=bool)
     new[1:] = fingerprint[order[1:]] != fingerprint[order[:-1]]
     return np.sort(order[new])

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from math import gcd, lcm
 from typing import Any, ClassVar
 
 import numpy as np
@@ -20,7 +21,9 @@ from rankwise.screening.expressions import BY_CODE, ExpressionTable
 
 #: exponents that are tried of every expression; whatever is fitted is rounded to one of them if the data allow it
 EXPONENTS = tuple(
-    float(sign * Fraction(value)) for value in ("1/3", "1/2", "2/3", "1", "3/2", "2", "5/2", "3", "4") for sign in (1, -1)
+    float(sign * Fraction(value))
+    for value in ("1/3", "1/2", "2/3", "1", "3/2", "2", "5/2", "3", "4")
+    for sign in (1, -1)
 )
 #: functions of scale * expression + shift, with their derivatives by that argument
 LINKS: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {
@@ -33,7 +36,7 @@ LINKS: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {
     "square": (np.square, lambda u: 2 * u),
     "arcsin": (np.arcsin, lambda u: 1 / np.sqrt(1 - u**2)),
     "arctan": (np.arctan, lambda u: 1 / (1 + u**2)),
-    "tanh": (np.tanh, lambda u: 1 / np.cosh(u) ** 2),
+    "tanh": (np.tanh, lambda u: 1 - np.tanh(u) ** 2),
 }
 # Links without constants of their own, tried of every class; the others are tried with a scale or a shift.
 _PLAIN = ("exp", "log", "arcsin", "arctan", "tanh")
@@ -103,7 +106,9 @@ class Term:
     def free(self) -> list[str]:
         """Names of the constants that are fitted: exponents that are not simple fractions, scales and shifts."""
         exponents = [f"exponents {i}" for i, exponent in enumerate(self.exponents) if not _is_simple(exponent)]
-        return exponents + ["scale"] * (self.scale not in (1.0, -1.0)) + ["shift"] * (self.shift not in (0.0, 1.0, -1.0))
+        return (
+            exponents + ["scale"] * (self.scale not in (1.0, -1.0)) + ["shift"] * (self.shift not in (0.0, 1.0, -1.0))
+        )
 
     def with_constants(self, constants: Iterable[float]) -> Term:
         """The same with other values of its free constants, in their order."""
@@ -119,9 +124,11 @@ class Term:
 
     def complexity(self, table_complexity: IntArray) -> int:
         """Operators and constants of the term; an exponent of -1 is a division, which a product has anyway."""
-        first = min(self.exponents, key=lambda exponent: abs(exponent - 1))
-        powers = sum((abs(e) != 1) + (not _is_simple(e)) for e in self.exponents)
-        powers += first == -1 and len(self.rows) == 1
+        # One power of a whole product is written once: sqrt(a/b).
+        powers = sum((e != 1) + (not _is_simple(e)) for e in {abs(e) for e in self.exponents})
+        if len({abs(e) for e in self.exponents}) > 1:
+            powers = sum((abs(e) != 1) + (not _is_simple(e)) for e in self.exponents)
+        powers += self.exponents == (-1.0,)
         inside = (self.link != "id") + (self.scale != 1) + (self.shift != 0)
         return int(sum(table_complexity[row] for row in self.rows) + len(self.rows) - 1 + powers + inside)
 
@@ -138,17 +145,39 @@ def _is_simple(exponent: float) -> bool:
     return any(abs(exponent * d - round(exponent * d)) < 1e-9 for d in (2, 3))
 
 
-def class_terms(row: int, values: FloatArray, dimensionless: bool = True) -> list[Term]:
-    """Monotone functions of one expression that are defined on all its values; no constants are fitted."""
-    positive, signed = (values > 0).all(), (values != 0).all()
+def class_terms(row: int, table: ExpressionTable, values: FloatArray) -> list[Term]:
+    """Monotone functions of one expression that are defined on all its values; no constants are fitted.
+
+    Powers are those of its root: of a^2, where a is positive, they are the powers of a.
+    """
+    powers: dict[int, float] = {}
+    factor = _collect(row, 1.0, table, values, powers)
+    root = Term((row,), (1.0,))
+    if factor == 1 and powers and all(powers.values()):
+        root = Term(tuple(powers), tuple(powers.values()))
+        step = _shared_step(root.exponents)
+        if step != 1 and (values[list(root.rows)] > 0).all():
+            root = replace(root, exponents=tuple(exponent / step for exponent in root.exponents))
+    # Of a row that is a product, the shorter of the two ways to write it is taken.
+    if root.complexity(table.complexity) > Term((row,), (1.0,)).complexity(table.complexity):
+        root = Term((row,), (1.0,))
+    base = root.values(values)
+    positive, signed = (values[list(root.rows)] > 0).all(), (base != 0).all()
     terms = [
-        Term((row,), (exponent,))
+        replace(root, exponents=tuple(exponent * e for e in root.exponents))
         for exponent in EXPONENTS
         if positive or (exponent == round(exponent) and (exponent > 0 or signed))
     ]
-    if dimensionless:
-        terms += [Term((row,), (1.0,), link) for link in _PLAIN if _defined(link, values)]
-    return terms
+    return terms + [replace(root, link=link) for link in _PLAIN if _defined(link, base)]
+
+
+def _shared_step(exponents: Sequence[float]) -> float:
+    """The largest number of which all exponents are multiples, with the sign of the first."""
+    parts = [Fraction(exponent).limit_denominator(12) for exponent in exponents]
+    if any(abs(part - exponent) > 1e-9 for part, exponent in zip(parts, exponents, strict=True)):
+        return 1.0
+    shared = Fraction(gcd(*(p.numerator for p in parts)), lcm(*(p.denominator for p in parts)))
+    return float(shared if exponents[0] > 0 else -shared)
 
 
 def shifted_terms(row: int, values: FloatArray) -> list[Term]:
@@ -327,11 +356,10 @@ class Fits:
             residual = y - level - slope[i] * centered[i]
             rss[i] = residual @ residual
             intercept = float(level - slope[i] * mean[i])
-            self.offer(
-                Model((terms[i],), (float(slope[i] / scale[i]),), intercept, float(rss[i]), size + 3, k + 2)
-            )
+            self.offer(Model((terms[i],), (float(slope[i] / scale[i]),), intercept, float(rss[i]), size + 3, k + 2))
             residual = y - direct[i] * unit[i]
-            self.offer(Model((terms[i],), (float(direct[i] / scale[i]),), None, float(residual @ residual), size + 1, k + 1))
+            missed = float(residual @ residual)
+            self.offer(Model((terms[i],), (float(direct[i] / scale[i]),), None, missed, size + 1, k + 1))
         return rss
 
     def offer_linear(self, terms: Sequence[Term], columns: FloatArray, table_complexity: IntArray) -> Model | None:
@@ -376,6 +404,7 @@ class Fits:
         return found
 
 
+@np.errstate(all="ignore")  # at the edge of a domain slopes may be infinite
 def jacobian(model: Model, values: FloatArray) -> FloatArray:
     """Derivatives of the predictions by all constants: coefficients, intercept if there is one, those inside terms."""
     columns = [term.values(values) for term in model.terms]
@@ -400,8 +429,15 @@ def simplified(model: Model, table: ExpressionTable, values: FloatArray) -> Mode
 
     (x^2)^0.5 is x only where x is not negative, so ``values`` decide which rules apply.
     """
-    terms, coef = [], []
+    terms, coef, intercept = [], [], model.intercept
     for c, term in zip(model.coef, model.terms, strict=True):
+        # An intercept takes up the 1 of 1 + x.
+        while intercept is not None and term == Term(term.rows[:1], (1.0,)):
+            name, inner = BY_CODE[int(table.codes[term.rows[0]])].name, int(table.lefts[term.rows[0]])
+            if name not in ("1+", "1-"):
+                break
+            intercept, c = intercept + c, -c if name == "1-" else c
+            term = Term((inner,), (1.0,))
         powers: dict[int, float] = {}
         factor = 1.0
         for row, exponent in zip(term.rows, term.exponents, strict=True):
@@ -420,13 +456,13 @@ def simplified(model: Model, table: ExpressionTable, values: FloatArray) -> Mode
                 term = replace(term, scale=term.scale * factor)
         terms.append(term)
         coef.append(c)
-    size = sum(term.complexity(table.complexity) + 2 for term in terms) - 1 + 2 * (model.intercept is not None)
-    return replace(model, terms=tuple(terms), coef=tuple(coef), complexity=size if terms else model.complexity)
+    size = sum(term.complexity(table.complexity) + 2 for term in terms) - 1 + 2 * (intercept is not None)
+    if not terms:
+        return model
+    return replace(model, terms=tuple(terms), coef=tuple(coef), intercept=intercept, complexity=size)
 
 
-def _collect(
-    row: int, exponent: float, table: ExpressionTable, values: FloatArray, powers: dict[int, float]
-) -> float:
+def _collect(row: int, exponent: float, table: ExpressionTable, values: FloatArray, powers: dict[int, float]) -> float:
     """Add a power of an expression to those of its factors; return a constant factor."""
     name = BY_CODE[int(table.codes[row])].name
     left, right = int(table.lefts[row]), int(table.rights[row])
@@ -496,7 +532,7 @@ def left_out_errors(model: Model, values: FloatArray, y: FloatArray) -> FloatArr
 
     Exact for the coefficients; for constants inside functions, to first order.
     """
-    design = jacobian(model, values)
+    design = np.nan_to_num(jacobian(model, values), nan=0.0, posinf=0.0, neginf=0.0)
     scale = np.abs(design).max(axis=0)
     q, r = np.linalg.qr(design / np.where(scale > 0, scale, 1.0))
     q = q[:, abs(np.diag(r)) > 1e-12]
@@ -514,9 +550,7 @@ def clearly_better(errors: FloatArray, than: FloatArray) -> bool:
     squares = than**2 - errors**2
     sizes = np.log(abs(than) + smallest) - np.log(abs(errors) + smallest)
     root = np.sqrt(len(errors))
-    return bool(
-        squares.mean() * root > 2 * squares.std(ddof=1) or sizes.mean() * root > 3 * sizes.std(ddof=1) > 0
-    )
+    return bool(squares.mean() * root > 2 * squares.std(ddof=1) or sizes.mean() * root > 3 * sizes.std(ddof=1) > 0)
 
 
 @np.errstate(all="ignore")

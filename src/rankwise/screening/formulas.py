@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import keyword
 import re
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, ClassVar
 
@@ -125,6 +126,13 @@ class SymbolicFormula:
 
     def __repr__(self) -> str:
         return f"<SymbolicFormula {self.text()}>"
+
+    def named(self, inputs: Sequence[str]) -> SymbolicFormula:
+        """The same formula with other names of the inputs."""
+        table, _ = self.table.only(np.arange(len(self.table)))
+        table.inputs = tuple(str(name) for name in inputs)
+        ensure(len(table.inputs) == len(self.table.inputs), "give one name for each input")
+        return replace(self, table=table)
 
     def text(self, digits: int = 4) -> str:
         """The formula as people write it, with so many digits of its constants."""
@@ -253,14 +261,14 @@ class FormulaSummary(Result):
 
     def to_frame(self, backend: str | None = None) -> Any:
         """A data frame with a row per formula: formula, complexity, rmse, r2, cv_rmse, chosen."""
-        return make_frame({name: [row[name] for row in self._rows()] for name in self._rows()[0]}, backend)
+        return make_frame({name: [row[name] for row in self.rows()] for name in self.rows()[0]}, backend)
 
     def as_dict(self) -> dict[str, Any]:
         """All of it for JSON."""
         return {
             "y": self.target,
             "formula": f"{self.target} = {self.formulas[self.chosen]}",
-            "formulas": self._rows(),
+            "formulas": self.rows(),
             "searched": list(self.searched),
             "stopped": self.stopped,
             "notes": list(self.notes),
@@ -277,7 +285,7 @@ class FormulaSummary(Result):
                 f"{row['rmse']:.4g}",
                 f"{row['cv_rmse']:.4g}",
             ]
-            for row in self._rows()
+            for row in self.rows()
         ]
         title = f"{self.target} = {self.formulas[self.chosen]}"
         searched = counted(self.searched[-1]["screened"] if self.searched else 0, "expression")
@@ -285,7 +293,8 @@ class FormulaSummary(Result):
         columns = ["", "formula", "complexity", "R2", "RMSE", "RMSE, left out"]
         return [TextTable(title, note, columns, rows)]
 
-    def _rows(self) -> list[dict[str, Any]]:
+    def rows(self) -> list[dict[str, Any]]:
+        """One dictionary per formula, the shortest first."""
         return [
             {
                 "formula": str(formula),
@@ -317,19 +326,15 @@ def notes_on(formula: SymbolicFormula, y: FloatArray, n_terms: int, stopped: str
 
 def _term_text(c: float, term: Term, table: ExpressionTable, digits: int) -> str:
     plain = term.link == "id" and term.scale == 1 and not term.shift
-    above, below = [], []
-    for row, exponent in zip(term.rows, term.exponents, strict=True):
-        text = _factor_text(row, abs(exponent), table, digits, negative=exponent < 0)
-        (below if exponent < 0 and not text.startswith("exp(") else above).append(text)
-    product = "*".join(above) or "1"
-    if below:
-        product += "/" + (below[0] if len(below) == 1 else f"({'*'.join(below)})")
+    product = _product_text(term, table, digits)
     number = f"{abs(c):.{digits}g}"
     sign = "-" if c < 0 else ""
     if plain:
         if number == "1":
             return sign + product
         return f"{sign}{number}{product.removeprefix('1') if product.startswith('1/') else f'*{product}'}"
+    if term.exponents == (1.0,) and term.scale == 1:
+        product = table.formulas(np.array(term.rows))[0]  # without parentheses
     inside = product if term.scale in (1.0, -1.0) else f"{abs(term.scale):.{digits}g}*{product}"
     inside = f"-{inside}" if term.scale < 0 else inside
     if term.shift:
@@ -344,6 +349,22 @@ def _term_text(c: float, term: Term, table: ExpressionTable, digits: int) -> str
     else:
         written = f"({inside})" if term.link == "id" else f"{term.link}({inside})"
     return sign + (written if number == "1" else f"{number}*{written}")
+
+
+def _product_text(term: Term, table: ExpressionTable, digits: int) -> str:
+    """A product of powers; one power of all its factors is written once, as in sqrt(a/b)."""
+    sizes = {abs(exponent) for exponent in term.exponents}
+    if len(term.rows) > 1 and len(sizes) == 1 and sizes != {1.0} and max(term.exponents) > 0:
+        signs = tuple(float(np.sign(exponent)) for exponent in term.exponents)
+        return power_text(f"({_product_text(replace(term, exponents=signs), table, digits)})", sizes.pop())
+    above, below = [], []
+    for row, exponent in zip(term.rows, term.exponents, strict=True):
+        text = _factor_text(row, abs(exponent), table, digits, negative=exponent < 0)
+        (below if exponent < 0 and not text.startswith("exp(") else above).append(text)
+    product = "*".join(above) or "1"
+    if below:
+        product += "/" + (below[0] if len(below) == 1 else f"({'*'.join(below)})")
+    return product
 
 
 def _factor_text(row: int, exponent: float, table: ExpressionTable, digits: int, *, negative: bool) -> str:

@@ -154,13 +154,16 @@ class ExpressionPool:
     @np.errstate(all="ignore")  # NumPy warns of what compiled loops ignore, if Numba is disabled
     def keep(self, candidates: Candidates) -> IntArray:
         """Store a few candidates, as of a stream; return their rows, or those of the same functions."""
-        codes, lefts, rights = candidates
-        values, errors, _ = _screening_jit.evaluate_expressions(self.rows.values, self.rows.errors, *candidates)
+        homes, made = candidates[1].copy(), candidates[0] != IDENTITY
+        codes, lefts, rights = (part[made] for part in candidates)
+        values, errors, _ = _screening_jit.evaluate_expressions(
+            self.rows.values, self.rows.errors, codes, lefts, rights
+        )
         units = None if self.units is None else units_of(self.units, codes, lefts, rights)
         n_before = len(self.rows)
         self.rows.reserve(len(codes))
-        homes = self.rows.add(values, errors, units)
-        rows, first = np.unique(homes, return_index=True)
+        homes[made] = self.rows.add(values, errors, units)
+        rows, first = np.unique(homes[made], return_index=True)
         new = first[rows >= n_before]
         if self.units is not None and units is not None:
             self.units = np.concatenate([self.units, units[new]])

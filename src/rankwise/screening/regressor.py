@@ -221,14 +221,31 @@ class SymbolicRegressor(RegressorMixin, BaseEstimator):
             found[undefined] = self._mean
         return found
 
-    def summary(self) -> FormulaSummary:
-        """The formulas and what was searched, as a result that shows itself and gives a data frame."""
+    def summary(
+        self, target_name: str = "y", input_names: Sequence[str] | None = None, notes: Sequence[str] = ()
+    ) -> FormulaSummary:
+        """The formulas and what was searched, as a result that shows itself and gives a data frame.
+
+        Parameters
+        ----------
+        target_name : str, default="y"
+            Name of the target.
+        input_names : sequence of str, optional
+            Names of the inputs; by default those of ``fit``, else x0, x1, ...
+        notes : sequence of str, optional
+            Further notes, such as which columns were left out.
+
+        Returns
+        -------
+        FormulaSummary
+        """
         from sklearn.utils.validation import check_is_fitted
 
         check_is_fitted(self)
-        return FormulaSummary(
-            "y", tuple(self.pareto_), self.pareto_.index(self.formula_), tuple(self.searched_), self.stopped_, self.notes_
-        )
+        chosen = self.pareto_.index(self.formula_)
+        formulas = self.pareto_ if input_names is None else [formula.named(input_names) for formula in self.pareto_]
+        searched = tuple(self.searched_)
+        return FormulaSummary(target_name, tuple(formulas), chosen, searched, self.stopped_, (*self.notes_, *notes))
 
     def to_sympy(self, simplify: bool = False) -> Any:
         """The formula as a SymPy expression; see `SymbolicFormula.to_sympy`."""

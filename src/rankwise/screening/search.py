@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from math import comb
 
 import numpy as np
 
@@ -51,10 +52,10 @@ _FEWEST_FOR_NEIGHBORS = 30
 _MEMBERS = 3
 # Models that are fitted to all rows in the end, besides the front.
 _REFITTED = 20
-# Columns among which the best subset is searched.
-_MOST_COLUMNS = 250
+# Columns among which the best subset is searched, and most subsets.
+_MOST_COLUMNS, _MOST_SUBSETS = 250, 3_000_000
 # Models whose residuals are screened in each round, in stored expressions and in a stream.
-_STARTS = {None: 3, "b": 1}
+_STARTS, _STARTS_IN_STREAM = 3, 1
 # Simple expressions of which all pairs are tried, and partners of a model that are considered.
 _PAIRED, _PARTNERS = 700, 15
 
@@ -193,7 +194,7 @@ class Search:
             self.stopped = "the budget of expressions was spent"
 
     def _nothing_left(self, best: Model) -> bool:
-        """Whether no stored expression orders the residuals, by the test of the divergence, corrected for their number."""
+        """Whether no stored expression orders the residuals, by a test corrected for their number, nor do neighbors."""
         residual = self.y - best.predict(self.values)
         target = Target.of(residual)
         found = self._screen(None, target, 1)
@@ -280,8 +281,8 @@ class Search:
         self._fit_classes(self._kept(letter, self.y), self.y, first=True)
         for number in range(2, self.n_terms + 1):
             # A short model that explains less may be the one that lacks only one term.
-            models = [model for model in self.fits.front() if len(model.terms) == number - 1][: _STARTS[letter]]
-            for model in models:
+            models = [model for model in self.fits.front() if len(model.terms) == number - 1]
+            for model in models[: _STARTS if letter is None else _STARTS_IN_STREAM]:
                 if self.fits.is_exact(self.fits.best) or time.monotonic() > self.deadline:
                     return
                 residual = self.y - model.predict(self.values)
@@ -293,9 +294,15 @@ class Search:
             self._fit_subset(number)
 
     def _add_pair(self) -> None:
-        """The best sum of two expressions, by trying all pairs of those that are short and explain something alone."""
+        """The best sum of two terms, by trying all pairs: powers of inputs, and what is short and explains something."""
         rows = self._best_next_to(np.ones((len(self.y), 1)), _PAIRED)
-        terms, columns = self._usable([Term((row,), (1.0,)) for row in rows.tolist()])
+        powers = [
+            term
+            for row in range(min(len(self.pool.table.inputs), _PAIRED // 50))
+            for term in class_terms(row, self.pool.table, self.values)
+            if term.link == "id"
+        ]
+        terms, columns = self._usable(list(dict.fromkeys([*powers, *(Term((row,), (1.0,)) for row in rows.tolist())])))
         if len(terms) > 1:
             self._add_columns(terms, columns, best_subset(columns.T, self.y, 2).columns.tolist())
 
@@ -336,7 +343,7 @@ class Search:
         return rows
 
     def _fit_single(self, rows: IntArray) -> None:
-        terms = [term for row in rows.tolist() for term in class_terms(row, self.values[row])]
+        terms = [term for row in rows.tolist() for term in class_terms(row, self.pool.table, self.values)]
         self._offer(terms, self.fits)
         self._fit_constants(rows[:_WITH_CONSTANTS], len(LINKS))
 
@@ -358,11 +365,11 @@ class Search:
                     self.fits.offer(polish(start, self.values, self.y))
 
     def _fit_classes(self, rows: IntArray, residual: FloatArray, first: bool) -> None:
-        """Fit all members of the classes to the target, or to a residual, and keep the best for models of more terms."""
+        """Fit all members of the classes to the target or a residual, and keep the best for models of more terms."""
         fits = self.fits if first else Fits(residual, len(self.pool.table.inputs))
         if first:
             self._fit_constants(rows[:_WITH_CONSTANTS], 2)
-        groups = [class_terms(row, self.values[row]) for row in dict.fromkeys(rows.tolist())]
+        groups = [class_terms(row, self.pool.table, self.values) for row in dict.fromkeys(rows.tolist())]
         terms, columns = self._usable([term for group in groups for term in group])
         if not terms:
             return
@@ -379,7 +386,10 @@ class Search:
     def _fit_subset(self, size: int) -> None:
         if len(self.columns) < size:
             return
-        terms = list(self.columns)[-_MOST_COLUMNS:]
+        most = _MOST_COLUMNS
+        while comb(most, size) > _MOST_SUBSETS:
+            most -= 1
+        terms = list(self.columns)[-most:]
         columns = np.array([self.columns[term] for term in terms])
         chosen = best_subset(columns.T, self.y, size).columns
         self.fits.offer_linear([terms[i] for i in chosen], columns[chosen], self.pool.table.complexity)
@@ -439,7 +449,7 @@ class Search:
 
 
 def _chosen(fits: Fits, values: FloatArray) -> tuple[list[Model], Model]:
-    """The front, and the shortest of its models that is not clearly worse than the one with the shortest description."""
+    """The front, and the shortest of its models that is not clearly worse than that with the shortest description."""
     front, best = fits.front(), fits.best
     if best not in front:
         front = sorted([*front, best], key=lambda model: (model.complexity, -model.rss))

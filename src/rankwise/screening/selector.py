@@ -35,7 +35,8 @@ class ConcordanceSelector(TargetSelectorMixin, BaseEstimator):
 
     Features are scored by `concordant_divergence`. Those with the same order of the rows, up to sign, are one class
     (`rank_classes`), of which only the best member can be selected: the simplest, then the one with the highest Pearson
-    correlation. Otherwise the best three features are often three copies of one variable.
+    correlation; with ``n_terms``, the one with the highest correlation, because a linear model is fitted to it.
+    Otherwise the best three features are often three copies of one variable.
 
     Parameters
     ----------
@@ -370,6 +371,7 @@ class _Rounds:
             k=None if self.letter is None else selector.k,  # corrections for many columns need all of them
             two_sided=selector.two_sided,
             dedupe=selector.dedupe,
+            linear_first=selector.n_terms is not None,
             deadline=self.deadline,
             n_jobs=selector.n_jobs,
         )

@@ -80,13 +80,15 @@ def screen(
     k: int | None,
     two_sided: bool,
     dedupe: bool,
+    linear_first: bool = False,
     deadline: float = np.inf,
     n_jobs: int | None = None,
 ) -> Screened:
     """The k best expressions that a layer makes of a pool (of the pool itself, if no layer is named).
 
     Memory holds the pool, a block of scores and a few times k candidates, whatever the number of expressions. The
-    result does not depend on the number of threads. At least one block is screened, even after the deadline.
+    result does not depend on the number of threads. A class is represented by its simplest member or, with
+    ``linear_first``, by the one with the highest correlation. At least one block is screened, even after the deadline.
     """
     with_members = letter is None or pool.grammar.cumulative
 
@@ -99,7 +101,7 @@ def screen(
     n_blocks = -(-len(pool.members) // pool.block) if with_members else 0
     n_blocks += pool.n_blocks(letter, both_signs=not two_sided) if letter else 0
     clock = Deadline(deadline)
-    best = _BestCandidates(pool, target, k, two_sided, dedupe)
+    best = _BestCandidates(pool, target, k, two_sided, dedupe, linear_first)
     for block, scores in track(_scored(clock.watch(blocks()), pool, target, n_jobs), "screening", n_blocks):
         best.add(block, scores)
     return best.finish(complete=not clock.passed)
@@ -123,8 +125,11 @@ def _scored(blocks: Iterator[Candidates], pool: ExpressionPool, target: Target, 
 class _BestCandidates:
     """The k best candidates so far, and up to three times as many that wait until all are sorted again."""
 
-    def __init__(self, pool: ExpressionPool, target: Target, k: int | None, two_sided: bool, dedupe: bool) -> None:
+    def __init__(
+        self, pool: ExpressionPool, target: Target, k: int | None, two_sided: bool, dedupe: bool, linear_first: bool
+    ) -> None:
         self.pool, self.target, self.k, self.two_sided, self.dedupe = pool, target, k, two_sided, dedupe
+        self.linear_first = linear_first
         self.parts: list[Screened] = []
         self.waiting = 0
         self.threshold = -np.inf
@@ -182,7 +187,8 @@ class _BestCandidates:
             absolute_pearson(batch.values(self.pool)[0], self.target.centered) for batch in self._batches(found[order])
         ]
         pearson = np.concatenate([np.empty(0), *parts])
-        return order[best_of_classes(same[order], found.complexity[order], pearson)]
+        best = best_of_classes(same[order], found.complexity[order], pearson, linear_first=self.linear_first)
+        return order[best]
 
     def _functions(self, found: Screened) -> IntArray:
         """The first candidate of each function, in their order; given columns are all kept."""

@@ -1,0 +1,194 @@
+"""SymbolicRegressor: laws that people know come out, formulas can be exported and saved, and limits are kept."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.exceptions import NotFittedError
+from sklearn.model_selection import cross_val_score
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import rankwise
+from rankwise.screening import FormulaSummary, SymbolicRegressor
+
+AXIS = np.array([0.387, 0.723, 1.0, 1.524, 5.203, 9.537, 19.19, 30.07])
+YEARS = np.array([0.2408, 0.6152, 1.0, 1.8808, 11.862, 29.447, 84.017, 164.79])
+
+
+@parametrize_with_checks([SymbolicRegressor(1, max_expressions=1000)])
+def test_checks_of_scikit_learn(estimator, check):
+    check(estimator)
+
+
+def noisy(y: np.ndarray, seed: int = 0) -> np.ndarray:
+    return y * (1 + 0.01 * np.random.default_rng(seed).standard_normal(len(y)))
+
+
+def uniform(low: float, high: float, shape: tuple[int, int]) -> np.ndarray:
+    return np.random.default_rng(1).uniform(low, high, shape)
+
+
+def test_the_law_of_kepler():
+    model = SymbolicRegressor().fit(pd.DataFrame({"a": AXIS}), YEARS)
+    assert str(model.formula_) == "0.9994*a^1.5"
+    assert model.formula_.r2 > 0.99999
+    assert "one term is enough" in model.notes_
+    assert model.predict(pd.DataFrame({"a": [4.0]}))[0] == pytest.approx(8.0, rel=1e-3)
+
+
+def test_the_law_of_the_pendulum():
+    X = pd.DataFrame({"length": uniform(0.1, 2, (60, 1))[:, 0], "gravity": uniform(1, 20, (60, 2))[:, 1]})
+    model = SymbolicRegressor().fit(X, noisy(2 * np.pi * np.sqrt(X.length / X.gravity).to_numpy()))
+    assert str(model.formula_).endswith("*sqrt(length/gravity)")
+    assert model.formula_.coef[0] == pytest.approx(2 * np.pi, rel=0.01)
+    one = SymbolicRegressor().fit(X[["length"]], noisy(2 * np.sqrt(X.length).to_numpy()))
+    assert str(one.formula_).endswith("*sqrt(length)")
+
+
+def test_a_function_of_a_sum_and_a_power_of_a_product():
+    X = uniform(0, 2, (200, 2))
+    assert str(SymbolicRegressor().fit(X, noisy(np.exp(X.sum(axis=1)))).formula_).endswith("*exp(x0 + x1)")
+    X = uniform(-1, 2, (200, 2))
+    cube = SymbolicRegressor().fit(X, (X[:, 0] * X[:, 1]) ** 3)
+    assert str(cube.formula_) == "(x0*x1)^3"
+    assert "exact up to rounding" in cube.notes_
+
+
+@pytest.mark.parametrize(
+    ("law", "text"),
+    [
+        (lambda x: 3 + 2 * np.exp(-0.4 * x[:, 0]), "3 + 2*exp(-0.4*x0)"),
+        (lambda x: 5 / (2.5 + x[:, 0]), "5/(2.5 + x0)"),
+        (lambda x: x[:, 0] * x[:, 1] + 2 * np.sin(x[:, 1]), "x0*x1 + 2*sin(x1)"),
+        (lambda x: np.sqrt((x[:, 0] - x[:, 1]) ** 2 + 1), None),
+    ],
+)
+def test_constants_inside_functions_and_sums(law, text):
+    X = uniform(0.5, 6, (150, 2))
+    model = SymbolicRegressor(random_state=0).fit(X, law(X))
+    assert model.formula_.r2 > 1 - 1e-12
+    if text is not None:
+        assert str(model.formula_) in (text, " + ".join(reversed(text.split(" + "))))
+
+
+def test_noise_has_no_law():
+    X = uniform(0, 1, (100, 3))
+    model = SymbolicRegressor(max_expressions=5000).fit(X, np.random.default_rng(3).standard_normal(100))
+    assert not model.formula_.terms
+    assert model.notes_[0] == "no formula describes the target better than its mean"
+
+
+def test_a_poor_fit_is_called_so():
+    X = uniform(0, 3, (200, 1))
+    model = SymbolicRegressor().fit(X, X[:, 0] + np.random.default_rng(3).standard_normal(200))
+    assert "a poor fit" in model.notes_[0]
+
+
+def test_formulas_predict_what_they_say():
+    X = pd.DataFrame(uniform(0.5, 2, (80, 3)), columns=["a", "b", "c"])
+    y = noisy((X.a * X.b**2 + 3 * np.log(X.c)).to_numpy())
+    model = SymbolicRegressor(2).fit(X, y)
+    sympy = pytest.importorskip("sympy")
+    for formula in model.pareto_:
+        space: dict = {}
+        exec(formula.to_python("law"), space)
+        expected = formula.predict(X.to_numpy())
+        np.testing.assert_allclose(np.broadcast_to(space["law"](X.a, X.b, X.c), 80), expected, rtol=1e-9)
+        symbols = [sympy.Symbol(name, real=True) for name in "abc"]
+        function = sympy.lambdify(symbols, formula.to_sympy(), "numpy")
+        np.testing.assert_allclose(np.broadcast_to(function(X.a, X.b, X.c), 80), expected, rtol=1e-9)
+        assert np.sqrt(((y - expected) ** 2).mean()) == pytest.approx(formula.rmse)
+    assert r"\log" in model.to_latex()
+    assert model.to_python().startswith("import numpy as np")
+    assert model.to_sympy(simplify=True).free_symbols == set(symbols)
+
+
+def test_the_front_is_ordered_and_holds_the_formula():
+    X = uniform(1, 2, (100, 2))
+    model = SymbolicRegressor().fit(X, noisy(X[:, 0] ** 2 / X[:, 1]))
+    assert model.formula_ in model.pareto_
+    complexity = [formula.complexity for formula in model.pareto_]
+    assert complexity == sorted(complexity)
+    summary = model.summary("force", ["mass", "radius"])
+    assert isinstance(summary, FormulaSummary)
+    frame = summary.to_frame()
+    assert frame["chosen"].sum() == 1
+    assert frame.loc[frame["chosen"], "formula"].item() in repr(summary)
+    assert "mass^2/radius" in repr(summary)
+    assert summary.as_dict()["formula"].startswith("force = ")
+    assert "mass^2/radius" in summary._repr_html_()
+
+
+@pytest.mark.parametrize("seed", [0, 7])
+def test_any_number_of_threads_gives_the_same_bits(seed):
+    X = uniform(1, 2, (700, 3))
+    y = X[:, 0] * np.sin(X[:, 1]) + 0.1 * np.random.default_rng(0).standard_normal(700)
+    one, two = (SymbolicRegressor(random_state=seed, n_jobs=n).fit(X, y) for n in (1, 2))
+    assert [str(formula) for formula in one.pareto_] == [str(formula) for formula in two.pareto_]
+    np.testing.assert_array_equal(one.predict(X), two.predict(X))
+    assert one.searched_ == two.searched_
+
+
+def test_units_allow_only_what_makes_sense():
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.uniform(1, 5, (80, 3)), columns=["mass", "speed", "time"])
+    y = 0.5 * X.mass * X.speed**2
+    units = [[1, 0, 0], [0, 1, -1], [0, 0, 1]]  # kg, m, s
+    model = SymbolicRegressor(units=units, target_units=[1, 2, -2]).fit(X, y)
+    assert str(model.formula_) == "0.5*mass*speed^2"
+    for formula in model.pareto_:
+        for term in formula.terms:
+            assert "time" not in str(formula) or term.link == "id"
+    with pytest.raises(ValueError, match="target_units is given, but units is not"):
+        SymbolicRegressor(target_units=[1, 2, -2]).fit(X, y)
+    with pytest.raises(ValueError, match="3 base units"):
+        SymbolicRegressor(units=units, target_units=[1]).fit(X, y)
+
+
+def test_rows_outside_the_domain_get_the_mean_with_a_warning():
+    X = uniform(0.5, 2, (50, 1))
+    model = SymbolicRegressor().fit(X, np.log(X[:, 0]))
+    assert str(model.formula_) == "log(x0)"
+    with pytest.warns(UserWarning, match="is not defined on 1 row, which"):
+        found = model.predict([[-1.0], [1.0]])
+    np.testing.assert_allclose(found, [np.log(X[:, 0]).mean(), 0.0], atol=1e-9)
+
+
+def test_a_saved_model_is_the_same(tmp_path):
+    X = uniform(1, 2, (50, 2))
+    model = SymbolicRegressor(max_expressions=3000).fit(X, noisy(X[:, 0] / X[:, 1]))
+    rankwise.save(model, tmp_path / "law.rankwise")
+    loaded = rankwise.load(tmp_path / "law.rankwise")
+    np.testing.assert_array_equal(loaded.predict(X), model.predict(X))
+    assert str(loaded.summary()) == str(model.summary())
+
+
+def test_few_rows_copies_and_constants():
+    X = np.column_stack([AXIS, AXIS, np.ones(8)])
+    assert str(SymbolicRegressor().fit(X, YEARS).formula_) == "0.9994*x0^1.5"
+    assert SymbolicRegressor().fit(AXIS[:3, None], YEARS[:3]).formula_.r2 > 0.9
+    alone = SymbolicRegressor().fit(np.ones((5, 1)), AXIS[:5])
+    assert alone.stopped_ == "all inputs are constant"
+    assert alone.predict([[1.0]])[0] == pytest.approx(AXIS[:5].mean())
+
+
+def test_budgets_are_reported():
+    X = uniform(0, 1, (100, 3))
+    y = np.sin(9 * X[:, 0] * X[:, 1]) * X[:, 2] + X[:, 1] ** 5
+    model = SymbolicRegressor(max_expressions=100).fit(X, y)
+    assert "budget" in model.stopped_
+    assert any("a better formula may exist" in note for note in model.notes_)
+    assert model.searched_[0]["depth"] == 0
+    assert model.searched_[-1]["screened"] >= 100
+    quick = SymbolicRegressor(time_limit=1e-9).fit(X, y)
+    assert "time limit" in quick.stopped_
+
+
+def test_it_is_a_regressor():
+    X = uniform(1, 2, (90, 2))
+    assert cross_val_score(SymbolicRegressor(1, max_expressions=2000), X, noisy(X[:, 0] * X[:, 1]), cv=3).min() > 0.9
+    with pytest.raises(NotFittedError):
+        SymbolicRegressor().to_python()
+    with pytest.raises(ValueError, match="unknown operator 'kube'"):
+        SymbolicRegressor(unary=("kube",)).fit(X, X[:, 0])
