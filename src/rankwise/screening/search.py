@@ -294,7 +294,7 @@ class Search:
             self._fit_subset(number)
 
     def _add_pair(self) -> None:
-        """The best sum of two terms, by trying all pairs: powers of inputs, and what is short and explains something."""
+        """The best sum of two terms, by trying all pairs of powers of inputs and of what is short and explains some."""
         rows = self._best_next_to(np.ones((len(self.y), 1)), _PAIRED)
         powers = [
             term
