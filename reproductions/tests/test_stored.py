@@ -7,7 +7,7 @@ import re
 import pytest
 from reproductions.tests.stored import INPUTS, RESULTS, ROOT, STORED
 
-from rankwise_reproductions.catalog import PAPERS
+from rankwise_reproductions.catalog import PAPERS, experiments
 from rankwise_reproductions.experiment import Results, key_of
 from rankwise_reproductions.outcome import Outcome
 from rankwise_reproductions.outputs import store_of
@@ -50,6 +50,18 @@ def test_stored_results_are_whole_and_judged_with_reasons(experiment):
     path = store_of(RESULTS, experiment)
     pictures = [f"{path.stem}_{name.replace('-', '_')}.png" for name in experiment.pictures]
     assert [name for name in (f"{path.stem}.csv", *pictures) if not path.with_name(name).exists()] == []
+
+
+def test_the_readme_names_what_is_not_stored_at_the_full_scale():
+    rows = (ROOT / "reproductions" / "README.md").read_text("utf-8")
+    listed = re.findall(r"^\| ([a-z-]+/\S+) \|", rows, re.MULTILINE)
+    assert set(listed) <= set(experiments())
+    smaller = []
+    for one in experiments().values():
+        kept = complete_scale(store_of(RESULTS, one), one, INPUTS)
+        if (kept is None or kept[0] != "full") and not (one in STORED and one.needs and not INPUTS.data):
+            smaller.append(one.id)
+    assert set(smaller) <= set(listed)
 
 
 @pytest.mark.parametrize("paper", PAPERS)
