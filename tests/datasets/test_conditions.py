@@ -52,6 +52,7 @@ def test_constants_of_splits_by_definition(seed, law):
     assert submodularity_constant(oracle, per_label=True) == pytest.approx(submodular)
     assert submodularity_constant(oracle) == pytest.approx(max(submodular))
     assert diminishing_returns_constant(oracle, per_label=True) == pytest.approx(diminishing)
+    assert diminishing_returns_constant(oracle) >= submodularity_constant(oracle) - 1e-9
     places = oracle.ranking(X) / 2
     assert submodularity_constant(oracle, target="positions") == pytest.approx(
         max(naive.submodularity(X, p, f) for f in places.T)

@@ -123,7 +123,7 @@ def diminishing_returns_constant(
     Returns
     -------
     float or ndarray of shape (k,)
-        At least 1, and at least the constant of `submodularity_constant` for independent bits.
+        At least 1; of an oracle, at least its constant of `submodularity_constant`.
 
     Examples
     --------

@@ -8,7 +8,7 @@ one.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -97,8 +97,8 @@ class RankingOracle:
     m: Any  # a function of X, often an object with more to say
     noise: Noise = None
     features: Features | None = None
-    survival: Survival | None = None
-    partition: Partition | None = None
+    survival: Survival | None = field(default=None, kw_only=True)
+    partition: Partition | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
         if not callable(self.m):
@@ -158,7 +158,7 @@ class RankingOracle:
         draw_weights = own_weights if design == "own" else shared_weights
         r = _INFORMATIVE[design] if n_informative is None else n_informative
         weights = draw_weights(n_features, n_items, r, check_generator(random_state))
-        return cls(LinearScores.over_cube(weights), noise, law, survival, partition)
+        return cls(LinearScores.over_cube(weights), noise, law, survival=survival, partition=partition)
 
     @classmethod
     def cells(
@@ -199,7 +199,7 @@ class RankingOracle:
         grid = GridFeatures.of_cells(n_cells, setting)
         centers = np.argsort(check_generator(random_state).random((n_cells, n_items)), axis=1).astype(np.float64) + 1
         noise = None if theta is None else MallowsNoise(theta)
-        return cls(CellScores(grid, centers), noise, grid, survival, partition)
+        return cls(CellScores(grid, centers), noise, grid, survival=survival, partition=partition)
 
     @property
     def _noise_law(self) -> NoiseLaw:
