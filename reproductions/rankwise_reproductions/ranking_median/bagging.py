@@ -117,10 +117,15 @@ def _claims(results: Results) -> list[Claim]:
             f"{tree.mean('excess'):.3f} +- {tree.error('excess'):.3f}",
         ),
         Claim(
-            "The excess of the consensus is at most 1/H times the mean excess of the trees (what the proof of Theorem "
-            "21 shows), and in fact below the mean itself",
-            bool(ratios.max() < 1),
+            "The excess of the consensus is at most 1/H times the mean excess of the trees (proof of Theorem 21)",
+            bool(ratios.max() < factor),
             f"largest ratio {ratios.max():.3f}, where the proof allows {factor:.2f}",
+        ),
+        Claim(
+            "The excess of the consensus is below the mean excess of its trees",
+            bool(ratios.max() < 1),
+            f"largest ratio {ratios.max():.3f}",
+            of="rankwise",
         ),
     ]
 

@@ -71,8 +71,8 @@ def _compare(results: Results) -> list[Comparison]:
                 "at least 1",
                 slope,
                 error,
-                "agrees" if slope > 1 - 2 * error else "differs",
-                "" if slope > 1 - 2 * error else "slower than the theorem says",
+                "agrees" if slope >= 1 else "differs",
+                "" if slope >= 1 else "slower than the theorem says",
             )
         )
     small = results.select(**COUNTEREXAMPLE)
@@ -83,7 +83,7 @@ def _compare(results: Results) -> list[Comparison]:
             "at most delta, for every delta in (0, 1): 0",
             small.mean("wrong"),
             small.error("wrong"),
-            "differs" if small.mean("wrong") > 2 * small.error("wrong") else "agrees",
+            "differs" if small.mean("wrong") > 0.01 else "agrees",
             f"the bound, {bound:.3f}, is below the only excess there can be, 0.4",
         ),
         Comparison(
@@ -127,11 +127,16 @@ def _claims(results: Results) -> list[Claim]:
             f"in {len(cells)} cases; the closest comes to {closest.mean('excess') / closest.mean('bound'):.3f} of it",
         ),
         Claim(
-            "The excess falls exponentially in N, and the theorem's rate is the right one: the fall is at least that "
-            "fast, and not twice as fast",
-            all(0.9 < slope < 2 for slope, _ in slopes.values()),
+            "The excess falls exponentially in N, at least at the rate of the theorem",
+            all(slope >= 1 for slope, _ in slopes.values()),
+            f"fall of the logarithm over the theorem's: at least {min(slope for slope, _ in slopes.values()):.2f}",
+        ),
+        Claim(
+            "The rate of Theorem 3 is the right one: the fall is not twice as fast",
+            all(slope < 2 for slope, _ in slopes.values()),
             "fall of the logarithm over the theorem's: "
             + "; ".join(f"theta {theta:g}: {slope:.2f} +- {error:.2f}" for theta, (slope, error) in slopes.items()),
+            of="rankwise",
         ),
         Claim(
             "That is much faster than the rate of one over the square root of N, which holds without a margin",
@@ -141,10 +146,11 @@ def _claims(results: Results) -> list[Claim]:
             + "; the square root of five is 2.2",
         ),
         Claim(
-            "As printed, with probability at least 1 - delta for every delta, the bound does not hold",
-            small.mean("wrong") > 0.1,
+            "The bound of Theorem 3 holds with probability at least 1 - delta, for every delta",
+            small.mean("wrong") < 0.01,
             f"two items, margin 0.2, three rankings: a share of {small.mean('wrong'):.3f} of the samples exceeds the "
             f"bound {small.mean('bound'):.3f} (exactly 0.216: the wrong majority)",
+            known="it is a bound on the expectation, as in the proposition that the paper takes it from",
         ),
     ]
 

@@ -78,7 +78,7 @@ def lipschitz_oracle(
     if margin == 0:
         weights = slope * rng.standard_normal((n_items, n_features))
         return RankingOracle(SmoothScores(weights), GaussianNoise(_SCALE, np.inf), UniformCube(n_features))
-    centers = np.argsort(rng.random((4, n_items)), axis=1) + 1.0
+    centers = np.argsort(rng.random((4, n_items)), axis=1).astype(np.float64) + 1
     theta = float(np.log((1 + 2 * margin) / (1 - 2 * margin)))  # of two adjacent places, p = 1 / (1 + exp(-theta))
     areas = FourAreas(n_features, gap)
     return RankingOracle(AreaScores(areas, centers, theta, margin), MallowsNoise(theta), areas)

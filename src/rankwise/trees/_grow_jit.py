@@ -704,7 +704,7 @@ def _try_divisions(targets, limits, m, weight, f, n_codes, present, best, scratc
                 products[s, t] = products[t, s] = product
         for c in range(q):
             total_square += total[c] ** 2
-    highest, division = -np.inf, np.int64(-1)
+    highest, division = -np.inf, -1
     first = 0
     # The first category goes left; bit k - 1 - t of the trial says whether category t does.
     for trial in range((1 << (k - 1)) - 1):
