@@ -33,8 +33,11 @@ MODULES: tuple[str, ...] = (
     "tree_ranking.examples",
     "tree_ranking.catalysis",
     "graph_cut_kernel.section_3",
+    "graph_cut_kernel.printed_features",
     "graph_cut_kernel.figure_4",
+    "graph_cut_kernel.figure_4_published",
     "graph_cut_kernel.figure_5",
+    "graph_cut_kernel.elbo",
     "graph_cut_kernel.figure_6",
 )
 

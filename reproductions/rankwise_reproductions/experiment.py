@@ -190,6 +190,8 @@ class Experiment:
         From a name to a function that draws the results on a Matplotlib figure, whose size it may change.
     needs : tuple of str
         Names of the inputs that must be given, e.g. ``("data",)``.
+    cells_from_data : bool
+        Whether these inputs decide which cells there are. If not, stored cells count without them.
     timed : bool
         Whether cells measure time, so that they must run alone.
     timings : tuple of str
@@ -210,6 +212,7 @@ class Experiment:
     claims: Callable[[Results], list[Claim]] = _nothing
     pictures: Mapping[str, Callable[[Results, Any], None]] = field(default_factory=dict)
     needs: tuple[str, ...] = ()
+    cells_from_data: bool = True
     timed: bool = False
     timings: tuple[str, ...] = ()
     tolerance: float = 1e-9

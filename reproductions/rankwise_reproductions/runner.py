@@ -55,13 +55,13 @@ def run(
         in ``left_out``.
     """
     missing = [f"--{name}" for name in experiment.needs if getattr(inputs, name) is None]
-    if missing:
+    stored = read_store(store, experiment)
+    cells = [] if missing and experiment.cells_from_data else experiment.cells(scale, inputs)
+    to_do = [cell for cell in cells if key_of(cell) not in stored.cells]
+    if missing and (to_do or not cells):
         raise FileNotFoundError(
             f"{experiment.id} needs data from outside the package: say where they are with {' and '.join(missing)}"
         )
-    cells = experiment.cells(scale, inputs)
-    stored = read_store(store, experiment)
-    to_do = [cell for cell in cells if key_of(cell) not in stored.cells]
     jobs = 1 if experiment.timed else effective_n_jobs(n_jobs)
     left_out: Counter[str] = Counter()
     left = seconds_left(to_do, stored.seconds)

@@ -81,7 +81,7 @@ def write_store(path: Path | None, experiment: Experiment, stored: Stored) -> No
 
 def complete_scale(path: Path | None, experiment: Experiment, inputs: Inputs) -> tuple[Scale, list[Cell]] | None:
     """The largest scale all of whose cells are stored, with these cells; None if there is none."""
-    if any(getattr(inputs, name) is None for name in experiment.needs):
+    if experiment.cells_from_data and any(getattr(inputs, name) is None for name in experiment.needs):
         return None
     stored = read_store(path, experiment).cells
     scales: tuple[Scale, ...] = ("full", "quick", "check")

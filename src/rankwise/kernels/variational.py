@@ -31,8 +31,8 @@ _NODES, _WEIGHTS = np.polynomial.hermite_e.hermegauss(32)
 _WEIGHTS = _WEIGHTS / np.sqrt(2 * np.pi)
 # Of the diagonal, relative to its mean: kernels of rank n_items are singular.
 _JITTER = 1e-10
-# A logarithm of a hyperparameter is at its bound if it is as close as this.
-_AT_BOUND = 1e-2
+# A hyperparameter is at a bound if its logarithm is as close, relative to the range: optimizers stop just before it.
+_AT_BOUND = 0.1
 
 
 class FitStart(NamedTuple):
@@ -45,7 +45,7 @@ class FitStart(NamedTuple):
     theta : ndarray
         Logarithms of the hyperparameters.
     at_bounds : tuple of str
-        Hyperparameters that ended at a bound.
+        Hyperparameters that ended at a bound, or within a tenth of the range of their logarithms of it.
     collapsed : bool
         Whether all training rows are predicted to be of one class: the process learned nothing but a constant.
     converged : bool
@@ -405,7 +405,7 @@ class _Fit:
         theta, at_bounds = self.kernel.theta, []
         free = [one for one in self.kernel.hyperparameters if not one.fixed for _ in range(one.n_elements)]
         for one, value, (low, high) in zip(free, theta, self.kernel.bounds, strict=True):
-            if min(value - low, high - value) < _AT_BOUND:
+            if min(value - low, high - value) < _AT_BOUND * (high - low):
                 at_bounds.append(one.name)
         return FitStart(self.elbo, theta, tuple(at_bounds), bool((mean > 0).all() or (mean <= 0).all()), self.converged)
 
