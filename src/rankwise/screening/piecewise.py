@@ -206,7 +206,7 @@ def preference_probability(
 def _split_values(C: Any) -> tuple[float, float]:
     """Where the first and where the second transform is split."""
     pair = tuple(C) if isinstance(C, tuple | list | np.ndarray) and np.ndim(C) == 1 else (C, C)
-    if len(pair) != 2 or any(not isinstance(value, Real) or np.isnan(value) for value in pair):
+    if len(pair) != 2 or any(not isinstance(value, Real) or np.isnan(float(value)) for value in pair):
         raise ValueError(f"C is {C!r}; give the number where the transforms are split, or two numbers, one for each")
     return float(pair[0]), float(pair[1])
 
