@@ -229,12 +229,15 @@ def _text(percent: tuple[int, ...] | None) -> str:
 
 
 def _draw_inclusion(results: Results, figure: Any) -> None:
-    figure.set_size_inches(9, 4.6)
-    axes = figure.subplots(2, len(PROBLEMS), sharex="col", sharey=True)
+    with_bart = (*METHODS, "BART global max", "BART local")
+    methods = {law: [name for name in with_bart if _percent(results, name, 1, law)] for law in LAWS}
+    heights = [len(names) for names in methods.values()]
+    figure.set_size_inches(9, 1 + 0.6 * sum(heights))
+    axes = figure.subplots(2, len(PROBLEMS), sharex="col", sharey="row", height_ratios=heights)
     for row, law in zip(axes, LAWS, strict=True):
         for ax, block in zip(row, PROBLEMS, strict=True):
-            shown = np.array([_percent(results, method, block, law) for method in METHODS], dtype=float)
-            published = np.array([PUBLISHED[method, block] for method in METHODS], dtype=float)
+            shown = np.array([_percent(results, method, block, law) for method in methods[law]], dtype=float)
+            published = np.array([PUBLISHED[method, block] for method in methods[law]], dtype=float)
             ax.imshow(shown, cmap=_scale(), vmin=0, vmax=100, aspect="auto")
             for (place, column), value in np.ndenumerate(shown):
                 agrees = value == published[place, column]
@@ -242,7 +245,7 @@ def _draw_inclusion(results: Results, figure: Any) -> None:
                 ax.text(
                     column, place, text, ha="center", va="center", fontsize=8, color="white" if value > 50 else "black"
                 )
-            ax.set_yticks(range(len(METHODS)), METHODS, fontsize=8)
+            ax.set_yticks(range(len(methods[law])), methods[law], fontsize=8)
             ax.set_title(f"block {block}, x ~ {LAWS[law]}", fontsize=9)
     names = {block: make_symbolic_regression(2, problem=PROBLEMS[block])[2].feature_names for block in PROBLEMS}
     for ax, block in zip(axes[1], PROBLEMS, strict=True):
