@@ -28,6 +28,10 @@ LAWS = {
     "for exp too small": lambda rng: -1000 * rng.random(40) - 1,
     "reciprocals overflow": lambda rng: np.append(1e-310, rng.random(39)),
     "nearly constant": lambda rng: 1 + 1e-12 * rng.random(40),
+    "mixed, with zero": lambda rng: np.append(0.0, rng.standard_normal(39)),
+    "mirrored": lambda rng: np.outer([1.0, -1.0], rng.random(20)).ravel(),
+    "nearly mirrored": lambda rng: np.outer([1.0, -1.0 - 1e-14], rng.random(20)).ravel(),
+    "mixed, with ties": lambda rng: rng.integers(-9, 10, 40) + 0.25,
 }
 
 

@@ -30,7 +30,7 @@ _ROUNDING = 2.0**-53
 # of one row that are _NEAR steps of floating-point numbers apart, or more, are then different.
 _CANCELLED, _CLEAR, _NEAR = 2.0**-16, 2.0**-33, np.uint64(1 << 22)
 # Codes of the functions that are monotone, at least on numbers of one sign: all but sin and cos.
-_MONOTONE = (SQUARE, CUBE, SQRT, CBRT, INVERSE, EXP, LOG, ABS, ONE_PLUS, ONE_MINUS)
+_MONOTONE = (ID, SQUARE, CUBE, SQRT, CBRT, INVERSE, EXP, LOG, ABS, ONE_PLUS, ONE_MINUS)
 # Codes of the functions that keep different values different only if their differences, not ratios, are large enough.
 _BY_DIFFERENCE = (EXP, ONE_PLUS, ONE_MINUS)
 # A quarter of a turn, pi / 2, in parts of 33 bits: multiples of the first two are exact.
@@ -73,7 +73,8 @@ def score_expressions(values, errors, sharp, codes, lefts, rights, target, weigh
     order, spare, bucket = np.empty(n, np.uint32), np.empty(n, np.uint32), np.empty(n, np.uint32)
     counts = np.empty((2, 1 << _digit_bits(n)), np.uint32)
     row, error, ends, images = np.empty(n), np.empty(n), np.empty(2), np.empty(2)
-    operand, sorted_operand, known, apart = -1, -1, (0.0, np.int64(0), 0.0), (False, False)
+    operand, held, known, apart = -1, -1, (0.0, np.int64(0), 0.0), (False, False)
+    folded_operand, folded = -1, (False, known)
     for e in range(size):
         code, left, right = codes[e], lefts[e], rights[e]
         covariation[e], fingerprint[e], spread[e] = np.nan, 0, np.nan
@@ -84,17 +85,32 @@ def score_expressions(values, errors, sharp, codes, lefts, rights, target, weigh
             _apply(code, ends, ends, images)
             if np.isnan(images[0]):
                 continue  # the root or the logarithm of a negative number
-            direction = _direction(code, ends[0], ends[1]) if sharp[left] else 0
-            if direction != 0 and left != sorted_operand:
-                sorted_operand = left
+            direction = _direction(code, ends[0], ends[1])
+            fold = (direction == 0) & (left == folded_operand) & (code != INVERSE)
+            if sharp[left] and left != held and not fold:
+                held = left
                 low, high = _keys(values[left], keys)
                 tied, _ = _sort(keys, low, high, order, spare, bucket, counts)
                 known = _tally(keys, order, tied, target, weights)
                 apart = _apart(values[left], keys, order)
-            if direction != 0 and (apart[1] if code in _BY_DIFFERENCE else apart[0]):
+            if sharp[left] and direction != 0 and (apart[1] if code in _BY_DIFFERENCE else apart[0]):
                 if np.isfinite(images[0]) and np.isfinite(images[1]) and images[0] != images[1]:
                     covariation[e], fingerprint[e], spread[e] = direction * known[0], known[1], known[2]
                 continue
+            if sharp[left] and direction == 0 and (fold or apart[0]):
+                # Values of both signs: the order of |z| and z^2 is merged, that of 1/z turned around, side by side.
+                if code == INVERSE and _turn(values[left], order, spare):
+                    covariation[e], fingerprint[e], spread[e] = _tally(keys, spare, tied, target, weights)
+                    continue
+                if code != INVERSE:
+                    if not fold:
+                        folded_operand, folded = left, (False, known)
+                        if not tied and _fold(values[left], order, spare):
+                            folded = (True, _tally(keys, spare, False, target, weights))
+                    if folded[0]:
+                        covariation[e], fingerprint[e], spread[e] = folded[1]
+                        continue
+        held = -1  # the order below is that of the expression
         _apply(code, values[left], values[right], row)
         low, high = _keys(row, keys)
         if (low > _LOWEST) & (high < _HIGHEST):
@@ -410,6 +426,43 @@ def _apart(row, keys, order):
     largest = max(abs(row[order[0]]), abs(row[order[n - 1]]))
     powers = (step >= _STEPS_APART) & (smallest > 1e-100) & (largest < 1e100)
     return powers, (nearest > 1e-14 * max(1.0, largest)) & (largest < 700.0)
+
+
+@compiled
+def _fold(row, order, out):
+    """Order by absolute value, out of the order of values of both signs; whether no two sizes are near each other."""
+    n = len(order)
+    upper = 0
+    while upper < n and row[order[upper]] < 0:
+        upper += 1
+    lower = upper - 1
+    before = -1.0
+    for k in range(n):
+        if lower >= 0 and (upper == n or -row[order[lower]] <= row[order[upper]]):
+            out[k] = order[lower]
+            lower -= 1
+        else:
+            out[k] = order[upper]
+            upper += 1
+        size = abs(row[out[k]])
+        if size - before <= 1e-12 * size:  # far more than the steps that roundings can take
+            return False
+        before = size
+    return True
+
+
+@compiled
+def _turn(row, order, out):
+    """Order of the reciprocals of values of both signs; whether there are any, which 0 has not."""
+    n = len(order)
+    upper = 0
+    while upper < n and row[order[upper]] < 0:
+        upper += 1
+    for k in range(upper):
+        out[k] = order[upper - 1 - k]
+    for k in range(upper, n):
+        out[k] = order[n - 1 + upper - k]
+    return row[order[upper]] > 0
 
 
 @compiled

@@ -406,7 +406,7 @@ def power_text(base: str, exponent: float | Fraction) -> str:
     if exponent == Fraction(1, 2):
         return f"sqrt{base}" if base.startswith("(") else f"sqrt({base})"
     fraction = Fraction(exponent).limit_denominator(12)
-    if abs(fraction - exponent) > 1e-9 or 8 % fraction.denominator == 0:
+    if abs(float(fraction) - float(exponent)) > 1e-9 or 8 % fraction.denominator == 0:
         return f"{base}^{float(exponent):.4g}"
     return f"{base}^({fraction})"
 

@@ -119,7 +119,7 @@ class Term:
                 exponents = (*term.exponents[:place], float(value), *term.exponents[place + 1 :])
                 term = replace(term, exponents=exponents)
             else:
-                term = replace(term, **{name: float(value)})
+                term = replace(term, scale=float(value)) if name == "scale" else replace(term, shift=float(value))
         return term
 
     def complexity(self, table_complexity: IntArray) -> int:
@@ -520,7 +520,8 @@ def polish(model: Model, values: FloatArray, y: FloatArray) -> Model:
         return model
     found = build(solved.x)
     rss = float(((found.predict(values) - y) ** 2).sum())
-    return replace(found, rss=rss) if rss < model.rss else model
+    sensible = all(abs(exponent) <= 2 * _LARGEST_EXPONENT for term in found.terms for exponent in term.exponents)
+    return replace(found, rss=rss) if rss < model.rss and sensible else model
 
 
 def _constant(term: Term, name: str) -> float:

@@ -357,7 +357,8 @@ def _product_text(term: Term, table: ExpressionTable, digits: int) -> str:
     if len(term.rows) > 1 and len(sizes) == 1 and sizes != {1.0} and max(term.exponents) > 0:
         signs = tuple(float(np.sign(exponent)) for exponent in term.exponents)
         return power_text(f"({_product_text(replace(term, exponents=signs), table, digits)})", sizes.pop())
-    above, below = [], []
+    above: list[str] = []
+    below: list[str] = []
     for row, exponent in zip(term.rows, term.exponents, strict=True):
         text = _factor_text(row, abs(exponent), table, digits, negative=exponent < 0)
         (below if exponent < 0 and not text.startswith("exp(") else above).append(text)

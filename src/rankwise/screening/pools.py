@@ -117,8 +117,9 @@ class ExpressionPool:
             return
         errors = input_errors(inputs)
         self.rows.append(inputs, errors)
-        codes = np.full_like(self.members, IDENTITY)
-        _, _, usable = _screening_jit.evaluate_expressions(inputs, errors, codes, self.members, self.members)
+        first, last = inputs.argmin(axis=1), inputs.argmax(axis=1)
+        spread = inputs[self.members, last] - inputs[self.members, first]
+        usable = spread > errors[self.members, first] + errors[self.members, last]
         self.members = np.unique(self.rows.enter(self.units)[usable])
 
     @np.errstate(all="ignore")  # NumPy warns of what compiled loops ignore, if Numba is disabled

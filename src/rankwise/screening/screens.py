@@ -232,7 +232,11 @@ def screen_expressions(
         # A constant orders nothing: its divergence is that of no relation.
         Target.of(target).covariation * Target.of(target).unit,
         tuple(table.formulas(rows)),
-        *(found[name] for name in ("divergence", "z", "pvalue", "adjusted", "complexity")),
+        found["divergence"],
+        found["z"],
+        found["pvalue"],
+        found["adjusted"],
+        found["complexity"],
         tuple(_fit_of_class(row, table, inputs, target) for row in rows.tolist()),
         formulas,
         tuple(notes),

@@ -46,6 +46,8 @@ _PRODUCTS = 12
 _PROMISING = 4.0
 # Models that are fitted again with all constants free.
 _POLISHED = 6
+# Rows from which on residuals that look like noise end the search before sums are tried.
+_FEWEST_TO_STOP = 100
 # Rows below which neighbors are too far apart to say something.
 _FEWEST_FOR_NEIGHBORS = 30
 # Members of a class that models of several terms may take.
@@ -111,6 +113,8 @@ class Search:
         self.pool, self.y, self.n_terms = pool, y, n_terms
         self.max_expressions, self.deadline, self.n_jobs = max_expressions, deadline, n_jobs
         self.target_units = target_units
+        # Rows of the inputs; copies and constants are not members of the pool.
+        self.inputs = np.flatnonzero(np.isin(np.arange(len(pool.table.inputs)), pool.members))
         self.fits = Fits(y, len(pool.table.inputs))
         self.stages: list[Stage] = []
         self.stopped = ""
@@ -135,7 +139,8 @@ class Search:
             if depth == 1:
                 bent = self._first_layers(inputs)
                 self._fit_products(self.pool.members)
-                self._rounds(None)
+                if len(self.y) < _FEWEST_TO_STOP or not self._nothing_left(self.fits.best):
+                    self._rounds(None)
             else:
                 everything = self.pool.members
                 self._choose_beam(inputs, bent)
@@ -214,7 +219,7 @@ class Search:
             inputs = self.values[: len(self.pool.table.inputs)].T
             spread = inputs.std(axis=0)
             points = inputs[:, spread > 0] / spread[spread > 0]
-            self.neighbors = cKDTree(points).query(points, k=min(4, len(points)))[1][:, 1:]
+            self.neighbors = np.asarray(cKDTree(points).query(points, k=min(4, len(points)))[1])[:, 1:]
         unit = residual / (residual.std() or 1.0)
         pairs = {(i, j) for i, row in enumerate(self.neighbors.tolist()) for j in row if i != j}
         mutual = sum((j, i) in pairs for i, j in pairs)
@@ -298,7 +303,7 @@ class Search:
         rows = self._best_next_to(np.ones((len(self.y), 1)), _PAIRED)
         powers = [
             term
-            for row in range(min(len(self.pool.table.inputs), _PAIRED // 50))
+            for row in self.inputs[: _PAIRED // 50].tolist()
             for term in class_terms(row, self.pool.table, self.values)
             if term.link == "id"
         ]
@@ -412,9 +417,8 @@ class Search:
             self._fit_subset(size)
 
     def _fit_products(self, rows: IntArray) -> None:
-        inputs = np.arange(len(self.pool.table.inputs))
-        cost = self.fits.cost * self.pool.table.complexity
-        self._offer(product_terms(self.values, inputs, rows, self.y, cost, _PRODUCTS), self.fits)
+        cost = (self.fits.cost * self.pool.table.complexity).astype(np.float64)
+        self._offer(product_terms(self.values, self.inputs, rows, self.y, cost, _PRODUCTS), self.fits)
 
     def _offer(self, terms: Sequence[Term], fits: Fits) -> None:
         usable, columns = self._usable(terms)
