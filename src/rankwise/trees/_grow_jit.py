@@ -744,7 +744,7 @@ def _try_divisions(targets, limits, m, weight, f, n_codes, present, best, scratc
         else:
             score = _split_score(total, parts[k - 1], weight, mass[k - 1], q, is_complete)
         if score > highest:
-            highest, division = score, np.int64(trial)
+            highest, division = score, trial
     if division < 0:
         return
     left_weight = 0.0
