@@ -122,11 +122,18 @@ def _letor(inputs: Inputs) -> Path:
 
 def _ranker(name: str, n_trees: int) -> Any:
     boosted: dict[str, Any] = {"n_estimators": n_trees, "learning_rate": 0.1, "n_jobs": 1, "random_state": SEED}
-    neural: dict[str, Any] = {"attention": True, "random_state": SEED}
     if name == "Ridge regression":
         from sklearn.linear_model import Ridge
 
         return Ridge()
+    if name in NEURAL:
+        try:
+            import torch
+        except ImportError:
+            raise ImportError("neural rankers need PyTorch: pip install 'rankwise[neural]'") from None
+        torch.set_num_threads(1)  # sums of several threads differ in the last bit, which training makes larger
+        loss = "pairwise_logistic" if name == "neural, pairwise" else "listwise_softmax"
+        return NeuralRanker(loss, attention=True, random_state=SEED)
     return {
         "boosted regression": lambda: LambdaMART(objective="pointwise_squared", **boosted),
         "linear, logistic": lambda: LinearRanker("pairwise_logistic", random_state=SEED),
@@ -143,8 +150,6 @@ def _ranker(name: str, n_trees: int) -> Any:
         "linear, cross entropy": lambda: LinearRanker("listwise_softmax", random_state=SEED),
         "linear, ListMLE": lambda: LinearRanker("listwise_listmle", random_state=SEED),
         "linear, p-ListMLE": lambda: LinearRanker("listwise_plistmle", random_state=SEED),
-        "neural, pairwise": lambda: NeuralRanker("pairwise_logistic", **neural),
-        "neural, cross entropy": lambda: NeuralRanker("listwise_softmax", **neural),
     }[name]()
 
 
