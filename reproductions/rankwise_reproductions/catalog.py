@@ -11,9 +11,12 @@ from rankwise_reproductions.experiment import Experiment
 MODULES: tuple[str, ...] = (
     "label_ranking.figure_1",
     "label_ranking.figure_2",
-    "label_ranking.tables_4_7",
+    "label_ranking.tables_4_5",
+    "label_ranking.tables_6_7",
     "label_ranking.theorem_2_1",
     "label_ranking.theorem_2_5",
+    "label_ranking.theorems_a_5_a_6",
+    "label_ranking.theorem_c_2",
     "ranking_median.table_1",
     "ranking_median.job_values",
     "ranking_median.theorem_3",

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import product
 from typing import Any
 
 import numpy as np
 
-from rankwise.aggregation import sample_mallows
+from rankwise.datasets import MallowsNoise
 from rankwise_reproductions.drawing import SERIES, tidy
 from rankwise_reproductions.experiment import (
     Cell,
@@ -22,70 +23,80 @@ from rankwise_reproductions.experiment import (
 )
 from rankwise_reproductions.label_ranking.common import (
     FEATURES,
+    FORESTS,
     LEARNERS,
     TEST_ROWS,
+    TREES,
     both_taus,
+    figure_oracle,
     gaussian_noise,
+    having,
     learned,
-    mallows_on_names,
     share_changed,
-    sorted_positions,
-    sparse_scores,
 )
 
 #: concentrations of the Mallows noise (footnote 3)
 THETAS = tuple(round(0.6 + 0.2 * step, 1) for step in range(20))
 NOISES = ("Gaussian", "Mallows", "Mallows on names")
+#: what counts as higher or lower
+LEAST = 0.01
 #: the middle of the noise, where curves are furthest apart
 MIDDLE = (1.0, 2.2)
-_SIZES: dict[Scale, dict[str, dict[str, int]]] = {
-    "full": {"SFN": {"rows": 9000, "trees": 50}, "LFN": {"rows": 9000, "trees": 50}},
-    "quick": {"SFN": {"rows": 1000, "trees": 20}, "LFN": {"rows": 500, "trees": 10}},
-    "check": {"SFN": {"rows": 500, "trees": 10}},
+_SIZES: dict[Scale, dict[str, int]] = {
+    "full": {"rows": 9000, "trees": 50},
+    "quick": {"rows": 1000, "trees": 20},
+    "check": {"rows": 500, "trees": 10},
 }
-_THETAS: dict[Scale, dict[str, tuple[float, ...]]] = {
-    "full": {"SFN": THETAS, "LFN": THETAS},
-    "quick": {"SFN": THETAS, "LFN": THETAS[2::6]},
-    "check": {"SFN": (1.4,)},
+_SOME = (0.6, 1.2, 1.6, 2.0, 3.0)
+_THETAS: dict[Scale, dict[tuple[str, tuple[str, ...]], tuple[float, ...]]] = {
+    "full": {
+        ("SFN", (*TREES, *FORESTS[:1])): _SOME,
+        ("LFN", TREES[:1]): _SOME[1:3],
+    },
+    "quick": {("SFN", LEARNERS): _SOME[1:3]},
+    "check": {("SFN", LEARNERS): (1.4,)},
 }
-_SEEDS: dict[Scale, int] = {"full": 5, "quick": 1, "check": 4}
+_SEEDS: dict[Scale, dict[str, int]] = {"full": {"SFN": 1, "LFN": 1}, "quick": {"SFN": 2}, "check": {"SFN": 4}}
 
 
 def _cells(scale: Scale, inputs: Inputs) -> list[Cell]:
     return [
-        {"family": family, "noise": noise, "theta": theta, "seed": seed, **sizes}
-        for (family, sizes), noise in product(_SIZES[scale].items(), NOISES)
-        for theta in _THETAS[scale][family]
-        for seed in range(_SEEDS[scale])
+        {"family": family, "noise": noise, "learner": learner, "theta": theta, "seed": seed, **_SIZES[scale]}
+        for (family, learners), thetas in _THETAS[scale].items()
+        for noise, learner, theta in product(NOISES, learners, thetas)
+        for seed in range(_SEEDS[scale][family])
     ]
 
 
 def _compute(cell: Cell, inputs: Inputs) -> Values:
+    oracle = figure_oracle(cell["family"], "as distributed", cell["seed"])
     rng = np.random.default_rng([cell["seed"], FEATURES[cell["family"]], round(10 * cell["theta"])])
-    X, scores = sparse_scores(cell["rows"] + TEST_ROWS, cell["family"], "as distributed", rng)
-    truth = sorted_positions(scores)
+    X, y = oracle.sample(cell["rows"] + TEST_ROWS, rng)
+    truth = y.positions
     # Drawn for every kind of noise, so that the Gaussian one can be matched to its alpha.
-    observed = sample_mallows(truth, cell["theta"], random_state=rng)
+    observed = replace(oracle, noise=MallowsNoise(cell["theta"])).draw(X, rng).complete
     if cell["noise"] == "Gaussian":
-        observed = gaussian_noise(scores, share_changed(truth, observed), rng)
+        observed = gaussian_noise(oracle, X, share_changed(truth, observed), rng)
     elif cell["noise"] == "Mallows on names":
-        observed = mallows_on_names(truth, cell["theta"], rng)
+        observed = replace(oracle, noise=MallowsNoise(cell["theta"], on="names")).draw(X, rng).complete
     beta = both_taus(truth, observed)
     return {
         "alpha": share_changed(truth, observed),
         "beta, positions": beta["positions"],
         "beta, orders": beta["orders"],
-        **learned(X, observed, truth, cell["trees"], cell["seed"]),
+        **learned(X, observed, truth, (cell["learner"],), cell["trees"], cell["seed"]),
     }
 
 
 def _differences(results: Results, noise: str, name: str) -> Results:
     """What a kind of noise has more than the Gaussian noise of the same alpha, in the middle of the noise."""
-    gaussian = {(cell["family"], cell["theta"], cell["seed"]): one for cell, one in results.select(noise="Gaussian")}
+    # Every learner's cell holds beta: one is enough.
+    found = results.select(learner="full tree") if name.startswith("beta") else having(results, name)
+    gaussian = {(cell["family"], cell["theta"], cell["seed"]): one for cell, one in found.select(noise="Gaussian")}
     return Results(
         [
             (cell, {"more": one[name] - gaussian[cell["family"], cell["theta"], cell["seed"]][name]})
-            for cell, one in results.select(noise=noise)
+            for cell, one in found.select(noise=noise)
             if MIDDLE[0] <= cell["theta"] <= MIDDLE[1]
         ]
     )
@@ -97,9 +108,12 @@ def _compare(results: Results) -> list[Comparison]:
     for name, published, reason in (
         ("beta", "higher", "the published beta is a tau on orders, and so is the law of the published noise"),
         ("honest forest", "lower", "the published noise renames labels, which is more noise at the same alpha"),
+        ("ordinary forest", "lower", "the published noise renames labels, which is more noise at the same alpha"),
         ("shallow tree", "lower", "the published noise renames labels, which is more noise at the same alpha"),
         ("full tree", "lower", "it fits the noise, and Mallows noise has a little more of it"),
     ):
+        if name != "beta" and not len(results.select(learner=name)):
+            continue
         asked = [
             ("as published", _differences(results, "Mallows on names", f"{name}, orders")),
             ("published noise, tau on positions", _differences(results, "Mallows on names", f"{name}, positions")),
@@ -107,7 +121,8 @@ def _compare(results: Results) -> list[Comparison]:
         ]
         for how, found in asked:
             more, error = found.mean("more"), found.error("more")
-            same = (more if published == "higher" else -more) > 2 * error
+            each = found.values("more") if published == "higher" else -found.values("more")
+            same = bool(each.mean() > LEAST and np.mean(each > LEAST) > 0.5)
             after: Verdict = "agrees" if how == "as published" else "agrees after a correction"
             rows.append(
                 Comparison(
@@ -116,7 +131,8 @@ def _compare(results: Results) -> list[Comparison]:
                     more,
                     error,
                     verdict=after if same else "differs",
-                    reason="" if same and how == "as published" else reason,
+                    reason=f"so in {np.sum(each > LEAST)} of {len(each)} cases"
+                    + ("" if same and how == "as published" else f"; {reason}"),
                 )
             )
     return rows
@@ -133,7 +149,7 @@ def _claims(results: Results) -> list[Claim]:
     published = [more("Mallows on names", f"{name}, orders") for name in ("beta", "honest forest")]
     explained = [more("Mallows on names", f"{name}, positions") for name in ("beta", "honest forest")]
     corrected = [more("Mallows", f"{name}, positions") for name in ("honest forest", "shallow tree")]
-    full = more("Mallows", "full tree, positions")
+    full, beta = more("Mallows", "full tree, positions"), more("Mallows", "beta, positions")
     return [
         Claim(
             "As published: at the same alpha Mallows noise has a higher beta, and yet forests learn less from it",
@@ -144,12 +160,21 @@ def _claims(results: Results) -> list[Claim]:
             "On positions that beta is lower, so that forests learn less from more noise (corrects the text)",
             explained[0][0] < -0.1 and explained[1][0] < -0.02,
             f"beta and honest forest, taus on positions, less those of Gaussian noise: {shown(*explained)}",
+            of="rankwise",
         ),
         Claim(
-            "From Mallows noise that acts on places, forests and shallow trees learn as much (corrects the text)",
-            # less by at most a hundredth, within two standard errors
-            all(value + 2 * error > -0.01 for value, error in corrected),
+            "Mallows noise on places has a higher beta than Gaussian noise of the same alpha, taus on positions",
+            beta[0] > 2 * beta[1],
+            f"beta, less that of Gaussian noise: {shown(beta)}",
+            known="the published noise acts on names, and the published beta is a tau on lists of labels",
+        ),
+        Claim(
+            "Forests and shallow trees learn less from Mallows noise on places than from Gaussian noise of the same "
+            "alpha, taus on positions",
+            # by more than a hundredth
+            all(value + 2 * error < -0.01 for value, error in corrected),
             f"honest forest and shallow tree, less those of Gaussian noise: {shown(*corrected)}",
+            known="the published noise acts on names, which is more noise at the same alpha",
         ),
         Claim(
             "Full trees learn a little less from Mallows noise than from Gaussian noise",
@@ -162,12 +187,14 @@ def _claims(results: Results) -> list[Claim]:
 def _draw(results: Results, figure: Any, noises: tuple[str, ...], kind: str) -> None:
     families = results.settings("family")
     figure.set_size_inches(9, 2.9 * len(families))
-    axes = figure.subplots(len(families), len(LEARNERS), sharex=True, sharey=True, squeeze=False)
+    learners = results.settings("learner")
+    axes = figure.subplots(len(families), len(learners), sharex=True, sharey=True, squeeze=False)
     for row, family in zip(axes, families, strict=True):
-        for ax, learner in zip(row, LEARNERS, strict=True):
+        for ax, learner in zip(row, learners, strict=True):
+            ax.set_visible(len(results.select(family=family, learner=learner)) > 0)
             for noise in noises:
                 color, marker = SERIES[NOISES.index(noise)]
-                one = results.select(family=family, noise=noise)
+                one = results.select(family=family, noise=noise, learner=learner)
                 thetas = [one.select(theta=theta) for theta in one.settings("theta")]
                 alphas = [theta.mean("alpha") for theta in thetas]
                 taus = [theta.mean(f"{learner}, {kind}") for theta in thetas]
@@ -200,13 +227,16 @@ EXPERIMENTS = (
             "The published noise applies a Mallows permutation to the labels' names instead of their places, and "
             "the published taus compare lists of labels instead of places. Both are one slip, a permutation taken "
             "for its inverse. We run Gaussian noise, Mallows noise on places, and the published noise on names, and "
-            "take both taus. Five new data sets stand for the paper's 5 x 10 folds. The quick scale has 1000 "
-            "(LFN 500) training rows and 20 trees; the full one takes about half a day on two processors."
+            "take both taus. A data set of 9000 training and 1000 test rows stands for the paper's 5 x 10 folds."
         ),
         cells=_cells,
         compute=_compute,
         compare=_compare,
         claims=_claims,
         pictures={"published": _draw_published, "noises": _draw_corrected},
+        fraction=(
+            "9000 rows and 50 trees as in the paper, at five of its 20 concentrations; no ordinary forests, and of LFN "
+            "shallow trees at two"
+        ),
     ),
 )
