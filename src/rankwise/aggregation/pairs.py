@@ -184,6 +184,12 @@ def majority(weight: FloatArray) -> BoolArray:
     return weight - opposite > _EVEN * (weight + opposite)
 
 
+def orders_strictly(beats: BoolArray) -> BoolArray:
+    """Whether majorities order all items, no pair even and none in a cycle: of one matrix, or of each of a stack."""
+    defeats = np.sort(beats.sum(axis=-2), axis=-1)
+    return np.all(defeats == np.arange(beats.shape[-1]), axis=-1)
+
+
 def ordered_components(edges: BoolArray, score: FloatArray) -> list[IntArray]:
     """Strongly connected components in an order that all edges between them follow.
 

@@ -6,13 +6,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
-
 from rankwise._typing import ArrayLike, FloatArray
 from rankwise.aggregation.kemeny import kemeny
 from rankwise.aggregation.kemeny_result import Consensus
 from rankwise.aggregation.mallows import Mallows
-from rankwise.aggregation.pairs import majority, preference_matrix
+from rankwise.aggregation.pairs import majority, orders_strictly, preference_matrix
 from rankwise.aggregation.plackett_luce import PlackettLuce
 from rankwise.aggregation.positional import borda
 from rankwise.aggregation.tournaments import copeland, schulze
@@ -54,9 +52,8 @@ def _borda(rankings: ArrayLike) -> RuleResult:
 
 
 def _copeland_or_borda(rankings: ArrayLike) -> RuleResult:
-    lost = majority(preference_matrix(rankings).wins).sum(axis=0)
-    strict = np.array_equal(np.sort(lost), np.arange(len(lost)))  # no even pair and no cycle
-    return RuleResult(lost + 1.0) if strict else _borda(rankings)
+    beats = majority(preference_matrix(rankings).wins)
+    return RuleResult(beats.sum(axis=0) + 1.0) if orders_strictly(beats) else _borda(rankings)
 
 
 def _mallows(rankings: ArrayLike) -> RuleResult:

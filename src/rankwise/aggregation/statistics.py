@@ -12,7 +12,7 @@ import numpy as np
 
 from rankwise._typing import ArrayLike, FloatArray
 from rankwise._validation import check_whole_number
-from rankwise.aggregation.pairs import comparable_preferences, preference_matrix
+from rankwise.aggregation.pairs import comparable_preferences, majority, orders_strictly, preference_matrix
 from rankwise.data import check_positions
 from rankwise.data.positions import compare_positions
 
@@ -49,10 +49,11 @@ def is_stochastically_transitive(P: ArrayLike, strict: bool = False) -> bool:
     False
     """
     probabilities = pair_probabilities(P)
+    if strict:
+        return bool(orders_strictly(majority(probabilities)))
     at_least_even = probabilities >= 0.5 - _EVEN
     steps = at_least_even.astype(np.float64)
-    cyclic = bool(np.any((steps @ steps > 0) & ~at_least_even))
-    return not cyclic and not (strict and len(steps) > 1 and noise_margin(P) <= _EVEN)
+    return not np.any((steps @ steps > 0) & ~at_least_even)
 
 
 def noise_margin(P: ArrayLike) -> float:
