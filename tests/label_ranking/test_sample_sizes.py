@@ -25,11 +25,11 @@ EPS, DELTA, D, K, R, C = 0.2, 0.05, 50, 4, 3, 1.5
 )
 def test_trees(options, rows, constant):
     size = tree_rows(EPS, DELTA, **PROBLEM, C=C, constant=constant, **options)
-    assert size.n_rows == pytest.approx(constant * rows)
+    assert size.n_samples == pytest.approx(constant * rows)
     extra = 2 if options["growth"] == "level" else 3
     depth = R if "independent" in options else C * R / (C * R + extra) * (log2(constant * rows) - log2(log(D / DELTA)))
     assert size.depth == pytest.approx(depth)
-    assert tree_error(size.n_rows, DELTA, **PROBLEM, C=C, constant=constant, **options) == pytest.approx(EPS)
+    assert tree_error(size.n_samples, DELTA, **PROBLEM, C=C, constant=constant, **options) == pytest.approx(EPS)
 
 
 @pytest.mark.parametrize("growth", ["level", "best"])
@@ -43,7 +43,7 @@ def test_forests(growth):
         rows = 2**R * K * log(D * K / DELTA) / (EPS * zeta * beta**2)
         part = 2**R * log(D * K / DELTA) / (zeta * beta**2)
     assert size == pytest.approx((2 * rows, 2 * part))
-    error = forest_error(size.n_rows, DELTA, **PROBLEM, beta=beta, zeta=zeta, growth=growth, constant=2.0)
+    error = forest_error(size.n_samples, DELTA, **PROBLEM, beta=beta, zeta=zeta, growth=growth, constant=2.0)
     assert error == pytest.approx(EPS)
 
 
@@ -86,7 +86,7 @@ def test_the_error_of_so_many_rows_is_reached():
         (lambda: tree_rows(0.1, 0.1, **PROBLEM, C=0.5), "C is 0.5"),
         (lambda: tree_rows(0.1, 0.1, **PROBLEM, growth="depth"), "growth is 'depth'"),
         (lambda: tree_rows(0.1, 0.1, n_features=2, n_items=3, sparsity=4), "sparsity is 4"),
-        (lambda: tree_error(0, 0.1, **PROBLEM), "n_rows is 0"),
+        (lambda: tree_error(0, 0.1, **PROBLEM), "n_samples is 0"),
         (lambda: forest_rows(0.1, 0.1, **PROBLEM, beta=0.0, zeta=1.0), "beta is 0.0"),
         (lambda: pairwise_rows(0.1, 0.1, n_items=3, vc_dimension=2, a=1.0, B=1.0), "a is 1.0"),
         (lambda: pairwise_rows(0.1, 0.1, n_items=3, vc_dimension=2, a=0.5, B=1.0, tolerance=0), "tolerance is 0"),
@@ -99,4 +99,4 @@ def test_impossible_problems_are_refused(call, error):
 
 def test_an_infinite_constant_needs_infinitely_many_rows():
     size = tree_rows(0.1, 0.1, **PROBLEM, C=float("inf"))
-    assert size.n_rows == size.depth == float("inf")
+    assert size.n_samples == size.depth == float("inf")

@@ -1,4 +1,4 @@
-"""Bounds on the excess risk of ranking rules: what theory promises for so many rows, neighbors or cells.
+"""Bounds on the excess risk of ranking rules: what theory promises for a number of rows, neighbors or cells.
 
 All are of Clémençon, Korba, Sibony (2018) and hold for the risks of `diagnostics` (`conditional_excess_risk`). Bounds
 for the median of one sample, without features, are in `rankwise.aggregation.statistics`. With k items no excess is

@@ -1,4 +1,4 @@
-r"""How many rows the theorems on trees, forests and pairwise rankers ask for, and what error they promise for so many.
+r"""How many rows the theorems on trees, forests and pairwise rankers ask for, and what error they promise.
 
 All are of Fotakis, Kalavasis, Psaroudaki (2022). The theorems leave a constant open, and :math:`\tilde O` hides
 logarithms: compare numbers with one another, such as those for twice as many labels, rather than with what you have.
@@ -19,14 +19,14 @@ Growth = Literal["level", "best"]
 class TreeSize(NamedTuple):
     """Rows, and the depth of the trees: levels of Level-Splits, or log2 of the leaves of Breiman's trees."""
 
-    n_rows: float
+    n_samples: float
     depth: float
 
 
 class ForestSize(NamedTuple):
     """Rows, and how many of them each tree is grown on."""
 
-    n_rows: float
+    n_samples: float
     max_samples: float
 
 
@@ -75,9 +75,9 @@ def tree_rows(
     Returns
     -------
     TreeSize
-        ``n_rows``, and the ``depth`` that the theorem asks for: r for independent features, else the binary logarithm
-        of :math:`(n / \log(d / \delta))^{Cr / (Cr + 2)}` (Cr + 3 with growth="best"); of Breiman's trees it is a lower
-        bound of the logarithm of the leaves.
+        ``n_samples``, and the ``depth`` that the theorem asks for: r for independent features, else the binary
+        logarithm of :math:`(n / \log(d / \delta))^{Cr / (Cr + 2)}` (Cr + 3 with growth="best"); of Breiman's trees it
+        is a lower bound of the logarithm of the leaves.
 
     Notes
     -----
@@ -89,21 +89,23 @@ def tree_rows(
     --------
     >>> from rankwise.label_ranking import tree_rows
     >>> few, many = (tree_rows(0.1, 0.01, n_features=d, n_items=5, sparsity=2, independent=True) for d in (100, 10_000))
-    >>> round(many.n_rows / few.n_rows, 2), many.depth  # only the logarithm of the features counts
+    >>> round(many.n_samples / few.n_samples, 2), many.depth  # only the logarithm of the features counts
     (1.43, 2.0)
     """
     _check(eps, delta, n_features, n_items, sparsity, growth, constant, C=C)
     d, k, r = n_features, n_items, sparsity
     scale, power = _tree_rate(k, r, C, growth, independent)
-    n_rows = constant * log(d * k / delta) * (scale / eps) ** power if scale < inf else inf
+    n_samples = constant * log(d * k / delta) * (scale / eps) ** power if scale < inf else inf
     if independent:
-        return TreeSize(n_rows * 2**r, float(r))
-    leaves = (n_rows / log(d / delta)) ** ((power - (2 if growth == "level" else 3)) / power) if n_rows < inf else inf
-    return TreeSize(n_rows, max(log2(leaves), 0.0) if leaves < inf else inf)
+        return TreeSize(n_samples * 2**r, float(r))
+    leaves = (
+        (n_samples / log(d / delta)) ** ((power - (2 if growth == "level" else 3)) / power) if n_samples < inf else inf
+    )
+    return TreeSize(n_samples, max(log2(leaves), 0.0) if leaves < inf else inf)
 
 
 def tree_error(
-    n_rows: float,
+    n_samples: float,
     delta: float,
     *,
     n_features: int,
@@ -114,11 +116,11 @@ def tree_error(
     independent: bool = False,
     constant: float = 1.0,
 ) -> float:
-    """Error that theorems A.3 and A.4 promise for so many rows: `tree_rows`, solved for eps.
+    """Error that theorems A.3 and A.4 promise for a number of rows: `tree_rows`, solved for eps.
 
     Parameters
     ----------
-    n_rows : float
+    n_samples : float
         Number of rows.
     delta, n_features, n_items, sparsity, C, growth, independent, constant
         See `tree_rows`.
@@ -139,7 +141,9 @@ def tree_error(
     _check(1.0, delta, n_features, n_items, sparsity, growth, constant, C=C)
     scale, power = _tree_rate(n_items, sparsity, C, growth, independent)
     cells = 2**sparsity if independent else 1
-    return scale * (constant * log(n_features * n_items / delta) * cells / _positive("n_rows", n_rows)) ** (1 / power)
+    return scale * (constant * log(n_features * n_items / delta) * cells / _positive("n_samples", n_samples)) ** (
+        1 / power
+    )
 
 
 def forest_rows(
@@ -174,14 +178,14 @@ def forest_rows(
     Returns
     -------
     ForestSize
-        ``n_rows``, and the size of the part of the rows that a tree is grown on, drawn without replacement. Trees are
-        grown with ``honest="paper"``, down to two or three rows in a leaf.
+        ``n_samples``, and the size of the part of the rows that a tree is grown on, drawn without replacement. Trees
+        are grown with ``honest="paper"``, down to two or three rows in a leaf.
 
     Examples
     --------
     >>> from rankwise.label_ranking import forest_rows
     >>> size = forest_rows(0.1, 0.01, n_features=100, n_items=5, sparsity=2, beta=0.01, zeta=1.0)
-    >>> size.n_rows > size.max_samples
+    >>> size.n_samples > size.max_samples
     True
     """
     _check(eps, delta, n_features, n_items, sparsity, growth, constant, beta=beta, zeta=zeta)
@@ -190,7 +194,7 @@ def forest_rows(
 
 
 def forest_error(
-    n_rows: float,
+    n_samples: float,
     delta: float,
     *,
     n_features: int,
@@ -201,11 +205,11 @@ def forest_error(
     growth: Growth = "level",
     constant: float = 1.0,
 ) -> float:
-    """Error that theorems A.5 and A.6 promise for so many rows: `forest_rows`, solved for eps.
+    """Error that theorems A.5 and A.6 promise for a number of rows: `forest_rows`, solved for eps.
 
     Parameters
     ----------
-    n_rows : float
+    n_samples : float
         Number of rows.
     delta, n_features, n_items, sparsity, beta, zeta, growth, constant
         See `forest_rows`.
@@ -224,7 +228,7 @@ def forest_error(
     """
     _check(1.0, delta, n_features, n_items, sparsity, growth, constant, beta=beta, zeta=zeta)
     per_error, _ = _forest_rate(delta, n_features, n_items, sparsity, beta, zeta, growth)
-    return constant * per_error / _positive("n_rows", n_rows)
+    return constant * per_error / _positive("n_samples", n_samples)
 
 
 def pairwise_rows(
@@ -290,7 +294,7 @@ def pairwise_rows(
 
 
 def pairwise_error(
-    n_rows: float,
+    n_samples: float,
     delta: float,
     *,
     n_items: int,
@@ -300,7 +304,7 @@ def pairwise_error(
     tolerance: float = 1.0,
     constant: float = 1.0,
 ) -> float:
-    r"""Error of one classifier per pair for so many rows: the rate of claims 2 and 3 behind theorems A.7 and C.2.
+    r"""Error of one classifier per pair for a number of rows: the rate of claims 2 and 3 behind theorems A.7 and C.2.
 
     *Definition.* :math:`\frac{c}{\phi} m\, r^a` with the error of a pair
 
@@ -311,7 +315,7 @@ def pairwise_error(
 
     Parameters
     ----------
-    n_rows : float
+    n_samples : float
         Number of rows.
     delta, n_items, vc_dimension, a, B, tolerance
         See `pairwise_rows`.
@@ -333,7 +337,7 @@ def pairwise_error(
     """
     _, m = _check_pairwise(delta, n_items, vc_dimension, a, B, tolerance, constant)
     c, phi = _tsybakov_factor(a, B), tolerance
-    comparisons = max(phi * _positive("n_rows", n_rows), 1.0)
+    comparisons = max(phi * _positive("n_samples", n_samples), 1.0)
     root = 1 / (2 - a)
     terms = (constant * vc_dimension * log(comparisons)) ** root + (32 * log(2 * m / delta)) ** root
     error_of_a_pair = 2 * (16 * c / (comparisons * phi ** (3 - 2 * a))) ** root * terms
