@@ -49,9 +49,9 @@ def test_constants_of_splits_by_definition(seed, law):
         [by_definition(X, p, f) for f in oracle.scores(X).T]
         for by_definition in (naive.submodularity, naive.diminishing_returns)
     )
-    assert submodularity_constant(oracle, per_label=True) == pytest.approx(submodular)
+    assert submodularity_constant(oracle, per_item=True) == pytest.approx(submodular)
     assert submodularity_constant(oracle) == pytest.approx(max(submodular))
-    assert diminishing_returns_constant(oracle, per_label=True) == pytest.approx(diminishing)
+    assert diminishing_returns_constant(oracle, per_item=True) == pytest.approx(diminishing)
     assert diminishing_returns_constant(oracle) >= submodularity_constant(oracle) - 1e-9
     places = oracle.ranking(X) / 2
     assert submodularity_constant(oracle, target="positions") == pytest.approx(
@@ -63,7 +63,7 @@ def test_a_feature_that_matters_only_with_another():
     parity = RankingOracle(lambda X: (X.sum(axis=1)[:, None] % 2) * [0.5, 0.0], features=2)
     assert submodularity_constant(parity) == np.inf
     assert diminishing_returns_constant(parity) == np.inf
-    assert submodularity_constant(parity, per_label=True).tolist() == [np.inf, 1.0]
+    assert submodularity_constant(parity, per_item=True).tolist() == [np.inf, 1.0]
 
 
 def test_linear_scores_of_many_independent_bits():
@@ -81,7 +81,7 @@ def test_strong_sparsity_by_definition(law):
     X, p = law.support()
     first, second = oracle.scores(X).T
     expected = [naive.strong_sparsity(X, p, first, [0, 1]), naive.strong_sparsity(X, p, second, [2])]
-    assert strong_sparsity(oracle, per_label=True) == pytest.approx(expected)
+    assert strong_sparsity(oracle, per_item=True) == pytest.approx(expected)
     assert min(expected) > 0
 
 
@@ -91,7 +91,7 @@ def test_strong_sparsity_of_dependent_bits():
     X, p = law.support()
     first, second = oracle.scores(X).T
     expected = [naive.strong_sparsity(X, p, first, [0, 1]), naive.strong_sparsity(X, p, second, [0])]
-    assert strong_sparsity(oracle, per_label=True) == pytest.approx(expected)
+    assert strong_sparsity(oracle, per_item=True) == pytest.approx(expected)
     assert strong_sparsity(oracle, relevant=[0]) == pytest.approx(
         min(naive.strong_sparsity(X, p, f, [0]) for f in (first, second))
     )
@@ -120,7 +120,7 @@ def test_estimates_come_near():
     assert submodularity_constant(X, noisy) == pytest.approx(submodularity_constant(oracle), rel=0.15)
     assert diminishing_returns_constant(X, noisy) == pytest.approx(diminishing_returns_constant(oracle), rel=0.3)
     for label, relevant in enumerate(([0, 1], [2])):
-        exact = strong_sparsity(oracle, per_label=True)[label]
+        exact = strong_sparsity(oracle, per_item=True)[label]
         assert strong_sparsity(X, noisy[:, label], relevant=relevant) == pytest.approx(exact, rel=0.25)
     assert density_lower_bound(X, 2) == pytest.approx(1, abs=0.05)
     # Noise alone has no structure, and parity much.
@@ -195,6 +195,42 @@ def test_tolerances():
     assert partial_tolerance([[1, 1, 2], [1, 2, 3]]) == 0.5
 
 
+def test_a_smallest_value_over_more_rows_than_can_be_listed_is_an_upper_bound():
+    """Items survive rarely where 20 of 100 bits are all 1, which no sample shows."""
+
+    def survival(X):
+        return np.where(X[:, :20].all(axis=1), 0.1, 0.9)[:, None] * np.ones(3)
+
+    oracle = RankingOracle(lambda X: X[:, :3], features=100, survival=survival)
+    with pytest.warns(UserWarning, match="upper bound of that over all; give the rows") as caught:
+        assert deletion_tolerance(oracle) == pytest.approx(0.81)
+    assert len(caught) == 1
+    assert deletion_tolerance(oracle, np.ones((1, 100))) == pytest.approx(0.01)
+    few = RankingOracle(lambda X: X[:, :3], features=FiniteFeatures(np.eye(100)), survival=survival)
+    assert deletion_tolerance(few) == pytest.approx(0.81)
+
+
+@pytest.mark.parametrize(
+    ("noise", "survival", "partition", "expected"),
+    [
+        (GaussianNoise(0.1), [0.9, 0.5, 0.8], None, 0.4),
+        (None, 0.5, "random", 0.5 * 0.5 * 0.5),
+        (None, None, (1, 2), 0.0),
+        (MallowsNoise(np.log(2)), None, (1, 2), None),
+    ],
+)
+def test_what_is_the_same_at_every_x_needs_no_warning(noise, survival, partition, expected):
+    many, few = (RankingOracle(lambda X: X[:, :3], noise, n, survival=survival, partition=partition) for n in (100, 3))
+    assert many.phi() == pytest.approx(few.phi())
+    assert expected is None or many.phi() == pytest.approx(expected)
+
+
+def test_ties_of_noisy_scores_depend_on_x():
+    oracle = RankingOracle(lambda X: X[:, :3], GaussianNoise(0.3), 100, partition=(1, 2))
+    with pytest.warns(UserWarning, match="upper bound"):
+        oracle.phi(n_samples=2)
+
+
 @pytest.mark.parametrize(
     ("call", "error"),
     [
@@ -206,7 +242,7 @@ def test_tolerances():
         (lambda: submodularity_constant(CUBE, CUBE, columns=[3]), "columns is"),
         (lambda: submodularity_constant(RankingOracle(lambda X: X, features=2), CUBE), "y belongs to features"),
         (lambda: submodularity_constant(CUBE, CUBE, target="ranks"), "target is 'ranks'"),
-        (lambda: submodularity_constant(CUBE, Rankings([[1, np.nan]] * 8)), "y has missing or unlisted labels"),
+        (lambda: submodularity_constant(CUBE, Rankings([[1, np.nan]] * 8)), "y has missing or unlisted items"),
         (lambda: strong_sparsity(CUBE, CUBE), "relevant is missing"),
         (lambda: density_lower_bound(CUBE, 4), "size is 4, but there are 3 features"),
         (lambda: density_lower_bound(np.zeros((9, 60)), 20), "too many to look at"),

@@ -212,6 +212,13 @@ def test_generators_hand_out_their_oracle():
     assert np.array_equal(rankings.positions, bunch.oracle.ranking(fresh))
 
 
+def test_random_state_determines_the_draws_of_phi():
+    oracle = identity(GaussianNoise(0.3), partition=(1, 3))
+    first, again, other = (oracle.phi(random_state=seed) for seed in (0, 0, 1))
+    assert first == again != other
+    assert first == oracle.observation_probability(POINTS, random_state=0).min()
+
+
 def test_feature_laws():
     rows, shares = BinaryFeatures(3, [0.1, 0.5, 0.8]).support()
     assert shares.sum() == pytest.approx(1)

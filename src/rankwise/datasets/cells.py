@@ -9,8 +9,8 @@ import numpy as np
 from rankwise._typing import FloatArray, IntArray, RandomState
 from rankwise._validation import check_generator, check_sizes
 from rankwise.data import Rankings
+from rankwise.datasets.feature_laws import GridFeatures
 from rankwise.datasets.oracle import RankingOracle
-from rankwise.datasets.score_functions import GridFeatures
 
 
 def make_cell_label_ranking(
@@ -22,7 +22,7 @@ def make_cell_label_ranking(
     theta: float | None = None,
     random_state: RandomState = None,
 ) -> tuple[FloatArray, Rankings, Any]:
-    """Rank labels by the cell of a grid that a sample falls into.
+    """Rank items by the cell of a grid that a sample falls into.
 
     Two features are cut into a grid of equally likely cells, as square as ``n_cells`` allows: 6 cells are 2 times
     3, a tree of depth 3. Each cell has a central ranking, drawn uniformly; its samples repeat the center, or
@@ -31,7 +31,7 @@ def make_cell_label_ranking(
     Parameters
     ----------
     n_samples, n_items : int
-        Number of rows and of labels.
+        Number of rows and of items.
     setting : {1, 2, 3}, default=1
         1: both features uniform on [0, 1]; 2: the second is categorical; 3: both are. A categorical feature has
         one level for each interval of the grid, coded 0, 1, 2, ...

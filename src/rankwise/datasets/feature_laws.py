@@ -1,4 +1,4 @@
-"""Where the features of a `RankingOracle` come from: independent bits, a finite set of rows, or a function."""
+"""Where the features of a `RankingOracle` come from: bits, a finite set of rows, uniform numbers, or a function."""
 
 from __future__ import annotations
 
@@ -8,21 +8,45 @@ from typing import TypeAlias
 
 import numpy as np
 
-from rankwise._typing import ArrayLike, FloatArray
-from rankwise._validation import check_numbers, check_weights, check_whole_number
+from rankwise._typing import ArrayLike, FloatArray, IntArray, RandomState
+from rankwise._validation import (
+    check_choice,
+    check_generator,
+    check_numbers,
+    check_sizes,
+    check_weights,
+    check_whole_number,
+)
 
 #: the most rows that an exact expectation or search goes through
 MOST_SUPPORT = 2**16
 
 
 class FeatureLaw:
-    """What the oracle asks a law of features; ``n_support`` is infinite where there is no finite support."""
+    """What the oracle asks a law of features."""
 
-    n_features: int
-    n_support: float = np.inf
+    @property
+    def n_support(self) -> float:
+        """Number of rows that can be drawn; infinite where there is no finite support."""
+        return np.inf
 
-    def sample(self, n: int, rng: np.random.Generator) -> FloatArray:
-        """Draw rows: (n, n_features)."""
+    def sample(self, n: int, random_state: RandomState = None) -> FloatArray:
+        """Draw rows.
+
+        Parameters
+        ----------
+        n : int
+            Number of rows.
+        random_state : None, int, Generator or RandomState
+            Where the random numbers come from.
+
+        Returns
+        -------
+        ndarray of shape (n, n_features)
+        """
+        return self._draw(check_whole_number("n", n, at_least=0), check_generator(random_state))
+
+    def _draw(self, n: int, rng: np.random.Generator) -> FloatArray:
         raise NotImplementedError
 
     def support(self) -> tuple[FloatArray, FloatArray]:
@@ -62,12 +86,11 @@ class BinaryFeatures(FeatureLaw):
             )
 
     @property
-    def n_support(self) -> float:  # type: ignore[override]
+    def n_support(self) -> float:
         """Corners of the cube."""
         return 2.0**self.n_features
 
-    def sample(self, n: int, rng: np.random.Generator) -> FloatArray:
-        """Draw rows of bits."""
+    def _draw(self, n: int, rng: np.random.Generator) -> FloatArray:
         size = (n, self.n_features)
         shares = np.asarray(self.probability, dtype=np.float64)
         if (shares == 0.5).all():
@@ -87,7 +110,6 @@ class BinaryFeatures(FeatureLaw):
         return rows, np.where(rows == 1, shares, 1 - shares).prod(axis=1)
 
 
-@dataclass(frozen=True, eq=False)
 class FiniteFeatures(FeatureLaw):
     """A given set of rows, each with a probability: any distribution on finitely many points.
 
@@ -105,31 +127,24 @@ class FiniteFeatures(FeatureLaw):
     array([0.75, 0.25])
     """
 
-    rows: ArrayLike
-    probabilities: ArrayLike = None
-
-    def __post_init__(self) -> None:
-        rows = check_numbers("rows", self.rows)
-        if rows.ndim != 2 or rows.size == 0:
-            raise ValueError(f"rows has shape {rows.shape}; give one row per point and one column per feature")
-        shares = check_weights(self.probabilities, len(rows), name="probabilities", each="row")
+    def __init__(self, rows: ArrayLike, probabilities: ArrayLike | None = None) -> None:
+        self.rows = check_rows("rows", rows)
+        shares = check_weights(probabilities, len(self.rows), name="probabilities", each="row")
         if not shares.sum() > 0:
             raise ValueError("all probabilities are 0, so no row can be drawn")
-        object.__setattr__(self, "rows", rows)
-        object.__setattr__(self, "probabilities", shares / shares.sum())
+        self.probabilities = shares / shares.sum()
 
     @property
-    def n_features(self) -> int:  # type: ignore[override]
+    def n_features(self) -> int:
         """Columns of the rows."""
         return self.rows.shape[1]
 
     @property
-    def n_support(self) -> float:  # type: ignore[override]
+    def n_support(self) -> float:
         """Rows that can be drawn."""
         return float(np.count_nonzero(self.probabilities))
 
-    def sample(self, n: int, rng: np.random.Generator) -> FloatArray:
-        """Draw rows with replacement."""
+    def _draw(self, n: int, rng: np.random.Generator) -> FloatArray:
         return self.rows[rng.choice(len(self.rows), n, p=self.probabilities)]
 
     def support(self) -> tuple[FloatArray, FloatArray]:
@@ -138,13 +153,74 @@ class FiniteFeatures(FeatureLaw):
         return self.rows[possible], self.probabilities[possible]
 
 
+@dataclass(frozen=True, eq=False)
+class GridFeatures(FeatureLaw):
+    """Two features, uniform on [0, 1] or categories, cut into a grid of equally likely cells."""
+
+    levels: IntArray
+    categorical: tuple[int, ...]
+    n_features: int = 2
+
+    @classmethod
+    def of_cells(cls, n_cells: int, setting: int) -> GridFeatures:
+        """A grid of this many cells, as square as can be; setting 1, 2, 3: none, the second, both are categories."""
+        check_choice("setting", setting, (1, 2, 3))
+        check_sizes(n_cells=n_cells)
+        smaller = max(size for size in range(1, int(np.sqrt(n_cells)) + 1) if n_cells % size == 0)
+        return cls(np.array([smaller, n_cells // smaller]), {1: (), 2: (1,), 3: (0, 1)}[setting])
+
+    def _draw(self, n: int, rng: np.random.Generator) -> FloatArray:
+        # A categorical feature is the interval of the uniform number, so that all settings share their cells.
+        uniforms = rng.random((n, 2))
+        X = uniforms.copy()
+        columns = list(self.categorical)
+        X[:, columns] = (uniforms * self.levels).astype(np.intp)[:, columns]
+        return X
+
+    def cell_of(self, X: FloatArray) -> IntArray:
+        """Number of the cell of each row."""
+        level = np.clip((X * self.levels).astype(np.intp), 0, self.levels - 1)
+        columns = list(self.categorical)
+        level[:, columns] = X[:, columns].astype(np.intp)
+        return level[:, 0] * self.levels[1] + level[:, 1]
+
+
+@dataclass(frozen=True)
+class UniformCube(FeatureLaw):
+    """Independent features, uniform on [0, 1]."""
+
+    n_features: int
+
+    def _draw(self, n: int, rng: np.random.Generator) -> FloatArray:
+        return rng.random((n, self.n_features))
+
+
+@dataclass(frozen=True)
+class FourAreas(FeatureLaw):
+    """Uniform on the unit cube without a cross of the given width through the first two features."""
+
+    n_features: int
+    gap: float
+
+    def _draw(self, n: int, rng: np.random.Generator) -> FloatArray:
+        rows = rng.random((n, self.n_features))
+        side = rows[:, :2] >= 0.5
+        rows[:, :2] = (1 - self.gap) * rows[:, :2] + self.gap * side
+        return rows
+
+    def area_of(self, X: FloatArray) -> IntArray:
+        """The area of each row: 0 to 3."""
+        side = np.asarray(X)[:, :2] >= 0.5
+        return 2 * side[:, 0].astype(np.intp) + side[:, 1]
+
+
 @dataclass(frozen=True)
 class _OwnFeatures(FeatureLaw):
     """A function of size and generator that returns rows."""
 
     function: Callable[[int, np.random.Generator], FloatArray]
 
-    def sample(self, n: int, rng: np.random.Generator) -> FloatArray:
+    def _draw(self, n: int, rng: np.random.Generator) -> FloatArray:
         rows = check_numbers("features", self.function(n, rng))
         if rows.ndim != 2 or len(rows) != n:
             raise ValueError(f"features returned an array of shape {rows.shape}, but should return {n} rows")
@@ -166,3 +242,11 @@ def as_feature_law(features: Features) -> FeatureLaw:
         f"features is {features!r}; give a number of random bits, BinaryFeatures, FiniteFeatures, or a function of "
         "size and generator that returns rows"
     )
+
+
+def check_rows(name: str, rows: ArrayLike) -> FloatArray:
+    """Rows as numbers: a matrix that is not empty."""
+    numbers = check_numbers(name, rows)
+    if numbers.ndim != 2 or numbers.size == 0:
+        raise ValueError(f"{name} has shape {numbers.shape}; give one row per sample and one column per feature")
+    return numbers

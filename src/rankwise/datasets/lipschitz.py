@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
-from rankwise._typing import FloatArray, IntArray, RandomState
+from rankwise._typing import RandomState
 from rankwise._validation import check_generator, check_sizes
-from rankwise.datasets.feature_laws import FeatureLaw
+from rankwise.datasets.feature_laws import FourAreas, UniformCube
 from rankwise.datasets.noise_laws import GaussianNoise, MallowsNoise
 from rankwise.datasets.oracle import RankingOracle
+from rankwise.datasets.score_functions import AreaScores, SmoothScores
 
-# With noise of this standard deviation on each score, p_ij = Phi(m_i - m_j), and Phi rises by _DENSITY at most.
+# With noise of this standard deviation on each score, p_ij = Phi(m_i - m_j).
 _SCALE = 1 / np.sqrt(2)
-_DENSITY = 1 / np.sqrt(2 * np.pi)
 
 
 def lipschitz_oracle(
@@ -40,7 +38,7 @@ def lipschitz_oracle(
     Parameters
     ----------
     n_items, n_features : int
-        Number of labels and of features, two or more.
+        Number of items and of features, two or more.
     margin : float, default=0.0
         H, at least 0 and below 1/2.
     slope : float, default=1.0
@@ -82,89 +80,3 @@ def lipschitz_oracle(
     theta = float(np.log((1 + 2 * margin) / (1 - 2 * margin)))  # of two adjacent places, p = 1 / (1 + exp(-theta))
     areas = FourAreas(n_features, gap)
     return RankingOracle(AreaScores(areas, centers, theta, margin), MallowsNoise(theta), areas)
-
-
-@dataclass(frozen=True)
-class UniformCube(FeatureLaw):
-    """Independent features, uniform on [0, 1]."""
-
-    n_features: int
-
-    def sample(self, n: int, rng: np.random.Generator) -> FloatArray:
-        """Draw rows: (n, n_features)."""
-        return rng.random((n, self.n_features))
-
-
-@dataclass(frozen=True)
-class FourAreas(FeatureLaw):
-    """Uniform on the unit cube without a cross of the given width through the first two features."""
-
-    n_features: int
-    gap: float
-
-    def sample(self, n: int, rng: np.random.Generator) -> FloatArray:
-        """Draw rows: (n, n_features)."""
-        rows = rng.random((n, self.n_features))
-        side = rows[:, :2] >= 0.5
-        rows[:, :2] = (1 - self.gap) * rows[:, :2] + self.gap * side
-        return rows
-
-    def area_of(self, X: FloatArray) -> IntArray:
-        """The area of each row: 0 to 3."""
-        side = np.asarray(X)[:, :2] >= 0.5
-        return 2 * side[:, 0].astype(np.intp) + side[:, 1]
-
-
-@dataclass(frozen=True, eq=False)
-class SmoothScores:
-    """Linear scores of centered features, one row of weights per label."""
-
-    weights: FloatArray
-    margin: float = 0.0
-
-    @property
-    def n_features(self) -> int:
-        """Number of features."""
-        return self.weights.shape[1]
-
-    @property
-    def lipschitz(self) -> float:
-        """Sum over pairs of the steepest slope of Phi(m_i - m_j)."""
-        first, second = np.triu_indices(len(self.weights), 1)
-        return float(_DENSITY * np.linalg.norm(self.weights[first] - self.weights[second], axis=1).sum())
-
-    def __call__(self, X: FloatArray) -> FloatArray:
-        """Scores of the rows of X: (n, k). All scores are 0, so all pairs even, in the middle of the cube."""
-        return (np.asarray(X) - 0.5) @ self.weights.T
-
-
-@dataclass(frozen=True, eq=False)
-class AreaScores:
-    """Scores that sort into the central ranking of the area of a row."""
-
-    areas: FourAreas
-    centers: FloatArray
-    theta: float
-    margin: float
-
-    @property
-    def n_features(self) -> int:
-        """Number of features."""
-        return self.areas.n_features
-
-    @property
-    def lipschitz(self) -> float:
-        """The steepest change between two areas, along the way from the one to the other."""
-        before = np.array(MallowsNoise(self.theta).preference_probability(-self.centers))
-        first, second = np.triu_indices(self.centers.shape[1], 1)
-        corner = np.array([[0, 0], [0, 1], [1, 0], [1, 1]])
-        return max(
-            float(np.abs(before[a] - before[b])[first, second].sum())
-            / (self.areas.gap * float(np.linalg.norm(corner[a] - corner[b])))
-            for a in range(4)
-            for b in range(a)
-        )
-
-    def __call__(self, X: FloatArray) -> FloatArray:
-        """Scores of the rows of X: (n, k)."""
-        return -self.centers[self.areas.area_of(X)]

@@ -12,9 +12,9 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
-from rankwise._typing import FloatArray
-from rankwise._validation import check_choice, check_real_number, check_scales
-from rankwise.aggregation import sample_mallows
+from rankwise._typing import FloatArray, RandomState
+from rankwise._validation import check_choice, check_generator, check_real_number, check_scales
+from rankwise.aggregation import Mallows, sample_mallows
 from rankwise.datasets.transforms import sorted_positions
 
 # Scores lie in [1/4, 3/4] and noise in [-1/4, 1/4], so noisy scores stay in [0, 1].
@@ -34,8 +34,26 @@ _MOST_ITEMS = 40
 class NoiseLaw:
     """What the oracle asks a law of noise; None means "not known exactly"."""
 
-    def disturb(self, scores: FloatArray, rng: np.random.Generator) -> tuple[FloatArray | None, FloatArray]:
-        """Noisy scores, if there are any, and the positions that are observed."""
+    def disturb(self, scores: FloatArray, random_state: RandomState = None) -> tuple[FloatArray | None, FloatArray]:
+        """Noisy scores, if there are any, and the positions that are observed.
+
+        Parameters
+        ----------
+        scores : ndarray of shape (n, k)
+            Noiseless scores, higher = better.
+        random_state : None, int, Generator or RandomState
+            Where the random numbers come from.
+
+        Returns
+        -------
+        noisy_scores : ndarray of shape (n, k) or None
+            None for noise on rankings.
+        positions : ndarray of shape (n, k)
+            1 = best.
+        """
+        return self._disturb(scores, check_generator(random_state, salt="RankingOracle"))
+
+    def _disturb(self, scores: FloatArray, rng: np.random.Generator) -> tuple[FloatArray | None, FloatArray]:
         raise NotImplementedError
 
     def preference_probability(self, scores: FloatArray) -> FloatArray | None:
@@ -55,9 +73,10 @@ class NoiseLaw:
 class NoNoise(NoiseLaw):
     """The noiseless oracle Ex(m)."""
 
-    def disturb(self, scores: FloatArray, rng: np.random.Generator) -> tuple[FloatArray | None, FloatArray]:
-        """Noisy scores, if there are any, and the positions that are observed."""
-        rng.random(scores.shape)  # as many numbers as the other laws take, so that what is drawn next is the same
+    def _disturb(self, scores: FloatArray, rng: np.random.Generator) -> tuple[FloatArray | None, FloatArray]:
+        # One number per score, as noise on scores takes: so the same items drop out with noise and without, which
+        # `RankingOracle.sample` promises.
+        rng.random(scores.shape)
         return scores, sorted_positions(scores)
 
     def preference_probability(self, scores: FloatArray) -> FloatArray:
@@ -85,7 +104,7 @@ class _AdditiveNoise(NoiseLaw):
         raise NotImplementedError
 
     def density(self, values: FloatArray) -> FloatArray:
-        """Density of the noise of one label."""
+        """Density of the noise of one item."""
         raise NotImplementedError
 
     @property
@@ -93,8 +112,7 @@ class _AdditiveNoise(NoiseLaw):
         """The noise lies within plus and minus this, up to rounding; 0 if there is none."""
         raise NotImplementedError
 
-    def disturb(self, scores: FloatArray, rng: np.random.Generator) -> tuple[FloatArray | None, FloatArray]:
-        """Noisy scores, if there are any, and the positions that are observed."""
+    def _disturb(self, scores: FloatArray, rng: np.random.Generator) -> tuple[FloatArray | None, FloatArray]:
         noisy = scores + self.values(rng.random(scores.shape))
         return noisy, sorted_positions(noisy)
 
@@ -111,11 +129,13 @@ class _AdditiveNoise(NoiseLaw):
 
     def probability_unchanged(self, scores: FloatArray) -> FloatArray:
         """Probability that the ranking stays as it is: (n,)."""
+        from rankwise._sklearn import gen_batches
+
         if self.reach == 0:
             return np.ones(len(scores))
         means, number = np.unique(-np.sort(-scores, axis=1), axis=0, return_inverse=True)
         rows = max(1, _ENTRIES // (3 * _NODES_OF_PANEL * scores.shape[1]))
-        parts = [self._probability_in_order(means[start : start + rows]) for start in range(0, len(means), rows)]
+        parts = [self._probability_in_order(means[block]) for block in gen_batches(len(means), rows)]
         return np.concatenate(parts)[number.reshape(-1)]
 
     def _probability_in_order(self, means: FloatArray) -> FloatArray:
@@ -194,7 +214,7 @@ class GaussianNoise(_AdditiveNoise):
         return min(self.bound, _WIDTH * self.scale)
 
     def density(self, values: FloatArray) -> FloatArray:
-        """Density of the noise of one label."""
+        """Density of the noise of one item."""
         from scipy.special import erf
 
         inside = erf(self.bound / (np.sqrt(2) * self.scale))
@@ -203,6 +223,8 @@ class GaussianNoise(_AdditiveNoise):
     def probability_of_lead(self, lead: FloatArray) -> FloatArray:
         """Probability that the noise of j exceeds that of i by less than ``lead``, at least 0."""
         from scipy.special import ndtr
+
+        from rankwise._sklearn import gen_batches
 
         scale, bound = self.scale, self.bound
         if scale == 0 or bound == 0:
@@ -216,15 +238,14 @@ class GaussianNoise(_AdditiveNoise):
         inside = 1 - 2 * outside
         most = self.reach
         flat, result = lead.ravel(), np.empty(lead.size)
-        step = _ENTRIES // _NODES
-        for start in range(0, len(flat), step):
-            t = flat[start : start + step, None]
+        for block in gen_batches(len(flat), _ENTRIES // _NODES):
+            t = flat[block, None]
             # P(xi_i - xi_j <= -t), over the values of xi_j from which xi_i + t is still within the bound
             high = np.clip(np.minimum(most, bound - t), -most, None)
             middle, half = (high - most) / 2, (high + most) / 2
             values = middle + half * nodes
             above = (ndtr(-(values + t) / scale) - outside) / inside
-            result[start : start + step] = 1 - (half * self.density(values) * above) @ weights
+            result[block] = 1 - (half * self.density(values) * above) @ weights
         return result.reshape(lead.shape)
 
 
@@ -260,7 +281,7 @@ class UniformNoise(_AdditiveNoise):
         return self.scale
 
     def density(self, values: FloatArray) -> FloatArray:
-        """Density of the noise of one label."""
+        """Density of the noise of one item."""
         return np.full_like(values, 1 / (2 * self.scale))
 
     def probability_of_lead(self, lead: FloatArray) -> FloatArray:
@@ -280,8 +301,8 @@ class MallowsNoise(NoiseLaw):
         Concentration: larger is less noise, 0 makes all rankings equally likely, ``inf`` is no noise.
     on : {"places", "names"}, default="places"
         "places": the observed ranking has the Mallows law around the noiseless one (Kendall distance of positions).
-        "names": a Mallows permutation renames the labels, as in the code published with the paper; then it is the
-        distance between *orders*, lists of labels taken for numbers, that has the Mallows law.
+        "names": a Mallows permutation renames the items, as in the code published with the paper; then it is the
+        distance between *orders*, lists of items taken for numbers, that has the Mallows law.
 
     Examples
     --------
@@ -298,8 +319,7 @@ class MallowsNoise(NoiseLaw):
         check_real_number("theta", self.theta, infinite=True)
         check_choice("on", self.on, ("places", "names"))
 
-    def disturb(self, scores: FloatArray, rng: np.random.Generator) -> tuple[FloatArray | None, FloatArray]:
-        """Noisy scores, if there are any, and the positions that are observed."""
+    def _disturb(self, scores: FloatArray, rng: np.random.Generator) -> tuple[FloatArray | None, FloatArray]:
         positions = sorted_positions(scores)
         if self.on == "places":
             return None, sample_mallows(positions, self.theta, random_state=rng)
@@ -314,9 +334,7 @@ class MallowsNoise(NoiseLaw):
         k = scores.shape[1]
         if self.on == "names":
             return self.mean_over_places(scores, _before(k))
-        ahead = np.subtract.outer(np.arange(k), np.arange(k))  # place of i less place of j
-        kept = _probability_kept(np.abs(ahead), self.theta)
-        return _at_places(np.where(ahead < 0, kept, np.where(ahead > 0, 1 - kept, 0.5)), sorted_positions(scores))
+        return _at_places(self._around_identity(k).pairwise_probabilities(), sorted_positions(scores))
 
     def mean_over_places(self, scores: FloatArray, table: FloatArray) -> FloatArray | None:
         """Expected ``table[a, b]`` for i at place a and j at place b, counted from 0: (n, k, k)."""
@@ -326,18 +344,19 @@ class MallowsNoise(NoiseLaw):
         law, positions = joint_places(k, self.theta), sorted_positions(scores)
         if self.on == "places":
             return _at_places(np.tensordot(law, table, axes=2) + np.diag(np.diag(table)), positions)
-        # The label that takes the name i stands where it stood.
+        # The item that takes the name i stands where it stood.
         result = (_at_places(table, positions).reshape(n, -1) @ law.reshape(k * k, k * k)).reshape(n, k, k)
         result[:, np.arange(k), np.arange(k)] = table[0, 0]
         return result
 
     def probability_unchanged(self, scores: FloatArray) -> FloatArray:
         """Probability that the ranking stays as it is: (n,)."""
-        stages = np.arange(2, scores.shape[1] + 1)
-        if self.theta == 0:
-            return np.full(len(scores), float(np.prod(1 / stages)))
-        share = np.expm1(-self.theta) / np.expm1(-self.theta * stages)  # of the uppermost place at each insertion
-        return np.full(len(scores), float(np.prod(share)))
+        model = self._around_identity(scores.shape[1])
+        return np.full(len(scores), np.exp(model.logpmf([model.mode()])[0]))
+
+    def _around_identity(self, k: int) -> Mallows:
+        """Law of the places that the places 1 to k go to."""
+        return Mallows(theta=self.theta, center=np.arange(1.0, k + 1))
 
 
 @dataclass(frozen=True)
@@ -346,8 +365,7 @@ class _OwnNoise(NoiseLaw):
 
     function: Callable[[FloatArray, np.random.Generator], FloatArray]
 
-    def disturb(self, scores: FloatArray, rng: np.random.Generator) -> tuple[FloatArray | None, FloatArray]:
-        """Noisy scores, if there are any, and the positions that are observed."""
+    def _disturb(self, scores: FloatArray, rng: np.random.Generator) -> tuple[FloatArray | None, FloatArray]:
         noisy = np.asarray(self.function(scores.copy(), rng), dtype=np.float64)
         if noisy.shape != scores.shape or np.isnan(noisy).any():
             raise ValueError(
@@ -404,16 +422,6 @@ def joint_places(k: int, theta: float) -> FloatArray:
         shifted[:, 1:] += (single[:t] * upto)[:, :-1]
         single[:t], single[t] = shifted, inserted
     return law
-
-
-def _probability_kept(distance: FloatArray, theta: float) -> FloatArray:
-    """Probability that two items whose places differ by ``distance`` keep their order under Mallows noise."""
-    d = np.maximum(distance, 1.0)
-    if theta == np.inf:
-        return np.ones_like(d)
-    if theta * (d.max() + 1) < 1e-4:
-        return 0.5 + theta * (2 * d + 1) / 12  # the first terms, where the differences below would cancel
-    return -(d + 1) / np.expm1(-theta * (d + 1)) + d / np.expm1(-theta * d)
 
 
 def _before(k: int) -> FloatArray:

@@ -7,6 +7,7 @@ one.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, NamedTuple
@@ -17,7 +18,14 @@ from rankwise._typing import ArrayLike, BoolArray, FloatArray, RandomState
 from rankwise._validation import check_choice, check_generator, check_numbers, check_sizes, check_whole_number
 from rankwise.aggregation import kemeny_batch
 from rankwise.data import Rankings
-from rankwise.datasets.feature_laws import MOST_SUPPORT, BinaryFeatures, FeatureLaw, Features, as_feature_law
+from rankwise.datasets.feature_laws import (
+    MOST_SUPPORT,
+    BinaryFeatures,
+    FeatureLaw,
+    Features,
+    GridFeatures,
+    as_feature_law,
+)
 from rankwise.datasets.mechanisms import (
     Partition,
     Survival,
@@ -26,8 +34,8 @@ from rankwise.datasets.mechanisms import (
     make_partial,
     survival_matrix,
 )
-from rankwise.datasets.noise_laws import MallowsNoise, Noise, NoiseLaw, as_noise_law
-from rankwise.datasets.score_functions import CellScores, GridFeatures, LinearScores, own_weights, shared_weights
+from rankwise.datasets.noise_laws import MallowsNoise, Noise, NoiseLaw, NoNoise, as_noise_law
+from rankwise.datasets.score_functions import CellScores, LinearScores, own_weights, shared_weights
 from rankwise.datasets.transforms import sorted_positions
 
 #: number of binary features of the two families of the paper
@@ -48,7 +56,7 @@ class Draw(NamedTuple):
 class RankingOracle:
     r"""Source of features and rankings whose law is known.
 
-    *Definition.* A sample is :math:`x \sim D_x` and :math:`\sigma = M(x, m(x) + \xi)`: labels are sorted by decreasing
+    *Definition.* A sample is :math:`x \sim D_x` and :math:`\sigma = M(x, m(x) + \xi)`: items are sorted by decreasing
     score with noise :math:`\xi`, then some drop out or tie.
 
     Parameters
@@ -62,10 +70,10 @@ class RankingOracle:
         Law of x; a number of features means that many random bits, and a function takes a size and a generator and
         returns rows. May be left out where ``m`` knows its ``n_features``, as the designs below do.
     survival : float, array-like of shape (k,) or callable, optional
-        Probability that a label is observed, :math:`q_i(x)`, independent over labels; a function takes X and returns
+        Probability that an item is observed, :math:`q_i(x)`, independent over items; a function takes X and returns
         (n, k). See `make_incomplete`.
     partition : sequence of int, "random" or callable, optional
-        Blocks of places that tie, see `make_partial`; done before labels drop out.
+        Blocks of places that tie, see `make_partial`; done before items drop out.
 
     Notes
     -----
@@ -102,8 +110,11 @@ class RankingOracle:
 
     def __post_init__(self) -> None:
         if not callable(self.m):
-            raise TypeError(f"m is {self.m!r}; give a function that takes X and returns scores, one column per label")
-        self._noise_law, self.feature_law  # noqa: B018 (checks both)
+            raise TypeError(f"m is {self.m!r}; give a function that takes X and returns scores, one column per item")
+        if self.features is None and getattr(self.m, "n_features", None) is None:
+            raise ValueError("features is missing: say where x comes from, such as features=10 for ten random bits")
+        as_noise_law(self.noise)  # refuses what is no noise, as the next line does for features
+        as_feature_law(self.m.n_features if self.features is None else self.features)
 
     @classmethod
     def sparse(
@@ -130,8 +141,8 @@ class RankingOracle:
         preset : {"SFN", "LFN"}, optional
             100 or 1000 features, in place of ``n_features``.
         design : {"own", "shared"}, default="own"
-            "own": each label has positive weights on features of its own, as the paper describes (a feature may be
-            drawn twice). "shared": all labels have weights of both signs on the same features, as in the files that
+            "own": each item has positive weights on features of its own, as the paper describes (a feature may be
+            drawn twice). "shared": all items have weights of both signs on the same features, as in the files that
             the authors distribute.
         noise, survival, partition
             See `RankingOracle`.
@@ -208,10 +219,7 @@ class RankingOracle:
     @property
     def feature_law(self) -> FeatureLaw:
         """The law of the features, whatever they were given as."""
-        features = getattr(self.m, "n_features", None) if self.features is None else self.features
-        if features is None:
-            raise ValueError("features is missing: say where x comes from, such as features=10 for ten random bits")
-        return as_feature_law(features)
+        return as_feature_law(self.m.n_features if self.features is None else self.features)
 
     def sample(self, n: int, random_state: RandomState = None) -> tuple[FloatArray, Rankings]:
         """Draw features and rankings.
@@ -221,7 +229,7 @@ class RankingOracle:
         n : int
             Number of rows.
         random_state : None, int, Generator or RandomState
-            Where the random numbers come from. The same seed gives the same X whatever the noise, and the same labels
+            Where the random numbers come from. The same seed gives the same X whatever the noise, and the same items
             drop out whatever the noise among those of this library.
 
         Returns
@@ -247,24 +255,25 @@ class RankingOracle:
         -------
         Rankings
         """
-        return self.draw(X, check_generator(random_state, salt="RankingOracle")).observed
+        return self.draw(X, random_state).observed
 
-    def draw(self, X: ArrayLike, rng: np.random.Generator) -> Draw:
+    def draw(self, X: ArrayLike, random_state: RandomState = None) -> Draw:
         """Draw a ranking for each row and keep what is behind it; used by the generators.
 
         Parameters
         ----------
         X : array-like of shape (n, d)
             Features.
-        rng : Generator
+        random_state : None, int, Generator or RandomState
             Where the random numbers come from.
 
         Returns
         -------
         Draw
-            ``observed`` (Rankings), ``complete`` (positions before labels drop out or tie) and ``noisy_scores``
+            ``observed`` (Rankings), ``complete`` (positions before items drop out or tie) and ``noisy_scores``
             (None for Mallows noise).
         """
+        rng = check_generator(random_state, salt="RankingOracle")
         noisy, complete = self._noise_law.disturb(self.scores(X), rng)
         observed = Rankings(complete)
         if self.partition is not None:
@@ -290,12 +299,12 @@ class RankingOracle:
         if scores.ndim != 2 or len(scores) != len(rows) or scores.shape[1] < 2 or np.isnan(scores).any():
             raise ValueError(
                 f"m returned scores of shape {scores.shape}{' with NaN' if np.isnan(scores).any() else ''} for "
-                f"{len(rows)} rows; it should return one row of numbers for each, with two labels or more"
+                f"{len(rows)} rows; it should return one row of numbers for each, with two items or more"
             )
         return scores
 
     def ranking(self, X: ArrayLike) -> FloatArray:
-        """The noiseless ranking h(x) = argsort of m(x): positions (n, k), 1 = best, equal scores in label order.
+        """The noiseless ranking h(x) = argsort of m(x): positions (n, k), 1 = best, equal scores in item order.
 
         Parameters
         ----------
@@ -312,7 +321,7 @@ class RankingOracle:
         """The ranking of least expected Kendall distance, h*(x): what a learner of noisy rankings can hope for.
 
         Where :math:`p_{ij}(x)` is strictly transitive, equation 2 of the paper; else the exact Kemeny median for up to
-        12 labels. It equals `ranking` for independent noise on scores and for Mallows noise on places.
+        12 items. It equals `ranking` for independent noise on scores and for Mallows noise on places.
 
         Parameters
         ----------
@@ -337,7 +346,7 @@ class RankingOracle:
             Features.
         n_draws : int, default=1000
             Draws for each row where nothing else is possible: with a noise function of your own, and with Mallows noise
-            on the names of more than 40 labels. Everything else is exact.
+            on the names of more than 40 items. Everything else is exact.
         random_state : None, int, Generator or RandomState, default=0
             For these draws.
 
@@ -360,7 +369,7 @@ class RankingOracle:
     ) -> FloatArray:
         r"""Probability that a ranking of each row says which of i and j is better: both are there, and not tied.
 
-        This is :math:`q_{ij}(x)` of the paper where labels drop out, and its partial tolerance where they tie.
+        This is :math:`q_{ij}(x)` of the paper where items drop out, and its partial tolerance where they tie.
 
         Parameters
         ----------
@@ -383,7 +392,7 @@ class RankingOracle:
             result = self._noise_law.mean_over_places(scores, _probability_apart(self.partition, k))
         if result is None:
             ties_only = replace(self, survival=None)
-            result = ties_only._mean_of_draws(X, lambda one: _is_apart(one.observed.positions), n_draws, random_state)
+            result = ties_only._mean_of_draws(X, lambda one: is_apart(one.observed.positions), n_draws, random_state)
         if self.survival is not None:
             stays = survival_matrix(self.survival, X, (n, k))
             result = result * stays[:, :, None] * stays[:, None, :]
@@ -450,17 +459,39 @@ class RankingOracle:
         Parameters
         ----------
         X, n_samples, random_state
-            See `alpha`. A smallest value over sampled rows is an upper bound.
+            See `alpha`.
 
         Returns
         -------
         float
-            From 0 to 1 (complete rankings).
+            From 0 to 1 (complete rankings): the smallest over the rows of X, or over all x if the features have at
+            most 65,536 rows or the value is the same at every x. Otherwise the smallest over the rows sampled, an upper
+            bound of that over all x, with a warning. Where `observation_probability` draws rankings, an estimate.
         """
-        rows, _ = self.rows(X, n_samples, check_generator(random_state, salt="RankingOracle"))
-        return float(self.observation_probability(rows).min())
+        rng = check_generator(random_state, salt="RankingOracle")
+        if X is None and self.feature_law.n_support > MOST_SUPPORT and not self._observes_alike_everywhere():
+            warnings.warn(
+                f"the features have more than {MOST_SUPPORT} rows, so the smallest probability over {n_samples} "
+                "sampled ones is an upper bound of that over all; give the rows where it may be smallest as X, or "
+                "fewer features",
+                UserWarning,
+                stacklevel=2,
+            )
+        rows, _ = self.rows(X, n_samples, rng)
+        return float(self.observation_probability(rows, random_state=rng).min())
 
-    def rows(self, X: ArrayLike | None, n_samples: int, rng: np.random.Generator) -> tuple[Any, FloatArray]:
+    def _observes_alike_everywhere(self) -> bool:
+        """Whether the smallest probability that a pair is observed is known not to depend on x."""
+        if callable(self.survival) or callable(self.partition):
+            return False
+        if self.partition is None:
+            return True
+        # Ties depend on places alone: which items stand there does not matter if all survive alike.
+        noise = self._noise_law
+        on_places = isinstance(noise, NoNoise) or (isinstance(noise, MallowsNoise) and noise.on == "places")
+        return on_places and (self.survival is None or np.ndim(self.survival) == 0)
+
+    def rows(self, X: ArrayLike | None, n_samples: int, random_state: RandomState = None) -> tuple[Any, FloatArray]:
         """Rows to take a mean over, and their probabilities: those given, the whole support, or a sample.
 
         Parameters
@@ -469,7 +500,7 @@ class RankingOracle:
             Rows that count alike.
         n_samples : int
             How many to sample where the support is larger than 65,536 rows.
-        rng : Generator
+        random_state : None, int, Generator or RandomState
             For these.
 
         Returns
@@ -480,7 +511,9 @@ class RankingOracle:
         law = self.feature_law
         if X is None and law.n_support <= MOST_SUPPORT:
             return law.support()
-        rows = law.sample(check_whole_number("n_samples", n_samples, at_least=1), rng) if X is None else X
+        size = check_whole_number("n_samples", n_samples, at_least=1)
+        rng = check_generator(random_state, salt="RankingOracle")
+        rows = law.sample(size, rng) if X is None else X
         rows = rows if hasattr(rows, "shape") else np.asarray(rows, dtype=np.float64)
         return rows, np.full(len(rows), 1 / len(rows))
 
@@ -505,7 +538,7 @@ def _probability_apart(partition: Any, k: int) -> FloatArray:
     return (block[:, None] != block).astype(np.float64)
 
 
-def _is_apart(positions: FloatArray) -> BoolArray:
+def is_apart(positions: FloatArray) -> BoolArray:
     """Whether each pair is there and not tied."""
     first, second = positions[:, :, None], positions[:, None, :]
     return (first < second) | (first > second)

@@ -1,4 +1,4 @@
-"""Score functions m of a `RankingOracle`: sparse linear scores of binary features, and constants on cells of a grid.
+"""Score functions m of a `RankingOracle`: linear in the features, or constant on the cells of a grid.
 
 Any function of X will do; these are the designs of the papers, which the generators draw.
 """
@@ -10,8 +10,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from rankwise._typing import FloatArray, IntArray
-from rankwise._validation import check_choice, check_sizes
-from rankwise.datasets.feature_laws import FeatureLaw
+from rankwise._validation import check_sizes
+from rankwise.datasets.feature_laws import FourAreas, GridFeatures
+from rankwise.datasets.noise_laws import MallowsNoise
+
+# Phi, the probability that the item with the higher score wins under `lipschitz_oracle`, rises by this at most.
+_DENSITY = 1 / np.sqrt(2 * np.pi)
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,7 +52,7 @@ class LinearScores:
 
     @property
     def informative(self) -> tuple[IntArray, ...]:
-        """For each label, the features with weight."""
+        """For each item, the features with weight."""
         return tuple(np.flatnonzero(row) for row in self.weights)
 
     def __call__(self, X: FloatArray) -> FloatArray:
@@ -59,7 +63,7 @@ class LinearScores:
 
 
 def own_weights(n_features: int, n_items: int, n_informative: int, rng: np.random.Generator) -> FloatArray:
-    """Positive weights on a few features of each label's own, as the paper describes."""
+    """Positive weights on a few features of each item's own, as the paper describes."""
     check_sizes(n_informative=n_informative)
     check_sizes(n_items=n_items, at_least=2)
     weights = np.zeros((n_items, n_features))
@@ -71,7 +75,7 @@ def own_weights(n_features: int, n_items: int, n_informative: int, rng: np.rando
 
 
 def shared_weights(n_features: int, n_items: int, n_informative: int, rng: np.random.Generator) -> FloatArray:
-    """Weights of both signs on the same few features for all labels, as in the files that the authors distribute."""
+    """Weights of both signs on the same few features for all items, as in the files that the authors distribute."""
     check_sizes(n_informative=n_informative)
     check_sizes(n_items=n_items, at_least=2)
     if n_informative > n_features:
@@ -80,38 +84,6 @@ def shared_weights(n_features: int, n_items: int, n_informative: int, rng: np.ra
     chosen = rng.choice(n_features, n_informative, replace=False)
     weights[:, chosen] = rng.uniform(-1, 1, (n_informative, n_items)).T
     return weights
-
-
-@dataclass(frozen=True, eq=False)
-class GridFeatures(FeatureLaw):
-    """Two features, uniform on [0, 1] or categories, cut into a grid of equally likely cells."""
-
-    levels: IntArray
-    categorical: tuple[int, ...]
-    n_features: int = 2
-
-    @classmethod
-    def of_cells(cls, n_cells: int, setting: int) -> GridFeatures:
-        """A grid of this many cells, as square as can be; setting 1, 2, 3: none, the second, both are categories."""
-        check_choice("setting", setting, (1, 2, 3))
-        check_sizes(n_cells=n_cells)
-        smaller = max(size for size in range(1, int(np.sqrt(n_cells)) + 1) if n_cells % size == 0)
-        return cls(np.array([smaller, n_cells // smaller]), {1: (), 2: (1,), 3: (0, 1)}[setting])
-
-    def sample(self, n: int, rng: np.random.Generator) -> FloatArray:
-        """Uniform numbers; a categorical feature is the interval of the number, so all settings share their cells."""
-        uniforms = rng.random((n, 2))
-        X = uniforms.copy()
-        columns = list(self.categorical)
-        X[:, columns] = (uniforms * self.levels).astype(np.intp)[:, columns]
-        return X
-
-    def cell_of(self, X: FloatArray) -> IntArray:
-        """Number of the cell of each row."""
-        level = np.clip((X * self.levels).astype(np.intp), 0, self.levels - 1)
-        columns = list(self.categorical)
-        level[:, columns] = X[:, columns].astype(np.intp)
-        return level[:, 0] * self.levels[1] + level[:, 1]
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,3 +101,58 @@ class CellScores:
     def __call__(self, X: FloatArray) -> FloatArray:
         """Scores of the rows of X: (n, k)."""
         return 1 - (self.centers[self.grid.cell_of(X)] - 1) / self.centers.shape[1]
+
+
+@dataclass(frozen=True, eq=False)
+class SmoothScores:
+    """Linear scores of centered features, one row of weights per item."""
+
+    weights: FloatArray
+    margin: float = 0.0
+
+    @property
+    def n_features(self) -> int:
+        """Number of features."""
+        return self.weights.shape[1]
+
+    @property
+    def lipschitz(self) -> float:
+        """Sum over pairs of the steepest slope of Phi(m_i - m_j)."""
+        first, second = np.triu_indices(len(self.weights), 1)
+        return float(_DENSITY * np.linalg.norm(self.weights[first] - self.weights[second], axis=1).sum())
+
+    def __call__(self, X: FloatArray) -> FloatArray:
+        """Scores of the rows of X: (n, k). All scores are 0, so all pairs even, in the middle of the cube."""
+        return (np.asarray(X) - 0.5) @ self.weights.T
+
+
+@dataclass(frozen=True, eq=False)
+class AreaScores:
+    """Scores that sort into the central ranking of the area of a row."""
+
+    areas: FourAreas
+    centers: FloatArray
+    theta: float
+    margin: float
+
+    @property
+    def n_features(self) -> int:
+        """Number of features."""
+        return self.areas.n_features
+
+    @property
+    def lipschitz(self) -> float:
+        """The steepest change between two areas, along the way from the one to the other."""
+        before = np.array(MallowsNoise(self.theta).preference_probability(-self.centers))
+        first, second = np.triu_indices(self.centers.shape[1], 1)
+        corner = np.array([[0, 0], [0, 1], [1, 0], [1, 1]])
+        return max(
+            float(np.abs(before[a] - before[b])[first, second].sum())
+            / (self.areas.gap * float(np.linalg.norm(corner[a] - corner[b])))
+            for a in range(4)
+            for b in range(a)
+        )
+
+    def __call__(self, X: FloatArray) -> FloatArray:
+        """Scores of the rows of X: (n, k)."""
+        return -self.centers[self.areas.area_of(X)]

@@ -45,35 +45,35 @@ def make_sparse_label_ranking(
     partial: Partition | None = None,
     random_state: RandomState = None,
 ) -> tuple[FloatArray, Rankings, Any]:
-    r"""Rank labels by noisy scores that depend on a few binary features each.
+    r"""Rank items by noisy scores that depend on a few binary features each.
 
-    *Definition.* x is uniform on :math:`\{0, 1\}^d`. Label i has the score :math:`m_i(x) = a_i + b_i \langle w_i,
+    *Definition.* x is uniform on :math:`\{0, 1\}^d`. Item i has the score :math:`m_i(x) = a_i + b_i \langle w_i,
     x \rangle`, where :math:`w_i` has at most r entries other than 0 (r times, a coordinate is drawn with
     replacement and its weight set to 100 U(0, 1)) and :math:`a_i, b_i` scale the scores of the sample to [1/4,
-    3/4]. Labels are sorted by *decreasing* :math:`m_i(x) + \xi_i`: the highest score has position 1.
+    3/4]. Items are sorted by *decreasing* :math:`m_i(x) + \xi_i`: the highest score has position 1.
 
     Parameters
     ----------
     n_samples, n_features, n_items, n_informative : int
         n, d, k and r.
     preset : {"SFN", "LFN"}, optional
-        The families of the paper: d = 100 ("SFN") or d = 1000 ("LFN"), k = 5 and r = 10, so leave ``n_features``,
-        ``n_items``, ``n_informative`` and ``X`` away. The paper's n = 10,000 is the default of ``n_samples``, which
+        The families of the paper: d = 100 ("SFN") or d = 1000 ("LFN"), k = 5 and r = 10, so omit ``n_features``,
+        ``n_items``, ``n_informative`` and ``X``. The paper's n = 10,000 is the default of ``n_samples``, which
         may be given, for smaller samples of the same law. The files that the authors distribute are of another design,
         ``RankingOracle.sparse(preset=preset, design="shared")``.
     X : array-like of shape (n, d), optional
         Features to use instead of random bits; they also say n and d.
     noise : {"none", "gaussian", "uniform", "mallows"}, default="none"
-        Noise on the scores, independent over labels: Gaussian with standard deviation ``noise_scale``, truncated
+        Noise on the scores, independent over items: Gaussian with standard deviation ``noise_scale``, truncated
         to [-1/4, 1/4], or uniform on [-noise_scale, noise_scale]; or Mallows noise on the positions.
     noise_scale : float, default=0.0
         See ``noise``; `noise_scale_for` finds the value for a wanted share of changed rankings.
     theta : float, optional
         Concentration of the Mallows noise: larger is less noise.
     survival : float, array-like or callable, optional
-        Probability that a label is observed, see `make_incomplete`.
+        Probability that an item is observed, see `make_incomplete`.
     partial : sequence of int, "random" or callable, optional
-        Blocks of places that tie, see `make_partial`; done before labels drop out.
+        Blocks of places that tie, see `make_partial`; done before items drop out.
     random_state : None, int, Generator or RandomState
         Where the random numbers come from. The same seed gives the same X and scores whatever the noise.
 
@@ -81,12 +81,12 @@ def make_sparse_label_ranking(
     -------
     X : ndarray of shape (n, d), float64
     y : Rankings
-        Observed rankings of the k labels.
+        Observed rankings of the k items.
     bunch : Bunch
-        ``noiseless`` (Rankings by m(x) alone; equal scores in label order), ``complete`` (Rankings with noise,
+        ``noiseless`` (Rankings by m(x) alone; equal scores in item order), ``complete`` (Rankings with noise,
         before ``partial`` and ``survival``), ``scores`` (n, k), ``noisy_scores`` (n, k; None for Mallows noise),
         ``alpha`` (share of rows where complete differs from noiseless), ``beta`` (mean Kendall tau of the two),
-        ``informative`` (for each label, the features with weight), ``oracle`` (a `RankingOracle`: fresh rows of the
+        ``informative`` (for each item, the features with weight), ``oracle`` (a `RankingOracle`: fresh rows of the
         same m, and all that is known of the law).
 
     References
@@ -221,10 +221,10 @@ def _preset_features(preset: str, X: ArrayLike | None, **sizes: int) -> int:
 def _check_scores(scores: ArrayLike) -> FloatArray:
     matrix = check_numbers("scores", scores)
     if matrix.ndim != 2 or matrix.size == 0:
-        raise ValueError(f"scores has shape {matrix.shape}; give one row per sample and one column per label")
+        raise ValueError(f"scores has shape {matrix.shape}; give one row per sample and one column per item")
     if not np.isfinite(matrix).all():
-        row, label = np.argwhere(~np.isfinite(matrix))[0]
-        raise ValueError(f"scores[{row}, {label}] is {matrix[row, label]}, but noiseless scores are finite")
+        row, item = np.argwhere(~np.isfinite(matrix))[0]
+        raise ValueError(f"scores[{row}, {item}] is {matrix[row, item]}, but noiseless scores are finite")
     return matrix
 
 

@@ -1,13 +1,12 @@
-"""Conditions under which trees and pairwise rankers provably learn, computed for an oracle or estimated from samples.
+"""Conditions on scores and features under which trees and forests provably learn.
 
-Every function takes a `RankingOracle`, whose law is known, or data: then the law is that of the rows. The conditions on
-features are those of bits: the cube is taken as an array with three values per feature (0, 1, both), so that all cells,
-and with them all sets of splits, cost 3^d numbers.
+Every function takes a `RankingOracle`, whose law is known, or data: then the law is that of the rows. The features are
+bits: the cube is taken as an array with three values per feature (0, 1, both), so that all cells, and with them all
+sets of splits, cost 3^d numbers. `noise_conditions` has the conditions of pairwise rankers.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
 from itertools import combinations
 from math import comb
 from typing import Any, Literal, NamedTuple
@@ -15,9 +14,9 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from rankwise._typing import ArrayLike, FloatArray, IntArray
-from rankwise._validation import check_choice, check_generator, check_numbers, check_whole_number
+from rankwise._validation import check_choice, check_numbers, check_whole_number
 from rankwise.data import Rankings
-from rankwise.datasets.feature_laws import BinaryFeatures
+from rankwise.datasets.feature_laws import BinaryFeatures, check_rows
 from rankwise.datasets.oracle import RankingOracle
 
 # Numbers in the array of all cells.
@@ -26,17 +25,8 @@ _MOST_CELLS = 2**24
 _MOST_PATTERNS = 2**24
 # Gains below this share of the variance are rounding.
 _ROUNDING = 1e-12
-# Rows that are sampled where an oracle has no small finite support.
-_N_SAMPLES = 10_000
 
 Target = Literal["scores", "positions"]
-
-
-class TsybakovNoise(NamedTuple):
-    """Parameters of Tsybakov's condition."""
-
-    a: float
-    B: float
 
 
 def submodularity_constant(
@@ -45,7 +35,7 @@ def submodularity_constant(
     *,
     target: Target = "scores",
     columns: ArrayLike | None = None,
-    per_label: bool = False,
+    per_item: bool = False,
 ) -> float | FloatArray:
     r"""Smallest C for which adding a split late helps at most C times as much as adding it early.
 
@@ -64,8 +54,8 @@ def submodularity_constant(
         their algorithms learn.
     columns : array-like of int, optional
         Features to look at; by default all, or of an oracle with linear scores the informative ones.
-    per_label : bool, default=False
-        Return one value per label instead of the largest.
+    per_item : bool, default=False
+        Return one value per item instead of the largest.
 
     Returns
     -------
@@ -88,7 +78,7 @@ def submodularity_constant(
     """
     cells = _Cells.build(source, y, target, columns)
     V = cells.heterogeneity()
-    result = np.ones(cells.n_labels)
+    result = np.ones(cells.n_items)
     for axis in range(cells.n_features):
         gain = np.take(V, 1, axis=axis) - np.take(V, 0, axis=axis)
         least = np.maximum(gain, cells.tolerance)  # over all subsets of a set of splits
@@ -97,7 +87,7 @@ def submodularity_constant(
             without = [slice(None)] * other + [slice(0, 1)]
             least[tuple(with_other)] = np.minimum(least[tuple(with_other)], least[tuple(without)])
         result = np.maximum(result, _largest_ratio(gain, least, cells.tolerance))
-    return result if per_label else float(result.max())
+    return result if per_item else float(result.max())
 
 
 def diminishing_returns_constant(
@@ -106,7 +96,7 @@ def diminishing_returns_constant(
     *,
     target: Target = "scores",
     columns: ArrayLike | None = None,
-    per_label: bool = False,
+    per_item: bool = False,
 ) -> float | FloatArray:
     r"""Smallest C for which a split helps a cell at most C times as much as any cell around it.
 
@@ -117,7 +107,7 @@ def diminishing_returns_constant(
 
     Parameters
     ----------
-    source, y, target, columns, per_label
+    source, y, target, columns, per_item
         See `submodularity_constant`.
 
     Returns
@@ -133,7 +123,7 @@ def diminishing_returns_constant(
     16.0
     """
     cells = _Cells.build(source, y, target, columns)
-    result = np.ones(cells.n_labels)
+    result = np.ones(cells.n_items)
     for axis in range(cells.n_features):
         gain, tolerance = cells.gains_within(axis)
         least = np.maximum(gain, tolerance)  # over all cells around a cell
@@ -142,7 +132,7 @@ def diminishing_returns_constant(
             inside = (slice(None),) * other + (slice(0, 2),)
             least[inside] = np.minimum(least[inside], around)
         result = np.maximum(result, _largest_ratio(gain, least, tolerance))
-    return result if per_label else float(result.max())
+    return result if per_item else float(result.max())
 
 
 def strong_sparsity(
@@ -152,7 +142,7 @@ def strong_sparsity(
     relevant: ArrayLike | None = None,
     target: Target = "scores",
     columns: ArrayLike | None = None,
-    per_label: bool = False,
+    per_item: bool = False,
 ) -> float | FloatArray:
     r"""By how much every relevant feature beats every other one, whatever the splits so far.
 
@@ -161,10 +151,10 @@ def strong_sparsity(
 
     Parameters
     ----------
-    source, y, target, columns, per_label
+    source, y, target, columns, per_item
         See `submodularity_constant`.
     relevant : array-like of int, optional
-        The relevant features, for all labels; by default, of an oracle, those that change a label's value.
+        The relevant features, for all items; by default, of an oracle, those that change the value of an item.
 
     Returns
     -------
@@ -181,20 +171,20 @@ def strong_sparsity(
     """
     cells = _Cells.build(source, y, target, columns)
     V = cells.heterogeneity()
-    d, k = cells.n_features, cells.n_labels
+    d, k = cells.n_features, cells.n_items
     matters = cells.relevant(relevant)
     result = np.full(k, np.inf)
     gains = []
     for axis in range(d):
         gain = np.diff(V, axis=axis)
         gains.append(np.concatenate([gain, np.zeros_like(gain)], axis=axis))  # a feature in T gains no more
-    for label in range(k):
-        others = [gains[j][..., label] for j in range(d) if not matters[label, j]]
+    for item in range(k):
+        others = [gains[j][..., item] for j in range(d) if not matters[item, j]]
         most = np.max(others, axis=0) if others else np.zeros(V.shape[:-1])
-        for i in np.flatnonzero(matters[label]):
-            lead = np.take(gains[i][..., label] - most, 0, axis=i)
-            result[label] = min(result[label], lead.min())
-    return result if per_label else float(result.min())
+        for i in np.flatnonzero(matters[item]):
+            lead = np.take(gains[i][..., item] - most, 0, axis=i)
+            result[item] = min(result[item], lead.min())
+    return result if per_item else float(result.min())
 
 
 def density_lower_bound(
@@ -252,155 +242,8 @@ def density_lower_bound(
     return least * 2**q
 
 
-def transitive_share(source: RankingOracle | ArrayLike, y: ArrayLike | None = None) -> float:
-    r"""Share of the features x at which the preferences are strictly stochastically transitive.
-
-    *Definition.* At x no :math:`p_{ij}(x)` is 1/2, and :math:`p_{iu}, p_{uj} > 1/2` implies :math:`p_{ij} > 1/2`:
-    condition 2.1 of the paper holds if the share is 1.
-
-    Parameters
-    ----------
-    source : RankingOracle, array-like of shape (n, k, k), or array-like of shape (n, d)
-        The oracle, for the exact value; pairwise probabilities of rows, as ``predict_pairwise`` returns them; or
-        features, whose equal rows are taken together.
-    y : Rankings or array-like of shape (n, k), optional
-        With features: rankings. A pair that none of the rankings of a row compares counts as even.
-
-    Returns
-    -------
-    float
-        From 0 to 1.
-
-    Examples
-    --------
-    >>> from rankwise.datasets import GaussianNoise, RankingOracle, transitive_share
-    >>> transitive_share(RankingOracle(lambda X: X @ [[1, 0, 2], [0, 3, 2]], GaussianNoise(0.1), features=2))
-    0.75
-    """
-    P, weights = _pairwise(source, y)
-    k = P.shape[1]
-    off_diagonal = ~np.eye(k, dtype=bool)
-    even = (np.abs(P - 0.5) < _ROUNDING)[:, off_diagonal].any(axis=1)
-    wins = ((P > 0.5) & off_diagonal).sum(axis=2)
-    transitive = (np.sort(wins, axis=1) == np.arange(k)).all(axis=1)  # a tournament without cycles
-    return float(weights @ (transitive & ~even))
-
-
-def tsybakov_noise(
-    source: RankingOracle | ArrayLike, y: ArrayLike | None = None, *, a: float | None = None
-) -> TsybakovNoise:
-    r"""How rarely preferences are nearly even: the parameters of Tsybakov's condition.
-
-    *Definition.* :math:`P(|p_{ij}(x) - 1/2| < 2t) \le B t^{a / (1 - a)}` for all t and all pairs: condition 2.2 of the
-    paper. For a given a in [0, 1), the smallest B; the larger a, the faster rates are.
-
-    Parameters
-    ----------
-    source, y
-        See `transitive_share`.
-    a : float, optional
-        By default the one at which :math:`P(|p_{ij}(x) - 1/2| < 2t)` falls in the lower half of its range, by a line
-        through logarithms, over all pairs.
-
-    Returns
-    -------
-    TsybakovNoise
-        ``a`` and ``B``; B is infinite if a pair is even with a positive probability (unless a is 0).
-
-    Notes
-    -----
-    In its proofs the paper uses :math:`|2 p_{ij} - 1| < t`, which is :math:`|p_{ij} - 1/2| < t / 2`; the two forms
-    have the same a, and B differs by the factor :math:`4^{a / (1 - a)}`. This is the form of the condition as stated.
-
-    Examples
-    --------
-    >>> from rankwise.datasets import MallowsNoise, RankingOracle, tsybakov_noise
-    >>> round(tsybakov_noise(RankingOracle(lambda X: X, MallowsNoise(1.0), features=2), a=0.5).B, 2)
-    8.66
-    """
-    P, weights = _pairwise(source, y)
-    first, second = np.triu_indices(P.shape[1], 1)
-    margins = np.abs(P[:, first, second] - 0.5)
-    margins[margins < _ROUNDING] = 0.0
-    if a is None:
-        a = _tsybakov_exponent(margins, weights)
-    if not 0 <= a < 1:
-        raise ValueError(f"a is {a}, but lies between 0 and 1, and below 1")
-    if a == 0:
-        return TsybakovNoise(0.0, 1.0)
-    B = 0.0
-    for column in margins.T:
-        order = np.argsort(column)
-        below = np.cumsum(weights[order])  # of margins up to and including each; the largest of equal ones counts
-        t = column[order] / 2
-        with np.errstate(divide="ignore"):
-            B = max(B, float(np.max(below / t ** (a / (1 - a)))))
-    return TsybakovNoise(float(a), B)
-
-
-def deletion_tolerance(source: RankingOracle | ArrayLike, X: ArrayLike | None = None) -> float:
-    r"""Smallest probability that both labels of a pair are observed.
-
-    *Definition.* The largest :math:`\phi` with :math:`q_{ij}(x) \ge \phi` for all x and pairs: condition 2.3 of the
-    paper.
-
-    Parameters
-    ----------
-    source : RankingOracle, Rankings or array-like of shape (n, k)
-        The oracle, for the exact value, or rankings: then the share of those that have both labels.
-    X : array-like of shape (n, d), optional
-        With rankings: their features; shares are taken over equal rows. Without, over all rankings, which is an upper
-        bound of what holds for every x.
-
-    Returns
-    -------
-    float
-        From 0 to 1.
-
-    Examples
-    --------
-    >>> from rankwise.datasets import deletion_tolerance
-    >>> deletion_tolerance([[1, 2, float("nan")], [1, 2, 3]])
-    0.5
-    """
-    if isinstance(source, RankingOracle):
-        return replace(source, partition=None).phi()
-    positions = Rankings(source).positions
-    has = ~np.isnan(positions)
-    return _smallest_share(has[:, :, None] & has[:, None, :], X)
-
-
-def partial_tolerance(source: RankingOracle | ArrayLike, X: ArrayLike | None = None) -> float:
-    r"""Smallest probability that the labels of a pair do not tie.
-
-    *Definition.* The largest :math:`\xi` such that, for all x and pairs, the two labels fall into different blocks of
-    the partition with probability at least :math:`\xi`: condition 7 of the paper.
-
-    Parameters
-    ----------
-    source, X
-        See `deletion_tolerance`; missing and unlisted labels do not count as apart.
-
-    Returns
-    -------
-    float
-        From 0 to 1.
-
-    Examples
-    --------
-    >>> from rankwise.datasets import RankingOracle, partial_tolerance
-    >>> partial_tolerance(RankingOracle(lambda X: X, features=4, partition="random"))
-    0.5
-    """
-    if isinstance(source, RankingOracle):
-        return replace(source, survival=None).phi()
-    positions = Rankings(source).positions
-    first, second = positions[:, :, None], positions[:, None, :]
-    return _smallest_share((first < second) | (first > second), X)
-
-
 class _Cells(NamedTuple):
-    """Mass, means and squares of all cells of a cube: axes are features with the values 0, 1, both; then labels."""
+    """Mass, means and squares of all cells of a cube: axes are features with the values 0, 1, both; then items."""
 
     mass: FloatArray  # (3, ..., 3)
     sums: FloatArray  # (3, ..., 3, k)
@@ -425,7 +268,7 @@ class _Cells(NamedTuple):
         d, k = X.shape[1], values.shape[1]
         if 3.0**d * k > _MOST_CELLS:
             raise ValueError(
-                f"{d} features make 3^{d} cells, for {k} labels more than {_MOST_CELLS} numbers; choose fewer columns"
+                f"{d} features make 3^{d} cells, for {k} items more than {_MOST_CELLS} numbers; choose fewer columns"
             )
         corner = X.astype(np.intp) @ (1 << np.arange(d)[::-1])
         mass = np.bincount(corner, weights, 2**d)
@@ -445,7 +288,7 @@ class _Cells(NamedTuple):
         return self.mass.ndim
 
     @property
-    def n_labels(self) -> int:
+    def n_items(self) -> int:
         return self.sums.shape[-1]
 
     @property
@@ -469,7 +312,7 @@ class _Cells(NamedTuple):
         within = np.maximum(self.squares - squared, 0.0) * self.n_rows
         finest = (slice(0, 2),) * self.n_features
         freedom = np.maximum(count[finest] - 1, 0).sum()
-        pooled = within[finest].reshape(-1, self.n_labels).sum(axis=0) / max(freedom, 1)
+        pooled = within[finest].reshape(-1, self.n_items).sum(axis=0) / max(freedom, 1)
         variance = np.where(count > 1, within / np.maximum(count - 1, 1), pooled)
         return squared - np.where(count > 0, variance / self.n_rows, 0.0)
 
@@ -491,8 +334,8 @@ class _Cells(NamedTuple):
             return gain, self.tolerance / mass  # infinite where there are no rows
 
     def relevant(self, given: ArrayLike | None) -> np.ndarray:
-        """Which features matter for each label: (k, d)."""
-        d, k = self.n_features, self.n_labels
+        """Which features matter for each item: (k, d)."""
+        d, k = self.n_features, self.n_items
         if given is not None:
             matters = np.zeros((k, d), dtype=bool)
             matters[:, _column_numbers(given, d)] = True
@@ -507,7 +350,7 @@ class _Cells(NamedTuple):
 
 
 def _largest_ratio(gain: FloatArray, least: FloatArray, tolerance: FloatArray) -> FloatArray:
-    """Largest ratio of gains per label, of those that are more than nothing."""
+    """Largest ratio of gains per item, of those that are more than nothing."""
     ratio = np.where(gain > tolerance, gain / least, 0.0)
     # Against a gain at the level of rounding.
     return np.where(ratio > 1 / np.sqrt(_ROUNDING), np.inf, ratio).reshape(-1, gain.shape[-1]).max(axis=0)
@@ -536,9 +379,7 @@ def _support(oracle: RankingOracle, columns: ArrayLike | None) -> tuple[FloatArr
 def _rows(source: Any) -> tuple[FloatArray, FloatArray]:
     if isinstance(source, RankingOracle):
         return source.feature_law.support()
-    X = check_numbers("X", source)
-    if X.ndim != 2 or X.size == 0:
-        raise ValueError(f"X has shape {X.shape}; give one row per sample and one column per feature, or an oracle")
+    X = check_rows("X", source)
     return X, np.full(len(X), 1 / len(X))
 
 
@@ -547,7 +388,7 @@ def _check_values(y: Any, n: int) -> FloatArray:
         raise ValueError("y is missing: give the scores or rankings of the rows of X")
     if isinstance(y, Rankings):
         if not np.isfinite(y.positions).all():
-            raise ValueError("y has missing or unlisted labels; places of labels need full rankings")
+            raise ValueError("y has missing or unlisted items; places of items need full rankings")
         values = y.positions / y.n_items
     else:
         values = check_numbers("y", y)
@@ -573,60 +414,3 @@ def _column_numbers(columns: ArrayLike, d: int) -> IntArray:
     if numbers.ndim != 1 or numbers.dtype.kind not in "iu" or not ((numbers >= 0) & (numbers < d)).all():
         raise ValueError(f"columns is {columns!r}; give column numbers from 0 to {d - 1}")
     return np.unique(numbers).astype(np.intp)
-
-
-def _pairwise(source: Any, y: ArrayLike | None) -> tuple[FloatArray, FloatArray]:
-    """Pairwise probabilities of rows, and the probabilities of the rows."""
-    if isinstance(source, RankingOracle):
-        X, weights = source.rows(None, _N_SAMPLES, check_generator(0, salt="conditions"))
-        return source.preference_probability(X), weights
-    if y is None:
-        P = check_numbers("source", source)
-        if P.ndim != 3 or P.shape[1] != P.shape[2] or P.shape[1] < 2:
-            raise ValueError(
-                f"source has shape {P.shape}; give an oracle, pairwise probabilities (n, k, k), or X and y"
-            )
-        return P, np.full(len(P), 1 / len(P))
-    positions = Rankings(y).positions
-    cell, weights = _equal_rows(source, len(positions))
-    first, second = positions[:, :, None], positions[:, None, :]
-    wins, losses = (_sums_by(cell, part, len(weights)) for part in (first < second, first > second))
-    compared = wins + losses
-    return np.divide(wins, compared, out=np.full(wins.shape, 0.5), where=compared > 0), weights
-
-
-def _equal_rows(X: ArrayLike, n: int) -> tuple[IntArray, FloatArray]:
-    """The number of the group of equal rows that each row belongs to, and the shares of the groups."""
-    rows, _ = _rows(X)
-    if len(rows) != n:
-        raise ValueError(f"X has {len(rows)} rows for {n} rankings; give one for each")
-    _, cell, count = np.unique(rows, axis=0, return_inverse=True, return_counts=True)
-    return cell.reshape(-1), count / n
-
-
-def _sums_by(cell: IntArray, values: np.ndarray, n: int) -> FloatArray:
-    total = np.zeros((n, *values.shape[1:]))
-    np.add.at(total, cell, values)
-    return total
-
-
-def _smallest_share(said: np.ndarray, X: ArrayLike | None) -> float:
-    """Smallest share over groups of equal rows and pairs."""
-    n, k = said.shape[:2]
-    cell, weights = (np.zeros(n, dtype=np.intp), np.ones(1)) if X is None else _equal_rows(X, n)
-    shares = _sums_by(cell, said, len(weights)) / (weights[:, None, None] * n)
-    return float(shares[:, ~np.eye(k, dtype=bool)].min())
-
-
-def _tsybakov_exponent(margins: FloatArray, weights: FloatArray) -> float:
-    """The a of a line through log P(margin <= t) against log t, in the lower half of the margins of all pairs."""
-    order = np.argsort(margins, axis=None)
-    values = margins.ravel()[order]
-    below = np.cumsum(np.repeat(weights, margins.shape[1])[order]) / margins.shape[1]
-    lower = (below <= 0.5) & (values > 0)
-    if len(np.unique(values[lower])) < 3:
-        raise ValueError(
-            "too few different probabilities to estimate a from; give a: with all margins positive, any below 1 will do"
-        )
-    slope = np.polyfit(np.log(values[lower]), np.log(below[lower]), 1)[0]
-    return float(max(slope, 0.0) / (1 + max(slope, 0.0)))
