@@ -217,6 +217,8 @@ def test_random_state_determines_the_draws_of_phi():
     first, again, other = (oracle.phi(random_state=seed) for seed in (0, 0, 1))
     assert first == again != other
     assert first == oracle.observation_probability(POINTS, random_state=0).min()
+    drawn, same = oracle.draw(POINTS, 0), oracle.observe(POINTS, 0)
+    assert np.array_equal(drawn.observed.positions, same.positions)
 
 
 def test_feature_laws():
@@ -228,6 +230,7 @@ def test_feature_laws():
     drawn = FiniteFeatures(POINTS, [2, 0, 2]).sample(1000, np.random.default_rng(0))
     assert abs((drawn == POINTS[0]).all(axis=1).mean() - 0.5) < 0.05
     assert not (drawn == POINTS[1]).all(axis=1).any()
+    assert np.array_equal(BinaryFeatures(3).sample(9, 1), BinaryFeatures(3).sample(9, random_state=1))
     own = RankingOracle(lambda X: X, features=lambda n, rng: rng.random((n, 2)))
     assert own.sample(7, random_state=0)[0].shape == (7, 2)
     assert 0 < RankingOracle(lambda X: X, UniformNoise(0.2), lambda n, rng: rng.random((n, 2))).alpha() < 0.5

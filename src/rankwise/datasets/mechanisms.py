@@ -139,6 +139,23 @@ def block_of_place(sizes: Sequence[int], k: int) -> IntArray:
     return np.repeat(np.arange(1, len(array) + 1), array)
 
 
+def probability_apart(partition: str | Sequence[int], k: int) -> FloatArray:
+    """Probability that two places, counted from 0, fall into different blocks."""
+    if isinstance(partition, str):
+        if partition != "random":
+            raise ValueError(f"partition is {partition!r}; give sizes such as (2, 1, 2), 'random' or a callable")
+        places = np.arange(k)
+        return 1 - 0.5 ** np.abs(places[:, None] - places)
+    block = block_of_place(partition, k)
+    return (block[:, None] != block).astype(np.float64)
+
+
+def is_apart(positions: FloatArray) -> BoolArray:
+    """Whether each pair is there and not tied."""
+    first, second = positions[:, :, None], positions[:, None, :]
+    return (first < second) | (first > second)
+
+
 def _blocks_from_cuts(cuts: BoolArray) -> IntArray:
     """Blocks from the decisions to cut after places 1, ..., k - 1."""
     first = np.ones((len(cuts), 1), dtype=np.intp)

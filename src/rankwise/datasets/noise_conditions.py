@@ -16,7 +16,8 @@ from rankwise._validation import check_generator, check_numbers
 from rankwise.aggregation.pairs import majority, orders_strictly
 from rankwise.data import Rankings
 from rankwise.datasets.feature_laws import check_rows
-from rankwise.datasets.oracle import RankingOracle, is_apart
+from rankwise.datasets.mechanisms import is_apart
+from rankwise.datasets.oracle import RankingOracle
 
 # Probabilities closer to 1/2 than this are even.
 _ROUNDING = 1e-12

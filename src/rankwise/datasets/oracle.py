@@ -14,7 +14,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from rankwise._typing import ArrayLike, BoolArray, FloatArray, RandomState
+from rankwise._typing import ArrayLike, FloatArray, RandomState
 from rankwise._validation import check_choice, check_generator, check_numbers, check_sizes, check_whole_number
 from rankwise.aggregation import kemeny_batch
 from rankwise.data import Rankings
@@ -29,9 +29,10 @@ from rankwise.datasets.feature_laws import (
 from rankwise.datasets.mechanisms import (
     Partition,
     Survival,
-    block_of_place,
+    is_apart,
     make_incomplete,
     make_partial,
+    probability_apart,
     survival_matrix,
 )
 from rankwise.datasets.noise_laws import MallowsNoise, Noise, NoiseLaw, NoNoise, as_noise_law
@@ -389,7 +390,7 @@ class RankingOracle:
         n, k = scores.shape
         result: FloatArray | None = np.ones((n, k, k)) if self.partition is None else None
         if self.partition is not None and not callable(self.partition):
-            result = self._noise_law.mean_over_places(scores, _probability_apart(self.partition, k))
+            result = self._noise_law.mean_over_places(scores, probability_apart(self.partition, k))
         if result is None:
             ties_only = replace(self, survival=None)
             result = ties_only._mean_of_draws(X, lambda one: is_apart(one.observed.positions), n_draws, random_state)
@@ -525,20 +526,3 @@ class RankingOracle:
         for _ in range(check_whole_number("n_draws", n_draws, at_least=1)):
             total = total + statistic(self.draw(X, rng))
         return np.asarray(total / n_draws, dtype=np.float64)
-
-
-def _probability_apart(partition: Any, k: int) -> FloatArray:
-    """Probability that two places, counted from 0, fall into different blocks."""
-    if isinstance(partition, str):
-        if partition != "random":
-            raise ValueError(f"partition is {partition!r}; give sizes such as (2, 1, 2), 'random' or a callable")
-        places = np.arange(k)
-        return 1 - 0.5 ** np.abs(places[:, None] - places)
-    block = block_of_place(partition, k)
-    return (block[:, None] != block).astype(np.float64)
-
-
-def is_apart(positions: FloatArray) -> BoolArray:
-    """Whether each pair is there and not tied."""
-    first, second = positions[:, :, None], positions[:, None, :]
-    return (first < second) | (first > second)
