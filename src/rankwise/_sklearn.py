@@ -56,6 +56,11 @@ def gen_batches(n: int, batch_size: int) -> Iterator[slice]:
     return iter(_gen_batches(n, batch_size)) if n else iter(())
 
 
+def check_params(estimator: BaseEstimator) -> None:
+    """Raise `InvalidParameterError` if a parameter of an estimator, fitted or not, is not of its kind or range."""
+    estimator._validate_params()
+
+
 __all__ = [
     "BaseEstimator",
     "EstimatorMixin",
@@ -68,6 +73,7 @@ __all__ = [
     "StrOptions",
     "TransformerMixin",
     "check_feature_names_in",
+    "check_params",
     "gen_batches",
     "num_samples",
     "safe_indexing",

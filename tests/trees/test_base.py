@@ -46,7 +46,13 @@ def test_questions_before_fitting(model):
     with pytest.raises(NotFittedError):
         _ = model.feature_importances_
     if isinstance(model, LeastSquaresTree):
-        for question in (model.get_depth, model.get_n_leaves, model.export_text, model.export_graphviz):
+        for question in (
+            model.get_depth,
+            model.get_n_leaves,
+            model.export_text,
+            model.export_graphviz,
+            model.node_texts,
+        ):
             with pytest.raises(NotFittedError):
                 question()
 

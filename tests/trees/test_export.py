@@ -25,6 +25,19 @@ def test_text(small_table):
     )
 
 
+def test_texts_of_nodes(small_table):
+    X, y = small_table
+    model = LeastSquaresTree(max_depth=2).fit(X, y)
+    # The root, its children, and so on: each inner node says when rows go left, each leaf what it predicts.
+    texts = model.node_texts()
+    assert len(texts) == len(model.tree_.left)
+    assert texts[0] == "age is known"
+    left, right = model.tree_.left[0], model.tree_.left[0] + 1
+    assert [texts[left], texts[right]] == ["age <= 35", "town in {Ulm}"]
+    leaves = [text for text, child in zip(texts, model.tree_.left, strict=True) if child < 0]
+    assert leaves == [f"{value[0]:.4g}" for value in model.tree_.values]
+
+
 def test_graph(small_table):
     X, y = small_table
     X = X.rename(columns={"age": 'the "age" \\ years'})

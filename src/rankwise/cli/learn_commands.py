@@ -233,7 +233,7 @@ def set_parameters(estimator: Any, params: Mapping[str, Any], hidden: Sequence[s
     hidden : sequence of str, default=()
         Parameters with options of their own, which the message about unknown names does not list.
     """
-    from rankwise._sklearn import InvalidParameterError
+    from rankwise._sklearn import InvalidParameterError, check_params
 
     known = estimator.get_params()
     unknown = [name for name in params if name not in known]
@@ -243,7 +243,7 @@ def set_parameters(estimator: Any, params: Mapping[str, Any], hidden: Sequence[s
         raise typer.BadParameter(message, param_hint="--param")
     estimator.set_params(**params)
     try:
-        estimator._validate_params()
+        check_params(estimator)
     except InvalidParameterError as error:
         raise typer.BadParameter(str(error), param_hint="--param") from None
 

@@ -168,8 +168,10 @@ class Recipe:
         return not missing
 
     def _check(self, thing: Any, is_fitted: bool) -> None:
+        from rankwise._sklearn import check_params
+
         if hasattr(thing, "_parameter_constraints"):
-            thing._validate_params()
+            check_params(thing)
         if self.check is not None and is_fitted:
             self.check(thing)
 

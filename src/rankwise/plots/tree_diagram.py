@@ -192,23 +192,20 @@ class RankingTreeDisplay:
 
 def _shown_nodes(estimator: RankingTree, max_depth: int) -> list[TreeNode]:
     """Nodes down to a depth: each before its children, the upper child with all below it before the lower one."""
-    from rankwise.trees.export import conditions
-
-    tree = estimator._fitted_tree()
-    names, categories = estimator._feature_names(), estimator.feature_categories_
-    leaf_texts = estimator._leaf_texts()
+    texts = estimator.node_texts()
+    tree = estimator.tree_
     nodes: list[TreeNode] = []
 
     def add(node: int, depth: int) -> int:
         place = len(nodes)
         count, left = int(tree.count[node]), int(tree.left[node])
         if left < 0:
-            nodes.append(TreeNode(leaf_texts[tree.leaf_number[node]], count))
+            nodes.append(TreeNode(texts[node], count))
         elif depth == max_depth:
             n_leaves = _leaves_below(tree.left, node)
             nodes.append(TreeNode(f"… {n_leaves:,} leaves", count, is_cut=True))
         else:
-            nodes.append(TreeNode(conditions(tree, node, names, categories)[0], count))
+            nodes.append(TreeNode(texts[node], count))
             children = add(left, depth + 1), add(left + 1, depth + 1)
             nodes[place] = replace(nodes[place], children=children)
         return place

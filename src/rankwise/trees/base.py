@@ -26,7 +26,7 @@ from rankwise._state import (
 )
 from rankwise._typing import ArrayLike, FloatArray, IntArray
 from rankwise.trees.engine import GrowthRule, TrainingSet
-from rankwise.trees.export import tree_dot, tree_text
+from rankwise.trees.export import conditions, tree_dot, tree_text
 from rankwise.trees.pruning import PruningPath, merge_sequence, penalty_by_cross_validation, pruned, pruning_path
 from rankwise.trees.structure import LeafMeans, Tree
 
@@ -128,6 +128,21 @@ class TreeMixin(_GrownMixin):
     def export_graphviz(self) -> str:
         """The tree in the DOT language of Graphviz."""
         return tree_dot(self._fitted_tree(), self._feature_names(), self._encoder.categories_, self._leaf_texts())
+
+    def node_texts(self) -> list[str]:
+        """What each node of ``tree_`` says: the condition under which rows go left, or what a leaf predicts.
+
+        Returns
+        -------
+        list of str
+            One text per node, in the order of the nodes.
+        """
+        tree, leaves = self._fitted_tree(), self._leaf_texts()
+        names, categories = self._feature_names(), self._encoder.categories_
+        return [
+            leaves[tree.leaf_number[node]] if left < 0 else conditions(tree, node, names, categories)[0]
+            for node, left in enumerate(tree.left)
+        ]
 
     def _grow_tree(self, training: TrainingSet, rng: np.random.Generator) -> None:
         """Grow, prune and fill ``tree_``."""
