@@ -18,6 +18,7 @@ SOURCE = Path(__file__).parents[1] / "src" / "rankwise"
 # Who may import whom. Modules at the top of the package, which everybody may use, come first; CONTRIBUTING.md draws it.
 _SHARED = {
     "_compiled",
+    "_decode",
     "_features",
     "_optional",
     "_progress",
@@ -40,19 +41,15 @@ MAY_IMPORT = {
     "embeddings": {"data", "aggregation"},
     "kernels": {"data", "distances", "embeddings"},
     "trees": {"data"},
-    "label_ranking": {"data", "distances", "metrics", "aggregation", "embeddings", "kernels", "trees"},
-    "ltr": {"data", "metrics", "queries", "trees"},
+    "label_ranking": {"data", "distances", "metrics", "aggregation", "embeddings", "trees"},
+    "ltr": {"metrics", "queries", "trees"},
     "screening": set(),
+    "model_selection": {"data", "metrics", "queries"},
+    "persistence": {"data", "aggregation", "embeddings", "trees", "label_ranking", "ltr", "screening"},
+    "plots": {"data", "aggregation", "kernels", "trees", "label_ranking", "screening", "model_selection"},
+    "analysis": {"data", "distances", "aggregation", "label_ranking", "model_selection", "plots"},
 }
-_LIBRARY = {*MAY_IMPORT} - _SHARED
-MAY_IMPORT |= {
-    "model_selection": _LIBRARY,
-    "persistence": _LIBRARY | {"model_selection"},
-    "plots": _LIBRARY | {"model_selection"},
-    "analysis": _LIBRARY | {"model_selection", "plots"},
-    "cli": _LIBRARY | {"model_selection", "persistence", "plots", "analysis"},
-    "__main__": {"cli"},
-}
+MAY_IMPORT |= {"cli": {*MAY_IMPORT} - _SHARED, "__main__": {"cli"}}
 MAY_IMPORT = {name: others | _SHARED | {"exceptions"} for name, others in MAY_IMPORT.items()}
 ENTRY_POINT_GROUPS = {"rankwise.commands"}
 HEAVY = {"torch", "matplotlib", "pandas", "polars", "lightgbm", "sklearn", "numba", "scipy", "pyarrow", "highspy"}
@@ -79,6 +76,12 @@ def imported_modules(text: str) -> list[tuple[int, str]]:
     return found
 
 
+def package_of(module: str) -> str:
+    """The package that a module or a name under ``rankwise.`` belongs to."""
+    name = module.split(".")[1]
+    return {"Rankings": "data", "RankwiseFormatError": "exceptions", "__version__": "_typing"}.get(name, name)
+
+
 def unexpected_imports(path: str, text: str) -> list[str]:
     own = path.split("/")[0].removesuffix(".py")
     if own == "__init__":
@@ -92,12 +95,25 @@ def unexpected_imports(path: str, text: str) -> list[str]:
         elif module.startswith("."):
             wrong.append(f"{path}:{line} imports {module}; write absolute imports")
         elif module.startswith("rankwise."):
-            other = module.split(".")[1]
-            public = {"Rankings": "data", "RankwiseFormatError": "exceptions", "__version__": "_typing"}
-            other = public.get(other, other)
+            other = package_of(module)
             if other != own and other not in MAY_IMPORT[own]:
                 wrong.append(f"{path}:{line} imports {module}, but {own} may not import {other}")
     return wrong
+
+
+def unused_permissions(sources: dict[str, str]) -> list[str]:
+    """Packages that a package may import, by the drawing, and does not; the command line may import all."""
+    unused = {(name, other) for name, others in MAY_IMPORT.items() for other in others - _SHARED - {"exceptions"}}
+    for path, text in sources.items():
+        names = [module for _, module in imported_modules(text) if module.startswith("rankwise.")]
+        unused -= {(path.split("/")[0].removesuffix(".py"), package_of(module)) for module in names}
+    return sorted(f"{name} may import {other}, and does not" for name, other in unused if name != "cli")
+
+
+def drawn_graph(text: str) -> dict[str, set[str]]:
+    """Who may import whom by the lines ``a, b -> c`` of CONTRIBUTING.md."""
+    lines = re.findall(r"^(\w+(?:, \w+)*) -> (\w+)$", text, re.MULTILINE)
+    return {name: set(others.split(", ")) for others, name in lines}
 
 
 def packages_in_a_cycle(graph: dict[str, set[str]]) -> set[str]:
@@ -166,6 +182,17 @@ def heavy_modules_loaded_by(statement: str) -> set[str]:
 
 def test_packages_import_only_what_they_may():
     assert [wrong for path, text in modules().items() for wrong in unexpected_imports(path, text)] == []
+
+
+def test_every_import_that_is_allowed_is_used():
+    assert unused_permissions(modules()) == []
+    assert "kernels may import distances, and does not" in unused_permissions({"kernels/gram.py": "import numpy"})
+
+
+def test_contributing_draws_the_same_graph():
+    drawn = drawn_graph((SOURCE.parents[1] / "CONTRIBUTING.md").read_text("utf-8"))
+    plain = {name: others - _SHARED - {"exceptions"} for name, others in MAY_IMPORT.items()}
+    assert drawn == {name: others for name, others in plain.items() if others and name not in ("cli", "__main__")}
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""`consensus`: the ranking of each method, its cost and distances, intervals, and how it shows itself."""
+"""`consensus`: the ranking of each rule, its cost and distances, intervals, and how it shows itself."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.pages import HOSTILE, Page
 
 module = importlib.import_module("rankwise.analysis.consensus")
 NAN = float("nan")
-METHODS = ["kemeny", "borda", "copeland", "copeland-or-borda", "schulze", "mallows", "plackett-luce"]
+RULES = ["kemeny", "borda", "copeland", "copeland-or-borda", "schulze", "mallows", "plackett-luce"]
 
 
 @pytest.fixture(scope="module")
@@ -31,16 +31,16 @@ def race() -> Rankings:
     return Rankings(1 + np.argsort(np.argsort(-worth, axis=1), axis=1), ["a", "b", "c", HOSTILE])
 
 
-@pytest.mark.parametrize("method", METHODS)
-def test_every_method_has_a_cost_distances_and_intervals(method: str, race: Rankings) -> None:
-    found = consensus(race, method, random_state=0)
-    assert found.decode == method
+@pytest.mark.parametrize("decode", RULES)
+def test_every_rule_has_a_cost_distances_and_intervals(decode: str, race: Rankings) -> None:
+    found = consensus(race, decode, random_state=0)
+    assert found.decode == decode
     assert found.order[0] == "a"
     np.testing.assert_array_equal(found.distances, kendall_distance(race, found.positions, normalize=True))
     assert found.mean_distance == pytest.approx(found.distances.mean())
     assert found.cost / found.comparisons == pytest.approx(found.mean_distance)  # all rankings are full
-    assert (found.kemeny is not None) == (method == "kemeny")
-    assert (found.scores is not None) == (method in ("borda", "plackett-luce"))
+    assert (found.kemeny is not None) == (decode == "kemeny")
+    assert (found.scores is not None) == (decode in ("borda", "plackett-luce"))
     assert found.bootstrap is not None
     assert (found.bootstrap.level, found.bootstrap.n_resamples, found.notes) == (0.95, 200, ())
     np.testing.assert_array_equal(found.bootstrap.positions, found.positions)

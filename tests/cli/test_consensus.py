@@ -1,14 +1,16 @@
-"""``rankwise consensus``: each method, what is known of its ranking, and the intervals."""
+"""``rankwise consensus``: each rule, what is known of its ranking, and the intervals."""
 
 from __future__ import annotations
 
 import importlib
 import re
 from pathlib import Path
+from typing import get_args
 
 import numpy as np
 import pytest
 
+from rankwise._decode import ConsensusRule, Decoder
 from rankwise.aggregation import (
     Mallows,
     PlackettLuce,
@@ -20,13 +22,12 @@ from rankwise.aggregation import (
     schulze,
 )
 from rankwise.aggregation.rules import CONSENSUS_RULES
-from rankwise.cli.survey_commands import Method
 from rankwise.data import read_rankings
 from tests.cli.running import problem, run, run_json
 
 # One circle a > b > c > a, of unequal majorities, and d that all put last.
 CIRCLE = "rank_a,rank_b,rank_c,rank_d\n" + 4 * "1,2,3,4\n" + 3 * "3,1,2,4\n" + 2 * "2,3,1,4\n"
-METHODS = ["kemeny", "borda", "copeland", "copeland-or-borda", "schulze", "mallows", "plackett-luce"]
+RULES = ["kemeny", "borda", "copeland", "copeland-or-borda", "schulze", "mallows", "plackett-luce"]
 
 
 @pytest.fixture
@@ -61,8 +62,8 @@ def test_kemeny_with_its_proof(circle: Path) -> None:
         assert words in shown
 
 
-@pytest.mark.parametrize("method", METHODS)
-def test_every_method_gives_the_ranking_of_the_library(method: str, open_race: Path) -> None:
+@pytest.mark.parametrize("decode", RULES)
+def test_every_rule_gives_the_ranking_of_the_library(decode: str, open_race: Path) -> None:
     rankings = read_rankings(open_race)
     positions = {
         "kemeny": lambda: kemeny(rankings).positions,
@@ -74,35 +75,37 @@ def test_every_method_gives_the_ranking_of_the_library(method: str, open_race: P
         "schulze": lambda: schulze(rankings),
         "mallows": lambda: Mallows().fit(rankings).center_,
         "plackett-luce": lambda: PlackettLuce().fit(rankings).mode(),
-    }[method]()
-    found = run_json("consensus", open_race, "--method", method)
+    }[decode]()
+    found = run_json("consensus", open_race, "--decode", decode)
     assert {place["item"]: place["position"] for place in found["ranking"]} == dict(
         zip(rankings.items, positions.tolist(), strict=True)
     )
-    assert (found["optimal"] is not None) == (method == "kemeny")
-    assert set(found["parameters"]) == ({"theta", "theta_se"} if method == "mallows" else set())
-    shown = run("consensus", open_race, "--method", method).stdout
+    assert (found["optimal"] is not None) == (decode == "kemeny")
+    assert found["decode"] == decode
+    assert set(found["parameters"]) == ({"theta", "theta_se"} if decode == "mallows" else set())
+    shown = run("consensus", open_race, "--decode", decode).stdout
     assert all(f"{place['position']}         {place['item']}" in shown for place in found["ranking"])
 
 
 def test_the_command_knows_every_rule_of_the_library() -> None:
-    assert METHODS == list(Method) == list(CONSENSUS_RULES)
+    assert RULES == list(get_args(ConsensusRule)) == list(CONSENSUS_RULES)
+    assert RULES[:4] == list(get_args(Decoder))  # the rules that also decode predictions
 
 
 def test_scores_of_items(open_race: Path) -> None:
     rankings = read_rankings(open_race)
-    found = run_json("consensus", open_race, "--method", "plackett-luce", "--alpha", "0.5")
+    found = run_json("consensus", open_race, "--decode", "plackett-luce", "--alpha", "0.5")
     worth = dict(zip(rankings.items, PlackettLuce(alpha=0.5).fit(rankings).log_worth_, strict=True))
     assert {place["item"]: place["score"] for place in found["ranking"]} == pytest.approx(worth)
-    assert f"{worth['a']:.3f}" in run("consensus", open_race, "--method", "plackett-luce", "--alpha", "0.5").stdout
+    assert f"{worth['a']:.3f}" in run("consensus", open_race, "--decode", "plackett-luce", "--alpha", "0.5").stdout
 
 
-@pytest.mark.parametrize("method", ["kemeny", "plackett-luce"])
-def test_intervals_are_those_of_the_bootstrap(method: str, open_race: Path) -> None:
-    options = ["--method", method, "--bootstrap", "40", "--level", "0.8", "--seed", "5"]
+@pytest.mark.parametrize("decode", ["kemeny", "plackett-luce"])
+def test_intervals_are_those_of_the_bootstrap(decode: str, open_race: Path) -> None:
+    options = ["--decode", decode, "--bootstrap", "40", "--level", "0.8", "--seed", "5"]
     found = run_json("consensus", open_race, *options)
     rankings = read_rankings(open_race)
-    rule = "kemeny" if method == "kemeny" else lambda rankings: PlackettLuce().fit(rankings).mode()
+    rule = "kemeny" if decode == "kemeny" else lambda rankings: PlackettLuce().fit(rankings).mode()
     spread = bootstrap_consensus(rankings, rule, n_resamples=40, level=0.8, random_state=5)
     ends = {place["item"]: (place["low"], place["high"]) for place in found["ranking"]}
     assert ends == dict(zip(rankings.items, zip(spread.low, spread.high, strict=True), strict=True))
@@ -128,15 +131,15 @@ def test_a_proof_that_takes_too_long_leaves_a_gap(tmp_path: Path) -> None:
 
 def test_items_that_nobody_compares_are_named() -> None:
     text = "rank_a,rank_b,rank_c\n1,2,\n1,2,\n,,1\n"
-    for method in METHODS[:4]:
-        found = run_json("consensus", "-", "--method", method, stdin=text)
+    for decode in RULES[:4]:
+        found = run_json("consensus", "-", "--decode", decode, stdin=text)
         assert [place["item"] for place in found["ranking"]] == ["a", "b"]
         assert found["never_compared"] == ["c"]
     assert "no ranking compares c with another item" in run("consensus", "-", stdin=text).stdout
 
 
 def test_rankings_that_agree() -> None:
-    words, table = ("consensus", "-", "--method", "mallows"), "rank_a,rank_b\n1,2\n1,2\n"
+    words, table = ("consensus", "-", "--decode", "mallows"), "rank_a,rank_b\n1,2\n1,2\n"
     found = run_json(*words, stdin=table)
     assert (found["cost"], found["mean_distance"]) == (0, 0)
     assert found["parameters"] == {"theta": None, "theta_se": None}
@@ -164,7 +167,7 @@ def test_few_rankings_have_no_intervals(options: list[str]) -> None:
 def test_intervals_that_nobody_asked_for_are_no_obstacle(open_race: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     # Some resample has an item that beats all others, and so no Plackett-Luce model without a prior.
     table = "rank_a,rank_b\n" + 11 * "1,2\n" + "2,1\n"
-    words = ("consensus", "-", "--method", "plackett-luce")
+    words = ("consensus", "-", "--decode", "plackett-luce")
     assert "no intervals: " in run_json(*words, stdin=table)["notes"][0]
     assert "--alpha 0.1" in problem(*words, "--bootstrap", "200", stdin=table)
     monkeypatch.setitem(importlib.import_module("rankwise.analysis.consensus")._MOST_PAIRS, "kemeny", 10)
@@ -181,12 +184,12 @@ def test_very_long_names_are_cut_for_people_alone() -> None:
 
 
 def test_problems_and_mistakes(circle: Path) -> None:
-    assert "'kemeny', 'borda'" in problem("consensus", circle, "--method", "oracle", code=2)
+    assert "'kemeny', 'borda'" in problem("consensus", circle, "--decode", "oracle", code=2)
     assert "compares two items" in problem("consensus", "-", "--target", "rank_", stdin="rank_a,rank_b\n1,\n,1\n")
-    assert "--alpha 0.1" in problem("consensus", circle, "--method", "plackett-luce")
-    assert "has no ties" in problem("consensus", "-", "--method", "mallows", stdin="rank_a,rank_b,rank_c\n1,1,2\n")
+    assert "--alpha 0.1" in problem("consensus", circle, "--decode", "plackett-luce")
+    assert "has no ties" in problem("consensus", "-", "--decode", "mallows", stdin="rank_a,rank_b,rank_c\n1,1,2\n")
     assert "between 0 and 1" in problem("consensus", circle, "--level", "2", code=2)
     assert "take 20 or more" in problem("consensus", circle, "--bootstrap", "1", code=2)
-    assert "--method kemeny has" in problem("consensus", circle, "--method", "borda", "--time-limit", "3", code=2)
-    assert "--method plackett-luce" in problem("consensus", circle, "--alpha", "1", code=2)
+    assert "--decode kemeny has" in problem("consensus", circle, "--decode", "borda", "--time-limit", "3", code=2)
+    assert "--decode plackett-luce" in problem("consensus", circle, "--alpha", "1", code=2)
     assert "--read" in problem("consensus", circle, "--read", "foo=1", code=2)

@@ -7,11 +7,10 @@ import gzip
 from collections import Counter
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
-from rankwise.embeddings.kemeny_embedding import Decoder
 from rankwise.label_ranking import DummyRanker, NearestNeighborsRanker, RankingTree, ranking_risk
 from rankwise_reproductions.drawing import BLUE, ORANGE, tidy
 from rankwise_reproductions.experiment import Cell, Claim, Comparison, Experiment, Inputs, Results, Scale, Values
@@ -30,7 +29,7 @@ OCCUPATION = "sei"
 MIN_LEAF = 20
 
 #: with the paper's local median, and for comparison with exact ones
-_MEDIAN: Decoder = "copeland-or-borda"
+_MEDIAN: Final = "copeland-or-borda"
 _RANKERS = {
     "marginal median": DummyRanker(),
     **{f"CRIT, depth {d}": RankingTree(max_depth=d, min_samples_leaf=MIN_LEAF, decode=_MEDIAN) for d in (3, 5, 8)},

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
+from rankwise._decode import ConsensusRule
 from rankwise._progress import track
 from rankwise._sklearn import gen_batches
 from rankwise._tables import TextTable, make_frame, name_column
@@ -24,10 +25,6 @@ from rankwise.aggregation.positional import rank_by_score, shares_beaten
 from rankwise.aggregation.rules import CONSENSUS_RULES
 from rankwise.data import Rankings, check_positions, dense_positions
 
-Decode: TypeAlias = (
-    Literal["kemeny", "borda", "copeland", "copeland-or-borda", "schulze", "mallows", "plackett-luce"]
-    | Callable[[Rankings], Any]
-)
 Generators: TypeAlias = Sequence[np.random.Generator]
 
 # One thread takes a block of this many resamples at a time, and fewer where there are very many items. The size depends
@@ -142,7 +139,7 @@ class BootstrapConsensus:
 
 def bootstrap_consensus(
     rankings: ArrayLike,
-    decode: Decode = "kemeny",
+    decode: ConsensusRule | Callable[[Rankings], Any] = "kemeny",
     *,
     consensus: Consensus | ArrayLike | None = None,
     sample_weight: ArrayLike | None = None,
@@ -386,7 +383,7 @@ def _solver_of(decode: Callable[[Rankings], Any]) -> _Solver:
 
 
 # Rules that solve all resamples of a block at once.
-_SOLVERS: dict[str, _Solver] = {
+_SOLVERS: dict[ConsensusRule, _Solver] = {
     "kemeny": _solve_kemeny,
     "borda": _solve_borda,
     "copeland": _solve_copeland,

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+from rankwise._decode import ConsensusRule
 from rankwise._typing import ArrayLike, FloatArray
 from rankwise.aggregation.kemeny import kemeny
 from rankwise.aggregation.kemeny_result import Consensus
@@ -67,7 +68,7 @@ def _plackett_luce(rankings: ArrayLike, *, alpha: float = 0.0) -> RuleResult:
 
 
 #: name -> function from rankings (and options of the rule) to what the rule finds
-CONSENSUS_RULES: dict[str, Callable[..., RuleResult]] = {
+CONSENSUS_RULES: dict[ConsensusRule, Callable[..., RuleResult]] = {
     "kemeny": _kemeny,
     "borda": _borda,
     "copeland": lambda rankings: RuleResult(copeland(rankings)),

@@ -6,10 +6,11 @@ import warnings
 from collections.abc import Hashable
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 
+from rankwise._decode import ConsensusRule, Decoder
 from rankwise._tables import TextTable, make_frame, name_column, short_name
 from rankwise._typing import ArrayLike, FloatArray, RandomState
 from rankwise.aggregation import (
@@ -33,9 +34,7 @@ SLOW_INTERVALS = "no intervals, because resampling would take a while: ask for t
 _RESAMPLES = 200
 # With intervals="auto", the rankings are resampled if all resamples together have at most this many pairs, which takes
 # seconds. The rules named here count the pairs of all resamples at once; others take each resample by itself.
-_MOST_PAIRS = dict.fromkeys(CONSENSUS_RULES, 1e7) | dict.fromkeys(
-    ("kemeny", "borda", "copeland", "copeland-or-borda"), 1e9
-)
+_MOST_PAIRS = dict.fromkeys(CONSENSUS_RULES, 1e7) | dict.fromkeys(get_args(Decoder), 1e9)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -123,7 +122,7 @@ class ConsensusResult(Result):
             for i in self._best_first()
         ]
         return {
-            "method": self.decode,
+            "decode": self.decode,
             "ranking": ranking,
             "never_compared": [str(item) for item in self.never_compared],
             "score": self.score_name,
@@ -182,9 +181,7 @@ class ConsensusResult(Result):
 
 def consensus(
     rankings: ArrayLike,
-    decode: Literal[
-        "kemeny", "borda", "copeland", "copeland-or-borda", "schulze", "mallows", "plackett-luce"
-    ] = "kemeny",
+    decode: ConsensusRule = "kemeny",
     *,
     intervals: bool | Literal["auto"] = "auto",
     n_resamples: int = _RESAMPLES,
@@ -302,7 +299,7 @@ def add_intervals(
 
 def find_consensus(
     rankings: Rankings,
-    decode: str = "kemeny",
+    decode: ConsensusRule = "kemeny",
     *,
     time_limit: float | None = None,
     alpha: float = 0.0,

@@ -3,29 +3,17 @@
 from __future__ import annotations
 
 import shlex
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from rankwise._decode import ConsensusRule
 from rankwise.cli.options import Data, Jobs, Json, Read, Seed, Target, settings
 
 if TYPE_CHECKING:
     from rankwise.analysis import Analysis
     from rankwise.cli.console import OnStep
-
-
-class Method(StrEnum):
-    """How to find a consensus, see `rankwise.aggregation.rules`, which is too heavy to import for a help text."""
-
-    KEMENY = "kemeny"
-    BORDA = "borda"
-    COPELAND = "copeland"
-    COPELAND_OR_BORDA = "copeland-or-borda"
-    SCHULZE = "schulze"
-    MALLOWS = "mallows"
-    PLACKETT_LUCE = "plackett-luce"
 
 
 def quickstart(
@@ -102,7 +90,7 @@ def describe(file: Data, target: Target = None, read: Read = None, as_json: Json
 
 def consensus(
     file: Data,
-    method: Annotated[Method, typer.Option(help="How to find it.")] = Method.KEMENY,
+    decode: Annotated[ConsensusRule, typer.Option(help="How to find it.")] = "kemeny",
     time_limit: Annotated[
         float | None, typer.Option(min=0, metavar="SECONDS", help="For the proof of Kemeny's consensus; default: 60.")
     ] = None,
@@ -130,10 +118,10 @@ def consensus(
     from rankwise.cli import console, sources
     from rankwise.cli.in_and_out import shown_name
 
-    if time_limit is not None and method is not Method.KEMENY:
-        raise typer.BadParameter(f"{method} has no proof to limit in time; --method kemeny has")
-    if alpha is not None and method is not Method.PLACKETT_LUCE:
-        raise typer.BadParameter(f"{method} has no --alpha; --method plackett-luce has")
+    if time_limit is not None and decode != "kemeny":
+        raise typer.BadParameter(f"{decode} has no proof to limit in time; --decode kemeny has")
+    if alpha is not None and decode != "plackett-luce":
+        raise typer.BadParameter(f"{decode} has no --alpha; --decode plackett-luce has")
     if not 0 < level < 1:
         raise typer.BadParameter(f"{level:g} is not between 0 and 1, as 0.95 is", param_hint="--level")
     if bootstrap is not None and 0 < bootstrap < FEWEST_RESAMPLES:
@@ -147,11 +135,11 @@ def consensus(
     if bootstrap:
         options["n_resamples"] = bootstrap
     with console.progress() as on_step:
-        on_step(f"consensus by {method}", 0.0)
+        on_step(f"consensus by {decode}", 0.0)
         try:
-            found = analysis.consensus(rankings, method.value, **options)
+            found = analysis.consensus(rankings, decode, **options)
         except ValueError as error:
-            if method is not Method.PLACKETT_LUCE or alpha:
+            if decode != "plackett-luce" or alpha:
                 raise
             raise ValueError(f"{error} (here: --alpha 0.1)") from None
     hint = "no intervals, because resampling would take a while: ask for them with --bootstrap 200"

@@ -8,10 +8,11 @@ vector holds the pairs i < j in the order of ``np.triu_indices(n_items, 1)``: (0
 from __future__ import annotations
 
 import math
-from typing import Any, ClassVar, Literal, get_args
+from typing import Any, ClassVar, get_args
 
 import numpy as np
 
+from rankwise._decode import Decoder
 from rankwise._sklearn import BaseEstimator, TransformerMixin, check_feature_names_in
 from rankwise._state import COUNT, Saved
 from rankwise._typing import ArrayLike, FloatArray, IntArray
@@ -21,9 +22,6 @@ from rankwise.aggregation.pairs import majority
 from rankwise.data import check_positions
 from rankwise.data.positions import compare_positions
 from rankwise.embeddings._columns import check_columns, check_named_columns, learn_columns
-
-#: how `decode_pairwise` makes a ranking of pairwise probabilities
-Decoder = Literal["kemeny", "borda", "copeland", "copeland-or-borda"]
 
 # Sums of probabilities do not distinguish scores that are closer than this.
 _SAME_SCORE = 1e-9

@@ -13,6 +13,7 @@ from typing import Any, ClassVar, TypeVar, get_args
 
 import numpy as np
 
+from rankwise._decode import Decoder
 from rankwise._features import FeaturesMixin
 from rankwise._sklearn import HasMethods, StrOptions, gen_batches
 from rankwise._state import COUNT, ITEMS, Saved, ensure, instance, maybe
@@ -21,7 +22,6 @@ from rankwise._validation import check_weights, item_names, shortlist
 from rankwise.aggregation import PreferenceMatrix
 from rankwise.data import Rankings, check_positions
 from rankwise.embeddings import KemenyEmbedding, PositionEmbedding, decode_pairwise
-from rankwise.embeddings.kemeny_embedding import Decoder
 from rankwise.embeddings.ordered_partitions import PartitionEmbedding
 from rankwise.metrics import kendall_tau_score
 

@@ -6,13 +6,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from rankwise._decode import Decoder
 from rankwise._sklearn import BaseEstimator, num_samples
 from rankwise._state import FLOATS, MATRIX, Saved, check_probabilities, check_shape
 from rankwise._typing import ArrayLike, FloatArray
 from rankwise.aggregation import preference_matrix
 from rankwise.aggregation.rules import CONSENSUS_RULES
 from rankwise.data import Rankings
-from rankwise.embeddings.kemeny_embedding import Decoder
 from rankwise.label_ranking.base import DECODE_CONSTRAINTS, LabelRankerMixin, share_before
 
 # With more items the Kemeny consensus is searched for without a proof, which could take minutes.

@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
+from rankwise._decode import Decoder
 from rankwise._progress import track
 from rankwise._sklearn import BaseEstimator, StrOptions
 from rankwise._state import MATRIX, STRING, Saved, check_shape, ensure, maybe, optional
@@ -16,7 +17,6 @@ from rankwise._typing import BoolArray, FloatArray, RandomState
 from rankwise._validation import check_generator
 from rankwise.data import Rankings
 from rankwise.embeddings import KemenyEmbedding, decode_pairwise, pairwise_from_vectors
-from rankwise.embeddings.kemeny_embedding import Decoder
 from rankwise.label_ranking.base import (
     DECODE_CONSTRAINTS,
     EMBEDDING_CONSTRAINTS,

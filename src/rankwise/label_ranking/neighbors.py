@@ -7,13 +7,13 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
+from rankwise._decode import Decoder
 from rankwise._sklearn import BaseEstimator, Interval, StrOptions
 from rankwise._state import COUNT, DICT, FLOATS, Saved, check_probabilities, check_shape, ensure, instance, optional
 from rankwise._typing import FloatArray, IntArray
 from rankwise.aggregation import preference_matrix
 from rankwise.data import Rankings
 from rankwise.embeddings import decode_pairwise, pairwise_from_vectors, vectors_from_pairwise
-from rankwise.embeddings.kemeny_embedding import Decoder
 from rankwise.label_ranking import _rankers_jit
 from rankwise.label_ranking.base import (
     DECODE_CONSTRAINTS,

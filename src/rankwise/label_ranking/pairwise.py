@@ -7,13 +7,13 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
+from rankwise._decode import Decoder
 from rankwise._sklearn import BaseEstimator, HasMethods, StrOptions, gen_batches
 from rankwise._state import ESTIMATOR, FLOATS, NUMBER, Saved, check_shape, either, ensure, list_of, maybe
 from rankwise._typing import BoolArray, FloatArray, IntArray, RandomState
 from rankwise._validation import check_generator
 from rankwise.data import Rankings
 from rankwise.embeddings import decode_pairwise, pairwise_from_vectors
-from rankwise.embeddings.kemeny_embedding import Decoder
 from rankwise.label_ranking.base import (
     DECODE_CONSTRAINTS,
     SCALER,

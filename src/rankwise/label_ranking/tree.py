@@ -7,13 +7,13 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
+from rankwise._decode import Decoder
 from rankwise._sklearn import BaseEstimator, Interval, StrOptions
 from rankwise._state import MATRIX, Saved, check_shape
 from rankwise._typing import FloatArray, RandomState
 from rankwise._validation import check_generator
 from rankwise.data import Rankings
 from rankwise.embeddings import KemenyEmbedding, decode_pairwise, pairwise_from_vectors
-from rankwise.embeddings.kemeny_embedding import Decoder
 from rankwise.label_ranking.base import (
     DECODE_CONSTRAINTS,
     EMBEDDING_CONSTRAINTS,
