@@ -96,7 +96,7 @@ class SymbolicRegressor(RegressorMixin, BaseEstimator):
     >>> axis = np.array([0.387, 0.723, 1.0, 1.524, 5.203, 9.537, 19.19, 30.07])
     >>> years = np.array([0.2408, 0.6152, 1.0, 1.8808, 11.862, 29.447, 84.017, 164.79])
     >>> print(SymbolicRegressor().fit(axis[:, None], years).formula_)
-    x0^1.5
+    0.9994*x0^1.5
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {

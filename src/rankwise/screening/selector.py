@@ -106,7 +106,7 @@ class ConcordanceSelector(TargetSelectorMixin, BaseEstimator):
     >>> X, y, _ = make_symbolic_regression(noise=0.1, random_state=0)
     >>> selector = ConcordanceSelector(k=5, features=SymbolicFeatures("ub"), n_terms=2).fit(X, y)
     >>> selector.get_feature_names_out().tolist()
-    ['x2 + x0^3', '2*x2']
+    ['x2 + x0^3', '2*x0^3']
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
