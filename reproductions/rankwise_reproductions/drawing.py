@@ -1,9 +1,7 @@
-"""What the pictures of all experiments share: colors, axes, and how a figure becomes part of a page."""
+"""What the pictures of all experiments share: colors and axes."""
 
 from __future__ import annotations
 
-import io
-import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -25,18 +23,3 @@ def tidy(ax: Any, *, x: str | None = None, y: str | None = None, without: Sequen
         ax.set_xlabel(x, fontsize=LABEL_SIZE, parse_math=False)
     if y is not None:
         ax.set_ylabel(y, fontsize=LABEL_SIZE, parse_math=False)
-
-
-def inline_svg(figure: Any, salt: str) -> str:
-    """A Matplotlib figure as an element of an HTML page.
-
-    Text stays text, so that it can be searched and the page is smaller. The salt makes the ids of two pictures differ,
-    and those of two runs equal. Name spaces are dropped: HTML knows them.
-    """
-    from matplotlib import rc_context
-
-    file = io.StringIO()
-    with rc_context({"svg.fonttype": "none", "svg.hashsalt": salt}):
-        figure.savefig(file, format="svg", metadata=dict.fromkeys(("Creator", "Date", "Format", "Type")))
-    text = file.getvalue()
-    return re.sub(r' xmlns(:\w+)?="[^"]*"', "", text[text.index("<svg") :]).strip()

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 from rankwise_reproductions.catalog import PAPERS
-from rankwise_reproductions.drawing import inline_svg
 from rankwise_reproductions.experiment import Experiment, Results
 from rankwise_reproductions.outcome import Outcome
 from rankwise_reproductions.page import experiment_page, paper_page
@@ -43,6 +42,8 @@ def write_outputs(folder: Path, outcome: Outcome) -> dict[str, str]:
     dict
         The pictures as SVG, by name.
     """
+    from rankwise.plots.svg import inline_svg
+
     store = store_of(folder, outcome.experiment)
     store.parent.mkdir(parents=True, exist_ok=True)
     _write_cells(store.with_suffix(".csv"), outcome.results)

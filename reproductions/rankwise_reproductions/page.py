@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import ChoiceLoader, Environment, PackageLoader, PrefixLoader, StrictUndefined
 from markupsafe import Markup
 
 from rankwise_reproductions.catalog import Paper
@@ -41,7 +41,7 @@ def experiment_page(paper: Paper, outcome: Outcome, pictures: Mapping[str, str])
         HTML.
     """
     shown = _shown(outcome, pictures)
-    return _templates().get_template("experiment.html.jinja").render(title=shown["title"], paper=paper, shown=shown)
+    return _templates().get_template("experiment.html.j2").render(title=shown["title"], paper=paper, shown=shown)
 
 
 def paper_page(paper: Paper, finished: Sequence[tuple[Outcome, Mapping[str, str]]], left_out: Mapping[str, str]) -> str:
@@ -64,14 +64,16 @@ def paper_page(paper: Paper, finished: Sequence[tuple[Outcome, Mapping[str, str]
     summary = [[one.experiment.id, one.experiment.title, one.scale, one.summary()] for one, _ in finished]
     summary += [[name, "", "not run", why] for name, why in left_out.items()]
     experiments = [_shown(outcome, pictures) for outcome, pictures in finished]
-    template = _templates().get_template("paper.html.jinja")
+    template = _templates().get_template("paper.html.j2")
     return template.render(title=paper.title, paper=paper, summary=summary, experiments=experiments)
 
 
 @cache
 def _templates() -> Environment:
     found = Environment(
-        loader=PackageLoader("rankwise_reproductions"),
+        loader=ChoiceLoader(
+            [PackageLoader("rankwise_reproductions"), PrefixLoader({"rankwise": PackageLoader("rankwise")})]
+        ),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,

@@ -5,8 +5,6 @@ The texts around the numbers are in the templates; names of items, features and 
 
 from __future__ import annotations
 
-import io
-import re
 import warnings
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -102,6 +100,8 @@ def _picture(salt: str, caption: str, draw: Callable[[], Any]) -> _Picture:
     import matplotlib.pyplot as plt
     from markupsafe import Markup
 
+    from rankwise.plots.svg import inline_svg
+
     with warnings.catch_warnings(), plt.ioff():
         # Text stays text in the page, and the browser that shows it has more letters than the fonts here.
         warnings.filterwarnings("ignore", message="Glyph .* missing from", category=UserWarning)
@@ -109,18 +109,3 @@ def _picture(salt: str, caption: str, draw: Callable[[], Any]) -> _Picture:
         svg = inline_svg(figure, salt)
     plt.close(figure)
     return _Picture(Markup(svg), caption)  # noqa: S704  # made by Matplotlib, which escapes text
-
-
-def inline_svg(figure: Any, salt: str) -> str:
-    """A Matplotlib figure as an element of a page, which needs no declarations of name spaces.
-
-    Text stays text: it can be searched and copied, and the page is smaller. The salt makes the ids of two pictures
-    differ, and those of two runs equal.
-    """
-    from matplotlib import rc_context
-
-    file = io.StringIO()
-    with rc_context({"svg.fonttype": "none", "svg.hashsalt": salt}):
-        figure.savefig(file, format="svg", metadata=dict.fromkeys(("Creator", "Date", "Format", "Type")))
-    text = file.getvalue()
-    return re.sub(r' xmlns(:\w+)?="[^"]*"', "", text[text.index("<svg") :]).strip()
