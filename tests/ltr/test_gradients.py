@@ -220,11 +220,11 @@ def test_given_pairs():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"qid": [1]}, r"qid has shape \(1,\), but y has 3 rows"),
-        ({"y": [0, np.nan, 1]}, r"y\[1\] is nan"),
-        ({"y": [[0, 1, 2]]}, "one value per row"),
-        ({"score": [0, np.inf, 1]}, r"score\[1\] is inf"),
-        ({"score": [0, 1]}, r"score has shape \(2,\)"),
+        ({"qid": [1]}, r"qid has shape \(1,\), but y_true has 3 rows"),
+        ({"y_true": [0, np.nan, 1]}, r"y_true\[1\] is nan"),
+        ({"y_true": [[0, 1, 2]]}, "one value per row"),
+        ({"y_score": [0, np.inf, 1]}, r"y_score\[1\] is inf"),
+        ({"y_score": [0, 1]}, r"y_score has shape \(2,\)"),
         ({"weight": "auc"}, "weight is 'auc'; choose"),
         ({"weight": "map", "ties": "average"}, "no closed form"),
         ({"ties": "first"}, "ties is 'first'"),
@@ -233,13 +233,13 @@ def test_given_pairs():
         ({"sigma": 0}, "sigma is 0"),
         ({"n_draws": -1}, "n_draws is -1"),
         ({"n_pairs": 0}, "n_pairs is 0"),
-        ({"y": [0, -1, 1]}, "gains of 0 or more"),
+        ({"y_true": [0, -1, 1]}, "gains of 0 or more"),
         ({"sample_weight": [1, 2]}, "sample_weight has shape"),
     ],
 )
 def test_bad_input_is_named(arguments, message):
     with pytest.raises(ValueError, match=message):
-        lambda_gradients(**{"y": [0, 1, 2], "score": [0.0, 1.0, 2.0]} | arguments)
+        lambda_gradients(**{"y_true": [0, 1, 2], "y_score": [0.0, 1.0, 2.0]} | arguments)
 
 
 @pytest.mark.parametrize(

@@ -97,9 +97,9 @@ def test_large_scores_do_not_overflow():
 def test_mistakes_are_named():
     with pytest.raises(ValueError, match=r"loss is 'hinge'.*'pairwise_hinge'"):
         ranking_loss([0, 1], [0.0, 1.0], loss="hinge")
-    with pytest.raises(ValueError, match=r"score\[1\] is inf; a loss needs finite scores"):
+    with pytest.raises(ValueError, match=r"y_score\[1\] is inf; a loss needs finite scores"):
         ranking_loss([0, 1], [0.0, np.inf])
-    with pytest.raises(ValueError, match="score"):
+    with pytest.raises(ValueError, match="y_score"):
         ranking_loss([0, 1], [0.0])
     with pytest.raises(ValueError, match="listwise_softmax"):
         ranking_loss([-1, 1], [0.0, 1.0], loss="listwise_softmax")

@@ -54,8 +54,8 @@ _CODES = {
 
 
 def lambda_gradients(
-    y: ArrayLike,
-    score: ArrayLike,
+    y_true: ArrayLike,
+    y_score: ArrayLike,
     qid: ArrayLike | None = None,
     *,
     weight: Weight = "ndcg",
@@ -81,9 +81,9 @@ def lambda_gradients(
 
     Parameters
     ----------
-    y : array-like of shape (n_rows,)
+    y_true : array-like of shape (n_rows,)
         Relevance, higher is better; any finite numbers.
-    score : array-like of shape (n_rows,)
+    y_score : array-like of shape (n_rows,)
         Finite scores, higher is better.
     qid : array-like of shape (n_rows,), optional
         The query of each row, of any type and in any order; by default all rows are one query.
@@ -144,12 +144,12 @@ def lambda_gradients(
     >>> gradient.tolist(), hessian.tolist()
     ([0.5, -0.5], [0.25, 0.25])
     """
-    grade = check_grades(y, "y")
-    scores = check_rows(score, "score")
-    check_length(scores, len(grade), "score", of="y")
+    grade = check_grades(y_true, "y_true")
+    scores = check_rows(y_score, "y_score")
+    check_length(scores, len(grade), "y_score", of="y_true")
     if not np.isfinite(scores).all():
         row = int(np.argmin(np.isfinite(scores)))
-        raise ValueError(f"score[{row}] is {scores[row]:g}; gradients need finite scores")
+        raise ValueError(f"y_score[{row}] is {scores[row]:g}; gradients need finite scores")
     if weight not in _CODES:
         raise ValueError(f"weight is {weight!r}; choose one of {', '.join(map(repr, _CODES))}")
     check_choice("ties", ties, ("auto", "average", "random"))
@@ -165,7 +165,7 @@ def lambda_gradients(
         raise ValueError("sigma is 0, but must be positive")
     check_real_number("gumbel_scale", gumbel_scale)
     rng = check_generator(random_state)
-    groups = group_queries(qid, len(grade), of="y")
+    groups = group_queries(qid, len(grade), of="y_true")
     weights = check_weights(sample_weight, len(grade), name="sample_weight", each="row")
     # Rows query by query, in random order within each, so that ties do not fall by the order of the file.
     rows = np.arange(len(grade)) if groups.rows is None else groups.rows
@@ -268,7 +268,7 @@ class PairwiseLoss:
 
 
 def pair_gradients(
-    pairs: ArrayLike, score: ArrayLike, pair_weight: ArrayLike | None = None
+    pairs: ArrayLike, y_score: ArrayLike, pair_weight: ArrayLike | None = None
 ) -> tuple[FloatArray, FloatArray]:
     r"""Gradient and diagonal second derivative of the logistic loss of given comparisons.
 
@@ -279,7 +279,7 @@ def pair_gradients(
     ----------
     pairs : array-like of shape (n_pairs, 2)
         Rows, counted from 0: the preferred one first.
-    score : array-like of shape (n_rows,)
+    y_score : array-like of shape (n_rows,)
         Scores, higher is better.
     pair_weight : array-like of shape (n_pairs,), optional
         How often each comparison counts.
@@ -296,7 +296,7 @@ def pair_gradients(
     >>> gradient.tolist(), hessian.tolist()
     ([0.5, -1.0, 0.5], [0.25, 0.5, 0.25])
     """
-    scores = check_rows(score, "score")
+    scores = check_rows(y_score, "y_score")
     winners, losers, weights = check_pairs(pairs, pair_weight, len(scores))
     gradient, hessian = np.zeros(len(scores)), np.zeros(len(scores))
     _lambda_jit.pair_lambdas(winners, losers, weights, scores, gradient, hessian)

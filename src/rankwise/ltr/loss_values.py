@@ -35,8 +35,8 @@ _TEMPERATURE = 0.1  # of ApproxNDCG, as in `NeuralRanker`
 
 
 def ranking_loss(
-    y: ArrayLike,
-    score: ArrayLike,
+    y_true: ArrayLike,
+    y_score: ArrayLike,
     qid: ArrayLike | None = None,
     loss: str = "pairwise_logistic",
     *,
@@ -52,9 +52,9 @@ def ranking_loss(
 
     Parameters
     ----------
-    y : array-like of shape (n_rows,)
+    y_true : array-like of shape (n_rows,)
         Relevance, higher is better.
-    score : array-like of shape (n_rows,)
+    y_score : array-like of shape (n_rows,)
         Finite scores, higher is better.
     qid : array-like of shape (n_rows,), optional
         The query of each row; by default all rows are one query.
@@ -87,7 +87,7 @@ def ranking_loss(
     0.8927
     """
     check_choice("loss", loss, _NAMES)
-    grade, scores, groups = _checked(y, score, qid)
+    grade, scores, groups = _checked(y_true, y_score, qid)
     longest = int(groups.sizes.max())
     if loss in _OF_PAIRS:
         check_longest(longest, f"loss={loss!r}", "loss='listwise_softmax'")
@@ -102,7 +102,7 @@ def ranking_loss(
 
 
 def pair_weights(
-    y: ArrayLike, score: ArrayLike, qid: ArrayLike | None = None, *, k: int | None = None, gain: Gain = "exp"
+    y_true: ArrayLike, y_score: ArrayLike, qid: ArrayLike | None = None, *, k: int | None = None, gain: Gain = "exp"
 ) -> tuple[IntArray, FloatArray]:
     r"""By how much exchanging two rows of different relevance would change NDCG: the weights of LambdaRank.
 
@@ -111,7 +111,7 @@ def pair_weights(
 
     Parameters
     ----------
-    y, score, qid, gain
+    y_true, y_score, qid, gain
         As in `ranking_loss`.
     k : int, optional
         How many places NDCG counts; all by default.
@@ -134,7 +134,7 @@ def pair_weights(
     >>> pairs.tolist(), weights.round(3).tolist()
     ([[0, 1], [0, 2], [2, 1]], [0.305, 0.275, 0.036])
     """
-    grade, scores, groups = _checked(y, score, qid)
+    grade, scores, groups = _checked(y_true, y_score, qid)
     longest = int(groups.sizes.max())
     check_longest(longest, "pair_weights")
     places, gains = check_k(k, longest), gains_of(grade, gain)
@@ -150,13 +150,15 @@ def pair_weights(
     return np.concatenate(found), np.concatenate(weights)
 
 
-def _checked(y: ArrayLike, score: ArrayLike, qid: ArrayLike | None) -> tuple[FloatArray, FloatArray, QueryGroups]:
-    grade, scores = check_grades(y, "y"), check_rows(score, "score")
-    check_length(scores, len(grade), "score", of="y")
+def _checked(
+    y_true: ArrayLike, y_score: ArrayLike, qid: ArrayLike | None
+) -> tuple[FloatArray, FloatArray, QueryGroups]:
+    grade, scores = check_grades(y_true, "y_true"), check_rows(y_score, "y_score")
+    check_length(scores, len(grade), "y_score", of="y_true")
     if not np.isfinite(scores).all():
         row = int(np.argmin(np.isfinite(scores)))
-        raise ValueError(f"score[{row}] is {scores[row]:g}; a loss needs finite scores")
-    return grade, scores, group_queries(qid, len(grade), of="y")
+        raise ValueError(f"y_score[{row}] is {scores[row]:g}; a loss needs finite scores")
+    return grade, scores, group_queries(qid, len(grade), of="y_true")
 
 
 def _of_query(loss: str, grade: FloatArray, score: FloatArray, gains: FloatArray, k: int) -> float:

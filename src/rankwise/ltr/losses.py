@@ -1,8 +1,10 @@
 """The one table of ranking losses: their names, what they are, and which rankers offer them.
 
 `LinearRanker` and `NeuralRanker` take a name as ``loss``, `LambdaMART` as ``objective``; the same name is the same loss
-everywhere. The implementations are in ``_linear_losses`` (NumPy, all rows at once), ``_torch_losses`` (PyTorch, padded
-batches) and ``gradients`` (gradient and hessian for boosting).
+everywhere. Each ranker needs something else of a loss, so there are four implementations: ``_linear_losses`` (value and
+gradient in NumPy, all rows at once, for `LinearRanker`), ``_torch_losses`` (PyTorch, padded batches, for
+`NeuralRanker`), ``gradients`` (gradient and hessian, for boosting) and ``loss_values`` (values for any scores, by
+the definitions, for `ranking_loss`).
 """
 
 from __future__ import annotations
