@@ -88,24 +88,24 @@ def test_strict_transitivity_makes_all_rules_agree_with_the_median(profile: tupl
     median = kemeny(matrix).positions
     for rule in RULES.values():
         np.testing.assert_array_equal(rule(matrix), median)
-    np.testing.assert_array_equal(kwiksort(matrix, random_state=0, n_restarts=1), median)
+    np.testing.assert_array_equal(kwiksort(matrix, random_state=0, n_init=1), median)
 
 
 @given(profiles(), st.integers(0, 100))
 def test_kwiksort_is_a_strict_ranking_and_restarts_only_help(profile: tuple[np.ndarray, np.ndarray], seed: int) -> None:
     rankings = Rankings(profile[0], weights=profile[1])
     wins = naive.pair_wins(*profile)
-    once, often = (kwiksort(rankings, random_state=seed, n_restarts=n) for n in (1, 8))
+    once, often = (kwiksort(rankings, random_state=seed, n_init=n) for n in (1, 8))
     k = rankings.n_items
     assert sorted(often) == [*range(1, k + 1)]
     assert naive.kemeny_cost(wins, often) <= naive.kemeny_cost(wins, once)
-    np.testing.assert_array_equal(often, kwiksort(rankings, random_state=seed, n_restarts=8))
+    np.testing.assert_array_equal(often, kwiksort(rankings, random_state=seed, n_init=8))
 
 
 def test_kwiksort_finds_the_median_of_a_small_circle() -> None:
     circle = Rankings([[1, 2, 3, 4], [4, 1, 2, 3], [3, 4, 1, 2]], weights=[4, 3, 2])
     best = min(naive.kemeny_cost(circle.pair_counts(), np.array(p)) for p in itertools.permutations(range(1, 5)))
-    found = kwiksort(circle, random_state=1, n_restarts=30)
+    found = kwiksort(circle, random_state=1, n_init=30)
     assert naive.kemeny_cost(circle.pair_counts(), found) == best
 
 
@@ -117,7 +117,7 @@ def test_kwiksort_decides_even_pairs_by_chance() -> None:
 def test_kwiksort_of_many_items_does_not_recurse_too_deep() -> None:
     # Each pivot of a long chain may split off a single item.
     k = 3000
-    assert kwiksort(np.triu(np.ones((k, k)), 1), random_state=0, n_restarts=1).tolist() == [*range(1, k + 1)]
+    assert kwiksort(np.triu(np.ones((k, k)), 1), random_state=0, n_init=1).tolist() == [*range(1, k + 1)]
 
 
 def test_schulze_counts_the_weight_of_majorities_and_copeland_does_not() -> None:
@@ -163,8 +163,8 @@ def test_bad_options() -> None:
     for teleport in (0.0, 1.0, -0.1, float("nan")):
         with pytest.raises(ValueError, match="teleport is"):
             mc4([[1, 2]], teleport=teleport)
-    with pytest.raises(ValueError, match="n_restarts is 0"):
-        kwiksort([[1, 2]], n_restarts=0)
+    with pytest.raises(ValueError, match="n_init is 0"):
+        kwiksort([[1, 2]], n_init=0)
 
 
 @pytest.mark.parametrize("rule", [copeland, schulze, mc4, kwiksort])

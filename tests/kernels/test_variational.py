@@ -12,7 +12,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from rankwise.datasets import make_food_preferences
 from rankwise.kernels import GraphCutKernel, KendallKernel, MallowsKernel, VariationalClassifier, finite_positions
-from rankwise.kernels.variational import _Fit, best_posterior
+from rankwise.kernels.variational import _best_posterior, _Fit
 
 
 def prior(seed: int, n: int) -> tuple[np.ndarray, np.ndarray]:
@@ -48,7 +48,7 @@ def test_the_bound_is_the_best_over_all_normal_distributions(seed, n):
 
     start = np.concatenate([np.zeros(n), np.linalg.cholesky(gram)[rows, columns]])
     best = -minimize(loss, start, method="BFGS", options={"gtol": 1e-6}).fun
-    found = best_posterior(gram, signs, 1e-12).elbo
+    found = _best_posterior(gram, signs, 1e-12).elbo
     assert found == pytest.approx(best, abs=1e-5)
     assert found <= log_evidence(gram, signs) + 1e-5
 
@@ -57,7 +57,7 @@ def test_the_bound_is_the_best_over_all_normal_distributions(seed, n):
 def test_the_bound_lies_below_the_evidence_and_close_to_it(n):
     for seed in range(3):
         gram, signs = prior(seed, n)
-        gap = log_evidence(gram, signs) - best_posterior(gram, signs, 1e-10).elbo
+        gap = log_evidence(gram, signs) - _best_posterior(gram, signs, 1e-10).elbo
         assert -1e-5 <= gap < 0.1
 
 
@@ -65,7 +65,7 @@ def test_a_singular_covariance_is_the_limit_of_regular_ones():
     rows = make_food_preferences(40, random_state=0)[0].positions
     gram, signs = GraphCutKernel()(rows), np.resize([-1.0, 1.0, 1.0], 40)
     assert np.linalg.matrix_rank(gram) < 8
-    values = [best_posterior(gram / 50 + jitter * np.eye(40), signs, 1e-10).elbo for jitter in (0, 1e-9)]
+    values = [_best_posterior(gram / 50 + jitter * np.eye(40), signs, 1e-10).elbo for jitter in (0, 1e-9)]
     assert values[0] == pytest.approx(values[1], abs=1e-6)
 
 
@@ -106,7 +106,7 @@ def test_a_collapsed_fit_is_named():
     noise = np.random.default_rng(0).random(60) < 0.2  # nothing to learn, and most rows of one class
     kernel = ConstantKernel(1e-4, (1e-5, 1e-3)) * KendallKernel(normalize=True) + ConstantKernel()
     with pytest.warns(ConvergenceWarning, match=r"failed from all 2 starts.*k1__k1__constant_value.* at a bound"):
-        model = VariationalClassifier(kernel, n_starts=2, random_state=0).fit(rankings.positions, noise)
+        model = VariationalClassifier(kernel, n_init=2, random_state=0).fit(rankings.positions, noise)
     assert all(start.failed and start.collapsed for start in model.starts_)
     assert set(model.predict(rankings.positions)) == {False}
 
@@ -119,6 +119,6 @@ def test_bad_input(y, message):
         VariationalClassifier().fit([[1, 2, 3], [3, 2, 1], [2, 1, 3]], y)
 
 
-@parametrize_with_checks([VariationalClassifier(RBF(), n_starts=1, max_iter=3)])
+@parametrize_with_checks([VariationalClassifier(RBF(), n_init=1, max_iter=3)])
 def test_it_is_a_scikit_learn_classifier(estimator, check):
     check(estimator)

@@ -89,7 +89,7 @@ def scores(kernel: str, rankings: Rankings, target: Any, graph: Any, seed: int, 
         elif inference == "laplace":
             model, fitted = _fit_laplace(covariance(kernel, X.shape[1], graph), train, y, seed)
         else:
-            model = VariationalClassifier(covariance(kernel, X.shape[1], graph), n_starts=2, random_state=seed)
+            model = VariationalClassifier(covariance(kernel, X.shape[1], graph), n_init=2, random_state=seed)
             model.fit(train, y)
             failed = [start.collapsed for start in model.starts_]
             fitted = {

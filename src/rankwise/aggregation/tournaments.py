@@ -131,11 +131,11 @@ def mc4(rankings_or_matrix: ArrayLike, *, teleport: float = 0.05) -> FloatArray:
     return rank_by_score(len(beats) * stationary)
 
 
-def kwiksort(rankings_or_matrix: ArrayLike, *, random_state: RandomState = None, n_restarts: int = 10) -> FloatArray:
+def kwiksort(rankings_or_matrix: ArrayLike, *, random_state: RandomState = None, n_init: int = 10) -> FloatArray:
     """Sort items by majorities as quicksort does, around random pivots; the best of several runs.
 
     *Definition.* Draw a pivot; items that a majority prefers to it go before it, the others after it (so the draw
-    decides even pairs); sort both sides likewise. Of ``n_restarts`` runs the one with the lowest Kemeny cost wins.
+    decides even pairs); sort both sides likewise. Of ``n_init`` runs the one with the lowest Kemeny cost wins.
 
     Parameters
     ----------
@@ -143,7 +143,7 @@ def kwiksort(rankings_or_matrix: ArrayLike, *, random_state: RandomState = None,
         As in `copeland`.
     random_state : None, int, Generator or RandomState
         Source of the random numbers.
-    n_restarts : int, default=10
+    n_init : int, default=10
         Number of runs, at least 1.
 
     Returns
@@ -161,11 +161,11 @@ def kwiksort(rankings_or_matrix: ArrayLike, *, random_state: RandomState = None,
     >>> kwiksort([[1, 2, 3], [1, 3, 2], [2, 1, 3]], random_state=0)
     array([1., 2., 3.])
     """
-    check_whole_number("n_restarts", n_restarts, at_least=1)
+    check_whole_number("n_init", n_init, at_least=1)
     wins = comparable_preferences(rankings_or_matrix).wins
     rng = check_generator(random_state)
     beats = majority(wins)
-    orders = [_sorted_by_pivots(beats, rng) for _ in range(n_restarts)]
+    orders = [_sorted_by_pivots(beats, rng) for _ in range(n_init)]
     best = min(orders, key=lambda order: float(np.tril(wins[np.ix_(order, order)], -1).sum()))
     positions = np.empty(len(best))
     positions[best] = np.arange(1.0, len(best) + 1)

@@ -164,7 +164,7 @@ def greedy_vertex(F: SetFunction, w: ArrayLike) -> FloatArray:
     return vertex
 
 
-def in_base_polytope(F: SetFunction, s: ArrayLike, *, tolerance: float = 1e-9, max_sets: int = 1 << 16) -> bool:
+def in_base_polytope(F: SetFunction, s: ArrayLike, *, tol: float = 1e-9, max_sets: int = 1 << 16) -> bool:
     r"""Whether a vector lies in the base polytope of a set function.
 
     *Definition.* :math:`s(B) \le F(B)` for every set B of items and :math:`s(V) = F(V)` for all of them, with
@@ -176,7 +176,7 @@ def in_base_polytope(F: SetFunction, s: ArrayLike, *, tolerance: float = 1e-9, m
         From an increasing array of item ids to a number.
     s : array-like of shape (n_items,)
         One number per item.
-    tolerance : float, default=1e-9
+    tol : float, default=1e-9
         By how much an inequality may fail, relative to the largest value of F.
     max_sets : int, default=65536
         F is computed for all :math:`2^n` sets; refuse if these are more.
@@ -201,7 +201,7 @@ def in_base_polytope(F: SetFunction, s: ArrayLike, *, tolerance: float = 1e-9, m
     values = _all_values(F, len(vector))
     allowed = values - values[0]
     sums = np.array([_mask(code, len(vector)) for code in range(len(values))], dtype=float) @ vector
-    slack = tolerance * max(1.0, float(np.abs(allowed).max()))
+    slack = tol * max(1.0, float(np.abs(allowed).max()))
     return bool((sums <= allowed + slack).all() and abs(sums[-1] - allowed[-1]) <= slack)
 
 

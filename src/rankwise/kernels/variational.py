@@ -79,7 +79,7 @@ class VariationalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
         Where items are missing or unlisted, use `finite_positions`.
     optimize : bool, default=True
         Whether to learn the hyperparameters.
-    n_starts : int, default=3
+    n_init : int, default=3
         Optimize from the hyperparameters of ``kernel``, and from this number less one of random ones within their
         bounds; the best is kept, one that did not fail if there is any.
     max_iter : int, default=100
@@ -133,7 +133,7 @@ class VariationalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "kernel": [None, Kernel],
         "optimize": ["boolean"],
-        "n_starts": [Interval(Integral, 1, None, closed="left")],
+        "n_init": [Interval(Integral, 1, None, closed="left")],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "tol": [Interval(Real, 0, None, closed="neither")],
         "random_state": ["random_state", np.random.Generator],
@@ -143,14 +143,14 @@ class VariationalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
         self,
         kernel: Any = None,
         optimize: bool = True,
-        n_starts: int = 3,
+        n_init: int = 3,
         max_iter: int = 100,
         tol: float = 1e-6,
         random_state: RandomState = None,
     ) -> None:
         self.kernel = kernel
         self.optimize = optimize
-        self.n_starts = n_starts
+        self.n_init = n_init
         self.max_iter = max_iter
         self.tol = tol
         self.random_state = random_state
@@ -214,7 +214,7 @@ class VariationalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
         # Random starts stay away from the bounds, where fits collapse.
         low, high = np.maximum(bounds[:, 0], np.log(0.05)), np.minimum(bounds[:, 1], np.log(20.0))
         low, high = np.minimum(low, high), np.maximum(low, high)
-        return [kernel.theta, *(rng.uniform(low, high) for _ in range(self.n_starts - 1))]
+        return [kernel.theta, *(rng.uniform(low, high) for _ in range(self.n_init - 1))]
 
     def latent(self, X: ArrayLike) -> tuple[FloatArray, FloatArray]:
         """Means and variances of the latent values of rows.
@@ -267,7 +267,7 @@ class VariationalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
         return self.classes_[(mean > 0).astype(int)]
 
 
-class Posterior(NamedTuple):
+class _Posterior(NamedTuple):
     """The best q for a matrix K: mean K alpha, covariance (1/K + diag(scales^2))^-1."""
 
     elbo: float
@@ -276,7 +276,7 @@ class Posterior(NamedTuple):
     factor: FloatArray
 
 
-def best_posterior(gram: FloatArray, signs: FloatArray, tol: float, start: Posterior | None = None) -> Posterior:
+def _best_posterior(gram: FloatArray, signs: FloatArray, tol: float, start: _Posterior | None = None) -> _Posterior:
     """Maximize the ELBO over q by natural gradients, for classes -1 and 1.
 
     Parameters
@@ -287,26 +287,26 @@ def best_posterior(gram: FloatArray, signs: FloatArray, tol: float, start: Poste
         Classes.
     tol : float
         Stop once the ELBO grows by less than this times n.
-    start : Posterior, optional
+    start : _Posterior, optional
         Where to start, such as the best for a similar matrix.
 
     Returns
     -------
-    Posterior
+    _Posterior
     """
     n = len(gram)
     alpha, precision = (np.zeros(n), np.full(n, 0.5)) if start is None else (start.alpha, start.scales**2)
     current, mean, variance = _posterior(gram, signs, alpha, precision)
     step = 1.0
     for _ in range(100):
-        slope, curvature = _expected_derivatives(signs, mean, variance)
+        gradient, hessian = _expected_derivatives(signs, mean, variance)
         # Along the natural gradient: the precision towards -E[second derivative], alpha towards E[derivative].
         proposed = None
         while step > 1e-4:
-            more = (1 - step) * precision + step * curvature
-            # q with these natural parameters has the mean m + S (slope - alpha) step, S its covariance.
+            more = (1 - step) * precision + step * hessian
+            # q with these natural parameters has the mean m + S (gradient - alpha) step, S its covariance.
             shifted = _alpha_for(
-                gram, more, (1 - step) * (alpha + precision * mean) + step * (slope + curvature * mean)
+                gram, more, (1 - step) * (alpha + precision * mean) + step * (gradient + hessian * mean)
             )
             proposed = _posterior(gram, signs, shifted, more)
             if proposed[0].elbo >= current.elbo - 1e-12 * n:
@@ -335,7 +335,7 @@ def _alpha_for(gram: FloatArray, precision: FloatArray, linear: FloatArray) -> F
 
 def _posterior(
     gram: FloatArray, signs: FloatArray, alpha: FloatArray, precision: FloatArray
-) -> tuple[Posterior, FloatArray, FloatArray]:
+) -> tuple[_Posterior, FloatArray, FloatArray]:
     """The q by alpha and precision with its ELBO, and means and variances of its latent values."""
     scales = np.sqrt(precision)
     factor = cholesky(np.eye(len(gram)) + scales[:, None] * gram * scales, lower=True)
@@ -347,16 +347,16 @@ def _posterior(
     divergence = 0.5 * (alpha @ mean - trace) + np.log(np.diagonal(factor)).sum()
     points = signs[:, None] * (mean[:, None] + np.sqrt(variance)[:, None] * _NODES)
     elbo = float((log_ndtr(points) @ _WEIGHTS).sum() - divergence)
-    return Posterior(elbo, alpha, scales, factor), mean, variance
+    return _Posterior(elbo, alpha, scales, factor), mean, variance
 
 
 def _expected_derivatives(signs: FloatArray, mean: FloatArray, variance: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Means over q of the first derivative of log p(y | f), and of the second with its sign turned."""
     points = signs[:, None] * (mean[:, None] + np.sqrt(variance)[:, None] * _NODES)
     ratio = np.exp(-0.5 * points**2 - 0.5 * np.log(2 * np.pi) - log_ndtr(points))
-    slope = signs * (ratio @ _WEIGHTS)
-    curvature = (ratio * (points + ratio)) @ _WEIGHTS
-    return slope, np.maximum(curvature, 1e-12)
+    gradient = signs * (ratio @ _WEIGHTS)
+    hessian = (ratio * (points + ratio)) @ _WEIGHTS
+    return gradient, np.maximum(hessian, 1e-12)
 
 
 class _Fit:
@@ -383,7 +383,7 @@ class _Fit:
             )
             self.converged = bool(found.success)
             self.kernel = self.kernel.clone_with_theta(found.x)
-        self.posterior = best_posterior(_with_jitter(self.kernel(self.X)), self.signs, self.tol, self.posterior)
+        self.posterior = _best_posterior(_with_jitter(self.kernel(self.X)), self.signs, self.tol, self.posterior)
         self.path = self.path or [self.elbo]
         return self
 
@@ -394,7 +394,7 @@ class _Fit:
 
     def _loss(self, theta: FloatArray) -> tuple[float, FloatArray]:
         gram, gradient = self.kernel.clone_with_theta(theta)(self.X, eval_gradient=True)
-        self.posterior = best_posterior(_with_jitter(gram), self.signs, self.tol, self.posterior)
+        self.posterior = _best_posterior(_with_jitter(gram), self.signs, self.tol, self.posterior)
         whitened = solve_triangular(self.posterior.factor, np.diag(self.posterior.scales), lower=True)
         inner = np.outer(self.posterior.alpha, self.posterior.alpha) - whitened.T @ whitened
         return -self.elbo, -0.5 * np.einsum("ij,ijp->p", inner, gradient)
