@@ -12,8 +12,8 @@ SKY, AMBER = "#56B4E9", "#E69F00"
 GRAY, LIGHT_GRAY = "0.6", "0.85"
 #: color and marker of the first, the second, ... of several curves or classes; markers work without colors, too
 SERIES = ((BLUE, "o"), (ORANGE, "^"), (GREEN, "s"), (PINK, "D"), (BLACK, "v"), (SKY, "P"), (AMBER, "X"))
-# A diverging color map whose middle is nearly white.
-ORANGE_TO_BLUE = ("#b8520a", "#f2a562", "#f7f7f5", "#7fb0dc", "#175290")
+# The colors of `orange_to_blue`; the middle is nearly white.
+_ORANGE_TO_BLUE = ("#b8520a", "#f2a562", "#f7f7f5", "#7fb0dc", "#175290")
 # Font sizes in points, readable in a column of 3.5 inches.
 LABEL_SIZE = 8
 NUMBER_SIZE = 7
@@ -88,6 +88,21 @@ def add_legend_above(ax: Any, handles: Sequence[Any], names: Sequence[Hashable])
     ncols = max(1, min(len(names), int(width / column)))
     options = {"bbox_to_anchor": (0.5, 1), "borderpad": 0.2, "columnspacing": 1}
     return add_legend(ax, handles, names, loc="lower center", ncols=ncols, **options)
+
+
+def orange_to_blue() -> Any:
+    """A diverging color map."""
+    from matplotlib.colors import LinearSegmentedColormap
+
+    return LinearSegmentedColormap.from_list("orange to blue", _ORANGE_TO_BLUE)
+
+
+def add_color_bar(ax: Any, shown: Any, *, outline: bool = False, **options: Any) -> Any:
+    """What the colors of something on the axes mean, to the right of them."""
+    bar = ax.figure.colorbar(shown, ax=ax, shrink=0.8, aspect=25, **options)
+    bar.ax.tick_params(labelsize=NUMBER_SIZE)
+    bar.outline.set_visible(outline)
+    return bar
 
 
 def percent() -> Any:

@@ -17,10 +17,11 @@ from rankwise.data import Rankings
 from rankwise.plots._style import (
     LABEL_SIZE,
     NUMBER_SIZE,
-    ORANGE_TO_BLUE,
+    add_color_bar,
     name_rows,
     name_ticks,
     new_axes,
+    orange_to_blue,
     percent,
     short,
 )
@@ -109,8 +110,6 @@ class PairwisePreferenceDisplay:
         PairwisePreferenceDisplay
             The display itself, with ``ax_``, ``figure_``, ``mesh_`` and ``text_`` set.
         """
-        from matplotlib.colors import LinearSegmentedColormap
-
         k = len(self.items)
         self.ax_ = _new_heatmap_axes(rows=self.items, columns=self.items) if ax is None else ax
         self.figure_ = self.ax_.figure
@@ -119,7 +118,7 @@ class PairwisePreferenceDisplay:
             self.shares,
             rows=self.items,
             columns=self.items,
-            cmap=LinearSegmentedColormap.from_list("orange to blue", ORANGE_TO_BLUE),
+            cmap=orange_to_blue(),
             meaning="rankings with row\nbefore column",
             small_print=np.where(np.eye(k, dtype=bool), np.nan, self.counts),
         )
@@ -309,10 +308,7 @@ def _draw_heatmap(
     for spine in ax.spines.values():
         spine.set_visible(False)
     beyond = "max" if np.nanmax(shares, initial=0) > highest else "neither"
-    bar = ax.figure.colorbar(mesh, ax=ax, format=percent(), shrink=0.8, aspect=25, extend=beyond)
-    bar.set_label(meaning, fontsize=LABEL_SIZE)
-    bar.ax.tick_params(labelsize=NUMBER_SIZE)
-    bar.outline.set_visible(False)
+    add_color_bar(ax, mesh, format=percent(), extend=beyond).set_label(meaning, fontsize=LABEL_SIZE)
     room = _cell_size(ax, shares)
     name_rows(ax, rows, room)
     _label_columns(ax, columns, room, n_apart)

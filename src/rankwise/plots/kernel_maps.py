@@ -12,12 +12,12 @@ from rankwise._validation import check_numbers
 from rankwise.plots._style import (
     BLUE,
     MOST_VECTOR_POINTS,
-    NUMBER_SIZE,
-    ORANGE_TO_BLUE,
     SERIES,
+    add_color_bar,
     add_legend_above,
     name_ticks,
     new_axes,
+    orange_to_blue,
     short,
     tidy,
 )
@@ -141,8 +141,7 @@ class EmbeddingDisplay:
         elif len(names) > len(SERIES):
             values = self.classes.astype(np.float64)
             self.scatter_ = [self.ax_.scatter(*self.points.T, c=values, cmap="cividis", **style)]
-            bar = self.figure_.colorbar(self.scatter_[0], ax=self.ax_, shrink=0.8, aspect=25)
-            bar.ax.tick_params(labelsize=NUMBER_SIZE)
+            add_color_bar(self.ax_, self.scatter_[0], outline=True)
         else:
             self.scatter_ = [
                 self.ax_.scatter(*self.points[self.classes == name].T, color=color, marker=marker, **style)
@@ -229,20 +228,16 @@ class GramMatrixDisplay:
         GramMatrixDisplay
             The display itself, with ``ax_``, ``figure_`` and ``image_`` set.
         """
-        from matplotlib.colors import LinearSegmentedColormap
-
         self.ax_ = new_axes(3.5, 3.0, square_cells=True) if ax is None else ax
         self.figure_ = self.ax_.figure
         # If some rankings are less similar than by chance, 0 is the middle of the colors.
         signed = bool(self.gram.min() < 0)
-        cmap = LinearSegmentedColormap.from_list("orange to blue", ORANGE_TO_BLUE) if signed else "Blues"
+        cmap = orange_to_blue() if signed else "Blues"
         largest = float(np.abs(self.gram).max()) or 1.0
         self.image_ = self.ax_.imshow(
             self.gram, cmap=cmap, vmin=-largest if signed else 0, vmax=largest, interpolation="nearest"
         )
-        bar = self.figure_.colorbar(self.image_, ax=self.ax_, shrink=0.8, aspect=25)
-        bar.ax.tick_params(labelsize=NUMBER_SIZE)
-        bar.outline.set_visible(False)
+        add_color_bar(self.ax_, self.image_)
         tidy(self.ax_, without=("top", "right", "left", "bottom"))
         if self.classes is None or self.sizes is None:
             self.ax_.set(xticks=[], yticks=[])
