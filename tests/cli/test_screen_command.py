@@ -36,7 +36,7 @@ def test_expressions_have_the_names_of_the_columns(beams: str) -> None:
     names = [row["expression"] for row in result["expressions"]]
     assert names == selector.get_feature_names_out(["width", "height", "depth"]).tolist()
     assert names[0] == "depth^3*width"
-    for key, column in (("T0", "divergence"), ("z", "z"), ("pvalue", "pvalue"), ("adjusted", "adjusted")):
+    for key, column in (("T0", "divergence"), ("z", "z"), ("p_value", "p_value"), ("adjusted", "adjusted")):
         assert [row[key] for row in result["expressions"]] == selector.table_[column].tolist()
     assert result["n_expressions"] == 42
     assert result["notes"] == ["columns of text, dropped: 'name'"]

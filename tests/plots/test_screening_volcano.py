@@ -35,7 +35,7 @@ def test_points_are_divergence_and_p_value(data: tuple[np.ndarray, np.ndarray]) 
     display = ScreeningDisplay.from_features(X, y, alpha=0.1)
     found = concordance_test(X, y)
     divergence = concordant_divergence(X, y, normalize=True)
-    wanted = np.column_stack([divergence, -np.log10(found.pvalue)])
+    wanted = np.column_stack([divergence, -np.log10(found.p_value)])
     np.testing.assert_allclose(points(display), wanted[np.lexsort(wanted.T)], rtol=1e-6)
     np.testing.assert_allclose(display.chosen_.get_offsets(), wanted[found.adjusted <= 0.1], rtol=1e-6)
     assert 0 < (found.adjusted <= 0.1).sum() < 24

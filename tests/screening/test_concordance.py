@@ -270,19 +270,19 @@ def test_z_is_a_correlation_with_ranks(rng):
 def test_pvalues(rng):
     X, y = rng.standard_normal((40, 6)), rng.standard_normal(40)
     two, one = concordance_test(X, y), concordance_test(X, y, two_sided=False)
-    np.testing.assert_allclose(two.pvalue, 2 * norm.sf(abs(two.z)))
-    np.testing.assert_allclose(one.pvalue, norm.sf(one.z))
-    np.testing.assert_allclose(two.adjusted, false_discovery_control(two.pvalue))
+    np.testing.assert_allclose(two.p_value, 2 * norm.sf(abs(two.z)))
+    np.testing.assert_allclose(one.p_value, norm.sf(one.z))
+    np.testing.assert_allclose(two.adjusted, false_discovery_control(two.p_value))
 
 
 def test_pvalues_are_uniform_under_independence(rng):
-    p = concordance_test(rng.standard_normal((100, 5000)), rng.standard_normal(100)).pvalue
+    p = concordance_test(rng.standard_normal((100, 5000)), rng.standard_normal(100)).p_value
     np.testing.assert_allclose(np.quantile(p, [0.05, 0.5, 0.95]), [0.05, 0.5, 0.95], atol=0.02)
 
 
 def test_constant_features_are_never_significant(rng):
     test = concordance_test(np.ones((10, 1)), rng.standard_normal(10))
-    assert (test.z[0], test.pvalue[0]) == (0, 1)
+    assert (test.z[0], test.p_value[0]) == (0, 1)
 
 
 def test_tests_that_are_not_given_make_adjusted_values_larger():
@@ -347,8 +347,8 @@ def test_a_frame_has_a_row_per_feature(backend):
     table = pd.DataFrame({"rising": x, "wave": np.sin(x)})
     found = concordance_test(table, x**2)
     frame = nw.from_native(found.to_frame(backend))
-    assert frame.columns == ["feature", "divergence", "z", "pvalue", "adjusted"]
+    assert frame.columns == ["feature", "divergence", "z", "p_value", "adjusted"]
     assert frame["feature"].to_list() == ["rising", "wave"]
-    assert frame["pvalue"].to_list() == found.pvalue.tolist()
+    assert frame["p_value"].to_list() == found.p_value.tolist()
     assert concordance_test(table.to_numpy(), x**2).features == (0, 1)
     assert concordance_test(table.set_axis(["a", "a"], axis=1), x**2).features == ("a", "a")

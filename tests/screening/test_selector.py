@@ -148,12 +148,12 @@ def test_table(cubic):
     X, y = cubic
     selector = ConcordanceSelector(k=4, features=SymbolicFeatures("bu")).fit(X, y)
     table = pd.DataFrame(selector.table_)
-    assert list(table) == ["feature", "divergence", "z", "pvalue", "adjusted", "complexity", "round"]
+    assert list(table) == ["feature", "divergence", "z", "p_value", "adjusted", "complexity", "round"]
     assert table["divergence"].is_monotonic_increasing
     assert selector.n_candidates_ == selector.n_usable_ == 24
     test = concordance_test(selector.transform(X), y)
     np.testing.assert_allclose(table["z"], test.z)
-    np.testing.assert_allclose(table["pvalue"], test.pvalue)
+    np.testing.assert_allclose(table["p_value"], test.p_value)
 
 
 def test_rounds_find_a_model(cubic):

@@ -176,7 +176,7 @@ class ConcordanceTest:
         whichever is smaller.
     z : ndarray of shape (n_features,)
         Standard score: positive where the feature orders as the target does.
-    pvalue : ndarray of shape (n_features,)
+    p_value : ndarray of shape (n_features,)
         Probability of a score at least as large under random permutations, by the normal law.
     adjusted : ndarray of shape (n_features,)
         P-values adjusted by the procedure of Benjamini and Hochberg: features with at most alpha have a false
@@ -187,16 +187,16 @@ class ConcordanceTest:
 
     divergence: FloatArray
     z: FloatArray
-    pvalue: FloatArray
+    p_value: FloatArray
     adjusted: FloatArray
     features: tuple[Hashable, ...]
 
     def to_frame(self, backend: str | None = None) -> Any:
-        """A data frame with a row per feature: ``feature``, ``divergence``, ``z``, ``pvalue`` and ``adjusted``.
+        """A data frame with a row per feature: ``feature``, ``divergence``, ``z``, ``p_value`` and ``adjusted``.
 
         The frame is of pandas by default, else of the named backend ("pandas", "polars" or "pyarrow").
         """
-        numbers = {name: getattr(self, name) for name in ("divergence", "z", "pvalue", "adjusted")}
+        numbers = {name: getattr(self, name) for name in ("divergence", "z", "p_value", "adjusted")}
         return make_frame({"feature": name_column(self.features)} | numbers, backend)
 
 
@@ -237,7 +237,7 @@ def concordance_test(
     >>> import numpy as np
     >>> from rankwise.screening import concordance_test
     >>> x = np.arange(40.0)
-    >>> concordance_test(np.column_stack([x, x % 2]), x**3).pvalue.round(3)
+    >>> concordance_test(np.column_stack([x, x % 2]), x**3).p_value.round(3)
     array([0.   , 0.783])
     """
     wanted = check_target(y)
@@ -245,11 +245,11 @@ def concordance_test(
     target = Target.of(wanted)
     scores = score_columns(columns, target, n_jobs)
     z = target.z(scores.covariation, scores.spread)
-    pvalue = tail_probability(z, two_sided)
+    p_value = tail_probability(z, two_sided)
     divergence = target.lost(scores.covariation, two_sided) * target.unit
     # A table of pyarrow has column_names, other frames have columns; the names need not be different.
     names = getattr(X, "column_names", getattr(X, "columns", range(columns.shape[1])))
-    return ConcordanceTest(divergence, z, pvalue, benjamini_hochberg(pvalue), tuple(names))
+    return ConcordanceTest(divergence, z, p_value, benjamini_hochberg(p_value), tuple(names))
 
 
 def rank_classes(X: ArrayLike, *, n_jobs: int | None = None) -> IntArray:
@@ -363,19 +363,19 @@ def tail_probability(z: FloatArray, two_sided: bool) -> FloatArray:
     return 2 * ndtr(-abs(z)) if two_sided else ndtr(-z)
 
 
-def benjamini_hochberg(pvalue: FloatArray, n_tests: int | None = None) -> FloatArray:
+def benjamini_hochberg(p_value: FloatArray, n_tests: int | None = None) -> FloatArray:
     """Adjusted p-values; ``n_tests`` also counts tests whose larger p-values are not given.
 
     Those could only lower the adjusted ones, so the result errs on the safe side.
     """
     from scipy.stats import false_discovery_control
 
-    adjusted = np.asarray(false_discovery_control(pvalue))
+    adjusted = np.asarray(false_discovery_control(p_value))
     if n_tests is None:
         return adjusted
     # Each adjusted value is proportional to the number of tests. Streams test billions of expressions, too many to pad
     # the p-values with ones.
-    return (adjusted * (n_tests / max(1, len(pvalue)))).clip(max=1.0)
+    return (adjusted * (n_tests / max(1, len(p_value)))).clip(max=1.0)
 
 
 def best_of_classes(

@@ -48,7 +48,7 @@ class ScreeningResult(Result):
         The divergence of an expression that has no relation to the target.
     expressions : tuple of str
         The expressions that order best, best first.
-    divergence, z, pvalue, adjusted : ndarray of shape (n_selected,)
+    divergence, z, p_value, adjusted : ndarray of shape (n_selected,)
         Their concordant divergence, standard score, p-value, and p-value corrected for the number of expressions.
     complexity : ndarray of shape (n_selected,)
         Number of their operators.
@@ -71,7 +71,7 @@ class ScreeningResult(Result):
     expressions: tuple[str, ...]
     divergence: FloatArray
     z: FloatArray
-    pvalue: FloatArray
+    p_value: FloatArray
     adjusted: FloatArray
     complexity: IntArray
     fits: tuple[SymbolicFormula, ...]
@@ -92,7 +92,7 @@ class ScreeningResult(Result):
                 "T0": float(self.divergence[i]),
                 "relative": float(self.divergence[i]) / self.unrelated,
                 "z": float(self.z[i]),
-                "pvalue": float(self.pvalue[i]),
+                "p_value": float(self.p_value[i]),
                 "adjusted": float(self.adjusted[i]),
                 "complexity": int(self.complexity[i]),
                 "fit": str(self.fits[i]),
@@ -131,7 +131,7 @@ class ScreeningResult(Result):
                 f"{row['T0']:.4g}",
                 f"{row['relative']:.1%}",
                 f"{row['z']:+.1f}",
-                f"{row['pvalue']:.2g}",
+                f"{row['p_value']:.2g}",
                 f"{row['adjusted']:.2g}",
                 row["fit"],
                 f"{row['r2']:.4f}",
@@ -234,7 +234,7 @@ def screen_expressions(
         tuple(table.formulas(rows)),
         found["divergence"],
         found["z"],
-        found["pvalue"],
+        found["p_value"],
         found["adjusted"],
         found["complexity"],
         tuple(_fit_of_class(row, table, inputs, target) for row in rows.tolist()),

@@ -74,7 +74,7 @@ class ConcordanceSelector(TargetSelectorMixin, BaseEstimator):
     Attributes
     ----------
     table_ : dict of str to ndarray
-        One row per feature that a round selected, best first: "feature" (its formula), "divergence", "z", "pvalue",
+        One row per feature that a round selected, best first: "feature" (its formula), "divergence", "z", "p_value",
         "adjusted", "complexity", "round". A data frame of it is ``pandas.DataFrame(selector.table_)``.
     models_ : list of SubsetModel
         With ``n_terms``, the best models of 1, 2, ... terms; their columns are rows of ``table_``.
@@ -392,13 +392,13 @@ class _Rounds:
         """Add to the table what a round found and no earlier round had; return its values."""
         selector = self.selector
         z = target.z(found.covariation, found.spread)
-        pvalue = tail_probability(z, selector.two_sided)
+        p_value = tail_probability(z, selector.two_sided)
         # All classes of given columns are known; of streams, which keep only the best, all usable features count.
-        adjusted = benjamini_hochberg(pvalue, len(pvalue) if self.letter is None else found.n_usable)
+        adjusted = benjamini_hochberg(p_value, len(p_value) if self.letter is None else found.n_usable)
         part = {
             "divergence": target.lost(found.covariation, selector.two_sided) * target.unit,
             "z": z,
-            "pvalue": pvalue,
+            "p_value": p_value,
             "adjusted": adjusted,
             "complexity": found.complexity,
             "round": np.full(len(z), number),
