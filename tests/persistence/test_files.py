@@ -272,6 +272,11 @@ def test_files_of_earlier_formats_load_for_ever(model):
     assert model.stat().st_size < 30_000
 
 
+def test_the_table_of_an_earlier_selector_has_the_columns_of_today():
+    table = rankwise.load(GOLDEN / "1-concordance-selector.rankwise").table_
+    assert list(table) == ["feature", "divergence", "z", "p_value", "adjusted", "complexity", "round"]
+
+
 def test_there_is_a_golden_file_of_every_kind_and_none_without_a_saying():
     stems = {model.stem for model in GOLDEN.glob("*.rankwise")}
     made = {f"{version}-{kind}" for kind, *_ in golden_models() for version in range(1, FORMAT_VERSION + 1)}

@@ -63,6 +63,13 @@ def _focus_of_embedding(record: Record, before: list[Record]) -> None:
         state["focus_"] = found if found in ("item", "pair") else None
 
 
+def _p_value_of_table(record: Record, before: list[Record]) -> None:
+    """The table of selected features wrote p-values as one word."""
+    table = record["state"].get("table_")
+    if table is not None:
+        table["dict"] = [["p_value" if name == "pvalue" else name, column] for name, column in table["dict"]]
+
+
 def _early_stopping_and_score_gain(record: Record, before: list[Record]) -> None:
     """Query rankers had one gain for training and score, and a patience in place of a flag."""
     parameters = record["parameters"]
@@ -89,6 +96,7 @@ _LISTWISE = {name: f"listwise_{name}" for name in ("listnet", "softmax", "listml
 _FORMAT_1_TO_2: dict[str, Change] = {
     "BradleyTerry": Change(parameters={"prior": "alpha"}),
     "ClusterRanker": Change(parameters={"prior": "alpha"}),
+    "ConcordanceSelector": Change(then=_p_value_of_table),
     "DummyRanker": Change(parameters={"strategy": "decode"}),
     "LambdaMART": Change(
         parameters={"at": "k", "noise": "gumbel_scale", "l2": "l2_regularization"},
