@@ -16,8 +16,6 @@ from rankwise_reproductions.drawing import BLUE, LIGHT_GREY, ORANGE, tidy
 from rankwise_reproductions.experiment import Cell, Claim, Comparison, Experiment, Inputs, Results, Scale, Values
 
 NOISE_VARIANCE, REPEATS, NAMES = 0.1, 50, ("x1", "x2")
-#: of the other methods: LASSO takes seconds on the 876 expressions of glider2
-OTHER_REPEATS = 10
 
 
 @dataclass(frozen=True)
@@ -84,7 +82,7 @@ PRINTED: dict[str, Callable[[Any, Any], Any]] = {
 
 def _cells(scale: Scale, inputs: Inputs) -> list[Cell]:
     repeats = {"full": REPEATS, "quick": 20, "check": 5}[scale]
-    fewer = {"full": OTHER_REPEATS, "quick": 3, "check": 0}[scale]
+    fewer = {"full": REPEATS, "quick": 3, "check": 0}[scale]
     others = OTHERS if fewer else ()
     return [
         {"data": name, "pool": pool, "sides": sides, "repeats": repeats}
@@ -325,7 +323,6 @@ EXPERIMENTS = (
         compute=_compute,
         compare=_compare,
         claims=_claims,
-        fraction="" if OTHER_REPEATS == REPEATS else f"{OTHER_REPEATS} of {REPEATS} runs for BART, LASSO and SCAD",
         pictures={"picks": _draw_picks},
         needs=("data",),
     ),
