@@ -9,7 +9,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from scipy.integrate import quad
-from scipy.stats import truncnorm
+from scipy.stats import norm, truncnorm
 
 from rankwise.datasets import (
     BinaryFeatures,
@@ -59,7 +59,7 @@ def test_the_closed_form_of_mallows_pairs_is_that_of_the_joint_law(theta):
 
 @pytest.mark.parametrize("scale", [0.01, 0.1, 0.4, 50.0])
 def test_truncated_gaussian_pairs_by_an_integral(scale):
-    found = identity(GaussianNoise(scale)).preference_probability(POINTS)[0]
+    found = identity(GaussianNoise(scale, 0.25)).preference_probability(POINTS)[0]
     law = truncnorm(-0.25 / scale, 0.25 / scale, scale=scale)
     for i, j in [(0, 1), (1, 0), (2, 3), (0, 2)]:
         lead = POINTS[0, i] - POINTS[0, j]
@@ -73,8 +73,18 @@ def test_truncated_gaussian_pairs_by_an_integral(scale):
     assert found + found.T == pytest.approx(np.ones((4, 4)))
 
 
+@pytest.mark.parametrize("scale", [0.2, 1.0, 3.0])
+def test_gaussian_noise_is_not_truncated_unless_asked(scale):
+    draws = GaussianNoise(scale).values(np.random.default_rng(0).random(20_000))
+    assert draws.std() == pytest.approx(scale, rel=0.02)
+    assert np.abs(GaussianNoise(scale, bound=0.25).values(np.linspace(0, 1, 99))).max() <= 0.25
+    assert np.isfinite(GaussianNoise(scale).values(np.zeros(1))).all()
+    lead = np.array([0.4])
+    assert GaussianNoise(scale).probability_of_lead(lead) == pytest.approx(norm.cdf(0.4 / (scale * np.sqrt(2))))
+
+
 @pytest.mark.parametrize(
-    "noise", [GaussianNoise(0.1), GaussianNoise(0.1, np.inf), UniformNoise(0.2), MallowsNoise(0.7, "names")]
+    "noise", [GaussianNoise(0.1, 0.25), GaussianNoise(0.1), UniformNoise(0.2), MallowsNoise(0.7, "names")]
 )
 def test_probabilities_are_those_of_the_draws(noise):
     oracle = identity(noise, partition=(1, 2, 1), survival=[1.0, 0.5, 0.8, 0.9])
@@ -95,7 +105,7 @@ def test_probabilities_are_those_of_the_draws(noise):
 
 
 @pytest.mark.parametrize(
-    "noise", [GaussianNoise(0.03), GaussianNoise(0.3), GaussianNoise(0.2, np.inf), UniformNoise(0.1)]
+    "noise", [GaussianNoise(0.03, 0.25), GaussianNoise(0.3, 0.25), GaussianNoise(0.2), UniformNoise(0.1)]
 )
 def test_probability_that_a_ranking_stays(noise):
     pairs = np.random.default_rng(0).random((30, 2))
@@ -114,7 +124,7 @@ def test_probability_that_a_ranking_stays(noise):
 
 
 def test_own_noise_is_sampled():
-    known, own = GaussianNoise(0.1, np.inf), lambda scores, rng: scores + 0.1 * rng.standard_normal(scores.shape)
+    known, own = GaussianNoise(0.1), lambda scores, rng: scores + 0.1 * rng.standard_normal(scores.shape)
     exact, sampled = (identity(noise).preference_probability(POINTS) for noise in (known, own))
     assert np.abs(exact - sampled).max() < 0.06
     assert identity(own).alpha() == pytest.approx(identity(known).alpha(), abs=0.02)

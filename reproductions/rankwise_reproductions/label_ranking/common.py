@@ -39,7 +39,7 @@ def figure_oracle(family: str, design: str, seed: int) -> RankingOracle:
 def gaussian_noise(oracle: RankingOracle, X: FloatArray, alpha: float, rng: np.random.Generator) -> FloatArray:
     """Positions with truncated Gaussian noise on the scores that changes about a share alpha of these rankings."""
     scale = noise_scale_for(alpha, oracle.scores(X), random_state=rng)
-    return replace(oracle, noise=GaussianNoise(scale)).draw(X, rng).complete
+    return replace(oracle, noise=GaussianNoise(scale, bound=0.25)).draw(X, rng).complete
 
 
 def share_changed(truth: FloatArray, observed: FloatArray) -> float:

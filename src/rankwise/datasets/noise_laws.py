@@ -167,15 +167,16 @@ class _AdditiveNoise(NoiseLaw):
 
 @dataclass(frozen=True)
 class GaussianNoise(_AdditiveNoise):
-    r"""Independent Gaussian noise on the scores, truncated as in the paper.
+    r"""Independent Gaussian noise on the scores, which may be truncated.
 
     Parameters
     ----------
     scale : float
         Standard deviation before truncation; 0 is no noise (equal scores are then equally likely either way in
         ``preference_probability``).
-    bound : float, default=0.25
-        The noise lies in [-bound, bound]; ``inf`` does not truncate.
+    bound : float, default=inf
+        The noise lies in [-bound, bound]. The paper, and `make_sparse_label_ranking`, have 0.25, which keeps scores in
+        [1/4, 3/4] within [0, 1]; a scale much larger than the bound is then nearly uniform noise.
 
     Notes
     -----
@@ -185,14 +186,14 @@ class GaussianNoise(_AdditiveNoise):
     Examples
     --------
     >>> from rankwise.datasets import GaussianNoise, RankingOracle
-    >>> oracle = RankingOracle(lambda X: X, GaussianNoise(0.1, bound=float("inf")), features=2)
+    >>> oracle = RankingOracle(lambda X: X, GaussianNoise(0.1), features=2)
     >>> oracle.preference_probability([[0.6, 0.5]])[0].round(3)
     array([[0.5 , 0.76],
            [0.24, 0.5 ]])
     """
 
     scale: float
-    bound: float = MOST_NOISE
+    bound: float = np.inf
 
     def __post_init__(self) -> None:
         check_scales(noise_scale=self.scale)
@@ -206,7 +207,7 @@ class GaussianNoise(_AdditiveNoise):
             return np.zeros_like(uniforms)
         low = ndtr(-self.bound / self.scale)
         values = self.scale * ndtri(low + uniforms * (1 - 2 * low))
-        return np.clip(values, -self.bound, self.bound)  # also the infinite quantile of a uniform number 0
+        return np.clip(values, -self.reach, self.reach)  # of all numbers drawn, 0 alone has a quantile beyond
 
     @property
     def reach(self) -> float:

@@ -93,14 +93,14 @@ class RankingOracle:
     --------
     >>> from rankwise.datasets import GaussianNoise, RankingOracle
     >>> weights = [[0.4, 0.0, 0.1], [0.0, 0.3, 0.1]]
-    >>> oracle = RankingOracle(lambda X: 0.25 + X @ weights, GaussianNoise(0.1), features=2)
+    >>> oracle = RankingOracle(lambda X: [0.27, 0.25, 0.26] + X @ weights, GaussianNoise(0.1), features=2)
     >>> X, y = oracle.sample(4, random_state=0)
     >>> X.shape, y.shape
     ((4, 2), (4, 3))
     >>> oracle.ranking([[1, 0]])
     array([[1., 3., 2.]])
     >>> round(oracle.beta(), 3)
-    0.567
+    0.579
     """
 
     m: Any  # a function of X, often an object with more to say

@@ -229,8 +229,8 @@ def _check_scores(scores: ArrayLike) -> FloatArray:
 
 
 def _score_noise(noise: str, scale: float) -> GaussianNoise | UniformNoise:
-    """Noise on the scores; none is noise of scale 0."""
-    return UniformNoise(scale) if noise == "uniform" else GaussianNoise(scale)
+    """Noise on the scores, at most 1/4; none is noise of scale 0."""
+    return UniformNoise(scale) if noise == "uniform" else GaussianNoise(scale, MOST_NOISE)
 
 
 def _share_changed(before: FloatArray, after: FloatArray) -> float:
