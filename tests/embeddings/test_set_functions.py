@@ -129,6 +129,56 @@ def test_embeddings_refuse_what_is_not_submodular(n):
     assert submodularity_violation(square, 3) == ((0,), (1,), 2.0, 4.0)
 
 
+GRAPH = [[0, 2, 1], [2, 0, 1], [1, 1, 0]]
+READY_MADE = [cut_function(GRAPH), coverage(np.eye(3)), gaussian_entropy(np.eye(3)), concave_of_size(np.sqrt)]
+
+
+@pytest.mark.parametrize("F", READY_MADE)
+def test_sets_may_come_in_any_form(F):
+    expected = F(np.array([0, 2]))
+    for items in ({0, 2}, frozenset({0, 2}), (2, 0), [0, 2, 2], range(0, 3, 2), np.array([2, 0], dtype=np.uint8)):
+        assert F(items) == expected
+    assert F(set()) == F([]) == F(np.arange(0)) == 0
+
+
+@pytest.mark.parametrize("F", READY_MADE)
+@pytest.mark.parametrize(
+    ("items", "error", "message"),
+    [
+        ([True, False, False], TypeError, r"should be ids, .*; np.flatnonzero makes ids of a mask"),
+        (np.array([True, False, False]), TypeError, "np.flatnonzero"),
+        ([0.5], TypeError, "whole numbers counted from 0"),
+        (["a"], TypeError, "whole numbers counted from 0"),
+        ([[0, 1]], TypeError, "whole numbers counted from 0"),
+        ([-1], ValueError, "there is no item -1; ids are"),
+    ],
+)
+def test_what_is_no_set_of_items_is_refused(F, items, error, message):
+    with pytest.raises(error, match=message):
+        F(items)
+
+
+@pytest.mark.parametrize("F", READY_MADE[:3])
+def test_the_number_of_items_is_checked(F):
+    with pytest.raises(ValueError, match="there is no item 5; ids are from 0 to 2"):
+        F([5])
+    for call in (lovasz_extension, greedy_vertex, in_base_polytope):
+        for w in ([1, 2], [1, 2, 3, 4]):
+            with pytest.raises(ValueError, match=rf"its length is {len(w)}; F is a function of the sets of 3 items"):
+                call(F, w)
+    with pytest.raises(ValueError, match="n_items is 2; F is a function"):
+        submodularity_violation(F, 2)
+    with pytest.raises(ValueError, match="the number of ranked items is 2; F is a function"):
+        SubmodularEmbedding(F).fit([[1, 2]])
+
+
+def test_the_value_of_no_items_is_subtracted():
+    F = cut_function(GRAPH)
+    w, shifted = [0.3, 2.0, 1.0], lambda items: F(items) + 7.0
+    assert lovasz_extension(shifted, w) == pytest.approx(lovasz_extension(F, w))
+    assert in_base_polytope(shifted, greedy_vertex(shifted, w))
+
+
 @pytest.mark.parametrize(
     ("call", "message"),
     [

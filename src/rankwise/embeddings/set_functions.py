@@ -1,13 +1,14 @@
 """Functions of sets of items: ready-made ones, whether they are submodular, their Lovasz extension and base polytope.
 
-`SubmodularEmbedding` takes such functions and uses `KnownValues` and `refuse_if_not_submodular`; the rest is the
-theory behind graph cut features, to be tried on small examples.
+`SubmodularEmbedding` takes such functions and uses `KnownValues` and the two checks; the rest is the theory behind
+graph cut features, to be tried on small examples.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
 from functools import partial
 from itertools import combinations
 from typing import Any, NamedTuple
@@ -75,6 +76,7 @@ def submodularity_violation(F: SetFunction, n_items: int, *, max_sets: int = 1 <
     Violation(first=(0,), second=(1,), parts=2.0, whole=4.0)
     """
     _check_number_of_sets(n_items, max_sets)
+    check_number_of_items(F, n_items, "n_items is")
     return _violation_of_all(F, n_items)
 
 
@@ -102,7 +104,7 @@ def lovasz_extension(F: SetFunction, w: ArrayLike) -> float:
     Parameters
     ----------
     F : callable
-        From an increasing array of item ids to a number.
+        From an increasing array of item ids to a number; where F of no items is not 0, it is subtracted everywhere.
     w : array-like of shape (n_items,)
         One number per item.
 
@@ -120,7 +122,7 @@ def lovasz_extension(F: SetFunction, w: ArrayLike) -> float:
     >>> lovasz_extension(cut_function([[0, 2, 1], [2, 0, 1], [1, 1, 0]]), [1.0, 0.5, 0.0])
     2.5
     """
-    vector = _vector(w, "w")
+    vector = _vector(w, "w", F)
     return float(vector @ greedy_vertex(F, vector))
 
 
@@ -134,7 +136,7 @@ def greedy_vertex(F: SetFunction, w: ArrayLike) -> FloatArray:
     Parameters
     ----------
     F : callable
-        From an increasing array of item ids to a number; submodular.
+        From an increasing array of item ids to a number; submodular. F of no items need not be 0.
     w : array-like of shape (n_items,)
         One number per item; of equal numbers the earlier item comes first.
 
@@ -152,7 +154,7 @@ def greedy_vertex(F: SetFunction, w: ArrayLike) -> FloatArray:
     >>> greedy_vertex(cut_function([[0, 2, 1], [2, 0, 1], [1, 1, 0]]), [3, 2, 1])
     array([ 3., -1., -2.])
     """
-    vector = _vector(w, "w")
+    vector = _vector(w, "w", F)
     order = np.argsort(-vector, kind="stable")
     values, inside = KnownValues(F), np.zeros(len(vector), dtype=bool)
     vertex, before = np.empty(len(vector)), values(inside)
@@ -173,7 +175,7 @@ def in_base_polytope(F: SetFunction, s: ArrayLike, *, tol: float = 1e-9, max_set
     Parameters
     ----------
     F : callable
-        From an increasing array of item ids to a number.
+        From an increasing array of item ids to a number; where F of no items is not 0, it is subtracted everywhere.
     s : array-like of shape (n_items,)
         One number per item.
     tol : float, default=1e-9
@@ -196,7 +198,7 @@ def in_base_polytope(F: SetFunction, s: ArrayLike, *, tol: float = 1e-9, max_set
     >>> in_base_polytope(F, [3, -1, -2]), in_base_polytope(F, [4, -2, -2])
     (True, False)
     """
-    vector = _vector(s, "s")
+    vector = _vector(s, "s", F)
     _check_number_of_sets(len(vector), max_sets)
     values = _all_values(F, len(vector))
     allowed = values - values[0]
@@ -219,15 +221,16 @@ def cut_function(graph: ArrayLike) -> SetFunction:
     Returns
     -------
     callable
-        From ids of items to the value of their set.
+        From item ids, counted from 0, to the value of their set; takes a set, a list, a tuple or an array.
 
     Examples
     --------
     >>> from rankwise.embeddings import cut_function
-    >>> cut_function([[0, 2, 1], [2, 0, 1], [1, 1, 0]])([0, 2])
+    >>> cut_function([[0, 2, 1], [2, 0, 1], [1, 1, 0]])({0, 2})
     3.0
     """
-    return partial(_cut, check_graph(graph).matrix())
+    weights = check_graph(graph).matrix()
+    return _OfItems(partial(_cut, weights), weights.shape[0])
 
 
 def concave_of_size(g: Callable[[int], float]) -> SetFunction:
@@ -241,7 +244,7 @@ def concave_of_size(g: Callable[[int], float]) -> SetFunction:
     Returns
     -------
     callable
-        From ids of items to the value of their set.
+        From item ids, counted from 0, to the value of their set; takes a set, a list, a tuple or an array.
 
     Examples
     --------
@@ -249,7 +252,7 @@ def concave_of_size(g: Callable[[int], float]) -> SetFunction:
     >>> concave_of_size(lambda size: size**0.5)([0, 3, 5, 6])
     2.0
     """
-    return partial(_of_size, g)
+    return _OfItems(partial(_of_size, g))
 
 
 def coverage(topics: ArrayLike, weights: ArrayLike | None = None) -> SetFunction:
@@ -265,7 +268,7 @@ def coverage(topics: ArrayLike, weights: ArrayLike | None = None) -> SetFunction
     Returns
     -------
     callable
-        From ids of items to the value of their set.
+        From item ids, counted from 0, to the value of their set; takes a set, a list, a tuple or an array.
 
     Examples
     --------
@@ -279,7 +282,7 @@ def coverage(topics: ArrayLike, weights: ArrayLike | None = None) -> SetFunction
     counts = np.ones(covered.shape[1]) if weights is None else check_numbers("weights", weights)
     if counts.shape != (covered.shape[1],) or not (counts >= 0).all():
         raise ValueError(f"weights must be 0 or more, one for each of the {covered.shape[1]} topics")
-    return partial(_covered_weight, covered > 0, counts)
+    return _OfItems(partial(_covered_weight, covered > 0, counts), len(covered))
 
 
 def gaussian_entropy(covariance: ArrayLike) -> SetFunction:
@@ -293,7 +296,7 @@ def gaussian_entropy(covariance: ArrayLike) -> SetFunction:
     Returns
     -------
     callable
-        From ids of items to the value of their set.
+        From item ids, counted from 0, to the value of their set; takes a set, a list, a tuple or an array.
 
     Examples
     --------
@@ -306,7 +309,7 @@ def gaussian_entropy(covariance: ArrayLike) -> SetFunction:
         raise ValueError(f"covariance has shape {matrix.shape}; give a symmetric matrix, one row per item")
     if not np.linalg.eigvalsh(matrix).min() > 0:
         raise ValueError("covariance is not positive definite; add a small number to its diagonal")
-    return partial(_entropy, matrix)
+    return _OfItems(partial(_entropy, matrix), len(matrix))
 
 
 class KnownValues:
@@ -338,11 +341,18 @@ def _check_number_of_sets(n_items: int, max_sets: int) -> None:
         )
 
 
-def _vector(numbers: ArrayLike, name: str) -> FloatArray:
+def _vector(numbers: ArrayLike, name: str, F: SetFunction) -> FloatArray:
     vector = check_numbers(name, numbers)
     if vector.ndim != 1 or not len(vector) or not np.isfinite(vector).all():
         raise ValueError(f"{name} must hold one finite number per item")
+    check_number_of_items(F, len(vector), f"{name} must hold one number per item, but its length is")
     return vector
+
+
+def check_number_of_items(F: SetFunction, n_items: int, what: str) -> None:
+    """Refuse another number of items than F was made for; functions of the user's own do not say theirs."""
+    if isinstance(F, _OfItems) and F.n_items not in (None, n_items):
+        raise ValueError(f"{what} {n_items}; F is a function of the sets of {F.n_items} items")
 
 
 def _mask(code: int, n_items: int) -> BoolArray:
@@ -396,7 +406,30 @@ def _named(items: set[int]) -> str:
     return f"{{{', '.join(map(str, sorted(items)))}}}"
 
 
-# Module-level functions, so that embeddings with these set functions can be pickled.
+# A class and module-level functions, so that embeddings with these set functions can be pickled.
+
+
+@dataclass(frozen=True, eq=False)
+class _OfItems:
+    """A ready-made set function: checks the items that it is given, and knows how many there are if it matters."""
+
+    value: SetFunction = field(repr=False)
+    n_items: int | None = None
+
+    def __call__(self, items: Iterable[int]) -> float:
+        """Value of a set of items."""
+        numbers = items if isinstance(items, np.ndarray) else np.array(list(items))
+        if not numbers.size:
+            return self.value(np.empty(0, dtype=np.intp))
+        if numbers.ndim != 1 or numbers.dtype.kind not in "iu":
+            cure = "; np.flatnonzero makes ids of a mask" if numbers.dtype.kind == "b" else ""
+            raise TypeError(f"the items are {items!r}, but should be ids, whole numbers counted from 0{cure}")
+        ids = np.unique(numbers)
+        if ids[0] < 0 or (self.n_items is not None and ids[-1] >= self.n_items):
+            wrong = ids[0] if ids[0] < 0 else ids[-1]
+            known = "counted from 0" if self.n_items is None else f"from 0 to {self.n_items - 1}"
+            raise ValueError(f"there is no item {wrong}; ids are {known}")
+        return self.value(ids)
 
 
 def _of_size(g: Callable[[int], float], items: IntArray) -> float:

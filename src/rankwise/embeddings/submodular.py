@@ -13,7 +13,12 @@ from rankwise._typing import FloatArray, RandomState
 from rankwise.embeddings import _graph_cut_jit
 from rankwise.embeddings.completions import Levels, slots_of
 from rankwise.embeddings.ordered_partitions import PartitionEmbedding
-from rankwise.embeddings.set_functions import KnownValues, SetFunction, refuse_if_not_submodular
+from rankwise.embeddings.set_functions import (
+    KnownValues,
+    SetFunction,
+    check_number_of_items,
+    refuse_if_not_submodular,
+)
 
 
 class SubmodularEmbedding(PartitionEmbedding):
@@ -93,6 +98,7 @@ class SubmodularEmbedding(PartitionEmbedding):
         self.check_submodular = check_submodular
 
     def _fit_items(self, n_items: int, items: Sequence[Hashable] | None) -> None:
+        check_number_of_items(self.F, n_items, "the number of ranked items is")
         if self.check_submodular and n_items > 1:
             refuse_if_not_submodular(self.F, n_items)
 
