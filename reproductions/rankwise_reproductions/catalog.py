@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import importlib
 from dataclasses import dataclass
 
@@ -114,5 +115,7 @@ def chosen(name: str) -> list[Experiment]:
     known = experiments()
     found = [one for one in known.values() if name in (one.id, one.paper, "all")]
     if not found:
-        raise ValueError(f"there is no experiment or paper {name!r}; known are all, {', '.join([*PAPERS, *known])}")
+        close = difflib.get_close_matches(name, [*PAPERS, *known]) or [one for one in known if name in one]
+        meant = f"did you mean {' or '.join(close[:3])}? See" if close else "see"
+        raise ValueError(f"there is no experiment or paper {name!r}; {meant} `rankwise reproduce list`")
     return found

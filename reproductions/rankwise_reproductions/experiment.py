@@ -95,7 +95,8 @@ class Claim:
     text : str
         The statement.
     holds : bool or None
-        Whether it holds; None if the run is too small to judge. `Outcome.of` sets it to None below the full scale.
+        Whether it holds; None if the run is too small to judge. `Outcome.of` sets it to None below the full scale,
+        unless the experiment is judged at any scale.
     evidence : str
         Our numbers.
     of : {"paper", "rankwise"}
@@ -185,7 +186,7 @@ class Experiment:
         From the results to rows of figures next to the paper's.
     claims : callable
         From the results to claims, those of the paper that our run refutes among them. They are judged at the full
-        scale only; tests run the smallest, where they should come out the same.
+        scale only, or see `any_scale`; tests run the smallest, where they should come out the same.
     pictures : mapping
         From a name to a function that draws the results on a Matplotlib figure, whose size it may change.
     needs : tuple of str
@@ -201,6 +202,9 @@ class Experiment:
     fraction : str
         What part of the paper's experiment the full scale is, where the whole would cost too much, e.g.
         ``"12 of 20 noise levels"``.
+    any_scale : bool
+        Whether every scale is judged: worked examples, identities and the like, where the paper has no size and a
+        smaller run says the same.
     """
 
     id: str
@@ -217,6 +221,7 @@ class Experiment:
     timings: tuple[str, ...] = ()
     tolerance: float = 1e-9
     fraction: str = ""
+    any_scale: bool = False
 
     @property
     def paper(self) -> str:

@@ -12,7 +12,7 @@ from rankwise_reproductions.experiment import Claim, Comparison, Experiment, Res
 COMPARISON_COLUMNS = ["quantity", "paper", "ours ± standard error", "verdict", "reason"]
 CLAIM_COLUMNS = ["claim", "of", "", "evidence"]
 
-#: verdicts that only a run of the paper's size may give
+#: verdicts that only a run of the paper's size may give, where the paper has a size
 _JUDGED = ("agrees", "agrees after a correction", "differs")
 _TOO_SMALL: Verdict = "too small to judge"
 #: a standard error may be at most this share of the tolerance, so that two of them fit into it
@@ -48,9 +48,9 @@ class Outcome:
 
     @classmethod
     def of(cls, experiment: Experiment, scale: Scale, results: Results, made: dict[str, Any]) -> Outcome:
-        """Compare the results with the paper, and judge them if they are of its size."""
+        """Compare the results with the paper, and judge them if they are of its size or size does not matter."""
         comparisons, claims = experiment.compare(results), experiment.claims(results)
-        if scale != "full":
+        if scale != "full" and not experiment.any_scale:
             comparisons = [replace(row, verdict=_TOO_SMALL) if row.verdict in _JUDGED else row for row in comparisons]
             claims = [replace(claim, holds=None) for claim in claims]
         return cls(experiment, scale, results, comparisons, claims, made)

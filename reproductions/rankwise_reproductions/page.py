@@ -21,6 +21,7 @@ _SCALES = {
     "quick": "fewer repeats or smaller data than in the paper, for minutes instead of hours: too small to judge",
     "check": "just enough to see that everything runs: too small to judge",
 }
+_ANY_SCALE = "judged at every scale, since the paper has no size here"
 
 
 def experiment_page(paper: Paper, outcome: Outcome, pictures: Mapping[str, str]) -> str:
@@ -104,7 +105,7 @@ def _shown(outcome: Outcome, pictures: Mapping[str, str]) -> dict[str, Any]:
         "tables": tables,
         "pictures": {name: Markup(svg) for name, svg in pictures.items()},  # noqa: S704 (drawn by Matplotlib)
         "scale": outcome.scale,
-        "scale_means": _SCALES[outcome.scale],
+        "scale_means": _ANY_SCALE if experiment.any_scale else _SCALES[outcome.scale],
         "notes": outcome.notes(),
         "n_cells": len(outcome.results),
         "command": shlex.join(command),

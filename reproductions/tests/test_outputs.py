@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -147,6 +148,19 @@ def test_a_smaller_run_shows_numbers_and_does_not_judge(tmp_path, scale):
     words = Page((tmp_path / "tree_ranking" / "squares.html").read_text("utf-8")).text
     assert "0.50 ± 0.29" in words
     assert "holds" not in words
+
+
+@pytest.mark.parametrize("scale", ["quick", "check"])
+def test_what_does_not_depend_on_size_is_judged_at_every_scale(tmp_path, scale):
+    experiment = replace(EXPERIMENT, any_scale=True)
+    smaller, full = (Outcome.of(experiment, one, finished(one).results, MADE) for one in (scale, "full"))
+    assert smaller.comparison_rows() == full.comparison_rows()
+    assert smaller.claim_rows() == full.claim_rows()
+    assert "differs: 1" in smaller.summary()
+    write_outputs(tmp_path, smaller)
+    words = Page((tmp_path / "tree_ranking" / "squares.html").read_text("utf-8")).text
+    assert f"Scale {scale}: judged at every scale" in words
+    assert "too small" not in words
 
 
 def test_the_page_names_what_was_left_out(tmp_path):

@@ -120,7 +120,9 @@ def test_mistakes_end_in_a_line(command, tmp_path):
     result = command("nothing")
     assert result.exit_code == 2
     words = " ".join(result.stderr.replace("│", " ").split())
-    assert "there is no experiment or paper 'nothing'; known are all, label-ranking" in words
+    assert "there is no experiment or paper 'nothing'; see `rankwise reproduce list`" in words
+    words = " ".join(command("label-ranking/too").stderr.replace("│", " ").split())
+    assert "did you mean label-ranking/one" in words
     assert command("all", "--data", "nowhere").exit_code == 2
     (tmp_path / "kept" / "tree_ranking").mkdir(parents=True)
     (tmp_path / "kept" / "tree_ranking" / "two.json").write_text("{")

@@ -200,5 +200,5 @@ def test_experiments_are_chosen_by_id_paper_or_all(monkeypatch):
     monkeypatch.setattr(catalog, "experiments", lambda: found)
     assert chosen("tree-ranking/squares") == chosen("tree-ranking") == [EXPERIMENT]
     assert chosen("all") == [other, EXPERIMENT]
-    with pytest.raises(ValueError, match=r"no experiment or paper 'squares'; known are all, label-ranking, .*/cubes"):
+    with pytest.raises(ValueError, match=r"'squares'; did you mean tree-ranking/squares\? See `rankwise rep"):
         chosen("squares")

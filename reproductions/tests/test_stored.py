@@ -51,6 +51,39 @@ def test_stored_results_are_whole_and_judged_with_reasons(experiment):
     assert [name for name in (f"{path.stem}.csv", *pictures) if not path.with_name(name).exists()] == []
 
 
+@pytest.mark.parametrize("experiment", [one for one in STORED if one.any_scale], ids=lambda one: one.id)
+def test_what_is_judged_at_every_scale_has_the_same_verdicts_there(experiment):
+    full = stored_outcome(experiment)
+    stored = {key_of(cell): values for cell, values in full.results}
+    for scale in ("quick", "check"):
+        cells = experiment.cells(scale, INPUTS)
+        smaller = Outcome.of(experiment, scale, Results([(cell, stored[key_of(cell)]) for cell in cells]), full.made)
+        assert [row.verdict for row in smaller.comparisons] == [row.verdict for row in full.comparisons]
+        assert [claim.holds for claim in smaller.claims] == [claim.holds for claim in full.claims]
+
+
+def test_no_experiment_with_the_same_cells_at_every_scale_is_too_small():
+    same = [one for one in STORED if one.cells("quick", INPUTS) == one.cells("full", INPUTS) != []]
+    assert [one.id for one in same if not one.any_scale] == []
+    assert "tree-ranking/examples" in {one.id for one in same}
+
+
+def test_shares_of_bart_with_fewer_permutations_are_not_judged():
+    outcome = stored_outcome(experiments()["tree-ranking/table-1"])
+    assert {row.verdict for row in outcome.comparisons if "BART" in row.quantity} == {"too small to judge"}
+    assert {claim.holds for claim in outcome.claims if claim.text.startswith("BART includes")} == {None}
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_verdicts_of_the_pages_are_those_that_the_index_lists(paper):
+    index = section((PAGES / "index.md").read_text("utf-8"), "Verdicts")
+    listed = "|".join(one.lower() for one in re.findall(r"^- \*(.*?)\*", index, re.MULTILINE))
+    table = (PAGES / f"{paper}.md").read_text("utf-8").split("| verdict |\n")[1].split("\n\n")[0]
+    given = [row.split(" | ")[-1].strip(" |") for row in table.splitlines()[1:]]
+    assert given
+    assert [one for one in given if not re.fullmatch(rf"({listed})([:( ].*)?", one)] == []
+
+
 def test_the_readme_names_what_is_not_stored_at_the_full_scale():
     rows = (ROOT / "reproductions" / "README.md").read_text("utf-8")
     listed = re.findall(r"^\| ([a-z-]+/\S+) \|", rows, re.MULTILINE)

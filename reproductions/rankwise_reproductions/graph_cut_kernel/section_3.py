@@ -249,6 +249,7 @@ EXPERIMENTS = (
         compute=_compute,
         compare=_compare,
         claims=_claims,
+        any_scale=True,
         pictures={"features": _draw_features},
     ),
 )

@@ -115,5 +115,6 @@ EXPERIMENTS = (
         compute=_compute,
         compare=_compare,
         claims=_claims,
+        any_scale=True,
     ),
 )

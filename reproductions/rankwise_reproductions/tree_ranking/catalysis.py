@@ -131,6 +131,7 @@ EXPERIMENTS = (
         compute=_compute,
         compare=_compare,
         claims=_claims,
+        any_scale=True,
         timings=("seconds",),
         pictures={"errors": _draw_errors},
         needs=("data",),

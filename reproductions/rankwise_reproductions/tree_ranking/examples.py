@@ -551,6 +551,7 @@ EXPERIMENTS = (
         compute=_compute,
         compare=_compare,
         claims=_claims,
+        any_scale=True,
         pictures={"splits": _draw_splits, "partitions": _draw_partitions, "preimages": _draw_preimages},
     ),
 )
