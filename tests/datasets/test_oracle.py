@@ -246,6 +246,25 @@ def test_feature_laws():
     assert 0 < RankingOracle(lambda X: X, UniformNoise(0.2), lambda n, rng: rng.random((n, 2))).alpha() < 0.5
 
 
+def test_functions_with_other_arguments_are_told_theirs():
+    swapped = identity(lambda rng, scores: scores + rng.standard_normal(scores.shape))
+    with pytest.raises(
+        TypeError, match=r"noise failed with AttributeError: .* called as noise\(scores, rng\)"
+    ) as caught:
+        swapped.sample(3, random_state=0)
+    assert isinstance(caught.value.__cause__, AttributeError)
+    for features in (lambda rng, size: rng.random((size, 2)), lambda size: np.zeros((size, 2))):
+        with pytest.raises(TypeError, match=r"features failed with .* called as features\(size, rng\)") as caught:
+            RankingOracle(lambda X: X, features=features).sample(3, random_state=0)
+        assert caught.value.__cause__ is not None
+
+
+def test_finite_features_take_counts_and_are_printed_short():
+    law = FiniteFeatures(POINTS, [0.3, 0.3, 0.0])
+    assert law.support()[1].tolist() == [0.5, 0.5]
+    assert repr(law) == "FiniteFeatures(3 rows of 4 features)"
+
+
 @pytest.mark.parametrize(
     ("call", "error"),
     [
@@ -258,6 +277,9 @@ def test_feature_laws():
         (lambda: RankingOracle(lambda X: X, lambda s, rng: s[:1], 2).sample(3), r"noise returned .* shape \(1, 2\)"),
         (lambda: RankingOracle(lambda X: X, features=lambda n, rng: [0.0]).sample(3), "should return 3 rows"),
         (lambda: RankingOracle(lambda X: X, features=2).sample(0), "n is 0"),
+        (lambda: RankingOracle(lambda X: X, features=4).ranking([[1, 0]]), r"shape \(1, 2\); .* the 4 features"),
+        (lambda: identity().ranking([[1, 0, 2]]), r"shape \(1, 3\); .* the 4 features of this oracle"),
+        (lambda: identity().ranking(POINTS[0]), r"X has shape \(4,\); give one row per sample"),
         (lambda: MallowsNoise(1.0, "items"), "on is 'items'"),
         (lambda: MallowsNoise(-1.0), "theta is -1.0"),
         (lambda: GaussianNoise(-1.0), "noise_scale is -1.0"),

@@ -118,7 +118,8 @@ class FiniteFeatures(FeatureLaw):
     rows : array-like of shape (n_rows, n_features)
         The rows, such as those of a data set.
     probabilities : array-like of shape (n_rows,), optional
-        Proportional to how often each occurs; by default equally.
+        How often each occurs, 0 or more; weights such as counts, which need not sum to 1, are divided by their sum. By
+        default all are equally likely.
 
     Examples
     --------
@@ -133,6 +134,10 @@ class FiniteFeatures(FeatureLaw):
         if not shares.sum() > 0:
             raise ValueError("all probabilities are 0, so no row can be drawn")
         self.probabilities = shares / shares.sum()
+
+    def __repr__(self) -> str:
+        n_rows, n_features = self.rows.shape
+        return f"FiniteFeatures({n_rows} rows of {n_features} features)"
 
     @property
     def n_features(self) -> int:
@@ -221,7 +226,14 @@ class _OwnFeatures(FeatureLaw):
     function: Callable[[int, np.random.Generator], FloatArray]
 
     def _draw(self, n: int, rng: np.random.Generator) -> FloatArray:
-        rows = check_numbers("features", self.function(n, rng))
+        try:
+            drawn = self.function(n, rng)
+        except (AttributeError, TypeError) as error:
+            raise TypeError(
+                f"features failed with {type(error).__name__}: {error}. It is called as features(size, rng), with a "
+                "number of rows and a NumPy Generator, and should return that many rows"
+            ) from error
+        rows = check_numbers("features", drawn)
         if rows.ndim != 2 or len(rows) != n:
             raise ValueError(f"features returned an array of shape {rows.shape}, but should return {n} rows")
         return rows

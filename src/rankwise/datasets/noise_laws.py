@@ -367,7 +367,13 @@ class _OwnNoise(NoiseLaw):
     function: Callable[[FloatArray, np.random.Generator], FloatArray]
 
     def _disturb(self, scores: FloatArray, rng: np.random.Generator) -> tuple[FloatArray | None, FloatArray]:
-        noisy = np.asarray(self.function(scores.copy(), rng), dtype=np.float64)
+        try:
+            noisy = np.asarray(self.function(scores.copy(), rng), dtype=np.float64)
+        except (AttributeError, TypeError) as error:
+            raise TypeError(
+                f"noise failed with {type(error).__name__}: {error}. It is called as noise(scores, rng), with scores "
+                "of shape (n, k) and a NumPy Generator, and should return noisy scores of the same shape"
+            ) from error
         if noisy.shape != scores.shape or np.isnan(noisy).any():
             raise ValueError(
                 f"noise returned an array of shape {noisy.shape}{' with NaN' if np.isnan(noisy).any() else ''}, but "

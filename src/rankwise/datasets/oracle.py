@@ -295,7 +295,13 @@ class RankingOracle:
         -------
         ndarray of shape (n, k)
         """
-        rows = X if hasattr(X, "shape") else np.asarray(X, dtype=np.float64)
+        rows: Any = X if hasattr(X, "shape") else np.asarray(X, dtype=np.float64)
+        width = getattr(self.feature_law, "n_features", None)  # a function of the user's own does not say
+        if len(rows.shape) != 2 or (width is not None and rows.shape[1] != width):
+            raise ValueError(
+                f"X has shape {rows.shape}; give one row per sample"
+                + (f", of the {width} features of this oracle" if width is not None else "")
+            )
         scores = check_numbers("m(X)", self.m(rows))
         if scores.ndim != 2 or len(scores) != len(rows) or scores.shape[1] < 2 or np.isnan(scores).any():
             raise ValueError(
