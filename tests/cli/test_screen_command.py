@@ -114,6 +114,23 @@ def test_kepler_and_the_column_that_numbers_the_rows(tmp_path: Path, monkeypatch
         assert [row["formula"] for row in csv.DictReader(file)] == [row["formula"] for row in found["formulas"]]
 
 
+def test_columns_that_say_nothing_are_dropped_before_missing_values_are_counted() -> None:
+    rows = [(9 - i, "" if i in (2, 5) else i + 1, 4, "" if i == 3 else 4, i * 1.5 + 1, i * 3 + 2.0) for i in range(9)]
+    text = "\n".join(["down,gaps,same,some,x,y", *(",".join(map(str, row)) for row in rows), ""])
+    found = run_json("formula", "-", "--y", "y", stdin=text)
+    assert found["formula"] == "y = 2*x"
+    assert (
+        "columns that only number the rows, dropped: 'down', 'gaps' (to use them, name them in --x)" in found["notes"]
+    )
+    assert "columns of a single value, dropped: 'same', 'some'" in found["notes"]
+    assert not any("missing" in note for note in found["notes"])
+    assert "the cell is empty" in problem("formula", "-", "--y", "y", "--x", "gaps,x", stdin=text)
+    # One number that is not that of its row makes a measurement of it.
+    other = "\n".join(["id,x,y", *(f"{i + (i == 6)},{i % 4},{i**2}" for i in range(9)), ""])
+    assert run_json("screen", "-", "--y", "y", stdin=other)["inputs"] == ["id", "x"]
+    assert run_json("screen", "-", "--y", "y", stdin=other.replace("7,2", "6,2"))["inputs"] == ["x"]
+
+
 def test_any_number_of_threads_gives_the_same(beams: str) -> None:
     assert run_json("screen", beams, "--y", "load", "--jobs", "2") == run_json("screen", beams, "--y", "load")
 

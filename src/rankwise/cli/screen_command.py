@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
@@ -110,7 +110,14 @@ def formula(
         str | None, typer.Option("--x", metavar="COLUMNS", help="Inputs, as a,b,c; default: all other numbers.")
     ] = None,
     terms: Annotated[int, typer.Option(min=1, max=6, metavar="N", help="Most terms of a sum.")] = 3,
-    budget: Annotated[int, typer.Option(min=1, metavar="N", help="Expressions to screen, about.")] = 200_000,
+    budget: Annotated[
+        int,
+        typer.Option(
+            min=1,
+            metavar="N",
+            help="Expressions after which no further depth begins; the first depth is always searched.",
+        ),
+    ] = 200_000,
     drop_missing: Annotated[bool, typer.Option("--drop-missing", help="Drop rows with missing values.")] = False,
     time_limit: Annotated[
         float | None, typer.Option(metavar="SECONDS", help="Stop then, with the best formula so far.")
@@ -179,7 +186,7 @@ def _read_columns(name: str, target: str, inputs: Sequence[str] | None, *, drop_
 
     from rankwise._tables import counted
     from rankwise.cli.in_and_out import readable
-    from rankwise.data.formats.text import covariates, listed, read_table
+    from rankwise.data.formats.text import covariates, read_table
 
     with readable(name) as path:
         table = read_table(path)
@@ -187,18 +194,13 @@ def _read_columns(name: str, target: str, inputs: Sequence[str] | None, *, drop_
         wanted = list(inputs) if inputs is not None else [column for column in table.header if column != target]
         for column in (target, *wanted):
             table.index(column)  # an error that lists the columns, where there is none of this name
-        texts = [column for column in wanted if columns[column].dtype.kind != "f"]
-        numbered = [
-            column for column in wanted if inputs is None and column not in texts and _numbers_rows(columns[column])
-        ]
-        for column in (target, *(texts if inputs is not None else ())):
+        for column in (target, *(inputs or ())):
             if columns[column].dtype.kind != "f":
                 raise _no_numbers(table, column)
         if target in wanted:
             raise table.error("the target is among the inputs too", column=target, cure="Drop it from --x.")
-        used = [column for column in wanted if column not in texts and column not in numbered]
-        if not used and numbered:  # better than nothing: perhaps it is a time
-            used, numbered = numbered, []
+        # Whoever names columns in --x wants them, whatever they hold.
+        used, notes = _that_say_something(columns, wanted) if inputs is None else (wanted, [])
         if not used:
             raise table.error("no column but the target holds numbers", cure="Screening needs one or more.")
         values = np.column_stack([columns[column] for column in (target, *used)])
@@ -213,19 +215,43 @@ def _read_columns(name: str, target: str, inputs: Sequence[str] | None, *, drop_
                 cure="Drop such rows with --drop-missing, or name the columns to use with --x.",
             )
     complete = values[~missing.any(axis=1)]
-    notes = [f"columns of text, dropped: {listed(texts)}"] if texts else []
-    if numbered:
-        notes.append(f"columns that only number the rows, dropped: {listed(numbered)} (to use them, name them in --x)")
     if len(complete) < len(values):
         notes.append(f"{counted(len(values) - len(complete), 'row')} with missing values, dropped")
     return _Columns(np.ascontiguousarray(complete[:, 1:]), complete[:, 0], used, target, notes)
 
 
-def _numbers_rows(column: FloatArray) -> bool:
-    """Whether a column counts the rows from 0 or 1."""
+def _that_say_something(columns: Mapping[str, Any], wanted: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Columns of numbers without those that only number the rows or hold a single value, and notes on those dropped."""
     import numpy as np
 
-    return len(column) > 2 and any(np.array_equal(column, np.arange(len(column)) + start) for start in (0, 1))
+    from rankwise.data.formats.text import listed
+
+    texts = [column for column in wanted if columns[column].dtype.kind != "f"]
+    numbers = {column: columns[column] for column in wanted if column not in texts}
+    numbered = [column for column, cells in numbers.items() if _numbers_rows(cells)]
+    constant = [column for column, cells in numbers.items() if len(np.unique(cells[~np.isnan(cells)])) < 2]
+    used = [column for column in numbers if column not in (*numbered, *constant)]
+    if not used:  # better than nothing: perhaps it is a time
+        used, numbered = numbered, []
+    if not used:
+        used, constant = constant, []
+    notes = [f"columns of text, dropped: {listed(texts)}"] if texts else []
+    if numbered:
+        notes.append(f"columns that only number the rows, dropped: {listed(numbered)} (to use them, name them in --x)")
+    if constant:
+        notes.append(f"columns of a single value, dropped: {listed(constant)}")
+    return used, notes
+
+
+def _numbers_rows(column: FloatArray) -> bool:
+    """Whether a column counts the rows from 0 or 1, up or down; up to half of its cells may be empty."""
+    import numpy as np
+
+    known = ~np.isnan(column)
+    if known.sum() < max(3, len(column) / 2):
+        return False
+    counts = [np.arange(len(column))[::step] + start for start in (0, 1) for step in (1, -1)]
+    return any(np.array_equal(column[known], count[known]) for count in counts)
 
 
 def _csv_text(expressions: Sequence[dict[str, Any]]) -> str:
