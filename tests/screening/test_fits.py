@@ -136,6 +136,27 @@ def test_errors_of_rows_left_out_are_those_of_refits(rng):
         assert errors[i] == pytest.approx(y[i] - design[i] @ coef)
 
 
+def test_errors_of_rows_left_out_follow_constants_inside_functions_too(rng):
+    x = np.linspace(0, 3, 40)[None]
+    y = 2 * np.exp(0.5 * x[0]) + 0.05 * rng.standard_normal(40)
+    model = polish(Model((Term((0,), (1.0,), "exp", scale=0.4),), (2.0,), None, np.inf, 3, 2), x, y)
+    errors = left_out_errors(model, x, y)
+    for i in (0, 20, 39):
+        others = np.arange(40) != i
+        again = polish(Model(model.terms, model.coef, None, np.inf, 3, 2), x[:, others], y[others])
+        assert errors[i] == pytest.approx(y[i] - again.predict(x)[i], rel=0.05)
+
+
+def test_models_need_three_rows_per_constant(rng):
+    fits = Fits(rng.standard_normal(8), 1)
+    term = Term((0,), (1.0,), "exp", scale=0.5)
+    fits.offer(Model((term,), (1.0,), None, 0.5, 3, 2))
+    assert not fits.left_out
+    fits.offer(Model((term,), (1.0,), 0.1, 0.0, 5, 3))
+    assert fits.left_out
+    assert [model.n_constants for model in fits.models.values()] == [1, 2]
+
+
 def test_the_front_holds_what_no_shorter_model_fits(rng):
     fits = Fits(rng.standard_normal(10), 1)
     for complexity, rss in ((1, 5.0), (2, 6.0), (3, 1.0), (4, 0.999), (5, 0.1)):

@@ -44,6 +44,8 @@ _SCALED = ("exp", "tanh", "arctan")
 _SHIFTED = ("inverse", "sqrt", "inverse sqrt", "square", "log")
 # Residuals below this part of the target's spread are rounding errors.
 ROUNDING = 1e-9
+#: rows that each fitted constant of a formula needs: with fewer, noise is fitted as if it were a law
+ROWS_PER_CONSTANT = 3
 # Steps in which fitted exponents are rounded, the coarsest first.
 _STEPS = (1.0, 1 / 2, 1 / 3)
 _LARGEST_EXPONENT = 6.0
@@ -295,10 +297,14 @@ class Model:
 
 
 class Fits:
-    """Models of one target: fitted, compared by error and length, and the best of each length kept."""
+    """Models of one target: fitted, compared by error and length, and the best of each length kept.
+
+    Models with too many constants for the number of rows are not kept; ``left_out`` says whether there were any.
+    """
 
     def __init__(self, y: FloatArray, n_inputs: int) -> None:
         self.y = y
+        self.left_out = False
         self.level = float(y.mean())
         self.total = float(((y - self.level) ** 2).sum())
         self.models: dict[tuple[int, int], Model] = {}
@@ -323,8 +329,11 @@ class Fits:
         return model.rss <= (10 * ROUNDING) ** 2 * self.total
 
     def offer(self, model: Model) -> None:
-        """Keep the model if no other of its length and number of constants fits better."""
+        """Keep the model if there are rows enough, and no other of its length and number of constants fits better."""
         if not np.isfinite(model.rss):
+            return
+        if model.terms and ROWS_PER_CONSTANT * model.n_constants > len(self.y):
+            self.left_out = True
             return
         key = (model.complexity, model.n_constants)
         known = self.models.get(key)

@@ -19,7 +19,7 @@ from rankwise._state import COUNT, FLOATS, NUMBER, Saved, ensure, instance, mayb
 from rankwise._tables import Result, TextTable, counted, make_frame
 from rankwise._typing import FloatArray
 from rankwise.screening.expressions import BY_CODE, ExpressionTable, power_text
-from rankwise.screening.fits import Model, Term, left_out_errors
+from rankwise.screening.fits import ROWS_PER_CONSTANT, Model, Term, left_out_errors
 
 # How operators and links are written in Python; {a} and {b} are operands.
 _IN_PYTHON = {
@@ -49,6 +49,8 @@ _IN_PYTHON = {
 _POOR = 0.5
 # A formula may lose so much by rounding, relative to the target's spread, and count as exact.
 _EXACT = 1e-8
+# A formula with more operators and constants than this, or than a third of the rows, is called long.
+_LONG = 20
 # Names of links in SymPy.
 _IN_SYMPY = {"arcsin": "asin", "arctan": "atan"}
 
@@ -70,12 +72,14 @@ class SymbolicFormula:
     complexity : int
         Number of operators and constants.
     n_constants : int
-        Number of fitted constants.
+        Number of fitted constants: coefficients, the intercept, and those inside functions and exponents; a simple
+        power such as 1.5 is part of the form.
     rmse, r2 : float
         Root mean squared error, and share of the variance of the target that is explained, on the rows of ``fit``.
     cv_rmse : float
-        Root mean squared error of rows that are left out in turn when the constants are fitted. The form of the formula
-        was chosen on all rows, so errors on new data may be larger.
+        Root mean squared error of rows that are left out in turn when the constants are fitted: exact for coefficients
+        and intercept, to first order for constants inside functions. The form of the formula was chosen on all rows, so
+        errors on new data may be larger.
     """
 
     table: ExpressionTable
@@ -215,7 +219,11 @@ class SymbolicFormula:
             code.append(written if written.endswith(")") else f"({written})")
         parts = [] if self.intercept is None else [repr(float(self.intercept))]
         for c, term in zip(self.coef.tolist(), self.terms, strict=True):
-            factors = [_power_code(code[row], e) for row, e in zip(term.rows, term.exponents, strict=True)]
+            factors = [
+                _power_code(code[row], e) if root is None else _power_code(f"np.abs({code[root]})", 2 * e)
+                for row, e in zip(term.rows, term.exponents, strict=True)
+                for root in [_root_of_square(row, e, self.table)]
+            ]
             inside = " * ".join(factors)
             if term.scale != 1:
                 inside = f"{term.scale!r} * {inside}"
@@ -308,19 +316,38 @@ class FormulaSummary(Result):
         ]
 
 
-def notes_on(formula: SymbolicFormula, y: FloatArray, n_terms: int, stopped: str) -> list[str]:
-    """What a reader should know about a formula."""
+def notes_on(
+    front: Sequence[SymbolicFormula], chosen: int, y: FloatArray, n_terms: int, stopped: str, *, left_out: bool
+) -> list[str]:
+    """What a reader should know about the formula chosen of a front.
+
+    ``left_out`` says whether formulas were not considered because they have too many constants for the rows.
+    """
+    formula = front[chosen]
     notes, spread = [], float(y.std())
+    most_constants = max(1, len(y) // ROWS_PER_CONSTANT)
     if not formula.terms:
         notes.append("no formula describes the target better than its mean")
     elif formula.cv_rmse**2 > (1 - _POOR) * spread**2:
         notes.append(f"a poor fit: it explains {formula.r2:.0%} of the variance; treat it as a trend, not as a law")
     elif formula.rmse <= _EXACT * spread:
         notes.append("exact up to rounding")
-    if len(formula.terms) == 1 and n_terms > 1:
+    if len(formula.terms) == 1 and min(n_terms, most_constants) > 1:
         notes.append("one term is enough")
     if stopped.startswith(("the budget", "the time")):
         notes.append(f"{stopped}: a better formula may exist beyond what was searched")
+    longest = min(_LONG, len(y) / 3)
+    if formula.complexity > longest:
+        short = [other for other in front if other.complexity <= longest][-1]
+        notes.append(
+            f"a long formula for {counted(len(y), 'row')} (complexity {formula.complexity}); a shorter one is {short}, "
+            f"with R2 = {short.r2:.4g}"
+        )
+    if left_out:
+        notes.append(
+            f"only {counted(len(y), 'row')}: formulas with more than {counted(most_constants, 'constant')} were not "
+            "considered"
+        )
     return notes
 
 
@@ -369,14 +396,25 @@ def _product_text(term: Term, table: ExpressionTable, digits: int) -> str:
 
 
 def _factor_text(row: int, exponent: float, table: ExpressionTable, digits: int, *, negative: bool) -> str:
-    """A power of an expression; those of exp have the exponent inside."""
+    """A power of an expression; those of exp have the exponent inside, and sqrt(x^2) is |x|."""
     text = table.formulas(np.array([row]))[0]
+    root = _root_of_square(row, exponent, table)
+    if root is not None:
+        inner = table.formulas(np.array([root]))[0]
+        return power_text(f"abs({inner})" if "|" in inner else f"|{inner}|", 2 * exponent)
     if row >= len(table.inputs) and BY_CODE[int(table.codes[row])].name == "exp":
         inner = table.formulas(np.array([table.lefts[row]]))[0]
         number = "" if exponent == 1 else f"{exponent:.{digits}g}*"
         inner = f"({inner})" if " " in inner and (number or negative) else inner
         return f"exp({'-' if negative else ''}{number}{inner})"
     return power_text(f"({text})" if _is_compound(text, exponent, negative) else text, exponent)
+
+
+def _root_of_square(row: int, exponent: float, table: ExpressionTable) -> int | None:
+    """The expression x of a power of x^2 that is an odd power of |x|; None if it is no such power."""
+    name, left = BY_CODE[int(table.codes[row])].name, int(table.lefts[row])
+    square = row >= len(table.inputs) and (name == "square" or (name == "*" and left == table.rights[row]))
+    return left if square and (2 * exponent) % 2 == 1 else None
 
 
 def _is_compound(text: str, exponent: float, negative: bool) -> bool:

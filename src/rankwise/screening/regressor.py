@@ -33,7 +33,8 @@ class SymbolicRegressor(RegressorMixin, BaseEstimator):
 
     The search widens until only rounding errors are left, nothing orders the residuals, or the budget is spent. Of the
     formulas that are not both longer and worse than another, the one with the shortest description of formula and
-    residuals together is taken.
+    residuals together is taken. Formulas need three rows for each fitted constant, those inside functions included;
+    the mean is always allowed.
 
     Parameters
     ----------
@@ -44,7 +45,8 @@ class SymbolicRegressor(RegressorMixin, BaseEstimator):
     binary : sequence of str, default=("+", "-", "*", "/")
         Operators that combine two expressions.
     max_expressions : int, default=200_000
-        Expressions that are screened, about: the depth that passes the number is the last. 200,000 take about a second.
+        Expressions after which no further depth begins. A depth once begun is finished, and the first is always
+        searched, which takes some ten thousand; ``searched_`` says how many were screened. 200,000 take about a second.
     time_limit : float, optional
         Seconds after which no further layer begins. Results may then depend on the machine.
     max_rows : int, default=500
@@ -79,7 +81,8 @@ class SymbolicRegressor(RegressorMixin, BaseEstimator):
     -----
     Ranks see only monotone relations: a target that turns within the range of all expressions tried is not found. The
     error of rows left out (``cv_rmse``) takes the form of the formula as given, which was chosen among many thousands
-    on the same rows: hold out rows, or cross-validate the whole regressor, for an honest estimate.
+    on the same rows, and fits the constants inside its functions again only to first order: hold out rows, or
+    cross-validate the whole regressor, for an honest estimate.
 
     Rows on which the formula is not defined, such as the logarithm of a negative number, are predicted by the mean of
     the training target, with a warning.
@@ -191,7 +194,9 @@ class SymbolicRegressor(RegressorMixin, BaseEstimator):
         ]
         self.stopped_ = search.stopped
         self._mean = float(target.mean())
-        self.notes_ = tuple(notes_on(self.formula_, target, self.n_terms, search.stopped))
+        self.notes_ = tuple(
+            notes_on(self.pareto_, chosen, target, self.n_terms, search.stopped, left_out=search.fits.left_out)
+        )
         return self
 
     def predict(self, X: ArrayLike) -> FloatArray:

@@ -278,6 +278,6 @@ def _formulas(
     search = Search(pool, y, n_terms=n_terms, max_expressions=2**62, deadline=deadline, n_jobs=n_jobs)
     search.run_once(letter)
     found, chosen = search.formulas(inputs, y)
-    notes = tuple(notes_on(found[chosen], y, n_terms, search.stopped))
+    notes = tuple(notes_on(found, chosen, y, n_terms, search.stopped, left_out=search.fits.left_out))
     searched = ({"depth": 1, "pool": len(pool.members), "screened": search.n_screened, "formula": str(found[chosen])},)
     return FormulaSummary(target_name, tuple(found), chosen, searched, search.stopped, notes)

@@ -13,6 +13,7 @@ from math import comb
 
 import numpy as np
 
+from rankwise._tables import counted
 from rankwise._typing import FloatArray, IntArray
 from rankwise.screening.concordance import Target, tail_probability
 from rankwise.screening.fits import (
@@ -196,7 +197,10 @@ class Search:
         elif time.monotonic() > self.deadline:
             self.stopped = "the time limit was reached"
         elif self.n_screened >= self.max_expressions:
-            self.stopped = "the budget of expressions was spent"
+            self.stopped = (
+                f"the budget of {counted(self.max_expressions, 'expression')} was spent (a depth once begun is "
+                "finished, and the first is always searched)"
+            )
 
     def _nothing_left(self, best: Model) -> bool:
         """Whether no stored expression orders the residuals, by a test corrected for their number, nor do neighbors."""
