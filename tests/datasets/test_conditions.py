@@ -107,6 +107,7 @@ def test_density_by_definition(q):
     assert density_lower_bound(CUBE[[0, 0, 3, 5]], 2, columns=[0, 1], positive=True) == pytest.approx(4 / 4)
 
 
+@pytest.mark.filterwarnings("ignore:m gives items equal scores")
 def test_estimates_come_near():
     """Noisy scores of 20,000 rows against exact values."""
 
@@ -177,6 +178,7 @@ def test_the_exponent_of_tsybakov_noise(power):
     assert constant == pytest.approx(4**power, rel=0.2)
 
 
+@pytest.mark.filterwarnings("ignore:m gives items equal scores")
 def test_tolerances():
     oracle = RankingOracle(
         lambda X: X, MallowsNoise(1.0), BinaryFeatures(3), survival=[0.9, 0.5, 0.8], partition=(1, 2)
@@ -255,3 +257,11 @@ def test_ties_of_noisy_scores_depend_on_x():
 def test_what_cannot_be_computed_is_said(call, error):
     with pytest.raises(ValueError, match=error):
         call()
+
+
+def test_the_message_of_the_exponent_speaks_of_even_pairs_only_where_there_are_some():
+    P = np.array([[[0.5, 0.7], [0.3, 0.5]]])
+    with pytest.raises(ValueError, match="give a: any below 1 will do, as no pair is even"):
+        tsybakov_noise(P)
+    with pytest.raises(ValueError, match=r"give a: some pairs are even, .* B is infinite unless a is 0"):
+        tsybakov_noise(np.concatenate([P, np.full((1, 2, 2), 0.5)]))

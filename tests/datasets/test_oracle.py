@@ -24,6 +24,8 @@ from rankwise.datasets import (
 from rankwise.metrics import kendall_tau_score
 from tests.naive import datasets as naive
 
+# The last point has equal scores on purpose.
+pytestmark = pytest.mark.filterwarnings("ignore:m gives items equal scores")
 POINTS = np.array([[0.7, 0.3, 0.5, 0.45], [0.3, 0.35, 0.4, 0.6], [0.5, 0.5, 0.5, 0.26]])
 
 
@@ -257,6 +259,29 @@ def test_functions_with_other_arguments_are_told_theirs():
         with pytest.raises(TypeError, match=r"features failed with .* called as features\(size, rng\)") as caught:
             RankingOracle(lambda X: X, features=features).sample(3, random_state=0)
         assert caught.value.__cause__ is not None
+
+
+@pytest.mark.parametrize("noise", [None, MallowsNoise(1.0), GaussianNoise(0.0)])
+def test_equal_scores_without_noise_on_them_are_told(noise):
+    oracle, message = identity(noise), r"equal scores in 1 of 3 rows, the first \[0.5, 0.5, 0.5, 0.26\]; .* item order"
+    with pytest.warns(UserWarning, match=message):
+        oracle.observe(POINTS, 0)
+    with pytest.warns(UserWarning, match=message):
+        oracle.preference_probability(POINTS)
+    with pytest.warns(UserWarning, match="Make the scores differ"):
+        oracle.sample(50, random_state=0)
+
+
+@pytest.mark.filterwarnings("error")
+def test_equal_scores_matter_to_the_noiseless_ranking_alone_if_noise_parts_them():
+    oracle = identity(GaussianNoise(0.1))
+    oracle.sample(50, random_state=0)
+    oracle.preference_probability(POINTS)
+    for call in (oracle.ranking, oracle.alpha, oracle.beta):
+        with pytest.warns(UserWarning, match="m gives items equal scores in 1 of 3 rows") as told:
+            call(POINTS)
+        assert len(told) == 1
+        call(POINTS[:2])
 
 
 def test_finite_features_take_counts_and_are_printed_short():

@@ -95,7 +95,7 @@ def tsybakov_noise(
     Examples
     --------
     >>> from rankwise.datasets import MallowsNoise, RankingOracle, tsybakov_noise
-    >>> round(tsybakov_noise(RankingOracle(lambda X: X, MallowsNoise(1.0), features=2), a=0.5).B, 2)
+    >>> round(tsybakov_noise(RankingOracle(lambda X: X + [0.1, 0], MallowsNoise(1), features=2), a=0.5).B, 2)
     8.66
     """
     P, weights = _pairwise(source, y)
@@ -232,8 +232,11 @@ def _tsybakov_exponent(margins: FloatArray, weights: FloatArray) -> float:
     below = np.cumsum(np.repeat(weights, margins.shape[1])[order]) / margins.shape[1]
     lower = (below <= 0.5) & (values > 0)
     if len(np.unique(values[lower])) < 3:
-        raise ValueError(
-            "too few different probabilities to estimate a from; give a: with all margins positive, any below 1 will do"
+        cure = (
+            "any below 1 will do, as no pair is even"
+            if (values > 0).all()
+            else "some pairs are even, p_ij(x) = 1/2, so that B is infinite unless a is 0; equal scores make them so"
         )
+        raise ValueError(f"too few different probabilities to estimate a from; give a: {cure}")
     slope = np.polyfit(np.log(values[lower]), np.log(below[lower]), 1)[0]
     return float(max(slope, 0.0) / (1 + max(slope, 0.0)))

@@ -34,6 +34,11 @@ _MOST_ITEMS = 40
 class NoiseLaw:
     """What the oracle asks a law of noise; None means "not known exactly"."""
 
+    @property
+    def keeps_ties(self) -> bool:
+        """Whether items of equal scores are taken in item order, because no noise on the scores parts them."""
+        return False
+
     def disturb(self, scores: FloatArray, random_state: RandomState = None) -> tuple[FloatArray | None, FloatArray]:
         """Noisy scores, if there are any, and the positions that are observed.
 
@@ -73,6 +78,11 @@ class NoiseLaw:
 class NoNoise(NoiseLaw):
     """The noiseless oracle Ex(m)."""
 
+    @property
+    def keeps_ties(self) -> bool:
+        """Always."""
+        return True
+
     def _disturb(self, scores: FloatArray, rng: np.random.Generator) -> tuple[FloatArray | None, FloatArray]:
         # One number per score, as noise on scores takes: so the same items drop out with noise and without, which
         # `RankingOracle.sample` promises.
@@ -111,6 +121,11 @@ class _AdditiveNoise(NoiseLaw):
     def reach(self) -> float:
         """The noise lies within plus and minus this, up to rounding; 0 if there is none."""
         raise NotImplementedError
+
+    @property
+    def keeps_ties(self) -> bool:
+        """Only where there is no noise."""
+        return self.reach == 0
 
     def _disturb(self, scores: FloatArray, rng: np.random.Generator) -> tuple[FloatArray | None, FloatArray]:
         noisy = scores + self.values(rng.random(scores.shape))
@@ -319,6 +334,11 @@ class MallowsNoise(NoiseLaw):
     def __post_init__(self) -> None:
         check_real_number("theta", self.theta, infinite=True)
         check_choice("on", self.on, ("places", "names"))
+
+    @property
+    def keeps_ties(self) -> bool:
+        """Always: it disturbs a ranking that is complete."""
+        return True
 
     def _disturb(self, scores: FloatArray, rng: np.random.Generator) -> tuple[FloatArray | None, FloatArray]:
         positions = sorted_positions(scores)

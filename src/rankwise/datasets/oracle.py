@@ -240,6 +240,8 @@ class RankingOracle:
         """
         rng = check_generator(random_state, salt="RankingOracle")
         X = self.feature_law.sample(check_whole_number("n", n, at_least=1), rng)
+        if self._noise_law.keeps_ties:
+            self._warn_of_ties(self.scores(X))
         return X, self.draw(X, rng).observed
 
     def observe(self, X: ArrayLike, random_state: RandomState = None) -> Rankings:
@@ -256,6 +258,8 @@ class RankingOracle:
         -------
         Rankings
         """
+        if self._noise_law.keeps_ties:
+            self._warn_of_ties(self.scores(X))
         return self.draw(X, random_state).observed
 
     def draw(self, X: ArrayLike, random_state: RandomState = None) -> Draw:
@@ -311,7 +315,9 @@ class RankingOracle:
         return scores
 
     def ranking(self, X: ArrayLike) -> FloatArray:
-        """The noiseless ranking h(x) = argsort of m(x): positions (n, k), 1 = best, equal scores in item order.
+        """The noiseless ranking h(x) = argsort of m(x): positions (n, k), 1 = best.
+
+        Equal scores are taken in item order, with a warning.
 
         Parameters
         ----------
@@ -322,7 +328,9 @@ class RankingOracle:
         -------
         ndarray of shape (n, k)
         """
-        return sorted_positions(self.scores(X))
+        scores = self.scores(X)
+        self._warn_of_ties(scores)
+        return sorted_positions(scores)
 
     def median(self, X: ArrayLike, *, n_draws: int = 1000, random_state: RandomState = 0) -> FloatArray:
         """The ranking of least expected Kendall distance, h*(x): what a learner of noisy rankings can hope for.
@@ -362,7 +370,10 @@ class RankingOracle:
         ndarray of shape (n, k, k)
             With 1/2 on the diagonal.
         """
-        known = self._noise_law.preference_probability(self.scores(X))
+        scores = self.scores(X)
+        if self._noise_law.keeps_ties:
+            self._warn_of_ties(scores)
+        known = self._noise_law.preference_probability(scores)
         if known is not None:
             return known
         before = self._mean_of_draws(
@@ -429,6 +440,7 @@ class RankingOracle:
         rng = check_generator(random_state, salt="RankingOracle")
         rows, shares = self.rows(X, n_samples, rng)
         scores = self.scores(rows)
+        self._warn_of_ties(scores)
         unchanged = self._noise_law.probability_unchanged(scores)
         if unchanged is None:
             noiseless = sorted_positions(scores)
@@ -453,7 +465,10 @@ class RankingOracle:
         """
         rng = check_generator(random_state, salt="RankingOracle")
         rows, shares = self.rows(X, n_samples, rng)
-        positions = self.ranking(rows)
+        scores = self.scores(rows)
+        if not self._noise_law.keeps_ties:  # else the probabilities below say it
+            self._warn_of_ties(scores)
+        positions = sorted_positions(scores)
         kept = np.where(
             positions[:, :, None] < positions[:, None, :], self.preference_probability(rows, random_state=rng), 0.0
         )
@@ -523,6 +538,19 @@ class RankingOracle:
         rows = law.sample(size, rng) if X is None else X
         rows = rows if hasattr(rows, "shape") else np.asarray(rows, dtype=np.float64)
         return rows, np.full(len(rows), 1 / len(rows))
+
+    def _warn_of_ties(self, scores: FloatArray) -> None:
+        """Say that rankings of equal scores are arbitrary; the sparse designs often have some, and document it."""
+        in_order = np.sort(scores, axis=1)
+        tied = np.flatnonzero((in_order[:, 1:] == in_order[:, :-1]).any(axis=1))
+        if len(tied) and not isinstance(self.m, LinearScores):
+            warnings.warn(
+                f"m gives items equal scores in {len(tied)} of {len(scores)} rows, the first "
+                f"{scores[tied[0]].tolist()}; they are ranked in item order. Make the scores differ, such as by a "
+                "small constant for each item, or block this warning if that order is meant",
+                UserWarning,
+                stacklevel=3,
+            )
 
     def _mean_of_draws(
         self, X: ArrayLike, statistic: Callable[[Draw], Any], n_draws: int, random_state: RandomState
