@@ -185,7 +185,7 @@ class VariationalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
             kind = type_of_target(y, input_name="y")
             raise ValueError(f"Only binary classification is supported. The type of the target is {kind}.")
         if len(self.classes_) < 2:
-            raise ValueError(f"y has one class, {self.classes_[0]!r}; give rows of two classes")
+            raise ValueError(f"y has one class, {self.classes_[0]}; give rows of two classes")
         check_gram(len(X), len(X), np.float64, MAX_BYTES)
         signs = np.where(codes == 1, 1.0, -1.0)
         kernel = ConstantKernel() * KendallKernel(normalize=True) if self.kernel is None else self.kernel
