@@ -175,6 +175,8 @@ def has_the_form(formula: Any, X: np.ndarray, y: np.ndarray) -> str:
     Returns "yes", "no", or "with parts that vanish" where some of the numbers become 0.
     """
     formula = sympy.sympify(formula)
+    if formula.has(sympy.zoo, sympy.nan, sympy.oo):
+        return "no"
     exponents = {power.exp for power in formula.atoms(sympy.Pow)}
     numbers = sorted(formula.atoms(sympy.Float) - exponents, key=float)
     places = [sympy.Symbol(f"c{i}") for i in range(len(numbers))]
