@@ -36,8 +36,11 @@ def test_is_a_value_error_with_the_place_as_attributes():
 
 @pytest.mark.parametrize("through", [lambda e: pickle.loads(pickle.dumps(e)), copy.copy, copy.deepcopy])
 def test_survives_pickle_and_copy(through):
-    error = RankwiseFormatError("no items", path="a.soc", line=4, column=2, cure="Add one.")
+    choices = [{"layout": "scores", "items": ["tea", "milk"]}]
+    error = RankwiseFormatError("no items", path="a.soc", line=4, column=2, cure="Add one.", choices=choices)
     twin = through(error)
     assert type(twin) is RankwiseFormatError
     assert str(twin) == str(error)
     assert (twin.path, twin.line, twin.column, twin.cure) == ("a.soc", 4, 2, "Add one.")
+    assert twin.choices == choices
+    assert RankwiseFormatError("no items").choices == []

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 
 class RankwiseFormatError(ValueError):
@@ -18,11 +20,15 @@ class RankwiseFormatError(ValueError):
         Where, counted from 1. ``column`` counts fields of the line, not characters.
     cure : str, optional
         How to fix it.
+    choices : sequence of dict, optional
+        Where the file can be read in several ways: the arguments of `read_rankings` for each of them.
 
     Attributes
     ----------
     problem, path, line, column, cure
         As given.
+    choices : list of dict
+        As given; empty where there is nothing to choose from.
 
     Examples
     --------
@@ -41,12 +47,14 @@ class RankwiseFormatError(ValueError):
         line: int | None = None,
         column: int | None = None,
         cure: str | None = None,
+        choices: Sequence[Mapping[str, Any]] = (),
     ) -> None:
         self.problem = problem.rstrip(".")
         self.path = None if path is None else _text_of(path)
         self.line = line
         self.column = column
         self.cure = cure
+        self.choices = [dict(choice) for choice in choices]
         super().__init__(str(self))
 
     def __str__(self) -> str:
@@ -58,7 +66,7 @@ class RankwiseFormatError(ValueError):
 
     def __reduce__(self) -> tuple[object, ...]:
         # By default exceptions are pickled by their positional arguments alone.
-        return (_rebuild, (self.problem, self.path, self.line, self.column, self.cure))
+        return (_rebuild, (self.problem, self.path, self.line, self.column, self.cure, self.choices))
 
 
 def _text_of(path: object) -> str:
@@ -67,6 +75,11 @@ def _text_of(path: object) -> str:
 
 
 def _rebuild(
-    problem: str, path: str | None, line: int | None, column: int | None, cure: str | None
+    problem: str,
+    path: str | None,
+    line: int | None,
+    column: int | None,
+    cure: str | None,
+    choices: list[dict[str, Any]],
 ) -> RankwiseFormatError:
-    return RankwiseFormatError(problem, path=path, line=line, column=column, cure=cure)
+    return RankwiseFormatError(problem, path=path, line=line, column=column, cure=cure, choices=choices)

@@ -18,6 +18,7 @@ import numpy as np
 
 from rankwise._validation import check_option_names
 from rankwise.data.formats.preflib import parse_preflib, read_preflib
+from rankwise.data.formats.reading import Direction, Reading
 from rankwise.data.formats.survey import (
     PLACES_PER_ITEM,
     PREFIXES,
@@ -64,6 +65,16 @@ _READERS: dict[str, Callable[..., tuple[Rankings, Covariates]]] = {
     "strings": read_ordered_strings_csv,
     "long": read_long_csv,
     "pairwise": read_pairwise_csv,
+}
+_FORMATS = ("preflib", "xarff")
+_DIRECTION_OF_LAYOUT: dict[str, Direction] = {
+    **dict.fromkeys(("positions", "long"), "1 is best"),
+    **dict.fromkeys(("orders", "strings", "pairwise", *_FORMATS), "best first"),
+}
+# What items without a place are by default; duels have none.
+_UNLISTED_OF_LAYOUT: dict[str, Unlisted] = {
+    **dict.fromkeys(("positions", "long", "xarff"), "missing"),
+    **dict.fromkeys(("orders", "strings", "preflib"), "below"),
 }
 # Options that only one layout has, so that giving one chooses the layout.
 _LAYOUT_OF_OPTION: dict[str, Layout] = {
@@ -181,34 +192,7 @@ def read_rankings(
       tea > milk
       milk > tea
     """
-    if layout != "auto" and layout not in _READERS:
-        raise ValueError(f"layout is {layout!r}; choose 'auto', {', '.join(map(repr, _READERS))}")
-    if unlisted is not None:
-        options["unlisted"] = unlisted
-    if options.get("items") is not None:
-        options["items"] = names_given(options["items"], "items")  # an iterator can be looked at only once
-    encoding = options.get("encoding", ENCODING)
-    suffixes = PurePath(os.fsdecode(path)).suffixes[-2:] if isinstance(path, str | bytes | os.PathLike) else []
-    extension = next((suffix.lower() for suffix in reversed(suffixes) if suffix.lower() != ".gz"), "")
-    file_format = _FORMAT_OF_EXTENSION.get(extension) if layout == "auto" else "table"
-    text = read_text(path, encoding if file_format in (None, "table") else None)
-    file_format = file_format or _format(text, path)
-    rankings: Rankings
-    covariates: Covariates = {}
-    if file_format == "preflib":
-        check_option_names("read_rankings", options, read_preflib, reserved=["path"], what="PrefLib files")
-        rankings = parse_preflib(text, path, **options)
-    elif file_format == "xarff":
-        check_option_names("read_rankings", options, read_xarff, reserved=["path"], what="xarff files")
-        covariates, rankings = parse_xarff(text, path, **options)
-    else:
-        table = parse_table(text, path, options.get("delimiter"))
-        seen = blanked(table, options["missing_values"]) if "missing_values" in options else table
-        fit = _layout_given(seen, layout, options) or _layout_found(table, seen, layout, options)
-        check_option_names(
-            "read_rankings", options, _READERS[fit.layout], reserved=["path"], what=f"the layout {fit.layout!r}"
-        )
-        rankings, covariates = _READERS[fit.layout](table, **{**fit.options, **options})
+    rankings, covariates, _ = read_with_reading(path, layout=layout, unlisted=unlisted, **options)
     if not return_covariates:
         return rankings
     answers = covariates.keys() & set(map(str, rankings.items))
@@ -221,6 +205,75 @@ def read_rankings(
         )
         covariates = {name: column for name, column in covariates.items() if name not in answers}
     return rankings, covariates
+
+
+def read_with_reading(
+    path: Path,
+    *,
+    layout: Literal["auto"] | Layout = "auto",
+    unlisted: Unlisted | None = None,
+    **options: Any,
+) -> tuple[Rankings, Covariates, Reading]:
+    """Read rankings as `read_rankings` does, and say how the file was understood.
+
+    Parameters
+    ----------
+    path, layout, unlisted, **options
+        As in `read_rankings`.
+
+    Returns
+    -------
+    rankings : Rankings
+    covariates : dict of str to ndarray
+        All other columns.
+    reading : Reading
+    """
+    if layout != "auto" and layout not in _READERS:
+        raise ValueError(f"layout is {layout!r}; choose 'auto', {', '.join(map(repr, _READERS))}")
+    if unlisted is not None:
+        options["unlisted"] = unlisted
+    if options.get("items") is not None:
+        options["items"] = names_given(options["items"], "items")  # an iterator can be looked at only once
+    encoding = options.get("encoding", ENCODING)
+    suffixes = PurePath(os.fsdecode(path)).suffixes[-2:] if isinstance(path, str | bytes | os.PathLike) else []
+    extension = next((suffix.lower() for suffix in reversed(suffixes) if suffix.lower() != ".gz"), "")
+    file_format = _FORMAT_OF_EXTENSION.get(extension) if layout == "auto" else "table"
+    text = read_text(path, encoding if file_format in (None, "table") else None)
+    file_format = file_format or _format(text, path)
+    if file_format == "preflib":
+        check_option_names("read_rankings", options, read_preflib, reserved=["path"], what="PrefLib files")
+        rankings = parse_preflib(text, path, **options)
+        return rankings, {}, _reading(rankings, Fit("preflib", reason="The file starts like PrefLib."), (), options)
+    if file_format == "xarff":
+        check_option_names("read_rankings", options, read_xarff, reserved=["path"], what="xarff files")
+        covariates, rankings = parse_xarff(text, path, **options)
+        fit = Fit("xarff", reason="The file is an xarff file.")
+        return rankings, covariates, _reading(rankings, fit, (), options)
+    table = parse_table(text, path, options.get("delimiter"))
+    seen = blanked(table, options["missing_values"]) if "missing_values" in options else table
+    fit = _layout_given(seen, layout, options) or _layout_found(table, seen, layout, options)
+    check_option_names(
+        "read_rankings", options, _READERS[fit.layout], reserved=["path"], what=f"the layout {fit.layout!r}"
+    )
+    rankings, covariates = _READERS[fit.layout](table, **{**fit.options, **options})
+    columns = tuple(name for name in table.header if name not in covariates and name != options.get("weights"))
+    return rankings, covariates, _reading(rankings, fit, columns, options)
+
+
+def _reading(rankings: Rankings, fit: Fit, columns: tuple[str, ...], options: dict[str, Any]) -> Reading:
+    """What is said of a file that was read in that way."""
+    missing, below = np.isnan(rankings.positions).any(), np.isinf(rankings.positions).any()
+    default = _UNLISTED_OF_LAYOUT.get(fit.layout)
+    return Reading(
+        layout=fit.layout,
+        direction=_DIRECTION_OF_LAYOUT[fit.layout],
+        reason=fit.reason or "The call names the columns.",
+        blanks="missing" if missing else "below" if below else "no blanks",
+        unlisted=default and options.get("unlisted", default),
+        columns=columns,
+        weights=options.get("weights"),
+        options={**({} if fit.layout in _FORMATS else fit.arguments()), **options},
+    )
 
 
 def _format(text: str, path: Path) -> str:

@@ -19,6 +19,7 @@ import numpy as np
 
 from rankwise._typing import FloatArray
 from rankwise.data.formats.buckets import OrderParser, rankings_from_rows
+from rankwise.data.formats.reading import python_call
 from rankwise.data.formats.text import (
     ENCODING,
     MISSING,
@@ -38,7 +39,7 @@ from rankwise.data.formats.text import (
 from rankwise.data.positions import Unlisted, blank_for
 from rankwise.data.rankings import Rankings
 
-Layout = Literal["positions", "orders", "strings", "long", "pairwise"]
+Layout = Literal["positions", "orders", "strings", "long", "pairwise", "preflib", "xarff"]
 
 # Names of columns that say what they hold, in lower case.
 PREFIXES = ("rank_", "position_", "y_")
@@ -61,9 +62,6 @@ _JSON_NAMES = re.compile(r"\[[\s\[]*\"")
 _JOINTS = ("_", ".", "-", "[", " ")
 # Qualtrics joins question and item by this.
 _QUESTION_JOINT = " - "
-# Lists up to the first length are shown whole, to be copied; of longer ones, some names show which are meant.
-_MOST_COPIED = 60
-_SHOWN_COLUMNS = 12
 
 
 @dataclass(frozen=True)
@@ -72,6 +70,7 @@ class Fit:
 
     layout: Layout
     options: dict[str, Any] = field(default_factory=dict)
+    reason: str = field(default="", compare=False)
 
     def columns(self, table: Table) -> list[str]:
         """The columns that hold the rankings."""
@@ -81,11 +80,11 @@ class Fit:
 
     def call(self, **more: Any) -> str:
         """The call that reads the file this way, as error messages show it."""
-        given = []
-        for name, value in {"layout": self.layout, **self.options, **more}.items():
-            cut = isinstance(value, list) and len(value) > _MOST_COPIED
-            given.append(f"{name}={repr(value[:_SHOWN_COLUMNS])[:-1] + ', ...]' if cut else repr(value)}")
-        return f"read_rankings(path, {', '.join(given)})"
+        return python_call(self.arguments(**more))
+
+    def arguments(self, **more: Any) -> dict[str, Any]:
+        """The arguments of `read_rankings` that read the file this way."""
+        return {"layout": self.layout, **self.options, **more}
 
 
 def read_positions_csv(
@@ -247,7 +246,7 @@ def all_fits(table: Table, weights: str | None) -> list[Fit]:
     fits = [*column_fits(table, weights, "positions", "orders"), *string_fits(table)]
     for layout in ("long", "pairwise"):
         roles = roles_by_name(table, layout)
-        fits += [] if None in roles.values() else [Fit(layout, roles)]
+        fits += [] if None in roles.values() else [Fit(layout, roles, "The names of the columns say what they hold.")]
     return fits
 
 
@@ -266,7 +265,8 @@ def column_fits(table: Table, weights: str | None, *wanted: Layout) -> list[Fit]
         # places from 1, halves for ties, and not all 1
         whole = np.all((found >= 1) & (found <= PLACES_PER_ITEM * len(names)) & (found * 2 == np.round(found * 2)))
         if whole and np.any(found > 1):
-            positions.append(Fit("positions", {"prefix": prefix}))
+            reason = f"The columns start with {prefix!r} and hold places."
+            positions.append(Fit("positions", {"prefix": prefix}, reason))
             # Columns such as rank_tea, rank_milk are positions for sure, so numbers in numbered columns are covariates.
             settled = settled or not are_numbered(names)
     names = [name for name in table.header if name != weights]
@@ -276,9 +276,9 @@ def column_fits(table: Table, weights: str | None, *wanted: Layout) -> list[Fit]
     if not positions:
         positions = [Fit("positions", columns_option(table, "items", group)) for group in coded]
     if not positions and _are_proper_ranks(table, names):
-        positions = [Fit("positions", {"items": names})]
+        positions = [Fit("positions", {"items": names}, "Every row is a ranking of all columns.")]
     orders = [
-        Fit("orders", columns_option(table, "columns", group))
+        Fit("orders", columns_option(table, "columns", group), "The names of the columns differ by a place alone.")
         for group in groups
         if group in coded or list_items(table, group, least_sharing=2)
     ]
@@ -293,7 +293,7 @@ def string_fits(table: Table) -> list[Fit]:
         orders = {cell for cell in cells if ">" in cell or _JSON_NAMES.match(cell)}
         # A name that is itself an order means that there is no header: the first line is a ranking.
         if orders and _are_orders(orders, cells) and not _are_orders({name}, {name}):
-            fits.append(Fit("strings", {"column": name}))
+            fits.append(Fit("strings", {"column": name}, f"The cells of {name!r} list items in order."))
     return fits
 
 

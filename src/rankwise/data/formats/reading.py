@@ -1,0 +1,190 @@
+"""How a file of rankings was understood: `Reading`, in sentences, as a Python call and as a shell command.
+
+`rankwise.data.formats.detect.read_with_reading` makes one for every file; summaries and reports show it.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from rankwise.data.formats.text import listed
+from rankwise.data.positions import Unlisted
+
+Direction = Literal["1 is best", "higher is better", "best first"]
+Blanks = Literal["no blanks", "missing", "below"]
+
+_PICTURES = {
+    "positions": "a column per item holds its place",
+    "orders": "a column per place holds the item there",
+    "strings": "one cell holds the whole order",
+    "long": "a row per respondent and item holds its place",
+    "pairwise": "a row per duel names the better item",
+    "scores": "a column per item holds its score",
+    "judges": "a row per item, a column per judge",
+    "best-worst": "the best and the worst of the items shown are named",
+    "tricot": "three items are shown, the best and the worst are named by letter",
+    "preflib": "a PrefLib file lists the items of every order",
+    "xarff": "an xarff file lists the items of every order",
+}
+_DIRECTIONS = {
+    "1 is best": "1 is the best place.",
+    "higher is better": "Higher numbers are better.",
+    "best first": "Items are listed best first.",
+}
+# Lists up to the first length are shown whole, to be copied; of longer ones, some names show which are meant.
+_MOST_COPIED = 60
+_SHOWN_NAMES = 12
+# What all shells read alike between double quotes.
+_SAFE_IN_QUOTES = re.compile(r"[^\"$`\\!%\n]*")
+_PLAIN_WORD = re.compile(r"[\w.,/:=+@-]+")
+
+
+@dataclass(frozen=True)
+class Reading:
+    r"""How a file of rankings was understood.
+
+    Attributes
+    ----------
+    layout : str
+        A layout of `read_rankings`, or "preflib" or "xarff".
+    direction : {"1 is best", "higher is better", "best first"}
+        What the numbers, or the order of the names, say.
+    reason : str
+        One sentence: why this layout was taken.
+    blanks : {"no blanks", "missing", "below"}
+        What the rankings say of items without a place: there are none, nothing (never compared), or that they rank
+        below the others.
+    unlisted : {"below", "missing"} or None
+        The option of `read_rankings` with that effect; None for layouts that do not have it.
+    columns : tuple of str
+        The columns that hold the rankings.
+    weights : str or None
+        The column of the weights.
+    dropped : dict of str to int
+        Why rows were left out, and how many.
+    notes : tuple of str
+        Other sentences that the reader of a result should know.
+    options : dict
+        The arguments of `read_rankings` that read the file in the same way, whatever its content.
+
+    Examples
+    --------
+    >>> from rankwise.data.formats.detect import read_with_reading
+    >>> path = getfixture("tmp_path") / "drinks.csv"
+    >>> _ = path.write_text("age,rank_tea,rank_milk\n31,1,2\n47,2,\n")
+    >>> _, _, reading = read_with_reading(path)
+    >>> print("\n".join(reading.lines()))
+    Read as positions: a column per item holds its place ('rank_tea', 'rank_milk').
+    The columns start with 'rank_' and hold places.
+    1 is the best place.
+    Blanks are missing: such an item is not compared. If they say "below the others", give unlisted='below'.
+    >>> reading.call()
+    "read_rankings(path, layout='positions', prefix='rank_', unlisted='missing')"
+    >>> reading.command("drinks.csv")
+    'rankwise consensus drinks.csv --layout positions --target rank_ --read unlisted=missing'
+    """
+
+    layout: str
+    direction: Direction
+    reason: str = ""
+    blanks: Blanks = "no blanks"
+    unlisted: Unlisted | None = None
+    columns: tuple[str, ...] = ()
+    weights: str | None = None
+    dropped: Mapping[str, int] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+    def lines(self) -> list[str]:
+        """How the file was understood, in plain sentences."""
+        columns = f" ({listed(self.columns)})" if self.columns else ""
+        lines = [f"Read as {self.layout}: {_PICTURES.get(self.layout, 'rankings')}{columns}."]
+        lines += [self.reason] if self.reason else []
+        lines += [_DIRECTIONS[self.direction]]
+        if self.blanks == "missing":
+            other = " If they say \"below the others\", give unlisted='below'." if self.unlisted else ""
+            lines.append(f"Blanks are missing: such an item is not compared.{other}")
+        elif self.blanks == "below":
+            other = " If they say nothing, give unlisted='missing'." if self.unlisted else ""
+            lines.append(f"Items without a place rank below the others.{other}")
+        lines += [f"Weights: the column {self.weights!r}."] if self.weights else []
+        lines += [f"{count:,} row{'s' * (count != 1)} dropped: {why}." for why, count in self.dropped.items()]
+        return [*lines, *self.notes]
+
+    def call(self) -> str:
+        """The Python call that reads the file in this way, whatever its content."""
+        return python_call(self._arguments())
+
+    def command(self, file: str | os.PathLike[str], command: str = "consensus") -> str:
+        """The shell command that reads the file in this way, whatever its content.
+
+        Parameters
+        ----------
+        file : str or path-like
+            The file, as the user named it.
+        command : str, default="consensus"
+            The command of ``rankwise``.
+
+        Returns
+        -------
+        str
+        """
+        return shell_command(file, self._arguments(), command)
+
+    def _arguments(self) -> dict[str, Any]:
+        unlisted = {"unlisted": self.unlisted} if self.unlisted and self.blanks != "no blanks" else {}
+        return {**self.options, **unlisted}
+
+
+def python_call(arguments: Mapping[str, Any]) -> str:
+    """The call of `read_rankings` with these arguments; long lists are cut."""
+    given = []
+    for name, value in arguments.items():
+        cut = isinstance(value, list) and len(value) > _MOST_COPIED
+        given.append(f"{name}={repr(value[:_SHOWN_NAMES])[:-1] + ', ...]' if cut else repr(value)}")
+    return f"read_rankings({', '.join(['path', *given])})"
+
+
+def shell_command(file: str | os.PathLike[str], arguments: Mapping[str, Any], command: str = "consensus") -> str:
+    """The command line that reads a file with these arguments of `read_rankings`, ready to paste.
+
+    Parameters
+    ----------
+    file : str or path-like
+        The file, as the user named it.
+    arguments : mapping
+        Arguments of `read_rankings`, as in ``RankwiseFormatError.choices``.
+    command : str, default="consensus"
+        The command of ``rankwise``.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> shell_command("hack.csv", {"layout": "scores", "prefix": "Team "})
+    'rankwise consensus hack.csv --layout scores --target "Team "'
+    """
+    words = ["rankwise", command, _quoted(os.fspath(file))]
+    for name, value in arguments.items():
+        plain = isinstance(value, list) and all(part == part.strip() and "," not in part for part in value)
+        if name == "layout":
+            words += ["--layout", str(value)]
+        elif name == "prefix" or (name in ("items", "columns") and plain and len(value) > 1):
+            words += ["--target", _quoted(value if name == "prefix" else ",".join(value))]
+        else:
+            words += ["--read", _quoted(f"{name}={value if isinstance(value, str) else repr(value)}")]
+    return " ".join(words)
+
+
+def _quoted(text: str) -> str:
+    """A word of a command line: as it is, in double quotes (which all shells know), else as POSIX wants it."""
+    if _PLAIN_WORD.fullmatch(text):
+        return text
+    return f'"{text}"' if _SAFE_IN_QUOTES.fullmatch(text) else shlex.quote(text)
