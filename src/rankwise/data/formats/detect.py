@@ -228,6 +228,20 @@ def read_with_reading(
         All other columns.
     reading : Reading
     """
+    return read_with_table(path, layout=layout, unlisted=unlisted, **options)[:3]
+
+
+def read_with_table(
+    path: Path,
+    *,
+    layout: Literal["auto"] | Layout = "auto",
+    unlisted: Unlisted | None = None,
+    **options: Any,
+) -> tuple[Rankings, Covariates, Reading, Table | None]:
+    """Read rankings as `read_with_reading` does, and return the table too; None where the file is not one.
+
+    `read_survey` looks there for the texts of the questions, the labels of the values, and the places as written.
+    """
     if layout != "auto" and layout not in _READERS:
         raise ValueError(f"layout is {layout!r}; choose 'auto', {', '.join(map(repr, _READERS))}")
     if unlisted is not None:
@@ -243,12 +257,13 @@ def read_with_reading(
     if file_format == "preflib":
         check_option_names("read_rankings", options, read_preflib, reserved=["path"], what="PrefLib files")
         rankings = parse_preflib(text, path, **options)
-        return rankings, {}, _reading(rankings, Fit("preflib", reason="The file starts like PrefLib."), (), options)
+        fit = Fit("preflib", reason="The file starts like PrefLib.")
+        return rankings, {}, _reading(rankings, fit, (), options), None
     if file_format == "xarff":
         check_option_names("read_rankings", options, read_xarff, reserved=["path"], what="xarff files")
         covariates, rankings = parse_xarff(text, path, **options)
         fit = Fit("xarff", reason="The file is an xarff file.")
-        return rankings, covariates, _reading(rankings, fit, (), options)
+        return rankings, covariates, _reading(rankings, fit, (), options), None
     table = parse_table(text, path, options.get("delimiter"))
     seen = blanked(table, options["missing_values"]) if "missing_values" in options else table
     fit = _layout_given(seen, layout, options) or _layout_found(table, seen, layout, options)
@@ -257,7 +272,7 @@ def read_with_reading(
     )
     rankings, covariates = _READERS[fit.layout](table, **{**fit.options, **options})
     columns = tuple(name for name in table.header if name not in covariates and name != options.get("weights"))
-    return rankings, covariates, _reading(rankings, fit, columns, options)
+    return rankings, covariates, _reading(rankings, fit, columns, options), table
 
 
 def _reading(rankings: Rankings, fit: Fit, columns: tuple[str, ...], options: dict[str, Any]) -> Reading:
