@@ -144,7 +144,7 @@ def _draw_training(results: Results, figure: Any) -> None:
             full = np.array([path + path[-1:] * (length - len(path)) for path in paths])
             ax.plot(np.arange(1, length + 1), full.mean(axis=0), color=LOOK[kernel][0], lw=1.2, label=kernel)
         ax.set_xscale("log")
-        ax.set_title(f"{name}, sigma {sigma}", fontsize=9)
+        ax.set_title(f"{name}\nsigma {sigma}", fontsize=9)
         tidy(ax, x="step of the optimizer", y="ELBO, mean of the seeds" if ax is axes[0] else None)
     figure.legend(*axes[0].get_legend_handles_labels(), loc="outside upper center", ncols=4, fontsize=8, frameon=False)
 
