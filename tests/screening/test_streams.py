@@ -31,12 +31,19 @@ LAWS = {
     "mixed, with zero": lambda rng: np.append(0.0, rng.standard_normal(39)),
     "mirrored": lambda rng: np.outer([1.0, -1.0], rng.random(20)).ravel(),
     "nearly mirrored": lambda rng: np.outer([1.0, -1.0 - 1e-14], rng.random(20)).ravel(),
+    "turns": lambda rng: 50 * rng.standard_normal(40),
+    "many turns": lambda rng: 1e4 * rng.standard_normal(40),
+    "more turns than can be subtracted": lambda rng: 1e7 * rng.standard_normal(40),
+    "near half turns": lambda rng: np.pi * rng.integers(-5, 6, 40) + 1e-7 * rng.standard_normal(40),
+    "near quarter turns": lambda rng: np.pi / 2 * (1 + rng.integers(-5, 6, 40)) + 1e-7 * rng.standard_normal(40),
+    "equal sines": lambda rng: np.append(x := rng.random(20), np.pi - x),
+    "equal cosines": lambda rng: np.append(x := rng.random(20) + 9, 8 * np.pi - x),
     "mixed, with ties": lambda rng: rng.integers(-9, 10, 40) + 0.25,
 }
 
 
 @pytest.mark.parametrize("law", LAWS)
-def test_monotone_functions_are_scored_as_computed(rng, law):
+def test_functions_are_scored_as_computed(rng, law):
     x = LAWS[law](rng)
     values = np.array([x, rng.permutation(x)])
     errors = input_errors(values)

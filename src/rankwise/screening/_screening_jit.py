@@ -35,6 +35,12 @@ _MONOTONE = (ID, SQUARE, CUBE, SQRT, CBRT, INVERSE, EXP, LOG, ABS, ONE_PLUS, ONE
 _BY_DIFFERENCE = (EXP, ONE_PLUS, ONE_MINUS)
 # A quarter of a turn, pi / 2, in parts of 33 bits: multiples of the first two are exact.
 _QUARTER = (1.5707963267341256, 6.077100506303966e-11, 2.0222662487959506e-21)
+# Half turns of an angle of 1, and the step of the keys of angles of up to a quarter turn, with the largest key.
+_HALVES, _ANGLE_STEP = 1 / math.pi, 2.0**-49
+_LARGEST_ANGLE = np.int64(1.6 / _ANGLE_STEP)
+# A number whose last digit is 1, and its bits: in a sum with a number below 2**51, the last bits are its whole part.
+_TO_WHOLE = 1.5 * 2.0**52
+_WHOLE = np.float64(_TO_WHOLE).view(np.int64)
 # Coefficients of the power series of sine and cosine, the last first, without those written out below.
 _ODD_FACTORIALS = tuple((-1) ** k / math.factorial(2 * k + 1) for k in range(8, 0, -1))
 _EVEN_FACTORIALS = tuple((-1) ** k / math.factorial(2 * k) for k in range(8, 1, -1))
@@ -111,6 +117,11 @@ def score_expressions(values, errors, sharp, codes, lefts, rights, target, weigh
                         covariation[e], fingerprint[e], spread[e] = folded[1]
                         continue
         held = -1  # the order below is that of the expression
+        if ((code == SIN) | (code == COS)) and sharp[left] and _angles(code, values[left], row, keys):
+            tied, _ = _sort(keys, -_LARGEST_ANGLE, _LARGEST_ANGLE, order, spare, bucket, counts)
+            if _keep_apart(row, order):
+                covariation[e], fingerprint[e], spread[e] = _tally(keys, order, tied, target, weights)
+                continue
         _apply(code, values[left], values[right], row)
         low, high = _keys(row, keys)
         if (low > _LOWEST) & (high < _HIGHEST):
@@ -504,6 +515,47 @@ def _sine(row, quarters, out):
         place -= 4.0 * np.floor(0.25 * place)
         value = cosine if (place == 1.0) | (place == 3.0) else sine
         out[i] = -value if place >= 2.0 else value
+
+
+@compiled
+def _angles(code, row, angles, keys):
+    """Fill angles of at most a quarter turn whose sines are the sines or cosines of the values, and their keys.
+
+    A sine increases with such an angle, so that angles have the order of the sines, which need not be computed. Keys
+    are multiples of _ANGLE_STEP. Return whether this is exact enough: not for large values, whose turns cannot be
+    subtracted in three steps, nor where digits are cancelled near a multiple of a half turn.
+    """
+    quarter = 1.0 if code == COS else 0.0
+    sign = -1.0 if code == COS else 1.0
+    unclear = 0
+    for i in range(len(row)):
+        halves = np.rint(row[i] * _HALVES - 0.5 * quarter)
+        quarters = 2.0 * halves + quarter
+        rest = ((row[i] - quarters * _QUARTER[0]) - quarters * _QUARTER[1]) - quarters * _QUARTER[2]
+        odd = halves - 2.0 * np.floor(0.5 * halves)
+        angles[i] = (sign - 2.0 * sign * odd) * rest
+        size, turned = abs(row[i]), abs(rest)
+        unclear += (not size < 1e5) | (turned < _CANCELLED * size) | ((turned < _CANCELLED) & (turned > 0.0))
+    # Adding a large number leaves the multiple in the last digits; this is quicker than a conversion.
+    values = keys.view(np.float64)
+    for i in range(len(row)):
+        values[i] = angles[i] * (1 / _ANGLE_STEP) + _TO_WHOLE
+    for i in range(len(row)):
+        keys[i] -= _WHOLE
+    return unclear == 0
+
+
+@compiled
+def _keep_apart(angles, order):
+    """Whether not all angles are equal, and sines of those that are not equal differ by more than their errors."""
+    near, before = 0, angles[order[0]]
+    for k in range(1, len(order)):
+        angle = angles[order[k]]
+        # sin b - sin a = 2 cos((a + b) / 2) sin((b - a) / 2); chords of the two are below them.
+        gap = (angle - before) * (1.0 - abs(angle + before) * _HALVES) * (2.0 * _HALVES)
+        near += (angle != before) & (gap < 4.0 * _CLEAR * max(abs(angle), abs(before)))
+        before = angle
+    return (near == 0) & (angles[order[0]] < before)
 
 
 @compiled

@@ -11,6 +11,7 @@ import numpy as np
 
 from rankwise._sklearn import gen_batches
 from rankwise._typing import BoolArray, FloatArray, IntArray
+from rankwise.screening import _rows_jit
 
 Key = tuple[float, ...]
 
@@ -62,11 +63,19 @@ class DistinctRows:
             new[: self._size] = old[: self._size]
             setattr(self, name, new)
 
-    def append(self, rows: FloatArray, errors: FloatArray) -> None:
-        """Hold rows as they are, including copies; there has to be room."""
-        end = self._size + len(rows)
-        self._values[self._size : end], self._errors[self._size : end] = rows, errors
-        self._sharp[self._size : end] = _are_sharp(rows, errors)
+    def append_inputs(self, X: FloatArray, *, exact: bool) -> None:
+        """Hold the columns of X as rows, including copies; if they are not exact, they may have been read as decimals.
+
+        There has to be room.
+        """
+        end = self._size + X.shape[1]
+        values, errors = self._values[self._size : end], self._errors[self._size : end]
+        values[:] = X.T
+        if exact:
+            errors[:] = 0.0
+        else:
+            _rows_jit.input_errors(values, _READING, errors)
+        self._sharp[self._size : end] = True
         self._size = end
 
     def enter(self, units: FloatArray | None = None) -> IntArray:
@@ -109,17 +118,13 @@ class DistinctRows:
             yield batch.start, [tuple(key) for key in (keys + 0.0).tolist()]  # minus zero becomes zero
 
     def _projected(self, rows: FloatArray) -> FloatArray:
-        size = np.abs(rows)
-        largest = size.max(axis=1)
+        projected, largest, below = _rows_jit.project(rows, self._projections, _HEAVY)
         # Whether the largest value is more than so many times the median one, which need not be found for that.
-        below = np.count_nonzero(largest[:, None] > _HEAVY * size, axis=1)
         heavy = below > rows.shape[1] // 2
-        scale = np.where(largest > 0, largest, 1.0)
-        projected = (rows / scale[:, None]) @ self._projections.T
-        parts = [projected, np.zeros_like(projected), np.log(scale)]
+        parts = [projected, np.zeros_like(projected), np.log(np.where(largest > 0, largest, 1.0))]
         if heavy.any():
             # Next to a huge value the others vanish; relative to the median of those that are not 0, they count.
-            ordered = np.sort(size[heavy], axis=1)
+            ordered = np.sort(np.abs(rows[heavy]), axis=1)
             middle = ordered[np.arange(len(ordered)), -1 - np.count_nonzero(ordered, axis=1) // 2]
             middle = np.where(middle > 0, middle, 1.0)
             parts[1][heavy] = np.arcsinh(rows[heavy] / middle[:, None]) @ self._projections.T
@@ -128,8 +133,10 @@ class DistinctRows:
 
 def input_errors(rows: FloatArray) -> FloatArray:
     """Bounds of the rounding errors of inputs, which may have been read as decimals; whole numbers have none."""
-    return np.where(rows == np.rint(rows), 0.0, _READING * np.abs(rows))
+    errors = np.empty_like(rows)
+    _rows_jit.input_errors(rows, _READING, errors)
+    return errors
 
 
 def _are_sharp(rows: FloatArray, errors: FloatArray) -> BoolArray:
-    return np.asarray((errors <= _SHARP * np.abs(rows)).all(axis=1))
+    return np.asarray(_rows_jit.are_sharp(rows, errors, _SHARP))

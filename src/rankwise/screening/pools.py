@@ -17,7 +17,7 @@ from rankwise._sklearn import gen_batches
 from rankwise._typing import ArrayLike, FloatArray, IntArray
 from rankwise._validation import check_choice
 from rankwise.screening import _screening_jit
-from rankwise.screening.distinct import DistinctRows, input_errors
+from rankwise.screening.distinct import DistinctRows
 from rankwise.screening.expressions import (
     BINARY,
     IDENTITY,
@@ -108,15 +108,14 @@ class ExpressionPool:
         self.units = check_units(units, X.shape[1])
         self.block = min(_BLOCK, max(1, _BLOCK_CELLS // len(X)))
         self.complete = True
-        inputs = np.ascontiguousarray(X.T, dtype=np.float64)
         self.rows = DistinctRows(len(X))
-        self.rows.reserve(len(inputs))
-        self.members = np.arange(len(inputs))
-        if not grammar.architecture:  # columns that are only scored, as they are, with copies and constants
-            self.rows.append(inputs, np.zeros_like(inputs))
+        self.rows.reserve(X.shape[1])
+        self.members = np.arange(X.shape[1])
+        # Without layers, columns are only scored, as they are, with copies and constants.
+        self.rows.append_inputs(X, exact=not grammar.architecture)
+        if not grammar.architecture:
             return
-        errors = input_errors(inputs)
-        self.rows.append(inputs, errors)
+        inputs, errors = self.rows.values, self.rows.errors
         first, last = inputs.argmin(axis=1), inputs.argmax(axis=1)
         spread = inputs[self.members, last] - inputs[self.members, first]
         usable = spread > errors[self.members, first] + errors[self.members, last]
