@@ -18,17 +18,22 @@ extensions = [
     "sphinx.ext.autodoc",
     "sphinx.ext.napoleon",
     "sphinx.ext.mathjax",
+    "sphinx_copybutton",
+    "sphinx_design",
     "sphinx_gallery.gen_gallery",
 ]
+myst_enable_extensions = ["colon_fence"]
 exclude_patterns = ["_build", "gallery/*.ipynb", "gallery/*.py", "gallery/*.md5"]
-html_theme = "alabaster"
-html_theme_options = {
-    "description": "Learning from rankings",
-    "font_size": "15px",
-    "page_width": "1240px",
-    "body_max_width": "1000px",  # 120 characters of code
-    "sidebar_width": "200px",
-}
+html_theme = "furo"
+html_title = "rankwise"
+html_static_path = ["_static"]
+html_css_files = ["rankwise.css"]
+html_show_sphinx = False
+html_copy_source = False
+pygments_style, pygments_dark_style = "a11y-high-contrast-light", "a11y-high-contrast-dark"
+copybutton_prompt_text = r">>> |\.\.\. |\$ "
+copybutton_prompt_is_regexp = True
+copybutton_exclude = ".linenos, .gp, .go"
 
 default_role = "py:obj"
 nitpicky = True  # a broken link is an error
