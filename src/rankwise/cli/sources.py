@@ -15,6 +15,7 @@ import typer
 
 from rankwise.cli.in_and_out import STDIN, readable, shown_name
 from rankwise.data import Rankings, read_rankings
+from rankwise.data.formats.columns import Column
 from rankwise.data.formats.text import Table, listed, read_table, shown
 from rankwise.data.formats.xarff import read_xarff
 from rankwise.datasets import load_label_ranking
@@ -102,8 +103,7 @@ def table_of(name: str, reading: Mapping[str, Any] | None = None) -> Table:
 
 def _as_table(name: str, columns: Mapping[str, npt.NDArray[Any]]) -> Table:
     cells = [["" if value is None or value != value else str(value) for value in column] for column in columns.values()]
-    rows = [list(row) for row in zip(*cells, strict=True)]
-    return Table(name, tuple(columns), 1, rows, list(range(2, len(rows) + 2)))
+    return Table(name, tuple(columns), 1, tuple(map(Column.of, cells)), range(2, max(map(len, cells), default=0) + 2))
 
 
 def _data_set(name: str) -> Source | None:

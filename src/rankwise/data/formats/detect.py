@@ -364,8 +364,8 @@ def _possible_weights(table: Table) -> str | None:
     """A column named like a count that holds no negative numbers."""
     for name in table.header:
         if name.lower() in WEIGHTS:
-            values = table.numbers(table.column(name)).values()
-            if all(value is not None and value >= 0 for value in values):
+            values = table.values(name, others={})
+            if values is not None and (values >= 0).all():
                 return name
     return None
 
@@ -399,7 +399,7 @@ def _refuse_misfit(table: Table, options: dict[str, Any]) -> None:
         fit = Fit("positions", {"prefix": prefix})
         not_ranked = {**options, "missing_values": [*options.get("missing_values", ()), cell]}
         cure = f"Correct it; if it says 'not ranked', write {_calls(table, [fit], not_ranked)}"
-        if (table.numbers(table.column(name))[cell] or 0) > 0:
+        if (table.numbers(table.coded(name)[0])[cell] or 0) > 0:
             cure += f"; if it is a place, write {_calls(table, [fit], options)}"
         raise table.error(
             f"{shown(cell)} is not a place among {len(names)} items", row=row, column=name, cure=f"{cure}."
@@ -415,7 +415,7 @@ def _refuse_blanks(table: Table, likely: list[Fit]) -> None:
     """Refuse a table whose rankings are most likely in columns without a cell."""
     groups = [names for _, names in known_prefixes(table)]
     groups += [list(group.values()) for group in numbered_groups(table.header)]
-    empty = {name for name in table.header if set(MISSING).issuperset(table.column(name))}
+    empty = {name for name in table.header if set(MISSING).issuperset(table.coded(name)[0])}
     blank = next((names for names in groups if empty.issuperset(names)), [])
     if blank and all(len(set(fit.columns(table)).difference(blank)) < 2 for fit in likely):
         raise table.error(
@@ -447,7 +447,7 @@ def _likely_fits(table: Table, weights: str | None) -> list[Fit]:
 def _leading_positions(table: Table) -> list[str]:
     """The most columns from the left that could hold positions without ties; for suggestions only."""
     best: list[str] = []
-    values = np.empty((len(table.rows), 0))
+    values = np.empty((len(table), 0))
     for width, name in enumerate(table.header[:_MOST_SUGGESTED], start=1):
         column = ranking_numbers(table, [name])
         if column is None:
@@ -478,7 +478,7 @@ def _calls(table: Table, fits: list[Fit], options: dict[str, Any]) -> str:
     calls = []
     for fit in fits[:_SHOWN_CALLS]:
         more = {name: options[name] for name in ("weights", "missing_values") if options.get(name) is not None}
-        if fit.layout in ("positions", "orders") and any("0" in table.column(name) for name in fit.columns(table)):
+        if fit.layout in ("positions", "orders") and any("0" in table.coded(name)[0] for name in fit.columns(table)):
             more["missing_values"] = [*more.get("missing_values", ()), "0"]
         calls.append(fit.call(**more))
     return " or ".join(calls)

@@ -212,8 +212,8 @@ def read_orders_csv(
         columns, prefix = found.options.get("columns"), found.options.get("prefix")
     places = _chosen(table, columns, prefix, weights, "columns")
     blanks = blanks_given(missing_values)
-    at = [table.index(name) for name in places]
-    rows = [[[row[i]] for i in at if row[i] not in blanks] for row in table.rows]
+    cells = zip(*(table.column(name) for name in places), strict=True)
+    rows = [[[cell] for cell in row if cell not in blanks] for row in cells]
     declared = None if items is None else names_given(items, "items")
     if declared is None:
         _refuse_zero_as_item(table, rows)
@@ -225,20 +225,17 @@ def read_orders_csv(
 
 def position_column(table: Table, name: str, missing_values: Collection[str], blank: float) -> FloatArray:
     """The positions in a column, ``blank`` where a cell is missing."""
-    cells = table.column(name)
-    # Positions are few and rows are many, so every different cell is read once.
-    meaning = table.numbers(cells)
-    meaning |= {"inf": np.inf} | dict.fromkeys(blanks_given(missing_values), blank)
-    values = [meaning[cell] for cell in cells]
-    for row, value in enumerate(values):
-        if value is None or value <= 0:
-            raise table.error(
-                f"{shown(cells[row])} is not a position",
-                row=row,
-                column=name,
-                cure=_cure_for_position(cells[row], value),
-            )
-    return np.array(values, dtype=np.float64)
+    others = {"inf": np.inf} | dict.fromkeys(blanks_given(missing_values), blank)
+    values = table.values(name, others)
+    if values is not None and not (values <= 0).any():
+        return values
+    cells = table.columns[table.index(name)]
+    meaning: dict[str, float | None] = {**table.numbers(cells.distinct), **others}
+    row = cells.first_row(lambda cell: (value := meaning[cell]) is None or value <= 0) or 0
+    cell = cells.cells[row]
+    raise table.error(
+        f"{shown(cell)} is not a position", row=row, column=name, cure=_cure_for_position(cell, meaning[cell])
+    )
 
 
 def all_fits(table: Table, weights: str | None) -> list[Fit]:
@@ -289,7 +286,7 @@ def string_fits(table: Table) -> list[Fit]:
     """Columns whose cells all read ``a>b>c`` or ``["a", "b", "c"]``."""
     fits = []
     for name in table.header:
-        cells = set(table.column(name)) - set(MISSING)
+        cells = set(table.coded(name)[0]) - set(MISSING)
         orders = {cell for cell in cells if ">" in cell or _JSON_NAMES.match(cell)}
         # A name that is itself an order means that there is no header: the first line is a ranking.
         if orders and _are_orders(orders, cells) and not _are_orders({name}, {name}):
@@ -370,13 +367,13 @@ def columns_option(table: Table, option: str, names: list[str]) -> dict[str, Any
 
 def ranking_numbers(table: Table, names: Sequence[str]) -> FloatArray | None:
     """The numbers in the columns, NaN where blank or 0 (often written for "not ranked"); None if there are others."""
-    values = np.empty((len(table.rows), len(names)))
+    others = {"inf": np.inf} | dict.fromkeys(MISSING, np.nan)
+    values = np.empty((len(table), len(names)))
     for at, name in enumerate(names):
-        cells = table.column(name)
-        meaning = table.numbers(set(cells) - set(MISSING)) | {"inf": np.inf}
-        if any(value is None or value < 0 for value in meaning.values()):
+        column = table.values(name, others)
+        if column is None or (column < 0).any():
             return None
-        values[:, at] = [meaning.get(cell) or np.nan for cell in cells]
+        values[:, at] = np.where(column == 0, np.nan, column)
     return values
 
 
@@ -391,7 +388,11 @@ def looks_like_codes(values: FloatArray | None) -> bool:
 
 def mostly_numbers(table: Table, names: Sequence[str]) -> bool:
     """Whether at least half of the cells are numbers, blanks aside."""
-    counts = Counter(cell for name in names for cell in table.column(name) if cell not in MISSING)
+    counts: Counter[str] = Counter()
+    for distinct, codes in map(table.coded, names):
+        counts.update(dict(zip(distinct, np.bincount(codes).tolist(), strict=True)))
+    for blank in MISSING:
+        del counts[blank]
     meaning = table.numbers(counts)
     return 2 * sum(counts[cell] for cell in counts if cell == "inf" or meaning[cell] is not None) >= counts.total()
 
@@ -403,12 +404,14 @@ def list_items(table: Table, names: Sequence[str], least_sharing: int) -> bool:
     """
     if mostly_numbers(table, names):
         return False
-    columns = [table.column(name) for name in names]
-    for row in zip(*columns, strict=True):
-        present = [cell for cell in row if cell not in MISSING]
-        if len(set(present)) < len(present):
-            return False
-    vocabularies = [set(column) - set(MISSING) for column in columns]
+    vocabularies, rows = [], np.empty((len(table), len(names)), dtype=np.intp)
+    code_of = dict.fromkeys(MISSING, -1)
+    for at, (distinct, codes) in enumerate(map(table.coded, names)):
+        rows[:, at] = np.array([code_of.setdefault(cell, len(code_of)) for cell in distinct])[codes]
+        vocabularies.append(set(distinct) - set(MISSING))
+    rows.sort(axis=1)
+    if ((rows[:, 1:] == rows[:, :-1]) & (rows[:, 1:] >= 0)).any():
+        return False
     columns_of = Counter(item for vocabulary in vocabularies for item in vocabulary)
     empty = sum(not vocabulary for vocabulary in vocabularies)
     sharing = sum(any(columns_of[item] > 1 for item in vocabulary) for vocabulary in vocabularies)
@@ -484,7 +487,7 @@ def _chosen(
 
 def _items_in_questions(table: Table, columns: Sequence[str]) -> list[str]:
     """The items in Qualtrics' texts "question - item" of the columns; none unless all belong to one question."""
-    parts = [table.questions[table.index(name)].rpartition(_QUESTION_JOINT) for name in columns]
+    parts = [table.questions.get(name, "").rpartition(_QUESTION_JOINT) for name in columns]
     questions, items = {question for question, _, _ in parts}, [item for _, _, item in parts]
     one_question = len(questions) == 1 and "" not in questions
     return items if one_question and len(set(items)) == len(items) else []

@@ -93,7 +93,7 @@ def read_long_csv(
         table.index(name)
     firsts, ranking_of_row = _grouped(table, keys)
     names, item_of_row = _items_of_rows(table, item, items)
-    check_size(len(firsts), len(names), len(table.rows), table.error)
+    check_size(len(firsts), len(names), len(table), table.error)
     _refuse_repeats(table, ranking_of_row, item_of_row, keys, item, position)
     left_out = {*keys, item, position, *dropped}
     for name in (name for name in table.header if name not in left_out):
@@ -222,34 +222,38 @@ def _duels_by_side(table: Table, left: str, right: str, winner: str) -> list[lis
 
 def _grouped(table: Table, keys: list[str]) -> tuple[list[int], IntArray]:
     """The first row of each ranking, and the ranking that each row belongs to."""
-    at = [table.index(key) for key in keys]
-    firsts: list[int] = []
-    number_of: dict[tuple[str, ...], int] = {}
-    ranking_of_row = np.empty(len(table.rows), dtype=np.intp)
-    for row, cells in enumerate(table.rows):
-        key = tuple(cells[i] for i in at)
-        if not all(key):
-            empty = keys[[bool(cell) for cell in key].index(False)]
-            raise table.error("the row does not say whose it is", row=row, column=empty, cure=_NAME_IT)
-        if key not in number_of:
-            number_of[key] = len(firsts)
-            firsts.append(row)
-        ranking_of_row[row] = number_of[key]
-    return firsts, ranking_of_row
+    columns = [table.columns[table.index(key)] for key in keys]
+    empty = [
+        (row, key)
+        for key, column in zip(keys, columns, strict=True)
+        if (row := column.first_row(lambda cell: not cell)) is not None
+    ]
+    if empty:
+        row, key = min(empty, key=lambda found: found[0])
+        raise table.error("the row does not say whose it is", row=row, column=key, cure=_NAME_IT)
+    ranking_of_row = columns[0].codes.astype(np.intp)
+    for column in columns[1:]:
+        pairs = ranking_of_row * len(column.distinct) + column.codes
+        ranking_of_row = np.unique(pairs, return_inverse=True)[1]
+    # Number the rankings by their first rows.
+    _, firsts, ranking_of_row = np.unique(ranking_of_row, return_index=True, return_inverse=True)
+    order = np.argsort(firsts)
+    place = np.empty_like(order)
+    place[order] = np.arange(len(order))
+    return firsts[order].tolist(), place[ranking_of_row]
 
 
 def _items_of_rows(table: Table, item: str, items: Iterable[str] | None) -> tuple[list[str], IntArray]:
-    cells = table.column(item)
-    names = names_in_order(cells) if items is None else names_given(items, "items")
+    cells = table.columns[table.index(item)]
+    names = names_in_order(cells.distinct) if items is None else names_given(items, "items")
     index = {name: i for i, name in enumerate(names)}
-    for row, cell in enumerate(cells):
-        if not cell:
-            raise table.error("the item has no name", row=row, column=item, cure=_NAME_IT)
-        if cell not in index:
-            raise table.error(
-                f"item {shown(cell)} is not declared", row=row, column=item, cure="Correct it, or add it to items."
-            )
-    return names, np.array([index[cell] for cell in cells], dtype=np.intp)
+    row = cells.first_row(lambda cell: not cell or cell not in index)
+    if row is not None:
+        cell = cells.cells[row]
+        problem = f"item {shown(cell)} is not declared" if cell else "the item has no name"
+        cure = "Correct it, or add it to items." if cell else _NAME_IT
+        raise table.error(problem, row=row, column=item, cure=cure)
+    return names, np.array([index[cell] for cell in cells.distinct], dtype=np.intp)[cells.codes]
 
 
 def _refuse_repeats(
@@ -261,7 +265,7 @@ def _refuse_repeats(
             others = [name for name in table.header if name not in {*keys, item, position}]
             wider = repr([*keys, others[0]]) if len(others) == 1 else f"{[*keys, '...']}"
             raise table.error(
-                f"item {shown(table.rows[row][table.index(item)])} has a position on line "
+                f"item {shown(table.column(item)[row])} has a position on line "
                 f"{table.lines[first_row[cell]]} already, for the same {' and '.join(keys)}",
                 row=row,
                 column=item,
@@ -272,13 +276,15 @@ def _refuse_repeats(
 
 def _refuse_variation(table: Table, name: str, firsts: list[int], ranking_of_row: IntArray, keys: list[str]) -> None:
     """Refuse a covariate that varies within a ranking: the rows may belong to several rankings."""
-    cells = table.column(name)
-    for row, ranking in enumerate(ranking_of_row.tolist()):
-        if cells[row] != cells[firsts[ranking]]:
-            raise table.error(
-                f"{shown(name)} is {shown(cells[row])}, but {shown(cells[firsts[ranking]])} on line "
-                f"{table.lines[firsts[ranking]]} for the same {' and '.join(keys)}",
-                row=row,
-                column=name,
-                cure=f"Give respondent={[*keys, name]} if it tells rankings apart, or leave it out: drop=[{name!r}].",
-            )
+    column = table.columns[table.index(name)]
+    varies = column.codes != column.codes[np.array(firsts)][ranking_of_row]
+    if varies.any():
+        row = int(np.argmax(varies))
+        first = firsts[ranking_of_row[row]]
+        raise table.error(
+            f"{shown(name)} is {shown(column.cells[row])}, but {shown(column.cells[first])} on line "
+            f"{table.lines[first]} for the same {' and '.join(keys)}",
+            row=row,
+            column=name,
+            cure=f"Give respondent={[*keys, name]} if it tells rankings apart, or leave it out: drop=[{name!r}].",
+        )

@@ -15,8 +15,7 @@ import os
 import re
 import zlib
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any, TypeAlias
 
@@ -25,6 +24,7 @@ import numpy.typing as npt
 
 from rankwise._typing import FloatArray
 from rankwise._validation import list_of_names
+from rankwise.data.formats.columns import Codes, Column
 from rankwise.exceptions import RankwiseFormatError
 
 Path: TypeAlias = str | os.PathLike[str]
@@ -34,6 +34,7 @@ Covariates: TypeAlias = dict[str, npt.NDArray[Any]]
 
 #: cells that say "no answer"
 MISSING = ("", "NA", "N/A", "#N/A", "nan", "NaN", "-")
+_BLANK: Mapping[str, float] = dict.fromkeys(MISSING, math.nan)
 
 #: UTF-8, with or without a byte-order mark
 ENCODING = "utf-8-sig"
@@ -165,34 +166,61 @@ def listed(names: Sequence[str]) -> str:
 
 @dataclass(frozen=True)
 class Table:
-    """Rows of text under a header, with the line of the file on which each row starts.
+    """Columns of text under a header, with the line of the file on which each row starts.
 
-    ``questions`` are the texts that Qualtrics writes below the header, one per column. ``comma_is_free`` says that no
-    comma stands between cells, so that one inside a cell may be a decimal comma.
+    Parameters
+    ----------
+    path : path-like
+        The file, for error messages.
+    header : tuple of str
+        The names of the columns.
+    header_line : int
+        The line on which they stand.
+    columns : tuple of Column
+        A column per name, all of the same length.
+    lines : sequence of int
+        The line on which each row starts.
+    questions : mapping of str to str
+        The question text of a column, where the file gives one: from the row that Qualtrics writes below the header,
+        or the variable labels of SPSS and Stata.
+    labels : mapping of str to mapping of str to str
+        The label of each cell of a column, in order, where cells are codes: the value labels of SPSS and Stata.
+    comma_is_free : bool, default=False
+        That no comma stands between cells, so that one inside a cell may be a decimal comma.
+    notes : tuple of str
+        What a reader did with the file that its user should know, a sentence each.
     """
 
     path: Path
     header: tuple[str, ...]
     header_line: int
-    rows: list[list[str]]
-    lines: list[int]
-    questions: tuple[str, ...] = ()
+    columns: tuple[Column, ...]
+    lines: Sequence[int]
+    questions: Mapping[str, str] = field(default_factory=dict)
+    labels: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     comma_is_free: bool = False
+    notes: tuple[str, ...] = ()
+
+    def __len__(self) -> int:
+        """The number of rows."""
+        return len(self.lines)
 
     def column(self, name: str) -> list[str]:
-        """The cells of a column."""
-        if str(name) not in self._columns:
-            raise self.error(f"there is no column {shown(str(name))}", cure=f"The columns are {listed(self.header)}.")
-        return self._columns[str(name)]
+        """The cells of a column, row by row; `coded` is quicker where rows are many."""
+        return self.columns[self.index(name)].cells
 
-    @cached_property
-    def _columns(self) -> dict[str, list[str]]:
-        return dict(zip(self.header, map(list, zip(*self.rows, strict=True)), strict=True))
+    def coded(self, name: str) -> tuple[list[str], Codes]:
+        """The different cells of a column in order of appearance, and for every row which of them it holds."""
+        column = self.columns[self.index(name)]
+        return column.distinct, column.codes
 
     def index(self, name: str) -> int:
         """Where the column of that name stands, counted from 0."""
-        self.column(name)
-        return self.header.index(str(name))
+        try:
+            return self.header.index(str(name))
+        except ValueError:
+            cure = f"The columns are {listed(self.header)}."
+            raise self.error(f"there is no column {shown(str(name))}", cure=cure) from None
 
     def numbers(self, cells: Iterable[str]) -> dict[str, float | None]:
         """The finite number that each of the different cells of a column holds, or None.
@@ -208,9 +236,29 @@ class Table:
             return found
         return found | {cell: number(cell.replace(",", ".")) for cell in with_comma}
 
+    def values(self, name: str, others: Mapping[str, float] = _BLANK) -> FloatArray | None:
+        """The numbers in a column, row by row; None unless all its cells are finite numbers or among the others.
+
+        Parameters
+        ----------
+        name : str
+            The column.
+        others : mapping of str to float, default: a cell of MISSING is NaN
+            What cells mean that are not to be read as numbers.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,), or None
+        """
+        column = self.columns[self.index(name)]
+        meaning = {**self.numbers(set(column.distinct).difference(others)), **others}
+        if None in meaning.values():
+            return None
+        return np.array([meaning[cell] for cell in column.distinct], dtype=np.float64)[column.codes]
+
     def is_numeric(self, name: str) -> bool:
         """Whether all cells of a column are finite numbers or missing."""
-        return None not in self.numbers(set(self.column(name)) - set(MISSING)).values()
+        return self.values(name) is not None
 
     def error(
         self, problem: str, *, row: int | None = None, column: str | None = None, cure: str | None = None
@@ -219,7 +267,7 @@ class Table:
         return RankwiseFormatError(
             problem,
             path=self.path,
-            line=self.header_line if row is None else self.lines[row],
+            line=self.header_line if row is None else int(self.lines[row]),
             column=None if column is None else self.index(column) + 1,
             cure=cure,
         )
@@ -278,15 +326,16 @@ def parse_table(text: str, path: Path, delimiter: str | None = None) -> Table:
             )
     # Qualtrics writes two rows of its own below the header: the texts of the questions, then the import ids.
     marked = [place for place, (_, record) in enumerate(records[1:3]) if _QUALTRICS_MARK.match(record[0])]
-    questions = tuple(records[1][1]) if marked[:1] == [1] else ()
+    questions = dict(zip(header, records[1][1], strict=True)) if marked[:1] == [1] else {}
     answers = records[2 + marked[0] :] if marked else records[1:]
     if not answers:
         blank = any(delimiter in line and not line.replace(delimiter, "").strip() for line in text_lines)
         problem = f"all cells of {listed(header)} are blank" if blank else "there is a header, but no row below it"
         cure = "Get the file with the answers: a row each."
         raise RankwiseFormatError(problem, path=path, line=header_line, cure=cure)
-    rows, lines = [record for _, record in answers], [line for line, _ in answers]
-    return Table(path, tuple(header), header_line, rows, lines, questions, comma_is_free=delimiter != ",")
+    lines = [line for line, _ in answers]
+    columns = tuple(map(Column.of, zip(*(record for _, record in answers), strict=True)))
+    return Table(path, tuple(header), header_line, columns, lines, questions, comma_is_free=delimiter != ",")
 
 
 def names_given(names: Any, argument: str) -> list[str]:
@@ -310,7 +359,8 @@ def blanked(table: Table, missing_values: Collection[str]) -> Table:
     if missing_values is MISSING:
         return table
     blanks = blanks_given(missing_values)
-    return replace(table, rows=[["" if cell in blanks else cell for cell in row] for row in table.rows])
+    columns = (column.map(lambda cell: "" if cell in blanks else cell) for column in table.columns)
+    return replace(table, columns=tuple(columns))
 
 
 def covariates(table: Table, leave_out: Collection[str], rows: Sequence[int] | None = None) -> Covariates:
@@ -320,15 +370,13 @@ def covariates(table: Table, leave_out: Collection[str], rows: Sequence[int] | N
     """
     part_of_rankings = set(leave_out)
     result: Covariates = {}
-    for name in (name for name in table.header if name not in part_of_rankings):
-        cells = table.column(name)
-        meaning = table.numbers(set(cells) - set(MISSING))
-        cells = cells if rows is None else [cells[row] for row in rows]
-        if None in meaning.values() or any(map(_CODE.fullmatch, cells)):
-            result[name] = np.empty(len(cells), dtype=object)
-            result[name][:] = [None if cell in MISSING else cell for cell in cells]
-        else:
-            result[name] = np.array([meaning.get(cell, np.nan) for cell in cells], dtype=np.float64)
+    for name, column in zip(table.header, table.columns, strict=True):
+        if name in part_of_rankings:
+            continue
+        values: npt.NDArray[Any] | None = table.values(name)
+        if values is None or any(map(_CODE.fullmatch, column.distinct)):
+            values = column.pick(None if cell in MISSING else cell for cell in column.distinct)
+        result[name] = values if rows is None else values[rows]
     return result
 
 
@@ -336,17 +384,17 @@ def weights_column(table: Table, name: str | None) -> FloatArray | None:
     """The weights in the named column; None if there is no name."""
     if name is None:
         return None
-    meaning = table.numbers(table.column(name))
-    values = [meaning[cell] for cell in table.column(name)]
-    for row, value in enumerate(values):
-        if value is None or value < 0:
-            raise table.error(
-                f"the weight is {shown(table.rows[row][table.index(name)])}",
-                row=row,
-                column=name,
-                cure="Weights are numbers that are not negative.",
-            )
-    return np.array(values, dtype=np.float64)
+    values = table.values(name, others={})
+    if values is not None and not (values < 0).any():
+        return values
+    meaning = table.numbers(table.coded(name)[0])
+    row = table.columns[table.index(name)].first_row(lambda cell: (value := meaning[cell]) is None or value < 0)
+    raise table.error(
+        f"the weight is {shown(table.column(name)[row or 0])}",
+        row=row,
+        column=name,
+        cure="Weights are numbers that are not negative.",
+    )
 
 
 def _read_bytes(path: Path) -> bytes:
