@@ -8,6 +8,7 @@ import polars as pl
 import pytest
 import scipy.sparse as sp
 
+import rankwise
 from rankwise._features import set_feature_names
 from rankwise.trees import LeastSquaresForest, LeastSquaresTree
 from tests.trees.test_grow import make_data
@@ -169,3 +170,38 @@ def test_features_of_an_array_can_be_named() -> None:
         set_feature_names(model, ["age"])
     set_feature_names(model, ["age", "size"])
     assert model.feature_names_in_.tolist() == ["age", "size"]
+
+
+AGES = ["18 - 24", "25 - 34", "35 - 44", "45+"]
+
+
+@pytest.mark.parametrize("as_frame", [False, True])
+@pytest.mark.parametrize("growth", ["best", "level"])
+def test_ordered_categories_are_split_in_their_order(as_frame, growth, tmp_path):
+    rows = [AGES[i % 4] for i in (2, 0, 3, 1, 0, 1, 2, 3)] + [None]
+    # "18 - 24" and "35 - 44" are alike, which no split in order can use
+    y = [1.0 if age in (AGES[0], AGES[2]) else 5.0 for age in rows]
+    if as_frame:
+        X, settings = pd.DataFrame({"age": pd.Categorical(rows, categories=AGES, ordered=True)}), {}
+    else:
+        X, settings = np.array(rows, dtype=object)[:, None], {"categorical_features": {-1: AGES}}
+    model = LeastSquaresTree(max_depth=1, growth=growth, **settings).fit(X, y)
+    assert model.feature_categories_ == [AGES]
+    assert model._encoder.is_categorical.tolist() == [False]
+    assert (model.tree_.set_of < 0).all()
+    rankwise.save(model, tmp_path / "model")
+    np.testing.assert_array_equal(rankwise.load(tmp_path / "model").predict(X), model.predict(X))
+    codes = np.array([[np.nan if age is None else AGES.index(age)] for age in rows])
+    numbers = LeastSquaresTree(max_depth=1, growth=growth).fit(codes, y)
+    np.testing.assert_array_equal(numbers.predict(codes), model.predict(X))
+    unordered = LeastSquaresTree(max_depth=1, growth=growth, categorical_features=[0]).fit(codes, y)
+    assert np.abs(unordered.predict(codes)[:-1] - y[:-1]).max() == 0 < np.abs(model.predict(X) - y)[:-1].max()
+
+
+def test_conditions_on_ordered_categories_name_the_last_one_on_the_left():
+    X = np.array([[age] for age in AGES * 3], dtype=object)
+    model = LeastSquaresTree(max_depth=1, categorical_features={0: AGES}).fit(X, [0.0, 0.0, 1.0, 1.0] * 3)
+    assert [line.split(":")[0] for line in model.export_text().splitlines()] == [
+        "|-- x0 <= 25 - 34",
+        "|-- x0 > 25 - 34",
+    ]

@@ -6,14 +6,14 @@ StackedRanker) and `NumericFeatures` use the encoder, most of them through `Cate
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
 
 from rankwise._sklearn import EstimatorMixin
-from rankwise._state import ANYTHING, COUNT, Saved, ensure, instance, list_of, maybe
+from rankwise._state import ANYTHING, BOOL, COUNT, Saved, ensure, instance, list_of, maybe, optional
 from rankwise._typing import ArrayLike, BoolArray, FloatArray, IntArray
 from rankwise._validation import data_frame
 
@@ -29,33 +29,42 @@ class FeatureEncoder:
 
     Parameters
     ----------
-    categorical_features : None, or array-like of column numbers, column names or booleans
+    categorical_features : None, array-like of column numbers, column names or booleans, or dict
         Columns that hold categories. None takes the columns of a data frame whose type is categorical, text or
-        Boolean; in arrays, none.
+        Boolean; in arrays, none. A dict has the numbers or names of the columns as keys, and as values their
+        categories from low to high, or None where these have no order.
 
     Attributes
     ----------
     categories_ : list
         For each column the categories in the order of their numbers, or None for numeric columns.
+    ordered_ : list of bool
+        For each column whether its categories have an order, so that their numbers are split as numbers are; absent
+        where no column is such. Ordered categoricals of pandas are.
     """
 
     _saved: ClassVar[Saved] = {
         "categorical_features": ANYTHING,
         "categories_": list_of(maybe(list_of(ANYTHING))),
+        "ordered_": optional(list_of(BOOL)),
     }
+
+    ordered_: list[bool]
 
     def __init__(self, categorical_features: Any = None) -> None:
         self.categorical_features = categorical_features
 
     @property
     def is_categorical(self) -> BoolArray:
-        """Which columns hold categories."""
-        return np.array([categories is not None for categories in self.categories_], dtype=bool)
+        """Which columns hold categories without an order."""
+        found = np.array([categories is not None for categories in self.categories_], dtype=bool)
+        return found & ~np.array(self.ordered_, dtype=bool) if hasattr(self, "ordered_") else found
 
     @property
     def n_categories(self) -> IntArray:
-        """Number of categories of each column; 0 for numeric ones."""
-        return np.array([0 if categories is None else len(categories) for categories in self.categories_], dtype=int)
+        """Number of categories of each column; 0 where they are split as numbers."""
+        sizes = [0 if categories is None else len(categories) for categories in self.categories_]
+        return np.where(self.is_categorical, sizes, 0).astype(int)
 
     def fit_transform(self, estimator: Any, X: ArrayLike) -> FloatArray:
         """Learn the categories; sets ``n_features_in_`` and ``feature_names_in_`` of the estimator."""
@@ -67,10 +76,14 @@ class FeatureEncoder:
             chosen = self._chosen(columns)
             if chosen.any():
                 validate_data(estimator, X, reset=True, skip_check_array=True)  # the number and names of features
+                levels = self._levels(columns, frame)
                 self.categories_: list[Any] = [
-                    _categories(column) if categorical else None
-                    for (_, column), categorical in zip(columns, chosen, strict=True)
+                    (levels.get(number) or _categories(column)) if chosen[number] else None
+                    for number, (_, column) in enumerate(columns)
                 ]
+                ordered = [bool(chosen[number]) and number in levels for number in range(len(columns))]
+                if any(ordered):
+                    self.ordered_ = ordered
                 return self._coded(columns)
         numbers = _numbers(estimator, X, reset=True)
         self.categories_ = [None] * numbers.shape[1]
@@ -89,7 +102,7 @@ class FeatureEncoder:
         n = len(columns)
         if self.categorical_features is None:
             return np.array([column.dtype == object for _, column in columns], dtype=bool)
-        wanted = np.asarray(self.categorical_features)
+        wanted = np.asarray(list(self.categorical_features))
         chosen = np.zeros(n, dtype=bool)
         if wanted.size == 0:
             return chosen
@@ -110,6 +123,19 @@ class FeatureEncoder:
                 raise ValueError(f"categorical_features names {name!r}, but the columns of X are {known}")
             chosen[names.index(name)] = True
         return chosen
+
+    def _levels(self, columns: Columns, frame: Any) -> dict[int, list[Any]]:
+        """The categories from low to high of the columns that have such, by number."""
+        import narwhals as nw
+
+        if isinstance(self.categorical_features, Mapping):
+            numbers = {name: number for number, (name, _) in enumerate(columns)}
+            given = self.categorical_features.items()
+            return {numbers.get(key, key) % len(columns): [*levels] for key, levels in given if levels is not None}
+        if frame is None or not frame.implementation.is_pandas():  # an Enum of polars need not mean an order
+            return {}
+        types = enumerate(series.dtype for series in frame.iter_columns())
+        return {number: [*dtype.categories] for number, dtype in types if isinstance(dtype, nw.Enum)}
 
     def _coded(self, columns: Columns) -> FloatArray:
         coded = np.empty((len(columns[0][1]), len(columns)))
@@ -132,6 +158,8 @@ class FeatureEncoder:
     def _check_saved(self) -> None:
         for categories in self.categories_:
             ensure(categories is None or len(set(categories)) == len(categories), "two categories are the same")
+        if hasattr(self, "ordered_"):
+            ensure(len(self.ordered_) == len(self.categories_), "categories and their orders differ")
 
 
 class FeaturesMixin(EstimatorMixin):

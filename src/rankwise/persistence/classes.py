@@ -142,7 +142,8 @@ class Recipe:
         if self.pull is not None:
             return self.pull(thing)
         if self.parameters == "none":
-            return {name: getattr(thing, name) for name in self.saved}
+            present = [name for name, kind in self.saved.items() if kind.required or hasattr(thing, name)]
+            return {name: getattr(thing, name) for name in present}
         return learned_state(thing)
 
     def _built(self, cls: Any, parameters: State, state: State) -> Any:

@@ -65,6 +65,9 @@ def conditions(tree: Tree, node: int, names: list[str], categories: list[Any]) -
     threshold = tree.threshold[node]
     if np.isinf(threshold):
         return f"{name} is known", f"{name} is missing"
+    if categories[feature] is not None:  # ordered categories, split by their numbers
+        last = categories[feature][min(max(int(threshold), 0), len(categories[feature]) - 1)]
+        return f"{name} <= {last}", f"{name} > {last}"
     return f"{name} <= {threshold:.4g}", f"{name} > {threshold:.4g}"
 
 
