@@ -186,7 +186,7 @@ def test_places_are_cut_with_the_given_probability():
 
 @pytest.mark.parametrize(("rate", "verdict"), [(-1.1, "agrees"), (-0.5, "differs")])
 def test_the_verdict_on_forests_follows_the_rate(rate, verdict):
-    cells = theorems_a_5_a_6._cells("check", Inputs())
+    cells = theorems_a_5_a_6._cells("quick", Inputs())
     noise = np.random.default_rng(0).normal(0, 0.01, len(cells))
     results = Results(
         [
