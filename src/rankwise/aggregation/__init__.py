@@ -3,15 +3,20 @@
 from rankwise.aggregation.active import next_pairs
 from rankwise.aggregation.bootstrap import BootstrapConsensus, bootstrap_consensus
 from rankwise.aggregation.bradley_terry import BradleyTerry
+from rankwise.aggregation.election import Election, Round
+from rankwise.aggregation.elections import bucklin, plurality, range_voting
 from rankwise.aggregation.hodge import HodgeProjection, hodge_projection
 from rankwise.aggregation.kemeny import OptimalRankings, all_optimal, kemeny, kemeny_batch
 from rankwise.aggregation.kemeny_result import Consensus
 from rankwise.aggregation.long_lists import ListConsensus, aggregate_lists
 from rankwise.aggregation.mallows import GeneralizedMallows, Mallows
 from rankwise.aggregation.mallows_mixture import MallowsMixture
+from rankwise.aggregation.medians import MedianRanking, median_ranking
 from rankwise.aggregation.pairs import PreferenceMatrix, preference_matrix
 from rankwise.aggregation.plackett_luce import PlackettLuce
 from rankwise.aggregation.positional import borda
+from rankwise.aggregation.ranked_pairs import RankedPairs, ranked_pairs
+from rankwise.aggregation.runoffs import instant_runoff, stv
 from rankwise.aggregation.samplers import sample_mallows, sample_plackett_luce
 from rankwise.aggregation.statistics import (
     dispersion,
@@ -30,23 +35,29 @@ __all__ = [
     "BootstrapConsensus",
     "BradleyTerry",
     "Consensus",
+    "Election",
     "GeneralizedMallows",
     "HodgeProjection",
     "ListConsensus",
     "Mallows",
     "MallowsMixture",
+    "MedianRanking",
     "OptimalRankings",
     "PlackettLuce",
     "PreferenceMatrix",
+    "RankedPairs",
+    "Round",
     "aggregate_lists",
     "all_optimal",
     "bootstrap_consensus",
     "borda",
+    "bucklin",
     "copeland",
     "dispersion",
     "dispersion_u_statistic",
     "excess_risk",
     "hodge_projection",
+    "instant_runoff",
     "is_stochastically_transitive",
     "kemeny",
     "kemeny_batch",
@@ -55,11 +66,16 @@ __all__ = [
     "mc4",
     "median_distance_bound",
     "median_excess_bound",
+    "median_ranking",
     "median_risk_bound",
     "next_pairs",
     "noise_margin",
+    "plurality",
     "preference_matrix",
+    "range_voting",
+    "ranked_pairs",
     "sample_mallows",
     "sample_plackett_luce",
     "schulze",
+    "stv",
 ]
