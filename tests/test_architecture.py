@@ -25,6 +25,7 @@ _SHARED = {
     "_queries_jit",
     "_sklearn",
     "_state",
+    "_table_files",
     "_tables",
     "_typing",
     "_validation",

@@ -6,6 +6,7 @@ Used by the result objects of all packages, the report and the command line. A r
 
 from __future__ import annotations
 
+import re
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
 # Longer names are shortened in tables; JSON and data frames keep them in full.
 _LONGEST_NAME = 60
 _GAP = "  "
+# A number with its sign, unit and error, an interval of places, or a dash for none.
+_NUMBER = re.compile(r"([-+]?[\d,.]+%?|-|nan)( ?(±|to|-) ?[-+]?[\d,.]+%?)?", re.ASCII)
 
 
 class TextTable(NamedTuple):
@@ -37,11 +40,21 @@ class TextTable(NamedTuple):
         rows = [*([self.columns] if any(self.columns) else []), *self.rows] if self.rows else []
         cells = [[" ".join(cell.splitlines()) for cell in row] for row in rows]
         widths = [max(map(cell_len, column)) for column in zip(*cells, strict=True)]
-        aligned = [
-            _GAP.join(cell + " " * (width - cell_len(cell)) for cell, width in zip(row, widths, strict=True)).rstrip()
-            for row in cells
+        lines = []
+        for row in cells:
+            padded = [" " * (width - cell_len(cell)) for cell, width in zip(row, widths, strict=True)]
+            sides = zip(row, padded, self.numeric(), strict=True)
+            lines.append(_GAP.join(pad + cell if right else cell + pad for cell, pad, right in sides).rstrip())
+        return [*filter(None, (self.title, self.note)), *lines]
+
+    def numeric(self) -> list[bool]:
+        """Which columns hold numbers below a header; these are aligned at the right."""
+        if not any(self.columns):
+            return [False] * len(self.columns)
+        return [
+            any(column) and all(not cell or _NUMBER.fullmatch(cell) for cell in column)
+            for column in zip(*self.rows, strict=True)
         ]
-        return [*filter(None, (self.title, self.note)), *aligned]
 
     def __str__(self) -> str:
         return "\n".join(self.lines())

@@ -84,7 +84,7 @@ def test_every_rule_gives_the_ranking_of_the_library(decode: str, open_race: Pat
     assert found["decode"] == decode
     assert set(found["parameters"]) == ({"theta", "theta_se"} if decode == "mallows" else set())
     shown = run("consensus", open_race, "--decode", decode).stdout
-    assert all(f"{place['position']}         {place['item']}" in shown for place in found["ranking"])
+    assert all(f" {place['position']}  {place['item']}" in shown for place in found["ranking"])
 
 
 def test_the_command_knows_every_rule_of_the_library() -> None:

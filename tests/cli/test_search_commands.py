@@ -395,7 +395,7 @@ def test_queries_without_relevant_documents(tmp_path: Path) -> None:
     assert "Means over 1 of 2 queries" in both
     assert both.count("no relevant document in 1 of the queries, skipped by ap, ndcg@10\n") == 1
     assert run_json(*words, "--empty", "0")["systems"][0]["means"]["ap"] == 0.5
-    assert re.search(r"^1 +scores +- *$", run(*words, "--per-query").stdout, re.MULTILINE)
+    assert re.search(r"^ *1 +scores +- *$", run(*words, "--per-query").stdout, re.MULTILINE)
 
 
 def test_err_has_one_scale_for_all_runs(trec: Path) -> None:

@@ -16,7 +16,7 @@ import warnings
 from typing import Annotated, Any, NoReturn
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 
 from rankwise import __version__
 from rankwise.cli.kernel_command import kernel
@@ -37,11 +37,35 @@ _SEPARATE_COMMANDS = {
 }
 
 
+# Parts of the help.
+_SURVEYS, _MODELS = "Surveys and juries", "Models of rankings"
+_SEARCH, _FORMULAS, _OTHERS = "Search", "Formulas", "Papers and setup"
+
+
+def _without_types_of_flags(parameters: list[Any]) -> list[Any]:
+    """Options as the help shows them: a flag takes no value, so it has no type."""
+    for parameter in parameters:
+        if getattr(parameter, "is_flag", False) and parameter.metavar is None:
+            parameter.metavar = ""
+    return parameters
+
+
+class _Command(TyperCommand):
+    def get_usage(self, ctx: Any) -> str:
+        return super().get_usage(ctx).replace("{", "").replace("}", "")  # FILE, as in other programs
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        return _without_types_of_flags(super().get_params(ctx))
+
+
 class _Commands(TyperGroup):
     """Our commands, and those of other distributions, which are imported only when they are needed.
 
     Mistakes and expected problems of any of them end in one line that says what to do, and not in a traceback.
     """
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        return _without_types_of_flags(super().get_params(ctx))
 
     def list_commands(self, ctx: Any) -> list[str]:
         own = super().list_commands(ctx)
@@ -131,22 +155,27 @@ def _options(
     pass
 
 
+def _add(panel: str, function: Any, example: str) -> None:
+    """Add a command to a part of the help, with an example at its end."""
+    app.command(cls=_Command, rich_help_panel=panel, epilog=f"Example: rankwise {example}")(function)
+
+
 # In the order in which the help lists them.
-app.command()(quickstart)
-app.command()(report)
-app.command()(describe)
-app.command()(consensus)
-app.command()(tree)
-app.command()(fit)
-app.command()(predict)
-app.command()(evaluate)
-app.command()(rank_train)
-app.command()(rank_predict)
-app.command()(rank_evaluate)
-app.command()(kernel)
-app.command()(screen)
-app.command()(formula)
-app.command()(warmup)
+_add(_SURVEYS, quickstart, "quickstart")
+_add(_SURVEYS, report, "report survey.csv -o report.html")
+_add(_SURVEYS, describe, "describe survey.csv")
+_add(_SURVEYS, consensus, "consensus votes.csv --bootstrap 1000")
+_add(_MODELS, tree, "tree survey.csv --max-depth 3 -o tree.png")
+_add(_MODELS, evaluate, "evaluate survey.csv")
+_add(_MODELS, fit, "fit survey.csv --model forest -o model.rankwise")
+_add(_MODELS, predict, "predict model.rankwise new.csv --orders")
+_add(_MODELS, kernel, "kernel survey.csv -o gram.npy")
+_add(_SEARCH, rank_train, "rank-train train.txt --valid valid.txt -o model.rankwise")
+_add(_SEARCH, rank_predict, "rank-predict model.rankwise test.txt -o scores.txt")
+_add(_SEARCH, rank_evaluate, "rank-evaluate qrels.txt bm25.run mine.run")
+_add(_FORMULAS, screen, "screen beams.csv --y load")
+_add(_FORMULAS, formula, "formula beams.csv --y load")
+_add(_OTHERS, warmup, "warmup")
 
 
 def _plugins() -> dict[str, Any]:
@@ -170,7 +199,7 @@ def _separate_command(name: str) -> Any:
 
 def _typer_command(name: str, function: Any, **settings: Any) -> Any:
     alone = typer.Typer(add_completion=False)
-    alone.command(name, **settings)(function)
+    alone.command(name, cls=_Command, rich_help_panel=_OTHERS, **settings)(function)
     return typer.main.get_command(alone)
 
 

@@ -19,6 +19,8 @@ from rankwise._tables import TextTable, counted
 
 __all__ = ["OnStep", "TextTable", "counted", "print_json", "print_lines", "print_notes", "print_tables", "progress"]
 
+# Tables whose first column is called so rank what they list; the winners stand out.
+_PLACES = ("position", "place")
 #: called with what happens next and the share of the work that is done
 OnStep = Callable[[str, float], None]
 
@@ -86,8 +88,9 @@ def _print_head(console: Console, title: str, note: str) -> None:
 
 def _rich_table(table: TextTable) -> Table:
     result = Table(box=None, show_header=any(table.columns), padding=(0, 2, 0, 0), header_style="dim")
-    for name in table.columns:
-        result.add_column(name)
+    for name, right in zip(table.columns, table.numeric() or [False] * len(table.columns), strict=True):
+        result.add_column(name, justify="right" if right else "left")
+    ranks = bool(table.columns) and table.columns[0] in _PLACES
     for row in table.rows:
-        result.add_row(*(escape(cell) for cell in row))
+        result.add_row(*(escape(cell) for cell in row), style="bold green" if ranks and row[0] == "1" else None)
     return result

@@ -29,7 +29,7 @@ Out = Annotated[
     Path | None, typer.Option("--out", "-o", metavar="FILE", help="Where to write; default: standard output.")
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print the results as JSON.")]
-Seed = Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Same seed, same numbers.")]
+Seed = Annotated[int, typer.Option(min=0, max=2**32 - 1, metavar="N", help="Same seed, same numbers.")]
 Jobs = Annotated[int, typer.Option(min=-1, metavar="N", help="Cores to work on; -1 is all.")]
 ZeroBased = Annotated[bool, typer.Option("--zero-based", help="Features of LETOR files count from 0, not from 1.")]
 Params = Annotated[
