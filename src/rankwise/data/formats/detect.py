@@ -101,6 +101,7 @@ _RETRIEVAL_LINES = (
     (re.compile(r"\S+\s+Q0\s+\S+\s+\d+\s+[-+.\deE]+\s+\S+", re.ASCII), "a TREC run", "read_run"),
     (re.compile(r"\S+\s+(?:0|Q0)\s+\S+\s+-?\d+", re.ASCII), "TREC relevance judgments", "read_qrels"),
 )
+_INSPECTED = 1 << 20
 _INSPECTED_LINES = 20
 _LONGEST_INSPECTED = 1000
 _SHOWN_CALLS = 4
@@ -293,7 +294,7 @@ def _reading(rankings: Rankings, fit: Fit, columns: tuple[str, ...], options: di
 
 def _format(text: str, path: Path) -> str:
     """PrefLib, xarff or table, by the first lines."""
-    lines = [line.strip()[:_LONGEST_INSPECTED] for line in text.split("\n", _INSPECTED_LINES)[:_INSPECTED_LINES]]
+    lines = [line.strip()[:_LONGEST_INSPECTED] for line in text[:_INSPECTED].split("\n")[:_INSPECTED_LINES]]
     if any(line.startswith(_PREFLIB_MARKS) for line in lines):
         return "preflib"
     content = [line for line in lines if line and not line.startswith(("%", "#"))]

@@ -257,8 +257,7 @@ def column_fits(table: Table, weights: str | None, *wanted: Layout) -> list[Fit]
         return []
     positions, settled = [], False
     for prefix, names in known_prefixes(table):
-        values = ranking_numbers(table, names)
-        found = np.zeros(0) if values is None else values[np.isfinite(values)]
+        found = _different_numbers(table, names)
         # places from 1, halves for ties, and not all 1
         whole = np.all((found >= 1) & (found <= PLACES_PER_ITEM * len(names)) & (found * 2 == np.round(found * 2)))
         if whole and np.any(found > 1):
@@ -286,6 +285,8 @@ def string_fits(table: Table) -> list[Fit]:
     """Columns whose cells all read ``a>b>c`` or ``["a", "b", "c"]``."""
     fits = []
     for name in table.header:
+        if not table.holds_any(name, ">["):
+            continue
         cells = set(table.coded(name)[0]) - set(MISSING)
         orders = {cell for cell in cells if ">" in cell or _JSON_NAMES.match(cell)}
         # A name that is itself an order means that there is no header: the first line is a ranking.
@@ -375,6 +376,16 @@ def ranking_numbers(table: Table, names: Sequence[str]) -> FloatArray | None:
             return None
         values[:, at] = np.where(column == 0, np.nan, column)
     return values
+
+
+def _different_numbers(table: Table, names: Sequence[str]) -> FloatArray:
+    """The finite numbers in the columns, blank and 0 aside; none if there is a cell of another kind."""
+    found = [0.0]
+    for name in names:
+        cells = set(table.coded(name)[0]) - {*MISSING, "inf"}
+        found += [np.nan if value is None else value for value in table.numbers(cells).values()]
+    values = np.unique(found)
+    return values[values > 0] if values[0] == 0 and not np.isnan(values[-1]) else np.zeros(0)
 
 
 def looks_like_codes(values: FloatArray | None) -> bool:

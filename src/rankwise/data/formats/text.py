@@ -19,12 +19,11 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any, TypeAlias
 
-import numpy as np
 import numpy.typing as npt
 
 from rankwise._typing import FloatArray
 from rankwise._validation import list_of_names
-from rankwise.data.formats.columns import Codes, Column
+from rankwise.data.formats.columns import Codes, Column, number, numbers_of
 from rankwise.exceptions import RankwiseFormatError
 
 Path: TypeAlias = str | os.PathLike[str]
@@ -48,15 +47,13 @@ _SMALL = 1 << 18
 _MOST_DIGITS = 18
 _UNWRITABLE = re.compile("[\n\r\0\ud800-\udfff]")
 
+# Texts from here on are worth the start of compiled loops.
+_LARGE = 1 << 22
 _DELIMITERS = ",;\t|"
 _SNIFFED_ROWS = 50
 _QUALTRICS_MARK = re.compile(r"""\{\s*["']ImportId["']""")
 # What Excel takes the delimiter from, and some programs write for it.
-_DECLARED_DELIMITER = re.compile(r'"?sep=([^\w" \n])"?\s*', re.ASCII | re.IGNORECASE)
-_DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+", re.ASCII)
-_THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2},\d{3}", re.ASCII)
-# Numbers that a float would alter: leading zeros, or more digits than it keeps.
-_CODE = re.compile(r"[+-]*(?:0\d.*|\d{16,})", re.ASCII)
+_DECLARED_DELIMITER = re.compile(r'"?sep=([^\w" \n])"?[^\S\n]*\n', re.ASCII | re.IGNORECASE)
 _SHOWN_NAMES = 12
 
 
@@ -99,7 +96,7 @@ def read_text(path: Path, encoding: str | None = None) -> str:
             line=line,
             cure="Save or unpack it as text.",
         )
-    return text.replace("\r\n", "\n").replace("\r", "\n")
+    return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
 
 
 def split_lines(text: str) -> list[str]:
@@ -127,17 +124,6 @@ def parse_integer(text: str) -> int:
     if not (digits.isascii() and digits.isdigit() and len(digits) <= _MOST_DIGITS):
         raise ValueError
     return int(text)
-
-
-def number(text: str) -> float | None:
-    """The finite number that a field holds, or None (Python alone would take 1_0, nan and Arabic digits)."""
-    if "_" in text or not text.isascii():
-        return None
-    try:
-        value = float(text)
-    except ValueError:
-        return None
-    return value if math.isfinite(value) else None
 
 
 def parse_number(text: str) -> float:
@@ -228,13 +214,7 @@ class Table:
         A decimal comma counts where the table leaves commas to cells and no cell has a decimal point. Where every comma
         could part thousands, as in 1,250, none counts.
         """
-        found = {cell: number(cell) for cell in set(cells)}
-        if not self.comma_is_free or any(value is not None and "." in cell for cell, value in found.items()):
-            return found
-        with_comma = [cell for cell in found if _DECIMAL_COMMA.fullmatch(cell)]
-        if all(map(_THOUSANDS.fullmatch, with_comma)):
-            return found
-        return found | {cell: number(cell.replace(",", ".")) for cell in with_comma}
+        return numbers_of(cells, comma_is_free=self.comma_is_free)
 
     def values(self, name: str, others: Mapping[str, float] = _BLANK) -> FloatArray | None:
         """The numbers in a column, row by row; None unless all its cells are finite numbers or among the others.
@@ -250,11 +230,11 @@ class Table:
         -------
         ndarray of shape (n_rows,), or None
         """
-        column = self.columns[self.index(name)]
-        meaning = {**self.numbers(set(column.distinct).difference(others)), **others}
-        if None in meaning.values():
-            return None
-        return np.array([meaning[cell] for cell in column.distinct], dtype=np.float64)[column.codes]
+        return self.columns[self.index(name)].values(others, comma_is_free=self.comma_is_free)
+
+    def holds_any(self, name: str, characters: str) -> bool:
+        """Whether a cell of a column holds one of the characters, which are ASCII."""
+        return self.columns[self.index(name)].holds_any(characters)
 
     def is_numeric(self, name: str) -> bool:
         """Whether all cells of a column are finite numbers or missing."""
@@ -300,42 +280,13 @@ def parse_table(text: str, path: Path, delimiter: str | None = None) -> Table:
     """
     if delimiter is not None and (not isinstance(delimiter, str) or len(delimiter) != 1 or delimiter in '\r\n" '):
         raise ValueError(f"delimiter is {delimiter!r}; give one character, such as ',' or ';'")
-    text_lines = [f"{line}\n" for line in split_lines(text)]
-    declared = _DECLARED_DELIMITER.fullmatch(text_lines[0]) if text_lines else None
+    declared = _DECLARED_DELIMITER.match(text)
     if declared is not None:
-        text_lines[0] = "\n"  # a blank line keeps the numbers of the others
+        text = text[declared.end() - 1 :]  # a blank line keeps the numbers of the others
         delimiter = delimiter or declared[1]
-    delimiter = delimiter or _sniff(text_lines)
-    records = list(_records(text_lines, delimiter, path))
-    # Delimiters at the ends of all lines make last columns without names and cells.
-    while all(record and not record[-1] for _, record in records) and len({len(record) for _, record in records}) == 1:
-        for _, record in records:
-            record.pop()
-    if not records or not records[0][1]:
-        raise RankwiseFormatError("the file is empty", path=path)
-    header_line, header = records[0]
-    if not all(header) or len(set(header)) < len(header):
-        _refuse_header(header, path, header_line)
-    for line, record in records[1:]:
-        if len(record) != len(header):
-            raise RankwiseFormatError(
-                f"this row has {_count(len(record), 'cell')}, but the header has {_count(len(header), 'column')}",
-                path=path,
-                line=line,
-                cure="Give every row one cell per column; quote cells that hold the delimiter.",
-            )
-    # Qualtrics writes two rows of its own below the header: the texts of the questions, then the import ids.
-    marked = [place for place, (_, record) in enumerate(records[1:3]) if _QUALTRICS_MARK.match(record[0])]
-    questions = dict(zip(header, records[1][1], strict=True)) if marked[:1] == [1] else {}
-    answers = records[2 + marked[0] :] if marked else records[1:]
-    if not answers:
-        blank = any(delimiter in line and not line.replace(delimiter, "").strip() for line in text_lines)
-        problem = f"all cells of {listed(header)} are blank" if blank else "there is a header, but no row below it"
-        cure = "Get the file with the answers: a row each."
-        raise RankwiseFormatError(problem, path=path, line=header_line, cure=cure)
-    lines = [line for line, _ in answers]
-    columns = tuple(map(Column.of, zip(*(record for _, record in answers), strict=True)))
-    return Table(path, tuple(header), header_line, columns, lines, questions, comma_is_free=delimiter != ",")
+    delimiter = delimiter or _sniff(text)
+    table = _large_table(text, path, delimiter) if len(text) >= _LARGE else None
+    return table or _strict_table(text, path, delimiter)
 
 
 def names_given(names: Any, argument: str) -> list[str]:
@@ -374,8 +325,8 @@ def covariates(table: Table, leave_out: Collection[str], rows: Sequence[int] | N
         if name in part_of_rankings:
             continue
         values: npt.NDArray[Any] | None = table.values(name)
-        if values is None or any(map(_CODE.fullmatch, column.distinct)):
-            values = column.pick(None if cell in MISSING else cell for cell in column.distinct)
+        if values is None or column.has_codes():
+            values = column.texts(MISSING)
         result[name] = values if rows is None else values[rows]
     return result
 
@@ -449,12 +400,80 @@ def _undecodable(error: UnicodeError, data: bytes, codec: str, path: Path, *, ma
     )
 
 
-def _sniff(lines: list[str]) -> str:
+def _strict_table(text: str, path: Path, delimiter: str) -> Table:
+    records = list(_records(text, delimiter, path))
+    # Delimiters at the ends of all lines make last columns without names and cells.
+    while all(record and not record[-1] for _, record in records) and len({len(record) for _, record in records}) == 1:
+        for _, record in records:
+            record.pop()
+    if not records or not records[0][1]:
+        raise RankwiseFormatError("the file is empty", path=path)
+    header_line, header = records[0]
+    if not all(header) or len(set(header)) < len(header):
+        _refuse_header(header, path, header_line)
+    for line, record in records[1:]:
+        if len(record) != len(header):
+            raise RankwiseFormatError(
+                f"this row has {_count(len(record), 'cell')}, but the header has {_count(len(header), 'column')}",
+                path=path,
+                line=line,
+                cure="Give every row one cell per column; quote cells that hold the delimiter.",
+            )
+    # Qualtrics writes two rows of its own below the header: the texts of the questions, then the import ids.
+    marked = [place for place, (_, record) in enumerate(records[1:3]) if _QUALTRICS_MARK.match(record[0])]
+    questions = dict(zip(header, records[1][1], strict=True)) if marked[:1] == [1] else {}
+    answers = records[2 + marked[0] :] if marked else records[1:]
+    if not answers:
+        blank = any(delimiter in line and not line.replace(delimiter, "").strip() for line in split_lines(text))
+        problem = f"all cells of {listed(header)} are blank" if blank else "there is a header, but no row below it"
+        cure = "Get the file with the answers: a row each."
+        raise RankwiseFormatError(problem, path=path, line=header_line, cure=cure)
+    lines = [line for line, _ in answers]
+    columns = tuple(map(Column.of, zip(*(record for _, record in answers), strict=True)))
+    return Table(path, tuple(header), header_line, columns, lines, questions, comma_is_free=delimiter != ",")
+
+
+def _large_table(text: str, path: Path, delimiter: str) -> Table | None:
+    """The table that compiled loops cut; None if the text is so unusual that the strict reader must look at it."""
+    from rankwise.data.formats.large import cut_columns
+
+    try:
+        head = list(islice(_records(text, delimiter, path), 4))
+    except RankwiseFormatError:
+        return None
+    if not head:
+        return None
+    (header_line, header), rows = head[0], head[1:]
+    marked = [place for place, (_, record) in enumerate(rows[:2]) if _QUALTRICS_MARK.match(record[0])]
+    first_answer = 1 + marked[0] if marked else 0
+    if len(rows) <= first_answer or any(len(record) != len(header) for _, record in rows):
+        return None
+    line = rows[first_answer][0]
+    begin = 0
+    for _ in range(1, line):
+        begin = text.index("\n", begin) + 1
+    found = cut_columns(text, begin, delimiter, len(header), line)
+    if found is None:
+        return None
+    columns, lines = found
+    above = [header, *(record for _, record in rows[:first_answer])]
+    # Delimiters at the ends of all lines make last columns without names and cells.
+    while columns and columns[-1].distinct == [""] and not any(record[-1] for record in above):
+        columns.pop()
+        for record in above:
+            record.pop()
+    if not header or not all(header) or len(set(header)) < len(header):
+        return None
+    questions = dict(zip(header, above[1], strict=True)) if marked[:1] == [1] else {}
+    return Table(path, tuple(header), header_line, tuple(columns), lines, questions, comma_is_free=delimiter != ",")
+
+
+def _sniff(text: str) -> str:
     """The delimiter that cuts the first rows into equally many cells, the most if several do."""
     best, best_fitness = _DELIMITERS[0], (False, 0)
     for delimiter in _DELIMITERS:
         try:
-            widths = [len(record) for _, record in islice(_records(lines, delimiter, ""), _SNIFFED_ROWS)]
+            widths = [len(record) for _, record in islice(_records(text, delimiter, ""), _SNIFFED_ROWS)]
         except RankwiseFormatError:
             widths = []
         fitness = (len(set(widths)) == 1 and widths[0] > 1, widths[0] if widths else 0)
@@ -463,9 +482,19 @@ def _sniff(lines: list[str]) -> str:
     return best
 
 
-def _records(lines: list[str], delimiter: str, path: Path) -> Iterator[tuple[int, list[str]]]:
+def _records(text: str, delimiter: str, path: Path) -> Iterator[tuple[int, list[str]]]:
     """Rows with the line on which they start; cells without the blanks around them."""
-    reader = csv.reader(lines, delimiter=delimiter, strict=True, skipinitialspace=True)
+    taken: list[str] = []  # the lines of a row
+
+    def lines() -> Iterator[str]:
+        begin = 0
+        while begin < len(text):
+            end = text.find("\n", begin) + 1 or len(text)
+            taken.append(text[begin:end])
+            yield taken[-1]
+            begin = end
+
+    reader = csv.reader(lines(), delimiter=delimiter, strict=True, skipinitialspace=True)
     line = 1
     while True:
         try:
@@ -481,9 +510,10 @@ def _records(lines: list[str], delimiter: str, path: Path) -> Iterator[tuple[int
         if record is None:
             return
         # A quoted empty cell is an answer left blank; a line with nothing but delimiters is not a row.
-        if lines[line - 1].replace(delimiter, "").strip():
+        if taken[0].replace(delimiter, "").strip():
             yield line, [cell.strip() for cell in record]
         line = reader.line_num + 1
+        taken.clear()
 
 
 def _refuse_header(header: list[str], path: Path, line: int) -> None:

@@ -1,0 +1,162 @@
+"""Large texts, cut by compiled loops: the same tables as the strict reader makes, number by number."""
+
+from __future__ import annotations
+
+import csv
+import io
+import random
+
+import numpy as np
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from rankwise import RankwiseFormatError, read_rankings
+from rankwise.data.formats import large, text
+from rankwise.data.formats.columns import Column, number
+from rankwise.data.formats.text import MISSING, covariates, parse_table
+
+# What readers stumble over: quotes, blanks of all kinds, line breaks, signs, codes, numbers of many digits.
+ODD = """|a| a |é|\u00a0|\u2003b|\x1f|1|01|-0.5|+7|1e3|1e999|1_0|NA|-|12345678901234567|0.1234567890123456789|1,5|2,250
+|say "hi"|two\nlines|""|a>b"""
+CELLS = st.one_of(
+    st.sampled_from([*ODD.split("|"), "9" * 400]),
+    st.text(st.characters(exclude_characters="\r\0", exclude_categories=["Cs"]), max_size=6),
+    st.floats(allow_nan=False, allow_infinity=False).map(repr),
+)
+
+
+def cut_both_ways(content: str, monkeypatch: pytest.MonkeyPatch, delimiter: str | None = None):
+    """What the strict and the compiled reader make of a text: a table or the message."""
+    results = []
+    for at_least in (10**9, 0):
+        monkeypatch.setattr(text, "_LARGE", at_least)
+        try:
+            results.append(parse_table(content, "file.csv", delimiter))
+        except RankwiseFormatError as error:
+            results.append(str(error))
+    return results
+
+
+def assert_same(strict, quick):
+    if isinstance(strict, str):
+        assert quick == strict
+        return
+    assert not isinstance(quick, str), quick
+    assert quick.header == strict.header
+    assert quick.header_line == strict.header_line
+    assert list(quick.lines) == list(strict.lines)
+    assert dict(quick.questions) == dict(strict.questions)
+    assert len(quick) == len(strict)
+    for name, ours, theirs in zip(strict.header, quick.columns, strict.columns, strict=True):
+        assert ours.cells == theirs.cells
+        assert list(ours.distinct) == theirs.distinct
+        assert ours.codes.tolist() == theirs.codes.tolist()
+        for marks in (">[", "e", "1"):
+            assert ours.holds_any(marks) == theirs.holds_any(marks)
+        for others in (dict.fromkeys(MISSING, np.nan), {}, {"1": 5.0, "a": 2.0}):
+            np.testing.assert_array_equal(quick.values(name, others), strict.values(name, others))
+        rows = range(0, len(quick), 2)
+        assert ours.take(rows).cells == theirs.take(rows).cells
+    for name, column in covariates(strict, []).items():
+        np.testing.assert_array_equal(covariates(quick, [])[name], column)
+
+
+@pytest.fixture(params=["coded", "as they stand"])
+def kind(request, monkeypatch):
+    """Columns that are coded, and columns that keep their cells as they stand after the first rows."""
+    if request.param != "coded":
+        monkeypatch.setattr(large, "_PATIENCE", 2)
+
+
+@pytest.mark.usefixtures("kind")
+@pytest.mark.parametrize("delimiter", [",", ";", "\t"])
+def test_tables_are_those_of_the_strict_reader(delimiter):
+    @given(st.lists(st.tuples(CELLS, CELLS, CELLS), max_size=12), st.integers(0, 3), st.booleans())
+    @example([("1", "2", "x")] * 5, csv.QUOTE_ALL, True)
+    def check(rows, quoting, ends):
+        file = io.StringIO()
+        quoting = csv.QUOTE_MINIMAL if quoting == csv.QUOTE_NONE else quoting
+        writer = csv.writer(file, delimiter=delimiter, quoting=quoting, lineterminator="\n")
+        writer.writerows([("rank_a", "rank_b", "é"), *rows])
+        content = file.getvalue() if ends else file.getvalue().removesuffix("\n")
+        with pytest.MonkeyPatch.context() as patch:
+            assert_same(*cut_both_ways(content, patch, delimiter))
+
+    check()
+
+
+@pytest.mark.usefixtures("kind")
+@given(st.text(st.sampled_from('ab1,;\n" \t\u00a0'), max_size=40), st.sampled_from([",", None]))
+@example("a,b\n1,2\n\n , \n3,4", ",")
+@example('a,b\n"1,2', ",")
+@example("a,b\n1,2\n3\n", ",")
+@example("a,b,\n1,2,\n3,4,\n", ",")
+@example("sep=;\na;b\n1;2\n", None)
+@example('a,b\n 1,"2"x\n', ",")
+@example('a,b\n "1",2\n\t"3",4\n', ",")
+@example('a,b\n"x""y","""\n', ",")
+@example('a,b\n"x\n\ny",2\n3,4\n', ",")
+@example('a,b\nx"y,2\n', ",")
+def test_any_text_is_read_or_refused_alike(content, delimiter):
+    with pytest.MonkeyPatch.context() as patch:
+        assert_same(*cut_both_ways(content, patch, delimiter))
+
+
+def test_qualtrics_rows_and_long_cells(monkeypatch):
+    mark = '"{""ImportId"":""QID1_1""}"'
+    for content in (
+        f'Q1_1,Q1_2\n"Rank - tea","Rank - milk,\nhot"\n{mark},{mark}\n1,2\n2,1\n',
+        f"Q1_1,Q1_2\n{mark},{mark}\n1,2\n2,1\n",
+        f"Q1_1,Q1_2\nx,y\n{mark},{mark}\n",
+        "a,b\n1," + "2" * 140_000 + "\n",
+    ):
+        assert_same(*cut_both_ways(content, monkeypatch))
+
+
+def test_ordinary_files_are_cut_by_the_compiled_loops(monkeypatch):
+    # The strict reader would give the same table, so only this shows that the quick one is used.
+    monkeypatch.setattr(text, "_LARGE", 0)
+    monkeypatch.setattr(text, "_strict_table", None)
+    table = parse_table('id,rank_a,rank_b,note\n1,1,2,"x, ""y"""\n\n2,2,1,é\n', "file.csv")
+    assert table.column("note") == ['x, "y"', "é"]
+    assert list(table.lines) == [2, 4]
+
+
+def test_more_different_cells_than_a_dictionary_holds(monkeypatch):
+    monkeypatch.setattr(large, "_MOST_DISTINCT", 300)
+    rng = random.Random(0)
+    rows = [f"{rng.randrange(400)},{i % 3},{'x' * (i % 7)}{rng.randrange(350)}" for i in range(3000)]
+    strict, quick = cut_both_ways("\n".join(["a,b,c", *rows]), monkeypatch)
+    assert [type(column) for column in quick.columns] == [large.LongColumn, Column, large.LongColumn]
+    assert_same(strict, quick)
+
+
+def test_decimals_are_the_nearest_floats():
+    rng = random.Random(0)
+    cells = [repr(rng.gauss(0, 1) * 10.0 ** rng.randint(-3, 9)) for _ in range(5000)]
+    cells += [str(rng.randrange(10 ** rng.randint(1, 22))) for _ in range(2000)]
+    for _ in range(5000):  # halfway between two floats, where rounding is to the even one
+        places = rng.randint(1, 6)
+        digits = str((2 * (rng.getrandbits(53) | 1 << 52) + rng.choice([0, 1])) * 5**places)
+        cells.append(f"{digits[:-places]}.{digits[-places:]}")
+    cells += ["0", "-0", "0.0", ".5", "5.", "+1.25", "1" * 25, "0." + "1" * 40]
+    lengths = np.array([len(cell) for cell in cells], dtype=np.int32)
+    column = large.LongColumn(
+        np.frombuffer("".join(cells).encode(), dtype=np.uint8),
+        np.cumsum(lengths) - lengths.astype(np.int64),
+        lengths,
+        has_quotes=False,
+    )
+    values = column.values({}, comma_is_free=False)
+    expected = np.array([number(cell) for cell in cells])
+    np.testing.assert_array_equal(values.view(np.int64), expected.view(np.int64))
+
+
+def test_errors_of_large_files_name_the_line(tmp_path, monkeypatch):
+    monkeypatch.setattr(text, "_LARGE", 0)
+    path = tmp_path / "survey.csv"
+    path.write_text('rank_a,rank_b,note\n1,2,"two\nlines"\n\n2,0,x\n')
+    with pytest.raises(RankwiseFormatError) as caught:
+        read_rankings(path, prefix="rank_")
+    assert (caught.value.line, caught.value.column) == (5, 2)
