@@ -32,7 +32,7 @@ def test_bars_are_the_intervals_and_dots_the_consensus(votes: Rankings) -> None:
     names = [label.get_text() for label in display.ax_.get_yticklabels()]
     assert names == [votes.items[item] for item in order]
     assert display.ax_.yaxis_inverted()  # the first row is at the top
-    assert "95 % intervals" in display.ax_.get_xlabel()
+    assert "95% intervals" in display.ax_.get_xlabel()
 
 
 def test_rankings_are_drawn_again_as_bootstrap_consensus_does(votes: Rankings) -> None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import io
 import itertools
+from pathlib import Path
 from typing import Any
 
 import matplotlib.pyplot as plt
@@ -21,6 +21,7 @@ from rankwise.plots import (
     EmbeddingDisplay,
     FeatureImportanceDisplay,
     GramMatrixDisplay,
+    MeanRankDisplay,
     NoiseCurveDisplay,
     PairwiseCalibrationDisplay,
     PairwisePreferenceDisplay,
@@ -49,6 +50,9 @@ DISPLAYS: dict[type, Any] = {
     EmbeddingDisplay: lambda ax: EmbeddingDisplay.from_gram(GRAM, classes=CLASSES, ax=ax),
     FeatureImportanceDisplay: lambda ax: FeatureImportanceDisplay.from_estimator(TREE, ax=ax),
     GramMatrixDisplay: lambda ax: GramMatrixDisplay.from_gram(GRAM, classes=CLASSES, ax=ax),
+    MeanRankDisplay: lambda ax: MeanRankDisplay(
+        NAMES, *(np.arange(8).reshape(2, 4) / 3 + x for x in (2, 1, 3)), groups=NAMES[:2]
+    ).plot(ax),
     NoiseCurveDisplay: lambda ax: NoiseCurveDisplay.from_scores(
         [0, 1], {name: RNG.random((2, 3)) for name in NAMES}, level_name=NAMES[0], ax=ax
     ),
@@ -104,8 +108,7 @@ def test_words_can_be_read_in_print_and_names_are_names(draw: Any) -> None:
     display = draw(None)
     texts = words(display)
     assert display.figure_.get_size_inches()[0] <= 7  # of a page
-    # The tree says how many rows a leaf holds in smaller letters.
-    assert min(text.get_fontsize() for text in texts) >= (6.8 if draw is DISPLAYS[RankingTreeDisplay] else 7)
+    assert min(text.get_fontsize() for text in texts) >= 9
     if draw not in (DISPLAYS[PairwiseCalibrationDisplay], DISPLAYS[PruningPathDisplay]):  # these name nothing
         assert any("$" in text.get_text() for text in texts)
     page = display.figure_.bbox.padded(1)
@@ -116,6 +119,32 @@ def test_words_can_be_read_in_print_and_names_are_names(draw: Any) -> None:
     # Boxes of letters are larger than their ink: a pixel or two do not matter.
     smaller = [(text, box.padded(-2)) for text, box in boxes]
     assert [(a, b) for (a, x), (b, y) in itertools.combinations(smaller, 2) if x.overlaps(y)] == []
-    file = io.BytesIO()
-    display.figure_.savefig(file, format="svg")
-    assert len(file.getvalue()) > 1000
+
+
+def test_pictures_say_what_they_show(draw: Any) -> None:
+    display = draw(None)
+    assert " at 0x" not in repr(display)
+    assert repr(display) == f"{type(display).__name__}: {display.title}"
+    assert display.figure_.get_suptitle().replace("\n", " ") == display.title
+    figure, ax = plt.subplots()
+    draw(ax)
+    assert figure.get_suptitle() == ""  # the title of given axes is their owner's
+
+
+def test_pictures_are_written_for_slides_and_print(draw: Any, tmp_path: Path) -> None:
+    display = draw(None)
+    for form, start in (("png", b"\x89PNG"), ("svg", b"<?xml"), ("pdf", b"%PDF")):
+        display.save(tmp_path / f"picture.{form}")
+        content = (tmp_path / f"picture.{form}").read_bytes()
+        assert content.startswith(start)
+        assert len(content) > 1000
+    pixels = plt.imread(tmp_path / "picture.png").shape
+    assert pixels[1] >= 200 * display.figure_.get_size_inches()[0] - 1
+    assert "<text" in (tmp_path / "picture.svg").read_text(encoding="utf-8")
+    with pytest.raises(ValueError, match=r"end it in \.png, \.svg or \.pdf"):
+        display.save(tmp_path / "picture.jpg")
+
+
+def test_a_display_that_was_never_drawn_is_drawn_to_be_written(tmp_path: Path) -> None:
+    MeanRankDisplay(["a", "b"], [1.0, 2.0], [1.0, 2.0], [1.0, 2.0]).save(tmp_path / "means.png")
+    assert (tmp_path / "means.png").stat().st_size > 1000

@@ -138,11 +138,11 @@ def test_the_check_for_overlaps_can_fail() -> None:
 def test_a_small_place_has_small_letters(deep: RankingTree) -> None:
     large = RankingTreeDisplay.from_estimator(deep, max_depth=3)
     small = RankingTreeDisplay.from_estimator(deep, max_depth=3, ax=plt.figure(figsize=(4, 3)).add_subplot())
-    assert small.text_[0].get_fontsize() < large.text_[0].get_fontsize() == pytest.approx(8)
+    assert small.text_[0].get_fontsize() < large.text_[0].get_fontsize() == pytest.approx(9)
     assert overlaps(small.ax_.texts) == []
 
 
-@pytest.mark.parametrize(("size", "n_conditions"), [((7, 5), 4), ((6.4, 4.8), 3), ((4, 3), 2), ((1, 1), 1)])
+@pytest.mark.parametrize(("size", "n_conditions"), [((9, 9), 4), ((6.4, 4.8), 3), ((4, 3), 2), ((1, 1), 1)])
 def test_what_takes_tiny_letters_is_cut(deep: RankingTree, size: tuple[float, float], n_conditions: int) -> None:
     display = RankingTreeDisplay.from_estimator(deep, ax=plt.figure(figsize=size).add_subplot())
     assert display.note.startswith(f"cut below {n_conditions} condition")
@@ -158,16 +158,52 @@ def test_a_tree_without_splits_is_one_leaf() -> None:
     assert len(display.edges_.get_segments()) == 0
 
 
-def test_long_conditions_and_consensus_are_shortened() -> None:
+def test_leaves_show_whole_rankings_in_lines() -> None:
+    items = [
+        "Price",
+        "Battery life",
+        "Camera quality",
+        "Screen size",
+        "Brand",
+        "Storage space",
+        "Repairability",
+        "Weight",
+    ]
+    y = Rankings([np.arange(1, 9), np.arange(8, 0, -1)], items=items)
+    display = RankingTreeDisplay.from_estimator(RankingTree().fit([[0.0], [1.0]], y))
+    up = display.text_[1].get_text()
+    assert up.replace("\n", " ") == " > ".join(items)
+    assert up.count("\n") >= 1
+    assert all(line.endswith(" >") for line in up.split("\n")[:-1])  # broken between items only
+    assert display.figure_.get_size_inches()[0] <= 7
+    assert overlaps(display.ax_.texts) == []
+
+
+def test_questions_are_shown_instead_of_names_of_columns() -> None:
+    X = pd.DataFrame({"Q1": [0.0, 1.0], "Q12": ["Rome", "Bonn"]})
+    tree = RankingTree().fit(X[["Q1"]], [[1, 2], [2, 1]])
+    display = RankingTreeDisplay.from_estimator(tree, questions={"Q1": "How old are you?"})
+    assert display.nodes[0].text == "How old are you? <= 0.5"
+    tree = RankingTree().fit(X[["Q12"]], [[1, 2], [2, 1]])
+    display = RankingTreeDisplay.from_estimator(tree, questions={"Q1": "How old are you?"})
+    assert display.nodes[0].text.startswith("Q12 in {")
+
+
+def test_long_conditions_and_rankings_of_many_items_are_shortened() -> None:
     X = pd.DataFrame({"a name of a feature that goes on and on and on and on and on": [0.0, 1.0]})
     y = Rankings([np.arange(1, 41), np.arange(40, 0, -1)], items=[f"item {i}" for i in range(40)])
     display = RankingTreeDisplay.from_estimator(RankingTree().fit(X, y))
     root, up, _ = (text.get_text() for text in display.text_)
     assert root.count("\n") == 2
     assert up.startswith("item 0 > item 1 > ")
-    assert up.endswith(" > …")
+    assert up.endswith("… 25 more")
     assert display.nodes[1].text.endswith(" > item 39")
-    assert display.figure_.get_size_inches()[0] < 7
+    assert display.figure_.get_size_inches()[0] <= 7
+    categories = pd.DataFrame({"city": [f"a place with a long name {i}" for i in range(40)]})
+    y = Rankings([[1, 2]] * 20 + [[2, 1]] * 20)
+    display = RankingTreeDisplay.from_estimator(RankingTree(max_depth=1).fit(categories, y))
+    assert display.text_[0].get_text().endswith("…")
+    assert overlaps(display.ax_.texts) == []
 
 
 @pytest.mark.parametrize("form", ["png", "svg", "pdf"])

@@ -1,6 +1,6 @@
-"""Pictures, as Display objects: ``from_rankings`` and the like, then ``plot(ax=None)``, ``ax_`` and ``figure_``.
+"""Pictures as Display objects: ``from_rankings`` and the like, ``plot(ax=None)``, ``save(path)``, ``ax_``, ``figure_``.
 
-Modules are named for the kind of picture that they draw. What all pictures share is in ``_style``.
+Modules are named for the kind of picture that they draw. What all pictures share is in ``_style`` and ``_display``.
 """
 
 from rankwise.plots.agreement_bars import ConsensusDisplay
@@ -10,6 +10,7 @@ from rankwise.plots.importance_bars import FeatureImportanceDisplay
 from rankwise.plots.interval_bars import RankIntervalDisplay
 from rankwise.plots.kernel_maps import EmbeddingDisplay, GramMatrixDisplay
 from rankwise.plots.leaderboard_diagram import CriticalDifferenceDisplay
+from rankwise.plots.mean_rank_dots import MeanRankDisplay
 from rankwise.plots.noise_curve import NoiseCurveDisplay
 from rankwise.plots.pruning_curve import PruningPathDisplay
 from rankwise.plots.query_differences import QueryComparisonDisplay
@@ -22,6 +23,7 @@ __all__ = [
     "EmbeddingDisplay",
     "FeatureImportanceDisplay",
     "GramMatrixDisplay",
+    "MeanRankDisplay",
     "NoiseCurveDisplay",
     "PairwiseCalibrationDisplay",
     "PairwisePreferenceDisplay",

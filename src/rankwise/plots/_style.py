@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from math import ceil
+from textwrap import wrap
 from typing import Any
 
 # The palette of Okabe and Ito, which people with any common kind of color blindness can tell apart.
@@ -14,10 +15,13 @@ GRAY, LIGHT_GRAY = "0.6", "0.85"
 SERIES = ((BLUE, "o"), (ORANGE, "^"), (GREEN, "s"), (PINK, "D"), (BLACK, "v"), (SKY, "P"), (AMBER, "X"))
 # The colors of `orange_to_blue`; the middle is nearly white.
 _ORANGE_TO_BLUE = ("#b8520a", "#f2a562", "#f7f7f5", "#7fb0dc", "#175290")
-# Font sizes in points, readable in a column of 3.5 inches.
-LABEL_SIZE = 8
-NUMBER_SIZE = 7
-ROW_INCHES = 0.26
+# Font sizes in points, readable in a column of 3.5 inches: 9 points are 12 pixels on a screen.
+TITLE_SIZE = 10
+LABEL_SIZE = 9
+NUMBER_SIZE = 9
+ROW_INCHES = 0.28
+# Width of a letter of a label in inches.
+LETTER_INCHES = 0.07
 #: more points than this are drawn as an image in vector files
 MOST_VECTOR_POINTS = 5_000
 _LONGEST_NAME = 24
@@ -32,10 +36,17 @@ def new_axes(width: float, height: float, *, square_cells: bool = False) -> Any:
     return plt.subplots(figsize=(width, height), layout="compressed" if square_cells else "constrained")[1]
 
 
-def new_axes_for_rows(names: Sequence[str], *, width: float, more: float = 0.8) -> Any:
-    """Axes with a row for each name, and room for the longest name on the left."""
-    height = min(_TALLEST, more + ROW_INCHES * len(names))
-    return new_axes(width + 0.063 * max(map(len, names), default=0), height)
+def new_axes_for_rows(names: Sequence[str], *, width: float, more: float = 0.95, row: float = 1.0) -> Any:
+    """Axes with a row for each name, so many times as high as a line, and room for the longest name on the left."""
+    height = min(_TALLEST, more + row * ROW_INCHES * len(names))
+    return new_axes(width + LETTER_INCHES * max(map(len, names), default=0), height)
+
+
+def add_title(figure: Any, title: str) -> Any:
+    """A title above all axes of a figure, in as many lines as it takes; returns Matplotlib's text."""
+    lines = wrap(title, max(12, int(figure.get_size_inches()[0] * 72 / (0.6 * TITLE_SIZE))))
+    style: dict[str, Any] = {"fontsize": TITLE_SIZE, "fontweight": "bold", "parse_math": False}
+    return figure.suptitle("\n".join(lines), x=0.02, ha="left", **style)
 
 
 def short(name: Hashable, longest: int = _LONGEST_NAME) -> str:

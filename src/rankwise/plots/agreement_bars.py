@@ -9,6 +9,7 @@ import numpy as np
 
 from rankwise._typing import ArrayLike, FloatArray
 from rankwise.data import Rankings, check_positions
+from rankwise.plots._display import Display
 from rankwise.plots._style import (
     BLUE,
     GRAY,
@@ -25,7 +26,7 @@ from rankwise.plots._style import (
 from rankwise.plots.heatmaps import borda_positions
 
 
-class ConsensusDisplay:
+class ConsensusDisplay(Display):
     """A consensus, the best item at the top, and the share of the rankings that agree with it.
 
     The bar of an item is the share of all comparisons of this item with others in which a ranking agrees with the
@@ -111,6 +112,11 @@ class ConsensusDisplay:
         compared = np.diag(counts, 1) * np.diag(ordered, 1)
         return cls(rankings.items, agreement, _shares(np.diag(before, 1), compared), np.diag(counts, 1)).plot(ax)
 
+    @property
+    def title(self) -> str:
+        """What the picture shows, in one line."""
+        return "Agreement with the consensus"
+
     def plot(self, ax: Any = None) -> ConsensusDisplay:
         """Draw.
 
@@ -152,6 +158,7 @@ class ConsensusDisplay:
                 for pair in known
             ]
         add_legend_above(self.ax_, [self.bars_, self.diamonds_], ["with others", "with the next"])
+        self._add_title(ax)
         return self
 
 

@@ -10,10 +10,11 @@ from rankwise._typing import ArrayLike, FloatArray
 from rankwise._validation import check_numbers, check_whole_number
 from rankwise.data import Rankings, check_positions
 from rankwise.data.positions import compare_positions
+from rankwise.plots._display import Display
 from rankwise.plots._style import BLUE, GRAY, LIGHT_GRAY, NUMBER_SIZE, new_axes, percent, tidy
 
 
-class PairwiseCalibrationDisplay:
+class PairwiseCalibrationDisplay(Display):
     """Predicted probabilities of pairs against observed shares, all pairs of all rows pooled.
 
     Every pair counts once, by the side that is predicted to come first: of the pairs predicted with 70 %, 70 % should
@@ -135,6 +136,11 @@ class PairwiseCalibrationDisplay:
         gaps = np.nan_to_num(abs(self.predicted - self.observed))
         return float(np.average(gaps, weights=self.counts))
 
+    @property
+    def title(self) -> str:
+        """What the picture shows, in one line."""
+        return "Predicted and observed order of pairs"
+
     def plot(self, ax: Any = None) -> PairwiseCalibrationDisplay:
         """Draw.
 
@@ -171,6 +177,7 @@ class PairwiseCalibrationDisplay:
         self.counts_ax_.spines["right"].set_visible(True)
         words = f"{self.counts.sum():,.6g} pairs\nmean gap {self.error:.1%}"
         self.ax_.text(0.04, 0.96, words, transform=self.ax_.transAxes, va="top", fontsize=NUMBER_SIZE)
+        self._add_title(ax)
         return self
 
 

@@ -14,8 +14,10 @@ import numpy as np
 from rankwise._typing import ArrayLike, FloatArray
 from rankwise.aggregation import borda
 from rankwise.data import Rankings
+from rankwise.plots._display import Display
 from rankwise.plots._style import (
     LABEL_SIZE,
+    LETTER_INCHES,
     NUMBER_SIZE,
     add_color_bar,
     name_rows,
@@ -32,14 +34,14 @@ _MOST_ANNOTATED = 12
 _MOST_VECTOR_CELLS = 2_500
 # Most rows with lines between the cells.
 _MOST_SEPARATE_ROWS = 40
-_CELL_INCHES = 0.42
+_CELL_INCHES = 0.46
 # Names of columns that are longer than this are rotated.
 _LONGEST_HORIZONTAL = 3
 # Width of "100%" in points.
-_ROOM_FOR_NUMBERS = 2.9 * NUMBER_SIZE
+_ROOM_FOR_NUMBERS = 2.6 * NUMBER_SIZE
 
 
-class PairwisePreferenceDisplay:
+class PairwisePreferenceDisplay(Display):
     """Heatmap of the share of rankings that put the row item before the column item.
 
     The share is among the rankings that order the two items, in which they are neither tied nor both unlisted, and none
@@ -97,6 +99,11 @@ class PairwisePreferenceDisplay:
         shares = np.divide(before, counts, out=np.full_like(before, np.nan), where=counts > 0)
         return cls(shares, counts, rankings.items).plot(ax)
 
+    @property
+    def title(self) -> str:
+        """What the picture shows, in one line."""
+        return "Which item is ranked above which"
+
     def plot(self, ax: Any = None) -> PairwisePreferenceDisplay:
         """Draw.
 
@@ -127,11 +134,12 @@ class PairwisePreferenceDisplay:
         self.ax_.set_ylabel("this item …", fontsize=LABEL_SIZE)
         self.ax_.set_xlabel("… before this item", fontsize=LABEL_SIZE)
         if self.text_:
-            self.ax_.set_title("below the share: rankings that order the pair", fontsize=NUMBER_SIZE)
+            self.ax_.set_title("share, and below it the number of rankings that order the two", fontsize=NUMBER_SIZE)
+        self._add_title(ax)
         return self
 
 
-class PositionHeatmapDisplay:
+class PositionHeatmapDisplay(Display):
     """Heatmap of how often each item takes each position.
 
     A row sums to 1 over all rankings. Positions are dense: tied items share a position, and the next item takes
@@ -193,6 +201,11 @@ class PositionHeatmapDisplay:
         shares = np.column_stack([rankings.weights @ hits for hits in cells.values()]) / rankings.weights.sum()
         return cls(shares, rankings.items, list(cells)).plot(ax)
 
+    @property
+    def title(self) -> str:
+        """What the picture shows, in one line."""
+        return "How often each item takes each place"
+
     def plot(self, ax: Any = None) -> PositionHeatmapDisplay:
         """Draw.
 
@@ -224,6 +237,7 @@ class PositionHeatmapDisplay:
         if n_apart:
             self.ax_.axvline(sum(positions) - 0.5, color="black", linewidth=1)
         self.ax_.set_xlabel("position (1 = best)", fontsize=LABEL_SIZE)
+        self._add_title(ax)
         return self
 
 
@@ -248,9 +262,11 @@ def _sorted_by_borda(rankings: ArrayLike) -> Rankings:
 def _new_heatmap_axes(*, rows: Sequence[Hashable], columns: Sequence[Hashable]) -> Any:
     """Axes of a new figure for rows and columns with these names; cells are large enough to read, if a page allows."""
     # The fixed margins have room for names of up to 10 characters.
-    more_left, more_below = (0.07 * max(0, *(len(short(name)) - 10 for name in names)) for names in (rows, columns))
+    more_left, more_below = (
+        LETTER_INCHES * max(0, *(len(short(name)) - 10 for name in names)) for names in (rows, columns)
+    )
     width = min(7.0, 2.4 + more_left + _CELL_INCHES * len(columns))
-    height = min(7.0, 1.4 + more_below + _CELL_INCHES * len(rows))
+    height = min(7.4, 1.7 + more_below + _CELL_INCHES * len(rows))
     return new_axes(width, height, square_cells=True)
 
 

@@ -9,12 +9,13 @@ import numpy as np
 
 from rankwise._typing import FloatArray
 from rankwise._validation import check_whole_number
+from rankwise.plots._display import Display
 from rankwise.plots._style import BLUE, LABEL_SIZE, new_axes_for_rows, short, tidy
 
 _LONGEST_NAME = 32
 
 
-class FeatureImportanceDisplay:
+class FeatureImportanceDisplay(Display):
     """Bars of the importances of features, the most important at the top.
 
     Parameters
@@ -70,6 +71,11 @@ class FeatureImportanceDisplay:
         names = getattr(estimator, "feature_names_in_", [f"x{number}" for number in range(len(importances))])
         return cls(importances, [str(name) for name in names]).plot(ax, max_features=max_features)
 
+    @property
+    def title(self) -> str:
+        """What the picture shows, in one line."""
+        return "Importance of the features"
+
     def plot(self, ax: Any = None, *, max_features: int = 20) -> FeatureImportanceDisplay:
         """Draw.
 
@@ -99,4 +105,5 @@ class FeatureImportanceDisplay:
         self.ax_.set_yticks(rows, labels=names, parse_math=False, fontsize=LABEL_SIZE)
         self.ax_.tick_params(axis="y", length=0)
         self.ax_.invert_yaxis()
+        self._add_title(ax)
         return self

@@ -9,13 +9,14 @@ import numpy as np
 
 from rankwise._typing import ArrayLike, FloatArray, RandomState
 from rankwise.data import midranks
+from rankwise.plots._display import Display
 from rankwise.plots._style import BLUE, NUMBER_SIZE, SKY, name_rows, new_axes_for_rows, short, tidy
 
 if TYPE_CHECKING:
     from rankwise.aggregation import BootstrapConsensus
 
 
-class RankIntervalDisplay:
+class RankIntervalDisplay(Display):
     """Intervals of the places of items in a consensus, the best item at the top.
 
     A bar holds the places that the item takes when the rankings are resampled; the dot is its place in the consensus of
@@ -119,6 +120,11 @@ class RankIntervalDisplay:
             )
         return cls(intervals.positions, intervals.low, intervals.high, intervals.items, intervals.level).plot(ax)
 
+    @property
+    def title(self) -> str:
+        """What the picture shows, in one line."""
+        return "Place of each item, and how certain it is"
+
     def plot(self, ax: Any = None) -> RankIntervalDisplay:
         """Draw.
 
@@ -137,7 +143,7 @@ class RankIntervalDisplay:
         order = np.lexsort((self.high, self.low, self.positions))
         names = [self.items[item] for item in order]
         low, high = self.low[order], self.high[order]
-        self.ax_ = new_axes_for_rows([short(name) for name in names], width=2.7) if ax is None else ax
+        self.ax_ = new_axes_for_rows([short(name) for name in names], width=4.4) if ax is None else ax
         self.figure_ = self.ax_.figure
         rows = np.arange(len(order))
         thick = 6 if len(order) <= 30 else 3
@@ -148,7 +154,7 @@ class RankIntervalDisplay:
         k = max(len(order), 2)
         self.ax_.set(xlim=(1 - 0.03 * k, k + 0.03 * k), ylim=(-0.6, len(order) - 0.4))
         self.ax_.xaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
-        tidy(self.ax_, x=f"place (1 = best), {100 * self.level:g} % intervals", without=("top", "right", "left"))
+        tidy(self.ax_, x=f"place (1 = best)\nwith {100 * self.level:g}% intervals", without=("top", "right", "left"))
         name_rows(self.ax_, names)
         self.text_ = []
         if len(self.ax_.get_yticks()) == len(names):
@@ -158,6 +164,7 @@ class RankIntervalDisplay:
                 self.ax_.text(1.02, row, _in_numbers(*ends), **style)
                 for row, ends in enumerate(zip(low, high, strict=True))
             ]
+        self._add_title(ax)
         return self
 
 

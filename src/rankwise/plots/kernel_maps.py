@@ -9,6 +9,7 @@ import numpy as np
 
 from rankwise._typing import ArrayLike, FloatArray
 from rankwise._validation import check_numbers
+from rankwise.plots._display import Display
 from rankwise.plots._style import (
     BLUE,
     MOST_VECTOR_POINTS,
@@ -23,7 +24,7 @@ from rankwise.plots._style import (
 )
 
 
-class EmbeddingDisplay:
+class EmbeddingDisplay(Display):
     """Map of rankings: the closer two points, the more similar their rankings, up to what two dimensions can show.
 
     Parameters
@@ -117,6 +118,11 @@ class EmbeddingDisplay:
         explained = model.eigenvalues_ / total if total > 0 else np.zeros(2)
         return cls(points, explained, _checked_classes(classes, len(gram))).plot(ax)
 
+    @property
+    def title(self) -> str:
+        """What the picture shows, in one line."""
+        return f"Map of {len(self.points):,} rankings"
+
     def plot(self, ax: Any = None) -> EmbeddingDisplay:
         """Draw.
 
@@ -152,10 +158,11 @@ class EmbeddingDisplay:
         self.ax_.set_aspect("equal", adjustable="datalim")
         words = [f"direction {i} ({share:.0%} of the variance)" for i, share in enumerate(self.explained, start=1)]
         tidy(self.ax_, x=words[0], y=words[1])
+        self._add_title(ax)
         return self
 
 
-class GramMatrixDisplay:
+class GramMatrixDisplay(Display):
     """Heatmap of a kernel matrix, its rows sorted by class: a kernel that tells classes apart shows blocks.
 
     Parameters
@@ -215,6 +222,11 @@ class GramMatrixDisplay:
         names, sizes = np.unique(labels, return_counts=True)
         return cls(gram[np.ix_(order, order)], names.tolist(), sizes.tolist()).plot(ax)
 
+    @property
+    def title(self) -> str:
+        """What the picture shows, in one line."""
+        return f"Similarity of {len(self.gram):,} rankings"
+
     def plot(self, ax: Any = None) -> GramMatrixDisplay:
         """Draw.
 
@@ -228,7 +240,7 @@ class GramMatrixDisplay:
         GramMatrixDisplay
             The display itself, with ``ax_``, ``figure_`` and ``image_`` set.
         """
-        self.ax_ = new_axes(3.5, 3.0, square_cells=True) if ax is None else ax
+        self.ax_ = new_axes(4.4, 3.8, square_cells=True) if ax is None else ax
         self.figure_ = self.ax_.figure
         # If some rankings are less similar than by chance, 0 is the middle of the colors.
         signed = bool(self.gram.min() < 0)
@@ -241,6 +253,7 @@ class GramMatrixDisplay:
         tidy(self.ax_, without=("top", "right", "left", "bottom"))
         if self.classes is None or self.sizes is None:
             self.ax_.set(xticks=[], yticks=[])
+            self._add_title(ax)
             return self
         ends = np.cumsum(self.sizes)
         for end in ends[:-1]:
@@ -254,6 +267,7 @@ class GramMatrixDisplay:
         fit = all(0.068 * len(short(name)) < room for name, room in zip(self.classes, inches, strict=True))
         for label in self.ax_.get_yticklabels() if fit else self.ax_.get_xticklabels():
             label.set(rotation=90, va="center" if fit else "top")
+        self._add_title(ax)
         return self
 
 

@@ -12,18 +12,19 @@ import numpy as np
 from rankwise._typing import ArrayLike, BoolArray, FloatArray
 from rankwise._validation import check_numbers, check_open_share
 from rankwise.data import midranks, positions_from_scores
+from rankwise.plots._display import Display
 from rankwise.plots._style import BLUE, LABEL_SIZE, NUMBER_SIZE, short
 
 if TYPE_CHECKING:
     from rankwise.model_selection import Leaderboard
 
 
-# Sizes in inches: a letter, a line of names, a bar, and the places between the first and the last.
-_LETTER, _LINE, _BAR, _SCALE = 0.066, 0.19, 0.1, 2.0
+# Sizes in inches: a letter, a line of names, a bar, the places between the first and the last, and the title.
+_LETTER, _LINE, _BAR, _SCALE, _TITLE = 0.074, 0.21, 0.1, 2.0, 0.35
 _TESTS = ("nemenyi", "wilcoxon")
 
 
-class CriticalDifferenceDisplay:
+class CriticalDifferenceDisplay(Display):
     """Mean places of rankers over many data sets; a bar joins those that the data do not tell apart.
 
     Parameters
@@ -166,6 +167,11 @@ class CriticalDifferenceDisplay:
             {name: [board[name] for board in boards] for name in names}, test=test, alpha=alpha, ax=ax
         )
 
+    @property
+    def title(self) -> str:
+        """What the picture shows, in one line."""
+        return f"Mean places of {len(self.names)} rankers"
+
     def plot(self, ax: Any = None) -> CriticalDifferenceDisplay:
         """Draw.
 
@@ -189,7 +195,7 @@ class CriticalDifferenceDisplay:
         names_at = scale_at + _BAR * (len(self.groups) + 1) + 0.12
         height = names_at + _LINE * left + (0.28 if self.caption else 0.05)
         needed = _SCALE + sum(margins) + 0.2
-        self.ax_ = _new_axes(max(needed, 3.5), height) if ax is None else ax
+        self.ax_ = _new_axes(max(needed, 3.8), height) if ax is None else ax
         self.figure_ = self.ax_.figure
         # Inches, where there is room for them; places are stretched over what the names leave.
         width = max(needed, self.ax_.get_window_extent().width / self.figure_.dpi)
@@ -227,6 +233,7 @@ class CriticalDifferenceDisplay:
         self.bars_ = LineCollection(bars, colors=BLUE, linewidths=3, capstyle="butt")
         self.ax_.add_collection(self.bars_)
         self.ax_.text(width / 2, height - 0.04, self.caption, ha="center", va="bottom", fontsize=NUMBER_SIZE)
+        self._add_title(ax)
         return self
 
     def _draw_scale(self, across: Any, k: int, y: float) -> None:
@@ -303,4 +310,5 @@ def _groups(differ: BoolArray) -> list[tuple[int, int]]:
 def _new_axes(width: float, height: float) -> Any:
     import matplotlib.pyplot as plt
 
-    return plt.figure(figsize=(width, height)).add_axes((0, 0, 1, 1))
+    page = height + _TITLE
+    return plt.figure(figsize=(width, page)).add_axes((0, 0, 1, height / page))

@@ -9,10 +9,11 @@ import numpy as np
 
 from rankwise._typing import ArrayLike, FloatArray
 from rankwise._validation import check_numbers
+from rankwise.plots._display import Display
 from rankwise.plots._style import SERIES, add_legend, new_axes, tidy
 
 
-class NoiseCurveDisplay:
+class NoiseCurveDisplay(Display):
     """Mean score of rankers against the noise of what they learned from, with standard errors.
 
     Parameters
@@ -155,6 +156,11 @@ class NoiseCurveDisplay:
             tables[name] = table.reshape(len(at), -1)[order]
         return cls(at[order], tables, level_name, score_name).plot(ax)
 
+    @property
+    def title(self) -> str:
+        """What the picture shows, in one line."""
+        return "Scores at growing noise"
+
     def plot(self, ax: Any = None) -> NoiseCurveDisplay:
         """Draw.
 
@@ -190,4 +196,5 @@ class NoiseCurveDisplay:
             )
         tidy(self.ax_, x=self.level_name, y=self.score_name)
         self.legend_ = add_legend(self.ax_, list(self.lines_.values()), list(self.lines_))
+        self._add_title(ax)
         return self

@@ -8,6 +8,7 @@ import numpy as np
 
 from rankwise._typing import ArrayLike, FloatArray, IntArray
 from rankwise._validation import check_real_number
+from rankwise.plots._display import Display
 from rankwise.plots._style import (
     BLUE,
     GRAY,
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from rankwise.trees.pruning import PruningPath
 
 
-class PruningPathDisplay:
+class PruningPathDisplay(Display):
     """Error and size of the subtrees of a tree that growing penalties per leaf choose.
 
     The error on the training rows can only rise as the tree shrinks; the cross-validated error falls first, as long as
@@ -135,6 +136,11 @@ class PruningPathDisplay:
             check_real_number("chosen", chosen)
         return cls(path.alphas, path.n_leaves, path.errors, chosen=chosen).plot(ax)
 
+    @property
+    def title(self) -> str:
+        """What the picture shows, in one line."""
+        return "Error and size of the pruned tree"
+
     def plot(self, ax: Any = None) -> PruningPathDisplay:
         """Draw.
 
@@ -172,6 +178,7 @@ class PruningPathDisplay:
         self.leaves_ax_.yaxis.label.set_color("0.35")
         self.leaves_ax_.tick_params(axis="y", labelsize=NUMBER_SIZE, colors="0.35")
         add_legend_above(self.ax_, lines, names)
+        self._add_title(ax)
         return self
 
     def _scale(self) -> None:

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rankwise._typing import ArrayLike, FloatArray
+from rankwise.plots._display import Display
 from rankwise.plots._style import BLACK, BLUE, GRAY, LABEL_SIZE, NUMBER_SIZE, ORANGE, new_axes, short, tidy
 
 if TYPE_CHECKING:
     from rankwise.model_selection import CrossValidation
 
 
-class QueryComparisonDisplay:
+class QueryComparisonDisplay(Display):
     """Differences of two rankers on the same queries, from the query that the first wins most clearly to the last.
 
     For paired tests, and for more than two rankers, see `compare`, whose ``plot`` shows mean differences.
@@ -104,6 +105,11 @@ class QueryComparisonDisplay:
         """Queries on which the two are equal."""
         return len(self.differences) - self.wins - self.losses
 
+    @property
+    def title(self) -> str:
+        """What the picture shows, in one line."""
+        return f"{short(self.first)} against {short(self.second)}, query by query"
+
     def plot(self, ax: Any = None) -> QueryComparisonDisplay:
         """Draw.
 
@@ -131,13 +137,14 @@ class QueryComparisonDisplay:
         middle = f"{self.ties:,} equal, mean {mean:+.3f} (dashed)"
         self.text_ = [
             self.ax_.text(0.98, 0.97, f"{short(self.first)} better: {self.wins:,}", ha="right", va="top", **style),
-            self.ax_.text(0.98, 0.86, middle, ha="right", va="top", **{**style, "fontsize": NUMBER_SIZE}),
+            self.ax_.text(0.98, 0.85, middle, ha="right", va="top", **{**style, "fontsize": NUMBER_SIZE}),
             self.ax_.text(0.02, 0.03, f"{short(self.second)} better: {self.losses:,}", ha="left", va="bottom", **style),
         ]
         self.text_[0].set_color(BLUE)
         self.text_[2].set_color(ORANGE)
         largest = float(np.abs(difference).max()) or 1.0
-        lowest, highest = min(-0.35 * largest, 1.2 * difference[-1]), max(0.5 * largest, 1.35 * difference[0])
+        lowest, highest = min(-0.35 * largest, 1.2 * difference[-1]), max(0.5 * largest, 1.45 * difference[0])
         self.ax_.set(xlim=(0, n), ylim=(lowest, highest))
         tidy(self.ax_, x=f"{n:,} queries, sorted", y=f"difference of {short(self.metric)}")
+        self._add_title(ax)
         return self

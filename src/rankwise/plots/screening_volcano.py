@@ -9,13 +9,14 @@ import numpy as np
 
 from rankwise._typing import ArrayLike, BoolArray, FloatArray, RandomState
 from rankwise._validation import check_generator, check_numbers, check_whole_number
+from rankwise.plots._display import Display
 from rankwise.plots._style import BLUE, GRAY, MOST_VECTOR_POINTS, NUMBER_SIZE, ORANGE, new_axes, short, tidy
 
 if TYPE_CHECKING:
     from rankwise.screening import ConcordanceSelector
 
 
-class ScreeningDisplay:
+class ScreeningDisplay(Display):
     r"""Volcano plot of features: concordant divergence from the target against evidence; the best are named.
 
     At 0 a feature orders the rows as the target does, at 2 in reverse, at 1 it has no relation: the divergence
@@ -207,6 +208,11 @@ class ScreeningDisplay:
         name = f"share of {n_resamples} halves with it among the {k} best"
         return cls(divergence, stability, labels, stability > 0.5, name).plot(ax, n_labels=n_labels)
 
+    @property
+    def title(self) -> str:
+        """What the picture shows, in one line."""
+        return "Features that order the rows as the target does"
+
     def plot(self, ax: Any = None, *, n_labels: int = 5) -> ScreeningDisplay:
         """Draw.
 
@@ -252,6 +258,7 @@ class ScreeningDisplay:
             )
             for feature, height in zip(best, heights, strict=True)
         ]
+        self._add_title(ax)
         return self
 
     def _to_be_named(self, most: int) -> list[int]:

@@ -3,28 +3,35 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from rankwise._validation import check_whole_number
+from rankwise.plots._display import Display
 
 if TYPE_CHECKING:
     from rankwise.label_ranking import RankingTree
 
 
-# The palette of Okabe and Ito, made lighter: leaves with the same best item share a color.
-_TINTS = ("#cce3f0", "#f7dfcc", "#cceee3", "#f5e4ee", "#fcf9d0", "#ddf0fb", "#fae9cc")
+#: the palette of Okabe and Ito, made lighter: leaves with the same best item share a color
+TINTS = ("#cce3f0", "#f7dfcc", "#cceee3", "#f5e4ee", "#fcf9d0", "#ddf0fb", "#fae9cc")
 _GRAY = "#eeeeee"
-_FONT_SIZE = 8
+_FONT_SIZE = 9
 _SMALLEST_FONT = 5
-# Sizes in inches at that font size: a letter, a row of leaves, the gap between two columns, and the note.
-_LETTER, _ROW, _GAP, _NOTE = 0.063, 0.36, 0.42, 0.25
-_WRAP = 20
-_MOST_LINES = 3
-_LONGEST_CONSENSUS = 48
+# Sizes in inches at that font size: a letter, a line, the edge of a box, the gaps between two columns, between two
+# leaves and before the leaves, where their sizes stand, the note, and the title.
+_LETTER, _LINE, _EDGE, _GAP, _LEAF_GAP, _COUNTS, _NOTE, _TITLE = 0.073, 0.15, 0.09, 0.32, 0.14, 0.62, 0.25, 0.35
+# A page is this wide: what the conditions leave of it is the width of the leaves, but at least so many letters.
+_PAGE, _SHORTEST_LEAF, _LONGEST_LEAF = 7.0, 24, 60
+# Letters in a line of a condition, by the number of conditions side by side.
+_WRAP = {1: 26, 2: 20, 3: 15}
+_NARROWEST_WRAP = 13
+_MOST_LINES = 7
+# A leaf shows whole rankings of so many items, and the best of more.
+_MOST_ITEMS = 15
 
 
 @dataclass(frozen=True)
@@ -50,7 +57,7 @@ class TreeNode:
     is_cut: bool = False
 
 
-class RankingTreeDisplay:
+class RankingTreeDisplay(Display):
     """Diagram of a consensus ranking tree, from the root at the left to the leaves at the right.
 
     A row for which the condition in a box holds goes up, any other goes down. A leaf shows its consensus, best item
@@ -86,7 +93,14 @@ class RankingTreeDisplay:
         self.note = note
 
     @classmethod
-    def from_estimator(cls, tree: RankingTree, *, max_depth: int = 4, ax: Any = None) -> RankingTreeDisplay:
+    def from_estimator(
+        cls,
+        tree: RankingTree,
+        *,
+        max_depth: int = 4,
+        questions: Mapping[str, str] | None = None,
+        ax: Any = None,
+    ) -> RankingTreeDisplay:
         """Draw a fitted tree.
 
         Parameters
@@ -95,6 +109,8 @@ class RankingTreeDisplay:
             The fitted tree.
         max_depth : int, default=4
             Most conditions above a leaf that are shown; the leaves below are counted.
+        questions : dict, optional
+            What to write instead of the names of features, such as the questions of a survey.
         ax : matplotlib Axes, optional
             Where to draw; a new figure by default, large enough to read. If letters would be smaller than
             5 points, fewer conditions are shown.
@@ -109,11 +125,16 @@ class RankingTreeDisplay:
             raise TypeError(f"tree is a {type(tree).__name__}, but only a RankingTree can be drawn; fit one")
         check_whole_number("max_depth", max_depth, at_least=1)
         shown = min(max_depth, max(1, tree.get_depth()))
-        display = cls(_shown_nodes(tree, shown), _note(tree, shown))
+        display = cls(_shown_nodes(tree, shown, questions or {}), _note(tree, shown))
         while ax is not None and shown > 1 and display._font_size(ax) < _SMALLEST_FONT:
             shown -= 1
-            display = cls(_shown_nodes(tree, shown), _note(tree, shown))
+            display = cls(_shown_nodes(tree, shown, questions or {}), _note(tree, shown))
         return display.plot(ax)
+
+    @property
+    def title(self) -> str:
+        """What the picture shows, in one line."""
+        return "Who ranks differently"
 
     def plot(self, ax: Any = None) -> RankingTreeDisplay:
         """Draw.
@@ -132,8 +153,9 @@ class RankingTreeDisplay:
         from matplotlib.collections import LineCollection
 
         written, at, fork, (width, height) = self._layout()
-        self.figure_: Any = plt.figure(figsize=(width, height)) if ax is None else ax.figure
-        self.ax_: Any = self.figure_.add_axes((0, 0, 1, 1)) if ax is None else ax
+        page = height + _TITLE
+        self.figure_ = plt.figure(figsize=(width, page)) if ax is None else ax.figure
+        self.ax_ = self.figure_.add_axes((0, 0, 1, height / page)) if ax is None else ax
         size = max(_SMALLEST_FONT, self._font_size(self.ax_))
         self.ax_.set(xlim=(0, width), ylim=(height, 0))  # inches, if there is room for them
         self.ax_.set_axis_off()
@@ -150,18 +172,25 @@ class RankingTreeDisplay:
             self._draw_node(node, words, place, size, tint)
             for node, words, place, tint in zip(self.nodes, written, at, tints, strict=True)
         ]
-        small: dict[str, Any] = {"fontsize": max(_SMALLEST_FONT, 0.85 * size), "color": "0.35"}
-        for node, (_, y) in zip(self.nodes, at, strict=True):
-            if node.children is None:
-                self.ax_.text(width - 0.05, y, f"n = {node.count:,}", ha="right", va="center", **small)
+        small: dict[str, Any] = {"fontsize": size, "color": "0.35"}
+        for node, (x, y) in zip(self.nodes, at, strict=True):
+            if node.children is None:  # on the line that leads to the leaf
+                self.ax_.text(x - 0.12, y - 0.03, f"n = {node.count:,}", ha="right", va="bottom", **small)
         for child, answer in zip(self.nodes[0].children or (), ("yes", "no"), strict=False):
-            self.ax_.text(fork[0] - 0.04, at[child][1], answer, ha="right", va="center", **small)
+            self.ax_.text(fork[0] - 0.04, at[child][1] - 0.03, answer, ha="right", va="center", **small)
         self.ax_.text(0.05, height - 0.05, self.note, ha="left", va="bottom", **small)
+        self._add_title(ax)
         return self
 
     def _layout(self) -> tuple[list[str], list[tuple[float, float]], list[float], tuple[float, float]]:
         """The text of the nodes, and what `_layout` returns for it, with room for the note."""
-        written = [_written(node) for node in self.nodes]
+        columns = _columns(self.nodes)
+        wrap = _WRAP.get(len(columns), _NARROWEST_WRAP)
+        conditions = [_written(node, wrap) if node.children else "" for node in self.nodes]
+        used = sum(_column_width([conditions[place] for place in column]) + _GAP for column in columns)
+        room = _PAGE - used - (_COUNTS if columns else 0.0) - 2 * _EDGE - 0.2
+        leaf = int(np.clip(room / _LETTER, _SHORTEST_LEAF, _LONGEST_LEAF))
+        written = [text or _written(node, leaf) for node, text in zip(self.nodes, conditions, strict=True)]
         at, fork, (width, height) = _layout(self.nodes, written)
         if self.note:
             width, height = max(width, _LETTER * len(self.note)), height + _NOTE
@@ -190,10 +219,14 @@ class RankingTreeDisplay:
         )
 
 
-def _shown_nodes(estimator: RankingTree, max_depth: int) -> list[TreeNode]:
+def _shown_nodes(estimator: RankingTree, max_depth: int, questions: Mapping[str, str]) -> list[TreeNode]:
     """Nodes down to a depth: each before its children, the upper child with all below it before the lower one."""
-    texts = estimator.node_texts()
     tree = estimator.tree_
+    texts = list(estimator.node_texts())
+    names = getattr(estimator, "feature_names_in_", None)
+    for node in np.flatnonzero(tree.left >= 0) if names is not None else ():
+        name = str(names[tree.feature[node]])
+        texts[node] = questions.get(name, name) + texts[node].removeprefix(name)
     nodes: list[TreeNode] = []
 
     def add(node: int, depth: int) -> int:
@@ -236,22 +269,53 @@ def _layout(
 ) -> tuple[list[tuple[float, float]], list[float], tuple[float, float]]:
     """Where nodes are (leaves in one column), where the lines from them fork, and the total size, in inches."""
     lengths = [max(map(len, words.split("\n"))) for words in written]
+    heights = [_LINE * (words.count("\n") + 1) + 2 * _EDGE for words in written]
     columns = _columns(nodes)
-    ends = np.cumsum([0.1, *(_LETTER * max(lengths[place] for place in column) + 0.15 + _GAP for column in columns)])
-    x, fork = [ends[-1]] * len(nodes), [ends[-1]] * len(nodes)
+    ends = np.cumsum([0.1, *(_column_width([written[place] for place in column]) + _GAP for column in columns)])
+    leaf_at = ends[-1] + (_COUNTS if columns else 0.0) + _EDGE
+    x, fork = [leaf_at] * len(nodes), [leaf_at] * len(nodes)
     for column, start, end in zip(columns, ends[:-1], ends[1:], strict=True):
         for place in column:
             x[place], fork[place] = (start + end - _GAP) / 2, end - _GAP / 2
+    y, bottom = [0.0] * len(nodes), 0.05
+
+    def put(place: int) -> None:
+        """Put a node between its children; these stay so far apart that its box does not reach into others."""
+        nonlocal bottom
+        children, top = nodes[place].children, bottom
+        if children is None:
+            y[place] = bottom + heights[place] / 2
+            bottom += heights[place] + _LEAF_GAP
+            return
+        put(children[0])
+        put(children[1])
+        missing = heights[place] + _LEAF_GAP - (bottom - top)
+        if missing > 0:  # a long condition above short leaves
+            _shift(nodes, children[0], y, missing / 3)
+            _shift(nodes, children[1], y, 2 * missing / 3)
+            bottom += missing
+        y[place] = (y[children[0]] + y[children[1]]) / 2
+        # Where the children differ much in height, the box may still stick out below or above.
+        low, high = top + heights[place] / 2, bottom - _LEAF_GAP - heights[place] / 2
+        y[place] = float(np.clip(y[place], low, max(low, high)))
+
+    put(0)
     leaves = [place for place, node in enumerate(nodes) if node.children is None]
-    y = {place: (row + 0.55) * _ROW for row, place in enumerate(leaves)}
-    for place in reversed(range(len(nodes))):  # children come after their parents
-        children = nodes[place].children
-        if children is not None:
-            y[place] = (y[children[0]] + y[children[1]]) / 2
-    longest = max(lengths[place] for place in leaves) + max(len(f"{node.count:,}") for node in nodes)
-    width = ends[-1] + _LETTER * longest + 0.7
-    at = [(float(x[place]), float(y[place])) for place in range(len(nodes))]
-    return at, [float(value) for value in fork], (float(width), (len(leaves) + 0.1) * _ROW)
+    width = leaf_at + _LETTER * max(lengths[place] for place in leaves) + _EDGE + 0.1
+    at = [(float(x[place]), y[place]) for place in range(len(nodes))]
+    return at, [float(value) for value in fork], (float(width), bottom)
+
+
+def _column_width(texts: Sequence[str]) -> float:
+    """Width of boxes with these texts, in inches."""
+    return _LETTER * max(len(line) for text in texts for line in text.split("\n")) + 2 * _EDGE
+
+
+def _shift(nodes: Sequence[TreeNode], place: int, y: list[float], by: float) -> None:
+    """Move a node down, with all below it."""
+    y[place] += by
+    for child in nodes[place].children or ():
+        _shift(nodes, child, y, by)
 
 
 def _columns(nodes: Sequence[TreeNode]) -> list[list[int]]:
@@ -263,21 +327,25 @@ def _columns(nodes: Sequence[TreeNode]) -> list[list[int]]:
     return columns
 
 
-def _written(node: TreeNode) -> str:
-    """The condition in short lines; the best items of a long consensus."""
+def _written(node: TreeNode, wrap: int) -> str:
+    """The text of a node in lines: a condition, or the whole ranking of a leaf, of very many items the best."""
     if node.children is not None:
         # Do not break lines between an operator and its number.
         text = node.text.replace("<= ", "<=\N{NO-BREAK SPACE}")
-        lines = textwrap.wrap(text, _WRAP, max_lines=_MOST_LINES, placeholder=" …", break_on_hyphens=False)
+        lines = textwrap.wrap(text, wrap, max_lines=_MOST_LINES, placeholder=" …", break_on_hyphens=False)
         return "\n".join(lines)
-    if len(node.text) <= _LONGEST_CONSENSUS:
-        return node.text
-    cut = node.text.rfind(" > ", 0, _LONGEST_CONSENSUS - 4)
-    return node.text[:cut] + " > …" if cut > 0 else node.text[: _LONGEST_CONSENSUS - 1] + "…"
+    items = node.text.split(" > ")
+    if len(items) > _MOST_ITEMS:
+        items = [*items[:_MOST_ITEMS], f"… {len(items) - _MOST_ITEMS:,} more"]
+    # Lines are broken between items, and within an item only if it is longer than a line.
+    words = [item.replace(" ", "\N{NO-BREAK SPACE}") if len(item) + 2 <= wrap else item for item in items]
+    text = " > ".join(words).replace(" > ", "\N{NO-BREAK SPACE}> ")
+    lines = textwrap.wrap(text, wrap, break_on_hyphens=False)
+    return "\n".join(lines).replace("\N{NO-BREAK SPACE}", " ")
 
 
 def _tints(nodes: Sequence[TreeNode]) -> list[str]:
     """White without a consensus, otherwise the color of the best item."""
     best = ["" if node.children or node.is_cut else node.text.split(" > ")[0] for node in nodes]
-    tint_of = {"": "white"} | dict(zip(dict.fromkeys(filter(None, best)), _TINTS, strict=False))
+    tint_of = {"": "white"} | dict(zip(dict.fromkeys(filter(None, best)), TINTS, strict=False))
     return [tint_of.get(item, _GRAY) for item in best]
