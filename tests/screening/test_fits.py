@@ -18,6 +18,7 @@ from rankwise.screening.fits import (
     polish,
     product_terms,
     simplified,
+    wave_terms,
 )
 
 
@@ -197,3 +198,49 @@ def test_better_beyond_chance(rng):
     outlier[0] = 100.0
     assert not clearly_better(np.where(outlier > 1, 1.0, 1.01 * outlier), outlier)  # one row does not decide
     assert clearly_better(1e-12 * noise, noise**5)
+
+
+def test_weights_are_repeated_rows(rng):
+    """Least squares with a weight of 3 is that of three copies of a row, for every way to fit."""
+    x, y = rng.uniform(1, 2, (2, 15)), rng.standard_normal(15)
+    counts = rng.integers(1, 4, 15)
+    root, copies = np.sqrt(counts / counts.mean()), np.repeat(np.arange(15), counts)
+    terms = (Term((0,), (1.0,), "exp", scale=0.7), Term((1,), (1.37,)))
+    weighted, repeated = Fits(y, 2, root), Fits(y[copies], 2)
+    factor = counts.mean()  # weights have the mean 1
+    for fits_terms in (terms[:1], terms):
+        ours = weighted.linear_models(fits_terms, np.array([t.values(x) for t in fits_terms]), np.zeros(2, int))
+        columns = np.array([t.values(x[:, copies]) for t in fits_terms])
+        theirs = repeated.linear_models(fits_terms, columns, np.zeros(2, int))
+        for a, b in zip(ours, theirs, strict=True):
+            assert a.coef == pytest.approx(b.coef)
+            assert factor * a.rss == pytest.approx(b.rss)
+            assert polish(a, x, y, root).coef == pytest.approx(polish(b, x[:, copies], y[copies]).coef, rel=1e-4)
+    one = weighted.offer_terms(terms, np.array([t.values(x) for t in terms]), np.zeros(2, int))
+    same = repeated.offer_terms(terms, np.array([t.values(x[:, copies]) for t in terms]), np.zeros(2, int))
+    np.testing.assert_allclose(factor * one, same)
+    assert factor * weighted.total == pytest.approx(repeated.total)
+
+
+def test_errors_of_rows_left_out_with_weights_are_those_of_refits(rng):
+    x, y, root = rng.standard_normal((2, 12)), rng.standard_normal(12), np.sqrt(rng.uniform(0.5, 1.5, 12))
+    (model, _) = Fits(y, 2, root).linear_models((Term((0,), (1.0,)), Term((1,), (1.0,))), x, np.zeros(2, dtype=int))
+    errors = left_out_errors(model, x, y, root)
+    design = np.vstack([x, np.ones(12)]).T
+    for i in range(12):
+        others = np.arange(12) != i
+        coef = np.linalg.lstsq(design[others] * root[others, None], y[others] * root[others])[0]
+        assert errors[i] == pytest.approx(root[i] * (y[i] - design[i] @ coef))
+
+
+def test_waves_start_near_the_best_frequency(rng):
+    x = rng.uniform(-3, 4, 200)
+    first = wave_terms(0, x, np.sin(5 * x + 0.7) + 4)[0]
+    assert first.scale == pytest.approx(5, abs=0.12)  # half a step of the grid
+    # The best of the grid, by least squares of each frequency by itself.
+    y = np.sin(5 * x + 0.7) + rng.standard_normal(200)
+    scale = wave_terms(0, x, y)[0].scale
+    steps = np.arange(0.75, 25.1, 0.25) * 2 * np.pi / np.ptp(x)
+    left = [np.linalg.lstsq(np.column_stack([np.sin(b * x), np.cos(b * x), np.ones(200)]), y)[1][0] for b in steps]
+    assert scale == pytest.approx(steps[np.argmin(left)])
+    assert not wave_terms(0, x, rng.standard_normal(200))

@@ -16,7 +16,15 @@ AXIS = np.array([0.387, 0.723, 1.0, 1.524, 5.203, 9.537, 19.19, 30.07])
 YEARS = np.array([0.2408, 0.6152, 1.0, 1.8808, 11.862, 29.447, 84.017, 164.79])
 
 
-@parametrize_with_checks([SymbolicRegressor(1, max_expressions=1000)])
+# Which checks fail, and why.
+_DIFFERENT = {
+    "check_sample_weight_equivalence_on_dense_data": "weights say how precise rows are, not how many there are",
+}
+
+
+@parametrize_with_checks(
+    [SymbolicRegressor(1, max_expressions=1000)], expected_failed_checks=lambda estimator: _DIFFERENT
+)
 def test_checks_of_scikit_learn(estimator, check):
     check(estimator)
 
@@ -176,10 +184,12 @@ def test_budgets_are_reported():
     X = uniform(0, 1, (100, 3))
     y = np.sin(9 * X[:, 0] * X[:, 1]) * X[:, 2] + X[:, 1] ** 5
     model = SymbolicRegressor(max_expressions=100).fit(X, y)
-    assert model.stopped_.startswith("the budget of 100 expressions was spent (a depth once begun is finished")
+    assert model.stopped_ == "the budget of 100 expressions was spent"
     assert any("a better formula may exist" in note for note in model.notes_)
     assert model.searched_[0]["depth"] == 0
-    assert model.searched_[-1]["screened"] >= 100
+    for budget in (5_000, 30_000):  # kept within a layer, but for what the last tests of residuals need
+        screened = SymbolicRegressor(max_expressions=budget).fit(X, y).searched_[-1]["screened"]
+        assert budget <= screened <= budget + 3_000
     quick = SymbolicRegressor(time_limit=1e-9).fit(X, y)
     assert "time limit" in quick.stopped_
 
@@ -231,3 +241,126 @@ def test_it_is_a_regressor():
         SymbolicRegressor().to_python()
     with pytest.raises(ValueError, match="unknown operator 'kube'"):
         SymbolicRegressor(unary=("kube",)).fit(X, X[:, 0])
+
+
+def test_weights_decide_what_fits():
+    X = uniform(1, 3, (120, 1))
+    y = 2 * X[:, 0] ** 1.5
+    y[:30] += np.random.default_rng(0).standard_normal(30)
+    weights = np.where(np.arange(120) < 30, 1e-8, 1.0)
+    model = SymbolicRegressor().fit(X, y, sample_weight=weights)
+    assert str(model.formula_) == "2*x0^1.5"
+    # Least squares with weights, by hand.
+    column = X[:, 0] ** 1.5
+    assert model.formula_.coef[0] == pytest.approx((weights * column) @ y / ((weights * column) @ column), rel=1e-12)
+    errors = weights * (y - model.predict(X)) ** 2
+    assert model.formula_.rmse == pytest.approx(np.sqrt(errors.sum() / weights.sum()))
+    assert model.formula_.r2 == pytest.approx(model.score(X, y, sample_weight=weights))
+    without = SymbolicRegressor().fit(X[30:], y[30:])
+    zero = SymbolicRegressor().fit(X, y, sample_weight=(np.arange(120) >= 30).astype(float))
+    np.testing.assert_array_equal(zero.predict(X), without.predict(X))
+    same = SymbolicRegressor().fit(X, y, sample_weight=np.full(120, 7.0))
+    np.testing.assert_allclose(same.predict(X), SymbolicRegressor().fit(X, y).predict(X), rtol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("weights", "message"),
+    [
+        ([1.0, -1.0, 1.0, 1.0], r"sample_weight\[1\] is -1; weights are finite and not negative"),
+        ([1.0, 1.0], "but there are 4 rows"),
+        (["a", "b", "c", "d"], "must be numbers"),
+        ([0.0, 0.0, 1.0, 1.0], "the weight of all rows but 2 is zero"),
+    ],
+)
+def test_bad_weights(weights, message):
+    with pytest.raises(ValueError, match=message):
+        SymbolicRegressor().fit([[1.0], [2.0], [3.0], [5.0]], [1.0, 4.0, 9.0, 25.0], sample_weight=weights)
+
+
+def test_errors_name_the_column_the_row_and_the_cure():
+    table = pd.DataFrame({"mass": [1.0, 2.0, np.nan, 4.0], "speed": [1.0, 2.0, 3.0, np.inf]})
+    y = [1.0, 2.0, 3.0, 4.0]
+    with pytest.raises(ValueError, match=r"contains NaN in column 'mass', row 2 \(2 rows of 4 .* drop these rows"):
+        SymbolicRegressor().fit(table, y)
+    with pytest.raises(ValueError, match="contains infinity in column 1, row 0"):
+        SymbolicRegressor().fit([[1.0, np.inf], [2.0, 1.0], [3.0, 2.0]], y[:3])
+    with pytest.raises(ValueError, match="Input y contains NaN, row 3"):
+        SymbolicRegressor().fit([[1.0], [2.0], [3.0], [4.0]], [1.0, 2.0, 3.0, np.nan])
+    days = table.assign(day=pd.date_range("2026-01-01", periods=4))
+    with pytest.raises(TypeError, match="column 'day' of X has dates; convert them to numbers of days"):
+        SymbolicRegressor().fit(days, y)
+    with pytest.raises(TypeError, match="column 'day' of X has dates"):
+        SymbolicRegressor().fit(days.assign(day=days.day.dt.date), y)
+    with pytest.raises(TypeError, match="column 'who' of X has text"):
+        SymbolicRegressor().fit(table.assign(who=list("abcd")), y)
+    twice = pd.DataFrame(np.ones((4, 2)), columns=["a", "a"])
+    with pytest.raises(ValueError, match=r"X has 2 columns named 'a'.*rename or drop"):
+        SymbolicRegressor().fit(twice, y)
+
+
+def test_odd_names_survive_every_export():
+    sympy = pytest.importorskip("sympy")
+    names = ["speed (m/s)", "lambda", "a b", "a_b", "2 x", "%", "np"]
+    X = pd.DataFrame(uniform(1, 2, (60, 7)), columns=names)
+    y = (X["speed (m/s)"] * X["lambda"] / X["a b"] * X["%"] / X["2 x"]).to_numpy()
+    model = SymbolicRegressor().fit(X, y)
+    arguments = model.formula_.arguments
+    assert list(arguments) == ["speed_m_s", "lambda_", "a_b_2", "a_b", "x2_x", "x5", "np_"]
+    assert list(arguments.values()) == names
+    space: dict = {}
+    exec(model.to_python(), space)
+    np.testing.assert_allclose(space["formula"](*X.to_numpy().T), y)
+    assert "speed_m_s: 'speed (m/s)'" in model.to_python()
+    again = sympy.sympify(str(model.to_sympy()))
+    row = dict(zip(arguments, X.iloc[0], strict=True))
+    assert float(again.subs(row)) == pytest.approx(y[0])
+    assert r"\text{speed (m/s)}" in model.to_latex()
+    assert r"\text{\%}" in model.to_latex()
+    assert "[speed (m/s)]" in str(model.formula_)
+
+
+def test_rivals_are_shown(tmp_path):
+    rng = np.random.default_rng(0)
+    x = rng.standard_normal(60)
+    X = np.column_stack([x, x + 0.05 * rng.standard_normal(60)])
+    model = SymbolicRegressor().fit(X, 2 * X[:, 0] + 0.3 * rng.standard_normal(60))
+    (rival,) = model.rivals_
+    assert {str(formula)[-2:] for formula in (model.formula_, rival)} == {"x0", "x1"}
+    assert rival.complexity == model.formula_.complexity
+    squares = (model.predict(X) - X[:, 0]) ** 2  # of the size of the errors
+    assert rival.cv_rmse**2 - model.formula_.cv_rmse**2 < squares.mean()
+    assert any("the data do not tell it from 1 other formula" in note for note in model.notes_)
+    summary = model.summary(input_names=["left", "right"])
+    assert "Rivals" in str(summary)
+    assert summary.as_dict()["rivals"][0]["formula"].endswith("right")
+    rankwise.save(model, tmp_path / "law.rankwise")
+    assert [str(formula) for formula in rankwise.load(tmp_path / "law.rankwise").rivals_] == [str(rival)]
+    assert not SymbolicRegressor().fit(X, 2 * X[:, 0]).rivals_  # exact: nothing rivals it
+
+
+@pytest.mark.parametrize(("frequency", "noise"), [(0.9, 0.0), (1.7, 0.3), (11.0, 0.3)])
+def test_waves_with_frequency_and_phase(frequency, noise):
+    X = uniform(0, 10, (300, 2))
+    y = 2 + 3 * np.sin(frequency * X[:, 1] - 1.2) + noise * np.random.default_rng(0).standard_normal(300)
+    (term,) = (formula := SymbolicRegressor().fit(X, y).formula_).terms
+    assert term.link == "sin"
+    assert term.scale == pytest.approx(frequency, rel=0.01)
+    assert term.shift == pytest.approx(-1.2, abs=0.1)
+    assert (formula.coef[0], formula.intercept) == pytest.approx((3, 2), rel=0.05)
+
+
+def test_a_wave_on_a_trend():
+    X = uniform(0, 10, (300, 2))
+    y = 0.1 * X[:, 1] ** 2 + np.sin(4 * X[:, 0]) + 0.1 * np.random.default_rng(0).standard_normal(300)
+    terms = SymbolicRegressor().fit(X, y).formula_.terms
+    assert {term.link for term in terms} == {"id", "sin"}
+    flat = SymbolicRegressor(unary=("square",)).fit(X, y)  # no sine among the functions, no waves
+    assert all(term.link != "sin" for formula in flat.pareto_ for term in formula.terms)
+
+
+@pytest.mark.parametrize("noise", [0.0, 0.02])
+def test_a_power_of_a_sum(noise):
+    X = uniform(1, 5, (300, 3))
+    y = 1 / (1 / X[:, 0] + X[:, 2] / X[:, 1])
+    y = y * (1 + noise * np.random.default_rng(0).standard_normal(300))
+    assert str(SymbolicRegressor().fit(X, y).formula_).endswith("/(1/x0 + x2/x1)")

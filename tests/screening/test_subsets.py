@@ -20,6 +20,18 @@ def test_best_subset_is_the_best(rng, size):
     assert best_subset(X, y, size).rmse == pytest.approx(naive.best_subset_rmse(X, y, size))
 
 
+def test_best_subset_with_weights_is_that_of_repeated_rows(rng):
+    X, y = rng.standard_normal((20, 6)), rng.standard_normal(20)
+    counts = rng.integers(1, 5, 20)
+    copies = np.repeat(np.arange(20), counts)
+    weighted, repeated = best_subset(X, y, 2, counts), best_subset(X[copies], y[copies], 2)
+    assert weighted.columns.tolist() == repeated.columns.tolist()
+    assert weighted.coef == pytest.approx(repeated.coef)
+    assert (weighted.intercept, weighted.rmse) == pytest.approx((repeated.intercept, repeated.rmse))
+    with pytest.raises(ValueError, match="one weight for each"):
+        best_subset(X, y, 2, counts[1:])
+
+
 def test_best_subset_of_huge_and_tiny_columns(rng):
     X = rng.standard_normal((30, 3)) * [1e200, 1.0, 1e-200]
     model = best_subset(X, X[:, 0] * 1e-200 + 2, 1)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from datetime import date, timedelta
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from rankwise._sklearn import BaseEstimator
 from rankwise._state import COUNT, Saved
+from rankwise._tables import counted
 from rankwise._typing import ArrayLike, BoolArray, FloatArray
 from rankwise._validation import check_choice, check_numbers
 
@@ -44,18 +47,51 @@ class TargetSelectorMixin(SelectorMixin):
 
     def _check(self, X: ArrayLike, y: ArrayLike) -> tuple[FloatArray, FloatArray]:
         """Check parameters, columns and target; return columns and target."""
-        from sklearn.utils.validation import validate_data
-
         self._validate_params()
-        refuse_non_numeric("X", X)
-        refuse_non_numeric("y", y)
-        columns, target = validate_data(self, X, y, dtype=np.float64, y_numeric=True, ensure_min_samples=3)
-        return columns, check_target(target)
+        return check_table(self, X, y)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
         return tags
+
+
+def check_table(estimator: BaseEstimator, X: ArrayLike, y: ArrayLike) -> tuple[FloatArray, FloatArray]:
+    """Columns and target of an estimator, finite numbers of 64 bits; errors name the column and the row."""
+    from sklearn.utils.validation import validate_data
+
+    labels = [str(label) for label in getattr(X, "columns", ())]
+    for label in labels:
+        if labels.count(label) > 1:
+            raise ValueError(
+                f"X has {labels.count(label)} columns named {label!r}; formulas could not tell them apart: rename or "
+                "drop all but one"
+            )
+    refuse_non_numeric("X", X)
+    refuse_non_numeric("y", y)
+    if y is not None and np.asarray(y).dtype.kind == "f":  # what is missing is refused below, too, but not by its row
+        refuse_missing("y", np.asarray(y).ravel(), [])
+    columns, target = validate_data(
+        estimator, X, y, dtype=np.float64, y_numeric=True, ensure_min_samples=3, ensure_all_finite=False
+    )
+    refuse_missing("X", columns, labels)
+    return columns, check_target(target.astype(np.float64, copy=False))
+
+
+def refuse_missing(name: str, values: FloatArray, labels: Sequence[str]) -> None:
+    """Refuse values that are not finite; the error names the first of them, and says how many rows are concerned."""
+    finite = np.isfinite(values)
+    if finite.all():
+        return
+    place = tuple(np.argwhere(~finite)[0].tolist())
+    value = values[place]
+    what = "NaN" if np.isnan(value) else "infinity" if value > 0 else "minus infinity"
+    column = "" if values.ndim == 1 else f" in column {repr(labels[place[1]]) if labels else place[1]}"
+    n_rows = len(np.unique(np.nonzero(~finite)[0]))
+    raise ValueError(
+        f"Input {name} contains {what}{column}, row {place[0]} ({counted(n_rows, 'row')} of {len(values)} have such "
+        "values); drop these rows, or fill them in, for example with sklearn.impute.SimpleImputer"
+    )
 
 
 def highest(scores: FloatArray, k: int) -> BoolArray:
@@ -116,6 +152,11 @@ def check_target(y: ArrayLike, *, name: str = "y", at_least: int = 3) -> FloatAr
 
 def refuse_non_numeric(name: str, values: Any) -> None:
     """Refuse what NumPy would convert to numbers silently: text, dates, and complex numbers."""
+    if hasattr(values, "columns") and hasattr(values, "__getitem__") and name == "X":
+        labels = list(values.columns)
+        for label in labels if len(set(labels)) == len(labels) else ():
+            refuse_non_numeric(f"column {label!r} of X", values[label])
+        return
     array = np.asarray(values) if not isinstance(values, list | tuple) else np.array(values, dtype=object)
     kinds = {array.dtype.kind} if array.dtype.kind != "O" else {_kind(value) for value in array.ravel()}
     if "c" in kinds:
@@ -129,4 +170,6 @@ def refuse_non_numeric(name: str, values: Any) -> None:
 
 def _kind(value: Any) -> str:
     """The letter of NumPy for the type of a value; "NA" for that of pandas."""
-    return "NA" if type(value).__name__ == "NAType" else np.asarray(value).dtype.kind
+    if type(value).__name__ == "NAType":
+        return "NA"
+    return "M" if isinstance(value, date) else "m" if isinstance(value, timedelta) else np.asarray(value).dtype.kind

@@ -37,11 +37,16 @@ LINKS: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {
     "arcsin": (np.arcsin, lambda u: 1 / np.sqrt(1 - u**2)),
     "arctan": (np.arctan, lambda u: 1 / (1 + u**2)),
     "tanh": (np.tanh, lambda u: 1 - np.tanh(u) ** 2),
+    "sin": (np.sin, np.cos),
 }
 # Links without constants of their own, tried of every class; the others are tried with a scale or a shift.
 _PLAIN = ("exp", "log", "arcsin", "arctan", "tanh")
 _SCALED = ("exp", "tanh", "arctan")
 _SHIFTED = ("inverse", "sqrt", "inverse sqrt", "square", "log")
+# Waves that are tried: their numbers of periods within the range of an expression, and how many of the best are fitted.
+_PERIODS, _WAVES = np.arange(0.75, 25.1, 0.25), 2
+# Models of the same length that are kept next to the best, whose error they must reach up to this many standard errors.
+_RIVALS, _STANDARD_ERRORS = 5, 3.0
 # Residuals below this part of the target's spread are rounding errors.
 ROUNDING = 1e-9
 #: rows that each fitted constant of a formula needs: with fewer, noise is fitted as if it were a law
@@ -200,6 +205,38 @@ def shifted_terms(row: int, values: FloatArray) -> list[Term]:
     return terms
 
 
+@np.errstate(all="ignore")
+def wave_terms(row: int, values: FloatArray, residual: FloatArray, root: FloatArray | None = None) -> list[Term]:
+    """Sines of an expression, with the frequencies and phases that explain most of a residual.
+
+    Frequencies are tried on a grid, each with a sine and a cosine, from which a fit can start. Nothing is returned if
+    the best explains no more than the best of so many frequencies would explain of noise.
+    """
+    scaled = 1.0 if root is None else root
+    spread = float(np.ptp(values))
+    angles = np.outer(2 * np.pi * _PERIODS / spread, values)
+    ones = np.ones((1, len(values))) * scaled
+    ones /= np.sqrt((ones**2).sum())
+
+    def centered(columns: FloatArray) -> FloatArray:
+        columns = columns * scaled
+        return np.asarray(columns - (columns @ ones.T) * ones)
+
+    sine, cosine, left = centered(np.sin(angles)), centered(np.cos(angles)), centered(residual[None])[0]
+    ss, cc, sc = ((a * b).sum(axis=1) for a, b in ((sine, sine), (cosine, cosine), (sine, cosine)))
+    s, c = sine @ left, cosine @ left
+    determinant = ss * cc - sc**2
+    a, b = (cc * s - sc * c) / determinant, (ss * c - sc * s) / determinant
+    share = np.where(determinant > 1e-6 * ss * cc, (a * s + b * c) / (left @ left), 0.0)
+    highest = share >= np.maximum(np.append(share[1:], 0.0), np.append(0.0, share[:-1]))
+    best = np.argsort(np.where(highest, -share, 0.0), kind="stable")[:_WAVES]
+    return [
+        Term((row,), (1.0,), "sin", float(2 * np.pi * _PERIODS[i] / spread), float(np.arctan2(b[i], a[i])))
+        for i in best.tolist()
+        if share[i] * len(values) > 4 * np.log(20 * len(_PERIODS))
+    ]
+
+
 def _defined(link: str, values: FloatArray) -> bool:
     low, high = values.min(), values.max()
     return bool(
@@ -209,7 +246,13 @@ def _defined(link: str, values: FloatArray) -> bool:
 
 @np.errstate(all="ignore")
 def product_terms(
-    values: FloatArray, inputs: IntArray, rows: IntArray, y: FloatArray, cost: FloatArray, most: int
+    values: FloatArray,
+    inputs: IntArray,
+    rows: IntArray,
+    y: FloatArray,
+    cost: FloatArray,
+    most: int,
+    root: FloatArray | None = None,
 ) -> list[Term]:
     """Products of powers of the inputs, and of one more expression each, that follow y up to a factor.
 
@@ -217,12 +260,15 @@ def product_terms(
     expressions that explain about as much, the shortest are taken.
 
     Logarithms turn a product into a sum, so one least-squares fit per expression gives all exponents, weighted by y^2,
-    because errors of a logarithm grow as y falls. Exponents are rounded in several ways, and the fit decides later.
+    because errors of a logarithm grow as y falls, and by ``root``^2, the weights of the rows. Exponents are rounded in
+    several ways, and the fit decides later.
     """
     if not (y != 0).any():
         return []
     usable = y != 0
     weight, target = abs(y[usable]), np.log(abs(y[usable]))
+    if root is not None:
+        weight = weight * root[usable]
     inputs = inputs[(values[inputs] > 0).all(axis=1) | (values[inputs] < 0).all(axis=1)]
     rows = rows[(values[rows] != 0).all(axis=1)]
     base = np.vstack([np.ones(weight.size), np.log(abs(values[inputs][:, usable]))]) * weight
@@ -300,17 +346,22 @@ class Fits:
     """Models of one target: fitted, compared by error and length, and the best of each length kept.
 
     Models with too many constants for the number of rows are not kept; ``left_out`` says whether there were any.
+    ``root`` holds the roots of the weights of the rows, whose mean is 1; by default all rows count alike.
     """
 
-    def __init__(self, y: FloatArray, n_inputs: int) -> None:
-        self.y = y
+    def __init__(self, y: FloatArray, n_inputs: int, root: FloatArray | None = None) -> None:
+        self.y, self.root = y, root
         self.left_out = False
-        self.level = float(y.mean())
-        self.total = float(((y - self.level) ** 2).sum())
+        self.level = float(y.mean() if root is None else np.average(y, weights=root**2))
+        self.total = float((self._weighted(y - self.level) ** 2).sum())
         self.models: dict[tuple[int, int], Model] = {}
+        self.rivals: dict[tuple[int, int], list[Model]] = {}
         self.offer(Model((), (), self.level, self.total, 0, 1))
         # What it takes to name an operator or operand: one of the inputs, or one of about twelve functions.
         self.cost = float(np.log(n_inputs + 12))
+
+    def _weighted(self, values: FloatArray) -> FloatArray:
+        return values if self.root is None else values * self.root
 
     def description_length(self, model: Model) -> float:
         """What it takes to write down the model and its residuals; the lower, the better a model explains the data."""
@@ -339,17 +390,23 @@ class Fits:
         known = self.models.get(key)
         if known is None or model.rss < known.rss * (1 - 1e-9):
             self.models[key] = model
+        most = self.models[key].rss * (1 + _STANDARD_ERRORS * np.sqrt(2 / len(self.y)))
+        if model.rss <= most and not self.is_exact(model):
+            # The same function has the same error.
+            others = [m for m in self.rivals.get(key, []) if m.rss <= most and abs(m.rss - model.rss) > 1e-9 * m.rss]
+            self.rivals[key] = sorted([*others, model], key=lambda m: m.rss)[: _RIVALS + 1]
 
     def offer_terms(self, terms: Sequence[Term], columns: FloatArray, table_complexity: IntArray) -> FloatArray:
         """Fit each term by itself, with and without an intercept; return the residual sums of squares with one."""
-        y, level = self.y, self.level
+        y, level = self._weighted(self.y), self.level
+        above = self._weighted(self.y - level)
         scale = np.abs(columns).max(axis=1)
         unit = columns / scale[:, None]
-        mean = unit.mean(axis=1)
-        centered = unit - mean[:, None]
+        mean = unit.mean(axis=1) if self.root is None else np.average(unit, axis=1, weights=self.root**2)
+        centered, unit = self._weighted(unit - mean[:, None]), self._weighted(unit)
         length, spread = np.einsum("ij,ij->i", unit, unit), np.einsum("ij,ij->i", centered, centered)
         varies = spread > 1e-18 * length
-        slope = np.divide(centered @ (y - level), spread, out=np.zeros(len(unit)), where=varies)
+        slope = np.divide(centered @ above, spread, out=np.zeros(len(unit)), where=varies)
         direct = np.divide(unit @ y, length, out=np.zeros(len(unit)), where=length > 0)
         rss = np.full(len(terms), np.inf)
         # Sums of squares lose half of the digits; only the best are computed in full.
@@ -362,7 +419,7 @@ class Fits:
                 continue
             size = terms[i].complexity(table_complexity)
             k = len(terms[i].free)
-            residual = y - level - slope[i] * centered[i]
+            residual = above - slope[i] * centered[i]
             rss[i] = residual @ residual
             intercept = float(level - slope[i] * mean[i])
             self.offer(Model((terms[i],), (float(slope[i] / scale[i]),), intercept, float(rss[i]), size + 3, k + 2))
@@ -396,10 +453,13 @@ class Fits:
         design = (columns / scale[:, None]).T
         if with_intercept:
             design = np.column_stack([design, np.ones(len(design))])
-        coef, _, rank, _ = np.linalg.lstsq(design, self.y, rcond=1e-12)
+        if self.root is not None:
+            design = design * self.root[:, None]
+        target = self._weighted(self.y)
+        coef, _, rank, _ = np.linalg.lstsq(design, target, rcond=1e-12)
         if rank < design.shape[1]:
             return None  # a term is a combination of the others
-        residual = self.y - design @ coef
+        residual = target - design @ coef
         intercept = float(coef[-1]) if with_intercept else None
         return tuple((coef[: len(terms)] / scale).tolist()), intercept, float(residual @ residual)
 
@@ -490,15 +550,15 @@ def _collect(row: int, exponent: float, table: ExpressionTable, values: FloatArr
 
 
 @np.errstate(all="ignore")
-def polish(model: Model, values: FloatArray, y: FloatArray) -> Model:
-    """Fit all constants together by nonlinear least squares, from where they are."""
+def polish(model: Model, values: FloatArray, y: FloatArray, root: FloatArray | None = None) -> Model:
+    """Fit all constants together by nonlinear least squares, from where they are; ``root`` is that of weights."""
     from scipy.optimize import least_squares
 
     inner = [len(term.free) for term in model.terms]
     if not sum(inner):
         return model
     ends = np.cumsum(inner)
-    spread = float(y.std()) or 1.0
+    scaled = (1.0 if root is None else root) / (float(y.std()) or 1.0)
 
     def build(constants: FloatArray) -> Model:
         n_terms = len(model.terms)
@@ -509,11 +569,11 @@ def polish(model: Model, values: FloatArray, y: FloatArray) -> Model:
         return replace(model, terms=terms, coef=tuple(constants[:n_terms].tolist()), intercept=intercept)
 
     def residual(constants: FloatArray) -> FloatArray:
-        found = (build(constants).predict(values) - y) / spread
+        found = (build(constants).predict(values) - y) * scaled
         return np.where(np.isfinite(found), found, 1e6)
 
     def slopes(constants: FloatArray) -> FloatArray:
-        found = jacobian(build(constants), values) / spread
+        found = jacobian(build(constants), values) * np.reshape(scaled, (-1, 1))
         return np.where(np.isfinite(found), found, 0.0)
 
     start = np.array(
@@ -527,27 +587,40 @@ def polish(model: Model, values: FloatArray, y: FloatArray) -> Model:
         solved = least_squares(residual, start, slopes, method="lm", max_nfev=100, xtol=1e-10, ftol=1e-10)
     except (ValueError, np.linalg.LinAlgError):  # no finite values at the start, or fewer rows than constants
         return model
-    found = build(solved.x)
-    rss = float(((found.predict(values) - y) ** 2).sum())
+    found = _with_short_phases(build(solved.x))
+    rss = float((((found.predict(values) - y) * (1.0 if root is None else root)) ** 2).sum())
     sensible = all(abs(exponent) <= 2 * _LARGEST_EXPONENT for term in found.terms for exponent in term.exponents)
     return replace(found, rss=rss) if rss < model.rss and sensible else model
+
+
+def _with_short_phases(model: Model) -> Model:
+    """The same with phases of waves between minus and plus a half turn."""
+    terms = [
+        replace(term, shift=float(np.remainder(term.shift + np.pi, 2 * np.pi) - np.pi)) if term.link == "sin" else term
+        for term in model.terms
+    ]
+    return replace(model, terms=tuple(terms))
 
 
 def _constant(term: Term, name: str) -> float:
     return term.exponents[int(name.split()[1])] if name.startswith("exponents") else float(getattr(term, name))
 
 
-def left_out_errors(model: Model, values: FloatArray, y: FloatArray) -> FloatArray:
+def left_out_errors(model: Model, values: FloatArray, y: FloatArray, root: FloatArray | None = None) -> FloatArray:
     """Errors of predictions of rows left out in turn when the constants are fitted, with the form of the model fixed.
 
-    Exact for the coefficients; for constants inside functions, to first order.
+    Exact for the coefficients; for constants inside functions, to first order. If rows have weights, errors are
+    multiplied by their roots.
     """
     design = np.nan_to_num(jacobian(model, values), nan=0.0, posinf=0.0, neginf=0.0)
+    if root is not None:
+        design = design * root[:, None]
     scale = np.abs(design).max(axis=0)
     q, r = np.linalg.qr(design / np.where(scale > 0, scale, 1.0))
     q = q[:, abs(np.diag(r)) > 1e-12]
     leverage = np.einsum("ij,ij->i", q, q).clip(max=1 - 1e-9)
-    return np.asarray((y - model.predict(values)) / (1 - leverage))
+    errors = np.asarray((y - model.predict(values)) / (1 - leverage))
+    return errors if root is None else errors * root
 
 
 def clearly_better(errors: FloatArray, than: FloatArray) -> bool:

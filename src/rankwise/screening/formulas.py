@@ -75,7 +75,8 @@ class SymbolicFormula:
         Number of fitted constants: coefficients, the intercept, and those inside functions and exponents; a simple
         power such as 1.5 is part of the form.
     rmse, r2 : float
-        Root mean squared error, and share of the variance of the target that is explained, on the rows of ``fit``.
+        Root mean squared error, and share of the variance of the target that is explained, on the rows of ``fit``; both
+        weighted if the rows have weights.
     cv_rmse : float
         Root mean squared error of rows that are left out in turn when the constants are fitted: exact for coefficients
         and intercept, to first order for constants inside functions. The form of the formula was chosen on all rows, so
@@ -105,9 +106,12 @@ class SymbolicFormula:
     }
 
     @classmethod
-    def of(cls, model: Model, table: ExpressionTable, values: FloatArray, y: FloatArray) -> SymbolicFormula:
-        """A fitted model, with its errors on the rows that it was fitted to."""
-        spread = float(((y - y.mean()) ** 2).sum())
+    def of(
+        cls, model: Model, table: ExpressionTable, values: FloatArray, y: FloatArray, root: FloatArray | None = None
+    ) -> SymbolicFormula:
+        """A fitted model, with its errors on the rows that it was fitted to; ``root`` is that of weights of mean 1."""
+        weights = None if root is None else root**2
+        spread = len(y) * float(np.average((y - np.average(y, weights=weights)) ** 2, weights=weights))
         return cls(
             table,
             model.terms,
@@ -117,7 +121,7 @@ class SymbolicFormula:
             model.n_constants,
             rmse=float(np.sqrt(model.rss / len(y))),
             r2=1.0 - model.rss / spread,
-            cv_rmse=float(np.sqrt((left_out_errors(model, values, y) ** 2).mean())),
+            cv_rmse=float(np.sqrt((left_out_errors(model, values, y, root) ** 2).mean())),
         )
 
     def _check_saved(self) -> None:
@@ -137,6 +141,15 @@ class SymbolicFormula:
         table.inputs = tuple(str(name) for name in inputs)
         ensure(len(table.inputs) == len(self.table.inputs), "give one name for each input")
         return replace(self, table=table)
+
+    @property
+    def arguments(self) -> dict[str, str]:
+        """Identifiers of the inputs in `to_python` and `to_sympy`, and the names that they stand for.
+
+        A name that is an identifier stands for itself. In others, what cannot be part of one becomes an underscore:
+        "speed (m/s)" is speed_m_s. Keywords and np get an underscore at the end, and copies a number.
+        """
+        return dict(zip(_identifiers(self.table.inputs), self.table.inputs, strict=True))
 
     def text(self, digits: int = 4) -> str:
         """The formula as people write it, with so many digits of its constants."""
@@ -163,7 +176,7 @@ class SymbolicFormula:
         return np.where(np.isfinite(found), found, np.nan)
 
     def to_sympy(self, simplify: bool = False) -> Any:
-        """The formula as a SymPy expression with real symbols; needs SymPy.
+        """The formula as a SymPy expression with real symbols, the keys of `arguments`; needs SymPy.
 
         Parameters
         ----------
@@ -176,7 +189,7 @@ class SymbolicFormula:
         """
         sympy = require("sympy", extra="symbolic", caller="SymbolicFormula.to_sympy")
         rows = np.arange(len(self.table))
-        expressions = self.table.to_sympy(rows, "SymbolicFormula.to_sympy")
+        expressions = self.named(list(self.arguments)).table.to_sympy(rows, "SymbolicFormula.to_sympy")
         total = sympy.Integer(0) if self.intercept is None else sympy.Float(self.intercept)
         for c, term in zip(self.coef.tolist(), self.terms, strict=True):
             inside = sympy.Integer(1)
@@ -191,15 +204,26 @@ class SymbolicFormula:
         return sympy.simplify(total) if simplify else total
 
     def to_latex(self, digits: int = 4) -> str:
-        """The formula in LaTeX, with so many digits of its constants; needs SymPy."""
+        """The formula in LaTeX, with so many digits of its constants; needs SymPy.
+
+        Names of inputs that are no identifiers are set as text.
+        """
         sympy = require("sympy", extra="symbolic", caller="SymbolicFormula.to_latex")
         expression = self.to_sympy()
         rounded = {number: sympy.Float(number, digits) for number in expression.atoms(sympy.Float)}
         ones = {number: sympy.Integer(round(float(number))) for number in rounded.values() if number in (1, -1)}
-        return str(sympy.latex(expression.xreplace(rounded).xreplace(ones)))
+        texts = {
+            sympy.Symbol(identifier, real=True): rf"\text{{{_latex_text(name)}}}"
+            for identifier, name in self.arguments.items()
+            if identifier != name
+        }
+        return str(sympy.latex(expression.xreplace(rounded).xreplace(ones), symbol_names=texts))
 
     def to_python(self, name: str = "formula") -> str:
         """The formula as the source of a Python function of NumPy arrays, with all digits.
+
+        Its arguments are the keys of `arguments`; where these are not the names of the inputs, a comment says which is
+        which.
 
         Parameters
         ----------
@@ -210,7 +234,7 @@ class SymbolicFormula:
         -------
         str
         """
-        names = _identifiers(self.table.inputs)
+        names = list(self.arguments)
         code = list(names)
         for row in range(len(names), len(self.table)):
             operator = BY_CODE[int(self.table.codes[row])].name
@@ -233,7 +257,9 @@ class SymbolicFormula:
                 inside = _IN_PYTHON[term.link].format(a=f"({inside})")
             parts.append(f"{c!r} * {inside}" if term.link == "id" and not term.shift else f"{c!r} * ({inside})")
         body = " + ".join(parts) or "0.0"
-        return f"import numpy as np\n\n\ndef {name}({', '.join(names)}):\n    return {body}\n"
+        others = [f"{argument}: {column!r}" for argument, column in self.arguments.items() if argument != column]
+        about = f"    # {', '.join(others)}\n" if others else ""
+        return f"import numpy as np\n\n\ndef {name}({', '.join(names)}):\n{about}    return {body}\n"
 
 
 class FormulaSummary(Result):
@@ -253,6 +279,8 @@ class FormulaSummary(Result):
         Why the search ended.
     notes : tuple of str
         What a reader should know.
+    rivals : tuple of SymbolicFormula
+        Other formulas as long as the one chosen, whose errors of rows left out are within a standard error of its.
     """
 
     def __init__(
@@ -263,9 +291,10 @@ class FormulaSummary(Result):
         searched: tuple[dict[str, Any], ...],
         stopped: str,
         notes: tuple[str, ...],
+        rivals: tuple[SymbolicFormula, ...] = (),
     ) -> None:
         self.target, self.formulas, self.chosen = target, formulas, chosen
-        self.searched, self.stopped, self.notes = searched, stopped, notes
+        self.searched, self.stopped, self.notes, self.rivals = searched, stopped, notes, rivals
 
     def to_frame(self, backend: str | None = None) -> Any:
         """A data frame with a row per formula: formula, complexity, rmse, r2, cv_rmse, chosen."""
@@ -277,6 +306,7 @@ class FormulaSummary(Result):
             "y": self.target,
             "formula": f"{self.target} = {self.formulas[self.chosen]}",
             "formulas": self.rows(),
+            "rivals": [_row(formula) for formula in self.rivals],
             "searched": list(self.searched),
             "stopped": self.stopped,
             "notes": list(self.notes),
@@ -284,40 +314,46 @@ class FormulaSummary(Result):
 
     def tables(self) -> list[TextTable]:
         """The formulas as a table of text, best first what was chosen."""
-        rows = [
-            [
-                "*" if row["chosen"] else "",
-                row["formula"],
-                str(row["complexity"]),
-                f"{row['r2']:.4g}",
-                f"{row['rmse']:.4g}",
-                f"{row['cv_rmse']:.4g}",
-            ]
-            for row in self.rows()
-        ]
+        rows = [["*" if row["chosen"] else "", *_cells(row)] for row in self.rows()]
         title = f"{self.target} = {self.formulas[self.chosen]}"
         searched = counted(self.searched[-1]["screened"] if self.searched else 0, "expression")
         note = "; ".join([*self.notes, f"{searched} screened: {self.stopped}"])
-        columns = ["", "formula", "complexity", "R2", "RMSE", "RMSE, left out"]
-        return [TextTable(title, note, columns, rows)]
+        columns = ["formula", "complexity", "R2", "RMSE", "RMSE, left out"]
+        tables = [TextTable(title, note, ["", *columns], rows)]
+        if self.rivals:
+            note = "as long as the formula chosen, with an error of rows left out within a standard error of its"
+            tables.append(TextTable("Rivals", note, columns, [_cells(_row(formula)) for formula in self.rivals]))
+        return tables
 
     def rows(self) -> list[dict[str, Any]]:
         """One dictionary per formula, the shortest first."""
-        return [
-            {
-                "formula": str(formula),
-                "complexity": formula.complexity,
-                "rmse": formula.rmse,
-                "r2": formula.r2,
-                "cv_rmse": formula.cv_rmse,
-                "chosen": place == self.chosen,
-            }
-            for place, formula in enumerate(self.formulas)
-        ]
+        return [{**_row(formula), "chosen": place == self.chosen} for place, formula in enumerate(self.formulas)]
+
+
+def _row(formula: SymbolicFormula) -> dict[str, Any]:
+    return {
+        "formula": str(formula),
+        "complexity": formula.complexity,
+        "rmse": formula.rmse,
+        "r2": formula.r2,
+        "cv_rmse": formula.cv_rmse,
+    }
+
+
+def _cells(row: dict[str, Any]) -> list[str]:
+    numbers = [f"{row[name]:.4g}" for name in ("r2", "rmse", "cv_rmse")]
+    return [row["formula"], str(row["complexity"]), *numbers]
 
 
 def notes_on(
-    front: Sequence[SymbolicFormula], chosen: int, y: FloatArray, n_terms: int, stopped: str, *, left_out: bool
+    front: Sequence[SymbolicFormula],
+    chosen: int,
+    y: FloatArray,
+    n_terms: int,
+    stopped: str,
+    *,
+    left_out: bool,
+    rivals: Sequence[SymbolicFormula] = (),
 ) -> list[str]:
     """What a reader should know about the formula chosen of a front.
 
@@ -334,6 +370,10 @@ def notes_on(
         notes.append("exact up to rounding")
     if len(formula.terms) == 1 and min(n_terms, most_constants) > 1:
         notes.append("one term is enough")
+    if rivals:
+        notes.append(
+            f"the data do not tell it from {counted(len(rivals), 'other formula')} as long, such as {rivals[0]}"
+        )
     if stopped.startswith(("the budget", "the time")):
         notes.append(f"{stopped}: a better formula may exist beyond what was searched")
     longest = min(_LONG, len(y) / 3)
@@ -448,6 +488,32 @@ def _exact(sympy: Any, number: float) -> Any:
 
 
 def _identifiers(names: tuple[str, ...]) -> list[str]:
-    """Names of arguments: those of the inputs if they can be, else their numbers."""
-    usable = all(name.isidentifier() and not keyword.iskeyword(name) and name != "np" for name in names)
-    return list(names) if usable and len(set(names)) == len(names) else [f"x{i}" for i in range(len(names))]
+    """Names of arguments: those of the inputs if they can be, else what is left of them."""
+    wanted = [name if _is_argument(name) else _as_identifier(name, i) for i, name in enumerate(names)]
+    taken = {name for name, given in zip(names, wanted, strict=True) if name == given}
+    found: list[str] = []
+    for name, identifier in zip(names, wanted, strict=True):
+        unique, number = identifier, 2
+        while unique in found or (unique in taken and unique != name):
+            unique, number = f"{identifier}_{number}", number + 1
+        found.append(unique)
+    return found
+
+
+def _is_argument(name: str) -> bool:
+    return name.isidentifier() and not keyword.iskeyword(name) and name != "np"
+
+
+def _as_identifier(name: str, place: int) -> str:
+    letters = re.sub(r"\W+", "_", name).strip("_")
+    if not letters:
+        return f"x{place}"
+    if letters[0].isdigit():
+        letters = f"x{letters}"
+    return letters if _is_argument(letters) else f"{letters}_" if letters.isidentifier() else f"x{place}"
+
+
+def _latex_text(name: str) -> str:
+    r"""A name inside of \text, with the characters that mean something there written out."""
+    special = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
+    return "".join(special.get(letter, f"\\{letter}" if letter in "#$%&_{}" else letter) for letter in name)

@@ -221,19 +221,30 @@ class ExpressionPool:
 
 
 class Deadline:
-    """A point in time, as of `time.monotonic`, after which no further block of candidates begins."""
+    """A point in time, as of `time.monotonic`, after which no further block of candidates begins, and a most of them.
 
-    def __init__(self, deadline: float) -> None:
+    ``passed`` says whether candidates were left out because of the time, ``spent`` whether because of their number.
+    """
+
+    def __init__(self, deadline: float, most: int | None = None) -> None:
         self.deadline, self.passed = deadline, False
+        self.left, self.spent = most, False
 
     def watch(self, blocks: Iterator[Candidates]) -> Iterator[Candidates]:
-        """Yield the blocks until the deadline, but at least the first that is not empty."""
+        """Yield the blocks until the deadline, but at least the first that is not empty; the last may be cut short."""
         begun = False
         for block in blocks:
             if begun and time.monotonic() > self.deadline:
                 self.passed = True
                 return
             begun |= len(block[0]) > 0
+            if self.left is not None:
+                if len(block[0]) > self.left:
+                    self.spent = True
+                    codes, lefts, rights = block
+                    yield codes[: self.left], lefts[: self.left], rights[: self.left]
+                    return
+                self.left -= len(block[0])
             yield block
 
 

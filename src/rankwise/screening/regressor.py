@@ -14,8 +14,9 @@ from rankwise._sklearn import BaseEstimator, Interval, RegressorMixin
 from rankwise._state import COUNT, NUMBER, STRING, Saved, instance, list_of, tuple_of
 from rankwise._tables import counted
 from rankwise._typing import ArrayLike, FloatArray, RandomState
-from rankwise._validation import check_generator
-from rankwise.screening.base import check_target, refuse_non_numeric
+from rankwise._validation import check_generator, check_weights
+from rankwise.screening.base import check_table, check_target
+from rankwise.screening.choices import final_formulas
 from rankwise.screening.formulas import FormulaSummary, SymbolicFormula, notes_on
 from rankwise.screening.pools import ExpressionPool, Grammar
 from rankwise.screening.search import Search
@@ -45,10 +46,11 @@ class SymbolicRegressor(RegressorMixin, BaseEstimator):
     binary : sequence of str, default=("+", "-", "*", "/")
         Operators that combine two expressions.
     max_expressions : int, default=200_000
-        Expressions after which no further depth begins. A depth once begun is finished, and the first is always
-        searched, which takes some ten thousand; ``searched_`` says how many were screened. 200,000 take about a second.
+        Expressions that are screened, each time that they are; the search ends, within a layer, when so many were, up
+        to a few thousand. 200,000 take about a second.
     time_limit : float, optional
-        Seconds after which no further layer begins. Results may then depend on the machine.
+        Seconds after which nothing further is screened or fitted; what has begun, a tenth of a second or so, ends.
+        Results may then depend on the machine.
     max_rows : int, default=500
         Rows, drawn at random, on which expressions are screened; constants are fitted on all rows.
     units : array-like of shape (n_inputs, n_base_units), optional
@@ -67,6 +69,9 @@ class SymbolicRegressor(RegressorMixin, BaseEstimator):
         The formula chosen; ``str(formula_)`` writes it.
     pareto_ : list of SymbolicFormula
         The shortest formula, and every longer one that fits better than all shorter ones.
+    rivals_ : list of SymbolicFormula
+        Other functions as long as ``formula_``, whose errors of rows left out are within a standard error of its: the
+        data do not tell them apart.
     searched_ : list of dict
         What was searched: "depth", "pool" (stored expressions), "screened" (expressions scored so far) and "formula"
         (the best so far).
@@ -79,7 +84,8 @@ class SymbolicRegressor(RegressorMixin, BaseEstimator):
 
     Notes
     -----
-    Ranks see only monotone relations: a target that turns within the range of all expressions tried is not found. The
+    Ranks see only monotone relations: a target that turns within the range of all expressions tried is not found, but
+    for waves of an input, :math:`a \sin(b x + c) + d`, whose frequencies are tried on a grid of up to 25 periods. The
     error of rows left out (``cv_rmse``) takes the form of the formula as given, which was chosen among many thousands
     on the same rows, and fits the constants inside its functions again only to first order: hold out rows, or
     cross-validate the whole regressor, for an honest estimate.
@@ -121,6 +127,7 @@ class SymbolicRegressor(RegressorMixin, BaseEstimator):
         "n_features_in_": COUNT,
         "pareto_": list_of(instance("SymbolicFormula")),
         "formula_": instance("SymbolicFormula"),
+        "rivals_": list_of(instance("SymbolicFormula")),
         "searched_": list_of(instance("dict")),
         "stopped_": STRING,
         "notes_": tuple_of(STRING),
@@ -152,7 +159,7 @@ class SymbolicRegressor(RegressorMixin, BaseEstimator):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def fit(self, X: ArrayLike, y: ArrayLike) -> SymbolicRegressor:
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> SymbolicRegressor:
         """Search for a formula.
 
         Parameters
@@ -161,27 +168,37 @@ class SymbolicRegressor(RegressorMixin, BaseEstimator):
             Inputs.
         y : array-like of shape (n_samples,)
             Target.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weights of the squared errors of the rows, such as 1 / variance; by default all count alike. Rows of weight
+            0 are left out. Constants, errors and the choice of a formula follow the weights; which expressions are
+            fitted is decided by the order of the rows, without them. A row of weight 2 is one precise observation, not
+            two, so that fitting differs from that of two copies of it.
 
         Returns
         -------
         SymbolicRegressor
             The regressor itself.
         """
-        from sklearn.utils.validation import validate_data
-
         self._validate_params()
-        refuse_non_numeric("X", X)
-        refuse_non_numeric("y", y)
-        inputs, target = validate_data(self, X, y, dtype=np.float64, y_numeric=True, ensure_min_samples=3)
-        target = check_target(target.astype(np.float64))
+        inputs, target = check_table(self, X, y)
+        root = None
+        if sample_weight is not None:
+            weights = check_weights(sample_weight, len(target), name="sample_weight", each="row")
+            inputs, target, weights = inputs[weights > 0], target[weights > 0], weights[weights > 0]
+            if len(target) < 3:
+                raise ValueError(
+                    f"the weight of all rows but {len(target)} is zero; screening needs at least 3 rows with a weight"
+                )
+            target = check_target(target)  # what is left may be constant
+            root = np.sqrt(weights / weights.mean())
         names = getattr(self, "feature_names_in_", [f"x{i}" for i in range(inputs.shape[1])])
         rows = np.arange(len(target))
         if len(rows) > self.max_rows:
             rows = np.sort(check_generator(self.random_state).choice(len(rows), self.max_rows, replace=False))
             if np.ptp(target[rows]) == 0:
                 rows = np.argsort(target, kind="stable")[:: max(1, len(target) // self.max_rows)]
-        search = self._search(inputs[rows], target[rows], names)
-        self.pareto_, chosen = search.formulas(inputs, target)
+        search = self._search(inputs[rows], target[rows], names, None if root is None else root[rows])
+        self.pareto_, chosen, self.rivals_ = final_formulas(search, inputs, target, root)
         self.formula_ = self.pareto_[chosen]
         self.searched_ = [
             {
@@ -193,9 +210,17 @@ class SymbolicRegressor(RegressorMixin, BaseEstimator):
             for stage in search.stages
         ]
         self.stopped_ = search.stopped
-        self._mean = float(target.mean())
+        self._mean = float(np.average(target, weights=None if root is None else root**2))
         self.notes_ = tuple(
-            notes_on(self.pareto_, chosen, target, self.n_terms, search.stopped, left_out=search.fits.left_out)
+            notes_on(
+                self.pareto_,
+                chosen,
+                target,
+                self.n_terms,
+                search.stopped,
+                left_out=search.fits.left_out,
+                rivals=self.rivals_,
+            )
         )
         return self
 
@@ -248,9 +273,12 @@ class SymbolicRegressor(RegressorMixin, BaseEstimator):
 
         check_is_fitted(self)
         chosen = self.pareto_.index(self.formula_)
-        formulas = self.pareto_ if input_names is None else [formula.named(input_names) for formula in self.pareto_]
+        formulas, rivals = (
+            tuple(some if input_names is None else (formula.named(input_names) for formula in some))
+            for some in (self.pareto_, self.rivals_)
+        )
         searched = tuple(self.searched_)
-        return FormulaSummary(target_name, tuple(formulas), chosen, searched, self.stopped_, (*self.notes_, *notes))
+        return FormulaSummary(target_name, formulas, chosen, searched, self.stopped_, (*self.notes_, *notes), rivals)
 
     def to_sympy(self, simplify: bool = False) -> Any:
         """The formula as a SymPy expression; see `SymbolicFormula.to_sympy`."""
@@ -270,7 +298,7 @@ class SymbolicRegressor(RegressorMixin, BaseEstimator):
         check_is_fitted(self)
         return self.formula_
 
-    def _search(self, inputs: FloatArray, target: FloatArray, names: Sequence[str]) -> Search:
+    def _search(self, inputs: FloatArray, target: FloatArray, names: Sequence[str], root: FloatArray | None) -> Search:
         grammar = Grammar.checked("ub", self.unary, self.binary, "cumulative")
         pool = ExpressionPool(inputs, list(names), grammar, self.units, max_bytes=2**33)
         units = None
@@ -290,6 +318,7 @@ class SymbolicRegressor(RegressorMixin, BaseEstimator):
             max_expressions=self.max_expressions,
             deadline=np.inf if self.time_limit is None else time.monotonic() + self.time_limit,
             target_units=units,
+            root=root,
             n_jobs=self.n_jobs,
         )
         search.run()

@@ -16,6 +16,7 @@ from rankwise._tables import Result, TextTable, counted, make_frame
 from rankwise._typing import ArrayLike, FloatArray, IntArray
 from rankwise._validation import check_whole_number
 from rankwise.screening.base import check_features, check_target
+from rankwise.screening.choices import final_formulas
 from rankwise.screening.concordance import Target
 from rankwise.screening.expressions import ExpressionTable
 from rankwise.screening.features import SymbolicFeatures
@@ -277,7 +278,7 @@ def _formulas(
         letter = pool.grammar.architecture[-1]
     search = Search(pool, y, n_terms=n_terms, max_expressions=2**62, deadline=deadline, n_jobs=n_jobs)
     search.run_once(letter)
-    found, chosen = search.formulas(inputs, y)
-    notes = tuple(notes_on(found, chosen, y, n_terms, search.stopped, left_out=search.fits.left_out))
+    found, chosen, rivals = final_formulas(search, inputs, y)
+    notes = tuple(notes_on(found, chosen, y, n_terms, search.stopped, left_out=search.fits.left_out, rivals=rivals))
     searched = ({"depth": 1, "pool": len(pool.members), "screened": search.n_screened, "formula": str(found[chosen])},)
-    return FormulaSummary(target_name, tuple(found), chosen, searched, search.stopped, notes)
+    return FormulaSummary(target_name, tuple(found), chosen, searched, search.stopped, notes, tuple(rivals))

@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import product
 from math import comb
 
 import numpy as np
@@ -16,21 +17,19 @@ import numpy as np
 from rankwise._tables import counted
 from rankwise._typing import FloatArray, IntArray
 from rankwise.screening.concordance import Target, tail_probability
+from rankwise.screening.expressions import BINARY, UNARY
 from rankwise.screening.fits import (
     LINKS,
     Fits,
     Model,
     Term,
     class_terms,
-    clearly_better,
     finite,
-    left_out_errors,
     polish,
     product_terms,
     shifted_terms,
-    simplified,
+    wave_terms,
 )
-from rankwise.screening.formulas import SymbolicFormula
 from rankwise.screening.pools import ExpressionPool
 from rankwise.screening.streams import Screened, screen
 from rankwise.screening.subsets import best_subset
@@ -53,12 +52,24 @@ _FEWEST_TO_STOP = 100
 _FEWEST_FOR_NEIGHBORS = 30
 # Members of a class that models of several terms may take.
 _MEMBERS = 3
-# Models that are fitted to all rows in the end, besides the front.
-_REFITTED = 20
 # Columns among which the best subset is searched, and most subsets.
 _MOST_COLUMNS, _MOST_SUBSETS = 250, 3_000_000
 # Models whose residuals are screened in each round, in stored expressions and in a stream.
 _STARTS, _STARTS_IN_STREAM = 3, 1
+# Expressions that are screened at least in a search for residuals, also when the budget is spent.
+_FEWEST_SCREENED = 1_000
+# Screenings of the stored expressions that a depth needs besides its streams.
+_SCREENINGS = 6
+# Inputs whose waves are tried.
+_MOST_WAVES = 20
+# Waves are fitted if their residual sum of squares is at most so many times that of a monotone function.
+_WAVE_AT_MOST = 0.9
+# Powers of a target that may be a sum where the target is none: 1/(1/a + 1/b), sqrt(a + b).
+_POWERS_OF_TARGET = (-1, 2)
+# Operators whose result differs from their operand by a constant and a sign.
+_WITH_ONE = [UNARY[name].code for name in ("1+", "1-")]
+# Ratios of two coefficients that are written as a sum without numbers, as a + b + b for 2, and how far off they may be.
+_RATIOS, _NEAR_RATIO = (1.0, -1.0, 2.0, -2.0, 0.5, -0.5), 0.15
 # Simple expressions of which all pairs are tried, and partners of a model that are considered.
 _PAIRED, _PARTNERS = 700, 15
 
@@ -109,14 +120,16 @@ class Search:
         max_expressions: int,
         deadline: float = np.inf,
         target_units: FloatArray | None = None,
+        root: FloatArray | None = None,
         n_jobs: int | None = None,
     ) -> None:
         self.pool, self.y, self.n_terms = pool, y, n_terms
+        self.root = root  # of the weights of the rows, whose mean is 1
         self.max_expressions, self.deadline, self.n_jobs = max_expressions, deadline, n_jobs
         self.target_units = target_units
         # Rows of the inputs; copies and constants are not members of the pool.
         self.inputs = np.flatnonzero(np.isin(np.arange(len(pool.table.inputs)), pool.members))
-        self.fits = Fits(y, len(pool.table.inputs))
+        self.fits = Fits(y, len(pool.table.inputs), root)
         self.stages: list[Stage] = []
         self.stopped = ""
         self.n_screened = 0
@@ -133,6 +146,7 @@ class Search:
         self._fit_products(np.empty(0, dtype=np.intp))
         if not self.fits.is_exact(self.fits.best):
             self._fit_single(inputs)
+            self._fit_waves(self.y)
         self._end_of_depth(0, len(inputs))
         depth = 0
         while not self.stopped:
@@ -142,6 +156,7 @@ class Search:
                 self._fit_products(self.pool.members)
                 if len(self.y) < _FEWEST_TO_STOP or not self._nothing_left(self.fits.best):
                     self._rounds(None)
+                    self._fit_sums_of_powers()
             else:
                 everything = self.pool.members
                 self._choose_beam(inputs, bent)
@@ -159,28 +174,6 @@ class Search:
         self.stages.append(Stage(1, len(self.pool.members), self.n_screened, self.fits.best))
         self.stopped = "all expressions of the grammar were screened"
 
-    def formulas(self, inputs: FloatArray, y: FloatArray) -> tuple[list[SymbolicFormula], int]:
-        """The best models as formulas, simplified and fitted to all rows, and the place of the one chosen."""
-        shortest = sorted(self.fits.models.values(), key=self.fits.description_length)[:_REFITTED]
-        models = [
-            simplified(model, self.pool.table, self.values)
-            for model in dict.fromkeys([*self.fits.front(), *shortest])
-            if model.terms
-        ]
-        rows = np.array(sorted({row for model in models for term in model.terms for row in term.rows}), dtype=np.intp)
-        table, place = self.pool.table.only(rows)
-        values = np.ascontiguousarray(table.evaluate(inputs, np.arange(len(table))).T)
-        fits = Fits(y, inputs.shape[1])
-        for model in models:
-            terms = [term.moved(place) for term in model.terms]
-            columns = np.array([term.values(values) for term in terms])
-            if np.isfinite(columns).all():  # else not defined on rows that were not in the sample
-                for fitted in fits.linear_models(terms, columns, table.complexity):
-                    fits.offer(fitted)
-                    fits.offer(polish(fitted, values, y))
-        front, chosen = _chosen(fits, values)
-        return [SymbolicFormula.of(model, table, values, y) for model in front], front.index(chosen)
-
     @property
     def values(self) -> FloatArray:
         """Values of all stored expressions, as rows."""
@@ -196,11 +189,12 @@ class Search:
             self.stopped = "the residuals look like noise"
         elif time.monotonic() > self.deadline:
             self.stopped = "the time limit was reached"
-        elif self.n_screened >= self.max_expressions:
-            self.stopped = (
-                f"the budget of {counted(self.max_expressions, 'expression')} was spent (a depth once begun is "
-                "finished, and the first is always searched)"
-            )
+        elif self._is_spent():
+            self.stopped = f"the budget of {counted(self.max_expressions, 'expression')} was spent"
+
+    def _is_spent(self) -> bool:
+        """Whether no time is left, or no expressions of the budget."""
+        return time.monotonic() > self.deadline or self.n_screened >= self.max_expressions
 
     def _nothing_left(self, best: Model) -> bool:
         """Whether no stored expression orders the residuals, by a test corrected for their number, nor do neighbors."""
@@ -232,21 +226,30 @@ class Search:
 
     def _screen(self, letter: str | None, target: Target, k: int, dedupe: bool = True) -> Screened:
         found = screen(
-            self.pool, letter, target, k=k, two_sided=True, dedupe=dedupe, deadline=self.deadline, n_jobs=self.n_jobs
+            self.pool,
+            letter,
+            target,
+            k=k,
+            two_sided=True,
+            dedupe=dedupe,
+            deadline=self.deadline,
+            most=max(_FEWEST_SCREENED, self.max_expressions - self.n_screened),
+            n_jobs=self.n_jobs,
         )
         self.n_screened += found.n_candidates
         return found
 
     def _first_layers(self, inputs: IntArray) -> IntArray:
         """Store functions of pairs, and pairs of functions, of the inputs; return the functions of single inputs."""
-        self._limit_members(inputs, _MOST_STORED // 10)
+        most = min(_MOST_STORED, max(_FEWEST_SCREENED, self.max_expressions))
+        self._limit_members(inputs, most // 10)
         self.pool.grow(1, self.deadline)
         self.pool.grow(0, self.deadline)
         pairs = self.pool.members
         self.pool.members = inputs
-        self.pool.grow(0)
+        self.pool.grow(0, self.deadline)
         bent = self.pool.members
-        self._limit_members(inputs, _MOST_STORED)
+        self._limit_members(inputs, most)
         self.pool.grow(1, self.deadline)
         self.pool.members = np.union1d(pairs, self.pool.members)
         return bent
@@ -278,10 +281,10 @@ class Search:
                 tops.append(rows[: _BENT // 4])
         self.pool.members = np.unique(np.concatenate([inputs, *tops]))
         before = len(self.values)
-        self.pool.grow(0)
+        self.pool.grow(0, self.deadline)
         functions = self.pool.members[self.pool.members >= before]
         order = list(dict.fromkeys(np.concatenate([inputs, *chosen[2:], functions, bent]).tolist()))
-        left = max(1_000, self.max_expressions - self.n_screened)
+        left = max(_FEWEST_SCREENED, self.max_expressions - self.n_screened - _SCREENINGS * before)
         most = min(_BEAM, self._most_members(left // min(2, self.n_terms)))
         self.pool.members = np.sort(order[:most])
 
@@ -292,11 +295,12 @@ class Search:
             # A short model that explains less may be the one that lacks only one term.
             models = [model for model in self.fits.front() if len(model.terms) == number - 1]
             for model in models[: _STARTS if letter is None else _STARTS_IN_STREAM]:
-                if self.fits.is_exact(self.fits.best) or time.monotonic() > self.deadline:
+                if self.fits.is_exact(self.fits.best) or self._is_spent():
                     return
                 residual = self.y - model.predict(self.values)
                 rows = self._kept(letter if number == 2 else None, residual)
                 self._fit_classes(rows, residual, first=False)
+                self._fit_waves(residual)
                 self._add_partners(model)
             if letter is None and number == 2:
                 self._add_pair()
@@ -313,7 +317,93 @@ class Search:
         ]
         terms, columns = self._usable(list(dict.fromkeys([*powers, *(Term((row,), (1.0,)) for row in rows.tolist())])))
         if len(terms) > 1:
-            self._add_columns(terms, columns, best_subset(columns.T, self.y, 2).columns.tolist())
+            self._add_columns(terms, columns, self._best_subset(columns, 2))
+
+    def _best_subset(self, columns: FloatArray, size: int) -> list[int]:
+        weights = None if self.root is None else self.root**2
+        return best_subset(columns.T, self.y, size, weights).columns.tolist()
+
+    def _fit_waves(self, residual: FloatArray) -> None:
+        """Fit sines of the inputs, with frequency, phase and height, to the target or a residual, and keep them.
+
+        Ranks do not see waves of many periods. Of inputs of which a monotone function fits as well, none are fitted.
+        """
+        if "sin" not in {operator.name for operator in self.pool.grammar.unary}:
+            return
+        fits = Fits(residual, len(self.pool.table.inputs), self.root)
+        complexity = self.pool.table.complexity
+        for row in self.inputs[:_MOST_WAVES].tolist():
+            if time.monotonic() > self.deadline:
+                return
+            waves, columns = self._usable(wave_terms(row, self.values[row], residual, self.root))
+            if not waves:
+                continue
+            monotone, values = self._usable(class_terms(row, self.pool.table, self.values))
+            least = Fits(residual, 1, self.root).offer_terms(monotone, values, complexity).min(initial=fits.total)
+            for wave, column in zip(waves, columns, strict=True):
+                start = min(
+                    fits.linear_models([wave], column[None], complexity), key=fits.description_length, default=None
+                )
+                if start is None or start.rss > _WAVE_AT_MOST * least:
+                    continue
+                fitted = polish(start, self.values, residual, self.root)
+                if residual is self.y:
+                    self.fits.offer(fitted)
+                self._add_columns(*self._usable(fitted.terms), range(1))
+
+    def _fit_sums_of_powers(self) -> None:
+        """Fit expressions a + b for which a power of the target, such as 1/y, is a sum of stored expressions a and b.
+
+        Errors of the power are weighted as those of the target.
+        """
+        if self.pool.units is not None or not ((self.y > 0).all() or (self.y < 0).all()):
+            return
+        # Short expressions first: of pairs with the same sum, the best subset is any.
+        for power, longest in product(_POWERS_OF_TARGET, (2, np.inf)):
+            if self.fits.is_exact(self.fits.best) or self._is_spent():
+                return
+            target = self.y**power
+            root = (1.0 if self.root is None else self.root) / abs(power * self.y ** (power - 1.0))
+            members = self.pool.members
+            # A constant takes up the 1 of 1 + x.
+            short = self.pool.table.complexity[members] <= longest
+            self.pool.members = members[short & ~np.isin(self.pool.table.codes[members], _WITH_ONE)]
+            rows = self._best_next_to(np.ones((len(self.y), 1)), _PAIRED, target, root)
+            self.pool.members = members
+            rows = rows[finite(self.values[rows])]
+            if len(rows) > 1:
+                weights = (root / root.max()) ** 2
+                pair = rows[best_subset(self.values[rows].T, target, 2, weights).columns]
+                for ratio in self._ratios(pair, target, root):
+                    row = self._sum(int(pair[0]), int(pair[1]), ratio)
+                    self._fit_classes(np.array([row]), self.y, first=True)
+
+    def _ratios(self, pair: IntArray, target: FloatArray, root: FloatArray) -> list[float]:
+        """Ratios, of those that can be written as a sum, that the coefficients of two expressions have, about."""
+        design = np.column_stack([*self.values[pair], np.ones(len(target))]) * root[:, None]
+        found = set()
+        for width in (3, 2):  # with and without a constant
+            coef = np.linalg.lstsq(design[:, :width], target * root, rcond=None)[0]
+            ratio = coef[1] / coef[0] if coef[0] else np.inf
+            nearest = min(_RATIOS, key=lambda wanted: abs(ratio / wanted - 1))
+            if abs(ratio / nearest - 1) < _NEAR_RATIO:
+                found.add(nearest)
+        return sorted(found)
+
+    def _sum(self, first: int, second: int, ratio: float) -> int:
+        """The row of first + ratio * second, or a multiple of it; it is stored."""
+
+        def kept(name: str, left: int, right: int) -> int:
+            codes = np.array([BINARY[name].code])
+            (row,) = self.pool.keep((codes, np.array([left]), np.array([right])))
+            self.pool.members = np.union1d(self.pool.members, [row])
+            return int(row)
+
+        if abs(ratio) == 2:
+            second = kept("+", second, second)
+        elif abs(ratio) == 0.5:
+            first = kept("+", first, first)
+        return kept("+" if ratio > 0 else "-", first, second)
 
     def _add_partners(self, model: Model) -> None:
         """The expressions that explain most next to the terms of a model."""
@@ -323,15 +413,22 @@ class Search:
         added, values = self._usable([Term((row,), (1.0,)) for row in rows.tolist()])
         self._add_columns([*terms, *added], np.concatenate([columns, values]), range(len(terms) + len(added)))
 
-    def _best_next_to(self, design: FloatArray, k: int) -> IntArray:
+    def _best_next_to(
+        self, design: FloatArray, k: int, y: FloatArray | None = None, root: FloatArray | None = None
+    ) -> IntArray:
         """Stored expressions by what they explain in addition to a few columns, and by their length."""
+        y, root = (self.y, self.root) if y is None else (y, root)
+        if root is not None:
+            design, y = design * root[:, None], y * root
         span = np.linalg.qr(design)[0]
         rows = self.pool.members
         values = self.values[rows] / np.abs(self.values[rows]).max(axis=1)[:, None]
+        if root is not None:
+            values *= root
         before = np.einsum("ij,ij->i", values, values)
         values -= (values @ span) @ span.T
         length = np.einsum("ij,ij->i", values, values)
-        left = self.y - span @ (span.T @ self.y)
+        left = y - span @ (span.T @ y)
         known = length > 1e-10 * before
         explained = np.divide((values @ left) ** 2, length, out=np.zeros(len(rows)), where=known)
         missed = (left @ left - explained).clip(min=1e-12 * (left @ left) + 1e-300)
@@ -360,10 +457,12 @@ class Search:
         """Fit constants inside functions of the expressions, from the best start of each of a few functions."""
         most = _PROMISING * self.fits.best.rss
         for row in rows.tolist():
+            if time.monotonic() > self.deadline:
+                return
             terms, columns = self._usable(shifted_terms(row, self.values[row]))
             if not terms:
                 continue
-            rss = Fits(self.y, 1).offer_terms(terms, columns, self.pool.table.complexity)
+            rss = Fits(self.y, 1, self.root).offer_terms(terms, columns, self.pool.table.complexity)
             starts: dict[str, int] = {}
             for i in np.argsort(rss, kind="stable").tolist():
                 starts.setdefault(terms[i].link, i)
@@ -371,11 +470,11 @@ class Search:
                 if rss[i] > most:
                     break
                 for start in self.fits.linear_models([terms[i]], columns[[i]], self.pool.table.complexity):
-                    self.fits.offer(polish(start, self.values, self.y))
+                    self.fits.offer(polish(start, self.values, self.y, self.root))
 
     def _fit_classes(self, rows: IntArray, residual: FloatArray, first: bool) -> None:
         """Fit all members of the classes to the target or a residual, and keep the best for models of more terms."""
-        fits = self.fits if first else Fits(residual, len(self.pool.table.inputs))
+        fits = self.fits if first else Fits(residual, len(self.pool.table.inputs), self.root)
         if first:
             self._fit_constants(rows[:_WITH_CONSTANTS], 2)
         groups = [class_terms(row, self.pool.table, self.values) for row in dict.fromkeys(rows.tolist())]
@@ -400,14 +499,14 @@ class Search:
             most -= 1
         terms = list(self.columns)[-most:]
         columns = np.array([self.columns[term] for term in terms])
-        chosen = best_subset(columns.T, self.y, size).columns
+        chosen = self._best_subset(columns, size)
         self.fits.offer_linear([terms[i] for i in chosen], columns[chosen], self.pool.table.complexity)
 
     def _replace_terms(self) -> None:
         """Leave out each term of the best models in turn, and screen for what the others leave."""
         for size in range(2, self.n_terms + 1):
             models = [model for model in self.fits.models.values() if len(model.terms) == size]
-            if not models or self.fits.is_exact(self.fits.best) or time.monotonic() > self.deadline:
+            if not models or self.fits.is_exact(self.fits.best) or self._is_spent():
                 continue
             model = min(models, key=lambda model: model.rss)
             for place in range(size):
@@ -422,7 +521,7 @@ class Search:
 
     def _fit_products(self, rows: IntArray) -> None:
         cost = (self.fits.cost * self.pool.table.complexity).astype(np.float64)
-        self._offer(product_terms(self.values, self.inputs, rows, self.y, cost, _PRODUCTS), self.fits)
+        self._offer(product_terms(self.values, self.inputs, rows, self.y, cost, _PRODUCTS, self.root), self.fits)
 
     def _offer(self, terms: Sequence[Term], fits: Fits) -> None:
         usable, columns = self._usable(terms)
@@ -451,18 +550,6 @@ class Search:
         ranked = sorted(self.fits.models.values(), key=self.fits.description_length)
         for model in ranked[:_POLISHED]:
             if model not in self.polished and any(term.free for term in model.terms):
-                better = polish(model, self.values, self.y)
+                better = polish(model, self.values, self.y, self.root)
                 self.polished |= {model, better}
                 self.fits.offer(better)
-
-
-def _chosen(fits: Fits, values: FloatArray) -> tuple[list[Model], Model]:
-    """The front, and the shortest of its models that is not clearly worse than that with the shortest description."""
-    front, best = fits.front(), fits.best
-    if best not in front:
-        front = sorted([*front, best], key=lambda model: (model.complexity, -model.rss))
-    errors = left_out_errors(best, values, fits.y)
-    for model in front:
-        if model is best or not clearly_better(errors, left_out_errors(model, values, fits.y)):
-            return front, model
-    return front, best

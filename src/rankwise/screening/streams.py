@@ -82,13 +82,15 @@ def screen(
     dedupe: bool,
     linear_first: bool = False,
     deadline: float = np.inf,
+    most: int | None = None,
     n_jobs: int | None = None,
 ) -> Screened:
     """The k best expressions that a layer makes of a pool (of the pool itself, if no layer is named).
 
     Memory holds the pool, a block of scores and a few times k candidates, whatever the number of expressions. The
     result does not depend on the number of threads. A class is represented by its simplest member or, with
-    ``linear_first``, by the one with the highest correlation. At least one block is screened, even after the deadline.
+    ``linear_first``, by the one with the highest correlation. At least one block is screened, even after the
+    deadline; with ``most``, only so many expressions, the first.
     """
     with_members = letter is None or pool.grammar.cumulative
 
@@ -100,7 +102,7 @@ def screen(
 
     n_blocks = -(-len(pool.members) // pool.block) if with_members else 0
     n_blocks += pool.n_blocks(letter, both_signs=not two_sided) if letter else 0
-    clock = Deadline(deadline)
+    clock = Deadline(deadline, most)
     best = _BestCandidates(pool, target, k, two_sided, dedupe, linear_first)
     for block, scores in track(_scored(clock.watch(blocks()), pool, target, n_jobs), "screening", n_blocks):
         best.add(block, scores)

@@ -13,7 +13,7 @@ import numpy as np
 
 from rankwise._state import FLOATS, INTS, NUMBER, Saved
 from rankwise._typing import ArrayLike, FloatArray, IntArray
-from rankwise._validation import check_whole_number
+from rankwise._validation import check_weights, check_whole_number
 from rankwise.screening import _screening_jit
 from rankwise.screening.base import check_features, check_target
 
@@ -34,7 +34,7 @@ class SubsetModel:
     intercept : float
         The constant.
     rmse : float
-        Root of the mean squared residual.
+        Root of the mean squared residual, weighted if rows have weights.
     """
 
     columns: IntArray
@@ -55,7 +55,7 @@ class SubsetModel:
         return text
 
 
-def best_subset(X: ArrayLike, y: ArrayLike, size: int) -> SubsetModel:
+def best_subset(X: ArrayLike, y: ArrayLike, size: int, sample_weight: ArrayLike | None = None) -> SubsetModel:
     """Fit the ``size`` columns that leave the smallest residual, with an intercept.
 
     All subsets are tried, so the result is the best there is; a few hundred columns and three terms take a second.
@@ -68,6 +68,8 @@ def best_subset(X: ArrayLike, y: ArrayLike, size: int) -> SubsetModel:
         Target.
     size : int
         Number of columns in the model.
+    sample_weight : array-like of shape (n_samples,), optional
+        Weights of the squared residuals; by default all count alike.
 
     Returns
     -------
@@ -92,14 +94,20 @@ def best_subset(X: ArrayLike, y: ArrayLike, size: int) -> SubsetModel:
     scale = np.abs(columns).max(axis=0)
     scale[scale == 0] = 1.0
     columns = columns / scale
-    mean, level = columns.mean(axis=0), target.mean()
-    centered = columns - mean
+    weights = (
+        None if sample_weight is None else check_weights(sample_weight, len(target), name="sample_weight", each="row")
+    )
+    mean, level = np.average(columns, axis=0, weights=weights), np.average(target, weights=weights)
+    centered, above = columns - mean, target - level
+    if weights is not None:
+        root = np.sqrt(weights / weights.mean())
+        centered, above = centered * root[:, None], above * root
     length = np.sqrt((centered**2).sum(axis=0))
     length[length == 0] = 1.0
     unit = centered / length
-    chosen, _ = _screening_jit.best_subset(unit.T @ unit, unit.T @ (target - level), size)
-    coef = np.linalg.lstsq(unit[:, chosen], target - level, rcond=None)[0]
-    residual = target - level - unit[:, chosen] @ coef
+    chosen, _ = _screening_jit.best_subset(unit.T @ unit, unit.T @ above, size)
+    coef = np.linalg.lstsq(unit[:, chosen], above, rcond=None)[0]
+    residual = above - unit[:, chosen] @ coef
     coef = coef / length[chosen]
     intercept, rmse = float(level - mean[chosen] @ coef), float(np.sqrt((residual**2).mean()))
     return SubsetModel(chosen, coef / scale[chosen], intercept, rmse)

@@ -1,0 +1,85 @@
+"""The end of a search: its best models fitted to all rows, the formula chosen among them, and the rivals of this one.
+
+`SymbolicRegressor` and `screen_expressions` call `final_formulas`.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rankwise._typing import FloatArray
+from rankwise.screening.fits import Fits, Model, Term, clearly_better, left_out_errors, polish, simplified
+from rankwise.screening.formulas import SymbolicFormula
+from rankwise.screening.search import Search
+
+# Models that are fitted to all rows in the end, besides the front.
+_REFITTED = 20
+# Rivals of models whose length is that of the best, up to so much, which simplification may take away, are refitted.
+_NEAR_IN_LENGTH = 3
+
+
+def final_formulas(
+    search: Search, inputs: FloatArray, y: FloatArray, root: FloatArray | None = None
+) -> tuple[list[SymbolicFormula], int, list[SymbolicFormula]]:
+    """The best models as formulas, simplified and fitted to all rows; the place of the one chosen; its rivals."""
+    near = [
+        model
+        for (complexity, _), models in search.fits.rivals.items()
+        if abs(complexity - search.fits.best.complexity) <= _NEAR_IN_LENGTH
+        for model in models
+    ]
+    ranked = [sorted(some, key=search.fits.description_length) for some in (search.fits.models.values(), near)]
+    models = [
+        simplified(model, search.pool.table, search.values)
+        for model in dict.fromkeys([*search.fits.front(), *ranked[0][:_REFITTED], *ranked[1][:_REFITTED]])
+        if model.terms
+    ]
+    rows = np.array(sorted({row for model in models for term in model.terms for row in term.rows}), dtype=np.intp)
+    table, place = search.pool.table.only(rows)
+    values = np.ascontiguousarray(table.evaluate(inputs, np.arange(len(table))).T)
+    fits = Fits(y, inputs.shape[1], root)
+    for model in models:
+        terms = [term.moved(place) for term in model.terms]
+        columns = np.array([term.values(values) for term in terms])
+        if np.isfinite(columns).all():  # else not defined on rows that were not in the sample
+            for fitted in fits.linear_models(terms, columns, table.complexity):
+                fits.offer(fitted)
+                fits.offer(polish(fitted, values, y, root))
+    front, chosen = _chosen(fits, values)
+    made = [SymbolicFormula.of(model, table, values, y, root) for model in (*front, *_rivals(fits, chosen, values))]
+    return made[: len(front)], front.index(chosen), made[len(front) :]
+
+
+def _chosen(fits: Fits, values: FloatArray) -> tuple[list[Model], Model]:
+    """The front, and the shortest of its models that is not clearly worse than that with the shortest description."""
+    front, best = fits.front(), fits.best
+    if best not in front:
+        front = sorted([*front, best], key=lambda model: (model.complexity, -model.rss))
+    errors = left_out_errors(best, values, fits.y, fits.root)
+    for model in front:
+        if model is best or not clearly_better(errors, left_out_errors(model, values, fits.y, fits.root)):
+            return front, model
+    return front, best
+
+
+def _rivals(fits: Fits, chosen: Model, values: FloatArray) -> list[Model]:
+    """Other functions as long as the model chosen, whose errors of rows left out are within a standard error of its."""
+    squares = left_out_errors(chosen, values, fits.y, fits.root) ** 2
+    most = squares.mean() + squares.std(ddof=1) / np.sqrt(len(squares))
+    found: list[tuple[float, Model]] = []
+    forms, known = {_form(chosen)}, [chosen.predict(values)]
+    others = {model for models in fits.rivals.values() for model in models if model.complexity == chosen.complexity}
+    for model in sorted(others - {chosen}, key=lambda model: model.rss):
+        error = float((left_out_errors(model, values, fits.y, fits.root) ** 2).mean())
+        predicted = model.predict(values)
+        differs = all(abs(predicted - other).max() > 1e-6 * np.ptp(fits.y) for other in known)
+        if model.terms and error <= most and differs and _form(model) not in forms:
+            found.append((error, model))
+            forms.add(_form(model))
+            known.append(predicted)
+    return [model for _, model in sorted(found, key=lambda pair: pair[0])]
+
+
+def _form(model: Model) -> frozenset[Term]:
+    """What is left of a model without its fitted constants."""
+    return frozenset(term.with_constants([0.5] * len(term.free)) for term in model.terms)
