@@ -128,9 +128,7 @@ def test_the_cure_of_a_message_can_be_copied(tmp_path: Path) -> None:
     path.write_text("rank_tea,rank_milk,rank_juice\n1,2,3\n2,1,0\n", encoding="utf-8")
     with pytest.raises(RankwiseFormatError) as caught:
         sources.load(str(path))
-    assert str(caught.value).endswith(
-        "give missing_values=['0']. Here, each argument is an option: --read \"NAME=VALUE\"."
-    )
+    assert "missing_values=['0']" in str(caught.value)
     rankings = sources.load(str(path), reading=settings(["missing_values=['0']"], "--read")).rankings
     np.testing.assert_array_equal(rankings.positions, [[1, 2, 3], [2, 1, np.nan]])
     both = tmp_path / "both.csv"

@@ -47,7 +47,7 @@ PROBLEMS = {
     "long_row.csv": (read_table, 3, None, "3 cells, but the header has 2 columns", "quote cells"),
     "open_quote.csv": (read_table, 3, None, "not valid CSV", "Close every quote"),
     "text_after_quote.csv": (read_table, 2, None, "not valid CSV", "double the quotes"),
-    "position_text.csv": (positions, 3, 1, "'first' is not a position", "add it to missing_values"),
+    "position_text.csv": (positions, 3, 1, "'favorite' is not a position", "add it to missing_values"),
     "position_zero.csv": (positions, 3, 1, "'0' is not a position", "missing_values=['0']"),
     "position_negative.csv": (positions, 3, 1, "'-1' is not a position", "count from 1"),
     "position_infinite.csv": (positions, 3, 1, "'1e999' is not a position", "numbers"),

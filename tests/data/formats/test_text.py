@@ -427,7 +427,7 @@ def test_decimal_commas_of_a_respondent_are_read_as_in_the_whole_column(tmp_path
 
 
 def test_a_slip_among_decimal_commas_is_found(tmp_path):
-    with pytest.raises(RankwiseFormatError, match=r"line 3, column 2: 'x' is not a place among 2 items"):
+    with pytest.raises(RankwiseFormatError, match=r"line 3, column 2: 'x' is not a position"):
         read_rankings(written(tmp_path, "rank_a;rank_b\n1,0;2,0\n2,0;x\n1,0;2,0\n"))
 
 

@@ -106,9 +106,11 @@ class Reading:
         lines = [f"Read as {self.layout}: {_PICTURES.get(self.layout, 'rankings')}{columns}."]
         lines += [self.reason] if self.reason else []
         lines += [_DIRECTIONS[self.direction]]
-        if self.blanks == "missing":
-            other = " If they say \"below the others\", give unlisted='below'." if self.unlisted else ""
-            lines.append(f"Blanks are missing: such an item is not compared.{other}")
+        if self.blanks == "missing" and not self.unlisted:
+            lines.append("Items that a row does not show are not compared.")
+        elif self.blanks == "missing":
+            other = "If they say \"below the others\", give unlisted='below'."
+            lines.append(f"Blanks are missing: such an item is not compared. {other}")
         elif self.blanks == "below":
             other = " If they say nothing, give unlisted='missing'." if self.unlisted else ""
             lines.append(f"Items without a place rank below the others.{other}")
@@ -135,6 +137,12 @@ class Reading:
         str
         """
         return shell_command(file, self._arguments(), command)
+
+    def otherwise(self) -> dict[str, Any] | None:
+        """The arguments of `read_rankings` that read blanks the other way; None where there is no such way."""
+        if self.unlisted is None or self.blanks == "no blanks":
+            return None
+        return {**self._arguments(), "unlisted": "missing" if self.unlisted == "below" else "below"}
 
     def _arguments(self) -> dict[str, Any]:
         unlisted = {"unlisted": self.unlisted} if self.unlisted and self.blanks != "no blanks" else {}

@@ -9,7 +9,8 @@ import numpy as np
 
 from rankwise._typing import IntArray
 from rankwise.data.formats.buckets import check_size, names_in_order, rankings_from_rows
-from rankwise.data.formats.survey import position_column, roles_by_name
+from rankwise.data.formats.column_names import roles_by_name
+from rankwise.data.formats.survey_cells import position_column
 from rankwise.data.formats.text import (
     ENCODING,
     MISSING,
@@ -263,14 +264,16 @@ def _refuse_repeats(
     for row, cell in enumerate(zip(ranking_of_row.tolist(), item_of_row.tolist(), strict=True)):
         if cell in first_row:
             others = [name for name in table.header if name not in {*keys, item, position}]
-            wider = repr([*keys, others[0]]) if len(others) == 1 else f"{[*keys, '...']}"
-            raise table.error(
+            wider = [*keys, others[0] if len(others) == 1 else "..."]
+            error = table.error(
                 f"item {shown(table.column(item)[row])} has a position on line "
                 f"{table.lines[first_row[cell]]} already, for the same {' and '.join(keys)}",
                 row=row,
                 column=item,
-                cure=f"Leave one row out; or, if more columns tell rankings apart, give respondent={wider}.",
+                cure=f"Leave one row out; or, if more columns tell rankings apart, give respondent={wider!r}.",
             )
+            error.choices = [{"layout": "long", "respondent": wider}] if len(others) == 1 else []
+            raise error
         first_row[cell] = row
 
 

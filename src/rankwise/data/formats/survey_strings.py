@@ -8,7 +8,7 @@ from functools import partial
 from itertools import chain
 
 from rankwise.data.formats.buckets import Fail, OrderParser, rankings_from_rows
-from rankwise.data.formats.survey import string_fits, the_only
+from rankwise.data.formats.survey_fits import string_fits, the_only
 from rankwise.data.formats.text import (
     ENCODING,
     MISSING,

@@ -86,8 +86,8 @@ def parse_xarff(text: str, path: Path, *, unlisted: Unlisted = "missing") -> tup
     target = _target(attributes, columns, path)
 
     def fail(problem: str, *, row: int | None = None, cure: str | None = None) -> RankwiseFormatError:
-        place = {} if row is None else {"line": lines[row], "column": target + 1}
-        return RankwiseFormatError(problem, path=path, cure=cure, **place)
+        line, column = (None, None) if row is None else (lines[row], target + 1)
+        return RankwiseFormatError(problem, path=path, line=line, column=column, cure=cure)
 
     parse = OrderParser(ties=_TIES)
     orders = []

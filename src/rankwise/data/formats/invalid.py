@@ -1,0 +1,248 @@
+"""Rows that cannot be rankings: found, counted, and dropped if the caller says so.
+
+`rankwise.data.formats.detect` checks every table before it reads the rankings.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+
+from rankwise._typing import FloatArray
+from rankwise.data.formats.column_names import Fit, are_numbered, chosen_columns, known_prefixes
+from rankwise.data.formats.places import (
+    BEYOND,
+    FRACTION,
+    GAP,
+    IMPOSSIBLE,
+    PLACES_PER_ITEM,
+    SKIPPED,
+    Rows,
+    classify,
+)
+from rankwise.data.formats.reading import python_call
+from rankwise.data.formats.survey_cells import (
+    cell_counts,
+    cure_for_position,
+    place_meanings,
+    repeated_names,
+)
+from rankwise.data.formats.survey_choices import bad_choices
+from rankwise.data.formats.text import MISSING, Table, blanks_given, shown
+from rankwise.exceptions import RankwiseFormatError
+
+Invalid = Literal["raise", "drop"]
+
+
+class BadRow(NamedTuple):
+    """A row that is not a ranking: what it does, the words of an error, and the cell where that is seen."""
+
+    why: str
+    problem: str
+    column: str | None = None
+    cell: str | None = None
+
+
+def check_rows(
+    table: Table, fit: Fit, options: Mapping[str, Any], *, invalid: Invalid, obey: bool
+) -> tuple[Table, dict[str, int], list[str]]:
+    """Drop the rows that are not rankings, or raise the error that counts them and shows the first.
+
+    Parameters
+    ----------
+    table : Table
+        The table.
+    fit : Fit
+        How it will be read.
+    options : mapping
+        The options of the reader.
+    invalid : {"raise", "drop"}
+        What to do with such rows.
+    obey : bool
+        Whether the caller gave the layout, so that impossible places count by their order, with a note.
+
+    Returns
+    -------
+    table : Table
+        Without the rows dropped.
+    dropped : dict of str to int
+        Why rows were dropped, and how many.
+    notes : list of str
+        What else is odd about the places.
+    """
+    if invalid not in ("raise", "drop"):
+        raise ValueError(f"invalid is {invalid!r}; choose 'raise' or 'drop'")
+    bad, notes = _bad_rows(table, fit, options, obey=obey and invalid == "raise", drop=invalid == "drop")
+    if not bad:
+        return table, {}, notes
+    n = len(table)
+    if invalid == "raise":
+        raise _refusal(table, fit, options, bad, n)
+    if 2 * len(bad) > n:
+        raise table.error(
+            f"{len(bad):,} of {n:,} rows are not rankings, which is more than half",
+            row=min(bad),
+            cure="Look whether the layout and the columns are right.",
+        )
+    kept = np.setdiff1d(np.arange(n), list(bad))
+    columns_kept = tuple(column.take(kept) for column in table.columns)
+    left = replace(table, columns=columns_kept, lines=[table.lines[row] for row in kept])
+    return left, dict(_counted(bad)), notes
+
+
+def _bad_rows(
+    table: Table, fit: Fit, options: Mapping[str, Any], *, obey: bool, drop: bool
+) -> tuple[dict[int, BadRow], list[str]]:
+    """The rows that are not rankings, and notes about the others."""
+    blanks = blanks_given(options.get("missing_values", MISSING))
+    # The readers refuse choices and repeats themselves.
+    if fit.layout in ("best-worst", "tricot") and drop:
+        found = bad_choices(table, {**fit.options, **options}, options.get("missing_values", MISSING))
+        return {row: BadRow(why, why) for row, why in found.items()}, []
+    if fit.layout == "orders" and drop:
+        return _repeats(table, fit, options, blanks), []
+    if fit.layout not in ("positions", "scores"):
+        return {}, []
+    given = {**fit.options, **options}
+    if given.get("items") is None and given.get("prefix") is None:
+        return {}, []  # the reader says that it cannot find the columns
+    columns = chosen_columns(table, given.get("items"), given.get("prefix"), given.get("weights"), "items")
+    bad = _bad_cells(table, columns, blanks, scores=fit.layout == "scores")
+    if fit.layout == "scores":
+        return bad, []
+    values = _numbers(table, columns, blanks)
+    values[list(bad)] = np.nan
+    rows = classify(values)
+    impossible = _impossible(table, columns, rows, values)
+    notes = _notes(rows)
+    if obey:
+        for why, count in _counted(impossible):
+            notes.append(f"In {count:,} row{'s' * (count != 1)} {why}: only the order counts.")
+        return bad, notes
+    return {**impossible, **bad}, notes
+
+
+def misfit(table: Table, options: Mapping[str, Any]) -> Fit | None:
+    """Columns of a known prefix that hold mostly places, though some cells are none; None if there are no such columns.
+
+    The check of the rows then names the first of these cells.
+    """
+    for prefix, names in known_prefixes(table):
+        cells = cell_counts(table, names)
+        meaning = place_meanings(table, cells)
+        slips = [cell for cell in cells if not _is_place(meaning[cell], PLACES_PER_ITEM * len(names))]
+        # Below numbered columns a word may as well be an item among numbers.
+        if slips and 2 * sum(cells[cell] for cell in slips) <= cells.total() and not are_numbered(names):
+            fit = Fit("positions", {"prefix": prefix}, f"The columns start with {prefix!r} and hold places.")
+            rows = classify(_numbers(table, names, blanks_given(options.get("missing_values", MISSING))))
+            if rows.share() >= 0.5:
+                return fit
+    return None
+
+
+def _is_place(value: float | None, most: float) -> bool:
+    """Whether this is a place from 1 to ``most``, halves for ties; or unlisted, or 0."""
+    return value is not None and (value in (0, np.inf) or (1 <= value <= most and float(2 * value).is_integer()))
+
+
+def _bad_cells(table: Table, columns: Sequence[str], blanks: set[str], *, scores: bool) -> dict[int, BadRow]:
+    """Rows with a cell that is neither a place (or a score) nor blank; the first such cell of each."""
+    bad: dict[int, BadRow] = {}
+    what = "a score" if scores else "a position"
+    for name in columns:
+        distinct, codes = table.coded(name)
+        meaning = table.numbers(distinct) if scores else place_meanings(table, distinct)
+        wrong = np.array([cell not in blanks and _is_wrong(meaning[cell], scores=scores) for cell in distinct])
+        for row in np.flatnonzero(wrong[codes]).tolist() if wrong.any() else ():
+            cell = distinct[codes[row]]
+            bad.setdefault(row, BadRow(f"not {what} in a cell", f"{shown(cell)} is not {what}", name, cell))
+    return bad
+
+
+def _is_wrong(value: float | None, *, scores: bool) -> bool:
+    return value is None or (not scores and value <= 0)
+
+
+def _numbers(table: Table, columns: Sequence[str], blanks: set[str]) -> FloatArray:
+    """The places in the columns, NaN where a cell is blank or none."""
+    values = np.empty((len(table), len(columns)))
+    for at, name in enumerate(columns):
+        distinct, codes = table.coded(name)
+        meaning = place_meanings(table, distinct) | dict.fromkeys(blanks)
+        values[:, at] = np.array([meaning[cell] or np.nan for cell in distinct])[codes]
+    return values
+
+
+def _notes(rows: Rows) -> list[str]:
+    notes = []
+    skipped = int(np.count_nonzero(rows.kinds == SKIPPED))
+    if skipped:
+        verb = "skips" if skipped == 1 else "skip"
+        notes.append(f"{skipped:,} row{'s' * (skipped != 1)} {verb} places, as 1, 2, 4: only the order counts.")
+    if rows.parked is not None:
+        code = f"{rows.parked:g}"
+        notes.append(
+            f"{code} is beyond the last place: items with it are tied last. If it says 'not ranked', give "
+            f"missing_values=['{code}'], and unlisted='below' if these items are below the others."
+        )
+    return notes
+
+
+def _impossible(table: Table, columns: Sequence[str], rows: Rows, values: FloatArray) -> dict[int, BadRow]:
+    bad = {}
+    for row in np.flatnonzero(rows.kinds >= GAP):
+        kind = int(rows.kinds[row])
+        cells = [table.column(name)[row] for name in columns]
+        problem, column, cell = "", None, None
+        if kind in (BEYOND, FRACTION):
+            wrong = values[row] > len(columns) if kind == BEYOND else values[row] != np.round(values[row])
+            at = int(np.flatnonzero(wrong & ~np.isnan(values[row]))[0])
+            column, cell = columns[at], cells[at]
+            problem = f"{shown(cell)} is not a place among {len(columns)} items"
+        else:
+            problem = f"the places {', '.join(cell or '-' for cell in cells[:20])} share one and skip others"
+        bad[int(row)] = BadRow(IMPOSSIBLE[kind], problem, column, cell)
+    return bad
+
+
+def _repeats(table: Table, fit: Fit, options: Mapping[str, Any], blanks: set[str]) -> dict[int, BadRow]:
+    given = {**fit.options, **options}
+    columns = chosen_columns(table, given.get("columns"), given.get("prefix"), given.get("weights"), "columns")
+    problem = BadRow("an item is listed twice", "an item is listed twice")
+    return dict.fromkeys(repeated_names(table, columns, blanks).tolist(), problem)
+
+
+def _counted(bad: Mapping[int, BadRow]) -> list[tuple[str, int]]:
+    return Counter(row.why for row in bad.values()).most_common()
+
+
+def _refusal(
+    table: Table, fit: Fit, options: Mapping[str, Any], bad: Mapping[int, BadRow], n: int
+) -> RankwiseFormatError:
+    first = min(bad)
+    row = bad[first]
+    arguments = fit.arguments(**{name: value for name, value in options.items() if name not in fit.options})
+    choices = []
+    cure = "Correct it"
+    value = None if row.cell is None else place_meanings(table, [row.cell])[row.cell]
+    if fit.layout == "scores":
+        cure = "Scores are numbers, higher = better"
+    elif row.cell is not None and (value is None or value <= 0):
+        cure = cure_for_position(row.cell, value).partition(";" if value == 0 else ".")[0]
+    if row.cell is not None:
+        choices.append({**arguments, "missing_values": [*options.get("missing_values", ()), row.cell]})
+        cure += f"; if it says 'not ranked', write {python_call(choices[0])}"
+    if row.why in IMPOSSIBLE.values():
+        choices.append(arguments)
+        cure += f"; if {'it is a place' if row.cell else 'the order is right'}, write {python_call(arguments)}"
+    several = f" ({len(bad):,} of {n:,} rows are not rankings)" if len(bad) > 1 else ""
+    if 2 * len(bad) <= n:
+        choices.append({**arguments, "invalid": "drop"})
+        cure += f"; to drop {'such rows' if len(bad) > 1 else 'the row'}, add invalid='drop'"
+    error = table.error(f"{row.problem}{several}", row=first, column=row.column, cure=f"{cure}.")
+    error.choices = choices
+    return error

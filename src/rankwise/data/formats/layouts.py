@@ -1,0 +1,334 @@
+"""The choice of a layout for a survey table: the one that the options settle, else the only one that fits.
+
+Where no layout fits, or more than one, or numbers may be scores as well as places, the error shows the calls to choose
+from; its ``choices`` are their arguments. `rankwise.data.formats.detect` uses it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from rankwise.data.formats.column_names import (
+    PREFIXES,
+    RESPONDENTS,
+    WEIGHTS,
+    Fit,
+    Layout,
+    are_numbered,
+    bracketed_groups,
+    columns_option,
+    columns_with_prefix,
+    items_in_questions,
+    known_prefixes,
+    numbered_groups,
+    prefix_option,
+    question_groups,
+)
+from rankwise.data.formats.invalid import misfit
+from rankwise.data.formats.places import classify, doubt
+from rankwise.data.formats.reading import python_call
+from rankwise.data.formats.survey_cells import (
+    list_items,
+    looks_like_codes,
+    mostly_numbers,
+    ranking_numbers,
+    signed_numbers,
+)
+from rankwise.data.formats.survey_choices import shown_items
+from rankwise.data.formats.survey_fits import all_fits, window_fits, worded_places
+from rankwise.data.formats.survey_judges import judged_values, names_say_jury
+from rankwise.data.formats.text import MISSING, Table, listed, number, shown
+from rankwise.exceptions import RankwiseFormatError
+
+# Options that only one layout has, so that giving one chooses the layout.
+_LAYOUT_OF_OPTION: dict[str, Layout] = {
+    "choice": "best-worst",
+    "best": "best-worst",
+    "worst": "best-worst",
+    "shown": "best-worst",
+    "trait": "tricot",
+    "judges": "judges",
+    "values": "judges",
+    "columns": "orders",
+    "column": "strings",
+    "separator": "strings",
+    "tie": "strings",
+    "score": "long",
+    "respondent": "long",
+    "item": "long",
+    "position": "long",
+    "drop": "long",
+    "winner": "pairwise",
+    "loser": "pairwise",
+    "left": "pairwise",
+    "right": "pairwise",
+}
+_SHOWN_CALLS = 4
+
+
+def layout_given(table: Table, layout: str, options: dict[str, Any]) -> Fit | None:
+    """The layout that the options settle; None if they do not name any columns."""
+    implied = [_LAYOUT_OF_OPTION[option] for option in _LAYOUT_OF_OPTION if option in options]
+    named = options.get("items") or []
+    # In other layouts ``items`` are names of items instead of columns.
+    columns = named if set(named) <= set(table.header) else []
+    if options.get("prefix") is not None:
+        columns = columns_with_prefix(table, str(options["prefix"]))
+    if layout != "auto":
+        settled = implied or columns or (layout in ("positions", "scores") and named)
+        return Fit(layout) if settled else None  # type: ignore[arg-type]
+    if implied:
+        return _checked_orders(table, options) if implied[0] == "orders" else Fit(implied[0])
+    if not columns:
+        # If some of the items are columns, the reader says which one is not.
+        return Fit("positions") if any(name in table.header for name in named) else None
+    option = "prefix" if "prefix" in options else "items"
+    as_positions = Fit("positions", {option: options[option]})
+    as_orders = Fit("orders", {"prefix": options["prefix"]} if option == "prefix" else {"columns": columns})
+    if _is_ambiguous(table, columns):
+        raise _either_way(table, [as_positions, as_orders], options)
+    if option == "items" or _must_be_positions(table, columns, str(options["prefix"])):
+        _refuse_scores(table, columns, as_positions, options)
+        return as_positions
+    return as_orders
+
+
+def layout_found(table: Table, seen: Table, layout: str, options: dict[str, Any]) -> Fit:
+    """The only layout that fits the table as ``seen``; else the error that shows what to write."""
+    count = None if "weights" in options else _possible_weights(table)
+    if count is not None:
+        fits = [fit for fit in all_fits(seen, count) if layout in ("auto", fit.layout)]
+        if fits:
+            with_count = {**options, "weights": count}
+            error = seen.error(
+                f"column {shown(count)} may say how often each ranking counts",
+                cure=f"Write {_calls(seen, fits, with_count)}; or weights=None if it is an ordinary column.",
+            )
+            error.choices = [*_arguments(seen, fits, with_count), *_arguments(seen, fits, {**options, "weights": None})]
+            raise error
+    fits = [fit for fit in all_fits(seen, options.get("weights")) if layout in ("auto", fit.layout)]
+    if len(fits) == 1:
+        # If items were given and none is a column, the reader says so.
+        return Fit("positions") if fits[0].layout == "positions" and options.get("items") else fits[0]
+    if fits:
+        raise _either_way(seen, fits, options)
+    options = options if count is None else {**options, "weights": count}
+    if layout in ("auto", "positions"):
+        slipped = misfit(seen, options)
+        if slipped is not None:
+            return slipped
+    if layout == "auto":
+        _refuse_likely_scores(seen, options)
+    likely = [fit for fit in _likely_fits(seen, options.get("weights")) if layout in ("auto", fit.layout)]
+    _refuse_blanks(seen, likely)
+    if layout != "auto" and not likely:
+        return Fit(layout)  # type: ignore[arg-type]  # the reader says what is missing
+    what = "no layout fits" if layout == "auto" else f"the layout {layout!r} does not clearly fit"
+    error = seen.error(f"{what} the columns {listed(seen.header)}", cure=_suggestion(seen, likely, options))
+    error.choices = _arguments(seen, likely, options)
+    raise error
+
+
+def doubt_about(table: Table, columns: Sequence[str]) -> str | None:
+    """Why the numbers of the columns may be scores rather than places; None if they are places, or no numbers."""
+    values = ranking_numbers(table, columns)
+    if values is None:
+        signed = signed_numbers(table, columns)
+        found = np.zeros(0) if signed is None else signed[~np.isnan(signed)]
+        return f"the values go down to {found.min():g}" if found.size and found.min() < 0 else None
+    rows = classify(values)
+    places_named = columns[0].lower().startswith(PREFIXES) or bool(worded_places(table, columns))
+    return doubt(values, rows, named_places=places_named)
+
+
+def _checked_orders(table: Table, options: dict[str, Any]) -> Fit:
+    """Orders, unless the cells say places in words: then a column is an item."""
+    columns = [name for name in options.get("columns") or () if name in table.header]
+    if columns and worded_places(table, columns) == [columns]:
+        cell = next(cell for cell in table.coded(columns[0])[0] if cell not in MISSING)
+        fits = [Fit("positions", {"items": columns}), Fit("orders", {"columns": columns})]
+        rest = {name: value for name, value in options.items() if name != "columns"}
+        raise _ask(table, f"the cells say places ({shown(cell)}), so that each column would be an item", fits, rest)
+    return Fit("orders")
+
+
+def _possible_weights(table: Table) -> str | None:
+    """A column named like a count that holds no negative numbers."""
+    for name in table.header:
+        if name.lower() in WEIGHTS:
+            values = table.values(name, others={})
+            if values is not None and (values >= 0).all():
+                return name
+    return None
+
+
+def _is_ambiguous(table: Table, names: Sequence[str]) -> bool:
+    """Whether the columns are numbered and hold numbers without ties: places of items, or items at places."""
+    if items_in_questions(table, names):
+        return False  # an item per column
+    values = ranking_numbers(table, names)
+    codes = mostly_numbers(table, names) if values is None else looks_like_codes(values)
+    return codes and are_numbered(names) and not worded_places(table, names)
+
+
+def _must_be_positions(table: Table, names: Sequence[str], prefix: str) -> bool:
+    """Whether columns with that prefix can hold nothing but positions, even if a cell among them is not one."""
+    if ranking_numbers(table, names) is not None:
+        return True
+    return not are_numbered(names) and (prefix.lower().startswith(PREFIXES) or mostly_numbers(table, names))
+
+
+def _refuse_scores(table: Table, columns: Sequence[str], fit: Fit, options: dict[str, Any]) -> None:
+    """Refuse columns that the caller named without a layout, if their numbers may be scores."""
+    reason = doubt_about(table, columns)
+    if reason is not None:
+        rest = {name: value for name, value in options.items() if name not in fit.options}
+        raise _scores_or_places(table, columns, reason, [fit.options], rest)
+
+
+def _refuse_likely_scores(table: Table, options: dict[str, Any]) -> None:
+    """Refuse columns of numbers that belong together and may be scores, with the calls to choose from."""
+    weights = options.get("weights")
+    numeric = [name for name in table.header if name != weights and table.is_numeric(name)]
+    named = (*RESPONDENTS, *(WEIGHTS if weights is None else ()))
+    numeric = [name for name in numeric if name.lower() not in named]
+    groups = [names for _, names in known_prefixes(table)]
+    groups += [*question_groups(table, numeric), *bracketed_groups(numeric)]
+    option = prefix_option(table, numeric, ("_", "[", "/", ":", ".", " ")) if len(numeric) > 1 else {}
+    groups += [numeric] if "prefix" in option or _same_scale(table, numeric) else []
+    groups = [group for group in groups if len(group) > 1 and set(group) <= set(numeric)]
+    jury = judged_values(table, weights)
+    for group in groups:
+        reason = doubt_about(table, group)
+        if reason is None:
+            continue
+        where = prefix_option(table, group, ("_", "[", "/", ":", ".", " "))
+        rows_are_items = names_say_jury(table) if jury and set(jury[1]) == set(group) else False
+        transposed = [] if rows_are_items is False else [{"item": table.header[0]}]
+        raise _scores_or_places(table, group, reason, [] if rows_are_items else [where], options, transposed)
+
+
+def _scores_or_places(
+    table: Table,
+    columns: Sequence[str],
+    reason: str,
+    wheres: Sequence[dict[str, Any]],
+    options: dict[str, Any],
+    juries: Sequence[dict[str, Any]] = (),
+) -> RankwiseFormatError:
+    """The error that asks whether numbers are scores or places, and where rows may be items, that too."""
+    fits = [Fit(layout, where) for where in wheres for layout in ("scores", "positions")]
+    fits += [Fit("judges", {**where, "values": way}) for where in juries for way in ("scores", "positions")]
+    problem = f"the numbers in {listed(columns)} may be scores (higher = better) or places (1 = best): {reason}"
+    if wheres and juries:
+        problem += "; and the rows may be people, or the items of a jury"
+    return _ask(table, problem, fits, options)
+
+
+def _same_scale(table: Table, names: Sequence[str]) -> bool:
+    """Whether several columns of numbers could be on one scale: the largest of each is within half of the largest."""
+    values = signed_numbers(table, names) if len(names) > 1 else None
+    if values is None or np.isnan(values).all(axis=0).any():
+        return False
+    most = np.nanmax(values, axis=0)
+    return bool(most.min() > 0 and most.max() <= 2 * most.min())
+
+
+def _refuse_blanks(table: Table, likely: list[Fit]) -> None:
+    """Refuse a table whose rankings are most likely in columns without a cell."""
+    groups = [names for _, names in known_prefixes(table)]
+    groups += [list(group.values()) for group in numbered_groups(table.header)]
+    empty = {name for name in table.header if set(MISSING).issuperset(table.coded(name)[0])}
+    blank = next((names for names in groups if empty.issuperset(names)), [])
+    if blank and all(len(set(fit.columns(table)).difference(blank)) < 2 for fit in likely):
+        raise table.error(
+            f"all cells of {listed(blank)} are blank",
+            cure="If the rankings belong there, get the file with the answers; else name the columns that hold them.",
+        )
+
+
+def _likely_fits(table: Table, weights: str | None) -> list[Fit]:
+    """What may be meant where nothing fits; for suggestions only."""
+    prefixes = [prefix for prefix, names in known_prefixes(table) if ranking_numbers(table, names) is not None]
+    if prefixes:
+        return [Fit("positions", {"prefix": prefix}) for prefix in prefixes]
+    others = [name for name in table.header if name != weights]
+    fits = []
+    for group in (list(places.values()) for places in numbered_groups(others)):
+        if not all(map(table.is_numeric, group)):
+            if mostly_numbers(table, group):
+                fits.append(Fit("positions", columns_option(table, "items", group)))
+            fits.append(Fit("orders", columns_option(table, "columns", group)))
+    windows = window_fits(table, weights, sure=False)
+    fits += windows or ([Fit("positions", {"items": others})] if ranking_numbers(table, others) is not None else [])
+    if not fits and not any(map(table.is_numeric, others)) and list_items(table, others, max(len(others), 2)):
+        fits.append(Fit("orders", {"columns": others}))
+    return fits
+
+
+def _either_way(table: Table, fits: list[Fit], options: dict[str, Any]) -> RankwiseFormatError:
+    names = fits[0].columns(table)
+    traits = [fit.options["trait"] for fit in fits if "trait" in fit.options]
+    if [fit.layout for fit in fits] == ["positions", "orders"] and set(fits[1].columns(table)) == set(names):
+        problem = (
+            f"the columns {listed(names)} hold numbers, which may be positions (column = item, cell = its place) or "
+            "orders (column = place, cell = the item there)"
+        )
+    elif len(traits) == len(fits):
+        problem = f"the items are compared for {len(traits)} traits: {listed(traits)}"
+    elif {fit.layout for fit in fits} == {"positions", "judges"}:
+        problem = "every row is a ranking and every column is one, so rows may be people, or the items of a jury"
+    else:
+        problem = f"the rankings may be in {len(fits)} groups of columns"
+    return _ask(table, problem, fits, options)
+
+
+def _ask(table: Table, problem: str, fits: list[Fit], options: dict[str, Any]) -> RankwiseFormatError:
+    """The error that gives the calls to choose from, and their arguments."""
+    error = table.error(problem, cure=f"Write {_calls(table, fits, options)}.")
+    error.choices = _arguments(table, fits, options)
+    return error
+
+
+def _calls(table: Table, fits: list[Fit], options: dict[str, Any]) -> str:
+    """The calls that read the file in each of the ways, joined by "or"."""
+    return " or ".join(map(python_call, _arguments(table, fits[:_SHOWN_CALLS], options)))
+
+
+def _arguments(table: Table, fits: list[Fit], options: dict[str, Any]) -> list[dict[str, Any]]:
+    """The arguments that read the file in each of the ways, with those that the caller gave already."""
+    ways = []
+    for fit in fits:
+        more = {name: value for name, value in options.items() if name not in ("items", "prefix", "columns", "layout")}
+        if more.get("weights", "") is None and len(options) == 1:
+            more = dict(options)
+        if fit.layout in ("positions", "orders") and any("0" in table.coded(name)[0] for name in fit.columns(table)):
+            given = more.get("missing_values", ())
+            more["missing_values"] = [*given, "0"] if "0" not in given else list(given)
+        ways.append(fit.arguments(**more))
+    return ways
+
+
+def _suggestion(table: Table, fits: list[Fit], options: dict[str, Any]) -> str:
+    if all(number(name) is not None for name in table.header):
+        fits = [*fits, *(Fit("orders", {"columns": fit.columns(table)}) for fit in fits)]
+        advice = "If the first line is a ranking itself, put a line with the names of the columns above it"
+        return f"{advice}; if not, write {_calls(table, fits, options)}." if fits else f"{advice}."
+    if fits:
+        best_first = ", the places best first" if any(fit.layout == "orders" for fit in fits) else ""
+        return f"If these columns hold the rankings, write {_calls(table, fits, options)}{best_first}."
+    items = shown_items(table)
+    if items:
+        return (
+            f"The columns {listed(items)} look like items shown to a person, but no columns are named best and "
+            "worst. If some say which it was, write read_rankings(path, layout='best-worst', best='...', worst='...')."
+        )
+    return (
+        "Name the layout and its columns: read_rankings(path, layout='positions', items=[...]), "
+        "layout='scores', items=[...], layout='orders', columns=[...], layout='strings', column='...', "
+        "layout='long', respondent='...', item='...', position='...', layout='pairwise', winner='...', loser='...', "
+        "layout='best-worst', best='...', worst='...', shown=[...], or layout='judges' where rows are items."
+    )

@@ -1,0 +1,127 @@
+"""Cells of survey tables as numbers: places, scores, and what columns of numbers or names look like.
+
+The finders of layouts and the readers of tables use it. All work on the different cells of a column, not on its rows.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Sequence
+
+import numpy as np
+
+from rankwise._typing import FloatArray
+from rankwise.data.formats.ordinals import place_in_words
+from rankwise.data.formats.text import MISSING, Table, blanks_given, shown
+
+
+def position_column(table: Table, name: str, missing_values: Collection[str], blank: float) -> FloatArray:
+    """The positions in a column, ``blank`` where a cell is missing."""
+    cells = table.columns[table.index(name)]
+    meaning = place_meanings(table, cells.distinct) | dict.fromkeys(blanks_given(missing_values), blank)
+    row = cells.first_row(lambda cell: (value := meaning[cell]) is None or value <= 0)
+    if row is not None:
+        cell = cells.cells[row]
+        raise table.error(
+            f"{shown(cell)} is not a position", row=row, column=name, cure=cure_for_position(cell, meaning[cell])
+        )
+    return np.array([meaning[cell] for cell in cells.distinct], dtype=np.float64)[cells.codes]
+
+
+def score_column(table: Table, name: str, missing_values: Collection[str], blank: float) -> FloatArray:
+    """The scores in a column, ``blank`` where a cell is missing."""
+    values = table.values(name, dict.fromkeys(blanks_given(missing_values), blank))
+    if values is not None:
+        return values
+    cells = table.columns[table.index(name)]
+    blanks, meaning = blanks_given(missing_values), table.numbers(cells.distinct)
+    row = cells.first_row(lambda cell: cell not in blanks and meaning[cell] is None)
+    raise table.error(f"{shown(cells.cells[row or 0])} is not a score", row=row, column=name, cure=CURE_FOR_SCORE)
+
+
+def place_meanings(table: Table, cells: Iterable[str]) -> dict[str, float | None]:
+    """The place that each of the different cells says, as a number or in words; None where it says none."""
+    meaning = table.numbers(cells)
+    words = {cell: np.inf if cell == "inf" else place_in_words(cell) for cell, at in meaning.items() if at is None}
+    return {**meaning, **words}
+
+
+def ranking_numbers(table: Table, names: Sequence[str]) -> FloatArray | None:
+    """The numbers in the columns, NaN where blank or 0 (often written for "not ranked"); None if there are others."""
+    values = np.empty((len(table), len(names)))
+    for at, name in enumerate(names):
+        distinct, codes = table.coded(name)
+        meaning = place_meanings(table, set(distinct).difference(MISSING))
+        if any(value is None or value < 0 for value in meaning.values()):
+            return None
+        values[:, at] = np.array([meaning.get(cell) or np.nan for cell in distinct])[codes]
+    return values
+
+
+def signed_numbers(table: Table, names: Sequence[str]) -> FloatArray | None:
+    """The numbers in the columns, NaN where blank; None if other cells are among them."""
+    columns = [table.values(name) for name in names]
+    return None if any(column is None for column in columns) else np.column_stack(columns)  # type: ignore[arg-type]
+
+
+def looks_like_codes(values: FloatArray | None) -> bool:
+    """Whether every row holds whole numbers that differ: a ranking without ties, or a list of item numbers."""
+    if values is None:
+        return False
+    ordered = np.sort(values, axis=1)
+    found = values[~np.isnan(values)]
+    return bool(found.size and np.all(found == np.round(found)) and not np.any(ordered[:, 1:] == ordered[:, :-1]))
+
+
+def cell_counts(table: Table, names: Iterable[str]) -> Counter[str]:
+    """How often each cell stands in the columns, blanks aside."""
+    counts: Counter[str] = Counter()
+    for distinct, codes in map(table.coded, names):
+        counts.update(dict(zip(distinct, np.bincount(codes, minlength=len(distinct)).tolist(), strict=True)))
+    for blank in MISSING:
+        del counts[blank]
+    return counts
+
+
+def mostly_numbers(table: Table, names: Sequence[str]) -> bool:
+    """Whether at least half of the cells are numbers or places in words, blanks aside."""
+    counts = cell_counts(table, names)
+    meaning = place_meanings(table, counts)
+    return 2 * sum(counts[cell] for cell in counts if meaning[cell] is not None) >= counts.total()
+
+
+def list_items(table: Table, names: Sequence[str], least_sharing: int) -> bool:
+    """Whether the columns list items: few are numbers, none is twice in a row, and enough columns share some.
+
+    Items in the header mean that there is no header: the first line is a ranking itself.
+    """
+    if mostly_numbers(table, names) or repeated_names(table, names).size:
+        return False
+    vocabularies = [set(table.coded(name)[0]).difference(MISSING) for name in names]
+    columns_of = Counter(item for vocabulary in vocabularies for item in vocabulary)
+    empty = sum(not vocabulary for vocabulary in vocabularies)
+    sharing = sum(any(columns_of[item] > 1 for item in vocabulary) for vocabulary in vocabularies)
+    return sharing >= least_sharing - empty and columns_of.keys().isdisjoint(names)
+
+
+def repeated_names(table: Table, names: Sequence[str], blanks: Collection[str] = MISSING) -> np.ndarray:
+    """The rows in which a cell stands twice among the columns, blanks aside."""
+    rows = np.empty((len(table), len(names)), dtype=np.intp)
+    code_of = dict.fromkeys(blanks, -1)
+    for at, (distinct, codes) in enumerate(map(table.coded, names)):
+        rows[:, at] = np.array([code_of.setdefault(cell, len(code_of)) for cell in distinct])[codes]
+    rows.sort(axis=1)
+    return np.flatnonzero(((rows[:, 1:] == rows[:, :-1]) & (rows[:, 1:] >= 0)).any(axis=1))
+
+
+CURE_FOR_SCORE = "Scores are numbers, higher = better. If it says 'no score', add it to missing_values=[...]."
+
+
+def cure_for_position(cell: str, value: float | None) -> str:
+    """What to do about a cell that is not a position; ``value`` is the number it holds, if any."""
+    if value is None:
+        return "Positions are numbers, 1 = best. If it says 'not ranked', add it to missing_values=[...]."
+    if value == 0:
+        not_ranked = f"if {cell} says 'not ranked', give missing_values=[{cell!r}]"
+        return f"Positions count from 1: if these count from 0, add 1 to all; {not_ranked}."
+    return "Positions count from 1 (1 = best)."

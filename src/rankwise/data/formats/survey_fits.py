@@ -1,0 +1,226 @@
+"""Which layouts fit a survey table, by the names of its columns and by its cells.
+
+A layout *fits* where names and cells leave no doubt; nothing is chosen because it is merely likely. Columns numbered
+like ``rank_1, rank_2`` whose rows hold different whole numbers fit twice, as positions and as orders, because such a
+table looks the same either way. `rankwise.data.formats.layouts` chooses among the fits.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+
+import numpy as np
+
+from rankwise.data.formats.buckets import OrderParser
+from rankwise.data.formats.column_names import (
+    ITEMS,
+    POSITIONS,
+    RESPONDENTS,
+    WEIGHTS,
+    Fit,
+    Layout,
+    are_numbered,
+    bracketed_groups,
+    columns_option,
+    known_prefixes,
+    numbered_groups,
+    prefix_option,
+    question_groups,
+    roles_by_name,
+)
+from rankwise.data.formats.ordinals import place_in_words
+from rankwise.data.formats.places import adjacent_runs, classify, doubt, windows
+from rankwise.data.formats.survey_cells import list_items, looks_like_codes, place_meanings, ranking_numbers
+from rankwise.data.formats.survey_choices import choice_fits
+from rankwise.data.formats.survey_judges import judges_fits
+from rankwise.data.formats.text import MISSING, Table, listed, number
+
+# Names that say that the numbers below are scores, in lower case.
+SCORE_PREFIXES = ("score_", "scores_", "points_", "rating_", "stars_")
+# Enough to see an order; the reader knows its tie from the others, and refuses those.
+_TIES = ("~", "=", "|")
+# Quoted names only: an interval such as [4, 6] is a JSON array too.
+_JSON_NAMES = re.compile(r"\[[\s\[]*\"")
+
+
+def all_fits(table: Table, weights: str | None) -> list[Fit]:
+    """Every layout that fits the table, the column of the weights set aside."""
+    fits = [*column_fits(table, weights, "positions", "orders", "scores"), *string_fits(table), *choice_fits(table)]
+    for layout in ("long", "pairwise"):
+        roles = roles_by_name(table, layout)
+        if None not in roles.values() and not any(fit.layout in ("best-worst", "tricot") for fit in fits):
+            fits.append(Fit(layout, roles, "The names of the columns say what they hold."))
+    return fits or [*window_fits(table, weights), *judges_fits(table, weights)]
+
+
+def column_fits(table: Table, weights: str | None, *wanted: Layout) -> list[Fit]:
+    """Columns that hold positions (a column per item) or orders (a column per place), as their names say.
+
+    Positions are below a known prefix, a question that names an item per column, or places in words; else numbers below
+    numbered columns. Orders are below columns that differ by a number or a word such as "second" alone: only these say
+    which place is better.
+    """
+    if all(number(name) is not None for name in table.header):  # the first line is a ranking itself
+        return []
+    names = [name for name in table.header if name != weights]
+    scores = [Fit("scores", {"prefix": prefix}, f"The columns start with {prefix!r}.") for prefix in _scores(table)]
+    positions = _positions_by_prefix(table)
+    # Columns such as rank_tea, rank_milk are positions for sure, so numbers in numbered columns are covariates.
+    settled = any(not are_numbered(fit.columns(table)) for fit in positions)
+    worded = worded_places(table, names)
+    positions += [
+        Fit("positions", prefix_option(table, group), "The cells say places in words.")
+        for group in worded
+        if not any(set(group) <= set(fit.columns(table)) for fit in positions)
+    ]
+    if not positions:
+        positions = [
+            Fit("positions", prefix_option(table, group), "The texts of the columns name an item each.")
+            for group in question_groups(table, names)
+            if _hold_places(table, group)
+        ]
+        settled = bool(positions)
+    # Numbers that start at 0 or 1 and have no gaps.
+    groups = [list(at.values()) for at in numbered_groups(names) if min(at) < 2 and max(at) - min(at) + 1 == len(at)]
+    coded = [] if settled else [group for group in groups if looks_like_codes(ranking_numbers(table, group))]
+    if not positions:
+        positions = [Fit("positions", columns_option(table, "items", group)) for group in coded]
+    in_words = {name for group in worded for name in group}
+    orders = [
+        Fit("orders", columns_option(table, "columns", group), "The names of the columns differ by a place alone.")
+        for group in groups
+        if in_words.isdisjoint(group) and (group in coded or list_items(table, group, least_sharing=2))
+    ]
+    return [fit for fit in (*positions, *orders, *scores) if fit.layout in wanted]
+
+
+def window_fits(table: Table, weights: str | None, *, sure: bool = True) -> list[Fit]:
+    """Columns side by side in which every row is a ranking, whatever their names.
+
+    Parameters
+    ----------
+    table : Table
+        The table.
+    weights : str, optional
+        The column of the weights.
+    sure : bool, default=True
+        Whether to leave out columns that chance could have brought about.
+
+    Returns
+    -------
+    list of Fit
+    """
+    if sure and all(number(name) is not None for name in table.header):  # the first line is a ranking itself
+        return []
+    named = {*RESPONDENTS, *(WEIGHTS if weights is None else ())}
+    if {*ITEMS, *POSITIONS}.intersection(map(str.lower, table.header)):
+        named |= {*ITEMS, *POSITIONS}
+    numeric = [name for name in table.header if name != weights and table.is_numeric(name)]
+    likely = [name for name in numeric if name.lower() not in named and _is_column_of_places(table, name)]
+    fits = []
+    for run in adjacent_runs([name in likely for name in table.header]):
+        names = list(table.header[run])
+        values = ranking_numbers(table, names)
+        if values is None or len(names) < 2:
+            continue
+        found, certain = windows(values, alone=set(numeric) <= set(names))
+        for window in found if certain or not sure else []:
+            columns = names[window]
+            whole = columns == [name for name in table.header if name != weights]
+            reason = "Every row is a ranking of all columns." if whole else "In these columns every row is a ranking."
+            option = {"items": columns} if whole else prefix_option(table, columns)
+            fits.append(Fit("positions", option, reason))
+    return fits
+
+
+def string_fits(table: Table) -> list[Fit]:
+    """Columns whose cells all read ``a>b>c`` or ``["a", "b", "c"]``."""
+    fits = []
+    for name in table.header:
+        if not table.holds_any(name, ">["):
+            continue
+        cells = set(table.coded(name)[0]).difference(MISSING)
+        orders = {cell for cell in cells if ">" in cell or _JSON_NAMES.match(cell)}
+        # A name that is itself an order means that there is no header: the first line is a ranking.
+        if orders and _are_orders(orders, cells) and not _are_orders({name}, {name}):
+            fits.append(Fit("strings", {"column": name}, f"The cells of {name!r} list items in order."))
+    return fits
+
+
+def the_only(fits: list[Fit], table: Table, what: str) -> Fit:
+    """The one fit there is; else the error that shows the choices."""
+    if len(fits) == 1:
+        return fits[0]
+    if not fits:
+        raise table.error(
+            f"it is not clear which of the columns {listed(table.header)} hold the rankings",
+            cure=f"Name the columns; for this layout they are {what}.",
+        )
+    calls = " or ".join(fit.call() for fit in fits[:4])
+    raise table.error(f"{len(fits)} groups of columns could hold the rankings", cure=f"Choose: {calls}.")
+
+
+def worded_places(table: Table, names: Sequence[str]) -> list[list[str]]:
+    """Groups of columns whose cells say places in words: those of one question, else all of them."""
+    worded = []
+    for name in names:
+        cells = set(table.coded(name)[0]).difference(MISSING)
+        if cells and all(place_in_words(cell) for cell in cells):
+            worded.append(name)
+    groups = bracketed_groups(worded)
+    rest = [name for name in worded if not any(name in group for group in groups)]
+    return groups + ([rest] if len(rest) > 1 else [])
+
+
+def _positions_by_prefix(table: Table) -> list[Fit]:
+    fits = []
+    for prefix, names in known_prefixes(table):
+        if _hold_places(table, names, named_places=True):
+            fits.append(Fit("positions", {"prefix": prefix}, f"The columns start with {prefix!r} and hold places."))
+    return fits
+
+
+def _hold_places(table: Table, names: Sequence[str], *, named_places: bool = False) -> bool:
+    """Whether the columns hold places for sure, some beyond the first."""
+    values = ranking_numbers(table, names)
+    if values is None or not np.any(values[np.isfinite(values)] > 1):
+        return False
+    return doubt(values, classify(values), named_places=named_places) is None
+
+
+def _scores(table: Table) -> list[str]:
+    """The prefixes that say scores and that several columns of numbers have."""
+    found = Counter(
+        name[: name.lower().index("_") + 1] for name in table.header if name.lower().startswith(SCORE_PREFIXES)
+    )
+    return [
+        prefix
+        for prefix, count in found.items()
+        if count > 1 and all(table.is_numeric(name) for name in table.header if name.startswith(prefix))
+    ]
+
+
+def _is_column_of_places(table: Table, name: str) -> bool:
+    """Whether a column could hold the places of one item among those of the others."""
+    cells = set(table.coded(name)[0]).difference(MISSING)
+    most = len(table.header)
+    if len(cells) > 2 * most:
+        return False
+    values = place_meanings(table, cells).values()
+    return all(value is not None and (value == np.inf or 0 <= value <= most) for value in values)
+
+
+def _are_orders(orders: set[str], cells: set[str]) -> bool:
+    """Whether these texts are orders, some of several items, and the other cells items that occur in them."""
+    parse = OrderParser(ties=_TIES)
+    names: set[str] = set()
+    longest = 0
+    try:
+        for buckets in map(parse, orders):
+            names.update(*buckets)
+            longest = max(longest, len(buckets))
+        return longest > 1 and all(names.issuperset(*parse(cell)) for cell in cells - orders)
+    except ValueError:
+        return False

@@ -1,0 +1,169 @@
+"""The sheet of a jury: a row per item, a column per judge that holds places or scores."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from typing import Literal
+
+import numpy as np
+
+from rankwise._typing import FloatArray
+from rankwise.data.formats.column_names import ITEMS, Fit, chosen_columns, item_names
+from rankwise.data.formats.places import classify, doubt
+from rankwise.data.formats.reading import python_call
+from rankwise.data.formats.survey_cells import place_meanings, position_column, ranking_numbers, score_column
+from rankwise.data.formats.text import ENCODING, MISSING, Covariates, Path, Table, listed, read_table, shown
+from rankwise.data.positions import Unlisted, blank_for
+from rankwise.data.rankings import Rankings
+
+# Columns that sum up the judges.
+_SUMS = ("total", "sum", "mean", "average", "avg", "median", "rank", "final", "place", "result", "points")
+_JUDGED = (*ITEMS, "wine", "team", "product", "entry", "project", "contestant", "dish", "work", "act", "song", "player")
+_JUDGES = ("judge", "juror", "jury", "referee", "expert", "taster", "rater", "reviewer", "assessor", "critic")
+_MOST_ITEMS = 5000
+
+
+def read_judges_csv(
+    path: Path | Table,
+    *,
+    item: str | None = None,
+    judges: Iterable[str] | None = None,
+    prefix: str | None = None,
+    values: Literal["positions", "scores"] | None = None,
+    unlisted: Unlisted = "missing",
+    missing_values: Collection[str] = MISSING,
+    delimiter: str | None = None,
+    encoding: str = ENCODING,
+) -> tuple[Rankings, Covariates]:
+    r"""Read the sheet of a jury: each row is an item, each column a judge.
+
+    Parameters
+    ----------
+    path, missing_values, delimiter, encoding
+        As in `read_positions_csv`.
+    item : str, optional
+        The column with the names of the items; by default the first.
+    judges : sequence of str, optional
+        The columns of the judges; by default all other columns of numbers, less sums such as ``total`` and ``mean``.
+    prefix : str, optional
+        Take the columns whose names start with it as judges.
+    values : {"positions", "scores"}, optional
+        Whether a cell is a place (1 = best) or a score (higher = better). By default places if every column is a
+        ranking of the rows; else it must be given.
+    unlisted : {"missing", "below"}, default="missing"
+        What a blank says of an item: nothing, or that it ranks below the others.
+
+    Returns
+    -------
+    rankings : Rankings
+        One per judge.
+    covariates : dict of str to ndarray
+        ``judge``: the names of the judges.
+
+    Examples
+    --------
+    >>> path = getfixture("tmp_path") / "wines.csv"
+    >>> _ = path.write_text("wine,Anna,Ben\nRioja,1,2\nMerlot,3,1\nMalbec,2,3\n")
+    >>> read_judges_csv(path)[0]
+    Rankings: 2 rankings of 3 items, full
+      Rioja > Malbec > Merlot
+      Merlot > Rioja > Malbec
+    """
+    if values not in (None, "positions", "scores"):
+        raise ValueError(f"values is {values!r}; choose 'positions' or 'scores'")
+    table = read_table(path, delimiter, encoding)
+    item = table.header[0] if item is None else item
+    names = list(table.column(item))
+    _check_names(table, item, names)
+    if judges is None and prefix is None:
+        columns = _judges(table, item)
+        if len(columns) < 1:
+            raise table.error(
+                f"it is not clear which of the columns {listed(table.header)} are judges",
+                cure="Name them: judges=[...].",
+            )
+    else:
+        columns = chosen_columns(table, judges, prefix, item, "judges")
+    if values is None:
+        values = _direction(table, item, columns)
+    blank = blank_for(unlisted)
+    if values == "positions":
+        rankings = Rankings(np.stack([position_column(table, name, missing_values, blank) for name in columns]), names)
+    else:
+        scores = np.stack([score_column(table, name, missing_values, -blank) for name in columns])
+        rankings = Rankings.from_scores(scores, names)
+    covariates = {"judge": np.array(item_names(table, columns, prefix), dtype=object)}
+    return rankings, covariates
+
+
+def judges_fits(table: Table, weights: str | None) -> list[Fit]:
+    """The sheet of a jury where every column is a ranking of the rows, and the first column names them."""
+    found = judged_values(table, weights)
+    if found is None:
+        return []
+    item, columns, values = found
+    rows = classify(values)
+    if rows.share() < 1 or doubt(values, rows) is not None:
+        return []
+    option = {} if columns == _judges(table, item) else {"judges": columns}
+    reason = f"Every column is a ranking of the {len(table)} rows, whose names are in {item!r}."
+    return [Fit("judges", {"item": item, **option, "values": "positions"}, reason)]
+
+
+def judged_values(table: Table, weights: str | None) -> tuple[str, list[str], FloatArray] | None:
+    """The column of the items, the columns of the judges and their numbers (a row per judge), if it may be a jury."""
+    item = table.header[0]
+    names = table.coded(item)[0]
+    if not 2 <= len(table) <= _MOST_ITEMS or len(names) < len(table) or not set(MISSING).isdisjoint(names):
+        return None
+    if None not in table.numbers(names).values() and item.lower() not in _JUDGED:
+        return None
+    columns = [name for name in _judges(table, item) if name != weights]
+    values = ranking_numbers(table, columns) if len(columns) > 1 else None
+    return None if values is None else (item, columns, values.T)
+
+
+def names_say_jury(table: Table) -> bool | None:
+    """Whether the names of the columns say that rows are items (True) or people (False); None if they say neither."""
+    first, *others = (name.lower() for name in table.header)
+    if any(word in first for word in _JUDGES):
+        return False
+    if first in _JUDGED or any(sum(word in name for name in others) > 1 for word in _JUDGES):
+        return True
+    return None
+
+
+def _judges(table: Table, item: str) -> list[str]:
+    """The columns of numbers or places in words, less sums."""
+    others = [name for name in table.header if name != item and name.lower() not in _SUMS]
+    cells = {name: set(table.coded(name)[0]).difference(MISSING) for name in others}
+    return [name for name in others if cells[name] and None not in place_meanings(table, cells[name]).values()]
+
+
+def _check_names(table: Table, item: str, names: list[str]) -> None:
+    seen: dict[str, int] = {}
+    for row, name in enumerate(names):
+        if not name:
+            raise table.error("the item has no name", row=row, column=item, cure="Fill in the name.")
+        if name in seen:
+            raise table.error(
+                f"{shown(name)} is the name of two rows",
+                row=row,
+                column=item,
+                cure="Give every item one row and its own name, or name another column: item='...'.",
+            )
+        seen[name] = row
+
+
+def _direction(table: Table, item: str, columns: list[str]) -> Literal["positions", "scores"]:
+    values = ranking_numbers(table, columns)
+    reason = "they are not all places" if values is None else doubt(values.T, classify(values.T))
+    if reason is None:
+        return "positions"
+    ways = [{"layout": "judges", "item": item, "values": way} for way in ("scores", "positions")]
+    error = table.error(
+        f"the numbers of the judges may be scores (higher = better) or places (1 = best): {reason}",
+        cure=f"Write {' or '.join(map(python_call, ways))}.",
+    )
+    error.choices = ways
+    raise error
