@@ -77,12 +77,33 @@ def test_it_trains_what_the_library_trains(folder: Path, tmp_path: Path) -> None
 
 def test_the_table_has_the_numbers_of_the_json(folder: Path, tmp_path: Path) -> None:
     words = ("rank-train", folder / "train.txt", "-o", tmp_path / "m.rankwise", *QUICK)
-    (part,) = run_json(*words)["parts"]
+    part = run_json(*words)["parts"][1]
     text = run(*words).stdout
-    assert "LambdaMART of 5 trees" in text
+    assert "LambdaMART of" in text
     assert "linear gain y" in text
     assert f"{part['score']:.4f}" in text
     assert f"{part['n_documents']:,}" in text
+
+
+def test_queries_are_held_out_unless_there_are_others(folder: Path, tmp_path: Path) -> None:
+    words = ("rank-train", folder / "train.txt", "-o", tmp_path / "m.rankwise", *QUICK)
+    result = run_json(*words, "--hold-out", "0.25")
+    assert [(part["part"], part["n_queries"]) for part in result["parts"]] == [("training", 15), ("held out", 5)]
+    assert "25% of the queries were held out" in result["note"]
+    assert run_json(*words, "--hold-out", "0.25", "--seed", "1")["parts"] != result["parts"]
+    watched = run_json(*words, "--valid", folder / "vali.txt.gz")
+    assert [part["part"] for part in watched["parts"]] == ["training", "validation"]
+    alone = run_json(*words, "--hold-out", "0")
+    assert [part["n_queries"] for part in alone["parts"]] == [20]
+    assert "says nothing about other queries" in alone["note"]
+
+
+def test_few_queries_are_all_trained_on(tmp_path: Path) -> None:
+    (tmp_path / "train.txt").write_text("1 qid:1 2:1\n0 qid:1 1:1\n1 qid:2 2:3\n0 qid:2 1:1\n")
+    words = ("rank-train", tmp_path / "train.txt", "-o", tmp_path / "m.rankwise", "--model", "linear")
+    result = run_json(*words)
+    assert [part["n_queries"] for part in result["parts"]] == [2]
+    assert "too few to hold some out" in result["note"]
 
 
 def test_parameters_come_after_options(folder: Path, tmp_path: Path) -> None:
@@ -122,7 +143,7 @@ def test_sizes_of_queries_in_a_file_beside(folder: Path, tmp_path: Path) -> None
     assert "rows.txt.query" in message
     assert "qid:" in message
     (tmp_path / "rows.txt.query").write_text("".join(f"{size}\n" for size in np.unique(qid, return_counts=True)[1]))
-    assert run_json(*words)["parts"][0]["n_queries"] == 20
+    assert run_json(*words, "--hold-out", "0")["parts"][0]["n_queries"] == 20
 
 
 def test_sparse_files_train_linear_rankers_and_the_widest_part_counts(tmp_path: Path) -> None:
@@ -331,9 +352,26 @@ def test_two_runs_are_compared_query_by_query(trec: Path) -> None:
 
 def test_the_gain_is_said_where_a_metric_has_one(trec: Path) -> None:
     text = run("rank-evaluate", "qrels", "run", "other", "-m", "ndcg@10 map", "--gain", "exp", "--per-query").stdout
-    assert text.count("ndcg@10 (exponential gain); ties: trec") == 2
+    assert "ndcg@10 (exponential gain); ties: trec" in text
+    assert "Queries by ndcg@10\n2 queries of 2, worst first; ndcg@10 (exponential gain)\n" in text
     assert "Differences of ndcg@10 (exponential gain)\n" in text
     assert "Differences of map\n" in text
+
+
+def test_queries_are_listed_worst_first(trec: Path) -> None:
+    text = run("rank-evaluate", "qrels", "run", "other", "-m", "map", "--worst", "1").stdout
+    assert "Queries by map\n1 query of 2, worst first\n" in text
+    assert re.search(r"^query +run +other +other - run\n +2 +1.0000 +0.5000 +-0.5000\n\n", text, re.MULTILINE)
+    both = run("rank-evaluate", "qrels", "run", "other", "-m", "map", "--per-query").stdout
+    assert re.search(r"-0.5000\n +1 +0.2500 +1.0000 +\+0.7500\n", both)
+
+
+def test_tables_can_be_written(trec: Path) -> None:
+    run("rank-evaluate", "qrels", "run", "other", "-m", "map", "-o", "means.csv")
+    assert Path("means.csv").read_text() == "system,map\nrun,0.625\nother,0.75\n"
+    run("rank-evaluate", "qrels", "run", "-m", "map", "-o", "means.json")
+    assert json.loads(Path("means.json").read_text())["systems"][0]["means"] == {"map": 0.625}
+    assert "e.doc does not end in .csv" in problem("rank-evaluate", "qrels", "run", "-o", "e.doc", code=2)
 
 
 def test_runs_with_different_queries_are_not_compared_without_a_word(trec: Path) -> None:
@@ -395,7 +433,7 @@ def test_queries_without_relevant_documents(tmp_path: Path) -> None:
     assert "Means over 1 of 2 queries" in both
     assert both.count("no relevant document in 1 of the queries, skipped by ap, ndcg@10\n") == 1
     assert run_json(*words, "--empty", "0")["systems"][0]["means"]["ap"] == 0.5
-    assert re.search(r"^ *1 +scores +- *$", run(*words, "--per-query").stdout, re.MULTILINE)
+    assert re.search(r"^ *1 +- *$", run(*words, "--per-query").stdout, re.MULTILINE)
 
 
 def test_err_has_one_scale_for_all_runs(trec: Path) -> None:
@@ -481,3 +519,37 @@ def test_train_predict_evaluate_as_processes(folder: Path, tmp_path: Path) -> No
     done = process("rank-evaluate", "--letor", vali, "--scores", "-", "--json", input=scores.stdout)
     assert (done.returncode, done.stderr) == (0, b"")
     assert 0 < json.loads(done.stdout)["systems"][0]["means"]["ndcg@10"] < 1
+
+
+# -- rank-explain -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("model", ["m.rankwise", "linear.rankwise"])
+def test_effects_of_features_add_up_to_the_difference_of_scores(folder: Path, model: str) -> None:
+    ranker = rankwise.load(folder / model)
+    X, _, qid = documents(folder / "vali.txt.gz")
+    rows = np.flatnonzero(qid == qid[0])
+    score = ranker.predict(X[rows])
+    first, second = np.argsort(-score, kind="stable")[:2]
+    found = run_json("rank-explain", folder / model, folder / "vali.txt.gz", "--query", qid[0])
+    assert sum(found["features"].values()) == pytest.approx(score[first] - score[second])
+    assert "is above" in found["title"] or "is level with" in found["title"]
+
+
+def test_importances_have_the_names_of_the_features(folder: Path, tmp_path: Path) -> None:
+    ranker = rankwise.load(folder / "m.rankwise")
+    names = [f"signal {number}" for number in range(ranker.n_features_in_)]
+    (tmp_path / "names.txt").write_text("\n".join(names))
+    found = run_json("rank-explain", folder / "m.rankwise", "--names", tmp_path / "names.txt")
+    assert found["features"] == pytest.approx(dict(zip(names, ranker.feature_importances_, strict=True)))
+    text = run("rank-explain", folder / "m.rankwise", "--top", "2").stdout.splitlines()
+    assert text[3].startswith(f"feature {ranker.feature_importances_.argmax() + 1}")
+    (tmp_path / "names.txt").write_text("one")
+    assert "has 1 lines" in problem("rank-explain", folder / "m.rankwise", "--names", tmp_path / "names.txt")
+
+
+def test_documents_to_compare_must_exist(folder: Path) -> None:
+    words = ("rank-explain", folder / "m.rankwise", folder / "vali.txt.gz")
+    assert "query 999 has 0 documents" in problem(*words, "--query", "999")
+    assert "has no document X" in problem(*words, "--query", "21", "--above", "X")
+    assert "both FILE and --query" in problem(*words, code=2)

@@ -22,7 +22,7 @@ from rankwise import __version__
 from rankwise.cli.kernel_command import kernel
 from rankwise.cli.learn_commands import evaluate, fit, predict, tree
 from rankwise.cli.screen_command import formula, screen
-from rankwise.cli.search_commands import rank_evaluate, rank_predict, rank_train
+from rankwise.cli.search_commands import rank_evaluate, rank_explain, rank_predict, rank_train
 from rankwise.cli.survey_commands import consensus, describe, quickstart, report
 from rankwise.cli.warmup_command import warmup
 
@@ -170,9 +170,10 @@ _add(_MODELS, evaluate, "evaluate survey.csv")
 _add(_MODELS, fit, "fit survey.csv --model forest -o model.rankwise")
 _add(_MODELS, predict, "predict model.rankwise new.csv --orders")
 _add(_MODELS, kernel, "kernel survey.csv -o gram.npy")
-_add(_SEARCH, rank_train, "rank-train train.txt --valid valid.txt -o model.rankwise")
+_add(_SEARCH, rank_train, "rank-train train.txt -o model.rankwise")
 _add(_SEARCH, rank_predict, "rank-predict model.rankwise test.txt -o scores.txt")
-_add(_SEARCH, rank_evaluate, "rank-evaluate qrels.txt bm25.run mine.run")
+_add(_SEARCH, rank_evaluate, "rank-evaluate qrels.txt bm25.run mine.run --worst 10")
+_add(_SEARCH, rank_explain, "rank-explain model.rankwise test.txt --query 17 --above doc3 --below doc8")
 _add(_FORMULAS, screen, "screen beams.csv --y load")
 _add(_FORMULAS, formula, "formula beams.csv --y load")
 _add(_OTHERS, warmup, "warmup")

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from rankwise.cli.options import Data, Jobs, Json, Out, Params, Read, Seed, Target, settings
+from rankwise.cli.options import Data, Jobs, Json, Out, Params, Read, Seed, TableOut, Target, settings
 
 if TYPE_CHECKING:
     import numpy as np
@@ -178,17 +178,21 @@ def evaluate(
     ] = _MOST_ROWS,
     target: Target = None,
     read: Read = None,
+    out: TableOut = None,
     seed: Seed = 0,
     jobs: Jobs = 1,
     as_json: Json = False,
 ) -> None:
     """Cross-validate label rankers: a leaderboard of how well they predict rows they have not seen."""
+    from rankwise._table_files import save_tables
     from rankwise._validation import check_generator
     from rankwise.analysis.base import sample_rows
     from rankwise.analysis.rankers import make_ranker
     from rankwise.cli import console, sources
-    from rankwise.cli.in_and_out import shown_name
+    from rankwise.cli.in_and_out import check_writable, shown_name
     from rankwise.model_selection import leaderboard
+
+    check_writable(out, file)
 
     chosen = _chosen(models)
     source = sources.load(file, target=target, reading=settings(read, "--read"))
@@ -210,15 +214,24 @@ def evaluate(
         options: dict[str, Any] = {"cv": cv, "n_repeats": repeats, "random_state": seed, "n_jobs": jobs}
         board = leaderboard(rankers, source.X[taken], source.rankings[taken], on_step=on_step, **options)
     console.print_notes(source.notes)
+    columns = (board.names, board.means.tolist(), board.standard_errors.tolist(), board.seconds.tolist())
+    keys = ("model", "tau", "standard_error", "seconds")
+    facts = {
+        "data": shown_name(file),
+        "seed": seed,
+        "cv": cv,
+        "repeats": repeats,
+        "n_rankings": n_rankings,
+        "n_sampled": len(taken),
+        "leaderboard": [dict(zip(keys, row, strict=True)) for row in zip(*columns, strict=True)],
+    }
+    table = board.table(note=sampled)
+    if out is not None:
+        save_tables([table], out, facts=facts)
     if as_json:
-        facts = {"data": shown_name(file), "seed": seed, "cv": cv, "repeats": repeats}
-        facts |= {"n_rankings": n_rankings, "n_sampled": len(taken)}
-        columns = (board.names, board.means.tolist(), board.standard_errors.tolist(), board.seconds.tolist())
-        keys = ("model", "tau", "standard_error", "seconds")
-        standings = [dict(zip(keys, row, strict=True)) for row in zip(*columns, strict=True)]
-        console.print_json({**facts, "leaderboard": standings})
+        console.print_json(facts)
     else:
-        console.print_tables([board.table(note=sampled)])
+        console.print_tables([table])
 
 
 def set_parameters(estimator: Any, params: Mapping[str, Any], hidden: Sequence[str] = ()) -> None:

@@ -9,6 +9,19 @@ from typing import Annotated, Any
 
 import typer
 
+
+def _check_table_file(path: Path | None) -> Path | None:
+    """Refuse a file that no table can be written to before the work begins."""
+    from rankwise._table_files import check_suffix
+
+    if path is not None:
+        try:
+            check_suffix(path)
+        except ValueError as error:
+            raise typer.BadParameter(str(error), param_hint="--out") from None
+    return path
+
+
 #: rankings: see `rankwise.cli.sources.load`
 Data = Annotated[
     str, typer.Argument(metavar="FILE", help="A file of rankings, - for standard input, or a built-in data set.")
@@ -27,6 +40,17 @@ Read = Annotated[
 Input = Annotated[str, typer.Argument(metavar="FILE", help="A file, or - for standard input.")]
 Out = Annotated[
     Path | None, typer.Option("--out", "-o", metavar="FILE", help="Where to write; default: standard output.")
+]
+#: tables of results: see `rankwise._table_files`
+TableOut = Annotated[
+    Path | None,
+    typer.Option(
+        "--out",
+        "-o",
+        metavar="FILE",
+        callback=_check_table_file,
+        help="Write them too: .csv, .xlsx, .json or .md.",
+    ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print the results as JSON.")]
 Seed = Annotated[int, typer.Option(min=0, max=2**32 - 1, metavar="N", help="Same seed, same numbers.")]

@@ -1,4 +1,4 @@
-"""The commands for search results: ``rank-train``, ``rank-predict`` and ``rank-evaluate``.
+"""The commands for search results: ``rank-train``, ``rank-predict``, ``rank-evaluate`` and ``rank-explain``.
 
 What they read and score is in `rankwise.cli.systems`.
 """
@@ -12,11 +12,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from rankwise.cli.options import Jobs, Json, Out, Params, Seed, ZeroBased, settings
+from rankwise.cli.options import Jobs, Json, Out, Params, Seed, TableOut, ZeroBased, settings
 
 if TYPE_CHECKING:
     from rankwise._tables import TextTable
     from rankwise.cli.systems import Documents
+
+
+# Of fewer queries, none can be spared.
+_FEWEST_QUERIES = 10
 
 
 class Ranker(StrEnum):
@@ -63,6 +67,15 @@ def rank_train(
     valid: Annotated[
         str | None, typer.Option(metavar="FILE", help="Queries that training watches, to stop in time.")
     ] = None,
+    hold_out: Annotated[
+        float,
+        typer.Option(
+            min=0,
+            max=0.9,
+            metavar="SHARE",
+            help="Without --valid, the share of the queries to watch; 0 is none.",
+        ),
+    ] = 0.2,
     model: Annotated[
         Ranker, typer.Option(help="Which ranker; neural needs the extra of that name.")
     ] = Ranker.LAMBDAMART,
@@ -75,7 +88,7 @@ def rank_train(
     zero_based: ZeroBased = False,
     as_json: Json = False,
 ) -> None:
-    """Learn to order the documents of queries, and save the ranker."""
+    """Learn to order the documents of queries, and save the ranker. Some queries are held out to judge it by."""
     from rankwise.cli import console
     from rankwise.cli.in_and_out import check_writable
     from rankwise.persistence import save
@@ -86,12 +99,15 @@ def rank_train(
     with console.progress() as on_step:
         on_step("reading", 0.0)
         parts = _parts(file, valid, ranker, zero_based)
+        note = ""
+        if list(parts) == ["training"]:
+            parts, note = _held_out(parts["training"], hold_out, seed)
         on_step("training", 0.2)
         started = time.perf_counter()
         _fit(ranker, parts)
         seconds = time.perf_counter() - started
         on_step("scoring", 0.95)
-        result = _result(ranker, parts, seconds)
+        result = _result(ranker, parts, seconds) | {"note": note}
     save(ranker, out)
     if as_json:
         console.print_json({**result, "out": str(out)})
@@ -156,7 +172,9 @@ def rank_evaluate(
         list[str] | None,
         typer.Option("--metric", "-m", help="ndcg@10, map, mrr, recall@100, p@5, err@10, ...; one or several."),
     ] = None,
-    per_query: Annotated[bool, typer.Option("--per-query", help="Show every query.")] = False,
+    per_query: Annotated[bool, typer.Option("--per-query", help="Show every query, worst first.")] = False,
+    worst: Annotated[int | None, typer.Option(min=1, metavar="N", help="Show the N worst queries.")] = None,
+    out: TableOut = None,
     gain: Annotated[Gain, typer.Option(help="What a grade y is worth in NDCG and DCG: y, or 2^y - 1.")] = Gain.LINEAR,
     threshold: Annotated[
         float, typer.Option(help="Grades above it are relevant, where a metric needs a yes or no.")
@@ -179,9 +197,12 @@ def rank_evaluate(
     as_json: Json = False,
 ) -> None:
     """Measure search results: TREC runs, or scores of a LETOR file; several are compared by paired tests."""
+    from rankwise._table_files import save_tables
     from rankwise.cli import console
+    from rankwise.cli.in_and_out import check_writable
     from rankwise.cli.systems import evaluate_run_files, evaluate_score_files, evaluation_as_dict, metric_names
 
+    check_writable(out, *(files or []), *(scores or []), *(model or []), *([letor] if letor else []))
     names = metric_names(metric or ["ndcg@10", "map", "mrr"])
     if letor is None:
         if scores or model:
@@ -207,11 +228,72 @@ def rank_evaluate(
         result = evaluate_run_files(qrels, runs, names, complete=complete, **options)
     else:
         result = evaluate_score_files(letor, scores or [], model or [], names, zero_based=zero_based, **options)
+    policy = {"gain": gain.value, "threshold": threshold, "ties": ties.value, "empty": empty.value}
+    facts = {**evaluation_as_dict(result, per_query=per_query), "policy": policy}
+    tables = result.tables(per_query=per_query, worst=worst)
+    if out is not None:
+        save_tables(tables, out, facts=facts)
     if as_json:
-        policy = {"gain": gain.value, "threshold": threshold, "ties": ties.value, "empty": empty.value}
-        console.print_json({**evaluation_as_dict(result, per_query=per_query), "policy": policy})
+        console.print_json(facts)
     else:
-        console.print_tables(result.tables(per_query=per_query))
+        console.print_tables(tables)
+
+
+def rank_explain(
+    model: Annotated[str, typer.Argument(metavar="MODEL", help="A ranker that rank-train saved.")],
+    file: Annotated[
+        str | None, typer.Argument(metavar="FILE", help="LETOR (SVMlight) file with the documents of --query.")
+    ] = None,
+    query: Annotated[str | None, typer.Option(metavar="QID", help="A query of FILE.")] = None,
+    above: Annotated[
+        str | None, typer.Option(metavar="DOC", help="A document of the query; default: the first one.")
+    ] = None,
+    below: Annotated[
+        str | None, typer.Option(metavar="DOC", help="A document to compare it with; default: the second one.")
+    ] = None,
+    names: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Names of the features, one per line; LETOR files have none.")
+    ] = None,
+    top: Annotated[int, typer.Option(min=1, metavar="N", help="Show the N features that matter most.")] = 10,
+    out: TableOut = None,
+    zero_based: ZeroBased = False,
+    as_json: Json = False,
+) -> None:
+    """Say which features matter to a ranker, and why it puts one document of a query above another."""
+    from rankwise._table_files import save_tables
+    from rankwise.cli import console
+    from rankwise.cli.in_and_out import check_writable
+    from rankwise.cli.systems import explanation, importances, load_ranker, read_documents, takes_sparse
+
+    check_writable(out, model, *([file] if file else []))
+    if (file is None) != (query is None):
+        raise typer.BadParameter("a pair of documents needs both FILE and --query QID")
+    ranker = load_ranker(model)
+    if not hasattr(ranker, "explain"):
+        raise ValueError(f"a {type(ranker).__name__} cannot say which features matter; train lambdamart or linear")
+    features = _feature_names(ranker, names, 0 if zero_based else 1)
+    found = importances(ranker, features)
+    if file is not None:
+        documents = read_documents(file, zero_based=zero_based, sparse=takes_sparse(ranker))
+        found = explanation(ranker, documents, features, str(query), above, below)
+    table, facts = found.table(top), found.as_dict()
+    if out is not None:
+        save_tables([table], out, facts=facts)
+    if as_json:
+        console.print_json(facts)
+    else:
+        console.print_tables([table])
+
+
+def _feature_names(ranker: Any, file: Path | None, first: int) -> list[str]:
+    n_features = ranker.n_features_in_
+    if file is None:
+        known = getattr(ranker, "feature_names_in_", None)
+        return [f"feature {first + i}" for i in range(n_features)] if known is None else list(map(str, known))
+    names = file.read_text("utf-8").splitlines()
+    if len(names) != n_features:
+        raise ValueError(f"{file} has {len(names):,} lines, but the ranker has {n_features:,} features; name each")
+    return names
 
 
 def _ranker(model: Ranker, metric: str, parameters: dict[str, Any], seed: int, jobs: int) -> Any:
@@ -251,8 +333,27 @@ def _parts(file: str, valid: str | None, ranker: Any, zero_based: bool) -> dict[
     return {part: documents.widened(width) for part, documents in parts.items()}
 
 
+def _held_out(documents: Documents, share: float, seed: int) -> tuple[dict[str, Documents], str]:
+    """Queries to train on and queries to watch, and what to say about that."""
+    from sklearn.model_selection import GroupShuffleSplit
+
+    alone = "the score on queries that were trained on says nothing about other queries; watch some with --valid FILE"
+    if share == 0:
+        return {"training": documents}, alone
+    if documents.n_queries < _FEWEST_QUERIES:
+        too_few = f"fewer than {_FEWEST_QUERIES} queries are too few to hold some out"
+        return {"training": documents}, f"{too_few}, and {alone}"
+    splitter = GroupShuffleSplit(1, test_size=share, random_state=seed)
+    training, held_out = next(splitter.split(documents.y, groups=documents.qid))
+    parts = {"training": documents.part(training), "held out": documents.part(held_out)}
+    return parts, (
+        f"{share:.0%} of the queries were held out at random to stop training in time, and to judge it; "
+        "--valid FILE watches others, --hold-out 0 trains on all"
+    )
+
+
 def _fit(ranker: Any, parts: dict[str, Documents]) -> None:
-    training, validation = parts["training"], parts.get("validation")
+    training, validation = parts["training"], parts.get("validation", parts.get("held out"))
     watched = {}
     if validation is not None and "early_stopping" in ranker.get_params():
         watched["eval_set"] = (validation.X, validation.y, validation.qid)
@@ -294,6 +395,7 @@ def _training_table(result: dict[str, Any]) -> TextTable:
     note = f"mean {result['metric']} over queries"
     if result["gain"] is not None:
         note += f", with the {gain_in_words(result['gain'])}"
+    note = "; ".join(filter(None, [note, result["note"]]))
     rows = [
         [part["part"], f"{part['n_queries']:,}", f"{part['n_documents']:,}", shown(part["score"])]
         for part in result["parts"]

@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 import typer
 
+from rankwise._tables import TextTable
 from rankwise._typing import FloatArray
 from rankwise.cli.in_and_out import readable, shown_name
 from rankwise.data import read_letor, read_qrels, read_run
@@ -60,6 +61,10 @@ class Documents:
     def n_queries(self) -> int:
         """Number of queries."""
         return len(np.unique(self.qid))
+
+    def part(self, rows: npt.NDArray[np.intp]) -> Documents:
+        """Some of the rows."""
+        return Documents(self.X[rows], self.y[rows], self.qid[rows], [self.names[row] for row in rows])
 
     def widened(self, n_features: int) -> Documents:
         """The same with this many features: a line of the file names only those that are not 0."""
@@ -128,6 +133,63 @@ def scored(ranker: Any, documents: Documents) -> FloatArray:
     X = documents.widened(ranker.n_features_in_).X
     # With attention, the score of a document depends on the others of its query.
     return ranker.predict(X, documents.qid) if isinstance(ranker, NeuralRanker) else ranker.predict(X)
+
+
+@dataclass(frozen=True)
+class FeatureEffects:
+    """What each feature of a ranker does: for all documents, or between two of them."""
+
+    title: str
+    note: str
+    measure: str
+    names: list[str]
+    values: FloatArray
+
+    def table(self, most: int) -> TextTable:
+        """The features that matter most, as a table of text."""
+        order = np.argsort(-np.abs(self.values), kind="stable")[:most]
+        rows = [[self.names[i], f"{self.values[i]:.4f}"] for i in order]
+        return TextTable(self.title, self.note, ["feature", self.measure], rows)
+
+    def as_dict(self) -> dict[str, Any]:
+        """The effects of all features, for JSON."""
+        effects = dict(zip(self.names, self.values.tolist(), strict=True))
+        return {"title": self.title, "note": self.note, "measure": self.measure, "features": effects}
+
+
+def importances(ranker: Any, names: list[str]) -> FeatureEffects:
+    """Which features matter to a ranker."""
+    title = f"Features of the {type(ranker).__name__}"
+    if isinstance(ranker, LinearRanker):
+        note = "what a feature adds to the score for each of its units; units differ"
+        return FeatureEffects(title, note, "weight", names, ranker.coef_)
+    return FeatureEffects(title, "shares in the gain of all splits", "importance", names, ranker.feature_importances_)
+
+
+def explanation(
+    ranker: Any, documents: Documents, names: list[str], query: str, above: str | None, below: str | None
+) -> FeatureEffects:
+    """Why a ranker puts one document of a query above another; by default the best two."""
+    rows = np.flatnonzero(documents.qid.astype(str) == query)
+    if len(rows) < 2:
+        some = ", ".join(map(str, documents.qid[:1]))
+        raise ValueError(f"query {query} has {len(rows)} documents; choose one with two or more, such as {some}")
+    of_query = documents.part(rows).widened(ranker.n_features_in_)
+    score = scored(ranker, of_query)
+    best_first = [int(row) for row in np.argsort(-score, kind="stable")]
+    places = {name: row for row, name in enumerate(of_query.names)}
+    for name in filter(None, (above, below)):
+        if name not in places:
+            known = ", ".join(of_query.names[row] for row in best_first[:5])
+            raise ValueError(f"query {query} has no document {name}; its first ones are {known}")
+    i = best_first[0] if above is None else places[above]
+    j = next(row for row in best_first if row != i) if below is None else places[below]
+    if i == j:
+        raise ValueError(f"{of_query.names[i]} is compared with itself; give two documents")
+    verb = "above" if score[i] > score[j] else "below" if score[i] < score[j] else "level with"
+    title = f"Query {query}: {of_query.names[i]} is {verb} {of_query.names[j]}"
+    note = f"scores {score[i]:.4f} and {score[j]:.4f}; what each feature adds to the difference"
+    return FeatureEffects(title, note, "effect", names, ranker.explain(of_query.X, i, j))
 
 
 def takes_sparse(ranker: Any) -> bool:

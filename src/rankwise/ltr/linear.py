@@ -205,6 +205,29 @@ class LinearRanker(QueryRankerMixin, BaseEstimator):
         check_is_fitted(self)
         return np.asarray(self._check_features(X, reset=False, accept_sparse=True) @ self.coef_)
 
+    def explain(self, X: ArrayLike, i: int, j: int) -> FloatArray:
+        """Explain why row i ranks above row j, or below it: what each feature adds to the difference of their scores.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_rows, n_features)
+            Features, e.g. of the rows of one query.
+        i, j : int
+            Two of its rows.
+
+        Returns
+        -------
+        ndarray of shape (n_features,)
+            Weight times difference of the feature: positive if the feature speaks for i. They add up to the difference
+            of the scores of i and j.
+        """
+        from sklearn.utils.validation import check_is_fitted
+
+        check_is_fitted(self)
+        rows = self._check_features(X, reset=False, accept_sparse=True)[[i, j]]
+        rows = rows.toarray() if hasattr(rows, "toarray") else rows
+        return np.asarray((rows[0] - rows[1]) * self.coef_)
+
     def _prepared(self, X: Any, y: Any, qid: Any, sample_weight: Any, pairs: Any, pair_weight: Any) -> Any:
         """The loss, the scaled features, and what they were divided by."""
         self._validate_params()

@@ -73,8 +73,17 @@ class Evaluation:
             columns[metric] = self.values[:, number].T.ravel()
         return make_frame(columns, backend)
 
-    def tables(self, *, per_query: bool = False) -> list[TextTable]:
-        """The means, the values of every query if wanted, and the comparisons, as tables of text."""
+    def tables(self, *, per_query: bool = False, worst: int | None = None) -> list[TextTable]:
+        """The means, the values of the queries if wanted, and the comparisons, as tables of text.
+
+        Parameters
+        ----------
+        per_query : bool, default=False
+            Whether to show the queries, a table for each metric: those first where the last system loses most against
+            the first one; of a single system, those with the lowest values first.
+        worst : int, optional
+            Show only this many queries of each metric.
+        """
         gains = [metric_in_words(metric, self.gain) for metric in self.metrics if has_gain(metric)]
         policy = [*([", ".join(gains)] if gains else []), f"ties: {self.ties}"]
         total, fewest = len(self.queries), int(self.n_judged.min())
@@ -82,14 +91,22 @@ class Evaluation:
         rows = [[system, *map(_shown, mean)] for system, mean in zip(self.systems, self.means.tolist(), strict=True)]
         title = f"Means over {few}{counted(total, 'query', 'queries')}"
         tables = [TextTable(title, "; ".join([*policy, *self.notes]), ["system", *self.metrics], rows)]
-        if per_query:
-            rows = [
-                [query, system, *map(_shown, self.values[s, :, q].tolist())]
-                for q, query in enumerate(self.queries)
-                for s, system in enumerate(self.systems)
-            ]
-            tables.append(TextTable("Queries", "; ".join(policy), ["query", "system", *self.metrics], rows))
+        if per_query or worst is not None:
+            tables += [self._query_table(number, worst) for number in range(len(self.metrics))]
         return [*tables, *(comparison.table() for comparison in self.comparisons.values())]
+
+    def _query_table(self, number: int, most: int | None) -> TextTable:
+        values = self.values[:, number]
+        lost = values[-1] - values[0] if len(self.systems) > 1 else values[0]
+        order = np.argsort(lost, kind="stable")[:most]  # queries without a value last
+        columns = ["query", *self.systems]
+        rows = [[self.queries[query], *map(_shown, values[:, query].tolist())] for query in order]
+        if len(self.systems) > 1:
+            columns.append(f"{self.systems[-1]} - {self.systems[0]}")
+            rows = [[*row, _shown(lost[query], sign="+")] for row, query in zip(rows, order, strict=True)]
+        metric = metric_in_words(self.metrics[number], self.gain) if has_gain(self.metrics[number]) else ""
+        note = f"{counted(len(order), 'query', 'queries')} of {len(self.queries):,}, worst first"
+        return TextTable(f"Queries by {self.metrics[number]}", "; ".join(filter(None, [note, metric])), columns, rows)
 
     def __repr__(self) -> str:
         return "\n\n".join(map(str, self.tables()))
@@ -270,5 +287,5 @@ def _per_query(metric: str, system: JudgedRun, options: dict[str, Any]) -> tuple
     return scorer.function(system.y_true, system.y_score, system.qid, per_query=True, doc_id=system.doc_id, **options)
 
 
-def _shown(value: float) -> str:
-    return "-" if np.isnan(value) else f"{value:.4f}"
+def _shown(value: float, sign: str = "") -> str:
+    return "-" if np.isnan(value) else f"{value:{sign}.4f}"
