@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given, settings
 
 from rankwise import Rankings, RankwiseFormatError
-from rankwise.data.formats import text as text_module
 from rankwise.data.formats.detect import read_rankings
 from tests.data.formats.mutations import damaged
 from tests.data.formats.survey_files import VALID, written
@@ -554,6 +553,6 @@ def test_a_file_is_read_once(tmp_path, monkeypatch, text):
         reads.append(path)
         return Path(path).read_bytes()
 
-    monkeypatch.setattr(text_module, "_read_bytes", counted)
+    monkeypatch.setattr("rankwise.data.formats.detect.read_bytes", counted)
     assert set(read_rankings(tmp_path / "file").items) == {"tea", "milk"}
     assert len(reads) == 1

@@ -98,7 +98,7 @@ def test_what_is_not_text_is_refused(tmp_path, data, line, message):
 
 
 def test_a_gzip_bomb_is_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr("rankwise.data.formats.text._SMALL", 1)
+    monkeypatch.setattr("rankwise.data.formats.text.SMALL", 1)
     path = tmp_path / "file"
     path.write_bytes(gzip.compress(b"a" * 10**7))
     with pytest.raises(RankwiseFormatError, match=r"inflates to more than .* Unpack it yourself"):
@@ -368,16 +368,17 @@ def test_a_cell_that_excel_could_not_compute_is_missing(tmp_path):
     np.testing.assert_array_equal(covariates["age"], [31, nan])
 
 
-def test_workbooks_and_archives_are_refused_with_the_cure(tmp_path):
-    for name, part, problem in (
-        ("survey.xlsx", "xl/workbook.xml", "this is an Excel workbook. Save it as CSV UTF-8"),
-        ("survey.csv", "xl/workbook.xml", "this is an Excel workbook. Save it as CSV UTF-8"),
-        ("survey.zip", "survey.csv", "this is a zip archive. Unpack it"),
+def test_archives_and_workbooks_that_are_not_tables_are_refused_with_the_cure(tmp_path):
+    for name, part, read, problem in (
+        ("survey.xlsx", "xl/workbook.xml", read_preflib, "this is an Excel workbook. Save it as CSV UTF-8"),
+        ("survey.csv", "xl/workbook.xml", read_letor, "this is an Excel workbook. Save it as CSV UTF-8"),
+        ("survey.zip", "survey.csv", read_rankings, "this is a zip archive. Unpack it"),
+        ("survey.zip", "survey.csv", read_preflib, "this is a zip archive. Unpack it"),
     ):
         with zipfile.ZipFile(tmp_path / name, "w") as archive:
             archive.writestr(part, "rank_a,rank_b")
         with pytest.raises(RankwiseFormatError, match=problem):
-            read_rankings(tmp_path / name)
+            read(tmp_path / name)
 
 
 @pytest.mark.parametrize("delimiter", [";", "\t", "|"])

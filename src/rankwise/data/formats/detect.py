@@ -33,11 +33,13 @@ from rankwise.data.formats.text import (
     Covariates,
     Path,
     Table,
+    binary_table,
     blanked,
+    decoded,
     listed,
     names_given,
     parse_table,
-    read_text,
+    read_bytes,
 )
 from rankwise.data.formats.xarff import parse_xarff, read_xarff
 from rankwise.data.positions import Unlisted
@@ -233,8 +235,11 @@ def read_with_table(
     suffixes = PurePath(os.fsdecode(path)).suffixes[-2:] if isinstance(path, str | bytes | os.PathLike) else []
     extension = next((suffix.lower() for suffix in reversed(suffixes) if suffix.lower() != ".gz"), "")
     file_format = _FORMAT_OF_EXTENSION.get(extension) if layout == "auto" else "table"
-    text = read_text(path, encoding if file_format in (None, "table") else None)
-    file_format = file_format or _format(text, path)
+    data = read_bytes(path)
+    may_be_table = file_format in (None, "table")
+    table = binary_table(data, path, options.get("sheet")) if may_be_table else None
+    text = decoded(data, path, encoding if may_be_table else None) if table is None else ""
+    file_format = "table" if table is not None else file_format or _format(text, path)
     if file_format == "preflib":
         check_option_names("read_rankings", options, read_preflib, reserved=["path"], what="PrefLib files")
         rankings = parse_preflib(text, path, **options)
@@ -245,15 +250,16 @@ def read_with_table(
         covariates, rankings = parse_xarff(text, path, **options)
         fit = Fit("xarff", reason="The file is an xarff file.")
         return rankings, covariates, _reading(rankings, fit, (), options), None
-    table = parse_table(text, path, options.get("delimiter"))
+    table = parse_table(text, path, options.get("delimiter")) if table is None else table
     invalid = options.pop("invalid", "raise")
     seen = blanked(table, options["missing_values"]) if "missing_values" in options else table
     settled = layout_given(seen, layout, options)
     fit = settled or layout_found(table, seen, layout, options)
+    of_reader = {name: value for name, value in options.items() if name != "sheet"}
     check_option_names(
-        "read_rankings", options, _READERS[fit.layout], reserved=["path"], what=f"the layout {fit.layout!r}"
+        "read_rankings", of_reader, _READERS[fit.layout], reserved=["path"], what=f"the layout {fit.layout!r}"
     )
-    given = {**fit.options, **options}
+    given = {**fit.options, **of_reader}
     table, dropped, notes = check_rows(table, fit, options, invalid=invalid, obey=bool(settled) and layout != "auto")
     rankings, covariates = _READERS[fit.layout](table, **given)
     columns = tuple(name for name in table.header if name not in covariates and name != options.get("weights"))
@@ -263,7 +269,7 @@ def read_with_table(
     if invalid == "drop":
         options["invalid"] = invalid
     reading = _reading(rankings, fit, columns, options)
-    return rankings, covariates, replace(reading, dropped=dropped, notes=(*notes, *reading.notes)), table
+    return rankings, covariates, replace(reading, dropped=dropped, notes=(*table.notes, *notes, *reading.notes)), table
 
 
 def _reading(rankings: Rankings, fit: Fit, columns: tuple[str, ...], options: dict[str, Any]) -> Reading:

@@ -26,7 +26,7 @@ _AT_ONCE = 1 << 12
 
 def cut_columns(
     text: str, begin: int, delimiter: str, n_columns: int, line: int
-) -> tuple[list[Column], npt.NDArray[np.int64]] | None:
+) -> tuple[list[Column], Sequence[int]] | None:
     """The columns of a delimited text without its header, and the line of each row; None if it is unusual.
 
     Parameters
@@ -80,7 +80,9 @@ def cut_columns(
                 return None  # a row of such blanks is no row
             column = column.map(str.strip)
         columns.append(column)
-    return columns, lines[:n_rows]
+    # A range takes no memory; rows of several lines are rare.
+    regular = n_rows and lines[n_rows - 1] - lines[0] == n_rows - 1
+    return columns, range(lines[0], lines[0] + n_rows) if regular else lines[:n_rows].tolist()
 
 
 class LongColumn(Column):

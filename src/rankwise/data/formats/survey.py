@@ -207,7 +207,7 @@ def read_orders_csv(
         columns, prefix = found.options.get("columns"), found.options.get("prefix")
     places = chosen_columns(table, columns, prefix, weights, "columns")
     blanks = blanks_given(missing_values)
-    cells = zip(*(table.column(name) for name in places), strict=True)
+    cells = zip(*(table.named(name) for name in places), strict=True)
     rows = [[[cell] for cell in row if cell not in blanks] for row in cells]
     declared = None if items is None else names_given(items, "items")
     if declared is None:

@@ -23,7 +23,8 @@ import numpy.typing as npt
 
 from rankwise._typing import FloatArray
 from rankwise._validation import list_of_names
-from rankwise.data.formats.columns import Codes, Column, number, numbers_of
+from rankwise.data.formats.columns import Codes, Column, numbers_of
+from rankwise.data.formats.columns import number as number  # readers look for it here
 from rankwise.exceptions import RankwiseFormatError
 
 Path: TypeAlias = str | os.PathLike[str]
@@ -40,9 +41,10 @@ ENCODING = "utf-8-sig"
 
 _GZIP_MAGIC = b"\x1f\x8b"
 _ZIP_MAGIC = b"PK\x03\x04"
-# A file of a few kilobytes can inflate to terabytes; no ranking data compress that well.
-_MOST_INFLATION = 300
-_SMALL = 1 << 18
+_OLD_OFFICE_MAGIC = b"\xd0\xcf\x11\xe0"
+#: a file of a few kilobytes can inflate to terabytes; no ranking data compress that well
+MOST_INFLATION = 300
+SMALL = 1 << 18
 # Every integer up to here is a float64 too, and far longer digit strings would cost quadratic time.
 _MOST_DIGITS = 18
 _UNWRITABLE = re.compile("[\n\r\0\ud800-\udfff]")
@@ -73,17 +75,30 @@ def read_text(path: Path, encoding: str | None = None) -> str:
     -------
     str
     """
-    codec = ENCODING
-    if encoding is not None:
-        try:
-            codec = codecs.lookup(encoding).name
-            " ".encode(codec)  # some codecs are not for text
-        except (LookupError, TypeError, ValueError):
-            raise ValueError(
-                f"encoding is {encoding!r}; give one that Python knows, such as 'utf-8-sig' or 'cp1252'"
-            ) from None
-        codec = ENCODING if codec == "utf-8" else codec  # the one that drops a byte-order mark
-    data = _read_bytes(path)
+    _codec(encoding)  # before the file is read
+    return decoded(read_bytes(path), path, encoding)
+
+
+def read_bytes(path: Path) -> bytes:
+    """The content of a file; an error that says why it cannot be read."""
+    # Python would take a number for a file that is open already.
+    if not isinstance(path, str | bytes | os.PathLike):
+        raise RankwiseFormatError("this is not a path", path=path, cure="Give the name of a file.")
+    try:
+        with open(path, "rb") as file:
+            return file.read()
+    except FileNotFoundError:
+        raise RankwiseFormatError("there is no such file", path=path) from None
+    except IsADirectoryError:
+        raise RankwiseFormatError("this is a folder", path=path, cure="Give a file in it.") from None
+    except (OSError, ValueError, TypeError) as error:
+        raise RankwiseFormatError(f"the file cannot be read ({error})", path=path) from None
+
+
+def decoded(data: bytes, path: Path, encoding: str | None = None) -> str:
+    """The content of a file as `read_text` returns it."""
+    codec = _codec(encoding)
+    data = _unpacked(data, path)
     try:
         text = data.decode(codec)
     except UnicodeError as error:
@@ -175,6 +190,8 @@ class Table:
         That no comma stands between cells, so that one inside a cell may be a decimal comma.
     notes : tuple of str
         What a reader did with the file that its user should know, a sentence each.
+    ordered : tuple of str
+        The columns whose labels stand in a meaningful order: variables of ordinal measure, ordered categories.
     """
 
     path: Path
@@ -186,6 +203,7 @@ class Table:
     labels: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     comma_is_free: bool = False
     notes: tuple[str, ...] = ()
+    ordered: tuple[str, ...] = ()
 
     def __len__(self) -> int:
         """The number of rows."""
@@ -199,6 +217,20 @@ class Table:
         """The different cells of a column in order of appearance, and for every row which of them it holds."""
         column = self.columns[self.index(name)]
         return column.distinct, column.codes
+
+    def labels_of(self, name: str) -> Mapping[str, str]:
+        """The labels of a column where all its cells have one, blanks aside; else none.
+
+        A rating of which only the ends are labeled stays numbers.
+        """
+        label_of = self.labels.get(name, {})
+        cells = set(self.columns[self.index(name)].distinct if label_of else ()).difference(MISSING)
+        return label_of if label_of.keys() >= cells and len(set(label_of.values())) == len(label_of) else {}
+
+    def named(self, name: str) -> list[str]:
+        """The cells of a column, row by row, with labels in place of codes where all cells have one."""
+        label_of, column = self.labels_of(name), self.columns[self.index(name)]
+        return [label_of.get(cell, cell) for cell in column.cells] if label_of else column.cells
 
     def index(self, name: str) -> int:
         """Where the column of that name stands, counted from 0."""
@@ -253,9 +285,47 @@ class Table:
         )
 
 
-def read_table(source: Path | Table, delimiter: str | None = None, encoding: str = ENCODING) -> Table:
-    """Read a delimited file; a table that was read before is passed on. See `parse_table`."""
-    return source if isinstance(source, Table) else parse_table(read_text(source, encoding), source, delimiter)
+def read_table(
+    source: Path | Table,
+    delimiter: str | None = None,
+    encoding: str = ENCODING,
+    sheet: str | int | None = None,
+) -> Table:
+    """Read a table from a file of any kind; a table that was read before is passed on.
+
+    Parameters
+    ----------
+    source : str, path-like or Table
+        A delimited text, a workbook (.xlsx, .ods), or a file of SPSS, Stata, Parquet or Arrow.
+    delimiter, encoding
+        Of a delimited text: see `parse_table` and `read_text`.
+    sheet : str or int, optional
+        Of a workbook: the name of the sheet, or its number from 1.
+
+    Returns
+    -------
+    Table
+    """
+    if isinstance(source, Table):
+        return source
+    data = read_bytes(source)
+    table = binary_table(data, source, sheet)
+    return parse_table(decoded(data, source, encoding), source, delimiter) if table is None else table
+
+
+def binary_table(data: bytes, path: Path, sheet: str | int | None = None) -> Table | None:
+    """The table of a workbook or of a file of SPSS, Stata, Parquet or Arrow; None if the content is none of these."""
+    if data.startswith(_OLD_OFFICE_MAGIC):
+        problem, cure = "this is a workbook of an old kind (.xls)", "Save it as .xlsx."
+        raise RankwiseFormatError(problem, path=path, cure=cure)
+    from rankwise.data.formats import frames, workbooks
+
+    if data.startswith(_ZIP_MAGIC):
+        return workbooks.read_workbook(data, path, sheet)
+    if sheet is not None:
+        raise RankwiseFormatError("this is not a workbook", path=path, cure="Leave out sheet.")
+    kind = frames.kind_of(data, path)
+    return None if kind is None else frames.read_frame(data, path, kind)
 
 
 def parse_table(text: str, path: Path, delimiter: str | None = None) -> Table:
@@ -286,7 +356,30 @@ def parse_table(text: str, path: Path, delimiter: str | None = None) -> Table:
         delimiter = delimiter or declared[1]
     delimiter = delimiter or _sniff(text)
     table = _large_table(text, path, delimiter) if len(text) >= _LARGE else None
-    return table or _strict_table(text, path, delimiter)
+    return with_question_row(_strict_table(text, path, delimiter) if table is None else table)
+
+
+def with_question_row(table: Table) -> Table:
+    """The table without a second row of names, which some exports write below the header: the texts of the questions.
+
+    It shows in columns of numbers below different words, in a first row that holds no number and no blank.
+    """
+    if len(table) < 3 or table.questions:
+        return table
+    texts = [column.take([0]).cells[0] for column in table.columns]
+    if any(cell in MISSING or number(cell) is not None for cell in texts) or any(map(table.is_numeric, table.header)):
+        return table
+    rest = tuple(column.take(range(1, len(table))) for column in table.columns)
+    below = replace(table, columns=rest, lines=table.lines[1:])
+    above_numbers = [
+        text
+        for name, text, column in zip(table.header, texts, rest, strict=True)
+        if below.is_numeric(name) and not set(MISSING).issuperset(column.distinct)
+    ]
+    if len(above_numbers) < 2 or len(set(above_numbers)) < len(above_numbers):
+        return table
+    note = f"The row of line {table.lines[0]} holds the texts of the questions, not answers."
+    return replace(below, questions=dict(zip(table.header, texts, strict=True)), notes=(*table.notes, note))
 
 
 def names_given(names: Any, argument: str) -> list[str]:
@@ -325,7 +418,10 @@ def covariates(table: Table, leave_out: Collection[str], rows: Sequence[int] | N
         if name in part_of_rankings:
             continue
         values: npt.NDArray[Any] | None = table.values(name)
-        if values is None or column.has_codes():
+        label_of = table.labels_of(name)
+        if label_of:
+            values = column.pick(label_of.get(cell) for cell in column.distinct)
+        elif values is None or column.has_codes():
             values = column.texts(MISSING)
         result[name] = values if rows is None else values[rows]
     return result
@@ -348,19 +444,21 @@ def weights_column(table: Table, name: str | None) -> FloatArray | None:
     )
 
 
-def _read_bytes(path: Path) -> bytes:
-    # Python would take a number for a file that is open already.
-    if not isinstance(path, str | bytes | os.PathLike):
-        raise RankwiseFormatError("this is not a path", path=path, cure="Give the name of a file.")
+def _codec(encoding: str | None) -> str:
+    """The name of the codec, UTF-8 by default; ValueError if there is none."""
+    if encoding is None:
+        return ENCODING
     try:
-        with open(path, "rb") as file:
-            data = file.read()
-    except FileNotFoundError:
-        raise RankwiseFormatError("there is no such file", path=path) from None
-    except IsADirectoryError:
-        raise RankwiseFormatError("this is a folder", path=path, cure="Give a file in it.") from None
-    except (OSError, ValueError, TypeError) as error:
-        raise RankwiseFormatError(f"the file cannot be read ({error})", path=path) from None
+        codec = codecs.lookup(encoding).name
+        " ".encode(codec)  # some codecs are not for text
+    except (LookupError, TypeError, ValueError):
+        raise ValueError(
+            f"encoding is {encoding!r}; give one that Python knows, such as 'utf-8-sig' or 'cp1252'"
+        ) from None
+    return ENCODING if codec == "utf-8" else codec  # the one that drops a byte-order mark
+
+
+def _unpacked(data: bytes, path: Path) -> bytes:
     if data.startswith(_ZIP_MAGIC):
         # A workbook is a zip archive too; the names of its parts are never compressed.
         if b"xl/" in data or os.fsdecode(path).lower().endswith((".xlsx", ".xlsm")):
@@ -370,7 +468,7 @@ def _read_bytes(path: Path) -> bytes:
 
 
 def _inflate(data: bytes, path: Path) -> bytes:
-    limit = max(_SMALL, len(data)) * _MOST_INFLATION
+    limit = max(SMALL, len(data)) * MOST_INFLATION
     try:
         with gzip.GzipFile(fileobj=io.BytesIO(data)) as file:
             text = file.read(limit + 1)
@@ -380,7 +478,7 @@ def _inflate(data: bytes, path: Path) -> bytes:
         ) from None
     if len(text) > limit:
         raise RankwiseFormatError(
-            f"the file inflates to more than {_MOST_INFLATION} times its size", path=path, cure="Unpack it yourself."
+            f"the file inflates to more than {MOST_INFLATION} times its size", path=path, cure="Unpack it yourself."
         )
     return text
 
@@ -410,7 +508,7 @@ def _strict_table(text: str, path: Path, delimiter: str) -> Table:
         raise RankwiseFormatError("the file is empty", path=path)
     header_line, header = records[0]
     if not all(header) or len(set(header)) < len(header):
-        _refuse_header(header, path, header_line)
+        refuse_header(header, path, header_line)
     for line, record in records[1:]:
         if len(record) != len(header):
             raise RankwiseFormatError(
@@ -516,7 +614,7 @@ def _records(text: str, delimiter: str, path: Path) -> Iterator[tuple[int, list[
         taken.clear()
 
 
-def _refuse_header(header: list[str], path: Path, line: int) -> None:
+def refuse_header(header: list[str], path: Path, line: int) -> None:
     """Raise for the first column without a name, or with the name of another."""
     seen: dict[str, int] = {}
     for place, name in enumerate(header, start=1):
