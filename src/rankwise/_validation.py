@@ -259,6 +259,24 @@ def check_weights(weights: ArrayLike | None, n: int, *, name: str = "weights", e
     return read_only(array)
 
 
+def weights_count_people(weights: FloatArray, weight_kind: str = "auto") -> bool:
+    """Whether weights count people, so that 2 stands for two alike; otherwise they are survey weights.
+
+    By "auto", whole numbers count people and all others are survey weights.
+    """
+    check_choice("weight_kind", weight_kind, ("auto", "counts", "survey"))
+    if weight_kind == "survey":
+        return False
+    whole = bool(np.all(weights % 1 == 0))
+    if weight_kind == "counts" and not whole:
+        row = int(np.argmax(weights % 1 != 0))
+        raise ValueError(
+            f"weight_kind is 'counts', but weight {row} is {weights[row]:g}, not a whole number of people; "
+            "choose 'survey' for survey weights"
+        )
+    return whole
+
+
 def check_generator(random_state: RandomState, salt: str = "") -> np.random.Generator:
     """Return a NumPy generator.
 

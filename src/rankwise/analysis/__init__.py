@@ -4,17 +4,21 @@ Results hold arrays and names, show themselves in a terminal and in a notebook, 
 """
 
 from rankwise.analysis.analysis import Analysis, analyze
+from rankwise.analysis.concordance import Agreement, Concordance, agreement, concordance
 from rankwise.analysis.consensus import ConsensusResult, consensus
-from rankwise.analysis.summary import Agreement, PairSummary, Summary, agreement, pair_summary, summary
+from rankwise.analysis.majorities import PairSummary, pair_summary
+from rankwise.analysis.summary import Summary, summary
 
 __all__ = [
     "Agreement",
     "Analysis",
+    "Concordance",
     "ConsensusResult",
     "PairSummary",
     "Summary",
     "agreement",
     "analyze",
+    "concordance",
     "consensus",
     "pair_summary",
     "summary",

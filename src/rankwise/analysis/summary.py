@@ -1,7 +1,4 @@
-"""What rankings look like before anything is made of them: `summary`, `pair_summary` and `agreement`.
-
-`analyze` and ``rankwise describe`` use them.
-"""
+"""What rankings hold before anything is made of them: `summary`, for `analyze` and ``rankwise describe``."""
 
 from __future__ import annotations
 
@@ -11,122 +8,26 @@ from typing import Any
 
 import numpy as np
 
-from rankwise._tables import TextTable, make_frame, name_column
-from rankwise._typing import ArrayLike, FloatArray, RandomState
-from rankwise._validation import check_generator
-from rankwise.aggregation import dispersion, is_stochastically_transitive, noise_margin, preference_matrix
-from rankwise.analysis.base import Result, features_of, sample_rows
+from rankwise._tables import TextTable, counted, make_frame, name_column, short_name
+from rankwise._typing import ArrayLike, FloatArray
+from rankwise._validation import check_open_share, weights_count_people
+from rankwise.analysis import item_ranks_jit
+from rankwise.analysis.base import Result, features_of
+from rankwise.analysis.concordance import Concordance, WeightKind, concordance_of_ranks
+from rankwise.analysis.item_ranks import item_ranks
+from rankwise.analysis.majorities import PairSummary, pair_summary
 from rankwise.data import Rankings
-from rankwise.data.positions import has_ties
-from rankwise.distances import pairwise_distances
 
 _SHOWN_FEATURES = 6
-# All pairs of rankings are compared up to this number; of more, a random sample is.
-_MOST_COMPARED = 1_000
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class PairSummary(Result):
-    """How often pairs of items are compared, and what the majorities say; made by `pair_summary`.
-
-    Attributes
-    ----------
-    items : tuple
-        Names of the items.
-    comparisons : ndarray of shape (n_items, n_items)
-        Weight of the rankings that compare item i (row) with item j (column).
-    wins, ties : ndarray of shape (n_items, n_items)
-        Weight of the rankings that put i before j, and of those that tie them.
-    n_pairs, n_compared : int
-        Pairs of items, and those that some ranking compares.
-    fewest_comparisons, mean_comparisons, most_comparisons : float
-        Over all pairs, in weights of rankings.
-    share_tied : float
-        Share of all comparisons that are ties.
-    transitive, strictly_transitive : bool or None
-        Whether the majorities are stochastically transitive; None if some pair is never compared.
-    noise_margin : float or None
-        How clear the closest majority is; None if some pair is never compared.
-    dispersion : float or None
-        How much the rankings differ; None if some pair is never compared.
-    most_dispersion : float
-        The dispersion if every pair were even.
-    """
-
-    items: tuple[Hashable, ...]
-    comparisons: FloatArray
-    wins: FloatArray
-    ties: FloatArray
-    n_pairs: int
-    n_compared: int
-    fewest_comparisons: float
-    mean_comparisons: float
-    most_comparisons: float
-    share_tied: float
-    transitive: bool | None
-    strictly_transitive: bool | None
-    noise_margin: float | None
-    dispersion: float | None
-    most_dispersion: float
-
-    def to_frame(self, backend: str | None = None) -> Any:
-        """A data frame with a row per pair of items, of pandas by default, else of the named backend.
-
-        Columns: ``first``, ``second``, ``comparisons``, and the shares of them that are ``first_wins``,
-        ``second_wins`` and ``ties`` (NaN where there is no comparison).
-        """
-        first, second = np.triu_indices(len(self.items), 1)
-        counts = self.comparisons[first, second]
-        weights = (self.wins[first, second], self.wins[second, first], self.ties[first, second])
-        with np.errstate(invalid="ignore"):
-            wins, losses, ties = (weight / counts for weight in weights)
-        names = name_column(self.items)
-        columns = {
-            "first": [names[i] for i in first],
-            "second": [names[i] for i in second],
-            "comparisons": counts,
-            "first_wins": wins,
-            "second_wins": losses,
-            "ties": ties,
-        }
-        return make_frame(columns, backend)
-
-    def as_dict(self) -> dict[str, Any]:
-        """The numbers that are not one per pair, for JSON."""
-        arrays = ("items", "comparisons", "wins", "ties")
-        return {name: getattr(self, name) for name in self.__dataclass_fields__ if name not in arrays}
-
-    def tables(self) -> list[TextTable]:
-        """The numbers as a table of text."""
-        return [self.table()]
-
-    def table(self) -> TextTable:
-        """The numbers as a table of text."""
-        fewest, most = self.fewest_comparisons, self.most_comparisons
-        spread = f"{fewest:,.10g} to {most:,.10g}, {self.mean_comparisons:,.1f} on average"
-        rows = [
-            ["pairs compared", f"{self.n_compared:,} of {self.n_pairs:,}"],
-            ["comparisons of a pair", f"{fewest:,.10g}" if fewest == most else spread],
-            ["ties among them", f"{self.share_tied:.1%}"],
-            ["majorities", self._transitivity()],
-            ["noise margin", _known(self.noise_margin, "from 0, an even pair, to 0.5, all agree")],
-            ["dispersion", _known(self.dispersion, f"from 0, all rankings equal, to {self.most_dispersion:g}")],
-        ]
-        return TextTable("Pairs of items", "", ["", ""], rows)
-
-    def _transitivity(self) -> str:
-        if self.transitive is None:
-            return "unknown: some pair is never compared"
-        if not self.transitive:
-            return "run in a circle: no ranking follows them all"
-        if self.strictly_transitive:
-            return "stochastically transitive, strictly: one ranking follows them all"
-        return "stochastically transitive, with even pairs: a ranking follows them all"
+_TOP = 3
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Summary(Result):
-    """What rankings hold; made by `summary`.
+    """What rankings hold, item by item; made by `summary`.
+
+    Statistics of items are over the rankings that compare items at all and hold the item: it is listed or unlisted, not
+    missing.
 
     Attributes
     ----------
@@ -136,18 +37,42 @@ class Summary(Result):
         Names of the items.
     n_rankings, n_items, n_distinct : int
         Rankings, items, and rankings that differ from each other.
+    n_empty : int
+        Rankings that compare nothing, because they list no item or hold one item only.
     total_weight : float
-        Sum of the weights of the rankings.
+        Sum of the weights of the rankings: the weighted number of people.
+    n_effective : float
+        Number of people of equal weight that would say as much, by Kish: the square of the sum of the weights, divided
+        by the sum of their squares. If weights count people, their number.
+    weights_are : {"equal", "counts", "survey"}
+        Whether all weights are 1, count people, or are survey weights.
     kind : {"full", "tied", "top-k", "incomplete"}
         The least special kind that covers every ranking.
     n_with_ties, n_with_unlisted, n_with_missing : int
         Rankings with such items.
     listed, unlisted, missing : ndarray of shape (n_items,)
         For each item, the weight of the rankings that give it a place, leave it unlisted, or miss it.
-    first : ndarray of shape (n_items,)
-        For each item, the share of the rankings that list it in which it is first; tied items share a first place.
-    mean_position : ndarray of shape (n_items,)
-        Mean position in the rankings that list the item, tied items sharing the mean of their places.
+    n : ndarray of shape (n_items,)
+        People whose rankings hold the item and compare it with others. Survey weights do not count here.
+    mean_rank : ndarray of shape (n_items,)
+        Weighted mean of the ranks, from 1, always first, to the number of items. Tied items share the mean of their
+        places, and so do unlisted items. Where items are missing, it is the rank expected if these are put in at
+        random: the midrank among the m items of a ranking times (n_items + 1) / (m + 1).
+    standard_error : ndarray of shape (n_items,)
+        Standard error of the mean rank; with survey weights, the linearized one. NaN for fewer than two people.
+    low, high : ndarray of shape (n_items,)
+        Ends of the confidence interval of the mean rank, by Student's t.
+    median : ndarray of shape (n_items,)
+        Weighted median of the same ranks.
+    top1, top3 : ndarray of shape (n_items,)
+        Share of the rankings that put the item first, and among the first three of the items that they hold. Tied items
+        share their places; unlisted items have none.
+    marginals : ndarray of shape (n_items, n_items)
+        Share of the rankings with item i (row) at place j + 1 (column); the rest of a row is unlisted.
+    concordance : Concordance
+        Kendall's W and its test.
+    level : float
+        The level of the intervals.
     features : tuple of str
         Names of the features that came with the rankings.
     pairs : PairSummary
@@ -159,7 +84,10 @@ class Summary(Result):
     name: str
     items: tuple[Hashable, ...]
     n_rankings: int
+    n_empty: int
     total_weight: float
+    n_effective: float
+    weights_are: str
     n_items: int
     kind: str
     n_distinct: int
@@ -169,30 +97,146 @@ class Summary(Result):
     listed: FloatArray
     unlisted: FloatArray
     missing: FloatArray
-    first: FloatArray
-    mean_position: FloatArray
+    n: FloatArray
+    mean_rank: FloatArray
+    standard_error: FloatArray
+    low: FloatArray
+    high: FloatArray
+    median: FloatArray
+    top1: FloatArray
+    top3: FloatArray
+    marginals: FloatArray
+    concordance: Concordance
+    level: float
     features: tuple[str, ...]
     pairs: PairSummary
     notes: tuple[str, ...] = ()
 
-    def to_frame(self, backend: str | None = None) -> Any:
-        """A data frame with a row per item, of pandas by default, else of the named backend.
+    @property
+    def kendalls_w(self) -> float:
+        """Kendall's W: 0 is no agreement, 1 full agreement."""
+        return self.concordance.w
 
-        Columns: ``item``, ``listed``, ``unlisted``, ``missing``, ``first`` and ``mean_position``.
+    @property
+    def friedman(self) -> Concordance:
+        """The test that all items are ranked alike: Friedman's, or Skillings and Mack's where items are missing."""
+        return self.concordance
+
+    @property
+    def highlights(self) -> list[str]:
+        """The summary in a few sentences."""
+        return [*self._leaders(), self.concordance.sentence, *self.explanations]
+
+    @property
+    def explanations(self) -> list[str]:
+        """Who was counted, and how the mean rank is defined where rankings are not full, in plain words."""
+        lines = []
+        if self.n_empty:
+            who = "ranking compares" if self.n_empty == 1 else "rankings compare"
+            lines.append(f"{self.n_empty:,} {who} nothing and {'is' if self.n_empty == 1 else 'are'} counted apart.")
+        if self.weights_are == "counts":
+            lines.append(
+                f"The weights are whole numbers and count people: {counted(self.n_rankings, 'row')} "
+                f"for {self.total_weight:,.0f} people."
+            )
+        elif self.weights_are == "survey":
+            lines.append(
+                f"The weights are survey weights: {self.total_weight:,.1f} people in all, which say as much as "
+                f"{self.n_effective:,.1f} people of equal weight."
+            )
+        if self.n_with_unlisted:
+            lines.append("Unlisted items share the places below the listed ones in the mean rank.")
+        if self.n_with_missing:
+            lines.append(
+                "Where items are missing, the mean rank is the one expected if they are put in at random; first choice "
+                "and top three are among the items that a ranking holds."
+            )
+        return lines
+
+    def _leaders(self) -> list[str]:
+        order = [i for i in self._best_first() if np.isfinite(self.mean_rank[i])]
+        if not order:
+            return ["No ranking compares two items, so there are no ranks."]
+        best = self.mean_rank[order[0]]
+        first = [i for i in order if self.mean_rank[i] - best <= 1e-9]
+        names = " and ".join([", ".join(short_name(self.items[i]) for i in first[:-1])] * (len(first) > 1))
+        names = f"{names} and {short_name(self.items[first[-1]])}" if names else short_name(self.items[first[0]])
+        line = f"{names} {'have' if len(first) > 1 else 'has'} the best mean rank, {best:.2f} of {self.n_items:,}"
+        if len(first) > 1:
+            return [f"{line}: a tie."]
+        if np.isfinite(self.low[order[0]]):
+            line += f" ({100 * self.level:g} % interval {self.low[order[0]]:.2f} to {self.high[order[0]]:.2f})"
+        line += f"; {self.top1[order[0]]:.0%} put it first"
+        if self.n_items > _TOP:
+            line += f", {self.top3[order[0]]:.0%} among the first three"
+        lines = [f"{line}."]
+        if len(order) > 1:
+            lines.append(f"Next is {short_name(self.items[order[1]])} with {self.mean_rank[order[1]]:.2f}.")
+        most = int(np.nanargmax(self.top1))
+        if most != order[0] and self.top1[most] > self.top1[order[0]] + 1e-9:
+            lines.append(f"Most first choices go to {short_name(self.items[most])}: {self.top1[most]:.0%}.")
+        return lines
+
+    def to_frame(self, backend: str | None = None) -> Any:
+        """A data frame with a row per item, best mean rank first, of pandas by default, else of the named backend.
+
+        Columns: ``item``, ``n``, ``mean_rank``, ``standard_error``, ``low``, ``high``, ``median``, ``top1``, ``top3``,
+        ``listed``, ``unlisted`` and ``missing``.
         """
-        numbers = ("listed", "unlisted", "missing", "first", "mean_position")
-        return make_frame({"item": name_column(self.items)} | {name: getattr(self, name) for name in numbers}, backend)
+        order = self._best_first()
+        columns = {name: getattr(self, name)[order] for name in _ITEM_COLUMNS}
+        return make_frame({"item": name_column([self.items[i] for i in order])} | columns, backend)
+
+    def marginals_frame(self, backend: str | None = None) -> Any:
+        """The marginals as a data frame with a row per item, best mean rank first, of pandas by default.
+
+        Columns: ``item``, one per place with the share of the rankings that have the item there, and ``unlisted``.
+        """
+        order = self._best_first()
+        columns: dict[str, Any] = {"item": name_column([self.items[i] for i in order])}
+        columns |= {str(place + 1): self.marginals[order, place] for place in range(self.n_items)}
+        return make_frame(columns | {"unlisted": 1 - self.marginals[order].sum(axis=1)}, backend)
 
     def as_dict(self) -> dict[str, Any]:
-        """The numbers that are not one per item or pair, for JSON."""
-        names = ["n_rankings", "total_weight", "n_items", "kind", "n_distinct"]
-        names += ["n_with_ties", "n_with_unlisted", "n_with_missing"]
+        """The numbers for JSON, without marginals and pairs; None for those that are not known."""
+        names = ["n_rankings", "n_empty", "total_weight", "n_effective", "weights_are", "n_items", "kind", "n_distinct"]
+        names += ["n_with_ties", "n_with_unlisted", "n_with_missing", "level"]
         facts = {name: getattr(self, name) for name in names}
-        return facts | {"n_features": len(self.features), "features": list(self.features), "notes": list(self.notes)}
+        columns = {name: getattr(self, name).tolist() for name in _ITEM_COLUMNS}
+        ranks = [
+            {"item": str(self.items[i])} | {name: _finite(column[i]) for name, column in columns.items()}
+            for i in self._best_first()
+        ]
+        features = {"n_features": len(self.features), "features": list(self.features), "notes": list(self.notes)}
+        return facts | {"mean_ranks": ranks, "concordance": self.concordance.as_dict()} | features
 
     def tables(self) -> list[TextTable]:
-        """The numbers as tables of text: the rankings, and their pairs of items."""
-        return [self.data_table(), self.pairs.table()]
+        """The numbers as tables of text: mean ranks, agreement, what the rankings hold, and details of pairs."""
+        return [self.ranks_table(), self.concordance.tables()[0], self.data_table(), self.pairs.table()]
+
+    def ranks_table(self) -> TextTable:
+        """Mean ranks, first choices and top three as a table of text, best item first."""
+        columns = ["item", "mean rank", f"{100 * self.level:g} % interval", "median", "first choice"]
+        columns += ["top three"] * (self.n_items > _TOP) + ["n"]
+        rows = []
+        for i in self._best_first():
+            interval = f"{self.low[i]:.2f} to {self.high[i]:.2f}" if np.isfinite(self.low[i]) else ""
+            shares = [self.top1[i], self.top3[i]][: 1 + (self.n_items > _TOP)]
+            numbers = [_shown(self.mean_rank[i], ".2f"), interval, _shown(self.median[i], ".3g")]
+            rows.append(
+                [short_name(self.items[i]), *numbers, *(_shown(share, ".0%") for share in shares), f"{self.n[i]:,.0f}"]
+            )
+        return TextTable("Mean ranks, best first", " ".join(self.explanations), columns, rows)
+
+    def marginals_table(self) -> TextTable:
+        """How often each item holds which place, as a table of text."""
+        unlisted = self.n_with_unlisted > 0
+        columns = ["item", *map(str, range(1, self.n_items + 1)), *["unlisted"] * unlisted]
+        rows = []
+        for i in self._best_first():
+            shares = [*self.marginals[i], *[1 - self.marginals[i].sum()] * unlisted]
+            rows.append([short_name(self.items[i]), *(_shown(share, ".0%") for share in shares)])
+        return TextTable("How often each item is at which place", "", columns, rows)
 
     def data_table(self) -> TextTable:
         """What the rankings hold as a table of text."""
@@ -203,9 +247,11 @@ class Summary(Result):
             "with ties": self.n_with_ties,
             "with unlisted items": self.n_with_unlisted,
             "with missing items": self.n_with_missing,
-        }
+        } | ({"that compare nothing": self.n_empty} if self.n_empty else {})
+        effective = [["effective number", f"{self.n_effective:,.1f} people of equal weight"]]
         rows = [
             ["rankings", f"{n:,}{weight} ({self.n_distinct:,} distinct)"],
+            *(effective if self.weights_are == "survey" else []),
             ["items", f"{self.n_items:,}"],
             ["kind", self.kind],
             *([what, f"{count:,} ({count / n:.0%})" if count else "none"] for what, count in some.items()),
@@ -214,64 +260,39 @@ class Summary(Result):
         title = f"Data: {self.name}" if self.name else "Data"
         return TextTable(title, "; ".join(self.notes), ["", ""], rows)
 
+    def _best_first(self) -> Any:
+        """Items by mean rank; those without one are last."""
+        return np.argsort(np.round(self.mean_rank, 9), kind="stable")
 
-@dataclass(frozen=True, eq=False, repr=False)
-class Agreement(Result):
-    """How much rankings agree with each other; made by `agreement`.
 
-    Attributes
-    ----------
-    to_each_other : float or None
-        Mean Kendall distance of two rankings, as a share of the pairs of items that both compare: 0 is the same
-        order, 1 the reverse. None if no two rankings compare the same pair of items.
-    n_compared : int
-        Number of rankings that were compared with each other: all, or a random sample.
-    n_rankings : int
-        Number of all rankings.
-    """
-
-    to_each_other: float | None
-    n_compared: int
-    n_rankings: int
-
-    def to_frame(self, backend: str | None = None) -> Any:
-        """A data frame of one row, of pandas by default, else of the named backend."""
-        distance = np.nan if self.to_each_other is None else self.to_each_other
-        columns = {"mean_distance": [distance], "n_compared": [self.n_compared], "n_rankings": [self.n_rankings]}
-        return make_frame(columns, backend)
-
-    def as_dict(self) -> dict[str, Any]:
-        """The numbers for JSON."""
-        return {"to_each_other": self.to_each_other, "n_compared": self.n_compared}
-
-    def cells(self) -> list[str]:
-        """The row of a table of text."""
-        value = "nothing to compare" if self.to_each_other is None else f"{self.to_each_other:.3f}"
-        if self.n_compared < self.n_rankings:
-            value += f" (in a sample of {self.n_compared:,})"
-        return ["between two rankings", value]
-
-    def tables(self) -> list[TextTable]:
-        """The numbers as a table of text."""
-        return [TextTable("Mean Kendall distance", "0 is the same order, 1 the reverse", ["", ""], [self.cells()])]
+_ITEM_COLUMNS = ("n", "mean_rank", "standard_error", "low", "high", "median", "top1", "top3")
+_ITEM_COLUMNS += ("listed", "unlisted", "missing")
 
 
 def summary(
     rankings: ArrayLike,
     X: Any = None,
     *,
+    level: float = 0.95,
+    weight_kind: WeightKind = "auto",
     feature_names: Sequence[str] | None = None,
     name: str = "",
     notes: Sequence[str] = (),
 ) -> Summary:
-    """Summarize rankings: how many, of what kind, where items stand, and what pairs of items say.
+    """Summarize rankings: mean ranks, first choices, agreement, of what kind they are, and what pairs of items say.
 
     Parameters
     ----------
     rankings : array-like of shape (n_rankings, n_items) or Rankings
-        Positions: column = item, 1 = best.
+        Positions: column = item, 1 = best, of any kind.
     X : array-like or data frame of shape (n_rankings, n_features), or dict of columns, optional
         Features that came with the rankings; only their names are used.
+    level : float, default=0.95
+        Level of the confidence intervals of mean ranks.
+    weight_kind : {"auto", "counts", "survey"}, default="auto"
+        What the weights of Rankings are: counts of people, or survey weights, which say how many people of the
+        population a respondent stands for. By default whole numbers count people, and others are survey weights; the
+        summary says which. It matters for standard errors and tests only.
     feature_names : sequence of str, optional
         Their names; by default the columns of a data frame or a dict, else x0, x1, ...
     name : str, default=""
@@ -283,123 +304,71 @@ def summary(
     -------
     Summary
 
+    See Also
+    --------
+    concordance : Kendall's W alone, with a choice of p-values.
+    pair_summary : Pairs alone.
+
+    References
+    ----------
+    Kish (1965), Survey sampling, for the effective number of people.
+    Lumley (2010), Complex surveys, for linearized standard errors.
+
     Examples
     --------
     >>> from rankwise.analysis import summary
-    >>> summary([[1, 2, 3], [2, 1, float("nan")]]).to_frame(backend="pandas")
-       item  listed  unlisted  missing  first  mean_position
-    0     0     2.0       0.0      0.0    0.5            1.5
-    1     1     2.0       0.0      0.0    0.5            1.5
-    2     2     1.0       0.0      1.0    0.0            3.0
+    >>> summary([[1, 2, 3], [2, 1, 3], [1, 2, 3]]).to_frame(backend="pandas").iloc[:, :7].round(2)
+       item    n  mean_rank  standard_error  low  high  median
+    0     0  3.0       1.33            0.33  1.0  2.77     1.0
+    1     1  3.0       1.67            0.33  1.0  3.00     2.0
+    2     2  3.0       3.00            0.00  3.0  3.00     3.0
     """
     rankings = Rankings(rankings)
+    check_open_share("level", level)
     positions, weights = rankings.positions, rankings.weights
-    is_listed, is_unlisted, is_missing = np.isfinite(positions), np.isposinf(positions), np.isnan(positions)
-    listed = weights @ is_listed
-    is_first = positions == 1
-    n_first = np.maximum(is_first.sum(axis=1, keepdims=True), 1)
-    places = np.where(is_listed, rankings.midranks(), 0.0)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        first, mean_position = (
-            np.where(listed > 0, weights @ v / listed, np.nan) for v in (is_first / n_first, places)
-        )
+    people = weights_count_people(weights, weight_kind)
+    found = item_ranks(rankings, level=level, people=people)
+    n_ties, n_unlisted, n_missing = (int(count) for count in found.n_with)
+    total, all_one = float(weights.sum()), bool(np.all(weights == 1))
+    gaps = not all_one or n_unlisted or n_missing
+    top = found.places[:, :_TOP].sum(axis=1)
     return Summary(
         name=name,
         items=rankings.items,
         n_rankings=len(rankings),
-        total_weight=float(weights.sum()),
+        n_empty=int(np.count_nonzero(found.sizes == 0)),
+        total_weight=total,
+        n_effective=total if people else total**2 / max(float(weights @ weights), np.finfo(float).tiny),
+        weights_are="equal" if all_one else "counts" if people else "survey",
         n_items=rankings.n_items,
-        kind=rankings.kind,
-        n_distinct=len(rankings.group()),
-        n_with_ties=int(has_ties(positions).sum()),
-        n_with_unlisted=int(is_unlisted.any(axis=1).sum()),
-        n_with_missing=int(is_missing.any(axis=1).sum()),
-        listed=listed,
-        unlisted=weights @ is_unlisted,
-        missing=weights @ is_missing,
-        first=first,
-        mean_position=mean_position,
+        kind="incomplete" if n_missing else "top-k" if n_unlisted else "tied" if n_ties else "full",
+        n_distinct=int(item_ranks_jit.count_distinct(positions)),
+        n_with_ties=n_ties,
+        n_with_unlisted=n_unlisted,
+        n_with_missing=n_missing,
+        listed=weights @ np.isfinite(positions) if gaps else np.full(rankings.n_items, total),
+        unlisted=weights @ np.isposinf(positions) if gaps else np.zeros(rankings.n_items),
+        missing=weights @ np.isnan(positions) if gaps else np.zeros(rankings.n_items),
+        n=found.n,
+        mean_rank=found.mean,
+        standard_error=found.standard_error,
+        low=found.low,
+        high=found.high,
+        median=found.median,
+        top1=found.places[:, 0],
+        top3=np.where(top > 1 - 1e-12, 1.0, top),
+        marginals=found.places,
+        concordance=concordance_of_ranks(found.ranks, found.sizes, weights, people),
+        level=float(level),
         features=tuple(features_of(X, feature_names).names),
         pairs=pair_summary(rankings),
         notes=tuple(notes),
     )
 
 
-def pair_summary(rankings: ArrayLike) -> PairSummary:
-    """Summarize the pairs of items: how often each is compared, and whether the majorities fit into one ranking.
-
-    Parameters
-    ----------
-    rankings : array-like of shape (n_rankings, n_items) or Rankings
-        Positions: column = item, 1 = best.
-
-    Returns
-    -------
-    PairSummary
-
-    Examples
-    --------
-    >>> from rankwise.analysis import pair_summary
-    >>> pair_summary([[1, 2, 3], [2, 3, 1], [3, 1, 2]]).transitive
-    False
-    """
-    matrix = preference_matrix(Rankings(rankings))
-    pair = np.triu_indices(len(matrix.items), 1)
-    counts, ties = matrix.counts[pair], matrix.ties[pair]
-    all_compared = len(counts) > 0 and bool((counts > 0).all())
-    return PairSummary(
-        items=matrix.items,
-        comparisons=matrix.counts,
-        wins=matrix.wins,
-        ties=matrix.ties,
-        n_pairs=len(counts),
-        n_compared=int(np.count_nonzero(counts)),
-        fewest_comparisons=float(counts.min()) if len(counts) else 0.0,
-        mean_comparisons=float(counts.mean()) if len(counts) else 0.0,
-        most_comparisons=float(counts.max(initial=0.0)),
-        share_tied=float(ties.sum() / counts.sum()) if counts.any() else 0.0,
-        transitive=is_stochastically_transitive(matrix) if all_compared else None,
-        strictly_transitive=is_stochastically_transitive(matrix, strict=True) if all_compared else None,
-        noise_margin=noise_margin(matrix) if all_compared else None,
-        dispersion=dispersion(matrix) if all_compared else None,
-        most_dispersion=len(counts) / 4,
-    )
+def _shown(value: float, spec: str) -> str:
+    return format(value, spec) if np.isfinite(value) else ""
 
 
-def agreement(
-    rankings: ArrayLike, *, max_rankings: int = _MOST_COMPARED, random_state: RandomState = None
-) -> Agreement:
-    """Measure how much rankings agree with each other: the mean Kendall distance of two of them.
-
-    Parameters
-    ----------
-    rankings : array-like of shape (n_rankings, n_items) or Rankings
-        Positions: column = item, 1 = best.
-    max_rankings : int, default=1000
-        Of more rankings, a random sample of this size is compared.
-    random_state : None, int, Generator or RandomState
-        Decides the sample.
-
-    Returns
-    -------
-    Agreement
-
-    Examples
-    --------
-    >>> from rankwise.analysis import agreement
-    >>> agreement([[1, 2, 3], [1, 2, 3], [3, 2, 1]]).to_each_other
-    0.666...
-    """
-    rankings = Rankings(rankings)
-    rows = sample_rows(len(rankings), max_rankings, check_generator(random_state))
-    weights = rankings.weights[rows]
-    # Two rankings that share a row, because it counts more than once, have distance 0, like the diagonal.
-    pairs = np.triu(np.outer(weights, weights), k=1) + np.diag(np.maximum(weights * (weights - 1) / 2, 0))
-    distances = pairwise_distances(rankings[rows], normalize=True)
-    known = ~np.isnan(distances) & (pairs > 0)
-    mean = float(np.average(distances[known], weights=pairs[known])) if known.any() else None
-    return Agreement(mean, len(rows), len(rankings))
-
-
-def _known(value: float | None, scale: str) -> str:
-    return "unknown: some pair is never compared" if value is None else f"{value:.3f} ({scale})"
+def _finite(value: float) -> float | None:
+    return value if np.isfinite(value) else None

@@ -1,0 +1,116 @@
+"""Where items stand, one by one: mean rank with its standard error, median, first choices; for `summary`.
+
+The rank of an item in a ranking is its midrank: tied items share the mean of the places that they fill, and so do the
+unlisted items of a top-k list, below the listed ones. A ranking that holds m of k items, the others missing, counts
+with the rank that is expected if the missing ones are put in at random: the midrank times (k + 1) / (m + 1).
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from rankwise._typing import FloatArray, IntArray
+from rankwise.analysis import item_ranks_jit
+from rankwise.data import Rankings
+
+
+class ItemRanks(NamedTuple):
+    """Statistics of items, one entry per item, and what they are made of.
+
+    ``ranks`` are the midranks (n_rankings, n_items), NaN where missing and in rankings that compare nothing, and
+    ``sizes`` the number of items that each ranking holds, 0 where it compares nothing. ``n_with`` counts the rankings
+    with ties, with unlisted and with missing items.
+    """
+
+    ranks: FloatArray
+    sizes: IntArray
+    n_with: IntArray
+    n: FloatArray
+    weight: FloatArray
+    mean: FloatArray
+    standard_error: FloatArray
+    low: FloatArray
+    high: FloatArray
+    median: FloatArray
+    places: FloatArray
+
+
+def item_ranks(rankings: Rankings, *, level: float, people: bool) -> ItemRanks:
+    """Statistics of the ranks of items; ``people`` says whether weights count people, or are survey weights."""
+    weights = rankings.weights
+    ranks, sizes, places, n_with = item_ranks_jit.rank_items(rankings.positions, weights)
+    k = rankings.n_items
+    incomplete = bool(n_with[2]) or not sizes.all()
+    expected = ranks * ((k + 1) / (sizes + 1))[:, np.newaxis] if incomplete else ranks
+    # Without gaps, sums need no mask.
+    held = ~np.isnan(ranks) if incomplete else np.ones(ranks.shape)
+    known = np.where(held, expected, 0.0) if incomplete else expected
+    counted = (weights if people else (weights > 0).astype(np.float64)) @ held
+    weight = weights @ held
+    with np.errstate(invalid="ignore", divide="ignore"):
+        mean = weights @ known / weight
+        squares = (known - np.where(weight > 0, mean, 0.0)) ** 2
+        if incomplete:
+            squares *= held
+        # People: the variance of a mean of n values. Survey weights: the linearized variance of a ratio of sums.
+        scale = weights if people else weights**2
+        variance = scale @ squares / weight**2 * counted / (counted - 1)
+        error = np.sqrt(np.where(counted > 1, variance, np.nan))
+    low, high = _interval(mean, error, counted, level, k)
+    return ItemRanks(
+        ranks=ranks,
+        sizes=sizes,
+        n_with=n_with,
+        n=counted,
+        weight=weight,
+        mean=mean,
+        standard_error=error,
+        low=low,
+        high=high,
+        median=_columns_median(expected, weights) if incomplete else _median_of_midranks(ranks, weights),
+        places=np.divide(places, weight[:, np.newaxis], out=np.full((k, k), np.nan), where=weight[:, np.newaxis] > 0),
+    )
+
+
+def _interval(
+    mean: FloatArray, error: FloatArray, counted: FloatArray, level: float, k: int
+) -> tuple[FloatArray, FloatArray]:
+    """Student's intervals, cut where there is no rank."""
+    from scipy.special import stdtrit
+
+    with np.errstate(invalid="ignore"):
+        margin = stdtrit(np.maximum(counted - 1, 1), (1 + level) / 2) * error
+    return np.clip(mean - margin, 1, k), np.clip(mean + margin, 1, k)
+
+
+def _median_of_midranks(ranks: FloatArray, weights: FloatArray) -> FloatArray:
+    """Weighted medians of the columns, which hold multiples of 1/2 from 1 to k."""
+    k = ranks.shape[1]
+    codes = (2 * ranks).astype(np.intp) + (2 * k + 1) * np.arange(k)
+    heights = np.bincount(codes.ravel(), np.repeat(weights, k), minlength=k * (2 * k + 1)).reshape(k, 2 * k + 1)
+    values = np.arange(2 * k + 1) / 2
+    return np.array([_middle(values[row > 0], row[row > 0]) for row in heights])
+
+
+def _columns_median(ranks: FloatArray, weights: FloatArray) -> FloatArray:
+    """Weighted medians of the columns, NaN left out."""
+    medians = []
+    for column in ranks.T:
+        rows = np.flatnonzero(~np.isnan(column) & (weights > 0))
+        rows = rows[np.argsort(column[rows], kind="stable")]
+        medians.append(_middle(column[rows], weights[rows]))
+    return np.array(medians)
+
+
+def _middle(values: FloatArray, weights: FloatArray) -> float:
+    """Weighted median of sorted values: the mean of two neighbors if half of the weight lies on either side."""
+    if not len(values):
+        return float("nan")
+    reached = np.cumsum(weights)
+    half = reached[-1] / 2
+    tolerance = 1e-12 * reached[-1]
+    lower = int(np.searchsorted(reached, half - tolerance))
+    upper = int(np.searchsorted(reached, half + tolerance))
+    return float((values[lower] + values[min(upper, len(values) - 1)]) / 2)
