@@ -4,8 +4,8 @@ Results hold arrays and names, show themselves in a terminal and in a notebook, 
 """
 
 from rankwise.analysis.analysis import Analysis, analyze
-from rankwise.analysis.concordance import Agreement, Concordance, agreement, concordance
 from rankwise.analysis.consensus import ConsensusResult, consensus
+from rankwise.analysis.kendalls_w import Agreement, Concordance, agreement, concordance
 from rankwise.analysis.majorities import PairSummary, pair_summary
 from rankwise.analysis.summary import Summary, summary
 

@@ -19,8 +19,8 @@ from rankwise._typing import ArrayLike, RandomState
 from rankwise._validation import check_generator
 from rankwise.aggregation import borda
 from rankwise.analysis.base import Result, features_of, sample_rows
-from rankwise.analysis.concordance import Agreement, agreement
 from rankwise.analysis.consensus import FEWEST_RANKINGS, ConsensusResult, add_intervals, find_consensus
+from rankwise.analysis.kendalls_w import Agreement, agreement
 from rankwise.analysis.majorities import PairSummary
 from rankwise.analysis.rankers import fit_ranker, make_ranker
 from rankwise.analysis.summary import Summary, summary

@@ -13,8 +13,8 @@ from rankwise._typing import ArrayLike, FloatArray
 from rankwise._validation import check_open_share, weights_count_people
 from rankwise.analysis import item_ranks_jit
 from rankwise.analysis.base import Result, features_of
-from rankwise.analysis.concordance import Concordance, WeightKind, concordance_of_ranks
 from rankwise.analysis.item_ranks import item_ranks
+from rankwise.analysis.kendalls_w import Concordance, WeightKind, concordance_of_ranks
 from rankwise.analysis.majorities import PairSummary, pair_summary
 from rankwise.data import Rankings
 
