@@ -31,6 +31,7 @@ from rankwise.aggregation import (
     sample_mallows,
     schulze,
 )
+from rankwise.analysis import summary
 from rankwise.datasets import (
     load_label_ranking,
     make_food_preferences,
@@ -89,6 +90,7 @@ def main() -> None:
         distances,
         agreement,
         aggregation,
+        analysis,
         label_ranking,
         kernels,
         screening,
@@ -247,6 +249,24 @@ def aggregation() -> Any:
     right.set_xticks(range(3), labels=["one group", "consensus of all", "the other"])
     right.tick_params(length=0)
     right.invert_yaxis()
+    return figure
+
+
+def analysis() -> Any:
+    """Mean ranks of five drinks, and how often each is at which place."""
+    votes = read_rankings(FOLDER.parent / "survey.csv")
+    facts = summary(votes)
+    order = np.argsort(facts.mean_rank)
+    figure, (left, right) = plt.subplots(1, 2, figsize=(8.4, 2.9), width_ratios=[1, 1.2])
+    rows = np.arange(len(order))
+    left.hlines(rows, facts.low[order], facts.high[order], colors="#56B4E9", linewidth=6, capstyle="round")
+    left.plot(facts.mean_rank[order], rows, "o", color=BLUE)
+    left.set_yticks(rows, labels=[str(votes.items[i]) for i in order])
+    left.set(xlim=(1, 5), xlabel="mean rank (1 = best), 95 % intervals", title="Tea leads, milk is last")
+    left.spines["left"].set_visible(False)
+    left.tick_params(axis="y", length=0)
+    left.invert_yaxis()
+    PositionHeatmapDisplay.from_rankings(votes, ax=right).ax_.set_title("How often at which place")
     return figure
 
 

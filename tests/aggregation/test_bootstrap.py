@@ -232,6 +232,36 @@ def test_other_weights_stay_with_their_rankings() -> None:
     np.testing.assert_allclose(found.distribution[0], [0.25, 0.75], atol=0.05)
 
 
+def test_weights_are_what_they_are_said_to_be() -> None:
+    votes = Rankings(CLOSE[:20], weights=np.full(20, 5))
+    people = bootstrap_consensus(votes, "borda", n_resamples=200, random_state=0)
+    survey = bootstrap_consensus(votes, "borda", weight_kind="survey", n_resamples=200, random_state=0)
+    equal = bootstrap_consensus(CLOSE[:20], "borda", weight_kind="survey", n_resamples=200, random_state=0)
+    assert (people.weights_are, survey.weights_are, equal.weights_are) == ("counts", "survey", "equal")
+    np.testing.assert_array_equal(survey.distribution, equal.distribution)
+    np.testing.assert_array_equal(survey.low, equal.low)
+    assert np.sum(survey.high - survey.low) > np.sum(people.high - people.low)
+    assert "weights count people" in repr(people)
+    assert "survey weights" in repr(survey)
+    assert "weights" not in repr(equal)
+
+
+def test_functions_with_scores_have_confidence_intervals_and_others_percentiles() -> None:
+    plain = bootstrap_consensus(CLOSE, borda, n_resamples=100, random_state=0)
+    scored = bootstrap_consensus(CLOSE, CONSENSUS_RULES["borda"], n_resamples=100, random_state=0)
+    named = bootstrap_consensus(CLOSE, "borda", n_resamples=100, random_state=0)
+    assert [one.intervals_from for one in (plain, scored, named)] == ["percentiles", "scores", "scores"]
+    np.testing.assert_array_equal(scored.low, named.low)
+    np.testing.assert_array_equal(scored.high, named.high)
+    asked = bootstrap_consensus(CLOSE, "borda", interval="percentile", n_resamples=100, random_state=0)
+    assert asked.intervals_from == "percentiles"
+    np.testing.assert_array_equal(asked.low, plain.low)
+    assert "of resampled places" in repr(asked)
+    worths = bootstrap_consensus(CLOSE, "plackett-luce", n_resamples=30, random_state=0)
+    assert worths.intervals_from == "scores"
+    assert bootstrap_consensus(CLOSE, "schulze", n_resamples=30, random_state=0).intervals_from == "majorities"
+
+
 def test_names_and_kinds() -> None:
     rankings = Rankings.from_orders([["a", "b"], ["b", "a"], ["a", "c"], ["c", "a"]] * 5, items=["a", "b", "c"])
     found = bootstrap_consensus(rankings, "borda", n_resamples=30, random_state=0)
@@ -289,6 +319,8 @@ def test_long_lists_are_cut_in_print() -> None:
         ([[1, 2]], {"decode": "best"}, "decode is 'best'; choose 'kemeny', 'borda', .*'plackett-luce', or give"),
         ([[1, 2]], {"n_resamples": 0}, "n_resamples is 0"),
         ([[1, 2]], {"level": 1.5}, "level is 1.5"),
+        ([[1, 2]], {"interval": "exact"}, "interval is 'exact'; choose 'confidence' or 'percentile'"),
+        ([[1, 2]], {"weight_kind": "none"}, "weight_kind is 'none'; choose 'auto', 'counts' or 'survey'"),
         ([[1, 2]], {"sample_weight": [0]}, "no ranking has a positive weight"),
         ([np.arange(1, 101)], {"n_resamples": 10**9}, "minutes; use decode='borda', fewer"),
         (np.where(np.eye(40) + np.eye(40, k=1) > 0, 1.0, np.nan), {}, "draws in a row lack some item.*select"),
@@ -325,6 +357,26 @@ def test_intervals_hold_the_true_places_at_least_as_often_as_they_say(decode: st
     # Where nine of ten resamples put one before the other, that is the truth at least so often.
     shares = np.concatenate(ahead)
     assert np.mean(shares[np.maximum(shares, 1 - shares) >= 0.9] > 0.5) >= 0.9
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("decode", ["kemeny", "borda"])
+@pytest.mark.parametrize("difference", [0.02, 0.3])
+def test_intervals_of_close_and_of_distant_items_hold_the_true_places(decode: str, difference: float) -> None:
+    truth, level, n_runs = np.arange(1, 6), 0.95, 500
+    inside, by_percentile = [], []
+    for seed in range(n_runs):
+        votes = sample_plackett_luce(-difference * truth, 50, random_state=seed)
+        found = bootstrap_consensus(votes, decode, n_resamples=150, level=level, random_state=seed)  # type: ignore[arg-type]
+        inside.append((found.low <= truth) & (truth <= found.high))
+        reached = np.cumsum(found.distribution, axis=1)[np.arange(5), truth - 1]
+        here = found.distribution[np.arange(5), truth - 1]
+        by_percentile.append((reached > 0.025 + 1e-9) & (reached - here < 0.975 - 1e-9))
+    error = np.sqrt(level * (1 - level) / n_runs)
+    assert np.min(np.mean(inside, axis=0)) >= level - error
+    assert np.mean(inside) >= 0.97  # conservative, as is said
+    if difference == 0.02:  # where percentiles promise too much
+        assert np.min(np.mean(by_percentile, axis=0)) < level - 2 * error
 
 
 @pytest.mark.parametrize("backend", ["pandas", "polars", "pyarrow"])

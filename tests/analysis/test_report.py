@@ -35,7 +35,9 @@ def result() -> Analysis:
         positions=np.array([2.0, 1.0, 3.0]),
         never_compared=(HOSTILE,),
         mean_distance=0.25,
-        bootstrap=bootstrap_consensus(rankings, consensus=[2, 1, 3], n_resamples=40, random_state=0),
+        bootstrap=bootstrap_consensus(
+            rankings, consensus=[2, 1, 3], interval="percentile", n_resamples=40, random_state=0
+        ),
         notes=("a note",),
     )
     return dataclasses.replace(

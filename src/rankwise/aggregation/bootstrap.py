@@ -211,7 +211,7 @@ default="kemeny"
     -----
     Intervals are for one item at a time, and conservative: places are whole numbers, so an interval of 95 % holds the
     true place more often, in simulations from 97 % to always. Percentile intervals are shorter. Where items differ
-    clearly they hold the true place as often, but where items are nearly equal far less often (77 % in a simulation
+    clearly they hold the true place as often, but where items are nearly equal far less often (80 % in a simulation
     with 10 items), because an item that is second by chance is second in most resamples, too.
 
     If the majorities of the population run in a circle, an interval from majorities is about the items that beat an

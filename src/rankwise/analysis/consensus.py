@@ -172,7 +172,8 @@ class ConsensusResult(Result):
             shown = f"{value:.3f}" if np.isfinite(value) else unknown
             rows.append([name.replace("_se", ", standard error"), shown])
         if self.bootstrap is not None:
-            rows.append(["intervals", f"from {self.bootstrap.n_resamples:,} resamples of the rankings"])
+            caution = "conservative, " if self.bootstrap.intervals_from != "percentiles" else ""
+            rows.append(["intervals", f"{caution}from {self.bootstrap.n_resamples:,} resamples of the rankings"])
         return TextTable("How good", "", ["", ""], rows)
 
     def _best_first(self) -> Any:
@@ -208,7 +209,7 @@ default="kemeny"
     n_resamples : int, default=200
         Number of resamples; 20 at least.
     level : float, default=0.95
-        Share of the resamples that an interval holds, at least.
+        Least probability that the interval of an item holds its true place; see `bootstrap_consensus`.
     time_limit : float, optional
         Seconds for the proof of Kemeny's consensus; by default see `kemeny`.
     alpha : float, default=0.0
@@ -240,7 +241,7 @@ default="kemeny"
     against the consensus  5 of 45 comparisons (11.1%)
     mean Kendall distance  0.111 (0 is the same order, 1 the reverse)
     proof                  optimal: no ranking costs less, and no other ranking does as well
-    intervals              from 200 resamples of the rankings
+    intervals              conservative, from 200 resamples of the rankings
     """
     if decode not in CONSENSUS_RULES:
         raise ValueError(f"decode is {decode!r}; choose one of {', '.join(map(repr, CONSENSUS_RULES))}")

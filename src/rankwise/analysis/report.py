@@ -85,8 +85,8 @@ def _pictures(result: Analysis) -> dict[str, _Picture | None]:
     if spread is not None:
         pictures["intervals"] = _picture(
             "intervals",
-            f"Places of the items in {spread.n_resamples:,} resamples of the rankings: the bar holds "
-            f"{100 * spread.level:g} percent of them, the dot is the place in the consensus of all rankings.",
+            f"Places that the items may have: the dot is the place in the consensus of all rankings, the bar the "
+            f"{100 * spread.level:g} percent interval, conservative, from {spread.n_resamples:,} resamples.",
             lambda: RankIntervalDisplay.from_intervals(spread),
         )
     if tree is not None and tree.get_n_leaves() > 1:

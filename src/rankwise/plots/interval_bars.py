@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 class RankIntervalDisplay(Display):
     """Intervals of the places of items in a consensus, the best item at the top.
 
-    A bar holds the places that the item takes when the rankings are resampled; the dot is its place in the consensus of
-    the rankings themselves. The data distinguish items whose bars do not overlap.
+    A bar holds the places that the item may have given how much the rankings vary, conservatively; the dot is its place
+    in the consensus of the rankings themselves. The data distinguish items whose bars do not overlap.
 
     Parameters
     ----------
@@ -83,7 +83,7 @@ class RankIntervalDisplay(Display):
         n_resamples : int, default=1000
             Number of resamples.
         level : float, default=0.95
-            Share of the resamples that an interval holds, at least.
+            Least probability that the interval of an item holds its true place; see `bootstrap_consensus`.
         random_state : None, int, Generator or RandomState
             Where the random numbers come from.
         ax : matplotlib Axes, optional
