@@ -89,7 +89,8 @@ def _median_of_midranks(ranks: FloatArray, weights: FloatArray) -> FloatArray:
     """Weighted medians of the columns, which hold multiples of 1/2 from 1 to k."""
     k = ranks.shape[1]
     codes = (2 * ranks).astype(np.intp) + (2 * k + 1) * np.arange(k)
-    heights = np.bincount(codes.ravel(), np.repeat(weights, k), minlength=k * (2 * k + 1)).reshape(k, 2 * k + 1)
+    counts = np.bincount(codes.ravel(), np.repeat(weights, k), minlength=k * (2 * k + 1))
+    heights = counts.astype(np.float64, copy=False).reshape(k, 2 * k + 1)
     values = np.arange(2 * k + 1) / 2
     return np.array([_middle(values[row > 0], row[row > 0]) for row in heights])
 

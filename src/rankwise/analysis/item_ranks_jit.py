@@ -35,11 +35,11 @@ def rank_items(positions, weights):
             held += place == place
             if place < np.inf:
                 listed += 1
-                bucket = np.int64(place)
-                while last < bucket:
+                own = np.int64(place)
+                while last < own:
                     last += 1
                     tied[last] = 0
-                tied[bucket] += 1
+                tied[own] += 1
         kinds[0] += listed > last
         kinds[1] += held > listed
         kinds[2] += k > held
@@ -53,9 +53,9 @@ def rank_items(positions, weights):
         for i in range(k):
             place = positions[r, i]
             if place < np.inf:
-                bucket = np.int64(place)
-                size = tied[bucket]
-                first = ahead[bucket]
+                own = np.int64(place)
+                size = tied[own]
+                first = ahead[own]
                 ranks[r, i] = first + (size + 1) / 2
                 share = weights[r] / size
                 for j in range(first, first + size):

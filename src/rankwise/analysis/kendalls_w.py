@@ -274,8 +274,7 @@ def _laplacian(held: FloatArray, spread: FloatArray, sizes: IntArray) -> FloatAr
 
 
 def _pseudo_inverse(matrix: FloatArray) -> FloatArray:
-    inverse: FloatArray = np.linalg.pinv(matrix, rcond=1e-10, hermitian=True)
-    return inverse
+    return np.asarray(np.linalg.pinv(matrix, rcond=1e-10, hermitian=True), dtype=np.float64)
 
 
 def _each_person(
@@ -296,7 +295,8 @@ def _exact_p(
     Rankings are added one after another, and equal sums of scores are merged. If all rankings hold all items, sums that
     are permutations of each other have the same statistic and the same continuations, and are merged, too.
     """
-    sums, shares = np.zeros((1, scores.shape[1])), np.ones(1)
+    sums: FloatArray = np.zeros((1, scores.shape[1]))
+    shares: FloatArray = np.ones(1)
     for row, mask in zip(scores, held > 0, strict=True):
         values = row[mask]
         n_orders = factorial(len(values)) // prod(factorial(int(t)) for t in np.unique(values, return_counts=True)[1])
@@ -309,7 +309,8 @@ def _exact_p(
             added.sort(axis=1)
         keys = np.round(added / _ROUNDING)
         _, first, inverse_rows = np.unique(keys, axis=0, return_index=True, return_inverse=True)
-        shares = np.bincount(inverse_rows.ravel(), np.repeat(shares / len(orders), len(orders)))
+        repeated = np.repeat(shares / len(orders), len(orders))
+        shares = np.bincount(inverse_rows.ravel(), repeated).astype(np.float64)
         sums = added[first]
     statistics = np.einsum("ij,jl,il->i", sums, inverse, sums)
     return float(min(1.0, shares[statistics >= statistic * (1 - _ROUNDING)].sum()))

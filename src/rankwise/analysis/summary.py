@@ -265,8 +265,8 @@ class Summary(Result):
         return np.argsort(np.round(self.mean_rank, 9), kind="stable")
 
 
-_ITEM_COLUMNS = ("n", "mean_rank", "standard_error", "low", "high", "median", "top1", "top3")
-_ITEM_COLUMNS += ("listed", "unlisted", "missing")
+_RANK_COLUMNS = ("n", "mean_rank", "standard_error", "low", "high", "median", "top1", "top3")
+_ITEM_COLUMNS = (*_RANK_COLUMNS, "listed", "unlisted", "missing")
 
 
 def summary(
