@@ -169,7 +169,7 @@ def _is_wrong(value: float | None, *, scores: bool) -> bool:
 
 def _numbers(table: Table, columns: Sequence[str], blanks: set[str]) -> FloatArray:
     """The places in the columns, NaN where a cell is blank or none."""
-    values = np.empty((len(table), len(columns)))
+    values = np.empty((len(table), len(columns)), order="F")
     for at, name in enumerate(columns):
         distinct, codes = table.coded(name)
         meaning = place_meanings(table, distinct) | dict.fromkeys(blanks)

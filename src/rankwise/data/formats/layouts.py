@@ -67,6 +67,7 @@ _LAYOUT_OF_OPTION: dict[str, Layout] = {
     "right": "pairwise",
 }
 _SHOWN_CALLS = 4
+_MOST_COMPARED = 200
 
 
 def layout_given(table: Table, layout: str, options: dict[str, Any]) -> Fit | None:
@@ -197,10 +198,13 @@ def _refuse_likely_scores(table: Table, options: dict[str, Any]) -> None:
     numeric = [name for name in numeric if name.lower() not in named]
     groups = [names for _, names in known_prefixes(table)]
     groups += [*question_groups(table, numeric), *bracketed_groups(numeric)]
+    groups = [group for group in groups if set(group) <= set(numeric)]
     option = prefix_option(table, numeric, ("_", "[", "/", ":", ".", " ")) if len(numeric) > 1 else {}
-    groups += [numeric] if "prefix" in option or _same_scale(table, numeric) else []
-    groups = [group for group in groups if len(group) > 1 and set(group) <= set(numeric)]
+    groups.append(numeric if "prefix" in option else _on_one_scale(table, numeric))
+    groups = [group for group in groups if len(group) > 1]
     jury = judged_values(table, weights)
+    if len(numeric) > 1 and set(numeric) == set(table.coded(table.header[0])[0] if len(table) == len(numeric) else ()):
+        return  # items against items: counts of duels are not rankings
     for group in groups:
         reason = doubt_about(table, group)
         if reason is None:
@@ -228,13 +232,19 @@ def _scores_or_places(
     return _ask(table, problem, fits, options)
 
 
-def _same_scale(table: Table, names: Sequence[str]) -> bool:
-    """Whether several columns of numbers could be on one scale: the largest of each is within half of the largest."""
-    values = signed_numbers(table, names) if len(names) > 1 else None
-    if values is None or np.isnan(values).all(axis=0).any():
-        return False
-    most = np.nanmax(values, axis=0)
-    return bool(most.min() > 0 and most.max() <= 2 * most.min())
+def _on_one_scale(table: Table, names: Sequence[str]) -> list[str]:
+    """The most columns side by side that could be on one scale: their largest numbers are within a factor of 2."""
+    best: list[str] = []
+    run: list[tuple[str, float]] = []
+    for name in names[:_MOST_COMPARED]:
+        values = table.values(name)
+        most = 0.0 if values is None or np.isnan(values).all() else float(np.nanmax(values))
+        beside = run and table.index(name) == table.index(run[-1][0]) + 1
+        run = [*run, (name, most)] if beside else [(name, most)]
+        while run and (min(top for _, top in run) <= 0 or max(top for _, top in run) > 2 * min(top for _, top in run)):
+            run.pop(0)
+        best = [other for other, _ in run] if len(run) > len(best) else best
+    return best
 
 
 def _refuse_blanks(table: Table, likely: list[Fit]) -> None:

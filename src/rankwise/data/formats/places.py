@@ -32,6 +32,8 @@ _BLOCK_CELLS = 1 << 17
 _MOST_BITS = 62
 # Below this share of rows that are rankings, the numbers are taken for something else.
 _LEAST_RANKINGS = 2 / 3
+# Numbers of points that scales of ratings have.
+_SCALES = (2, 3, 4, 5, 6, 7, 10, 11)
 _SAMPLED_ROWS = 200
 _MOST_WINDOWED = 60
 # A window of columns must be this unlikely by chance where other columns hold numbers too.
@@ -63,7 +65,7 @@ def classify(values: FloatArray) -> Rows:
     -------
     Rows
     """
-    beyond = np.unique(values[np.isfinite(values) & (values > values.shape[1])])
+    beyond = np.unique(values[(values > values.shape[1]) & (values < np.inf)])
     if len(beyond) == 1 and beyond[0] <= PLACES_PER_ITEM * values.shape[1]:
         without = np.where(values == beyond[0], np.nan, values)
         rows = Rows(_kinds(without), float(beyond[0]))
@@ -89,27 +91,25 @@ def doubt(values: FloatArray, rows: Rows, *, named_places: bool = False) -> str 
     -------
     str or None
     """
-    found = values[np.isfinite(values)]
-    if not found.size:
-        return None
-    if found.min() < 0:
-        return f"the values go down to {found.min():g}"
     n_items = values.shape[1]
-    if rows.share() < _LEAST_RANKINGS:
-        if found.max() > n_items:
-            return f"the values reach {found.max():g}, but there are {n_items} items"
-        if np.any(found != np.round(found)):
-            return "the values have fractions"
-        if not np.any(found == 1):
-            return "no row holds a 1"
-        return f"only {np.count_nonzero(rows.kinds <= SKIPPED)} of {len(values)} rows are rankings of {n_items} items"
-    if not np.any(found == 1):
+    if rows.share() >= _LEAST_RANKINGS:
+        if not np.any(values == 1):
+            return "no row holds a 1" if np.any(values < np.inf) else None
+        if named_places or rows.parked is not None or np.mean(rows.kinds == TIED) <= 0.5:
+            return None
+        found = np.unique(values[values < np.inf])
+        on_scale = len(found) <= n_items // 2 and len(found) in _SCALES
+        return f"{n_items} items share the values {found[0]:g} to {found[-1]:g}, as on a scale" if on_scale else None
+    found = np.unique(values[values < np.inf])
+    if found[0] < 0:
+        return f"the values go down to {found[0]:g}"
+    if found[-1] > n_items:
+        return f"the values reach {found[-1]:g}, but there are {n_items} items"
+    if np.any(found != np.round(found)):
+        return "the values have fractions"
+    if 1 not in found:
         return "no row holds a 1"
-    points = len(np.unique(found))
-    few = points <= n_items // 2 and points in (2, 3, 4, 5, 6, 7, 10, 11)
-    if few and not named_places and rows.parked is None and np.mean(rows.kinds == TIED) > 0.5:
-        return f"{n_items} items share the values {found.min():g} to {found.max():g}, as on a scale"
-    return None
+    return f"only {np.count_nonzero(rows.kinds <= SKIPPED)} of {len(values)} rows are rankings of {n_items} items"
 
 
 def windows(values: FloatArray, *, alone: bool) -> tuple[list[slice], bool]:

@@ -76,7 +76,7 @@ class Reading:
     --------
     >>> from rankwise.data.formats.detect import read_with_reading
     >>> path = getfixture("tmp_path") / "drinks.csv"
-    >>> _ = path.write_text("age,rank_tea,rank_milk\n31,1,2\n47,2,\n")
+    >>> _ = path.write_text("age,rank_tea,rank_milk\n31,2,1\n47,1,\n")
     >>> _, _, reading = read_with_reading(path)
     >>> print("\n".join(reading.lines()))
     Read as positions: a column per item holds its place ('rank_tea', 'rank_milk').

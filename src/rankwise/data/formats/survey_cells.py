@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterable, Sequence
 import numpy as np
 
 from rankwise._typing import FloatArray
+from rankwise.data.formats.large import LongColumn
 from rankwise.data.formats.ordinals import place_in_words
 from rankwise.data.formats.text import MISSING, Table, blanks_given, shown
 
@@ -39,6 +40,11 @@ def score_column(table: Table, name: str, missing_values: Collection[str], blank
     raise table.error(f"{shown(cells.cells[row or 0])} is not a score", row=row, column=name, cure=CURE_FOR_SCORE)
 
 
+def repeats_cells(table: Table, name: str) -> bool:
+    """Whether a column repeats its cells, as places and items do; ids and measurements are costly to look at."""
+    return not isinstance(table.columns[table.index(name)], LongColumn)
+
+
 def place_meanings(table: Table, cells: Iterable[str]) -> dict[str, float | None]:
     """The place that each of the different cells says, as a number or in words; None where it says none."""
     meaning = table.numbers(cells)
@@ -48,8 +54,14 @@ def place_meanings(table: Table, cells: Iterable[str]) -> dict[str, float | None
 
 def ranking_numbers(table: Table, names: Sequence[str]) -> FloatArray | None:
     """The numbers in the columns, NaN where blank or 0 (often written for "not ranked"); None if there are others."""
-    values = np.empty((len(table), len(names)))
+    values = np.empty((len(table), len(names)), order="F")
     for at, name in enumerate(names):
+        if not repeats_cells(table, name):
+            numbers = table.values(name)
+            if numbers is None or (numbers < 0).any():
+                return None
+            values[:, at] = np.where(numbers == 0, np.nan, numbers)
+            continue
         distinct, codes = table.coded(name)
         meaning = place_meanings(table, set(distinct).difference(MISSING))
         if any(value is None or value < 0 for value in meaning.values()):
@@ -85,6 +97,9 @@ def cell_counts(table: Table, names: Iterable[str]) -> Counter[str]:
 
 def mostly_numbers(table: Table, names: Sequence[str]) -> bool:
     """Whether at least half of the cells are numbers or places in words, blanks aside."""
+    long = [name for name in names if not repeats_cells(table, name)]
+    if long:  # all cells or hardly any
+        return all(map(table.is_numeric, long))
     counts = cell_counts(table, names)
     meaning = place_meanings(table, counts)
     return 2 * sum(counts[cell] for cell in counts if meaning[cell] is not None) >= counts.total()
@@ -95,7 +110,9 @@ def list_items(table: Table, names: Sequence[str], least_sharing: int) -> bool:
 
     Items in the header mean that there is no header: the first line is a ranking itself.
     """
-    if mostly_numbers(table, names) or repeated_names(table, names).size:
+    if not all(repeats_cells(table, name) for name in names) or mostly_numbers(table, names):
+        return False
+    if repeated_names(table, names).size:
         return False
     vocabularies = [set(table.coded(name)[0]).difference(MISSING) for name in names]
     columns_of = Counter(item for vocabulary in vocabularies for item in vocabulary)

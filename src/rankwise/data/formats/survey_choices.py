@@ -17,7 +17,7 @@ from rankwise._typing import FloatArray, IntArray
 from rankwise.data.formats.buckets import check_size, names_in_order
 from rankwise.data.formats.column_names import ITEMS, RESPONDENTS, Fit
 from rankwise.data.formats.reading import python_call
-from rankwise.data.formats.survey_cells import mostly_numbers, repeated_names
+from rankwise.data.formats.survey_cells import mostly_numbers, repeated_names, repeats_cells
 from rankwise.data.formats.text import (
     ENCODING,
     MISSING,
@@ -49,6 +49,7 @@ _LAST_NUMBER = re.compile(r"(?P<stem>.*\D)(?P<mark>\d{1,2})")
 _ALL_IN_ALL = ("overall", "general", "total", "preference")
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 _LEAST_SHOWN = 3
+_FEW_ROWS = 5
 
 
 @dataclass(frozen=True)
@@ -268,14 +269,16 @@ def _shown_groups(table: Table) -> list[list[str]]:
             mark = parts["mark"].lower()
             groups[parts["stem"]][int(mark) if mark.isdigit() else _LETTERS.index(mark) + 1] = name
     found = [[marks[at] for at in sorted(marks)] for marks in groups.values() if sorted(marks)[0] < 2]
-    found = [group for group in found if len(group) >= _LEAST_SHOWN and not mostly_numbers(table, group)]
+    found = [group for group in found if len(group) >= _LEAST_SHOWN and all(repeats_cells(table, n) for n in group)]
+    found = [group for group in found if not mostly_numbers(table, group)]
     return [group for group in found if _share_names(table, group)]
 
 
 def _share_names(table: Table, group: list[str]) -> bool:
     """Whether the columns hold names of the same items, each once in a row."""
     vocabularies = [set(table.coded(name)[0]).difference(MISSING) for name in group]
-    shared = sum(map(len, vocabularies)) > len(set().union(*vocabularies))
+    # In few rows no name need stand in two columns.
+    shared = len(table) < _FEW_ROWS or sum(map(len, vocabularies)) > len(set().union(*vocabularies))
     return shared and not repeated_names(table, group).size
 
 
@@ -325,8 +328,12 @@ def _names_shown(
     """The names of all items, and for each question the id of the item in each row of each of its columns, or -1."""
     used = dict.fromkeys(name for question in questions for name in question.shown)
     columns = {name: table.columns[table.index(name)] for name in used}
-    occurring = dict.fromkeys(cell for column in columns.values() for cell in column.distinct if cell not in MISSING)
-    names = declared or names_in_order(occurring)
+    first: dict[str, tuple[int, int]] = {}
+    for at, column in enumerate(columns.values()):
+        rows = np.unique(column.codes, return_index=True)[1].tolist()
+        for cell, row in zip(column.distinct, rows, strict=True):
+            first[cell] = min((row, at), first.get(cell, (row, at)))
+    names = declared or names_in_order(sorted(first.keys() - set(MISSING), key=first.__getitem__))
     index = {name: at for at, name in enumerate(names)} | dict.fromkeys(MISSING, -1)
     ids = {}
     for name, column in columns.items():

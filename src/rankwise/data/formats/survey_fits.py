@@ -32,13 +32,21 @@ from rankwise.data.formats.column_names import (
 )
 from rankwise.data.formats.ordinals import place_in_words
 from rankwise.data.formats.places import adjacent_runs, classify, doubt, windows
-from rankwise.data.formats.survey_cells import list_items, looks_like_codes, place_meanings, ranking_numbers
+from rankwise.data.formats.survey_cells import (
+    list_items,
+    looks_like_codes,
+    place_meanings,
+    ranking_numbers,
+    repeats_cells,
+)
 from rankwise.data.formats.survey_choices import choice_fits
 from rankwise.data.formats.survey_judges import judges_fits
 from rankwise.data.formats.text import MISSING, Table, listed, number
 
 # Names that say that the numbers below are scores, in lower case.
 SCORE_PREFIXES = ("score_", "scores_", "points_", "rating_", "stars_")
+# Rows and columns that are enough to see rankings, if no other column could belong to them.
+_FEW = 3
 # Enough to see an order; the reader knows its tie from the others, and refuses those.
 _TIES = ("~", "=", "|")
 # Quoted names only: an interval such as [4, 6] is a JSON array too.
@@ -47,10 +55,13 @@ _JSON_NAMES = re.compile(r"\[[\s\[]*\"")
 
 def all_fits(table: Table, weights: str | None) -> list[Fit]:
     """Every layout that fits the table, the column of the weights set aside."""
-    fits = [*column_fits(table, weights, "positions", "orders", "scores"), *string_fits(table), *choice_fits(table)]
+    choices = choice_fits(table)
+    if choices:  # the items shown look like orders
+        return choices
+    fits = [*column_fits(table, weights, "positions", "orders", "scores"), *string_fits(table)]
     for layout in ("long", "pairwise"):
         roles = roles_by_name(table, layout)
-        if None not in roles.values() and not any(fit.layout in ("best-worst", "tricot") for fit in fits):
+        if None not in roles.values():
             fits.append(Fit(layout, roles, "The names of the columns say what they hold."))
     return fits or [*window_fits(table, weights), *judges_fits(table, weights)]
 
@@ -125,9 +136,12 @@ def window_fits(table: Table, weights: str | None, *, sure: bool = True) -> list
         values = ranking_numbers(table, names)
         if values is None or len(names) < 2:
             continue
-        found, certain = windows(values, alone=set(numeric) <= set(names))
+        several = len(table) >= _FEW and len(names) >= _FEW
+        found, certain = windows(values, alone=set(likely if several else numeric) <= set(names))
         for window in found if certain or not sure else []:
             columns = names[window]
+            if doubt(values[:, window], classify(values[:, window])) is not None:
+                continue
             whole = columns == [name for name in table.header if name != weights]
             reason = "Every row is a ranking of all columns." if whole else "In these columns every row is a ranking."
             option = {"items": columns} if whole else prefix_option(table, columns)
@@ -166,7 +180,7 @@ def worded_places(table: Table, names: Sequence[str]) -> list[list[str]]:
     """Groups of columns whose cells say places in words: those of one question, else all of them."""
     worded = []
     for name in names:
-        cells = set(table.coded(name)[0]).difference(MISSING)
+        cells = set(table.coded(name)[0]).difference(MISSING) if repeats_cells(table, name) else set()
         if cells and all(place_in_words(cell) for cell in cells):
             worded.append(name)
     groups = bracketed_groups(worded)
@@ -185,7 +199,7 @@ def _positions_by_prefix(table: Table) -> list[Fit]:
 def _hold_places(table: Table, names: Sequence[str], *, named_places: bool = False) -> bool:
     """Whether the columns hold places for sure, some beyond the first."""
     values = ranking_numbers(table, names)
-    if values is None or not np.any(values[np.isfinite(values)] > 1):
+    if values is None or not np.any((values > 1) & (values < np.inf)):
         return False
     return doubt(values, classify(values), named_places=named_places) is None
 
@@ -204,6 +218,8 @@ def _scores(table: Table) -> list[str]:
 
 def _is_column_of_places(table: Table, name: str) -> bool:
     """Whether a column could hold the places of one item among those of the others."""
+    if not repeats_cells(table, name):
+        return False
     cells = set(table.coded(name)[0]).difference(MISSING)
     most = len(table.header)
     if len(cells) > 2 * most:

@@ -113,8 +113,8 @@ def judges_fits(table: Table, weights: str | None) -> list[Fit]:
 def judged_values(table: Table, weights: str | None) -> tuple[str, list[str], FloatArray] | None:
     """The column of the items, the columns of the judges and their numbers (a row per judge), if it may be a jury."""
     item = table.header[0]
-    names = table.coded(item)[0]
-    if not 2 <= len(table) <= _MOST_ITEMS or len(names) < len(table) or not set(MISSING).isdisjoint(names):
+    names = table.coded(item)[0] if 2 <= len(table) <= _MOST_ITEMS else []
+    if not names or len(names) < len(table) or not set(MISSING).isdisjoint(names):
         return None
     if None not in table.numbers(names).values() and item.lower() not in _JUDGED:
         return None
