@@ -69,7 +69,7 @@ def item_ranks(rankings: Rankings, *, level: float, people: bool) -> ItemRanks:
         standard_error=error,
         low=low,
         high=high,
-        median=_columns_median(expected, weights) if incomplete else _median_of_midranks(ranks, weights),
+        median=_medians(ranks, sizes, weights),
         places=np.divide(places, weight[:, np.newaxis], out=np.full((k, k), np.nan), where=weight[:, np.newaxis] > 0),
     )
 
@@ -85,23 +85,22 @@ def _interval(
     return np.clip(mean - margin, 1, k), np.clip(mean + margin, 1, k)
 
 
-def _median_of_midranks(ranks: FloatArray, weights: FloatArray) -> FloatArray:
-    """Weighted medians of the columns, which hold multiples of 1/2 from 1 to k."""
+def _medians(ranks: FloatArray, sizes: IntArray, weights: FloatArray) -> FloatArray:
+    """Weighted medians of the expected ranks of each item.
+
+    Midranks are multiples of 1/2, so those of rankings of one size are counted, not sorted.
+    """
     k = ranks.shape[1]
-    codes = (2 * ranks).astype(np.intp) + (2 * k + 1) * np.arange(k)
-    counts = np.bincount(codes.ravel(), np.repeat(weights, k), minlength=k * (2 * k + 1))
-    heights = counts.astype(np.float64, copy=False).reshape(k, 2 * k + 1)
-    values = np.arange(2 * k + 1) / 2
-    return np.array([_middle(values[row > 0], row[row > 0]) for row in heights])
-
-
-def _columns_median(ranks: FloatArray, weights: FloatArray) -> FloatArray:
-    """Weighted medians of the columns, NaN left out."""
+    known_sizes, size_of = np.unique(sizes, return_inverse=True)
+    width = 2 * k + 1
+    values = np.outer((k + 1) / (known_sizes + 1), np.arange(width) / 2).ravel()
+    order = np.argsort(values, kind="stable")
     medians = []
     for column in ranks.T:
-        rows = np.flatnonzero(~np.isnan(column) & (weights > 0))
-        rows = rows[np.argsort(column[rows], kind="stable")]
-        medians.append(_middle(column[rows], weights[rows]))
+        rows = np.flatnonzero(~np.isnan(column)) if np.any(known_sizes < k) else slice(None)
+        codes = size_of[rows] * width + (2 * column[rows]).astype(np.intp)
+        heights = np.bincount(codes, weights[rows], minlength=len(values)).astype(np.float64)[order]
+        medians.append(_middle(values[order][heights > 0], heights[heights > 0]))
     return np.array(medians)
 
 

@@ -1,0 +1,110 @@
+"""The way from a file to an answer: how long reading, the summary and the whole report take.
+
+First table: `summary` (mean ranks with intervals, medians, marginals, pairs, Kendall's W with its test) against pandas'
+``rank(axis=1).mean()`` and the value counts of all columns, 100,000 rankings of 10 items of every kind.
+
+Second table: ``rankwise report`` as a command of its own, from a CSV file of 100,000 respondents with 10 ranked items,
+age and city to the finished page, with two jobs; wall time from start to end.
+
+Third table: `read_rankings` of a CSV file of 1,000,000 rows and 20 ranked items against ``polars.read_csv``, which does
+not check or interpret anything.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+from common import arguments, best_seconds, save
+
+from rankwise import Rankings, read_rankings
+from rankwise.analysis import summary
+
+Row = dict[str, Any]
+
+
+def main() -> None:
+    options = arguments(__doc__)
+    rng = np.random.default_rng(options.seed)
+    rows = list(summaries(options.quick, rng))
+    with tempfile.TemporaryDirectory() as folder:
+        rows += [*reports(options.quick, rng, Path(folder)), *readers(options.quick, rng, Path(folder))]
+    save("analysis", rows, options, ["pandas", "polars"])
+
+
+def summaries(quick: bool, rng: np.random.Generator) -> Iterator[Row]:
+    """Seconds of `summary` and of pandas, by kind of ranking."""
+    n, k = (5_000 if quick else 100_000), 10
+    full = places(rng, n, k)
+    kinds = {
+        "full": Rankings(full),
+        "tied": Rankings(np.ceil(full / 2)),
+        "top-k": Rankings(np.where(full <= 5, full, np.inf)),
+        "incomplete": Rankings(np.where(rng.random((n, k)) < 0.2, np.nan, full)),
+        "survey weights": Rankings(full, weights=rng.uniform(0.5, 2, n)),
+    }
+    print("| rankings | rankwise | pandas | ratio |")
+    print("|---|---|---|---|")
+    for kind, rankings in kinds.items():
+        frame = pd.DataFrame(rankings.positions, columns=[f"item{i}" for i in range(k)])
+        seconds = best_seconds(
+            {
+                "rankwise": lambda rankings=rankings: summary(rankings),
+                "pandas": lambda frame=frame: (
+                    frame.rank(axis=1).mean(),
+                    [frame[name].value_counts() for name in frame],
+                ),
+            }
+        )
+        ratio = seconds["rankwise"] / seconds["pandas"]
+        print(f"| {kind} | {1e3 * seconds['rankwise']:.0f} ms | {1e3 * seconds['pandas']:.0f} ms | {ratio:.2f} |")
+        yield {"what": "summary", "rankings": kind, "n": n, "items": k, "seconds": seconds, "ratio": ratio}
+
+
+def reports(quick: bool, rng: np.random.Generator, folder: Path) -> Iterator[Row]:
+    """Wall seconds of the command from a file of answers to a page."""
+    n, k = (2_000 if quick else 100_000), 10
+    path = folder / "survey.csv"
+    columns = {f"rank_{chr(97 + i)}": column.astype(int) for i, column in enumerate(places(rng, n, k).T)}
+    age, city = rng.integers(18, 90, n), rng.choice(["Bonn", "Oslo", "Rome"], n)
+    pl.DataFrame({"age": age, "city": city, **columns}).write_csv(path)
+    page = folder / "page.html"
+    command = [sys.executable, "-m", "rankwise", "report", str(path), "--jobs", "2", "--out", str(page)]
+    start = time.perf_counter()
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+    seconds = time.perf_counter() - start
+    size = page.stat().st_size
+    print(f"\nrankwise report, {n:,} respondents x {k} items: {seconds:.1f} s, page of {size / 1e6:.1f} MB")
+    yield {"what": "report", "n": n, "items": k, "jobs": 2, "seconds": seconds}
+
+
+def readers(quick: bool, rng: np.random.Generator, folder: Path) -> Iterator[Row]:
+    """Seconds of `read_rankings` and of `polars.read_csv`."""
+    n, k = (20_000 if quick else 1_000_000), 20
+    path = folder / "large.csv"
+    pl.DataFrame({f"rank_{chr(97 + i)}": column.astype(int) for i, column in enumerate(places(rng, n, k).T)}).write_csv(
+        path
+    )
+    tools = {"rankwise": lambda: read_rankings(path), "polars": lambda: pl.read_csv(path)}
+    seconds = best_seconds(tools, rounds=2)
+    ratio = seconds["rankwise"] / seconds["polars"]
+    print(f"\nreading {n:,} x {k}: {seconds['rankwise']:.2f} s, polars {seconds['polars']:.2f} s, ratio {ratio:.1f}")
+    yield {"what": "reading", "n": n, "items": k, "seconds": seconds, "ratio": ratio}
+
+
+def places(rng: np.random.Generator, n: int, k: int) -> np.ndarray:
+    """Full rankings by Plackett-Luce, so that there is something to find."""
+    utilities = np.linspace(1, -1, k) + rng.gumbel(size=(n, k))
+    return np.argsort(np.argsort(-utilities, axis=1), axis=1) + 1.0
+
+
+if __name__ == "__main__":
+    main()
