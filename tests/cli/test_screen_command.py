@@ -34,7 +34,8 @@ def test_expressions_have_the_names_of_the_columns(beams: str) -> None:
     result = run_json("screen", beams, "--y", "load", "--architecture", "ub", "--top", "5")
     selector = ConcordanceSelector(5, features=SymbolicFeatures("ub")).fit(X, Y)
     names = [row["expression"] for row in result["expressions"]]
-    assert names == selector.get_feature_names_out(["width", "height", "depth"]).tolist()
+    expected = selector.get_feature_names_out(["width", "height", "depth"]).tolist()
+    assert names == [name.removeprefix("2*") for name in expected]  # the simplest of those that order alike
     assert names[0] == "depth^3*width"
     for key, column in (("T0", "divergence"), ("z", "z"), ("p_value", "p_value"), ("adjusted", "adjusted")):
         assert [row[key] for row in result["expressions"]] == selector.table_[column].tolist()
@@ -224,3 +225,42 @@ def test_time_that_runs_out_is_told(beams: str) -> None:
         result = run_json("screen", *words, "--binary", "+,-,*,/", "--time-limit", "0.000001")
     assert not result["complete"]
     assert np.isfinite(result["expressions"][0]["T0"])
+
+
+def test_no_relation_and_few_rows_are_said_plainly() -> None:
+    rng = np.random.default_rng(1)
+    table = "\n".join(["a,b,y", *(",".join(f"{value:.4f}" for value in row) for row in rng.random((40, 3))), ""])
+    result = run_json("screen", "-", "--y", "y", stdin=table)
+    assert result["notes"][0].startswith("nothing orders y beyond chance: the smallest corrected p-value is")
+    assert "nothing orders y beyond chance" in run("screen", "-", "--y", "y", stdin=table).stdout
+    in_order = "\n".join(["a,y", *(f"{i**2 + 1},{2.0**i}" for i in range(6)), ""])
+    assert not run_json("screen", "-", "--y", "y", stdin=in_order)["notes"]  # its p-value is large, too
+
+
+def test_formulas_on_the_way_have_the_names_of_the_columns(beams: str) -> None:
+    result = run_json("formula", beams, "--y", "load", "--budget", "20000")
+    formulas = [stage["formula"] for stage in result["searched"]]
+    assert any("depth" in formula for formula in formulas)
+    assert not any("x2" in formula for formula in formulas)
+    assert "rivals" in result
+
+
+def test_compiling_is_mentioned_if_it_takes_long(monkeypatch: pytest.MonkeyPatch, capsys) -> None:
+    import time
+
+    import numba
+
+    from rankwise.cli import compiling
+
+    with compiling.compiling_noted():
+        numba.njit(lambda x: x + 1)(1)
+    assert not capsys.readouterr().err
+    monkeypatch.setattr(compiling, "_DELAY", 0.0)
+    with compiling.compiling_noted():
+        time.sleep(0.1)
+    assert not capsys.readouterr().err  # nothing was compiled
+    with compiling.compiling_noted():
+        numba.njit(lambda x: x + 2)(1)
+        numba.njit(lambda x: x + 3)(1)
+        time.sleep(0.1)
+    assert capsys.readouterr().err.count("compiling, once") == 1

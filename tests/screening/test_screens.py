@@ -31,7 +31,7 @@ def test_the_table_is_that_of_the_selector():
     features = SymbolicFeatures("ub")
     result = screen_expressions(X, y, features, k=7, target_name="load", notes=["a note"])
     selector = ConcordanceSelector(7, features=features).fit(X, y)
-    assert list(result.expressions) == selector.table_["feature"].tolist()
+    assert list(result.expressions) == [name.removeprefix("2*") for name in selector.table_["feature"]]
     np.testing.assert_array_equal(result.divergence, selector.table_["divergence"])
     frame = result.to_frame()
     assert frame["T0"].tolist() == selector.table_["divergence"].tolist()
@@ -56,3 +56,28 @@ def test_columns_as_they_are():
     assert "one term is enough" in result.formulas.notes
     with pytest.raises(ValueError, match="input_names has 1 names"):
         screen_expressions(X, X[:, 0], input_names=["a"])
+
+
+def test_a_class_has_the_name_of_its_simplest_member():
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"V": rng.uniform(1, 9, 60), "W": rng.uniform(-9, -1, 60), "U": rng.standard_normal(60)})
+    y = 3 * X.V + 0.1 * rng.standard_normal(60)
+
+    def named(column: str, *, two_sided: bool = True, **options) -> tuple[list[str], list[str]]:
+        features = SymbolicFeatures("bu", **options)
+        result = screen_expressions(X[[column]], y, features, k=1, two_sided=two_sided)
+        return list(result.expressions), [row["order"] for row in result.rows()]
+
+    assert named("V", unary=("id",), binary=("+",)) == (["V"], ["same"])
+    assert named("V", unary=("inverse",), binary=("*",)) == (["V"], ["same"])  # 1/V^2, the other way around
+    assert named("V", unary=("inverse",), binary=("*",), two_sided=False)[0] == ["1/V^2"]
+    assert named("W", unary=("1-",), binary=("*",))[0] == ["W"]
+    assert named("U", unary=("exp",), binary=("*",))[0] == ["U^2"]  # not monotone in U
+    features = SymbolicFeatures("bu", unary=("id",), binary=("+",))
+    assert screen_expressions(X[["V"]], y, features, dedupe=False).expressions == ("2*V",)
+    # The order is that of the values.
+    shown = screen_expressions(X, y, SymbolicFeatures("bu", unary=("inverse", "exp")), k=9)
+    for row, formula in zip(shown.rows(), shown.expressions, strict=True):
+        values = X.eval(formula.replace("^", "**").replace("|", ""))
+        z = np.corrcoef(values.rank(), y)[0, 1] * np.sqrt(59)
+        assert z == pytest.approx(row["z"], abs=1e-6), formula

@@ -65,6 +65,7 @@ def screen(
 ) -> None:
     """Screen expressions of the columns of a table by how well they order a target: concordant divergence T0."""
     from rankwise.cli import console
+    from rankwise.cli.compiling import compiling_noted
     from rankwise.cli.in_and_out import check_writable, write_text
     from rankwise.screening import SymbolicFeatures, screen_expressions
 
@@ -77,7 +78,7 @@ def screen(
         except ValueError as error:
             raise typer.BadParameter(str(error)) from None
     table = _read_columns(file, y, None if x is None else _parts(x), drop_missing=drop_missing)
-    with console.progress() as on_step:
+    with console.progress() as on_step, compiling_noted():
         on_step("screening", 0.1)
         result = screen_expressions(
             table.X,
@@ -129,13 +130,14 @@ def formula(
 ) -> None:
     """Find a formula for a column of a table: simple formulas first, and the one that the data support."""
     from rankwise.cli import console
+    from rankwise.cli.compiling import compiling_noted
     from rankwise.cli.in_and_out import check_writable, write_text
     from rankwise.screening import SymbolicRegressor
 
     check_writable(out, file)
     table = _read_columns(file, y, None if x is None else _parts(x), drop_missing=drop_missing)
     regressor = SymbolicRegressor(terms, max_expressions=budget, time_limit=time_limit, random_state=seed, n_jobs=jobs)
-    with console.progress() as on_step:
+    with console.progress() as on_step, compiling_noted():
         on_step("searching", 0.1)
         regressor.fit(table.X, table.y)
     result = regressor.summary(table.target, table.inputs, table.notes)
@@ -264,7 +266,8 @@ def _csv_text(expressions: Sequence[dict[str, Any]]) -> str:
 
 
 def _no_numbers(table: Table, column: str) -> RankwiseFormatError:
-    from rankwise.data.formats.text import MISSING, number, shown
+    from rankwise.data.formats.columns import number
+    from rankwise.data.formats.text import MISSING, shown
 
     cells = table.column(column)
     # A column of numbers counts as text if one has leading zeros, as codes have.

@@ -80,8 +80,11 @@ def check_table(estimator: BaseEstimator, X: ArrayLike, y: ArrayLike) -> tuple[F
 
 def refuse_missing(name: str, values: FloatArray, labels: Sequence[str]) -> None:
     """Refuse values that are not finite; the error names the first of them, and says how many rows are concerned."""
+    with np.errstate(all="ignore"):
+        if np.isfinite(values.sum()):
+            return
     finite = np.isfinite(values)
-    if finite.all():
+    if finite.all():  # only their sum is not
         return
     place = tuple(np.argwhere(~finite)[0].tolist())
     value = values[place]

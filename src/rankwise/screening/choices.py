@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from rankwise._typing import FloatArray
@@ -48,6 +50,14 @@ def final_formulas(
     front, chosen = _chosen(fits, values)
     made = [SymbolicFormula.of(model, table, values, y, root) for model in (*front, *_rivals(fits, chosen, values))]
     return made[: len(front)], front.index(chosen), made[len(front) :]
+
+
+def formula_of(search: Search, model: Model) -> SymbolicFormula:
+    """A model of the search as a formula, with its errors on the rows that were screened."""
+    table, place = search.pool.table.only(np.array([row for term in model.terms for row in term.rows], dtype=np.intp))
+    moved = replace(model, terms=tuple(term.moved(place) for term in model.terms))
+    values = search.values[np.union1d(np.arange(len(table.inputs)), np.flatnonzero(place))]
+    return SymbolicFormula.of(moved, table, values, search.y, search.root)
 
 
 def _chosen(fits: Fits, values: FloatArray) -> tuple[list[Model], Model]:

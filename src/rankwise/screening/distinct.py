@@ -83,10 +83,15 @@ class DistinctRows:
         homes = np.empty(self._size, dtype=np.intp)
         for start, keys in self._keys(self.values, units):
             for row, key in enumerate(keys, start):
+                homes[row] = row
+                if key not in self._rows_of:  # as almost always
+                    self._rows_of[key] = [row]
+                    continue
                 home = self._find(key, self._values[row], self._errors[row])
-                homes[row] = row if home is None else home
                 if home is None:
-                    self._rows_of.setdefault(key, []).append(row)
+                    self._rows_of[key].append(row)
+                else:
+                    homes[row] = home
         return homes
 
     def add(self, rows: FloatArray, errors: FloatArray, units: FloatArray | None = None) -> IntArray:

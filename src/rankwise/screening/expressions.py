@@ -305,6 +305,9 @@ class Formula:
     @cached_property
     def text(self) -> str:
         """The formula as users read it."""
+        match self.terms:
+            case [[[[factor, 1]], 1]]:  # as most parts of formulas are
+                return factor
         signed = [("-" if c < 0 else "+", _written(product, abs(c))) for product, c in self.terms]
         first = [text if sign == "+" else f"-{text}" for sign, text in signed[:1]]
         return " ".join(first + [f"{sign} {text}" for sign, text in signed[1:]]) or "0"

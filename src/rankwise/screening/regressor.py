@@ -16,7 +16,7 @@ from rankwise._tables import counted
 from rankwise._typing import ArrayLike, FloatArray, RandomState
 from rankwise._validation import check_generator, check_weights
 from rankwise.screening.base import check_table, check_target
-from rankwise.screening.choices import final_formulas
+from rankwise.screening.choices import final_formulas, formula_of
 from rankwise.screening.formulas import FormulaSummary, SymbolicFormula, notes_on
 from rankwise.screening.pools import ExpressionPool, Grammar
 from rankwise.screening.search import Search
@@ -129,6 +129,7 @@ class SymbolicRegressor(RegressorMixin, BaseEstimator):
         "formula_": instance("SymbolicFormula"),
         "rivals_": list_of(instance("SymbolicFormula")),
         "searched_": list_of(instance("dict")),
+        "_stages": list_of(instance("SymbolicFormula")),
         "stopped_": STRING,
         "notes_": tuple_of(STRING),
         "_mean": NUMBER,
@@ -200,14 +201,10 @@ class SymbolicRegressor(RegressorMixin, BaseEstimator):
         search = self._search(inputs[rows], target[rows], names, None if root is None else root[rows])
         self.pareto_, chosen, self.rivals_ = final_formulas(search, inputs, target, root)
         self.formula_ = self.pareto_[chosen]
+        self._stages = [formula_of(search, stage.best) for stage in search.stages]
         self.searched_ = [
-            {
-                "depth": stage.depth,
-                "pool": stage.n_pool,
-                "screened": stage.n_screened,
-                "formula": str(SymbolicFormula.of(stage.best, search.pool.table, search.values, target[rows])),
-            }
-            for stage in search.stages
+            {"depth": stage.depth, "pool": stage.n_pool, "screened": stage.n_screened, "formula": str(formula)}
+            for stage, formula in zip(search.stages, self._stages, strict=True)
         ]
         self.stopped_ = search.stopped
         self._mean = float(np.average(target, weights=None if root is None else root**2))
@@ -273,11 +270,13 @@ class SymbolicRegressor(RegressorMixin, BaseEstimator):
 
         check_is_fitted(self)
         chosen = self.pareto_.index(self.formula_)
-        formulas, rivals = (
+        formulas, rivals, stages = (
             tuple(some if input_names is None else (formula.named(input_names) for formula in some))
-            for some in (self.pareto_, self.rivals_)
+            for some in (self.pareto_, self.rivals_, self._stages)
         )
-        searched = tuple(self.searched_)
+        searched = tuple(
+            {**stage, "formula": str(formula)} for stage, formula in zip(self.searched_, stages, strict=True)
+        )
         return FormulaSummary(target_name, formulas, chosen, searched, self.stopped_, (*self.notes_, *notes), rivals)
 
     def to_sympy(self, simplify: bool = False) -> Any:

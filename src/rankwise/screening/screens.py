@@ -18,13 +18,17 @@ from rankwise._validation import check_whole_number
 from rankwise.screening.base import check_features, check_target
 from rankwise.screening.choices import final_formulas
 from rankwise.screening.concordance import Target
-from rankwise.screening.expressions import ExpressionTable
+from rankwise.screening.expressions import BY_CODE, ExpressionTable
 from rankwise.screening.features import SymbolicFeatures
 from rankwise.screening.fits import Fits, class_terms, finite
 from rankwise.screening.formulas import FormulaSummary, SymbolicFormula, notes_on
 from rankwise.screening.pools import ExpressionPool, Grammar
 from rankwise.screening.search import Search
 from rankwise.screening.selector import ConcordanceSelector
+
+# Nothing orders a target if corrected p-values are above this, as by chance, and divergences above this part of that of
+# no relation: few rows have large p-values even in perfect order.
+_CHANCE, _SOME = 0.05, 0.25
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -48,7 +52,8 @@ class ScreeningResult(Result):
     unrelated : float
         The divergence of an expression that has no relation to the target.
     expressions : tuple of str
-        The expressions that order best, best first.
+        The expressions that order best, best first, each in the place of its class: V if V^2 was screened, and orders
+        the rows as V does.
     divergence, z, p_value, adjusted : ndarray of shape (n_selected,)
         Their concordant divergence, standard score, p-value, and p-value corrected for the number of expressions.
     complexity : ndarray of shape (n_selected,)
@@ -176,7 +181,7 @@ def screen_expressions(
     two_sided : bool, default=True
         Count the reverse order as a relation.
     dedupe : bool, default=True
-        Report one of the expressions that give the rows the same order.
+        Report one of the expressions that give the rows the same order, the simplest.
     input_names : sequence of str, optional
         Names of the inputs; by default those of the columns of a data frame, else x0, x1, ...
     target_name : str, default="y"
@@ -215,9 +220,23 @@ def screen_expressions(
     names = [str(name) for name in input_names]
     if len(names) != inputs.shape[1]:
         raise ValueError(f"input_names has {len(names)} names, but X has {inputs.shape[1]} columns; give one for each")
-    table, rows = selector._expressions, selector._rows
-    table.inputs = tuple(names)
+    table, place = selector._expressions.only(selector._rows)
+    table.inputs, rows = tuple(names), place[selector._rows]
     found = selector.table_
+    signs = np.ones(len(rows))
+    if dedupe:
+        values = np.ascontiguousarray(table.evaluate(inputs, np.arange(len(table))).T)
+        simplest = [_simplest(row, table, values, two_sided) for row in rows.tolist()]
+        rows, signs = np.array([row for row, _ in simplest]), np.array([sign for _, sign in simplest])
+    adjusted = found["adjusted"]
+    # A constant orders nothing: its divergence is that of no relation.
+    unrelated = Target.of(target).covariation * Target.of(target).unit
+    if not (adjusted <= _CHANCE).any() and (found["divergence"] > _SOME * unrelated).all():
+        notes = [
+            f"nothing orders {target_name} beyond chance: the smallest corrected p-value is {adjusted.min():.2g}; try "
+            "other operators or columns, or more rows",
+            *notes,
+        ]
     formulas = None
     if n_terms is not None:
         check_whole_number("n_terms", n_terms, at_least=1)
@@ -230,18 +249,44 @@ def screen_expressions(
         selector.n_usable_,
         selector.complete_,
         two_sided,
-        # A constant orders nothing: its divergence is that of no relation.
-        Target.of(target).covariation * Target.of(target).unit,
+        unrelated,
         tuple(table.formulas(rows)),
         found["divergence"],
-        found["z"],
+        signs * found["z"],
         found["p_value"],
-        found["adjusted"],
-        found["complexity"],
+        adjusted,
+        table.complexity[rows],
         tuple(_fit_of_class(row, table, inputs, target) for row in rows.tolist()),
         formulas,
         tuple(notes),
     )
+
+
+def _simplest(row: int, table: ExpressionTable, values: FloatArray, two_sided: bool) -> tuple[int, float]:
+    """What is left of an expression without functions that keep the order of the rows; -1 if the order is reversed.
+
+    Layers make 2*V or V^2, but not V, of V; the class is that of V.
+    """
+    sign = 1.0
+    while row >= len(table.inputs):
+        name, left = BY_CODE[int(table.codes[row])].name, int(table.lefts[row])
+        direction = _direction(name, values[left], twice=left == table.rights[row])
+        if direction == 0 or (direction < 0 and not two_sided):
+            break
+        row, sign = left, direction * sign
+    return row, sign
+
+
+def _direction(name: str, operand: FloatArray, *, twice: bool) -> float:
+    """1 if an operator keeps the order of its operand, -1 if it reverses it, 0 if it does neither."""
+    one_sided = 1.0 if operand.min() >= 0 else -1.0 if operand.max() <= 0 else 0.0
+    if name in ("square", "abs") or (name == "*" and twice):
+        return one_sided
+    if name == "inverse":
+        return -abs(one_sided)
+    if name in ("id", "cube", "sqrt", "cbrt", "exp", "log", "1+") or (name == "+" and twice):
+        return 1.0
+    return -1.0 if name == "1-" else 0.0
 
 
 def _fit_of_class(row: int, table: ExpressionTable, inputs: FloatArray, y: FloatArray) -> SymbolicFormula:

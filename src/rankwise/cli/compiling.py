@@ -1,0 +1,37 @@
+"""A word on the first use of a command, which compiles what later uses find ready."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+# Seconds of compiling before it is mentioned.
+_DELAY = 1.0
+_NOTE = "compiling, once: the first use takes longer than later ones (rankwise warmup compiles everything ahead)"
+
+
+@contextmanager
+def compiling_noted() -> Iterator[None]:
+    """Say on stderr, once, that functions are compiled, if that takes more than a second."""
+    from numba.core.event import Listener, install_listener
+
+    from rankwise.cli.console import print_notes
+
+    timer = threading.Timer(_DELAY, lambda: print_notes([_NOTE]))
+    timer.daemon = True
+
+    class FirstCompilation(Listener):
+        def on_start(self, event: Any) -> None:
+            if timer.ident is None:
+                timer.start()
+
+        def on_end(self, event: Any) -> None:
+            """Functions are compiled one within another, and one after another: the timer goes on."""
+
+    with install_listener("numba:compile", FirstCompilation()):
+        try:
+            yield
+        finally:
+            timer.cancel()
