@@ -12,7 +12,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from rankwise import RankwiseFormatError, read_rankings
-from rankwise.data.formats import large, text
+from rankwise.data.formats import large, places, text
 from rankwise.data.formats.columns import Column, number
 from rankwise.data.formats.text import MISSING, covariates, parse_table
 
@@ -160,3 +160,20 @@ def test_errors_of_large_files_name_the_line(tmp_path, monkeypatch):
     with pytest.raises(RankwiseFormatError) as caught:
         read_rankings(path, prefix="rank_")
     assert (caught.value.line, caught.value.column) == (5, 2)
+
+
+def test_plain_rankings_are_found_alike_by_the_compiled_loop(monkeypatch):
+    rng = np.random.default_rng(0)
+    values = np.argsort(rng.random((400, 5)), axis=1) + 1.0
+    values[rng.random(values.shape) < 0.1] = np.nan
+    values[rng.random(values.shape) < 0.05] = 1.5
+    values[rng.random(values.shape) < 0.05] = np.inf
+    values[rng.random(values.shape) < 0.05] = 6
+    values[:3] = [[np.nan] * 5, [1, 2, np.nan, 3, 4], [0, 1, 2, 3, 4]]
+    found = []
+    for at_least in (10**9, 0):
+        monkeypatch.setattr(places, "_WORTH_COMPILED", at_least)
+        found.append(places._are_plain(values).tolist())
+    assert found[0] == found[1]
+    assert found[0][:3] == [False, True, False]
+    assert 0 < sum(found[0]) < len(values)

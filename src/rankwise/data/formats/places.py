@@ -38,6 +38,8 @@ _SAMPLED_ROWS = 200
 _MOST_WINDOWED = 60
 # A window of columns must be this unlikely by chance where other columns hold numbers too.
 _CHANCE = 1e-3
+# From here on the start of a compiled loop pays.
+_WORTH_COMPILED = 1 << 21
 
 
 @dataclass(frozen=True)
@@ -166,6 +168,10 @@ def _kinds(values: FloatArray) -> npt.NDArray[np.int8]:
 def _are_plain(values: FloatArray) -> BoolArray:
     """Whether the numbers of a row are 1 to k, each once: as bits, k of them fill the lowest k."""
     n, k = values.shape
+    if values.size >= _WORTH_COMPILED:
+        from rankwise.data.formats import places_jit
+
+        return np.asarray(places_jit.are_plain(values))
     bits, present = np.zeros(n, dtype=np.int64), np.zeros(n, dtype=np.int64)
     for column in values.T:
         is_place = (column >= 1) & (column <= k) & (column == np.floor(column))

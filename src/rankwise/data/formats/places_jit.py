@@ -1,0 +1,31 @@
+"""A compiled loop over the rows of many rankings; used by `rankwise.data.formats.places`."""
+
+# mypy: allow-untyped-defs, allow-incomplete-defs, allow-untyped-decorators
+
+from __future__ import annotations
+
+import numpy as np
+
+from rankwise._compiled import compiled
+
+
+@compiled
+def are_plain(values):
+    """Whether the numbers of each row, NaN aside, are 1 to some place, each once; for up to 62 columns."""
+    n, k = values.shape
+    plain = np.empty(n, dtype=np.bool_)
+    for row in range(n):
+        bits = 0
+        present = 0
+        places = True
+        for column in range(k):
+            value = values[row, column]
+            if np.isnan(value):
+                continue
+            present += 1
+            if 1 <= value <= k and value == np.floor(value):
+                bits |= 1 << (int(value) - 1)
+            else:
+                places = False
+        plain[row] = places and present > 0 and bits == (1 << present) - 1
+    return plain
