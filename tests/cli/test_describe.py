@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 
 import pytest
 
 from tests.cli.running import problem, run, run_json
+from tests.data.formats import survey_exports
 
 VOTES = "rank_tea,rank_milk,rank_juice\n1,2,3\n1,2,3\n2,1,3\n1,2,2\n2,1,\n"
 
@@ -95,10 +97,12 @@ def test_a_built_in_data_set() -> None:
 def test_columns_are_features_or_rankings(drinks: Path) -> None:
     facts = run_json("describe", drinks)
     assert facts["features"] == ["age", "city"]
-    assert facts["notes"] == ["texts that seldom repeat, dropped from the features: name"]
+    assert facts["notes"] == ["not used as features: name (name)"]
+    assert facts["survey"]["roles"]["name"] == {"role": "name", "reason": "the names of those who rank"}
     two = run_json("describe", drinks, "--target", "rank_tea,rank_milk")
     assert two["items"] == ["rank_tea", "rank_milk"]
-    assert two["features"] == ["age", "city", "rank_juice"]
+    assert two["features"] == ["age", "city"]
+    assert two["survey"]["roles"]["rank_juice"]["role"] == "answer"
     assert run_json("describe", drinks, "--target", "rank_")["items"] == ["tea", "milk", "juice"]
 
 
@@ -130,5 +134,55 @@ def test_bad_input_is_told_in_a_line(tmp_path: Path, drinks: Path) -> None:
     assert "has no option 'foo'" in problem("describe", drinks, "--read", "foo=1", code=2)
     assert "is not NAME=VALUE" in problem("describe", drinks, "--read", "foo", code=2)
     doubtful = problem("describe", "-", stdin="count,rank_a,rank_b\n3,1,2\n1,2,1\n")
-    assert "read_rankings(path" in doubtful
-    assert '--read "NAME=VALUE"' in doubtful
+    assert "--read weights=count\n" in doubtful
+
+
+def test_how_the_file_was_understood_comes_first(tmp_path: Path) -> None:
+    path = survey_exports.qualtrics(tmp_path / "phones.csv")
+    lines = run("describe", path, "--layout", "positions", "--target", "Q12_", "--by", "Q2").stdout.splitlines()
+    assert lines[0] == f"Survey: {path}"
+    text = "\n".join(lines)
+    assert "ranked nothing  4, set apart" in text
+    assert "positions: a column per item holds its place" in text
+    assert "groups          What is your gender?: Female 19, Male 18, Prefer not to say 19" in text
+    assert "How old are you? [Q1] (Under 18 < ... < 65 or older)" in text
+    assert "Data check" in text
+    assert "lines 4, 5, 6, 7" in text
+    assert "Mean ranks by What is your gender?" in text
+
+
+def test_columns_in_their_roles_on_the_command_line(tmp_path: Path) -> None:
+    path = survey_exports.qualtrics(tmp_path / "phones.csv")
+    words = ["describe", path, "--layout", "positions", "--target", "Q12_"]
+    assert run_json(*words, "--features", "Q2", "--features", '"Q3",Q1')["features"] == [
+        "How old are you?",
+        "What is your gender?",
+        "Would you recommend us?",
+    ]
+    assert run_json(*words, "--ignore", "Q1,Q3")["features"] == ["What is your gender?"]
+    assert run_json(*words, "--ignore", "Q1,Q2,Q3")["features"] == []
+    assert run_json(*words, "--weight", "Progress")["total_weight"] == 5600
+    assert run_json(*words, "--id", "Q20")["survey"]["roles"]["Q20"]["role"] == "id"
+    assert "features names 'Q12_1', which holds the rankings. Name another" in problem(*words, "--features", "Q12_1")
+    assert "by names 'q22', but there is no such column. Did you mean 'Q2'?" in problem(*words, "--by", "q22")
+    assert "by names 'Q20', which has 60 different values" in problem(*words, "--by", "Q20")
+    assert "'Q1' is among both features and ignore" in problem(*words, "--features", "Q1", "--ignore", "Q1")
+
+
+@pytest.mark.parametrize("command", [["describe"], ["consensus", "--seed", "3"], ["tree", "--no-prune"]])
+def test_choices_are_commands_to_paste(command: list[str], tmp_path: Path) -> None:
+    path = tmp_path / "my votes.csv"
+    path.write_text("q 1,q 2,q 3\n1,2,3\n3,1,2\n2,1,3\n", encoding="utf-8")
+    name, *options = command
+    done = run(name, path, *options)
+    assert done.exit_code == 1
+    problem_line, *commands = done.stderr.splitlines()
+    assert problem_line.endswith("Choose one of these:")
+    assert len(commands) > 1
+    for line in commands:
+        words = shlex.split(line)
+        assert words[:3] == ["rankwise", name, str(path)]
+        again = run(*words[1:])
+        assert again.exit_code == (0 if name != "tree" else 1), again.stderr  # there are no features for a tree
+        assert "Choose" not in again.stderr
+        assert set(options) <= set(words)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +12,7 @@ import pytest
 
 from rankwise import RankwiseFormatError
 from rankwise.cli import sources
+from rankwise.cli.in_and_out import ChoiceError
 from rankwise.cli.learn_commands import read_features
 from rankwise.cli.options import settings
 from rankwise.datasets import load_label_ranking
@@ -40,12 +43,14 @@ def survey(tmp_path: Path) -> Path:
 def test_numbers_and_repeated_texts_are_features(survey: Path) -> None:
     source = sources.load(str(survey))
     assert source.feature_names == ["age", "city"]
-    assert source.categorical == (1,)
-    np.testing.assert_array_equal(source.X[:, 0].astype(float), [np.nan, 31, 47, 52, 19, 20])
-    assert source.X[:, 1].tolist() == ["Rome", "Bonn", "Rome", None, "Bonn", "Rome"]
+    assert source.categorical == ("city",)
+    np.testing.assert_array_equal(source.X["age"], [np.nan, 31, 47, 52, 19, 20])
+    assert source.X["city"].tolist() == ["Rome", "Bonn", "Rome", None, "Bonn", "Rome"]
     assert source.rankings.items == ("tea", "milk")
     assert source.rankings.kind == "incomplete"
-    assert source.notes == ["texts that seldom repeat, dropped from the features: name"]
+    assert source.notes == ["not used as features: name (name)"]
+    assert source.names is not None
+    assert source.names.tolist() == ["Ann", "Ben", "Cem", "Dora", "Eve", "Fay"]
 
 
 def test_texts_of_more_than_20_values_are_left_out(tmp_path: Path) -> None:
@@ -59,7 +64,7 @@ def test_texts_of_more_than_20_values_are_left_out(tmp_path: Path) -> None:
 def test_a_file_of_rankings_alone_has_no_features(tmp_path: Path) -> None:
     path = tmp_path / "votes.csv"
     path.write_text("rank_tea,rank_milk\n1,2\n2,1\n", encoding="utf-8")
-    assert sources.load(str(path)).X.shape == (2, 0)
+    assert sources.load(str(path)).X == {}
 
 
 def test_a_file_does_not_hide_the_data_set_of_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -74,7 +79,7 @@ def test_a_folder_that_is_not_there_leaves_the_shipped_data(monkeypatch: pytest.
     assert len(source.rankings) == 150
     assert source.notes == ["RANKWISE_DATA names /nope, which is not a folder, so only the shipped data sets are known"]
     assert len(sources.load(str(survey)).rankings) == 6
-    with pytest.raises(ValueError, match=r"no data set of this name.*RANKWISE_DATA names /nope"):
+    with pytest.raises(ValueError, match=r"no data set mine .*; RANKWISE_DATA names /nope"):
         sources.load("mine")
 
 
@@ -87,8 +92,17 @@ def test_the_data_folder_is_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
 
 def test_neither_data_set_nor_file(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match=r"there is no file .*data sets are .*iris"):
+    with pytest.raises(ValueError, match=r"^there is no file \S*mine$"):
         sources.load(str(tmp_path / "mine"))
+    with pytest.raises(
+        ValueError, match=r"^there is no file and no data set iriss \(did you mean iris\?\); data sets are"
+    ):
+        sources.load("iriss")
+    (tmp_path / "survey.csv").write_text("", encoding="utf-8")
+    with pytest.raises(ValueError, match=r"there is no file \S*survy.csv \(did you mean \S*survey\.csv\?"):
+        sources.load(str(tmp_path / "survy.csv"))
+    with pytest.raises(ValueError, match=r"because there is no folder"):
+        sources.load(str(tmp_path / "no" / "survey.csv"))
 
 
 @pytest.mark.parametrize("target", [None, "rank_"])
@@ -128,7 +142,9 @@ def test_the_cure_of_a_message_can_be_copied(tmp_path: Path) -> None:
     path.write_text("rank_tea,rank_milk,rank_juice\n1,2,3\n2,1,0\n", encoding="utf-8")
     with pytest.raises(RankwiseFormatError) as caught:
         sources.load(str(path))
-    assert "missing_values=['0']" in str(caught.value)
+    assert "if it says 'not ranked', take command 1" in str(caught.value)
+    assert isinstance(caught.value, ChoiceError)
+    assert "--read \"missing_values=['0']\"" in caught.value.commands[0]
     rankings = sources.load(str(path), reading=settings(["missing_values=['0']"], "--read")).rankings
     np.testing.assert_array_equal(rankings.positions, [[1, 2, 3], [2, 1, np.nan]])
     both = tmp_path / "both.csv"
@@ -155,6 +171,15 @@ def test_features_with_decimal_commas_are_read_alike_for_fit_and_prediction(tmp_
     path.write_text("income;rank_tea;rank_milk\n1,5;1,0;2\n2,25;2;1\n;1;2\n", encoding="utf-8")
     source = sources.load(str(path))
     assert (source.feature_names, source.categorical) == (["income"], ())
-    np.testing.assert_array_equal(source.X[:, 0], [1.5, 2.25, np.nan])
-    ranker = DummyRanker().fit(pd.DataFrame(source.X, columns=source.feature_names), source.rankings)
-    np.testing.assert_array_equal(read_features(ranker, str(path), {}), source.X)
+    np.testing.assert_array_equal(source.X["income"], [1.5, 2.25, np.nan])
+    ranker = DummyRanker().fit(pd.DataFrame(source.X), source.rankings)
+    np.testing.assert_array_equal(read_features(ranker, str(path), {})[:, 0], source.X["income"])
+
+
+def test_a_file_that_is_not_there_is_told_before_anything_heavy_is_imported(tmp_path: Path) -> None:
+    code = "import sys\nfrom rankwise.cli.app import main\ntry:\n    main()\n"
+    code += "finally:\n    print(*{'numpy', 'sklearn', 'scipy', 'numba'} & set(sys.modules))"
+    for command in (["describe"], ["consensus"], ["tree"], ["report"], ["evaluate"], ["fit", "-o", "m.rankwise"]):
+        arguments = [sys.executable, "-c", code, *command, "nofile.csv"]
+        done = subprocess.run(arguments, capture_output=True, text=True, cwd=tmp_path, check=False)
+        assert (done.returncode, done.stdout, done.stderr) == (1, "\n", "rankwise: there is no file nofile.csv\n")

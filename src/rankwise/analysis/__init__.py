@@ -7,6 +7,7 @@ from rankwise.analysis.analysis import Analysis, analyze
 from rankwise.analysis.consensus import ConsensusResult, consensus
 from rankwise.analysis.kendalls_w import Agreement, Concordance, agreement, concordance
 from rankwise.analysis.majorities import PairSummary, pair_summary
+from rankwise.analysis.side_by_side import GroupResults, RaterDistances, group_results, rater_distances
 from rankwise.analysis.summary import Summary, summary
 
 __all__ = [
@@ -14,12 +15,16 @@ __all__ = [
     "Analysis",
     "Concordance",
     "ConsensusResult",
+    "GroupResults",
     "PairSummary",
+    "RaterDistances",
     "Summary",
     "agreement",
     "analyze",
     "concordance",
     "consensus",
+    "group_results",
     "pair_summary",
+    "rater_distances",
     "summary",
 ]

@@ -23,8 +23,9 @@ from rankwise.analysis.consensus import FEWEST_RANKINGS, ConsensusResult, add_in
 from rankwise.analysis.kendalls_w import Agreement, agreement
 from rankwise.analysis.majorities import PairSummary
 from rankwise.analysis.rankers import fit_ranker, make_ranker
+from rankwise.analysis.side_by_side import MOST_RATERS, GroupResults, RaterDistances, group_results, rater_distances
 from rankwise.analysis.summary import Summary, summary
-from rankwise.data import Rankings
+from rankwise.data import Rankings, Survey
 from rankwise.model_selection import Leaderboard, leaderboard
 from rankwise.model_selection.leaderboard import NothingToPredictError
 
@@ -70,6 +71,13 @@ class Analysis(Result):
         Number of rankings that leaderboard and tree learned from: all, or a random sample.
     seed : int
         Seed of all random numbers.
+    survey : Survey or None
+        Where the rankings come from, if they came with a `Survey`: how the file was understood, what its columns are,
+        and what should be looked at.
+    groups : GroupResults or None
+        Mean ranks and consensus of each group, if the survey has groups.
+    raters : RaterDistances or None
+        How far each named person is from the consensus, if the survey has names, 60 at most.
     """
 
     rankings: Rankings
@@ -82,6 +90,9 @@ class Analysis(Result):
     n_learned: int
     seed: int
     versions: dict[str, str] = field(default_factory=lambda: _versions())
+    survey: Survey | None = None
+    groups: GroupResults | None = None
+    raters: RaterDistances | None = None
 
     @property
     def pairs(self) -> PairSummary:
@@ -160,11 +171,18 @@ class Analysis(Result):
     def tables(self) -> list[TextTable]:
         """Data, consensus, how good it is, and leaderboard as tables of text, in reading order."""
         return [
+            *self.reading_tables(),
             self.summary.data_table(),
             self.consensus.ranking_table(),
             self.quality_table(),
+            *(self.raters.tables() if self.raters is not None else []),
+            *(self.groups.tables() if self.groups is not None else []),
             self.leaderboard_table(),
         ]
+
+    def reading_tables(self) -> list[TextTable]:
+        """How the file was understood and what should be looked at, as tables of text; none without a file."""
+        return [] if self.survey is None or self.survey.reading is None else self.survey.tables()
 
     def quality_table(self) -> TextTable:
         """How good the consensus is, and how much the rankings agree, as a table of text."""
@@ -202,6 +220,9 @@ class Analysis(Result):
             ],
             "leaderboard_left_out": self.no_leaderboard,
             "tree": "" if self.tree is None else self.tree.export_text(),
+            **({} if self.survey is None else {"survey": self.survey.as_dict()}),
+            **({} if self.groups is None else {"groups": self.groups.as_dict()}),
+            **({} if self.raters is None else self.raters.as_dict()),
             "versions": self.versions,
         }
 
@@ -250,15 +271,16 @@ def analyze(
 
     Parameters
     ----------
-    rankings : array-like of shape (n_rankings, n_items) or Rankings
-        Positions: column = item, 1 = best. The weights of Rankings count.
+    rankings : array-like of shape (n_rankings, n_items), Rankings or Survey
+        Positions: column = item, 1 = best. The weights of Rankings count. A survey brings features, groups, names and
+        notes with it.
     X : array-like or data frame of shape (n_rankings, n_features), or dict of columns, optional
         Features of the rankings, such as the age of who ranked; missing values are allowed. A dict is what
         ``read_rankings(path, return_covariates=True)`` returns. Without features, or with fewer than 10 rankings, there
         is no leaderboard and no tree.
-    categorical_features : None, or array-like of column numbers, column names or booleans
+    categorical_features : None, array-like of column numbers, column names or booleans, or dict
         Columns that hold categories. None takes the columns of a data frame or a dict that hold text, categories or
-        Booleans.
+        Booleans. A dict has columns as keys, and as values their categories from low to high, or None.
     feature_names : sequence of str, optional
         Names of the features; by default the columns of a data frame or a dict, else x0, x1, ...
     name : str, default=""
@@ -287,7 +309,13 @@ def analyze(
     """
     tell = (lambda step, share: None) if on_step is None else on_step
     if isinstance(rankings, str | os.PathLike):
-        raise TypeError(f"rankings is {str(rankings)!r}; read a file with read_rankings first")
+        raise TypeError(f"rankings is {str(rankings)!r}; read the file first: read_survey({str(rankings)!r})")
+    survey = rankings if isinstance(rankings, Survey) else None
+    if survey is not None:
+        if X is None:
+            X, feature_names = survey.X, feature_names or survey.feature_names
+            categorical_features = categorical_features or survey.categorical_features
+        rankings, name, notes = survey.rankings, name or survey.name, notes or survey.notes
     rankings = Rankings(rankings)
     if not len(rankings):
         raise ValueError("there are no rankings to analyze; give at least one")
@@ -335,7 +363,23 @@ def analyze(
         tree=tree,
         n_learned=len(rows),
         seed=int(seed),
+        survey=survey,
+        groups=_groups(survey, seed),
+        raters=_raters(survey, best),
     )
+
+
+def _groups(survey: Survey | None, seed: int) -> GroupResults | None:
+    groups = {} if survey is None else survey.groups()
+    if survey is None or not groups:
+        return None
+    return group_results(survey.rankings, groups, by=survey.by_name, random_state=seed)
+
+
+def _raters(survey: Survey | None, best: ConsensusResult) -> RaterDistances | None:
+    if survey is None or survey.names is None or len(survey.rankings) > MOST_RATERS:
+        return None
+    return rater_distances(survey.rankings, survey.names.tolist(), best)
 
 
 def _consensus(rankings: Rankings, seed: int, n_jobs: int | None) -> ConsensusResult:

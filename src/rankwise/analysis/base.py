@@ -58,6 +58,12 @@ def _array_of_columns(columns: Mapping[Any, Any], categorical: Any) -> tuple[Any
         raise ValueError(f"the columns of X differ in length, or are not columns: their shapes are {shapes}")
     if categorical is None:
         categorical = [number for number, array in enumerate(arrays) if not _is_numeric(array)]
+    elif isinstance(categorical, Mapping):
+        numbers = {name: number for number, name in enumerate(columns)}
+        unknown = [name for name in categorical if name not in numbers and not isinstance(name, int)]
+        if unknown:
+            raise ValueError(f"categorical_features names {unknown[0]!r}, but the columns of X are {[*columns]}")
+        categorical = {numbers.get(name, name): levels for name, levels in categorical.items()}
     elif any(isinstance(name, str) for name in categorical):
         unknown = [name for name in categorical if name not in columns]
         if unknown:

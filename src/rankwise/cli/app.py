@@ -92,6 +92,8 @@ class _Commands(TyperGroup):
             if ctx.params["debug"]:
                 raise
             typer.echo(f"rankwise: {' '.join(str(error).split())}", err=True)
+            for command in getattr(error, "commands", ()):  # ready to paste
+                typer.echo(f"  {command}", err=True)
             ctx.exit(1)
         except Exception as error:
             if hasattr(error, "format_message"):  # a mistake in the command, as Typer found it

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import difflib
 import os
+import shlex
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from contextvars import ContextVar
 from pathlib import Path
 
 import typer
@@ -16,6 +19,78 @@ from rankwise.exceptions import RankwiseFormatError
 
 #: the name under which a command reads standard input; none writes to one of that name
 STDIN = STDOUT = "-"
+# Options that say how to read a file.
+_READING = ("file", "target", "read", "layout", "id_", "weight", "by", "features", "ignore")
+_SHOWN_DATA_SETS = 8
+# The context of the command that runs.
+_running: ContextVar[typer.Context | None] = ContextVar("running", default=None)
+
+
+class ChoiceError(RankwiseFormatError):
+    """A file that can be read in several ways, with the commands that do it: they are printed on lines of their own.
+
+    Parameters
+    ----------
+    error : RankwiseFormatError
+        What the reader says, with ``choices``.
+    cure : str
+        What to do, above the commands.
+    commands : sequence of str
+        A command for each choice.
+    """
+
+    def __init__(self, error: RankwiseFormatError, cure: str, commands: Sequence[str]) -> None:
+        super().__init__(
+            error.problem, path=error.path, line=error.line, column=error.column, cure=cure, choices=error.choices
+        )
+        self.commands = list(commands)
+
+
+def current_command() -> tuple[str, str]:
+    """The name of the command that runs, and its other options as they were given, ready to paste."""
+    context = _running.get()
+    if context is None or context.info_name is None:
+        return "consensus", ""
+    words: list[str] = []
+    for parameter in context.command.params:
+        source = context.get_parameter_source(parameter.name or "")
+        # Options that say how to read the file are among the choices.
+        if parameter.name in _READING or parameter.param_type_name != "option" or source is None:
+            continue
+        value = context.params.get(parameter.name or "")
+        if source.name == "COMMANDLINE":
+            for part in value if isinstance(value, list | tuple) else [value]:
+                is_flag = isinstance(part, bool)
+                names = parameter.opts if part is not False else parameter.secondary_opts
+                words += names[:1] if is_flag else [names[0], shlex.quote(str(part))]
+    return context.info_name, " ".join(["", *words])
+
+
+def missing_file(name: str, data_sets: Iterable[str] = ()) -> str:
+    """What to say of a name that is not the path of a file."""
+    path = Path(name)
+    if path.is_dir():
+        return f"{name} is a folder; give a file in it, as in {path / 'survey.csv'}"
+    folder = path.parent if path.parent.is_dir() else None
+    if folder is None:
+        return f"there is no file {name}, because there is no folder {path.parent}"
+    near = difflib.get_close_matches(path.name, [entry.name for entry in folder.iterdir()], n=1)
+    near = [str(path.with_name(near[0]))] if near else difflib.get_close_matches(name, list(data_sets), n=1)
+    meant = f" (did you mean {near[0]}?)" if near else ""
+    known = list(data_sets)
+    if path.suffix or len(path.parts) > 1 or not known:
+        return f"there is no file {name}{meant}"
+    rest = ", ..." if len(known) > _SHOWN_DATA_SETS else ""
+    return f"there is no file and no data set {name}{meant}; data sets are {', '.join(known[:_SHOWN_DATA_SETS])}{rest}"
+
+
+def check_input(context: typer.Context, name: str) -> str:
+    """Refuse a file that is not there before anything heavy is imported; names without a suffix may be data sets."""
+    _running.set(context)
+    looks_like_file = bool(Path(name).suffix) or len(Path(name).parts) > 1
+    if not context.resilient_parsing and name != STDIN and looks_like_file and not Path(name).exists():
+        raise ValueError(missing_file(name))
+    return name
 
 
 def shown_name(name: str) -> str:

@@ -12,14 +12,30 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from rankwise.cli.options import Data, Jobs, Json, Out, Params, Read, Seed, TableOut, Target, settings
+from rankwise.cli.options import (
+    Data,
+    Features,
+    Id,
+    Ignore,
+    Jobs,
+    Json,
+    Layout,
+    Out,
+    Params,
+    Read,
+    Seed,
+    TableOut,
+    Target,
+    Weight,
+    reading,
+    settings,
+)
 
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-    from rankwise.cli.sources import Source
-    from rankwise.data import Rankings
+    from rankwise.data import Rankings, Survey
     from rankwise.data.formats.text import Table
 
 
@@ -56,12 +72,18 @@ def tree(
     ] = None,
     prune: Annotated[bool, typer.Option(help="Prune by cross-validation.")] = True,
     target: Target = None,
+    layout: Layout = None,
+    weight: Weight = None,
+    id_: Id = None,
+    features: Features = None,
+    ignore: Ignore = None,
     read: Read = None,
     seed: Seed = 0,
     as_json: Json = False,
 ) -> None:
     """Grow a tree that predicts rankings: text, or a picture by the suffix of --out (png, svg, pdf, dot)."""
     from rankwise._tables import counted, with_short_names
+    from rankwise.analysis.base import features_of
     from rankwise.analysis.rankers import fit_ranker, make_ranker
     from rankwise.cli import console, sources
     from rankwise.cli.in_and_out import check_writable, shown_name, write_text
@@ -70,27 +92,28 @@ def tree(
     if out is not None and out.suffix.lower() not in (*_TEXTS, *_PICTURES):
         suffixes = ", ".join((*_TEXTS, *_PICTURES))
         raise typer.BadParameter(f"{out} has no suffix that says what to write: {suffixes}", param_hint="--out")
-    source = sources.load(file, target=target, reading=settings(read, "--read"))
-    check_features(source)
-    ranker = make_ranker(Model.TREE, categorical_features=list(source.categorical) or None, random_state=seed)
+    columns = {"layout": layout, "weight": weight, "id": id_, "features": features, "ignore": ignore}
+    survey = sources.load(file, **reading(target=target, read=read, **columns))
+    check_features(survey)
+    X, names, categorical = features_of(survey.X, survey.feature_names, survey.categorical_features)
+    ranker = make_ranker(Model.TREE, categorical_features=categorical, random_state=seed)
     ranker.set_params(
         max_depth=max_depth,
-        min_samples_leaf=min_samples_leaf or max(1, len(source.rankings) // 20),
+        min_samples_leaf=min_samples_leaf or max(1, len(survey.rankings) // 20),
         ccp_alpha="cv" if prune else 0.0,
     )
     with console.progress() as on_step:
         on_step("growing a tree", 0.0)
-        fit_ranker(ranker, source.X, source.rankings, source.feature_names)
-    console.print_notes(source.notes)
+        fit_ranker(ranker, X, survey.rankings, names)
+    console.print_notes(survey.notes)
     if out is not None:
         _write_tree(ranker, out)
     if as_json:
-        importances = dict(zip(source.feature_names, ranker.feature_importances_.tolist(), strict=True))
+        importances = dict(zip(names, ranker.feature_importances_.tolist(), strict=True))
         facts = {"data": shown_name(file), "n_leaves": ranker.get_n_leaves(), "depth": ranker.get_depth()}
         console.print_json({**facts, "importances": importances, "tree": ranker.export_text()})
     elif out is None:
-        names = [*ranker.items_, *source.feature_names]
-        write_text(None, f"{with_short_names(ranker.export_text(), names)}\n")
+        write_text(None, f"{with_short_names(ranker.export_text(), [*ranker.items_, *names])}\n")
     else:
         console.print_lines([f"A tree with {counted(ranker.get_n_leaves(), 'leaf', 'leaves')}: {out}"])
 
@@ -101,6 +124,11 @@ def fit(
     model: Annotated[Model, typer.Option(help="What to learn.")] = Model.FOREST,
     param: Params = None,
     target: Target = None,
+    layout: Layout = None,
+    weight: Weight = None,
+    id_: Id = None,
+    features: Features = None,
+    ignore: Ignore = None,
     read: Read = None,
     seed: Seed = 0,
     jobs: Jobs = 1,
@@ -108,6 +136,7 @@ def fit(
 ) -> None:
     """Learn to predict rankings from the other columns, and write the model to a file."""
     from rankwise._tables import counted
+    from rankwise.analysis.base import features_of
     from rankwise.analysis.rankers import fit_ranker, make_ranker, ranker_of
     from rankwise.cli import console, sources
     from rankwise.cli.in_and_out import check_writable, shown_name
@@ -115,23 +144,25 @@ def fit(
 
     check_writable(out, file)
     params = settings(param)
-    source = sources.load(file, target=target, reading=settings(read, "--read"))
-    categorical = list(source.categorical) or None
+    columns = {"layout": layout, "weight": weight, "id": id_, "features": features, "ignore": ignore}
+    survey = sources.load(file, **reading(target=target, read=read, **columns))
+    # Columns of new rows are found by their names, so the model knows these, and not the questions.
+    X, names, categorical = features_of(survey.X, None, survey.categorical_features)
     ranker = make_ranker(model, categorical_features=categorical, random_state=seed, n_jobs=jobs)
     set_parameters(ranker_of(ranker), params, hidden=("random_state", "n_jobs", "categorical_features"))
-    check_features(source)
+    check_features(survey)
     with console.progress() as on_step:
         on_step(f"fitting {model}", 0.0)
-        fit_ranker(ranker, source.X, source.rankings, source.feature_names)
+        fit_ranker(ranker, X, survey.rankings, names)
     save(ranker, out)
     items = [str(item) for item in ranker_of(ranker).items_]
     if as_json:
-        facts = {"n_rankings": len(source.rankings), "items": items, "features": source.feature_names}
+        facts = {"n_rankings": len(survey.rankings), "items": items, "features": names}
         console.print_json({"data": shown_name(file), "model": model.value, **facts, "seed": seed, "out": str(out)})
         return
-    console.print_notes(source.notes)
-    of_what = f"{counted(len(source.rankings), 'ranking')} of {counted(len(items), 'item')}"
-    console.print_lines([f"Learned from {of_what}, with {counted(len(source.feature_names), 'feature')}. Model: {out}"])
+    console.print_notes(survey.notes)
+    of_what = f"{counted(len(survey.rankings), 'ranking')} of {counted(len(items), 'item')}"
+    console.print_lines([f"Learned from {of_what}, with {counted(len(names), 'feature')}. Model: {out}"])
 
 
 def predict(
@@ -177,6 +208,11 @@ def evaluate(
         int, typer.Option(min=0, metavar="N", help="Of more rankings, take a random sample of this size; 0 takes all.")
     ] = _MOST_ROWS,
     target: Target = None,
+    layout: Layout = None,
+    weight: Weight = None,
+    id_: Id = None,
+    features: Features = None,
+    ignore: Ignore = None,
     read: Read = None,
     out: TableOut = None,
     seed: Seed = 0,
@@ -186,7 +222,7 @@ def evaluate(
     """Cross-validate label rankers: a leaderboard of how well they predict rows they have not seen."""
     from rankwise._table_files import save_tables
     from rankwise._validation import check_generator
-    from rankwise.analysis.base import sample_rows
+    from rankwise.analysis.base import features_of, sample_rows
     from rankwise.analysis.rankers import make_ranker
     from rankwise.cli import console, sources
     from rankwise.cli.in_and_out import check_writable, shown_name
@@ -195,9 +231,10 @@ def evaluate(
     check_writable(out, file)
 
     chosen = _chosen(models)
-    source = sources.load(file, target=target, reading=settings(read, "--read"))
-    check_features(source)
-    n_rankings = len(source.rankings)
+    columns = {"layout": layout, "weight": weight, "id": id_, "features": features, "ignore": ignore}
+    survey = sources.load(file, **reading(target=target, read=read, **columns))
+    check_features(survey)
+    n_rankings = len(survey.rankings)
     taken = sample_rows(n_rankings, rows or n_rankings, check_generator(seed))
     sampled = ""
     if len(taken) < n_rankings:
@@ -205,16 +242,16 @@ def evaluate(
         console.print_notes([f"{sampled}; --rows 0 takes all, which takes longer"])
     if len(taken) < cv:
         raise ValueError(f"{cv} folds need as many rankings, but there are {len(taken)}; give fewer with --cv")
-    categorical = list(source.categorical) or None
+    X, _, categorical = features_of(survey.X, None, survey.categorical_features)
     rankers = {
         model.value: make_ranker(model, categorical_features=categorical, random_state=seed, n_jobs=1)
         for model in chosen
     }
     with console.progress() as on_step:
         options: dict[str, Any] = {"cv": cv, "n_repeats": repeats, "random_state": seed, "n_jobs": jobs}
-        board = leaderboard(rankers, source.X[taken], source.rankings[taken], on_step=on_step, **options)
-    console.print_notes(source.notes)
-    columns = (board.names, board.means.tolist(), board.standard_errors.tolist(), board.seconds.tolist())
+        board = leaderboard(rankers, X[taken], survey.rankings[taken], on_step=on_step, **options)
+    console.print_notes(survey.notes)
+    found = (board.names, board.means.tolist(), board.standard_errors.tolist(), board.seconds.tolist())
     keys = ("model", "tau", "standard_error", "seconds")
     facts = {
         "data": shown_name(file),
@@ -223,7 +260,7 @@ def evaluate(
         "repeats": repeats,
         "n_rankings": n_rankings,
         "n_sampled": len(taken),
-        "leaderboard": [dict(zip(keys, row, strict=True)) for row in zip(*columns, strict=True)],
+        "leaderboard": [dict(zip(keys, row, strict=True)) for row in zip(*found, strict=True)],
     }
     table = board.table(note=sampled)
     if out is not None:
@@ -261,19 +298,16 @@ def set_parameters(estimator: Any, params: Mapping[str, Any], hidden: Sequence[s
         raise typer.BadParameter(str(error), param_hint="--param") from None
 
 
-def check_features(source: Source) -> None:
-    """Refuse rankings that come without features, and warn of features that may be answers."""
-    if not source.feature_names:
-        raise ValueError(
-            "there are no features to predict rankings from; the file needs columns besides the rankings, with numbers "
-            "or repeating texts"
-        )
-    if source.suspects:
-        warnings.warn(
-            f"features that are named like the columns of the rankings may give the answers away: "
-            f"{', '.join(source.suspects)}; name them in --target too, or drop them from the file",
-            stacklevel=2,
-        )
+def check_features(survey: Survey) -> None:
+    """Refuse rankings that come without features, and say what the other columns are."""
+    if survey.X:
+        return
+    others = [f"{column} ({role.role})" for column, role in survey.roles.items()]
+    why = f"; the other columns are {', '.join(others)}: name features with --features" if others else ""
+    raise ValueError(
+        "there are no features to predict rankings from; the file needs columns besides the rankings, with numbers or "
+        f"repeating texts{why}"
+    )
 
 
 def read_features(model: Any, name: str, reading: Mapping[str, Any]) -> npt.NDArray[Any]:

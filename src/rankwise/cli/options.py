@@ -9,6 +9,8 @@ from typing import Annotated, Any
 
 import typer
 
+from rankwise.cli.in_and_out import check_input
+
 
 def _check_table_file(path: Path | None) -> Path | None:
     """Refuse a file that no table can be written to before the work begins."""
@@ -24,7 +26,12 @@ def _check_table_file(path: Path | None) -> Path | None:
 
 #: rankings: see `rankwise.cli.sources.load`
 Data = Annotated[
-    str, typer.Argument(metavar="FILE", help="A file of rankings, - for standard input, or a built-in data set.")
+    str,
+    typer.Argument(
+        metavar="FILE",
+        help="A file of rankings, - for standard input, or a built-in data set.",
+        callback=check_input,
+    ),
 ]
 Target = Annotated[
     str | None,
@@ -35,6 +42,20 @@ Target = Annotated[
 Read = Annotated[
     list[str] | None,
     typer.Option("--read", metavar="NAME=VALUE", help="An argument of read_rankings, such as weights=votes."),
+]
+Layout = Annotated[
+    str | None,
+    typer.Option(metavar="NAME", help="How the file holds rankings: positions, scores, orders, judges, ..."),
+]
+Id = Annotated[str | None, typer.Option("--id", metavar="COLUMN", help="The column that says who answered.")]
+Weight = Annotated[str | None, typer.Option(metavar="COLUMN", help="The column that says how much a ranking counts.")]
+By = Annotated[str | None, typer.Option(metavar="COLUMN", help="Show results side by side for each of its groups.")]
+Features = Annotated[
+    list[str] | None,
+    typer.Option(metavar="COLUMNS", help="What to predict rankings from: age,city; answers by default."),
+]
+Ignore = Annotated[
+    list[str] | None, typer.Option(metavar="COLUMNS", help="Columns that are not to be features: seed,comment.")
 ]
 #: any other file: see `rankwise.cli.in_and_out.readable`
 Input = Annotated[str, typer.Argument(metavar="FILE", help="A file, or - for standard input.")]
@@ -60,6 +81,23 @@ Params = Annotated[
     list[str] | None,
     typer.Option("--param", metavar="NAME=VALUE", help="A parameter of the model; may be given several times."),
 ]
+
+
+def reading(
+    *,
+    target: str | None = None,
+    read: Iterable[str] | None = None,
+    **columns: Any,
+) -> dict[str, Any]:
+    """The arguments of `rankwise.cli.sources.load` that the options above say.
+
+    Examples
+    --------
+    >>> reading(target="q7_", read=["unlisted=below"], by="city", weight=None)
+    {'target': 'q7_', 'reading': {'unlisted': 'below'}, 'by': 'city'}
+    """
+    given = {name: value for name, value in columns.items() if value is not None}
+    return {"target": target, "reading": settings(read, "--read"), **given}
 
 
 def settings(pairs: Iterable[str] | None, option: str = "--param") -> dict[str, Any]:

@@ -3,13 +3,28 @@
 from __future__ import annotations
 
 import shlex
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from rankwise._decode import ConsensusRule
-from rankwise.cli.options import Data, Jobs, Json, Read, Seed, Target, settings
+from rankwise.cli.options import (
+    By,
+    Data,
+    Features,
+    Id,
+    Ignore,
+    Jobs,
+    Json,
+    Layout,
+    Read,
+    Seed,
+    Target,
+    Weight,
+    reading,
+)
 
 if TYPE_CHECKING:
     from rankwise.analysis import Analysis
@@ -31,7 +46,7 @@ def quickstart(
 
     check_writable(out, data)
     with console.progress() as on_step:
-        result = _analyze(data, None, None, seed, jobs, on_step)
+        result = _analyze(data, {}, seed, jobs, on_step)
         command = f"rankwise quickstart --data {shlex.quote(data)} --seed {seed}"
         _save(result, out, command, on_step)
     if as_json:
@@ -49,6 +64,12 @@ def report(
         "rankwise-report.html"
     ),
     target: Target = None,
+    layout: Layout = None,
+    by: By = None,
+    weight: Weight = None,
+    id_: Id = None,
+    features: Features = None,
+    ignore: Ignore = None,
     read: Read = None,
     seed: Seed = 0,
     jobs: Jobs = 1,
@@ -59,10 +80,11 @@ def report(
     from rankwise.cli.in_and_out import check_writable
 
     check_writable(out, file)
-    given = [("--target", target), *(("--read", pair) for pair in read or ())]
-    options = [word for name, value in given if value is not None for word in (name, value)]
+    columns = {"layout": layout, "by": by, "weight": weight, "id": id_, "features": features, "ignore": ignore}
+    given = [("--target", target), *((f"--{name}", value) for name, value in columns.items()), ("--read", read)]
+    options = [word for name, value in given for part in _listed(value) for word in (name, part)]
     with console.progress() as on_step:
-        result = _analyze(file, target, read, seed, jobs, on_step)
+        result = _analyze(file, reading(target=target, read=read, **columns), seed, jobs, on_step)
         command = shlex.join(["rankwise", "report", file, *options, "--seed", str(seed), "--out", str(out)])
         _save(result, out, command, on_step)
     if as_json:
@@ -71,21 +93,37 @@ def report(
         console.print_lines([*result.highlights, f"Report: {out}"])
 
 
-def describe(file: Data, target: Target = None, read: Read = None, as_json: Json = False) -> None:
-    """Say what rankings hold: kind, items, ties, missing items, and what pairs of items say."""
-    from rankwise.analysis import summary
+def describe(
+    file: Data,
+    target: Target = None,
+    layout: Layout = None,
+    by: By = None,
+    weight: Weight = None,
+    id_: Id = None,
+    features: Features = None,
+    ignore: Ignore = None,
+    read: Read = None,
+    as_json: Json = False,
+) -> None:
+    """Say how a file was understood, what the rankings hold, and what should be looked at."""
+    from rankwise.analysis import group_results, summary
     from rankwise.cli import console, sources
-    from rankwise.cli.in_and_out import shown_name
 
-    source = sources.load(file, target=target, reading=settings(read, "--read"))
-    facts = summary(
-        source.rankings, source.X, feature_names=source.feature_names, name=shown_name(file), notes=source.notes
-    )
+    columns = {"layout": layout, "by": by, "weight": weight, "id": id_, "features": features, "ignore": ignore}
+    survey = sources.load(file, **reading(target=target, read=read, **columns))
+    facts = summary(survey.rankings, survey.X, feature_names=survey.feature_names, name=survey.name, notes=survey.notes)
+    groups = group_results(survey.rankings, survey.groups(), by=survey.by_name) if survey.by is not None else None
     if as_json:
         items = [str(item) for item in facts.items]
-        console.print_json({"data": facts.name, **facts.as_dict(), "items": items, "pairs": facts.pairs.as_dict()})
-    else:
-        console.print_tables(facts.tables())
+        facts_of_pairs = {"items": items, "pairs": facts.pairs.as_dict()}
+        understood = {} if survey.reading is None else {"survey": survey.as_dict()}
+        by_group = {} if groups is None else {"groups": groups.as_dict()}
+        console.print_json({"data": facts.name, **facts.as_dict(), **facts_of_pairs, **understood, **by_group})
+        return
+    # The first table says what is used for what, so that the second need not.
+    brief = replace(facts, notes=()) if survey.reading is not None else facts
+    understood_tables = survey.tables() if survey.reading is not None else []
+    console.print_tables([*understood_tables, *brief.tables(), *([] if groups is None else groups.tables()[:1])])
 
 
 def consensus(
@@ -105,14 +143,16 @@ def consensus(
         float | None, typer.Option(min=0, help="Strength of the prior of plackett-luce; default: 0, none.")
     ] = None,
     target: Target = None,
+    layout: Layout = None,
+    by: By = None,
+    weight: Weight = None,
+    id_: Id = None,
     read: Read = None,
     seed: Seed = 0,
     jobs: Jobs = 1,
     as_json: Json = False,
 ) -> None:
     """Find one ranking of many: its cost, the proof that none is better, and intervals of places."""
-    from dataclasses import replace
-
     from rankwise import analysis
     from rankwise.analysis.consensus import FEWEST_RESAMPLES, SLOW_INTERVALS
     from rankwise.cli import console, sources
@@ -129,7 +169,8 @@ def consensus(
             f"{bootstrap} is too few for an interval; take {FEWEST_RESAMPLES} or more, better 1000, or 0 for none",
             param_hint="--bootstrap",
         )
-    rankings = sources.load(file, target=target, reading=settings(read, "--read")).rankings
+    columns = {"layout": layout, "by": by, "weight": weight, "id": id_}
+    survey = sources.load(file, **reading(target=target, read=read, **columns))
     options: dict[str, Any] = {"time_limit": time_limit, "level": level, "random_state": seed, "n_jobs": jobs}
     options |= {"alpha": alpha or 0.0, "intervals": "auto" if bootstrap is None else bootstrap > 0}
     if bootstrap:
@@ -137,7 +178,11 @@ def consensus(
     with console.progress() as on_step:
         on_step(f"consensus by {decode}", 0.0)
         try:
-            found = analysis.consensus(rankings, decode, **options)
+            found = analysis.consensus(survey.rankings, decode, **options)
+            groups = None
+            if survey.by is not None:
+                of_groups: dict[str, Any] = {"decode": decode, "alpha": alpha or 0.0, "random_state": seed}
+                groups = analysis.group_results(survey.rankings, survey.groups(), by=survey.by_name, **of_groups)
         except ValueError as error:
             if decode != "plackett-luce" or alpha:
                 raise
@@ -145,30 +190,26 @@ def consensus(
     hint = "no intervals, because resampling would take a while: ask for them with --bootstrap 200"
     found = replace(found, notes=tuple(hint if note == SLOW_INTERVALS else note for note in found.notes))
     if as_json:
-        console.print_json({"data": shown_name(file), "seed": seed, **found.as_dict()})
+        by_group = {} if groups is None else {"groups": groups.as_dict()}
+        console.print_json({"data": shown_name(file), "seed": seed, **found.as_dict(), **by_group})
     else:
-        console.print_tables(found.tables())
+        console.print_notes(survey.notes[:1] if survey.n_empty else [])
+        console.print_tables([*found.tables(), *([] if groups is None else groups.tables())])
 
 
-def _analyze(file: str, target: str | None, read: list[str] | None, seed: int, jobs: int, on_step: OnStep) -> Analysis:
+def _listed(value: str | list[str] | None) -> list[str]:
+    """The values of an option that was given once, several times, or not at all."""
+    return [value] if isinstance(value, str) else value or []
+
+
+def _analyze(file: str, how: dict[str, Any], seed: int, jobs: int, on_step: OnStep) -> Analysis:
     from rankwise.analysis import analyze
     from rankwise.cli import sources
     from rankwise.cli.in_and_out import shown_name
 
-    name = shown_name(file)
-    on_step(f"loading {name}", 0.0)
-    source = sources.load(file, target=target, reading=settings(read, "--read"))
-    return analyze(
-        source.rankings,
-        source.X,
-        categorical_features=list(source.categorical) or None,
-        feature_names=source.feature_names,
-        name=name,
-        notes=source.notes,
-        random_state=seed,
-        n_jobs=jobs,
-        on_step=on_step,
-    )
+    on_step(f"loading {shown_name(file)}", 0.0)
+    survey = sources.load(file, **how)
+    return analyze(survey, random_state=seed, n_jobs=jobs, on_step=on_step)
 
 
 def _save(result: Analysis, out: Path, command: str, on_step: OnStep) -> None:

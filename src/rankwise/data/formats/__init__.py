@@ -3,12 +3,14 @@
 Every reader returns valid data or raises `rankwise.RankwiseFormatError`, which names file, line, column and cure.
 """
 
+from rankwise.data.formats.data_check import DataCheck
 from rankwise.data.formats.detect import read_rankings
 from rankwise.data.formats.letor import read_letor, write_letor
 from rankwise.data.formats.preflib import read_preflib, write_preflib
 from rankwise.data.formats.reading import Reading
 from rankwise.data.formats.survey import read_orders_csv, read_positions_csv, read_scores_csv
 from rankwise.data.formats.survey_choices import read_best_worst_csv, read_tricot_csv
+from rankwise.data.formats.survey_file import Survey, read_survey
 from rankwise.data.formats.survey_judges import read_judges_csv
 from rankwise.data.formats.survey_long import read_long_csv, read_pairwise_csv
 from rankwise.data.formats.survey_strings import read_ordered_strings_csv
@@ -24,10 +26,12 @@ from rankwise.data.formats.trec import (
 from rankwise.data.formats.xarff import read_xarff
 
 __all__ = [
+    "DataCheck",
     "JudgedRun",
     "Qrels",
     "Reading",
     "Run",
+    "Survey",
     "judged_run",
     "read_best_worst_csv",
     "read_judges_csv",
@@ -42,6 +46,7 @@ __all__ = [
     "read_rankings",
     "read_run",
     "read_scores_csv",
+    "read_survey",
     "read_tricot_csv",
     "read_xarff",
     "write_letor",

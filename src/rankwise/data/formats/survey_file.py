@@ -1,0 +1,491 @@
+"""`read_survey`: a file of rankings with all its other columns, each in its role, as a `Survey`.
+
+The command line and `rankwise.analyze` start here. `read_rankings` finds the rankings, `roles` says what the other
+columns are, and `data_check` what should be looked at.
+"""
+
+from __future__ import annotations
+
+import difflib
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from rankwise._tables import Result, TextTable, counted, short_name
+from rankwise._typing import FloatArray, IntArray
+from rankwise.data.formats.data_check import DataCheck, check_data
+from rankwise.data.formats.detect import read_with_table
+from rankwise.data.formats.ordered_texts import is_no_answer, ordered_levels
+from rankwise.data.formats.reading import Reading
+from rankwise.data.formats.roles import Role, is_duration, may_be_feature, recognize_roles
+from rankwise.data.formats.text import Covariates, Path, Table, listed, names_given, read_table, shown
+from rankwise.data.rankings import Rankings
+from rankwise.exceptions import RankwiseFormatError
+
+#: a group of those who left the column of the groups blank
+NO_GROUP = "(blank)"
+_MOST_GROUPS = 20
+_SHOWN_COLUMNS, _FEW_COLUMNS = 12, 5
+# Layouts whose items stand in the order of the columns, and those whose cells are places.
+_IN_COLUMN_ORDER = ("positions", "scores")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Survey(Result):
+    """Rankings of respondents, and what else is known about them; made by `read_survey`.
+
+    Attributes
+    ----------
+    rankings : Rankings
+        The rankings of those who ranked something, with their weights.
+    X : dict of str to ndarray
+        The features by the names of their columns: float64 with NaN, or text with None where missing.
+    categorical : tuple of str
+        Features that hold categories.
+    ordered : dict of str to list of str
+        Those whose categories have an order, from low to high.
+    id, names, by : ndarray or None
+        The ids of the respondents, their names, and the groups by which results are shown side by side.
+    by_name : str
+        The column of the groups, as it is shown; empty if there are no groups.
+    questions : dict of str to str
+        The question of each column, where the file has it.
+    roles : dict of str to Role
+        What each column besides the rankings is, and why.
+    reading : Reading or None
+        How the file was understood; None for built-in data.
+    n_empty : int
+        Respondents who ranked nothing; they are set apart, and not among the rankings.
+    check : DataCheck
+        What should be looked at.
+    name : str
+        What the data are called.
+    more_notes : tuple of str
+        What else the user should know.
+    """
+
+    rankings: Rankings
+    X: Covariates = field(default_factory=dict)
+    categorical: tuple[str, ...] = ()
+    ordered: Mapping[str, list[str]] = field(default_factory=dict)
+    id: npt.NDArray[Any] | None = None
+    names: npt.NDArray[Any] | None = None
+    by: npt.NDArray[Any] | None = None
+    by_name: str = ""
+    questions: Mapping[str, str] = field(default_factory=dict)
+    roles: Mapping[str, Role] = field(default_factory=dict)
+    reading: Reading | None = None
+    n_empty: int = 0
+    check: DataCheck = field(default_factory=lambda: DataCheck(0, {}))
+    name: str = ""
+    more_notes: tuple[str, ...] = ()
+
+    @cached_property
+    def feature_names(self) -> list[str]:
+        """The features as they are shown: by their questions where the file has these, else by their columns."""
+        return shown_names(self.X, self.questions)
+
+    @property
+    def categorical_features(self) -> dict[str, list[str] | None] | None:
+        """The features that hold categories, with their order where they have one, as rankers take them."""
+        return {name: self.ordered.get(name) for name in self.categorical} or None
+
+    @property
+    def ignored(self) -> dict[str, Role]:
+        """The columns that are not used for anything."""
+        used = ("feature", "group", "name", "id")
+        return {
+            column: role
+            for column, role in self.roles.items()
+            if role.role not in used and (self.reading is None or column != self.reading.weights)
+        }
+
+    @property
+    def notes(self) -> list[str]:
+        """What a reader of results should know about the data: sentences."""
+        notes = list(self.more_notes)
+        if self.n_empty:
+            notes.append(f"{counted(self.n_empty, 'respondent')} ranked nothing, set apart")
+        by_role: dict[str, list[str]] = {}
+        for column, role in self.roles.items():
+            if column in self.ignored or role.role in ("id", "name"):
+                by_role.setdefault(role.role, []).append(column)
+        if by_role:
+            kinds = [f"{_some(columns, _FEW_COLUMNS)} ({role})" for role, columns in by_role.items()]
+            notes.append(f"not used as features: {', '.join(kinds)}")
+        return notes
+
+    def groups(self) -> dict[str, IntArray]:
+        """The rows of each group, by the label of the group; empty without groups."""
+        if self.by is None:
+            return {}
+        labels = np.array([NO_GROUP if value is None or value != value else _text(value) for value in self.by])
+        order = ordered_levels(set(labels.tolist()) - {NO_GROUP}) or []
+        order += sorted(set(labels.tolist()).difference(order, [NO_GROUP]), key=_number_or_text)
+        return {label: rows for label in [*order, NO_GROUP] if len(rows := np.flatnonzero(labels == label))}
+
+    def as_dict(self) -> dict[str, Any]:
+        """How the file was understood, for JSON."""
+        reading = self.reading
+        understood = {}
+        if reading is not None:
+            understood = {
+                "layout": reading.layout,
+                "direction": reading.direction,
+                "blanks": reading.blanks,
+                "columns": list(reading.columns),
+                "weights": reading.weights,
+                "dropped": dict(reading.dropped),
+                "reading": reading.lines(),
+            }
+        return {
+            **understood,
+            "n_ranked_nothing": self.n_empty,
+            "by": self.by_name or None,
+            "roles": {column: role._asdict() for column, role in self.roles.items()},
+            "questions": {column: text for column, text in self.questions.items() if column in self.roles},
+            "check": self.check.as_dict(),
+        }
+
+    def tables(self) -> list[TextTable]:
+        """How the file was understood, and what should be looked at, as tables of text."""
+        return [self.table(), *(self.check.tables() if self.check.findings else [])]
+
+    def table(self) -> TextTable:
+        """How the file was understood as a table of text."""
+        kind = self.rankings.kind
+        rows = [["rankings", f"{len(self.rankings):,} of {counted(self.rankings.n_items, 'item')}, {kind}"]]
+        if self.n_empty:
+            rows.append(["ranked nothing", f"{self.n_empty:,}, set apart"])
+        if self.reading is not None:
+            first, *others = self.reading.lines()
+            rows += [["read as", first.removeprefix("Read as ")], *(["", line] for line in others)]
+        if self.by is not None:
+            sizes = [f"{label} {len(rows):,}" for label, rows in self.groups().items()]
+            rows.append(["groups", f"{self.by_name}: {', '.join(sizes)}"])
+        for role, title in (("name", "names"), ("id", "ids")):
+            found = [column for column, own in self.roles.items() if own.role == role]
+            rows += [[title, _some(found)]] if found else []
+        kinds = [self._feature(column, name) for column, name in zip(self.X, self.feature_names, strict=True)]
+        rows.append(["features", _some(kinds) if kinds else "none"])
+        reasons: dict[tuple[str, str], list[str]] = {}
+        for column, own in self.ignored.items():
+            reasons.setdefault((own.role, own.reason), []).append(column)
+        for number, ((role, reason), columns) in enumerate(reasons.items()):
+            rows.append(["" if number else "ignored", f"{_some(columns)}: {role}, {reason}"])
+        title = f"Survey: {self.name}" if self.name else "Survey"
+        return TextTable(title, "; ".join(self.more_notes), ["", ""], rows)
+
+    def _feature(self, column: str, name: str) -> str:
+        """A feature as it is shown, with its column where that is another name, and its levels where it has some."""
+        text = name if name == column or column in name else f"{name} [{column}]"
+        levels = self.ordered.get(column)
+        return text if levels is None else f"{text} ({levels[0]} < ... < {levels[-1]})"
+
+
+def read_survey(
+    path: Path,
+    *,
+    target: str | Sequence[str] | None = None,
+    layout: Any = "auto",
+    id: str | None = None,  # noqa: A002  # the word of those who use it, here and in the shell
+    weight: str | None = None,
+    by: str | None = None,
+    features: Sequence[str] | None = None,
+    ignore: Sequence[str] | None = None,
+    **options: Any,
+) -> Survey:
+    r"""Read a file of rankings with its other columns, each in its role.
+
+    Ids, time stamps, paradata of survey tools, free texts and constant columns are recognized and are not features;
+    numbers, and texts of few values, are. Respondents who ranked nothing are set apart. Print the result to see how the
+    file was understood.
+
+    Parameters
+    ----------
+    path : str or path-like
+        The file, as for `read_rankings`.
+    target : str or sequence of str, optional
+        The columns that hold the rankings: their names, or how they start; found out by default.
+    layout : str, default="auto"
+        As in `read_rankings`.
+    id : str, optional
+        The column that says who answered.
+    weight : str, optional
+        The column that says how much each ranking counts.
+    by : str, optional
+        The column of the groups by which results are shown side by side.
+    features : sequence of str, optional
+        The columns to predict rankings from; by default those that look like answers.
+    ignore : sequence of str, optional
+        Columns that are not features.
+    **options
+        Other arguments of `read_rankings`.
+
+    Returns
+    -------
+    Survey
+
+    Raises
+    ------
+    RankwiseFormatError
+        As in `read_rankings`; or if a column that is named does not exist or holds the rankings.
+
+    Examples
+    --------
+    >>> path = getfixture("tmp_path") / "drinks.csv"
+    >>> _ = path.write_text("ResponseId,age,rank_tea,rank_milk\nR_1,31,1,2\nR_2,47,2,1\nR_3,28,,\n")
+    >>> survey = read_survey(path)
+    >>> survey.rankings
+    Rankings: 2 rankings of 2 items, full
+      tea > milk
+      milk > tea
+    >>> list(survey.X), survey.n_empty, survey.roles["ResponseId"].role
+    (['age'], 1, 'id')
+    """
+    if weight is not None:
+        options["weights"] = weight
+    if target is not None:
+        options |= _target_options(path, target, layout, options)
+    rankings, columns, reading, table = read_with_table(path, layout=layout, **options)
+    used = {*reading.columns, *([reading.weights] if reading.weights else [])}
+    chosen = {"id": [id] if id else [], "by": [by] if by else []}
+    chosen |= {"features": _names(features, "features"), "ignore": _names(ignore, "ignore")}
+    for option, names in chosen.items():
+        for name in names:
+            _check_name(name, option, columns, used, reading, table, path)
+    both = sorted(set(chosen["features"]) & set(chosen["ignore"]))
+    if both:
+        raise ValueError(f"{both[0]!r} is among both features and ignore; name it in one of them")
+    questions = {} if table is None else {name: " ".join(text.split()) for name, text in table.questions.items()}
+    columns, labeled = _with_labels(columns, table, len(rankings))
+    settled = list(columns) if "weights" in options else ()
+    roles = recognize_roles(columns, rankings=reading.columns, weight_is_settled=settled)
+    if table is None:  # the attributes of an xarff file are declared as features
+        roles = {
+            name: Role("feature", "declared") if may_be_feature(columns[name]) else roles[name] for name in columns
+        }
+    _refuse_many_groups(by, columns, path)
+    roles = _chosen_roles(roles, chosen, features is not None)
+    wanted = chosen["features"] or [
+        name
+        for name, role in roles.items()
+        if role.role == "feature" or (name == by and by not in chosen["ignore"] and features is None)
+    ]
+    wanted = [name for name in columns if name in wanted]
+
+    is_empty = ~np.isfinite(rankings.positions).any(axis=1)
+    if is_empty.all():
+        raise RankwiseFormatError("no row ranks anything", path=path, cure="Name the columns that hold the rankings.")
+    kept = np.flatnonzero(~is_empty)
+    if is_empty.any() and np.isfinite(rankings.positions[kept]).all():
+        reading = replace(reading, blanks="no blanks")  # only those who ranked nothing left any
+    X: Covariates = {name: columns[name][kept] for name in wanted}
+    ordered = _put_in_order(X, labeled)
+    id_column = id or next((name for name, role in roles.items() if role.role == "id"), None)
+    name_column = next((name for name, role in roles.items() if role.role == "name"), None)
+    return Survey(
+        rankings=rankings if len(kept) == len(rankings) else rankings[kept],
+        X=X,
+        categorical=tuple(name for name, column in X.items() if column.dtype.kind != "f"),
+        ordered=ordered,
+        id=None if id_column is None else columns[id_column][kept],
+        names=None if name_column is None else columns[name_column][kept],
+        by=None if by is None else columns[by][kept],
+        by_name="" if by is None else shown_names([by], questions)[0],
+        questions=questions,
+        roles=roles,
+        reading=reading,
+        n_empty=int(is_empty.sum()),
+        check=_check(rankings, columns, roles, reading, table, id_column),
+        name=os.fsdecode(path),
+    )
+
+
+def shown_names(columns: Iterable[str], questions: Mapping[str, str]) -> list[str]:
+    """The names of columns as people read them: their questions, shortened, where these are known and differ."""
+    columns = list(columns)
+    texts = [short_name(questions.get(column) or column) for column in columns]
+    return [
+        text if texts.count(text) == 1 else f"{text} ({column})" for text, column in zip(texts, columns, strict=True)
+    ]
+
+
+def _names(given: Sequence[str] | None, argument: str) -> list[str]:
+    if given is None:
+        return []
+    return [given] if isinstance(given, str) else names_given(given, argument)
+
+
+def _target_options(path: Path, target: str | Sequence[str], layout: str, options: Mapping[str, Any]) -> dict[str, Any]:
+    """The arguments of `read_rankings` that name the columns of the rankings."""
+    table = read_table(path, **{key: options[key] for key in ("delimiter", "encoding") if key in options})
+    if not isinstance(target, str):
+        names = names_given(target, "target")
+        if len(names) > 1:
+            for name in names:
+                table.index(name)
+            places = layout in ("positions", "scores") or (layout == "auto" and all(map(table.is_numeric, names)))
+            by_layout = {"judges": "judges"}
+            return {by_layout.get(layout, "items" if places else "columns"): names}
+        target = names[0] if names else ""
+    found = [target] if target in table.header else [name for name in table.header if name.startswith(target)]
+    if not found:
+        raise table.error(
+            f"no column is named {target!r}, or starts so",
+            cure=f"Give another target; the columns are {listed(table.header)}.",
+        )
+    if len(found) == 1 and table.is_numeric(found[0]) and layout == "auto" and "separator" not in options:
+        raise table.error(
+            f"the target {target} means the column {shown(found[0])} only, and one item is not a ranking",
+            cure=f"Name all columns, or how they start; the columns are {listed(table.header)}.",
+        )
+    return {"column": target} if target in table.header else {"prefix": target}
+
+
+def _check_name(
+    name: str,
+    option: str,
+    columns: Covariates,
+    used: set[str],
+    reading: Reading,
+    table: Table | None,
+    path: Path,
+) -> None:
+    """Refuse a column that the file does not have, or that holds the rankings or the weights."""
+    if name in columns:
+        return
+    if name in used:
+        what = "the weights" if name == reading.weights else "the rankings"
+        problem, cure = f"{option} names {shown(name)}, which holds {what}", "Name another column."
+    else:
+        known = [*columns, *used]
+        near = difflib.get_close_matches(name.lower(), [other.lower() for other in known], n=1, cutoff=0.6)
+        meant = next((other for other in known if near and other.lower() == near[0]), None)
+        problem = f"{option} names {shown(name)}, but there is no such column"
+        cure = f"Did you mean {shown(meant)}?" if meant else f"The columns are {listed(list(columns))}."
+    raise (
+        RankwiseFormatError(problem, path=path, cure=cure) if table is None else table.error(problem, cure=cure)
+    ) from None
+
+
+def _refuse_many_groups(by: str | None, columns: Covariates, path: Path) -> None:
+    if by is None:
+        return
+    n_groups = len({value for value in columns[by].tolist() if value is not None and value == value})
+    if n_groups > _MOST_GROUPS:
+        raise RankwiseFormatError(
+            f"by names {shown(by)}, which has {n_groups:,} different values",
+            path=path,
+            cure=f"Results stand side by side for at most {_MOST_GROUPS} groups; merge some, or name another column.",
+        )
+    if n_groups == 0:
+        raise RankwiseFormatError(f"by names {shown(by)}, which is blank", path=path, cure="Name another column.")
+
+
+def _with_labels(columns: Covariates, table: Table | None, n_rows: int) -> tuple[Covariates, dict[str, list[str]]]:
+    """The columns with the labels of their values instead of codes, and which of these have an order.
+
+    Where only some values have labels, these say that there is no answer, as 99 = refused does.
+    """
+    labels = {} if table is None or len(table) != n_rows else table.labels
+    result, ordered = dict(columns), {}
+    for name in columns:
+        if table is None or not labels.get(name):
+            continue
+        cells, codes = table.coded(name)
+        own = labels[name]
+        if all(cell in own or not cell for cell in cells):
+            texts = np.array([own.get(cell) for cell in cells], dtype=object)
+            result[name] = texts[codes]
+            levels = ordered_levels(set(own.values()))
+            if levels is not None:
+                ordered[name] = levels
+        elif columns[name].dtype.kind == "f":
+            is_missing = np.array([is_no_answer(own.get(cell, "")) for cell in cells])
+            result[name] = np.where(is_missing[codes], np.nan, columns[name])
+    return result, ordered
+
+
+def _put_in_order(X: Covariates, labeled: Mapping[str, list[str]]) -> dict[str, list[str]]:
+    """The features whose categories have an order, from low to high; other answers of theirs become missing in X."""
+    ordered = {}
+    for name, column in X.items():
+        if column.dtype.kind == "f":
+            continue
+        levels = labeled.get(name) or ordered_levels(set(column.tolist()) - {None})
+        if levels is not None:
+            ordered[name] = levels
+            known = set(levels)
+            X[name] = np.array([value if value in known else None for value in column], dtype=object)
+    return ordered
+
+
+def _chosen_roles(roles: Mapping[str, Role], chosen: Mapping[str, list[str]], only_these: bool) -> dict[str, Role]:
+    """The roles as the user wants them."""
+    result = dict(roles)
+    for name, role in roles.items():
+        if name in chosen["features"]:
+            result[name] = Role("feature", "by request")
+        elif only_these and role.role == "feature":
+            result[name] = Role("ignored", "not among the features that were named")
+        if name in chosen["ignore"]:
+            result[name] = Role("ignored", "by request")
+        if name in chosen["id"]:
+            result[name] = Role("id", "by request")
+        if name in chosen["by"]:
+            result[name] = Role("group", "by request")
+    return result
+
+
+def _check(
+    rankings: Rankings,
+    columns: Covariates,
+    roles: Mapping[str, Role],
+    reading: Reading,
+    table: Table | None,
+    id_column: str | None,
+) -> DataCheck:
+    answers = {
+        name: columns[name]
+        for name, role in roles.items()
+        if role.role not in ("id", "timestamp", "paradata", "constant")
+    }
+    durations = [name for name in columns if is_duration(name) and columns[name].dtype.kind == "f"]
+    is_row_per_ranking = table is not None and len(table) == len(rankings) and reading.layout != "judges"
+    places: FloatArray | None = None
+    if table is not None and is_row_per_ranking and reading.layout == "positions":
+        written = [table.values(name) for name in reading.columns]
+        known = [values for values in written if values is not None]
+        places = np.column_stack(known) if known and len(known) == len(written) == rankings.n_items else None
+    return check_data(
+        rankings,
+        answers,
+        # In a long table one person may rank several times.
+        ids=columns[id_column] if id_column is not None and is_row_per_ranking else None,
+        seconds=columns[durations[0]] if durations else None,
+        places=places,
+        in_column_order=reading.layout in _IN_COLUMN_ORDER,
+        lines=table.lines if table is not None and is_row_per_ranking else None,
+    )
+
+
+def _some(names: Sequence[str], most: int = _SHOWN_COLUMNS) -> str:
+    rest = f", ... ({len(names) - most} more)" if len(names) > most else ""
+    return ", ".join(map(short_name, names[:most])) + rest
+
+
+def _text(value: Any) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _number_or_text(label: str) -> tuple[bool, float, str]:
+    try:
+        return False, float(label), label
+    except ValueError:
+        return True, 0.0, label
