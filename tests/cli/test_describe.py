@@ -48,6 +48,17 @@ def test_tables_show_the_same(votes: Path) -> None:
     shown = run("describe", votes).stdout
     for words in ("5 (4 distinct)", "incomplete", "1 (20%)", "3 of 3", "4 to 5", "7.7%", "strictly", "0.100", "0.349"):
         assert words in shown
+    # What a survey reports comes first.
+    order = ["mean rank", "first choice", "Kendall's W", "rankings ", "noise margin"]
+    assert [*map(shown.index, order)] == sorted(map(shown.index, order))
+
+
+def test_mean_ranks_in_json(votes: Path) -> None:
+    facts = run_json("describe", votes)
+    ranks = [one["mean_rank"] for one in facts["mean_ranks"]]
+    assert ranks == sorted(ranks)
+    assert {one["item"] for one in facts["mean_ranks"]} == set(facts["items"])
+    assert facts["concordance"]["test"] == "Skillings-Mack"
 
 
 @pytest.mark.parametrize(

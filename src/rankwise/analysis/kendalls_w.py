@@ -241,12 +241,10 @@ def concordance_of_ranks(
     if not np.any(squares > 0):
         return Concordance(float("nan"), test, float("nan"), 0, float("nan"), "chi-square", n_people)
     sums = weights @ scores
-    explained = sums @ _pseudo_inverse(_laplacian(held, weights, sizes)) @ sums
+    explained = sums @ _inverse_of_laplacian(_laplacian(held, weights, sizes))[0] @ sums
     spread = (weights if people else weights**2) * squares / (sizes - 1)
-    covariance = _laplacian(held, spread, sizes)
-    inverse = _pseudo_inverse(covariance)
+    inverse, freedom = _inverse_of_laplacian(_laplacian(held, spread, sizes))
     statistic = float(sums @ inverse @ sums)
-    freedom = round(float(np.sum(inverse * covariance)))  # the trace of a projection is its rank
     p_value, method = float("nan"), "chi-square"
     if p_from == "exact" or (p_from == "auto" and n_people <= _MOST_EXACT_PEOPLE):
         exact = _exact_p(*_each_person(scores, held, weights, people), inverse, statistic, complete)
@@ -273,8 +271,19 @@ def _laplacian(held: FloatArray, spread: FloatArray, sizes: IntArray) -> FloatAr
     return np.diag(spread @ held) - scaled.T @ held
 
 
-def _pseudo_inverse(matrix: FloatArray) -> FloatArray:
-    return np.asarray(np.linalg.pinv(matrix, rcond=1e-10, hermitian=True), dtype=np.float64)
+def _inverse_of_laplacian(matrix: FloatArray) -> tuple[FloatArray, int]:
+    """A matrix that inverts it for sums of scores, and its rank.
+
+    Within each group of items that rankings connect, scores add up to 0; a multiple of ones there makes the matrix
+    invertible and does not change what it does with such scores.
+    """
+    from scipy.sparse.csgraph import connected_components
+
+    scale = np.trace(matrix) / len(matrix)
+    n_groups, group = connected_components(matrix < -1e-12 * scale, directed=False)
+    same = group[:, np.newaxis] == group[np.newaxis, :]
+    filled = matrix + same * (scale / np.bincount(group)[group])
+    return np.asarray(np.linalg.inv(filled), dtype=np.float64), len(matrix) - int(n_groups)
 
 
 def _each_person(
