@@ -8,7 +8,8 @@ and infinity, which have a meaning here (missing, unlisted).
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any, TypeVar, cast
 
 import numba
@@ -40,6 +41,22 @@ def compiled_sums(function: F) -> F:
     threads; the last bit may differ between processors.
     """
     return _jit(function, fastmath={"reassoc", "contract", "nsz"}, error_model="numpy")
+
+
+@contextmanager
+def before_compiling(call: Callable[[], None]) -> Iterator[None]:
+    """Call a function whenever another one begins to be compiled, but not if it is read from the cache."""
+    from numba.core.event import Listener, install_listener
+
+    class Compilations(Listener):
+        def on_start(self, event: Any) -> None:
+            call()
+
+        def on_end(self, event: Any) -> None:
+            """Nothing is done; a listener must have the method."""
+
+    with install_listener("numba:compile", Compilations()):
+        yield
 
 
 def _jit(function: F, **options: Any) -> F:

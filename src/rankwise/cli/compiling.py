@@ -5,7 +5,6 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
 
 # Seconds of compiling before it is mentioned.
 _DELAY = 1.0
@@ -15,22 +14,17 @@ _NOTE = "compiling, once: the first use takes longer than later ones (rankwise w
 @contextmanager
 def compiling_noted() -> Iterator[None]:
     """Say on stderr, once, that functions are compiled, if that takes more than a second."""
-    from numba.core.event import Listener, install_listener
-
+    from rankwise._compiled import before_compiling
     from rankwise.cli.console import print_notes
 
     timer = threading.Timer(_DELAY, lambda: print_notes([_NOTE]))
     timer.daemon = True
 
-    class FirstCompilation(Listener):
-        def on_start(self, event: Any) -> None:
-            if timer.ident is None:
-                timer.start()
+    def start() -> None:
+        if timer.ident is None:
+            timer.start()
 
-        def on_end(self, event: Any) -> None:
-            """Functions are compiled one within another, and one after another: the timer goes on."""
-
-    with install_listener("numba:compile", FirstCompilation()):
+    with before_compiling(start):
         try:
             yield
         finally:
