@@ -42,6 +42,11 @@ GOOGLE_PLACES = (
     "Timestamp,Your favorites [1st choice],Your favorites [2nd choice],Your favorites [3rd choice]\n"
     "1/5/2026 10:00:00,Price,Brand,Camera\n1/5/2026 10:05:00,Camera,Price,Brand\n"
 )
+SURVEYMONKEY = (
+    "Respondent ID,Collector ID,Start Date,Please rank the features,,,How old are you?\n"
+    ",,,Price,Camera,Brand,Response\n"
+    "118,441,01/05/2026,1,3,2,31\n119,441,01/05/2026,2,1,3,47\n120,441,01/06/2026,,,,25\n"
+)
 KOBO = (
     "start;end;ranking/_1st_choice;ranking/_2nd_choice;ranking/_3rd_choice;age;_id;_uuid;_submission_time;_index\n"
     "2026-01-05;2026-01-05;price;brand;camera;31;9001;a-b-c;2026-01-05;1\n"
@@ -74,6 +79,7 @@ SHAPES = {
     "LimeSurvey, texts": (LIMESURVEY_TEXTS, {}, "orders", ("Tea", "Juice", "Milk"), [[1, 2, 3], [2, 1, inf]]),
     "Google Forms, grid": (GOOGLE_GRID, {}, "positions", CAMERA, [[1, 3, 2], [2, 1, 3]]),
     "Google Forms, places": (GOOGLE_PLACES, {}, "orders", ("Price", "Brand", "Camera"), [[1, 2, 3], [2, 3, 1]]),
+    "SurveyMonkey": (SURVEYMONKEY, {}, "positions", CAMERA, [[1, 3, 2], [2, 1, 3], [nan, nan, nan]]),
     "Kobo": (KOBO, {}, "orders", ("price", "brand", "camera"), [[1, 2, 3], [2, 3, 1]]),
     "Kobo, grid": (KOBO_GRID, {}, "positions", ("price", "camera", "brand"), [[1, 3, 2], [2, 1, 3], [2, 1, 3]]),
     "jury": (
@@ -235,6 +241,9 @@ def test_a_square_sheet_may_be_read_both_ways(tmp_path):
     with pytest.raises(RankwiseFormatError, match="rows may be people, or the items of a jury") as caught:
         read_rankings(written(tmp_path, "name,x,y,z\na,1,2,3\nb,2,3,1\nc,3,1,2\n"))
     assert [choice["layout"] for choice in caught.value.choices] == ["positions", "judges"]
+    square = "{},x,y,z\na,1,2,3\nb,2,3,1\nc,3,1,2\n"
+    assert read_rankings(written(tmp_path, square.format("wine"))).items == ("a", "b", "c")
+    assert read_rankings(written(tmp_path, square.format("judge"))).items == ("x", "y", "z")
 
 
 @pytest.mark.parametrize(

@@ -40,7 +40,7 @@ from rankwise.data.formats.survey_cells import (
     repeats_cells,
 )
 from rankwise.data.formats.survey_choices import choice_fits
-from rankwise.data.formats.survey_judges import judges_fits
+from rankwise.data.formats.survey_judges import judges_fits, names_say_jury
 from rankwise.data.formats.text import MISSING, Table, listed, number
 
 # Names that say that the numbers below are scores, in lower case.
@@ -63,7 +63,13 @@ def all_fits(table: Table, weights: str | None) -> list[Fit]:
         roles = roles_by_name(table, layout)
         if None not in roles.values():
             fits.append(Fit(layout, roles, "The names of the columns say what they hold."))
-    return fits or [*window_fits(table, weights), *judges_fits(table, weights)]
+    if fits:
+        return fits
+    rows_are_rankings, columns_are_rankings = window_fits(table, weights), judges_fits(table, weights)
+    rows_are_items = names_say_jury(table) if rows_are_rankings and columns_are_rankings else None
+    if rows_are_items is not None:
+        return columns_are_rankings if rows_are_items else rows_are_rankings
+    return [*rows_are_rankings, *columns_are_rankings]
 
 
 def column_fits(table: Table, weights: str | None, *wanted: Layout) -> list[Fit]:

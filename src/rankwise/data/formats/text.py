@@ -52,6 +52,8 @@ _UNWRITABLE = re.compile("[\n\r\0\ud800-\udfff]")
 # Texts from here on are worth the start of compiled loops.
 _LARGE = 1 << 22
 _DELIMITERS = ",;\t|"
+# What stands between a question and one of its items, in exports of Qualtrics and where two rows of names are joined.
+_QUESTION_JOINT = " - "
 _SNIFFED_ROWS = 50
 _QUALTRICS_MARK = re.compile(r"""\{\s*["']ImportId["']""")
 # What Excel takes the delimiter from, and some programs write for it.
@@ -507,6 +509,10 @@ def _strict_table(text: str, path: Path, delimiter: str) -> Table:
     if not records or not records[0][1]:
         raise RankwiseFormatError("the file is empty", path=path)
     header_line, header = records[0]
+    joined = _joined_names(header, records[1][1]) if len(records) > 1 and not all(header) else []
+    if joined:
+        header = joined
+        del records[1]
     if not all(header) or len(set(header)) < len(header):
         refuse_header(header, path, header_line)
     for line, record in records[1:]:
@@ -520,6 +526,7 @@ def _strict_table(text: str, path: Path, delimiter: str) -> Table:
     # Qualtrics writes two rows of its own below the header: the texts of the questions, then the import ids.
     marked = [place for place, (_, record) in enumerate(records[1:3]) if _QUALTRICS_MARK.match(record[0])]
     questions = dict(zip(header, records[1][1], strict=True)) if marked[:1] == [1] else {}
+    questions |= {name: name for name in joined if _QUESTION_JOINT in name}
     answers = records[2 + marked[0] :] if marked else records[1:]
     if not answers:
         blank = any(delimiter in line and not line.replace(delimiter, "").strip() for line in split_lines(text))
@@ -529,6 +536,25 @@ def _strict_table(text: str, path: Path, delimiter: str) -> Table:
     lines = [line for line, _ in answers]
     columns = tuple(map(Column.of, zip(*(record for _, record in answers), strict=True)))
     return Table(path, tuple(header), header_line, columns, lines, questions, comma_is_free=delimiter != ",")
+
+
+def _joined_names(above: list[str], below: list[str]) -> list[str]:
+    """Names in two rows, as SurveyMonkey writes them: the question once, then an item per column below it.
+
+    None are found where the second row is an answer: it must name a column wherever the first does not, hold no number,
+    and be blank (or "Response") below some name.
+    """
+    single = ("", "response", "open-ended response")
+    named = len(above) == len(below) and above[0] and all(up or down for up, down in zip(above, below, strict=True))
+    if not named or any(number(cell) is not None for cell in below):
+        return []
+    if not any(up and down.lower() in single for up, down in zip(above, below, strict=True)):
+        return []
+    names, question = [], ""
+    for up, down in zip(above, below, strict=True):
+        question = up or question
+        names.append(question if down.lower() in single else f"{question}{_QUESTION_JOINT}{down}")
+    return names
 
 
 def _large_table(text: str, path: Path, delimiter: str) -> Table | None:
