@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -17,6 +18,7 @@ from rankwise.cli.learn_commands import read_features
 from rankwise.cli.options import settings
 from rankwise.datasets import load_label_ranking
 from rankwise.label_ranking import DummyRanker
+from tests.cli.running import problem, run_json
 
 
 @pytest.fixture(autouse=True)
@@ -183,3 +185,35 @@ def test_a_file_that_is_not_there_is_told_before_anything_heavy_is_imported(tmp_
         arguments = [sys.executable, "-c", code, *command, "nofile.csv"]
         done = subprocess.run(arguments, capture_output=True, text=True, cwd=tmp_path, check=False)
         assert (done.returncode, done.stdout, done.stderr) == (1, "\n", "rankwise: there is no file nofile.csv\n")
+
+
+def test_standard_input_may_be_pasted_cells_or_any_file(tmp_path):
+    openpyxl = pytest.importorskip("openpyxl", reason="the workbook of this test is written by openpyxl")
+    pytest.importorskip("fastexcel", reason="Excel workbooks are read by fastexcel, of the extra 'files'")
+    pyreadstat = pytest.importorskip("pyreadstat", reason="SPSS files are read by pyreadstat, of the extra 'files'")
+    rows = [["age", "rank_tea", "rank_milk"], [31, 1, 2], [47, 1, 2], [25, 2, 1]]
+    pasted = "\n".join("\t".join(map(str, row)) for row in rows)
+    book = openpyxl.Workbook()
+    for row in rows:
+        book.active.append(row)
+    book.save(tmp_path / "survey.xlsx")
+    pyreadstat.write_sav(pd.DataFrame(rows[1:], columns=rows[0]), tmp_path / "survey.sav")
+    for content in (pasted, (tmp_path / "survey.xlsx").read_bytes(), (tmp_path / "survey.sav").read_bytes()):
+        found = run_json("consensus", "-", stdin=content)
+        assert json.dumps(found).index("tea") < json.dumps(found).index("milk")
+        assert found == run_json("consensus", "-", stdin=pasted)
+
+
+def test_the_sheet_of_a_workbook_is_an_option(tmp_path):
+    openpyxl = pytest.importorskip("openpyxl", reason="the workbook of this test is written by openpyxl")
+    pytest.importorskip("fastexcel", reason="Excel workbooks are read by fastexcel, of the extra 'files'")
+    book = openpyxl.Workbook()
+    book.active.append(["made by Ann"])
+    sheet = book.create_sheet("Answers")
+    for row in (["rank_tea", "rank_milk"], [1, 2], [1, 2]):
+        sheet.append(row)
+    book.save(tmp_path / "survey.xlsx")
+    assert "2 sheets hold cells: 'Sheet', 'Answers'" in problem("consensus", tmp_path / "survey.xlsx")
+    for more in ((), ("--target", "rank_")):
+        found = run_json("consensus", tmp_path / "survey.xlsx", "--read", "sheet=Answers", *more)
+        assert "tea" in json.dumps(found)

@@ -76,7 +76,7 @@ def table_of(name: str, reading: Mapping[str, Any] | None = None) -> Table:
     name : str
         A delimited file or an xarff file, ``-`` for standard input, or a data set.
     reading : mapping, optional
-        ``delimiter`` and ``encoding`` of a delimited file.
+        ``delimiter`` and ``encoding`` of a delimited file, ``sheet`` of a workbook.
 
     Returns
     -------
@@ -88,10 +88,10 @@ def table_of(name: str, reading: Mapping[str, Any] | None = None) -> Table:
     with readable(name) as path:
         if path.lower().endswith(_XARFF):
             return _as_table(name, read_xarff(path)[0])
-        unknown = [key for key in reading or () if key not in ("delimiter", "encoding")]
+        unknown = [key for key in reading or () if key not in ("delimiter", "encoding", "sheet")]
         if unknown:
             raise typer.BadParameter(
-                f"{unknown[0]} is of no use here: a table only has delimiter and encoding",
+                f"{unknown[0]} is of no use here: a table only has delimiter, encoding and sheet",
                 param_hint="--read",
             )
         return replace(read_table(path, **reading or {}), path=shown_name(name))

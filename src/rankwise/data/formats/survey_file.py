@@ -324,7 +324,7 @@ def _names(given: Sequence[str] | None, argument: str) -> list[str]:
 
 def _target_options(path: Path, target: str | Sequence[str], layout: str, options: Mapping[str, Any]) -> dict[str, Any]:
     """The arguments of `read_rankings` that name the columns of the rankings."""
-    table = read_table(path, **{key: options[key] for key in ("delimiter", "encoding") if key in options})
+    table = read_table(path, **{key: options[key] for key in ("delimiter", "encoding", "sheet") if key in options})
     if not isinstance(target, str):
         names = names_given(target, "target")
         if len(names) > 1:
