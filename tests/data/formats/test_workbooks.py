@@ -156,6 +156,16 @@ def test_two_rows_of_names_below_merged_cells_are_joined(tmp_path):
         assert list(table.lines) == [3, 4]
 
 
+def test_two_rows_of_names_without_merged_cells_are_joined_where_they_are_clear(tmp_path):
+    rows = [["Please rank", "", "Age"], ["Tea", "Milk", "Response"], [1, 2, 31], [2, 1, 47]]
+    (tmp_path / "a.csv").write_text("\n".join(",".join(map(str, row)) for row in rows))
+    for path in (workbook(tmp_path / "a.xlsx", rows), tmp_path / "a.csv"):
+        rankings, _, reading, table = read_with_table(path)
+        assert table.header == ("Please rank - Tea", "Please rank - Milk", "Age")
+        assert rankings.items == ("Tea", "Milk")
+        assert "Rows 1 and 2 are both names of columns; they were joined." in reading.lines()
+
+
 def test_a_row_of_questions_below_the_names_is_no_answer(tmp_path):
     rows = [["Q1_1", "Q1_2", "sex"], ["Rank - Tea", "Rank - Milk", "Sex"], [1, 2, "f"], [2, 1, "m"]]
     csv = tmp_path / "a.csv"
@@ -186,7 +196,7 @@ def test_first_rows_that_may_be_answers_stay(tmp_path, rows):
 @pytest.mark.parametrize(
     ("rows", "merged", "line", "message"),
     [
-        ([["Rank", None, "Age"], ["Tea", "Milk", None], [1, 2, 31]], (), 1, "'Milk' stands below an empty cell"),
+        ([["Rank", None, "Age"], ["Tea", "Milk", "years"], [1, 2, 31]], (), 1, "'Milk' stands below an empty cell"),
         ([["Rank", None, "Age"], [1, 2, 31], [2, 1, 47]], ("A1:B1",), None, None),
         ([["Rank", None, "Age"], [None, None, 31], [2, 1, 47]], ("A1:B1",), 1, "merged cells in row 1 leave columns"),
         ([["team", "rank_a"], ["x", 1], [None, 2]], ("A2:A3",), 2, "the cells A2:A3 are merged"),

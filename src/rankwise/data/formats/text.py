@@ -52,8 +52,10 @@ _UNWRITABLE = re.compile("[\n\r\0\ud800-\udfff]")
 # Texts from here on are worth the start of compiled loops.
 _LARGE = 1 << 22
 _DELIMITERS = ",;\t|"
-# What stands between a question and one of its items, in exports of Qualtrics and where two rows of names are joined.
-_QUESTION_JOINT = " - "
+#: between a question and one of its items, in exports of Qualtrics and where two rows of names are joined
+QUESTION_JOINT = " - "
+#: the note that a table carries then
+JOINED_NAMES = "Rows {} and {} are both names of columns; they were joined."
 _SNIFFED_ROWS = 50
 _QUALTRICS_MARK = re.compile(r"""\{\s*["']ImportId["']""")
 # What Excel takes the delimiter from, and some programs write for it.
@@ -509,9 +511,11 @@ def _strict_table(text: str, path: Path, delimiter: str) -> Table:
     if not records or not records[0][1]:
         raise RankwiseFormatError("the file is empty", path=path)
     header_line, header = records[0]
-    joined = _joined_names(header, records[1][1]) if len(records) > 1 and not all(header) else []
+    joined = joined_names(header, records[1][1]) if len(records) > 1 and not all(header) else []
+    notes: tuple[str, ...] = ()
     if joined:
         header = joined
+        notes = (JOINED_NAMES.format(header_line, records[1][0]),)
         del records[1]
     if not all(header) or len(set(header)) < len(header):
         refuse_header(header, path, header_line)
@@ -526,7 +530,7 @@ def _strict_table(text: str, path: Path, delimiter: str) -> Table:
     # Qualtrics writes two rows of its own below the header: the texts of the questions, then the import ids.
     marked = [place for place, (_, record) in enumerate(records[1:3]) if _QUALTRICS_MARK.match(record[0])]
     questions = dict(zip(header, records[1][1], strict=True)) if marked[:1] == [1] else {}
-    questions |= {name: name for name in joined if _QUESTION_JOINT in name}
+    questions |= {name: name for name in joined if QUESTION_JOINT in name}
     answers = records[2 + marked[0] :] if marked else records[1:]
     if not answers:
         blank = any(delimiter in line and not line.replace(delimiter, "").strip() for line in split_lines(text))
@@ -535,10 +539,11 @@ def _strict_table(text: str, path: Path, delimiter: str) -> Table:
         raise RankwiseFormatError(problem, path=path, line=header_line, cure=cure)
     lines = [line for line, _ in answers]
     columns = tuple(map(Column.of, zip(*(record for _, record in answers), strict=True)))
-    return Table(path, tuple(header), header_line, columns, lines, questions, comma_is_free=delimiter != ",")
+    comma_is_free = delimiter != ","
+    return Table(path, tuple(header), header_line, columns, lines, questions, comma_is_free=comma_is_free, notes=notes)
 
 
-def _joined_names(above: list[str], below: list[str]) -> list[str]:
+def joined_names(above: list[str], below: list[str]) -> list[str]:
     """Names in two rows, as SurveyMonkey writes them: the question once, then an item per column below it.
 
     None are found where the second row is an answer: it must name a column wherever the first does not, hold no number,
@@ -553,7 +558,7 @@ def _joined_names(above: list[str], below: list[str]) -> list[str]:
     names, question = [], ""
     for up, down in zip(above, below, strict=True):
         question = up or question
-        names.append(question if down.lower() in single else f"{question}{_QUESTION_JOINT}{down}")
+        names.append(question if down.lower() in single else f"{question}{QUESTION_JOINT}{down}")
     return names
 
 

@@ -22,10 +22,13 @@ from rankwise._optional import require
 from rankwise.data.formats.columns import Column
 from rankwise.data.formats.reading import python_call
 from rankwise.data.formats.text import (
+    JOINED_NAMES,
     MOST_INFLATION,
+    QUESTION_JOINT,
     SMALL,
     Path,
     Table,
+    joined_names,
     listed,
     number,
     refuse_header,
@@ -258,7 +261,7 @@ def _table(sheet: _Sheet, path: Path) -> Table:
     places = {at + sheet.first_column: place for place, at in enumerate(used)}
     top, header, n_names = _names(columns, rows, places, sheet.merged, path)
     if n_names == 2:
-        notes.append(f"Rows {top + 1} and {rows[1] + 1} are both names of columns; they were joined.")
+        notes.append(JOINED_NAMES.format(top + 1, rows[1] + 1))
     body = rows[n_names:]
     if not body:
         cure = "Get the file with the answers: a row each."
@@ -266,7 +269,7 @@ def _table(sheet: _Sheet, path: Path) -> Table:
     _refuse_merged_answers(columns, rows[n_names - 1], places, sheet.merged, path)
     lines = [row + 1 for row in body]
     taken = tuple(column.take(body) for column in columns)
-    joined = {name: name for name in header if " - " in name} if n_names == 2 else {}
+    joined = {name: name for name in header if QUESTION_JOINT in name} if n_names == 2 else {}
     return with_question_row(Table(path, header, top + 1, taken, lines, joined, comma_is_free=True, notes=tuple(notes)))
 
 
@@ -300,6 +303,9 @@ def _names(
                 cure="Unmerge them, and give every column its own name in one row.",
             )
         return top, tuple(joined), 2
+    two_rows = joined_names(names, below) if not all(names) else []
+    if two_rows and len(set(two_rows)) == len(two_rows):
+        return top, tuple(two_rows), 2
     if not all(names) and all(name or (more and number(more) is None) for name, more in zip(names, below, strict=True)):
         raise RankwiseFormatError(
             f"{shown(below[names.index('')])} stands below an empty cell, as if two rows held names",
