@@ -20,7 +20,7 @@ def test_columns_are_aligned_and_lines_have_no_trailing_blanks() -> None:
         "Drinks", "a note", ["name", "n"], [["tea", "1"], ["\N{TEACUP WITHOUT HANDLE}", ""], ["a\nb", "22"]]
     )
     wide = "\N{TEACUP WITHOUT HANDLE}"
-    assert str(table).splitlines() == ["Drinks", "a note", "name  n", "tea   1", wide, "a b   22"]
+    assert str(table).splitlines() == ["Drinks", "a note", "name   n", "tea    1", wide, "a b   22"]
 
 
 def test_without_names_there_is_no_header_and_without_rows_no_table() -> None:
@@ -44,14 +44,16 @@ def test_a_table_without_rows_keeps_its_header() -> None:
 
 
 def test_numbers_are_not_broken_into_lines() -> None:
-    page = TextTable("T", "", ["", ""], [["50.0 %", "two words"]])._repr_html_()
-    assert '<td class="number">50.0 %</td><td>two words</td>' in page
+    page = TextTable("T", "", ["n", "name", "more"], [["50.0 %", "two words", "3 to 4"]])._repr_html_()
+    assert '<td class="number">50.0 %</td><th scope="row">two words</th><td class="number">3 to 4</td>' in page
+    assert '<th scope="col" class="number">n</th><th scope="col">name</th>' in page
 
 
 def test_html_comes_from_templates() -> None:
     source = Path(rankwise.__file__).parent
     assert {path.name for path in (source / "templates").iterdir()} == {
         "analysis_in_notebook.html.j2",
+        "page.css",
         "page.html.j2",
         "parts.html.j2",
         "report.html.j2",

@@ -133,6 +133,6 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    # Words may be broken into lines between them; a number with its sign and unit may not.
-    environment.tests["words"] = lambda text: any(character.isalpha() for character in text)
+    # Words may be broken into lines between them; a number with its sign and unit, or a range of two, may not.
+    environment.tests["words"] = lambda text: any(character.isalpha() for character in text.replace(" to ", ""))
     return environment

@@ -7,6 +7,8 @@ import platform
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import date
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +21,9 @@ from rankwise._typing import ArrayLike, RandomState
 from rankwise._validation import check_generator
 from rankwise.aggregation import borda
 from rankwise.analysis.base import Result, features_of, sample_rows
+from rankwise.analysis.by_group import GroupRanks, ranks_by_group
 from rankwise.analysis.consensus import FEWEST_RANKINGS, ConsensusResult, add_intervals, find_consensus
+from rankwise.analysis.judges import Judges, look_at_judges
 from rankwise.analysis.kendalls_w import Agreement, agreement
 from rankwise.analysis.majorities import PairSummary
 from rankwise.analysis.rankers import fit_ranker, make_ranker
@@ -78,6 +82,10 @@ class Analysis(Result):
         Mean ranks and consensus of each group, if the survey has groups.
     raters : RaterDistances or None
         How far each named person is from the consensus, if the survey has names, 60 at most.
+    versions : dict of str to str
+        Versions of the packages that computed it.
+    made_on : date
+        When it was made.
     """
 
     rankings: Rankings
@@ -93,38 +101,59 @@ class Analysis(Result):
     survey: Survey | None = None
     groups: GroupResults | None = None
     raters: RaterDistances | None = None
+    made_on: date = field(default_factory=date.today)
 
     @property
     def pairs(self) -> PairSummary:
         """What pairs of items say."""
         return self.summary.pairs
 
+    @cached_property
+    def by_group(self) -> GroupRanks | None:
+        """Mean ranks of the groups of a survey side by side; None if it has no groups."""
+        return None if self.survey is None else ranks_by_group(self.rankings, self.survey.groups())
+
+    @cached_property
+    def judges(self) -> Judges | None:
+        """Judges one by one; None if the rankings have no names, or are too many."""
+        names = None if self.survey is None else self.survey.names
+        return look_at_judges(self.rankings, self.consensus, names)
+
     @property
     def highlights(self) -> list[str]:
         """The analysis in a few sentences."""
-        facts, found = self.summary, self.consensus
-        lines = [f"{counted(facts.n_rankings, 'ranking')} of {counted(facts.n_items, 'item')} ({facts.kind})."]
-        undecided = self._undecided()
-        if undecided:
-            lines.append(f"The rankings do not decide which item is first: {undecided}.")
-        else:
-            sure = ""
-            if found.bootstrap is not None:
-                high = int(found.bootstrap.high[int(np.argmin(found.positions))])
-                sure = ", and that is certain" if high == 1 else f", though place {high} is possible, too"
-            elif found.kemeny is not None and found.kemeny.unique is False:
-                sure = ", but another order does as well"
-            lines.append(f"The consensus puts {short_name(found.order[0])} first{sure}.")
+        facts = self.summary
+        lines = [f"{counted(facts.n_rankings, 'ranking')} of {counted(facts.n_items, 'item')}.", self._first_place()]
         if self.pairs.wins.any():
-            agreeing = 1 - found.cost / found.comparisons
-            lines.append(f"{agreeing:.0%} of all comparisons agree with the consensus; half is chance.")
-        if self.leaderboard is not None:
-            lines.append(self.best_model)
+            lines += [*facts.highlights[:1], facts.concordance.sentence]
+        if self.tree is not None and self.tree.get_n_leaves() > 1:
+            name = self.tree.feature_names_in_[self.tree.tree_.feature[0]]
+            lines.append(f"The rankings differ between groups, above all by “{short_name(name)}”.")
+        elif self.tree is not None:
+            lines.append("None of the recorded features separates groups that rank differently.")
         elif facts.features:
-            lines.append(f"There is no leaderboard and no tree: {self.no_leaderboard}.")
+            lines.append(f"Groups were not looked for: {self.no_leaderboard}.")
         return lines
 
-    def _undecided(self) -> str:
+    def _first_place(self) -> str:
+        """Who is first, and whether that is certain."""
+        found = self.consensus
+        if self.undecided:
+            return f"The rankings do not decide which item comes first: {self.undecided}."
+        first = [short_name(found.items[i]) for i in np.flatnonzero(found.positions == 1)]
+        if len(first) > 1:
+            return f"{', '.join(first[:-1])} and {first[-1]} share first place: the rankings do not separate them."
+        if found.bootstrap is not None:
+            high = int(found.bootstrap.high[int(np.argmin(found.positions))])
+            if high == 1:
+                return f"{first[0]} comes first, and would do so again in nearly every repetition of the survey."
+            return f"{first[0]} comes first, but not beyond doubt: place {high} is possible if the survey is repeated."
+        if found.kemeny is not None and found.kemeny.unique is False:
+            return f"{first[0]} comes first, but another order fits the rankings equally well."
+        return f"{first[0]} comes first."
+
+    @property
+    def undecided(self) -> str:
         """Why the rankings do not say which item is first; empty if they do."""
         from scipy.sparse.csgraph import connected_components
 
@@ -142,21 +171,22 @@ class Analysis(Result):
             return ""
         same = board.names.index("consensus")
         if same == 0:
-            return "No model predicts rankings better than one consensus for all, so the features say little."
+            return "No model predicts rankings better than one joint ranking for all, so the features say little."
         difference = board.means[0] - board.means[same]
         is_clear = difference > 2 * np.hypot(board.standard_errors[0], board.standard_errors[same])
-        doubt = "" if is_clear else ", which may be chance: the errors are as large as the difference"
+        doubt = "" if is_clear else "; the difference may be chance"
         return (
-            f"The best predictor is {board.names[0]}, with a mean Kendall tau of {board.means[0]:.2f} against "
-            f"{board.means[same]:.2f} for one consensus for all{doubt}."
+            f"The best model is {board.names[0]}: its predictions of new rankings have a mean Kendall tau of "
+            f"{board.means[0]:.2f} (1 is perfect, 0 is guessing), against {board.means[same]:.2f} for one ranking for "
+            f"all{doubt}."
         )
 
     @property
     def tree_note(self) -> str:
         """What the tree shows, in a sentence."""
         if self.tree is not None and self.tree.get_n_leaves() == 1:
-            return "none: no condition on the features does better than one consensus for all, in cross-validation"
-        note = "conditions on the features, and the consensus of the rankings that meet them"
+            return "none: no condition on the features does better than one ranking for all, in cross-validation"
+        note = "conditions on the features, and the joint ranking of those that meet them"
         is_sample = self.n_learned < self.summary.n_rankings
         return note + (f"; from a sample of {self.n_learned:,} rankings" if is_sample else "")
 
@@ -226,20 +256,58 @@ class Analysis(Result):
             "versions": self.versions,
         }
 
-    def save_html(self, path: str | os.PathLike[str], *, command: str = "rankwise.analyze()") -> None:
+    def save_html(self, path: str | os.PathLike[str], *, title: str = "", command: str = "rankwise.analyze()") -> None:
         """Write a report: one HTML file with tables and pictures that needs nothing else, not even the network.
 
         Parameters
         ----------
         path : path-like
             The file; it is replaced if it exists.
+        title : str, default=""
+            The title of the page; by default what was asked, or what was ranked.
         command : str, default="rankwise.analyze()"
-            What makes the same report again, for its last line.
+            What makes the same report again, for its last lines.
         """
         from rankwise.analysis.report import render_report
 
         # Names of files may be bytes that are not text.
-        Path(path).write_text(render_report(self, command), encoding="utf-8", errors="replace")
+        Path(path).write_text(render_report(self, command, title), encoding="utf-8", errors="replace")
+
+    def to_excel(self, path: str | os.PathLike[str]) -> None:
+        """Write all tables to an Excel workbook, a sheet each, numbers as numbers.
+
+        It needs openpyxl, which ``pip install 'rankwise[files]'`` installs.
+
+        Parameters
+        ----------
+        path : path-like
+            The file, whose name ends in ``.xlsx``; it is replaced if it exists.
+        """
+        from rankwise._table_files import save_tables
+        from rankwise.analysis.report_sections import all_tables
+
+        if Path(path).suffix.lower() != ".xlsx":
+            raise ValueError(f"{os.fspath(path)!r} is not the name of an Excel workbook; end it in .xlsx")
+        save_tables(all_tables(self), path, facts={})
+
+    def save_pictures(self, folder: str | os.PathLike[str], *, form: str = "png") -> list[Path]:
+        """Write the pictures of the report, one file each.
+
+        Parameters
+        ----------
+        folder : path-like
+            Where to write them; it is made if there is none.
+        form : {"png", "svg", "pdf"}, default="png"
+            The kind of the files. A PNG has 200 dots per inch, enough for slides.
+
+        Returns
+        -------
+        list of Path
+            The files.
+        """
+        from rankwise.analysis.report_pictures import save_pictures
+
+        return save_pictures(self, folder, form)
 
     def __repr__(self) -> str:
         parts = [str(table) for table in self.tables()]

@@ -1,27 +1,28 @@
 """An analysis as HTML: a page that needs nothing else and prints well, and a part of a notebook.
 
-The texts around the numbers are in the templates; names of items, features and files are text, and escaped there.
+The texts around the numbers are in ``report_sections`` and in the templates; names of items, features and files are
+text, and escaped there.
 """
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING
+
+import numpy as np
 
 from rankwise import __version__
-from rankwise._tables import counted, render
+from rankwise._tables import counted, render, short_name
+from rankwise.analysis.report_method import method_of, sources_of
+from rankwise.analysis.report_sections import joint_places, sections_of
 
 if TYPE_CHECKING:
     from rankwise.analysis.analysis import Analysis
 
-
-class _Picture(NamedTuple):
-    svg: Any
-    caption: str
+# The joint ranking at the top of the page names so many items.
+_MOST_PLACES = 12
 
 
-def render_report(result: Analysis, command: str) -> str:
+def render_report(result: Analysis, command: str, title: str = "") -> str:
     """The report as the text of a page.
 
     Parameters
@@ -30,22 +31,29 @@ def render_report(result: Analysis, command: str) -> str:
         What to report.
     command : str
         What makes the same report again.
+    title : str, default=""
+        The title of the page; by default what was ranked.
 
     Returns
     -------
     str
     """
-    items = f"Rankings of {counted(result.summary.n_items, 'item')}"
+    facts = result.summary
+    sections = sections_of(result)
+    date = f"{result.made_on:%B} {result.made_on.day}, {result.made_on.year}"
     return render(
         "report.html.j2",
-        title=f"{items}: {result.summary.name}" if result.summary.name else items,
+        title=title or f"Ranking of {counted(facts.n_items, 'item')}",
         result=result,
-        data=result.summary.data_table(),
-        pairs=result.pairs.table(),
-        ranking=result.consensus.ranking_table(),
-        quality=result.quality_table(),
-        board=result.leaderboard_table(),
-        pictures=_pictures(result),
+        date=date,
+        by_lines=[" · ".join(filter(None, [facts.name, counted(facts.n_rankings, "ranking"), date]))],
+        tiles=_tiles(result),
+        places=_places(result),
+        n_more_places=max(0, len(result.consensus.items) - _MOST_PLACES),
+        sections=sections,
+        contents=[("findings", "Key findings"), *((s.id, s.title) for s in sections), ("method", "Method and sources")],
+        method=method_of(result),
+        sources=sources_of(result),
         version=__version__,
         versions=", ".join(f"{name} {version}" for name, version in result.versions.items()),
         command=command,
@@ -57,55 +65,29 @@ def render_notebook(result: Analysis) -> str:
     return render("analysis_in_notebook.html.j2", result=result, tables=result.tables())
 
 
-def _pictures(result: Analysis) -> dict[str, _Picture | None]:
-    """The pictures of the report by name; None where there is nothing to draw."""
-    from rankwise.plots import (
-        PairwisePreferenceDisplay,
-        PositionHeatmapDisplay,
-        RankingTreeDisplay,
-        RankIntervalDisplay,
-    )
-
-    spread, tree = result.consensus.bootstrap, result.tree
-    pictures: dict[str, _Picture | None] = {
-        "places": _picture(
-            "places",
-            "Who takes which position, and how often: every row adds up to 100 percent.",
-            lambda: PositionHeatmapDisplay.from_rankings(result.rankings),
-        ),
-        "preferences": _picture(
-            "preferences",
-            "Who is put before whom: the share of rankings with the row item before the column item, items sorted by "
-            "Borda's rule. Gray: no ranking orders the pair.",
-            lambda: PairwisePreferenceDisplay.from_rankings(result.rankings),
-        ),
-        "intervals": None,
-        "tree": None,
-    }
-    if spread is not None:
-        pictures["intervals"] = _picture(
-            "intervals",
-            f"Places that the items may have: the dot is the place in the consensus of all rankings, the bar the "
-            f"{100 * spread.level:g} percent interval, conservative, from {spread.n_resamples:,} resamples.",
-            lambda: RankIntervalDisplay.from_intervals(spread),
-        )
-    if tree is not None and tree.get_n_leaves() > 1:
-        pictures["tree"] = _picture(
-            "tree", f"A tree of groups: {result.tree_note}.", lambda: RankingTreeDisplay.from_estimator(tree)
-        )
-    return pictures
+def _tiles(result: Analysis) -> list[tuple[str, str, str]]:
+    """The few numbers at the top of the page: what, value, and more about it."""
+    facts, found = result.summary, result.consensus
+    tiles = []
+    if not result.undecided:
+        first = np.flatnonzero(found.positions == 1)
+        names = " and ".join(short_name(found.items[i]) for i in first[:2]) + (" …" if len(first) > 2 else "")
+        best = facts.items.index(found.items[first[0]])
+        if len(first) == 1:
+            tiles.append(("First place", names, f"mean rank {facts.mean_rank[best]:.2f}"))
+            tiles.append(("Named it first", f"{facts.top1[best]:.0%}", "of those who ranked it"))
+        else:
+            tiles.append(("First place", names, "a tie"))
+    if np.isfinite(facts.kendalls_w):
+        tiles.append(("Agreement", f"{facts.kendalls_w:.2f}", "Kendall's W, from 0 to 1"))
+    return [*tiles, ("Rankings", f"{facts.n_rankings:,}", f"of {counted(facts.n_items, 'item')}")]
 
 
-def _picture(salt: str, caption: str, draw: Callable[[], Any]) -> _Picture:
-    import matplotlib.pyplot as plt
-    from markupsafe import Markup
-
-    from rankwise.plots.svg import inline_svg
-
-    with warnings.catch_warnings(), plt.ioff():
-        # Text stays text in the page, and the browser that shows it has more letters than the fonts here.
-        warnings.filterwarnings("ignore", message="Glyph .* missing from", category=UserWarning)
-        figure = draw().figure_
-        svg = inline_svg(figure, salt)
-    plt.close(figure)
-    return _Picture(Markup(svg), caption)  # noqa: S704  # made by Matplotlib, which escapes text
+def _places(result: Analysis) -> list[tuple[int, str]]:
+    """The joint ranking as people write it, 1, 1, 3; empty if nothing is decided."""
+    found = result.consensus
+    if result.undecided:
+        return []
+    places = joint_places(found)
+    order = np.argsort(places, kind="stable")[:_MOST_PLACES]
+    return [(int(places[i]), short_name(found.items[i])) for i in order]

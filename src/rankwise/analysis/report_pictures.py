@@ -1,0 +1,229 @@
+"""The pictures of a report: which there are, how they come into the page, and into files.
+
+A picture takes the colors of the page, light or dark. Pictures of rows are drawn a second time, narrow, for phones.
+Each is attached to the page as SVG and PNG, to be downloaded.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import warnings
+from base64 import b64encode
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from rankwise._tables import short_name
+from rankwise._typing import FloatArray
+
+if TYPE_CHECKING:
+    from rankwise.analysis.analysis import Analysis
+
+# Above this many letters, a file is not attached.
+_LARGEST_ATTACHMENT = 400_000
+_SLIDE_DPI, _N_COLORS = 200, 128
+# What a phone has room for, in inches of 96 pixels.
+_NARROW = 3.3
+_NAMED_IN_WORDS = 20
+
+
+class Plan(NamedTuple):
+    """A picture that can be drawn.
+
+    Attributes
+    ----------
+    caption : str
+        How to read it.
+    description : str
+        What is to be seen, for people who do not see it.
+    draw : callable
+        Draws it on axes, or on a new figure if these are None, and returns the display.
+    has_rows : bool
+        Whether it is made of rows, and can be narrow.
+    """
+
+    caption: str
+    description: str
+    draw: Callable[[Any], Any]
+    has_rows: bool = False
+
+
+class Picture(NamedTuple):
+    """A picture in a page: its elements, wide and narrow, its title, its caption, and files as data URLs by name."""
+
+    svg: Any
+    narrow: Any
+    title: str
+    caption: str
+    downloads: dict[str, str]
+
+
+def plans_of(result: Analysis) -> dict[str, Plan]:
+    """The pictures of an analysis by name; those for which there is nothing to draw are left out.
+
+    Parameters
+    ----------
+    result : Analysis
+        What to draw.
+
+    Returns
+    -------
+    dict of str to Plan
+    """
+    from rankwise.plots import (
+        MeanRankDisplay,
+        PairwisePreferenceDisplay,
+        PositionHeatmapDisplay,
+        RankingTreeDisplay,
+        RankIntervalDisplay,
+    )
+
+    facts, spread, tree, groups = result.summary, result.consensus.bootstrap, result.tree, result.by_group
+    plans = {}
+    if np.isfinite(facts.mean_rank).any():
+        plans["mean-rank"] = Plan(
+            "The further left, the better the item is ranked on average. The line is the range in which the mean rank "
+            f"would lie if everybody had been asked, at a confidence of {100 * facts.level:g}%.",
+            _in_words(facts.items, facts.mean_rank, "mean rank"),
+            MeanRankDisplay(facts.items, facts.mean_rank, facts.low, facts.high, level=facts.level).plot,
+            has_rows=True,
+        )
+    if spread is not None:
+        plans["places"] = Plan(
+            "The dot is the place in the joint ranking, the bar its interval. Items whose bars do not overlap are "
+            "clearly apart.",
+            _in_words(spread.items, spread.positions, "place", ".0f"),
+            lambda ax: RankIntervalDisplay.from_intervals(spread, ax=ax),
+            has_rows=True,
+        )
+    if groups is not None:
+        plans["by-group"] = Plan(
+            "Mean rank of each item in each group; further left is better. Lines are intervals.",
+            "The numbers are in the table below.",
+            MeanRankDisplay(
+                facts.items, groups.means, groups.low, groups.high, level=facts.level, groups=list(groups.summaries)
+            ).plot,
+            has_rows=True,
+        )
+    plans["all-places"] = Plan(
+        "How often each item was put in each place. Each row adds up to 100%.",
+        "A table of shares, one row per item and one column per place.",
+        lambda ax: PositionHeatmapDisplay.from_rankings(result.rankings, ax=ax),
+    )
+    plans["pairs"] = Plan(
+        "The share of rankings that put the item of the row above the item of the column. Blue: most do; orange: most "
+        "do not; gray: nobody compares the two.",
+        "A table of shares, one row and one column per item.",
+        lambda ax: PairwisePreferenceDisplay.from_rankings(result.rankings, ax=ax),
+    )
+    if tree is not None and tree.get_n_leaves() > 1:
+        sample = ""
+        if result.n_learned < facts.n_rankings:
+            sample = f" The tree was grown on a random sample of {result.n_learned:,} rankings."
+        plans["tree"] = Plan(
+            "Read from left to right: where the condition in a box holds, follow the line upward, otherwise downward. "
+            f"n is the number of rankings in a group; groups of one color share their first item.{sample}",
+            "The same tree follows as text.",
+            lambda ax: RankingTreeDisplay.from_estimator(tree, ax=ax),
+        )
+    return plans
+
+
+def draw_picture(name: str, plan: Plan) -> Picture:
+    """Draw a picture for a page, without a window.
+
+    Parameters
+    ----------
+    name : str
+        Name of the files to download, without a suffix; it makes the ids of two pictures differ.
+    plan : Plan
+        What to draw.
+
+    Returns
+    -------
+    Picture
+    """
+    import matplotlib.pyplot as plt
+    from markupsafe import Markup
+
+    from rankwise.plots.svg import inline_svg, svg_text
+
+    with _page_style():
+        display = plan.draw(None)
+        figure = display.figure_
+        files = {f"{name}.svg": _data_url("image/svg+xml", svg_text(figure, name).encode())}
+        files[f"{name}.png"] = _data_url("image/png", _png(figure))
+        figure.suptitle("")  # the page has a heading above the picture, and the files have none
+        words = {"title": display.title, "description": plan.description}
+        svg, narrow = inline_svg(figure, name, **words), ""
+        width, height = figure.get_size_inches()
+        plt.close(figure)
+        if plan.has_rows and width > _NARROW:
+            figure, ax = plt.subplots(figsize=(_NARROW, height), layout="constrained")
+            plan.draw(ax)
+            narrow = inline_svg(figure, f"{name}-narrow", **words)
+            plt.close(figure)
+    small = {file: data for file, data in files.items() if len(data) <= _LARGEST_ATTACHMENT}
+    # Made by Matplotlib, which escapes text.
+    return Picture(Markup(svg), Markup(narrow), display.title, plan.caption, small)  # noqa: S704
+
+
+def save_pictures(result: Analysis, folder: str | os.PathLike[str], form: str) -> list[Path]:
+    """Write the pictures of an analysis to files of a folder: their names, and the suffix of the form."""
+    import matplotlib.pyplot as plt
+
+    forms = ("png", "svg", "pdf")
+    if form not in forms:
+        raise ValueError(f"form is {form!r}; choose one of {', '.join(map(repr, forms))}")
+    where = Path(folder)
+    where.mkdir(parents=True, exist_ok=True)
+    paths = []
+    for name, plan in plans_of(result).items():
+        with _page_style():
+            display = plan.draw(None)
+            paths.append(where / f"{name}.{form}")
+            display.save(paths[-1])
+            plt.close(display.figure_)
+    return paths
+
+
+@contextmanager
+def _page_style() -> Iterator[None]:
+    """Draw without a window, in the colors of a page."""
+    import matplotlib.pyplot as plt
+    from matplotlib import rc_context
+
+    from rankwise.plots.svg import PAGE_SETTINGS
+
+    with warnings.catch_warnings(), plt.ioff(), rc_context(PAGE_SETTINGS):
+        # Text stays text in the page, and the browser that shows it has more letters than the fonts here.
+        warnings.filterwarnings("ignore", message="Glyph .* missing from", category=UserWarning)
+        yield
+
+
+def _png(figure: Any) -> bytes:
+    """A picture for slides, in few colors, which takes a third of the space."""
+    from PIL import Image
+
+    file = io.BytesIO()
+    figure.savefig(file, format="png", dpi=_SLIDE_DPI, metadata={"Software": None})
+    few = Image.open(file).convert("RGB").quantize(_N_COLORS, dither=Image.Dither.NONE)
+    file = io.BytesIO()
+    few.save(file, format="png", optimize=True, dpi=(_SLIDE_DPI, _SLIDE_DPI))
+    return file.getvalue()
+
+
+def _data_url(kind: str, content: bytes) -> str:
+    return f"data:{kind};base64,{b64encode(content).decode()}"
+
+
+def _in_words(items: Sequence[object], values: FloatArray, what: str, form: str = ".2f") -> str:
+    """What a picture of items shows, for people who do not see it."""
+    order = [i for i in np.argsort(values, kind="stable") if np.isfinite(values[i])]
+    shown = [f"{short_name(items[i])} {values[i]:{form}}" for i in order[:_NAMED_IN_WORDS]]
+    more = f", and {len(order) - len(shown):,} more" if len(order) > len(shown) else ""
+    return f"{what.capitalize()} of each item, best first: {', '.join(shown)}{more}."

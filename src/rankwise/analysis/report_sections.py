@@ -1,0 +1,232 @@
+"""The sections of a report: for each a sentence in plain words, a picture, a table, and what is folded away.
+
+A section that does not apply is left out. `rankwise.analysis.report` makes a page of them.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from rankwise._tables import TextTable, counted, short_name
+from rankwise._typing import IntArray
+from rankwise.analysis.report_pictures import Picture, Plan, draw_picture, plans_of
+
+if TYPE_CHECKING:
+    from rankwise.analysis.analysis import Analysis
+    from rankwise.analysis.consensus import ConsensusResult
+
+_KINDS = {
+    "full": "Each puts all items in order.",
+    "tied": "Some give several items the same place.",
+    "top-k": "Some list only the best items; the others count as below these.",
+    "incomplete": "Some leave items out; an item that is left out is not compared with the others.",
+}
+
+
+# More pairs than this fill a sheet that nobody reads.
+_MOST_PAIRS = 50_000
+
+
+class Part(NamedTuple):
+    """A part of a section: heading, words, picture, table, code, lines, in this order; folded ones open on a click."""
+
+    title: str = ""
+    words: str = ""
+    picture: Picture | None = None
+    table: TextTable | None = None
+    code: tuple[str, ...] = ()
+    lines: tuple[str, ...] = ()
+    folded: bool = False
+
+
+class Section(NamedTuple):
+    """A section of the page: its id, its heading, the answer in a sentence, and its parts."""
+
+    id: str
+    title: str
+    lead: str
+    parts: list[Part]
+
+
+def sections_of(result: Analysis) -> list[Section]:
+    """The sections that apply, in reading order, without the findings before them and the method after them.
+
+    Parameters
+    ----------
+    result : Analysis
+        What to report.
+
+    Returns
+    -------
+    list of Section
+    """
+    plans = plans_of(result)
+    made = [
+        _data(result),
+        _results(result, plans),
+        _rules(result),
+        _agreement(result),
+        _groups(result, plans),
+        _disagreement(result, plans),
+        _models(result),
+    ]
+    return [section for section in made if section is not None]
+
+
+def all_tables(result: Analysis) -> list[TextTable]:
+    """All tables of an analysis, for a workbook."""
+    facts, pairs = result.summary, result.pairs
+    tables = [
+        TextTable("Key findings", "", [""], [[line] for line in result.highlights]),
+        facts.ranks_table()._replace(title="Mean ranks"),
+        _joint_table(result.consensus),
+        facts.marginals_table()._replace(title="All places"),
+    ]
+    if pairs.n_pairs <= _MOST_PAIRS:
+        tables.append(_pairs_table(result))
+    rows = [*facts.concordance.rows(), *result.quality_table().rows]
+    tables.append(TextTable("Agreement", facts.concordance.sentence, ["", ""], rows))
+    tables += [part.table() for part in (result.by_group, result.judges) if part is not None]
+    if result.leaderboard is not None:
+        tables.append(result.leaderboard_table()._replace(title="Models"))
+    if result.tree is not None and result.tree.get_n_leaves() > 1:
+        tables.append(TextTable("Tree", "", [""], [[line] for line in result.tree.export_text().splitlines()]))
+    if result.survey is not None:
+        tables += [result.survey.table()._replace(title="How the file was read"), *result.survey.check.tables()]
+    made = [["made on", result.made_on.isoformat()], ["seed", str(result.seed)], *map(list, result.versions.items())]
+    return [*tables, facts.data_table()._replace(title="Data"), TextTable("Made by", "", ["", ""], made)]
+
+
+def _pairs_table(result: Analysis) -> TextTable:
+    """Which of two items is put before the other, and how often."""
+    pairs = result.pairs
+    rows = []
+    for i, j in zip(*np.triu_indices(len(pairs.items), 1), strict=True):
+        n = float(pairs.comparisons[i, j])
+        weights = (pairs.wins[i, j], pairs.wins[j, i], pairs.ties[i, j])
+        shares = [f"{100 * weight / n:.1f}%" if n else "" for weight in weights]
+        rows.append([short_name(pairs.items[i]), short_name(pairs.items[j]), f"{n:.10g}", *shares])
+    return TextTable("Pairs", "", ["first", "second", "rankings", "first is before", "second is before", "tied"], rows)
+
+
+def joint_places(found: ConsensusResult) -> IntArray:
+    """Places as people write them: 1, 1, 3."""
+    places: IntArray = 1 + (found.positions < found.positions[:, np.newaxis]).sum(axis=1)
+    return places
+
+
+def _data(result: Analysis) -> Section:
+    """What was analyzed, and how it was understood."""
+    facts, survey = result.summary, result.survey
+    lead = f"The report is based on {counted(facts.n_rankings, 'ranking')} of {counted(facts.n_items, 'item')}."
+    lead += f" {_KINDS[facts.kind]}" if facts.n_rankings > 1 else ""
+    parts = []
+    if survey is not None:
+        parts += [Part(table=survey.table()._replace(title="How the file was understood", note=""))]
+        parts += [Part("Data check", table=table) for table in survey.check.tables() if table.rows]
+    # A row that says "none" says nothing to the reader of a report.
+    rows = [row for row in facts.data_table().rows if row[1] != "none" and row[0] != "kind"]
+    numbers = TextTable("The data in numbers", "", ["", ""], rows)
+    notes = facts.notes if survey is None else survey.more_notes
+    parts += [Part(lines=tuple(f"{note[:1].upper()}{note[1:]}." for note in notes))]
+    parts += [Part(numbers.title, table=numbers, folded=True)]
+    return Section("data", "How the data were understood", lead, parts)
+
+
+def _results(result: Analysis, plans: dict[str, Plan]) -> Section:
+    facts, found, spread = result.summary, result.consensus, result.consensus.bootstrap
+    parts = []
+    if np.isfinite(facts.mean_rank).any():
+        parts.append(Part("Mean rank and first choices", "", _drawn("mean-rank", plans), facts.ranks_table()))
+    words = "The joint ranking is the order that contradicts as few pairwise preferences as possible (Kemeny's rule)."
+    if spread is not None:
+        words += (
+            " The interval says which places an item could take if the survey were repeated with other respondents of "
+            f"the same kind, at a confidence of {100 * spread.level:g}%."
+        )
+    parts.append(Part("The joint ranking, and how certain it is", words, _drawn("places", plans), _joint_table(found)))
+    parts.append(Part("All places", picture=_drawn("all-places", plans), folded=True))
+    parts.append(Part("Item against item", picture=_drawn("pairs", plans), folded=True))
+    return Section("results", "Results", " ".join(facts.highlights[:1]), parts)
+
+
+def _joint_table(found: ConsensusResult) -> TextTable:
+    """The joint ranking as people write it."""
+    places = joint_places(found)
+    order = np.argsort(places, kind="stable")
+    columns = {"place": [str(places[i]) for i in order], "item": [short_name(found.items[i]) for i in order]}
+    if found.bootstrap is not None:
+        columns[f"{100 * found.bootstrap.level:g}% interval"] = [found.bootstrap.intervals[i] for i in order]
+    rows = [list(row) for row in zip(*columns.values(), strict=True)]
+    notes = [f"{note[:1].upper()}{note[1:]}." for note in found.notes]
+    if found.never_compared:
+        never = ", ".join(map(short_name, found.never_compared))
+        notes.insert(0, f"Nobody compares {never} with another item, so it has no place.")
+    return TextTable("The joint ranking", " ".join(notes), list(columns), rows)
+
+
+def _rules(result: Analysis) -> Section | None:
+    """Whether another rule would give another winner."""
+    return None
+
+
+def _agreement(result: Analysis) -> Section | None:
+    if not result.pairs.wins.any():
+        return None
+    found, agree, facts = result.consensus, result.agreement, result.summary
+    words = ""
+    if agree.to_each_other is not None:
+        words = (
+            f"Two rankings picked at random put {1 - agree.to_each_other:.0%} of the pairs of items in the same order; "
+            "if everybody answered at random, it would be half of them. "
+        )
+    words += (
+        f"The joint ranking agrees with {1 - found.cost / found.comparisons:.0%} of all preferences between two items."
+    )
+    rows = [*facts.concordance.rows(), *result.quality_table().rows, *result.pairs.table().rows]
+    table = TextTable("Agreement in numbers", "", ["", ""], rows)
+    parts = [Part(words=words), Part(table.title, table=table, folded=True)]
+    return Section("agreement", "How much people agree", facts.concordance.sentence, parts)
+
+
+def _groups(result: Analysis, plans: dict[str, Plan]) -> Section | None:
+    groups = result.by_group
+    if groups is None or result.survey is None:
+        return None
+    first, *others = groups.sentences()
+    part = Part("", " ".join(others), _drawn("by-group", plans), groups.table())
+    return Section("by-group", f"By group: {short_name(result.survey.by_name)}", first, [part])
+
+
+def _disagreement(result: Analysis, plans: dict[str, Plan]) -> Section | None:
+    """Who ranks differently: judges one by one, or the groups of the tree."""
+    judges, tree = result.judges, result.tree
+    parts, leads = [], []
+    if judges is not None:
+        leads.append(judges.sentence)
+        parts.append(Part(table=judges.table()))
+    if tree is not None and tree.get_n_leaves() > 1:
+        leads.append(
+            f"The rankings differ between groups: the tree finds {counted(tree.get_n_leaves(), 'group')} that differ "
+            "most, and shows the joint ranking of each."
+        )
+        parts.append(Part(picture=_drawn("tree", plans)))
+        parts.append(Part("The same tree as text", code=tuple(result.tree_lines()), folded=True))
+    elif tree is not None:
+        leads.append("None of the recorded features separates groups that rank differently.")
+    return Section("differences", "Who disagrees", " ".join(leads), parts) if leads else None
+
+
+def _models(result: Analysis) -> Section | None:
+    """Which model predicts best: the last section, folded."""
+    if result.leaderboard is None:
+        return None
+    lead = "For analysts: how well can the ranking of a new person be predicted from the recorded features?"
+    part = Part("Comparison of models", result.best_model, table=result.leaderboard_table(), folded=True)
+    return Section("models", "Which model predicts best", lead, [part])
+
+
+def _drawn(name: str, plans: dict[str, Plan]) -> Picture | None:
+    return draw_picture(name, plans[name]) if name in plans else None
