@@ -48,8 +48,8 @@ def test_tables_show_the_same(votes: Path) -> None:
     shown = run("describe", votes).stdout
     for words in ("5 (4 distinct)", "incomplete", "1 (20%)", "3 of 3", "4 to 5", "7.7%", "strictly", "0.100", "0.349"):
         assert words in shown
-    # What a survey reports comes first.
-    order = ["mean rank", "first choice", "Kendall's W", "rankings ", "noise margin"]
+    # How the file was understood comes first, then what a survey reports.
+    order = ["Survey: ", "read as", "mean rank", "first choice", "Kendall's W", "Data: ", "noise margin"]
     assert [*map(shown.index, order)] == sorted(map(shown.index, order))
 
 

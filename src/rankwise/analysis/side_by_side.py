@@ -17,6 +17,7 @@ from rankwise._tables import TextTable, make_frame, name_column, short_name
 from rankwise._typing import ArrayLike, FloatArray, IntArray, RandomState
 from rankwise.analysis.base import Result
 from rankwise.analysis.consensus import ConsensusResult, find_consensus
+from rankwise.analysis.item_ranks import item_ranks
 from rankwise.data import Rankings
 from rankwise.distances import kendall_distance
 
@@ -40,8 +41,7 @@ class GroupResults(Result):
     n_rankings : ndarray of shape (n_groups,)
         Rankings in each group.
     mean_rank : ndarray of shape (n_groups, n_items)
-        Mean rank of each item, tied and unlisted items sharing the mean of their places; NaN where it is missing from
-        all rankings of the group.
+        Mean rank of each item, as in `Summary`; NaN where it is missing from all rankings of the group.
     positions : ndarray of shape (n_groups, n_items)
         The consensus of each group, 1 = best; NaN for items that the group does not compare.
     decode : str
@@ -160,7 +160,7 @@ def group_results(
     means, places = [], []
     for rows in groups.values():
         part = rankings[np.asarray(rows, dtype=np.intp)]
-        means.append(_mean_ranks(part))
+        means.append(item_ranks(part, level=0.95, people=True).mean)
         place = np.full(rankings.n_items, np.nan)
         if part.compared.any():
             found = find_consensus(part, decode, time_limit=_SECONDS_OF_PROOF, alpha=alpha, random_state=random_state)
@@ -174,7 +174,7 @@ def group_results(
         mean_rank=np.array(means),
         positions=np.array(places),
         decode=decode,
-        overall=_mean_ranks(rankings),
+        overall=item_ranks(rankings, level=0.95, people=True).mean,
     )
 
 
@@ -256,14 +256,6 @@ def rater_distances(rankings: ArrayLike, names: Sequence[Any], consensus: Consen
     order = np.argsort(-np.nan_to_num(distance, nan=-1.0), kind="stable")
     shown = ["(no name)" if name is None or name != name else str(name) for name in names]
     return RaterDistances(tuple(shown[i] for i in order), pairs[order], distance[order])
-
-
-def _mean_ranks(rankings: Rankings) -> FloatArray:
-    ranks, weights = rankings.midranks(), rankings.weights
-    known = ~np.isnan(ranks)
-    with np.errstate(invalid="ignore"):
-        means: FloatArray = weights @ np.where(known, ranks, 0.0) / (weights @ known)
-    return means
 
 
 def _or_none(value: float) -> float | None:

@@ -197,3 +197,25 @@ def test_an_analysis_of_a_survey_is_that_of_its_parts(phones: Path) -> None:
     assert found.as_dict()["survey"]["n_ranked_nothing"] == 4
     assert parts.groups is None
     assert parts.survey is None
+
+
+def test_a_target_of_several_columns_of_every_kind(tmp_path: Path) -> None:
+    words = written(tmp_path / "words.csv", "who,tea,milk\nAnn,1st choice,2nd choice\nBen,2nd choice,1st choice\n")
+    assert read_survey(words, target=["tea", "milk"]).rankings.positions.tolist() == [[1, 2], [2, 1]]
+    orders = written(tmp_path / "orders.csv", "who,best,next\nAnn,tea,milk\nBen,milk,tea\n")
+    assert read_survey(orders, target=["best", "next"]).rankings.items == ("tea", "milk")
+    scores = written(tmp_path / "scores.csv", "who,tea,milk\nAnn,9,4\nBen,10,3\n")
+    assert read_survey(scores, target=["tea", "milk"], layout="scores").rankings.positions.tolist() == [[1, 2], [1, 2]]
+    with pytest.raises(RankwiseFormatError) as caught:
+        read_survey(scores, target=["tea", "milk"])
+    assert [choice["layout"] for choice in caught.value.choices] == ["scores", "positions"]
+
+
+def test_a_jury_with_judges_as_columns_has_names(tmp_path: Path) -> None:
+    text = "wine,Anna,Ben,Cem\nRioja,1,2,1\nMerlot,3,1,2\nMalbec,2,3,3\n"
+    survey = read_survey(written(tmp_path / "wines.csv", text))
+    assert survey.rankings.items == ("Rioja", "Merlot", "Malbec")
+    assert survey.names is not None
+    assert survey.names.tolist() == ["Anna", "Ben", "Cem"]
+    assert survey.reading is not None
+    assert survey.reading.layout == "judges"

@@ -23,7 +23,8 @@ from rankwise.data.formats.detect import read_with_table
 from rankwise.data.formats.ordered_texts import is_no_answer, ordered_levels
 from rankwise.data.formats.reading import Reading
 from rankwise.data.formats.roles import Role, is_duration, may_be_feature, recognize_roles
-from rankwise.data.formats.text import Covariates, Path, Table, listed, names_given, read_table, shown
+from rankwise.data.formats.survey_cells import place_meanings
+from rankwise.data.formats.text import MISSING, Covariates, Path, Table, listed, names_given, read_table, shown
 from rankwise.data.rankings import Rankings
 from rankwise.exceptions import RankwiseFormatError
 
@@ -330,9 +331,10 @@ def _target_options(path: Path, target: str | Sequence[str], layout: str, option
         if len(names) > 1:
             for name in names:
                 table.index(name)
-            places = layout in ("positions", "scores") or (layout == "auto" and all(map(table.is_numeric, names)))
-            by_layout = {"judges": "judges"}
-            return {by_layout.get(layout, "items" if places else "columns"): names}
+            cells = {cell for name in names for cell in table.coded(name)[0]}.difference(MISSING)
+            are_places = layout == "auto" and None not in place_meanings(table, cells).values()
+            argument = {"judges": "judges", "positions": "items", "scores": "items"}.get(layout)
+            return {argument or ("items" if are_places else "columns"): names}
         target = names[0] if names else ""
     found = [target] if target in table.header else [name for name in table.header if name.startswith(target)]
     if not found:
