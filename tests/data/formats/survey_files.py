@@ -8,6 +8,13 @@ VALID = (
     b'id,order\n1,tea>milk~juice\n2,"[""tea"", [""milk"", ""juice""]]"\n3,\n',
     b"id\titem\trank\tage\n1\ttea\t1\t31\n1\tmilk\t2\t31\n2\tmilk\t1\t47\n",
     b"winner|loser|n\ntea|milk|3\njuice|tea|2\n",
+    b"wine,Anna,Ben,Cleo\nRioja,1,2,1\nMerlot,3,1,2\nMalbec,2,3,3\n",
+    b"item_1,item_2,item_3,best,worst\ntea,milk,juice,milk,tea\nmilk,tea,juice,C,B\n",
+    b"option_a,option_b,option_c,x_pos,x_neg,y_pos,y_neg\np,q,r,A,B,,\nq,r,p,B,C,A,B\n",
+    b"id,task,item,choice\n1,1,tea,best\n1,1,milk,\n1,1,cola,worst\n",
+    b"t,Rank [tea],Rank [milk],sex\n1,1st choice,2nd choice,f\n2,2nd choice,1st choice,m\n",
+    b"name,Team A,Team B,Team C\nann,9,7,4\nbob,8,8,3\n",
+    b"ID,Please rank,,Age\n,Price,Brand,Response\n118,1,2,31\n119,2,1,47\n",
     b'Q1_1,Q1_2\n"a","b"\n"{""ImportId"":""QID1_1""}","{""ImportId"":""QID1_2""}"\n1,2\n2,1\n',
 )
 

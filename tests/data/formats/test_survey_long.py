@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from rankwise import Rankings, RankwiseFormatError
 from rankwise.data.formats import buckets, read_rankings
+from rankwise.data.formats.detect import read_with_reading
 from rankwise.data.formats.survey_long import read_long_csv, read_pairwise_csv
 from tests.data.formats.survey_files import written
 from tests.strategies import position_matrices
@@ -118,3 +119,25 @@ def test_tables_far_larger_than_their_file_are_refused(tmp_path, monkeypatch):
     path = written(tmp_path, "id,item,rank\n" + "".join(f"{i},{i},1\n" for i in range(n)))
     with pytest.raises(RankwiseFormatError, match="would fill 90,000 cells"):
         read_long_csv(path)
+
+
+LONG_SCORES = "judge,team,points\nann,x,9\nann,y,7\nann,z,4\nbob,x,8\nbob,y,10\nbob,z,3\n"
+
+
+def test_scores_in_long_form(tmp_path):
+    path = written(tmp_path, LONG_SCORES)
+    rankings, _, reading = read_with_reading(path, item="team")
+    assert rankings.positions.tolist() == [[1, 2, 3], [2, 1, 3]]
+    assert reading.direction == "higher is better"
+    with pytest.raises(ValueError, match="both position and score"):
+        read_long_csv(path, item="team", position="points", score="points")
+
+
+@pytest.mark.parametrize("name", ["rank", "value"])
+def test_positions_in_long_form_that_may_be_scores_are_asked_for(tmp_path, name):
+    path = written(tmp_path, LONG_SCORES.replace("points", name))
+    with pytest.raises(RankwiseFormatError, match="the values reach 10, but there are 3 items") as caught:
+        read_rankings(path, respondent="judge", item="team", position=name)
+    scores, places = (read_rankings(path, **choice) for choice in caught.value.choices)
+    assert scores.positions.tolist() == [[1, 2, 3], [2, 1, 3]]
+    assert places.positions.tolist() == [[3, 2, 1], [2, 3, 1]]

@@ -34,6 +34,7 @@ PREFIXES = ("rank_", "position_", "y_")
 RESPONDENTS = ("respondent", "respondent_id", "id", "person", "participant", "subject", "user", "voter", "judge")
 ITEMS = ("item", "option", "candidate", "alternative", "label")
 POSITIONS = ("position", "rank", "place")
+SCORES = ("score", "points", "rating")
 WINNERS = ("winner", "preferred", "better", "chosen", "top_item")
 LOSERS = ("loser", "worse", "rejected", "bottom_item")
 SIDES = (("left", "right"), ("item_a", "item_b"))
@@ -74,10 +75,12 @@ class Fit:
 def roles_by_name(table: Table, layout: Literal["long", "pairwise"]) -> dict[str, str | None]:
     """The columns whose names say what they hold; None where there is none.
 
-    For a long table respondent, item and position; for duels winner and loser, or left, right and winner.
+    For a long table respondent, item and position or score; for duels winner and loser, or left, right and winner.
     """
     names = {name.lower(): name for name in reversed(table.header)}
     words: dict[str, tuple[str, ...]] = {"respondent": RESPONDENTS, "item": ITEMS, "position": POSITIONS}
+    if layout == "long" and names.keys().isdisjoint(POSITIONS) and not names.keys().isdisjoint(SCORES):
+        words = {"respondent": RESPONDENTS, "item": ITEMS, "score": SCORES}
     if layout == "pairwise":
         words = {"winner": WINNERS, "loser": LOSERS}
         sides = [{"left": (left,), "right": (right,)} for left, right in SIDES if left in names and right in names]

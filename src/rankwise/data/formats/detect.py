@@ -25,7 +25,7 @@ from rankwise.data.formats.reading import Direction, Reading
 from rankwise.data.formats.survey import read_orders_csv, read_positions_csv, read_scores_csv
 from rankwise.data.formats.survey_choices import read_best_worst_csv, read_tricot_csv
 from rankwise.data.formats.survey_judges import read_judges_csv
-from rankwise.data.formats.survey_long import read_long_csv, read_pairwise_csv
+from rankwise.data.formats.survey_long import read_long_csv, read_pairwise_csv, refuse_scores_in_long
 from rankwise.data.formats.survey_strings import read_ordered_strings_csv
 from rankwise.data.formats.text import (
     ENCODING,
@@ -260,6 +260,8 @@ def read_with_table(
         "read_rankings", of_reader, _READERS[fit.layout], reserved=["path"], what=f"the layout {fit.layout!r}"
     )
     given = {**fit.options, **of_reader}
+    if fit.layout == "long" and layout == "auto":
+        refuse_scores_in_long(seen, given)
     table, dropped, notes = check_rows(table, fit, options, invalid=invalid, obey=bool(settled) and layout != "auto")
     rankings, covariates = _READERS[fit.layout](table, **given)
     columns = tuple(name for name in table.header if name not in covariates and name != options.get("weights"))
@@ -285,7 +287,7 @@ def _reading(rankings: Rankings, fit: Fit, columns: tuple[str, ...], options: di
     if fit.layout == "best-worst" and (rankings.positions == 2).sum(axis=1).max(initial=0) > 1:
         notes.append("Items that are neither best nor worst are tied between the two.")
     direction = _DIRECTION_OF_LAYOUT[fit.layout]
-    if fit.layout == "judges" and given.get("values") == "scores":
+    if given.get("values") == "scores" or "score" in given:
         direction = "higher is better"
     return Reading(
         layout=fit.layout,

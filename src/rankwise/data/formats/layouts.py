@@ -26,6 +26,7 @@ from rankwise.data.formats.column_names import (
     numbered_groups,
     prefix_option,
     question_groups,
+    roles_by_name,
 )
 from rankwise.data.formats.invalid import misfit
 from rankwise.data.formats.places import classify, doubt
@@ -80,9 +81,12 @@ def layout_given(table: Table, layout: str, options: dict[str, Any]) -> Fit | No
         columns = columns_with_prefix(table, str(options["prefix"]))
     if layout != "auto":
         settled = implied or columns or (layout in ("positions", "scores") and named)
-        return Fit(layout) if settled else None  # type: ignore[arg-type]
+        if not settled:
+            return None
+        return _long_fit(table, options) if layout == "long" else Fit(layout)  # type: ignore[arg-type]
     if implied:
-        return _checked_orders(table, options) if implied[0] == "orders" else Fit(implied[0])
+        special = {"orders": _checked_orders, "long": _long_fit}.get(implied[0])
+        return Fit(implied[0]) if special is None else special(table, options)
     if not columns:
         # If some of the items are columns, the reader says which one is not.
         return Fit("positions") if any(name in table.header for name in named) else None
@@ -143,6 +147,14 @@ def doubt_about(table: Table, columns: Sequence[str]) -> str | None:
     rows = classify(values)
     places_named = columns[0].lower().startswith(PREFIXES) or bool(worded_places(table, columns))
     return doubt(values, rows, named_places=places_named)
+
+
+def _long_fit(table: Table, options: dict[str, Any]) -> Fit:
+    """A long table, with the columns that its names show where the caller does not say."""
+    shown_by_names = {role: name for role, name in roles_by_name(table, "long").items() if name is not None}
+    if "position" in options or "score" in options:
+        shown_by_names = {role: name for role, name in shown_by_names.items() if role not in ("position", "score")}
+    return Fit("long", {role: name for role, name in shown_by_names.items() if role not in options})
 
 
 def _checked_orders(table: Table, options: dict[str, Any]) -> Fit:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from rankwise._typing import IntArray
 from rankwise.data.formats.buckets import check_size, names_in_order, rankings_from_rows
-from rankwise.data.formats.column_names import roles_by_name
-from rankwise.data.formats.survey_cells import position_column
+from rankwise.data.formats.column_names import POSITIONS, roles_by_name
+from rankwise.data.formats.places import classify, doubt
+from rankwise.data.formats.reading import python_call
+from rankwise.data.formats.survey_cells import position_column, ranking_numbers, score_column
 from rankwise.data.formats.text import (
     ENCODING,
     MISSING,
@@ -36,6 +38,7 @@ def read_long_csv(
     respondent: str | Sequence[str] | None = None,
     item: str | None = None,
     position: str | None = None,
+    score: str | None = None,
     items: Iterable[str] | None = None,
     weights: str | None = None,
     drop: Iterable[str] = (),
@@ -44,7 +47,7 @@ def read_long_csv(
     delimiter: str | None = None,
     encoding: str = ENCODING,
 ) -> tuple[Rankings, Covariates]:
-    r"""Read a table in long form: each row gives the position of one item by one respondent, 1 = best.
+    r"""Read a table in long form: each row gives the position (or the score) of one item by one respondent.
 
     Parameters
     ----------
@@ -56,7 +59,10 @@ def read_long_csv(
     item : str, optional
         The column with the name of the item; by default ``item``, ``option``, ``candidate`` or similar.
     position : str, optional
-        The column with its position; by default ``position``, ``rank`` or ``place``.
+        The column with its position, 1 = best; by default ``position``, ``rank`` or ``place``.
+    score : str, optional
+        The column with its score, higher = better, instead of a position; by default ``score``, ``points`` or
+        ``rating`` if there is no column of positions.
     items : sequence of str, optional
         The names of all items; by default those that occur, by number if all are whole numbers.
     weights : str, optional
@@ -86,25 +92,49 @@ def read_long_csv(
     (('tea', 'milk', 'juice'), array([nan,  1.,  2.]), array(['ann', 'bob'], dtype=object))
     """
     table = read_table(path, delimiter, encoding)
-    given = {"respondent": respondent, "item": item, "position": position}
-    roles = _with_guesses(table, given, roles_by_name(table, "long"))
-    keys, item, position = _key_columns(roles["respondent"]), str(roles["item"]), str(roles["position"])
+    keys, item, column, is_score = _long_roles(table, respondent, item, position, score)
     dropped = names_given(drop, "drop")
     for name in dropped:
         table.index(name)
     firsts, ranking_of_row = _grouped(table, keys)
     names, item_of_row = _items_of_rows(table, item, items)
     check_size(len(firsts), len(names), len(table), table.error)
-    _refuse_repeats(table, ranking_of_row, item_of_row, keys, item, position)
-    left_out = {*keys, item, position, *dropped}
+    _refuse_repeats(table, ranking_of_row, item_of_row, keys, item, column)
+    left_out = {*keys, item, column, *dropped}
     for name in (name for name in table.header if name not in left_out):
         _refuse_variation(table, name, firsts, ranking_of_row, keys)
-    blank = blank_for(unlisted)
+    read_column, build, blank = position_column, Rankings, blank_for(unlisted)
+    if is_score:
+        read_column, build, blank = score_column, Rankings.from_scores, -blank  # type: ignore[assignment]
     values = np.full((len(firsts), len(names)), blank)
-    values[ranking_of_row, item_of_row] = position_column(table, position, missing_values, blank)
+    values[ranking_of_row, item_of_row] = read_column(table, column, missing_values, blank)
     all_weights = weights_column(table, weights)
-    rankings = Rankings(values, names, None if all_weights is None else all_weights[firsts])
-    return rankings, covariates(table, [item, position, weights or "", *dropped], rows=firsts)
+    rankings = build(values, names, None if all_weights is None else all_weights[firsts])
+    return rankings, covariates(table, [item, column, weights or "", *dropped], rows=firsts)
+
+
+def refuse_scores_in_long(table: Table, options: Mapping[str, Any]) -> None:
+    """Refuse a long table whose positions may be scores, with the calls to choose from."""
+    given = (options.get(name) for name in ("respondent", "item", "position", "score"))
+    keys, item, column, is_score = _long_roles(table, *given)
+    numbers = None if is_score else ranking_numbers(table, [column])
+    if numbers is None:
+        return
+    firsts, ranking_of_row = _grouped(table, keys)
+    names, item_of_row = _items_of_rows(table, item, options.get("items"))
+    check_size(len(firsts), len(names), len(table), table.error)
+    values = np.full((len(firsts), len(names)), np.nan)
+    values[ranking_of_row, item_of_row] = numbers[:, 0]
+    reason = doubt(values, classify(values), named_places=column.lower() in POSITIONS)
+    if reason is not None:
+        where = {"layout": "long", "respondent": keys[0] if len(keys) == 1 else keys, "item": item}
+        ways = [{**where, "score": column}, {**where, "position": column}]
+        error = table.error(
+            f"the numbers in {shown(column)} may be scores (higher = better) or places (1 = best): {reason}",
+            cure=f"Write {' or '.join(map(python_call, ways))}.",
+        )
+        error.choices = ways
+        raise error
 
 
 def read_pairwise_csv(
@@ -182,6 +212,19 @@ def _with_guesses(table: Table, given: dict[str, Any], guessed: dict[str, str | 
         for column in _key_columns(name) if role == "respondent" else [name]:
             table.index(column)
     return roles
+
+
+def _long_roles(
+    table: Table, respondent: Any, item: str | None, position: str | None, score: str | None
+) -> tuple[list[str], str, str, bool]:
+    """The columns that tell rankings apart, of the items, and of the positions or scores; whether these are scores."""
+    if position is not None and score is not None:
+        raise ValueError("both position and score are given; give one of them")
+    guessed = roles_by_name(table, "long")
+    is_score = score is not None or (position is None and "score" in guessed)
+    column = {"score": score} if is_score else {"position": position}
+    roles = _with_guesses(table, {"respondent": respondent, "item": item, **column}, guessed)
+    return _key_columns(roles["respondent"]), str(roles["item"]), str(roles[next(iter(column))]), is_score
 
 
 def _key_columns(respondent: Any) -> list[str]:
