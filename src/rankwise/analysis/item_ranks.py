@@ -20,12 +20,14 @@ class ItemRanks(NamedTuple):
     """Statistics of items, one entry per item, and what they are made of.
 
     ``ranks`` are the midranks (n_rankings, n_items), NaN where missing and in rankings that compare nothing, and
-    ``sizes`` the number of items that each ranking holds, 0 where it compares nothing. ``n_with`` counts the rankings
-    with ties, with unlisted and with missing items.
+    ``sizes`` the number of items that each ranking holds, 0 where it compares nothing. ``squares`` is the sum of
+    squares of the midranks of each ranking about their mean. ``n_with`` counts the rankings with ties, with unlisted
+    and with missing items.
     """
 
     ranks: FloatArray
     sizes: IntArray
+    squares: FloatArray
     n_with: IntArray
     n: FloatArray
     weight: FloatArray
@@ -40,28 +42,27 @@ class ItemRanks(NamedTuple):
 def item_ranks(rankings: Rankings, *, level: float, people: bool) -> ItemRanks:
     """Statistics of the ranks of items; ``people`` says whether weights count people, or are survey weights."""
     weights = rankings.weights
-    ranks, sizes, places, n_with = item_ranks_jit.rank_items(rankings.positions, weights)
+    ranks, sizes, squares, n_with, (weight, n_rows, total), places, heights = item_ranks_jit.rank_items(
+        rankings.positions, weights
+    )
     k = rankings.n_items
-    incomplete = bool(n_with[2]) or not sizes.all()
-    expected = ranks * ((k + 1) / (sizes + 1))[:, np.newaxis] if incomplete else ranks
-    # Without gaps, sums need no mask.
-    held = ~np.isnan(ranks) if incomplete else np.ones(ranks.shape)
-    known = np.where(held, expected, 0.0) if incomplete else expected
-    counted = (weights if people else (weights > 0).astype(np.float64)) @ held
-    weight = weights @ held
+    counted = weight if people else n_rows
     with np.errstate(invalid="ignore", divide="ignore"):
-        mean = weights @ known / weight
-        squares = (known - np.where(weight > 0, mean, 0.0)) ** 2
-        if incomplete:
-            squares *= held
+        mean = total / weight
         # People: the variance of a mean of n values. Survey weights: the linearized variance of a ratio of sums.
         scale = weights if people else weights**2
-        variance = scale @ squares / weight**2 * counted / (counted - 1)
+        variance = item_ranks_jit.sum_squares(ranks, sizes, scale, mean) / weight**2 * counted / (counted - 1)
         error = np.sqrt(np.where(counted > 1, variance, np.nan))
     low, high = _interval(mean, error, counted, level, k)
+    if np.all(sizes == k):
+        values = np.arange(2 * k + 1) / 2
+        median = np.array([_middle(values[row > 0], row[row > 0]) for row in heights])
+    else:
+        median = _medians(ranks, sizes, weights)
     return ItemRanks(
         ranks=ranks,
         sizes=sizes,
+        squares=squares,
         n_with=n_with,
         n=counted,
         weight=weight,
@@ -69,7 +70,7 @@ def item_ranks(rankings: Rankings, *, level: float, people: bool) -> ItemRanks:
         standard_error=error,
         low=low,
         high=high,
-        median=_medians(ranks, sizes, weights),
+        median=median,
         places=np.divide(places, weight[:, np.newaxis], out=np.full((k, k), np.nan), where=weight[:, np.newaxis] > 0),
     )
 
@@ -91,13 +92,14 @@ def _medians(ranks: FloatArray, sizes: IntArray, weights: FloatArray) -> FloatAr
     Midranks are multiples of 1/2, so those of rankings of one size are counted, not sorted.
     """
     k = ranks.shape[1]
-    known_sizes, size_of = np.unique(sizes, return_inverse=True)
+    known_sizes = np.flatnonzero(np.bincount(sizes, minlength=1))
+    size_of = np.searchsorted(known_sizes, sizes)
     width = 2 * k + 1
     values = np.outer((k + 1) / (known_sizes + 1), np.arange(width) / 2).ravel()
     order = np.argsort(values, kind="stable")
     medians = []
     for column in ranks.T:
-        rows = np.flatnonzero(~np.isnan(column)) if np.any(known_sizes < k) else slice(None)
+        rows = np.flatnonzero(~np.isnan(column))
         codes = size_of[rows] * width + (2 * column[rows]).astype(np.intp)
         heights = np.bincount(codes, weights[rows], minlength=len(values)).astype(np.float64)[order]
         medians.append(_middle(values[order][heights > 0], heights[heights > 0]))

@@ -209,45 +209,50 @@ def concordance(
     check_choice("p_from", p_from, ("auto", "exact", "permutations", "chi-square"))
     check_whole_number("n_permutations", n_permutations, at_least=1)
     people = weights_count_people(rankings.weights, weight_kind)
-    ranks, sizes, _, _ = item_ranks_jit.rank_items(rankings.positions, rankings.weights)
+    ranks, sizes, squares, *_ = item_ranks_jit.rank_items(rankings.positions, rankings.weights)
     rng = check_generator(random_state)
-    return concordance_of_ranks(ranks, sizes, rankings.weights, people, p_from, n_permutations, rng)
+    return concordance_of_ranks(ranks, sizes, squares, rankings.weights, people, p_from, n_permutations, rng)
 
 
 def concordance_of_ranks(
     ranks: FloatArray,
     sizes: IntArray,
+    squares: FloatArray,
     weights: FloatArray,
     people: bool,
     p_from: str = "auto",
     n_permutations: int = 9_999,
     rng: np.random.Generator | None = None,
 ) -> Concordance:
-    """`concordance` from midranks, NaN where missing, and the number of items in each ranking, 0 if it says nothing."""
+    """`concordance` from midranks, NaN where missing, the number of items in each ranking, and its sum of squares."""
     from scipy.special import gammaincc
 
     useful = (sizes > 0) & (weights > 0)
     if not useful.all():
-        ranks, sizes, weights = ranks[useful], sizes[useful], weights[useful]
+        ranks, sizes, squares, weights = ranks[useful], sizes[useful], squares[useful], weights[useful]
     n, k = ranks.shape
     complete = bool((sizes == k).all())
-    scores = np.sqrt(12 / (sizes + 1))[:, np.newaxis] * (ranks - (sizes[:, np.newaxis] + 1) / 2)
-    held = np.ones((n, k)) if complete else (~np.isnan(ranks)).astype(np.float64)
-    if not complete:
-        scores[np.isnan(scores)] = 0.0
-    squares = np.einsum("ij,ij->i", scores, scores)
     n_people = float(weights.sum()) if people else float(n)
     test = "Friedman" if complete else "Skillings-Mack"
     if not np.any(squares > 0):
         return Concordance(float("nan"), test, float("nan"), 0, float("nan"), "chi-square", n_people)
-    sums = weights @ scores
-    explained = sums @ _inverse_of_laplacian(_laplacian(held, weights, sizes))[0] @ sums
+    stretch = np.sqrt(12 / (sizes + 1))
+    squares = squares * stretch**2
     spread = (weights if people else weights**2) * squares / (sizes - 1)
-    inverse, freedom = _inverse_of_laplacian(_laplacian(held, spread, sizes))
+    if complete:
+        sums = stretch[0] * (weights @ ranks - weights.sum() * (k + 1) / 2)
+        center = np.eye(k) - 1 / k
+        inverse, freedom = center / spread.sum(), k - 1
+        explained = sums @ sums / weights.sum()
+    else:
+        sums = (weights * stretch) @ np.nan_to_num(ranks - (sizes[:, np.newaxis] + 1) / 2)
+        held = (~np.isnan(ranks)).astype(np.float64)
+        inverse, freedom = _inverse_of_laplacian(_laplacian(held, spread, sizes))
+        explained = sums @ _inverse_of_laplacian(_laplacian(held, weights, sizes))[0] @ sums
     statistic = float(sums @ inverse @ sums)
     p_value, method = float("nan"), "chi-square"
     if p_from == "exact" or (p_from == "auto" and n_people <= _MOST_EXACT_PEOPLE):
-        exact = _exact_p(*_each_person(scores, held, weights, people), inverse, statistic, complete)
+        exact = _exact_p(*_each_person(ranks, sizes, weights, people), inverse, statistic, complete)
         if exact is None and p_from == "exact":
             raise ValueError(
                 f"exact p-values of {n_people:,.0f} rankings of {k:,} items take too long; choose "
@@ -257,7 +262,7 @@ def concordance_of_ranks(
             p_value, method = exact, "exact"
     if np.isnan(p_value) and (p_from == "permutations" or (p_from == "auto" and n_people * k <= _MOST_PERMUTED)):
         rng = check_generator(0) if rng is None else rng
-        single = _each_person(scores, held, weights, people)
+        single = _each_person(ranks, sizes, weights, people)
         p_value, method = _permutation_p(*single, inverse, statistic, n_permutations, rng), "permutations"
     if np.isnan(p_value):
         p_value = float(gammaincc(freedom / 2, statistic / 2))
@@ -287,12 +292,13 @@ def _inverse_of_laplacian(matrix: FloatArray) -> tuple[FloatArray, int]:
 
 
 def _each_person(
-    scores: FloatArray, held: FloatArray, weights: FloatArray, people: bool
+    ranks: FloatArray, sizes: IntArray, weights: FloatArray, people: bool
 ) -> tuple[FloatArray, FloatArray]:
-    """Weighted scores of each person, and which items each holds."""
-    if not people:
-        return scores * weights[:, np.newaxis], held
-    counts = weights.astype(np.intp)
+    """Weighted scores of each person, 0 where missing, and which items each holds."""
+    held = ~np.isnan(ranks)
+    centered = np.where(held, ranks - (sizes[:, np.newaxis] + 1) / 2, 0.0)
+    scores = centered * (np.sqrt(12 / (sizes + 1)) * (1 if people else weights))[:, np.newaxis]
+    counts = weights.astype(np.intp) if people else np.ones(len(weights), dtype=np.intp)
     return np.repeat(scores, counts, axis=0), np.repeat(held, counts, axis=0)
 
 
@@ -306,7 +312,7 @@ def _exact_p(
     """
     sums: FloatArray = np.zeros((1, scores.shape[1]))
     shares: FloatArray = np.ones(1)
-    for row, mask in zip(scores, held > 0, strict=True):
+    for row, mask in zip(scores, held, strict=True):
         values = row[mask]
         n_orders = factorial(len(values)) // prod(factorial(int(t)) for t in np.unique(values, return_counts=True)[1])
         if factorial(len(values)) > _MOST_SUMS or len(sums) * n_orders > _MOST_SUMS:
@@ -335,7 +341,7 @@ def _permutation_p(
 ) -> float:
     """Share of random orders with at least this statistic, the given orders among them."""
     sums = np.zeros((n_permutations, scores.shape[1]))
-    for row, mask in zip(scores, held > 0, strict=True):
+    for row, mask in zip(scores, held, strict=True):
         sums[:, mask] += rng.permuted(np.tile(row[mask], (n_permutations, 1)), axis=1)
     statistics = np.einsum("ij,jl,il->i", sums, inverse, sums)
     return (1 + np.count_nonzero(statistics >= statistic * (1 - _ROUNDING))) / (1 + n_permutations)

@@ -358,7 +358,7 @@ def summary(
         top1=found.places[:, 0],
         top3=np.where(top > 1 - 1e-12, 1.0, top),
         marginals=found.places,
-        concordance=concordance_of_ranks(found.ranks, found.sizes, weights, people),
+        concordance=concordance_of_ranks(found.ranks, found.sizes, found.squares, weights, people),
         level=float(level),
         features=tuple(features_of(X, feature_names).names),
         pairs=pair_summary(rankings),
