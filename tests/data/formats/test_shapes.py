@@ -268,6 +268,19 @@ def test_sums_are_not_judges(tmp_path):
     assert rankings.shape == (2, 3)
 
 
+def test_columns_that_are_not_used_are_told(tmp_path):
+    text = "wine,region,Anna,Ben,total\nRioja,Spain,1,2,3\nMerlot,France,2,1,3\nShiraz,Spain,3,3,6\n"
+    _, covariates, reading = read_with_reading(written(tmp_path, text))
+    assert reading.columns == ("wine", "Anna", "Ben")
+    assert "Columns that were not used: 'region', 'total'." in reading.lines()
+    assert list(covariates) == ["judge"]
+    text = "item_a,item_b,item_c,x_best,x_worst,y_best,y_worst,age\np,q,r,A,B,C,A,31\nq,r,p,B,C,A,B,47\n"
+    _, covariates, reading = read_with_reading(written(tmp_path, text), trait="x")
+    assert reading.columns == ("item_a", "item_b", "item_c", "x_best", "x_worst")
+    assert "Columns that were not used: 'y_best', 'y_worst'." in reading.lines()
+    assert list(covariates) == ["age"]
+
+
 def test_traits_are_asked_for(tmp_path):
     text = "option_a,option_b,option_c,taste_pos,taste_neg,overall_pos,overall_neg\nx,y,z,A,B,C,A\ny,z,x,,,B,A\n"
     path = written(tmp_path, text)

@@ -23,8 +23,8 @@ from rankwise.data.formats.layouts import doubt_about, layout_found, layout_give
 from rankwise.data.formats.preflib import parse_preflib, read_preflib
 from rankwise.data.formats.reading import Direction, Reading
 from rankwise.data.formats.survey import read_orders_csv, read_positions_csv, read_scores_csv
-from rankwise.data.formats.survey_choices import read_best_worst_csv, read_tricot_csv
-from rankwise.data.formats.survey_judges import read_judges_csv
+from rankwise.data.formats.survey_choices import columns_of_choices, read_best_worst_csv, read_tricot_csv
+from rankwise.data.formats.survey_judges import columns_of_jury, read_judges_csv
 from rankwise.data.formats.survey_long import read_long_csv, read_pairwise_csv, refuse_scores_in_long
 from rankwise.data.formats.survey_strings import read_ordered_strings_csv
 from rankwise.data.formats.text import (
@@ -62,6 +62,12 @@ _DIRECTION_OF_LAYOUT: dict[str, Direction] = {
     **dict.fromkeys(("positions", "long", "judges"), "1 is best"),
     "scores": "higher is better",
     **dict.fromkeys(("orders", "strings", "pairwise", "best-worst", "tricot", *_FORMATS), "best first"),
+}
+# Layouts that do not use all columns besides the covariates.
+_COLUMNS_READ: dict[str, Callable[..., list[str]]] = {
+    "judges": columns_of_jury,
+    "best-worst": columns_of_choices,
+    "tricot": columns_of_choices,
 }
 # What items without a place are by default; duels and choices among items shown have none.
 _UNLISTED_OF_LAYOUT: dict[str, Unlisted] = {
@@ -265,6 +271,11 @@ def read_with_table(
     table, dropped, notes = check_rows(table, fit, options, invalid=invalid, obey=bool(settled) and layout != "auto")
     rankings, covariates = _READERS[fit.layout](table, **given)
     columns = tuple(name for name in table.header if name not in covariates and name != options.get("weights"))
+    if fit.layout in _COLUMNS_READ:
+        read = _COLUMNS_READ[fit.layout](table, given)
+        unused = [name for name in columns if name not in read]
+        columns = tuple(read)
+        notes += [f"Columns that were not used: {listed(unused)}."] if unused else []
     if settled and layout == "positions":
         doubt = doubt_about(blanked(table, options.get("missing_values", MISSING)), columns)
         notes = [f"These may be scores: {doubt}. They were read as places, 1 = best, as asked."] if doubt else notes

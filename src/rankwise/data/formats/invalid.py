@@ -16,7 +16,6 @@ from rankwise._typing import FloatArray
 from rankwise.data.formats.column_names import Fit, are_numbered, chosen_columns, known_prefixes
 from rankwise.data.formats.places import (
     BEYOND,
-    FRACTION,
     GAP,
     IMPOSSIBLE,
     PLACES_PER_ITEM,
@@ -193,19 +192,23 @@ def _notes(rows: Rows) -> list[str]:
 
 
 def _impossible(table: Table, columns: Sequence[str], rows: Rows, values: FloatArray) -> dict[int, BadRow]:
-    bad = {}
-    for row in np.flatnonzero(rows.kinds >= GAP):
-        kind = int(rows.kinds[row])
-        cells = [table.column(name)[row] for name in columns]
-        problem, column, cell = "", None, None
-        if kind in (BEYOND, FRACTION):
-            wrong = values[row] > len(columns) if kind == BEYOND else values[row] != np.round(values[row])
-            at = int(np.flatnonzero(wrong & ~np.isnan(values[row]))[0])
-            column, cell = columns[at], cells[at]
-            problem = f"{shown(cell)} is not a place among {len(columns)} items"
-        else:
-            problem = f"the places {', '.join(cell or '-' for cell in cells[:20])} share one and skip others"
-        bad[int(row)] = BadRow(IMPOSSIBLE[kind], problem, column, cell)
+    """Rows of impossible places; the first in detail, for the error."""
+    bad: dict[int, BadRow] = {}
+    for kind, why in IMPOSSIBLE.items():
+        bad |= dict.fromkeys(np.flatnonzero(rows.kinds == kind).tolist(), BadRow(why, why))
+    if not bad:
+        return bad
+    first = min(bad)
+    kind, places = rows.kinds[first], values[first]
+    cells = ["-" if np.isnan(place) else f"{place:g}" for place in places]
+    problem, column, cell = f"the places {', '.join(cells[:20])} share one and skip others", None, None
+    if kind != GAP:
+        wrong = places > len(columns) if kind == BEYOND else places != np.round(places)
+        column = columns[int(np.flatnonzero(wrong & ~np.isnan(places))[0])]
+        distinct, codes = table.coded(column)
+        cell = distinct[codes[first]]
+        problem = f"{shown(cell)} is not a place among {len(columns)} items"
+    bad[first] = BadRow(IMPOSSIBLE[int(kind)], problem, column, cell)
     return bad
 
 

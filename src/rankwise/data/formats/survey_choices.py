@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -212,6 +212,18 @@ def choice_fits(table: Table) -> list[Fit]:
         return [Fit(layout, {}, reason)]  # type: ignore[arg-type]
     questions.sort(key=lambda question: question.name.lower() not in _ALL_IN_ALL)
     return [Fit(layout, {"trait": question.name}, reason) for question in questions]  # type: ignore[arg-type]
+
+
+def columns_of_choices(table: Table, options: Mapping[str, Any]) -> list[str]:
+    """The columns that these options of `read_best_worst_csv` read, in the order of the table."""
+    best, worst, shown, trait = (options.get(name) for name in ("best", "worst", "shown", "trait"))
+    long = _long_roles(table, *(options.get(name) for name in ("respondent", "item", "choice")))
+    if best is None and worst is None and shown is None and long is not None:
+        return [*long[0], long[1], long[2]]
+    given = None if shown is None else names_given(shown, "shown")
+    questions = _questions_asked(table, best, worst, given, trait)
+    used = {name for question in questions for name in (question.best, question.worst, *question.shown)}
+    return [name for name in table.header if name in used]
 
 
 def shown_items(table: Table) -> list[str]:

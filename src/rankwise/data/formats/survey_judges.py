@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
-from typing import Literal
+from collections.abc import Collection, Iterable, Mapping
+from typing import Any, Literal
 
 import numpy as np
 
@@ -75,15 +75,12 @@ def read_judges_csv(
     item = table.header[0] if item is None else item
     names = list(table.column(item))
     _check_names(table, item, names)
-    if judges is None and prefix is None:
-        columns = _judges(table, item)
-        if len(columns) < 1:
-            raise table.error(
-                f"it is not clear which of the columns {listed(table.header)} are judges",
-                cure="Name them: judges=[...].",
-            )
-    else:
-        columns = chosen_columns(table, judges, prefix, item, "judges")
+    columns = columns_of_jury(table, {"item": item, "judges": judges, "prefix": prefix})[1:]
+    if not columns:
+        raise table.error(
+            f"it is not clear which of the columns {listed(table.header)} are judges",
+            cure="Name them: judges=[...].",
+        )
     if values is None:
         values = _direction(table, item, columns)
     blank = blank_for(unlisted)
@@ -94,6 +91,14 @@ def read_judges_csv(
         rankings = Rankings.from_scores(scores, names)
     covariates = {"judge": np.array(item_names(table, columns, prefix), dtype=object)}
     return rankings, covariates
+
+
+def columns_of_jury(table: Table, options: Mapping[str, Any]) -> list[str]:
+    """The columns that these options of `read_judges_csv` read: of the items, then of the judges."""
+    item = options.get("item") or table.header[0]
+    if options.get("judges") is None and options.get("prefix") is None:
+        return [item, *_judges(table, item)]
+    return [item, *chosen_columns(table, options.get("judges"), options.get("prefix"), item, "judges")]
 
 
 def judges_fits(table: Table, weights: str | None) -> list[Fit]:
