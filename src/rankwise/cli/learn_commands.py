@@ -364,6 +364,8 @@ def _feature_column(table: Table, name: str, categories: Sequence[Any] | None) -
     if categories is not None:
         column: npt.NDArray[np.object_] = np.empty(len(cells), dtype=object)
         of_text = {str(category): category for category in categories}
+        labels = table.labels.get(name, {})  # a model of a file with labels knows these, and not the codes
+        cells = [labels.get(cell, cell) for cell in cells]
         column[:] = [None if cell in MISSING else of_text.get(cell, cell) for cell in cells]
         return column
     meaning = table.numbers(cells)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from rankwise import RankwiseFormatError, analyze
@@ -219,3 +220,33 @@ def test_a_jury_with_judges_as_columns_has_names(tmp_path: Path) -> None:
     assert survey.names.tolist() == ["Anna", "Ben", "Cem"]
     assert survey.reading is not None
     assert survey.reading.layout == "judges"
+
+
+def test_weights_that_are_all_zero_are_refused(tmp_path: Path) -> None:
+    path = written(tmp_path / "a.csv", "w,rank_a,rank_b\n0,1,2\n0,2,1\n")
+    with pytest.raises(RankwiseFormatError, match="all weights in 'w' are zero"):
+        read_survey(path, weight="w")
+
+
+def test_a_file_of_spss_with_labels(tmp_path: Path) -> None:
+    pyreadstat = pytest.importorskip("pyreadstat")
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"CASEID": 3.0 * np.arange(40), "SEX": [1.0, 2.0] * 20, "COOK": [1.0, 2.0, 3.0, 9.0] * 10})
+    frame[["R1", "R2", "R3"]] = [rng.permutation(3) + 1.0 for _ in range(40)]
+    pyreadstat.write_sav(
+        frame,
+        str(tmp_path / "x.sav"),
+        column_labels={"SEX": "Sex of respondent", "R1": "Rank - Tea", "R2": "Rank - Milk", "R3": "Rank - Juice"},
+        variable_value_labels={
+            "SEX": {1.0: "male", 2.0: "female"},
+            "COOK": {1.0: "never", 2.0: "sometimes", 3.0: "often", 9.0: "don't know"},
+        },
+    )
+    survey = read_survey(tmp_path / "x.sav", layout="positions", target="R", by="SEX")
+    assert survey.rankings.items == ("Tea", "Milk", "Juice")
+    assert survey.feature_names == ["Sex of respondent", "COOK"]
+    assert survey.X["SEX"][:2].tolist() == ["male", "female"]
+    assert survey.X["COOK"][:4].tolist() == ["never", "sometimes", "often", None]
+    assert survey.ordered == {"COOK": ["never", "sometimes", "often"]}
+    assert list(survey.groups()) == ["female", "male"]
+    assert survey.roles["CASEID"].role == "id"

@@ -283,6 +283,10 @@ def read_survey(
     is_empty = ~np.isfinite(rankings.positions).any(axis=1)
     if is_empty.all():
         raise RankwiseFormatError("no row ranks anything", path=path, cure="Name the columns that hold the rankings.")
+    if not rankings.weights.any():
+        raise RankwiseFormatError(
+            f"all weights in {shown(str(reading.weights))} are zero", path=path, cure="Name another column, or none."
+        )
     kept = np.flatnonzero(~is_empty)
     if is_empty.any() and np.isfinite(rankings.positions[kept]).all():
         reading = replace(reading, blanks="no blanks")  # only those who ranked nothing left any
