@@ -85,9 +85,8 @@ def _as_printed(probabilities: FloatArray) -> FloatArray:
 
 def _by_noise(results: Results) -> tuple[Results, Results]:
     """The cells with the usual noise, and those with strong noise."""
-    usual, strong = [], []
-    for cell, values in results:
-        (strong if "noise" in cell else usual).append((cell, values))
+    usual = [one for one in results if "noise" not in one[0]]
+    strong = [one for one in results if "noise" in one[0]]
     return Results(usual, results.left_out), Results(strong)
 
 
