@@ -111,11 +111,11 @@ def count_distinct(positions):
         mixed = 1
         for i in range(k):
             place = positions[r, i]
-            code = 0
+            code = np.int64(0)
             if place < np.inf:
                 code = np.int64(place)
             elif place == np.inf:
-                code = k + 1
+                code = np.int64(k + 1)
             # A polynomial modulo a prime below 2**31: products do not overflow.
             mixed = (mixed * 1_000_003 + code) % 2_147_483_647
         slot = mixed & (size - 1)
