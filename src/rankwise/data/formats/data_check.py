@@ -261,7 +261,7 @@ def _straight_lines(positions: FloatArray) -> tuple[IntArray, str]:
     distance = np.zeros(len(full), dtype=np.intp)
     for first in range(n_items - 1):
         distance += (order[:, first, None] > order[:, first + 1 :]).sum(axis=1)
-    n_line, n_near, n_far = (np.count_nonzero(distance == d) for d in range(3))
+    n_line, n_near, n_far = (int(np.count_nonzero(distance == d)) for d in range(3))
     near, far = n_near / (n_items - 1), n_far / ((n_items - 2) * (n_items + 1) / 2)
     by_chance = len(full) / math.factorial(n_items)
     by_taste = near * max(1.0, near / far) if far else near
