@@ -18,6 +18,7 @@ from rankwise import Rankings
 from rankwise._tables import TextTable
 from rankwise.aggregation import bootstrap_consensus
 from rankwise.analysis import Agreement, Analysis, analyze
+from rankwise.data import read_survey
 from rankwise.label_ranking import RankingTree
 from rankwise.model_selection import Leaderboard
 from tests.pages import HOSTILE, Page
@@ -34,6 +35,7 @@ def board(*means: float, names: tuple[str, ...] = ("forest", "consensus"), error
 class Groups:
     """What the report asks of a survey."""
 
+    reading = None
     by_name = "How old are you?"
     more_notes = ("a note of the reader",)
     check = SimpleNamespace(tables=lambda: [TextTable("Data check", "", ["what", "rows"], [["ranked nothing", "2"]])])
@@ -219,6 +221,30 @@ def test_without_intervals_there_is_no_picture_of_them(result: Analysis, tmp_pat
     page = Page(page_of(dataclasses.replace(result, consensus=found), tmp_path))
     assert page.tags.count("svg") == 5
     assert "b comes first, but another order fits the rankings equally well." in page.text
+
+
+def test_the_title_is_what_was_asked(tmp_path: Path) -> None:
+    question = "Please rank these drinks"
+    cases = {
+        question: [f"{question} [{item}]" for item in ("tea", "milk", "tonic")],
+        f"{question} now": [f"{question} now - {item}" for item in ("tea", "tonic")],
+        "Ranking of 3 items": ["tea", "milk", "tonic"],
+    }
+    for title, columns in cases.items():
+        head = ",".join(f'"{column}"' for column in columns)
+        places = [list(range(1, len(columns) + 1)), list(range(len(columns), 0, -1))] * 6
+        lines = [head, *(",".join(map(str, row)) for row in places)]
+        (tmp_path / "drinks.csv").write_text("\n".join(lines), encoding="utf-8")
+        survey = read_survey(tmp_path / "drinks.csv", target=columns)
+        assert f"<h1>{title}</h1>" in page_of(analyze(survey, random_state=0), tmp_path)
+
+
+def test_another_leader_by_mean_rank_is_told() -> None:
+    rows = [[1, 2, 3]] * 8 + [[3, 1, 2]] * 7  # a wins every comparison, b has the better mean rank
+    lines = analyze(Rankings(rows, items=["a", "b", "c"]), random_state=0).highlights
+    assert lines[1].startswith("a comes first")
+    assert lines[2].startswith("b has the best mean rank")
+    assert lines[2].endswith("The joint ranking has another leader: it counts who wins when two items are compared.")
 
 
 def test_groups_of_a_survey_are_side_by_side(tmp_path: Path) -> None:

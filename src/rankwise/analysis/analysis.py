@@ -116,7 +116,7 @@ class Analysis(Result):
     @cached_property
     def judges(self) -> Judges | None:
         """Judges one by one; None if the rankings have no names, or are too many."""
-        names = None if self.survey is None else self.survey.names
+        names = None if self.survey is None or self.survey.names is None else list(self.survey.names)
         return look_at_judges(self.rankings, self.consensus, names)
 
     @property
@@ -126,8 +126,14 @@ class Analysis(Result):
         lines = [f"{counted(facts.n_rankings, 'ranking')} of {counted(facts.n_items, 'item')}.", self._first_place()]
         if self.pairs.wins.any():
             lines += [*facts.highlights[:1], facts.concordance.sentence]
+            best = facts.items[int(np.nanargmin(facts.mean_rank))]
+            if (
+                not self.undecided
+                and best not in np.array(self.consensus.items, dtype=object)[self.consensus.positions == 1]
+            ):
+                lines[2] += " The joint ranking has another leader: it counts who wins when two items are compared."
         if self.tree is not None and self.tree.get_n_leaves() > 1:
-            name = self.tree.feature_names_in_[self.tree.tree_.feature[0]]
+            name = facts.features[int(self.tree.tree_.feature[0])]
             lines.append(f"The rankings differ between groups, above all by “{short_name(name)}”.")
         elif self.tree is not None:
             lines.append("None of the recorded features separates groups that rank differently.")

@@ -129,4 +129,4 @@ def _winner(rankings: Rankings, found: ConsensusResult) -> frozenset[Hashable]:
 
 def _first(items: Sequence[Hashable], positions: FloatArray) -> list[Hashable]:
     listed = np.isfinite(positions)
-    return [items[i] for i in np.flatnonzero(listed & (positions == 1))]
+    return [items[i] for i in np.flatnonzero(listed & (positions == 1)).tolist()]

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 # The joint ranking at the top of the page names so many items.
 _MOST_PLACES = 12
+# A question has at least so many words.
+_FEWEST_WORDS = 3
 
 
 def render_report(result: Analysis, command: str, title: str = "") -> str:
@@ -43,10 +45,12 @@ def render_report(result: Analysis, command: str, title: str = "") -> str:
     date = f"{result.made_on:%B} {result.made_on.day}, {result.made_on.year}"
     return render(
         "report.html.j2",
-        title=title or f"Ranking of {counted(facts.n_items, 'item')}",
+        title=title or _asked(result) or f"Ranking of {counted(facts.n_items, 'item')}",
         result=result,
         date=date,
-        by_lines=[" · ".join(filter(None, [facts.name, counted(facts.n_rankings, "ranking"), date]))],
+        by_lines=[
+            " · ".join(filter(None, [facts.name.rpartition("/")[2], counted(facts.n_rankings, "ranking"), date]))
+        ],
         tiles=_tiles(result),
         places=_places(result),
         n_more_places=max(0, len(result.consensus.items) - _MOST_PLACES),
@@ -58,6 +62,22 @@ def render_report(result: Analysis, command: str, title: str = "") -> str:
         versions=", ".join(f"{name} {version}" for name, version in result.versions.items()),
         command=command,
     )
+
+
+def _asked(result: Analysis) -> str:
+    """What was asked: how the questions of the ranked columns begin, all of them alike; empty if that is not known."""
+    survey = result.survey
+    if survey is None or survey.reading is None or len(survey.reading.columns) < 2:
+        return ""
+    texts = [" ".join(survey.questions.get(column, column).split()) for column in survey.reading.columns]
+    same = texts[0]
+    while not all(text.startswith(same) for text in texts):
+        same = same[:-1]
+    # Cut in the middle of a word, the beginning says nothing; a few letters are the name of a question, not its text.
+    if same and not all(text == same or not (same[-1] + text[len(same)]).isalnum() for text in texts):
+        same = same.rpartition(" ")[0]
+    same = same.rstrip(" -:.[(_")
+    return same if len(same.split()) >= _FEWEST_WORDS else ""
 
 
 def render_notebook(result: Analysis) -> str:

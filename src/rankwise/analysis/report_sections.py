@@ -169,7 +169,14 @@ def _joint_table(found: ConsensusResult) -> TextTable:
 
 def _rules(result: Analysis) -> Section | None:
     """Whether another rule would give another winner."""
-    return None
+    comparison = getattr(result, "comparison", None)
+    if comparison is None or len(comparison.results) < 2:
+        return None
+    first, *others = comparison.sentences
+    table = comparison.places_table()
+    return Section(
+        "rules", "Would another rule change the ranking?", first, [Part(words=" ".join(others), table=table)]
+    )
 
 
 def _agreement(result: Analysis) -> Section | None:

@@ -17,7 +17,7 @@ from rankwise.plots.tree_diagram import TINTS
 #: the color of words in a page
 INK = "#1b2733"
 #: settings of Matplotlib for pictures in a page
-PAGE_SETTINGS: dict[str, Any] = {
+PAGE_SETTINGS: dict[Any, Any] = {
     **dict.fromkeys(("text.color", "axes.labelcolor", "axes.titlecolor", "xtick.color", "ytick.color"), INK),
     "axes.edgecolor": "0.6",
 }

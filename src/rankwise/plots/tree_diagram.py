@@ -223,8 +223,8 @@ def _shown_nodes(estimator: RankingTree, max_depth: int, questions: Mapping[str,
     """Nodes down to a depth: each before its children, the upper child with all below it before the lower one."""
     tree = estimator.tree_
     texts = list(estimator.node_texts())
-    names = getattr(estimator, "feature_names_in_", None)
-    for node in np.flatnonzero(tree.left >= 0) if names is not None else ():
+    names = list(getattr(estimator, "feature_names_in_", ()))
+    for node in np.flatnonzero(tree.left >= 0) if names else ():
         name = str(names[tree.feature[node]])
         texts[node] = questions.get(name, name) + texts[node].removeprefix(name)
     nodes: list[TreeNode] = []
