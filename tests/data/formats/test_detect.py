@@ -266,6 +266,9 @@ def test_the_calls_shown_do_read_the_file(tmp_path):
 
 def test_weights_can_be_declined(tmp_path):
     path = written(tmp_path, "rank_a,rank_b,n\n1,2,13\n")
+    with pytest.raises(RankwiseFormatError) as caught:
+        read_rankings(path)
+    assert [choice["weights"] for choice in caught.value.choices] == ["n", None]
     assert read_rankings(path, weights="n").weights.tolist() == [13]
     rankings, covariates = read_rankings(path, weights=None, return_covariates=True)
     assert rankings.weights.tolist() == [1]

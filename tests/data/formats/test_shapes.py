@@ -164,6 +164,7 @@ RATINGS = {
     "five points, all used": ("a,b,c,d,e\n4,5,3,1,5\n5,5,4,2,4\n3,4,1,4,5\n", "rows are rankings"),
     "seven points": ("a,b,c\n7,5,6\n4,7,7\n2,6,1\n", "the values reach 7"),
     "percent": ("a,b,c\n70,50,100\n0,75,80\n90,20,10\n", "the values reach 100"),
+    "mixed scales": ("a,b,c\n1,2,3\n80,90,70\n2,1,3\n70,50,65\n", "2 of 4 rows are rankings, but others reach 90"),
     "fractions": ("a,b,c\n2.25,1.5,3\n1.75,2.5,2\n2.1,1.3,3\n", "fractions"),
     "below zero": ("a,b,c\n2,-1,3\n1,2,-2\n2,1,3\n", "go down to -2"),
     "many items, few points": (
@@ -222,6 +223,11 @@ def test_tied_places_without_common_names(tmp_path):
 
 
 JURY_SCORES = "wine,Anna,Ben,Cleo\nRioja,88,90.5,85\nMerlot,81,93,80\nMalbec,75,,90\n"
+
+
+def test_few_people_are_not_taken_for_a_jury(tmp_path):
+    text = "Timestamp,Email,Soup,Salad,Pasta\n10:00,a@b,1,2,3\n10:05,c@d,3,2,1\n"
+    assert read_rankings(written(tmp_path, text)).items == ("Soup", "Salad", "Pasta")
 
 
 def test_scores_of_a_jury(tmp_path):

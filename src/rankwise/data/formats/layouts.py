@@ -325,8 +325,6 @@ def _arguments(table: Table, fits: list[Fit], options: dict[str, Any]) -> list[d
     ways = []
     for fit in fits:
         more = {name: value for name, value in options.items() if name not in ("items", "prefix", "columns", "layout")}
-        if more.get("weights", "") is None and len(options) == 1:
-            more = dict(options)
         if fit.layout in ("positions", "orders") and any("0" in table.coded(name)[0] for name in fit.columns(table)):
             given = more.get("missing_values", ())
             more["missing_values"] = [*given, "0"] if "0" not in given else list(given)

@@ -32,6 +32,7 @@ _BLOCK_CELLS = 1 << 17
 _MOST_BITS = 62
 # Below this share of rows that are rankings, the numbers are taken for something else.
 _LEAST_RANKINGS = 2 / 3
+_LEAST_MIXED = 1 / 4
 # Numbers of points that scales of ratings have.
 _SCALES = (2, 3, 4, 5, 6, 7, 10, 11)
 _SAMPLED_ROWS = 200
@@ -105,6 +106,9 @@ def doubt(values: FloatArray, rows: Rows, *, named_places: bool = False) -> str 
     found = np.unique(values[values < np.inf])
     if found[0] < 0:
         return f"the values go down to {found[0]:g}"
+    if found[-1] > n_items and rows.share() >= _LEAST_MIXED:
+        ranked = np.count_nonzero(rows.kinds == PLAIN)
+        return f"{ranked} of {len(values)} rows are rankings, but others reach {found[-1]:g}: scales may be mixed"
     if found[-1] > n_items:
         return f"the values reach {found[-1]:g}, but there are {n_items} items"
     if np.any(found != np.round(found)):

@@ -9,7 +9,7 @@ import numpy as np
 
 from rankwise._typing import FloatArray
 from rankwise.data.formats.column_names import ITEMS, Fit, chosen_columns, item_names
-from rankwise.data.formats.places import classify, doubt
+from rankwise.data.formats.places import EMPTY, PLAIN, TIED, classify, doubt
 from rankwise.data.formats.reading import python_call
 from rankwise.data.formats.survey_cells import place_meanings, position_column, ranking_numbers, score_column
 from rankwise.data.formats.text import ENCODING, MISSING, Covariates, Path, Table, listed, read_table, shown
@@ -108,7 +108,9 @@ def judges_fits(table: Table, weights: str | None) -> list[Fit]:
         return []
     item, columns, values = found
     rows = classify(values)
-    if rows.share() < 1 or doubt(values, rows) is not None:
+    # A skipped place is a slip of a person, but a sign of another layout if few rows are all there is to see.
+    plain = rows.parked is None and np.isin(rows.kinds, (EMPTY, PLAIN, TIED)).all()
+    if not plain or doubt(values, rows) is not None:
         return []
     option = {} if columns == _judges(table, item) else {"judges": columns}
     reason = f"Every column is a ranking of the {len(table)} rows, whose names are in {item!r}."
