@@ -62,11 +62,14 @@ def assert_same(strict, quick):
         np.testing.assert_array_equal(covariates(quick, [])[name], column)
 
 
-@pytest.fixture(params=["coded", "as they stand"])
+@pytest.fixture(params=["coded", "as they stand", "in pieces", "in pieces as they stand"])
 def kind(request, monkeypatch):
-    """Columns that are coded, and columns that keep their cells as they stand after the first rows."""
-    if request.param != "coded":
+    """Columns that are coded, and columns that keep their cells as they stand after the first rows; several threads."""
+    if "stand" in request.param:
         monkeypatch.setattr(large, "_PATIENCE", 2)
+    if "pieces" in request.param:
+        monkeypatch.setattr(large, "_LEAST_PIECE", 12)
+        monkeypatch.setattr(large, "_MOST_THREADS", 3)
 
 
 @pytest.mark.usefixtures("kind")
@@ -123,7 +126,9 @@ def test_ordinary_files_are_cut_by_the_compiled_loops(monkeypatch):
     assert list(table.lines) == [2, 4]
 
 
-def test_more_different_cells_than_a_dictionary_holds(monkeypatch):
+@pytest.mark.parametrize("least_piece", [10**9, 2000])
+def test_more_different_cells_than_a_dictionary_holds(monkeypatch, least_piece):
+    monkeypatch.setattr(large, "_LEAST_PIECE", least_piece)
     monkeypatch.setattr(large, "_MOST_DISTINCT", 300)
     rng = random.Random(0)
     rows = [f"{rng.randrange(400)},{i % 3},{'x' * (i % 7)}{rng.randrange(350)}" for i in range(3000)]

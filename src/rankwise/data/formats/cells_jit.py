@@ -23,7 +23,7 @@ def _is_space(byte):
 
 @compiled
 def cut(
-    data, delimiter, line, longest, patience, codes, starts, lengths, lines, slots, keys, firsts, sizes, counts, marks
+    data, piece, delimiter, longest, patience, codes, starts, lengths, lines, slots, keys, firsts, sizes, counts, marks
 ):
     """Cut the rows of a delimited text into cells; the number of rows, or -1 if it takes a stricter reader.
 
@@ -34,10 +34,12 @@ def cut(
     Parameters
     ----------
     data : uint8 (n_bytes,)
-        The rows; the last byte ends a line.
-    delimiter, line, longest, patience : int
-        The byte between cells, the line on which the data start, the most bytes in a cell, and the rows after which a
-        column with mostly different cells is no longer coded.
+        The text.
+    piece : int64 (4,)
+        Begin and end of the rows to cut, where the last byte ends a line; the row and the line that they begin with.
+    delimiter, longest, patience : int
+        The byte between cells, the most bytes in a cell, and the rows after which a column with mostly different cells
+        is no longer coded.
     codes, starts, lengths : int32, int64, int32 (n_columns, n_rows or more)
         Out: the code of each cell in a column that is coded; begin and length of each cell in the others.
     lines : int64 (n_rows or more,)
@@ -55,9 +57,8 @@ def cut(
     mask = np.uint64(slots.shape[1] - 1)
     ends_cell = np.zeros(256, dtype=np.bool_)
     ends_cell[delimiter] = ends_cell[_LINE_END] = ends_cell[_QUOTE] = True
-    end = len(data)
-    row = 0
-    at = 0
+    at, end, first_row, line = piece
+    row = first_row
     while at < end:
         # a line with nothing but delimiters and blanks is not a row
         ahead = at
@@ -130,8 +131,8 @@ def cut(
                     slot = (slot + np.uint64(1)) & mask
                 if code < 0:
                     known = counts[column]
-                    if known == most or (row >= patience and 2 * known > row):
-                        for above in range(row):
+                    if known == most or (row - first_row >= patience and 2 * known > row - first_row):
+                        for above in range(first_row, row):
                             starts[column, above] = firsts[column, codes[column, above]]
                             lengths[column, above] = sizes[column, codes[column, above]]
                         counts[column] = -1
@@ -151,7 +152,7 @@ def cut(
             at += 1
         line += 1
         row += 1
-    return row
+    return row - first_row
 
 
 @compiled

@@ -7,6 +7,7 @@ strict reader, which reads it or says what is wrong.
 from __future__ import annotations
 
 import csv
+import itertools
 from collections.abc import Collection, Mapping, Sequence
 from functools import cache, cached_property
 from typing import Any
@@ -22,6 +23,8 @@ _MOST_DISTINCT = 1 << 16
 _PATIENCE = 1 << 12
 _COLUMNS_AT_EASE = 256
 _AT_ONCE = 1 << 12
+_MOST_THREADS = 2
+_LEAST_PIECE = 1 << 22
 
 
 def cut_columns(
@@ -42,47 +45,124 @@ def cut_columns(
     line : int
         The line on which they begin.
     """
-    from rankwise.data.formats import cells_jit
-
     if not delimiter.isascii() or n_columns == 0:
         return None
-    data = np.frombuffer((text if text.endswith("\n") else f"{text}\n").encode(), dtype=np.uint8)
-    data = data[len(text[:begin].encode()) :]
-    most_rows = text.count("\n", begin) + 1
-    most_distinct = max(_MOST_DISTINCT * _COLUMNS_AT_EASE // max(n_columns, _COLUMNS_AT_EASE), 1 << 8)
-    shape = (n_columns, most_rows)
-    # Memory that is not touched costs nothing: a column needs codes, or begins and lengths.
-    codes, lengths = np.empty(shape, dtype=np.int32), np.empty(shape, dtype=np.int32)
-    starts, lines = np.empty(shape, dtype=np.int64), np.empty(most_rows, dtype=np.int64)
-    slots = np.zeros((n_columns, 2 << (most_distinct - 1).bit_length()), dtype=np.int32)
-    keys = np.empty(slots.shape, dtype=np.uint64)
-    firsts = np.empty((n_columns, most_distinct), dtype=np.int64)
-    sizes = np.empty((n_columns, most_distinct), dtype=np.int32)
-    counts, marks = np.zeros(n_columns, dtype=np.int64), np.zeros((n_columns, 2), dtype=np.bool_)
-    longest = csv.field_size_limit()
-    found = codes, starts, lengths, lines
-    n_rows = cells_jit.cut(
-        data, ord(delimiter), line, longest, _PATIENCE, *found, slots, keys, firsts, sizes, counts, marks
-    )
-    if n_rows < 0:
+    data = (text if text.endswith("\n") else f"{text}\n").encode()
+    first = len(text[:begin].encode())
+    n_pieces = min(_MOST_THREADS, 1 + (len(data) - first) // _LEAST_PIECE)
+    grid = _Grid(data, delimiter, n_columns)
+    n_rows = grid.cut(first, line, n_pieces)
+    if n_rows is None and n_pieces > 1:
+        n_rows = grid.cut(first, line, 1)  # blank lines among the rows, or cells of several lines
+    columns = [] if n_rows is None else [grid.column(at, n_rows) for at in range(n_columns)]
+    if n_rows is None or None in columns:
         return None
-    columns: list[Column] = []
-    for at in range(n_columns):
-        count = counts[at]
-        if count >= 0:
-            distinct = LongColumn(data, firsts[at, :count], sizes[at, :count], has_quotes=marks[at, 1])
-            column = Column(distinct.cells, codes[at, :n_rows])
-        else:
-            column = LongColumn(data, starts[at, :n_rows], lengths[at, :n_rows], has_quotes=marks[at, 1])
-        if marks[at, 0]:
-            # Blanks beyond ASCII are rare enough for the slow way.
-            if any(cell and not cell.strip() for cell in column.distinct):
-                return None  # a row of such blanks is no row
-            column = column.map(str.strip)
-        columns.append(column)
     # A range takes no memory; rows of several lines are rare.
-    regular = n_rows and lines[n_rows - 1] - lines[0] == n_rows - 1
-    return columns, range(lines[0], lines[0] + n_rows) if regular else lines[:n_rows].tolist()
+    lines = grid.lines[:n_rows]
+    regular = n_rows and lines[-1] - lines[0] == n_rows - 1
+    return columns, range(lines[0], lines[0] + n_rows) if regular else lines.tolist()  # type: ignore[return-value]
+
+
+class _Grid:
+    """The cells of a text, cut piece by piece: codes, or begins and lengths, of every column."""
+
+    def __init__(self, text: bytes, delimiter: str, n_columns: int) -> None:
+        self._text = text
+        self._data = np.frombuffer(text, dtype=np.uint8)
+        self._delimiter = ord(delimiter)
+        self._n_columns = n_columns
+
+    def cut(self, first: int, line: int, n_pieces: int) -> int | None:
+        """Cut all rows by as many threads as there are pieces; how many there are, or None if they are unusual."""
+        from joblib import Parallel, delayed
+
+        ends = self._ends(first, n_pieces)
+        n_lines = [self._text.count(b"\n", *place) for place in itertools.pairwise((first, *ends))]
+        rows = [0, *itertools.accumulate(n_lines)]
+        shape = (self._n_columns, rows[-1])
+        # Memory that is not touched costs nothing: a column needs codes, or begins and lengths.
+        self._codes, self._lengths = np.empty(shape, dtype=np.int32), np.empty(shape, dtype=np.int32)
+        self._starts, self.lines = np.empty(shape, dtype=np.int64), np.empty(rows[-1], dtype=np.int64)
+        self._pieces = [_Piece(self._n_columns, row, row + n) for row, n in zip(rows, n_lines, strict=False)]
+        places = zip((first, *ends), ends, rows, (line + row for row in rows), strict=False)
+        work = [
+            delayed(self._cut_piece)(np.array(place), piece) for place, piece in zip(places, self._pieces, strict=True)
+        ]
+        found = Parallel(n_jobs=n_pieces, prefer="threads")(work) if n_pieces > 1 else [work[0][0](*work[0][1])]
+        is_whole = min(found) >= 0 and (n_pieces == 1 or found == n_lines)
+        self._pieces[-1].end = self._pieces[-1].begin + found[-1]
+        return sum(found) if is_whole else None
+
+    def _ends(self, first: int, n_pieces: int) -> list[int]:
+        """Where the pieces end: after a line, about equally far from each other."""
+        size, ends = len(self._text) - first, [first]
+        for part in range(1, n_pieces):
+            middle = min(max(first + size * part // n_pieces, ends[-1]), len(self._text) - 1)
+            end = self._text.index(b"\n", middle) + 1
+            # After an odd number of quotes a line end is part of a cell.
+            n_quotes = self._text.count(b'"', ends[-1], end)
+            while n_quotes % 2 and end < len(self._text):
+                after = self._text.index(b"\n", end) + 1
+                n_quotes += self._text.count(b'"', end, after)
+                end = after
+            ends.append(end)
+        return [*ends[1:], len(self._text)]
+
+    def _cut_piece(self, place: npt.NDArray[np.int64], piece: _Piece) -> int:
+        from rankwise.data.formats import cells_jit
+
+        found = self._codes, self._starts, self._lengths, self.lines
+        limits = csv.field_size_limit(), _PATIENCE
+        return int(cells_jit.cut(self._data, place, self._delimiter, *limits, *found, *piece.tables()))
+
+    def column(self, at: int, n_rows: int) -> Column | None:
+        """A column of the table; None if it is unusual."""
+        has_quotes = any(piece.marks[at, 1] for piece in self._pieces)
+        codes = self._codes[at, :n_rows]
+        column: Column
+        if all(piece.counts[at] >= 0 for piece in self._pieces):
+            code_of: dict[str, int] = {}
+            for piece in self._pieces:
+                known = LongColumn(self._data, *piece.known(at), has_quotes=has_quotes).cells
+                places = np.array([code_of.setdefault(cell, len(code_of)) for cell in known], dtype=np.int32)
+                if piece.begin:  # the codes of the first piece hold for all
+                    codes[piece.begin : piece.end] = places[codes[piece.begin : piece.end]]
+            column = Column(list(code_of), codes)
+        else:
+            for piece in self._pieces:
+                if piece.counts[at] >= 0:
+                    starts, lengths = piece.known(at)
+                    rows = slice(piece.begin, piece.end)
+                    self._starts[at, rows], self._lengths[at, rows] = starts[codes[rows]], lengths[codes[rows]]
+            stretch = self._starts[at, :n_rows], self._lengths[at, :n_rows]
+            column = LongColumn(self._data, *stretch, has_quotes=has_quotes)
+        if not any(piece.marks[at, 0] for piece in self._pieces):
+            return column
+        # Blanks beyond ASCII are rare enough for the slow way. A row of such blanks is no row.
+        return None if any(cell and not cell.strip() for cell in column.distinct) else column.map(str.strip)
+
+
+class _Piece:
+    """Some rows, and the dictionaries of their columns."""
+
+    def __init__(self, n_columns: int, begin: int, end: int) -> None:
+        self.begin = begin
+        self.end = end
+        most = max(_MOST_DISTINCT * _COLUMNS_AT_EASE // max(n_columns, _COLUMNS_AT_EASE), 1 << 8)
+        self._slots = np.zeros((n_columns, 2 << (most - 1).bit_length()), dtype=np.int32)
+        self._keys = np.empty(self._slots.shape, dtype=np.uint64)
+        self._firsts = np.empty((n_columns, most), dtype=np.int64)
+        self._sizes = np.empty((n_columns, most), dtype=np.int32)
+        self.counts = np.zeros(n_columns, dtype=np.int64)
+        self.marks = np.zeros((n_columns, 2), dtype=np.bool_)
+
+    def tables(self) -> tuple[npt.NDArray[Any], ...]:
+        """What `cells_jit.cut` fills in."""
+        return self._slots, self._keys, self._firsts, self._sizes, self.counts, self.marks
+
+    def known(self, at: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32]]:
+        """Begins and lengths of the different cells of a column."""
+        return self._firsts[at, : self.counts[at]], self._sizes[at, : self.counts[at]]
 
 
 class LongColumn(Column):
