@@ -124,7 +124,7 @@ def read_rankings(
     Parameters
     ----------
     path : str or path-like
-        The file, plain or gzip.
+        The file: text, plain or gzip; or a workbook (.xlsx, .ods), SPSS, Stata, Parquet or Arrow file.
     layout : {"auto", "positions", "scores", "orders", "strings", "long", "pairwise", "judges", "best-worst", \
 "tricot"}, default="auto"
         How a table holds the rankings; see the notes.
@@ -139,7 +139,8 @@ def read_rankings(
         `read_long_csv` (``respondent``, ``item``, ``position``, ...), `read_pairwise_csv` (``winner``, ``loser``, ...),
         `read_judges_csv` (``item``, ``judges``, ``values``), `read_best_worst_csv` (``best``, ``worst``, ``shown``),
         `read_tricot_csv` (``trait``), `read_preflib`. All tables take ``delimiter`` and ``encoding``, and
-        ``invalid="drop"``, which drops rows that are not rankings, such as those with impossible places.
+        ``invalid="drop"``, which drops rows that are not rankings, such as those with impossible places; workbooks
+        take ``sheet``, a name or a number from 1.
 
     Returns
     -------
