@@ -52,7 +52,8 @@ def write_outputs(folder: Path, outcome: Outcome) -> dict[str, str]:
         figure = _drawn(draw, outcome.results)
         picture = _sibling(store, f"_{name.replace('-', '_')}.png")
         figure.savefig(picture, dpi=_DOTS_PER_INCH, metadata={"Software": None})
-        pictures[name] = inline_svg(figure, f"{outcome.experiment.id}-{name}")
+        title = name.replace("-", " ").capitalize()
+        pictures[name] = inline_svg(figure, f"{outcome.experiment.id}-{name}", title=title)
     _sibling(store, ".html").write_text(
         experiment_page(PAPERS[outcome.experiment.paper], outcome, pictures), encoding="utf-8"
     )

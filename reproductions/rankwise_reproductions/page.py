@@ -72,8 +72,13 @@ def paper_page(paper: Paper, finished: Sequence[tuple[Outcome, Mapping[str, str]
 @cache
 def _templates() -> Environment:
     found = Environment(
+        # The frame of the library's pages includes its styles under their own name.
         loader=ChoiceLoader(
-            [PackageLoader("rankwise_reproductions"), PrefixLoader({"rankwise": PackageLoader("rankwise")})]
+            [
+                PackageLoader("rankwise_reproductions"),
+                PrefixLoader({"rankwise": PackageLoader("rankwise")}),
+                PackageLoader("rankwise"),
+            ]
         ),
         autoescape=True,
         undefined=StrictUndefined,
