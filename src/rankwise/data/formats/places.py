@@ -69,7 +69,9 @@ def classify(values: FloatArray) -> Rows:
     Rows
     """
     beyond = np.unique(values[(values > values.shape[1]) & (values < np.inf)])
-    if len(beyond) == 1 and beyond[0] <= PLACES_PER_ITEM * values.shape[1]:
+    whole = len(beyond) == 1 and beyond[0] == np.round(beyond[0]) and beyond[0] <= PLACES_PER_ITEM * values.shape[1]
+    # A slip stands once in a row; a number for "not ranked" stands several times in some.
+    if whole and np.count_nonzero(values == beyond[0], axis=1).max() > 1:
         without = np.where(values == beyond[0], np.nan, values)
         rows = Rows(_kinds(without), float(beyond[0]))
         emptied = (rows.kinds == EMPTY) & ~np.isnan(values).all(axis=1)
