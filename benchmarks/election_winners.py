@@ -1,8 +1,10 @@
 """Winners of random elections by pref_voting 1.18.2 (pip install pref_voting), for the tests.
 
-``python benchmarks/election_winners.py 40 > tests/golden/elections.json`` makes the golden cases. With 1000 instead of 40
-it makes 3,000 profiles, to be compared by
+``python benchmarks/election_winners.py 40 > tests/golden/elections.json`` makes the golden cases. With 1000
+instead of 40 it makes 3,000 profiles, to be compared by
 ``RANKWISE_GOLDEN_ELECTIONS=file.json python -m pytest -n0 tests/aggregation/test_elections_golden.py``.
+One of these differs by design: of three items that tie, pref_voting draws lots among all three even if an earlier round
+sets one of them apart, and `stv` among the other two.
 """
 
 import json

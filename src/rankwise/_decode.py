@@ -1,4 +1,4 @@
-"""The names that ``decode=`` takes, in the library and on the command line.
+"""The names of consensus rules, in the library and on the command line.
 
 They stand in a module that imports nothing, so that ``rankwise consensus --help`` lists them without loading NumPy.
 """
@@ -10,4 +10,18 @@ from typing import Literal, TypeAlias
 #: how matrices of pairwise probabilities become rankings: `decode_pairwise` and the label rankers
 Decoder: TypeAlias = Literal["kemeny", "borda", "copeland", "copeland-or-borda"]
 #: how many rankings become one: the table `CONSENSUS_RULES`, the bootstrap, the analysis and ``rankwise consensus``
-ConsensusRule: TypeAlias = Literal[Decoder, "schulze", "mallows", "plackett-luce"]
+ConsensusRule: TypeAlias = Literal[
+    Decoder,
+    "schulze",
+    "ranked-pairs",
+    "plurality",
+    "bucklin",
+    "instant-runoff",
+    "stv",
+    "footrule",
+    "spearman",
+    "hamming",
+    "cayley",
+    "mallows",
+    "plackett-luce",
+]

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import itertools
+import warnings
 
 import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from rankwise.aggregation import Mallows, PlackettLuce, borda, copeland, kemeny, sample_mallows, schulze
+from rankwise import Rankings
+from rankwise.aggregation import PlackettLuce, all_optimal, borda, copeland, sample_mallows, schulze
 from rankwise.aggregation.rules import CONSENSUS_RULES
 from tests.naive.tournaments import copeland as naive_copeland
 from tests.naive.tournaments import pair_wins
@@ -21,12 +23,12 @@ VOTES = sample_mallows([3, 1, 2, 4], theta=0.5, n=31, random_state=0)
 @pytest.mark.parametrize(
     ("name", "expected"),
     [
-        ("kemeny", lambda: kemeny(VOTES).positions),
+        ("kemeny", lambda: all_optimal(VOTES).positions),
         ("borda", lambda: borda(VOTES)),
         ("copeland", lambda: copeland(VOTES)),
         ("copeland-or-borda", lambda: borda(VOTES)),  # 0, 1 and 2 beat each other in a circle
         ("schulze", lambda: schulze(VOTES)),
-        ("mallows", lambda: Mallows().fit(VOTES).center_),
+        ("mallows", lambda: all_optimal(VOTES).positions),
         ("plackett-luce", lambda: PlackettLuce().fit(VOTES).mode()),
     ],
 )
@@ -62,5 +64,45 @@ def test_rules_take_their_options():
     unbeaten = [[1, 2, 3], [1, 3, 2]]
     np.testing.assert_array_equal(CONSENSUS_RULES["plackett-luce"](unbeaten, alpha=0.1).positions, [1, 2, 2])
     np.testing.assert_array_equal(
-        CONSENSUS_RULES["kemeny"](VOTES, time_limit=1.0, random_state=0).positions, kemeny(VOTES).positions
+        CONSENSUS_RULES["kemeny"](VOTES, time_limit=1.0, random_state=0).positions, all_optimal(VOTES).positions
     )
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("rule", CONSENSUS_RULES)
+def test_no_order_of_columns_or_rows_decides(rule, kind):
+    rng = np.random.default_rng(5)
+    tried = 0
+    for _ in range(40):
+        n, k = int(rng.integers(2, 9)), int(rng.integers(2, 6))
+        given = Rankings(random_positions(rng, n, k, kind), [f"i{i}" for i in range(k)], rng.integers(1, 3, n))
+        columns, rows = rng.permutation(k), rng.permutation(n)
+        names = [given.items[i] for i in columns]
+        other = Rankings(given.positions[np.ix_(rows, columns)], names, given.weights[rows])
+        options = {"alpha": 0.1} if rule == "plackett-luce" else {}
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", UserWarning)  # groups that are never compared
+                found, again = (CONSENSUS_RULES[rule](votes, **options) for votes in (given, other))
+        except ValueError:  # the rule refuses such rankings
+            continue
+        tried += 1
+        np.testing.assert_array_equal(again.positions, found.positions[columns])
+        assert (found.winners is None) == (again.winners is None)
+        assert set(found.winners or ()) == set(again.winners or ())
+    assert (
+        tried > 10 or (rule in _NEEDS_ALL_ITEMS and kind == "incomplete") or (rule in _NEEDS_ORDERS and kind != "full")
+    )
+
+
+_NEEDS_ALL_ITEMS = {"plurality", "bucklin", "instant-runoff", "stv", "footrule", "spearman", "hamming", "cayley"}
+_NEEDS_ORDERS = {"cayley", "mallows"}
+
+
+def test_kemeny_lists_what_is_as_good():
+    found = CONSENSUS_RULES["kemeny"]([[1, 2, 3], [2, 1, 3]])
+    assert found.positions.tolist() == [1, 1, 2]
+    assert found.winners == (0, 1)
+    assert found.optimal is not None
+    assert len(found.optimal.rankings) == 2
+    assert CONSENSUS_RULES["kemeny"]([[1, 2, 3]]).optimal is None

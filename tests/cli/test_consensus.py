@@ -28,6 +28,17 @@ from tests.cli.running import problem, run, run_json
 # One circle a > b > c > a, of unequal majorities, and d that all put last.
 CIRCLE = "rank_a,rank_b,rank_c,rank_d\n" + 4 * "1,2,3,4\n" + 3 * "3,1,2,4\n" + 2 * "2,3,1,4\n"
 RULES = ["kemeny", "borda", "copeland", "copeland-or-borda", "schulze", "mallows", "plackett-luce"]
+NEW_RULES = [
+    "ranked-pairs",
+    "plurality",
+    "bucklin",
+    "instant-runoff",
+    "stv",
+    "footrule",
+    "spearman",
+    "hamming",
+    "cayley",
+]
 
 
 @pytest.fixture
@@ -77,18 +88,18 @@ def test_every_rule_gives_the_ranking_of_the_library(decode: str, open_race: Pat
         "plackett-luce": lambda: PlackettLuce().fit(rankings).mode(),
     }[decode]()
     found = run_json("consensus", open_race, "--decode", decode)
-    assert {place["item"]: place["position"] for place in found["ranking"]} == dict(
+    assert {place["item"]: place["place"] for place in found["ranking"]} == dict(
         zip(rankings.items, positions.tolist(), strict=True)
     )
     assert (found["optimal"] is not None) == (decode == "kemeny")
-    assert found["decode"] == decode
+    assert found["method"] == decode
     assert set(found["parameters"]) == ({"theta", "theta_se"} if decode == "mallows" else set())
     shown = run("consensus", open_race, "--decode", decode).stdout
-    assert all(f" {place['position']}  {place['item']}" in shown for place in found["ranking"])
+    assert all(f" {place['place']}  {place['item']}" in shown for place in found["ranking"])
 
 
 def test_the_command_knows_every_rule_of_the_library() -> None:
-    assert RULES == list(get_args(ConsensusRule)) == list(CONSENSUS_RULES)
+    assert [*RULES[:5], *NEW_RULES, *RULES[5:]] == list(get_args(ConsensusRule)) == list(CONSENSUS_RULES)
     assert RULES[:4] == list(get_args(Decoder))  # the rules that also decode predictions
 
 
@@ -190,6 +201,49 @@ def test_problems_and_mistakes(circle: Path) -> None:
     assert "has no ties" in problem("consensus", "-", "--decode", "mallows", stdin="rank_a,rank_b,rank_c\n1,1,2\n")
     assert "between 0 and 1" in problem("consensus", circle, "--level", "2", code=2)
     assert "take 20 or more" in problem("consensus", circle, "--bootstrap", "1", code=2)
-    assert "--decode kemeny has" in problem("consensus", circle, "--decode", "borda", "--time-limit", "3", code=2)
-    assert "--decode plackett-luce" in problem("consensus", circle, "--alpha", "1", code=2)
+    assert "--method kemeny has" in problem("consensus", circle, "--decode", "borda", "--time-limit", "3", code=2)
+    assert "--method plackett-luce" in problem("consensus", circle, "--alpha", "1", code=2)
     assert "--read" in problem("consensus", circle, "--read", "foo=1", code=2)
+    assert "say how many with --seats 3" in problem("consensus", circle, "--method", "stv", code=2)
+    assert "--method stv has" in problem("consensus", circle, "--seats", "2", code=2)
+    assert "needs scores" in problem("consensus", circle, "--method", "range", code=2)
+    blanks = "rank_a,rank_b,rank_c\n1,2,\n2,1,3\n"
+    message = problem("consensus", "-", "--method", "plurality", stdin=blanks)
+    assert '--read "unlisted=below"' in message
+
+
+def test_ties_are_declared_whatever_the_order_of_the_columns() -> None:
+    shown = [
+        run("consensus", "-", "--method", method, stdin=table).stdout
+        for method in ("kemeny", "borda")
+        for table in ("rank_A,rank_B,rank_C\n1,2,3\n2,1,3\n", "rank_B,rank_A,rank_C\n2,1,3\n1,2,3\n")
+    ]
+    assert shown[0] == shown[1]
+    assert shown[2] == shown[3]
+    for text in shown:
+        assert "tie between A and B for the first place" in text
+        assert re.search(r"1 +A.*\n +1 +B.*\n +3 +C|1 +A.*\n1 +B.*\n3 +C", text)
+
+
+def test_rules_side_by_side_and_rounds(circle: Path) -> None:
+    found = run_json("consensus", circle, "--method", "kemeny, borda,stv", "--seats", "2")
+    assert list(found["methods"]) == ["kemeny", "borda", "stv"]
+    assert found["cycle"] == ["a", "b", "c"]
+    assert found["methods"]["stv"]["election"]["quota"] == 4
+    shown = run("consensus", circle, "--method", "all").stdout
+    for words in (
+        "Places by rule",
+        "Where the rules differ",
+        "Election: instant runoff, 9 votes",
+        "majorities run in a",
+    ):
+        assert words in shown
+    assert "plackett-luce" in shown  # refused, because d never wins, with the cure
+    assert "--alpha 0.1" in shown
+
+
+def test_ties_in_rankings_can_be_broken() -> None:
+    table = "rank_a,rank_b,rank_c\n1,1,2\n1,2,3\n3,1,2\n"
+    words = ("consensus", "-", "--method", "mallows")
+    assert "(--break-ties)" in problem(*words, stdin=table)
+    assert run_json(*words, "--break-ties", stdin=table)["ranking"][0]["place"] == 1

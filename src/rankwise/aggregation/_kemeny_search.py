@@ -23,6 +23,8 @@ _ROUNDS_A_TURN = 200
 _MOVES = 3
 _STRETCH = 10
 _SHIFTS = (20, 60)
+# Sets of items that are examined to find out what all optimal orders of a component share.
+_MOST_SETS = 5_000
 # Costs closer than this share of the whole are equal.
 _PRECISION = 1e-9
 
@@ -308,3 +310,39 @@ def joint_orders(wins: FloatArray, components: list[IntArray], orders: Sequence[
             stack.pop()
             if stack:
                 place(int(order[n - len(stack)]), -1)
+
+
+def surely_before(wins: FloatArray, components: list[IntArray], orders: Sequence[OptimalOrders]) -> BoolArray:
+    """Pairs (i, j) that are known to come in this order in every optimal order, without listing all of these.
+
+    Majorities between components are followed always. Within a component, i comes after j in some optimal order if i
+    may be the last of a set that holds j; a component with too many such sets counts as undecided.
+    """
+    n = len(wins)
+    label = np.empty(n, dtype=np.intp)
+    for c, items in enumerate(components):
+        label[items] = c
+    before = majority(wins) & (label[:, None] != label[None, :])
+    for items, known in zip(components, orders, strict=True):
+        before[np.ix_(items, items)] = _surely_before_within(len(items), known)
+    for middle in range(n):
+        before |= before[:, middle, None] & before[middle]
+    return before
+
+
+def _surely_before_within(m: int, orders: OptimalOrders) -> BoolArray:
+    before = ~np.eye(m, dtype=bool)
+    sets = {(1 << m) - 1}
+    stack = list(sets)
+    while stack:
+        remaining = stack.pop()
+        others = np.array([(remaining >> item) & 1 for item in range(m)], dtype=bool)
+        for item in orders.last_items(remaining):
+            before[item] &= ~others
+            rest = remaining ^ (1 << item)
+            if rest and rest not in sets:
+                sets.add(rest)
+                stack.append(rest)
+        if len(sets) > _MOST_SETS:
+            return np.zeros((m, m), dtype=bool)
+    return before

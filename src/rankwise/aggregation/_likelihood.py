@@ -26,10 +26,7 @@ _MOST_ITEMS_WITH_INFORMATION = 2000
 _TOL_IN_DOUBT = 1e-10
 _LARGEST_VARIANCE = 1e8
 _LONGEST_STEP = 3.0
-_CURE = (
-    "Use a prior (such as alpha=0.1, which draws the worths together), add comparisons, "
-    "or fit each group separately with Rankings.select([...])"
-)
+_CURE = "Use a prior (alpha=0.1), or add comparisons"
 
 
 class Maximum(NamedTuple):
@@ -88,8 +85,7 @@ def compared_groups(
     what, worth = ("after", "infinite") if extreme in best else ("before", "zero")
     raise ValueError(
         f"the maximum likelihood does not exist: {shortlist(_members(group == extreme, items))} never came {what}, or "
-        f"tied with, any other item, so the worth would be {worth}. The items fall into {n_groups} groups that only "
-        f"ever beat, or only ever lose to, each other: {_name_groups(group, items)}. {_CURE}"
+        f"tied with, any other item, so the worth would be {worth}. {_CURE}"
     )
 
 

@@ -133,5 +133,5 @@ def _refuse_ties(rankings: Rankings) -> None:
         first, second = (rankings.items[item] for item in bucket[:2])
         raise ValueError(
             f"ranking {row} ties items {first!r} and {second!r}, and a Mallows model has no ties; "
-            "break them at random, or use a model with ties (PlackettLuce)"
+            "break them at random, or use a model with ties (Plackett-Luce)"
         )

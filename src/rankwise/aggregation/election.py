@@ -138,16 +138,17 @@ class Election(Result):
         for number, step in enumerate(self.rounds, start=1):
             for i in step.elected:
                 outcome[i] = f"elected in round {number}" if self.seats > 1 else "wins"
-                if self.items[i] not in self.certain:
-                    outcome[i] = "tied"
             for i in step.dropped:
                 outcome[i] = f"out in round {number}"
+        for i, item in enumerate(self.items):
+            if item in self.winners and item not in self.certain:
+                outcome[i] = "tied"
         rows = []
         for i in order:
             cells = [_votes(step.votes[i]) if step.racing[i] or step.votes[i] > 0 else "-" for step in self.rounds]
             rows.append([short_name(self.items[i]), *cells, outcome[i]])
         exhausted = [self.total - float(step.votes.sum()) for step in self.rounds]
-        if max(exhausted, default=0.0) > 1e-6 * self.total:
+        if max(exhausted, default=0.0) >= 0.005:  # less than what the table shows is rounding
             rows.append(["(exhausted)", *map(_votes, exhausted), ""])
         quota = "" if self.quota is None else f", {self.seats} seats, quota {_votes(self.quota)}"
         title = f"Election: {self.method}, {_votes(self.total)} votes{quota}"

@@ -8,6 +8,7 @@ majority graph, which are solved one by one: by dynamic programming here, by sea
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass
 from itertools import islice
 from math import comb
@@ -28,6 +29,7 @@ from rankwise.aggregation._kemeny_search import (
     joint_orders,
     orders_with_settled_pairs,
     perturb,
+    surely_before,
 )
 from rankwise.aggregation._kemeny_ties import bucket_consensus
 from rankwise.aggregation.kemeny_result import Consensus
@@ -38,6 +40,7 @@ from rankwise.aggregation.pairs import (
     majority,
     ordered_components,
 )
+from rankwise.aggregation.shared_order import shared_by, shared_positions
 from rankwise.data import Rankings
 
 Method = Literal["auto", "exact", "dp", "ilp", "local-search"]
@@ -201,11 +204,19 @@ class OptimalRankings:
         Whether these are all.
     cost : float
         The cost of each of them.
+    positions : ndarray of shape (n_items,) or None
+        The bucket order that all optimal rankings share, listed or not: 1 = best, dense, with ties where they differ
+        (beyond the limit there may be more ties than necessary). None if a component has too many possibilities to
+        know.
+    winners : tuple
+        Items that an optimal ranking puts first; if not all are listed, those that one may put first.
     """
 
     rankings: Rankings
     complete: bool
     cost: float
+    positions: FloatArray | None
+    winners: tuple[Hashable, ...]
 
     def __repr__(self) -> str:
         number = len(self.rankings)
@@ -247,19 +258,31 @@ def all_optimal(
     OptimalRankings: all 3 of cost 4
     >>> found.rankings.orders().tolist()
     [[0, 1, 2], [1, 2, 0], [2, 0, 1]]
+    >>> all_optimal([[1, 2, 3], [2, 1, 3]]).positions
+    array([1., 1., 2.])
     """
     check_whole_number("limit", limit, at_least=1)
     seconds = _AUTO_TIME_LIMIT if time_limit is None else check_real_number("time_limit", time_limit, infinite=True)
     rng = check_generator(random_state)
     matrix = as_preference_matrix(rankings_or_matrix)
     check_comparisons(matrix, warn_of_groups=True)
+    found, gap = list_optimal(matrix, limit, seconds, rng)
+    if found is None:
+        raise ValueError(
+            f"no ranking was proven optimal in time, the best has a gap of {100 * gap:.3g} %; give a longer "
+            "time_limit, or take the best one from kemeny"
+        )
+    return found
+
+
+def list_optimal(
+    matrix: PreferenceMatrix, limit: int, seconds: float | None, rng: np.random.Generator
+) -> tuple[OptimalRankings | None, float]:
+    """The optimal rankings, None if none was proven in time; and the gap that is left."""
     parts = _solved_parts(matrix.wins, "auto", seconds, rng, _MOST_LISTED_PREFIXES)
     consensus = _joined(matrix, parts)
     if not consensus.optimal:
-        raise ValueError(
-            f"no ranking was proven optimal in time, the best has a gap of {100 * consensus.gap:.3g} %; give a longer "
-            "time_limit, or take the best one from kemeny"
-        )
+        return None, consensus.gap
     known = [SingleOrder(part.order) if part.orders is None else part.orders for part in parts]
     orders = list(islice(joint_orders(matrix.wins, [part.items for part in parts], known), limit + 1))
     complete = len(orders) <= limit and all(part.orders is not None or len(part.items) == 1 for part in parts)
@@ -267,7 +290,16 @@ def all_optimal(
     positions = np.empty(listed.shape)
     np.put_along_axis(positions, listed, np.arange(1.0, matrix.n_items + 1)[None, :], axis=1)
     positions = positions[np.lexsort(listed.T[::-1])]
-    return OptimalRankings(Rankings(positions, items=matrix.items), complete, consensus.cost)
+    if complete:
+        shared: FloatArray | None = shared_by(positions)
+        first = (positions == 1).any(axis=0)
+    elif any(part.orders is None for part in parts if len(part.items) > 1):
+        shared, first = None, positions[0] == 1
+    else:
+        shared = shared_positions(surely_before(matrix.wins, [part.items for part in parts], known))
+        first = shared == 1
+    winners = tuple(matrix.items[i] for i in np.flatnonzero(first))
+    return OptimalRankings(Rankings(positions, items=matrix.items), complete, consensus.cost, shared, winners), 0.0
 
 
 @dataclass

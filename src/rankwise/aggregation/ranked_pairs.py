@@ -15,6 +15,9 @@ from rankwise.aggregation.shared_order import shared_positions
 
 # Strengths closer than this share of the largest are equal.
 _EQUAL = 1e-9
+# Locking the majorities of so many items takes seconds; and so does following orders of this many cells.
+_MOST_ITEMS = 500
+_MOST_CELLS = 5_000_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,7 +68,7 @@ def ranked_pairs(
         The strength of a majority: by how much it wins, or the weight of the rankings on its side. They differ only if
         some rankings tie, do not list or miss items.
     limit : int, default=1000
-        How many different sets of locked majorities to follow at most.
+        How many different sets of locked majorities to follow at most; fewer where there are more than 70 items.
 
     Returns
     -------
@@ -87,8 +90,14 @@ def ranked_pairs(
     check_choice("strength", strength, ("margin", "wins"))
     check_whole_number("limit", limit, at_least=1)
     matrix = comparable_preferences(rankings_or_matrix)
+    if matrix.n_items > _MOST_ITEMS:
+        raise ValueError(
+            f"ranked pairs of {matrix.n_items:,} items would lock {matrix.n_items**2 // 2:,} majorities one by one; at "
+            f"most {_MOST_ITEMS:,} items are taken: use schulze, copeland or borda"
+        )
     beats = majority(matrix.wins)
     power = np.where(beats, matrix.wins - matrix.wins.T if strength == "margin" else matrix.wins, 0.0)
+    limit = max(1, min(limit, _MOST_CELLS // matrix.n_items**2))
     groups = _equally_strong(power)
     branches = [np.zeros_like(beats)]
     for group in groups:
@@ -134,7 +143,8 @@ def _locked_in_any_order(reached: BoolArray, group: list[tuple[int, int]], limit
         if not left:
             ends[_key(closure)] = closure
         for i, j in left:
-            grown = _with_edge(closure, i, j)
+            grown = closure.copy()
+            _add_edge(grown, i, j)
             if _key(grown) not in seen:
                 seen[_key(grown)] = grown
                 stack.append(grown)
@@ -147,22 +157,22 @@ def _surely_locked(groups: list[list[tuple[int, int]]], reached: BoolArray) -> B
     """What is locked whatever the order: majorities on no cycle of majorities that are as strong or stronger."""
     from scipy.sparse.csgraph import connected_components
 
-    closure, possible = reached, reached.copy()
+    closure, possible = reached.copy(), reached.copy()
     for group in groups:
         for i, j in group:
             possible[i, j] |= not closure[j, i]
         component = connected_components(possible, directed=True, connection="strong")[1]
         for i, j in group:
             if component[i] != component[j] and not closure[i, j] and not closure[j, i]:
-                closure = _with_edge(closure, i, j)
+                _add_edge(closure, i, j)
     return closure
 
 
-def _with_edge(closure: BoolArray, i: int, j: int) -> BoolArray:
-    """The transitive closure with i before j added."""
+def _add_edge(closure: BoolArray, i: int, j: int) -> None:
+    """Put i before j, and with that all that come before i before all that come after j."""
     ahead, behind = closure[:, i].copy(), closure[j].copy()
     ahead[i] = behind[j] = True
-    return closure | (ahead[:, np.newaxis] & behind)
+    closure[ahead] |= behind
 
 
 def _key(closure: BoolArray) -> bytes:

@@ -1,20 +1,35 @@
-"""Consensus rules by name: the one table from which `bootstrap_consensus`, the analysis and the command line choose."""
+"""Consensus rules by name: the one table from which `bootstrap_consensus`, the analysis and the command line choose.
+
+No rule lets the order of the columns decide: where several rankings are equally good, the positions tie.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from rankwise._decode import ConsensusRule
 from rankwise._typing import ArrayLike, FloatArray
-from rankwise.aggregation.kemeny import kemeny
+from rankwise._validation import check_generator
+from rankwise.aggregation.election import Election
+from rankwise.aggregation.elections import bucklin, plurality
+from rankwise.aggregation.kemeny import OptimalRankings, kemeny, list_optimal
 from rankwise.aggregation.kemeny_result import Consensus
 from rankwise.aggregation.mallows import Mallows
+from rankwise.aggregation.medians import MedianDistance, MedianRanking, median_ranking
 from rankwise.aggregation.pairs import majority, orders_strictly, preference_matrix
 from rankwise.aggregation.plackett_luce import PlackettLuce
-from rankwise.aggregation.positional import borda
+from rankwise.aggregation.positional import borda, rank_by_score
+from rankwise.aggregation.ranked_pairs import ranked_pairs
+from rankwise.aggregation.runoffs import instant_runoff, stv
 from rankwise.aggregation.tournaments import copeland, schulze
+
+# Optimal rankings of Kemeny's rule that are listed, to find out what they share.
+_MOST_OPTIMAL, _SECONDS_TO_LIST = 1000, 60.0
+# Log worths closer than this are equal: fits stop when they change less.
+_SAME_WORTH = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,20 +46,48 @@ class RuleResult:
         What the scores are; empty if there are none.
     parameters : dict
         Parameters of a model, and their standard errors.
+    winners : tuple of hashable or None
+        Items that may come first, where these are fewer than those that share the first place.
     kemeny : Consensus or None
         The result of `kemeny`, with its proof.
+    optimal : OptimalRankings or None
+        All rankings as good as that of `kemeny`, if there are several.
+    median : MedianRanking or None
+        The result of `median_ranking`.
+    election : Election or None
+        The rounds of `instant_runoff` or `stv`.
+    complete : bool
+        Whether all ties are known; if not, more items may be tied.
     """
 
     positions: FloatArray
     scores: FloatArray | None = None
     score_name: str = ""
     parameters: dict[str, float] = field(default_factory=dict)
+    winners: tuple[Hashable, ...] | None = None
     kemeny: Consensus | None = None
+    optimal: OptimalRankings | None = None
+    median: MedianRanking | None = None
+    election: Election | None = None
+    complete: bool = True
 
 
 def _kemeny(rankings: ArrayLike, **options: Any) -> RuleResult:
     best = kemeny(rankings, **options)
-    return RuleResult(best.positions, kemeny=best)
+    if best.unique or not best.optimal:
+        return RuleResult(best.positions, kemeny=best, complete=best.optimal)
+    # Several rankings do as well, or may: what all of them share, instead of one that the order of the columns decides.
+    seconds = options.get("time_limit")
+    every, _ = list_optimal(
+        preference_matrix(rankings),
+        _MOST_OPTIMAL,
+        _SECONDS_TO_LIST if seconds is None else seconds,
+        check_generator(options.get("random_state")),
+    )
+    if every is None or every.positions is None:
+        return RuleResult(best.positions, kemeny=best, complete=False)
+    several = every if len(every.rankings) > 1 else None
+    return RuleResult(every.positions, winners=every.winners, kemeny=best, optimal=several, complete=every.complete)
 
 
 def _borda(rankings: ArrayLike) -> RuleResult:
@@ -57,14 +100,41 @@ def _copeland_or_borda(rankings: ArrayLike) -> RuleResult:
     return RuleResult(beats.sum(axis=0) + 1.0) if orders_strictly(beats) else _borda(rankings)
 
 
+def _ranked_pairs(rankings: ArrayLike) -> RuleResult:
+    found = ranked_pairs(rankings)
+    return RuleResult(found.positions, winners=found.winners, complete=found.complete)
+
+
+def _plurality(rankings: ArrayLike) -> RuleResult:
+    return RuleResult(*plurality(rankings), "first places")
+
+
+def _instant_runoff(rankings: ArrayLike) -> RuleResult:
+    found = instant_runoff(rankings)
+    return RuleResult(found.positions, winners=found.winners, election=found, complete=found.complete)
+
+
+def _stv(rankings: ArrayLike, *, seats: int = 1) -> RuleResult:
+    found = stv(rankings, seats)
+    winners = found.winners if seats == 1 else None  # several are elected, and the first of them comes first
+    return RuleResult(found.positions, winners=winners, election=found, complete=found.complete)
+
+
+def _median(rankings: ArrayLike, distance: MedianDistance) -> RuleResult:
+    found = median_ranking(rankings, distance)
+    return RuleResult(found.positions, median=found, complete=found.unique is not None)
+
+
 def _mallows(rankings: ArrayLike) -> RuleResult:
     model = Mallows().fit(rankings)
-    return RuleResult(model.mode(), parameters={"theta": float(model.theta_), "theta_se": float(model.theta_se_)})
+    center = _kemeny(rankings, random_state=0)  # the center of the model, and those that fit as well
+    parameters = {"theta": float(model.theta_), "theta_se": float(model.theta_se_)}
+    return RuleResult(center.positions, parameters=parameters, winners=center.winners, complete=center.complete)
 
 
 def _plackett_luce(rankings: ArrayLike, *, alpha: float = 0.0) -> RuleResult:
-    model = PlackettLuce(alpha=alpha).fit(rankings)
-    return RuleResult(model.mode(), model.log_worth_, "log worth")
+    worth = PlackettLuce(alpha=alpha).fit(rankings).log_worth_
+    return RuleResult(rank_by_score(worth * (1e-12 / _SAME_WORTH)), worth, "log worth")
 
 
 #: name -> function from rankings (and options of the rule) to what the rule finds
@@ -74,6 +144,15 @@ CONSENSUS_RULES: dict[ConsensusRule, Callable[..., RuleResult]] = {
     "copeland": lambda rankings: RuleResult(copeland(rankings)),
     "copeland-or-borda": _copeland_or_borda,
     "schulze": lambda rankings: RuleResult(schulze(rankings)),
+    "ranked-pairs": _ranked_pairs,
+    "plurality": _plurality,
+    "bucklin": lambda rankings: RuleResult(bucklin(rankings)[0]),
+    "instant-runoff": _instant_runoff,
+    "stv": _stv,
+    "footrule": partial(_median, distance="footrule"),
+    "spearman": partial(_median, distance="spearman"),
+    "hamming": partial(_median, distance="hamming"),
+    "cayley": partial(_median, distance="cayley"),
     "mallows": _mallows,
     "plackett-luce": _plackett_luce,
 }

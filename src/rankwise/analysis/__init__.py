@@ -5,6 +5,7 @@ Results hold arrays and names, show themselves in a terminal and in a notebook, 
 
 from rankwise.analysis.analysis import Analysis, analyze
 from rankwise.analysis.consensus import ConsensusResult, consensus
+from rankwise.analysis.consensus_comparison import ConsensusComparison
 from rankwise.analysis.kendalls_w import Agreement, Concordance, agreement, concordance
 from rankwise.analysis.majorities import PairSummary, pair_summary
 from rankwise.analysis.side_by_side import GroupResults, RaterDistances, group_results, rater_distances
@@ -14,6 +15,7 @@ __all__ = [
     "Agreement",
     "Analysis",
     "Concordance",
+    "ConsensusComparison",
     "ConsensusResult",
     "GroupResults",
     "PairSummary",

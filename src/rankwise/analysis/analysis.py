@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rankwise import __version__
+from rankwise._decode import ConsensusRule
 from rankwise._sklearn import safe_indexing
 from rankwise._tables import TextTable, counted, short_name, with_short_names
 from rankwise._typing import ArrayLike, RandomState
@@ -23,6 +24,7 @@ from rankwise.aggregation import borda
 from rankwise.analysis.base import Result, features_of, sample_rows
 from rankwise.analysis.by_group import GroupRanks, ranks_by_group
 from rankwise.analysis.consensus import FEWEST_RANKINGS, ConsensusResult, add_intervals, find_consensus
+from rankwise.analysis.consensus_comparison import ConsensusComparison, compare_rules
 from rankwise.analysis.judges import Judges, look_at_judges
 from rankwise.analysis.kendalls_w import Agreement, agreement
 from rankwise.analysis.majorities import PairSummary
@@ -48,6 +50,17 @@ _FOREST: dict[str, Any] = {"n_estimators": 50, "min_samples_leaf": 5}
 # A tree to be read has at most 2**3 leaves, each with at least 1/20 of the rows.
 _TREE_DEPTH, _MOST_LEAVES = 3, 20
 _LONGEST_LINE = 160
+# Rules that stand beside the consensus; with very many items, those that are quick.
+_COMPARED_RULES: tuple[ConsensusRule, ...] = (
+    "kemeny",
+    "borda",
+    "copeland",
+    "schulze",
+    "ranked-pairs",
+    "plurality",
+    "instant-runoff",
+)
+_QUICK_RULES, _MOST_ITEMS_COMPARED = 3, 100
 _N_FOLDS = 5
 
 
@@ -63,6 +76,8 @@ class Analysis(Result):
         What the rankings hold, and what pairs of items say.
     consensus : ConsensusResult
         Kemeny's consensus with its proof, intervals of places, and the share of opponents that each item beats.
+    comparison : ConsensusComparison
+        The consensus beside those of other rules, and where they differ.
     agreement : Agreement
         How much rankings agree with each other.
     leaderboard : Leaderboard or None
@@ -91,6 +106,7 @@ class Analysis(Result):
     rankings: Rankings
     summary: Summary
     consensus: ConsensusResult
+    comparison: ConsensusComparison
     agreement: Agreement
     leaderboard: Leaderboard | None
     no_leaderboard: str
@@ -124,6 +140,7 @@ class Analysis(Result):
         """The analysis in a few sentences."""
         facts = self.summary
         lines = [f"{counted(facts.n_rankings, 'ranking')} of {counted(facts.n_items, 'item')}.", self._first_place()]
+        lines += [f"{words[0].upper()}{words[1:]}." for words in self.consensus.seldom if " leads, " in words]
         if self.pairs.wins.any():
             lines += [*facts.highlights[:1], facts.concordance.sentence]
             best = facts.items[int(np.nanargmin(facts.mean_rank))]
@@ -146,16 +163,14 @@ class Analysis(Result):
         found = self.consensus
         if self.undecided:
             return f"The rankings do not decide which item comes first: {self.undecided}."
-        first = [short_name(found.items[i]) for i in np.flatnonzero(found.positions == 1)]
+        first = [short_name(item) for item in found.winners]
         if len(first) > 1:
-            return f"{', '.join(first[:-1])} and {first[-1]} share first place: the rankings do not separate them."
+            return f"There is a {found.ties[0]}: the rankings do not separate them."
         if found.bootstrap is not None:
             high = int(found.bootstrap.high[int(np.argmin(found.positions))])
             if high == 1:
                 return f"{first[0]} comes first, and would do so again in nearly every repetition of the survey."
             return f"{first[0]} comes first, but not beyond doubt: place {high} is possible if the survey is repeated."
-        if found.kemeny is not None and found.kemeny.unique is False:
-            return f"{first[0]} comes first, but another order fits the rankings equally well."
         return f"{first[0]} comes first."
 
     @property
@@ -213,6 +228,8 @@ class Analysis(Result):
             self.quality_table(),
             *(self.raters.tables() if self.raters is not None else []),
             *(self.groups.tables() if self.groups is not None else []),
+            self.comparison.places_table(),
+            self.comparison.words_table(),
             self.leaderboard_table(),
         ]
 
@@ -248,6 +265,7 @@ class Analysis(Result):
             "description": self.summary.as_dict(),
             "pairs": self.pairs.as_dict(),
             "consensus": self.consensus.as_dict(),
+            "comparison": self.comparison.as_dict(),
             "agreement": self.agreement.as_dict(),
             "n_folds": _N_FOLDS,
             "n_learned": self.n_learned,
@@ -402,6 +420,8 @@ def analyze(
     seed: Any = random_state if is_seed else check_generator(random_state).integers(2**31)
     tell("finding a consensus", 0.05)
     best = _consensus(rankings, seed, n_jobs)
+    compared = _COMPARED_RULES if rankings.n_items <= _MOST_ITEMS_COMPARED else _COMPARED_RULES[:_QUICK_RULES]
+    rules = compare_rules(rankings, compared, known=best, random_state=seed)
     tell("comparing the rankings", 0.25)
     rng = check_generator(seed)
     agrees = agreement(rankings, max_rankings=_MOST_ROWS, random_state=rng)
@@ -431,6 +451,7 @@ def analyze(
         rankings=rankings,
         summary=summary(rankings, X, feature_names=names or None, name=name, notes=notes),
         consensus=best,
+        comparison=rules,
         agreement=agrees,
         leaderboard=board,
         no_leaderboard=reason,

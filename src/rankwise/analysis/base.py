@@ -11,11 +11,29 @@ import numpy as np
 from rankwise._tables import Result as Result
 from rankwise._typing import IntArray
 from rankwise._validation import data_frame
+from rankwise.data import Rankings, dense_positions
+from rankwise.data.positions import has_ties
+
+# In how many ways the ties of a ranking are broken.
+_WAYS = 20
 
 
 def sample_rows(n: int, most: int, rng: np.random.Generator) -> IntArray:
     """Rows in their order: all of them, or a random sample of ``most``."""
     return np.arange(n) if n <= most else np.sort(rng.choice(n, size=most, replace=False))
+
+
+def break_ties_at_random(rankings: Rankings) -> Rankings:
+    """Every ranking with ties in 20 orders of the tied items, which share its weight; the others unchanged.
+
+    The orders come in pairs, a random one and its reverse, so that no tied item gains on another.
+    """
+    tied = has_ties(rankings.positions)
+    positions = np.repeat(rankings.positions[tied], _WAYS // 2, axis=0)
+    shift = np.where(np.isfinite(positions), np.random.default_rng(0).random(positions.shape) / 2, 0.0)
+    broken = dense_positions(np.vstack([positions + shift, positions - shift]))
+    weights = np.append(rankings.weights[~tied], np.tile(np.repeat(rankings.weights[tied], _WAYS // 2) / _WAYS, 2))
+    return Rankings(np.vstack([rankings.positions[~tied], broken]), rankings.items, weights)
 
 
 class Features(NamedTuple):

@@ -164,7 +164,7 @@ def group_results(
         place = np.full(rankings.n_items, np.nan)
         if part.compared.any():
             found = find_consensus(part, decode, time_limit=_SECONDS_OF_PROOF, alpha=alpha, random_state=random_state)
-            place[part.compared] = found.positions
+            place[part.compared] = found.places
         places.append(place)
     return GroupResults(
         by=by,

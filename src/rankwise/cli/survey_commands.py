@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, get_args
 
 import typer
 
@@ -128,7 +128,19 @@ def describe(
 
 def consensus(
     file: Data,
-    decode: Annotated[ConsensusRule, typer.Option(help="How to find it.")] = "kemeny",
+    method: Annotated[
+        str,
+        typer.Option(
+            "--method",
+            "--decode",
+            metavar="RULES",
+            help=f"How to find it: {', '.join(get_args(ConsensusRule))}; or several, joined by commas, or all.",
+        ),
+    ] = "kemeny",
+    seats: Annotated[int | None, typer.Option(min=1, metavar="N", help="How many items stv elects.")] = None,
+    break_ties: Annotated[
+        bool, typer.Option("--break-ties", help="Break ties in the rankings at random, for mallows and cayley.")
+    ] = False,
     time_limit: Annotated[
         float | None, typer.Option(min=0, metavar="SECONDS", help="For the proof of Kemeny's consensus; default: 60.")
     ] = None,
@@ -158,10 +170,11 @@ def consensus(
     from rankwise.cli import console, sources
     from rankwise.cli.in_and_out import shown_name
 
-    if time_limit is not None and decode != "kemeny":
-        raise typer.BadParameter(f"{decode} has no proof to limit in time; --decode kemeny has")
-    if alpha is not None and decode != "plackett-luce":
-        raise typer.BadParameter(f"{decode} has no --alpha; --decode plackett-luce has")
+    rules = _rules(method, seats)
+    if time_limit is not None and "kemeny" not in rules:
+        raise typer.BadParameter(f"{method} has no proof to limit in time; --method kemeny has")
+    if alpha is not None and "plackett-luce" not in rules:
+        raise typer.BadParameter(f"{method} has no --alpha; --method plackett-luce has")
     if not 0 < level < 1:
         raise typer.BadParameter(f"{level:g} is not between 0 and 1, as 0.95 is", param_hint="--level")
     if bootstrap is not None and 0 < bootstrap < FEWEST_RESAMPLES:
@@ -172,23 +185,27 @@ def consensus(
     columns = {"layout": layout, "by": by, "weight": weight, "id": id_}
     survey = sources.load(file, **reading(target=target, read=read, **columns))
     options: dict[str, Any] = {"time_limit": time_limit, "level": level, "random_state": seed, "n_jobs": jobs}
-    options |= {"alpha": alpha or 0.0, "intervals": "auto" if bootstrap is None else bootstrap > 0}
+    options |= {"alpha": alpha or 0.0, "seats": seats, "break_ties": break_ties}
+    options |= {"intervals": "auto" if bootstrap is None else bootstrap > 0}
     if bootstrap:
         options["n_resamples"] = bootstrap
     with console.progress() as on_step:
-        on_step(f"consensus by {decode}", 0.0)
+        on_step(f"consensus by {method}", 0.0)
         try:
-            found = analysis.consensus(survey.rankings, decode, **options)
+            chosen: Any = rules[0] if len(rules) == 1 else rules
+            found: Any = analysis.consensus(survey.rankings, chosen, **options)
             groups = None
             if survey.by is not None:
-                of_groups: dict[str, Any] = {"decode": decode, "alpha": alpha or 0.0, "random_state": seed}
+                by_rule = "instant-runoff" if rules[0] == "stv" else rules[0]  # groups do not elect
+                of_groups: dict[str, Any] = {"decode": by_rule, "alpha": alpha or 0.0, "random_state": seed}
                 groups = analysis.group_results(survey.rankings, survey.groups(), by=survey.by_name, **of_groups)
         except ValueError as error:
-            if decode != "plackett-luce" or alpha:
-                raise
-            raise ValueError(f"{error} (here: --alpha 0.1)") from None
-    hint = "no intervals, because resampling would take a while: ask for them with --bootstrap 200"
-    found = replace(found, notes=tuple(hint if note == SLOW_INTERVALS else note for note in found.notes))
+            raise ValueError(_with_options(str(error))) from None
+    if len(rules) == 1:
+        hint = "no intervals, because resampling would take a while: ask for them with --bootstrap 200"
+        found = replace(found, notes=tuple(hint if note == SLOW_INTERVALS else note for note in found.notes))
+    else:
+        found = replace(found, refused={rule: _with_options(why) for rule, why in found.refused.items()})
     if as_json:
         by_group = {} if groups is None else {"groups": groups.as_dict()}
         console.print_json({"data": shown_name(file), "seed": seed, **found.as_dict(), **by_group})
@@ -200,6 +217,38 @@ def consensus(
 def _listed(value: str | list[str] | None) -> list[str]:
     """The values of an option that was given once, several times, or not at all."""
     return [value] if isinstance(value, str) else value or []
+
+
+def _rules(method: str, seats: int | None) -> list[str]:
+    """The rules that are named, joined by commas; "all" is every rule that has what it needs."""
+    known = get_args(ConsensusRule)
+    rules = list(dict.fromkeys(name.strip() for name in method.split(",")))
+    if rules == ["all"]:
+        rules = [rule for rule in known if rule != "copeland-or-borda" and (rule != "stv" or seats is not None)]
+    for rule in rules:
+        if rule == "range":
+            raise typer.BadParameter(
+                "range voting needs scores, and the places of rankings are none", param_hint="--method"
+            )
+        if rule not in known:
+            names = ", ".join(map(repr, known))
+            raise typer.BadParameter(f"{rule!r} is not one of {names}, or 'all'", param_hint="--method")
+    if "stv" in rules and seats is None:
+        raise typer.BadParameter("stv elects several items: say how many with --seats 3", param_hint="--method")
+    if seats is not None and "stv" not in rules:
+        raise typer.BadParameter(f"{method} has no seats; --method stv has", param_hint="--seats")
+    return rules
+
+
+def _with_options(message: str) -> str:
+    """A message of the library in the words of the command line."""
+    for python, shell in (
+        ("alpha=0.1", "--alpha 0.1"),
+        ("break them at random", "break them at random (--break-ties)"),
+        ("(unlisted='below', or inf in an array)", '(--read "unlisted=below")'),
+    ):
+        message = message.replace(python, shell)
+    return message
 
 
 def _analyze(file: str, how: dict[str, Any], seed: int, jobs: int, on_step: OnStep) -> Analysis:
