@@ -162,6 +162,11 @@ def test_how_the_file_was_understood_comes_first(tmp_path: Path) -> None:
     assert "Mean ranks by What is your gender?" in text
 
 
+def test_advice_is_given_as_options(tmp_path: Path) -> None:
+    text = run("describe", survey_exports.jury(tmp_path / "jury.csv")).stdout
+    assert 'If they say "below the others", give --read unlisted=below.' in text
+
+
 def test_columns_in_their_roles_on_the_command_line(tmp_path: Path) -> None:
     path = survey_exports.qualtrics(tmp_path / "phones.csv")
     words = ["describe", path, "--layout", "positions", "--target", "Q12_"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from dataclasses import replace
 from pathlib import Path
@@ -27,6 +28,7 @@ from rankwise.cli.options import (
 )
 
 if TYPE_CHECKING:
+    from rankwise._tables import TextTable
     from rankwise.analysis import Analysis
     from rankwise.cli.console import OnStep
 
@@ -122,7 +124,7 @@ def describe(
         return
     # The first table says what is used for what, so that the second need not.
     brief = replace(facts, notes=()) if survey.reading is not None else facts
-    understood_tables = survey.tables() if survey.reading is not None else []
+    understood_tables = list(map(_as_options, survey.tables())) if survey.reading is not None else []
     console.print_tables([*understood_tables, *brief.tables(), *([] if groups is None else groups.tables()[:1])])
 
 
@@ -212,6 +214,12 @@ def consensus(
     else:
         console.print_notes(survey.notes[:1] if survey.n_empty else [])
         console.print_tables([*found.tables(), *([] if groups is None else groups.tables())])
+
+
+def _as_options(table: TextTable) -> TextTable:
+    """The table with options where it advises arguments of Python."""
+    rows = [[re.sub(r"give (\w+)='(\w+)'", r"give --read \1=\2", cell) for cell in row] for row in table.rows]
+    return table._replace(rows=rows)
 
 
 def _listed(value: str | list[str] | None) -> list[str]:
