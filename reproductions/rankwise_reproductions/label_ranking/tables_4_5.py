@@ -138,7 +138,7 @@ def _repeats(scale: Scale, name: str, method: str) -> int:
         return int(name in ("glass", "housing") and method in ("RF", "DT"))
     if scale == "quick":
         return int(name in SMALL and method in _PLAIN)
-    if name not in SMALL + _LARGER or (name, method) == ("fried", "RF"):
+    if name not in SMALL + _LARGER:
         return 0
     if method in _PLAIN:
         return 5 if name in SMALL or (name in REAL and method != "RF") else 1
@@ -476,7 +476,7 @@ EXPERIMENTS = (
         needs=("data",),
         fraction=(
             "the 15 of 21 sets that we have files of; five repeats on the eight small sets, and of trees on cold, dtt "
-            "and spo, one on the others; no forests on fried; of the tuned methods RFT on iris, in three repeats"
+            "and spo, one on the others; of the tuned methods RFT on iris, in three repeats"
         ),
     ),
 )
