@@ -3,6 +3,7 @@
 from rankwise.aggregation.active import next_pairs
 from rankwise.aggregation.bootstrap import BootstrapConsensus, bootstrap_consensus
 from rankwise.aggregation.bradley_terry import BradleyTerry
+from rankwise.aggregation.constrained import constrained_kemeny
 from rankwise.aggregation.election import Election, Round
 from rankwise.aggregation.elections import bucklin, plurality, range_voting
 from rankwise.aggregation.hodge import HodgeProjection, hodge_projection
@@ -52,6 +53,7 @@ __all__ = [
     "bootstrap_consensus",
     "borda",
     "bucklin",
+    "constrained_kemeny",
     "copeland",
     "dispersion",
     "dispersion_u_statistic",
