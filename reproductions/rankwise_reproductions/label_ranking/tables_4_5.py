@@ -476,7 +476,7 @@ EXPERIMENTS = (
         needs=("data",),
         fraction=(
             "the 15 of 21 sets that we have files of; five repeats on the eight small sets, and of trees on cold, dtt "
-            "and spo, one on the others; of the tuned methods RFT on iris and DTT on iris, wine and glass, three repeats"
+            "and spo, one on the others; three of RFT on iris and of DTT on iris, wine and glass"
         ),
     ),
 )
