@@ -116,7 +116,7 @@ def main() -> None:
             if len(sys.argv) > 1 and name not in sys.argv[1:]:
                 continue
             figure = picture()
-            figure.savefig(FOLDER / f"{name}.png", dpi=110, metadata={"Software": None})
+            figure.savefig(FOLDER / f"{name}.png", dpi=200, metadata={"Software": None})
             plt.close(figure)
 
 
