@@ -113,9 +113,10 @@ def qualify_links(app, doctree):
             link.replace_self(link.children)
 
 
-def skip_members_of_scikit_learn(app, what, name, obj, skip, options):
-    """Skip members that estimators inherit from scikit-learn, whose docstrings link to its own user guide."""
-    return skip or str(getattr(obj, "__module__", "")).startswith("sklearn.") or None
+def skip_foreign_members(app, what, name, obj, skip, options):
+    """Skip members that classes inherit from scikit-learn, whose docstrings link to its own guide, or from Python."""
+    foreign = str(getattr(obj, "__module__", "")).startswith(("sklearn.", "collections.", "_collections_abc"))
+    return skip or foreign or getattr(obj, "__objclass__", None) in (tuple, dict) or None
 
 
 def keep_underscores(app, what, name, obj, options, lines):
@@ -126,6 +127,6 @@ def keep_underscores(app, what, name, obj, options, lines):
 def setup(app):
     app.connect("builder-inited", check_api_page)
     app.connect("autodoc-process-docstring", keep_underscores, priority=600)  # after napoleon
-    app.connect("autodoc-skip-member", skip_members_of_scikit_learn)
+    app.connect("autodoc-skip-member", skip_foreign_members)
     app.connect("doctree-read", link_names)
     app.connect("doctree-read", qualify_links)

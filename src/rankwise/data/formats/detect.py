@@ -125,9 +125,9 @@ def read_rankings(
     ----------
     path : str or path-like
         The file: text, plain or gzip; or a workbook (.xlsx, .ods), SPSS, Stata, Parquet or Arrow file.
-    layout : {"auto", "positions", "scores", "orders", "strings", "long", "pairwise", "judges", "best-worst", \
-"tricot"}, default="auto"
-        How a table holds the rankings; see the notes.
+    layout : str, default="auto"
+        How a table holds the rankings: "positions", "scores", "orders", "strings", "long", "pairwise", "judges",
+        "best-worst" or "tricot"; see the notes. "auto" finds out.
     unlisted : {"below", "missing"}, optional
         What a ranking says of items that it does not list: they rank below the listed ones (top-k), or nothing. By
         default "below" where items are listed best first (PrefLib, orders, strings), else "missing".
