@@ -161,12 +161,21 @@ def test_rankers_that_reach_the_best_published_result_are_counted(tau, holds):
 
 @pytest.mark.parametrize(("tau", "verdict"), [(0.99, "agrees"), (0.6, "differs")])
 def test_verdicts_of_figure_1_follow_the_numbers(tau, verdict):
-    cells = figure_1._cells("quick", Inputs())
+    cells = figure_1._cells("full", Inputs())
     values = {"alpha": 0.5, "beta, positions": 1.0, "beta, orders": 1.0}
     found = [(cell, values | {figure_1._tau(cell["learner"], kind): tau for kind in figure_1.KINDS}) for cell in cells]
     rows = figure_1._compare(Results(found))
-    assert {row.verdict for row in rows} == {verdict}
-    assert all(row.reason for row in rows if verdict == "differs")
+    few = [row for row in rows if "ordinary" in row.quantity or row.quantity.startswith("LFN as described")]
+    few = [row for row in few if "without noise" not in row.quantity]
+    assert {row.verdict for row in few} == {"too small to judge"}  # two or five levels of noise
+    forests = "SFN as described: honest forest, share"
+    assert {row.verdict for row in rows if row.quantity.startswith(forests)} == {"too small to judge"}
+    assert {row.verdict for row in rows if row not in few and forests not in row.quantity} == {verdict}
+    assert all(row.reason for row in rows if row.verdict == "differs")
+    holds = {claim.text: claim.holds for claim in figure_1._claims(Results(found))}
+    assert {found for text, found in holds.items() if "ordinary forest" in text} == {None}
+    close = [found for text, found in holds.items() if "honest forest has" in text]
+    assert close == [verdict == "agrees"] * len(figure_1.KINDS)
 
 
 @pytest.mark.parametrize(("regret", "verdict"), [(0.01, "agrees"), (0.6, "differs")])
