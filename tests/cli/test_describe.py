@@ -110,7 +110,7 @@ def test_columns_are_features_or_rankings(drinks: Path) -> None:
     assert facts["features"] == ["age", "city"]
     assert facts["notes"] == ["not used as features: name (name)"]
     assert facts["survey"]["roles"]["name"] == {"role": "name", "reason": "the names of those who rank"}
-    two = run_json("describe", drinks, "--target", "rank_tea,rank_milk")
+    two = run_json("describe", drinks, "--target", "rank_tea,rank_milk", "--layout", "positions")
     assert two["items"] == ["rank_tea", "rank_milk"]
     assert two["features"] == ["age", "city"]
     assert two["survey"]["roles"]["rank_juice"]["role"] == "answer"

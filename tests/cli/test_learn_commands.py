@@ -229,9 +229,19 @@ def test_columns_that_may_be_answers_are_not_features(
     name, *options = command
     if name != "tree":
         options += ["--model" if name == "fit" else "--models", "consensus"]
-    done = run(name, drinks, "--target", "rank_tea,rank_milk", *options)
+    done = run(name, drinks, "--target", "rank_tea,rank_milk", "--layout", "positions", *options)
     assert (done.exit_code, done.stderr) == (0, "rankwise: not used as features: name (name), rank_juice (answer)\n")
-    done = run(name, drinks, "--target", "rank_tea,rank_milk", *options, "--features", "age,rank_juice")
+    done = run(
+        name,
+        drinks,
+        "--target",
+        "rank_tea,rank_milk",
+        "--layout",
+        "positions",
+        *options,
+        "--features",
+        "age,rank_juice",
+    )
     assert done.stderr == "rankwise: not used as features: city (ignored), name (name)\n"  # as the user wants it
 
 
