@@ -265,8 +265,8 @@ def _claims(results: Results) -> list[Claim]:
             "BART, LASSO and SCAD pick the printed expressions",
             all(all(hits) for hits in picked.values()),
             ", ".join(f"{method} {sum(hits)} of {len(hits)}" for method, hits in picked.items()),
-            known="none of our three implementations picks them; several cannot be built from the operators that the "
-            "table gives",
+            known="none of our three implementations picks them; one, sin(x1)/sin(x2), cannot be built from the "
+            "operators that the table gives; of the others we do not know why",
         ),
         Claim(
             "What BART, LASSO and SCAD pick is closer to the law than the printed expressions, except on vdp1, whose "
