@@ -34,13 +34,17 @@ def naive(given: Rankings, u: Any, v: Any, before: Any, at_least: Any) -> tuple[
     return lowest, int(np.sum(np.isclose(costs, lowest)))
 
 
+@pytest.mark.parametrize("most_items_dp", [18, 0])
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.filterwarnings("ignore:no ranking compares")
-def test_no_ranking_that_meets_the_constraints_costs_less(kind: str) -> None:
+def test_no_ranking_that_meets_the_constraints_costs_less(
+    kind: str, most_items_dp: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("rankwise.aggregation.constrained._MOST_ITEMS_DP", most_items_dp)
     rng = np.random.default_rng(4)
     infeasible = 0
     for _ in range(60):
-        k = int(rng.integers(3, 6))
+        k = int(rng.integers(3, 7 if most_items_dp == 0 else 6))
         items = list("abcdef"[:k])
         given = Rankings(random_positions(rng, 6, k, kind), items, rng.integers(1, 4, 6))
         if not given.compared.all():
@@ -80,7 +84,16 @@ def test_mistakes() -> None:
         constrained_kemeny(votes, before=[("a", "x")])
     with pytest.raises(ValueError, match="no ranking has 2 of b, c among its first 1"):
         constrained_kemeny(votes, at_least=[(2, ["b", "c"], 1)])
-    many = np.arange(1, 21)[np.newaxis]
-    with pytest.raises(ValueError, match="at most 18 items"):
-        constrained_kemeny(many, at_least=[(1, [19], 1)])
-    assert constrained_kemeny(many, at_least=[(1, [0], 1)]).optimal
+
+
+def test_many_items() -> None:
+    many = np.arange(1, 31)[np.newaxis]
+    assert constrained_kemeny(many, at_least=[(1, [0], 1)]).unique is not False
+    found = constrained_kemeny(many, at_least=[(2, [25, 27, 29], 3)], before=[(28, 25)])
+    # With 25 would come 28: so 27 moves up past 1 to 26, and 29 past these and 28; then 28 moves past 25 and 26.
+    assert (found.optimal, found.method, found.cost) == (True, "ilp", 26 + 27 + 2)
+    with pytest.raises(ValueError, match="no ranking meets all"):
+        constrained_kemeny(many, at_least=[(1, [25], 1)], before=[(28, 25)])
+    hurried = constrained_kemeny(many, at_least=[(2, [25, 27, 29], 3)], time_limit=0)
+    assert np.sum(hurried.positions[[25, 27, 29]] <= 3) == 2
+    assert hurried.lower_bound <= 24 + 25 <= hurried.cost

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from rankwise.aggregation import kemeny, preference_matrix, sample_mallows
-from rankwise.aggregation._kemeny_proof import _LinearProgram, violated_odd_cycles, violated_triangles
+from rankwise.aggregation._kemeny_proof import LinearProgram, violated_odd_cycles, violated_triangles
 from rankwise.aggregation._kemeny_search import Bounds, Clock
 
 
@@ -75,7 +75,7 @@ def test_odd_cycles_raise_the_bound_but_not_above_the_optimum():
         wins = preference_matrix(sample_mallows(np.arange(1, 36), 0.0, 25, random_state=seed)).wins
         bounds = Bounds(wins)
         bounds.step = 0.0  # so that nothing but a bound as high as the cost proves an order
-        program = _LinearProgram(wins)
+        program = LinearProgram(wins)
         assert program.relax(bounds, Clock(None))
         by_triangles = bounds.lower
         program.tighten(bounds, Clock(None))

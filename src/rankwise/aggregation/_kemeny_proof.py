@@ -1,9 +1,10 @@
 """Proof of optimality by linear programming: bounds from few inequalities, and integer programs where a gap remains.
 
-Used by `kemeny`. The variable x_ij of a pair i < j is 1 if i comes before j, and 0 otherwise. Inequalities that all
-orders satisfy are added only where the current solution violates them: triangles 0 <= x_ij + x_jl - x_il <= 1 first,
-then odd cycles of triangles. These are sums of triangles, halved and rounded down, which cut off what triangles alone
-leave; among them are the Möbius ladders, which close most of the gap on rankings without much agreement.
+Used by `kemeny`, and by `constrained_kemeny` through `_kemeny_constraints`. The variable x_ij of a pair i < j is 1 if i
+comes before j, and 0 otherwise. Inequalities that all orders satisfy are added only where the current solution
+violates them: triangles 0 <= x_ij + x_jl - x_il <= 1 first, then odd cycles of triangles. These are
+sums of triangles, halved and rounded down, which cut off what triangles alone leave; among them are the Möbius
+ladders, which close most of the gap on rankings without much agreement.
 
 The costs of all orders differ by multiples of one number g (1 for whole numbers of votes, 2 if their number is even),
 so a bound closer than g proves an order optimal without integrality.
@@ -51,7 +52,7 @@ def prove(bounds: Bounds, clock: Clock, search: Callable[[], None]) -> BoolArray
     programs, which have less to do if the cost is lower. Returns the pairs (i, j) that the linear program proves to be
     in this order in every order of lowest cost; None if it was not solved in time.
     """
-    program = _LinearProgram(bounds.wins)
+    program = LinearProgram(bounds.wins)
     program.relax(bounds, clock.at_most(min(_PATIENCE, clock.left / 2)))
     if not bounds.proven:
         search()
@@ -61,7 +62,7 @@ def prove(bounds: Bounds, clock: Clock, search: Callable[[], None]) -> BoolArray
     return program.settled_pairs(bounds.cost)
 
 
-class _LinearProgram:
+class LinearProgram:
     """A linear program in HiGHS, to which violated inequalities are added."""
 
     def __init__(self, wins: FloatArray) -> None:
@@ -88,6 +89,8 @@ class _LinearProgram:
         self.integer = int(highspy.HighsVarType.kInteger)
         self.is_integer = False
         self.lower, self.upper = np.zeros(0), np.zeros(0)  # of the rows
+        self.n_lasting = 0  # the first rows, which stay even with slack
+        self.n_columns = n
         # Of the last linear program solved: its bound, its solution, and how much swapping a pair adds to the bound.
         self.relaxed = -np.inf
         self.values = self.reduced = np.zeros(n)
@@ -104,24 +107,23 @@ class _LinearProgram:
             self.relaxed = self.constant + self.solver.getInfo().objective_function_value
             self.values, self.reduced = np.asarray(solution.col_value), np.asarray(solution.col_dual)
             bounds.lower = max(bounds.lower, self.relaxed)
-            x = self._solution()
-            bounds.offer(np.argsort(-x.sum(axis=1), kind="stable"))
-            triangles = violated_triangles(x, self.column)
-            if bounds.proven or len(triangles) == 0:
+            bounds.offer(self.suggested_order())
+            violated = self.violated()
+            if bounds.proven or len(violated) == 0:
                 return True
             self._drop_slack_rows()
-            self._add(triangles)
+            self.add(violated)
 
     def tighten(self, bounds: Bounds, clock: Clock) -> None:
         """Also add odd cycles of triangles, while this narrows the gap enough."""
         gap = np.inf
         while self.relax(bounds, clock) and not bounds.proven and bounds.cost - self.relaxed < _WORTHWHILE * gap:
             gap = bounds.cost - self.relaxed
-            cycles = violated_odd_cycles(self._solution(), self.column)
+            cycles = violated_odd_cycles(self.solution(), self.column)
             if len(cycles) == 0:
                 return
             self._drop_slack_rows()
-            self._add(cycles)
+            self.add(cycles)
 
     def branch(self, bounds: Bounds, clock: Clock) -> None:
         """Fix what the reduced costs allow, then solve integer programs until one violates no triangle."""
@@ -129,12 +131,15 @@ class _LinearProgram:
             if len(index):
                 bound = np.full(len(index), value)
                 self.solver.changeColsBounds(len(index), index.astype(np.int32), bound, bound)
-        n = len(self.first)
+        n = self.n_columns
         self.is_integer = True
         self.solver.changeColsIntegrality(n, np.arange(n, dtype=np.int32), np.full(n, self.integer, dtype=np.uint8))
         while self._run(clock):
             status = self.solver.getModelStatus()
-            if status == self.status.kInfeasible:  # fixing variables excluded every cheaper order
+            if status in (
+                self.status.kInfeasible,
+                self.status.kUnboundedOrInfeasible,
+            ):  # fixing variables excluded every cheaper order
                 bounds.lower = bounds.cost
                 return
             if status not in (self.status.kOptimal, self.status.kTimeLimit, self.status.kInterrupt):
@@ -145,15 +150,23 @@ class _LinearProgram:
                 bounds.lower = max(bounds.lower, min(dual, bounds.cost))
             if status != self.status.kOptimal:
                 return
-            x = self._solution()
-            bounds.offer(np.argsort(-x.sum(axis=1), kind="stable"))
-            triangles = violated_triangles(np.round(x), self.column)
+            bounds.offer(self.suggested_order())
+            violated = self.violated()
             if bounds.proven:
                 return
-            if len(triangles) == 0:
+            if len(violated) == 0:
                 bounds.lower = bounds.cost
                 return
-            self._add(triangles)
+            self.add(violated)
+
+    def suggested_order(self) -> IntArray:
+        """An order near the solution; the solution itself where it is one."""
+        return np.argsort(-self.solution().sum(axis=1), kind="stable")
+
+    def violated(self) -> Inequalities:
+        """Inequalities of all orders that the solution violates most."""
+        x = self.solution()
+        return violated_triangles(np.round(x) if self.is_integer else x, self.column)
 
     def settled_pairs(self, cost: float) -> BoolArray | None:
         """Pairs (i, j) with i before j in every order of at most this cost."""
@@ -195,14 +208,16 @@ class _LinearProgram:
             time.sleep(_AFTERMATH)
         return True
 
-    def _solution(self) -> FloatArray:
-        values = np.asarray(self.solver.getSolution().col_value)
+    def solution(self) -> FloatArray:
+        """The variables as a matrix: 1 where the row item comes before the column item."""
+        values = np.asarray(self.solver.getSolution().col_value)[: len(self.first)]
         x = np.zeros_like(self.wins)
         x[self.first, self.second] = values
         x[self.second, self.first] = 1 - values
         return x
 
-    def _add(self, rows: Inequalities) -> None:
+    def add(self, rows: Inequalities) -> None:
+        """Add inequalities to the program."""
         self.solver.addRows(
             len(rows),
             rows.lower,
@@ -217,6 +232,7 @@ class _LinearProgram:
     def _drop_slack_rows(self) -> None:
         values = np.asarray(self.solver.getSolution().row_value)
         slack = (values > self.lower + _SLACK) & (values < self.upper - _SLACK)
+        slack[: self.n_lasting] = False
         if slack.any():
             index = np.flatnonzero(slack).astype(np.int32)
             self.solver.deleteRows(len(index), index)

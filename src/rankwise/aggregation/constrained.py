@@ -7,17 +7,19 @@ from dataclasses import replace
 
 import numpy as np
 
-from rankwise._typing import ArrayLike, BoolArray, FloatArray, IntArray, RandomState
-from rankwise._validation import check_weights, check_whole_number, shortlist
+from rankwise._typing import ArrayLike, BoolArray, FloatArray, RandomState
+from rankwise._validation import check_real_number, check_weights, check_whole_number, shortlist
 from rankwise.aggregation import _kemeny_jit
-from rankwise.aggregation._kemeny_search import OrdersFromSets
+from rankwise.aggregation._kemeny_constraints import ConstrainedBounds, Group, prove_constrained
+from rankwise.aggregation._kemeny_search import Clock, OrdersFromSets
 from rankwise.aggregation.base import weighted_rankings
-from rankwise.aggregation.kemeny import kemeny
+from rankwise.aggregation.kemeny import MOST_ITEMS_AUTO_LP, kemeny
 from rankwise.aggregation.kemeny_result import Consensus
 from rankwise.aggregation.pairs import PreferenceMatrix, preference_matrix
 
 # 2^18 sets of items and the costs of each item after them take 40 MB.
 _MOST_ITEMS_DP = 18
+_TIME_LIMIT = 60.0
 
 
 def constrained_kemeny(
@@ -47,10 +49,10 @@ def constrained_kemeny(
     before : sequence of pairs of items, default=()
         Pairs (a, b): a must come before b.
     at_least : sequence of (m, group, k), default=()
-        At least m items of the group must be among the first k; for up to 18 items, unless the best ranking without
-        this constraint meets it.
+        At least m items of the group must be among the first k.
     time_limit : float, optional
-        Seconds for the proof, as in `kemeny`.
+        Seconds of search after which the best ranking found is returned with its gap; by default 60. Dynamic
+        programming, for up to 18 items, always ends in time.
     random_state : None, int, Generator or RandomState
         Random numbers of the search.
 
@@ -80,19 +82,27 @@ def constrained_kemeny(
     groups = [_group(*constraint, items=matrix.items) for constraint in at_least]
     # A ranking that breaks a constraint costs more than any that keeps them all.
     forced = PreferenceMatrix(wins + earlier * (1.0 + wins.sum()), matrix.ties, matrix.items)
-    best = kemeny(forced, time_limit=time_limit, random_state=random_state)
+    large = source.n_items > _MOST_ITEMS_DP
+    clock = Clock(_TIME_LIMIT if time_limit is None else check_real_number("time_limit", time_limit, infinite=True))
+    # The best ranking without groups may keep them all, and is a lower bound if not.
+    best = kemeny(
+        forced, time_limit=max(clock.left, 0.0) / 2 if groups and large else time_limit, random_state=random_state
+    )
     kept = all(np.sum(best.positions[members] <= k) >= m for m, members, k in groups)
     if not groups or (kept and best.unique):
         return best
-    n = source.n_items
-    if n > _MOST_ITEMS_DP and kept:
+    if large and kept and best.optimal:
         return replace(best, unique=None)  # other rankings that cost the same may break a constraint
-    if n > _MOST_ITEMS_DP:
-        raise ValueError(
-            f"at_least takes at most {_MOST_ITEMS_DP} items where it changes the ranking (2^{n} sets of items); here "
-            f"are {n}: leave out items that cannot come first, or drop the constraint"
-        )
-    return _by_sets(replace(matrix, wins=wins), earlier, groups, before, at_least)
+    found = (
+        _by_programs(replace(matrix, wins=wins), earlier, groups, best, clock)
+        if large
+        else _by_sets(replace(matrix, wins=wins), earlier, groups)
+    )
+    if found is None:
+        words = [f"{a!r} before {b!r}" for a, b in before]
+        words += [f"{m} of {shortlist(list(group))} among the first {k}" for m, group, k in at_least]
+        raise ValueError(f"no ranking meets all of these constraints: {'; '.join(words)}. Drop one of them")
+    return found
 
 
 def _checked(weights: ArrayLike, n: int, each: str) -> FloatArray:
@@ -124,7 +134,7 @@ def _earlier(before: Sequence[tuple[Hashable, Hashable]], items: tuple[Hashable,
     return earlier
 
 
-def _group(m: int, group: Sequence[Hashable], k: int, *, items: tuple[Hashable, ...]) -> tuple[int, IntArray, int]:
+def _group(m: int, group: Sequence[Hashable], k: int, *, items: tuple[Hashable, ...]) -> Group:
     members = np.unique([_number(item, items) for item in group])
     check_whole_number("m of at_least", m, at_least=1)
     if m > len(members) or m > k:
@@ -141,11 +151,9 @@ def _number(item: Hashable, items: tuple[Hashable, ...]) -> int:
 def _by_sets(
     matrix: PreferenceMatrix,
     earlier: BoolArray,
-    groups: list[tuple[int, IntArray, int]],
-    before: Sequence[tuple[Hashable, Hashable]],
-    at_least: Sequence[tuple[int, Sequence[Hashable], int]],
-) -> Consensus:
-    """Dynamic programming over the sets that may come first: those that meet every constraint."""
+    groups: Sequence[Group],
+) -> Consensus | None:
+    """Dynamic programming over the sets that may come first: those that meet every constraint; None if none do."""
     n, wins = matrix.n_items, matrix.wins
     sets = np.arange(1 << n)
     size = np.zeros(1 << n, dtype=np.intp)
@@ -166,9 +174,7 @@ def _by_sets(
             after = sum(wins[item, other] * ((rest >> other) & 1) for other in range(n))
             best[held] = np.minimum(best[held], best[rest] + after)
     if not np.isfinite(best[-1]):
-        words = [f"{a!r} before {b!r}" for a, b in before]
-        words += [f"{m} of {shortlist(list(group))} among the first {k}" for m, group, k in at_least]
-        raise ValueError(f"no ranking meets all of these constraints: {'; '.join(words)}. Drop one of them")
+        return None
     orders = OrdersFromSets(wins, best, ~np.eye(n, dtype=bool))
     order, remaining = np.empty(n, dtype=np.intp), (1 << n) - 1
     for place in range(n - 1, -1, -1):
@@ -178,3 +184,27 @@ def _by_sets(
     positions[order] = np.arange(1.0, n + 1)
     cost = float(_kemeny_jit.order_cost(wins, order))
     return Consensus(positions, matrix.items, cost, cost, True, 0.0, (tuple(range(n)),), "dp", orders.is_single())
+
+
+def _by_programs(
+    matrix: PreferenceMatrix, earlier: BoolArray, groups: Sequence[Group], relaxed: Consensus, clock: Clock
+) -> Consensus | None:
+    """Linear and integer programming, from the consensus without groups; None if no ranking meets the constraints."""
+    n, wins = matrix.n_items, np.ascontiguousarray(matrix.wins)
+    bounds = ConstrainedBounds(wins, earlier, [(m, members, k) for m, members, k in groups if k < n])
+    bounds.lower = max(bounds.lower, relaxed.lower_bound)
+    with clock.ended_by_interrupt():
+        bounds.offer_near(np.argsort(relaxed.positions, kind="stable"))
+        if not bounds.proven and n <= MOST_ITEMS_AUTO_LP:
+            prove_constrained(bounds, clock)
+    if np.isinf(bounds.cost):
+        if np.isinf(bounds.lower):
+            return None
+        raise ValueError("no ranking that meets all constraints was found in time; give a longer time_limit")
+    positions = np.empty(n)
+    positions[bounds.order] = np.arange(1.0, n + 1)
+    lower = bounds.cost if bounds.proven else min(bounds.cost, bounds.lower)
+    gap = (bounds.cost - lower) / bounds.cost if lower < bounds.cost else 0.0
+    return Consensus(
+        positions, matrix.items, bounds.cost, lower, bounds.proven, gap, (tuple(range(n)),), "ilp", unique=None
+    )

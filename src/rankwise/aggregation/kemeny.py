@@ -52,7 +52,7 @@ _AUTO_ITEMS_DP = 16
 # In batches, a component of 12 items takes 0.1 ms; larger ones are searched.
 _MOST_ITEMS_BATCH_DP = 12
 # A linear program over more items than this does not finish a round in useful time ...
-_AUTO_ITEMS_LP = 600
+MOST_ITEMS_AUTO_LP = 600
 # ... and over more than this, checking all triples for violations takes many seconds.
 MOST_ITEMS_LP = 2000
 _AUTO_TIME_LIMIT = 60.0
@@ -376,7 +376,7 @@ def _searched(
     """Search for a good order, and prove it optimal by linear programming where that is feasible."""
     part = np.ascontiguousarray(wins[np.ix_(items, items)])
     bounds = Bounds(part)
-    programs = method in ("exact", "ilp") or (method == "auto" and len(items) <= _AUTO_ITEMS_LP)
+    programs = method in ("exact", "ilp") or (method == "auto" and len(items) <= MOST_ITEMS_AUTO_LP)
     orders: OptimalOrders | None = None
     with clock.ended_by_interrupt():
         perturb(bounds, clock, rng, _ROUNDS if programs else _LONG_ROUNDS)
