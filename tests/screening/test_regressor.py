@@ -80,6 +80,14 @@ def test_constants_inside_functions_and_sums(law, text):
         assert str(model.formula_) in (text, " + ".join(reversed(text.split(" + "))))
 
 
+def test_a_target_far_from_zero():
+    x = np.random.default_rng(0).uniform(1, 5, 60)
+    model = SymbolicRegressor().fit(x[:, None], 1e10 + x**2)
+    assert str(model.formula_) == "1e+10 + x0^2"
+    assert "exact up to rounding" in model.notes_
+    assert abs(model.predict(x[:, None]) - (1e10 + x**2)).max() < 1e-4
+
+
 def test_noise_has_no_law():
     X = uniform(0, 1, (100, 3))
     model = SymbolicRegressor(max_expressions=5000).fit(X, np.random.default_rng(3).standard_normal(100))

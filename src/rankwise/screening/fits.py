@@ -354,6 +354,9 @@ class Fits:
         self.left_out = False
         self.level = float(y.mean() if root is None else np.average(y, weights=root**2))
         self.total = float((self._weighted(y - self.level) ** 2).sum())
+        # Digits of a target far from 0 are lost before any formula is fitted.
+        digits = float(np.finfo(np.float64).eps * abs(y).max())
+        self.rounding = max(ROUNDING**2 * self.total, len(y) * digits**2)
         self.models: dict[tuple[int, int], Model] = {}
         self.rivals: dict[tuple[int, int], list[Model]] = {}
         self.offer(Model((), (), self.level, self.total, 0, 1))
@@ -366,8 +369,7 @@ class Fits:
     def description_length(self, model: Model) -> float:
         """What it takes to write down the model and its residuals; the lower, the better a model explains the data."""
         n = len(self.y)
-        floor = n * (ROUNDING**2) * self.total / n
-        left = max(model.rss, floor) / max(1, n - model.n_constants)
+        left = max(model.rss, self.rounding) / max(1, n - model.n_constants)
         return 0.5 * n * np.log(left) + self.cost * model.complexity + 0.5 * np.log(n) * model.n_constants
 
     @property
@@ -377,7 +379,7 @@ class Fits:
 
     def is_exact(self, model: Model) -> bool:
         """Whether only rounding errors are left."""
-        return model.rss <= (10 * ROUNDING) ** 2 * self.total
+        return model.rss <= 10**2 * self.rounding
 
     def offer(self, model: Model) -> None:
         """Keep the model if there are rows enough, and no other of its length and number of constants fits better."""
@@ -455,19 +457,21 @@ class Fits:
             design = np.column_stack([design, np.ones(len(design))])
         if self.root is not None:
             design = design * self.root[:, None]
-        target = self._weighted(self.y)
+        # With an intercept, what is fitted is centered: of a target far from 0 no digits are lost.
+        level = self.level if with_intercept else 0.0
+        target = self._weighted(self.y - level)
         coef, _, rank, _ = np.linalg.lstsq(design, target, rcond=1e-12)
         if rank < design.shape[1]:
             return None  # a term is a combination of the others
         residual = target - design @ coef
-        intercept = float(coef[-1]) if with_intercept else None
+        intercept = float(coef[-1] + level) if with_intercept else None
         return tuple((coef[: len(terms)] / scale).tolist()), intercept, float(residual @ residual)
 
     def front(self) -> list[Model]:
         """The models that are not both longer and worse than another, the shortest first."""
         found: list[Model] = []
         for model in sorted(self.models.values(), key=lambda model: (model.complexity, model.rss)):
-            floor = (10 * ROUNDING) ** 2 * self.total
+            floor = 10**2 * self.rounding
             if not found or max(model.rss, floor) < 0.98 * max(found[-1].rss, floor):
                 found.append(model)
         return found

@@ -49,6 +49,8 @@ _IN_PYTHON = {
 _POOR = 0.5
 # A formula may lose so much by rounding, relative to the target's spread, and count as exact.
 _EXACT = 1e-8
+# And so much relative to its largest value, whose last digits are lost.
+_LOST_DIGITS = 10 * float(np.finfo(np.float64).eps)
 # A formula with more operators and constants than this, or than a third of the rows, is called long.
 _LONG = 20
 # Names of links in SymPy.
@@ -366,7 +368,7 @@ def notes_on(
         notes.append("no formula describes the target better than its mean")
     elif formula.cv_rmse**2 > (1 - _POOR) * spread**2:
         notes.append(f"a poor fit: it explains {formula.r2:.0%} of the variance; treat it as a trend, not as a law")
-    elif formula.rmse <= _EXACT * spread:
+    elif formula.rmse <= max(_EXACT * spread, _LOST_DIGITS * float(abs(y).max())):
         notes.append("exact up to rounding")
     if len(formula.terms) == 1 and min(n_terms, most_constants) > 1:
         notes.append("one term is enough")

@@ -201,6 +201,8 @@ class Search:
         residual = self.y - best.predict(self.values)
         target = Target.of(residual)
         found = self._screen(None, target, 1)
+        if not found.n_usable or not len(found.covariation):
+            return True
         z = target.z(found.covariation, found.spread)
         if tail_probability(z, True)[0] * found.n_usable <= 0.05:
             return False
