@@ -88,6 +88,30 @@ def test_a_target_far_from_zero():
     assert abs(model.predict(x[:, None]) - (1e10 + x**2)).max() < 1e-4
 
 
+def test_linear_laws_are_written_as_such():
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.uniform(1, 5, (100, 3)), columns=["a", "b", "c"])
+    assert str(SymbolicRegressor().fit(X, X.sum(axis=1)).formula_) == "a + b + c"
+    exact = SymbolicRegressor().fit(X, X.to_numpy() @ [2, 3, 5] + 7)
+    assert str(exact.formula_) == "7 + 2*a + 3*b + 5*c"
+    assert str(exact.to_sympy()) == "2*a + 3*b + 5*c + 7"
+    X = pd.DataFrame(rng.uniform(-5, 5, (100, 2)), columns=["p", "q"])
+    model = SymbolicRegressor().fit(X, 3 + 2 * X.p - 4 * X.q + 0.3 * rng.normal(size=100))
+    assert {term.rows for term in model.formula_.terms} == {(0,), (1,)}
+    assert model.formula_.complexity == 5
+
+
+def test_like_terms_are_collected():
+    rng = np.random.default_rng(1)
+    X = pd.DataFrame(rng.uniform(1, 5, (60, 5)), columns=["e", "pi", "lambda", "mass", "length"])
+    model = SymbolicRegressor().fit(X, X.e * X["lambda"] + X.mass)
+    assert sorted(str(model.formula_).split(" + ")) == ["e*lambda", "mass"]
+    assert "1.0" not in model.to_latex()
+    x = rng.uniform(0.28, 0.4, (60, 1))
+    model = SymbolicRegressor().fit(x, 1e6 * np.exp(-5 / x[:, 0]))
+    assert str(model.formula_) == "1e+06*exp(-5/x0)"
+
+
 def test_noise_has_no_law():
     X = uniform(0, 1, (100, 3))
     model = SymbolicRegressor(max_expressions=5000).fit(X, np.random.default_rng(3).standard_normal(100))

@@ -10,6 +10,7 @@ from dataclasses import replace
 import numpy as np
 
 from rankwise._typing import FloatArray
+from rankwise.screening.expansions import shorter_models
 from rankwise.screening.fits import Fits, Model, Term, clearly_better, left_out_errors, polish, simplified
 from rankwise.screening.formulas import SymbolicFormula
 from rankwise.screening.search import Search
@@ -31,11 +32,10 @@ def final_formulas(
         for model in models
     ]
     ranked = [sorted(some, key=search.fits.description_length) for some in (search.fits.models.values(), near)]
-    models = [
-        simplified(model, search.pool.table, search.values)
-        for model in dict.fromkeys([*search.fits.front(), *ranked[0][:_REFITTED], *ranked[1][:_REFITTED]])
-        if model.terms
-    ]
+    models: dict[Model, None] = {}
+    for model in dict.fromkeys([*search.fits.front(), *ranked[0][:_REFITTED], *ranked[1][:_REFITTED]]):
+        if model.terms:
+            models.update(dict.fromkeys(_simple_forms(search, model)))
     rows = np.array(sorted({row for model in models for term in model.terms for row in term.rows}), dtype=np.intp)
     table, place = search.pool.table.only(rows)
     values = np.ascontiguousarray(table.evaluate(inputs, np.arange(len(table))).T)
@@ -50,6 +50,16 @@ def final_formulas(
     front, chosen = _chosen(fits, values)
     made = [SymbolicFormula.of(model, table, values, y, root) for model in (*front, *_rivals(fits, chosen, values))]
     return made[: len(front)], front.index(chosen), made[len(front) :]
+
+
+def _simple_forms(search: Search, model: Model) -> list[Model]:
+    """The model simplified, or multiplied out where that is not longer and fits as well; and shorter parts of this."""
+    table, values, fits = search.pool.table, search.values, search.fits
+    short = simplified(model, table, values)
+    others = shorter_models(short, fits, table, values, search.n_terms)
+    as_good = max(short.rss * (1 + 1e-9), fits.rounding)
+    replaced = any(other.rss <= as_good and fits.has_rows_for(other) for other in others)
+    return others if replaced else [short, *others]
 
 
 def formula_of(search: Search, model: Model) -> SymbolicFormula:

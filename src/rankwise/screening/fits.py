@@ -381,11 +381,15 @@ class Fits:
         """Whether only rounding errors are left."""
         return model.rss <= 10**2 * self.rounding
 
+    def has_rows_for(self, model: Model) -> bool:
+        """Whether there are rows enough for the constants of a model; the mean is always allowed."""
+        return not model.terms or ROWS_PER_CONSTANT * model.n_constants <= len(self.y)
+
     def offer(self, model: Model) -> None:
         """Keep the model if there are rows enough, and no other of its length and number of constants fits better."""
         if not np.isfinite(model.rss):
             return
-        if model.terms and ROWS_PER_CONSTANT * model.n_constants > len(self.y):
+        if not self.has_rows_for(model):
             self.left_out = True
             return
         key = (model.complexity, model.n_constants)

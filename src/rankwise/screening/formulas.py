@@ -53,6 +53,8 @@ _EXACT = 1e-8
 _LOST_DIGITS = 10 * float(np.finfo(np.float64).eps)
 # A formula with more operators and constants than this, or than a third of the rows, is called long.
 _LONG = 20
+# Fitted numbers so near to a whole one are exported as such.
+_NEAR_WHOLE = 1e-9
 # Names of links in SymPy.
 _IN_SYMPY = {"arcsin": "asin", "arctan": "atan"}
 
@@ -192,7 +194,7 @@ class SymbolicFormula:
         sympy = require("sympy", extra="symbolic", caller="SymbolicFormula.to_sympy")
         rows = np.arange(len(self.table))
         expressions = self.named(list(self.arguments)).table.to_sympy(rows, "SymbolicFormula.to_sympy")
-        total = sympy.Integer(0) if self.intercept is None else sympy.Float(self.intercept)
+        total = sympy.Integer(0) if self.intercept is None else _whole(sympy, self.intercept)
         for c, term in zip(self.coef.tolist(), self.terms, strict=True):
             inside = sympy.Integer(1)
             for row, exponent in zip(term.rows, term.exponents, strict=True):
@@ -202,7 +204,7 @@ class SymbolicFormula:
                 inside = inside ** {"inverse": -1, "square": 2, "inverse sqrt": -sympy.Rational(1, 2)}[term.link]
             elif term.link != "id":
                 inside = getattr(sympy, _IN_SYMPY.get(term.link, term.link))(inside)
-            total += (sympy.Integer(round(c)) if c in (1.0, -1.0) else sympy.Float(c)) * inside
+            total += _whole(sympy, c) * inside
         return sympy.simplify(total) if simplify else total
 
     def to_latex(self, digits: int = 4) -> str:
@@ -213,13 +215,13 @@ class SymbolicFormula:
         sympy = require("sympy", extra="symbolic", caller="SymbolicFormula.to_latex")
         expression = self.to_sympy()
         rounded = {number: sympy.Float(number, digits) for number in expression.atoms(sympy.Float)}
-        ones = {number: sympy.Integer(round(float(number))) for number in rounded.values() if number in (1, -1)}
+        whole = {n: sympy.Integer(round(float(n))) for n in rounded.values() if float(n) in (1.0, -1.0)}
         texts = {
             sympy.Symbol(identifier, real=True): rf"\text{{{_latex_text(name)}}}"
             for identifier, name in self.arguments.items()
             if identifier != name
         }
-        return str(sympy.latex(expression.xreplace(rounded).xreplace(ones), symbol_names=texts))
+        return str(sympy.latex(expression.xreplace(rounded).xreplace(whole), symbol_names=texts))
 
     def to_python(self, name: str = "formula") -> str:
         """The formula as the source of a Python function of NumPy arrays, with all digits.
@@ -404,7 +406,12 @@ def _term_text(c: float, term: Term, table: ExpressionTable, digits: int) -> str
         return f"{sign}{number}{product.removeprefix('1') if product.startswith('1/') else f'*{product}'}"
     if term.exponents == (1.0,) and term.scale == 1:
         product = table.formulas(np.array(term.rows))[0]  # without parentheses
-    inside = product if term.scale in (1.0, -1.0) else f"{abs(term.scale):.{digits}g}*{product}"
+    if term.scale in (1.0, -1.0):
+        inside = product
+    else:
+        inside = (
+            f"{abs(term.scale):.{digits}g}{product.removeprefix('1') if product.startswith('1/') else f'*{product}'}"
+        )
     inside = f"-{inside}" if term.scale < 0 else inside
     if term.shift:
         shift = f"{abs(term.shift):.{digits}g}"
@@ -448,6 +455,8 @@ def _factor_text(row: int, exponent: float, table: ExpressionTable, digits: int,
         inner = table.formulas(np.array([table.lefts[row]]))[0]
         number = "" if exponent == 1 else f"{exponent:.{digits}g}*"
         inner = f"({inner})" if " " in inner and (number or negative) else inner
+        if number and inner.startswith("1/"):  # 5/x, not 5*1/x
+            number, inner = number.removesuffix("*"), inner.removeprefix("1")
         return f"exp({'-' if negative else ''}{number}{inner})"
     return power_text(f"({text})" if _is_compound(text, exponent, negative) else text, exponent)
 
@@ -487,6 +496,12 @@ def _exact(sympy: Any, number: float) -> Any:
         fraction = Fraction(number).limit_denominator(12)
         return sympy.Rational(fraction.numerator, fraction.denominator)
     return sympy.Float(number)
+
+
+def _whole(sympy: Any, number: float) -> Any:
+    """A whole number where a fitted one differs from it by rounding errors only, else a float."""
+    near = round(number)
+    return sympy.Integer(near) if near and abs(number - near) <= _NEAR_WHOLE * abs(near) else sympy.Float(number)
 
 
 def _identifiers(names: tuple[str, ...]) -> list[str]:

@@ -145,6 +145,8 @@ class Search:
             return
         self._fit_products(np.empty(0, dtype=np.intp))
         if not self.fits.is_exact(self.fits.best):
+            self._fit_linear()
+        if not self.fits.is_exact(self.fits.best):
             self._fit_single(inputs)
             self._fit_waves(self.y)
         self._end_of_depth(0, len(inputs))
@@ -454,6 +456,14 @@ class Search:
         terms = [term for row in rows.tolist() for term in class_terms(row, self.pool.table, self.values)]
         self._offer(terms, self.fits)
         self._fit_constants(rows[:_WITH_CONSTANTS], len(LINKS))
+
+    def _fit_linear(self) -> None:
+        """Fit the best linear models of the inputs, for every number of them."""
+        terms, columns = self._usable([Term((row,), (1.0,)) for row in self.inputs[:_MOST_COLUMNS].tolist()])
+        for size in range(1, min(self.n_terms, len(terms)) + 1):
+            if comb(len(terms), size) <= _MOST_SUBSETS:
+                chosen = self._best_subset(columns, size)
+                self.fits.offer_linear([terms[i] for i in chosen], columns[chosen], self.pool.table.complexity)
 
     def _fit_constants(self, rows: IntArray, n_links: int) -> None:
         """Fit constants inside functions of the expressions, from the best start of each of a few functions."""
