@@ -112,6 +112,32 @@ def test_like_terms_are_collected():
     assert str(model.formula_) == "1e+06*exp(-5/x0)"
 
 
+def test_an_input_that_says_nothing_does_not_hide_a_wave():
+    rng = np.random.default_rng(2)
+    t = np.linspace(0, 10, 200)
+    X = pd.DataFrame({"t": t, "z": rng.normal(size=200)})
+    model = SymbolicRegressor().fit(X, np.exp(-0.3 * t) * np.cos(4 * t) + 0.02 * rng.normal(size=200))
+    assert model.formula_.r2 > 0.9
+    mean = model.pareto_[0]
+    assert not mean.terms
+    for formula in (model.formula_, *model.rivals_):
+        assert formula.cv_rmse < mean.cv_rmse
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_no_formula_of_the_front_that_is_about_as_short_is_better_on_rows_left_out(seed):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(24, 3))
+    y = X[:, 0] + np.exp(X[:, 1]) * rng.normal(size=24)  # some rows decide what fits
+    model = SymbolicRegressor(max_expressions=2_000).fit(X, y)
+    chosen = model.formula_
+    for other in model.pareto_:
+        if other.complexity <= chosen.complexity or not other.terms:
+            assert chosen.cv_rmse <= other.cv_rmse * (1 + 1e-9)
+    for rival in model.rivals_:
+        assert rival.cv_rmse <= model.pareto_[0].cv_rmse
+
+
 def test_noise_has_no_law():
     X = uniform(0, 1, (100, 3))
     model = SymbolicRegressor(max_expressions=5000).fit(X, np.random.default_rng(3).standard_normal(100))

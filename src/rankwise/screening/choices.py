@@ -19,6 +19,8 @@ from rankwise.screening.search import Search
 _REFITTED = 20
 # Rivals of models whose length is that of the best, up to so much, which simplification may take away, are refitted.
 _NEAR_IN_LENGTH = 3
+# A model is not chosen if one longer by at most so much has a mean squared error of rows left out that is clearly less.
+_ABOUT_AS_SHORT, _MUCH_LARGER = 1, 1.1
 
 
 def final_formulas(
@@ -71,13 +73,38 @@ def formula_of(search: Search, model: Model) -> SymbolicFormula:
 
 
 def _chosen(fits: Fits, values: FloatArray) -> tuple[list[Model], Model]:
-    """The front, and the shortest of its models that is not clearly worse than that with the shortest description."""
-    front, best = fits.front(), fits.best
+    """The front, and the shortest of its models that is not clearly worse than that with the shortest description.
+
+    Both are sought among the models that rows left out speak for: they beat the mean, and no model of the front that is
+    about as short has a smaller error.
+    """
+    front = fits.front()
+    found: dict[Model, FloatArray] = {}
+
+    def errors(model: Model) -> FloatArray:
+        if model not in found:
+            found[model] = left_out_errors(model, values, fits.y, fits.root)
+        return found[model]
+
+    def size(model: Model) -> float:
+        """The mean squared error of rows left out, of which rounding errors are no part."""
+        return max(float((errors(model) ** 2).mean()), 10**2 * fits.rounding / len(fits.y))
+
+    mean = size(fits.mean)
+
+    def holds(model: Model) -> bool:
+        others = [other for other in front if other.complexity <= model.complexity + _ABOUT_AS_SHORT]
+        much = [1.0 if other.complexity <= model.complexity else _MUCH_LARGER for other in others]
+        return size(model) <= mean and all(
+            size(model) <= factor * size(other) for other, factor in zip(others, much, strict=True)
+        )
+
+    ranked = sorted(fits.models.values(), key=fits.description_length)
+    best = next((model for model in ranked if holds(model)), min(front, key=size))
     if best not in front:
         front = sorted([*front, best], key=lambda model: (model.complexity, -model.rss))
-    errors = left_out_errors(best, values, fits.y, fits.root)
     for model in front:
-        if model is best or not clearly_better(errors, left_out_errors(model, values, fits.y, fits.root)):
+        if model is best or (holds(model) and not clearly_better(errors(best), errors(model))):
             return front, model
     return front, best
 
@@ -85,7 +112,8 @@ def _chosen(fits: Fits, values: FloatArray) -> tuple[list[Model], Model]:
 def _rivals(fits: Fits, chosen: Model, values: FloatArray) -> list[Model]:
     """Other functions as long as the model chosen, whose errors of rows left out are within a standard error of its."""
     squares = left_out_errors(chosen, values, fits.y, fits.root) ** 2
-    most = squares.mean() + squares.std(ddof=1) / np.sqrt(len(squares))
+    mean = left_out_errors(fits.mean, values, fits.y, fits.root) ** 2
+    most = min(squares.mean() + squares.std(ddof=1) / np.sqrt(len(squares)), mean.mean())
     found: list[tuple[float, Model]] = []
     forms, known = {_form(chosen)}, [chosen.predict(values)]
     others = {model for models in fits.rivals.values() for model in models if model.complexity == chosen.complexity}

@@ -359,7 +359,8 @@ class Fits:
         self.rounding = max(ROUNDING**2 * self.total, len(y) * digits**2)
         self.models: dict[tuple[int, int], Model] = {}
         self.rivals: dict[tuple[int, int], list[Model]] = {}
-        self.offer(Model((), (), self.level, self.total, 0, 1))
+        self.mean = Model((), (), self.level, self.total, 0, 1)
+        self.offer(self.mean)
         # What it takes to name an operator or operand: one of the inputs, or one of about twelve functions.
         self.cost = float(np.log(n_inputs + 12))
 

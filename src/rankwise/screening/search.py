@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import product
 from math import comb
+from statistics import NormalDist
 
 import numpy as np
 
@@ -50,6 +51,8 @@ _POLISHED = 6
 _FEWEST_TO_STOP = 100
 # Rows below which neighbors are too far apart to say something.
 _FEWEST_FOR_NEIGHBORS = 30
+# Probability that noise looks related along an input, and how far apart rows are compared.
+_BY_CHANCE, _LAGS = 0.005, (1, 2, 3)
 # Members of a class that models of several terms may take.
 _MEMBERS = 3
 # Columns among which the best subset is searched, and most subsets.
@@ -208,7 +211,24 @@ class Search:
         z = target.z(found.covariation, found.spread)
         if tail_probability(z, True)[0] * found.n_usable <= 0.05:
             return False
-        return len(residual) < _FEWEST_FOR_NEIGHBORS or self._neighbors_differ(residual)
+        return len(residual) < _FEWEST_FOR_NEIGHBORS or (
+            self._neighbors_differ(residual) and self._runs_differ(residual)
+        )
+
+    def _runs_differ(self, residual: FloatArray) -> bool:
+        """Whether residuals of rows that follow each other by one input are unrelated, for every input.
+
+        Inputs that say nothing keep rows apart that are neighbors by the one that the target depends on.
+        """
+        unit = (residual - residual.mean()) / (residual.std() or 1.0)
+        largest = NormalDist().inv_cdf(1 - _BY_CHANCE / len(self.inputs))
+        n = len(unit)
+        for row in self.inputs.tolist():
+            ordered = unit[np.argsort(self.values[row], kind="stable")]
+            total = sum(float(ordered[lag:] @ ordered[:-lag]) for lag in _LAGS)
+            if total > largest * np.sqrt(sum(n - lag for lag in _LAGS)):
+                return False
+        return True
 
     def _neighbors_differ(self, residual: FloatArray) -> bool:
         """Whether residuals of rows with similar inputs are unrelated, as those of noise are.
