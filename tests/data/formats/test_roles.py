@@ -143,3 +143,21 @@ def test_what_the_user_says_is_no_weight_is_a_feature() -> None:
     columns = {"weight_1": np.array([0.7, 1.3, 0.9, 1.1])}
     assert recognize_roles(columns)["weight_1"].role == "weight"
     assert recognize_roles(columns, weight_is_settled=["weight_1"])["weight_1"].role == "feature"
+
+
+def test_better_or_worse_of_a_ranked_item_is_an_answer(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    lines = ["variety_a,variety_b,variety_c,best,worst,var_a,var_b,var_c,economy,season,rain"]
+    for _ in range(30):
+        a, b, c = rng.choice(["Rojo", "Sequia", "Ferroso", "Matagalpa"], 3, replace=False)
+        best, worst = rng.choice(list("ABC"), 2, replace=False)
+        judged = [*rng.choice(["Better", "Worse"], 2), rng.choice(["better", "worse", "same"])]
+        other = [rng.choice(["better", "worse"]), rng.choice(["dry", "wet"]), f"{rng.random():.3f}"]
+        lines.append(",".join([a, b, c, best, worst, *judged, *other]))
+    (tmp_path / "trial.csv").write_text("\n".join(lines), encoding="utf-8")
+    survey = read_survey(tmp_path / "trial.csv")
+    assert survey.reading is not None
+    assert survey.reading.layout == "tricot"
+    assert {name for name, role in survey.roles.items() if role[0] == "answer"} == {"var_a", "var_b", "var_c"}
+    # An opinion on something else is a feature.
+    assert survey.feature_names == ["economy", "season", "rain"]

@@ -56,6 +56,8 @@ _MAIL = re.compile(r"[^@\s]+@[^@\s]+\.\w+")
 _CODE = re.compile(r"(?=.*\d)[\w:.#{}/-]{4,}", re.ASCII)
 # What columns of one question have in common, and what distinguishes them: rank_ and tea, q and 12.
 _PARTS = re.compile(r"(?P<stem>.*[\W_]|\D+(?=\d))(?:(?P<number>\d+)|[^\W_]+)")
+# Answers to: is this item better or worse than the one you know?
+_COMPARISONS = ({"better", "worse"}, {"better", "worse", "same"}, {"better", "worse", "equal"})
 _ENDING = re.compile(r".+([\W_](?:best|worst|pos|neg|most|least))", re.I)
 
 
@@ -95,12 +97,14 @@ def recognize_roles(
     'feature'
     """
     tools = paradata_of_tools(columns)
-    answers = _similar_names(columns, rankings)
+    answers, compared = _similar_names(columns, rankings), _compared_items(columns, rankings)
     roles: dict[str, Role] = {}
     for name, column in columns.items():
         role = _by_cells_alone(column) or _by_name(name, column, tools)
         if role is None and name in answers:
             role = Role("answer", "named like the columns of the rankings, so it may give them away")
+        if role is None and name in compared:
+            role = Role("answer", "it says whether a ranked item is better or worse than another")
         if role is None:
             role = (
                 _of_numbers(name, column, name in weight_is_settled) if _is_number(column) else _of_texts(name, column)
@@ -162,6 +166,19 @@ def _similar_names(names: Collection[str], rankings: Sequence[str]) -> set[str]:
         name
         for name in names
         if any(re.fullmatch(pattern, name) for pattern in patterns) or name.lower().endswith(tuple(endings))
+    }
+
+
+def _compared_items(columns: Covariates, rankings: Sequence[str]) -> set[str]:
+    """Columns that call a ranked item better or worse, and end like its column, as var_a does like variety_a."""
+    ends = {parts.string[parts.end("stem") :] for column in rankings if (parts := _PARTS.fullmatch(column.strip()))}
+    return {
+        name
+        for name, column in columns.items()
+        if (parts := _PARTS.fullmatch(name.strip()))
+        and parts.string[parts.end("stem") :] in ends
+        and not _is_number(column)
+        and {cell.strip().lower() for cell in column if cell is not None} in _COMPARISONS
     }
 
 
