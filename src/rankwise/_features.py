@@ -129,7 +129,7 @@ class FeatureEncoder:
         import narwhals as nw
 
         if isinstance(self.categorical_features, Mapping):
-            numbers: dict[Any, int] = {name: number for number, (name, _) in enumerate(columns)}
+            numbers: dict[Any, Any] = {name: number for number, (name, _) in enumerate(columns)}
             given = self.categorical_features.items()
             return {numbers.get(key, key) % len(columns): [*levels] for key, levels in given if levels is not None}
         if frame is None or not frame.implementation.is_pandas():  # an Enum of polars need not mean an order

@@ -1,4 +1,4 @@
-"""Results for each group and each named person."""
+"""Results for each group."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ import pytest
 
 from rankwise import Rankings
 from rankwise.aggregation import kemeny
-from rankwise.analysis import consensus, group_results, rater_distances
+from rankwise.analysis import group_results, summary
+from rankwise.analysis.by_group import largest_groups
 from rankwise.distances import kendall_distance
 
 NAN = np.nan
@@ -49,13 +50,48 @@ def test_no_groups_are_an_error() -> None:
         group_results([[1, 2]], {})
 
 
-def test_distances_of_people_are_kendalls() -> None:
-    votes = Rankings([[1, 2, 3], [1, 2, 3], [3, 2, 1], [1, 1, 2], [1, NAN, NAN]], ["a", "b", "c"])
-    found = rater_distances(votes, ["Ann", "Ben", "Cem", "Dora", None], consensus(votes))
-    assert found.names == ("Cem", "Dora", "Ann", "Ben", "(no name)")
-    assert found.pairs.tolist() == [3, 0.5, 0, 0, 0]
-    np.testing.assert_allclose(found.distance, [1, 1 / 6, 0, 0, NAN])
-    assert found.as_dict()["raters"][-1] == {"name": "(no name)", "pairs": 0.0, "distance": None}
-    assert found.tables()[0].rows[1] == ["Dora", "0.5", "0.17"]
-    with pytest.raises(ValueError, match="there are 2 names, but 5 rankings"):
-        rater_distances(votes, ["Ann", "Ben"], consensus(votes))
+@pytest.mark.parametrize("whole", [True, False])
+def test_mean_ranks_are_those_of_the_summary(whole: bool) -> None:
+    rng = np.random.default_rng(1)
+    positions = np.array([rng.permutation(5) + 1.0 for _ in range(40)])
+    positions[rng.random(positions.shape) < 0.2] = NAN
+    positions[::7, 0] = np.inf
+    weights = rng.integers(1, 4, 40) if whole else rng.random(40) + 0.1
+    weights = np.where(np.arange(40) < 15, 1.0, weights)  # those of the first group count people, if alone
+    rankings = Rankings(positions, list("abcde"), weights)
+    found = group_results(rankings, {"x": np.arange(15), "y": np.arange(15, 40)}, random_state=0)
+    for g, rows in enumerate((np.arange(15), np.arange(15, 40))):
+        facts = summary(rankings[rows], weight_kind="counts" if whole else "survey")
+        np.testing.assert_allclose(found.mean_rank[g], facts.mean_rank)
+        np.testing.assert_allclose(found.low[g], facts.low)
+        np.testing.assert_allclose(found.high[g], facts.high)
+    np.testing.assert_allclose(found.overall, summary(rankings).mean_rank)
+
+
+def test_the_groups_in_words() -> None:
+    rows = [[1, 2, 3], [1, 3, 2], [1, 2, 3], [3, 2, 1], [3, 1, 2], [3, 2, 1], [2, 1, 3]]
+    rankings = Rankings(rows, items=["tea", "milk", "juice"])
+    found = largest_groups(group_results(rankings, {"young": [0, 1, 2], "old": [3, 4, 5], "else": [6]}))
+    assert found is not None
+    assert found.groups == ("young", "old")
+    assert found.mean_rank[:, 0].tolist() == [1, 3]
+    assert found.sentences == [
+        "The best mean rank goes to tea in young; to juice in old.",
+        "The largest difference is in tea: mean rank 1.00 in young and 3.00 in old; their intervals do not overlap.",
+    ]
+    assert found.mean_table().note == "1 is best; left out, because they are small: else"
+    same = group_results(rankings, {"a": [0, 1], "b": [2, 0]})
+    assert same.sentences[0] == "tea has the best mean rank in every group."
+    assert same.sentences[1].endswith("but their intervals overlap, so this may be chance.")
+
+
+def test_the_largest_groups_are_compared() -> None:
+    rankings = Rankings([[1, 2], [2, 1]] * 20)
+    sizes = dict(zip("abcdefghi", (2, 3, 4, 5, 6, 7, 8, 9, 1), strict=True))
+    found = largest_groups(group_results(rankings, {label: range(size) for label, size in sizes.items()}))
+    assert found is not None
+    assert found.groups == tuple("bcdefgh")
+    assert found.n_rankings.tolist() == [3, 4, 5, 6, 7, 8, 9]
+    assert found.left_out == ("a", "i")
+    assert largest_groups(group_results(rankings, {"a": [0, 1], "b": [2]})) is None
+    assert largest_groups(None) is None

@@ -17,8 +17,8 @@ import pytest
 from rankwise import Rankings
 from rankwise._tables import TextTable
 from rankwise.aggregation import bootstrap_consensus
-from rankwise.analysis import Agreement, Analysis, analyze
-from rankwise.data import read_survey
+from rankwise.analysis import Agreement, Analysis, analyze, group_results, rater_distances
+from rankwise.data import Survey, read_survey
 from rankwise.label_ranking import RankingTree
 from rankwise.model_selection import Leaderboard
 from tests.pages import HOSTILE, Page
@@ -35,7 +35,7 @@ def board(*means: float, names: tuple[str, ...] = ("forest", "consensus"), error
 class Groups:
     """What the report asks of a survey."""
 
-    reading = None
+    reading = SimpleNamespace(columns=())
     by_name = "How old are you?"
     more_notes = ("a note of the reader",)
     check = SimpleNamespace(tables=lambda: [TextTable("Data check", "", ["what", "rows"], [["ranked nothing", "2"]])])
@@ -97,8 +97,9 @@ def headings(page: str) -> list[str]:
 def test_the_page_answers_its_questions_in_order(page: str) -> None:
     assert headings(page) == [
         "Key findings",
-        "How the data were understood",
+        "The data",
         "Results",
+        "Would another rule change the ranking?",
         "How much people agree",
         "Who disagrees",
         "Which model predicts best",
@@ -212,7 +213,7 @@ def test_sections_that_do_not_apply_are_left_out(result: Analysis, tmp_path: Pat
     ties = analyze([[1, 1, 1]] * 20, random_state=0)
     assert headings(page_of(ties, tmp_path)) == [
         "Key findings",
-        "How the data were understood",
+        "The data",
         "Results",
         "Method and sources",
     ]
@@ -253,50 +254,44 @@ def test_groups_of_a_survey_are_side_by_side(tmp_path: Path) -> None:
     rows = [[1, 2, 3], [1, 3, 2], [1, 2, 3], [3, 2, 1], [3, 1, 2], [3, 2, 1], [2, 1, 3]]
     found = analyze(Rankings(rows, items=["tea", "milk", "juice"]), random_state=0)
     survey = Groups({"young": [0, 1, 2], "old": [3, 4, 5], "else": [6]})
-    page = page_of(dataclasses.replace(found, survey=survey), tmp_path)
+    groups = group_results(found.rankings, survey.groups(), by=survey.by_name)
+    page = page_of(dataclasses.replace(found, survey=survey, groups=groups), tmp_path)
     assert "By group: How old are you?" in headings(page)
     text = Page(page).text
-    assert "The best mean rank goes to tea in young; to juice in old." in text
-    assert (
-        "The largest difference is in tea: mean rank 1.00 in young and 3.00 in old; their intervals do not overlap."
-        in text
-    )
-    assert "Left out, because they are small: else." in text
-    assert '<th scope="row">tea</th><td class="number">1.00</td><td class="number">3.00</td>' in page
-    assert "young (n = 3)" in text
+    for sentence in groups.sentences:
+        assert sentence in text
+    assert "left out, because they are small: else" in text
+    assert '<th scope="row">tea</th><td class="number">2.00</td><td class="number">1.00</td>' in page
+    assert "young (n=3)" in text
+    assert "else (n=1)" not in text
     assert "1 is the best place." in text
     assert "ranked nothing" in text
     assert "A note of the reader." in text
-    same = dataclasses.replace(found, survey=Groups({"a": [0, 1], "b": [2, 0]}))
-    assert same.by_group is not None
-    assert same.by_group.sentences()[0] == "tea has the best mean rank in every group."
-    assert dataclasses.replace(found, survey=Groups({"a": [0, 1], "b": [2]})).by_group is None
+    alone = group_results(found.rankings, {"a": [0, 1], "b": [2]})
+    assert "By group: group" not in headings(page_of(dataclasses.replace(found, groups=alone), tmp_path))
 
 
 def test_judges_are_looked_at_one_by_one(tmp_path: Path) -> None:
     rows = [[1, 2, 3], [1, 2, 3], [1, 2, 3], [3, 2, 1]]
     found = analyze(Rankings(rows, items=["Rioja", "Barolo", "Merlot"]), random_state=0)
-    jury = dataclasses.replace(found, survey=Groups({}, ["Anna", "Bob", "Cid", "Dee"]))
-    text = Page(page_of(jury, tmp_path)).text
+    assert found.raters is None
+    raters = rater_distances(found.rankings, ["Anna", "Bob", "Cid", "Dee"], found.consensus)
+    page = page_of(dataclasses.replace(found, raters=raters), tmp_path)
+    assert "Who disagrees" in headings(page)
+    text = Page(page).text
     assert "Cid agrees most with the joint ranking (100% of the pairs), Dee least (0%)." in text
-    assert "No single judge decides the winner" in text
-    assert jury.judges is not None
-    assert jury.judges.table().rows[0] == ["Dee", "0%", "Merlot", "Rioja"]
-    close = analyze(Rankings([[1, 2], [1, 2], [2, 1], [2, 1], [1, 2]], items=["a", "b"]), random_state=0)
-    judges = dataclasses.replace(close, survey=Groups({}, list("vwxyz"))).judges
-    assert judges is not None
-    # Without one of those who put a first, the votes are even, and the winner is no longer a alone.
-    alone = [
-        brute_force_winners([row for j, row in enumerate([[1, 2], [1, 2], [2, 1], [2, 1], [1, 2]]) if j != i])
-        for i in range(5)
-    ]
-    assert sum(winner != {0} for winner in alone) == 3
-    assert found.judges is None
+    assert "No single vote decides the winner" in text
+    assert raters.tables()[0].rows[0] == ["Dee", "0%", "3", "Merlot", "Rioja"]
+    assert '<th scope="row">Dee</th>' in page
 
 
-def brute_force_winners(rows: list[list[int]]) -> set[int]:
-    a_first = sum(row[0] < row[1] for row in rows)
-    return {0, 1} if 2 * a_first == len(rows) else {0} if 2 * a_first > len(rows) else {1}
+def test_without_a_file_nothing_is_said_of_reading_one(tmp_path: Path) -> None:
+    rankings = Rankings([[1, 2, 3], [1, 3, 2]] * 3, items=["a", "b", "c"])
+    found = analyze(Survey(rankings, {}, name="built in"), random_state=0)
+    page = page_of(found, tmp_path)
+    assert "How the file was understood" not in Page(page).text
+    assert "How the data were understood" not in headings(page)
+    assert "The data" in headings(page)
 
 
 def test_pictures_are_written_to_a_folder(result: Analysis, tmp_path: Path) -> None:

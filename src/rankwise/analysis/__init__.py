@@ -4,11 +4,12 @@ Results hold arrays and names, show themselves in a terminal and in a notebook, 
 """
 
 from rankwise.analysis.analysis import Analysis, analyze
+from rankwise.analysis.by_group import GroupResults, group_results
 from rankwise.analysis.consensus import ConsensusResult, consensus
 from rankwise.analysis.consensus_comparison import ConsensusComparison
+from rankwise.analysis.judges import RaterDistances, rater_distances
 from rankwise.analysis.kendalls_w import Agreement, Concordance, agreement, concordance
 from rankwise.analysis.majorities import PairSummary, pair_summary
-from rankwise.analysis.side_by_side import GroupResults, RaterDistances, group_results, rater_distances
 from rankwise.analysis.summary import Summary, summary
 
 __all__ = [

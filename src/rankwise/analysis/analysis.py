@@ -8,7 +8,6 @@ import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,14 +21,13 @@ from rankwise._typing import ArrayLike, RandomState
 from rankwise._validation import check_generator
 from rankwise.aggregation import borda
 from rankwise.analysis.base import Result, features_of, sample_rows
-from rankwise.analysis.by_group import GroupRanks, ranks_by_group
+from rankwise.analysis.by_group import GroupResults, group_results
 from rankwise.analysis.consensus import FEWEST_RANKINGS, ConsensusResult, add_intervals, find_consensus
 from rankwise.analysis.consensus_comparison import ConsensusComparison, compare_rules
-from rankwise.analysis.judges import Judges, look_at_judges
+from rankwise.analysis.judges import MOST_RATERS, RaterDistances, rater_distances
 from rankwise.analysis.kendalls_w import Agreement, agreement
 from rankwise.analysis.majorities import PairSummary
 from rankwise.analysis.rankers import fit_ranker, make_ranker
-from rankwise.analysis.side_by_side import MOST_RATERS, GroupResults, RaterDistances, group_results, rater_distances
 from rankwise.analysis.summary import Summary, summary
 from rankwise.data import Rankings, Survey
 from rankwise.model_selection import Leaderboard, leaderboard
@@ -123,17 +121,6 @@ class Analysis(Result):
     def pairs(self) -> PairSummary:
         """What pairs of items say."""
         return self.summary.pairs
-
-    @cached_property
-    def by_group(self) -> GroupRanks | None:
-        """Mean ranks of the groups of a survey side by side; None if it has no groups."""
-        return None if self.survey is None else ranks_by_group(self.rankings, self.survey.groups())
-
-    @cached_property
-    def judges(self) -> Judges | None:
-        """Judges one by one; None if the rankings have no names, or are too many."""
-        names = None if self.survey is None or self.survey.names is None else list(self.survey.names)
-        return look_at_judges(self.rankings, self.consensus, names)
 
     @property
     def highlights(self) -> list[str]:

@@ -1,122 +1,249 @@
-"""Mean ranks of several groups side by side, for the report; the groups are those of a survey."""
+"""Mean ranks and consensus of groups side by side: `group_results`.
+
+`analyze`, ``rankwise describe``, ``consensus`` and ``report`` show them where a survey has groups. They describe;
+whether groups differ by more than chance is another question.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import NamedTuple
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
-from rankwise._tables import TextTable, short_name
-from rankwise._typing import FloatArray, IntArray
-from rankwise.analysis.summary import Summary, summary
+from rankwise._decode import ConsensusRule
+from rankwise._tables import TextTable, make_frame, name_column, short_name
+from rankwise._typing import ArrayLike, FloatArray, IntArray, RandomState
+from rankwise._validation import weights_count_people
+from rankwise.analysis.base import Result
+from rankwise.analysis.consensus import find_consensus
+from rankwise.analysis.item_ranks import item_ranks
 from rankwise.data import Rankings
 
 #: more groups than this cannot be told apart in a picture; the largest are shown
 MOST_GROUPS = 7
 # A mean of fewer rankings says nothing.
 _FEWEST_RANKINGS = 2
+_LEVEL = 0.95
+_SECONDS_OF_PROOF = 5.0
 
 
-class GroupRanks(NamedTuple):
-    """Mean ranks by group.
+@dataclass(frozen=True, eq=False, repr=False)
+class GroupResults(Result):
+    """Mean ranks and consensus of each group; made by `group_results`.
 
     Attributes
     ----------
-    summaries : dict of str to Summary
-        What the rankings of each group hold, in the order of the groups.
+    by : str
+        What the groups differ by.
+    groups : tuple of str
+        The labels of the groups.
+    items : tuple
+        Names of the items.
+    n_rankings : ndarray of shape (n_groups,)
+        Rankings in each group.
+    mean_rank : ndarray of shape (n_groups, n_items)
+        Mean rank of each item, as in `Summary`; NaN where it is missing from all rankings of the group.
+    low, high : ndarray of shape (n_groups, n_items)
+        Ends of their 95% confidence intervals, as in `Summary`.
+    positions : ndarray of shape (n_groups, n_items)
+        The consensus of each group, 1 = best; NaN for items that the group does not compare.
+    decode : str
+        How the consensus was found.
+    overall : ndarray of shape (n_items,)
+        Mean rank of each item over all rankings.
     left_out : tuple of str
-        Groups that are too small, or beyond the largest ones.
+        Groups that `largest_groups` left out.
     """
 
-    summaries: dict[str, Summary]
-    left_out: tuple[str, ...]
+    by: str
+    groups: tuple[str, ...]
+    items: tuple[Hashable, ...]
+    n_rankings: IntArray
+    mean_rank: FloatArray
+    low: FloatArray
+    high: FloatArray
+    positions: FloatArray
+    decode: str
+    overall: FloatArray
+    left_out: tuple[str, ...] = ()
 
     @property
-    def means(self) -> FloatArray:
-        """Mean ranks, a row per group and a column per item."""
-        return np.array([facts.mean_rank for facts in self.summaries.values()])
-
-    @property
-    def low(self) -> FloatArray:
-        """Lower ends of their intervals."""
-        return np.array([facts.low for facts in self.summaries.values()])
-
-    @property
-    def high(self) -> FloatArray:
-        """Upper ends of their intervals."""
-        return np.array([facts.high for facts in self.summaries.values()])
-
     def sentences(self) -> list[str]:
         """Who leads in which group, and where the groups differ most."""
-        items = next(iter(self.summaries.values())).items
+        means, labels = self.mean_rank, [short_name(group) for group in self.groups]
         leaders: dict[str, list[str]] = {}
-        for label, facts in self.summaries.items():
-            if np.isfinite(facts.mean_rank).any():
-                leaders.setdefault(short_name(items[int(np.nanargmin(facts.mean_rank))]), []).append(short_name(label))
+        for g in np.flatnonzero(np.isfinite(means).any(axis=1)).tolist():
+            leaders.setdefault(short_name(self.items[int(np.nanargmin(means[g]))]), []).append(labels[g])
         if len(leaders) == 1:
             lines = [f"{next(iter(leaders))} has the best mean rank in every group."]
         else:
-            lines = [
-                f"The best mean rank goes to {'; to '.join(f'{item} in {_listed(g)}' for item, g in leaders.items())}."
-            ]
-        means = self.means
-        known = np.isfinite(means).sum(axis=0) > 1
-        if not known.any():
-            return lines
-        gaps = np.where(
-            known, np.nanmax(np.where(known, means, 0), axis=0) - np.nanmin(np.where(known, means, 0), axis=0), 0
-        )
-        item = int(np.argmax(gaps))
-        best, worst = int(np.nanargmin(means[:, item])), int(np.nanargmax(means[:, item]))
-        labels = [short_name(label) for label in self.summaries]
-        apart = self.high[best, item] < self.low[worst, item]
-        doubt = "their intervals do not overlap" if apart else "but their intervals overlap, so this may be chance"
-        lines.append(
-            f"The largest difference is in {short_name(items[item])}: mean rank {means[best, item]:.2f} in "
-            f"{labels[best]} and {means[worst, item]:.2f} in {labels[worst]}; {doubt}."
-        )
+            won = "; to ".join(f"{item} in {_listed(names)}" for item, names in leaders.items())
+            lines = [f"The best mean rank goes to {won}."] if won else []
+        known = np.flatnonzero(np.isfinite(means).sum(axis=0) > 1)
+        if len(known):
+            gaps = np.nanmax(means[:, known], axis=0) - np.nanmin(means[:, known], axis=0)
+            item = int(known[np.argmax(gaps)])
+            best, worst = int(np.nanargmin(means[:, item])), int(np.nanargmax(means[:, item]))
+            apart = self.high[best, item] < self.low[worst, item]
+            doubt = "their intervals do not overlap" if apart else "but their intervals overlap, so this may be chance"
+            lines.append(
+                f"The largest difference is in {short_name(self.items[item])}: mean rank {means[best, item]:.2f} in "
+                f"{labels[best]} and {means[worst, item]:.2f} in {labels[worst]}; {doubt}."
+            )
         return lines
 
-    def table(self) -> TextTable:
-        """Mean ranks as a table of text, a row per item and a column per group, best item first."""
-        facts = list(self.summaries.values())
-        means = self.means
-        known = np.isfinite(means)
-        overall = np.where(known, means, 0).sum(axis=0) / np.maximum(known.sum(axis=0), 1)
-        order = np.lexsort((overall, ~known.any(axis=0)))
-        columns = ["item", *(f"{short_name(label)} (n = {f.n_rankings:,})" for label, f in self.summaries.items())]
-        rows = [
-            [short_name(facts[0].items[i]), *(f"{mean:.2f}" if np.isfinite(mean) else "-" for mean in means[:, i])]
-            for i in order
-        ]
-        note = f"Left out, because they are small: {_listed(self.left_out)}." if self.left_out else ""
-        return TextTable("Mean rank by group", note, columns, rows)
+    def to_frame(self, backend: str | None = None) -> Any:
+        """A data frame with a row per group and item, of pandas by default, else of the named backend.
+
+        Columns: ``group``, ``n_rankings``, ``item``, ``mean_rank``, ``low``, ``high`` and ``position`` (in the
+        consensus of the group).
+        """
+        n_groups, n_items = self.mean_rank.shape
+        columns = {
+            "group": np.repeat(np.array(self.groups, dtype=object), n_items).tolist(),
+            "n_rankings": np.repeat(self.n_rankings, n_items),
+            "item": name_column(self.items) * n_groups,
+            "mean_rank": self.mean_rank.ravel(),
+            "low": self.low.ravel(),
+            "high": self.high.ravel(),
+            "position": self.positions.ravel(),
+        }
+        return make_frame(columns, backend)
+
+    def as_dict(self) -> dict[str, Any]:
+        """The numbers for JSON: None for items that a group does not rank."""
+        return {
+            "by": self.by,
+            "decode": self.decode,
+            "groups": [
+                {
+                    "group": group,
+                    "n_rankings": int(self.n_rankings[g]),
+                    "items": [
+                        {"item": str(item), "mean_rank": _or_none(rank), "position": _or_none(place)}
+                        for item, rank, place in zip(self.items, self.mean_rank[g], self.positions[g], strict=True)
+                    ],
+                }
+                for g, group in enumerate(self.groups)
+            ],
+        }
+
+    def tables(self) -> list[TextTable]:
+        """Mean ranks and places in the consensus, a column per group."""
+        return [self.mean_table(), self.consensus_table()]
+
+    def mean_table(self) -> TextTable:
+        """Mean ranks as a table of text, a column per group."""
+        left_out = f"; left out, because they are small: {_listed(self.left_out)}" if self.left_out else ""
+        return self._table(f"Mean ranks by {self.by}", f"1 is best{left_out}", self.mean_rank, ".2f", self.overall)
+
+    def consensus_table(self) -> TextTable:
+        """Places in the consensus of each group as a table of text."""
+        return self._table(f"Consensus by {self.by}", f"places, found by {self.decode}", self.positions, ".0f")
+
+    def _table(
+        self, title: str, note: str, values: FloatArray, spec: str, overall: FloatArray | None = None
+    ) -> TextTable:
+        columns = ["item", *(["all"] if overall is not None else [])]
+        columns += [f"{short_name(group)} (n={n:,})" for group, n in zip(self.groups, self.n_rankings, strict=True)]
+        rows = []
+        for item in np.argsort(self.overall, kind="stable"):
+            cells = [*([overall[item]] if overall is not None else []), *values[:, item]]
+            shown = ["" if np.isnan(cell) else format(cell, spec) for cell in cells]
+            rows.append([short_name(self.items[item]), *shown])
+        return TextTable(title, note, columns, rows)
 
 
-def ranks_by_group(rankings: Rankings, groups: Mapping[str, IntArray]) -> GroupRanks | None:
-    """Summarize the rankings of each group; None if there are fewer than two groups to compare.
+def group_results(
+    rankings: ArrayLike,
+    groups: Mapping[str, Sequence[int] | IntArray],
+    *,
+    by: str = "group",
+    decode: ConsensusRule = "kemeny",
+    alpha: float = 0.0,
+    random_state: RandomState = None,
+) -> GroupResults:
+    """Mean ranks and consensus of groups, side by side.
 
     Parameters
     ----------
-    rankings : Rankings
-        All rankings.
-    groups : dict of str to ndarray of int
-        The rows of each group.
+    rankings : array-like of shape (n_rankings, n_items) or Rankings
+        Positions: column = item, 1 = best. The weights of Rankings count.
+    groups : mapping of str to sequence of int
+        The rows of each group, as `Survey.groups` returns them.
+    by : str, default="group"
+        What the groups differ by.
+    decode : str, default="kemeny"
+        How to find the consensus of a group, as in `consensus`.
+    alpha : float, default=0.0
+        Strength of the prior of "plackett-luce".
+    random_state : None, int, Generator or RandomState
+        Source of the random numbers for the search.
 
     Returns
     -------
-    GroupRanks or None
+    GroupResults
+
+    Examples
+    --------
+    >>> from rankwise.analysis import group_results
+    >>> group_results([[1, 2], [1, 2], [2, 1]], {"men": [0, 1], "women": [2]}, by="sex").mean_rank
+    array([[1., 2.],
+           [2., 1.]])
     """
-    large = [label for label, rows in groups.items() if len(rows) >= _FEWEST_RANKINGS]
-    largest = set(sorted(large, key=lambda label: -len(groups[label]))[:MOST_GROUPS])
-    shown = [label for label in groups if label in largest]
-    if len(shown) < 2:
+    rankings = Rankings(rankings)
+    if not groups:
+        raise ValueError("there are no groups; give the rows of at least one")
+    people = weights_count_people(rankings.weights)  # of all, so that groups have intervals of one kind
+    ranks, places = [], []
+    for rows in groups.values():
+        part = rankings[np.asarray(rows, dtype=np.intp)]
+        ranks.append(item_ranks(part, level=_LEVEL, people=people))
+        place = np.full(rankings.n_items, np.nan)
+        if part.compared.any():
+            best = find_consensus(part, decode, time_limit=_SECONDS_OF_PROOF, alpha=alpha, random_state=random_state)
+            place[part.compared] = best.places
+        places.append(place)
+    return GroupResults(
+        by=by,
+        groups=tuple(groups),
+        items=rankings.items,
+        n_rankings=np.array([len(rows) for rows in groups.values()]),
+        mean_rank=np.array([found.mean for found in ranks]),
+        low=np.array([found.low for found in ranks]),
+        high=np.array([found.high for found in ranks]),
+        positions=np.array(places),
+        decode=decode,
+        overall=item_ranks(rankings, level=_LEVEL, people=people).mean,
+    )
+
+
+def largest_groups(found: GroupResults | None) -> GroupResults | None:
+    """The groups that can be compared in a picture: the largest ones; None if there are fewer than two of them."""
+    if found is None:
         return None
-    left_out = tuple(label for label in groups if label not in largest)
-    return GroupRanks({label: summary(rankings[groups[label]]) for label in shown}, left_out)
+    sizes = found.n_rankings
+    chosen = np.sort([g for g in np.argsort(-sizes, kind="stable")[:MOST_GROUPS] if sizes[g] >= _FEWEST_RANKINGS])
+    if len(chosen) < 2:
+        return None
+    return replace(
+        found,
+        groups=tuple(found.groups[g] for g in chosen),
+        n_rankings=sizes[chosen],
+        mean_rank=found.mean_rank[chosen],
+        low=found.low[chosen],
+        high=found.high[chosen],
+        positions=found.positions[chosen],
+        left_out=tuple(group for g, group in enumerate(found.groups) if g not in chosen),
+    )
 
 
-def _listed(names: tuple[str, ...] | list[str]) -> str:
+def _or_none(value: float) -> float | None:
+    return None if np.isnan(value) else float(value)
+
+
+def _listed(names: Sequence[str]) -> str:
     shown = [short_name(name) for name in names]
     return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"

@@ -108,7 +108,7 @@ def count_distinct(positions):
     table = np.full(size, -1, dtype=np.int64)
     distinct = 0
     for r in range(n):
-        mixed = 1
+        mixed = np.int64(1)
         for i in range(k):
             place = positions[r, i]
             code = np.int64(0)

@@ -42,7 +42,7 @@ def method_of(result: Analysis) -> dict[str, str]:
     terms["Kendall's W"] = (
         "Agreement of all rankings: 0 if all items have the same mean rank, 1 if all rankings are the same."
     )
-    if result.judges is not None:
+    if result.raters is not None:
         terms["Agreement of a judge"] = (
             "The share of the pairs of items that the judge puts in the same order as the joint ranking."
         )

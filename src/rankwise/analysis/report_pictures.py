@@ -19,6 +19,7 @@ import numpy as np
 
 from rankwise._tables import short_name
 from rankwise._typing import FloatArray
+from rankwise.analysis.by_group import largest_groups
 
 if TYPE_CHECKING:
     from rankwise.analysis.analysis import Analysis
@@ -82,7 +83,7 @@ def plans_of(result: Analysis) -> dict[str, Plan]:
         RankIntervalDisplay,
     )
 
-    facts, spread, tree, groups = result.summary, result.consensus.bootstrap, result.tree, result.by_group
+    facts, spread, tree, groups = result.summary, result.consensus.bootstrap, result.tree, largest_groups(result.groups)
     plans = {}
     if np.isfinite(facts.mean_rank).any():
         plans["mean-rank"] = Plan(
@@ -105,7 +106,7 @@ def plans_of(result: Analysis) -> dict[str, Plan]:
             "Mean rank of each item in each group; further left is better. Lines are intervals.",
             "The numbers are in the table below.",
             MeanRankDisplay(
-                facts.items, groups.means, groups.low, groups.high, level=facts.level, groups=list(groups.summaries)
+                facts.items, groups.mean_rank, groups.low, groups.high, level=facts.level, groups=list(groups.groups)
             ).plot,
             has_rows=True,
         )

@@ -11,6 +11,7 @@ import numpy as np
 
 from rankwise._tables import TextTable, counted, short_name
 from rankwise._typing import IntArray
+from rankwise.analysis.by_group import largest_groups
 from rankwise.analysis.report_pictures import Picture, Plan, draw_picture, plans_of
 
 if TYPE_CHECKING:
@@ -88,12 +89,12 @@ def all_tables(result: Analysis) -> list[TextTable]:
         tables.append(_pairs_table(result))
     rows = [*facts.concordance.rows(), *result.quality_table().rows]
     tables.append(TextTable("Agreement", facts.concordance.sentence, ["", ""], rows))
-    tables += [part.table() for part in (result.by_group, result.judges) if part is not None]
+    tables += [table for part in (result.groups, result.raters) if part is not None for table in part.tables()]
     if result.leaderboard is not None:
         tables.append(result.leaderboard_table()._replace(title="Models"))
     if result.tree is not None and result.tree.get_n_leaves() > 1:
         tables.append(TextTable("Tree", "", [""], [[line] for line in result.tree.export_text().splitlines()]))
-    if result.survey is not None:
+    if result.survey is not None and result.survey.reading is not None:
         tables += [result.survey.table()._replace(title="How the file was read"), *result.survey.check.tables()]
     made = [["made on", result.made_on.isoformat()], ["seed", str(result.seed)], *map(list, result.versions.items())]
     return [*tables, facts.data_table()._replace(title="Data"), TextTable("Made by", "", ["", ""], made)]
@@ -122,8 +123,9 @@ def _data(result: Analysis) -> Section:
     facts, survey = result.summary, result.survey
     lead = f"The report is based on {counted(facts.n_rankings, 'ranking')} of {counted(facts.n_items, 'item')}."
     lead += f" {_KINDS[facts.kind]}" if facts.n_rankings > 1 else ""
-    parts = []
-    if survey is not None:
+    parts, title = [], "The data"
+    if survey is not None and survey.reading is not None:
+        title = "How the data were understood"
         parts += [Part(table=survey.table()._replace(title="How the file was understood", note=""))]
         parts += [Part("Data check", table=table) for table in survey.check.tables() if table.rows]
     # A row that says "none" says nothing to the reader of a report.
@@ -132,7 +134,7 @@ def _data(result: Analysis) -> Section:
     notes = facts.notes if survey is None else survey.more_notes
     parts += [Part(lines=tuple(f"{note[:1].upper()}{note[1:]}." for note in notes))]
     parts += [Part(numbers.title, table=numbers, folded=True)]
-    return Section("data", "How the data were understood", lead, parts)
+    return Section("data", title, lead, parts)
 
 
 def _results(result: Analysis, plans: dict[str, Plan]) -> Section:
@@ -199,21 +201,21 @@ def _agreement(result: Analysis) -> Section | None:
 
 
 def _groups(result: Analysis, plans: dict[str, Plan]) -> Section | None:
-    groups = result.by_group
-    if groups is None or result.survey is None:
+    groups = largest_groups(result.groups)
+    if groups is None:
         return None
-    first, *others = groups.sentences()
-    part = Part("", " ".join(others), _drawn("by-group", plans), groups.table())
-    return Section("by-group", f"By group: {short_name(result.survey.by_name)}", first, [part])
+    first, others = " ".join(groups.sentences[:1]), " ".join(groups.sentences[1:])
+    part = Part("", others, _drawn("by-group", plans), groups.mean_table())
+    return Section("by-group", f"By group: {short_name(groups.by)}", first, [part])
 
 
 def _disagreement(result: Analysis, plans: dict[str, Plan]) -> Section | None:
-    """Who ranks differently: judges one by one, or the groups of the tree."""
-    judges, tree = result.judges, result.tree
+    """Who ranks differently: named people one by one, or the groups of the tree."""
+    raters, tree = result.raters, result.tree
     parts, leads = [], []
-    if judges is not None:
-        leads.append(judges.sentence)
-        parts.append(Part(table=judges.table()))
+    if raters is not None:
+        leads.append(raters.sentence)
+        parts += [Part(table=table) for table in raters.tables()]
     if tree is not None and tree.get_n_leaves() > 1:
         leads.append(
             f"The rankings differ between groups: the tree finds {counted(tree.get_n_leaves(), 'group')} that differ "
