@@ -28,11 +28,11 @@ _WIDEST_COLUMN = 60
 _FORMULA_MARKS = ("=", "+", "-", "@", "\t", "\r")
 
 
-def check_suffix(path: str | os.PathLike[str]) -> str:
-    """The suffix of a file that tables can be written to; refuse another one."""
-    suffix = Path(path).suffix.lower()
-    if suffix not in SUFFIXES:
-        raise ValueError(f"{os.fspath(path)} does not end in {', '.join(SUFFIXES[:-1])} or {SUFFIXES[-1]}; choose one")
+def check_suffix(path: str | os.PathLike[str], *, also: Sequence[str] = ()) -> str:
+    """The suffix of a file that tables can be written to, or another one that is allowed; refuse all others."""
+    suffix, known = Path(path).suffix.lower(), (*SUFFIXES, *also)
+    if suffix not in known:
+        raise ValueError(f"{os.fspath(path)} does not end in {', '.join(known[:-1])} or {known[-1]}; choose one")
     if suffix == ".xlsx":
         require("openpyxl", extra="files", caller="an Excel file")
     return suffix

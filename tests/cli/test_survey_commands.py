@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
+
 from tests.cli.running import problem, run, run_json, write_survey
 from tests.pages import Page
 
@@ -66,3 +68,52 @@ def test_respondents_who_ranked_nothing_are_told(tmp_path: Path) -> None:
     done = run("consensus", path)
     assert done.stderr == "rankwise: 1 respondent ranked nothing, set apart\n"
     assert run_json("describe", path)["n_rankings"] == 2
+
+
+def test_tables_and_pictures_of_a_survey_are_written(drinks: Path, tmp_path: Path) -> None:
+    found = run_json("describe", drinks, "-o", tmp_path / "facts.json")
+    assert json.loads((tmp_path / "facts.json").read_text(encoding="utf-8")) == found
+    assert run("describe", drinks, "-o", tmp_path / "means.csv").exit_code == 0
+    header, *rows = (tmp_path / "means.csv").read_text(encoding="utf-8").splitlines()
+    assert header.startswith("item,mean rank,")
+    assert len(rows) == len(found["items"])
+    assert run("consensus", drinks, "--bootstrap", "0", "-o", tmp_path / "places.md").exit_code == 0
+    assert "| place | item |" in (tmp_path / "places.md").read_text(encoding="utf-8")
+    for command, title in (
+        (["describe", drinks], "Mean rank"),
+        (["consensus", drinks, "--bootstrap", "50"], "Place"),
+        (["consensus", drinks, "--bootstrap", "0"], "Mean rank"),
+        (["consensus", drinks, "--method", "borda,copeland"], "Mean rank"),
+    ):
+        assert run(*command, "-o", tmp_path / "picture.svg").exit_code == 0
+        text = (tmp_path / "picture.svg").read_text(encoding="utf-8")
+        assert title.lower() in text.lower(), command
+    assert "does not end in .csv, .xlsx, .json, .md, .png, .svg or .pdf" in problem(
+        "describe", drinks, "-o", tmp_path / "means.tex", code=2
+    )
+    assert "would replace the data" in problem("describe", drinks, "-o", drinks)
+
+
+def test_a_report_with_a_title_a_workbook_and_pictures(drinks: Path, tmp_path: Path) -> None:
+    openpyxl = pytest.importorskip("openpyxl")
+    page, book, folder = tmp_path / "page.html", tmp_path / "tables.xlsx", tmp_path / "pictures"
+    done = run("report", drinks, "-o", page, "--title", "Drinks & more", "--excel", book, "--pictures", folder)
+    assert done.exit_code == 0, done.stderr
+    assert done.stdout.splitlines()[-3:] == [f"Report: {page}", f"Excel: {book}", f"Pictures: {folder}"]
+    text = page.read_text(encoding="utf-8")
+    assert "<h1>Drinks &amp; more</h1>" in text
+    assert "--title &#39;Drinks &amp; more&#39;" in text
+    assert "Mean ranks" in openpyxl.load_workbook(book).sheetnames
+    assert {"mean-rank.png", "all-places.png"} <= {path.name for path in folder.iterdir()}
+    assert "does not end in .xlsx" in problem("report", drinks, "-o", page, "--excel", tmp_path / "a.csv", code=2)
+    assert "is a file; give a folder" in problem("report", drinks, "-o", page, "--pictures", page)
+
+
+def test_bad_rows_are_dropped_on_request(tmp_path: Path) -> None:
+    (tmp_path / "drinks.csv").write_text("tea,milk,juice\n1,2,3\n1,3,2\n2,1,3\n3,2,1\n1,1,9\n", encoding="utf-8")
+    file = tmp_path / "drinks.csv"
+    asked = ["describe", file, "--target", "tea,milk,juice"]
+    found = run_json(*asked, "--drop-bad-rows")
+    assert found == run_json(*asked, "--read", "invalid=drop")
+    assert found["n_rankings"] == 4
+    problem(*asked)

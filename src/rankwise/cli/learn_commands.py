@@ -13,7 +13,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from rankwise.cli.options import (
+    PICTURES,
     Data,
+    DropBadRows,
     Features,
     Id,
     Ignore,
@@ -39,7 +41,6 @@ if TYPE_CHECKING:
     from rankwise.data.formats.text import Table
 
 
-_PICTURES = (".png", ".svg", ".pdf")
 _TEXTS = (".txt", ".dot")
 _ALL = "all"
 # With this many rankings, standard errors are below 0.01, and the usual models take half a minute.
@@ -78,6 +79,7 @@ def tree(
     features: Features = None,
     ignore: Ignore = None,
     read: Read = None,
+    drop_bad_rows: DropBadRows = False,
     seed: Seed = 0,
     as_json: Json = False,
 ) -> None:
@@ -89,11 +91,11 @@ def tree(
     from rankwise.cli.in_and_out import check_writable, shown_name, write_text
 
     check_writable(out, file)
-    if out is not None and out.suffix.lower() not in (*_TEXTS, *_PICTURES):
-        suffixes = ", ".join((*_TEXTS, *_PICTURES))
+    if out is not None and out.suffix.lower() not in (*_TEXTS, *PICTURES):
+        suffixes = ", ".join((*_TEXTS, *PICTURES))
         raise typer.BadParameter(f"{out} has no suffix that says what to write: {suffixes}", param_hint="--out")
     columns = {"layout": layout, "weight": weight, "id": id_, "features": features, "ignore": ignore}
-    survey = sources.load(file, **reading(target=target, read=read, **columns))
+    survey = sources.load(file, **reading(target=target, read=read, drop_bad_rows=drop_bad_rows, **columns))
     check_features(survey)
     X, names, categorical = features_of(survey.X, survey.feature_names, survey.categorical_features)
     ranker = make_ranker(Model.TREE, categorical_features=categorical, random_state=seed)
@@ -130,6 +132,7 @@ def fit(
     features: Features = None,
     ignore: Ignore = None,
     read: Read = None,
+    drop_bad_rows: DropBadRows = False,
     seed: Seed = 0,
     jobs: Jobs = 1,
     as_json: Json = False,
@@ -145,7 +148,7 @@ def fit(
     check_writable(out, file)
     params = settings(param)
     columns = {"layout": layout, "weight": weight, "id": id_, "features": features, "ignore": ignore}
-    survey = sources.load(file, **reading(target=target, read=read, **columns))
+    survey = sources.load(file, **reading(target=target, read=read, drop_bad_rows=drop_bad_rows, **columns))
     # Columns of new rows are found by their names, so the model knows these, and not the questions.
     X, names, categorical = features_of(survey.X, None, survey.categorical_features)
     ranker = make_ranker(model, categorical_features=categorical, random_state=seed, n_jobs=jobs)
@@ -214,6 +217,7 @@ def evaluate(
     features: Features = None,
     ignore: Ignore = None,
     read: Read = None,
+    drop_bad_rows: DropBadRows = False,
     out: TableOut = None,
     seed: Seed = 0,
     jobs: Jobs = 1,
@@ -232,7 +236,7 @@ def evaluate(
 
     chosen = _chosen(models)
     columns = {"layout": layout, "weight": weight, "id": id_, "features": features, "ignore": ignore}
-    survey = sources.load(file, **reading(target=target, read=read, **columns))
+    survey = sources.load(file, **reading(target=target, read=read, drop_bad_rows=drop_bad_rows, **columns))
     check_features(survey)
     n_rankings = len(survey.rankings)
     taken = sample_rows(n_rankings, rows or n_rankings, check_generator(seed))

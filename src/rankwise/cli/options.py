@@ -11,14 +11,26 @@ import typer
 
 from rankwise.cli.in_and_out import check_input
 
+#: suffixes of the files that pictures can be written to
+PICTURES = (".png", ".svg", ".pdf")
+
 
 def _check_table_file(path: Path | None) -> Path | None:
     """Refuse a file that no table can be written to before the work begins."""
+    return _checked(path)
+
+
+def _check_shown_file(path: Path | None) -> Path | None:
+    """Refuse a file that neither a table nor a picture can be written to before the work begins."""
+    return _checked(path, also=PICTURES)
+
+
+def _checked(path: Path | None, **allowed: Any) -> Path | None:
     from rankwise._table_files import check_suffix
 
     if path is not None:
         try:
-            check_suffix(path)
+            check_suffix(path, **allowed)
         except ValueError as error:
             raise typer.BadParameter(str(error), param_hint="--out") from None
     return path
@@ -47,6 +59,10 @@ Layout = Annotated[
     str | None,
     typer.Option(metavar="NAME", help="How the file holds rankings: positions, scores, orders, judges, ..."),
 ]
+DropBadRows = Annotated[
+    bool,
+    typer.Option("--drop-bad-rows", help="Leave out rows that are no rankings, as --read invalid=drop does."),
+]
 Id = Annotated[str | None, typer.Option("--id", metavar="COLUMN", help="The column that says who answered.")]
 Weight = Annotated[str | None, typer.Option(metavar="COLUMN", help="The column that says how much a ranking counts.")]
 By = Annotated[str | None, typer.Option(metavar="COLUMN", help="Show results side by side for each of its groups.")]
@@ -73,6 +89,17 @@ TableOut = Annotated[
         help="Write them too: .csv, .xlsx, .json or .md.",
     ),
 ]
+#: tables of results, or a picture of them
+ShownOut = Annotated[
+    Path | None,
+    typer.Option(
+        "--out",
+        "-o",
+        metavar="FILE",
+        callback=_check_shown_file,
+        help="Write them too: .csv, .xlsx, .json or .md; or a picture: .png, .svg or .pdf.",
+    ),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print the results as JSON.")]
 Seed = Annotated[int, typer.Option(min=0, max=2**32 - 1, metavar="N", help="Same seed, same numbers.")]
 Jobs = Annotated[int, typer.Option(min=-1, metavar="N", help="Cores to work on; -1 is all.")]
@@ -87,6 +114,7 @@ def reading(
     *,
     target: str | None = None,
     read: Iterable[str] | None = None,
+    drop_bad_rows: bool = False,
     **columns: Any,
 ) -> dict[str, Any]:
     """The arguments of `rankwise.cli.sources.load` that the options above say.
@@ -97,7 +125,8 @@ def reading(
     {'target': 'q7_', 'reading': {'unlisted': 'below'}, 'by': 'city'}
     """
     given = {name: value for name, value in columns.items() if value is not None}
-    return {"target": target, "reading": settings(read, "--read"), **given}
+    dropping = {"invalid": "drop"} if drop_bad_rows else {}
+    return {"target": target, "reading": {**dropping, **settings(read, "--read")}, **given}
 
 
 def settings(pairs: Iterable[str] | None, option: str = "--param") -> dict[str, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, get_args
@@ -12,8 +13,10 @@ import typer
 
 from rankwise._decode import ConsensusRule
 from rankwise.cli.options import (
+    PICTURES,
     By,
     Data,
+    DropBadRows,
     Features,
     Id,
     Ignore,
@@ -22,6 +25,7 @@ from rankwise.cli.options import (
     Layout,
     Read,
     Seed,
+    ShownOut,
     Target,
     Weight,
     reading,
@@ -29,7 +33,8 @@ from rankwise.cli.options import (
 
 if TYPE_CHECKING:
     from rankwise._tables import TextTable
-    from rankwise.analysis import Analysis
+    from rankwise.aggregation import BootstrapConsensus
+    from rankwise.analysis import Analysis, GroupResults, Summary
     from rankwise.cli.console import OnStep
 
 
@@ -65,6 +70,13 @@ def report(
     out: Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="Where to write the report.")] = Path(
         "rankwise-report.html"
     ),
+    title: Annotated[str, typer.Option(metavar="TEXT", help="Its title; default: what was asked.")] = "",
+    excel: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write all tables to an Excel workbook too: .xlsx.")
+    ] = None,
+    pictures: Annotated[
+        Path | None, typer.Option(metavar="FOLDER", help="Write all pictures to a folder too, as PNG for slides.")
+    ] = None,
     target: Target = None,
     layout: Layout = None,
     by: By = None,
@@ -73,6 +85,7 @@ def report(
     features: Features = None,
     ignore: Ignore = None,
     read: Read = None,
+    drop_bad_rows: DropBadRows = False,
     seed: Seed = 0,
     jobs: Jobs = 1,
     as_json: Json = False,
@@ -82,21 +95,40 @@ def report(
     from rankwise.cli.in_and_out import check_writable
 
     check_writable(out, file)
+    _check_excel(excel, file)
+    if pictures is not None and pictures.exists() and not pictures.is_dir():
+        raise OSError(f"{pictures} is a file; give a folder for the pictures, as in --pictures pictures")
     columns = {"layout": layout, "by": by, "weight": weight, "id": id_, "features": features, "ignore": ignore}
-    given = [("--target", target), *((f"--{name}", value) for name, value in columns.items()), ("--read", read)]
+    given = [
+        ("--title", title),
+        ("--target", target),
+        *((f"--{name}", value) for name, value in columns.items()),
+        ("--read", read),
+    ]
     options = [word for name, value in given for part in _listed(value) for word in (name, part)]
+    options += ["--drop-bad-rows"] * drop_bad_rows
     with console.progress() as on_step:
-        result = _analyze(file, reading(target=target, read=read, **columns), seed, jobs, on_step)
+        result = _analyze(
+            file, reading(target=target, read=read, drop_bad_rows=drop_bad_rows, **columns), seed, jobs, on_step
+        )
         command = shlex.join(["rankwise", "report", file, *options, "--seed", str(seed), "--out", str(out)])
-        _save(result, out, command, on_step)
+        _save(result, out, command, on_step, title=title)
+        written = {"report": str(out)}
+        if excel is not None:
+            result.to_excel(excel)
+            written["excel"] = str(excel)
+        if pictures is not None:
+            result.save_pictures(pictures)
+            written["pictures"] = str(pictures)
     if as_json:
-        console.print_json({**result.as_dict(), "report": str(out)})
+        console.print_json({**result.as_dict(), **written})
     else:
-        console.print_lines([*result.highlights, f"Report: {out}"])
+        console.print_lines([*result.highlights, *(f"{what.capitalize()}: {path}" for what, path in written.items())])
 
 
 def describe(
     file: Data,
+    out: ShownOut = None,
     target: Target = None,
     layout: Layout = None,
     by: By = None,
@@ -105,31 +137,44 @@ def describe(
     features: Features = None,
     ignore: Ignore = None,
     read: Read = None,
+    drop_bad_rows: DropBadRows = False,
     as_json: Json = False,
 ) -> None:
     """Say how a file was understood, what the rankings hold, and what should be looked at."""
     from rankwise.analysis import group_results, summary
+    from rankwise.analysis.by_group import largest_groups
     from rankwise.cli import console, sources
+    from rankwise.cli.in_and_out import check_writable
 
+    check_writable(out, file)
     columns = {"layout": layout, "by": by, "weight": weight, "id": id_, "features": features, "ignore": ignore}
-    survey = sources.load(file, **reading(target=target, read=read, **columns))
+    survey = sources.load(file, **reading(target=target, read=read, drop_bad_rows=drop_bad_rows, **columns))
     facts = summary(survey.rankings, survey.X, feature_names=survey.feature_names, name=survey.name, notes=survey.notes)
     groups = group_results(survey.rankings, survey.groups(), by=survey.by_name) if survey.by is not None else None
-    if as_json:
-        items = [str(item) for item in facts.items]
-        facts_of_pairs = {"items": items, "pairs": facts.pairs.as_dict()}
-        understood = {} if survey.reading is None else {"survey": survey.as_dict()}
-        by_group = {} if groups is None else {"groups": groups.as_dict()}
-        console.print_json({"data": facts.name, **facts.as_dict(), **facts_of_pairs, **understood, **by_group})
-        return
+    understood = {} if survey.reading is None else {"survey": survey.as_dict()}
+    by_group = {} if groups is None else {"groups": groups.as_dict()}
+    numbers = {
+        "data": facts.name,
+        **facts.as_dict(),
+        "items": [str(item) for item in facts.items],
+        "pairs": facts.pairs.as_dict(),
+        **understood,
+        **by_group,
+    }
     # The first table says what is used for what, so that the second need not.
     brief = replace(facts, notes=()) if survey.reading is not None else facts
     understood_tables = list(map(_as_options, survey.tables())) if survey.reading is not None else []
-    console.print_tables([*understood_tables, *brief.tables(), *([] if groups is None else groups.tables()[:1])])
+    tables = [*brief.tables(), *([] if groups is None else groups.tables()[:1])]
+    _write(out, [*tables, *understood_tables], numbers, largest_groups(groups) or facts)
+    if as_json:
+        console.print_json(numbers)
+    else:
+        console.print_tables([*understood_tables, *tables])
 
 
 def consensus(
     file: Data,
+    out: ShownOut = None,
     method: Annotated[
         str,
         typer.Option(
@@ -162,30 +207,22 @@ def consensus(
     weight: Weight = None,
     id_: Id = None,
     read: Read = None,
+    drop_bad_rows: DropBadRows = False,
     seed: Seed = 0,
     jobs: Jobs = 1,
     as_json: Json = False,
 ) -> None:
     """Find one ranking of many: its cost, the proof that none is better, and intervals of places."""
     from rankwise import analysis
-    from rankwise.analysis.consensus import FEWEST_RESAMPLES, SLOW_INTERVALS
+    from rankwise.analysis.consensus import SLOW_INTERVALS
     from rankwise.cli import console, sources
-    from rankwise.cli.in_and_out import shown_name
+    from rankwise.cli.in_and_out import check_writable, shown_name
 
+    check_writable(out, file)
     rules = _rules(method, seats)
-    if time_limit is not None and "kemeny" not in rules:
-        raise typer.BadParameter(f"{method} has no proof to limit in time; --method kemeny has")
-    if alpha is not None and "plackett-luce" not in rules:
-        raise typer.BadParameter(f"{method} has no --alpha; --method plackett-luce has")
-    if not 0 < level < 1:
-        raise typer.BadParameter(f"{level:g} is not between 0 and 1, as 0.95 is", param_hint="--level")
-    if bootstrap is not None and 0 < bootstrap < FEWEST_RESAMPLES:
-        raise typer.BadParameter(
-            f"{bootstrap} is too few for an interval; take {FEWEST_RESAMPLES} or more, better 1000, or 0 for none",
-            param_hint="--bootstrap",
-        )
+    _check_options(rules, method, time_limit=time_limit, alpha=alpha, level=level, bootstrap=bootstrap)
     columns = {"layout": layout, "by": by, "weight": weight, "id": id_}
-    survey = sources.load(file, **reading(target=target, read=read, **columns))
+    survey = sources.load(file, **reading(target=target, read=read, drop_bad_rows=drop_bad_rows, **columns))
     options: dict[str, Any] = {"time_limit": time_limit, "level": level, "random_state": seed, "n_jobs": jobs}
     options |= {"alpha": alpha or 0.0, "seats": seats, "break_ties": break_ties}
     options |= {"intervals": "auto" if bootstrap is None else bootstrap > 0}
@@ -208,12 +245,17 @@ def consensus(
         found = replace(found, notes=tuple(hint if note == SLOW_INTERVALS else note for note in found.notes))
     else:
         found = replace(found, refused={rule: _with_options(why) for rule, why in found.refused.items()})
+    by_group = {} if groups is None else {"groups": groups.as_dict()}
+    numbers = {"data": shown_name(file), "seed": seed, **found.as_dict(), **by_group}
+    tables = [*found.tables(), *([] if groups is None else groups.tables())]
+    if out is not None:
+        intervals = found.bootstrap if len(rules) == 1 else None
+        _write(out, tables, numbers, analysis.summary(survey.rankings), intervals)
     if as_json:
-        by_group = {} if groups is None else {"groups": groups.as_dict()}
-        console.print_json({"data": shown_name(file), "seed": seed, **found.as_dict(), **by_group})
+        console.print_json(numbers)
     else:
         console.print_notes(survey.notes[:1] if survey.n_empty else [])
-        console.print_tables([*found.tables(), *([] if groups is None else groups.tables())])
+        console.print_tables(tables)
 
 
 def _as_options(table: TextTable) -> TextTable:
@@ -224,7 +266,7 @@ def _as_options(table: TextTable) -> TextTable:
 
 def _listed(value: str | list[str] | None) -> list[str]:
     """The values of an option that was given once, several times, or not at all."""
-    return [value] if isinstance(value, str) else value or []
+    return [value] if isinstance(value, str) and value else list(value or [])
 
 
 def _rules(method: str, seats: int | None) -> list[str]:
@@ -248,6 +290,31 @@ def _rules(method: str, seats: int | None) -> list[str]:
     return rules
 
 
+def _check_options(
+    rules: Sequence[str],
+    method: str,
+    *,
+    time_limit: float | None,
+    alpha: float | None,
+    level: float,
+    bootstrap: int | None,
+) -> None:
+    """Refuse options that the rules do not have, and numbers that say nothing."""
+    from rankwise.analysis.consensus import FEWEST_RESAMPLES
+
+    if time_limit is not None and "kemeny" not in rules:
+        raise typer.BadParameter(f"{method} has no proof to limit in time; --method kemeny has")
+    if alpha is not None and "plackett-luce" not in rules:
+        raise typer.BadParameter(f"{method} has no --alpha; --method plackett-luce has")
+    if not 0 < level < 1:
+        raise typer.BadParameter(f"{level:g} is not between 0 and 1, as 0.95 is", param_hint="--level")
+    if bootstrap is not None and 0 < bootstrap < FEWEST_RESAMPLES:
+        raise typer.BadParameter(
+            f"{bootstrap} is too few for an interval; take {FEWEST_RESAMPLES} or more, better 1000, or 0 for none",
+            param_hint="--bootstrap",
+        )
+
+
 def _with_options(message: str) -> str:
     """A message of the library in the words of the command line."""
     for python, shell in (
@@ -269,9 +336,49 @@ def _analyze(file: str, how: dict[str, Any], seed: int, jobs: int, on_step: OnSt
     return analyze(survey, random_state=seed, n_jobs=jobs, on_step=on_step)
 
 
-def _save(result: Analysis, out: Path, command: str, on_step: OnStep) -> None:
+def _save(result: Analysis, out: Path, command: str, on_step: OnStep, *, title: str = "") -> None:
     import matplotlib
 
     matplotlib.use("agg")  # no window, and no display needed
     on_step("drawing", 0.95)
-    result.save_html(out, command=command)
+    result.save_html(out, title=title, command=command)
+
+
+def _check_excel(path: Path | None, file: str) -> None:
+    """Refuse a workbook that cannot be written before the work begins."""
+    from rankwise._table_files import check_suffix
+    from rankwise.cli.in_and_out import check_writable
+
+    if path is None:
+        return
+    if path.suffix.lower() != ".xlsx":
+        raise typer.BadParameter(f"{path} does not end in .xlsx", param_hint="--excel")
+    check_suffix(path)  # it asks for what writes workbooks
+    check_writable(path, file)
+
+
+def _write(
+    out: Path | None,
+    tables: Sequence[TextTable],
+    facts: Mapping[str, Any],
+    means: Summary | GroupResults,
+    intervals: BootstrapConsensus | None = None,
+) -> None:
+    """Write the tables to a file, or a picture by its suffix: intervals of places if there are such, or mean ranks."""
+    from rankwise._table_files import save_tables
+
+    if out is None:
+        return
+    if out.suffix.lower() not in PICTURES:
+        save_tables(tables, out, facts=facts)
+        return
+    import matplotlib
+
+    from rankwise.plots import MeanRankDisplay, RankIntervalDisplay
+
+    matplotlib.use("agg")
+    if intervals is not None:
+        RankIntervalDisplay.from_intervals(intervals).save(out)
+    else:
+        groups = getattr(means, "groups", ())
+        MeanRankDisplay(means.items, means.mean_rank, means.low, means.high, groups=groups).save(out)
