@@ -172,7 +172,7 @@ def _joint_table(found: ConsensusResult) -> TextTable:
 def _rules(result: Analysis) -> Section | None:
     """Whether another rule would give another winner."""
     comparison = getattr(result, "comparison", None)
-    if comparison is None or len(comparison.results) < 2:
+    if comparison is None or len(comparison.results) < 2 or not result.pairs.wins.any():
         return None
     first, *others = comparison.sentences
     table = comparison.places_table()
