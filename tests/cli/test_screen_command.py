@@ -264,3 +264,15 @@ def test_compiling_is_mentioned_if_it_takes_long(monkeypatch: pytest.MonkeyPatch
         numba.njit(lambda x: x + 3)(1)
         time.sleep(0.1)
     assert capsys.readouterr().err.count("compiling, once") == 1
+
+
+def test_a_first_column_without_a_name_that_numbers_the_rows_is_dropped(tmp_path: Path) -> None:
+    x = np.random.default_rng(0).uniform(1, 5, 30)
+    lines = [f"{i},{value!r},{float(value**2)!r}\n" for i, value in enumerate(x.tolist())]
+    for start in (",side,area\n", '"",side,area\n'):
+        (tmp_path / "squares.csv").write_text(start + "".join(lines))
+        found = run_json("formula", str(tmp_path / "squares.csv"), "--y", "area")
+        assert found["formula"] == "area = side^2"
+        assert "the first column, which has no name and numbers the rows, dropped" in found["notes"]
+    (tmp_path / "squares.csv").write_text(",side,area\n" + "".join(f"7{line}" for line in lines))
+    assert "the column has no name" in problem("formula", str(tmp_path / "squares.csv"), "--y", "area")

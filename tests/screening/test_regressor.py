@@ -11,6 +11,9 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import rankwise
 from rankwise.screening import FormulaSummary, SymbolicRegressor
+from rankwise.screening.expressions import ExpressionTable
+from rankwise.screening.fits import Term
+from rankwise.screening.formulas import SymbolicFormula, renamed_notes
 
 AXIS = np.array([0.387, 0.723, 1.0, 1.524, 5.203, 9.537, 19.19, 30.07])
 YEARS = np.array([0.2408, 0.6152, 1.0, 1.8808, 11.862, 29.447, 84.017, 164.79])
@@ -422,3 +425,22 @@ def test_a_power_of_a_sum(noise):
     y = 1 / (1 / X[:, 0] + X[:, 2] / X[:, 1])
     y = y * (1 + noise * np.random.default_rng(0).standard_normal(300))
     assert str(SymbolicRegressor().fit(X, y).formula_).endswith("/(1/x0 + x2/x1)")
+
+
+def test_a_column_called_sin_is_text_in_latex():
+    X = pd.DataFrame(uniform(1, 5, (60, 2)), columns=["sin", "b"])
+    assert SymbolicRegressor().fit(X, X["sin"] * X.b).to_latex() in (r"b \text{sin}", r"\text{sin} b")
+
+
+def test_notes_get_the_names_of_the_inputs():
+    table = ExpressionTable(["x0", "x1"])
+    formulas = [
+        SymbolicFormula(table, (Term((row,), (1.0,)),), np.array([2.0]), None, 1, 1, 0.0, 1.0, 0.0) for row in (0, 1)
+    ]
+    renamed = [formula.named(["load", "bend"]) for formula in formulas]
+    notes = ["one of two, such as 2*x1", "long; a shorter one is 2*x0, with R2 = 0.5", "one term is enough"]
+    assert renamed_notes(notes, formulas, renamed) == [
+        "one of two, such as 2*bend",
+        "long; a shorter one is 2*load, with R2 = 0.5",
+        "one term is enough",
+    ]

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 
 _NO_LAYERS = "none"
+# What a first column without a name is called while a table is read.
+_NAMELESS = "rows without a name"
 
 
 class Pool(StrEnum):
@@ -188,12 +190,13 @@ def _read_columns(name: str, target: str, inputs: Sequence[str] | None, *, drop_
 
     from rankwise._tables import counted
     from rankwise.cli.in_and_out import readable
-    from rankwise.data.formats.text import covariates, read_table
+    from rankwise.data.formats.text import covariates
 
     with readable(name) as path:
-        table = read_table(path)
+        table, nameless = _read_table(path)
         columns = covariates(table, leave_out=())
-        wanted = list(inputs) if inputs is not None else [column for column in table.header if column != target]
+        others = [column for column in table.header if column not in (target, nameless)]
+        wanted = others if inputs is None else list(inputs)
         for column in (target, *wanted):
             table.index(column)  # an error that lists the columns, where there is none of this name
         for column in (target, *(inputs or ())):
@@ -216,10 +219,34 @@ def _read_columns(name: str, target: str, inputs: Sequence[str] | None, *, drop_
                 column=(target, *used)[place],
                 cure="Drop such rows with --drop-missing, or name the columns to use with --x.",
             )
+    if nameless is not None:
+        notes.append("the first column, which has no name and numbers the rows, dropped")
     complete = values[~missing.any(axis=1)]
     if len(complete) < len(values):
         notes.append(f"{counted(len(values) - len(complete), 'row')} with missing values, dropped")
     return _Columns(np.ascontiguousarray(complete[:, 1:]), complete[:, 0], used, target, notes)
+
+
+def _read_table(path: Path) -> tuple[Table, str | None]:
+    """The table, and the name given to a first column that has none and numbers the rows, as pandas writes it."""
+    from zipfile import is_zipfile
+
+    from rankwise.data.formats.text import parse_table, read_table, read_text
+    from rankwise.exceptions import RankwiseFormatError
+
+    try:
+        return read_table(path), None
+    except RankwiseFormatError as error:
+        if error.column != 1 or is_zipfile(path):  # a workbook
+            raise
+        header = read_text(path).lstrip("\n").removeprefix('""')
+        if header[:1] not in (",", ";", "\t", "|"):
+            raise
+        table = parse_table(_NAMELESS + header, path)
+        cells = table.values(_NAMELESS)
+        if cells is None or not _numbers_rows(cells):
+            raise
+        return table, _NAMELESS
 
 
 def _that_say_something(columns: Mapping[str, Any], wanted: Sequence[str]) -> tuple[list[str], list[str]]:

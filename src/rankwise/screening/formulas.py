@@ -18,8 +18,8 @@ from rankwise._optional import require
 from rankwise._state import COUNT, FLOATS, NUMBER, Saved, ensure, instance, maybe, tuple_of
 from rankwise._tables import Result, TextTable, counted, make_frame
 from rankwise._typing import FloatArray
-from rankwise.screening.expressions import BY_CODE, ExpressionTable, power_text
-from rankwise.screening.fits import ROWS_PER_CONSTANT, Model, Term, left_out_errors
+from rankwise.screening.expressions import BY_CODE, UNARY, ExpressionTable, power_text
+from rankwise.screening.fits import LINKS, ROWS_PER_CONSTANT, Model, Term, left_out_errors
 
 # How operators and links are written in Python; {a} and {b} are operands.
 _IN_PYTHON = {
@@ -55,6 +55,8 @@ _LOST_DIGITS = 10 * float(np.finfo(np.float64).eps)
 _LONG = 20
 # Fitted numbers so near to a whole one are exported as such.
 _NEAR_WHOLE = 1e-9
+# Names of inputs that a reader would take for functions.
+_NAMES_OF_FUNCTIONS = {*LINKS, *UNARY, "tan", "sinh", "cosh", "asin", "acos", "atan", "ln", "min", "max", "arg", "det"}
 # Names of links in SymPy.
 _IN_SYMPY = {"arcsin": "asin", "arctan": "atan"}
 
@@ -219,7 +221,7 @@ class SymbolicFormula:
         texts = {
             sympy.Symbol(identifier, real=True): rf"\text{{{_latex_text(name)}}}"
             for identifier, name in self.arguments.items()
-            if identifier != name
+            if identifier != name or name in _NAMES_OF_FUNCTIONS
         }
         return str(sympy.latex(expression.xreplace(rounded).xreplace(whole), symbol_names=texts))
 
@@ -393,6 +395,23 @@ def notes_on(
             "considered"
         )
     return notes
+
+
+def renamed_notes(
+    notes: Sequence[str], formulas: Sequence[SymbolicFormula], renamed: Sequence[SymbolicFormula]
+) -> list[str]:
+    """Notes of `notes_on` with the formulas in them under other names of the inputs."""
+    found = []
+    for note in notes:
+        for old, new in zip(formulas, renamed, strict=True):
+            if note.endswith(f", such as {old}"):
+                note = note.removesuffix(str(old)) + str(new)
+                break
+            if f"; a shorter one is {old}, with R2" in note:
+                note = note.replace(f"; a shorter one is {old}, with R2", f"; a shorter one is {new}, with R2")
+                break
+        found.append(note)
+    return found
 
 
 def _term_text(c: float, term: Term, table: ExpressionTable, digits: int) -> str:

@@ -17,7 +17,7 @@ from rankwise._typing import ArrayLike, FloatArray, RandomState
 from rankwise._validation import check_generator, check_weights
 from rankwise.screening.base import check_table, check_target
 from rankwise.screening.choices import final_formulas, formula_of
-from rankwise.screening.formulas import FormulaSummary, SymbolicFormula, notes_on
+from rankwise.screening.formulas import FormulaSummary, SymbolicFormula, notes_on, renamed_notes
 from rankwise.screening.pools import ExpressionPool, Grammar
 from rankwise.screening.search import Search
 
@@ -277,7 +277,8 @@ class SymbolicRegressor(RegressorMixin, BaseEstimator):
         searched = tuple(
             {**stage, "formula": str(formula)} for stage, formula in zip(self.searched_, stages, strict=True)
         )
-        return FormulaSummary(target_name, formulas, chosen, searched, self.stopped_, (*self.notes_, *notes), rivals)
+        ours = renamed_notes(self.notes_, [*self.pareto_, *self.rivals_], [*formulas, *rivals])
+        return FormulaSummary(target_name, formulas, chosen, searched, self.stopped_, (*ours, *notes), rivals)
 
     def to_sympy(self, simplify: bool = False) -> Any:
         """The formula as a SymPy expression; see `SymbolicFormula.to_sympy`."""
