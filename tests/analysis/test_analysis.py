@@ -369,7 +369,7 @@ def test_every_kind_and_size_becomes_a_page_of_moderate_size(kind: str, tmp_path
     result.save_html(tmp_path / "page.html")
     page = (tmp_path / "page.html").read_text(encoding="utf-8")
     assert len(page.encode()) < 2_000_000
-    assert Page(page).tags.count("section") == (7 if kind == "many rows" else 5)
+    assert Page(page).tags.count("section") == (8 if kind == "many rows" else 6)
     assert ("sample of 1,000" in page) == (kind == "many rows")
 
 
@@ -423,7 +423,7 @@ def test_the_highlights_say_why_there_is_no_leaderboard() -> None:
 
 
 def test_what_is_not_rankings_is_refused() -> None:
-    with pytest.raises(TypeError, match="read a file with read_rankings first"):
+    with pytest.raises(TypeError, match="read the file first: read_survey"):
         analyze("survey.csv")  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="there are no rankings to analyze"):
         analyze(np.zeros((0, 4)))

@@ -384,7 +384,7 @@ def analyze(
     >>> result.consensus.order
     [0, 1, 2]
     >>> result.highlights[1]
-    'The consensus puts 0 first, and that is certain.'
+    '0 comes first, and would do so again in nearly every repetition of the survey.'
     """
     tell = (lambda step, share: None) if on_step is None else on_step
     if isinstance(rankings, str | os.PathLike):

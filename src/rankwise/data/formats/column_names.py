@@ -38,7 +38,10 @@ SCORES = ("score", "points", "rating")
 WINNERS = ("winner", "preferred", "better", "chosen", "top_item")
 LOSERS = ("loser", "worse", "rejected", "bottom_item")
 SIDES = (("left", "right"), ("item_a", "item_b"))
-WEIGHTS = ("weight", "weights", "count", "counts", "freq", "frequency", "multiplicity", "n", "wk")
+WEIGHTS = (
+    *("weight", "weights", "wt", "wgt", "wk", "count", "counts", "freq", "frequency", "multiplicity", "n"),
+    *("votes", "n_votes", "number of votes", "num_votes", "ballots", "voters"),
+)
 
 _NUMBERED = re.compile(r"(\d{1,9})(st|nd|rd|th)?(\D{0,12})$", re.ASCII | re.IGNORECASE)
 _CLEAR_JOINTS = ("_", ".", "[", "/", ":")
