@@ -129,9 +129,10 @@ class FeatureEncoder:
         import narwhals as nw
 
         if isinstance(self.categorical_features, Mapping):
-            numbers: dict[Any, Any] = {name: number for number, (name, _) in enumerate(columns)}
-            given = self.categorical_features.items()
-            return {numbers.get(key, key) % len(columns): [*levels] for key, levels in given if levels is not None}
+            numbers = {name: number for number, (name, _) in enumerate(columns)}
+            given = [(key, levels) for key, levels in self.categorical_features.items() if levels is not None]
+            # A key is a name, or a number that may count from the end.
+            return {(numbers[key] if key in numbers else key % len(columns)): [*levels] for key, levels in given}
         if frame is None or not frame.implementation.is_pandas():  # an Enum of polars need not mean an order
             return {}
         types = enumerate(series.dtype for series in frame.iter_columns())
