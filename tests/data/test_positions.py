@@ -110,6 +110,20 @@ def test_blocks_of_rows_are_joined(monkeypatch):
     assert np.array_equal(midranks(values), whole_midranks, equal_nan=True)
 
 
+@pytest.mark.parametrize("blank", [np.nan, np.inf])
+def test_the_compiled_look_at_many_rankings_changes_nothing(monkeypatch, blank):
+    rng = np.random.default_rng(0)
+    matrices = [rng.integers(1, most + 1, size=(1, 4)).astype(float) for most in (1, 2, 3, 5) for _ in range(40)]
+    matrices += [np.where(rng.random(matrix.shape) < 0.3, blank, matrix) for matrix in matrices]
+    matrices += [np.array([[1, 2.5, 2.5, 4]]), np.array([[0, 1, 2, 3.0]]), np.array([[-np.inf, 1, 2, 3]])]
+    expected = [dense_positions(matrix) for matrix in matrices]
+    monkeypatch.setattr(positions_module, "_WORTH_COMPILED", 0)
+    for matrix, dense in zip(matrices, expected, strict=True):
+        found = dense_positions(matrix)
+        np.testing.assert_array_equal(found, dense)
+        assert (found is matrix) == (dense is matrix)
+
+
 @given(position_matrices())
 def test_midranks_match_the_definition_and_scipy(positions):
     result = midranks(positions)

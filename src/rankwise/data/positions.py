@@ -22,12 +22,22 @@ Unlisted = Literal["below", "missing"]
 # Cells handled at a time: temporary arrays of 1 MiB stay in the cache of a core. The loops do not use
 # gen_batches, because reading rankings should not wait for the import of scikit-learn.
 _BLOCK_CELLS = 1 << 17
+# From here on the start of a compiled loop pays; it marks places as bits.
+_WORTH_COMPILED = 1 << 22
+_MOST_BITS = 62
 
 
 class CheckedPositions:
     """Base of `Rankings`, by which this module recognizes positions that have been checked already."""
 
     positions: FloatArray
+
+
+def own_positions(matrix: FloatArray) -> CheckedPositions:
+    """Checked positions in a matrix that nobody will write to, so that `Rankings` need not copy it."""
+    own = CheckedPositions()
+    own.positions = check_positions(matrix)
+    return own
 
 
 def check_positions(positions: ArrayLike, *, name: str = "positions", strict: bool = True) -> FloatArray:
@@ -61,6 +71,9 @@ def check_positions(positions: ArrayLike, *, name: str = "positions", strict: bo
     if isinstance(positions, CheckedPositions):
         return positions.positions
     matrix = numeric_matrix(positions, name)
+    dense = dense_positions(matrix)
+    if dense is matrix:
+        return read_only(matrix)
     # Places count from 1 in every convention; a value between 0 and 1 is a probability or another score.
     too_small = matrix < 1 if strict else matrix <= 0
     if too_small.any():
@@ -80,7 +93,7 @@ def check_positions(positions: ArrayLike, *, name: str = "positions", strict: bo
         if strict:
             raise ValueError(message)
         warnings.warn(message + ". Only the order of the values was used.", UserWarning, stacklevel=3)
-    return read_only(dense_positions(matrix))
+    return read_only(dense)
 
 
 def dense_positions(values: ArrayLike) -> FloatArray:
@@ -103,6 +116,11 @@ def dense_positions(values: ArrayLike) -> FloatArray:
     array([[1., 2., 2., 3.]])
     """
     matrix = numeric_matrix(values, "values")
+    if matrix.size >= _WORTH_COMPILED and matrix.shape[1] <= _MOST_BITS:
+        from rankwise.data import positions_jit
+
+        if positions_jit.are_dense(read_only(matrix)):
+            return matrix
     result = matrix
     step = max(1, _BLOCK_CELLS // matrix.shape[1])
     for start in range(0, len(matrix), step):

@@ -90,7 +90,8 @@ class Rankings(CheckedPositions):
             items = positions.items if items is None else check_items(items, matrix.shape[1])
             weights = positions.weights if weights is None else weights
         else:
-            matrix = matrix.copy()  # the caller may still hold this array, and write to it
+            if not isinstance(positions, CheckedPositions):
+                matrix = matrix.copy()  # the caller may still hold this array, and write to it
             items = check_items(_column_names(positions) if items is None else items, matrix.shape[1])
         object.__setattr__(self, "positions", read_only(matrix))
         object.__setattr__(self, "items", items)

@@ -182,7 +182,7 @@ def item_names(table: Table, columns: Sequence[str], prefix: str | None = None) 
     That is the end of the texts "question - item" or "question [item]" of one question; else the names of the columns
     without the prefix.
     """
-    named = items_in_questions(table, columns)
+    named = items_in_questions(table, columns) if table.questions else []
     if named:
         return named
     parts = [_BRACKETED.fullmatch(name) for name in columns]

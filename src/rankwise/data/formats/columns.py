@@ -136,6 +136,10 @@ class Column:
         place[order] = np.arange(len(order), dtype=np.int32)
         return Column([self.distinct[code] for code in occurring[order]], place[codes])
 
+    def first_cell(self) -> str:
+        """The cell of the first row."""
+        return self.distinct[0]
+
     def first_row(self, fits: Callable[[str], object]) -> int | None:
         """The first row whose cell fits; None if there is none."""
         code = next((code for code, cell in enumerate(self.distinct) if fits(cell)), None)

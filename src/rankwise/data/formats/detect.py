@@ -21,7 +21,7 @@ from rankwise.data.formats.column_names import Fit, Layout
 from rankwise.data.formats.invalid import check_rows
 from rankwise.data.formats.layouts import doubt_about, layout_found, layout_given
 from rankwise.data.formats.preflib import parse_preflib, read_preflib
-from rankwise.data.formats.reading import Direction, Reading
+from rankwise.data.formats.reading import Blanks, Direction, Reading
 from rankwise.data.formats.survey import read_orders_csv, read_positions_csv, read_scores_csv
 from rankwise.data.formats.survey_choices import columns_of_choices, read_best_worst_csv, read_tricot_csv
 from rankwise.data.formats.survey_judges import columns_of_jury, read_judges_csv
@@ -182,7 +182,7 @@ def read_rankings(
       tea > milk
       milk > tea
     """
-    rankings, covariates, _ = read_with_reading(path, layout=layout, unlisted=unlisted, **options)
+    rankings, covariates, _, _ = read_with_table(path, return_covariates, layout=layout, unlisted=unlisted, **options)
     if not return_covariates:
         return rankings
     answers = covariates.keys() & set(map(str, rankings.items))
@@ -223,6 +223,8 @@ def read_with_reading(
 
 def read_with_table(
     path: Path,
+    values_wanted: bool = True,
+    /,
     *,
     layout: Literal["auto"] | Layout = "auto",
     unlisted: Unlisted | None = None,
@@ -230,7 +232,8 @@ def read_with_table(
 ) -> tuple[Rankings, Covariates, Reading, Table | None]:
     """Read rankings as `read_with_reading` does, and return the table too; None where the file is not one.
 
-    `read_survey` looks there for the texts of the questions, the labels of the values, and the places as written.
+    `read_survey` looks there for the texts of the questions, the labels of the values, and the places as written. Where
+    the values of the covariates are not wanted, their arrays are empty.
     """
     if layout != "auto" and layout not in _READERS:
         raise ValueError(f"layout is {layout!r}; choose 'auto', {', '.join(map(repr, _READERS))}")
@@ -258,6 +261,7 @@ def read_with_table(
         fit = Fit("xarff", reason="The file is an xarff file.")
         return rankings, covariates, _reading(rankings, fit, (), options), None
     table = parse_table(text, path, options.get("delimiter")) if table is None else table
+    table = table if values_wanted else replace(table, names_only=True)
     invalid = options.pop("invalid", "raise")
     seen = blanked(table, options["missing_values"]) if "missing_values" in options else table
     settled = layout_given(seen, layout, options)
@@ -288,11 +292,15 @@ def read_with_table(
 
 def _reading(rankings: Rankings, fit: Fit, columns: tuple[str, ...], options: dict[str, Any]) -> Reading:
     """What is said of a file that was read in that way."""
-    missing, below = np.isnan(rankings.positions), np.isinf(rankings.positions)
+    blanks: Blanks = "no blanks"
+    if not np.isfinite(rankings.positions.sum()):
+        blanks = "missing" if np.isnan(rankings.positions).any() else "below"
     default = _UNLISTED_OF_LAYOUT.get(fit.layout)
     given = {**fit.options, **options}
     notes = []
-    placed = np.unique(np.count_nonzero(np.isfinite(rankings.positions), axis=1))
+    placed = (
+        np.unique(np.count_nonzero(np.isfinite(rankings.positions), axis=1)) if blanks != "no blanks" else np.empty(0)
+    )
     placed = placed[placed > 0]  # some may have ranked nothing
     if default and len(placed) == 1 and placed[0] < rankings.n_items:
         notes.append(f"Everybody ranks exactly {placed[0]} of {rankings.n_items} items, as if asked for the best only.")
@@ -305,7 +313,7 @@ def _reading(rankings: Rankings, fit: Fit, columns: tuple[str, ...], options: di
         layout=fit.layout,
         direction=direction,
         reason=fit.reason or "The call names the columns.",
-        blanks="missing" if missing.any() else "below" if below.any() else "no blanks",
+        blanks=blanks,
         unlisted=default and options.get("unlisted", default),
         columns=columns,
         weights=options.get("weights"),

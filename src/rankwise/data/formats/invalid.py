@@ -28,6 +28,7 @@ from rankwise.data.formats.survey_cells import (
     cell_counts,
     cure_for_position,
     place_meanings,
+    ranking_numbers,
     repeated_names,
 )
 from rankwise.data.formats.survey_choices import bad_choices
@@ -113,10 +114,12 @@ def _bad_rows(
     bad = _bad_cells(table, columns, blanks, scores=fit.layout == "scores")
     if fit.layout == "scores":
         return bad, []
-    values = _numbers(table, columns, blanks)
-    values[list(bad)] = np.nan
+    values = None if bad or blanks != {*MISSING} else ranking_numbers(table, columns)
+    if values is None:
+        values = _numbers(table, columns, blanks)
+        values[list(bad)] = np.nan
     rows = classify(values)
-    impossible = _impossible(table, columns, rows, values)
+    impossible = _impossible(table, columns, rows, values) if np.isin(rows.kinds, list(IMPOSSIBLE)).any() else {}
     notes = _notes(rows)
     if obey:
         for why, count in _counted(impossible):
@@ -155,15 +158,12 @@ def _bad_cells(table: Table, columns: Sequence[str], blanks: set[str], *, scores
     for name in columns:
         distinct, codes = table.coded(name)
         meaning = table.numbers(distinct) if scores else place_meanings(table, distinct)
-        wrong = np.array([cell not in blanks and _is_wrong(meaning[cell], scores=scores) for cell in distinct])
+        said = ((cell, meaning[cell]) for cell in distinct)
+        wrong = np.array([c not in blanks and (v is None or (not scores and v <= 0)) for c, v in said])
         for row in np.flatnonzero(wrong[codes]).tolist() if wrong.any() else ():
             cell = distinct[codes[row]]
             bad.setdefault(row, BadRow(f"not {what} in a cell", f"{shown(cell)} is not {what}", name, cell))
     return bad
-
-
-def _is_wrong(value: float | None, *, scores: bool) -> bool:
-    return value is None or (not scores and value <= 0)
 
 
 def _numbers(table: Table, columns: Sequence[str], blanks: set[str]) -> FloatArray:
@@ -196,8 +196,6 @@ def _impossible(table: Table, columns: Sequence[str], rows: Rows, values: FloatA
     bad: dict[int, BadRow] = {}
     for kind, why in IMPOSSIBLE.items():
         bad |= dict.fromkeys(np.flatnonzero(rows.kinds == kind).tolist(), BadRow(why, why))
-    if not bad:
-        return bad
     first = min(bad)
     kind, places = rows.kinds[first], values[first]
     cells = ["-" if np.isnan(place) else f"{place:g}" for place in places]

@@ -251,6 +251,10 @@ class LongColumn(Column):
         wanted[list(characters.encode())] = True
         return bool(cells_jit.any_byte(self._data, self._starts, self._lengths, wanted))
 
+    def first_cell(self) -> str:
+        """The cell of the first row."""
+        return self._cells_of(np.zeros(1, dtype=np.intp))[0]
+
     def take(self, rows: Sequence[int] | npt.NDArray[Any]) -> Column:
         """The column of these rows, or of those that a mask marks."""
         return LongColumn(self._data, self._starts[rows], self._lengths[rows], has_quotes=self._has_quotes)

@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rankwise._typing import BoolArray, FloatArray
+from rankwise._validation import read_only
 
 # What a row of numbers is.
 EMPTY, PLAIN, TIED, SKIPPED, GAP, BEYOND, FRACTION = range(7)
@@ -53,7 +54,7 @@ class Rows:
     def share(self) -> float:
         """The share of rows that are rankings, among those that are not empty."""
         ranked = np.count_nonzero(self.kinds != EMPTY)
-        return float(np.count_nonzero(np.isin(self.kinds, (PLAIN, TIED, SKIPPED))) / ranked) if ranked else 1.0
+        return float(np.count_nonzero((self.kinds >= PLAIN) & (self.kinds <= SKIPPED)) / ranked) if ranked else 1.0
 
 
 def classify(values: FloatArray) -> Rows:
@@ -68,6 +69,9 @@ def classify(values: FloatArray) -> Rows:
     -------
     Rows
     """
+    kinds = _kinds(values)
+    if (kinds == PLAIN).all():
+        return Rows(kinds)
     beyond = np.unique(values[(values > values.shape[1]) & (values < np.inf)])
     whole = len(beyond) == 1 and beyond[0] == np.round(beyond[0]) and beyond[0] <= PLACES_PER_ITEM * values.shape[1]
     # A slip stands once in a row; a number for "not ranked" stands several times in some.
@@ -77,7 +81,7 @@ def classify(values: FloatArray) -> Rows:
         emptied = (rows.kinds == EMPTY) & ~np.isnan(values).all(axis=1)
         if rows.share() >= _LEAST_RANKINGS and not emptied.any():
             return rows
-    return Rows(_kinds(values))
+    return Rows(kinds)
 
 
 def doubt(values: FloatArray, rows: Rows, *, named_places: bool = False) -> str | None:
@@ -98,7 +102,7 @@ def doubt(values: FloatArray, rows: Rows, *, named_places: bool = False) -> str 
     """
     n_items = values.shape[1]
     if rows.share() >= _LEAST_RANKINGS:
-        if not np.any(values == 1):
+        if not any(np.any(part == 1) for part in (values[:_SAMPLED_ROWS], values)):
             return "no row holds a 1" if np.any(values < np.inf) else None
         if named_places or rows.parked is not None or np.mean(rows.kinds == TIED) <= 0.5:
             return None
@@ -177,7 +181,7 @@ def _are_plain(values: FloatArray) -> BoolArray:
     if values.size >= _WORTH_COMPILED:
         from rankwise.data.formats import places_jit
 
-        return np.asarray(places_jit.are_plain(values))
+        return np.asarray(places_jit.are_plain(read_only(values)))
     bits, present = np.zeros(n, dtype=np.int64), np.zeros(n, dtype=np.int64)
     for column in values.T:
         is_place = (column >= 1) & (column <= k) & (column == np.floor(column))

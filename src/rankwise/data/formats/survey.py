@@ -11,7 +11,7 @@ import numpy as np
 
 from rankwise.data.formats.buckets import rankings_from_rows
 from rankwise.data.formats.column_names import chosen_columns, item_names
-from rankwise.data.formats.survey_cells import position_column, score_column
+from rankwise.data.formats.survey_cells import position_matrix, score_column
 from rankwise.data.formats.survey_fits import column_fits, the_only, window_fits
 from rankwise.data.formats.text import (
     ENCODING,
@@ -26,7 +26,7 @@ from rankwise.data.formats.text import (
     read_table,
     weights_column,
 )
-from rankwise.data.positions import Unlisted, blank_for
+from rankwise.data.positions import Unlisted, blank_for, own_positions
 from rankwise.data.rankings import Rankings
 
 
@@ -97,8 +97,8 @@ def read_positions_csv(
     columns = chosen_columns(table, items, prefix, weights, "items")
     names = item_names(table, columns, prefix)
     blank = blank_for(unlisted)
-    values = np.column_stack([position_column(table, name, missing_values, blank) for name in columns])
-    rankings = Rankings(values, names, weights_column(table, weights))
+    values = position_matrix(table, columns, missing_values, blank)
+    rankings = Rankings(own_positions(values), names, weights_column(table, weights))
     return rankings, covariates(table, [*columns, weights or ""])
 
 

@@ -9,15 +9,35 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 
 import numpy as np
+import numpy.typing as npt
 
 from rankwise._typing import FloatArray
+from rankwise._validation import read_only
 from rankwise.data.formats.large import LongColumn
 from rankwise.data.formats.ordinals import place_in_words
 from rankwise.data.formats.text import MISSING, Table, blanks_given, shown
 
+_BLOCK_ROWS = 1 << 11
+
 
 def position_column(table: Table, name: str, missing_values: Collection[str], blank: float) -> FloatArray:
     """The positions in a column, ``blank`` where a cell is missing."""
+    places, codes = _places_of(table, name, missing_values, blank)
+    return places[codes]
+
+
+def position_matrix(table: Table, names: Sequence[str], missing_values: Collection[str], blank: float) -> FloatArray:
+    """The positions in some columns, ``blank`` where a cell is missing."""
+    columns = [_places_of(table, name, missing_values, blank) for name in names]
+    # Where all cells are positions, the finders of layouts saw the same numbers.
+    known = table.places.get(tuple(names)) if np.isnan(blank) and blanks_given(missing_values) == {*MISSING} else None
+    return _side_by_side(len(table), columns) if known is None else known
+
+
+def _places_of(
+    table: Table, name: str, missing_values: Collection[str], blank: float
+) -> tuple[FloatArray, npt.NDArray[np.int32]]:
+    """The positions that the different cells of a column say, and for every row which of them it holds."""
     cells = table.columns[table.index(name)]
     meaning = place_meanings(table, cells.distinct) | dict.fromkeys(blanks_given(missing_values), blank)
     row = cells.first_row(lambda cell: (value := meaning[cell]) is None or value <= 0)
@@ -26,7 +46,18 @@ def position_column(table: Table, name: str, missing_values: Collection[str], bl
         raise table.error(
             f"{shown(cell)} is not a position", row=row, column=name, cure=cure_for_position(cell, meaning[cell])
         )
-    return np.array([meaning[cell] for cell in cells.distinct], dtype=np.float64)[cells.codes]
+    return np.array([meaning[cell] for cell in cells.distinct], dtype=np.float64), cells.codes
+
+
+def _side_by_side(n: int, columns: Sequence[tuple[FloatArray, npt.NDArray[np.int32] | None]]) -> FloatArray:
+    """The matrix of columns that hold values, or different values and for every row which of them."""
+    matrix = np.empty((n, len(columns)))
+    # Some rows at a time: columns as long as a large file would leave the cache with every cell.
+    for begin in range(0, n, _BLOCK_ROWS):
+        rows = slice(begin, begin + _BLOCK_ROWS)
+        for at, (values, codes) in enumerate(columns):
+            matrix[rows, at] = values[rows] if codes is None else values[codes[rows]]
+    return matrix
 
 
 def score_column(table: Table, name: str, missing_values: Collection[str], blank: float) -> FloatArray:
@@ -53,20 +84,28 @@ def place_meanings(table: Table, cells: Iterable[str]) -> dict[str, float | None
 
 
 def ranking_numbers(table: Table, names: Sequence[str]) -> FloatArray | None:
-    """The numbers in the columns, NaN where blank or 0 (often written for "not ranked"); None if there are others."""
-    values = np.empty((len(table), len(names)), order="F")
-    for at, name in enumerate(names):
+    """The numbers in the columns, NaN where blank or 0 (often written for "not ranked"); None if there are others.
+
+    The table keeps the last matrix, because finders, check and reader look at the same columns one after the other.
+    """
+    if tuple(names) in table.places:
+        return table.places[tuple(names)]
+    columns: list[tuple[FloatArray, npt.NDArray[np.int32] | None]] = []
+    for name in names:
         if not repeats_cells(table, name):
             numbers = table.values(name)
             if numbers is None or (numbers < 0).any():
                 return None
-            values[:, at] = np.where(numbers == 0, np.nan, numbers)
+            columns.append((np.where(numbers == 0, np.nan, numbers), None))
             continue
         distinct, codes = table.coded(name)
         meaning = place_meanings(table, set(distinct).difference(MISSING))
         if any(value is None or value < 0 for value in meaning.values()):
             return None
-        values[:, at] = np.array([meaning.get(cell) or np.nan for cell in distinct])[codes]
+        columns.append((np.array([meaning.get(cell) or np.nan for cell in distinct]), codes))
+    values = read_only(_side_by_side(len(table), columns))
+    table.places.clear()
+    table.places[tuple(names)] = values
     return values
 
 

@@ -253,7 +253,6 @@ def bad_choices(table: Table, options: dict[str, Any], missing_values: Collectio
 
 def _all_questions(table: Table) -> list[Question]:
     """The questions that the names of the columns show: pairs of best and worst, and the items shown."""
-    groups = _shown_groups(table)
     pairs: dict[tuple[str, ...], dict[str, str]] = defaultdict(dict)
     for name in table.header:
         words = [word for word in re.split(r"[\W_]+", name.lower()) if word]
@@ -261,10 +260,10 @@ def _all_questions(table: Table) -> list[Question]:
             at = [place for place, word in enumerate(words) if word in known]
             if len(at) == 1:
                 pairs[*words[: at[0]], "*", *words[at[0] + 1 :]].setdefault(side, name)
+    whole = {key: pair for key, pair in pairs.items() if len(pair) == 2}
+    groups = _shown_groups(table) if whole else []
     questions = []
-    for key, pair in pairs.items():
-        if len(pair) < 2 or not groups:
-            continue
+    for key, pair in whole.items() if groups else ():
         name = "_".join(word for word in key if word not in ("*", "item", "option", "variety", "choice"))
         # Items of its own start like the question: task1_best beside task1_item1.
         own = [group for group in groups if name and group[0].lower().startswith(name)]

@@ -47,6 +47,7 @@ from rankwise.data.formats.text import MISSING, Table, listed, number
 SCORE_PREFIXES = ("score_", "scores_", "points_", "rating_", "stars_")
 # Rows and columns that are enough to see rankings, if no other column could belong to them.
 _FEW = 3
+_FIRST_ROWS = 200
 # Enough to see an order; the reader knows its tie from the others, and refuses those.
 _TIES = ("~", "=", "|")
 # Quoted names only: an interval such as [4, 6] is a JSON array too.
@@ -83,7 +84,11 @@ def column_fits(table: Table, weights: str | None, *wanted: Layout) -> list[Fit]
         return []
     names = [name for name in table.header if name != weights]
     scores = [Fit("scores", {"prefix": prefix}, f"The columns start with {prefix!r}.") for prefix in _scores(table)]
-    positions = _positions_by_prefix(table)
+    positions = [
+        Fit("positions", {"prefix": prefix}, f"The columns start with {prefix!r} and hold places.")
+        for prefix, group in known_prefixes(table)
+        if _hold_places(table, group, named_places=True)
+    ]
     # Columns such as rank_tea, rank_milk are positions for sure, so numbers in numbered columns are covariates.
     settled = any(not are_numbered(fit.columns(table)) for fit in positions)
     worded = worded_places(table, names)
@@ -158,10 +163,10 @@ def window_fits(table: Table, weights: str | None, *, sure: bool = True) -> list
 def string_fits(table: Table) -> list[Fit]:
     """Columns whose cells all read ``a>b>c`` or ``["a", "b", "c"]``."""
     fits = []
-    for name in table.header:
-        if not table.holds_any(name, ">["):
+    for name, column in zip(table.header, table.columns, strict=True):
+        if not column.holds_any(">["):
             continue
-        cells = set(table.coded(name)[0]).difference(MISSING)
+        cells = set(column.distinct).difference(MISSING)
         orders = {cell for cell in cells if ">" in cell or _JSON_NAMES.match(cell)}
         # A name that is itself an order means that there is no header: the first line is a ranking.
         if orders and _are_orders(orders, cells) and not _are_orders({name}, {name}):
@@ -189,23 +194,18 @@ def worded_places(table: Table, names: Sequence[str]) -> list[list[str]]:
         cells = set(table.coded(name)[0]).difference(MISSING) if repeats_cells(table, name) else set()
         if cells and all(place_in_words(cell) for cell in cells):
             worded.append(name)
+    if not worded:
+        return []
     groups = bracketed_groups(worded)
     rest = [name for name in worded if not any(name in group for group in groups)]
     return groups + ([rest] if len(rest) > 1 else [])
 
 
-def _positions_by_prefix(table: Table) -> list[Fit]:
-    fits = []
-    for prefix, names in known_prefixes(table):
-        if _hold_places(table, names, named_places=True):
-            fits.append(Fit("positions", {"prefix": prefix}, f"The columns start with {prefix!r} and hold places."))
-    return fits
-
-
 def _hold_places(table: Table, names: Sequence[str], *, named_places: bool = False) -> bool:
     """Whether the columns hold places for sure, some beyond the first."""
     values = ranking_numbers(table, names)
-    if values is None or not np.any((values > 1) & (values < np.inf)):
+    # Hardly any table keeps this from its first rows.
+    if values is None or not any(np.any((part > 1) & (part < np.inf)) for part in (values[:_FIRST_ROWS], values)):
         return False
     return doubt(values, classify(values), named_places=named_places) is None
 

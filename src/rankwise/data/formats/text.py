@@ -19,6 +19,7 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any, TypeAlias
 
+import numpy as np
 import numpy.typing as npt
 
 from rankwise._typing import FloatArray
@@ -196,6 +197,8 @@ class Table:
         What a reader did with the file that its user should know, a sentence each.
     ordered : tuple of str
         The columns whose labels stand in a meaningful order: variables of ordinal measure, ordered categories.
+    names_only : bool, default=False
+        That nobody wants the values of the columns besides the rankings, so that `covariates` need not make them.
     """
 
     path: Path
@@ -208,6 +211,9 @@ class Table:
     comma_is_free: bool = False
     notes: tuple[str, ...] = ()
     ordered: tuple[str, ...] = ()
+    names_only: bool = False
+    # What `survey_cells.ranking_numbers` found last: columns -> places.
+    places: dict[tuple[str, ...], FloatArray] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def __len__(self) -> int:
         """The number of rows."""
@@ -267,10 +273,6 @@ class Table:
         ndarray of shape (n_rows,), or None
         """
         return self.columns[self.index(name)].values(others, comma_is_free=self.comma_is_free)
-
-    def holds_any(self, name: str, characters: str) -> bool:
-        """Whether a cell of a column holds one of the characters, which are ASCII."""
-        return self.columns[self.index(name)].holds_any(characters)
 
     def is_numeric(self, name: str) -> bool:
         """Whether all cells of a column are finite numbers or missing."""
@@ -370,7 +372,7 @@ def with_question_row(table: Table) -> Table:
     """
     if len(table) < 3 or table.questions:
         return table
-    texts = [column.take([0]).cells[0] for column in table.columns]
+    texts = [column.first_cell() for column in table.columns]
     if any(cell in MISSING or number(cell) is not None for cell in texts) or any(map(table.is_numeric, table.header)):
         return table
     rest = tuple(column.take(range(1, len(table))) for column in table.columns)
@@ -417,6 +419,8 @@ def covariates(table: Table, leave_out: Collection[str], rows: Sequence[int] | N
     Codes with leading zeros and whole numbers of more than 15 digits stay text, because a float would alter them.
     """
     part_of_rankings = set(leave_out)
+    if table.names_only:
+        return {name: np.empty(0) for name in table.header if name not in part_of_rankings}
     result: Covariates = {}
     for name, column in zip(table.header, table.columns, strict=True):
         if name in part_of_rankings:
