@@ -19,8 +19,8 @@ from sklearn.model_selection import KFold
 import rankwise
 from rankwise import Rankings
 from rankwise.aggregation import borda, kemeny, sample_mallows
-from rankwise.analysis import Analysis, analyze, summary
-from rankwise.data import read_rankings
+from rankwise.analysis import Analysis, analyze, consensus, summary
+from rankwise.data import read_rankings, read_survey
 from rankwise.datasets import load_label_ranking
 from tests.pages import HOSTILE, Page
 
@@ -420,6 +420,14 @@ def test_the_highlights_say_why_there_is_no_leaderboard() -> None:
     few = look_at([[1, 2, 3]] * 5)
     reason = "fewer than 10 rankings say too little about a predictor"
     assert few.highlights[-1] == f"Groups were not looked for: {reason}."
+
+
+def test_a_survey_is_taken_wherever_rankings_are(tmp_path: Path) -> None:
+    (tmp_path / "drinks.csv").write_text("rank_tea,rank_milk\n1,2\n1,2\n2,1\n")
+    survey = read_survey(tmp_path / "drinks.csv")
+    assert consensus(survey).order == ["tea", "milk"]
+    assert "Both rules put tea first." in str(consensus(survey, ["borda", "copeland"]))
+    np.testing.assert_allclose(summary(survey).mean_rank, [4 / 3, 5 / 3])
 
 
 def test_what_is_not_rankings_is_refused() -> None:

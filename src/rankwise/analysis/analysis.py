@@ -20,7 +20,7 @@ from rankwise._tables import TextTable, counted, short_name, with_short_names
 from rankwise._typing import ArrayLike, RandomState
 from rankwise._validation import check_generator
 from rankwise.aggregation import borda
-from rankwise.analysis.base import Result, features_of, sample_rows
+from rankwise.analysis.base import Result, features_of, rankings_of, sample_rows
 from rankwise.analysis.by_group import GroupResults, group_results
 from rankwise.analysis.consensus import FEWEST_RANKINGS, ConsensusResult, add_intervals, find_consensus
 from rankwise.analysis.consensus_comparison import ConsensusComparison, compare_rules
@@ -387,15 +387,13 @@ def analyze(
     '0 comes first, and would do so again in nearly every repetition of the survey.'
     """
     tell = (lambda step, share: None) if on_step is None else on_step
-    if isinstance(rankings, str | os.PathLike):
-        raise TypeError(f"rankings is {str(rankings)!r}; read the file first: read_survey({str(rankings)!r})")
     survey = rankings if isinstance(rankings, Survey) else None
     if survey is not None:
         if X is None:
             X, feature_names = survey.X, feature_names or survey.feature_names
             categorical_features = categorical_features or survey.categorical_features
-        rankings, name, notes = survey.rankings, name or survey.name, notes or survey.notes
-    rankings = Rankings(rankings)
+        name, notes = name or survey.name, notes or survey.notes
+    rankings = rankings_of(rankings)
     if not len(rankings):
         raise ValueError("there are no rankings to analyze; give at least one")
     X, names, categorical_features = features_of(X, feature_names, categorical_features)

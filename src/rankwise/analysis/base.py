@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from numbers import Real
 from typing import Any, NamedTuple
@@ -9,13 +10,20 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rankwise._tables import Result as Result
-from rankwise._typing import IntArray
+from rankwise._typing import ArrayLike, IntArray
 from rankwise._validation import data_frame
-from rankwise.data import Rankings, dense_positions
+from rankwise.data import Rankings, Survey, dense_positions
 from rankwise.data.positions import has_ties
 
 # In how many ways the ties of a ranking are broken.
 _WAYS = 20
+
+
+def rankings_of(value: ArrayLike | Survey) -> Rankings:
+    """The rankings of a survey, or of anything that `Rankings` takes; a file must be read first."""
+    if isinstance(value, str | os.PathLike):
+        raise TypeError(f"rankings is {str(value)!r}; read the file first: read_survey({str(value)!r})")
+    return value.rankings if isinstance(value, Survey) else Rankings(value)
 
 
 def sample_rows(n: int, most: int, rng: np.random.Generator) -> IntArray:

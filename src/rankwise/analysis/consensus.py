@@ -25,8 +25,8 @@ from rankwise.aggregation import (
 from rankwise.aggregation.election import in_words
 from rankwise.aggregation.rules import CONSENSUS_RULES, RuleResult
 from rankwise.aggregation.shared_order import places
-from rankwise.analysis.base import Result, break_ties_at_random
-from rankwise.data import Rankings
+from rankwise.analysis.base import Result, break_ties_at_random, rankings_of
+from rankwise.data import Rankings, Survey
 from rankwise.data.positions import compare_positions, has_ties
 from rankwise.distances import kendall_distance
 
@@ -269,7 +269,7 @@ class ConsensusResult(Result):
 
 @overload
 def consensus(
-    rankings: ArrayLike,
+    rankings: ArrayLike | Survey,
     methods: ConsensusRule = ...,
     *,
     intervals: bool | Literal["auto"] = ...,
@@ -286,7 +286,7 @@ def consensus(
 
 @overload
 def consensus(
-    rankings: ArrayLike,
+    rankings: ArrayLike | Survey,
     methods: Sequence[ConsensusRule] | Literal["all"],
     *,
     intervals: bool | Literal["auto"] = ...,
@@ -302,7 +302,7 @@ def consensus(
 
 
 def consensus(
-    rankings: ArrayLike,
+    rankings: ArrayLike | Survey,
     methods: Any = "kemeny",
     *,
     intervals: bool | Literal["auto"] = "auto",
@@ -321,7 +321,7 @@ def consensus(
 
     Parameters
     ----------
-    rankings : array-like of shape (n_rankings, n_items) or Rankings
+    rankings : array-like of shape (n_rankings, n_items), Rankings or Survey
         Positions: column = item, 1 = best. The weights of Rankings count.
     methods : str or sequence of str, default="kemeny"
         The rule: "kemeny", "borda", "copeland", "copeland-or-borda", "schulze", "ranked-pairs", "plurality", "bucklin",
@@ -380,13 +380,13 @@ def consensus(
         from rankwise.analysis.consensus_comparison import compare_rules
 
         rules: dict[str, Any] = {"time_limit": time_limit, "alpha": alpha, "seats": seats, "break_ties": break_ties}
-        return compare_rules(Rankings(rankings), methods, random_state=random_state, **rules)
+        return compare_rules(rankings_of(rankings), methods, random_state=random_state, **rules)
     check_rule(methods, seats)
     if not isinstance(intervals, bool) and intervals != "auto":
         raise ValueError(f"intervals is {intervals!r}; choose True, False or 'auto', and give a number as n_resamples")
     if n_resamples < FEWEST_RESAMPLES:
         raise ValueError(f"n_resamples is {n_resamples}, too few for an interval; give {FEWEST_RESAMPLES} or more")
-    rankings = Rankings(rankings)
+    rankings = rankings_of(rankings)
     rule: Any = methods
     choices: dict[str, Any] = {"alpha": alpha, "seats": seats, "break_ties": break_ties, "random_state": random_state}
     result = find_consensus(rankings, rule, time_limit=time_limit, **choices)

@@ -12,11 +12,11 @@ from rankwise._tables import TextTable, counted, make_frame, name_column, short_
 from rankwise._typing import ArrayLike, FloatArray
 from rankwise._validation import check_open_share, weights_count_people
 from rankwise.analysis import item_ranks_jit
-from rankwise.analysis.base import Result, features_of
+from rankwise.analysis.base import Result, features_of, rankings_of
 from rankwise.analysis.item_ranks import item_ranks
 from rankwise.analysis.kendalls_w import Concordance, WeightKind, concordance_of_ranks
 from rankwise.analysis.majorities import PairSummary, pair_summary
-from rankwise.data import Rankings
+from rankwise.data import Survey
 
 _SHOWN_FEATURES = 6
 _TOP = 3
@@ -270,7 +270,7 @@ _ITEM_COLUMNS = (*_RANK_COLUMNS, "listed", "unlisted", "missing")
 
 
 def summary(
-    rankings: ArrayLike,
+    rankings: ArrayLike | Survey,
     X: Any = None,
     *,
     level: float = 0.95,
@@ -283,7 +283,7 @@ def summary(
 
     Parameters
     ----------
-    rankings : array-like of shape (n_rankings, n_items) or Rankings
+    rankings : array-like of shape (n_rankings, n_items), Rankings or Survey
         Positions: column = item, 1 = best, of any kind.
     X : array-like or data frame of shape (n_rankings, n_features), or dict of columns, optional
         Features that came with the rankings; only their names are used.
@@ -323,7 +323,7 @@ def summary(
     1     1  3.0       1.67            0.33  1.0  3.00     2.0
     2     2  3.0       3.00            0.00  3.0  3.00     3.0
     """
-    rankings = Rankings(rankings)
+    rankings = rankings_of(rankings)
     check_open_share("level", level)
     positions, weights = rankings.positions, rankings.weights
     people = weights_count_people(weights, weight_kind)

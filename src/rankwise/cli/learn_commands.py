@@ -42,6 +42,7 @@ if TYPE_CHECKING:
 
 
 _TEXTS = (".txt", ".dot")
+_WORKBOOKS = (".xlsx", ".xls", ".ods")
 _ALL = "all"
 # With this many rankings, standard errors are below 0.01, and the usual models take half a minute.
 _MOST_ROWS = 5_000
@@ -185,6 +186,8 @@ def predict(
     from rankwise.data import Rankings
 
     check_writable(out, model, file)
+    if out is not None and out.suffix.lower() in _WORKBOOKS:
+        raise typer.BadParameter(f"{out} would be a workbook, and predictions are CSV", param_hint="--out")
     ranker = _load_ranker(model)
     X = read_features(ranker, file, settings(read, "--read"))
     with warnings.catch_warnings():
