@@ -19,7 +19,7 @@ from rankwise.data.positions import has_ties
 _WAYS = 20
 
 
-def rankings_of(value: ArrayLike | Survey) -> Rankings:
+def rankings_of(value: ArrayLike) -> Rankings:
     """The rankings of a survey, or of anything that `Rankings` takes; a file must be read first."""
     if isinstance(value, str | os.PathLike):
         raise TypeError(f"rankings is {str(value)!r}; read the file first: read_survey({str(value)!r})")

@@ -26,7 +26,7 @@ from rankwise.aggregation.election import in_words
 from rankwise.aggregation.rules import CONSENSUS_RULES, RuleResult
 from rankwise.aggregation.shared_order import places
 from rankwise.analysis.base import Result, break_ties_at_random, rankings_of
-from rankwise.data import Rankings, Survey
+from rankwise.data import Rankings
 from rankwise.data.positions import compare_positions, has_ties
 from rankwise.distances import kendall_distance
 
@@ -269,7 +269,7 @@ class ConsensusResult(Result):
 
 @overload
 def consensus(
-    rankings: ArrayLike | Survey,
+    rankings: ArrayLike,
     methods: ConsensusRule = ...,
     *,
     intervals: bool | Literal["auto"] = ...,
@@ -286,7 +286,7 @@ def consensus(
 
 @overload
 def consensus(
-    rankings: ArrayLike | Survey,
+    rankings: ArrayLike,
     methods: Sequence[ConsensusRule] | Literal["all"],
     *,
     intervals: bool | Literal["auto"] = ...,
@@ -302,7 +302,7 @@ def consensus(
 
 
 def consensus(
-    rankings: ArrayLike | Survey,
+    rankings: ArrayLike,
     methods: Any = "kemeny",
     *,
     intervals: bool | Literal["auto"] = "auto",

@@ -16,7 +16,6 @@ from rankwise.analysis.base import Result, features_of, rankings_of
 from rankwise.analysis.item_ranks import item_ranks
 from rankwise.analysis.kendalls_w import Concordance, WeightKind, concordance_of_ranks
 from rankwise.analysis.majorities import PairSummary, pair_summary
-from rankwise.data import Survey
 
 _SHOWN_FEATURES = 6
 _TOP = 3
@@ -270,7 +269,7 @@ _ITEM_COLUMNS = (*_RANK_COLUMNS, "listed", "unlisted", "missing")
 
 
 def summary(
-    rankings: ArrayLike | Survey,
+    rankings: ArrayLike,
     X: Any = None,
     *,
     level: float = 0.95,

@@ -227,7 +227,7 @@ def _read_columns(name: str, target: str, inputs: Sequence[str] | None, *, drop_
     return _Columns(np.ascontiguousarray(complete[:, 1:]), complete[:, 0], used, target, notes)
 
 
-def _read_table(path: Path) -> tuple[Table, str | None]:
+def _read_table(path: str) -> tuple[Table, str | None]:
     """The table, and the name given to a first column that has none and numbers the rows, as pandas writes it."""
     from zipfile import is_zipfile
 
