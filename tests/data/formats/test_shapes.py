@@ -422,3 +422,15 @@ def test_two_thousand_items(tmp_path):
     text = ",".join(names) + "\n" + "".join(",".join(map(str, row)) + "\n" for row in ranks)
     rankings = read_rankings(written(tmp_path, text))
     np.testing.assert_array_equal(rankings.positions, ranks)
+
+
+@pytest.mark.parametrize("question", ["Rate it", "How much do you like", "Bewerten Sie", "Puntúa"])
+def test_columns_that_ask_for_ratings_are_not_places_without_a_question(tmp_path, question):
+    path = tmp_path / "ratings.csv"
+    names = ",".join(f"{question} [{item}]" for item in "ABC")
+    path.write_text(f"{names}\n3,2,1\n2,3,1\n2,1,1\n3,1,2\n", encoding="utf-8")
+    with pytest.raises(RankwiseFormatError, match="ask for ratings") as caught:
+        read_rankings(path)
+    assert [choice["layout"] for choice in caught.value.choices] == ["scores", "positions"]
+    best = read_rankings(path, **caught.value.choices[0])
+    assert best.positions.sum(axis=0).argmin() == 0

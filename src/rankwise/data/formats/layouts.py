@@ -6,6 +6,7 @@ from; its ``choices`` are their arguments. `rankwise.data.formats.detect` uses i
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -67,6 +68,12 @@ _LAYOUT_OF_OPTION: dict[str, Layout] = {
     "left": "pairwise",
     "right": "pairwise",
 }
+# What asks for ratings, where more is better, and not for places.
+_RATINGS = re.compile(
+    r"\b(rate\b|ratings?\b|scores?\b|points?\b|stars?\b|likert|agree|satisf|do you like|bewert|punkte|notez|punt[uú]a|"
+    r"califica|valora|valuta|punteggio|avalie|pontu|beoordeel|punten)",
+    re.IGNORECASE,
+)
 _SHOWN_CALLS = 4
 _MOST_COMPARED = 200
 
@@ -116,6 +123,8 @@ def layout_found(table: Table, seen: Table, layout: str, options: dict[str, Any]
             raise error
     fits = [fit for fit in all_fits(seen, options.get("weights")) if layout in ("auto", fit.layout)]
     if len(fits) == 1:
+        if layout == "auto" and fits[0].layout == "positions" and _asked_for_ratings(seen, fits[0].columns(seen)):
+            _refuse_scores(seen, fits[0].columns(seen), fits[0], options)
         # If items were given and none is a column, the reader says so.
         return Fit("positions") if fits[0].layout == "positions" and options.get("items") else fits[0]
     if fits:
@@ -139,6 +148,9 @@ def layout_found(table: Table, seen: Table, layout: str, options: dict[str, Any]
 
 def doubt_about(table: Table, columns: Sequence[str]) -> str | None:
     """Why the numbers of the columns may be scores rather than places; None if they are places, or no numbers."""
+    asked = _asked_for_ratings(table, columns)
+    if asked:
+        return f"the columns ask for ratings ({', '.join(map(repr, asked))})"
     values = ranking_numbers(table, columns)
     if values is None:
         signed = signed_numbers(table, columns)
@@ -147,6 +159,12 @@ def doubt_about(table: Table, columns: Sequence[str]) -> str | None:
     rows = classify(values)
     places_named = columns[0].lower().startswith(PREFIXES) or bool(worded_places(table, columns))
     return doubt(values, rows, named_places=places_named)
+
+
+def _asked_for_ratings(table: Table, columns: Sequence[str]) -> list[str]:
+    """Words in the names or questions of the columns that ask for ratings, where more is better."""
+    found = [_RATINGS.search(table.questions.get(name, name)) for name in columns]
+    return sorted({match.group().lower() for match in found if match})
 
 
 def _long_fit(table: Table, options: dict[str, Any]) -> Fit:
