@@ -66,7 +66,10 @@ def test_respondents_who_ranked_nothing_are_told(tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
     path.write_text("age,rank_a,rank_b\n31,1,2\n47,,\n25,1,2\n", encoding="utf-8")
     done = run("consensus", path)
-    assert done.stderr == "rankwise: 1 respondent ranked nothing, set apart\n"
+    read_as, told = done.stderr.splitlines()
+    assert read_as.startswith("rankwise: Read as positions: a column per item holds its place ('rank_a', 'rank_b').")
+    assert "1 is the best place." in read_as
+    assert told == "rankwise: 1 respondent ranked nothing, set apart"
     assert run_json("describe", path)["n_rankings"] == 2
 
 

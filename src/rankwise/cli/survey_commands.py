@@ -254,14 +254,18 @@ def consensus(
     if as_json:
         console.print_json(numbers)
     else:
-        console.print_notes(survey.notes[:1] if survey.n_empty else [])
+        read_as = [] if survey.reading is None else [_with_read(" ".join(survey.reading.lines()))]
+        console.print_notes([*read_as, *(survey.notes[:1] if survey.n_empty else [])])
         console.print_tables(tables)
 
 
 def _as_options(table: TextTable) -> TextTable:
     """The table with options where it advises arguments of Python."""
-    rows = [[re.sub(r"give (\w+)='(\w+)'", r"give --read \1=\2", cell) for cell in row] for row in table.rows]
-    return table._replace(rows=rows)
+    return table._replace(rows=[[_with_read(cell) for cell in row] for row in table.rows])
+
+
+def _with_read(text: str) -> str:
+    return re.sub(r"give (\w+)='(\w+)'", r"give --read \1=\2", text)
 
 
 def _listed(value: str | list[str] | None) -> list[str]:
