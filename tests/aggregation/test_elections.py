@@ -209,7 +209,7 @@ def test_elections_by_hand() -> None:
     assert (found.winners, found.certain, found.tied) == (("milk",), ("milk",), False)
     assert [step.votes.tolist() for step in found.rounds] == [[4, 3, 2], [4, 5, 0]]
     assert [step.dropped for step in found.rounds] == [(2,), (0,)]
-    assert "milk  3        5        wins" in repr(found)
+    assert "milk        3        5  wins" in repr(found)
     np.testing.assert_array_equal(bucklin(votes)[1], [2, 2, INF])
     assert bucklin(votes)[0].tolist() == [2, 1, 3]  # in round 2 tea has 7 of 9, milk all
 
@@ -281,3 +281,10 @@ def test_mistakes() -> None:
 
 def test_places_as_people_write_them() -> None:
     assert places(np.array([2.0, 1.0, 1.0, 3.0])).tolist() == [3, 1, 1, 4]
+
+
+def test_only_winners_share_the_first_place():
+    orders = np.array([[2.0, 1.0, 3.0], [2.0, 3.0, 1.0], [3.0, 1.0, 2.0]])  # the first item never leads
+    np.testing.assert_array_equal(shared_by(orders), [2, 1, 1])
+    np.testing.assert_array_equal(places(shared_by(orders)), [3, 1, 1])
+    np.testing.assert_array_equal(shared_by(orders[:1]), orders[0])

@@ -21,7 +21,7 @@ from rankwise.aggregation import _mallows_jit
 from rankwise.aggregation._mallows_laws import CayleyLaw
 from rankwise.aggregation.base import weighted_rankings
 from rankwise.aggregation.positional import borda
-from rankwise.aggregation.shared_order import shared_by
+from rankwise.aggregation.shared_order import part_winners, shared_by
 from rankwise.data import Rankings
 from rankwise.data.positions import has_ties
 
@@ -222,7 +222,9 @@ def _cheapest_assignment(price: FloatArray) -> tuple[IntArray, FloatArray]:
     np.maximum.at(last, component, np.arange(n))
     reach = np.maximum.accumulate(last[component])
     bucket = 1 + np.concatenate([[0], np.cumsum(reach[:-1] < np.arange(1, n))])
-    return place, bucket[place].astype(np.float64)
+    # The item of another place can be first if it may move there within a cycle.
+    first = (component == component[0]) & free[:, 0]
+    return place, part_winners(bucket[place].astype(np.float64), first[place])
 
 
 def _by_exchanges(data: Rankings, distance: str) -> tuple[FloatArray | None, FloatArray, float, float]:

@@ -111,7 +111,7 @@ def ranked_pairs(
     locked = np.logical_and.reduce(branches)
     first = np.any([~branch.any(axis=0) for branch in branches], axis=0)
     winners = tuple(matrix.items[i] for i in np.flatnonzero(first))
-    return RankedPairs(shared_positions(locked), matrix.items, winners, locked, complete)
+    return RankedPairs(shared_positions(locked, first if complete else None), matrix.items, winners, locked, complete)
 
 
 def _equally_strong(power: FloatArray) -> list[list[tuple[int, int]]]:

@@ -159,7 +159,7 @@ class _Count(ABC):
             fresh = [follower for follower in later if self._key(follower) not in seen]
             seen |= {self._key(follower) for follower in fresh}
             stack += fresh[::-1]  # the last is followed first
-        positions = shared_positions(self.before)
+        positions = shared_positions(self.before, ever if seats == 1 and not stack else None)
         items = self.ballots.items
         order = sorted(range(n), key=lambda i: (positions[i], str(items[i])))
         return Election(

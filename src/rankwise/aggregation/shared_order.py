@@ -12,12 +12,13 @@ import numpy as np
 from rankwise._typing import BoolArray, FloatArray
 
 
-def shared_positions(before: BoolArray) -> FloatArray:
+def shared_positions(before: BoolArray, first: BoolArray | None = None) -> FloatArray:
     """Positions (dense) of the finest bucket order that follows from who comes before whom.
 
     A bucket ends where every item so far comes before every item that is left. ``before[i, j]`` says that i comes
     before j in all rankings considered; where two items of a bucket are ordered and others are not, the bucket is kept
-    whole.
+    whole. Only the first place is special: items that are ``first`` in one of the rankings, where it is known which,
+    are parted from those that never are.
 
     Examples
     --------
@@ -34,15 +35,21 @@ def shared_positions(before: BoolArray) -> FloatArray:
     starts = np.concatenate([[True], reach[:-1] < np.arange(1, n)])
     positions = np.empty(n)
     positions[order] = np.cumsum(starts)
-    return positions
+    return positions if first is None else part_winners(positions, first)
+
+
+def part_winners(positions: FloatArray, first: BoolArray) -> FloatArray:
+    """Positions (dense) in which items of the first bucket that are never ``first`` follow the others."""
+    behind = (positions == 1) & ~first
+    return np.where(behind, 2.0, positions + ((positions > 1) & behind.any()))
 
 
 def shared_by(positions: FloatArray) -> FloatArray:
-    """Positions of the bucket order that all of these rankings (rows, without missing items) refine."""
+    """Positions of the bucket order that these rankings (rows, without missing items) share; see `shared_positions`."""
     before = np.ones((positions.shape[1],) * 2, dtype=bool)
     for row in positions:
         before &= row[:, np.newaxis] < row
-    return shared_positions(before)
+    return shared_positions(before, (positions == positions.min(axis=1, keepdims=True)).any(axis=0))
 
 
 def places(positions: FloatArray) -> FloatArray:
