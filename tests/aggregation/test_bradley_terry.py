@@ -231,7 +231,7 @@ def test_the_puddings_of_davidson() -> None:
 
 def test_the_toy_of_a_vignette() -> None:
     golden = GOLDEN["toy"]
-    with pytest.raises(ValueError, match=r"D never came before.*worth would be zero.*\{A, B, C\}, \{D\}"):
+    with pytest.raises(ValueError, match=r"D never came before.*worth would be zero.*alpha=0\.1"):
         BradleyTerry().fit_comparisons(golden["winners"], golden["losers"])
     kept = [(w, loser) for w, loser in zip(golden["winners"], golden["losers"], strict=True) if loser != "D"]
     model = BradleyTerry().fit_comparisons(*zip(*kept, strict=True), items=["A", "B", "C"])
@@ -301,7 +301,7 @@ def test_far_apart_worths_do_not_overflow() -> None:
 
 def test_a_chain_has_no_maximum() -> None:
     chain = [[0, 1, 0], [0, 0, 1], [0, 0, 0]]
-    with pytest.raises(ValueError, match=r"0 never came after.*infinite.*\{0\}, \{1\}, \{2\}.*alpha=0\.1"):
+    with pytest.raises(ValueError, match=r"0 never came after.*infinite.*alpha=0\.1"):
         BradleyTerry().fit(chain)
     worth = BradleyTerry(alpha=0.1).fit(chain).log_worth_
     assert worth[0] > worth[1] > worth[2]

@@ -372,9 +372,7 @@ def test_the_drivers_of_hunter(benchmark_data: Path) -> None:
         unlisted="missing",
         items=list(range(88)),
     ).select(list(range(1, 88)))
-    with pytest.raises(
-        ValueError, match=r"84 never came before.*would be zero.*5 groups.*\{84\}, \{85\}, \{86\}.*prior"
-    ):
+    with pytest.raises(ValueError, match=r"84 never came before.*would be zero.*prior"):
         PlackettLuce().fit(races)
     assert np.isfinite(PlackettLuce(alpha=0.1).fit(races).log_worth_).all()
     kept = races.select([item for item in races.items if item not in golden["always_last"]])
@@ -444,7 +442,7 @@ def test_pairwise_probabilities_with_ties_are_those_of_the_pair_alone() -> None:
 
 def test_an_item_that_always_wins_is_named() -> None:
     rankings = Rankings.from_orders([["a", "b", "c"], ["a", "c", "b"]])
-    with pytest.raises(ValueError, match=r"does not exist: a never came after.*\{b, c\}, \{a\}.*alpha=0\.1"):
+    with pytest.raises(ValueError, match=r"does not exist: a never came after.*alpha=0\.1"):
         PlackettLuce().fit(rankings)
     model = PlackettLuce(alpha=0.1).fit(rankings)
     assert model.mode().tolist() == [1, 2, 2]

@@ -19,15 +19,7 @@ AXIS = np.array([0.387, 0.723, 1.0, 1.524, 5.203, 9.537, 19.19, 30.07])
 YEARS = np.array([0.2408, 0.6152, 1.0, 1.8808, 11.862, 29.447, 84.017, 164.79])
 
 
-# Which checks fail, and why.
-_DIFFERENT = {
-    "check_sample_weight_equivalence_on_dense_data": "weights say how precise rows are, not how many there are",
-}
-
-
-@parametrize_with_checks(
-    [SymbolicRegressor(1, max_expressions=1000)], expected_failed_checks=lambda estimator: _DIFFERENT
-)
+@parametrize_with_checks([SymbolicRegressor(1, max_expressions=1000)])
 def test_checks_of_scikit_learn(estimator, check):
     check(estimator)
 

@@ -21,6 +21,10 @@ _REFITTED = 20
 _NEAR_IN_LENGTH = 3
 # A model is not chosen if one longer by at most so much has a mean squared error of rows left out that is clearly less.
 _ABOUT_AS_SHORT, _MUCH_LARGER = 1, 1.1
+# That is asked of models that leave more than this share of the variance; others are good enough to be short.
+_POOR = 0.01
+# Of fewer rows, those left out say too little to speak against a model.
+_FEWEST_TOLD = 6
 
 
 def final_formulas(
@@ -76,7 +80,7 @@ def _chosen(fits: Fits, values: FloatArray) -> tuple[list[Model], Model]:
     """The front, and the shortest of its models that is not clearly worse than that with the shortest description.
 
     Both are sought among the models that rows left out speak for: they beat the mean, and no model of the front that is
-    about as short has a smaller error.
+    as short, or about as short where they fit poorly, has a smaller error.
     """
     front = fits.front()
     found: dict[Model, FloatArray] = {}
@@ -93,7 +97,10 @@ def _chosen(fits: Fits, values: FloatArray) -> tuple[list[Model], Model]:
     mean = size(fits.mean)
 
     def holds(model: Model) -> bool:
-        others = [other for other in front if other.complexity <= model.complexity + _ABOUT_AS_SHORT]
+        if len(fits.y) < _FEWEST_TOLD:
+            return size(model) <= mean
+        longest = model.complexity + _ABOUT_AS_SHORT * (size(model) > _POOR * mean)
+        others = [other for other in front if other.complexity <= longest]
         much = [1.0 if other.complexity <= model.complexity else _MUCH_LARGER for other in others]
         return size(model) <= mean and all(
             size(model) <= factor * size(other) for other, factor in zip(others, much, strict=True)
