@@ -88,6 +88,30 @@ def _rankings() -> None:
     _full().pair_counts()
 
 
+def _tables() -> None:
+    import os
+    import tempfile
+
+    from rankwise.data import read_rankings
+
+    # Large enough to be cut by compiled loops, with columns of few cells, of many numbers and of many texts.
+    names = ",".join(f"rank_{letter}" for letter in "abcdefghijklmnopq")
+    places = ",".join(map(str, range(1, 18)))
+    rows = (f"{places},{0.37 * i:.3f},name {i}" for i in range(250_000))
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "large.csv")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write("\n".join([f"{names},share,who", *rows]))
+        read_rankings(path, return_covariates=True)
+
+
+def _summary() -> None:
+    from rankwise.analysis import summary
+
+    for rankings in (_full(), _tied(), _incomplete()):
+        summary(rankings)
+
+
 def _distances() -> None:
     import numpy as np
 
@@ -241,10 +265,12 @@ def _query_rankers() -> None:
 #: what a step is called -> what it runs
 STEPS: dict[str, Callable[[], object]] = {
     "rankings": _rankings,
+    "tables": _tables,
     "distances": _distances,
     "agreement": _agreement,
     "retrieval metrics": _retrieval,
     "consensus": _consensus,
+    "summary": _summary,
     "models of choices": _choice_models,
     "models of distances": _distance_models,
     "embeddings": _embeddings,
