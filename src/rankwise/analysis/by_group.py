@@ -54,7 +54,7 @@ class GroupResults(Result):
     overall : ndarray of shape (n_items,)
         Mean rank of each item over all rankings.
     left_out : tuple of str
-        Groups that `largest_groups` left out.
+        Groups that ``largest_groups`` left out.
     """
 
     by: str
