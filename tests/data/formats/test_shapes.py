@@ -434,3 +434,10 @@ def test_columns_that_ask_for_ratings_are_not_places_without_a_question(tmp_path
     assert [choice["layout"] for choice in caught.value.choices] == ["scores", "positions"]
     best = read_rankings(path, **caught.value.choices[0])
     assert best.positions.sum(axis=0).argmin() == 0
+
+
+def test_columns_that_a_choice_leaves_out_are_named(tmp_path):
+    path = tmp_path / "mixed.csv"
+    path.write_text("Judge,Alpha,Beta,Gamma\nAnn,1,2,3\nBob,9,7,4\nCid,1,3,2\n")
+    with pytest.raises(RankwiseFormatError, match="left out below, for other numbers: 'Gamma'"):
+        read_rankings(path)

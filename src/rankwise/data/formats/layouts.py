@@ -239,6 +239,9 @@ def _refuse_likely_scores(table: Table, options: dict[str, Any]) -> None:
         reason = doubt_about(table, group)
         if reason is None:
             continue
+        beside = [name for name in numeric if name not in group] if group is groups[-1] else []
+        if beside:  # a row on another scale can make a column of the ranking look like another one
+            reason += f"; left out below, for other numbers: {listed(beside)}; add what belongs to the rankings"
         where = prefix_option(table, group, ("_", "[", "/", ":", ".", " "))
         rows_are_items = names_say_jury(table) if jury and set(jury[1]) == set(group) else False
         transposed = [] if rows_are_items is False else [{"item": table.header[0]}]
