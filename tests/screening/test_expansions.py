@@ -7,8 +7,9 @@ import pytest
 
 from rankwise.screening.expansions import expanded_terms, shorter_models
 from rankwise.screening.expressions import BINARY, UNARY, ExpressionTable
-from rankwise.screening.fits import Fits, Model, Term
+from rankwise.screening.fits import Fits, Model
 from rankwise.screening.formulas import SymbolicFormula
+from rankwise.screening.terms import Term
 
 sympy = pytest.importorskip("sympy")
 OPERATORS = {**UNARY, **BINARY}

@@ -6,20 +6,8 @@ import numpy as np
 import pytest
 
 from rankwise.screening.expressions import BINARY, UNARY, ExpressionTable
-from rankwise.screening.fits import (
-    LINKS,
-    Fits,
-    Model,
-    Term,
-    class_terms,
-    clearly_better,
-    jacobian,
-    left_out_errors,
-    polish,
-    product_terms,
-    simplified,
-    wave_terms,
-)
+from rankwise.screening.fits import Fits, Model, clearly_better, jacobian, left_out_errors, polish, simplified
+from rankwise.screening.terms import LINKS, Term, class_terms, product_terms, wave_terms
 
 
 def table_of(*rows: tuple[str, int, int], inputs: tuple[str, ...] = ("a", "b")) -> ExpressionTable:

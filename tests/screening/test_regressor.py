@@ -12,8 +12,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import rankwise
 from rankwise.screening import FormulaSummary, SymbolicRegressor
 from rankwise.screening.expressions import ExpressionTable
-from rankwise.screening.fits import Term
 from rankwise.screening.formulas import SymbolicFormula, renamed_notes
+from rankwise.screening.terms import Term
 
 AXIS = np.array([0.387, 0.723, 1.0, 1.524, 5.203, 9.537, 19.19, 30.07])
 YEARS = np.array([0.2408, 0.6152, 1.0, 1.8808, 11.862, 29.447, 84.017, 164.79])

@@ -75,9 +75,9 @@ _OURS = {
         "SymbolicRegressor",
     ],
     "rankwise.screening.expressions": ["ExpressionTable"],
-    "rankwise.screening.fits": ["Term"],
     "rankwise.screening.formulas": ["SymbolicFormula"],
     "rankwise.screening.subsets": ["SubsetModel"],
+    "rankwise.screening.terms": ["Term"],
     "rankwise.trees": ["LeastSquaresForest", "LeastSquaresTree"],
     "rankwise.trees.structure": ["LeafMeans", "LeafRows", "TargetRows", "Tree"],
 }

@@ -11,9 +11,10 @@ import numpy as np
 
 from rankwise._typing import FloatArray
 from rankwise.screening.expansions import shorter_models
-from rankwise.screening.fits import Fits, Model, Term, clearly_better, left_out_errors, polish, simplified
+from rankwise.screening.fits import Fits, Model, clearly_better, left_out_errors, polish, simplified
 from rankwise.screening.formulas import SymbolicFormula
 from rankwise.screening.search import Search
+from rankwise.screening.terms import Term
 
 # Models that are fitted to all rows in the end, besides the front.
 _REFITTED = 20

@@ -9,7 +9,8 @@ import numpy as np
 
 from rankwise._typing import FloatArray
 from rankwise.screening.expressions import BY_CODE, ExpressionTable
-from rankwise.screening.fits import Fits, Model, Term, finite
+from rankwise.screening.fits import Fits, Model, finite
+from rankwise.screening.terms import Term
 
 # Rows of a table and their exponents, by row; the empty product is 1.
 _Product = tuple[tuple[int, float], ...]

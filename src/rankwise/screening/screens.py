@@ -20,11 +20,12 @@ from rankwise.screening.choices import final_formulas
 from rankwise.screening.concordance import Target
 from rankwise.screening.expressions import BY_CODE, ExpressionTable
 from rankwise.screening.features import SymbolicFeatures
-from rankwise.screening.fits import Fits, class_terms, finite
+from rankwise.screening.fits import Fits, finite
 from rankwise.screening.formulas import FormulaSummary, SymbolicFormula, notes_on
 from rankwise.screening.pools import ExpressionPool, Grammar
 from rankwise.screening.search import Search
 from rankwise.screening.selector import ConcordanceSelector
+from rankwise.screening.terms import class_terms
 
 # Nothing orders a target if corrected p-values are above this, as by chance, and divergences above this part of that of
 # no relation: few rows have large p-values even in perfect order.

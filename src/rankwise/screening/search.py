@@ -19,21 +19,11 @@ from rankwise._tables import counted
 from rankwise._typing import FloatArray, IntArray
 from rankwise.screening.concordance import Target, tail_probability
 from rankwise.screening.expressions import BINARY, UNARY
-from rankwise.screening.fits import (
-    LINKS,
-    Fits,
-    Model,
-    Term,
-    class_terms,
-    finite,
-    polish,
-    product_terms,
-    shifted_terms,
-    wave_terms,
-)
+from rankwise.screening.fits import Fits, Model, finite, polish
 from rankwise.screening.pools import ExpressionPool
 from rankwise.screening.streams import Screened, screen
 from rankwise.screening.subsets import best_subset
+from rankwise.screening.terms import LINKS, Term, class_terms, product_terms, shifted_terms, wave_terms
 
 # Most expressions that a layer stores.
 _MOST_STORED = 6_000
