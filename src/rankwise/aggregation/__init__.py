@@ -12,6 +12,7 @@ from rankwise.aggregation.kemeny_result import Consensus
 from rankwise.aggregation.long_lists import ListConsensus, aggregate_lists
 from rankwise.aggregation.mallows import GeneralizedMallows, Mallows
 from rankwise.aggregation.mallows_mixture import MallowsMixture
+from rankwise.aggregation.margin_of_victory import MarginOfVictory, margin_of_victory
 from rankwise.aggregation.medians import MedianRanking, median_ranking
 from rankwise.aggregation.pairs import PreferenceMatrix, preference_matrix
 from rankwise.aggregation.plackett_luce import PlackettLuce
@@ -42,6 +43,7 @@ __all__ = [
     "ListConsensus",
     "Mallows",
     "MallowsMixture",
+    "MarginOfVictory",
     "MedianRanking",
     "OptimalRankings",
     "PlackettLuce",
@@ -65,6 +67,7 @@ __all__ = [
     "kemeny_batch",
     "kemeny_risk",
     "kwiksort",
+    "margin_of_victory",
     "mc4",
     "median_distance_bound",
     "median_excess_bound",
