@@ -48,7 +48,7 @@ MAY_IMPORT = {
     "model_selection": {"data", "metrics", "queries"},
     "persistence": {"data", "aggregation", "embeddings", "trees", "label_ranking", "ltr", "screening"},
     "plots": {"data", "aggregation", "kernels", "trees", "label_ranking", "screening", "model_selection"},
-    "analysis": {"data", "distances", "aggregation", "label_ranking", "model_selection", "plots"},
+    "analysis": {"data", "distances", "aggregation", "kernels", "label_ranking", "model_selection", "plots"},
 }
 MAY_IMPORT |= {"cli": {*MAY_IMPORT} - _SHARED, "__main__": {"cli"}}
 MAY_IMPORT = {name: others | _SHARED | {"exceptions"} for name, others in MAY_IMPORT.items()}

@@ -21,6 +21,7 @@ from rankwise.plots import (
     EmbeddingDisplay,
     FeatureImportanceDisplay,
     GramMatrixDisplay,
+    GroupDifferenceDisplay,
     MeanRankDisplay,
     NoiseCurveDisplay,
     PairwiseCalibrationDisplay,
@@ -50,6 +51,9 @@ DISPLAYS: dict[type, Any] = {
     EmbeddingDisplay: lambda ax: EmbeddingDisplay.from_gram(GRAM, classes=CLASSES, ax=ax),
     FeatureImportanceDisplay: lambda ax: FeatureImportanceDisplay.from_estimator(TREE, ax=ax),
     GramMatrixDisplay: lambda ax: GramMatrixDisplay.from_gram(GRAM, classes=CLASSES, ax=ax),
+    GroupDifferenceDisplay: lambda ax: GroupDifferenceDisplay(
+        NAMES, *(np.arange(8).reshape(2, 4) / 3 + x for x in (-1, -2, 0)), compared=NAMES[:2], against=NAMES[2:]
+    ).plot(ax),
     MeanRankDisplay: lambda ax: MeanRankDisplay(
         NAMES, *(np.arange(8).reshape(2, 4) / 3 + x for x in (2, 1, 3)), groups=NAMES[:2]
     ).plot(ax),

@@ -7,6 +7,8 @@ from rankwise.analysis.analysis import Analysis, analyze
 from rankwise.analysis.by_group import GroupResults, group_results
 from rankwise.analysis.consensus import ConsensusResult, consensus
 from rankwise.analysis.consensus_comparison import ConsensusComparison
+from rankwise.analysis.group_comparison import GroupComparison, LikelihoodRatio, compare_groups
+from rankwise.analysis.group_differences import GroupDifferences
 from rankwise.analysis.judges import RaterDistances, rater_distances
 from rankwise.analysis.kendalls_w import Agreement, Concordance, agreement, concordance
 from rankwise.analysis.majorities import PairSummary, pair_summary
@@ -18,12 +20,16 @@ __all__ = [
     "Concordance",
     "ConsensusComparison",
     "ConsensusResult",
+    "GroupComparison",
+    "GroupDifferences",
     "GroupResults",
+    "LikelihoodRatio",
     "PairSummary",
     "RaterDistances",
     "Summary",
     "agreement",
     "analyze",
+    "compare_groups",
     "concordance",
     "consensus",
     "group_results",

@@ -112,6 +112,12 @@ def _summary() -> None:
         summary(rankings)
 
 
+def _groups() -> None:
+    from rankwise.analysis import compare_groups
+
+    compare_groups([[1, 2, 3], [2, 1, 3], [3, 1, 2], [3, 2, 1]], ["a", "a", "b", "b"], n_permutations=2)
+
+
 def _distances() -> None:
     import numpy as np
 
@@ -271,6 +277,7 @@ STEPS: dict[str, Callable[[], object]] = {
     "retrieval metrics": _retrieval,
     "consensus": _consensus,
     "summary": _summary,
+    "groups": _groups,
     "models of choices": _choice_models,
     "models of distances": _distance_models,
     "embeddings": _embeddings,

@@ -5,6 +5,7 @@ Modules are named for the kind of picture that they draw. What all pictures shar
 
 from rankwise.plots.agreement_bars import ConsensusDisplay
 from rankwise.plots.calibration_curve import PairwiseCalibrationDisplay
+from rankwise.plots.difference_dots import GroupDifferenceDisplay
 from rankwise.plots.heatmaps import PairwisePreferenceDisplay, PositionHeatmapDisplay
 from rankwise.plots.importance_bars import FeatureImportanceDisplay
 from rankwise.plots.interval_bars import RankIntervalDisplay
@@ -23,6 +24,7 @@ __all__ = [
     "EmbeddingDisplay",
     "FeatureImportanceDisplay",
     "GramMatrixDisplay",
+    "GroupDifferenceDisplay",
     "MeanRankDisplay",
     "NoiseCurveDisplay",
     "PairwiseCalibrationDisplay",

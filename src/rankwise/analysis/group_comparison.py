@@ -1,0 +1,469 @@
+"""Do groups rank differently, and where: `compare_groups`, for ``rankwise compare``.
+
+`group_results` describes groups side by side; this module tests them. `group_permutations` arranges the labels,
+`group_features` makes vectors of rankings, and `group_differences` looks at items and pairs one by one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+
+from rankwise._progress import track
+from rankwise._tables import TextTable, counted, short_name
+from rankwise._typing import ArrayLike, FloatArray, IntArray, RandomState
+from rankwise._validation import check_choice, check_generator, check_open_share, check_whole_number
+from rankwise.aggregation import PlackettLuce
+from rankwise.analysis import item_ranks_jit
+from rankwise.analysis.base import Result
+from rankwise.analysis.group_design import ComparedPeople, compared_people
+from rankwise.analysis.group_differences import Family, GroupDifferences, Pair, p_text
+from rankwise.analysis.group_features import kernel_vectors
+from rankwise.analysis.group_permutations import Design
+from rankwise.analysis.kendalls_w import WeightKind
+from rankwise.data import Rankings
+from rankwise.data.positions import compare_positions
+from rankwise.kernels.kendall_gram import mean_signs
+
+GroupKernel: TypeAlias = Literal["mallows", "kendall"]
+
+# Statistics that are equal may differ by rounding.
+_ROUNDING = 1e-9
+# Pairs are compared one by one up to so many items: their number grows with the square.
+_MOST_ITEMS_FOR_PAIRS = 32
+# Numbers in the table that is summed; beyond, there is not enough memory on a common machine.
+_MOST_CELLS = 400_000_000
+# Words for the share of the variation that groups account for: Cohen (1988), Statistical power analysis for the
+# behavioral sciences, chapter 8.
+_DEGREES = {0.01: "negligible", 0.06: "small", 0.14: "medium", 2.0: "large"}
+
+
+@dataclass(frozen=True)
+class LikelihoodRatio:
+    """The test of one Plackett-Luce model for all groups against one for each; made by `compare_groups`.
+
+    Attributes
+    ----------
+    statistic : float or None
+        Twice the gain in log likelihood by a model for each group; None if the test does not apply.
+    degrees_of_freedom : int
+        Worths, and strengths of ties, of the further models.
+    p_value : float or None
+        By the chi-square law, which holds for large groups if rankings follow the model.
+    reason : str
+        Why there is no test; empty if there is one.
+    """
+
+    statistic: float | None
+    degrees_of_freedom: int
+    p_value: float | None
+    reason: str = ""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class GroupComparison(Result):
+    """Whether groups rank differently, and where; made by `compare_groups`.
+
+    Attributes
+    ----------
+    by : str
+        What the groups differ by.
+    groups : tuple of str
+        The labels of the groups.
+    n : ndarray of shape (n_groups,)
+        People in each group.
+    items : tuple
+        Names of the items.
+    kernel : {"mallows", "kendall"}
+        By which similarity of rankings the distributions were compared.
+    statistic : float
+        Mean over people of the squared distance, in the space of the kernel, of the mean of their group from that of
+        all. For two groups of sizes n and m, this is the squared maximum mean discrepancy times n m / (n + m)^2.
+    p_value : float
+        Probability of so large a statistic if groups do not matter.
+    p_from : {"exact", "permutations"}
+        Whether all arrangements of the labels were looked at, or random ones.
+    n_permutations : int
+        How many arrangements were looked at.
+    effect_size : float
+        Share of the variation of rankings, pair by pair, that groups account for, from 0 to 1: epsilon squared, which
+        is corrected for chance. NaN if all rankings are equal.
+    disagreement_within, disagreement_between : float
+        Share of the pairs of items that two people of one group, and of different groups, put in a different order.
+        Ties and gaps count as if they were broken at random. NaN where there are no two such people.
+    likelihood_ratio : LikelihoodRatio
+        The test under Plackett-Luce.
+    item_differences : GroupDifferences
+        Differences of mean ranks.
+    pair_differences : GroupDifferences or None
+        Differences of preferences; None if there are too many pairs.
+    level : float
+        Level of the intervals; a p-value of at most 1 - level counts as a difference.
+    notes : tuple of str
+        Who was left out, and what else a reader should know.
+    """
+
+    by: str
+    groups: tuple[str, ...]
+    n: IntArray
+    items: tuple[Hashable, ...]
+    kernel: str
+    statistic: float
+    p_value: float
+    p_from: str
+    n_permutations: int
+    effect_size: float
+    disagreement_within: float
+    disagreement_between: float
+    likelihood_ratio: LikelihoodRatio
+    item_differences: GroupDifferences
+    pair_differences: GroupDifferences | None
+    level: float
+    notes: tuple[str, ...] = ()
+
+    @property
+    def differ(self) -> bool:
+        """Whether the test of equal distributions found a difference."""
+        return self.p_value <= 1 - self.level + _ROUNDING
+
+    @property
+    def degree(self) -> str:
+        """The effect in a word: negligible below 1% of the variation, small below 6%, medium below 14%, else large."""
+        return next(word for limit, word in _DEGREES.items() if not self.effect_size >= limit)
+
+    @property
+    def sentences(self) -> list[str]:
+        """The result in plain words: whether groups differ, how much, and where most."""
+        names = [short_name(group) for group in self.groups]
+        who = f"{names[0]} and {names[1]}" if len(names) == 2 else f"the {len(names)} groups of {short_name(self.by)}"
+        test = p_text(self.p_value)
+        if self.differ:
+            start = who if len(names) == 2 else f"T{who[1:]}"
+            lines = [f"{start} rank differently: {test}."]
+        else:
+            lines = [f"No difference between {who} was found: {test}. That does not show that there is none."]
+        if np.isfinite(self.effect_size):
+            share = f"{max(self.effect_size, 0):.1%}"
+            lines.append(f"Groups account for {share} of the variation of rankings, which is {self.degree}.")
+        order = self.item_differences.largest_first
+        if order:
+            largest = self.item_differences.sentence(*order[0])
+            sure = self.item_differences.p_value[order[0]] <= 1 - self.level + _ROUNDING
+            lines.append(f"The surest difference: {largest}." if sure else f"No item alone differs surely: {largest}.")
+        return lines
+
+    def to_frame(self, backend: str | None = None) -> Any:
+        """The differences of items as a data frame; see `GroupDifferences.to_frame`."""
+        return self.item_differences.to_frame(backend)
+
+    def as_dict(self) -> dict[str, Any]:
+        """The numbers for JSON; None where one is not known."""
+        numbers = ("statistic", "p_value", "effect_size", "disagreement_within", "disagreement_between")
+        ratio = self.likelihood_ratio
+        return {
+            "by": self.by,
+            "groups": [{"group": group, "n": int(n)} for group, n in zip(self.groups, self.n, strict=True)],
+            "kernel": self.kernel,
+            "p_from": self.p_from,
+            "n_permutations": self.n_permutations,
+            **{name: None if np.isnan(getattr(self, name)) else float(getattr(self, name)) for name in numbers},
+            "likelihood_ratio": {
+                "statistic": ratio.statistic,
+                "degrees_of_freedom": ratio.degrees_of_freedom,
+                "p_value": ratio.p_value,
+                "reason": ratio.reason,
+            },
+            "level": self.level,
+            "items": self.item_differences.as_dict(),
+            "pairs": None if self.pair_differences is None else self.pair_differences.as_dict(),
+            "notes": list(self.notes),
+        }
+
+    def tables(self) -> list[TextTable]:
+        """The tests, then the surest differences of items and of pairs."""
+        pairs = [] if self.pair_differences is None else self.pair_differences.tables()
+        return [self.test_table(), *self.item_differences.tables(), *pairs]
+
+    def test_table(self) -> TextTable:
+        """The tests as a table of text."""
+        sizes = ", ".join(f"{short_name(group)} {n:,}" for group, n in zip(self.groups, self.n, strict=True))
+        how = "all arrangements" if self.p_from == "exact" else "random arrangements"
+        rows = [
+            ["people", sizes],
+            ["equal distributions", f"{p_text(self.p_value)} ({self.n_permutations:,} {how}, {self.kernel} kernel)"],
+        ]
+        ratio = self.likelihood_ratio
+        if ratio.statistic is None or ratio.p_value is None:
+            rows.append(["Plackett-Luce", f"not tested: {ratio.reason}"])
+        else:
+            freedom = counted(ratio.degrees_of_freedom, "degree of freedom", "degrees of freedom")
+            rows.append(
+                ["Plackett-Luce", f"{p_text(ratio.p_value)} (likelihood ratio {ratio.statistic:.2f}, {freedom})"]
+            )
+        if np.isfinite(self.effect_size):
+            rows.append(["effect", f"{max(self.effect_size, 0):.1%} of the variation, {self.degree}"])
+        if np.isfinite(self.disagreement_within) and np.isfinite(self.disagreement_between):
+            rows.append(
+                [
+                    "disagreement",
+                    f"two people of one group order {self.disagreement_within:.1%} of the pairs differently, two of "
+                    f"different groups {self.disagreement_between:.1%}",
+                ]
+            )
+        rows += [["note", note] for note in self.notes]
+        return TextTable(f"Comparison by {short_name(self.by)}", " ".join(self.sentences), ["", ""], rows)
+
+
+def compare_groups(
+    rankings: ArrayLike,
+    by: Any = None,
+    *,
+    strata: Any = None,
+    pairs: Any = None,
+    kernel: GroupKernel = "mallows",
+    n_permutations: int = 999,
+    level: float = 0.95,
+    weight_kind: WeightKind = "auto",
+    random_state: RandomState = None,
+) -> GroupComparison:
+    r"""Test whether groups of people rank differently, and show where.
+
+    *Definition.* Rankings, of any kind, are vectors in the space of a kernel. The statistic is the sum over groups of
+    the size times the squared distance of the mean vector from that of all: the kernel form of an analysis of variance,
+    for two groups the squared maximum mean discrepancy but for a factor. Its p-value is the share of arrangements of
+    the labels that make it as large, the one that was seen among them: :math:`(1 + \#)/(1 + B)` for B random
+    arrangements. If there are no more than B in all, each is looked at once.
+
+    Items are compared by mean ranks, pairs by the share of people who put one before the other, each group against all
+    others (of two groups, the first against the second), with intervals and p-values by the largest ratio of difference
+    and standard error in each arrangement. They are right for the whole table at once.
+
+    Parameters
+    ----------
+    rankings : array-like of shape (n_rankings, n_items), Rankings or Survey
+        Positions: column = item, 1 = best, of any kind. The weights of Rankings count.
+    by : array-like of shape (n_rankings,), or str
+        The group of each ranking; None or NaN where it is not known. Or the name of a column of a Survey; by default
+        its ``by``.
+    strata : array-like of shape (n_rankings,), or str, optional
+        Compare within these classes only, such as countries: labels are permuted within them, and differences are
+        means of those within them.
+    pairs : array-like of shape (n_rankings,), or str, optional
+        Who made each ranking, where the same people ranked once in each group, as before and after: labels are permuted
+        within people. A name of a column of a Survey, or "id" for its ids.
+    kernel : {"mallows", "kendall"}, default="mallows"
+        "mallows" sees any difference of the distributions of full rankings. "kendall" sees differences in the share of
+        people who put one item before another, no others, and finds these with fewer people where items are many.
+    n_permutations : int, default=999
+        Number of random arrangements.
+    level : float, default=0.95
+        Level of the intervals.
+    weight_kind : {"auto", "counts", "survey"}, default="auto"
+        What weights are, as in `summary`. Counted people are permuted one by one. A survey weight stays with its
+        ranking; weights are divided by their mean in each group first.
+    random_state : None, int, Generator or RandomState
+        Source of the random arrangements, and of the random features of "mallows" for more than 256 different rankings.
+
+    Returns
+    -------
+    GroupComparison
+
+    See Also
+    --------
+    group_results : Mean ranks and consensus of groups, without tests.
+    sample_size : How many people a comparison needs.
+
+    Notes
+    -----
+    Linear in the number of people: 10,000 rankings of 10 items take about a second. The likelihood-ratio test under
+    Plackett-Luce needs independent rankings of equal weight: it is left out for strata, pairs and survey weights, and
+    where a model has no maximum.
+
+    References
+    ----------
+    Gretton, Borgwardt, Rasch, Schölkopf, Smola (2012), A kernel two-sample test, JMLR 13. Mania, Ramdas, Wainwright,
+    Jordan, Recht (2018), On kernel methods for covariates that are rankings, Electronic Journal of Statistics 12.
+    Rizzo, Székely (2010), DISCO analysis, Annals of Applied Statistics 4. Westfall, Young (1993), Resampling-based
+    multiple testing. Chung, Romano (2013), Exact and asymptotically robust permutation tests, Annals of Statistics 41.
+
+    Examples
+    --------
+    >>> from rankwise.analysis import compare_groups
+    >>> votes = [[1, 2, 3]] * 6 + [[3, 2, 1]] * 5 + [[1, 3, 2]]
+    >>> found = compare_groups(votes, ["f"] * 6 + ["m"] * 6)
+    >>> round(found.p_value, 3), found.p_from
+    (0.002, 'exact')
+    >>> found.item_differences.difference.round(2)
+    array([[-1.67, -0.17,  1.83]])
+    """
+    check_choice("kernel", kernel, ("mallows", "kendall"))
+    check_whole_number("n_permutations", n_permutations, at_least=1)
+    check_open_share("level", level)
+    people = compared_people(rankings, by, strata=strata, pairs=pairs, weight_kind=weight_kind)
+    design, part, notes = people.design, people.rankings, list(people.notes)
+    rng = check_generator(random_state, "compare_groups")
+
+    signs = mean_signs(part.positions)
+    weights = design.weights[:, np.newaxis]
+    vectors = kernel_vectors(signs, part.positions, kernel, rng)
+    families = _families(part, design, vectors.shape[1], notes)
+    columns = np.hstack(
+        [weights * design.centered(vectors), weights, *(family.columns for family in families.values())]
+    )
+    ends = np.cumsum([vectors.shape[1] + 1, *(family.columns.shape[1] for family in families.values())])
+
+    def measured(arrangements: IntArray) -> tuple[FloatArray, list[FloatArray], list[FloatArray]]:
+        """The statistic of each arrangement, and of each family the sums and the largest ratios."""
+        kernel_sums, *sums = np.split(design.sums(arrangements, columns), ends[:-1], axis=2)
+        means = kernel_sums[..., :-1] / kernel_sums[..., -1:]
+        statistics = np.square(means).sum(axis=2) @ design.sizes / len(part)
+        maxima = [family.ratios(own).max(axis=(1, 2)) for family, own in zip(families.values(), sums, strict=True)]
+        return statistics, sums, maxima
+
+    seen, own_sums, _ = measured(design.labels[np.newaxis])
+    n_all = design.n_arrangements(n_permutations)
+    blocks = design.random_arrangements(n_permutations, rng) if n_all is None else design.all_arrangements()
+    n_looked_at = n_permutations if n_all is None else n_all
+    found = [measured(block) for block in track(blocks, "permutations", design.n_blocks(n_looked_at))]
+    statistics = np.concatenate([one[0] for one in found])
+    maxima = [np.concatenate(parts) for parts in zip(*(one[2] for one in found), strict=True)]
+    exact = n_all is not None
+    extra = 0 if exact else 1
+    reached = np.count_nonzero(statistics >= seen[0] - _ROUNDING * np.abs(statistics).max())
+    if 1 / (extra + n_looked_at) > 1 - level:
+        notes.append(
+            f"labels can be arranged in {counted(n_looked_at, 'way')} only, so that no p-value can be "
+            f"{1 - level:.2g} or less; more people are needed"
+        )
+
+    named = {"groups": people.groups}
+    differences = {
+        name: family.found(sums, largest, exact, level, what=what, names=columns_of, **named)
+        for (name, family), sums, largest, (what, columns_of) in zip(
+            families.items(), own_sums, maxima, _names_of(families, part.items), strict=True
+        )
+    }
+    if "held" in differences and np.nanmin(differences["held"].p_value) <= 1 - level:
+        column = differences["held"].largest_first[0][1]
+        notes.append(
+            f"groups differ in which items they ranked, above all in {short_name(part.items[column])}: the test of "
+            "equal distributions sees that, too; differences of items and pairs are among those who ranked them"
+        )
+    within, between = _disagreement(signs, design)
+    return GroupComparison(
+        by=people.by,
+        groups=people.groups,
+        n=design.sizes,
+        items=part.items,
+        kernel=kernel,
+        statistic=float(seen[0]),
+        p_value=float((extra + reached) / (extra + n_looked_at)),
+        p_from="exact" if exact else "permutations",
+        n_permutations=n_looked_at,
+        effect_size=_effect_size(signs, design),
+        disagreement_within=within,
+        disagreement_between=between,
+        likelihood_ratio=_likelihood_ratio(people),
+        item_differences=differences["items"],
+        pair_differences=differences.get("pairs"),
+        level=float(level),
+        notes=tuple(notes),
+    )
+
+
+def _families(rankings: Rankings, design: Design, n_vectors: int, notes: list[str]) -> dict[str, Family]:
+    """What is compared besides whole rankings: items, pairs where these are not too many, and which items are held."""
+    positions, k = rankings.positions, rankings.n_items
+    ranks, sizes, *_ = item_ranks_jit.rank_items(positions, rankings.weights)
+    blocks = 5 if design.is_weighted else 3
+    cells = len(positions) * (n_vectors + blocks * k)
+    with_pairs = k <= _MOST_ITEMS_FOR_PAIRS
+    if cells + len(positions) * blocks * k * (k - 1) / 2 > _MOST_CELLS:
+        with_pairs = False
+    if cells > _MOST_CELLS:
+        raise ValueError(
+            f"{len(positions):,} rankings of {k:,} items are too many for this machine: compare a random sample of them"
+        )
+    families = {"items": Family(ranks * ((k + 1) / (sizes + 1))[:, np.newaxis], design)}
+    if with_pairs:
+        above, below = np.triu_indices(k, 1)
+        families["pairs"] = Family(compare_positions(positions[:, above], positions[:, below]), design)
+    else:
+        notes.append(f"the {k * (k - 1) // 2:,} pairs of items are too many to be compared one by one")
+    missing = np.isnan(ranks)
+    if missing.any():
+        families["held"] = Family((~missing).astype(np.float64), design)
+    return families
+
+
+def _names_of(families: Sequence[str] | dict[str, Family], items: tuple[Hashable, ...]) -> list[tuple[str, Any]]:
+    """Of each family, what it compares, and the names of its columns."""
+    above, below = np.triu_indices(len(items), 1)
+    pairs = tuple(Pair(items[i], items[j]) for i, j in zip(above.tolist(), below.tolist(), strict=True))
+    return [("pair", pairs) if name == "pairs" else ("item", items) for name in families]
+
+
+def _effect_size(signs: FloatArray, design: Design) -> float:
+    """Epsilon squared: the share of the variance of mean signs within strata that groups explain, less chance's."""
+    weights = design.weights[:, np.newaxis]
+    centered = design.centered(signs)
+    total = float((weights * centered**2).sum())
+    free = len(signs) - design.n_strata
+    if total <= _ROUNDING or free < design.n_groups:
+        return float("nan")
+    dummies = design.centered((design.labels[:, np.newaxis] == np.arange(design.n_groups - 1)).astype(np.float64))
+    crossed = (weights * dummies).T @ centered
+    solved = np.linalg.lstsq((weights * dummies).T @ dummies, crossed, rcond=None)[0]
+    left = total - float((crossed * solved).sum())
+    return 1 - (left / (free - design.n_groups + 1)) / (total / free)
+
+
+def _disagreement(signs: FloatArray, design: Design) -> tuple[float, float]:
+    """Mean share of pairs that two people of one group, and of different groups, put in a different order."""
+    weights, norms = design.weights, np.square(signs).sum(axis=1)
+    onehot = (design.labels == np.arange(design.n_groups)[:, np.newaxis]).astype(np.float64)
+    sums = (onehot * weights) @ signs
+    own, squares = onehot @ weights**2, onehot @ (weights**2 * norms)
+    total = onehot @ weights
+    products = sums @ sums.T
+    n_pairs = signs.shape[1]
+    couples = total**2 - own
+    alike = np.diagonal(products) - squares
+    within = 0.5 - 0.5 * alike.sum() / couples.sum() / n_pairs
+    apart = ~np.eye(design.n_groups, dtype=bool)
+    between = 0.5 - 0.5 * products[apart].sum() / np.outer(total, total)[apart].sum() / n_pairs
+    return float(within), float(between)
+
+
+def _likelihood_ratio(people: ComparedPeople) -> LikelihoodRatio:
+    """The test under Plackett-Luce, or why there is none."""
+    from scipy.special import gammaincc
+
+    design, rankings = people.design, people.rankings
+    reason = ""
+    if people.is_paired:
+        reason = "rankings of the same people are not independent"
+    elif design.n_strata > 1:
+        reason = "the model knows no strata"
+    elif people.has_survey_weights:
+        reason = "with survey weights, likelihoods have no chi-square law"
+    if reason:
+        return LikelihoodRatio(None, 0, None, reason)
+    gain, n_ties = 0.0, 0
+    for group, name in [(None, "all groups together"), *enumerate(people.groups)]:
+        part = rankings if group is None else rankings[design.labels == group]
+        try:
+            model = PlackettLuce().fit(part)
+        except ValueError as error:
+            why = str(error).split(". ")[0].removeprefix("the maximum likelihood does not exist: ")
+            where = name if group is None else f"group {short_name(name)}"
+            return LikelihoodRatio(None, 0, None, f"in {where}, {why}")
+        if group is None:
+            n_ties = int(np.count_nonzero(model.tie_strength_))
+        gain += -model.log_likelihood_ if group is None else model.log_likelihood_
+    statistic = max(0.0, 2 * gain)
+    freedom = (design.n_groups - 1) * (rankings.n_items - 1 + n_ties)
+    return LikelihoodRatio(statistic, freedom, float(gammaincc(freedom / 2, statistic / 2)))

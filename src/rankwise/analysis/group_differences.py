@@ -1,0 +1,342 @@
+"""Where groups differ: differences of mean ranks and of shares of preferences, with simultaneous intervals.
+
+`compare_groups` returns `GroupDifferences`. Each group is compared with all others together; of two groups, the first
+with the second. A difference is divided by its standard error, which does not assume that groups vary alike. The
+largest such ratio in each permutation of the labels says how large a ratio chance makes somewhere in the table:
+intervals and p-values are about the whole table, and an interval leaves out 0 exactly if its p-value is small enough.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from rankwise._tables import TextTable, make_frame, short_name
+from rankwise._typing import FloatArray, IntArray
+from rankwise.analysis.base import Result
+from rankwise.analysis.group_permutations import Design
+
+# Ratios that are equal may differ by rounding.
+_ROUNDING = 1e-9
+# A standard error is at least this share of that of all people together: unanimous groups have no infinite ratio.
+_LEAST_ERROR = 0.1
+_SHOWN = 12
+# Words for the distance from 1/2 of the probability that one of a group ranks an item higher than one of the others:
+# Vargha, Delaney (2000), A critique and improvement of the CL common language effect size statistics, Journal of
+# Educational and Behavioral Statistics 25.
+_DEGREES = {0.06: "negligible", 0.14: "small", 0.21: "medium", 1.0: "large"}
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class GroupDifferences(Result):
+    """How groups differ in the places of items, or in preferences between two; made by `compare_groups`.
+
+    Attributes
+    ----------
+    what : {"item", "pair"}
+        Whether a column is an item, and values are mean ranks (1 = best); or a pair of items, and values are the shares
+        of people who put the first before the second, ties counted half.
+    names : tuple
+        The items, or pairs of items, of the columns.
+    groups : tuple of str
+        The groups.
+    compared : tuple of str
+        The group of each row of differences: the first of two groups, or each of several.
+    against : tuple of str
+        With whom it is compared: the second group, or "the others".
+    mean : ndarray of shape (n_groups, n_columns)
+        Mean rank or share in each group; NaN where nobody in the group can say.
+    difference : ndarray of shape (n_compared, n_columns)
+        Of the group from the others; within strata or pairs of people, if there are such. NaN where it is not known.
+    standard_error : ndarray of shape (n_compared, n_columns)
+        Of the difference.
+    low, high : ndarray of shape (n_compared, n_columns)
+        Ends of the intervals, which hold all differences at once with probability ``level``. NaN where people are too
+        few for intervals.
+    p_value : ndarray of shape (n_compared, n_columns)
+        Corrected for all columns and groups: the probability of a ratio of difference and standard error at least as
+        large anywhere, if groups do not matter.
+    probability : ndarray of shape (n_compared, n_columns) or None
+        For items: the probability that one of the group ranks the item higher than one of the others, ties counted
+        half.
+    level : float
+        Level of the intervals.
+    """
+
+    what: str
+    names: tuple[Any, ...]
+    groups: tuple[str, ...]
+    compared: tuple[str, ...]
+    against: tuple[str, ...]
+    mean: FloatArray
+    difference: FloatArray
+    standard_error: FloatArray
+    low: FloatArray
+    high: FloatArray
+    p_value: FloatArray
+    probability: FloatArray | None
+    level: float
+
+    @property
+    def degree(self) -> list[list[str]]:
+        """The size of each difference in a word: negligible, small, medium or large; empty where it is not known.
+
+        Items by their ``probability`` (less than 0.06 from 1/2 is negligible, 0.14 small, 0.21 medium), pairs by their
+        ``difference`` (less than 0.12, 0.28 and 0.42, which is the same for two alternatives).
+        """
+        sizes = self.difference / 2 if self.probability is None else self.probability - 0.5
+        return [
+            ["" if np.isnan(size) else next(word for limit, word in _DEGREES.items() if size < limit) for size in row]
+            for row in np.abs(sizes)
+        ]
+
+    @property
+    def largest_first(self) -> list[tuple[int, int]]:
+        """Row and column of every known difference, the surest first: by p-value, then by size."""
+        rows, columns = np.nonzero(np.isfinite(self.difference))
+        order = np.lexsort((-np.abs(self.difference[rows, columns]), self.p_value[rows, columns]))
+        return [(int(rows[i]), int(columns[i])) for i in order]
+
+    def sentence(self, row: int, column: int) -> str:
+        """A difference in plain words."""
+        difference, who, other = self.difference[row, column], self.compared[row], self.against[row]
+        if self.what == "item":
+            item, way = short_name(self.names[column]), "higher" if difference < 0 else "lower"
+            text = f"{short_name(who)} put {item} {abs(difference):.2f} places {way} than {short_name(other)}"
+        else:
+            first, second = map(short_name, self.names[column])
+            way = "more" if difference > 0 else "less"
+            points = f"{100 * abs(difference):.0f} percentage points {way} often"
+            text = f"{short_name(who)} put {first} before {second} {points} than {short_name(other)}"
+        return f"{text} ({p_text(self.p_value[row, column])})"
+
+    def to_frame(self, backend: str | None = None) -> Any:
+        """A data frame with a row per group and item or pair, of pandas by default, else of the named backend.
+
+        Columns: ``group``, ``against``, ``item`` or ``first`` and ``second``, ``difference``, ``standard_error``,
+        ``low``, ``high``, ``p_value``, for items ``probability``, and ``size``.
+        """
+        n_rows, n_columns = self.difference.shape
+        names = {"item": [str(name) for name in self.names] * n_rows}
+        if self.what == "pair":
+            names = {
+                end: [str(pair[side]) for pair in self.names] * n_rows for side, end in enumerate(("first", "second"))
+            }
+        columns: dict[str, Any] = {
+            "group": np.repeat(np.array(self.compared, dtype=object), n_columns).tolist(),
+            "against": np.repeat(np.array(self.against, dtype=object), n_columns).tolist(),
+            **names,
+        }
+        for name in ("difference", "standard_error", "low", "high", "p_value", "probability"):
+            values = getattr(self, name)
+            if values is not None:
+                columns[name] = values.ravel()
+        columns["size"] = [word for row in self.degree for word in row]
+        return make_frame(columns, backend)
+
+    def as_dict(self) -> list[dict[str, Any]]:
+        """The differences for JSON; None where one is not known."""
+        found = []
+        for row, (group, against) in enumerate(zip(self.compared, self.against, strict=True)):
+            for column, name in enumerate(self.names):
+                named = {"item": str(name)} if self.what == "item" else {"first": str(name[0]), "second": str(name[1])}
+                numbers = {
+                    key: _or_none(getattr(self, key)[row, column])
+                    for key in ("difference", "standard_error", "low", "high", "p_value", "probability")
+                    if getattr(self, key) is not None
+                }
+                found.append({"group": group, "against": against, **named, **numbers, "size": self.degree[row][column]})
+        return found
+
+    def tables(self) -> list[TextTable]:
+        """The surest differences as a table of text."""
+        order = self.largest_first
+        shown = order if len(order) <= _SHOWN else order[:_SHOWN]
+        two, is_item = len(self.groups) == 2, self.what == "item"
+        columns = [self.what] if is_item else ["first", "before"]
+        columns += [short_name(group) for group in self.groups] if two else ["group", "in it"]
+        columns += ["difference", f"{100 * self.level:g} % interval", "p", "size"]
+        rows = []
+        for row, column in shown:
+            name = self.names[column]
+            cells = [short_name(name)] if is_item else [short_name(part) for part in name]
+            if two:
+                cells += [self._value(self.mean[group, column]) for group in range(2)]
+            else:
+                group = self.groups.index(self.compared[row])
+                cells += [short_name(self.compared[row]), self._value(self.mean[group, column])]
+            low, high = self.low[row, column], self.high[row, column]
+            interval = f"{self._value(low, '+')} to {self._value(high, '+')}" if np.isfinite(low) else ""
+            p = p_text(self.p_value[row, column]).removeprefix("p ").removeprefix("= ")
+            rows.append([*cells, self._value(self.difference[row, column], "+"), interval, p, self.degree[row][column]])
+        what = "mean ranks, 1 is best" if is_item else "shares that put the first before the second"
+        sides = "the first group less the second" if two else "the group less all others"
+        rest = f"; the surest {_SHOWN} of {len(order):,}" if len(shown) < len(order) else ""
+        note = f"{what}; difference: {sides}; intervals and p are corrected for the whole table{rest}"
+        title = "Differences of items" if is_item else "Differences of pairs"
+        return [TextTable(title, note, columns, rows)]
+
+    def _value(self, value: float, sign: str = "") -> str:
+        if np.isnan(value):
+            return ""
+        return format(value, f"{sign}.2f") if self.what == "item" else format(value, f"{sign}.0%")
+
+
+def p_text(p_value: float) -> str:
+    """A p-value as text, such as "p = 0.031" or "p < 0.001"."""
+    return "p < 0.001" if p_value < 0.001 else f"p = {p_value:.3f}"
+
+
+class Family:
+    """Differences that are tested together: of the columns of ``values`` (n, c), NaN where a person says nothing."""
+
+    def __init__(self, values: FloatArray, design: Design) -> None:
+        self.values, self.design = values, design
+        self.known = ~np.isnan(values)
+        if self.known.all():
+            self.known = self.known[:, :1]
+        u = design.weights[:, np.newaxis]
+        centered = design.centered(values)
+        # Sums of weights, of weighted values, and of squares for standard errors; equal ones are computed once.
+        blocks = [u * self.known, u * centered, u**2 * centered**2]
+        if design.is_weighted:
+            blocks += [u**2 * self.known, u**2 * centered]
+        self.columns: FloatArray = np.hstack(blocks)
+        self.splits = np.cumsum([block.shape[1] for block in blocks])[:-1]
+        squares, weights = (blocks[2].sum(axis=0), (u**2 * self.known).sum(axis=0))
+        self.variance = np.divide(squares, weights, out=np.zeros_like(squares), where=weights > 0)
+        self.compared = [0] if design.n_groups == 2 else list(range(design.n_groups))
+
+    def differences(self, sums: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Differences of each compared group from the others, and their errors; NaN where either side has too few.
+
+        Both have the shape (n_arrangements, n_compared, c), and in strata both lack the same factor.
+        """
+        total = sums.sum(axis=1)
+        own = sums[:, self.compared]
+        sizes = self.design.sizes[self.compared][:, np.newaxis]
+        mean, square, weight = self._means(own, sizes)
+        others = self._means(total[:, np.newaxis] - own, len(self.values) - sizes)
+        least = _LEAST_ERROR**2 * self.variance * (weight + others[2])
+        return mean - others[0], np.sqrt(np.maximum(square + others[1], least))
+
+    def _means(self, sums: FloatArray, sizes: IntArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Means, their squared errors, and the sums of squared weights that these are proportional to."""
+        weight, total, squares, *rest = np.split(sums, self.splits, axis=-1)
+        squared_weight, squared_total = rest if rest else (weight, total)
+        counted = sizes if rest else np.round(weight)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            mean = total / weight
+            spread = squares - 2 * mean * squared_total + mean**2 * squared_weight
+            error = np.maximum(spread, 0) / weight**2 * counted / (counted - 1)
+            enough = (counted > 1) & (weight > _ROUNDING)
+            return np.where(enough, mean, np.nan), error, squared_weight / weight**2
+
+    def ratios(self, sums: FloatArray) -> FloatArray:
+        """Absolute differences divided by their errors, 0 where unknown: (n_arrangements, n_compared, c)."""
+        difference, error = self.differences(sums)
+        known = np.isfinite(difference) & (error > 0)
+        return np.abs(np.divide(difference, error, out=np.zeros_like(difference), where=known))
+
+    def strata_factors(self) -> FloatArray:
+        """What differences of centered values have to be divided by to be those within strata; 1 without strata."""
+        design = self.design
+        starts, weights = design.starts[:-1], design.weights[:, np.newaxis] * self.known
+        total = np.add.reduceat(weights, starts, axis=0)
+        factors = []
+        for group in self.compared:
+            own = np.add.reduceat(weights * (design.labels == group)[:, np.newaxis], starts, axis=0)
+            with np.errstate(divide="ignore", invalid="ignore"):
+                crossed = np.where(total > 0, own * (total - own) / total, 0.0).sum(axis=0)
+                sides = own.sum(axis=0) * (total - own).sum(axis=0)
+                factors.append(np.where(crossed > _ROUNDING, crossed * total.sum(axis=0) / sides, np.nan))
+        return np.broadcast_to(np.array(factors), (len(self.compared), self.values.shape[1]))
+
+    def found(
+        self, observed: FloatArray, maxima: FloatArray, exact: bool, level: float, **names: Any
+    ) -> GroupDifferences:
+        """The differences, from the sums of the groups and the largest ratio in each arrangement."""
+        design, groups, is_item = self.design, names["groups"], names["what"] == "item"
+        difference, error = (array[0] for array in self.differences(observed))
+        ratio = self.ratios(observed)[0]
+        extra = 0 if exact else 1
+        reached = np.sum(maxima >= ratio[..., np.newaxis] * (1 - _ROUNDING), axis=-1)
+        p_value = (extra + reached) / (extra + len(maxima))
+        # Beyond this ratio, the p-value is at most 1 - level.
+        rank = int((1 - level) * (extra + len(maxima)) * (1 + _ROUNDING)) - extra
+        critical = np.sort(maxima)[::-1][rank] if rank >= 0 else np.nan
+        factor = self.strata_factors()
+        n, n_strata = len(self.values), design.n_strata
+        with np.errstate(invalid="ignore"):
+            low, high = ((difference + side * critical * error) / factor for side in (-1, 1))
+            # No difference can be larger than that of the best and the last place, or of all and none.
+            widest = self.values.shape[1] - 1.0 if is_item else 1.0
+            low, high = np.clip(low, -widest, widest), np.clip(high, -widest, widest)
+            error = error * np.sqrt((n - 1) / max(n - n_strata, 1) / factor)
+        unknown = np.isnan(difference / factor)
+        weights = design.weights[:, np.newaxis]
+        means = []
+        for group in range(design.n_groups):
+            rows = design.labels == group
+            known = ~np.isnan(self.values[rows])
+            weight = (weights[rows] * known).sum(axis=0)
+            total = (weights[rows] * np.where(known, self.values[rows], 0.0)).sum(axis=0)
+            means.append(np.divide(total, weight, out=np.full(weight.shape, np.nan), where=weight > 0))
+        probability = np.array([self._probability_of_less(group) for group in self.compared]) if is_item else None
+        two = design.n_groups == 2
+        return GroupDifferences(
+            compared=tuple(groups[:1]) if two else tuple(groups),
+            against=tuple(groups[1:]) if two else ("the others",) * len(groups),
+            mean=np.array(means),
+            difference=difference / factor,
+            standard_error=np.where(unknown, np.nan, error),
+            low=low,
+            high=high,
+            p_value=np.where(unknown, np.nan, p_value),
+            probability=probability,
+            level=level,
+            **names,
+        )
+
+    def _probability_of_less(self, group: int) -> FloatArray:
+        """For each column, the probability of a smaller value in the group than in the others of the same stratum.
+
+        Strata count by the harmonic mean of the weights of both sides, as in the differences.
+        """
+        design = self.design
+        inside = design.labels == group
+        found = []
+        for values in self.values.T:
+            rows = np.flatnonzero(~np.isnan(values))
+            order = rows[np.lexsort((np.round(values[rows], 9), design.strata[rows]))]
+            stratum, value = design.strata[order], np.round(values[order], 9)
+            new = np.append(True, (np.diff(stratum) > 0) | (np.diff(value) > 0)) if len(order) else np.zeros(0, bool)
+            level = np.cumsum(new) - 1
+            own, others = (np.bincount(level, design.weights[order] * side[order]) for side in (inside, ~inside))
+            of = stratum[new]
+            n_strata = design.n_strata
+            weight_own, weight_others = (np.bincount(of, side, minlength=n_strata) for side in (own, others))
+            above = np.bincount(of, minlength=n_strata)
+            running = np.cumsum(others)
+            before = running - np.repeat(np.append(0.0, running)[np.cumsum(above) - above], above)
+            wins = np.bincount(of, own * (weight_others[of] - before + others / 2), minlength=n_strata)
+            both = weight_own + weight_others
+            counted = (weight_own > 0) & (weight_others > 0)
+            share = np.divide(1.0, both, out=np.zeros(n_strata), where=counted)
+            total = float((weight_own * weight_others * share).sum())
+            found.append(float((wins * share).sum()) / total if total > 0 else np.nan)
+        return np.array(found)
+
+
+class Pair(NamedTuple):
+    """Two items, of which the share that puts the first before the second is compared."""
+
+    first: Hashable
+    second: Hashable
+
+
+def _or_none(value: float) -> float | None:
+    return None if np.isnan(value) else float(value)

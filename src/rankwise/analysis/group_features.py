@@ -1,0 +1,59 @@
+"""Rankings as vectors whose means tell groups apart: the features of the kernels that `compare_groups` uses.
+
+Vectors make the test linear in the number of people. Those of the Kendall kernel are the mean signs of pairs: groups of
+equal means have equal shares of preferences, pair by pair, but may differ otherwise. The Mallows kernel is
+characteristic: of full rankings, only groups of the same distribution have the same mean. Where rankings are many, its
+vectors are random Fourier features (Rahimi and Recht 2007), and the last sentence holds with probability 1: the mean of
+a feature is an analytic function of its frequency, which is 0 almost nowhere unless it is 0 everywhere (Chwialkowski,
+Ramdas, Sejdinovic and Gretton 2015).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rankwise._typing import FloatArray, IntArray
+
+# Up to so many different rankings, the vectors of the Mallows kernel are exact; for more, so many are drawn.
+_MOST_DISTINCT, _N_RANDOM = 256, 256
+_ROUNDING = 1e-12
+_ROWS = 1 << 14
+
+
+def kernel_vectors(signs: FloatArray, positions: FloatArray, kernel: str, rng: np.random.Generator) -> FloatArray:
+    """A row for each ranking, of any kind: inner products are the kernel, or for many rankings, estimate it.
+
+    ``signs`` are the mean signs of pairs of ``positions``.
+    """
+    if kernel == "kendall":
+        return signs / np.sqrt(signs.shape[1])
+    # A quarter of the squared distance of signs is the number of discordant pairs; by the mean of two rankings, the
+    # kernel neither is 1 for all nor 0 for all that differ.
+    spread = np.square(signs - signs.mean(axis=0)).sum() / (2 * max(len(signs) - 1, 1))
+    scale = 1 / spread if spread > 0 else 1.0
+    first, which = _distinct_rows(positions)
+    if len(first) <= _MOST_DISTINCT:
+        distinct = signs[first]
+        norms = np.square(distinct).sum(axis=1)
+        squares = np.maximum(norms[:, np.newaxis] + norms - 2 * distinct @ distinct.T, 0)
+        values, vectors = np.linalg.eigh(np.exp(-scale / 4 * squares))
+        kept = values > _ROUNDING * values[-1]
+        exact: FloatArray = (vectors[:, kept] * np.sqrt(values[kept]))[which]
+        return exact
+    frequencies = np.sqrt(scale / 2) * rng.standard_normal((signs.shape[1], _N_RANDOM // 2))
+    result = np.empty((len(signs), _N_RANDOM))
+    for start in range(0, len(signs), _ROWS):
+        phases = signs[start : start + _ROWS] @ frequencies
+        result[start : start + _ROWS, : _N_RANDOM // 2] = np.cos(phases)
+        result[start : start + _ROWS, _N_RANDOM // 2 :] = np.sin(phases)
+    result *= np.sqrt(2 / _N_RANDOM)
+    return result
+
+
+def _distinct_rows(positions: FloatArray) -> tuple[IntArray, IntArray]:
+    """The first row of each different ranking, and for each row which of these it is."""
+    k = positions.shape[1]
+    codes = np.nan_to_num(positions, nan=0.0, posinf=k + 1).astype(np.uint16 if k < 2**16 - 1 else np.int64)
+    keys = np.ascontiguousarray(codes).view(np.dtype((np.void, codes.itemsize * k))).ravel()
+    _, first, which = np.unique(keys, return_index=True, return_inverse=True)
+    return first, which.ravel()

@@ -1,0 +1,104 @@
+"""The commands that ask about the people behind rankings: ``compare``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from rankwise.cli.options import (
+    PICTURES,
+    Data,
+    DropBadRows,
+    Id,
+    Json,
+    Layout,
+    Read,
+    Seed,
+    ShownOut,
+    Target,
+    Weight,
+    reading,
+)
+
+if TYPE_CHECKING:
+    from rankwise._tables import TextTable
+
+
+def compare(
+    file: Data,
+    by: Annotated[str, typer.Option(metavar="COLUMN", help="The column that says who is in which group.")],
+    out: ShownOut = None,
+    strata: Annotated[
+        str | None, typer.Option(metavar="COLUMN", help="Compare within the classes of this column only.")
+    ] = None,
+    paired: Annotated[
+        bool, typer.Option("--paired", help="The same people ranked once in each group; --id says who they are.")
+    ] = False,
+    kernel: Annotated[
+        str, typer.Option(metavar="NAME", help="What the test sees: mallows, any difference; kendall, that of pairs.")
+    ] = "mallows",
+    permutations: Annotated[int, typer.Option(min=1, metavar="N", help="How often to permute the groups.")] = 999,
+    level: Annotated[float, typer.Option(help="Level of the intervals.")] = 0.95,
+    target: Target = None,
+    layout: Layout = None,
+    weight: Weight = None,
+    id_: Id = None,
+    read: Read = None,
+    drop_bad_rows: DropBadRows = False,
+    seed: Seed = 0,
+    as_json: Json = False,
+) -> None:
+    """Test whether groups rank differently, and show which items and pairs they differ in."""
+    from rankwise.analysis import compare_groups
+    from rankwise.cli import console, sources
+    from rankwise.cli.in_and_out import check_writable, shown_name
+
+    check_writable(out, file)
+    if kernel not in ("mallows", "kendall"):
+        raise typer.BadParameter(f"{kernel!r} is not one of 'mallows', 'kendall'", param_hint="--kernel")
+    if not 0 < level < 1:
+        raise typer.BadParameter(f"{level:g} is not between 0 and 1, as 0.95 is", param_hint="--level")
+    if paired and strata is not None:
+        raise typer.BadParameter("--paired compares people with themselves already; drop --strata")
+    columns = {"layout": layout, "by": by, "weight": weight, "id": id_}
+    more = {} if strata is None else {"features": [strata]}
+    survey = sources.load(file, **reading(target=target, read=read, drop_bad_rows=drop_bad_rows, **columns), **more)
+    if paired and survey.id is None:
+        raise typer.BadParameter("--paired needs the column that says who answered: --id COLUMN")
+    with console.progress() as on_step:
+        on_step(f"comparing by {by}", 0.0)
+        found = compare_groups(
+            survey,
+            strata=strata,
+            pairs=survey.id if paired else None,
+            kernel=kernel,  # type: ignore[arg-type]
+            n_permutations=permutations,
+            level=level,
+            random_state=seed,
+        )
+    numbers = {"data": shown_name(file), "seed": seed, **found.as_dict()}
+    _write(out, found.tables(), numbers, "GroupDifferenceDisplay", found)
+    if as_json:
+        console.print_json(numbers)
+    else:
+        console.print_tables(found.tables())
+
+
+def _write(out: Path | None, tables: Sequence[TextTable], facts: Mapping[str, Any], display: str, result: Any) -> None:
+    """Write the tables to a file, or by its suffix the picture that a class of `rankwise.plots` makes of the result."""
+    from rankwise._table_files import save_tables
+
+    if out is None:
+        return
+    if out.suffix.lower() not in PICTURES:
+        save_tables(tables, out, facts=facts)
+        return
+    import matplotlib
+
+    from rankwise import plots
+
+    matplotlib.use("agg")
+    getattr(plots, display).from_result(result).save(out)
