@@ -504,3 +504,26 @@ def test_bad_questions_to_a_model() -> None:
     with pytest.raises(ValueError, match="n is -1"):
         model.sample(-1)
     assert model.logpmf([[1, 1, 1]]).tolist() == [-np.inf]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_scores_equal_finite_differences_and_sum_to_zero(kind: str) -> None:
+    positions = random_positions(np.random.default_rng(3), 12, 4, kind)
+    model = PlackettLuce(alpha=0.3).fit(positions)
+    scores = model.scores(positions)
+    parameters = np.concatenate([model.log_worth_, np.log(model.tie_strength_[model.tie_strength_ > 0])])
+    assert scores.shape == (12, len(parameters))
+    np.testing.assert_allclose(scores.sum(axis=0), 0.3 * parameters, atol=1e-4)  # the prior is the rest of the gradient
+    for item in range(4):
+        values = []
+        for step in (1e-6, -1e-6):
+            moved = PlackettLuce(alpha=0.3).fit(positions)
+            moved.log_worth_ = model.log_worth_ + step * (np.arange(4) == item)
+            values.append(moved.logpmf(positions))
+        np.testing.assert_allclose((values[0] - values[1]) / 2e-6, scores[:, item], atol=1e-6)
+
+
+def test_scores_of_ties_that_the_fit_has_not_met_are_refused() -> None:
+    model = PlackettLuce(alpha=1).fit([[1, 2, 3], [2, 1, 3]])
+    with pytest.raises(ValueError, match="ties as many items as no ranking of the fit does"):
+        model.scores([[1, 1, 2]])

@@ -15,6 +15,7 @@ from rankwise.label_ranking import (
     NearestNeighborsRanker,
     PairwiseRanker,
     PlackettLuceRanker,
+    PlackettLuceTree,
     RankingForest,
     RankingTree,
     StackedRanker,
@@ -30,6 +31,7 @@ RANKERS = [
     PairwiseRanker(decode="copeland", ties="random", random_state=0),
     ClusterRanker(3, random_state=0),
     PlackettLuceRanker(),
+    PlackettLuceTree(0.5, min_samples_leaf=5),
     KernelRanker(),
     KernelRanker("linear", alpha=1.0),
     KernelRanker("linear", alpha=1.0, embedding="position"),
@@ -51,6 +53,7 @@ WEIGHED_EXACTLY = [
     PlackettLuceRanker(tol=1e-9),
     KernelRanker("linear", alpha=1.0),
     RankingTree(max_depth=3),
+    PlackettLuceTree(0.5, min_samples_leaf=5),
 ]
 
 

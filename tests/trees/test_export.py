@@ -72,5 +72,5 @@ def test_a_deep_tree_needs_no_recursion():
         np.where(left < 0, -1, 0), zeros, zeros > 0, left, zeros, error, zeros + 1, zeros.astype(int), nothing, None
     )
     assert tree.depth.max() == n // 2
-    assert tree_text(tree, ["x"], [None], ["leaf"] * n).count("leaf") == tree.n_leaves
+    assert tree_text(tree, dict.fromkeys(range(n), ("yes", "no")), ["leaf"] * n).count("leaf") == tree.n_leaves
     assert pruning_path(tree).n_leaves[-1] == 1

@@ -227,6 +227,32 @@ def tied_moments(order, row_start, stage_size, stage_start, weights, log_worth, 
 
 
 @compiled
+def row_scores(order, row_start, stage_size, stage_start, log_worth, log_tie):
+    """Gradient of the log probability of each ranking in (log_worth, log_tie[1:]), see `tied_moments`."""
+    n = len(row_start) - 1
+    most = len(log_tie)
+    roots = _roots(log_worth - np.max(log_worth), most)
+    tie = np.exp(log_tie)
+    scores = np.zeros((n, len(log_worth) + most - 1))
+    information = np.zeros((0, 0))
+    sums = np.empty((most, most + 1))
+    for r in range(n):
+        _clear(sums)
+        e = _skip_unlisted(order, row_start, stage_size, stage_start, r, roots, sums)
+        for s in range(stage_start[r + 1] - 1, stage_start[r] - 1, -1):
+            size = stage_size[s]
+            for _ in range(size):
+                e -= 1
+                scores[r, order[e]] += 1.0 / size
+                _add_item(roots[:, order[e]], sums)
+            if size > 1:
+                scores[r, len(log_worth) + size - 2] += 1.0
+            items = order[e : row_start[r + 1]]
+            _subtract_expected(items, 1.0, roots, sums, tie / _total(sums, log_tie), scores[r], information)
+    return scores
+
+
+@compiled
 def sample_tied(log_worth, log_tie, uniforms):
     """Davidson-Luce draws, (n, k) positions; row r uses 2 k uniform numbers.
 

@@ -232,6 +232,39 @@ class PlackettLuce(RankingModel):
         source = rankings_of(self.items_, rankings)
         return _likelihood_jit.log_probabilities(*_flatten(source), self.log_worth_, self._log_tie())
 
+    def scores(self, rankings: ArrayLike) -> FloatArray:
+        """Gradient of the log probability of each ranking at the fitted worths.
+
+        Tests of whether all rankings have the same worths are made of them, as those of `PlackettLuceTree`.
+
+        Parameters
+        ----------
+        rankings : array-like of shape (n_rankings, n_items) or Rankings
+            Positions of the items of the fit, in the same columns. Ties must be of sizes that the model has met.
+
+        Returns
+        -------
+        ndarray of shape (n_rankings, n_items + n_sizes)
+            A column for each log worth, then one for the log strength of ties of each size that the model has met.
+
+        Examples
+        --------
+        >>> from rankwise.aggregation import PlackettLuce
+        >>> votes = [[1, 2], [1, 2], [2, 1]]
+        >>> PlackettLuce().fit(votes).scores(votes).round(2)
+        array([[ 0.33, -0.33],
+               [ 0.33, -0.33],
+               [-0.67,  0.67]])
+        """
+        self._check_fitted()
+        choices = _flatten(rankings_of(self.items_, rankings))
+        sizes = np.concatenate([[True], self.tie_strength_ > 0])
+        too_large = choices.stage_size > len(sizes)
+        if too_large.any() or not sizes[choices.stage_size - 1].all():
+            raise ValueError("a ranking ties as many items as no ranking of the fit does, so its probability is 0")
+        scores = _likelihood_jit.row_scores(*choices, self.log_worth_, self._log_tie())
+        return scores[:, np.concatenate([np.full(len(self.items_), True), sizes[1:]])]
+
     def mode(self) -> FloatArray:
         """The most probable ranking without ties, as positions: items by decreasing worth (equal worths tie)."""
         self._check_fitted()

@@ -18,6 +18,7 @@ from rankwise.label_ranking.labelwise import LabelwiseRanker
 from rankwise.label_ranking.linear_plackett_luce import PlackettLuceRanker
 from rankwise.label_ranking.neighbors import NearestNeighborsRanker
 from rankwise.label_ranking.pairwise import PairwiseRanker
+from rankwise.label_ranking.plackett_luce_tree import PlackettLuceTree
 from rankwise.label_ranking.risk_bounds import (
     empirical_risk_bound,
     low_noise_risk_bound,
@@ -45,6 +46,7 @@ __all__ = [
     "NearestNeighborsRanker",
     "PairwiseRanker",
     "PlackettLuceRanker",
+    "PlackettLuceTree",
     "RankingForest",
     "RankingTree",
     "StackedRanker",

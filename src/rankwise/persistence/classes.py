@@ -58,6 +58,7 @@ _OURS = {
         "NearestNeighborsRanker",
         "PairwiseRanker",
         "PlackettLuceRanker",
+        "PlackettLuceTree",
         "RankingForest",
         "RankingTree",
         "StackedRanker",

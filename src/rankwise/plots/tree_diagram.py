@@ -13,7 +13,7 @@ from rankwise._validation import check_whole_number
 from rankwise.plots._display import Display
 
 if TYPE_CHECKING:
-    from rankwise.label_ranking import RankingTree
+    from rankwise.label_ranking import PlackettLuceTree, RankingTree
 
 
 #: the palette of Okabe and Ito, made lighter: leaves with the same best item share a color
@@ -95,7 +95,7 @@ class RankingTreeDisplay(Display):
     @classmethod
     def from_estimator(
         cls,
-        tree: RankingTree,
+        tree: RankingTree | PlackettLuceTree,
         *,
         max_depth: int = 4,
         questions: Mapping[str, str] | None = None,
@@ -105,7 +105,7 @@ class RankingTreeDisplay(Display):
 
         Parameters
         ----------
-        tree : RankingTree
+        tree : RankingTree or PlackettLuceTree
             The fitted tree.
         max_depth : int, default=4
             Most conditions above a leaf that are shown; the leaves below are counted.
@@ -119,9 +119,10 @@ class RankingTreeDisplay(Display):
         -------
         RankingTreeDisplay
         """
-        from rankwise.label_ranking import RankingTree  # rankers take a second to load, and heat maps need none
+        # Rankers take a second to load, and heat maps need none.
+        from rankwise.label_ranking import PlackettLuceTree, RankingTree
 
-        if not isinstance(tree, RankingTree):
+        if not isinstance(tree, RankingTree | PlackettLuceTree):
             raise TypeError(f"tree is a {type(tree).__name__}, but only a RankingTree can be drawn; fit one")
         check_whole_number("max_depth", max_depth, at_least=1)
         shown = min(max_depth, max(1, tree.get_depth()))
@@ -219,7 +220,9 @@ class RankingTreeDisplay(Display):
         )
 
 
-def _shown_nodes(estimator: RankingTree, max_depth: int, questions: Mapping[str, str]) -> list[TreeNode]:
+def _shown_nodes(
+    estimator: RankingTree | PlackettLuceTree, max_depth: int, questions: Mapping[str, str]
+) -> list[TreeNode]:
     """Nodes down to a depth: each before its children, the upper child with all below it before the lower one."""
     tree = estimator.tree_
     texts = list(estimator.node_texts())
@@ -247,7 +250,7 @@ def _shown_nodes(estimator: RankingTree, max_depth: int, questions: Mapping[str,
     return nodes
 
 
-def _note(tree: RankingTree, max_depth: int) -> str:
+def _note(tree: RankingTree | PlackettLuceTree, max_depth: int) -> str:
     depth = tree.get_depth()
     if depth <= max_depth:
         return ""

@@ -51,17 +51,12 @@ class _GrownMixin(CategoricalFeaturesMixin):
                 check_probabilities(tree.contents.values)
 
 
-class TreeMixin(_GrownMixin):
-    """Growth of a single tree, ``tree_``, and questions to it."""
+class SingleTreeMixin(_GrownMixin):
+    """Questions to a single tree, ``tree_``."""
 
     tree_: Tree
-    ccp_alpha: Any
 
-    _saved: ClassVar[Saved] = {
-        "tree_": instance("Tree"),
-        "ccp_alpha_": NUMBER,
-        "cv_results_": optional(maybe(dict_of(either(FLOATS, INTS)))),
-    }
+    _saved: ClassVar[Saved] = {"tree_": instance("Tree")}
 
     def apply(self, X: ArrayLike) -> IntArray:
         """Node number of the leaf of each row."""
@@ -85,6 +80,55 @@ class TreeMixin(_GrownMixin):
     def feature_importances_(self) -> FloatArray:
         """Share of each feature in the total gain of all splits."""
         return self._fitted_tree().importances(self.n_features_in_)
+
+    def export_text(self) -> str:
+        """The tree as indented text, with what its leaves predict."""
+        return tree_text(self._fitted_tree(), self._node_conditions(), self._leaf_texts())
+
+    def export_graphviz(self) -> str:
+        """The tree in the DOT language of Graphviz."""
+        return tree_dot(self._fitted_tree(), self._node_conditions(), self._leaf_texts())
+
+    def node_texts(self) -> list[str]:
+        """What each node of ``tree_`` says: the condition under which rows go left, or what a leaf predicts.
+
+        Returns
+        -------
+        list of str
+            One text per node, in the order of the nodes.
+        """
+        tree, leaves, asked = self._fitted_tree(), self._leaf_texts(), self._node_conditions()
+        return [leaves[tree.leaf_number[node]] if left < 0 else asked[node][0] for node, left in enumerate(tree.left)]
+
+    def _node_conditions(self) -> dict[int, tuple[str, str]]:
+        """For each inner node what rows that go left have in common, and what rows that go right do."""
+        tree, names, categories = self._fitted_tree(), self._feature_names(), self._encoder.categories_
+        return {node: conditions(tree, node, names, categories) for node in np.flatnonzero(tree.left >= 0).tolist()}
+
+    def _leaf_texts(self) -> list[str]:
+        """What each leaf predicts, in the order of the leaves."""
+        raise NotImplementedError
+
+    def _feature_names(self) -> list[str]:
+        names = getattr(self, "feature_names_in_", None)
+        return [f"x{number}" for number in range(self.n_features_in_)] if names is None else [str(n) for n in names]
+
+    def _fitted_tree(self) -> Tree:
+        from sklearn.utils.validation import check_is_fitted
+
+        check_is_fitted(self)
+        return self.tree_
+
+
+class TreeMixin(SingleTreeMixin):
+    """Growth and pruning of a single tree by least squares."""
+
+    ccp_alpha: Any
+
+    _saved: ClassVar[Saved] = {
+        "ccp_alpha_": NUMBER,
+        "cv_results_": optional(maybe(dict_of(either(FLOATS, INTS)))),
+    }
 
     def cost_complexity_pruning_path(
         self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None
@@ -121,29 +165,6 @@ class TreeMixin(_GrownMixin):
         """
         return merge_sequence(self._fitted_tree())
 
-    def export_text(self) -> str:
-        """The tree as indented text, with what its leaves predict."""
-        return tree_text(self._fitted_tree(), self._feature_names(), self._encoder.categories_, self._leaf_texts())
-
-    def export_graphviz(self) -> str:
-        """The tree in the DOT language of Graphviz."""
-        return tree_dot(self._fitted_tree(), self._feature_names(), self._encoder.categories_, self._leaf_texts())
-
-    def node_texts(self) -> list[str]:
-        """What each node of ``tree_`` says: the condition under which rows go left, or what a leaf predicts.
-
-        Returns
-        -------
-        list of str
-            One text per node, in the order of the nodes.
-        """
-        tree, leaves = self._fitted_tree(), self._leaf_texts()
-        names, categories = self._feature_names(), self._encoder.categories_
-        return [
-            leaves[tree.leaf_number[node]] if left < 0 else conditions(tree, node, names, categories)[0]
-            for node, left in enumerate(tree.left)
-        ]
-
     def _grow_tree(self, training: TrainingSet, rng: np.random.Generator) -> None:
         """Grow, prune and fill ``tree_``."""
         rule = GrowthRule.from_params(self.get_params(deep=False))
@@ -154,20 +175,6 @@ class TreeMixin(_GrownMixin):
         else:
             self.ccp_alpha_ = float(self.ccp_alpha)
         self.tree_ = training.fill(pruned(tree, self.ccp_alpha_), fill_rows)
-
-    def _leaf_texts(self) -> list[str]:
-        """What each leaf predicts, in the order of the leaves."""
-        raise NotImplementedError
-
-    def _feature_names(self) -> list[str]:
-        names = getattr(self, "feature_names_in_", None)
-        return [f"x{number}" for number in range(self.n_features_in_)] if names is None else [str(n) for n in names]
-
-    def _fitted_tree(self) -> Tree:
-        from sklearn.utils.validation import check_is_fitted
-
-        check_is_fitted(self)
-        return self.tree_
 
 
 class ForestMixin(_GrownMixin):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from rankwise.trees.structure import Tree
 _MOST_NAMED = 6
 
 
-def tree_text(tree: Tree, names: list[str], categories: list[Any], leaves: list[str]) -> str:
+def tree_text(tree: Tree, asked: Mapping[int, tuple[str, str]], leaves: list[str]) -> str:
     """Indented text, a line per node: the condition that leads to it, and for a leaf its text and number of rows."""
     lines: list[str] = []
     stack = [(0, 0, "")]
@@ -26,12 +27,12 @@ def tree_text(tree: Tree, names: list[str], categories: list[Any], leaves: list[
             continue
         if condition:
             lines.append(line)
-        yes, no = conditions(tree, node, names, categories)
+        yes, no = asked[node]
         stack += [(left + 1, depth + 1, no), (left, depth + 1, yes)]
     return "\n".join(lines)
 
 
-def tree_dot(tree: Tree, names: list[str], categories: list[Any], leaves: list[str]) -> str:
+def tree_dot(tree: Tree, asked: Mapping[int, tuple[str, str]], leaves: list[str]) -> str:
     """A graph for Graphviz: conditions in boxes, left means yes."""
     leaf_number = tree.leaf_number
     lines = ["digraph tree {", '  node [shape=box, fontname="Helvetica"];', '  edge [fontname="Helvetica"];']
@@ -40,8 +41,7 @@ def tree_dot(tree: Tree, names: list[str], categories: list[Any], leaves: list[s
             text = _quoted(leaves[leaf_number[node]])
             lines.append(f'  {node} [label="{text}\\nn={tree.count[node]}", style="rounded"];')
         else:
-            yes, _ = conditions(tree, node, names, categories)
-            lines.append(f'  {node} [label="{_quoted(yes)}\\nn={tree.count[node]}"];')
+            lines.append(f'  {node} [label="{_quoted(asked[node][0])}\\nn={tree.count[node]}"];')
             lines.append(f'  {node} -> {tree.left[node]} [label="yes"];')
             lines.append(f'  {node} -> {tree.left[node] + 1} [label="no"];')
     return "\n".join([*lines, "}"])
