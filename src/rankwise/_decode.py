@@ -18,6 +18,7 @@ ConsensusRule: TypeAlias = Literal[
     "bucklin",
     "instant-runoff",
     "stv",
+    "range",
     "footrule",
     "spearman",
     "hamming",
@@ -25,3 +26,14 @@ ConsensusRule: TypeAlias = Literal[
     "mallows",
     "plackett-luce",
 ]
+
+
+def rule_name(given: str) -> str:
+    """The name of a rule as the table has it, for one that people wrote in their own way.
+
+    Examples
+    --------
+    >>> rule_name(" Ranked Pairs"), rule_name("plackett_luce")
+    ('ranked-pairs', 'plackett-luce')
+    """
+    return "-".join(given.lower().replace("_", " ").replace("-", " ").split())

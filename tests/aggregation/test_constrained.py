@@ -80,7 +80,7 @@ def test_mistakes() -> None:
     votes = Rankings([[1, 2, 3]], ["a", "b", "c"])
     with pytest.raises(ValueError, match="'a' before 'b', 'b' before 'a': they run in a circle"):
         constrained_kemeny(votes, before=[("a", "b"), ("b", "a")])
-    with pytest.raises(ValueError, match="a constraint names 'x'"):
+    with pytest.raises(ValueError, match="a constraint names 'x', which is not an item; the items are"):
         constrained_kemeny(votes, before=[("a", "x")])
     with pytest.raises(ValueError, match="no ranking has 2 of b, c among its first 1"):
         constrained_kemeny(votes, at_least=[(2, ["b", "c"], 1)])

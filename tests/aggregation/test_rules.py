@@ -69,7 +69,7 @@ def test_rules_take_their_options():
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("rule", CONSENSUS_RULES)
+@pytest.mark.parametrize("rule", [rule for rule in CONSENSUS_RULES if rule != "range"])
 def test_no_order_of_columns_or_rows_decides(rule, kind):
     rng = np.random.default_rng(5)
     tried = 0

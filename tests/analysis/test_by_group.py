@@ -41,7 +41,8 @@ def test_an_item_that_a_group_never_ranks_has_no_place_there() -> None:
     assert np.isnan(found.mean_rank[0, 2])
     assert np.isnan(found.positions[0, 2])
     assert np.isnan(found.positions[2]).all()
-    assert found.as_dict()["groups"][0]["items"][2] == {"item": "c", "mean_rank": None, "position": None}
+    unknown = dict.fromkeys(("mean_rank", "low", "high", "position"))
+    assert found.as_dict()["groups"][0]["items"][2] == {"item": "c", "n": 0, **unknown}
     assert [row[1:] for row in found.consensus_table().rows if row[0] == "c"] == [["", "1", ""]]
 
 
@@ -95,3 +96,16 @@ def test_the_largest_groups_are_compared() -> None:
     assert found.left_out == ("a", "i")
     assert largest_groups(group_results(rankings, {"a": [0, 1], "b": [2]})) is None
     assert largest_groups(None) is None
+
+
+def test_means_of_groups_have_intervals_and_numbers_of_people() -> None:
+    rankings = Rankings([[1, 2, 3], [2, 1, 3], [1, 2, NAN], [3, 2, 1]], list("abc"))
+    found = group_results(rankings, {"x": [0, 1, 2], "y": [3]}, by="city")
+    assert found.n.tolist() == [[3, 3, 2], [1, 1, 1]]
+    facts = summary(rankings[[0, 1, 2]])
+    a = next(row for row in found.tables()[0].rows if row[0] == "a")
+    assert a[2:] == [f"{facts.mean_rank[0]:.2f} ({facts.low[0]:.2f} to {facts.high[0]:.2f})", "3.00"]
+    c = next(row for row in found.tables()[0].rows if row[0] == "c")
+    assert c[2].endswith(", n=2")
+    assert found.mean_table().rows[0][2] == f"{facts.mean_rank[0]:.2f}"
+    assert found.to_frame()["n"].tolist() == [3, 3, 2, 1, 1, 1]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import json
 import warnings
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,15 +14,16 @@ import polars as pl
 import pytest
 
 from rankwise import Rankings
-from rankwise.aggregation import bootstrap_consensus, kemeny
+from rankwise.aggregation import bootstrap_consensus, constrained_kemeny, kemeny
 from rankwise.aggregation.rules import CONSENSUS_RULES
 from rankwise.analysis import consensus
+from rankwise.data import read_survey
 from rankwise.distances import kendall_distance
 from tests.pages import HOSTILE, Page
 
 module = importlib.import_module("rankwise.analysis.consensus")
 NAN = float("nan")
-RULES = [rule for rule in CONSENSUS_RULES if rule != "stv"]
+RULES = [rule for rule in CONSENSUS_RULES if rule not in ("stv", "range")]
 MEDIANS = ("footrule", "spearman", "hamming", "cayley")
 
 
@@ -160,7 +162,7 @@ def test_mistakes() -> None:
     with pytest.raises(ValueError, match="give their number as seats"):
         consensus([[1, 2, 3]], "stv")
     with pytest.raises(ValueError, match="range voting needs scores"):
-        consensus([[1, 2, 3]], "range")  # type: ignore[call-overload]
+        consensus([[1, 2, 3]], "range")
 
 
 def test_ties_are_declared_whatever_the_order_of_the_columns() -> None:
@@ -229,7 +231,7 @@ def test_rules_side_by_side(race: Rankings) -> None:
     json.dumps(found.as_dict(), allow_nan=False)
     assert "script" not in Page(found._repr_html_()).tags
     every = consensus(race, "all", seats=2, random_state=0)
-    assert list(every.results) == [rule for rule in CONSENSUS_RULES if rule != "copeland-or-borda"]
+    assert list(every.results) == [rule for rule in CONSENSUS_RULES if rule not in ("copeland-or-borda", "range")]
     assert len(every.tables()) == 5  # with the rounds of two elections
 
 
@@ -254,9 +256,135 @@ def test_circles_and_refusals_are_said() -> None:
     holes = consensus([[1, 2, NAN], [2, 1, 3]], ["borda", "plurality"])
     assert "says nothing of item 2" in holes.refused["plurality"]
     assert "says nothing of item 2" in repr(holes)
-    with pytest.raises(ValueError, match="plurality: plurality counts votes"):
-        consensus([[1, 2, NAN], [2, 1, 3]], ["plurality"])
+    with pytest.raises(ValueError, match="plurality, bucklin: votes for all items are counted, but ranking 1 says"):
+        consensus([[1, 2, NAN], [2, 1, 3]], ["plurality", "bucklin"])
     with pytest.raises(ValueError, match="methods is empty"):
         consensus([[1, 2]], [])
     even = consensus([[1, 2], [2, 1]], ["borda"])
     assert even.sentences[-1].endswith("the best are even, or not compared.")
+
+
+def test_constraints_and_weights(race: Rankings) -> None:
+    votes = race.select(["a", "b", "c"])
+    found = consensus(votes, before=[("c", "a")], at_least=[(1, ["b"], 1)], intervals=False)
+    assert found.order == ["b", "c", "a"]
+    assert found.constraints == ("c before a", "at least 1 of b among the first 1")
+    assert found.kemeny is not None
+    price = found.kemeny.cost - kemeny(votes).cost
+    assert price > 0
+    assert found.notes == (f"the constraints add {price:g} to the cost of the consensus without them",)
+    assert "c before a; at least 1 of b" in repr(found)
+    free = consensus(votes, before=[("a", "b")], intervals=False)
+    assert free.notes == ("the constraints cost nothing: a best ranking meets them anyway",)
+    weighted = consensus(votes, item_weights={"b": 2}, position_weights="top-1", intervals=False)
+    same = constrained_kemeny(votes, item_weights=[1, 2, 1], position_weights=[1, 0, 0])
+    assert weighted.cost == same.cost
+    firsts = np.array([np.sum(votes.positions[:, i] == 1) for i in range(3)])
+    # Each first place beats two items; pairs with b count twice.
+    assert weighted.comparisons == firsts @ [2 + 1, 2 + 2, 1 + 2]
+    spread = consensus(votes, before=[("c", "a")], intervals=True, n_resamples=20, random_state=0).bootstrap
+    assert spread is not None
+    assert (spread.low[2] < spread.high[0]).all()  # c may be first in every resample, and a never
+    assert spread.low[0] > 1
+
+
+def test_constraints_keep_ties_whatever_the_order_of_the_columns() -> None:
+    votes = Rankings([[1, 2, 3, 4], [2, 1, 3, 4]], ["a", "b", "c", "d"])
+    for rankings in (votes, votes.select(["d", "b", "a", "c"])):
+        found = consensus(rankings, before=[("d", "c")], at_least=[(1, ["c", "d"], 3)], intervals=False)
+        assert (found.order, found.winners) == (["a", "b", "d", "c"], ("a", "b"))
+        assert found.optimal is not None
+        assert len(found.optimal.rankings) == 2
+
+
+def test_constraints_are_checked() -> None:
+    votes = Rankings([[1, 2, 3, NAN], [2, 1, 3, NAN]], ["Merlot", "Rioja", "Port", "Malbec"])
+    with pytest.raises(ValueError, match="names 'Merlo', which is not an item; did you mean 'Merlot'"):
+        consensus(votes, before=[("Merlo", "Port")])
+    with pytest.raises(ValueError, match="'Malbec', but no ranking compares it"):
+        consensus(votes, before=[("Malbec", "Port")])
+    with pytest.raises(ValueError, match=r"for Kemeny's rule alone.*leave out borda"):
+        consensus(votes, ["kemeny", "borda"], before=[("Port", "Rioja")])
+    with pytest.raises(ValueError, match=r"for Kemeny's rule alone.*leave out all"):
+        consensus(votes, "all", item_weights={"Port": 2})
+    with pytest.raises(ValueError, match="the weight of item 'Port' is 0"):
+        consensus(votes, item_weights={"Port": 0})
+    with pytest.raises(ValueError, match=r"item_weights names 'Prot'.*'Port'"):
+        consensus(votes, item_weights={"Prot": 2})
+    with pytest.raises(ValueError, match="'the best'; give numbers, or 'top-3'"):
+        consensus(votes, position_weights="the best")
+    with pytest.raises(ValueError, match="5 numbers for 4 places"):
+        consensus(votes, position_weights=[5, 4, 3, 2, 1])
+    with pytest.raises(ValueError, match="all position_weights are 0"):
+        consensus(votes, position_weights=[0])
+
+
+def test_names_of_rules_are_read_as_people_write_them(race: Rankings) -> None:
+    assert consensus(race, "Ranked Pairs", intervals=False).method == "ranked-pairs"  # type: ignore[call-overload]
+    assert list(consensus(race, ["Borda", "BORDA", "plackett_luce"]).results) == ["borda", "plackett-luce"]  # type: ignore[list-item]
+
+
+def test_scores_of_a_survey_are_averaged(tmp_path: Path) -> None:
+    path = tmp_path / "teams.csv"
+    path.write_text("judge,points_Alpha,points_Beta,points_Gamma\nAnn,10,7,4\nBob,1,3,\nCid,6,7,5\n", encoding="utf-8")
+    survey = read_survey(path, layout="scores")
+    found = consensus(survey, "range")
+    assert found.scores is not None
+    np.testing.assert_allclose(found.scores, [17 / 3, 17 / 3, 4.5])
+    assert (found.winners, found.score_name) == (("Alpha", "Beta"), "mean score")
+    assert consensus(survey, "borda", intervals=False).winners == ("Beta",)
+    assert "range" in consensus(survey, "all").results
+    chosen = read_survey(path, layout="scores", items=["points_Gamma", "points_Alpha"])
+    np.testing.assert_array_equal(chosen.scores, [[4, 10], [NAN, 1], [5, 6]])
+    sheet = tmp_path / "sheet.csv"
+    sheet.write_text("team,Ann,Bob\nAlpha,9,8\nBeta,7,\nGamma,4,9\n", encoding="utf-8")
+    jury = read_survey(sheet, layout="judges", values="scores")
+    np.testing.assert_array_equal(jury.scores, [[9, 7, 4], [8, NAN, 9]])
+    assert consensus(jury, "range").order == ["Alpha", "Beta", "Gamma"]
+    places = tmp_path / "places.csv"
+    places.write_text("rank_a,rank_b\n1,2\n2,1\n", encoding="utf-8")
+    assert read_survey(places).scores is None
+
+
+def test_seldom_compared_counts_people() -> None:
+    rankings = Rankings([[1, 2, 3]] * 12 + [[NAN, 1, 2]] * 9, ["a", "b", "c"], [0.05] * 12 + [1.7] * 9)
+    assert consensus(rankings, "borda", intervals=False).held.tolist() == [12, 21, 21]
+    assert consensus(rankings, "borda", intervals=False).seldom == []
+    counted = Rankings([[1, 2, 3], [NAN, 1, 2]], ["a", "b", "c"], [1, 20])
+    assert "a leads, but was compared in 1 ranking only (usual: 21)" in consensus(counted, "borda").seldom
+
+
+def test_mean_ranks_that_part_from_the_majorities_are_said() -> None:
+    # A majority of 6 to 5 puts a first, but the five put it last of all.
+    votes = Rankings([[1, 2, 3, 4]] * 6 + [[4, 1, 2, 3]] * 5, ["a", "b", "c", "d"])
+    (note,) = [note for note in consensus(votes).notes if "mean ranks" in note]
+    assert note.startswith("mean ranks put one pair of items the other way round (b before a): Kemeny's order follows")
+    assert consensus([[1, 2, 3]] * 3, intervals=False).notes == ()
+
+
+def test_costs_and_distances_to_tied_orders_are_named() -> None:
+    circle = consensus([[1, 2, 3], [2, 3, 1], [3, 1, 2]], intervals=False)
+    shown = circle.quality_table().rows
+    assert shown[0] == ["against each best ranking", "4 of 9 comparisons (44.4%)"]
+    assert shown[1] == [
+        "mean Kendall distance",
+        "0.500 to the order shown, a tied pair counts half (0 is the same order, 1 the reverse)",
+    ]
+
+
+def test_many_optimal_rankings_are_counted() -> None:
+    rows = [[1, 2, 3, 4], [4, 3, 2, 1]]  # every ranking is as good
+    table = consensus(rows, intervals=False)._optimal_table()[0]
+    assert (table.title, len(table.rows)) == ("6 of 24 rankings of lowest cost", 6)
+    assert table.note == "all of them: optimal.rankings in Python, --json on the command line"
+    many = consensus([[*range(1, 8)], [*range(7, 0, -1)]], intervals=False)._optimal_table()[0]
+    assert many.title == "6 of more than 1,000 rankings of lowest cost"
+
+
+def test_refusals_name_the_person_and_are_said_once(tmp_path: Path) -> None:
+    path = tmp_path / "jury.csv"
+    path.write_text("judge,rank_a,rank_b,rank_c\nAnn,1,2,3\nBob,2,,1\nCid,3,2,1\n", encoding="utf-8")
+    found = consensus(read_survey(path), "all")
+    left_out = [row for row in found.winners_table().rows if row[1] == "-"]
+    assert "plurality, bucklin, instant-runoff" in [row[0] for row in left_out]
+    assert "ranking 2 (Bob) says nothing of item 'b'" in found.refused["plurality"]

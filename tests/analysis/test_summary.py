@@ -112,7 +112,7 @@ def test_unlisted_items_are_not_among_the_first_three() -> None:
     assert facts.marginals_table().rows[1] == ["1", "0%", "50%", "0%", "0%", "50%"]
 
 
-@pytest.mark.parametrize("rows", [np.empty((0, 3)), [[NAN, NAN, NAN]], [[INF, INF, INF]], [[1, NAN, NAN]]])
+@pytest.mark.parametrize("rows", [[[NAN, NAN, NAN]], [[INF, INF, INF]], [[1, NAN, NAN]]])
 def test_rankings_that_say_nothing(rows: object) -> None:
     facts = summary(Rankings(np.asarray(rows, dtype=float)))
     assert facts.n.tolist() == [0, 0, 0]
@@ -120,6 +120,20 @@ def test_rankings_that_say_nothing(rows: object) -> None:
     assert np.isnan(facts.kendalls_w)
     assert "mean rank" in repr(facts)
     json.dumps(facts.as_dict(), allow_nan=False)
+
+
+def test_no_rankings_are_an_error() -> None:
+    with pytest.raises(ValueError, match="there are no rankings to summarize"):
+        summary(Rankings(np.empty((0, 3))))
+
+
+def test_pairs_count_people() -> None:
+    rankings = Rankings([[1, 2, NAN], [2, 1, 3]], ["a", "b", "c"], [0.5, 1.5])
+    frame = summary(rankings).pairs.to_frame()
+    assert frame["n"].tolist() == [2, 1, 1]
+    assert frame["comparisons"].tolist() == [2, 1.5, 1.5]
+    counted = summary(Rankings(rankings.positions, weights=[3, 2])).pairs
+    assert counted.n[0, 1] == 5
 
 
 def test_weights_of_zero_say_nothing() -> None:

@@ -16,6 +16,7 @@ from rankwise.aggregation import (
     PlackettLuce,
     bootstrap_consensus,
     borda,
+    constrained_kemeny,
     copeland,
     is_stochastically_transitive,
     kemeny,
@@ -34,6 +35,7 @@ NEW_RULES = [
     "bucklin",
     "instant-runoff",
     "stv",
+    "range",
     "footrule",
     "spearman",
     "hamming",
@@ -206,7 +208,9 @@ def test_problems_and_mistakes(circle: Path) -> None:
     assert "--read" in problem("consensus", circle, "--read", "foo=1", code=2)
     assert "say how many with --seats 3" in problem("consensus", circle, "--method", "stv", code=2)
     assert "--method stv has" in problem("consensus", circle, "--seats", "2", code=2)
-    assert "needs scores" in problem("consensus", circle, "--method", "range", code=2)
+    message = problem("consensus", circle, "--method", "range")
+    assert "needs scores" in message
+    assert message.strip().endswith("--layout scores")
     blanks = "rank_a,rank_b,rank_c\n1,2,\n2,1,3\n"
     message = problem("consensus", "-", "--method", "plurality", stdin=blanks)
     assert '--read "unlisted=below"' in message
@@ -247,3 +251,59 @@ def test_ties_in_rankings_can_be_broken() -> None:
     words = ("consensus", "-", "--method", "mallows")
     assert "(--break-ties)" in problem(*words, stdin=table)
     assert run_json(*words, "--break-ties", stdin=table)["ranking"][0]["place"] == 1
+
+
+def test_constraints_as_people_write_them(circle: Path) -> None:
+    options = ("--before", "D > c", "--at-least", "1 of b, d in the first 1", "--bootstrap", "0")
+    found = run_json("consensus", circle, *options)
+    assert found["constraints"] == ["d before c", "at least 1 of b, d among the first 1"]
+    place = {row["item"]: row["place"] for row in found["ranking"]}
+    assert place["d"] < place["c"]
+    assert place["b"] == 1 or place["d"] == 1
+    same = constrained_kemeny(read_rankings(circle), before=[("d", "c")], at_least=[(1, ["b", "d"], 1)])
+    assert found["cost"] == same.cost
+    chain = run_json("consensus", circle, "--before", "d > c > b > a")
+    assert [row["item"] for row in chain["ranking"]] == ["d", "c", "b", "a"]
+    weighted = run_json("consensus", circle, "--item-weight", "a=3", "--position-weights", "2,1")
+    same = constrained_kemeny(read_rankings(circle), item_weights={"a": 3}, position_weights=[2, 1, 1, 1])
+    assert weighted["cost"] == same.cost
+    shown = run("consensus", circle, "--position-weights", "top-2", "--item-weight", "a = 3").stdout
+    assert "a counts 3; only the top-2 of each ranking counts" in shown
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--before", "a"], '"A > B"'),
+        (["--at-least", "some of a, b"], '"2 of A, B, C in 3"'),
+        (["--item-weight", "a"], '"A=2"'),
+        (["--position-weights", "much"], "neither numbers"),
+        (["--before", "a > b", "--method", "borda"], "--method kemeny does"),
+    ],
+)
+def test_constraints_that_cannot_be_read(circle: Path, options: list[str], words: str) -> None:
+    assert words in problem("consensus", circle, *options, code=2)
+
+
+def test_items_of_constraints_that_do_not_exist() -> None:
+    table = "rank_Merlot,rank_Rioja,rank_Port\n1,2,3\n2,1,3\n"
+    message = problem("consensus", "-", "--before", "Merlott > Port", stdin=table)
+    assert "'Merlott', which is not an item; did you mean 'Merlot'?" in message
+
+
+def test_mean_scores() -> None:
+    table = "judge,score_Alpha,score_Beta\nAnn,9,7\nBob,2,3\nCid,6,7\n"
+    found = run_json("consensus", "-", "--layout", "scores", "--method", "Range", stdin=table)
+    assert [row["score"] for row in found["ranking"]] == pytest.approx([17 / 3, 17 / 3])
+    assert [row["place"] for row in found["ranking"]] == [1, 1]
+
+
+def test_long_tables_are_cut() -> None:
+    table = ",".join(f"rank_i{i:03}" for i in range(60)) + "\n" + ",".join(map(str, range(1, 61))) + "\n"
+    how = ("--layout", "positions", "--target", "rank_")
+    for command in ("consensus", "describe"):
+        shown = run(command, "-", *how, stdin=table).stdout
+        assert "the first 20 of 60 rows; all of them: -o file.csv or --json" in shown
+        assert "i019" in shown
+        assert "i020" not in shown.split("How good")[0].split("Kendall's W")[0]
+    assert len(run_json("consensus", "-", *how, stdin=table)["ranking"]) == 60

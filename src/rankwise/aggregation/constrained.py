@@ -1,21 +1,30 @@
-"""Kemeny's consensus with weights of items and places, and with constraints: a before b, some of a group at the top."""
+"""Kemeny's consensus with weights of items and places, and with constraints: a before b, some of a group at the top.
+
+`constrained_kemeny` is the function; `solve_constrained` also lists the rankings that are as good, for `rules`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
-from dataclasses import replace
+import difflib
+import re
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import islice
 
 import numpy as np
 
-from rankwise._typing import ArrayLike, BoolArray, FloatArray, RandomState
-from rankwise._validation import check_real_number, check_weights, check_whole_number, shortlist
+from rankwise._typing import ArrayLike, BoolArray, FloatArray, IntArray, RandomState
+from rankwise._validation import check_generator, check_real_number, check_weights, check_whole_number, shortlist
 from rankwise.aggregation import _kemeny_jit
 from rankwise.aggregation._kemeny_constraints import ConstrainedBounds, Group, prove_constrained
-from rankwise.aggregation._kemeny_search import Clock, OrdersFromSets
+from rankwise.aggregation._kemeny_search import Clock, OrdersFromSets, joint_orders, surely_before
 from rankwise.aggregation.base import weighted_rankings
-from rankwise.aggregation.kemeny import MOST_ITEMS_AUTO_LP, kemeny
+from rankwise.aggregation.kemeny import MOST_ITEMS_AUTO_LP, OptimalRankings, kemeny, list_optimal
 from rankwise.aggregation.kemeny_result import Consensus
 from rankwise.aggregation.pairs import PreferenceMatrix, preference_matrix
+from rankwise.aggregation.shared_order import shared_by, shared_positions
+from rankwise.data import Rankings
 
 # 2^18 sets of items and the costs of each item after them take 40 MB.
 _MOST_ITEMS_DP = 18
@@ -25,8 +34,8 @@ _TIME_LIMIT = 60.0
 def constrained_kemeny(
     rankings: ArrayLike,
     *,
-    item_weights: ArrayLike | None = None,
-    position_weights: ArrayLike | None = None,
+    item_weights: ArrayLike | Mapping[Hashable, float] | None = None,
+    position_weights: ArrayLike | str | None = None,
     before: Sequence[tuple[Hashable, Hashable]] = (),
     at_least: Sequence[tuple[int, Sequence[Hashable], int]] = (),
     time_limit: float | None = None,
@@ -42,10 +51,12 @@ def constrained_kemeny(
     ----------
     rankings : array-like of shape (n_rankings, n_items) or Rankings
         Positions, 1 = best, of any kind.
-    item_weights : array-like of shape (n_items,), optional
-        Weights u: a pair counts the product of its items' weights.
-    position_weights : array-like of shape (n_items,), optional
+    item_weights : array-like of shape (n_items,) or mapping of items to numbers, optional
+        Weights u: a pair counts the product of its items' weights. Items that a mapping does not name count 1.
+    position_weights : sequence of numbers or str, optional
         Weights v of the places 1, 2, ... in the rankings: decreasing ones make what voters put at the top count more.
+        The last number counts for all further places. "top-3" is ``[1, 1, 1, 0]``: only what voters put among their
+        first three counts.
     before : sequence of pairs of items, default=()
         Pairs (a, b): a must come before b.
     at_least : sequence of (m, group, k), default=()
@@ -70,53 +81,186 @@ def constrained_kemeny(
     Consensus: c > a > b
       cost 6, proven optimal (dp)
     """
-    source = weighted_rankings(rankings, None)
-    matrix = preference_matrix(source)
-    wins = matrix.wins
-    if position_weights is not None:
-        wins = _weighted_by_place(source.positions, source.weights, _checked(position_weights, source.n_items, "place"))
-    if item_weights is not None:
-        weight = _checked(item_weights, source.n_items, "item")
-        wins = wins * np.outer(weight, weight)
-    earlier = _earlier(before, matrix.items)
-    groups = [_group(*constraint, items=matrix.items) for constraint in at_least]
-    # A ranking that breaks a constraint costs more than any that keeps them all.
-    forced = PreferenceMatrix(wins + earlier * (1.0 + wins.sum()), matrix.ties, matrix.items)
-    large = source.n_items > _MOST_ITEMS_DP
-    clock = Clock(_TIME_LIMIT if time_limit is None else check_real_number("time_limit", time_limit, infinite=True))
-    # The best ranking without groups may keep them all, and is a lower bound if not.
-    best = kemeny(
-        forced, time_limit=max(clock.left, 0.0) / 2 if groups and large else time_limit, random_state=random_state
-    )
-    kept = all(np.sum(best.positions[members] <= k) >= m for m, members, k in groups)
-    if not groups or (kept and best.unique):
-        return best
-    if large and kept and best.optimal:
-        return replace(best, unique=None)  # other rankings that cost the same may break a constraint
-    found = (
-        _by_programs(replace(matrix, wins=wins), earlier, groups, best, clock)
-        if large
-        else _by_sets(replace(matrix, wins=wins), earlier, groups)
-    )
-    if found is None:
-        words = [f"{a!r} before {b!r}" for a, b in before]
-        words += [f"{m} of {shortlist(list(group))} among the first {k}" for m, group, k in at_least]
-        raise ValueError(f"no ranking meets all of these constraints: {'; '.join(words)}. Drop one of them")
-    return found
+    constraints = Constraints(item_weights, position_weights, tuple(before), tuple(at_least))
+    problem = _Problem(weighted_rankings(rankings, None), constraints)
+    return problem.solve(time_limit, random_state)[0]
 
 
-def _checked(weights: ArrayLike, n: int, each: str) -> FloatArray:
-    return check_weights(weights, n, name=f"{'position' if each == 'place' else 'item'}_weights", each=each)
+@dataclass(frozen=True)
+class Constraints:
+    """What a consensus must keep, and how much items and places count; see `constrained_kemeny`."""
+
+    item_weights: ArrayLike | Mapping[Hashable, float] | None = None
+    position_weights: ArrayLike | str | None = None
+    before: tuple[tuple[Hashable, Hashable], ...] = ()
+    at_least: tuple[tuple[int, Sequence[Hashable], int], ...] = ()
+
+    def __bool__(self) -> bool:
+        return bool(self.item_weights is not None or self.position_weights is not None or self.before or self.at_least)
+
+    def among(self, all_items: tuple[Hashable, ...], compared: BoolArray) -> Constraints:
+        """The same for some of the items, once the names are checked: those that are compared with others."""
+        named = [item for pair in self.before for item in pair]
+        named += [item for _, group, _ in self.at_least for item in group]
+        for item in named:
+            if not compared[_number(item, all_items)]:
+                raise ValueError(f"a constraint names {item!r}, but no ranking compares it with another item")
+        weights = _item_weights(self.item_weights, all_items)
+        kept = {item: w for item, w, known in zip(all_items, weights, compared, strict=True) if known}
+        places = _place_weights(self.position_weights, len(all_items))[: int(compared.sum())]
+        return replace(
+            self,
+            item_weights=None if self.item_weights is None else kept,
+            position_weights=None if self.position_weights is None else places,
+        )
+
+    def words(self) -> list[str]:
+        """The constraints in words, and what counts how much."""
+        found = [f"{a} before {b}" for a, b in self.before]
+        found += [f"at least {m} of {', '.join(map(str, group))} among the first {k}" for m, group, k in self.at_least]
+        if isinstance(self.item_weights, Mapping):
+            found += [f"{item} counts {weight:g}" for item, weight in self.item_weights.items() if weight != 1]
+        elif self.item_weights is not None:
+            found.append("items are weighted")
+        if isinstance(self.position_weights, str):
+            found.append(f"only the {self.position_weights} of each ranking counts")
+        elif self.position_weights is not None:
+            found.append("places are weighted")
+        return found
 
 
-def _weighted_by_place(positions: FloatArray, weights: FloatArray, at: FloatArray) -> FloatArray:
-    """Weights of "row before column", each ranking counting by the place of the row item."""
+@dataclass(frozen=True)
+class ConstrainedKemeny:
+    """What `solve_constrained` finds: a best ranking, all that are as good, and what the constraints add to the cost.
+
+    ``optimal`` is None if there is one best ranking, or if the others are not known (then ``complete`` is False);
+    ``price`` is None if it is not known.
+    """
+
+    best: Consensus
+    optimal: OptimalRankings | None
+    complete: bool
+    comparisons: float
+    price: float | None
+
+
+def solve_constrained(
+    rankings: Rankings, constraints: Constraints, *, limit: int, time_limit: float | None, random_state: RandomState
+) -> ConstrainedKemeny:
+    """As `constrained_kemeny`, and up to ``limit`` rankings that are as good."""
+    problem = _Problem(rankings, constraints)
+    best, orders = problem.solve(time_limit, random_state)
+    price: float | None = None
+    if best.optimal and (constraints.before or constraints.at_least):
+        free = kemeny(problem.matrix, time_limit=time_limit, random_state=random_state)
+        price = best.cost - free.cost if free.optimal else None
+    several, complete = None, best.optimal
+    if best.optimal and not best.unique:
+        if orders is not None:
+            several = _listed(problem.matrix, orders, limit, best.cost)
+        elif not problem.groups:
+            seconds = _TIME_LIMIT if time_limit is None else time_limit
+            several, _ = list_optimal(problem.forced, limit, seconds, check_generator(random_state))
+        complete = several is not None and several.complete
+    if several is not None and len(several.rankings) == 1:
+        several = None
+    comparisons = float(np.triu(problem.matrix.counts, 1).sum())
+    return ConstrainedKemeny(best, several, complete, comparisons, price)
+
+
+class _Problem:
+    """Pairs weighted by items and places, and the constraints as numbers of items."""
+
+    def __init__(self, source: Rankings, constraints: Constraints) -> None:
+        self.constraints = constraints
+        unweighted = preference_matrix(source)
+        wins, ties = unweighted.wins, unweighted.ties
+        if constraints.position_weights is not None:
+            at = _place_weights(constraints.position_weights, source.n_items)
+            wins, ties = _weighted_by_place(source, at)
+        if constraints.item_weights is not None:
+            weight = _item_weights(constraints.item_weights, source.items)
+            wins, ties = wins * np.outer(weight, weight), ties * np.outer(weight, weight)
+        self.matrix = PreferenceMatrix(wins, ties, source.items)
+        self.earlier = _earlier(constraints.before, source.items)
+        self.groups = [_group(*constraint, items=source.items) for constraint in constraints.at_least]
+
+    @cached_property
+    def forced(self) -> PreferenceMatrix:
+        """Pairs of which those that must be in an order cost more than anything else if they are not."""
+        wins = self.matrix.wins
+        return replace(self.matrix, wins=wins + self.earlier * (1.0 + wins.sum()))
+
+    def solve(self, time_limit: float | None, random_state: RandomState) -> tuple[Consensus, OrdersFromSets | None]:
+        """A best ranking that meets the constraints, and all of them where dynamic programming found it."""
+        large = self.matrix.n_items > _MOST_ITEMS_DP
+        clock = Clock(_TIME_LIMIT if time_limit is None else check_real_number("time_limit", time_limit, infinite=True))
+        # The best ranking without groups may keep them all, and is a lower bound if not.
+        seconds = max(clock.left, 0.0) / 2 if self.groups and large else time_limit
+        best = kemeny(self.forced, time_limit=seconds, random_state=random_state)
+        kept = all(np.sum(best.positions[members] <= k) >= m for m, members, k in self.groups)
+        if not self.groups or (kept and best.unique):
+            return best, None
+        if large and kept and best.optimal:
+            return replace(best, unique=None), None  # other rankings that cost the same may break a constraint
+        orders: OrdersFromSets | None = None
+        found: Consensus | None = None
+        if large:
+            found = _by_programs(self.matrix, self.earlier, self.groups, best, clock)
+        else:
+            orders = _orders_from_sets(self.matrix.wins, self.earlier, self.groups)
+            found = None if orders is None else _of_orders(self.matrix, orders)
+        if found is None:
+            raise ValueError(
+                f"no ranking meets all of these constraints: {'; '.join(self.constraints.words())}. Drop one of them"
+            )
+        return found, orders
+
+
+def _item_weights(given: ArrayLike | Mapping[Hashable, float] | None, items: tuple[Hashable, ...]) -> FloatArray:
+    """A weight for each item."""
+    if isinstance(given, Mapping):
+        weights = np.ones(len(items))
+        for item, weight in given.items():
+            weights[_number(item, items, "item_weights")] = check_real_number(f"the weight of {item!r}", weight)
+        given = weights
+    checked = check_weights(given, len(items), name="item_weights", each="item")
+    if (checked == 0).any():
+        name = items[int(np.argmin(checked))]
+        raise ValueError(f"the weight of item {name!r} is 0, so nothing would place it; leave the item out instead")
+    return checked
+
+
+def _place_weights(given: ArrayLike | str | None, n_items: int) -> FloatArray:
+    """A weight for each place; the last one that is given counts for all further places."""
+    if isinstance(given, str):
+        top = re.fullmatch(r"top[- ]?(\d+)", given.strip().lower())
+        if top is None or int(top[1]) == 0:
+            raise ValueError(f"position_weights is {given!r}; give numbers, or 'top-3' to count the first three only")
+        given = [1.0] * min(int(top[1]), n_items) + [0.0] * (int(top[1]) < n_items)
+    if given is None:
+        return np.ones(n_items)
+    number = np.size(given)
+    if not 0 < number <= n_items:
+        raise ValueError(f"position_weights has {number} numbers for {n_items} places; give one for each, or fewer")
+    weights = check_weights(given, number, name="position_weights", each="place")
+    if not weights.any():
+        raise ValueError("all position_weights are 0, so nothing counts; give a positive one")
+    return np.append(weights, np.full(n_items - number, weights[-1]))
+
+
+def _weighted_by_place(source: Rankings, at: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Weights of "row before column" and of ties, each ranking counting by the place of the row item."""
+    positions, weights, n = source.positions, source.weights, source.n_items
     ranked = np.sort(positions, axis=1)
-    wins = np.empty((positions.shape[1],) * 2)
+    wins, ties = np.empty((n, n)), np.empty((n, n))
     for i, column in enumerate(positions.T):
-        place = (ranked < column[:, np.newaxis]).sum(axis=1)  # items ahead
-        wins[i] = (weights * at[np.minimum(place, len(at) - 1)]) @ (column[:, np.newaxis] < positions)
-    return wins
+        ahead = (ranked < column[:, np.newaxis]).sum(axis=1)
+        counts = weights * at[np.minimum(ahead, n - 1)]
+        wins[i] = counts @ (column[:, np.newaxis] < positions)
+        ties[i] = counts @ ((column[:, np.newaxis] == positions) & np.isfinite(positions))
+    np.fill_diagonal(ties, 0.0)
+    return wins, ties
 
 
 def _earlier(before: Sequence[tuple[Hashable, Hashable]], items: tuple[Hashable, ...]) -> BoolArray:
@@ -137,24 +281,25 @@ def _earlier(before: Sequence[tuple[Hashable, Hashable]], items: tuple[Hashable,
 def _group(m: int, group: Sequence[Hashable], k: int, *, items: tuple[Hashable, ...]) -> Group:
     members = np.unique([_number(item, items) for item in group])
     check_whole_number("m of at_least", m, at_least=1)
+    check_whole_number("k of at_least", k, at_least=1)
     if m > len(members) or m > k:
         raise ValueError(f"no ranking has {m} of {shortlist(list(group))} among its first {k}; give a smaller number")
     return m, members, k
 
 
-def _number(item: Hashable, items: tuple[Hashable, ...]) -> int:
+def _number(item: Hashable, items: tuple[Hashable, ...], what: str = "a constraint") -> int:
     if item not in items:
-        raise ValueError(f"a constraint names {item!r}, but the items are {shortlist(items)}")
+        names = {str(other).lower(): str(other) for other in items}
+        near = difflib.get_close_matches(str(item).lower(), names, n=3)
+        alike = f"did you mean {' or '.join(repr(names[name]) for name in near)}?"
+        cure = alike if near else f"the items are {shortlist(items)}"
+        raise ValueError(f"{what} names {item!r}, which is not an item; {cure}")
     return items.index(item)
 
 
-def _by_sets(
-    matrix: PreferenceMatrix,
-    earlier: BoolArray,
-    groups: Sequence[Group],
-) -> Consensus | None:
+def _orders_from_sets(wins: FloatArray, earlier: BoolArray, groups: Sequence[Group]) -> OrdersFromSets | None:
     """Dynamic programming over the sets that may come first: those that meet every constraint; None if none do."""
-    n, wins = matrix.n_items, matrix.wins
+    n = len(wins)
     sets = np.arange(1 << n)
     size = np.zeros(1 << n, dtype=np.intp)
     for item in range(n):
@@ -173,17 +318,38 @@ def _by_sets(
             rest = held ^ (1 << item)
             after = sum(wins[item, other] * ((rest >> other) & 1) for other in range(n))
             best[held] = np.minimum(best[held], best[rest] + after)
-    if not np.isfinite(best[-1]):
-        return None
-    orders = OrdersFromSets(wins, best, ~np.eye(n, dtype=bool))
+    return OrdersFromSets(wins, best, ~np.eye(n, dtype=bool)) if np.isfinite(best[-1]) else None
+
+
+def _of_orders(matrix: PreferenceMatrix, orders: OrdersFromSets) -> Consensus:
+    """One of the best orders."""
+    n = matrix.n_items
     order, remaining = np.empty(n, dtype=np.intp), (1 << n) - 1
     for place in range(n - 1, -1, -1):
         order[place] = orders.last_items(remaining)[-1]
         remaining ^= 1 << int(order[place])
-    positions = np.empty(n)
-    positions[order] = np.arange(1.0, n + 1)
-    cost = float(_kemeny_jit.order_cost(wins, order))
-    return Consensus(positions, matrix.items, cost, cost, True, 0.0, (tuple(range(n)),), "dp", orders.is_single())
+    cost = float(_kemeny_jit.order_cost(matrix.wins, order))
+    everything = (tuple(range(n)),)
+    return Consensus(
+        _positions(order), matrix.items, cost, cost, True, 0.0, everything, "dp", unique=orders.is_single()
+    )
+
+
+def _listed(matrix: PreferenceMatrix, orders: OrdersFromSets, limit: int, cost: float) -> OptimalRankings:
+    """All of the best orders, or the first ones and what all of them share."""
+    wins, whole = matrix.wins, [np.arange(matrix.n_items)]
+    found = list(islice(joint_orders(wins, whole, [orders]), limit + 1))
+    complete = len(found) <= limit
+    positions = np.array([_positions(order) for order in found[:limit]])
+    shared = shared_by(positions) if complete else shared_positions(surely_before(wins, whole, [orders]))
+    winners = tuple(matrix.items[i] for i in np.flatnonzero(shared == 1))
+    return OptimalRankings(Rankings(positions, items=matrix.items), complete, cost, shared, winners)
+
+
+def _positions(order: IntArray) -> FloatArray:
+    positions = np.empty(len(order))
+    positions[order] = np.arange(1.0, len(order) + 1)
+    return positions
 
 
 def _by_programs(
@@ -201,10 +367,9 @@ def _by_programs(
         if np.isinf(bounds.lower):
             return None
         raise ValueError("no ranking that meets all constraints was found in time; give a longer time_limit")
-    positions = np.empty(n)
-    positions[bounds.order] = np.arange(1.0, n + 1)
     lower = bounds.cost if bounds.proven else min(bounds.cost, bounds.lower)
     gap = (bounds.cost - lower) / bounds.cost if lower < bounds.cost else 0.0
+    everything = (tuple(range(n)),)
     return Consensus(
-        positions, matrix.items, bounds.cost, lower, bounds.proven, gap, (tuple(range(n)),), "ilp", unique=None
+        _positions(bounds.order), matrix.items, bounds.cost, lower, bounds.proven, gap, everything, "ilp", unique=None
     )

@@ -44,7 +44,7 @@ def plurality(rankings: ArrayLike, *, sample_weight: ArrayLike | None = None) ->
     >>> plurality([[1, 2, 3], [1, 3, 2], [2, 1, 3], [3, 2, 1]])
     (array([1., 2., 2.]), array([2., 1., 1.]))
     """
-    ballots = ballots_of(rankings, sample_weight, "plurality")
+    ballots = ballots_of(rankings, sample_weight)
     votes = _Places(ballots).votes(1)
     return rank_by_score(votes / ballots.weights.sum()), votes
 
@@ -81,7 +81,7 @@ def bucklin(rankings: ArrayLike, *, sample_weight: ArrayLike | None = None) -> t
     >>> bucklin([[1, 2, 3], [1, 2, 3], [2, 1, 3], [3, 1, 2]])
     (array([2., 1., 3.]), array([2., 2., 3.]))
     """
-    ballots = ballots_of(rankings, sample_weight, "Bucklin's rule")
+    ballots = ballots_of(rankings, sample_weight)
     total = float(ballots.weights.sum())
     rounds = np.full(ballots.n_items, np.inf)
     on_ballots = _Places(ballots)
@@ -159,18 +159,18 @@ def range_voting(
     return rank_by_score(means / spread), means + middle
 
 
-def ballots_of(rankings: ArrayLike, sample_weight: ArrayLike | None, rule: str) -> Rankings:
+def ballots_of(rankings: ArrayLike, sample_weight: ArrayLike | None) -> Rankings:
     """Rankings that an election can count: of positive weight, with every item listed or unlisted."""
     ballots = weighted_rankings(rankings, sample_weight)
-    ballots = ballots if (ballots.weights > 0).all() else ballots[ballots.weights > 0]
-    missing = np.isnan(ballots.positions)
+    missing = np.isnan(ballots.positions) & (ballots.weights > 0)[:, np.newaxis]
     if missing.any():
         row, item = np.argwhere(missing)[0]
         raise ValueError(
-            f"{rule} counts votes for all items, but ranking {row} says nothing of item {ballots.items[item]!r} (NaN: "
+            f"votes for all items are counted, but ranking {row} says nothing of item {ballots.items[item]!r} (NaN: "
             "missing). If a blank means that an item was not chosen, read it as unlisted (unlisted='below', or inf "
             "in an array); otherwise take a rule for incomplete rankings (kemeny, borda)"
         )
+    ballots = ballots if (ballots.weights > 0).all() else ballots[ballots.weights > 0]
     if not np.isfinite(ballots.positions).any():
         raise ValueError("no ranking of positive weight lists an item, so there are no votes to count")
     return ballots.group()

@@ -164,7 +164,7 @@ def _check(rankings: Rankings, distance: str) -> None:
     if distance == "cayley" and tied.any():
         raise ValueError(
             f"ranking {int(np.argmax(tied))} ties items or does not list all, and Cayley's distance counts exchanges "
-            "in full rankings; take distance='footrule' or 'hamming', which share the places of tied items"
+            "in full rankings; take the distance 'footrule' or 'hamming', which share the places of tied items"
         )
 
 

@@ -11,10 +11,11 @@ from functools import partial
 from typing import Any
 
 from rankwise._decode import ConsensusRule
-from rankwise._typing import ArrayLike, FloatArray
+from rankwise._typing import ArrayLike, FloatArray, RandomState
 from rankwise._validation import check_generator
+from rankwise.aggregation.constrained import Constraints, solve_constrained
 from rankwise.aggregation.election import Election
-from rankwise.aggregation.elections import bucklin, plurality
+from rankwise.aggregation.elections import bucklin, plurality, range_voting
 from rankwise.aggregation.kemeny import OptimalRankings, kemeny, list_optimal
 from rankwise.aggregation.kemeny_result import Consensus
 from rankwise.aggregation.mallows import Mallows
@@ -25,6 +26,7 @@ from rankwise.aggregation.positional import borda, rank_by_score
 from rankwise.aggregation.ranked_pairs import ranked_pairs
 from rankwise.aggregation.runoffs import instant_runoff, stv
 from rankwise.aggregation.tournaments import copeland, schulze
+from rankwise.data import Rankings
 
 # Optimal rankings of Kemeny's rule that are listed, to find out what they share.
 _MOST_OPTIMAL, _SECONDS_TO_LIST = 1000, 60.0
@@ -58,6 +60,10 @@ class RuleResult:
         The rounds of `instant_runoff` or `stv`.
     complete : bool
         Whether all ties are known; if not, more items may be tied.
+    comparisons : float or None
+        Weight of all comparisons, where the rule weighs them.
+    notes : tuple of str
+        What a reader should know.
     """
 
     positions: FloatArray
@@ -70,9 +76,13 @@ class RuleResult:
     median: MedianRanking | None = None
     election: Election | None = None
     complete: bool = True
+    comparisons: float | None = None
+    notes: tuple[str, ...] = ()
 
 
-def _kemeny(rankings: ArrayLike, **options: Any) -> RuleResult:
+def _kemeny(rankings: ArrayLike, *, constraints: Constraints | None = None, **options: Any) -> RuleResult:
+    if constraints:
+        return _constrained(Rankings(rankings), constraints, **options)
     best = kemeny(rankings, **options)
     if best.unique or not best.optimal:
         return RuleResult(best.positions, kemeny=best, complete=best.optimal)
@@ -88,6 +98,29 @@ def _kemeny(rankings: ArrayLike, **options: Any) -> RuleResult:
         return RuleResult(best.positions, kemeny=best, complete=False)
     several = every if len(every.rankings) > 1 else None
     return RuleResult(every.positions, winners=every.winners, kemeny=best, optimal=several, complete=every.complete)
+
+
+def _constrained(
+    rankings: Rankings, constraints: Constraints, *, time_limit: float | None = None, random_state: RandomState = None
+) -> RuleResult:
+    found = solve_constrained(
+        rankings, constraints, limit=_MOST_OPTIMAL, time_limit=time_limit, random_state=random_state
+    )
+    notes = []
+    if found.price is not None:
+        more = f"the constraints add {found.price:,.10g} to the cost of the consensus without them"
+        notes.append(more if found.price > 1e-9 else "the constraints cost nothing: a best ranking meets them anyway")
+    several = found.optimal
+    shared = None if several is None else several.positions
+    return RuleResult(
+        found.best.positions if shared is None else shared,
+        winners=None if several is None else several.winners,
+        kemeny=found.best,
+        optimal=several,
+        complete=found.complete,
+        comparisons=found.comparisons,
+        notes=tuple(notes),
+    )
 
 
 def _borda(rankings: ArrayLike) -> RuleResult:
@@ -107,6 +140,15 @@ def _ranked_pairs(rankings: ArrayLike) -> RuleResult:
 
 def _plurality(rankings: ArrayLike) -> RuleResult:
     return RuleResult(*plurality(rankings), "first places")
+
+
+def _range(rankings: ArrayLike, *, scores: ArrayLike | None = None) -> RuleResult:
+    if scores is None:
+        raise ValueError(
+            "range voting needs scores, and rankings hold places; read a file of scores with "
+            "read_survey(path, layout='scores'), or give the table to rankwise.aggregation.range_voting"
+        )
+    return RuleResult(*range_voting(scores, sample_weight=Rankings(rankings).weights), "mean score")
 
 
 def _instant_runoff(rankings: ArrayLike) -> RuleResult:
@@ -149,6 +191,7 @@ CONSENSUS_RULES: dict[ConsensusRule, Callable[..., RuleResult]] = {
     "bucklin": lambda rankings: RuleResult(bucklin(rankings)[0]),
     "instant-runoff": _instant_runoff,
     "stv": _stv,
+    "range": _range,
     "footrule": partial(_median, distance="footrule"),
     "spearman": partial(_median, distance="spearman"),
     "hamming": partial(_median, distance="hamming"),

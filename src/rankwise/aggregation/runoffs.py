@@ -59,7 +59,7 @@ def instant_runoff(rankings: ArrayLike, *, sample_weight: ArrayLike | None = Non
     tea   4        4        out in round 2
     cola  2        -        out in round 1
     """
-    ballots = ballots_of(rankings, sample_weight, "instant runoff")
+    ballots = ballots_of(rankings, sample_weight)
     return _InstantRunoff(ballots, look_back).election("instant runoff", 1, None)
 
 
@@ -102,7 +102,7 @@ def stv(rankings: ArrayLike, seats: int, *, sample_weight: ArrayLike | None = No
     >>> stv(Rankings.from_orders(orders, weights=[5, 7, 3, 4]), seats=2).winners
     ('tea', 'cola')
     """
-    ballots = ballots_of(rankings, sample_weight, "the single transferable vote")
+    ballots = ballots_of(rankings, sample_weight)
     if check_whole_number("seats", seats, at_least=1) >= ballots.n_items:
         raise ValueError(
             f"there are {seats} seats for {ballots.n_items} items, so there is nothing to elect; give fewer"

@@ -5,8 +5,9 @@ Results hold arrays and names, show themselves in a terminal and in a notebook, 
 
 from rankwise.analysis.analysis import Analysis, analyze
 from rankwise.analysis.by_group import GroupResults, group_results
-from rankwise.analysis.consensus import ConsensusResult, consensus
+from rankwise.analysis.consensus import consensus
 from rankwise.analysis.consensus_comparison import ConsensusComparison
+from rankwise.analysis.consensus_result import ConsensusResult
 from rankwise.analysis.group_comparison import GroupComparison, LikelihoodRatio, compare_groups
 from rankwise.analysis.group_differences import GroupDifferences
 from rankwise.analysis.judges import RaterDistances, rater_distances

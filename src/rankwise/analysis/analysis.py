@@ -22,8 +22,9 @@ from rankwise._validation import check_generator
 from rankwise.aggregation import borda
 from rankwise.analysis.base import Result, features_of, rankings_of, sample_rows
 from rankwise.analysis.by_group import GroupResults, group_results
-from rankwise.analysis.consensus import FEWEST_RANKINGS, ConsensusResult, add_intervals, find_consensus
+from rankwise.analysis.consensus import FEWEST_RANKINGS, add_intervals, find_consensus
 from rankwise.analysis.consensus_comparison import ConsensusComparison, compare_rules
+from rankwise.analysis.consensus_result import ConsensusResult
 from rankwise.analysis.judges import MOST_RATERS, RaterDistances, rater_distances
 from rankwise.analysis.kendalls_w import Agreement, agreement
 from rankwise.analysis.majorities import PairSummary

@@ -47,6 +47,8 @@ class GroupResults(Result):
         Mean rank of each item, as in `Summary`; NaN where it is missing from all rankings of the group.
     low, high : ndarray of shape (n_groups, n_items)
         Ends of their 95% confidence intervals, as in `Summary`.
+    n : ndarray of shape (n_groups, n_items)
+        People of the group whose rankings hold the item, as in `Summary`.
     positions : ndarray of shape (n_groups, n_items)
         The consensus of each group, 1 = best; NaN for items that the group does not compare.
     decode : str
@@ -64,6 +66,7 @@ class GroupResults(Result):
     mean_rank: FloatArray
     low: FloatArray
     high: FloatArray
+    n: FloatArray
     positions: FloatArray
     decode: str
     overall: FloatArray
@@ -97,7 +100,7 @@ class GroupResults(Result):
     def to_frame(self, backend: str | None = None) -> Any:
         """A data frame with a row per group and item, of pandas by default, else of the named backend.
 
-        Columns: ``group``, ``n_rankings``, ``item``, ``mean_rank``, ``low``, ``high`` and ``position`` (in the
+        Columns: ``group``, ``n_rankings``, ``item``, ``n``, ``mean_rank``, ``low``, ``high`` and ``position`` (in the
         consensus of the group).
         """
         n_groups, n_items = self.mean_rank.shape
@@ -105,6 +108,7 @@ class GroupResults(Result):
             "group": np.repeat(np.array(self.groups, dtype=object), n_items).tolist(),
             "n_rankings": np.repeat(self.n_rankings, n_items),
             "item": name_column(self.items) * n_groups,
+            "n": self.n.ravel(),
             "mean_rank": self.mean_rank.ravel(),
             "low": self.low.ravel(),
             "high": self.high.ravel(),
@@ -122,8 +126,15 @@ class GroupResults(Result):
                     "group": group,
                     "n_rankings": int(self.n_rankings[g]),
                     "items": [
-                        {"item": str(item), "mean_rank": _or_none(rank), "position": _or_none(place)}
-                        for item, rank, place in zip(self.items, self.mean_rank[g], self.positions[g], strict=True)
+                        {
+                            "item": str(item),
+                            "n": float(self.n[g, i]),
+                            "mean_rank": _or_none(self.mean_rank[g, i]),
+                            "low": _or_none(self.low[g, i]),
+                            "high": _or_none(self.high[g, i]),
+                            "position": _or_none(self.positions[g, i]),
+                        }
+                        for i, item in enumerate(self.items)
                     ],
                 }
                 for g, group in enumerate(self.groups)
@@ -131,29 +142,39 @@ class GroupResults(Result):
         }
 
     def tables(self) -> list[TextTable]:
-        """Mean ranks and places in the consensus, a column per group."""
-        return [self.mean_table(), self.consensus_table()]
+        """Mean ranks with their intervals and places in the consensus, a column per group."""
+        return [self.mean_table(intervals=True), self.consensus_table()]
 
-    def mean_table(self) -> TextTable:
-        """Mean ranks as a table of text, a column per group."""
-        left_out = f"; left out, because they are small: {_listed(self.left_out)}" if self.left_out else ""
-        return self._table(f"Mean ranks by {self.by}", f"1 is best{left_out}", self.mean_rank, ".2f", self.overall)
+    def mean_table(self, *, intervals: bool = False) -> TextTable:
+        """Mean ranks as a table of text, a column per group; with ``intervals``, how many ranked an item too."""
+        note = f"1 is best{', with 95 % intervals' if intervals else ''}"
+        note += f"; left out, because they are small: {_listed(self.left_out)}" if self.left_out else ""
+        rows = []
+        for item in np.argsort(self.overall, kind="stable"):
+            cells = [self._mean_cell(g, item, intervals) for g in range(len(self.groups))]
+            rows.append([short_name(self.items[item]), _shown(self.overall[item], ".2f"), *cells])
+        return TextTable(f"Mean ranks by {self.by}", note, ["item", "all", *self._headers()], rows)
 
     def consensus_table(self) -> TextTable:
         """Places in the consensus of each group as a table of text."""
-        return self._table(f"Consensus by {self.by}", f"places, found by {self.decode}", self.positions, ".0f")
+        rows = [
+            [short_name(self.items[item]), *(_shown(place, ".0f") for place in self.positions[:, item])]
+            for item in np.argsort(self.overall, kind="stable")
+        ]
+        note = f"places, found by {self.decode}"
+        return TextTable(f"Consensus by {self.by}", note, ["item", *self._headers()], rows)
 
-    def _table(
-        self, title: str, note: str, values: FloatArray, spec: str, overall: FloatArray | None = None
-    ) -> TextTable:
-        columns = ["item", *(["all"] if overall is not None else [])]
-        columns += [f"{short_name(group)} (n={n:,})" for group, n in zip(self.groups, self.n_rankings, strict=True)]
-        rows = []
-        for item in np.argsort(self.overall, kind="stable"):
-            cells = [*([overall[item]] if overall is not None else []), *values[:, item]]
-            shown = ["" if np.isnan(cell) else format(cell, spec) for cell in cells]
-            rows.append([short_name(self.items[item]), *shown])
-        return TextTable(title, note, columns, rows)
+    def _headers(self) -> list[str]:
+        return [f"{short_name(group)} (n={n:,})" for group, n in zip(self.groups, self.n_rankings, strict=True)]
+
+    def _mean_cell(self, g: int, item: int, interval: bool) -> str:
+        shown = _shown(self.mean_rank[g, item], ".2f")
+        if not shown or not interval:
+            return shown
+        if np.isfinite(self.low[g, item]):
+            shown += f" ({self.low[g, item]:.2f} to {self.high[g, item]:.2f})"
+        n = self.n[g, item]
+        return shown if n == self.n_rankings[g] else f"{shown}, n={n:,.10g}"
 
 
 def group_results(
@@ -163,6 +184,7 @@ def group_results(
     by: str = "group",
     decode: ConsensusRule = "kemeny",
     alpha: float = 0.0,
+    scores: FloatArray | None = None,
     random_state: RandomState = None,
 ) -> GroupResults:
     """Mean ranks and consensus of groups, side by side.
@@ -179,6 +201,8 @@ def group_results(
         How to find the consensus of a group, as in `consensus`.
     alpha : float, default=0.0
         Strength of the prior of "plackett-luce".
+    scores : array-like of shape (n_rankings, n_items), optional
+        The scores for "range", as a `Survey` has them.
     random_state : None, int, Generator or RandomState
         Source of the random numbers for the search.
 
@@ -203,7 +227,8 @@ def group_results(
         ranks.append(item_ranks(part, level=_LEVEL, people=people))
         place = np.full(rankings.n_items, np.nan)
         if part.compared.any():
-            best = find_consensus(part, decode, time_limit=_SECONDS_OF_PROOF, alpha=alpha, random_state=random_state)
+            own: dict[str, Any] = {"alpha": alpha, "scores": None if scores is None else scores[rows]}
+            best = find_consensus(part, decode, time_limit=_SECONDS_OF_PROOF, random_state=random_state, **own)
             place[part.compared] = best.places
         places.append(place)
     return GroupResults(
@@ -214,6 +239,7 @@ def group_results(
         mean_rank=np.array([found.mean for found in ranks]),
         low=np.array([found.low for found in ranks]),
         high=np.array([found.high for found in ranks]),
+        n=np.array([found.n for found in ranks]),
         positions=np.array(places),
         decode=decode,
         overall=item_ranks(rankings, level=_LEVEL, people=people).mean,
@@ -235,9 +261,14 @@ def largest_groups(found: GroupResults | None) -> GroupResults | None:
         mean_rank=found.mean_rank[chosen],
         low=found.low[chosen],
         high=found.high[chosen],
+        n=found.n[chosen],
         positions=found.positions[chosen],
         left_out=tuple(group for g, group in enumerate(found.groups) if g not in chosen),
     )
+
+
+def _shown(value: float, spec: str) -> str:
+    return "" if np.isnan(value) else format(value, spec)
 
 
 def _or_none(value: float) -> float | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -16,7 +16,8 @@ from rankwise.aggregation.election import in_words
 from rankwise.aggregation.pairs import majority
 from rankwise.aggregation.rules import CONSENSUS_RULES
 from rankwise.analysis.base import Result
-from rankwise.analysis.consensus import ConsensusResult, check_rule, find_consensus
+from rankwise.analysis.consensus import check_rule, find_consensus
+from rankwise.analysis.consensus_result import ConsensusResult
 from rankwise.data import Rankings
 
 # "copeland-or-borda" is one of these two, and "spearman" is the order of mean ranks: "borda" where nothing is missing.
@@ -110,7 +111,7 @@ class ConsensusComparison(Result):
             if result.election is not None and result.election.seats > 1:
                 won, note = result.election.winners, "; ".join(result.election.notes()) or "elected"
             rows.append([rule, in_words([short_name(item) for item in won]), note])
-        rows += [[rule, "-", why] for rule, why in self.refused.items()]
+        rows += [[", ".join(rules), "-", why] for rules, why in by_reason(self.refused)]
         return TextTable("Winners", "", ["rule", "first", ""], rows)
 
     def _best_first(self) -> list[int]:
@@ -176,13 +177,12 @@ def compare_rules(
     A consensus that is ``known`` already is not searched for again.
     """
     if methods == "all":
-        chosen = [rule for rule in _ALL if rule != "stv" or seats is not None]
+        lacking = {"stv": seats is None, "range": options.get("scores") is None}
+        chosen: list[Any] = [rule for rule in _ALL if not lacking.get(rule)]
     else:
-        chosen = list(dict.fromkeys(methods))
+        chosen = list(dict.fromkeys(check_rule(rule, seats) for rule in methods))
         if not chosen:
             raise ValueError("methods is empty; name one rule or several, or 'all'")
-        for rule in chosen:
-            check_rule(rule, seats)
     results, refused = {}, {}
     for rule in chosen:
         try:
@@ -193,13 +193,21 @@ def compare_rules(
         except ValueError as error:
             refused[rule] = str(error)
     if not results:
-        raise ValueError("; ".join(f"{rule}: {why}" for rule, why in refused.items()))
+        raise ValueError("; ".join(f"{', '.join(rules)}: {why}" for rules, why in by_reason(refused)))
     part = rankings.comparable()
     beats = majority(preference_matrix(part).wins)
     first = np.flatnonzero(beats.sum(axis=1) == len(beats) - 1)
     winner = part.items[first[0]] if len(first) else None
     cycle = () if len(first) else tuple(part.items[i] for i in _top_cycle(beats))
     return ConsensusComparison(results, refused, winner, cycle)
+
+
+def by_reason(refused: Mapping[ConsensusRule, str]) -> list[tuple[list[str], str]]:
+    """The rules that were left out for the same reason, and the reason."""
+    together: dict[str, list[str]] = {}
+    for rule, why in refused.items():
+        together.setdefault(why, []).append(rule)
+    return [(rules, why) for why, rules in together.items()]
 
 
 def _top_cycle(beats: BoolArray) -> list[int]:

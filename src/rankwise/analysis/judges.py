@@ -16,7 +16,8 @@ from rankwise._decode import ConsensusRule
 from rankwise._tables import TextTable, counted, make_frame, short_name
 from rankwise._typing import ArrayLike, FloatArray
 from rankwise.analysis.base import Result
-from rankwise.analysis.consensus import ConsensusResult, find_consensus
+from rankwise.analysis.consensus import find_consensus
+from rankwise.analysis.consensus_result import ConsensusResult
 from rankwise.data import Rankings
 from rankwise.distances import kendall_distance
 

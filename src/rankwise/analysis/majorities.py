@@ -10,6 +10,7 @@ import numpy as np
 
 from rankwise._tables import TextTable, make_frame, name_column
 from rankwise._typing import ArrayLike, FloatArray
+from rankwise._validation import weights_count_people
 from rankwise.aggregation import dispersion, is_stochastically_transitive, noise_margin, preference_matrix
 from rankwise.analysis.base import Result
 from rankwise.data import Rankings
@@ -25,6 +26,8 @@ class PairSummary(Result):
         Names of the items.
     comparisons : ndarray of shape (n_items, n_items)
         Weight of the rankings that compare item i (row) with item j (column).
+    n : ndarray of shape (n_items, n_items)
+        People whose rankings compare them. Whole weights count people, survey weights do not.
     wins, ties : ndarray of shape (n_items, n_items)
         Weight of the rankings that put i before j, and of those that tie them.
     n_pairs, n_compared : int
@@ -45,6 +48,7 @@ class PairSummary(Result):
 
     items: tuple[Hashable, ...]
     comparisons: FloatArray
+    n: FloatArray
     wins: FloatArray
     ties: FloatArray
     n_pairs: int
@@ -62,8 +66,8 @@ class PairSummary(Result):
     def to_frame(self, backend: str | None = None) -> Any:
         """A data frame with a row per pair of items, of pandas by default, else of the named backend.
 
-        Columns: ``first``, ``second``, ``comparisons``, and the shares of them that are ``first_wins``,
-        ``second_wins`` and ``ties`` (NaN where there is no comparison).
+        Columns: ``first``, ``second``, ``n`` (people who compare them), ``comparisons`` (their weight), and the shares
+        of it that are ``first_wins``, ``second_wins`` and ``ties`` (NaN where there is no comparison).
         """
         first, second = np.triu_indices(len(self.items), 1)
         counts = self.comparisons[first, second]
@@ -74,6 +78,7 @@ class PairSummary(Result):
         columns = {
             "first": [names[i] for i in first],
             "second": [names[i] for i in second],
+            "n": self.n[first, second],
             "comparisons": counts,
             "first_wins": wins,
             "second_wins": losses,
@@ -83,7 +88,7 @@ class PairSummary(Result):
 
     def as_dict(self) -> dict[str, Any]:
         """The numbers that are not one per pair, for JSON."""
-        arrays = ("items", "comparisons", "wins", "ties")
+        arrays = ("items", "comparisons", "n", "wins", "ties")
         return {name: getattr(self, name) for name in self.__dataclass_fields__ if name not in arrays}
 
     def tables(self) -> list[TextTable]:
@@ -132,13 +137,19 @@ def pair_summary(rankings: ArrayLike) -> PairSummary:
     >>> pair_summary([[1, 2, 3], [2, 3, 1], [3, 1, 2]]).transitive
     False
     """
-    matrix = preference_matrix(Rankings(rankings))
+    rankings = Rankings(rankings)
+    matrix = preference_matrix(rankings)
+    if weights_count_people(rankings.weights):
+        people = matrix.counts
+    else:
+        people = preference_matrix(Rankings(rankings, weights=rankings.weights > 0)).counts
     pair = np.triu_indices(len(matrix.items), 1)
     counts, ties = matrix.counts[pair], matrix.ties[pair]
     all_compared = len(counts) > 0 and bool((counts > 0).all())
     return PairSummary(
         items=matrix.items,
         comparisons=matrix.counts,
+        n=people,
         wins=matrix.wins,
         ties=matrix.ties,
         n_pairs=len(counts),

@@ -16,7 +16,7 @@ from rankwise.analysis.report_pictures import Picture, Plan, draw_picture, plans
 
 if TYPE_CHECKING:
     from rankwise.analysis.analysis import Analysis
-    from rankwise.analysis.consensus import ConsensusResult
+    from rankwise.analysis.consensus_result import ConsensusResult
 
 _KINDS = {
     "full": "Each puts all items in order.",
@@ -108,7 +108,7 @@ def _pairs_table(result: Analysis) -> TextTable:
         n = float(pairs.comparisons[i, j])
         weights = (pairs.wins[i, j], pairs.wins[j, i], pairs.ties[i, j])
         shares = [f"{100 * weight / n:.1f}%" if n else "" for weight in weights]
-        rows.append([short_name(pairs.items[i]), short_name(pairs.items[j]), f"{n:.10g}", *shares])
+        rows.append([short_name(pairs.items[i]), short_name(pairs.items[j]), f"{pairs.n[i, j]:.10g}", *shares])
     return TextTable("Pairs", "", ["first", "second", "rankings", "first is before", "second is before", "tied"], rows)
 
 

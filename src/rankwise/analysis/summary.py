@@ -323,6 +323,8 @@ def summary(
     2     2  3.0       3.00            0.00  3.0  3.00     3.0
     """
     rankings = rankings_of(rankings)
+    if len(rankings) == 0:
+        raise ValueError("there are no rankings to summarize; give one at least (did a filter drop every row?)")
     check_open_share("level", level)
     positions, weights = rankings.positions, rankings.weights
     people = weights_count_people(weights, weight_kind)

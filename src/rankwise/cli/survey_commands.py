@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any, get_args
 
 import typer
 
-from rankwise._decode import ConsensusRule
+from rankwise._decode import ConsensusRule, rule_name
+from rankwise.cli.constraints import AtLeast, Before, ItemWeight, PositionWeights, constraints
 from rankwise.cli.options import (
     PICTURES,
     By,
@@ -30,6 +31,9 @@ from rankwise.cli.options import (
     Weight,
     reading,
 )
+
+# Longer tables are cut where people read them.
+_MOST_ROWS, _SHOWN_ROWS = 40, 20
 
 if TYPE_CHECKING:
     from rankwise._tables import TextTable
@@ -169,7 +173,7 @@ def describe(
     if as_json:
         console.print_json(numbers)
     else:
-        console.print_tables([*understood_tables, *tables])
+        console.print_tables(map(_first_rows, [*understood_tables, *tables]))
 
 
 def consensus(
@@ -184,6 +188,10 @@ def consensus(
             help=f"How to find it: {', '.join(get_args(ConsensusRule))}; or several, joined by commas, or all.",
         ),
     ] = "kemeny",
+    before: Before = None,
+    at_least: AtLeast = None,
+    item_weight: ItemWeight = None,
+    position_weights: PositionWeights = None,
     seats: Annotated[int | None, typer.Option(min=1, metavar="N", help="How many items stv elects.")] = None,
     break_ties: Annotated[
         bool, typer.Option("--break-ties", help="Break ties in the rankings at random, for mallows and cayley.")
@@ -220,43 +228,62 @@ def consensus(
 
     check_writable(out, file)
     rules = _rules(method, seats)
+    wanted = {"--before": before, "--at-least": at_least, "--item-weight": item_weight}
+    given = [name for name, value in (wanted | {"--position-weights": position_weights}).items() if value]
+    if given and rules != ["kemeny"]:
+        raise typer.BadParameter(
+            f"{method} takes no constraints and weights; --method kemeny does", param_hint=given[0]
+        )
     _check_options(rules, method, time_limit=time_limit, alpha=alpha, level=level, bootstrap=bootstrap)
     columns = {"layout": layout, "by": by, "weight": weight, "id": id_}
     survey = sources.load(file, **reading(target=target, read=read, drop_bad_rows=drop_bad_rows, **columns))
     options: dict[str, Any] = {"time_limit": time_limit, "level": level, "random_state": seed, "n_jobs": jobs}
     options |= {"alpha": alpha or 0.0, "seats": seats, "break_ties": break_ties}
     options |= {"intervals": "auto" if bootstrap is None else bootstrap > 0}
+    options |= constraints(before, at_least, item_weight, position_weights, survey.rankings)
     if bootstrap:
         options["n_resamples"] = bootstrap
     with console.progress() as on_step:
         on_step(f"consensus by {method}", 0.0)
         try:
-            chosen: Any = rules[0] if len(rules) == 1 else rules
-            found: Any = analysis.consensus(survey.rankings, chosen, **options)
+            chosen: Any = "all" if rules == ["all"] else rules[0] if len(rules) == 1 else rules
+            found: Any = analysis.consensus(survey, chosen, **options)
             groups = None
             if survey.by is not None:
-                by_rule = "instant-runoff" if rules[0] == "stv" else rules[0]  # groups do not elect
-                of_groups: dict[str, Any] = {"decode": by_rule, "alpha": alpha or 0.0, "random_state": seed}
+                by_rule = {"stv": "instant-runoff", "all": "kemeny"}.get(rules[0], rules[0])  # groups do not elect
+                of_groups: dict[str, Any] = {"decode": by_rule, "alpha": alpha or 0.0, "scores": survey.scores}
+                of_groups["random_state"] = seed
                 groups = analysis.group_results(survey.rankings, survey.groups(), by=survey.by_name, **of_groups)
         except ValueError as error:
             raise ValueError(_with_options(str(error))) from None
-    if len(rules) == 1:
+    if chosen == rules[0] and chosen != "all":
         hint = "no intervals, because resampling would take a while: ask for them with --bootstrap 200"
-        found = replace(found, notes=tuple(hint if note == SLOW_INTERVALS else note for note in found.notes))
+        notes = [hint if note == SLOW_INTERVALS else note for note in found.notes]
+        notes += ["the groups are ordered without the constraints and weights"] if given and groups is not None else []
+        found = replace(found, notes=tuple(notes))
     else:
         found = replace(found, refused={rule: _with_options(why) for rule, why in found.refused.items()})
     by_group = {} if groups is None else {"groups": groups.as_dict()}
     numbers = {"data": shown_name(file), "seed": seed, **found.as_dict(), **by_group}
     tables = [*found.tables(), *([] if groups is None else groups.tables())]
     if out is not None:
-        intervals = found.bootstrap if len(rules) == 1 else None
+        intervals = getattr(found, "bootstrap", None)
         _write(out, tables, numbers, analysis.summary(survey.rankings), intervals)
     if as_json:
         console.print_json(numbers)
     else:
         read_as = [] if survey.reading is None else [_with_read(" ".join(survey.reading.lines()))]
         console.print_notes([*read_as, *(survey.notes[:1] if survey.n_empty else [])])
-        console.print_tables(tables)
+        console.print_tables(map(_first_rows, tables))
+
+
+def _first_rows(table: TextTable) -> TextTable:
+    """The first rows of a long table, and how to get all."""
+    if len(table.rows) <= _MOST_ROWS:
+        return table
+    more = f"the first {_SHOWN_ROWS} of {len(table.rows):,} rows; all of them: -o file.csv or --json"
+    note = f"{table.note}; {more}" if table.note else more
+    return table._replace(note=note, rows=table.rows[:_SHOWN_ROWS])
 
 
 def _as_options(table: TextTable) -> TextTable:
@@ -274,19 +301,16 @@ def _listed(value: str | list[str] | None) -> list[str]:
 
 
 def _rules(method: str, seats: int | None) -> list[str]:
-    """The rules that are named, joined by commas; "all" is every rule that has what it needs."""
+    """The rules that are named, joined by commas; or "all"."""
     known = get_args(ConsensusRule)
-    rules = list(dict.fromkeys(name.strip() for name in method.split(",")))
+    given = [name.strip() for name in method.split(",")]
+    rules = list(dict.fromkeys(map(rule_name, given)))
     if rules == ["all"]:
-        rules = [rule for rule in known if rule != "copeland-or-borda" and (rule != "stv" or seats is not None)]
-    for rule in rules:
-        if rule == "range":
-            raise typer.BadParameter(
-                "range voting needs scores, and the places of rankings are none", param_hint="--method"
-            )
+        return rules
+    for written, rule in zip(given, map(rule_name, given), strict=True):
         if rule not in known:
             names = ", ".join(map(repr, known))
-            raise typer.BadParameter(f"{rule!r} is not one of {names}, or 'all'", param_hint="--method")
+            raise typer.BadParameter(f"{written!r} is not one of {names}, or 'all'", param_hint="--method")
     if "stv" in rules and seats is None:
         raise typer.BadParameter("stv elects several items: say how many with --seats 3", param_hint="--method")
     if seats is not None and "stv" not in rules:
@@ -306,9 +330,9 @@ def _check_options(
     """Refuse options that the rules do not have, and numbers that say nothing."""
     from rankwise.analysis.consensus import FEWEST_RESAMPLES
 
-    if time_limit is not None and "kemeny" not in rules:
+    if time_limit is not None and not {"kemeny", "all"} & set(rules):
         raise typer.BadParameter(f"{method} has no proof to limit in time; --method kemeny has")
-    if alpha is not None and "plackett-luce" not in rules:
+    if alpha is not None and not {"plackett-luce", "all"} & set(rules):
         raise typer.BadParameter(f"{method} has no --alpha; --method plackett-luce has")
     if not 0 < level < 1:
         raise typer.BadParameter(f"{level:g} is not between 0 and 1, as 0.95 is", param_hint="--level")
@@ -325,6 +349,12 @@ def _with_options(message: str) -> str:
         ("alpha=0.1", "--alpha 0.1"),
         ("break them at random", "break them at random (--break-ties)"),
         ("(unlisted='below', or inf in an array)", '(--read "unlisted=below")'),
+        ("take the distance 'footrule' or 'hamming'", "take --method footrule or hamming"),
+        (
+            "read a file of scores with read_survey(path, layout='scores'), or give the table to "
+            "rankwise.aggregation.range_voting",
+            "if the numbers of this file are scores, read them as such: --layout scores",
+        ),
     ):
         message = message.replace(python, shell)
     return message

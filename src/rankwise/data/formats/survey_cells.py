@@ -6,15 +6,17 @@ The finders of layouts and the readers of tables use it. All work on the differe
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from rankwise._typing import FloatArray
+from rankwise._typing import FloatArray, IntArray
 from rankwise._validation import read_only
 from rankwise.data.formats.large import LongColumn
 from rankwise.data.formats.ordinals import place_in_words
+from rankwise.data.formats.reading import Reading
 from rankwise.data.formats.text import MISSING, Table, blanks_given, shown
 
 _BLOCK_ROWS = 1 << 11
@@ -69,6 +71,21 @@ def score_column(table: Table, name: str, missing_values: Collection[str], blank
     blanks, meaning = blanks_given(missing_values), table.numbers(cells.distinct)
     row = cells.first_row(lambda cell: cell not in blanks and meaning[cell] is None)
     raise table.error(f"{shown(cells.cells[row or 0])} is not a score", row=row, column=name, cure=CURE_FOR_SCORE)
+
+
+def scores_read(
+    table: Table | None, reading: Reading, options: Mapping[str, Any], shape: tuple[int, ...], kept: IntArray
+) -> FloatArray | None:
+    """The scores that rankings were made from, of the rows kept, for rules that count them; None for a file of places.
+
+    Rows are those who gave scores and columns are items, as in the rankings of this shape.
+    """
+    if table is None or reading.direction != "higher is better" or reading.layout not in ("scores", "judges"):
+        return None
+    names = (options.get("items") or reading.columns) if reading.layout == "scores" else reading.columns[1:]
+    values = np.array([score_column(table, name, options.get("missing_values", MISSING), np.nan) for name in names])
+    values = values.T if reading.layout == "scores" else values
+    return values[kept] if values.shape == shape else None
 
 
 def repeats_cells(table: Table, name: str) -> bool:

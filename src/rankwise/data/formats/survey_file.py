@@ -23,7 +23,7 @@ from rankwise.data.formats.detect import read_with_table
 from rankwise.data.formats.ordered_texts import is_no_answer, ordered_levels
 from rankwise.data.formats.reading import Reading
 from rankwise.data.formats.roles import Role, is_duration, may_be_feature, recognize_roles
-from rankwise.data.formats.survey_cells import place_meanings
+from rankwise.data.formats.survey_cells import place_meanings, scores_read
 from rankwise.data.formats.text import MISSING, Covariates, Path, Table, listed, names_given, read_table, shown
 from rankwise.data.rankings import Rankings
 from rankwise.exceptions import RankwiseFormatError
@@ -52,6 +52,8 @@ class Survey(Result):
         Those whose categories have an order, from low to high.
     id, names, by : ndarray or None
         The ids of the respondents, their names, and the groups by which results are shown side by side.
+    scores : ndarray of shape (n_rankings, n_items) or None
+        The scores that the rankings were made from, NaN where blank; None for a file of places.
     by_name : str
         The column of the groups, as it is shown; empty if there are no groups.
     questions : dict of str to str
@@ -76,6 +78,7 @@ class Survey(Result):
     ordered: Mapping[str, list[str]] = field(default_factory=dict)
     id: npt.NDArray[Any] | None = None
     names: npt.NDArray[Any] | None = None
+    scores: FloatArray | None = None
     by: npt.NDArray[Any] | None = None
     by_name: str = ""
     questions: Mapping[str, str] = field(default_factory=dict)
@@ -301,6 +304,7 @@ def read_survey(
         ordered=ordered,
         id=None if id_column is None else columns[id_column][kept],
         names=None if name_column is None else columns[name_column][kept],
+        scores=scores_read(table, reading, options, rankings.shape, kept),
         by=None if by is None else columns[by][kept],
         by_name="" if by is None else shown_names([by], questions)[0],
         questions=questions,
