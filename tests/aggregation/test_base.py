@@ -18,6 +18,7 @@ from rankwise.aggregation import (
     Mallows,
     MallowsMixture,
     PlackettLuce,
+    PlackettLuceMixture,
     sample_mallows,
 )
 
@@ -41,6 +42,8 @@ MODELS = [
     pytest.param(Mallows(center=[2, 4, 1, 3]), VOTES, id="given center"),
     pytest.param(GeneralizedMallows(), VOTES, id="generalized"),
     pytest.param(MallowsMixture(n_init=1, tol=1e-3, random_state=0), VOTES, id="mixture"),
+    pytest.param(MallowsMixture(n_init=1, random_state=0, distance="footrule"), VOTES, id="footrule mixture"),
+    pytest.param(PlackettLuceMixture(n_init=1, random_state=0), VOTES, id="Plackett-Luce mixture"),
     pytest.param(PlackettLuce(), VOTES, id="Plackett-Luce"),
     pytest.param(PlackettLuce(alpha=0.5, prior_law="gamma"), VOTES, id="gamma prior"),
     pytest.param(BradleyTerry(), PAIRS, id="Bradley-Terry"),

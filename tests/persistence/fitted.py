@@ -12,7 +12,14 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, QuantileTransformer, StandardScaler
 
 from rankwise import Rankings
-from rankwise.aggregation import BradleyTerry, GeneralizedMallows, Mallows, MallowsMixture, PlackettLuce
+from rankwise.aggregation import (
+    BradleyTerry,
+    GeneralizedMallows,
+    Mallows,
+    MallowsMixture,
+    PlackettLuce,
+    PlackettLuceMixture,
+)
 from rankwise.datasets import make_retrieval
 from rankwise.embeddings import GraphCutEmbedding, KemenyEmbedding, PositionEmbedding
 from rankwise.label_ranking import (
@@ -120,6 +127,8 @@ def _fitted_others() -> Iterator[Case]:
         yield tree.__class__(max_depth=2).fit(X, X**2), lambda tree: tree.predict(X)
     for model in (Mallows(), Mallows("footrule"), GeneralizedMallows(), MallowsMixture(2, random_state=0)):
         yield model.fit(y), _says_of_rankings
+    yield MallowsMixture(2, random_state=0, distance="spearman").fit(y, covariates=X[:, :1]), _says_of_rankings
+    yield PlackettLuceMixture(2, random_state=0).fit(y, covariates=X[:, :1]), _says_of_rankings
     yield PlackettLuce(alpha=1.0).fit(rankings("tied")), _says_of_rankings
     yield BradleyTerry(alpha=1.0).fit(np.array([[0, 3, 2], [1, 0, 2], [1, 2, 0]])), lambda m: m.pairwise_probabilities()
     graph = np.array([[0, 1, 0, 2, 1.0], [1, 0, 3, 0, 0], [0, 3, 0, 1, 1], [2, 0, 1, 0, 0], [1, 0, 1, 0, 0]])

@@ -16,6 +16,7 @@ from rankwise.aggregation.margin_of_victory import MarginOfVictory, margin_of_vi
 from rankwise.aggregation.medians import MedianRanking, median_ranking
 from rankwise.aggregation.pairs import PreferenceMatrix, preference_matrix
 from rankwise.aggregation.plackett_luce import PlackettLuce
+from rankwise.aggregation.plackett_luce_mixture import PlackettLuceMixture
 from rankwise.aggregation.positional import borda
 from rankwise.aggregation.ranked_pairs import RankedPairs, ranked_pairs
 from rankwise.aggregation.runoffs import instant_runoff, stv
@@ -47,6 +48,7 @@ __all__ = [
     "MedianRanking",
     "OptimalRankings",
     "PlackettLuce",
+    "PlackettLuceMixture",
     "PreferenceMatrix",
     "RankedPairs",
     "Round",

@@ -2,56 +2,77 @@
 
 from __future__ import annotations
 
-import warnings
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
-from rankwise._state import BOOL, COUNT, FLOATS, INTS, MATRIX, NUMBER, Saved, check_shape, ensure
-from rankwise._typing import ArrayLike, FloatArray, IntArray, RandomState
-from rankwise._validation import check_generator, check_real_number, check_whole_number
+from rankwise._state import FLOATS, MATRIX, Saved, check_shape, ensure
+from rankwise._state import optional as may_lack
+from rankwise._typing import FloatArray, RandomState
+from rankwise._validation import check_choice, check_generator, check_whole_number
+from rankwise.aggregation import _completions, _mixture_jit
 from rankwise.aggregation import _mallows_stages as stages
-from rankwise.aggregation._mallows_laws import KendallLaw
-from rankwise.aggregation.base import RankingModel, check_saved_center, rankings_to_evaluate, rankings_to_fit
-from rankwise.aggregation.kemeny import Method, kemeny
+from rankwise.aggregation import _mixture_em as em
+from rankwise.aggregation._mallows_families import LARGEST_THETA, family_of, spearman_law
+from rankwise.aggregation._mallows_laws import CayleyLaw, DistanceLaw, HammingLaw, KendallLaw
+from rankwise.aggregation._mixtures import Fit, RankingMixture, refuse_uncompared
+from rankwise.aggregation._placement_laws import FootruleLaw
+from rankwise.aggregation.base import check_saved_center
+from rankwise.aggregation.mallows import Distance
 from rankwise.aggregation.samplers import sample_mallows
 from rankwise.data import Rankings
-from rankwise.distances import kendall_distance
 
-# exp(-30) is 1e-13: as good as a single ranking, but every ranking keeps a probability that can be compared.
-_LARGEST_THETA = 30.0
-# Up to here a proven consensus takes milliseconds, and every iteration asks for one per component.
-_MOST_ITEMS_PROVEN = 16
-# Weight of the rankings of other components in a consensus: it only decides pairs that the component leaves open.
-_TRACE = 1e-9
+# Draws of completions are made around the current centers, this often.
+_ROUNDS = 4
+# Completions of more items than this are not drawn: of hundreds of missing items, draws say nothing.
+_MOST_ITEMS_DRAWN = 60
+# Draws from a component that say how far its rankings are from its center by Kendall's distance.
+_DRAWS_FOR_PROPOSAL = 300
+_LARGEST_PROPOSED_THETA = 3.0
 
 
-class MallowsMixture(RankingModel):
-    r"""Mixture of Mallows models with the Kendall distance, fitted by expectation maximization.
+class MallowsMixture(RankingMixture):
+    r"""Mixture of Mallows models, fitted by expectation maximization.
 
-    *Definition.* :math:`P(\pi) = \sum_g w_g\, e^{-\theta_g d(\pi, \pi_g)} / Z(\theta_g)`.
+    *Definition.* :math:`P(\pi) = \sum_g w_g\, e^{-\theta_g d(\pi, \pi_g)} / Z(\theta_g)`. With covariates x, the share
+    of component g is :math:`w_g(x) = e^{b_g \cdot x} / \sum_h e^{b_h \cdot x}`.
 
     Parameters
     ----------
     n_components : int, default=2
         Number of components.
     n_init : int, default=5
-        Number of random starts; the one that ends with the highest likelihood is kept.
-    max_iter : int, default=100
+        Number of starts; the one that ends with the highest likelihood is kept. In turn they are clusters of k-means in
+        the Kemeny embedding, rankings that lie far apart, and means of small random subsets.
+    max_iter : int, default=500
         Maximum number of iterations per start.
     tol : float, default=1e-5
-        A start ends when the mean log-likelihood of a ranking rises by less than this.
+        A start ends when the mean log-likelihood of a ranking rises by less than this. The best start goes on to a
+        hundredth of it.
     random_state : None, int, Generator or RandomState
         Of the starts.
+    distance : {"kendall", "cayley", "hamming", "footrule", "spearman"}, default="kendall"
+        The distance d, as in `Mallows`.
+    n_jobs : int, optional
+        Threads for the starts; the result is the same for any number.
 
     Attributes
     ----------
     weights_ : ndarray of shape (n_components,)
         Shares of the components, largest first; they sum to 1.
+    weights_se_ : ndarray of shape (n_components,)
+        Their standard errors, from the scores of the people, given the centers.
     centers_ : ndarray of shape (n_components, n_items)
         Positions of the centers, 1 = best.
     thetas_ : ndarray of shape (n_components,)
         Concentrations, from 0 to 30 (which stands for infinity: a component of equal rankings).
+    thetas_se_ : ndarray of shape (n_components,)
+        Their standard errors, given the centers; NaN at 0 and at 30.
+    membership_coef_ : ndarray of shape (n_components, 1 + n_covariates) or None
+        Intercept and slopes b, 0 for the first component; None without covariates. The slopes have a normal prior of
+        precision 0.01 per standard deviation of the covariate, which keeps them finite.
+    membership_se_ : ndarray of shape (n_components, 1 + n_covariates) or None
+        Their standard errors.
     labels_ : ndarray of shape (n_rankings,), intp
         The most probable component of each ranking.
     log_likelihood_ : float
@@ -60,25 +81,32 @@ class MallowsMixture(RankingModel):
         Iterations of the start that was kept.
     converged_ : bool
         Whether it ended before ``max_iter``.
+    partial_rankings_ : {"exact", "monte carlo", "pairs"}
+        How partial rankings were counted, see Notes.
     items_ : tuple
         Names of the items.
 
     Notes
     -----
-    *Partial rankings.* Full rankings and top-k lists have their exact likelihood. A ranking with missing items counts
-    as a Mallows ranking of the items that it has, through the pairs that it orders: :math:`e^{-\theta_g d} / Z`, d over
-    these pairs and Z for that number of items. That is exact if its items are neighbors in the center; otherwise the
-    items between them would keep them farther apart, and the thetas come out too large. (`Mallows` sums over the places
-    of the missing items instead.)
+    *Partial rankings.* A partial ranking has the probability of all full rankings that agree with it: items that tie or
+    are unlisted come in some order that is not known, and missing items have some place. With Kendall's distance that
+    is a closed form for ties and top-k lists. Otherwise the full rankings are listed where they are not too many
+    (8 million places in all), which is exact; else 40 to 400 of them are drawn for each ranking around the centers,
+    with importance weights, in 4 rounds (Monte Carlo EM). With Kendall's distance and more than 60 items, a ranking
+    that misses items counts through the pairs that it orders instead (``"pairs"``): as if its items were neighbors in the
+    center, so that thetas come out too large.
 
-    Each iteration finds Kemeny's consensus of the rankings, weighted by their responsibilities (proven up to 16 items,
-    by local search beyond and never worse than the one before), and solves for theta; the likelihood never falls.
-    Rankings that order no pair, or have weight 0, are left out of the estimation.
+    Each iteration finds centers of lower weighted distance, never worse than the ones before, and solves for theta; the
+    likelihood never falls. Centers are exact for Spearman, footrule and Hamming; for Kendall the last ones are proven
+    Kemeny consensuses up to 16 items; for Cayley they are local optima. Rankings that order no pair, or have weight 0,
+    are left out of the estimation.
 
     References
     ----------
     Murphy, Martin (2003), Mixtures of distance-based models for ranking data, Computational Statistics & Data Analysis
-    41.
+    41. Crispino, Mollica, Astuti, Tardella (2023), Efficient and accurate inference for mixtures of Mallows models with
+    Spearman distance, Statistics and Computing 33. Gormley, Murphy (2008), A mixture of experts model for rank data,
+    Annals of Applied Statistics 2.
 
     Examples
     --------
@@ -89,95 +117,25 @@ class MallowsMixture(RankingModel):
     (array([0, 0, 0, 1, 1]), array([1., 2., 3., 4.]))
     """
 
-    _saved: ClassVar[Saved] = {
-        "weights_": FLOATS,
-        "centers_": MATRIX,
-        "thetas_": FLOATS,
-        "labels_": INTS,
-        "log_likelihood_": NUMBER,
-        "n_iter_": COUNT,
-        "converged_": BOOL,
-        "_n": NUMBER,
-    }
+    _saved: ClassVar[Saved] = {"centers_": MATRIX, "thetas_": FLOATS, "thetas_se_": may_lack(FLOATS)}
 
     def __init__(
         self,
         n_components: int = 2,
         n_init: int = 5,
-        max_iter: int = 100,
+        max_iter: int = 500,
         tol: float = 1e-5,
         random_state: RandomState = None,
+        distance: Distance = "kendall",
+        n_jobs: int | None = None,
     ) -> None:
         self.n_components = n_components
         self.n_init = n_init
         self.max_iter = max_iter
         self.tol = tol
         self.random_state = random_state
-
-    def fit(self, rankings: ArrayLike, sample_weight: ArrayLike | None = None) -> MallowsMixture:
-        """Estimate the components.
-
-        Parameters
-        ----------
-        rankings : array-like of shape (n_rankings, n_items) or Rankings
-            Positions, 1 = best, without ties.
-        sample_weight : array-like of shape (n_rankings,), optional
-            How often each ranking counts; by default the weights of the Rankings, or ones.
-
-        Returns
-        -------
-        MallowsMixture
-            The model itself.
-        """
-        for name in ("n_components", "n_init", "max_iter"):
-            check_whole_number(name, getattr(self, name), at_least=1)
-        check_real_number("tol", self.tol)
-        data = rankings_to_fit(rankings, sample_weight).group()
-        if len(data) < self.n_components:
-            raise ValueError(
-                f"n_components is {self.n_components}, but only {len(data)} of the rankings differ; "
-                "ask for fewer components"
-            )
-        rng = check_generator(self.random_state)
-        runs = [_expectation_maximization(data, self, rng) for _ in range(self.n_init)]
-        best = max(runs, key=lambda run: run.log_likelihood)
-        if not best.converged:
-            from sklearn.exceptions import ConvergenceWarning
-
-            warnings.warn(
-                f"the likelihood still rises after {self.max_iter} iterations; raise max_iter",
-                ConvergenceWarning,
-                stacklevel=2,
-            )
-        order = np.argsort(-best.weights, kind="stable")
-        self.weights_, self.centers_, self.thetas_ = best.weights[order], best.centers[order], best.thetas[order]
-        self.log_likelihood_, self.n_iter_, self.converged_ = best.log_likelihood, best.n_iter, best.converged
-        self.items_ = data.items
-        self._n = float(data.weights.sum())
-        self.labels_ = self.predict(rankings)
-        return self
-
-    def predict(self, rankings: ArrayLike) -> IntArray:
-        """The most probable component of each ranking, counted from 0: (n_rankings,)."""
-        return np.argmax(self._log_joint(rankings), axis=1)
-
-    def predict_proba(self, rankings: ArrayLike) -> FloatArray:
-        """Probability of each component given the ranking: (n_rankings, n_components), rows sum to 1."""
-        joint = self._log_joint(rankings)
-        return np.asarray(np.exp(joint - np.logaddexp.reduce(joint, axis=1)[:, np.newaxis]))
-
-    def logpmf(self, rankings: ArrayLike) -> FloatArray:
-        """Log probability of each ranking, partial ones as in ``fit``: (n_rankings,)."""
-        return np.asarray(np.logaddexp.reduce(self._log_joint(rankings), axis=1))
-
-    def bic(self) -> float:
-        r"""Bayesian information criterion of the fit, lower is better.
-
-        :math:`-2 \log L + p \log N` with :math:`p = 3 g - 1` for g components: a center and a theta for each, and
-        their weights. N is the sum of the weights of the rankings.
-        """
-        self._check_fitted()
-        return float(-2 * self.log_likelihood_ + (3 * len(self.weights_) - 1) * np.log(self._n))
+        self.distance = distance
+        self.n_jobs = n_jobs
 
     def sample(self, n: int = 1, random_state: RandomState = None) -> Rankings:
         """Draw full rankings, each from a component chosen by weight.
@@ -198,7 +156,11 @@ class MallowsMixture(RankingModel):
         label = rng.choice(len(self.weights_), size=check_whole_number("n", n, at_least=0), p=self.weights_)
         draws = np.empty((n, len(self.items_)))
         for g, (center, theta) in enumerate(zip(self.centers_, self.thetas_, strict=True)):
-            draws[label == g] = sample_mallows(center, theta, int(np.sum(label == g)), rng)
+            size = int(np.sum(label == g))
+            if self.distance == "kendall":
+                draws[label == g] = sample_mallows(center, theta, size, rng)
+            else:
+                draws[label == g] = self._law().sample(float(theta), size, rng)[:, center.astype(int) - 1]
         return Rankings(draws, self.items_)
 
     def mode(self) -> FloatArray:
@@ -211,21 +173,75 @@ class MallowsMixture(RankingModel):
         return np.array(self.centers_[best])
 
     def pairwise_probabilities(self) -> FloatArray:
-        """P(i before j), row i, column j: (n_items, n_items), 1/2 on the diagonal; exact."""
+        """P(i before j), row i, column j: (n_items, n_items), 1/2 on the diagonal; exact where `Mallows` is."""
         self._check_fitted()
         result = np.zeros((len(self.items_), len(self.items_)))
         for weight, center, theta in zip(self.weights_, self.centers_, self.thetas_, strict=True):
             place = center.astype(int) - 1
-            result += weight * KendallLaw(len(place)).pairs(theta)[np.ix_(place, place)]
+            result += weight * self._law().pairs(float(theta))[np.ix_(place, place)]
         return result
 
-    def _log_joint(self, rankings: ArrayLike) -> FloatArray:
-        """Log probability of component and ranking together: (n_rankings, n_components)."""
-        self._check_fitted()
-        data = rankings_to_evaluate(rankings, self.items_)
-        return _Components(data, self.weights_, self.centers_, self.thetas_).log_joint()
+    def _check_options(self) -> None:
+        check_choice("distance", self.distance, ("kendall", "cayley", "hamming", "footrule", "spearman"))
+
+    def _check_rankings(self, rankings: Rankings) -> None:
+        refuse_uncompared(rankings)
+        if self.distance == "spearman":
+            spearman_law(rankings.n_items)  # refuses too many items
+
+    def _parameters_of_component(self) -> int:
+        return 2  # a center and a theta
+
+    def _law(self) -> DistanceLaw:
+        k = len(self.items_)
+        laws = {"kendall": KendallLaw, "cayley": CayleyLaw, "hamming": HammingLaw, "footrule": FootruleLaw}
+        return spearman_law(k) if self.distance == "spearman" else laws[self.distance](k)
+
+    def _find(self, positions: FloatArray, weights: FloatArray, people: em.People, rng: np.random.Generator) -> Fit:
+        options = {"max_iter": self.max_iter, "tol": self.tol, "n_jobs": self.n_jobs}
+        starts = self._starts(positions, weights, rng)
+        expand = _to_complete(positions, self.distance)
+        if _completions.can_list(positions, expand):
+            family = family_of(self.distance, _completions.listed(positions, expand))
+            return Fit(em.best_run(family, people, starts, **options), family, "exact")
+        pairs = family_of("kendall", _completions.unchanged(positions))
+        run = em.best_run(pairs, people, starts, **options)
+        if positions.shape[1] > _MOST_ITEMS_DRAWN:
+            if self.distance == "kendall":
+                return Fit(run, pairs, "pairs")
+            raise ValueError(
+                f"partial rankings of {positions.shape[1]} items have too many completions for the distance "
+                f"{self.distance!r} (at most {_MOST_ITEMS_DRAWN} items are drawn); use distance='kendall'"
+            )
+        proposal = _completions.Proposal(run.parameters[0], np.minimum(run.parameters[1], _LARGEST_PROPOSED_THETA))
+        for own in rng.spawn(_ROUNDS):
+            family = family_of(self.distance, _completions.drawn(positions, expand, proposal, own))
+            share = np.stack(
+                [np.bincount(people.ranking, part, minlength=len(positions)) for part in run.posterior.T], axis=1
+            )
+            run = em.best_run(family, people, [share / share.sum(axis=1, keepdims=True)], **options)
+            proposal = _proposal(self.distance, run.parameters[0], run.parameters[1])
+        return Fit(run, family, "monte carlo")
+
+    def _store(self, run: em.Run, covariance: FloatArray) -> None:
+        self.centers_, self.thetas_ = run.parameters[0], run.parameters[1]
+        inside = (self.thetas_ > 0) & (self.thetas_ < LARGEST_THETA)
+        self.thetas_se_ = np.where(inside, np.sqrt(np.maximum(covariance.diagonal(), 0.0)), np.nan)
+
+    def _family_and_parameters(self, positions: FloatArray) -> tuple[em.Family, Any]:
+        expand = _to_complete(positions, self.distance)
+        if _completions.can_list(positions, expand):
+            rows = _completions.listed(positions, expand)
+        elif positions.shape[1] > _MOST_ITEMS_DRAWN and self.distance == "kendall":
+            rows = _completions.unchanged(positions)
+        else:
+            proposal = _proposal(self.distance, self.centers_, self.thetas_)
+            rows = _completions.drawn(positions, expand, proposal, np.random.default_rng(0))
+        family = family_of(self.distance, rows)
+        return family, family.with_distances(self.centers_, self.thetas_)
 
     def _check_saved(self) -> None:
+        super()._check_saved()
         n = len(self.weights_)
         check_shape(self.centers_, (n, len(self.items_)), "the centers")
         check_shape(self.thetas_, (n,), "the thetas")
@@ -234,82 +250,28 @@ class MallowsMixture(RankingModel):
             check_saved_center(center, len(self.items_))
 
 
-class _Components:
-    """Components of a mixture, with the rankings that they explain."""
-
-    def __init__(self, data: Rankings, weights: FloatArray, centers: FloatArray, thetas: FloatArray) -> None:
-        self.data = data
-        self.weights, self.centers, self.thetas = weights, centers, thetas
-        self.log_likelihood, self.n_iter, self.converged = -np.inf, 0, False
-        present = (~np.isnan(data.positions)).sum(axis=1)
-        unlisted = np.isposinf(data.positions).sum(axis=1)
-        self._sizes = np.arange(1.0, data.n_items + 1)
-        # The stages of a ranking: sizes from the number of its items down, until only unlisted ones are left.
-        self._has_stage = (self._sizes > unlisted[:, np.newaxis]) & (self._sizes <= present[:, np.newaxis])
-        self._distances = np.stack([self._distances_to(center) for center in centers], axis=1)
-
-    def log_joint(self) -> FloatArray:
-        log_z = self._has_stage @ stages.log_normalizers(self.thetas, self._sizes[:, np.newaxis])
-        with np.errstate(divide="ignore"):  # a component may have weight 0
-            return np.asarray(np.log(self.weights) - self.thetas * self._distances - log_z)
-
-    def expect(self) -> FloatArray:
-        """Responsibilities of the components; also sets the likelihood."""
-        joint = self.log_joint()
-        total = np.logaddexp.reduce(joint, axis=1)
-        self.log_likelihood = float(self.data.weights @ total)
-        return np.asarray(np.exp(joint - total[:, np.newaxis]))
-
-    def maximize(self, responsibilities: FloatArray, rng: np.random.Generator) -> None:
-        """The weights, centers and thetas of highest expected likelihood."""
-        counts = responsibilities * self.data.weights[:, np.newaxis]
-        self.weights = counts.sum(axis=0) / counts.sum()
-        for g, count in enumerate(counts.T):
-            center = _consensus(self.data, count, rng)
-            distances = self._distances_to(center)
-            if count @ distances <= count @ self._distances[:, g]:
-                self.centers[g], self._distances[:, g] = center, distances
-            self.thetas[g] = self._theta(count @ self._has_stage, float(count @ self._distances[:, g]))
-
-    def _theta(self, stage_counts: FloatArray, total: float) -> float:
-        def moments(theta: float) -> tuple[float, float]:
-            mean, variance = stages.means(theta, self._sizes), stages.variances(theta, self._sizes)
-            return float(stage_counts @ mean), float(stage_counts @ variance)
-
-        return min(stages.solve_theta(moments, total), _LARGEST_THETA)
-
-    def _distances_to(self, center: FloatArray) -> FloatArray:
-        return np.asarray(kendall_distance(center, self.data, p=0.0))
+def _to_complete(positions: FloatArray, distance: str) -> Any:
+    """Which rankings need completions: with Kendall's distance those that miss items, else all that are not full."""
+    missing = np.isnan(positions).any(axis=1)
+    if distance == "kendall":
+        return missing
+    return missing | (np.sort(positions, axis=1) != np.arange(1.0, positions.shape[1] + 1)).any(axis=1)
 
 
-def _expectation_maximization(data: Rankings, options: MallowsMixture, rng: np.random.Generator) -> _Components:
-    responsibilities = _starting_responsibilities(data, options.n_components, rng)
-    centers = np.stack([_consensus(data, data.weights * share, rng) for share in responsibilities.T])
-    mixture = _Components(data, np.ones(len(centers)), centers, np.ones(len(centers)))
-    enough = options.tol * data.weights.sum()
-    for mixture.n_iter in range(1, options.max_iter + 1):
-        before = mixture.log_likelihood
-        mixture.maximize(responsibilities, rng)
-        responsibilities = mixture.expect()
-        if mixture.log_likelihood - before < enough:
-            mixture.converged = True
-            break
-    return mixture
+def _proposal(distance: str, centers: FloatArray, thetas: FloatArray) -> _completions.Proposal:
+    """Concentrations by Kendall's distance that fit the components, slightly wider."""
+    k = centers.shape[1]
+    if distance == "kendall":
+        return _completions.Proposal(centers, np.minimum(thetas, _LARGEST_PROPOSED_THETA))
+    sizes = np.arange(1.0, k + 1)
+    law = family_of(distance, _completions.unchanged(centers)).law
 
+    def moments(theta: float) -> tuple[float, float]:
+        return float(stages.means(theta, sizes).sum()), float(stages.variances(theta, sizes).sum())
 
-def _consensus(data: Rankings, counts: FloatArray, rng: np.random.Generator) -> FloatArray:
-    method: Method = "auto" if data.n_items <= _MOST_ITEMS_PROVEN else "local-search"
-    return kemeny(Rankings(data, weights=counts + _TRACE * data.weights), method=method, random_state=rng).positions
-
-
-def _starting_responsibilities(data: Rankings, n_components: int, rng: np.random.Generator) -> FloatArray:
-    """Shares by distance to rankings of the data that lie far apart, chosen as k-means++ chooses."""
-    share = data.weights / data.weights.sum()
-    distances = np.empty((len(data), n_components))
-    for g in range(n_components):
-        seed = rng.choice(len(data), p=share)
-        distances[:, g] = kendall_distance(data.positions[seed], data)
-        far = data.weights * distances[:, : g + 1].min(axis=1)
-        share = far / far.sum() if far.sum() > 0 else data.weights / data.weights.sum()
-    closeness = np.exp(distances.min(axis=1, keepdims=True) - distances)
-    return np.asarray(closeness / closeness.sum(axis=1, keepdims=True))
+    found = []
+    for theta in thetas:
+        draws = law.sample(float(theta), _DRAWS_FOR_PROPOSAL, np.random.default_rng(0))
+        mean = float(_mixture_jit.pairs_against(draws, np.arange(k)[np.newaxis]).mean())
+        found.append(min(0.9 * stages.solve_theta(moments, mean), _LARGEST_PROPOSED_THETA))
+    return _completions.Proposal(centers, np.array(found))

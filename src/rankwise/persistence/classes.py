@@ -46,7 +46,14 @@ from rankwise.persistence.boosters import booster_from_state, booster_state
 
 _OURS = {
     "rankwise._features": ["FeatureEncoder"],
-    "rankwise.aggregation": ["BradleyTerry", "GeneralizedMallows", "Mallows", "MallowsMixture", "PlackettLuce"],
+    "rankwise.aggregation": [
+        "BradleyTerry",
+        "GeneralizedMallows",
+        "Mallows",
+        "MallowsMixture",
+        "PlackettLuce",
+        "PlackettLuceMixture",
+    ],
     "rankwise.data": ["Rankings"],
     "rankwise.embeddings": ["GraphCutEmbedding", "KemenyEmbedding", "PositionEmbedding"],
     "rankwise.label_ranking": [
