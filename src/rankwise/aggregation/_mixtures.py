@@ -102,13 +102,13 @@ class RankingMixture(RankingModel):
         positions = np.ascontiguousarray(part.positions[first])
         weights = np.bincount(ranking, part.weights, minlength=len(first))
         scale = None
-        if design is None:
-            people = em.People(np.arange(len(first)), weights, None)
-        else:
+        rng = check_generator(self.random_state)
+        people = em.People(np.arange(len(first)), weights, None)
+        found = self._find(positions, people, self._starts(positions, weights, rng), rng)
+        if design is not None:  # goes on from the fit without covariates, so that it is never worse
             scale = _Scale.of(design[useful])
             people = em.People(ranking, np.asarray(part.weights, dtype=np.float64), scale.standardized(design[useful]))
-        rng = check_generator(self.random_state)
-        found = self._find(positions, weights, people, rng)
+            found = self._find(positions, people, [found.run.posterior], rng)
         run = found.run
         if not run.converged:
             _warn(f"the likelihood still rises after {self.max_iter} iterations; raise max_iter")
@@ -167,7 +167,9 @@ class RankingMixture(RankingModel):
     def _check_rankings(self, rankings: Rankings) -> None: ...
 
     @abstractmethod
-    def _find(self, positions: FloatArray, weights: FloatArray, people: em.People, rng: np.random.Generator) -> Fit:
+    def _find(
+        self, positions: FloatArray, people: em.People, starts: list[FloatArray], rng: np.random.Generator
+    ) -> Fit:
         """The best fit to different rankings, of which ``people`` says who gave them."""
 
     @abstractmethod

@@ -93,8 +93,8 @@ class MallowsMixture(RankingMixture):
     is a closed form for ties and top-k lists. Otherwise the full rankings are listed where they are not too many
     (8 million places in all), which is exact; else 40 to 400 of them are drawn for each ranking around the centers,
     with importance weights, in 4 rounds (Monte Carlo EM). With Kendall's distance and more than 60 items, a ranking
-    that misses items counts through the pairs that it orders instead (``"pairs"``): as if its items were neighbors in the
-    center, so that thetas come out too large.
+    that misses items counts through the pairs that it orders instead (``"pairs"``): as if its items were neighbors in
+    the center, so that thetas come out too large.
 
     Each iteration finds centers of lower weighted distance, never worse than the ones before, and solves for theta; the
     likelihood never falls. Centers are exact for Spearman, footrule and Hamming; for Kendall the last ones are proven
@@ -197,9 +197,10 @@ class MallowsMixture(RankingMixture):
         laws = {"kendall": KendallLaw, "cayley": CayleyLaw, "hamming": HammingLaw, "footrule": FootruleLaw}
         return spearman_law(k) if self.distance == "spearman" else laws[self.distance](k)
 
-    def _find(self, positions: FloatArray, weights: FloatArray, people: em.People, rng: np.random.Generator) -> Fit:
+    def _find(
+        self, positions: FloatArray, people: em.People, starts: list[FloatArray], rng: np.random.Generator
+    ) -> Fit:
         options = {"max_iter": self.max_iter, "tol": self.tol, "n_jobs": self.n_jobs}
-        starts = self._starts(positions, weights, rng)
         expand = _to_complete(positions, self.distance)
         if _completions.can_list(positions, expand):
             family = family_of(self.distance, _completions.listed(positions, expand))

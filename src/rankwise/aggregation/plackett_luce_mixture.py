@@ -167,8 +167,9 @@ class PlackettLuceMixture(RankingMixture):
     def _parameters_of_component(self) -> int:
         return len(self.items_) - 1
 
-    def _find(self, positions: FloatArray, weights: FloatArray, people: em.People, rng: np.random.Generator) -> Fit:
-        starts = self._starts(positions, weights, rng)
+    def _find(
+        self, positions: FloatArray, people: em.People, starts: list[FloatArray], rng: np.random.Generator
+    ) -> Fit:
         rows, method = _without_ties(positions)
         family = _ChoiceFamily(rows, self.alpha)
         run = em.best_run(family, people, starts, max_iter=self.max_iter, tol=self.tol, n_jobs=self.n_jobs)
