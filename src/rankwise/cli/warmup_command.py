@@ -178,6 +178,7 @@ def _choice_models() -> None:
     PlackettLuce().fit(_full())
     model = PlackettLuce(alpha=1.0).fit(_tied())
     model.logpmf(_tied())
+    model.scores(_tied())
     model.sample(1, random_state=0)
 
 
@@ -225,6 +226,9 @@ def _label_rankers() -> None:
 
     for ranker in (NearestNeighborsRanker(), PlackettLuceRanker(), RankingForest(1)):
         ranker.fit([[0.0], [1.0]], _tied()).predict([[0.0]])
+    ranker.sample_rankings([[0.0]], law="mallows")
+    ranker.predict_top_proba([[0.0]], 2)
+    ranker.predict_top_proba([[0.0]], law="mallows")
 
 
 def _kernels() -> None:

@@ -23,7 +23,7 @@ _NODES = 100
 _SHORTEST_STEP = 0.006
 # A process seen at steps of variance v stays below its maximum by this times the root of v, on average.
 _MISSED_BETWEEN = 0.5826
-# Below this, 1 - P(never above) has lost its digits, and the law of the tail takes over.
+# Below this, 1 - P(never above) loses its digits, and the law of the tail takes over.
 _SMALLEST_P = 1e-9
 
 
@@ -132,10 +132,10 @@ def log_p_of_range(x: float, k: int, length: float) -> float:
 
     if chi2.cdf(x, k) < 1e-10:
         return 0.0
+    if x > 2 * k + 20 and _log_tail(x, k, length) < np.log(_SMALLEST_P):
+        return _log_tail(x, k, length)
     p = (4 * _exceeds(x, k, length, 2 * _CELLS) - _exceeds(x, k, length, _CELLS)) / 3
-    if p > _SMALLEST_P:
-        return float(np.log(min(p, 1.0)))
-    return _log_tail(x, k, length)
+    return float(np.log(min(p, 1.0)))
 
 
 def log_p_of_cuts(x: float, k: int, share: FloatArray) -> float:

@@ -17,12 +17,30 @@ from rankwise._decode import Decoder
 from rankwise._features import FeaturesMixin
 from rankwise._sklearn import HasMethods, StrOptions, gen_batches
 from rankwise._state import COUNT, ITEMS, Saved, ensure, instance, maybe
-from rankwise._typing import ArrayLike, FloatArray
-from rankwise._validation import check_weights, item_names, shortlist
+from rankwise._typing import ArrayLike, FloatArray, RandomState
+from rankwise._validation import (
+    check_choice,
+    check_generator,
+    check_weights,
+    check_whole_number,
+    item_names,
+    shortlist,
+)
 from rankwise.aggregation import PreferenceMatrix
 from rankwise.data import Rankings, check_positions
 from rankwise.embeddings import KemenyEmbedding, PositionEmbedding, decode_pairwise
 from rankwise.embeddings.ordered_partitions import PartitionEmbedding
+from rankwise.label_ranking.predictive import (
+    LAWS,
+    Law,
+    check_number_of_cells,
+    mallows_top,
+    plackett_luce_top,
+    sample_mallows_rows,
+    sample_plackett_luce_rows,
+    theta_from_pairwise,
+    worths_from_pairwise,
+)
 from rankwise.metrics import kendall_tau_score
 
 __all__ = ["LabelRankerMixin", "check_label_ranking"]
@@ -154,6 +172,81 @@ class LabelRankerMixin(FeaturesMixin):
             Between -1 and 1; higher is better. See `kendall_tau_score`.
         """
         return kendall_tau_score(_as_rankings(y, sample_weight), Rankings(self.predict(X), self.items_))
+
+    def sample_rankings(
+        self, X: ArrayLike, n: int = 1, random_state: RandomState = None, law: Law = "plackett-luce"
+    ) -> FloatArray:
+        r"""Draw rankings that people with these features may give.
+
+        *Definition.* The rankings of a row follow the nearest law of a family to its pairwise probabilities.
+        "plackett-luce": the worths with the largest likelihood :math:`\sum_{i \ne j} P_{ij} \log \sigma(u_i - u_j)`,
+        so that items have the expected places of the probabilities; for `PlackettLuceRanker` and `PlackettLuceTree`
+        this is their own model. "mallows": the predicted ranking as center, and the concentration with the expected
+        number of pairs that a ranking orders otherwise.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Features.
+        n : int, default=1
+            Rankings for each row.
+        random_state : None, int, Generator or RandomState
+            Source of the random numbers.
+        law : {"plackett-luce", "mallows"}, default="plackett-luce"
+            Family of the law.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n, n_items)
+            Positions, 1 = best; columns are ``items_``.
+        """
+        check_choice("law", law, LAWS)
+        size = check_whole_number("n", n, at_least=0)
+        parameters = self._predict_law(X, law)
+        check_number_of_cells(*parameters[0].shape, size)
+        sample = sample_plackett_luce_rows if law == "plackett-luce" else sample_mallows_rows
+        return sample(*parameters, size, check_generator(random_state, "sample_rankings"))
+
+    def predict_top_proba(self, X: ArrayLike, k: int = 1, law: Law = "plackett-luce") -> FloatArray:
+        """Predict, for each row, how probably each item is among the first k.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Features.
+        k : int, default=1
+            Number of places, from 1 to the number of items.
+        law : {"plackett-luce", "mallows"}, default="plackett-luce"
+            Family of the law, as in `sample_rankings`; the probabilities are those of its rankings, computed and not
+            sampled.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_items)
+            Probabilities, which sum to k in each row.
+        """
+        check_choice("law", law, LAWS)
+        places = check_whole_number("k", k, at_least=1)
+        parameters = self._predict_law(X, law)
+        if places > len(self.items_):
+            raise ValueError(f"k is {k}, but there are only {len(self.items_)} items")
+        return (plackett_luce_top if law == "plackett-luce" else mallows_top)(*parameters, places)
+
+    def _predict_law(self, X: ArrayLike, law: Law) -> tuple[FloatArray, ...]:
+        """Parameters of the predictive law: log worths, or centers and concentrations."""
+        features = self._check_fitted_features(X)
+        parts: list[tuple[FloatArray, ...]] = []
+        for rows in row_blocks(len(features), len(self.items_)):
+            if law == "plackett-luce":
+                parts.append((self._predict_log_worth(features[rows]),))
+            else:
+                centers = self._predict_positions(features[rows])
+                parts.append((centers, theta_from_pairwise(self._predict_pairwise(features[rows]), centers)))
+        return tuple(np.concatenate(columns) for columns in zip(*parts, strict=True))
+
+    def _predict_log_worth(self, X: FloatArray) -> FloatArray:
+        """Log worths of the predictive law for checked features; rankers with a Plackett-Luce model give its own."""
+        return worths_from_pairwise(self._predict_pairwise(X))
 
     def _fit_rankings(self, X: FloatArray, y: Rankings) -> None:
         """Learn from rows that all compare something and have positive weights, ``y.weights``."""

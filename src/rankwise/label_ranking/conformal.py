@@ -14,6 +14,7 @@ from rankwise._typing import ArrayLike, BoolArray, FloatArray, RandomState
 from rankwise._validation import check_generator, check_open_share, shortlist
 from rankwise.label_ranking.base import LabelRankerMixin, check_label_ranking, pairwise_of, row_blocks
 from rankwise.label_ranking.forest import RankingForest
+from rankwise.label_ranking.predictive import Law, theta_from_pairwise, worths_from_pairwise
 
 # Tolerance when comparing cumulative weights.
 _ROUNDING = 1e-9
@@ -222,6 +223,13 @@ class ConformalRanker(LabelRankerMixin, BaseEstimator):
         for rows in row_blocks(*positions.shape):
             asserted[rows] = confidence_of_pairs(positions[rows], probabilities[rows]) > threshold
         return asserted
+
+    def _predict_law(self, X: ArrayLike, law: Law) -> tuple[FloatArray, ...]:
+        pairwise = self.predict_pairwise(X)
+        if law == "plackett-luce":
+            return (worths_from_pairwise(pairwise),)
+        centers = self.predict(X)
+        return centers, theta_from_pairwise(pairwise, centers)
 
     def _fitted(self) -> Any:
         from sklearn.utils.validation import check_is_fitted

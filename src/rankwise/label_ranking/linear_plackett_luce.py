@@ -109,8 +109,11 @@ class PlackettLuceRanker(LabelRankerMixin, BaseEstimator):
     def _predict_pairwise(self, X: FloatArray) -> FloatArray:
         from scipy.special import expit
 
-        scores = self._scaler.transform(X) @ self.coef_.T + self.intercept_
+        scores = self._predict_log_worth(X)
         return expit(scores[:, :, None] - scores[:, None, :])
+
+    def _predict_log_worth(self, X: FloatArray) -> FloatArray:
+        return self._scaler.transform(X) @ self.coef_.T + self.intercept_
 
     def _check_saved(self) -> None:
         check_shape(self.coef_, (len(self.items_), self.n_features_in_), "the coefficients")

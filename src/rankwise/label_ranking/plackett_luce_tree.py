@@ -270,6 +270,9 @@ class PlackettLuceTree(SingleTreeMixin, LabelRankerMixin, BaseEstimator):
     def _predict_pairwise(self, X: FloatArray) -> FloatArray:
         return pairwise_from_vectors(self.tree_.predict(X))
 
+    def _predict_log_worth(self, X: FloatArray) -> FloatArray:
+        return self.log_worth_[self.tree_.leaf_of(X)]
+
     def _predict_positions(self, X: FloatArray) -> FloatArray:
         return decode_pairwise(pairwise_from_vectors(self.tree_.values), "borda")[self.tree_.leaf_of(X)]
 
