@@ -66,6 +66,7 @@ def test_tails_have_no_gap_and_no_infinite_logarithm():
     assert log_p_of_range(0.001, 20, 2.2) == 0.0
     assert np.isfinite(log_p_of_range(5000.0, 9, 2.2))
     assert np.isfinite(log_p_of_cuts(5000.0, 9, np.array([0.2, 0.5])))
+    assert -2500 < log_p_of_cuts(5000.0, 9, np.array([0.5])) < -2400
 
 
 def test_many_cuts_are_corrected_for_the_gaps_between_them():

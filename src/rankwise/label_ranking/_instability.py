@@ -89,8 +89,6 @@ def ordered_test(scores: Scores, order: IntArray, ends: IntArray) -> Instability
 
 def nominal_test(scores: Scores, level: IntArray, n_levels: int) -> Instability:
     """Test of categories without an order: the chi-square LM statistic of a model for each."""
-    from scipy.stats import chi2
-
     k = scores.values.shape[1]
     if n_levels < 2 or k == 0:
         return Instability(np.nan, np.nan)
@@ -98,7 +96,7 @@ def nominal_test(scores: Scores, level: IntArray, n_levels: int) -> Instability:
     statistic = float((sums.values**2 / sums.variance[:, None]).sum())
     precision = sums.weight / sums.variance
     statistic -= float(((precision @ sums.values) ** 2).sum() / (precision @ sums.weight))
-    return Instability(statistic, float(chi2.logsf(statistic, k * (n_levels - 1))))
+    return Instability(statistic, _log_chi2(statistic, k * (n_levels - 1)))
 
 
 def level_sums(scores: Scores, level: IntArray, n_levels: int) -> Scores:
@@ -143,10 +141,14 @@ def log_p_of_cuts(x: float, k: int, share: FloatArray) -> float:
     from scipy.stats import chi2, ncx2
 
     if len(share) == 1:
-        return float(chi2.logsf(x, k))
+        return _log_chi2(x, k)
     if chi2.cdf(x, k) < 1e-10:
         return 0.0
     time = np.log(share / (1 - share)) / 2
+    # So far out, exceedances at different cuts hardly overlap, and those at all t are no fewer.
+    bound = _log_chi2(x, k) + float(np.log(len(share)))
+    if bound < np.log(_SMALLEST_P):
+        return min(bound, _log_tail(x, k, float(time[-1] - time[0])))
     nodes, weights = np.polynomial.legendre.leggauss(_NODES)
     r = np.sqrt(x) * (nodes + 1) / 2
     width = np.sqrt(x) * weights / 2
@@ -160,10 +162,7 @@ def log_p_of_cuts(x: float, k: int, share: FloatArray) -> float:
         stays = 2 * r / (1 - rho_2) * (moves @ (width * stays))
         last = now
     p = 1 - float(width @ stays)
-    if p > _SMALLEST_P:
-        return float(np.log(min(p, 1.0)))
-    # So far out, exceedances at different cuts hardly overlap, and those at all t are no fewer.
-    return min(float(chi2.logsf(x, k)) + np.log(len(share)), _log_tail(x, k, float(time[-1] - time[0])))
+    return min(float(np.log(np.clip(p, 1e-300, 1.0))), bound) if p < 0.01 else float(np.log(min(p, 1.0)))
 
 
 def _exceeds(x: float, k: int, length: float, n_cells: int) -> float:
@@ -184,6 +183,17 @@ def _exceeds(x: float, k: int, length: float, n_cells: int) -> float:
     share = (np.sqrt(mass) @ modes) ** 2
     # 1 - the sum of shares that stay, without the cancellation of nearly equal numbers
     return float(above[-1] + below[0] - share @ np.expm1(-rates * length))
+
+
+def _log_chi2(x: float, k: int) -> float:
+    """Log probability of the chi-square law above x, also where the probability underflows."""
+    from scipy.special import gammaln
+    from scipy.stats import chi2
+
+    log_p = float(chi2.logsf(x, k))
+    if np.isfinite(log_p):
+        return log_p
+    return float((k / 2 - 1) * np.log(x / 2) - x / 2 - gammaln(k / 2))
 
 
 def _log_tail(x: float, k: int, length: float) -> float:
