@@ -141,7 +141,7 @@ class KendallFamily(MallowsFamily):
             tries += [] if old is None else [np.argsort(old[g], kind="stable")]
             for order in tries:
                 _kemeny_jit.insertion_search(margin, order)
-            best = max(tries, key=lambda order: float(np.triu(margin[np.ix_(order, order)], 1).sum()))
+            best = min(tries, key=lambda order: float(_kemeny_jit.order_cost(margin, order)))
             centers[g, best] = self.places
         if thorough:
             method: Method = "auto" if self.k <= _MOST_ITEMS_PROVEN else "local-search"
@@ -156,11 +156,7 @@ class KendallFamily(MallowsFamily):
     def moments_of_sum(self, count: FloatArray) -> Moments:
         n_stages = np.bincount(self.pattern, count, minlength=len(self.patterns)) @ self.patterns
 
-        def moments(theta: float) -> tuple[float, float]:
-            mean, variance = stages.means(theta, self.places), stages.variances(theta, self.places)
-            return float(n_stages @ mean), float(n_stages @ variance)
-
-        return moments
+        return lambda theta: _mixture_jit.stage_moments(theta, n_stages)
 
     def log_normalizers(self, thetas: FloatArray) -> FloatArray:
         logs = self.patterns @ stages.log_normalizers(thetas, self.places[:, np.newaxis])

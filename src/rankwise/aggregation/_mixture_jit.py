@@ -84,6 +84,27 @@ def pair_margins(positions, counts):
 
 
 @compiled
+def stage_moments(theta, n_stages):
+    """Mean and variance of the summed displacements of ``n_stages[s - 1]`` stages of s items; see `_mallows_stages`."""
+    mean = 0.0
+    variance = 0.0
+    for index in range(1, len(n_stages)):
+        s = index + 1.0
+        x = theta * s
+        if x < 0.3:  # the closed forms subtract nearly equal numbers
+            t, a, b, c, d = theta, s**2 - 1, s**4 - 1, s**6 - 1, s**8 - 1
+            one = (s - 1) / 2 - t * a / 12 + t**3 * b / 720 - t**5 * c / 30240 + t**7 * d / 1209600
+            two = a / 12 - t**2 * b / 240 + t**4 * c / 6048 - t**6 * d / 172800 + t**8 * (s**10 - 1) / 5322240
+        else:
+            p, q = np.exp(-theta), np.exp(-x)
+            one = p / (1.0 - p) - s * q / (1.0 - q)
+            two = p / (1.0 - p) ** 2 - s * s * q / (1.0 - q) ** 2
+        mean += n_stages[index] * one
+        variance += n_stages[index] * two
+    return mean, variance
+
+
+@compiled
 def pair_products(positions, margins):
     """Inner product of the signs of the pairs of each ranking with several tables of margins: (n, g)."""
     n, k = positions.shape

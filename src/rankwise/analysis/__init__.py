@@ -13,6 +13,9 @@ from rankwise.analysis.group_differences import GroupDifferences
 from rankwise.analysis.judges import RaterDistances, rater_distances
 from rankwise.analysis.kendalls_w import Agreement, Concordance, agreement, concordance
 from rankwise.analysis.majorities import PairSummary, pair_summary
+from rankwise.analysis.segment_covariates import MembershipModel
+from rankwise.analysis.segment_results import SegmentCriteria, SegmentProfile, Segments
+from rankwise.analysis.segments import segments
 from rankwise.analysis.summary import Summary, summary
 
 __all__ = [
@@ -25,8 +28,12 @@ __all__ = [
     "GroupDifferences",
     "GroupResults",
     "LikelihoodRatio",
+    "MembershipModel",
     "PairSummary",
     "RaterDistances",
+    "SegmentCriteria",
+    "SegmentProfile",
+    "Segments",
     "Summary",
     "agreement",
     "analyze",
@@ -36,5 +43,6 @@ __all__ = [
     "group_results",
     "pair_summary",
     "rater_distances",
+    "segments",
     "summary",
 ]
