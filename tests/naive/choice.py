@@ -113,3 +113,15 @@ def before_shares(consensus_positions: list[np.ndarray]) -> np.ndarray:
                 ahead = 1.0 if row[i] < row[j] else 0.5 if row[i] == row[j] else 0.0
                 shares[i, j] += ahead / len(consensus_positions)
     return shares
+
+
+def best_worst_probability(
+    shown: list[int], best: int, worst: int, log_worth: np.ndarray, law: str = "maxdiff"
+) -> float:
+    """Probability that of the items shown one is named best and another worst."""
+    worth = np.exp(log_worth)
+    if law == "maxdiff":
+        every = sum(worth[i] / worth[j] for i in shown for j in shown if i != j)
+        return worth[best] / worth[worst] / every
+    rest = [i for i in shown if i != best]
+    return worth[best] / sum(worth[shown]) * (1 / worth[worst]) / sum(1 / worth[rest])

@@ -13,6 +13,7 @@ from sklearn.preprocessing import MinMaxScaler, QuantileTransformer, StandardSca
 
 from rankwise import Rankings
 from rankwise.aggregation import (
+    BestWorst,
     BradleyTerry,
     GeneralizedMallows,
     Mallows,
@@ -130,6 +131,9 @@ def _fitted_others() -> Iterator[Case]:
     yield MallowsMixture(2, random_state=0, distance="spearman").fit(y, covariates=X[:, :1]), _says_of_rankings
     yield PlackettLuceMixture(2, random_state=0).fit(y, covariates=X[:, :1]), _says_of_rankings
     yield PlackettLuce(alpha=1.0).fit(rankings("tied")), _says_of_rankings
+    attributes = {"price": np.arange(rankings("tied").n_items) % 3.0}
+    yield PlackettLuce(alpha=1.0).fit(rankings("tied"), item_features=attributes), lambda m: m.summary().intervals
+    yield BestWorst(alpha=1.0).fit([[1, 2, 3], [3, 2, 1], [2, 1, 3]]), lambda m: m.summary().intervals
     yield BradleyTerry(alpha=1.0).fit(np.array([[0, 3, 2], [1, 0, 2], [1, 2, 0]])), lambda m: m.pairwise_probabilities()
     graph = np.array([[0, 1, 0, 2, 1.0], [1, 0, 3, 0, 0], [0, 3, 0, 1, 1], [2, 0, 1, 0, 0], [1, 0, 1, 0, 0]])
     for embedding in (KemenyEmbedding(), PositionEmbedding(), GraphCutEmbedding(), GraphCutEmbedding(graph=graph)):

@@ -1,6 +1,8 @@
 """One ranking from many: consensus rules, their uncertainty, statistics of preferences, and models of rankings."""
 
+from rankwise.aggregation._item_features import interactions
 from rankwise.aggregation.active import next_pairs
+from rankwise.aggregation.best_worst import BestWorst, best_worst_rankings
 from rankwise.aggregation.bootstrap import BootstrapConsensus, bootstrap_consensus
 from rankwise.aggregation.bradley_terry import BradleyTerry
 from rankwise.aggregation.constrained import constrained_kemeny
@@ -14,6 +16,7 @@ from rankwise.aggregation.mallows import GeneralizedMallows, Mallows
 from rankwise.aggregation.mallows_mixture import MallowsMixture
 from rankwise.aggregation.margin_of_victory import MarginOfVictory, margin_of_victory
 from rankwise.aggregation.medians import MedianRanking, median_ranking
+from rankwise.aggregation.model_summary import ModelSummary
 from rankwise.aggregation.pairs import PreferenceMatrix, preference_matrix
 from rankwise.aggregation.plackett_luce import PlackettLuce
 from rankwise.aggregation.plackett_luce_mixture import PlackettLuceMixture
@@ -35,6 +38,7 @@ from rankwise.aggregation.statistics import (
 from rankwise.aggregation.tournaments import copeland, kwiksort, mc4, schulze
 
 __all__ = [
+    "BestWorst",
     "BootstrapConsensus",
     "BradleyTerry",
     "Consensus",
@@ -46,6 +50,7 @@ __all__ = [
     "MallowsMixture",
     "MarginOfVictory",
     "MedianRanking",
+    "ModelSummary",
     "OptimalRankings",
     "PlackettLuce",
     "PlackettLuceMixture",
@@ -54,6 +59,7 @@ __all__ = [
     "Round",
     "aggregate_lists",
     "all_optimal",
+    "best_worst_rankings",
     "bootstrap_consensus",
     "borda",
     "bucklin",
@@ -64,6 +70,7 @@ __all__ = [
     "excess_risk",
     "hodge_projection",
     "instant_runoff",
+    "interactions",
     "is_stochastically_transitive",
     "kemeny",
     "kemeny_batch",

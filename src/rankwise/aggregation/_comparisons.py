@@ -39,6 +39,11 @@ class Comparisons(NamedTuple):
         below = np.concatenate([self.second[down], self.first[up]])
         return above, below
 
+    @property
+    def total(self) -> FloatArray:
+        """How often each entry was compared."""
+        return self.first_wins + self.second_wins + self.ties
+
     def lightest(self) -> float:
         """The smallest positive count."""
         counts = np.concatenate([self.first_wins, self.second_wins, self.ties])

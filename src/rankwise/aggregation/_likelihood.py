@@ -1,7 +1,7 @@
-"""Maximum likelihood for `PlackettLuce` and `BradleyTerry`: whether a maximum exists, where it is, and how sharp.
+"""Maximum likelihood for `PlackettLuce`, `BradleyTerry` and `BestWorst`: whether a maximum exists, where, how sharp.
 
-Both models are log-linear, so their log likelihood is concave; adding a constant to all log worths changes nothing, and
-the constant is fixed by mean 0.
+The models are log-linear, so their log likelihood is concave; adding a constant to all log worths changes nothing, and
+the constant is fixed by mean 0. Coefficients of item attributes have no such freedom.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _CURE = "Use a prior (alpha=0.1), or add comparisons"
 
 
 class Maximum(NamedTuple):
-    """The maximum of a likelihood; ``covariance`` is that of log worths of mean 0, None beyond 2,000 items."""
+    """The maximum of a likelihood; ``covariance`` is that of log worths of mean 0, None beyond 2,000 parameters."""
 
     parameters: FloatArray
     log_likelihood: float
@@ -131,13 +131,15 @@ def maximize(
     tol: float,
     lightest: float,
     bounded: bool,
+    attributes: Sequence[str] = (),
 ) -> Maximum:
     """Maximize a concave log likelihood plus the log prior of the parameters.
 
     Parameters
     ----------
     moments : callable
-        See `Moments`. The first ``n_items`` parameters are log worths, without a zero point.
+        See `Moments`. The first ``n_items`` parameters are log worths, without a zero point; with attributes of the
+        items there are none (0), and the first parameters are coefficients.
     n_items, n_parameters : int
         How many log worths, and how many parameters in all.
     log_prior : callable or None
@@ -147,7 +149,9 @@ def maximize(
     lightest : float
         The smallest positive weight, the unit of ``tol``; infinite where nothing was compared.
     bounded : bool
-        Whether connected comparisons promise a maximum; with ties or a home effect they do not.
+        Whether connected comparisons promise a maximum; with ties, a home effect or attributes they do not.
+    attributes : sequence of str, optional
+        Names of the attributes whose coefficients are the first parameters, for the error message.
 
     Returns
     -------
@@ -165,20 +169,71 @@ def maximize(
     in_doubt = not bounded and log_prior is None
     lightest = lightest if np.isfinite(lightest) else 1.0  # nothing was compared
     tol = min(tol, _TOL_IN_DOUBT) if in_doubt else tol
-    if n_items > _MOST_ITEMS_WITH_INFORMATION:
+    if n_parameters > _MOST_ITEMS_WITH_INFORMATION:
         theta, n_iter = _climb_by_gradients(posterior, start, max_iter, float(np.sqrt(tol)) * lightest)
         covariance = None
     else:
         theta, covariance, n_iter = _climb_by_newton(posterior, start, n_items, max_iter, tol * lightest)
-        variance = covariance.diagonal().max()
-        if in_doubt and not variance * lightest < _LARGEST_VARIANCE:
-            raise ValueError(
-                "the maximum likelihood does not exist: worths, tie strengths or the home effect grow without bound "
-                "(ties may be all there is between some items, or one side always wins at home). "
-                "Use a prior (such as alpha=0.1), or add comparisons"
-            )
-    theta[:n_items] -= theta[:n_items].mean()
+        unbounded = ~(covariance.diagonal() * lightest < _LARGEST_VARIANCE)
+        if in_doubt and unbounded.any():
+            _refuse_unbounded(theta, unbounded, attributes)
+    if n_items:
+        theta[:n_items] -= theta[:n_items].mean()
     return Maximum(theta, float(moments(theta, False)[0]), covariance, n_iter)
+
+
+def equal_items_log_likelihood(moments: Moments, n_items: int, n_others: int, lightest: float) -> float:
+    """The largest log likelihood if all log worths are 0, over the parameters after them."""
+    if n_others == 0:
+        return moments(np.zeros(n_items), False)[0]
+
+    def restricted(theta: FloatArray, with_information: bool) -> tuple[float, FloatArray, FloatArray]:
+        value, gradient, information = moments(np.append(np.zeros(n_items), theta), with_information)
+        return value, gradient[n_items:], information[n_items:, n_items:]
+
+    # Where all choices are ties, the maximum is only approached; a vanishing prior stops the way there.
+    unit = lightest if np.isfinite(lightest) else 1.0
+    found = maximize(
+        restricted,
+        0,
+        n_others,
+        log_prior=normal_prior(1e-9 * unit),
+        max_iter=1000,
+        tol=_TOL_IN_DOUBT,
+        lightest=lightest,
+        bounded=True,
+    )
+    return found.log_likelihood
+
+
+def refuse_unidentified(information: FloatArray, names: Sequence[str], cure: str) -> None:
+    """Raise if attributes do not vary where items are compared, or say the same as others; they are named.
+
+    Parameters
+    ----------
+    information : ndarray of shape (n_attributes, n_attributes)
+        Information of the coefficients where all are 0, of attributes of about unit variance.
+    names : sequence of str
+        Names of the attributes.
+    cure : str
+        What to do about attributes that say the same.
+    """
+    variance = information.diagonal()
+    constant = variance <= 1e-12 * max(float(variance.max(initial=0.0)), 1e-300)
+    if constant.any():
+        which = [name for name, is_constant in zip(names, constant, strict=True) if is_constant]
+        raise ValueError(
+            f"{_attributes(which)} {'is' if len(which) == 1 else 'are'} the same for all items that are compared with "
+            "each other, so the choices say nothing about the coefficient; drop it"
+        )
+    scale = np.sqrt(variance)
+    values, vectors = np.linalg.eigh(information / np.outer(scale, scale))
+    if values[0] < 1e-10 * values[-1]:
+        involved = [name for name, part in zip(names, vectors[:, 0], strict=True) if abs(part) > 1e-4]
+        raise ValueError(
+            f"{_attributes(involved)} are collinear: each of them follows from the others wherever items are compared, "
+            f"so their coefficients cannot be told apart. {cure}"
+        )
 
 
 def positions_by_worth(log_worth: FloatArray) -> FloatArray:
@@ -193,7 +248,7 @@ def _climb_by_newton(
     from scipy.linalg import cho_factor, cho_solve
 
     shift = np.zeros(len(theta))
-    shift[:n_items] = n_items**-0.5
+    shift[:n_items] = max(n_items, 1) ** -0.5
 
     def factorized(information: FloatArray) -> Any:
         # The information does not depend on a common shift; any positive number there makes it invertible.
@@ -258,6 +313,28 @@ def _warn_not_converged(max_iter: int) -> None:
     warnings.warn(
         f"no maximum was reached in {max_iter} iterations; raise max_iter or tol", ConvergenceWarning, stacklevel=5
     )
+
+
+def _refuse_unbounded(theta: FloatArray, unbounded: BoolArray, attributes: Sequence[str]) -> None:
+    named = [name for name, infinite in zip(attributes, unbounded[: len(attributes)], strict=True) if infinite]
+    if len(named) == len(attributes):  # the information has no inverse at all, and the longest way tells more
+        far = np.abs(theta[: len(attributes)])
+        named = [name for name, distance in zip(attributes, far, strict=True) if distance > far.max() / 3]
+    if named:
+        raise ValueError(
+            f"the maximum likelihood does not exist: with {_attributes(named)} all choices can be foretold without "
+            "exception (separation), so that coefficients grow without bound. Use a prior (such as alpha=0.1), "
+            "drop attributes, or add rankings"
+        )
+    raise ValueError(
+        "the maximum likelihood does not exist: worths, tie strengths or the home effect grow without bound "
+        "(ties may be all there is between some items, or one side always wins at home). "
+        "Use a prior (such as alpha=0.1), or add comparisons"
+    )
+
+
+def _attributes(names: Sequence[str]) -> str:
+    return f"{'attribute' if len(names) == 1 else 'attributes'} {shortlist(names)}"
 
 
 def _components(graph: Any, connection: Literal["weak", "strong"]) -> tuple[int, IntArray]:

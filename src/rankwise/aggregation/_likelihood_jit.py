@@ -253,6 +253,67 @@ def row_scores(order, row_start, stage_size, stage_start, log_worth, log_tie):
 
 
 @compiled
+def tied_moments_of_rows(
+    order_start, stage_size, stage_start, weights, scores, features, log_tie, gradient, information
+):
+    """Log likelihood of Davidson-Luce of rankings whose items have scores of their own.
+
+    See `_attributes_jit.strict_moments_of_rows`, which holds the case without ties.
+
+    The gradient and information in (coefficients, log_tie[1:]) are added to; no information if it is empty.
+    """
+    d = features.shape[1]
+    m = len(gradient)
+    value = 0.0
+    wanted = len(information) > 0
+    for r in range(len(weights)):
+        start, end = order_start[r], order_start[r + 1]
+        begin, stop = stage_start[r], stage_start[r + 1]
+        if begin == stop:
+            continue
+        k = end - start
+        own = np.arange(k)
+        rows, stages = np.array([0, k]), np.array([0, stop - begin])
+        part, slope, curvature = tied_moments(
+            own, rows, stage_size[begin:stop], stages, weights[r : r + 1], scores[start:end], log_tie, wanted
+        )
+        value += part
+        z = features[start:end]
+        for i in range(k):
+            for a in range(d):
+                gradient[a] += slope[i] * z[i, a]
+        gradient[d:] += slope[k:]
+        if not wanted:
+            continue
+        half = np.zeros((k, m))
+        for i in range(k):
+            for j in range(k):
+                for a in range(d):
+                    half[i, a] += curvature[i, j] * z[j, a]
+            half[i, d:] = curvature[i, k:]
+        for i in range(k):
+            for a in range(d):
+                for b in range(m):
+                    information[a, b] += z[i, a] * half[i, b]
+                for b in range(d, m):
+                    information[b, a] += z[i, a] * half[i, b]
+        information[d:, d:] += curvature[k:, k:]
+    return value
+
+
+@compiled
+def stage_table(order_start, stage_size, stage_start, weights, most):
+    """Weight of the choices by the number of items left (row) and the number of them chosen (column)."""
+    table = np.zeros((np.max(order_start[1:] - order_start[:-1]) + 1 if len(weights) else 1, most + 1))
+    for r in range(len(weights)):
+        left = order_start[r + 1] - order_start[r]
+        for s in range(stage_start[r], stage_start[r + 1]):
+            table[left, stage_size[s]] += weights[r]
+            left -= stage_size[s]
+    return table
+
+
+@compiled
 def sample_tied(log_worth, log_tie, uniforms):
     """Davidson-Luce draws, (n, k) positions; row r uses 2 k uniform numbers.
 

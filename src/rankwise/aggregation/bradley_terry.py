@@ -3,25 +3,41 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
 from rankwise._state import ANYTHING, COUNT, FLOATS, MATRIX, NUMBER, Saved, maybe, tuple_of
-from rankwise._typing import ArrayLike, FloatArray, RandomState
+from rankwise._typing import ArrayLike, BoolArray, FloatArray, RandomState
 from rankwise._validation import check_choice, check_generator, check_open_share, check_whole_number
+from rankwise.aggregation._attribute_model import SAVED_COEFFICIENTS, AttributeModel
 from rankwise.aggregation._comparisons import (
     Comparisons,
     comparisons_from_arrays,
     comparisons_from_matrix,
     comparisons_from_rankings,
 )
-from rankwise.aggregation._likelihood import compared_groups, maximize, normal_prior, positions_by_worth
-from rankwise.aggregation.base import RankingModel, check_fit_options, check_worths, rankings_of, weighted_rankings
+from rankwise.aggregation._item_features import (
+    ItemFeatures,
+    check_item_features,
+    linear,
+    read_item_features,
+    standardized,
+)
+from rankwise.aggregation._likelihood import (
+    Moments,
+    compared_groups,
+    equal_items_log_likelihood,
+    maximize,
+    normal_prior,
+    positions_by_worth,
+)
+from rankwise.aggregation.base import check_fit_options, check_worths, rankings_of, weighted_rankings
+from rankwise.aggregation.model_summary import ModelSummary
 from rankwise.data import Rankings
 
 
-class BradleyTerry(RankingModel):
+class BradleyTerry(AttributeModel):
     r"""The Bradley-Terry model of paired comparisons, by maximum likelihood.
 
     *Definition.* Item i has the log worth :math:`u_i`, to which the home effect :math:`\gamma` is added where it is
@@ -29,14 +45,16 @@ class BradleyTerry(RankingModel):
 
     .. math:: e^{u_i}, \qquad e^{u_j}, \qquad \delta\, e^{(u_i + u_j) / 2}.
 
-    Without ties (:math:`\delta = 0`) i wins with probability :math:`1 / (1 + e^{u_j - u_i})`.
+    Without ties (:math:`\delta = 0`) i wins with probability :math:`1 / (1 + e^{u_j - u_i})`. With attributes z of the
+    items, :math:`u_i = z_i'b`.
 
     Parameters
     ----------
     alpha : float, default=0.0
         Precision of a normal prior of mean 0 on every :math:`u_i`, on :math:`\gamma` and on :math:`\log\delta`. 0 is
         maximum likelihood, which exists only if a chain of wins leads from every item to every other; the fit raises
-        an error that names the groups where it does not. With a positive prior everything can be fitted.
+        an error that names the groups where it does not. With a positive prior everything can be fitted. With
+        attributes, the prior is on their coefficients per standard deviation.
     ties : {"davidson", "half"}, default="davidson"
         Estimate :math:`\delta` if there are ties, or count a tie as half a win for each side.
     home : bool, default=False
@@ -55,12 +73,21 @@ class BradleyTerry(RankingModel):
     covariance_ : ndarray of shape (n_items, n_items) or None
         Inverse of the information (with the prior), from which differences of worths get their standard errors.
         Beyond 2,000 items it is None, and all standard errors are NaN.
+    coef_, coef_se_ : ndarray of shape (n_attributes,)
+        Coefficients of the attributes and their standard errors, where ``fit`` was given ``item_features``; then
+        ``log_worth_`` is that of the attributes.
+    coef_covariance_ : ndarray of shape (n_attributes, n_attributes) or None
+        Covariance of the coefficients.
+    feature_names_ : tuple of str
+        Names of the attributes.
     tie_strength_, home_effect_ : float
         :math:`\delta` and :math:`\gamma`; 0 where there are none.
     tie_strength_se_, home_effect_se_ : float
         Their standard errors; 0 where there are none.
-    log_likelihood_ : float
-        Of the comparisons, without the prior.
+    log_likelihood_, null_log_likelihood_ : float
+        Of the comparisons, without the prior; and the largest of a model in which all items are equal.
+    n_rankings_ : float
+        Number of comparisons, by weight.
     n_iter_ : int
         Iterations made.
     components_ : tuple of tuples
@@ -91,6 +118,7 @@ class BradleyTerry(RankingModel):
         "log_likelihood_": NUMBER,
         "n_iter_": COUNT,
         **dict.fromkeys(["home_effect_", "home_effect_se_", "tie_strength_", "tie_strength_se_"], NUMBER),
+        **SAVED_COEFFICIENTS,
     }
 
     def __init__(
@@ -108,7 +136,12 @@ class BradleyTerry(RankingModel):
         self.tol = tol
 
     def fit(
-        self, comparisons: ArrayLike, sample_weight: ArrayLike | None = None, home: ArrayLike | None = None
+        self,
+        comparisons: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        home: ArrayLike | None = None,
+        *,
+        item_features: Any = None,
     ) -> BradleyTerry:
         """Estimate the worths from rankings of two items each, or from counts.
 
@@ -120,6 +153,9 @@ class BradleyTerry(RankingModel):
             How often each ranking counts; by default the weights of the Rankings. Not for a matrix.
         home : array-like of shape (n_rankings,), optional
             The item at home in each ranking, None on neutral ground. Not for a matrix.
+        item_features : array-like of shape (n_items, n_attributes), data frame or dict, optional
+            Attributes of the items, as in `PlackettLuce.fit`, which make their worths. Attributes that differ between
+            comparisons are for `PlackettLuce`.
 
         Returns
         -------
@@ -127,13 +163,14 @@ class BradleyTerry(RankingModel):
             The model itself.
         """
         if isinstance(comparisons, Rankings):
-            return self._fit(comparisons_from_rankings(weighted_rankings(comparisons, sample_weight), home))
+            rows = comparisons_from_rankings(weighted_rankings(comparisons, sample_weight), home)
+            return self._fit(rows, item_features)
         if sample_weight is not None or home is not None:
             raise ValueError(
                 "sample_weight and home belong to single comparisons, which a matrix does not have; "
                 "use Rankings of pairs, or fit_comparisons"
             )
-        return self._fit(comparisons_from_matrix(comparisons))
+        return self._fit(comparisons_from_matrix(comparisons), item_features)
 
     def fit_comparisons(
         self,
@@ -144,6 +181,7 @@ class BradleyTerry(RankingModel):
         tie: ArrayLike | None = None,
         home: ArrayLike | None = None,
         items: Sequence[Hashable] | None = None,
+        item_features: Any = None,
     ) -> BradleyTerry:
         """Estimate the worths from columns, one entry per comparison.
 
@@ -160,6 +198,8 @@ class BradleyTerry(RankingModel):
         items : sequence of hashable, optional
             All items, in the order of the results. By default the names that occur: numbers in increasing order,
             others in order of first appearance.
+        item_features : array-like of shape (n_items, n_attributes), data frame or dict, optional
+            Attributes of the items, in the order of the results; see `fit`.
 
         Returns
         -------
@@ -172,7 +212,7 @@ class BradleyTerry(RankingModel):
         >>> model.items_, model.pairwise_probabilities().round(3).tolist()
         (('a', 'b'), [[0.5, 0.667], [0.333, 0.5]])
         """
-        return self._fit(comparisons_from_arrays(winner, loser, sample_weight, tie, home, items))
+        return self._fit(comparisons_from_arrays(winner, loser, sample_weight, tie, home, items), item_features)
 
     def intervals(self, level: float = 0.95) -> FloatArray:
         """Confidence intervals of the log worths by their standard errors: (n_items, 2), lower and upper end.
@@ -186,6 +226,37 @@ class BradleyTerry(RankingModel):
         check_open_share("level", level)
         half = ndtri((1 + level) / 2) * self.se_
         return np.column_stack([self.log_worth_ - half, self.log_worth_ + half])
+
+    def summary(self, *, ref: Hashable | None = None, level: float = 0.95) -> ModelSummary:
+        """Coefficients with standard errors, tests, intervals and criteria.
+
+        Parameters
+        ----------
+        ref : hashable, optional
+            The item whose log worth is 0; by default log worths are relative to the mean of all items. Not for
+            coefficients of attributes.
+        level : float, default=0.95
+            Of the intervals.
+
+        Returns
+        -------
+        ModelSummary
+
+        Examples
+        --------
+        >>> from rankwise.aggregation import BradleyTerry
+        >>> model = BradleyTerry().fit([[0, 3, 4], [1, 0, 3], [1, 2, 0]])
+        >>> model.summary().likelihood_ratio.p_text
+        'p = 0.205'
+        """
+        self._check_fitted()
+        others = []
+        if self.home:
+            others.append(("home effect", self.home_effect_, self.home_effect_se_))
+        if self.tie_strength_ > 0:
+            error = self.tie_strength_se_ / self.tie_strength_
+            others.append(("log tie strength", float(np.log(self.tie_strength_)), error))
+        return self._summary("Bradley-Terry model", others, ref=ref, level=level, unit="comparison")
 
     def sample(self, n: int = 1, random_state: RandomState = None) -> Rankings:
         """Draw comparisons of two items, picked at random among all pairs, on neutral ground.
@@ -254,7 +325,7 @@ class BradleyTerry(RankingModel):
         self._check_fitted()
         return pair_probabilities(self.log_worth_, self.tie_strength_)[1]
 
-    def _fit(self, comparisons: Comparisons) -> BradleyTerry:
+    def _fit(self, comparisons: Comparisons, item_features: Any) -> BradleyTerry:
         check_fit_options(self.alpha, self.max_iter, self.tol)
         counts = comparisons.merged()
         k = len(counts.items)
@@ -268,38 +339,66 @@ class BradleyTerry(RankingModel):
             raise ValueError(
                 "home is given, but BradleyTerry(home=False) has no home effect; use home=True, or drop it"
             )
-        components = compared_groups(*counts.links(), counts.items, with_prior=self.alpha > 0)
+        with_prior = self.alpha > 0 or item_features is not None
+        components = compared_groups(*counts.links(), counts.items, with_prior=with_prior)
         if self.ties == "half":
             counts = counts.with_half_ties()
         has_ties = bool(counts.ties.any())
-        n_parameters = k + self.home + has_ties
+        n_others = self.home + has_ties
 
         def moments(theta: FloatArray, with_information: bool) -> tuple[float, FloatArray, FloatArray]:
             return _moments(counts, theta, self.home, has_ties, with_information)
 
+        met = np.zeros(k)
+        np.add.at(met, counts.first, counts.total)
+        np.add.at(met, counts.second, counts.total)
+        features = None if item_features is None else self._check_attributes(item_features, counts.items, met > 0)
+        n_worths = k if features is None else len(features.names)
+        fitted: Moments = moments
+        if features is not None:
+            scaled = standardized(features.values, met)
+            fitted = linear(moments, scaled.values)
+            self._check_identified(fitted, features.names, n_others)
         found = maximize(
-            moments,
-            k,
-            n_parameters,
+            fitted,
+            k if features is None else 0,
+            n_worths + n_others,
             log_prior=normal_prior(self.alpha) if self.alpha > 0 else None,
             max_iter=self.max_iter,
             tol=self.tol,
             lightest=counts.lightest(),
-            bounded=n_parameters == k,
+            bounded=n_others == 0 and features is None,
+            attributes=() if features is None else features.names,
         )
-        covariance = found.covariance
-        se = np.full(n_parameters, np.nan) if covariance is None else np.sqrt(covariance.diagonal())
+        se = np.full(len(found.parameters), np.nan)
+        if found.covariance is not None:
+            se = np.sqrt(found.covariance.diagonal())
+        if features is not None:
+            self._keep_coefficients(found, features, scaled)
+        else:
+            self._forget_coefficients()
+            self.log_worth_, self.se_ = found.parameters[:k], se[:k]
+            self.covariance_ = None if found.covariance is None else found.covariance[:k, :k]
         self.items_ = counts.items
         self.components_ = components
-        self.log_worth_, self.se_ = found.parameters[:k], se[:k]
-        self.covariance_ = None if covariance is None else covariance[:k, :k]
-        self.home_effect_ = float(found.parameters[k]) if self.home else 0.0
-        self.home_effect_se_ = float(se[k]) if self.home else 0.0
+        self.home_effect_ = float(found.parameters[n_worths]) if self.home else 0.0
+        self.home_effect_se_ = float(se[n_worths]) if self.home else 0.0
         self.tie_strength_ = float(np.exp(found.parameters[-1])) if has_ties else 0.0
         self.tie_strength_se_ = float(se[-1]) * self.tie_strength_ if has_ties else 0.0
         self.log_likelihood_ = found.log_likelihood
+        self.null_log_likelihood_ = equal_items_log_likelihood(moments, k, n_others, counts.lightest())
+        self.n_rankings_ = float(counts.total.sum())
         self.n_iter_ = found.n_iter
         return self
+
+    def _check_attributes(self, item_features: Any, items: tuple[Hashable, ...], met: BoolArray) -> ItemFeatures:
+        features = read_item_features(item_features, items)
+        if features.by_ranking:
+            raise ValueError(
+                "item_features differs between comparisons, but comparisons of the same two items are counted together "
+                "here; use PlackettLuce, which takes rankings of pairs"
+            )
+        return check_item_features(features, items, met[np.newaxis], 1)
 
     def _check_saved(self) -> None:
         check_worths(self.log_worth_, len(self.items_), self.tie_strength_)

@@ -2,15 +2,33 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, Literal, NamedTuple
+from collections.abc import Hashable
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from rankwise._state import ANYTHING, COUNT, FLOATS, MATRIX, NUMBER, Saved, ensure, maybe, tuple_of
+from rankwise._state import ANYTHING, COUNT, FLOATS, MATRIX, NUMBER, Saved, ensure, maybe, optional, tuple_of
 from rankwise._typing import ArrayLike, FloatArray, IntArray, RandomState
 from rankwise._validation import check_choice, check_generator, check_whole_number
 from rankwise.aggregation import _likelihood_jit
+from rankwise.aggregation._attribute_model import SAVED_COEFFICIENTS, AttributeModel
+from rankwise.aggregation._choice_moments import (
+    Choices,
+    flatten,
+    moments_of_attributes,
+    moments_of_worths,
+    null_log_likelihood,
+    tie_sizes,
+)
+from rankwise.aggregation._item_features import (
+    ItemFeatures,
+    check_item_features,
+    linear,
+    standardized,
+    standardized_by_ranking,
+)
 from rankwise.aggregation._likelihood import (
+    Maximum,
     Moments,
     compared_groups,
     gamma_prior,
@@ -18,8 +36,9 @@ from rankwise.aggregation._likelihood import (
     normal_prior,
     positions_by_worth,
 )
-from rankwise.aggregation.base import RankingModel, check_fit_options, check_worths, rankings_of, weighted_rankings
+from rankwise.aggregation.base import check_fit_options, check_worths, rankings_of, weighted_rankings
 from rankwise.aggregation.bradley_terry import pair_probabilities
+from rankwise.aggregation.model_summary import ModelSummary
 from rankwise.aggregation.samplers import sample_plackett_luce
 from rankwise.data import Rankings
 
@@ -27,7 +46,7 @@ from rankwise.data import Rankings
 _LARGEST_BUCKET = 4
 
 
-class PlackettLuce(RankingModel):
+class PlackettLuce(AttributeModel):
     r"""The Plackett-Luce model of rankings, by maximum likelihood.
 
     *Definition.* Item i has the worth :math:`w_i = e^{u_i}`. A ranking is built from the best place down: the
@@ -38,7 +57,8 @@ class PlackettLuce(RankingModel):
 
     Without ties this is :math:`w_i / \sum_{j \in S} w_j`, and i comes before j with probability
     :math:`w_i / (w_i + w_j)`. Missing items are in no S; unlisted items are in every S and are never
-    chosen, so top-k rankings have their exact likelihood.
+    chosen, so top-k rankings have their exact likelihood. With attributes z of the items, :math:`u_i = z_i'b`: the
+    conditional logit (one choice) or rank-ordered logit model.
 
     Parameters
     ----------
@@ -50,7 +70,8 @@ class PlackettLuce(RankingModel):
         "normal": every :math:`u_i` and :math:`\log\delta_t` has a normal prior of mean 0 and precision ``alpha``
         (a ridge: the log likelihood is reduced by ``alpha / 2`` times their sum of squares). "gamma": every
         :math:`w_i` has a gamma prior of shape ``1 + alpha``, and every :math:`\delta_t` one with its mode at 1. The
-        gamma prior counts like ``alpha`` further rankings for each item that rank it first.
+        gamma prior counts like ``alpha`` further rankings for each item that rank it first. With attributes, the normal
+        prior is on the coefficients per standard deviation of each attribute, and there is no other.
     max_iter : int, default=1000
         Maximum number of iterations.
     tol : float, default=1e-10
@@ -65,10 +86,20 @@ class PlackettLuce(RankingModel):
     covariance_ : ndarray of shape (n_items, n_items) or None
         Inverse of the information (with the prior), from which differences of worths get their standard errors.
         Beyond 2,000 items it is None, and ``se_`` is NaN.
-    tie_strength_ : ndarray of shape (largest_bucket - 1,)
-        :math:`\delta_2, \delta_3, \ldots`; 0 for sizes that do not occur, empty without ties.
-    log_likelihood_ : float
-        Of the rankings, without the prior.
+    coef_, coef_se_ : ndarray of shape (n_attributes,)
+        Coefficients of the attributes and their standard errors, where ``fit`` was given ``item_features``; then
+        ``log_worth_`` is that of the attributes (of their means, where they differ between rankings).
+    coef_covariance_ : ndarray of shape (n_attributes, n_attributes) or None
+        Covariance of the coefficients.
+    feature_names_ : tuple of str
+        Names of the attributes.
+    tie_strength_, tie_strength_se_ : ndarray of shape (largest_bucket - 1,)
+        :math:`\delta_2, \delta_3, \ldots` and their standard errors; 0 for sizes that do not occur, empty without
+        ties.
+    log_likelihood_, null_log_likelihood_ : float
+        Of the rankings, without the prior; and the largest of a model in which all items are equal.
+    n_rankings_ : float
+        Weight of the rankings that compare items.
     n_iter_ : int
         Iterations made.
     components_ : tuple of tuples
@@ -79,11 +110,13 @@ class PlackettLuce(RankingModel):
     Notes
     -----
     The log likelihood is concave. Newton's method finds its maximum; beyond 2,000 items L-BFGS does. Buckets of more
-    than four items are refused.
+    than four items are refused. Standard errors take weights as counts of rankings.
 
     References
     ----------
-    Plackett (1975), The analysis of permutations, Applied Statistics 24. Hunter (2004), MM algorithms for generalized
+    Plackett (1975), The analysis of permutations, Applied Statistics 24. McFadden (1974), Conditional logit analysis of
+    qualitative choice behavior. Beggs, Cardell, Hausman (1981), Assessing the potential demand for electric cars,
+    Journal of Econometrics 17. Hunter (2004), MM algorithms for generalized
     Bradley-Terry models, Annals of Statistics 32. Caron, Doucet (2012), Efficient Bayesian inference for generalized
     Bradley-Terry models, Journal of Computational and Graphical Statistics 21. Firth, Kosmidis, Turner (2019),
     Davidson-Luce model for multi-item choice with ties, arXiv:1909.07123.
@@ -106,6 +139,8 @@ class PlackettLuce(RankingModel):
         "log_likelihood_": NUMBER,
         "n_iter_": COUNT,
         "tie_strength_": FLOATS,
+        "tie_strength_se_": optional(FLOATS),
+        **SAVED_COEFFICIENTS,
     }
 
     def __init__(
@@ -120,15 +155,22 @@ class PlackettLuce(RankingModel):
         self.max_iter = max_iter
         self.tol = tol
 
-    def fit(self, rankings: ArrayLike, sample_weight: ArrayLike | None = None) -> PlackettLuce:
-        """Estimate the worths.
+    def fit(
+        self, rankings: ArrayLike, sample_weight: ArrayLike | None = None, *, item_features: Any = None
+    ) -> PlackettLuce:
+        """Estimate the worths, or the coefficients of attributes that make them.
 
         Parameters
         ----------
         rankings : array-like of shape (n_rankings, n_items) or Rankings
-            Positions, 1 = best, of any kind: full, tied, top-k, incomplete.
+            Positions, 1 = best, of any kind: full, tied, top-k, incomplete. A choice from a set is a top-1 ranking: the
+            chosen item has position 1, the others of the set are unlisted (inf), all others missing (NaN).
         sample_weight : array-like of shape (n_rankings,), optional
             How often each ranking counts; by default the weights of the Rankings, or ones.
+        item_features : array-like of shape (n_items, n_attributes) or (n_rankings, n_items, n_attributes), optional
+            Attributes of the items, or of the items in each ranking; a data frame with one row per item; or a
+            dictionary from names to values of shape (n_items,) or (n_rankings, n_items), see `interactions`. Where an
+            item is missing from a ranking, its attributes may be NaN.
 
         Returns
         -------
@@ -140,8 +182,9 @@ class PlackettLuce(RankingModel):
         if source.n_items < 2:
             raise ValueError("worths compare items, but there is only one")
         counted = np.flatnonzero(source.weights)
-        source = source if len(counted) == len(source) else source[counted]
-        choices = _flatten(source)
+        n_given = len(source)
+        source = source if len(counted) == n_given else source[counted]
+        choices = flatten(source)
         too_large = choices.stage_size > _LARGEST_BUCKET
         if too_large.any():
             stage = int(np.argmax(too_large))
@@ -151,44 +194,22 @@ class PlackettLuce(RankingModel):
                 f"{_LARGEST_BUCKET}. If they are what was left over at the end, mark them as unlisted (inf); "
                 "otherwise break the ties, or drop such rankings"
             )
-        k, weights = source.n_items, source.weights
-        log_prior = self._log_prior(k)
+        log_prior = self._log_prior(source.n_items, item_features is not None)
         above, below = _likelihood_jit.links(*choices)
-        components = compared_groups(above, below, source.items, with_prior=log_prior is not None)
-        largest = int(choices.stage_size.max(initial=1))
-        # A size that nobody chose has strength 0 and is not a parameter.
-        occurs = np.flatnonzero(np.bincount(choices.stage_size, minlength=largest + 1)[2:] > 0)
-        kept = np.concatenate([np.arange(k), k + occurs])
-
-        def moments(theta: FloatArray, with_information: bool) -> tuple[float, FloatArray, FloatArray]:
-            if largest == 1:
-                order, row_start, _, stage_start = choices
-                return _likelihood_jit.strict_moments(order, row_start, stage_start, weights, theta, with_information)
-            log_tie = np.full(largest, -np.inf)
-            log_tie[0] = 0.0
-            log_tie[1 + occurs] = theta[k:]
-            value, gradient, information = _likelihood_jit.tied_moments(
-                *choices, weights, theta[:k], log_tie, with_information
-            )
-            return value, gradient[kept], information[np.ix_(kept, kept)] if with_information else information
-
-        found = maximize(
-            moments,
-            k,
-            len(kept),
-            log_prior=log_prior,
-            max_iter=self.max_iter,
-            tol=self.tol,
-            lightest=float(weights.min(initial=np.inf)),
-            bounded=largest == 1,
-        )
-        self.log_worth_ = found.parameters[:k]
-        self.tie_strength_ = np.zeros(largest - 1)
-        self.tie_strength_[occurs] = np.exp(found.parameters[k:])
-        self.covariance_ = None if found.covariance is None else found.covariance[:k, :k]
-        self.se_ = np.full(k, np.nan) if self.covariance_ is None else np.sqrt(self.covariance_.diagonal())
-        self.log_likelihood_ = found.log_likelihood
-        self.n_iter_ = found.n_iter
+        chained = log_prior is not None or item_features is not None
+        components = compared_groups(above, below, source.items, with_prior=chained)
+        compares = choices.stage_start[1:] > choices.stage_start[:-1]
+        if item_features is None:
+            self._fit_worths(source, choices, log_prior)
+        else:
+            present = np.zeros((n_given, source.n_items), dtype=bool)
+            present[counted] = ~np.isnan(source.positions) & compares[:, np.newaxis]
+            features = check_item_features(item_features, source.items, present, n_given)
+            if features.by_ranking and len(counted) < n_given:
+                features = features._replace(values=features.values[counted])
+            self._fit_coefficients(source, choices, log_prior, features, present[counted])
+        self.null_log_likelihood_ = null_log_likelihood(choices, source.weights)
+        self.n_rankings_ = float(source.weights[compares].sum())
         self.components_ = components
         self.items_ = source.items
         return self
@@ -214,7 +235,7 @@ class PlackettLuce(RankingModel):
         uniforms = check_generator(random_state).random((size, 2 * len(self.items_)))
         return Rankings(_likelihood_jit.sample_tied(self.log_worth_, self._log_tie(), uniforms), self.items_)
 
-    def logpmf(self, rankings: ArrayLike) -> FloatArray:
+    def logpmf(self, rankings: ArrayLike, *, item_features: Any = None) -> FloatArray:
         """Log probability of each ranking, given the set of items that it holds.
 
         Parameters
@@ -222,6 +243,9 @@ class PlackettLuce(RankingModel):
         rankings : array-like of shape (n_rankings, n_items) or Rankings
             Positions of the items of the fit, in the same columns. A top-k ranking has the summed probability of all
             rankings that begin like it; one that compares nothing has probability 1.
+        item_features : array-like, data frame or dict, optional
+            Attributes of the items as in `fit`, if they are others than those of the fit. With them, the items may be
+            others, too.
 
         Returns
         -------
@@ -229,8 +253,55 @@ class PlackettLuce(RankingModel):
             ``-inf`` for ties of a size that the model has not met.
         """
         self._check_fitted()
-        source = rankings_of(self.items_, rankings)
-        return _likelihood_jit.log_probabilities(*_flatten(source), self.log_worth_, self._log_tie())
+        if item_features is None:
+            source = rankings_of(self.items_, rankings)
+            return _likelihood_jit.log_probabilities(*flatten(source), self.log_worth_, self._log_tie())
+        source = rankings if isinstance(rankings, Rankings) else Rankings(rankings)
+        log_worth = self.predict_log_worth(item_features, source.items)
+        if log_worth.shape not in (source.shape, source.shape[1:]):
+            raise ValueError(
+                f"item_features has attributes for {' x '.join(map(str, log_worth.shape))} items, but the rankings are "
+                f"{' x '.join(map(str, source.shape))}; give one row per item, or one for each item of each ranking"
+            )
+        if log_worth.ndim == 1:
+            return _likelihood_jit.log_probabilities(*flatten(source), log_worth, self._log_tie())
+        result = np.zeros(len(source))
+        for row in range(len(source)):
+            result[row] = _likelihood_jit.log_probabilities(
+                *flatten(source[[row]]), np.nan_to_num(log_worth[row], nan=0.0), self._log_tie()
+            )[0]
+        return result
+
+    def summary(self, *, ref: Hashable | None = None, level: float = 0.95) -> ModelSummary:
+        """Coefficients with standard errors, tests, intervals and criteria.
+
+        Parameters
+        ----------
+        ref : hashable, optional
+            The item whose log worth is 0; by default log worths are relative to the mean of all items. Not for
+            coefficients of attributes.
+        level : float, default=0.95
+            Of the intervals.
+
+        Returns
+        -------
+        ModelSummary
+
+        Examples
+        --------
+        >>> from rankwise.aggregation import PlackettLuce
+        >>> model = PlackettLuce().fit([[1, 2, 3], [2, 1, 3], [1, 3, 2], [3, 2, 1]])
+        >>> model.summary(ref=0).coefficients.round(3)
+        array([ 0.   , -0.266, -0.697])
+        """
+        self._check_fitted()
+        errors = getattr(self, "tie_strength_se_", self.tie_strength_)  # a file of an earlier version is refused below
+        others = [
+            (f"log tie strength ({size})", float(np.log(strength)), float(error / strength))
+            for size, (strength, error) in enumerate(zip(self.tie_strength_, errors, strict=True), start=2)
+            if strength > 0
+        ]
+        return self._summary("Plackett-Luce model", others, ref=ref, level=level, unit="ranking")
 
     def scores(self, rankings: ArrayLike) -> FloatArray:
         """Gradient of the log probability of each ranking at the fitted worths.
@@ -257,7 +328,7 @@ class PlackettLuce(RankingModel):
                [-0.67,  0.67]])
         """
         self._check_fitted()
-        choices = _flatten(rankings_of(self.items_, rankings))
+        choices = flatten(rankings_of(self.items_, rankings))
         sizes = np.concatenate([[True], self.tie_strength_ > 0])
         too_large = choices.stage_size > len(sizes)
         if too_large.any() or not sizes[choices.stage_size - 1].all():
@@ -284,11 +355,83 @@ class PlackettLuce(RankingModel):
         self._check_fitted()
         return pair_probabilities(self.log_worth_, self._pair_tie_strength())[1]
 
-    def _log_prior(self, n_items: int) -> Moments | None:
+    def _fit_worths(self, source: Rankings, choices: Choices, log_prior: Moments | None) -> None:
+        k, sizes = source.n_items, tie_sizes(choices)
+        found = self._maximize(
+            moments_of_worths(choices, source.weights, k, sizes), k, sizes, source.weights, log_prior
+        )
+        self._forget_coefficients()
+        self.log_worth_ = found.parameters[:k]
+        self.covariance_ = None if found.covariance is None else found.covariance[:k, :k]
+        self.se_ = np.full(k, np.nan) if self.covariance_ is None else np.sqrt(self.covariance_.diagonal())
+        self._keep(found, k, sizes)
+
+    def _fit_coefficients(
+        self,
+        source: Rankings,
+        choices: Choices,
+        log_prior: Moments | None,
+        features: ItemFeatures,
+        present: np.ndarray[Any, Any],
+    ) -> None:
+        from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+
+        k, sizes, weights = source.n_items, tie_sizes(choices), source.weights
+        if features.by_ranking:
+            scaled = standardized_by_ranking(features.values, choices.row_start, choices.order, weights)
+            moments = moments_of_attributes(choices, weights, scaled.values, sizes)
+        else:
+            scaled = standardized(features.values, weights @ present)
+            moments = linear(moments_of_worths(choices, weights, k, sizes), scaled.values)
+        with threadpool_limits(limits=1):  # so that results do not depend on the number of threads
+            self._check_identified(moments, features.names, len(sizes))
+            found = self._maximize(moments, 0, sizes, weights, log_prior, features.names)
+        self._keep_coefficients(found, features, scaled, present * weights[:, np.newaxis])
+        self._keep(found, len(features.names), sizes)
+
+    def _maximize(
+        self,
+        moments: Moments,
+        n_items: int,
+        sizes: IntArray,
+        weights: FloatArray,
+        log_prior: Moments | None,
+        attributes: tuple[str, ...] = (),
+    ) -> Maximum:
+        return maximize(
+            moments,
+            n_items,
+            n_items + len(attributes) + len(sizes),
+            log_prior=log_prior,
+            max_iter=self.max_iter,
+            tol=self.tol,
+            lightest=float(weights.min(initial=np.inf)),
+            bounded=len(sizes) == 0 and not attributes,
+            attributes=attributes,
+        )
+
+    def _keep(self, found: Maximum, first: int, sizes: IntArray) -> None:
+        """Keep what both fits find; strengths of ties are the parameters from ``first`` on."""
+        largest = int(sizes.max(initial=1))
+        self.tie_strength_ = np.zeros(largest - 1)
+        self.tie_strength_[sizes - 2] = np.exp(found.parameters[first:])
+        self.tie_strength_se_ = np.zeros(largest - 1)
+        errors = np.nan if found.covariance is None else np.sqrt(found.covariance.diagonal()[first:])
+        self.tie_strength_se_[sizes - 2] = errors * self.tie_strength_[sizes - 2]
+        self.log_likelihood_ = found.log_likelihood
+        self.n_iter_ = found.n_iter
+
+    def _log_prior(self, n_items: int, with_attributes: bool) -> Moments | None:
         check_choice("prior_law", self.prior_law, ("normal", "gamma"))
         if self.alpha == 0:
             return None
-        return normal_prior(self.alpha) if self.prior_law == "normal" else gamma_prior(self.alpha, n_items)
+        if self.prior_law == "normal":
+            return normal_prior(self.alpha)
+        if with_attributes:
+            raise ValueError(
+                "prior_law is 'gamma', a law of the worths of items, but item_features has coefficients; use 'normal'"
+            )
+        return gamma_prior(self.alpha, n_items)
 
     def _pair_tie_strength(self) -> float:
         return float(self.tie_strength_[0]) if len(self.tie_strength_) else 0.0
@@ -300,16 +443,3 @@ class PlackettLuce(RankingModel):
     def _check_saved(self) -> None:
         check_worths(self.log_worth_, len(self.items_), self.tie_strength_)
         ensure(len(self.tie_strength_) < _LARGEST_BUCKET, "ties are too large")
-
-
-class _Choices(NamedTuple):
-    """Rankings laid flat; see `_likelihood_jit`."""
-
-    order: IntArray
-    row_start: IntArray
-    stage_size: IntArray
-    stage_start: IntArray
-
-
-def _flatten(rankings: Rankings) -> _Choices:
-    return _Choices(*_likelihood_jit.flatten(rankings.positions))

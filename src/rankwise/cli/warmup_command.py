@@ -173,13 +173,19 @@ def _consensus() -> None:
 
 
 def _choice_models() -> None:
-    from rankwise.aggregation import PlackettLuce
+    import numpy as np
+
+    from rankwise.aggregation import BestWorst, PlackettLuce
 
     PlackettLuce().fit(_full())
     model = PlackettLuce(alpha=1.0).fit(_tied())
     model.logpmf(_tied())
     model.scores(_tied())
     model.sample(1, random_state=0)
+    for rankings in (_full(), _tied()):
+        attributes = np.arange(float(np.prod(rankings.shape))).reshape(*rankings.shape, 1)
+        PlackettLuce(alpha=1.0).fit(rankings, item_features=attributes)
+    BestWorst(alpha=1.0).fit([[1, 2, 3]]).logpmf([[1, 2, 3]])
 
 
 def _distance_models() -> None:

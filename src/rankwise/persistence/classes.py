@@ -47,6 +47,7 @@ from rankwise.persistence.boosters import booster_from_state, booster_state
 _OURS = {
     "rankwise._features": ["FeatureEncoder"],
     "rankwise.aggregation": [
+        "BestWorst",
         "BradleyTerry",
         "GeneralizedMallows",
         "Mallows",

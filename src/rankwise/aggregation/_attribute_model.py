@@ -1,0 +1,158 @@
+"""`AttributeModel`: what models of choices share whose worths may be made of attributes of the items.
+
+`PlackettLuce`, `BradleyTerry` and `BestWorst` derive from it: coefficients, worths of new items, and summaries.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from typing import Any
+
+import numpy as np
+
+from rankwise._state import FLOATS, MATRIX, NUMBER, STRING, Saved, maybe, optional, tuple_of
+from rankwise._typing import FloatArray
+from rankwise._validation import shortlist
+from rankwise.aggregation._item_features import ItemFeatures, Standardized, read_item_features
+from rankwise.aggregation._likelihood import Maximum, Moments, refuse_unidentified
+from rankwise.aggregation.base import RankingModel
+from rankwise.aggregation.model_summary import ModelSummary, coefficient_summary, worth_summary
+
+_COEFFICIENTS = ("coef_", "coef_se_", "coef_covariance_", "feature_names_", "_feature_center")
+
+#: kinds of the parts that a fit may add; files of models that were fitted without attributes have none of the first
+SAVED_COEFFICIENTS: Saved = {
+    "coef_": optional(FLOATS),
+    "coef_se_": optional(FLOATS),
+    "coef_covariance_": optional(maybe(MATRIX)),
+    "feature_names_": optional(tuple_of(STRING)),
+    "_feature_center": optional(FLOATS),
+    "null_log_likelihood_": optional(NUMBER),
+    "n_rankings_": optional(NUMBER),
+}
+
+
+class AttributeModel(RankingModel):
+    """A model of choices by worths, which may be linear in attributes of the items."""
+
+    alpha: float
+    log_worth_: FloatArray
+    se_: FloatArray
+    covariance_: FloatArray | None
+    log_likelihood_: float
+    null_log_likelihood_: float
+    n_rankings_: float
+    coef_: FloatArray
+    coef_se_: FloatArray
+    coef_covariance_: FloatArray | None
+    feature_names_: tuple[str, ...]
+    _feature_center: FloatArray
+
+    def predict_log_worth(self, item_features: Any, items: Sequence[Hashable] | None = None) -> FloatArray:
+        """Log worths of items by their attributes, also of items that were never ranked.
+
+        Parameters
+        ----------
+        item_features : array-like of shape (n_items, n_attributes) or (n_rankings, n_items, n_attributes)
+            The attributes that the model was fitted with; or a data frame or dictionary, as in `fit`.
+        items : sequence of hashable, optional
+            Names of the items, by which the rows of a pandas data frame are found.
+
+        Returns
+        -------
+        ndarray of shape (n_items,) or (n_rankings, n_items)
+            On the scale of ``log_worth_``: 0 is the mean of the items of the fit.
+        """
+        self._check_fitted()
+        if not hasattr(self, "coef_"):
+            raise ValueError(
+                f"this {type(self).__name__} was fitted without item_features, so it knows only the items of the fit; "
+                "fit(..., item_features=...) learns what attributes are worth"
+            )
+        features = read_item_features(item_features, items)
+        values = features.values
+        if values.shape[-1] != len(self.coef_):
+            raise ValueError(
+                f"item_features has {values.shape[-1]} attributes, but the model was fitted with "
+                f"{len(self.coef_)}: {shortlist(self.feature_names_)}"
+            )
+        # Arrays name their columns z0, z1, ..., and then only the order counts.
+        unnamed = tuple(f"z{a}" for a in range(len(self.coef_)))
+        if features.names != self.feature_names_ and unnamed not in (features.names, self.feature_names_):
+            raise ValueError(
+                f"item_features has the attributes {shortlist(features.names)}, but the model was fitted with "
+                f"{shortlist(self.feature_names_)}; put them into this order"
+            )
+        return (values - self._feature_center) @ self.coef_
+
+    def _check_identified(self, moments: Moments, names: tuple[str, ...], n_others: int) -> None:
+        """Refuse attributes whose coefficients the choices do not determine, unless a prior does."""
+        if self.alpha == 0:
+            d = len(names)
+            information = moments(np.zeros(d + n_others), True)[2][:d, :d]
+            refuse_unidentified(information, names, "Drop one of them, or use a prior (such as alpha=0.1)")
+
+    def _keep_coefficients(
+        self, found: Maximum, features: ItemFeatures, scaled: Standardized, shown: FloatArray | None = None
+    ) -> None:
+        """Keep the coefficients of the attributes, and the worths that they make of the items.
+
+        Where attributes differ between rankings, an item has its mean by ``shown``, its weight in each of them.
+        """
+        d = len(features.names)
+        self.coef_ = found.parameters[:d] / scaled.scale
+        self.coef_covariance_ = None
+        if found.covariance is not None:
+            self.coef_covariance_ = found.covariance[:d, :d] / np.outer(scaled.scale, scaled.scale)
+        self.coef_se_ = _errors(self.coef_covariance_, d)
+        self.feature_names_ = features.names
+        values = features.values
+        if shown is not None and features.by_ranking:
+            count = np.maximum(shown.sum(axis=0), 1e-300)
+            values = np.einsum("ri,ria->ia", shown, values) / count[:, np.newaxis]
+        self._feature_center = values.mean(axis=0)
+        moved = values - self._feature_center
+        self.log_worth_ = moved @ self.coef_
+        self.covariance_ = None if self.coef_covariance_ is None else moved @ self.coef_covariance_ @ moved.T
+        self.se_ = _errors(self.covariance_, len(moved))
+
+    def _forget_coefficients(self) -> None:
+        """Forget what an earlier fit to attributes has found."""
+        for name in _COEFFICIENTS:
+            vars(self).pop(name, None)
+
+    def _summary(
+        self,
+        model: str,
+        others: Sequence[tuple[str, float, float]],
+        *,
+        ref: Hashable | None,
+        level: float,
+        unit: str,
+    ) -> ModelSummary:
+        self._check_fitted()
+        if not hasattr(self, "null_log_likelihood_"):
+            raise ValueError(
+                f"this {type(self).__name__} was saved by an earlier version, which did not keep what a summary needs; "
+                "fit it again"
+            )
+        fit = {
+            "level": level,
+            "log_likelihood": self.log_likelihood_,
+            "null_log_likelihood": self.null_log_likelihood_,
+            "n_observations": self.n_rankings_,
+            "penalty": self.alpha,
+            "unit": unit,
+        }
+        if hasattr(self, "coef_"):
+            if ref is not None:
+                raise ValueError("ref is for the worths of items, but these are coefficients of attributes; drop it")
+            name = f"{model} with attributes of the items"
+            return coefficient_summary(name, self.feature_names_, self.coef_, self.coef_covariance_, others, **fit)
+        return worth_summary(model, self.items_, self.log_worth_, self.covariance_, others, ref=ref, **fit)
+
+
+def _errors(covariance: FloatArray | None, n: int) -> FloatArray:
+    if covariance is None:
+        return np.full(n, np.nan)
+    return np.sqrt(np.maximum(covariance.diagonal(), 0.0))

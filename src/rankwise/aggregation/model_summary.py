@@ -1,0 +1,454 @@
+"""`ModelSummary`: the coefficients of a choice model with standard errors, tests, intervals and criteria.
+
+Made by ``summary()`` of `PlackettLuce`, `BradleyTerry`, `BestWorst` and `PlackettLuceRanker`; `worth_summary` and
+`coefficient_summary` build it from what a fit has found.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from rankwise._tables import Result, TextTable, counted, make_frame, name_column, short_name
+from rankwise._typing import FloatArray
+from rankwise._validation import check_open_share, shortlist
+
+# Quasi-variances solve a system of as many equations as there are items, again and again.
+_MOST_QUASI = 500
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class NullTest(Result):
+    """A test against the model in which all items are equal.
+
+    Attributes
+    ----------
+    name : str
+        "likelihood ratio" or "Wald".
+    statistic : float
+        Its statistic.
+    degrees_of_freedom : int
+        Degrees of freedom of its chi-square distribution.
+    p_value : float
+        Probability of so large a statistic if all items were equal.
+    """
+
+    name: str
+    statistic: float
+    degrees_of_freedom: int
+    p_value: float
+
+    @property
+    def p_text(self) -> str:
+        """The p-value as text, such as "p = 0.031" or "p < 0.001"."""
+        return _p_text(self.p_value)
+
+    def as_dict(self) -> dict[str, Any]:
+        """The numbers for JSON."""
+        return {name: getattr(self, name) for name in self.__dataclass_fields__}
+
+    def cells(self) -> list[str]:
+        """The row of a table of text."""
+        df = counted(self.degrees_of_freedom, "degree", "degrees")
+        return [f"{self.name} test", f"{self.statistic:.2f} on {df} of freedom, {self.p_text}"]
+
+    def tables(self) -> list[TextTable]:
+        """The test as a table of text."""
+        return [TextTable("Test against equal items", "", ["", ""], [self.cells()])]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ModelSummary(Result):
+    """What a choice model has found, with its precision; made by ``summary()`` of a fitted model.
+
+    Attributes
+    ----------
+    model : str
+        Name of the model.
+    names : tuple
+        Names of the coefficients: items or attributes, then other parameters such as "log tie strength (2)".
+    coefficients : ndarray of shape (n_coefficients,)
+        Estimates; log worths are relative to the reference.
+    standard_errors, z, p_values : ndarray of shape (n_coefficients,)
+        By the normal approximation, against 0. NaN for the reference item, and p-values for penalized fits.
+    intervals : ndarray of shape (n_coefficients, 2)
+        Confidence intervals of the coefficients.
+    quasi_standard_errors : ndarray of shape (n_items,) or None
+        For comparisons of any two items: the standard error of a difference is about the root of the sum of their
+        squares, whatever the reference. None for coefficients of attributes, two items, or more than 500.
+    quasi_error : float or None
+        By how much these are wrong at worst, as a share of the standard error of a difference.
+    reference : hashable or None
+        The item that has coefficient 0; None for the mean of all items.
+    level : float
+        Of the intervals.
+    log_likelihood, null_log_likelihood : float
+        Of the model, and of the one in which all items are equal (ties and home effect are fitted there, too).
+    n_parameters : int
+        Degrees of freedom of the model.
+    n_observations : float
+        Rankings or comparisons that were fitted, by weight.
+    aic, bic : float
+        Criteria of Akaike and Schwarz, lower = better; of penalized fits they use the plain number of parameters.
+    likelihood_ratio, wald : NullTest or None
+        Tests against equal items; None for penalized fits.
+    penalty : float
+        Strength of the prior; with one, standard errors are conditional on it.
+    """
+
+    model: str
+    names: tuple[Hashable, ...]
+    coefficients: FloatArray
+    standard_errors: FloatArray
+    quasi_standard_errors: FloatArray | None
+    quasi_error: float | None
+    reference: Hashable | None
+    level: float
+    log_likelihood: float
+    null_log_likelihood: float
+    n_parameters: int
+    n_observations: float
+    penalty: float
+    likelihood_ratio: NullTest | None
+    wald: NullTest | None
+    unit: str = "ranking"
+    _items: int = field(default=0, repr=False)
+
+    @property
+    def z(self) -> FloatArray:
+        """Coefficients divided by their standard errors."""
+        return self.coefficients / self.standard_errors
+
+    @property
+    def p_values(self) -> FloatArray:
+        """Two-sided p-values against 0; NaN where there is a penalty."""
+        from scipy.special import ndtr
+
+        return 2 * ndtr(-np.abs(self.z)) if self.penalty == 0 else np.full(len(self.names), np.nan)
+
+    @property
+    def intervals(self) -> FloatArray:
+        """Confidence intervals of the coefficients: lower and upper end."""
+        from scipy.special import ndtri
+
+        half = ndtri((1 + self.level) / 2) * self.standard_errors
+        return np.column_stack([self.coefficients - half, self.coefficients + half])
+
+    @property
+    def aic(self) -> float:
+        """Akaike's criterion."""
+        return 2 * self.n_parameters - 2 * self.log_likelihood
+
+    @property
+    def bic(self) -> float:
+        """Schwarz' criterion, by the number of rankings or comparisons."""
+        return float(np.log(self.n_observations)) * self.n_parameters - 2 * self.log_likelihood
+
+    @property
+    def sentence(self) -> str:
+        """The result in plain words."""
+        what = "attributes" if self._items == 0 else "items"
+        if self.likelihood_ratio is None:
+            return (
+                f"Fitted with a prior of strength {self.penalty:g}: standard errors are conditional on it, and there "
+                f"are no tests. Fit with alpha=0 to test whether the {what} matter."
+            )
+        p = self.likelihood_ratio.p_text
+        if self._items == 0:
+            matter = "explain the choices better than chance" if self.likelihood_ratio.p_value < 0.05 else None
+            return f"The attributes {matter}: {p}." if matter else f"Chance may explain the choices as well: {p}."
+        if self.likelihood_ratio.p_value < 0.05:
+            return f"The items differ in worth: {p}."
+        return f"The items may all be of equal worth: {p}."
+
+    def to_frame(self, backend: str | None = None) -> Any:
+        """A data frame with a row per coefficient, of pandas by default, else of the named backend."""
+        low, high = self.intervals.T
+        columns = {
+            "name": name_column(self.names),
+            "coefficient": self.coefficients,
+            "standard_error": self.standard_errors,
+            "z": self.z,
+            "p_value": self.p_values,
+            "low": low,
+            "high": high,
+        }
+        if self.quasi_standard_errors is not None:
+            others = len(self.names) - len(self.quasi_standard_errors)
+            columns["quasi_standard_error"] = np.append(self.quasi_standard_errors, np.full(others, np.nan))
+        return make_frame(columns, backend)
+
+    def as_dict(self) -> dict[str, Any]:
+        """The numbers for JSON; None for those that there are not."""
+        rows = zip(self.names, self.coefficients, self.standard_errors, self.p_values, self.intervals, strict=True)
+        return {
+            "model": self.model,
+            "reference": None if self.reference is None else str(self.reference),
+            "coefficients": [
+                {
+                    "name": str(name),
+                    "coefficient": float(value),
+                    "standard_error": _known(error),
+                    "p_value": _known(p),
+                    "interval": [_known(end) for end in interval],
+                }
+                for name, value, error, p, interval in rows
+            ],
+            "quasi_standard_errors": None
+            if self.quasi_standard_errors is None
+            else [_known(error) for error in self.quasi_standard_errors],
+            "level": self.level,
+            "log_likelihood": self.log_likelihood,
+            "null_log_likelihood": self.null_log_likelihood,
+            "n_parameters": self.n_parameters,
+            "n_observations": self.n_observations,
+            "aic": self.aic,
+            "bic": self.bic,
+            "penalty": self.penalty,
+            "likelihood_ratio": None if self.likelihood_ratio is None else self.likelihood_ratio.as_dict(),
+            "wald": None if self.wald is None else self.wald.as_dict(),
+        }
+
+    def tables(self) -> list[TextTable]:
+        """Coefficients, then what is known of the fit as a whole."""
+        quasi = self.quasi_standard_errors
+        columns = ["", "coefficient", "std. error", "z", "p", f"{100 * self.level:g}% interval"]
+        columns += [] if quasi is None else ["quasi std. error"]
+        rows = []
+        parts = zip(self.names, self.coefficients, self.standard_errors, self.z, self.p_values, strict=True)
+        for number, (name, value, error, z, p) in enumerate(parts):
+            low, high = self.intervals[number]
+            known = not np.isnan(error)
+            row = [short_name(name), f"{value:.3f}"]
+            row += [f"{error:.3f}", f"{z:.2f}"] if known else ["-", "-"]
+            row += ["-" if np.isnan(p) else f"{p:.3f}" if p >= 0.001 else "<0.001"]
+            row += [f"{low:.2f} to {high:.2f}" if known else "-"]
+            if quasi is not None:
+                row += [f"{quasi[number]:.3f}" if number < len(quasi) and not np.isnan(quasi[number]) else "-"]
+            rows.append(row)
+        return [
+            TextTable(self.model, f"{self.sentence} {self._scale}", columns, rows),
+            TextTable("The fit as a whole", "", ["", ""], self._fit_rows()),
+        ]
+
+    @property
+    def _scale(self) -> str:
+        if self._items == 0:
+            return "Coefficients are log odds per unit of the attribute."
+        if self.reference is None:
+            return "Log worths, relative to the mean of all items."
+        return f"Log worths, relative to {short_name(self.reference)}."
+
+    def _fit_rows(self) -> list[list[str]]:
+        n = self.n_observations
+        rows = [
+            [f"{self.unit}s", f"{n:,.0f}" if n == round(n) else f"{n:,.1f} by weight"],
+            ["log likelihood", f"{self.log_likelihood:.2f} with {counted(self.n_parameters, 'parameter')}"],
+            ["if all were equal", f"{self.null_log_likelihood:.2f}"],
+            ["AIC, BIC", f"{self.aic:.1f}, {self.bic:.1f}"],
+        ]
+        rows += [test.cells() for test in (self.likelihood_ratio, self.wald) if test is not None]
+        if self.quasi_error is not None:
+            rows.append(["quasi std. errors", f"within {100 * self.quasi_error:.1f}% for differences of two items"])
+        return rows
+
+
+def worth_summary(
+    model: str,
+    items: tuple[Hashable, ...],
+    log_worth: FloatArray,
+    covariance: FloatArray | None,
+    others: Sequence[tuple[str, float, float]],
+    *,
+    ref: Hashable | None,
+    **fit: Any,
+) -> ModelSummary:
+    """Summary of a model with one worth per item.
+
+    Parameters
+    ----------
+    model : str
+        Its name.
+    items : tuple of hashable
+        Names of the items.
+    log_worth : ndarray of shape (n_items,)
+        Of mean 0.
+    covariance : ndarray of shape (n_items, n_items) or None
+        Of ``log_worth``.
+    others : sequence of (name, estimate, standard error)
+        Parameters besides the worths.
+    ref : hashable or None
+        The item of coefficient 0; None for the mean of all.
+    fit : Any
+        ``level``, ``log_likelihood``, ``null_log_likelihood``, ``n_observations``, ``penalty`` and ``unit`` of
+        `ModelSummary`.
+
+    Returns
+    -------
+    ModelSummary
+    """
+    if covariance is None:
+        raise ValueError(
+            f"the model has {len(items):,} items, and beyond 2,000 parameters there are no standard errors; "
+            "compare fewer items (Rankings.select)"
+        )
+    k = len(items)
+    if ref is None:
+        shift = np.eye(k)
+    else:
+        if ref not in items:
+            raise ValueError(f"ref is {ref!r}, which is not an item; the items are {shortlist(items)}")
+        shift = np.eye(k)
+        shift[:, items.index(ref)] -= 1.0
+    variance = np.einsum("ij,jk,ik->i", shift, covariance, shift)
+    errors = np.sqrt(np.maximum(variance, 0.0))
+    if ref is not None:
+        errors[items.index(ref)] = np.nan
+    quasi, quasi_error = quasi_standard_errors(covariance)
+    contrast = np.eye(k)[1:] - np.eye(k)[0]
+    return _summary(
+        model,
+        (*items, *(name for name, _, _ in others)),
+        np.append(shift @ log_worth, [value for _, value, _ in others]),
+        np.append(errors, [error for _, _, error in others]),
+        (contrast @ log_worth, contrast @ covariance @ contrast.T),
+        n_parameters=k - 1 + len(others),
+        quasi_standard_errors=quasi,
+        quasi_error=quasi_error,
+        reference=ref,
+        _items=k,
+        **fit,
+    )
+
+
+def coefficient_summary(
+    model: str,
+    names: tuple[Hashable, ...],
+    coefficients: FloatArray,
+    covariance: FloatArray | None,
+    others: Sequence[tuple[str, float, float]] = (),
+    **fit: Any,
+) -> ModelSummary:
+    """Summary of a model with coefficients of attributes; see `worth_summary`."""
+    if covariance is None:
+        raise ValueError(
+            f"the model has {len(names):,} coefficients, and beyond 2,000 there are no standard errors; use fewer"
+        )
+    return _summary(
+        model,
+        (*names, *(name for name, _, _ in others)),
+        np.append(coefficients, [value for _, value, _ in others]),
+        np.append(np.sqrt(covariance.diagonal()), [error for _, _, error in others]),
+        (coefficients, covariance),
+        n_parameters=len(names) + len(others),
+        quasi_standard_errors=None,
+        quasi_error=None,
+        reference=None,
+        **fit,
+    )
+
+
+def quasi_standard_errors(covariance: FloatArray) -> tuple[FloatArray | None, float | None]:
+    r"""Quasi-standard errors of estimates, and their worst relative error for differences.
+
+    *Definition.* Quasi-variances :math:`q_i` minimize, with :math:`v_{ij}` the variance of the difference of estimates
+    i and j, :math:`\sum_{i < j} (\log(q_i + q_j) - \log v_{ij})^2`. They are exact for three estimates.
+
+    Parameters
+    ----------
+    covariance : ndarray of shape (n, n)
+        Of the estimates, up to a common shift.
+
+    Returns
+    -------
+    errors : ndarray of shape (n,) or None
+        None for fewer than 3 or more than 500 estimates, where they do not exist or take long; NaN where a
+        quasi-variance is negative.
+    worst : float or None
+        The largest relative error of the standard errors of all differences.
+
+    References
+    ----------
+    Firth, de Menezes (2004), Quasi-variances, Biometrika 91.
+    """
+    n = len(covariance)
+    if not 3 <= n <= _MOST_QUASI:
+        return None, None
+    variance = covariance.diagonal()
+    target = variance[:, np.newaxis] + variance - 2 * covariance
+    pairs = ~np.eye(n, dtype=bool)
+    if not (target[pairs] > 0).all():
+        return None, None
+    log_target = np.log(np.where(pairs, target, 1.0))
+    # Least squares of q_i + q_j on v_ij starts near the solution.
+    sums = np.where(pairs, target, 0.0).sum(axis=1)
+    q = (sums - sums.sum() / (2 * (n - 1))) / (n - 2)
+    if not (q[:, np.newaxis] + q)[pairs].min() > 0:
+        q = np.full(n, target[pairs].mean() / 2)
+    loss = np.inf
+    for _ in range(100):
+        total = np.where(pairs, q[:, np.newaxis] + q, 1.0)
+        weight = np.where(pairs, 1.0 / total, 0.0)
+        residual = weight * (log_target - np.log(total))
+        step = np.linalg.solve(np.diag((weight**2).sum(axis=1)) + weight**2, residual.sum(axis=1))
+        before, loss = loss, float(((log_target - np.log(total)) ** 2).sum())
+        while not ((q + step)[:, np.newaxis] + q + step)[pairs].min() > 0:
+            step /= 2
+        if before - loss < 1e-14 * (1.0 + loss) and np.abs(step).max() < 1e-9 * np.abs(q).max():
+            break
+        q = q + step
+    ratio = np.sqrt((q[:, np.newaxis] + q)[pairs] / target[pairs])
+    with np.errstate(invalid="ignore"):
+        return np.sqrt(q), float(np.abs(ratio - 1).max())
+
+
+def _summary(
+    model: str,
+    names: tuple[Hashable, ...],
+    coefficients: FloatArray,
+    errors: FloatArray,
+    against_null: tuple[FloatArray, FloatArray],
+    *,
+    penalty: float,
+    level: float,
+    log_likelihood: float,
+    null_log_likelihood: float,
+    **rest: Any,
+) -> ModelSummary:
+    check_open_share("level", level)
+    ratio = wald = None
+    if penalty == 0:
+        estimate, covariance = against_null
+        df = len(estimate)
+        ratio = _test("likelihood ratio", max(2 * (log_likelihood - null_log_likelihood), 0.0), df)
+        wald = _test("Wald", float(estimate @ np.linalg.solve(covariance, estimate)), df)
+    return ModelSummary(
+        model=model,
+        names=names,
+        coefficients=coefficients,
+        standard_errors=errors,
+        penalty=penalty,
+        level=level,
+        log_likelihood=log_likelihood,
+        null_log_likelihood=null_log_likelihood,
+        likelihood_ratio=ratio,
+        wald=wald,
+        **rest,
+    )
+
+
+def _test(name: str, statistic: float, df: int) -> NullTest:
+    from scipy.special import chdtrc
+
+    return NullTest(name, statistic, df, float(chdtrc(df, statistic)))
+
+
+def _p_text(p: float) -> str:
+    return "p < 0.001" if p < 0.001 else f"p = {p:.3f}"
+
+
+def _known(value: float) -> float | None:
+    return float(value) if np.isfinite(value) else None
