@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from itertools import permutations
 from typing import Any
 
@@ -9,7 +10,8 @@ import numpy as np
 import pytest
 
 from rankwise import Rankings
-from rankwise.aggregation import constrained_kemeny, kemeny
+from rankwise.aggregation import constrained_kemeny, kemeny, sample_mallows
+from rankwise.distances import kendall_distance
 from tests.strategies import KINDS, random_positions
 
 
@@ -97,3 +99,46 @@ def test_many_items() -> None:
     hurried = constrained_kemeny(many, at_least=[(2, [25, 27, 29], 3)], time_limit=0)
     assert np.sum(hurried.positions[[25, 27, 29]] <= 3) == 2
     assert hurried.lower_bound <= 24 + 25 <= hurried.cost
+
+
+def test_sets_at_the_top_are_those_of_dynamic_programming(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(8)
+    far = 0
+    for number in range(12):
+        n = int(rng.integers(7, 12))
+        votes = sample_mallows(np.arange(1, n + 1), 0.1 * (number % 4), 9, random_state=number)
+        k = int(rng.integers(2, n))
+        groups = [(min(2, k), rng.choice(n, 4, replace=False).tolist(), k), (1, [n - 1, n - 2], k)][: 1 + number % 2]
+        before = [(n - 1, 0)] if number % 3 == 0 else []
+        answers = []
+        for most in (18, 0):
+            monkeypatch.setattr("rankwise.aggregation.constrained._MOST_ITEMS_DP", most)
+            answers.append(constrained_kemeny(votes, at_least=groups, before=before, random_state=0))
+        exact, found = answers
+        assert found.optimal
+        assert (found.cost, found.lower_bound) == (exact.cost, exact.cost)
+        far += found.cost > kemeny(votes).cost
+    assert far > 5  # the constraints matter
+
+
+@pytest.mark.parametrize(("m", "k"), [(2, 5), (8, 20)])
+def test_juries_of_forty_items_are_proven(m: int, k: int) -> None:
+    votes = sample_mallows(np.arange(1, 41), 0.3, 20, random_state=40)
+    found = constrained_kemeny(votes, at_least=[(m, range(20, 40), k)], random_state=0)
+    assert found.optimal
+    assert np.sum(found.positions[20:] <= k) == m
+    # Any ranking that keeps the constraint is an upper bound: the best m of the group right before the rest.
+    order = kemeny(votes, random_state=0).positions
+    moved = np.where(np.isin(np.arange(40), [i for i in np.argsort(order) if i >= 20][:m]), order - 100, order)
+    assert found.cost <= np.sum(kendall_distance(votes, np.argsort(np.argsort(moved)) + 1.0))
+
+
+def test_a_time_limit_leaves_an_honest_gap() -> None:
+    rng = np.random.default_rng(2)
+    votes = np.array([rng.permutation(80) + 1 for _ in range(9)])
+    start = time.perf_counter()
+    found = constrained_kemeny(votes, at_least=[(9, range(60, 80), 20)], time_limit=2, random_state=0)
+    assert time.perf_counter() - start < 10
+    assert found.lower_bound <= found.cost
+    assert found.gap == pytest.approx((found.cost - found.lower_bound) / found.cost)
+    assert np.sum(found.positions[60:] <= 20) >= 9

@@ -41,6 +41,21 @@ def test_published_examples(case: dict) -> None:
         assert found.w == pytest.approx(case["w"], abs=1e-5)
 
 
+def test_the_statistic_of_skillings_and_mack_by_its_definition() -> None:
+    """Weighted sums of ranks and their covariance matrix, written from the paper: no function of the library."""
+    (case,) = [case for case in GOLDEN if case["test"] == "Skillings-Mack"]
+    sums, covariance = np.zeros(4), np.zeros((4, 4))
+    for row in case["values"]:
+        held = [j for j, cell in enumerate(row) if cell is not None]
+        m = len(held)
+        for j in held:
+            rank = 1 + sum(row[i] < row[j] for i in held)  # no ties in this table
+            sums[j] += np.sqrt(12 / (m + 1)) * (rank - (m + 1) / 2)
+            covariance[j, j] += m - 1
+            covariance[j, [i for i in held if i != j]] -= 1
+    assert sums @ np.linalg.pinv(covariance) @ sums == pytest.approx(case["statistic"], abs=0.005)
+
+
 @pytest.mark.parametrize("kind", ["full", "tied", "top-k"])
 def test_it_is_the_test_of_scipy(kind: str) -> None:
     positions = random_positions(np.random.default_rng(3), 25, 4, kind)

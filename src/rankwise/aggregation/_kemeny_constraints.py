@@ -17,6 +17,7 @@ from rankwise._typing import BoolArray, FloatArray, IntArray
 from rankwise.aggregation import _kemeny_jit
 from rankwise.aggregation._kemeny_proof import TOLERANCE, Inequalities, LinearProgram
 from rankwise.aggregation._kemeny_search import Bounds, Clock
+from rankwise.aggregation._kemeny_tops import MOST_ITEMS_BY_TOPS, prove_by_tops
 
 #: at least m of some items among the first k
 Group = tuple[int, IntArray, int]
@@ -41,6 +42,11 @@ class ConstrainedBounds(Bounds):
         start = self.order
         self.order, self.cost = start[:0], np.inf
         self.offer_near(start)
+
+    @property
+    def known(self) -> bool:
+        """Whether an order is known that meets all constraints."""
+        return bool(np.isfinite(self.cost))
 
     def keeps(self, order: IntArray) -> bool:
         """Whether an order meets all constraints."""
@@ -75,9 +81,11 @@ class ConstrainedBounds(Bounds):
         ahead = np.isfinite(floyd_warshall(self.earlier, unweighted=True))  # [a, b]: a must come before b, or is b
         order = order[np.argsort(ahead.sum(axis=0)[order], kind="stable")] if not self.keeps(order) else order
         for m, group, k in sorted(self.groups, key=lambda constraint: -constraint[2]):
-            behind = [item for item in order[k:] if item in group]
-            lacking = m - int(np.isin(order[:k], group).sum())
-            for item in behind[: max(lacking, 0)]:
+            member = np.isin(np.arange(len(order)), group)
+            for _ in range(len(order)):  # one that moves to the front may push another one of the group behind
+                if member[order[:k]].sum() >= m:
+                    break
+                item = next(item for item in order[k:] if member[item])
                 moved = ahead[:, item][order]
                 order = np.concatenate([order[moved], order[~moved]])
         return order
@@ -88,6 +96,10 @@ def prove_constrained(bounds: ConstrainedBounds, clock: Clock) -> None:
 
     Afterwards the lower bound is infinite if no order meets them.
     """
+    if len(bounds.tops) == 1 and len(bounds.wins) <= MOST_ITEMS_BY_TOPS:
+        prove_by_tops(bounds, clock)
+        if bounds.proven or clock.over:
+            return
     program = _ConstrainedProgram(bounds)
     program.tighten(bounds, clock)
     if not bounds.proven and not clock.over:

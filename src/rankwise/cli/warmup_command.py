@@ -158,7 +158,7 @@ def _retrieval() -> None:
 def _consensus() -> None:
     import numpy as np
 
-    from rankwise.aggregation import kemeny, kemeny_batch, schulze
+    from rankwise.aggregation import constrained_kemeny, kemeny, kemeny_batch, schulze
 
     cycle = np.array([[0.0, 2.0, 1.0], [1.0, 0.0, 2.0], [2.0, 1.0, 0.0]])
     kemeny(cycle, method="dp")
@@ -167,6 +167,7 @@ def _consensus() -> None:
         kemeny(cycle, method=method, ties="allow", random_state=0)
     kemeny_batch([cycle])
     schulze(cycle)
+    constrained_kemeny([np.arange(1, 20)], at_least=[(1, [18], 1)])
     # A fence of three and three items: triangles alone do not prove its consensus, odd cycles of triangles do.
     up, down = np.eye(3), 1 - np.eye(3)
     kemeny(0.5 * np.block([[0 * up, up], [down, 0 * down]]), method="ilp", random_state=0)
