@@ -275,7 +275,7 @@ class Family:
             # No difference can be larger than that of the best and the last place, or of all and none.
             widest = self.values.shape[1] - 1.0 if is_item else 1.0
             low, high = np.clip(low, -widest, widest), np.clip(high, -widest, widest)
-            error = error * np.sqrt((n - 1) / max(n - n_strata, 1) / factor)
+            error = error * np.sqrt(max(n - 2, 1) / max(n - n_strata - 1, 1) / factor)
         unknown = np.isnan(difference / factor)
         weights = design.weights[:, np.newaxis]
         means = []

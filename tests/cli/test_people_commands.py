@@ -1,0 +1,71 @@
+"""``rankwise compare``: the same numbers as in Python, and mistakes in one line."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from rankwise.analysis import compare_groups
+from rankwise.data import read_survey
+from tests.cli.running import problem, run, run_json
+
+
+def test_compare_says_what_python_says(drinks: Path) -> None:
+    found = compare_groups(read_survey(drinks, by="city"), random_state=0)
+    shown = run_json("compare", drinks, "--by", "city")
+    assert shown == {"data": str(drinks), "seed": 0, **found.as_dict()}
+    text = run("compare", drinks, "--by", "city").stdout
+    order = ["Comparison by city", "rank differently", "equal distributions", "Differences of items", "of pairs"]
+    assert [*map(text.index, order)] == sorted(map(text.index, order))
+    assert "left out: 2 rankings without a group" in text
+
+
+def test_compare_has_kernels_strata_and_levels(drinks: Path) -> None:
+    shown = run_json(
+        "compare",
+        drinks,
+        "--by",
+        "city",
+        "--strata",
+        "age",
+        "--kernel",
+        "kendall",
+        "--permutations",
+        "99",
+        "--level",
+        "0.9",
+    )
+    assert (shown["kernel"], shown["n_permutations"], shown["level"]) == ("kendall", 99, 0.9)
+    assert "strata" in shown["likelihood_ratio"]["reason"]
+
+
+def test_compare_people_with_themselves(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    lines = ["who,when,rank_tea,rank_milk,rank_juice"]
+    for when in ("before", "now"):
+        lines += [f"p{i},{when},{','.join(map(str, rng.permutation(3) + 1))}" for i in range(20)]
+    path = tmp_path / "twice.csv"
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    shown = run_json("compare", path, "--by", "when", "--id", "who", "--paired")
+    assert [group["n"] for group in shown["groups"]] == [20, 20]
+    assert "same people" in shown["likelihood_ratio"]["reason"]
+    assert "drop --strata" in problem("compare", path, "--by", "when", "--paired", "--strata", "who", code=2)
+
+
+@pytest.mark.parametrize("suffix", ["json", "csv", "md", "png", "svg"])
+def test_compare_writes_files(drinks: Path, tmp_path: Path, suffix: str) -> None:
+    out = tmp_path / f"groups.{suffix}"
+    assert run("compare", drinks, "--by", "city", "--permutations", "19", "-o", out).exit_code == 0
+    assert out.stat().st_size > 100
+    if suffix == "json":
+        assert json.loads(out.read_text("utf-8"))["by"] == "city"
+
+
+def test_mistakes_are_said_in_a_line(drinks: Path) -> None:
+    assert "Missing option '--by'" in problem("compare", drinks, code=2)
+    assert "'linear' is not one of" in problem("compare", drinks, "--by", "city", "--kernel", "linear", code=2)
+    assert "95 is not between 0 and 1" in problem("compare", drinks, "--by", "city", "--level", "95", code=2)
+    assert "town" in problem("compare", drinks, "--by", "town")
