@@ -24,7 +24,7 @@ from rankwise.data import read_rankings, read_survey
 from rankwise.datasets import load_label_ranking
 from tests.pages import HOSTILE, Page
 
-analysis_module = importlib.import_module("rankwise.analysis.analysis")
+analysis_module = importlib.import_module("rankwise.analysis.analyze")
 
 NAN = float("nan")
 

@@ -35,7 +35,8 @@ def board(*means: float, names: tuple[str, ...] = ("forest", "consensus"), error
 class Groups:
     """What the report asks of a survey."""
 
-    reading = SimpleNamespace(columns=())
+    reading = SimpleNamespace(columns=(), reason="", lines=lambda: ["Read as positions.", "1 is the best place."])
+    n_empty = 2
     by_name = "How old are you?"
     more_notes = ("a note of the reader",)
     check = SimpleNamespace(tables=lambda: [TextTable("Data check", "", ["what", "rows"], [["ranked nothing", "2"]])])
@@ -224,6 +225,49 @@ def test_without_intervals_there_is_no_picture_of_them(result: Analysis, tmp_pat
     page = Page(page_of(dataclasses.replace(result, consensus=found), tmp_path))
     assert page.tags.count("svg") == 5
     assert "b comes first." in page.text
+
+
+def test_few_judges_are_told_that_there_are_no_intervals() -> None:
+    found = analyze(Rankings([[1, 2, 3], [1, 2, 3], [2, 1, 3]], items=["a", "b", "c"]), random_state=0)
+    assert found.highlights[1] == (
+        "a comes first. No intervals say how certain that is: fewer than 10 rankings say too little."
+    )
+
+
+def test_rankings_without_an_order_are_told_so() -> None:
+    rng = np.random.default_rng(3)
+    found = analyze(Rankings(np.argsort(rng.random((12, 4)), axis=1) + 1.0, items=list("abcd")), random_state=0)
+    assert found.consensus.bootstrap is not None
+    assert set(found.consensus.bootstrap.intervals) == {"1-4"}
+    assert found.highlights[1] == (
+        "No order can be told from these rankings: a and d come first, but each item could take any place if the "
+        "survey is repeated."
+    )
+
+
+def test_advice_is_in_the_words_of_who_made_the_report(tmp_path: Path) -> None:
+    (tmp_path / "drinks.csv").write_text("rank_tea,rank_milk,rank_gin\n1,2,\n2,1,\n1,,2\n,1,2\n", encoding="utf-8")
+    found = analyze(read_survey(tmp_path / "drinks.csv"), random_state=0)
+    assert "give --read unlisted=below." in Page(page_of(found, tmp_path)).text
+    found.save_html(tmp_path / "python.html")
+    page = Page((tmp_path / "python.html").read_text(encoding="utf-8"))
+    assert "give unlisted='below'." in page.text
+    assert "--read" not in page.text
+
+
+def test_a_page_of_very_many_items_shows_the_best_and_keeps_the_rest(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    rows = np.argsort(np.argsort(np.arange(700) + rng.normal(0, 50, (12, 700)), axis=1), axis=1) + 1.0
+    found = analyze(rows, random_state=0)
+    assert "more than 600 items" in found.highlights[1]
+    page = page_of(found, tmp_path)
+    text = Page(page).text
+    assert "Shown are the best 40 of 700 items." in text
+    assert "The other 650 rows" in text
+    assert "How often each item was put in each place" not in text
+    best = int(np.argmin(found.summary.mean_rank))
+    assert f'<th scope="row">{best}</th><td class="number">' in page  # names that are numbers name their rows too
+    assert len(page) < 1_500_000
 
 
 def test_the_title_is_what_was_asked(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -96,7 +97,7 @@ class BootstrapConsensus:
     intervals_from: str = "percentiles"
     weights_are: str = "equal"
 
-    @property
+    @cached_property
     def intervals(self) -> tuple[str, ...]:
         """The intervals as text: "1-3", or "2" for a single place."""
         ends = zip(self.low, self.high, strict=True)

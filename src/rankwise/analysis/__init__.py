@@ -3,7 +3,8 @@
 Results hold arrays and names, show themselves in a terminal and in a notebook, and give ``to_frame()``.
 """
 
-from rankwise.analysis.analysis import Analysis, analyze
+from rankwise.analysis.analysis import Analysis
+from rankwise.analysis.analyze import analyze
 from rankwise.analysis.by_group import GroupResults, group_results
 from rankwise.analysis.consensus import consensus
 from rankwise.analysis.consensus_comparison import ConsensusComparison

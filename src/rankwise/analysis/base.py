@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping, Sequence
 from numbers import Real
 from typing import Any, NamedTuple
@@ -42,6 +43,17 @@ def break_ties_at_random(rankings: Rankings) -> Rankings:
     broken = dense_positions(np.vstack([positions + shift, positions - shift]))
     weights = np.append(rankings.weights[~tied], np.tile(np.repeat(rankings.weights[tied], _WAYS // 2) / _WAYS, 2))
     return Rankings(np.vstack([rankings.positions[~tied], broken]), rankings.items, weights)
+
+
+def as_options(text: str) -> str:
+    """Advice to give an argument of Python as the command line gives it.
+
+    Examples
+    --------
+    >>> as_options("If they say nothing, give unlisted='missing'.")
+    'If they say nothing, give --read unlisted=missing.'
+    """
+    return re.sub(r"give (\w+)='(\w+)'", r"give --read \1=\2", text)
 
 
 class Features(NamedTuple):

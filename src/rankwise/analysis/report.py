@@ -12,6 +12,7 @@ import numpy as np
 
 from rankwise import __version__
 from rankwise._tables import counted, render, short_name
+from rankwise.analysis.base import as_options
 from rankwise.analysis.report_method import method_of, sources_of
 from rankwise.analysis.report_sections import joint_places, sections_of
 
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 
 # The joint ranking at the top of the page names so many items.
 _MOST_PLACES = 12
+# Of a longer table, so many rows are shown, and the others open on a click.
+_MOST_ROWS = 50
 # A question has at least so many words.
 _FEWEST_WORDS = 3
 
@@ -41,7 +44,7 @@ def render_report(result: Analysis, command: str, title: str = "") -> str:
     str
     """
     facts = result.summary
-    sections = sections_of(result)
+    sections = sections_of(result, advice=as_options if command.startswith("rankwise ") else str)
     date = f"{result.made_on:%B} {result.made_on.day}, {result.made_on.year}"
     return render(
         "report.html.j2",
@@ -58,6 +61,7 @@ def render_report(result: Analysis, command: str, title: str = "") -> str:
         contents=[("findings", "Key findings"), *((s.id, s.title) for s in sections), ("method", "Method and sources")],
         method=method_of(result),
         sources=sources_of(result),
+        most_rows=_MOST_ROWS,
         version=__version__,
         versions=", ".join(f"{name} {version}" for name, version in result.versions.items()),
         command=command,

@@ -30,6 +30,8 @@ _SLIDE_DPI, _N_COLORS = 200, 128
 # What a phone has room for, in inches of 96 pixels.
 _NARROW = 3.3
 _NAMED_IN_WORDS = 20
+# A picture of more items shows the best of them.
+_MOST_ITEMS = 40
 
 
 class Plan(NamedTuple):
@@ -84,42 +86,56 @@ def plans_of(result: Analysis) -> dict[str, Plan]:
     )
 
     facts, spread, tree, groups = result.summary, result.consensus.bootstrap, result.tree, largest_groups(result.groups)
+    many = facts.n_items > _MOST_ITEMS
+    best = np.argsort(facts.mean_rank, kind="stable")[:_MOST_ITEMS]
+    items = [facts.items[i] for i in best]
+    shown = f" Shown are the best {_MOST_ITEMS} of {facts.n_items:,} items." if many else ""
     plans = {}
     if np.isfinite(facts.mean_rank).any():
         plans["mean-rank"] = Plan(
             "The further left, the better the item is ranked on average. The line is the range in which the mean rank "
-            f"would lie if everybody had been asked, at a confidence of {100 * facts.level:g}%.",
+            f"would lie if everybody had been asked, at a confidence of {100 * facts.level:g}%.{shown}",
             _in_words(facts.items, facts.mean_rank, "mean rank"),
-            MeanRankDisplay(facts.items, facts.mean_rank, facts.low, facts.high, level=facts.level).plot,
+            MeanRankDisplay(items, facts.mean_rank[best], facts.low[best], facts.high[best], level=facts.level).plot,
             has_rows=True,
         )
     if spread is not None:
+        first = np.argsort(spread.positions, kind="stable")[:_MOST_ITEMS]
+        ends = (spread.positions[first], spread.low[first], spread.high[first])
         plans["places"] = Plan(
             "The dot is the place in the joint ranking, the bar its interval. Items whose bars do not overlap are "
-            "clearly apart.",
+            f"clearly apart.{shown}",
             _in_words(spread.items, spread.positions, "place", ".0f"),
-            lambda ax: RankIntervalDisplay.from_intervals(spread, ax=ax),
+            RankIntervalDisplay(*ends, [spread.items[i] for i in first], spread.level).plot,
             has_rows=True,
         )
     if groups is not None:
         plans["by-group"] = Plan(
-            "Mean rank of each item in each group; further left is better. Lines are intervals.",
+            f"Mean rank of each item in each group; further left is better. Lines are intervals.{shown}",
             "The numbers are in the table below.",
             MeanRankDisplay(
-                facts.items, groups.mean_rank, groups.low, groups.high, level=facts.level, groups=list(groups.groups)
+                items,
+                groups.mean_rank[:, best],
+                groups.low[:, best],
+                groups.high[:, best],
+                level=facts.level,
+                groups=list(groups.groups),
             ).plot,
             has_rows=True,
         )
-    plans["all-places"] = Plan(
-        "How often each item was put in each place. Each row adds up to 100%.",
-        "A table of shares, one row per item and one column per place.",
-        lambda ax: PositionHeatmapDisplay.from_rankings(result.rankings, ax=ax),
-    )
+    if not many:
+        plans["all-places"] = Plan(
+            "How often each item was put in each place. Each row adds up to 100%.",
+            "A table of shares, one row per item and one column per place.",
+            lambda ax: PositionHeatmapDisplay.from_rankings(result.rankings, ax=ax),
+        )
     plans["pairs"] = Plan(
         "The share of rankings that put the item of the row above the item of the column. Blue: most do; orange: most "
-        "do not; gray: nobody compares the two.",
+        f"do not; gray: nobody compares the two.{shown}",
         "A table of shares, one row and one column per item.",
-        lambda ax: PairwisePreferenceDisplay.from_rankings(result.rankings, ax=ax),
+        lambda ax: PairwisePreferenceDisplay.from_rankings(
+            result.rankings.select(items) if many else result.rankings, ax=ax
+        ),
     )
     if tree is not None and tree.get_n_leaves() > 1:
         sample = ""

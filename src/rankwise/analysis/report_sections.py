@@ -5,6 +5,7 @@ A section that does not apply is left out. `rankwise.analysis.report` makes a pa
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -51,13 +52,15 @@ class Section(NamedTuple):
     parts: list[Part]
 
 
-def sections_of(result: Analysis) -> list[Section]:
+def sections_of(result: Analysis, advice: Callable[[str], str] = str) -> list[Section]:
     """The sections that apply, in reading order, without the findings before them and the method after them.
 
     Parameters
     ----------
     result : Analysis
         What to report.
+    advice : callable, default=str
+        Puts advice to the author of the report into words that he or she can follow; Python's by default.
 
     Returns
     -------
@@ -65,7 +68,7 @@ def sections_of(result: Analysis) -> list[Section]:
     """
     plans = plans_of(result)
     made = [
-        _data(result),
+        _data(result, advice),
         _results(result, plans),
         _rules(result),
         _agreement(result),
@@ -118,7 +121,7 @@ def joint_places(found: ConsensusResult) -> IntArray:
     return places
 
 
-def _data(result: Analysis) -> Section:
+def _data(result: Analysis, advice: Callable[[str], str]) -> Section:
     """What was analyzed, and how it was understood."""
     facts, survey = result.summary, result.survey
     lead = f"The report is based on {counted(facts.n_rankings, 'ranking')} of {counted(facts.n_items, 'item')}."
@@ -126,13 +129,21 @@ def _data(result: Analysis) -> Section:
     parts, title = [], "The data"
     if survey is not None and survey.reading is not None:
         title = "How the data were understood"
-        parts += [Part(table=survey.table()._replace(title="How the file was understood", note=""))]
+        # The columns, and why these: below, for who wants to know.
+        lines = [advice(line) for line in survey.reading.lines()[1:] if line != survey.reading.reason]
+        if survey.n_empty:
+            lines.insert(0, f"Not counted: {counted(survey.n_empty, 'person', 'people')} who ranked nothing.")
+        parts += [Part(lines=tuple(lines))]
         parts += [Part("Data check", table=table) for table in survey.check.tables() if table.rows]
     # A row that says "none" says nothing to the reader of a report.
-    rows = [row for row in facts.data_table().rows if row[1] != "none" and row[0] != "kind"]
-    numbers = TextTable("The data in numbers", "", ["", ""], rows)
+    counts = [row for row in facts.data_table().rows if row[1] != "none" and row[0] != "kind"]
+    numbers = TextTable("The data in numbers", "", ["", ""], counts)
     notes = facts.notes if survey is None else survey.more_notes
     parts += [Part(lines=tuple(f"{note[:1].upper()}{note[1:]}." for note in notes))]
+    if survey is not None and survey.reading is not None:
+        rows = [[name, advice(words)] for name, words in survey.table().rows]
+        columns = TextTable("What each column is used for", "", ["", ""], rows)
+        parts += [Part(columns.title, table=columns, folded=True)]
     parts += [Part(numbers.title, table=numbers, folded=True)]
     return Section("data", title, lead, parts)
 
@@ -149,8 +160,8 @@ def _results(result: Analysis, plans: dict[str, Plan]) -> Section:
             f"the same kind, at a confidence of {100 * spread.level:g}%."
         )
     parts.append(Part("The joint ranking, and how certain it is", words, _drawn("places", plans), _joint_table(found)))
-    parts.append(Part("All places", picture=_drawn("all-places", plans), folded=True))
-    parts.append(Part("Item against item", picture=_drawn("pairs", plans), folded=True))
+    for name, title in (("all-places", "All places"), ("pairs", "Item against item")):
+        parts += [Part(title, picture=_drawn(name, plans), folded=True)] if name in plans else []
     return Section("results", "Results", " ".join(facts.highlights[:1]), parts)
 
 

@@ -43,11 +43,14 @@ _SURVEYS, _MODELS = "Surveys and juries", "Models of rankings"
 _SEARCH, _FORMULAS, _OTHERS = "Search", "Formulas", "Papers and setup"
 
 
-def _without_types_of_flags(parameters: list[Any]) -> list[Any]:
-    """Options as the help shows them: a flag takes no value, so it has no type."""
+def _without_types(parameters: list[Any]) -> list[Any]:
+    """Parameters as the help shows them: names say what they take, and neither types nor ranges squeeze the words."""
     for parameter in parameters:
         if getattr(parameter, "is_flag", False) and parameter.metavar is None:
             parameter.metavar = ""
+        if parameter.param_type_name == "argument":
+            parameter.display_type_rich = lambda ctx: ""
+        parameter._get_number_range_help_str = lambda: None
     return parameters
 
 
@@ -56,7 +59,7 @@ class _Command(TyperCommand):
         return super().get_usage(ctx).replace("{", "").replace("}", "")  # FILE, as in other programs
 
     def get_params(self, ctx: Any) -> list[Any]:
-        return _without_types_of_flags(super().get_params(ctx))
+        return _without_types(super().get_params(ctx))
 
 
 class _Commands(TyperGroup):
@@ -66,7 +69,7 @@ class _Commands(TyperGroup):
     """
 
     def get_params(self, ctx: Any) -> list[Any]:
-        return _without_types_of_flags(super().get_params(ctx))
+        return _without_types(super().get_params(ctx))
 
     def list_commands(self, ctx: Any) -> list[str]:
         own = super().list_commands(ctx)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from rankwise.cli.options import Data, Jobs, Json, Read, Seed, Target, settings
+from rankwise.cli.options import Data, DropBadRows, Id, Ignore, Jobs, Json, Layout, Read, Seed, Target, Weight, reading
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -47,7 +47,9 @@ def kernel(
     ] = False,
     scale: Annotated[
         float | None,
-        typer.Option(min=0, help="How fast the Mallows kernel falls with each pair in the other order; default: 1."),
+        typer.Option(
+            min=0, metavar="X", help="How fast the Mallows kernel falls with each pair in the other order; default: 1."
+        ),
     ] = None,
     normalize: Annotated[bool, typer.Option("--normalize", help="Every ranking has kernel 1 with itself.")] = False,
     float32: Annotated[bool, typer.Option("--float32", help="Numbers of 32 bits: half of the memory.")] = False,
@@ -55,12 +57,17 @@ def kernel(
         float, typer.Option(min=0, metavar="GIB", help="Refuse a result that takes more memory.")
     ] = 8.0,
     target: Target = None,
+    layout: Layout = None,
+    weight: Weight = None,
+    id_: Id = None,
+    ignore: Ignore = None,
     read: Read = None,
+    drop_bad_rows: DropBadRows = False,
     seed: Seed = 0,
     jobs: Jobs = 1,
     as_json: Json = False,
 ) -> None:
-    """Compare all rankings with each other: a matrix for whatever takes a kernel, and its summary."""
+    """Measure how similar rankings are to each other: a matrix with a number for each pair, and its summary."""
     from rankwise.cli import console, sources
     from rankwise.cli.in_and_out import check_writable
 
@@ -70,7 +77,9 @@ def kernel(
         raise typer.BadParameter(f"{out} does not end in .npy or .csv", param_hint="--out")
     from rankwise.kernels import ranking_similarity, ranking_vectors
 
-    rankings = sources.load(file, target=target, reading=settings(read, "--read")).rankings
+    columns = {"layout": layout, "weight": weight, "id": id_, "ignore": ignore}
+    how = reading(target=target, read=read, drop_bad_rows=drop_bad_rows, **columns)
+    rankings = sources.load(file, **how).rankings
     dtype = "float32" if float32 else "float64"
     size = _check_size(rankings, which, dtype, embed=embed, max_memory=max_memory)
     shared: dict[str, Any] = {"random_state": seed, "n_jobs": jobs, "dtype": dtype}

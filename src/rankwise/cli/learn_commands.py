@@ -7,6 +7,7 @@ import io
 import warnings
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -14,6 +15,7 @@ import typer
 
 from rankwise.cli.options import (
     PICTURES,
+    By,
     Data,
     DropBadRows,
     Features,
@@ -44,6 +46,7 @@ if TYPE_CHECKING:
 _TEXTS = (".txt", ".dot")
 _WORKBOOKS = (".xlsx", ".xls", ".ods")
 _ALL = "all"
+_SHOWN_LINES = 5
 # With this many rankings, standard errors are below 0.01, and the usual models take half a minute.
 _MOST_ROWS = 5_000
 
@@ -84,7 +87,7 @@ def tree(
     seed: Seed = 0,
     as_json: Json = False,
 ) -> None:
-    """Grow a tree that predicts rankings: text, or a picture by the suffix of --out (png, svg, pdf, dot)."""
+    """Grow a tree that says who ranks how: as text, or as a picture (-o tree.png, .svg or .pdf)."""
     from rankwise._tables import counted, with_short_names
     from rankwise.analysis.base import features_of
     from rankwise.analysis.rankers import fit_ranker, make_ranker
@@ -215,6 +218,7 @@ def evaluate(
     ] = _MOST_ROWS,
     target: Target = None,
     layout: Layout = None,
+    by: By = None,
     weight: Weight = None,
     id_: Id = None,
     features: Features = None,
@@ -226,7 +230,9 @@ def evaluate(
     jobs: Jobs = 1,
     as_json: Json = False,
 ) -> None:
-    """Cross-validate label rankers: a leaderboard of how well they predict rows they have not seen."""
+    """Compare models: how well each predicts the rankings of people it has not seen, by cross-validation."""
+    import numpy as np
+
     from rankwise._table_files import save_tables
     from rankwise._validation import check_generator
     from rankwise.analysis.base import features_of, sample_rows
@@ -238,7 +244,7 @@ def evaluate(
     check_writable(out, file)
 
     chosen = _chosen(models)
-    columns = {"layout": layout, "weight": weight, "id": id_, "features": features, "ignore": ignore}
+    columns = {"layout": layout, "by": by, "weight": weight, "id": id_, "features": features, "ignore": ignore}
     survey = sources.load(file, **reading(target=target, read=read, drop_bad_rows=drop_bad_rows, **columns))
     check_features(survey)
     n_rankings = len(survey.rankings)
@@ -260,7 +266,7 @@ def evaluate(
     console.print_notes(survey.notes)
     found = (board.names, board.means.tolist(), board.standard_errors.tolist(), board.seconds.tolist())
     keys = ("model", "tau", "standard_error", "seconds")
-    facts = {
+    facts: dict[str, Any] = {
         "data": shown_name(file),
         "seed": seed,
         "cv": cv,
@@ -269,13 +275,21 @@ def evaluate(
         "n_sampled": len(taken),
         "leaderboard": [dict(zip(keys, row, strict=True)) for row in zip(*found, strict=True)],
     }
-    table = board.table(note=sampled)
+    tables = [board.table(note=sampled)]
+    if survey.by is not None:
+        groups = {label: np.flatnonzero(np.isin(taken, rows)) for label, rows in survey.groups().items()}
+        tables.append(board.group_table(groups, survey.by_name))
+        taus = {label: board.group_means(rows) for label, rows in groups.items()}
+        facts["groups"] = [
+            {"group": label, "n_rankings": len(groups[label]), "taus": dict(zip(board.names, means, strict=True))}
+            for label, means in taus.items()
+        ]
     if out is not None:
-        save_tables([table], out, facts=facts)
+        save_tables(tables, out, facts=facts)
     if as_json:
         console.print_json(facts)
     else:
-        console.print_tables([table])
+        console.print_tables(tables)
 
 
 def set_parameters(estimator: Any, params: Mapping[str, Any], hidden: Sequence[str] = ()) -> None:
@@ -320,6 +334,8 @@ def check_features(survey: Survey) -> None:
 def read_features(model: Any, name: str, reading: Mapping[str, Any]) -> npt.NDArray[Any]:
     """The features that the model was fitted on, by their names, from a file that may hold others too.
 
+    Rows without any cell are skipped, with a note.
+
     Parameters
     ----------
     model : estimator
@@ -337,11 +353,17 @@ def read_features(model: Any, name: str, reading: Mapping[str, Any]) -> npt.NDAr
     """
     import numpy as np
 
+    from rankwise._tables import counted
     from rankwise.analysis.rankers import features_step_of
-    from rankwise.cli import sources
+    from rankwise.cli import console, sources
     from rankwise.data.formats.text import listed
 
     table = sources.table_of(name, reading)
+    skipped = _blank_rows(table)
+    if skipped:
+        lines = ", ".join(map(str, skipped[:_SHOWN_LINES])) + (", ..." if len(skipped) > _SHOWN_LINES else "")
+        rows = counted(len(skipped), "row")
+        console.print_notes([f"{rows} without any cell skipped: no prediction for line {lines}"])
     names = [str(feature) for feature in getattr(model, "feature_names_in_", ())]
     step = features_step_of(model)
     if not names:  # fitted on an array: the columns in their order
@@ -360,6 +382,16 @@ def read_features(model: Any, name: str, reading: Mapping[str, Any]) -> npt.NDAr
     categories = getattr(step, "feature_categories_", [None] * len(names))
     columns = [_feature_column(table, feature, kinds) for feature, kinds in zip(names, categories, strict=True)]
     return np.column_stack(columns)
+
+
+def _blank_rows(table: Table) -> list[int]:
+    """Lines between the rows of a table that hold no cell; a cell with line breaks takes several lines."""
+    blank: list[int] = []
+    for row, (line, following) in enumerate(pairwise(table.lines)):
+        if following > line + 1:
+            breaks = sum(table.column(name)[row].count("\n") for name in table.header)
+            blank += range(line + 1 + breaks, following)
+    return blank
 
 
 def _feature_column(table: Table, name: str, categories: Sequence[Any] | None) -> npt.NDArray[Any]:

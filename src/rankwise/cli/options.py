@@ -53,7 +53,11 @@ Target = Annotated[
 ]
 Read = Annotated[
     list[str] | None,
-    typer.Option("--read", metavar="NAME=VALUE", help="An argument of read_rankings, such as weights=votes."),
+    typer.Option(
+        "--read",
+        metavar="NAME=VALUE",
+        help="More on how to read the file, as unlisted=below or sheet=Answers; may be repeated.",
+    ),
 ]
 Layout = Annotated[
     str | None,
@@ -61,7 +65,7 @@ Layout = Annotated[
 ]
 DropBadRows = Annotated[
     bool,
-    typer.Option("--drop-bad-rows", help="Leave out rows that are no rankings, as --read invalid=drop does."),
+    typer.Option("--drop-bad-rows", help="Leave out rows that are not rankings."),
 ]
 Id = Annotated[str | None, typer.Option("--id", metavar="COLUMN", help="The column that says who answered.")]
 Weight = Annotated[str | None, typer.Option(metavar="COLUMN", help="The column that says how much a ranking counts.")]

@@ -39,10 +39,18 @@ def screen(
     ] = None,
     architecture: Annotated[
         str,
-        typer.Option(help="A letter per layer: u for unary operators, b for binary ones; 'none': columns as they are."),
+        typer.Option(
+            metavar="LETTERS",
+            help="A letter per layer: u for unary operators, b for binary ones; 'none': columns as they are.",
+        ),
     ] = "bu",
-    unary: Annotated[str, typer.Option(help="Of id,square,cube,sqrt,cbrt,inverse,exp,log,sin,cos,abs.")] = "id,cube",
-    binary: Annotated[str, typer.Option(help="Of +,-,*,/,|-|.")] = "+,*",
+    unary: Annotated[
+        str,
+        typer.Option(
+            metavar="NAMES", help="Of id, square, cube, sqrt, cbrt, inverse, exp, log, sin, cos, abs; as a,b,c."
+        ),
+    ] = "id,cube",
+    binary: Annotated[str, typer.Option(metavar="SIGNS", help="Of +, -, *, / and |-|.")] = "+,*",
     pool: Annotated[
         Pool, typer.Option(help="Whether a layer works on the previous layer only, or on all so far.")
     ] = Pool.STRICT,
@@ -65,7 +73,7 @@ def screen(
     jobs: Jobs = 1,
     as_json: Json = False,
 ) -> None:
-    """Screen expressions of the columns of a table by how well they order a target: concordant divergence T0."""
+    """Find expressions of the columns of a table that put its rows in the order of a target column."""
     from rankwise.cli import console
     from rankwise.cli.compiling import compiling_noted
     from rankwise.cli.in_and_out import check_writable, write_text
@@ -125,7 +133,9 @@ def formula(
     time_limit: Annotated[
         float | None, typer.Option(metavar="SECONDS", help="Stop then, with the best formula so far.")
     ] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of the sample of rows, if there are more than 500.")] = 0,
+    seed: Annotated[
+        int, typer.Option(min=0, metavar="N", help="Seed of the sample of rows, if there are more than 500.")
+    ] = 0,
     out: Annotated[Path | None, typer.Option("--out", "-o", metavar="FILE", help="Where to write a CSV table.")] = None,
     jobs: Jobs = 1,
     as_json: Json = False,

@@ -80,7 +80,10 @@ def rank_train(
         Ranker, typer.Option(help="Which ranker; neural needs the extra of that name.")
     ] = Ranker.LAMBDAMART,
     metric: Annotated[
-        str, typer.Option(help="What to train for, to watch and to report: ndcg@10, map, mrr, err@20, p@5, ...")
+        str,
+        typer.Option(
+            metavar="NAME", help="What to train for, to watch and to report: ndcg@10, map, mrr, err@20, p@5, ..."
+        ),
     ] = "ndcg@10",
     param: Params = None,
     seed: Seed = 0,
@@ -123,7 +126,7 @@ def rank_predict(
     ],
     out: Out = None,
     run: Annotated[bool, typer.Option("--run", help="Write a TREC run: qid Q0 document rank score tag.")] = False,
-    tag: Annotated[str, typer.Option(help="Name of the run.")] = "rankwise",
+    tag: Annotated[str, typer.Option(metavar="NAME", help="Name of the run.")] = "rankwise",
     zero_based: ZeroBased = False,
     as_json: Json = False,
 ) -> None:
@@ -177,10 +180,11 @@ def rank_evaluate(
     out: TableOut = None,
     gain: Annotated[Gain, typer.Option(help="What a grade y is worth in NDCG and DCG: y, or 2^y - 1.")] = Gain.LINEAR,
     threshold: Annotated[
-        float, typer.Option(help="Grades above it are relevant, where a metric needs a yes or no.")
+        float, typer.Option(metavar="GRADE", help="Grades above it are relevant, where a metric needs a yes or no.")
     ] = 0,
     max_grade: Annotated[
-        float | None, typer.Option(help="Highest grade of the scale, for ERR; by default that of the data.")
+        float | None,
+        typer.Option(metavar="GRADE", help="Highest grade of the scale, for ERR; by default that of the data."),
     ] = None,
     ties: Annotated[
         Ties | None, typer.Option(help="The order of equal scores; default: trec for TREC files, else average.")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -43,9 +42,9 @@ if TYPE_CHECKING:
 
 
 def quickstart(
-    data: Annotated[str, typer.Option(help="Name of a data set, or a file of rankings.")] = "iris",
+    data: Annotated[str, typer.Option(metavar="NAME", help="Name of a data set, or a file of rankings.")] = "iris",
     seed: Seed = 0,
-    out: Annotated[Path, typer.Option("--out", "-o", help="Where to write the report.")] = Path(
+    out: Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="Where to write the report.")] = Path(
         "rankwise-quickstart.html"
     ),
     jobs: Jobs = 1,
@@ -63,7 +62,7 @@ def quickstart(
     if as_json:
         console.print_json({**result.as_dict(), "report": str(out)})
         return
-    console.print_tables(result.tables())
+    console.print_tables(map(_as_options, result.tables()))
     if result.tree is not None:
         console.print_lines(result.tree_lines(), title="Tree", note=result.tree_note)
     console.print_lines([f"Report with pictures: {out}"])
@@ -205,9 +204,9 @@ def consensus(
             min=0, metavar="N", help="Resamples for intervals of places; 0 is none; default: 200 if fast enough."
         ),
     ] = None,
-    level: Annotated[float, typer.Option(help="Share of the resamples that an interval holds.")] = 0.95,
+    level: Annotated[float, typer.Option(metavar="X", help="Share of the resamples that an interval holds.")] = 0.95,
     alpha: Annotated[
-        float | None, typer.Option(min=0, help="Strength of the prior of plackett-luce; default: 0, none.")
+        float | None, typer.Option(min=0, metavar="X", help="Strength of the prior of plackett-luce; default: 0, none.")
     ] = None,
     target: Target = None,
     layout: Layout = None,
@@ -222,6 +221,7 @@ def consensus(
 ) -> None:
     """Find one ranking of many: its cost, the proof that none is better, and intervals of places."""
     from rankwise import analysis
+    from rankwise.analysis.base import as_options
     from rankwise.analysis.consensus import SLOW_INTERVALS
     from rankwise.cli import console, sources
     from rankwise.cli.in_and_out import check_writable, shown_name
@@ -272,7 +272,7 @@ def consensus(
     if as_json:
         console.print_json(numbers)
     else:
-        read_as = [] if survey.reading is None else [_with_read(" ".join(survey.reading.lines()))]
+        read_as = [] if survey.reading is None else [as_options(" ".join(survey.reading.lines()))]
         console.print_notes([*read_as, *(survey.notes[:1] if survey.n_empty else [])])
         console.print_tables(map(_first_rows, tables))
 
@@ -288,11 +288,9 @@ def _first_rows(table: TextTable) -> TextTable:
 
 def _as_options(table: TextTable) -> TextTable:
     """The table with options where it advises arguments of Python."""
-    return table._replace(rows=[[_with_read(cell) for cell in row] for row in table.rows])
+    from rankwise.analysis.base import as_options
 
-
-def _with_read(text: str) -> str:
-    return re.sub(r"give (\w+)='(\w+)'", r"give --read \1=\2", text)
+    return table._replace(rows=[[as_options(cell) for cell in row] for row in table.rows])
 
 
 def _listed(value: str | list[str] | None) -> list[str]:

@@ -110,7 +110,11 @@ def read_documents(name: str, *, zero_based: bool = False, sparse: bool = False)
             raise ValueError(f"{name} has no test part; give the file itself")
         return parts["test"]
     with readable(name) as path:
-        X, y, qid, comments = read_letor(path, zero_based=zero_based, sparse=sparse, return_comments=True)
+        try:
+            X, y, qid, comments = read_letor(path, zero_based=zero_based, sparse=sparse, return_comments=True)
+        except RankwiseFormatError as error:
+            error.cure = (error.cure or "").replace("Read the file with zero_based=True", "Give --zero-based")
+            raise
         if qid is None:
             sizes = query_sizes(Path(path), len(y))
             qid = np.repeat(np.arange(1, len(sizes) + 1), sizes)

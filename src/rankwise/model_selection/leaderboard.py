@@ -83,6 +83,27 @@ class Leaderboard:
         rows = [list(row) for row in zip(*columns.values(), strict=True)]
         return TextTable("Leaderboard", "; ".join(filter(None, [scale, note])), list(columns), rows)
 
+    def group_means(self, rows: ArrayLike) -> list[float | None]:
+        """Weighted mean tau of each ranker over some of the rankings; None where none of them can be judged."""
+        taus, weights = self.taus[:, rows], self.weights[rows]
+        known = np.isfinite(taus)
+        total = (known * weights).sum(axis=1)
+        sums = (np.where(known, taus, 0.0) * weights).sum(axis=1)
+        return [float(a / b) if b > 0 else None for a, b in zip(sums, total, strict=True)]
+
+    def group_table(self, groups: Mapping[str, ArrayLike], by: str = "") -> TextTable:
+        """How well the rankers do in each group of rankings, given by their rows, as a table of text."""
+        rows = [
+            [
+                label,
+                f"{np.size(members):,}",
+                *("" if mean is None else f"{mean:z.3f}" for mean in self.group_means(members)),
+            ]
+            for label, members in groups.items()
+        ]
+        note = "mean tau on the rankings of a group; models learn from all groups"
+        return TextTable(f"By group: {by}" if by else "By group", note, ["group", "rankings", *self.names], rows)
+
     def __repr__(self) -> str:
         return str(self.table())
 

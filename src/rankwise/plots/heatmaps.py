@@ -134,7 +134,7 @@ class PairwisePreferenceDisplay(Display):
         self.ax_.set_ylabel("this item …", fontsize=LABEL_SIZE)
         self.ax_.set_xlabel("… before this item", fontsize=LABEL_SIZE)
         if self.text_:
-            self.ax_.set_title("share, and below it the number of rankings that order the two", fontsize=NUMBER_SIZE)
+            self.ax_.set_title("share, and number of rankings", fontsize=NUMBER_SIZE)
         self._add_title(ax)
         return self
 

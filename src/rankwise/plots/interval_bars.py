@@ -151,7 +151,7 @@ class RankIntervalDisplay(Display):
         # Tied items fill several places; the dot is in the middle of them.
         places = midranks(self.positions[np.newaxis])[0]
         (self.dots_,) = self.ax_.plot(places[order], rows, "o", color=BLUE, markersize=thick * 0.8)
-        k = max(len(order), 2)
+        k = max(len(order), 2, *self.high)  # of some items of many, places may be further down
         self.ax_.set(xlim=(1 - 0.03 * k, k + 0.03 * k), ylim=(-0.6, len(order) - 0.4))
         self.ax_.xaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
         tidy(self.ax_, x=f"place (1 = best)\nwith {100 * self.level:g}% intervals", without=("top", "right", "left"))

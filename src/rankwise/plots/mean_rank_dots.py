@@ -105,7 +105,8 @@ class MeanRankDisplay(Display):
         self.ax_ = new_axes_for_rows([short(name) for name in names], **room) if ax is None else ax
         self.figure_ = self.ax_.figure
         rows = np.arange(k)
-        self.ax_.hlines(rows, 1, max(k, 2), colors=LIGHT_GRAY, linewidth=0.8, zorder=0)
+        last = np.nanmax([k, 2, *np.ceil(self.means.ravel()), *np.ceil(self.high.ravel())])  # of some items of many
+        self.ax_.hlines(rows, 1, last, colors=LIGHT_GRAY, linewidth=0.8, zorder=0)
         self.dots_ = []
         offsets = (np.arange(n_groups) - (n_groups - 1) / 2) * (0.62 / max(n_groups - 1, 1)) if n_groups > 1 else [0.0]
         for group, offset in enumerate(offsets):
@@ -113,7 +114,7 @@ class MeanRankDisplay(Display):
             at = rows + offset
             self.ax_.hlines(at, self.low[group, order], self.high[group, order], colors=color, linewidth=2, alpha=0.55)
             self.dots_ += self.ax_.plot(self.means[group, order], at, marker, color=color, markersize=6)
-        self.ax_.set(xlim=(1 - 0.03 * k, max(k, 2) + 0.03 * k), ylim=(-0.7, k - 0.3))
+        self.ax_.set(xlim=(1 - 0.03 * last, 1.03 * last), ylim=(-0.7, k - 0.3))
         self.ax_.xaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
         interval = f"\nwith {100 * self.level:g}% intervals" if np.isfinite(self.low).any() else ""
         tidy(self.ax_, x=f"mean rank (1 = best){interval}", without=("top", "right", "left"))

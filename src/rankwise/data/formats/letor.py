@@ -192,6 +192,7 @@ def _parse_lines(lines: list[str], path: Path, base: int, n_features: int | None
         except ValueError:
             sound = False
         if not sound or (has_qid and tokens[1] == "qid:"):
+            _refuse_table(tokens, path, number)
             _check_tokens(tokens, has_qid, base, largest, path, number)
         if has_qid:
             table.qids.append(tokens[1][4:])
@@ -218,6 +219,17 @@ def _is_sound(columns: list[int], values: list[float], text: str, largest: int) 
         and text.isascii()
         and "_" not in text
     )
+
+
+def _refuse_table(tokens: list[str], path: Path, line: int) -> None:
+    """Tell a table of columns, with commas or tabs between them, from a bad line."""
+    if ":" not in "".join(tokens) and len(tokens[0].split(",")) + len(tokens) > 2:
+        raise RankwiseFormatError(
+            "this is a table of columns, as CatBoost reads, and not LETOR (SVMlight)",
+            path=path,
+            line=line,
+            cure="Write each line as 'grade qid:QUERY 1:VALUE 2:VALUE'; scikit-learn's dump_svmlight_file does that.",
+        )
 
 
 def _check_tokens(tokens: list[str], has_qid: bool, base: int, largest: int, path: Path, line: int) -> None:
