@@ -5,6 +5,8 @@ The files are those that people have: exports of survey tools, sheets of juries,
 
 from __future__ import annotations
 
+import re
+import shlex
 from pathlib import Path
 
 import numpy as np
@@ -176,6 +178,20 @@ def test_models_are_judged_by_group() -> None:
         assert np.mean([row["taus"][model] for row in groups.values()]) == pytest.approx(mean)
     assert len(set(groups["Rome"]["taus"].values())) == 2
     assert "By group: city" in run("evaluate", "drinks.csv", *options).stdout
+
+
+def test_the_table_of_shapes_in_the_docs_holds() -> None:
+    text = (Path(__file__).parents[2] / "docs" / "files.md").read_text(encoding="utf-8")
+    table = text[text.index("| shape | the file |") : text.index("![The same survey in five shapes")]
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in table.splitlines()[2:] if line]
+    shown = [row for row in rows if row[1].startswith("`") and "..." not in row[1]]
+    assert len(shown) >= 12
+    for shape, file, command, order in shown:
+        written("file.csv", re.findall("`([^`]*)`", file))
+        found = ranking("file.csv", *shlex.split(command.strip("`")))
+        expected = [[item.strip() for item in tied.split("~")] for tied in order.split(" > ")]
+        places = {item: 1 + sum(map(len, expected[:i])) for i, tied in enumerate(expected) for item in tied}
+        assert {item: place for place, item in found} == places, shape
 
 
 def test_every_command_has_an_example_and_speaks_of_no_python() -> None:

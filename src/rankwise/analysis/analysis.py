@@ -18,6 +18,7 @@ from rankwise.analysis.base import Result
 from rankwise.analysis.by_group import GroupResults
 from rankwise.analysis.consensus_comparison import ConsensusComparison
 from rankwise.analysis.consensus_result import ConsensusResult
+from rankwise.analysis.group_comparison import GroupComparison
 from rankwise.analysis.judges import RaterDistances
 from rankwise.analysis.kendalls_w import Agreement
 from rankwise.analysis.majorities import PairSummary
@@ -63,7 +64,9 @@ class Analysis(Result):
         Where the rankings come from, if they came with a `Survey`: how the file was understood, what its columns are,
         and what should be looked at.
     groups : GroupResults or None
-        Mean ranks and consensus of each group, if the survey has groups.
+        Mean ranks and consensus of each group, if there are groups.
+    group_comparison : GroupComparison or None
+        Whether groups rank differently, and where.
     raters : RaterDistances or None
         How far each named person is from the consensus, if the survey has names, 60 at most.
     versions : dict of str to str
@@ -85,6 +88,7 @@ class Analysis(Result):
     versions: dict[str, str] = field(default_factory=lambda: _versions())
     survey: Survey | None = None
     groups: GroupResults | None = None
+    group_comparison: GroupComparison | None = None
     raters: RaterDistances | None = None
     made_on: date = field(default_factory=date.today)
 
@@ -107,6 +111,8 @@ class Analysis(Result):
                 and best not in np.array(self.consensus.items, dtype=object)[self.consensus.positions == 1]
             ):
                 lines[2] += " The joint ranking has another leader: it counts who wins when two items are compared."
+        if self.group_comparison is not None:
+            lines += self.group_comparison.sentences[:1]
         if self.tree is not None and self.tree.get_n_leaves() > 1:
             name = facts.features[int(self.tree.tree_.feature[0])]
             lines.append(f"The rankings differ between groups, above all by “{short_name(name)}”.")
@@ -197,7 +203,7 @@ class Analysis(Result):
             self.consensus.ranking_table(),
             self.quality_table(),
             *(self.raters.tables() if self.raters is not None else []),
-            *(self.groups.tables() if self.groups is not None else []),
+            *(table for part in (self.groups, self.group_comparison) if part is not None for table in part.tables()),
             self.comparison.places_table(),
             self.comparison.words_table(),
             self.leaderboard_table(),
@@ -246,6 +252,7 @@ class Analysis(Result):
             "tree": "" if self.tree is None else self.tree.export_text(),
             **({} if self.survey is None else {"survey": self.survey.as_dict()}),
             **({} if self.groups is None else {"groups": self.groups.as_dict()}),
+            **({} if self.group_comparison is None else {"group_comparison": self.group_comparison.as_dict()}),
             **({} if self.raters is None else self.raters.as_dict()),
             "versions": self.versions,
         }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -12,14 +12,15 @@ import numpy as np
 from rankwise._decode import ConsensusRule
 from rankwise._sklearn import safe_indexing
 from rankwise._typing import ArrayLike, RandomState
-from rankwise._validation import check_generator
+from rankwise._validation import check_generator, data_frame
 from rankwise.aggregation import borda
 from rankwise.analysis.analysis import N_FOLDS, Analysis
 from rankwise.analysis.base import features_of, rankings_of, sample_rows
-from rankwise.analysis.by_group import GroupResults, group_results
+from rankwise.analysis.by_group import group_results
 from rankwise.analysis.consensus import FEWEST_RANKINGS, add_intervals, find_consensus
 from rankwise.analysis.consensus_comparison import compare_rules
 from rankwise.analysis.consensus_result import ConsensusResult
+from rankwise.analysis.group_comparison import GroupComparison, compare_groups
 from rankwise.analysis.judges import MOST_RATERS, RaterDistances, rater_distances
 from rankwise.analysis.kendalls_w import agreement
 from rankwise.analysis.rankers import fit_ranker, make_ranker
@@ -30,6 +31,8 @@ from rankwise.model_selection.leaderboard import NothingToPredictError
 
 # Enough rankings for a first impression; an analysis should take seconds whatever the data.
 _MOST_ROWS = 1_000
+# Groups are compared by permuting the labels of at most so many.
+_MOST_COMPARED = 10_000
 # Rankers learn pairs of items: if there are many items, fewer rankings are learned from, but at least these.
 _MOST_PAIRS, _FEWEST_LEARNED = 500_000, 200
 _SECONDS_OF_PROOF = 20.0
@@ -55,6 +58,7 @@ _QUICK_RULES, _MOST_ITEMS_COMPARED = 3, 100
 def analyze(
     rankings: ArrayLike,
     X: Any = None,
+    by: Any = None,
     *,
     categorical_features: Any = None,
     feature_names: Sequence[str] | None = None,
@@ -77,6 +81,9 @@ def analyze(
         Features of the rankings, such as the age of who ranked; missing values are allowed. A dict is what
         ``read_rankings(path, return_covariates=True)`` returns. Without features, or with fewer than 10 rankings, there
         is no leaderboard and no tree.
+    by : array-like of shape (n_rankings,), or str, optional
+        The group of each ranking, None or NaN where it is not known; or the name of a column of X. Groups are compared.
+        By default those of a survey.
     categorical_features : None, array-like of column numbers, column names or booleans, or dict
         Columns that hold categories. None takes the columns of a data frame or a dict that hold text, categories or
         Booleans. A dict has columns as keys, and as values their categories from low to high, or None.
@@ -114,6 +121,7 @@ def analyze(
             categorical_features = categorical_features or survey.categorical_features
         name, notes = name or survey.name, notes or survey.notes
     rankings = rankings_of(rankings)
+    grouped = _grouped(rankings, by, X, survey)
     if not len(rankings):
         raise ValueError("there are no rankings to analyze; give at least one")
     X, names, categorical_features = features_of(X, feature_names, categorical_features)
@@ -164,16 +172,51 @@ def analyze(
         n_learned=len(rows),
         seed=int(seed),
         survey=survey,
-        groups=_groups(survey, seed),
+        groups=None
+        if grouped is None
+        else group_results(rankings, grouped.groups(), by=grouped.by_name, random_state=seed),
+        group_comparison=_group_comparison(grouped, seed),
         raters=_raters(survey, best),
     )
 
 
-def _groups(survey: Survey | None, seed: int) -> GroupResults | None:
-    groups = {} if survey is None else survey.groups()
-    if survey is None or not groups:
+def _grouped(rankings: Rankings, by: Any, X: Any, survey: Survey | None) -> Survey | None:
+    """The rankings with their groups, from labels, a column, or the survey itself; None without groups."""
+    if by is None:
+        return survey if survey is not None and survey.by is not None else None
+    name = by if isinstance(by, str) else "group"
+    if isinstance(by, str):
+        columns = X if X is not None or survey is None else survey.X
+        if isinstance(columns, Mapping):
+            known = list(columns)
+        else:
+            frame = data_frame(columns, "X")
+            known = [] if frame is None else list(frame.columns)
+        if by not in known:
+            raise ValueError(
+                f"by is {by!r}, but X has no such column; give one of {known}, or a label for each ranking"
+            )
+        by = columns[by]
+    labels = np.asarray(by, dtype=object)
+    if labels.shape != (len(rankings),):
+        raise ValueError(
+            f"by has the shape {labels.shape}, but there are {len(rankings)} rankings; give one label for each"
+        )
+    return Survey(rankings, {}, by=labels, by_name=name)
+
+
+def _group_comparison(grouped: Survey | None, seed: int) -> GroupComparison | None:
+    """The tests, of a random sample if there are very many rankings; None if there are no two groups to compare."""
+    if grouped is None or grouped.by is None:
         return None
-    return group_results(survey.rankings, groups, by=survey.by_name, random_state=seed)
+    rankings = grouped.rankings
+    rows = sample_rows(len(rankings), _MOST_COMPARED, check_generator(seed))
+    try:
+        found = compare_groups(rankings[rows], grouped.by[rows], random_state=seed)
+    except ValueError:  # such as a single group of more than one person
+        return None
+    notes = [f"a random sample of {len(rows):,} of {len(rankings):,} rankings"] if len(rows) < len(rankings) else []
+    return replace(found, by=grouped.by_name, notes=(*notes, *found.notes))
 
 
 def _raters(survey: Survey | None, best: ConsensusResult) -> RaterDistances | None:

@@ -42,6 +42,13 @@ def method_of(result: Analysis) -> dict[str, str]:
     terms["Kendall's W"] = (
         "Agreement of all rankings: 0 if all items have the same mean rank, 1 if all rankings are the same."
     )
+    test = result.group_comparison
+    if test is not None:
+        terms["Difference of groups"] = (
+            "The test compares whole rankings of groups, not only means: how often do groups differ so much if people "
+            f"are assigned to them at random? The {test.n_permutations:,} assignments also correct the tables of items "
+            "and pairs for the number of comparisons."
+        )
     if result.raters is not None:
         terms["Agreement of a judge"] = (
             "The share of the pairs of items that the judge puts in the same order as the joint ranking."
@@ -69,6 +76,11 @@ def sources_of(result: Analysis) -> list[str]:
         sources.append(
             "Intervals of places: Hall, Miller (2009), Using the bootstrap to quantify the authority of an empirical "
             "ranking. Annals of Statistics 37."
+        )
+    if result.group_comparison is not None:
+        sources.append(
+            "Groups: Mania, Ramdas, Wainwright, Jordan, Recht (2018), On kernel methods for covariates that are "
+            "rankings. Electronic Journal of Statistics 12."
         )
     if result.leaderboard is not None:
         sources += [

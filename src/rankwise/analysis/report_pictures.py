@@ -78,6 +78,7 @@ def plans_of(result: Analysis) -> dict[str, Plan]:
     dict of str to Plan
     """
     from rankwise.plots import (
+        GroupDifferenceDisplay,
         MeanRankDisplay,
         PairwisePreferenceDisplay,
         PositionHeatmapDisplay,
@@ -121,6 +122,14 @@ def plans_of(result: Analysis) -> dict[str, Plan]:
                 level=facts.level,
                 groups=list(groups.groups),
             ).plot,
+            has_rows=True,
+        )
+    test = result.group_comparison
+    if test is not None and not many:
+        plans["group-differences"] = Plan(
+            "Left of the line: the group ranks the item better than the others do. A hollow dot may be chance.",
+            "The numbers are in the table below.",
+            lambda ax: GroupDifferenceDisplay.from_result(test, ax=ax),
             has_rows=True,
         )
     if not many:

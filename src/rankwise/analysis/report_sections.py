@@ -6,14 +6,15 @@ A section that does not apply is left out. `rankwise.analysis.report` makes a pa
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from rankwise._tables import TextTable, counted, short_name
 from rankwise._typing import IntArray
-from rankwise.analysis.by_group import largest_groups
-from rankwise.analysis.report_pictures import Picture, Plan, draw_picture, plans_of
+from rankwise.analysis.report_parts import Part, Section, drawn
+from rankwise.analysis.report_people import disagreement_section, group_section
+from rankwise.analysis.report_pictures import Plan, plans_of
 
 if TYPE_CHECKING:
     from rankwise.analysis.analysis import Analysis
@@ -29,27 +30,6 @@ _KINDS = {
 
 # More pairs than this fill a sheet that nobody reads.
 _MOST_PAIRS = 50_000
-
-
-class Part(NamedTuple):
-    """A part of a section: heading, words, picture, table, code, lines, in this order; folded ones open on a click."""
-
-    title: str = ""
-    words: str = ""
-    picture: Picture | None = None
-    table: TextTable | None = None
-    code: tuple[str, ...] = ()
-    lines: tuple[str, ...] = ()
-    folded: bool = False
-
-
-class Section(NamedTuple):
-    """A section of the page: its id, its heading, the answer in a sentence, and its parts."""
-
-    id: str
-    title: str
-    lead: str
-    parts: list[Part]
 
 
 def sections_of(result: Analysis, advice: Callable[[str], str] = str) -> list[Section]:
@@ -72,8 +52,8 @@ def sections_of(result: Analysis, advice: Callable[[str], str] = str) -> list[Se
         _results(result, plans),
         _rules(result),
         _agreement(result),
-        _groups(result, plans),
-        _disagreement(result, plans),
+        group_section(result, plans),
+        disagreement_section(result, plans),
         _models(result),
     ]
     return [section for section in made if section is not None]
@@ -92,7 +72,8 @@ def all_tables(result: Analysis) -> list[TextTable]:
         tables.append(_pairs_table(result))
     rows = [*facts.concordance.rows(), *result.quality_table().rows]
     tables.append(TextTable("Agreement", facts.concordance.sentence, ["", ""], rows))
-    tables += [table for part in (result.groups, result.raters) if part is not None for table in part.tables()]
+    people = (result.groups, result.group_comparison, result.raters)
+    tables += [table for part in people if part is not None for table in part.tables()]
     if result.leaderboard is not None:
         tables.append(result.leaderboard_table()._replace(title="Models"))
     if result.tree is not None and result.tree.get_n_leaves() > 1:
@@ -152,16 +133,16 @@ def _results(result: Analysis, plans: dict[str, Plan]) -> Section:
     facts, found, spread = result.summary, result.consensus, result.consensus.bootstrap
     parts = []
     if np.isfinite(facts.mean_rank).any():
-        parts.append(Part("Mean rank and first choices", "", _drawn("mean-rank", plans), facts.ranks_table()))
+        parts.append(Part("Mean rank and first choices", "", drawn("mean-rank", plans), facts.ranks_table()))
     words = "The joint ranking is the order that contradicts as few pairwise preferences as possible (Kemeny's rule)."
     if spread is not None:
         words += (
             " The interval says which places an item could take if the survey were repeated with other respondents of "
             f"the same kind, at a confidence of {100 * spread.level:g}%."
         )
-    parts.append(Part("The joint ranking, and how certain it is", words, _drawn("places", plans), _joint_table(found)))
+    parts.append(Part("The joint ranking, and how certain it is", words, drawn("places", plans), _joint_table(found)))
     for name, title in (("all-places", "All places"), ("pairs", "Item against item")):
-        parts += [Part(title, picture=_drawn(name, plans), folded=True)] if name in plans else []
+        parts += [Part(title, picture=drawn(name, plans), folded=True)] if name in plans else []
     return Section("results", "Results", " ".join(facts.highlights[:1]), parts)
 
 
@@ -211,34 +192,6 @@ def _agreement(result: Analysis) -> Section | None:
     return Section("agreement", "How much people agree", facts.concordance.sentence, parts)
 
 
-def _groups(result: Analysis, plans: dict[str, Plan]) -> Section | None:
-    groups = largest_groups(result.groups)
-    if groups is None:
-        return None
-    first, others = " ".join(groups.sentences[:1]), " ".join(groups.sentences[1:])
-    part = Part("", others, _drawn("by-group", plans), groups.mean_table())
-    return Section("by-group", f"By group: {short_name(groups.by)}", first, [part])
-
-
-def _disagreement(result: Analysis, plans: dict[str, Plan]) -> Section | None:
-    """Who ranks differently: named people one by one, or the groups of the tree."""
-    raters, tree = result.raters, result.tree
-    parts, leads = [], []
-    if raters is not None:
-        leads.append(raters.sentence)
-        parts += [Part(table=table) for table in raters.tables()]
-    if tree is not None and tree.get_n_leaves() > 1:
-        leads.append(
-            f"The rankings differ between groups: the tree finds {counted(tree.get_n_leaves(), 'group')} that differ "
-            "most, and shows the joint ranking of each."
-        )
-        parts.append(Part(picture=_drawn("tree", plans)))
-        parts.append(Part("The same tree as text", code=tuple(result.tree_lines()), folded=True))
-    elif tree is not None:
-        leads.append("None of the recorded features separates groups that rank differently.")
-    return Section("differences", "Who disagrees", " ".join(leads), parts) if leads else None
-
-
 def _models(result: Analysis) -> Section | None:
     """Which model predicts best: the last section, folded."""
     if result.leaderboard is None:
@@ -246,7 +199,3 @@ def _models(result: Analysis) -> Section | None:
     lead = "For analysts: how well can the ranking of a new person be predicted from the recorded features?"
     part = Part("Comparison of models", result.best_model, table=result.leaderboard_table(), folded=True)
     return Section("models", "Which model predicts best", lead, [part])
-
-
-def _drawn(name: str, plans: dict[str, Plan]) -> Picture | None:
-    return draw_picture(name, plans[name]) if name in plans else None

@@ -13,6 +13,8 @@ import io
 import sys
 import traceback
 import warnings
+from collections.abc import Callable
+from functools import partial
 from typing import Annotated, Any, NoReturn
 
 import typer
@@ -43,14 +45,22 @@ _SURVEYS, _MODELS = "Surveys and juries", "Models of rankings"
 _SEARCH, _FORMULAS, _OTHERS = "Search", "Formulas", "Papers and setup"
 
 
+def _in_a_word(shown: Callable[[Any], str], ctx: Any) -> str:
+    """What an option takes, where it has no word of its own for that."""
+    words = {"<str>": "TEXT", "<path>": "FILE", "<int>": "N", "<int range>": "N", "<float>": "X", "<float range>": "X"}
+    return words.get(shown(ctx), shown(ctx))
+
+
 def _without_types(parameters: list[Any]) -> list[Any]:
     """Parameters as the help shows them: names say what they take, and neither types nor ranges squeeze the words."""
     for parameter in parameters:
         if getattr(parameter, "is_flag", False) and parameter.metavar is None:
             parameter.metavar = ""
+        parameter._get_number_range_help_str = lambda: None
         if parameter.param_type_name == "argument":
             parameter.display_type_rich = lambda ctx: ""
-        parameter._get_number_range_help_str = lambda: None
+        elif hasattr(parameter, "display_type_rich") and "display_type_rich" not in vars(parameter):
+            parameter.display_type_rich = partial(_in_a_word, parameter.display_type_rich)
     return parameters
 
 
