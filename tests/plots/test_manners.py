@@ -18,7 +18,9 @@ from rankwise.label_ranking import RankingTree
 from rankwise.plots import (
     ConsensusDisplay,
     CriticalDifferenceDisplay,
+    DriversDisplay,
     EmbeddingDisplay,
+    FeatureEffectDisplay,
     FeatureImportanceDisplay,
     GramMatrixDisplay,
     GroupDifferenceDisplay,
@@ -48,6 +50,10 @@ DISPLAYS: dict[type, Any] = {
     CriticalDifferenceDisplay: lambda ax: CriticalDifferenceDisplay.from_scores(
         {name: RNG.random(20) + place for place, name in enumerate(NAMES)}, ax=ax
     ),
+    DriversDisplay: lambda ax: DriversDisplay(NAMES, *RNG.random((4, 4))).plot(ax),
+    FeatureEffectDisplay: lambda ax: FeatureEffectDisplay(
+        NAMES[0], NAMES[:3], NAMES, *(2 + RNG.random((1, 3, 4)) + [[[0]], [[-1]], [[1]]])
+    ).plot(ax),
     EmbeddingDisplay: lambda ax: EmbeddingDisplay.from_gram(GRAM, classes=CLASSES, ax=ax),
     FeatureImportanceDisplay: lambda ax: FeatureImportanceDisplay.from_estimator(TREE, ax=ax),
     GramMatrixDisplay: lambda ax: GramMatrixDisplay.from_gram(GRAM, classes=CLASSES, ax=ax),

@@ -9,6 +9,8 @@ from rankwise.analysis.by_group import GroupResults, group_results
 from rankwise.analysis.consensus import consensus
 from rankwise.analysis.consensus_comparison import ConsensusComparison
 from rankwise.analysis.consensus_result import ConsensusResult
+from rankwise.analysis.driver_effects import FeatureEffect
+from rankwise.analysis.drivers import Drivers, drivers
 from rankwise.analysis.group_comparison import GroupComparison, LikelihoodRatio, compare_groups
 from rankwise.analysis.group_differences import GroupDifferences
 from rankwise.analysis.judges import RaterDistances, rater_distances
@@ -25,6 +27,8 @@ __all__ = [
     "Concordance",
     "ConsensusComparison",
     "ConsensusResult",
+    "Drivers",
+    "FeatureEffect",
     "GroupComparison",
     "GroupDifferences",
     "GroupResults",
@@ -41,6 +45,7 @@ __all__ = [
     "compare_groups",
     "concordance",
     "consensus",
+    "drivers",
     "group_results",
     "pair_summary",
     "rater_distances",

@@ -6,6 +6,8 @@ Modules are named for the kind of picture that they draw. What all pictures shar
 from rankwise.plots.agreement_bars import ConsensusDisplay
 from rankwise.plots.calibration_curve import PairwiseCalibrationDisplay
 from rankwise.plots.difference_dots import GroupDifferenceDisplay
+from rankwise.plots.driver_dots import DriversDisplay
+from rankwise.plots.effect_curves import FeatureEffectDisplay
 from rankwise.plots.heatmaps import PairwisePreferenceDisplay, PositionHeatmapDisplay
 from rankwise.plots.importance_bars import FeatureImportanceDisplay
 from rankwise.plots.interval_bars import RankIntervalDisplay
@@ -21,7 +23,9 @@ from rankwise.plots.tree_diagram import RankingTreeDisplay
 __all__ = [
     "ConsensusDisplay",
     "CriticalDifferenceDisplay",
+    "DriversDisplay",
     "EmbeddingDisplay",
+    "FeatureEffectDisplay",
     "FeatureImportanceDisplay",
     "GramMatrixDisplay",
     "GroupDifferenceDisplay",

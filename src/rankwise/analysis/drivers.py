@@ -1,0 +1,439 @@
+"""What drives rankings: `drivers`, which features help to predict them, and how places change with each.
+
+``rankwise drivers`` prints it. `driver_features` checks features, and `driver_effects` makes the curves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from rankwise._progress import silent, track
+from rankwise._tables import TextTable, counted, make_frame, short_name
+from rankwise._typing import ArrayLike, FloatArray, RandomState
+from rankwise._validation import check_generator, check_open_share, check_whole_number, weights_count_people
+from rankwise.analysis.base import Result, rankings_of, sample_rows
+from rankwise.analysis.driver_effects import FeatureEffect, feature_effects, shown_value
+from rankwise.analysis.driver_features import DriverFeatures, driver_features
+from rankwise.analysis.group_differences import p_text
+from rankwise.analysis.kendalls_w import WeightKind
+from rankwise.data import Rankings, Survey
+from rankwise.data.positions import compare_positions
+
+# Trees of the forests whose halves make the intervals of effects: their noise is averaged over many forests.
+_TREES_OF_EFFECTS = 40
+_FEWEST_ROWS = 20
+# Tables show so many features.
+_MOST_SHOWN = 30
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Drivers(Result):
+    """Which features drive rankings, and how; made by `drivers`.
+
+    Attributes
+    ----------
+    features : tuple of str
+        Names of the features, the most important first.
+    items : tuple
+        Names of the items.
+    importances, low, high : ndarrays of shape (n_features,)
+        By how much Kendall's tau of the predictions for held-out people falls when the feature is shuffled among them,
+        and the ends of its interval.
+    p_values : ndarray of shape (n_features,)
+        Test of no effect, corrected for the number of features by Holm's method.
+    effects : tuple of FeatureEffect
+        How places change with each feature.
+    tau, tau_without : float
+        Kendall's tau of the predictions for held-out people, and of one ranking for all.
+    n : int
+        People that were looked at.
+    n_total : int
+        People in the data; if there are more than ``max_rows``, a random sample of them was looked at.
+    level : float
+        Level of the intervals.
+    notes : tuple of str
+        What was left out, and what a reader should know.
+    """
+
+    features: tuple[str, ...]
+    items: tuple[Hashable, ...]
+    importances: FloatArray
+    low: FloatArray
+    high: FloatArray
+    p_values: FloatArray
+    effects: tuple[FeatureEffect, ...]
+    tau: float
+    tau_without: float
+    n: int
+    n_total: int
+    level: float
+    notes: tuple[str, ...] = ()
+
+    @property
+    def significant(self) -> list[int]:
+        """Numbers of the features with an effect beyond chance, the most important first."""
+        return np.flatnonzero(self.p_values <= 1 - self.level + 1e-9).tolist()
+
+    @property
+    def sentences(self) -> list[str]:
+        """The result in plain words."""
+        found = self.significant
+        if not found:
+            return [
+                f"None of the {counted(len(self.features), 'feature')} was shown to drive the rankings: the smallest "
+                f"corrected {p_text(float(self.p_values.min()))}. That does not show that none does."
+            ]
+        first = [f"{short_name(self.features[f])} ({p_text(self.p_values[f])})" for f in found[:3]]
+        more = f" and {len(found) - 3} more" if len(found) > 3 else ""
+        joined = first[0] if len(first) == 1 else f"{', '.join(first[:-1])}{', ' if more else ' and '}{first[-1]}"
+        lines = [f"Rankings depend on {joined}{more}."]
+        lines += [f"{self.effects[f].sentence(self.effects[f].strongest)}." for f in found[:3]]
+        return lines
+
+    def to_frame(self, backend: str | None = None) -> Any:
+        """A data frame with a row per feature, of pandas by default, else of the named backend.
+
+        Columns: ``feature``, ``importance``, ``low``, ``high``, ``p_value``, and of the item that moves most ``item``
+        and ``moves``.
+        """
+        strongest = [effect.strongest for effect in self.effects]
+        moved = list(zip(self.effects, strongest, strict=True))
+        columns = {
+            "feature": list(self.features),
+            "importance": self.importances,
+            "low": self.low,
+            "high": self.high,
+            "p_value": self.p_values,
+            "item": [str(self.items[item]) for item in strongest],
+            "moves": np.array([effect.moves[item] for effect, item in moved]),
+        }
+        return make_frame(columns, backend)
+
+    def as_dict(self) -> dict[str, Any]:
+        """The numbers for JSON."""
+        return {
+            "n": self.n,
+            "n_total": self.n_total,
+            "tau": self.tau,
+            "tau_without": self.tau_without,
+            "level": self.level,
+            "features": [
+                {
+                    "feature": name,
+                    "importance": float(self.importances[f]),
+                    "low": float(self.low[f]),
+                    "high": float(self.high[f]),
+                    "p_value": float(self.p_values[f]),
+                    "effect": self.effects[f].as_dict(),
+                }
+                for f, name in enumerate(self.features)
+            ],
+            "notes": list(self.notes),
+        }
+
+    def tables(self) -> list[TextTable]:
+        """The importances, the effects of the features that matter, and what the numbers mean."""
+        effects = [self.effect_table(f) for f in self.significant[:3]]
+        return [self.importance_table(), *effects, self.method_table()]
+
+    def importance_table(self) -> TextTable:
+        """Importances as a table of text."""
+        shown = range(min(len(self.features), _MOST_SHOWN))
+        rows = []
+        for f in shown:
+            effect = self.effects[f]
+            item = effect.strongest
+            rows.append(
+                [
+                    short_name(self.features[f]),
+                    f"{self.importances[f]:.3f}",
+                    f"{self.low[f]:.3f} to {self.high[f]:.3f}",
+                    "<0.001" if self.p_values[f] < 0.001 else f"{self.p_values[f]:.3f}",
+                    f"{short_name(self.items[item])} by {abs(effect.moves[item]):.1f} places",
+                ]
+            )
+        columns = ["feature", "importance", f"{self.level:.0%} interval", "p, corrected", "moves most"]
+        return TextTable("What drives the rankings", " ".join(self.sentences), columns, rows)
+
+    def method_table(self) -> TextTable:
+        """What the numbers mean, and what was left out, as a table of text."""
+        sampled = f" of {self.n_total:,}" if self.n < self.n_total else ""
+        rows = [
+            ["people", f"{self.n:,}{sampled}"],
+            ["importance", "by how much Kendall's tau of predictions falls when the feature is shuffled"],
+            ["tau", f"{self.tau:.2f} for people not learned from; {self.tau_without:.2f} with one ranking for all"],
+        ]
+        if len(self.features) > _MOST_SHOWN:
+            rows.append(["note", f"{len(self.features) - _MOST_SHOWN:,} less important features are not shown"])
+        return TextTable("How to read this", "", ["", ""], [*rows, *(["note", note] for note in self.notes)])
+
+    def effect_table(self, feature: int) -> TextTable:
+        """Expected places at each value of a feature as a table of text."""
+        effect = self.effects[feature]
+        order = np.argsort(effect.places.mean(axis=0), kind="stable")
+        rows = [
+            [short_name(self.items[item]), *(f"{place:.1f}" for place in effect.places[:, item]), _range(effect, item)]
+            for item in order.tolist()
+        ]
+        columns = ["item", *map(shown_value, effect.values), "moves"]
+        note = f"expected places, all else equal; moves: with its {self.level:.0%} interval"
+        return TextTable(f"Places by {short_name(effect.feature)}", note, columns, rows)
+
+
+def drivers(
+    X: Any,
+    rankings: ArrayLike | None = None,
+    *,
+    feature_names: Sequence[str] | None = None,
+    categorical_features: Any = None,
+    ranker: Any = None,
+    n_folds: int = 5,
+    n_shuffles: int = 5,
+    n_resamples: int = 20,
+    level: float = 0.95,
+    max_rows: int = 4000,
+    weight_kind: WeightKind = "auto",
+    random_state: RandomState = None,
+    n_jobs: int | None = None,
+) -> Drivers:
+    r"""Find out which features drive rankings, and how places change with each.
+
+    *Definition.* Rankers learn from all folds but one, and predict the rankings of the people in that fold, once as
+    they are and ``n_shuffles`` times with the values of a feature shuffled among them. The importance of the feature is
+    the mean over people of how much Kendall's tau falls. The test asks whether the expected tau (that of rankings with
+    the predicted pairwise probabilities) falls by more than chance: for a feature that tells nothing, shuffled values
+    are as good as its own, so the mean fall of the people is 0 up to its standard error.
+
+    Parameters
+    ----------
+    X : array-like of shape (n_rankings, n_features), data frame, mapping of columns, or Survey
+        Features of the people. A Survey brings the rankings along; its ids and comments are no features.
+    rankings : array-like of shape (n_rankings, n_items) or Rankings
+        Positions: column = item, 1 = best, of any kind. The weights of Rankings count.
+    feature_names : sequence of str, optional
+        Names of the features of an array.
+    categorical_features : None, array-like or dict
+        Columns that hold categories, as in `RankingForest`.
+    ranker : label ranker, optional
+        What learns; by default a `RankingForest`. It is cloned.
+    n_folds : int, default=5
+        Folds of people.
+    n_shuffles : int, default=5
+        How often a feature is shuffled.
+    n_resamples : int, default=20
+        Random halves of the people for the intervals of effects.
+    level : float, default=0.95
+        Level of the intervals; a corrected p-value of at most 1 - level counts as an effect.
+    max_rows : int, default=4000
+        Of more people, a random sample is looked at; the result says so.
+    weight_kind : {"auto", "counts", "survey"}, default="auto"
+        What weights are, as in `summary`.
+    random_state : None, int, Generator or RandomState
+        Source of the folds, shuffles and halves.
+    n_jobs : int, optional
+        Threads of the default ranker. Results do not depend on it.
+
+    Returns
+    -------
+    Drivers
+
+    See Also
+    --------
+    rankwise.label_ranking.PlackettLuceTree : Groups of people who differ significantly.
+    compare_groups : A test of given groups.
+
+    Notes
+    -----
+    The intervals of importances are for the rankers that were fitted, not for the best possible ones. Those of effects
+    hold the chance of people and of the forests; they do not hold the bias of a forest, which flattens steep effects.
+    Features that go together share their importance, see the notes of the result: an effect is one of the model, not
+    of an experiment.
+
+    References
+    ----------
+    Breiman (2001), Random forests, Machine Learning 45. Friedman (2001), Greedy function approximation, Annals of
+    Statistics 29. Holm (1979), A simple sequentially rejective multiple test procedure, Scandinavian Journal of
+    Statistics 6. Politis, Romano (1994), Large sample confidence regions based on subsamples under minimal assumptions,
+    Annals of Statistics 22.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rankwise.analysis import drivers
+    >>> rng = np.random.default_rng(0)
+    >>> X = {"age": rng.integers(18, 80, 200).astype(float), "luck": rng.random(200)}
+    >>> y = np.where(X["age"][:, None] < 50, [[1, 2, 3]], [[3, 1, 2]])
+    >>> found = drivers(X, y, random_state=0)
+    >>> found.features, found.significant
+    (('age', 'luck'), [0])
+    """
+    check_open_share("level", level)
+    for name, value, least in (("n_folds", n_folds, 2), ("n_shuffles", n_shuffles, 1), ("n_resamples", n_resamples, 2)):
+        check_whole_number(name, value, at_least=least)
+    most = check_whole_number("max_rows", max_rows, at_least=_FEWEST_ROWS)
+    if isinstance(X, Survey):
+        rankings = X if rankings is None else rankings
+        categorical_features = X.categorical_features if categorical_features is None else categorical_features
+        X = X.X
+    if rankings is None:
+        raise TypeError("drivers needs rankings beside X, or a Survey that has both")
+    y = rankings_of(rankings)
+    features = driver_features(X, feature_names, categorical_features, len(y))
+    rng = check_generator(random_state, "drivers")
+    notes = list(features.notes)
+    rows = np.flatnonzero(y.informative & (y.weights > 0))
+    if len(rows) < len(y):
+        notes.append(f"{counted(len(y) - len(rows), 'ranking')} left out that compare nothing, or count nothing")
+    n_total = len(rows)
+    if n_total < _FEWEST_ROWS:
+        raise ValueError(f"there are {n_total} rankings that compare items; drivers needs {_FEWEST_ROWS} or more")
+    rows = rows[sample_rows(n_total, most, rng)]
+    if len(rows) < n_total:
+        notes.append(f"a random sample of {len(rows):,} of {n_total:,} people was looked at; raise max_rows for more")
+    people = weights_count_people(y.weights, weight_kind)
+    y = y[rows].comparable()
+    features = features._replace(values=np.ascontiguousarray(features.values[rows]))
+    learner = _Learner(features, y, ranker, n_jobs)
+
+    falls, soft_falls, taus, constant = _held_out_falls(learner, n_folds, n_shuffles, rng)
+    importance, error = _mean(falls, y.weights, people)
+    soft, soft_error = _mean(soft_falls, y.weights, people)
+    p_values = _p_values(soft, soft_error)
+    effects = feature_effects(
+        features,
+        y,
+        lambda part, seed: learner.fit(part, seed, _TREES_OF_EFFECTS),
+        level=level,
+        n_resamples=n_resamples,
+        rng=rng,
+    )
+    from scipy.stats import norm
+
+    z = float(norm.ppf((1 + level) / 2))
+    order = np.argsort(-importance, kind="stable")
+    known = np.isfinite(taus)
+    return Drivers(
+        features=tuple(features.names[f] for f in order),
+        items=y.items,
+        importances=importance[order],
+        low=(importance - z * error)[order],
+        high=(importance + z * error)[order],
+        p_values=p_values[order],
+        effects=tuple(effects[f] for f in order),
+        tau=float(np.average(taus[known], weights=y.weights[known])),
+        tau_without=float(np.average(constant[known], weights=y.weights[known])),
+        n=len(rows),
+        n_total=n_total,
+        level=level,
+        notes=tuple(notes),
+    )
+
+
+@dataclass(frozen=True)
+class _Learner:
+    """Fits a ranker to some people; what it returns predicts pairwise probabilities."""
+
+    features: DriverFeatures
+    rankings: Rankings
+    ranker: Any
+    n_jobs: int | None
+
+    def fit(self, rows: Any, seed: int, n_trees: int = 100) -> Callable[[FloatArray], FloatArray]:
+        from sklearn.pipeline import make_pipeline
+
+        from rankwise.label_ranking import RankingForest
+        from rankwise.label_ranking.base import pairwise_of, seeded_clone
+        from rankwise.label_ranking.numeric import NumericFeatures
+
+        if self.ranker is None:
+            model: Any = RankingForest(n_trees, min_samples_leaf=5, random_state=seed, n_jobs=self.n_jobs)
+        else:
+            model = seeded_clone(self.ranker, seed)
+        nominal = self.features.nominal
+        if "categorical_features" in model.get_params():
+            model.set_params(categorical_features=nominal or None)
+        else:
+            model = make_pipeline(NumericFeatures(nominal or None), model)
+        with silent():  # the loop over folds or halves shows progress
+            model.fit(self.features.values[rows], self.rankings[rows])
+        return lambda X: np.asarray(pairwise_of(model, X))
+
+
+def _held_out_falls(
+    learner: _Learner, n_folds: int, n_shuffles: int, rng: np.random.Generator
+) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+    """By how much tau and expected tau fall without each feature, per person; tau, and that of one ranking for all."""
+    from rankwise.aggregation import preference_matrix
+
+    X, y = learner.features.values, learner.rankings
+    n, p = X.shape
+    fold = rng.permutation(np.arange(n) % n_folds)
+    falls, soft_falls = np.zeros((n, p)), np.zeros((n, p))
+    taus, constant = np.full(n, np.nan), np.full(n, np.nan)
+    seeds = rng.integers(0, 2**31, n_folds).tolist()
+    for number in track(range(n_folds), "importances", n_folds):
+        inside = np.flatnonzero(fold == number)
+        outside = np.flatnonzero(fold != number)
+        predict = learner.fit(outside, seeds[number])
+        judge = _Judge(y.positions[inside])
+        taus[inside], soft = judge(predict(X[inside]))
+        shares = np.nan_to_num(preference_matrix(y[outside]).probabilities, nan=0.5)
+        constant[inside], _ = judge(np.broadcast_to(shares, (len(inside), *shares.shape)))
+        for feature in range(p):
+            shuffled = np.repeat(X[inside][None], n_shuffles, axis=0)
+            for copy in shuffled:
+                copy[:, feature] = rng.permutation(copy[:, feature])
+            found = predict(shuffled.reshape(-1, p)).reshape(n_shuffles, len(inside), *(2 * [y.n_items]))
+            both = np.array([judge(pairwise) for pairwise in found]).mean(axis=0)
+            falls[inside, feature], soft_falls[inside, feature] = taus[inside] - both[0], soft - both[1]
+    return falls, soft_falls, taus, constant
+
+
+class _Judge:
+    """Tau, and expected tau, of pairwise probabilities with given rankings; NaN for rankings of ties alone."""
+
+    def __init__(self, positions: FloatArray) -> None:
+        self.first, self.second = np.triu_indices(positions.shape[1], 1)
+        before = compare_positions(positions[:, self.first], positions[:, self.second])
+        self.sign = np.where(np.isnan(before), 0.0, 2 * before - 1)
+        strict = np.abs(self.sign).sum(axis=1)
+        compared = (~np.isnan(before)).sum(axis=1)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            self.scale = np.where(strict > 0, 1 / np.sqrt(strict * compared), np.nan)
+
+    def __call__(self, pairwise: FloatArray) -> tuple[FloatArray, FloatArray]:
+        wins = pairwise.sum(axis=2)
+        order = np.sign(wins[:, self.first] - wins[:, self.second])
+        soft = 2 * pairwise[:, self.first, self.second] - 1
+        return (self.sign * order).sum(axis=1) * self.scale, (self.sign * soft).sum(axis=1) * self.scale
+
+
+def _mean(values: FloatArray, weights: FloatArray, people: bool) -> tuple[FloatArray, FloatArray]:
+    """Weighted mean of each column and its standard error, over the people who have a value."""
+    known = ~np.isnan(values[:, 0])
+    values, weights = values[known], weights[known]
+    total = weights.sum()
+    mean = weights @ values / total
+    squares = (values - mean) ** 2
+    if people:
+        return mean, np.sqrt(weights @ squares / total / max(total - 1, 1))
+    return mean, np.sqrt(weights**2 @ squares) / total
+
+
+def _p_values(mean: FloatArray, error: FloatArray) -> FloatArray:
+    """One-sided p-values of means above 0, corrected; 1 for features that no ranker uses."""
+    from scipy.stats import norm
+
+    from rankwise.model_selection.comparison import holm
+
+    with np.errstate(invalid="ignore", divide="ignore"):
+        ratio = np.where(error > 0, mean / error, np.where(mean > 0, np.inf, -np.inf))
+    return holm(norm.sf(ratio))
+
+
+def _range(effect: FeatureEffect, item: int) -> str:
+    return f"{effect.moves[item]:+.1f} ({effect.moves_low[item]:+.1f} to {effect.moves_high[item]:+.1f})"
