@@ -10,7 +10,7 @@ from rankwise.analysis.consensus import consensus
 from rankwise.analysis.consensus_comparison import ConsensusComparison
 from rankwise.analysis.consensus_result import ConsensusResult
 from rankwise.analysis.driver_effects import FeatureEffect
-from rankwise.analysis.drivers import Drivers, drivers
+from rankwise.analysis.drivers import Drivers, drivers, drivers_tree
 from rankwise.analysis.group_comparison import GroupComparison, LikelihoodRatio, compare_groups
 from rankwise.analysis.group_differences import GroupDifferences
 from rankwise.analysis.judges import RaterDistances, rater_distances
@@ -46,6 +46,7 @@ __all__ = [
     "concordance",
     "consensus",
     "drivers",
+    "drivers_tree",
     "group_results",
     "pair_summary",
     "rater_distances",

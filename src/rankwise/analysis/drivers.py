@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -22,6 +22,7 @@ from rankwise.analysis.group_differences import p_text
 from rankwise.analysis.kendalls_w import WeightKind
 from rankwise.data import Rankings, Survey
 from rankwise.data.positions import compare_positions
+from rankwise.model_selection.comparison import holm
 
 # Trees of the forests whose halves make the intervals of effects: their noise is averaged over many forests.
 _TREES_OF_EFFECTS = 40
@@ -206,7 +207,9 @@ def drivers(
     they are and ``n_shuffles`` times with the values of a feature shuffled among them. The importance of the feature is
     the mean over people of how much Kendall's tau falls. The test asks whether the expected tau (that of rankings with
     the predicted pairwise probabilities) falls by more than chance: for a feature that tells nothing, shuffled values
-    are as good as its own, so the mean fall of the people is 0 up to its standard error.
+    are as good as its own, so the mean fall of the people is 0 up to its standard error. For the test, every fold is
+    predicted from the folds before it alone, and the studentized means of the folds are added up, so that no luck
+    counts twice.
 
     Parameters
     ----------
@@ -275,13 +278,7 @@ def drivers(
     for name, value, least in (("n_folds", n_folds, 2), ("n_shuffles", n_shuffles, 1), ("n_resamples", n_resamples, 2)):
         check_whole_number(name, value, at_least=least)
     most = check_whole_number("max_rows", max_rows, at_least=_FEWEST_ROWS)
-    if isinstance(X, Survey):
-        rankings = X if rankings is None else rankings
-        categorical_features = X.categorical_features if categorical_features is None else categorical_features
-        X = X.X
-    if rankings is None:
-        raise TypeError("drivers needs rankings beside X, or a Survey that has both")
-    y = rankings_of(rankings)
+    X, y, categorical_features = _taken_apart(X, rankings, categorical_features)
     features = driver_features(X, feature_names, categorical_features, len(y))
     rng = check_generator(random_state, "drivers")
     notes = list(features.notes)
@@ -299,10 +296,11 @@ def drivers(
     features = features._replace(values=np.ascontiguousarray(features.values[rows]))
     learner = _Learner(features, y, ranker, n_jobs)
 
-    falls, soft_falls, taus, constant = _held_out_falls(learner, n_folds, n_shuffles, rng)
+    fold = rng.permutation(np.arange(len(y)) % n_folds)
+    held_out = [learner.falls(fold != f, fold == f, n_shuffles, rng) for f in track(range(n_folds), "folds", n_folds)]
+    falls, taus, constant = _in_order(fold, held_out)
     importance, error = _mean(falls, y.weights, people)
-    soft, soft_error = _mean(soft_falls, y.weights, people)
-    p_values = _p_values(soft, soft_error)
+    p_values = holm(_progressive_p(learner, fold, n_shuffles, rng, people=people))
     effects = feature_effects(
         features,
         y,
@@ -331,6 +329,74 @@ def drivers(
         level=level,
         notes=tuple(notes),
     )
+
+
+def drivers_tree(
+    X: Any,
+    rankings: ArrayLike | None = None,
+    *,
+    feature_names: Sequence[str] | None = None,
+    categorical_features: Any = None,
+    level: float = 0.95,
+    max_depth: int | None = 3,
+) -> Any:
+    """Grow a tree whose splits are significant on the features that `drivers` looks at.
+
+    Parameters
+    ----------
+    X, rankings, feature_names, categorical_features
+        As in `drivers`.
+    level : float, default=0.95
+        One less the level of the tests.
+    max_depth : int, optional
+        Most splits above a leaf.
+
+    Returns
+    -------
+    PlackettLuceTree
+        Fitted; its features have names.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rankwise.analysis import drivers_tree
+    >>> age = np.arange(80.0)
+    >>> y = np.where(age[:, None] < 40, [[1, 2, 3]], [[3, 1, 2]])
+    >>> print(drivers_tree({"age": age}, y).export_text())
+    |-- age <= 39.5, p < 0.001: 0 > 1 > 2  (n=40)
+    |-- age > 39.5: 1 > 2 > 0  (n=40)
+    """
+    from rankwise._features import set_feature_names
+    from rankwise.label_ranking import PlackettLuceTree
+
+    check_open_share("level", level)
+    X, y, categorical_features = _taken_apart(X, rankings, categorical_features)
+    features = driver_features(X, feature_names, categorical_features, len(y))
+    categories = {
+        column: None if features.is_nominal[column] else levels
+        for column, levels in enumerate(features.categories)
+        if levels is not None
+    }
+    values = features.values.astype(object)
+    for column, levels in enumerate(features.categories):
+        if levels is not None:
+            values[:, column] = [None if code != code else levels[int(code)] for code in features.values[:, column]]
+    X = values if categories else features.values
+    tree = PlackettLuceTree(1 - level, max_depth=max_depth, categorical_features=categories or None)
+    tree.fit(X, y.comparable())
+    set_feature_names(tree, features.names)
+    return tree
+
+
+def _taken_apart(X: Any, rankings: ArrayLike | None, categorical: Any) -> tuple[Any, Rankings, Any]:
+    """Features, rankings and which features hold categories, of a Survey or as they are given."""
+    if isinstance(X, Survey):
+        rankings = X if rankings is None else rankings
+        categorical = X.categorical_features if categorical is None else categorical
+        X = X.X
+    if rankings is None:
+        raise TypeError("drivers needs rankings beside X, or a Survey that has both")
+    return X, rankings_of(rankings), categorical
 
 
 @dataclass(frozen=True)
@@ -362,35 +428,67 @@ class _Learner:
             model.fit(self.features.values[rows], self.rankings[rows])
         return lambda X: np.asarray(pairwise_of(model, X))
 
+    def falls(self, train: Any, test: Any, n_shuffles: int, rng: np.random.Generator) -> _Falls:
+        """By how much tau falls for some people when each feature is shuffled among them; others are learned from."""
+        from rankwise.aggregation import preference_matrix
 
-def _held_out_falls(
-    learner: _Learner, n_folds: int, n_shuffles: int, rng: np.random.Generator
-) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
-    """By how much tau and expected tau fall without each feature, per person; tau, and that of one ranking for all."""
-    from rankwise.aggregation import preference_matrix
-
-    X, y = learner.features.values, learner.rankings
-    n, p = X.shape
-    fold = rng.permutation(np.arange(n) % n_folds)
-    falls, soft_falls = np.zeros((n, p)), np.zeros((n, p))
-    taus, constant = np.full(n, np.nan), np.full(n, np.nan)
-    seeds = rng.integers(0, 2**31, n_folds).tolist()
-    for number in track(range(n_folds), "importances", n_folds):
-        inside = np.flatnonzero(fold == number)
-        outside = np.flatnonzero(fold != number)
-        predict = learner.fit(outside, seeds[number])
-        judge = _Judge(y.positions[inside])
-        taus[inside], soft = judge(predict(X[inside]))
-        shares = np.nan_to_num(preference_matrix(y[outside]).probabilities, nan=0.5)
-        constant[inside], _ = judge(np.broadcast_to(shares, (len(inside), *shares.shape)))
-        for feature in range(p):
-            shuffled = np.repeat(X[inside][None], n_shuffles, axis=0)
+        inside, outside = np.flatnonzero(test), np.flatnonzero(train)
+        X, n_items = self.features.values[inside], self.rankings.n_items
+        predict = self.fit(outside, int(rng.integers(2**31)))
+        judge = _Judge(self.rankings.positions[inside])
+        taus, expected = judge(predict(X))
+        shares = np.nan_to_num(preference_matrix(self.rankings[outside]).probabilities, nan=0.5)
+        falls, expected_falls = np.zeros(X.shape), np.zeros(X.shape)
+        for feature in range(X.shape[1]):
+            shuffled = np.repeat(X[None], n_shuffles, axis=0)
             for copy in shuffled:
                 copy[:, feature] = rng.permutation(copy[:, feature])
-            found = predict(shuffled.reshape(-1, p)).reshape(n_shuffles, len(inside), *(2 * [y.n_items]))
-            both = np.array([judge(pairwise) for pairwise in found]).mean(axis=0)
-            falls[inside, feature], soft_falls[inside, feature] = taus[inside] - both[0], soft - both[1]
-    return falls, soft_falls, taus, constant
+            found = predict(shuffled.reshape(-1, X.shape[1])).reshape(n_shuffles, len(X), n_items, n_items)
+            both = np.mean([judge(pairwise) for pairwise in found], axis=0)
+            falls[:, feature], expected_falls[:, feature] = taus - both[0], expected - both[1]
+        return _Falls(falls, expected_falls, taus, judge(np.broadcast_to(shares, (len(X), n_items, n_items)))[0])
+
+
+class _Falls(NamedTuple):
+    """What shuffling does to held-out people: falls of tau and of expected tau, tau itself, and that of one ranking."""
+
+    tau: FloatArray
+    expected: FloatArray
+    with_all: FloatArray
+    one_for_all: FloatArray
+
+
+def _in_order(fold: Any, held_out: Sequence[_Falls]) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Falls of tau, tau, and that of one ranking for all, in the order of the people."""
+    place = np.argsort(np.argsort(fold, kind="stable"), kind="stable")
+    parts = zip(*((one.tau, one.with_all, one.one_for_all) for one in held_out), strict=True)
+    falls, taus, constant = (np.concatenate(part)[place] for part in parts)
+    return falls, taus, constant
+
+
+def _progressive_p(
+    learner: _Learner, fold: Any, n_shuffles: int, rng: np.random.Generator, *, people: bool
+) -> FloatArray:
+    """One-sided p-values of no fall of expected tau, not corrected; 1/2 for features that no ranker uses.
+
+    Folds are predicted from those before them. So what a fold says is independent of what was learned, and each
+    studentized mean is standard normal whatever the others were; if every fold were predicted from all others, the
+    same luck would count in several of them, and too many features would be found.
+    """
+    from scipy.stats import norm, t
+
+    weights = learner.rankings.weights
+    total, squares = np.zeros(learner.features.values.shape[1]), 0.0
+    for number in track(range(1, int(fold.max()) + 1), "tests", int(fold.max())):
+        inside = fold == number
+        falls = learner.falls(fold < number, inside, n_shuffles, rng).expected
+        mean, error = _mean(falls, weights[inside], people)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            ratio = np.where(error > 0, mean / error, 0.0)
+        # More was learned for the later folds, so these count more.
+        total += np.sqrt(number) * norm.isf(t.sf(np.clip(ratio, -30, 30), max(inside.sum() - 1, 1)))
+        squares += number
+    return norm.sf(total / np.sqrt(squares))
 
 
 class _Judge:
@@ -424,16 +522,9 @@ def _mean(values: FloatArray, weights: FloatArray, people: bool) -> tuple[FloatA
     return mean, np.sqrt(weights**2 @ squares) / total
 
 
-def _p_values(mean: FloatArray, error: FloatArray) -> FloatArray:
-    """One-sided p-values of means above 0, corrected; 1 for features that no ranker uses."""
-    from scipy.stats import norm
-
-    from rankwise.model_selection.comparison import holm
-
-    with np.errstate(invalid="ignore", divide="ignore"):
-        ratio = np.where(error > 0, mean / error, np.where(mean > 0, np.inf, -np.inf))
-    return holm(norm.sf(ratio))
-
-
 def _range(effect: FeatureEffect, item: int) -> str:
-    return f"{effect.moves[item]:+.1f} ({effect.moves_low[item]:+.1f} to {effect.moves_high[item]:+.1f})"
+    mean, low, high = (
+        f"{value:+.1f}" if abs(value) >= 0.05 else "0.0"
+        for value in (effect.moves[item], effect.moves_low[item], effect.moves_high[item])
+    )
+    return f"{mean} ({low} to {high})"

@@ -1,4 +1,4 @@
-"""The commands that ask about the people behind rankings: ``compare``."""
+"""The commands that ask about the people behind rankings: ``compare`` and ``drivers``."""
 
 from __future__ import annotations
 
@@ -12,7 +12,10 @@ from rankwise.cli.options import (
     PICTURES,
     Data,
     DropBadRows,
+    Features,
     Id,
+    Ignore,
+    Jobs,
     Json,
     Layout,
     Read,
@@ -85,6 +88,52 @@ def compare(
         console.print_json(numbers)
     else:
         console.print_tables(found.tables())
+
+
+def drivers(
+    file: Data,
+    out: ShownOut = None,
+    tree: Annotated[
+        bool, typer.Option("--tree", help="Show a tree, too, whose splits are significant, with its p-values.")
+    ] = False,
+    rows: Annotated[int, typer.Option(min=20, metavar="N", help="Of more people, look at a random sample.")] = 4000,
+    level: Annotated[float, typer.Option(help="Level of the intervals.")] = 0.95,
+    target: Target = None,
+    layout: Layout = None,
+    weight: Weight = None,
+    id_: Id = None,
+    features: Features = None,
+    ignore: Ignore = None,
+    read: Read = None,
+    drop_bad_rows: DropBadRows = False,
+    seed: Seed = 0,
+    jobs: Jobs = 1,
+    as_json: Json = False,
+) -> None:
+    """Find which features drive the rankings, with tests, and how places change with each."""
+    from rankwise import analysis
+    from rankwise.cli import console, sources
+    from rankwise.cli.in_and_out import check_writable, shown_name
+
+    check_writable(out, file)
+    if not 0 < level < 1:
+        raise typer.BadParameter(f"{level:g} is not between 0 and 1, as 0.95 is", param_hint="--level")
+    columns = {"layout": layout, "weight": weight, "id": id_, "features": features, "ignore": ignore}
+    survey = sources.load(file, **reading(target=target, read=read, drop_bad_rows=drop_bad_rows, **columns))
+    with console.progress() as on_step:
+        on_step("drivers", 0.0)
+        found = analysis.drivers(survey, level=level, max_rows=rows, random_state=seed, n_jobs=jobs)
+        grown = analysis.drivers_tree(survey, level=level) if tree else None
+    lines = [] if grown is None else grown.export_text().split("\n")
+    numbers = {"data": shown_name(file), "seed": seed, **found.as_dict(), **({"tree": lines} if tree else {})}
+    _write(out, found.tables(), numbers, "DriversDisplay", found)
+    if as_json:
+        console.print_json(numbers)
+        return
+    console.print_tables(found.tables())
+    if lines:
+        note = "every split is significant, corrected for the number of features"
+        console.print_lines(lines, title="Tree", note=note)
 
 
 def _write(out: Path | None, tables: Sequence[TextTable], facts: Mapping[str, Any], display: str, result: Any) -> None:

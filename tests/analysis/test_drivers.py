@@ -1,0 +1,168 @@
+"""`drivers`: what is found, what is left out, the numbers by hand, and the size of the test."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from rankwise import Rankings
+from rankwise.analysis import drivers, drivers_tree
+from rankwise.analysis.driver_features import association, driver_features
+from rankwise.analysis.drivers import _in_order, _Judge, _Learner, _mean, _progressive_p
+from rankwise.label_ranking import PlackettLuceRanker, RankingForest
+from rankwise.metrics import kendall_tau_score
+from tests.strategies import KINDS, random_positions
+
+
+def survey(n=150, seed=0):
+    rng = np.random.default_rng(seed)
+    X = pd.DataFrame({"age": rng.integers(18, 80, n).astype(float), "city": rng.choice(["Bonn", "Oslo"], n)})
+    X["shoe size"] = rng.random(n)
+    liking = {"tea": X.age / 15, "coffee": 2 + 2 * (X.city == "Oslo"), "juice": 5 - X.age / 15}
+    return X, Rankings.from_scores(pd.DataFrame(liking) + rng.gumbel(0, 0.5, (n, 3)))
+
+
+@pytest.fixture(scope="module")
+def found():
+    X, y = survey()
+    return drivers(X, y, ranker=RankingForest(20, min_samples_leaf=5), n_resamples=5, random_state=0)
+
+
+def test_what_drives_is_found(found):
+    assert found.features == ("age", "city", "shoe size")
+    assert found.significant == [0, 1]
+    assert found.low[0] > 0
+    assert found.tau > found.tau_without + 0.2
+    assert found.n == found.n_total == 150
+    age, city, shoe = found.effects
+    assert age.is_ordered
+    assert not city.is_ordered
+    assert city.values == ("Bonn", "Oslo")
+    tea, coffee, juice = range(3)
+    assert age.moves[tea] < -1
+    assert age.moves[juice] > 1
+    assert city.values[city.best[coffee]] == "Oslo"
+    assert city.moves[coffee] > 0.5
+    assert np.abs(shoe.moves).max() < 0.3
+    np.testing.assert_allclose(age.places.sum(axis=1), 6)
+    np.testing.assert_allclose(age.top.sum(axis=1), 1)
+    assert (age.low <= age.places).all()
+    assert (age.places <= age.high).all()
+
+
+def test_words_and_tables(found):
+    assert found.sentences[0] == "Rankings depend on age (p < 0.001) and city (p < 0.001)."
+    assert found.sentences[1].startswith("age moves ")
+    assert "better for Oslo than for Bonn" in found.sentences[2]
+    shown = repr(found)
+    assert "Places by age" in shown
+    assert "How to read this" in shown
+    assert "nan" not in shown
+    frame = found.to_frame("pandas")
+    assert frame.feature.tolist() == ["age", "city", "shoe size"]
+    assert json.loads(json.dumps(found.as_dict()))["features"][0]["effect"]["values"][0] == found.effects[0].values[0]
+
+
+def test_nothing_is_found_in_noise():
+    rng = np.random.default_rng(1)
+    X = rng.random((60, 2))
+    y = np.argsort(rng.random((60, 3)), axis=1) + 1.0
+    options = {"ranker": PlackettLuceRanker(), "n_resamples": 2}
+    noise = drivers(X, y, feature_names=["a", "b"], random_state=0, **options)
+    assert noise.significant == []
+    assert "None of the 2 features was shown to drive the rankings" in noise.sentences[0]
+    again = drivers(X, y, feature_names=["a", "b"], random_state=0, **options)
+    np.testing.assert_array_equal(noise.importances, again.importances)
+    assert repr(noise) == repr(again)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_tau_by_its_definition(kind):
+    rng = np.random.default_rng(0)
+    positions = random_positions(rng, 20, 4, kind)
+    P = rng.random((20, 4, 4))
+    P = np.triu(P, 1) + np.tril(1 - P.transpose(0, 2, 1), -1) + np.eye(4) / 2
+    tau, soft = _Judge(positions)(P)
+    order = 1.0 + np.argsort(np.argsort(-P.sum(axis=2), axis=1), axis=1)
+    expected = kendall_tau_score(Rankings(positions), Rankings(order), per_row=True)
+    np.testing.assert_allclose(tau, expected)
+    if kind == "full":
+        signs = np.sign(positions[:, None, :] - positions[:, :, None])
+        np.testing.assert_allclose(soft, (signs * (2 * P - 1)).sum(axis=(1, 2)) / 12)
+
+
+def test_means_with_weights():
+    values = np.array([[1.0], [2.0], [4.0]])
+    weights = np.array([2.0, 1.0, 3.0])
+    mean, error = _mean(values, weights, people=True)
+    copies = np.repeat(values[:, 0], [2, 1, 3])
+    assert mean[0] == pytest.approx(copies.mean())
+    assert error[0] == pytest.approx(copies.std(ddof=1) / np.sqrt(6))
+    _, survey_error = _mean(values, weights, people=False)
+    assert survey_error[0] == pytest.approx(np.sqrt((weights**2 * (values[:, 0] - mean[0]) ** 2).sum()) / 6)
+
+
+def test_ids_constants_and_doubles_are_noted():
+    X, _ = survey(80)
+    X = X.assign(id=np.arange(80), email=[f"p{number}@x" for number in range(80)], country="NO", years=X.age - 17)
+    features = driver_features(X, None, None, 80)
+    assert features.names == ("age", "city", "shoe size", "years")
+    assert features.notes[0] == "left out, because they are the same for everybody: country"
+    assert features.notes[1] == "left out, because they number or name people: id and email"
+    assert features.notes[2].startswith("age and years go together (1.00)")
+    assert association(features, 0, 1) < 0.5
+    same = driver_features({"a": ["x", "y"] * 20, "b": ["u", "v"] * 20}, None, None, 40)
+    assert association(same, 0, 1) == pytest.approx(1.0)
+
+
+def test_bad_input_is_refused():
+    X, y = survey(30)
+    with pytest.raises(ValueError, match="X has 29 rows, but there are 30 rankings"):
+        drivers(X[:29], y)
+    with pytest.raises(TypeError, match="drivers needs rankings beside X"):
+        drivers(X)
+    with pytest.raises(ValueError, match="no feature is left"):
+        drivers(np.ones((30, 2)), y)
+    with pytest.raises(ValueError, match="drivers needs 20 or more"):
+        drivers(X[:10], y[:10])
+
+
+def test_many_people_are_sampled():
+    X, y = survey(120)
+    found = drivers(X[["age"]], y, ranker=PlackettLuceRanker(), max_rows=50, n_resamples=2, random_state=0)
+    assert (found.n, found.n_total) == (50, 120)
+    assert "a random sample of 50 of 120 people was looked at" in found.notes[0]
+
+
+def test_a_tree_of_the_same_features():
+    X, y = survey(200)
+    tree = drivers_tree(X.assign(id=np.arange(200)), y)
+    assert list(tree.feature_names_in_) == ["age", "city", "shoe size"]
+    assert "age <= " in tree.export_text()
+    assert "city in {Bonn}, p < 0.001" in tree.export_text()
+
+
+def test_falls_are_put_in_the_order_of_the_people():
+    X, y = survey(30)
+    learner = _Learner(driver_features(X, None, None, 30), y, PlackettLuceRanker(), None)
+    fold = np.random.default_rng(0).permutation(np.arange(30) % 3)
+    held_out = [learner.falls(fold != f, fold == f, 2, np.random.default_rng(f)) for f in range(3)]
+    falls, taus, _ = _in_order(fold, held_out)
+    for f in range(3):
+        np.testing.assert_array_equal(taus[fold == f], held_out[f].with_all)
+        np.testing.assert_array_equal(falls[fold == f], held_out[f].tau)
+
+
+@pytest.mark.slow
+def test_features_without_effect_are_found_as_often_as_the_level_says():
+    rng = np.random.default_rng(0)
+    p_values = []
+    for _ in range(500):
+        X = rng.standard_normal((90, 3))
+        y = Rankings.from_scores(rng.gumbel(size=(90, 3)) + X[:, :1] * [1, 0, -1])
+        learner = _Learner(driver_features(X, None, None, 90), y, RankingForest(3, min_samples_leaf=5), None)
+        p_values.append(_progressive_p(learner, rng.permutation(np.arange(90) % 3), 2, rng, people=True)[1:])
+    assert 0.035 <= np.mean(np.array(p_values) <= 0.05) <= 0.065
