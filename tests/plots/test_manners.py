@@ -33,6 +33,7 @@ from rankwise.plots import (
     QueryComparisonDisplay,
     RankingTreeDisplay,
     RankIntervalDisplay,
+    RaterMapDisplay,
     ScreeningDisplay,
 )
 
@@ -74,6 +75,14 @@ DISPLAYS: dict[type, Any] = {
         {name: RNG.random(20) for name in NAMES[:2]}, ax=ax
     ),
     RankIntervalDisplay: lambda ax: RankIntervalDisplay.from_rankings(RANKINGS, n_resamples=20, random_state=0, ax=ax),
+    RaterMapDisplay: lambda ax: RaterMapDisplay(
+        RNG.normal(size=(4, 2)),
+        NAMES,
+        np.array([0.5, 0.2]),
+        consensus=np.zeros(2),
+        cliques=[0, 1, 1, 0],
+        outliers=[True, False, False, False],
+    ).plot(ax),
     RankingTreeDisplay: lambda ax: RankingTreeDisplay.from_estimator(TREE, ax=ax),
     ScreeningDisplay: lambda ax: ScreeningDisplay.from_features(
         FEATURES, FEATURES.iloc[:, 0] - FEATURES.iloc[:, 1] + FEATURES.iloc[:, 2] ** 2, alpha=1, ax=ax

@@ -17,7 +17,7 @@ from rankwise.aggregation import _kemeny_jit
 from rankwise.aggregation._margin_search import (
     Electorate,
     Margin,
-    condorcet_bound,
+    by_duels,
     everybody,
     fewest,
     new_ballots,
@@ -49,15 +49,17 @@ def by_points(voters: Electorate, points: FloatArray, how: str, winners: frozens
 
 def copeland(voters: Electorate, how: str, winners: frozenset[int]) -> Margin:
     """Copeland's margin: for each winner u and rival v, an integer program that lets v lose no more duels than u."""
-    best = everybody(voters, how, winners)
-    k = voters.positions.shape[1]
+    best = by_duels(voters, "copeland", how, winners)
+    if best.lower == best.upper:
+        return best
+    k, bound = voters.positions.shape[1], best.lower
     lower = best.upper
     for u, v, strictly in pairs_to_alter(winners, k):
         solved = _solve(voters, _duels(voters, how, u, v, strictly), best.upper - 1)
         if solved.chosen is not None:
             best = Margin(1, int(solved.chosen.sum()), solved.chosen, new_ballots(how, k, v, u))
         lower = min(lower, solved.lower)
-    return replace(best, lower=min(best.upper, max(lower, condorcet_bound(voters, how, winners))))
+    return replace(best, lower=min(best.upper, max(lower, bound)))
 
 
 def kemeny(voters: Electorate, how: str, winners: frozenset[int]) -> Margin:
@@ -65,7 +67,10 @@ def kemeny(voters: Electorate, how: str, winners: frozenset[int]) -> Margin:
 
     Orders come by what they need against the best order with u first: a lower bound, by which most are never tried.
     """
-    best = everybody(voters, how, winners)
+    best = by_duels(voters, "kemeny", how, winners)
+    if best.lower == best.upper:
+        return best
+    at_least = best.lower
     tasks = []
     for u, v, strictly in pairs_to_alter(winners, voters.positions.shape[1]):
         tau = _best_order(voters, np.zeros(len(voters.weight), dtype=np.intp), how, (), u)
@@ -81,7 +86,7 @@ def kemeny(voters: Electorate, how: str, winners: frozenset[int]) -> Margin:
         if chosen is not None:
             best = Margin(1, int(chosen.sum()), chosen, _positions(sigma)[np.newaxis][: how == "change"])
         elif voters.seconds_left == 0:
-            return replace(best, lower=min(best.upper, max(bound, condorcet_bound(voters, how, winners))))
+            return replace(best, lower=min(best.upper, max(bound, at_least)))
     return replace(best, lower=best.upper)
 
 

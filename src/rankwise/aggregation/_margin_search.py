@@ -237,10 +237,28 @@ def condorcet_bound(voters: Electorate, how: str, winners: frozenset[int]) -> in
     return max(1, bound)
 
 
+def by_duels(voters: Electorate, rule: str, how: str, winners: frozenset[int]) -> Margin:
+    """Bounds of a rule that chooses who beats all others: the fewest people for a rival to draw level, or to win."""
+    best = everybody(voters, how, winners)
+    k = voters.positions.shape[1]
+    for u, v, _ in pairs_to_alter(winners, k):
+        lead = voters.signs(u)[:, v] * voters.weight
+        for strictly in (False, True):
+            gain = lead + voters.weight if how == "change" else lead
+            chosen = fewest(gain, voters.n_people, float(voters.n_people @ lead), strictly, voters.tolerance)
+            if chosen is not None and 0 < chosen.sum() < best.upper:
+                trial = Margin(1, int(chosen.sum()), chosen, new_ballots(how, k, v, u))
+                best = trial if altered(voters, trial, rule, winners) else best
+    return replace(best, lower=min(best.upper, condorcet_bound(voters, how, winners)))
+
+
 def search(voters: Electorate, rule: str, how: str, winners: frozenset[int]) -> Margin:
     """Bounds by trial: promising sets of people for the upper bound, then all sets of 1, 2, ... for the lower one."""
-    lower = condorcet_bound(voters, how, winners) if rule in CONDORCET_RULES else 1
-    best = _promising(voters, rule, how, winners, lower)
+    best = everybody(voters, how, winners)
+    if rule in CONDORCET_RULES:
+        best = by_duels(voters, rule, how, winners)
+    lower = best.lower
+    best = _promising(voters, rule, how, winners, best)
     while lower < best.upper and _n_sets(voters, how, lower) <= _MOST_TRIALS:
         for trial in _sets(voters, how, lower):
             if voters.seconds_left == 0:
@@ -257,10 +275,9 @@ def altered(voters: Electorate, margin: Margin, rule: str, winners: frozenset[in
     return now is not None and now != winners
 
 
-def _promising(voters: Electorate, rule: str, how: str, winners: frozenset[int], lower: int) -> Margin:
+def _promising(voters: Electorate, rule: str, how: str, winners: frozenset[int], best: Margin) -> Margin:
     """For each winner and rival, take those who prefer the winner most, the fewest of them that suffice."""
-    k = voters.positions.shape[1]
-    best = everybody(voters, how, winners)
+    k, lower = voters.positions.shape[1], best.lower
     shares = np.nan_to_num(shares_beaten(Rankings(voters.positions)), nan=0.5)
     tops = (voters.positions == 1).astype(np.float64)
     for u, v, _ in pairs_to_alter(winners, k):

@@ -416,3 +416,19 @@ def _fit_stage(size: float, reached: float, total: float) -> tuple[float, float]
     theta = stages.solve_theta(moments, total / reached)
     variance = moments(theta)[1]
     return theta, float(1 / np.sqrt(reached * variance)) if variance > 0 else np.inf
+
+
+def mean_displacements(theta: float, sizes: ArrayLike) -> tuple[FloatArray, FloatArray]:
+    """Mean and variance of the displacement at stages of these numbers of items, of the Kendall distance."""
+    return stages.means(theta, sizes), stages.variances(theta, sizes)
+
+
+def theta_for(n_stages: FloatArray, total: float) -> float:
+    """The theta (Kendall) at which so many stages of 1, 2, ... items have this sum of displacements on average."""
+    sizes = np.arange(1.0, len(n_stages) + 1)
+
+    def moments(theta: float) -> tuple[float, float]:
+        mean, variance = mean_displacements(theta, sizes)
+        return float(n_stages @ mean), float(n_stages @ variance)
+
+    return stages.solve_theta(moments, total)

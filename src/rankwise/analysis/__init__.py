@@ -13,9 +13,10 @@ from rankwise.analysis.driver_effects import FeatureEffect
 from rankwise.analysis.drivers import Drivers, drivers, drivers_tree
 from rankwise.analysis.group_comparison import GroupComparison, LikelihoodRatio, compare_groups
 from rankwise.analysis.group_differences import GroupDifferences
-from rankwise.analysis.judges import RaterDistances, rater_distances
 from rankwise.analysis.kendalls_w import Agreement, Concordance, agreement, concordance
 from rankwise.analysis.majorities import PairSummary, pair_summary
+from rankwise.analysis.raters import Raters, raters
+from rankwise.analysis.robustness import LeftOut, Robustness, robustness
 from rankwise.analysis.segment_covariates import MembershipModel
 from rankwise.analysis.segment_results import SegmentCriteria, SegmentProfile, Segments
 from rankwise.analysis.segments import segments
@@ -32,10 +33,12 @@ __all__ = [
     "GroupComparison",
     "GroupDifferences",
     "GroupResults",
+    "LeftOut",
     "LikelihoodRatio",
     "MembershipModel",
     "PairSummary",
-    "RaterDistances",
+    "Raters",
+    "Robustness",
     "SegmentCriteria",
     "SegmentProfile",
     "Segments",
@@ -49,7 +52,8 @@ __all__ = [
     "drivers_tree",
     "group_results",
     "pair_summary",
-    "rater_distances",
+    "raters",
+    "robustness",
     "segments",
     "summary",
 ]

@@ -19,9 +19,9 @@ from rankwise.analysis.by_group import GroupResults
 from rankwise.analysis.consensus_comparison import ConsensusComparison
 from rankwise.analysis.consensus_result import ConsensusResult
 from rankwise.analysis.group_comparison import GroupComparison
-from rankwise.analysis.judges import RaterDistances
 from rankwise.analysis.kendalls_w import Agreement
 from rankwise.analysis.majorities import PairSummary
+from rankwise.analysis.raters import Raters
 from rankwise.analysis.summary import Summary
 from rankwise.data import Rankings, Survey
 from rankwise.model_selection import Leaderboard
@@ -67,7 +67,7 @@ class Analysis(Result):
         Mean ranks and consensus of each group, if there are groups.
     group_comparison : GroupComparison or None
         Whether groups rank differently, and where.
-    raters : RaterDistances or None
+    raters : Raters or None
         How far each named person is from the consensus, if the survey has names, 60 at most.
     versions : dict of str to str
         Versions of the packages that computed it.
@@ -89,7 +89,7 @@ class Analysis(Result):
     survey: Survey | None = None
     groups: GroupResults | None = None
     group_comparison: GroupComparison | None = None
-    raters: RaterDistances | None = None
+    raters: Raters | None = None
     made_on: date = field(default_factory=date.today)
 
     @property

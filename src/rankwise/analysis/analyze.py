@@ -21,9 +21,9 @@ from rankwise.analysis.consensus import FEWEST_RANKINGS, add_intervals, find_con
 from rankwise.analysis.consensus_comparison import compare_rules
 from rankwise.analysis.consensus_result import ConsensusResult
 from rankwise.analysis.group_comparison import GroupComparison, compare_groups
-from rankwise.analysis.judges import MOST_RATERS, RaterDistances, rater_distances
 from rankwise.analysis.kendalls_w import agreement
 from rankwise.analysis.rankers import fit_ranker, make_ranker
+from rankwise.analysis.raters import MOST_RATERS, Raters, raters
 from rankwise.analysis.summary import summary
 from rankwise.data import Rankings, Survey
 from rankwise.model_selection import leaderboard
@@ -219,10 +219,10 @@ def _group_comparison(grouped: Survey | None, seed: int) -> GroupComparison | No
     return replace(found, by=grouped.by_name, notes=(*notes, *found.notes))
 
 
-def _raters(survey: Survey | None, best: ConsensusResult) -> RaterDistances | None:
+def _raters(survey: Survey | None, best: ConsensusResult) -> Raters | None:
     if survey is None or survey.names is None or len(survey.rankings) > MOST_RATERS:
         return None
-    return rater_distances(survey.rankings, survey.names.tolist(), best)
+    return raters(survey.rankings, survey.names.tolist(), consensus=best)
 
 
 def _consensus(rankings: Rankings, seed: int, n_jobs: int | None) -> ConsensusResult:

@@ -1,15 +1,17 @@
-"""The commands that ask about the people behind rankings: ``compare`` and ``drivers``."""
+"""The commands that ask about the people behind rankings: ``compare``, ``drivers``, ``raters`` and ``robustness``."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, get_args
 
 import typer
 
+from rankwise._decode import ConsensusRule
 from rankwise.cli.options import (
     PICTURES,
+    By,
     Data,
     DropBadRows,
     Features,
@@ -21,6 +23,7 @@ from rankwise.cli.options import (
     Read,
     Seed,
     ShownOut,
+    TableOut,
     Target,
     Weight,
     reading,
@@ -136,7 +139,114 @@ def drivers(
         console.print_lines(lines, title="Tree", note=note)
 
 
-def _write(out: Path | None, tables: Sequence[TextTable], facts: Mapping[str, Any], display: str, result: Any) -> None:
+def raters(
+    file: Data,
+    out: ShownOut = None,
+    method: Annotated[
+        str | None,
+        typer.Option("--method", "--decode", metavar="RULE", help="How to find the consensus; default: kemeny."),
+    ] = None,
+    level: Annotated[float, typer.Option(help="Outliers and cliques have a p-value of at most 1 - level.")] = 0.95,
+    simulations: Annotated[
+        int, typer.Option(min=0, metavar="N", help="Simulated panels to compare cliques with; 0 looks for none.")
+    ] = 199,
+    target: Target = None,
+    layout: Layout = None,
+    weight: Weight = None,
+    id_: Id = None,
+    read: Read = None,
+    drop_bad_rows: DropBadRows = False,
+    seed: Seed = 0,
+    as_json: Json = False,
+) -> None:
+    """Look at people one by one: who agrees, who stands apart, who votes together, how reliable all are."""
+    from rankwise import analysis
+    from rankwise.cli import console, sources
+    from rankwise.cli.in_and_out import check_writable, shown_name
+
+    check_writable(out, file)
+    _check_rule(method)
+    if not 0 < level < 1:
+        raise typer.BadParameter(f"{level:g} is not between 0 and 1, as 0.95 is", param_hint="--level")
+    columns = {"layout": layout, "weight": weight, "id": id_}
+    survey = sources.load(file, **reading(target=target, read=read, drop_bad_rows=drop_bad_rows, **columns))
+    with console.progress() as on_step:
+        on_step("comparing people", 0.0)
+        found = analysis.raters(
+            survey,
+            decode=method,  # type: ignore[arg-type]
+            level=level,
+            n_simulations=simulations,
+            random_state=seed,
+        )
+    numbers = {"data": shown_name(file), "seed": seed, **found.as_dict()}
+    _write(out, found.tables(), numbers, "RaterMapDisplay", found)
+    if as_json:
+        console.print_json(numbers)
+    else:
+        console.print_tables(found.tables())
+
+
+def robustness(
+    file: Data,
+    out: TableOut = None,
+    method: Annotated[
+        str, typer.Option("--method", "--decode", metavar="RULE", help="The rule of the consensus.")
+    ] = "kemeny",
+    rules: Annotated[
+        str | None,
+        typer.Option(
+            metavar="RULES", help="Rules for margins of victory, joined by commas; default: four that are proven."
+        ),
+    ] = None,
+    time_limit: Annotated[
+        float, typer.Option(min=0, metavar="SECONDS", help="For all margins; bounds are shown where it ends.")
+    ] = 20.0,
+    target: Target = None,
+    layout: Layout = None,
+    by: By = None,
+    weight: Weight = None,
+    id_: Id = None,
+    read: Read = None,
+    drop_bad_rows: DropBadRows = False,
+    as_json: Json = False,
+) -> None:
+    """Leave out people, groups and items, and count the votes that decide the winner."""
+    from rankwise import analysis
+    from rankwise.cli import console, sources
+    from rankwise.cli.in_and_out import check_writable, shown_name
+
+    check_writable(out, file)
+    chosen = None if rules is None else [rule.strip() for rule in rules.split(",")]
+    for rule in [method, *(chosen or [])]:
+        _check_rule(rule)
+    columns = {"layout": layout, "by": by, "weight": weight, "id": id_}
+    survey = sources.load(file, **reading(target=target, read=read, drop_bad_rows=drop_bad_rows, **columns))
+    with console.progress() as on_step:
+        on_step("leaving out people, groups and items", 0.0)
+        found = analysis.robustness(
+            survey,
+            decode=method,  # type: ignore[arg-type]
+            rules=chosen,  # type: ignore[arg-type]
+            time_limit=time_limit,
+        )
+    numbers = {"data": shown_name(file), **found.as_dict()}
+    _write(out, found.tables(), numbers)
+    if as_json:
+        console.print_json(numbers)
+    else:
+        console.print_tables(found.tables())
+
+
+def _check_rule(rule: str | None) -> None:
+    known = get_args(ConsensusRule)
+    if rule is not None and rule not in known:
+        raise typer.BadParameter(f"{rule!r} is not one of {', '.join(map(repr, known))}", param_hint="--method")
+
+
+def _write(
+    out: Path | None, tables: Sequence[TextTable], facts: Mapping[str, Any], display: str = "", result: Any = None
+) -> None:
     """Write the tables to a file, or by its suffix the picture that a class of `rankwise.plots` makes of the result."""
     from rankwise._table_files import save_tables
 

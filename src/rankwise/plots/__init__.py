@@ -17,6 +17,7 @@ from rankwise.plots.mean_rank_dots import MeanRankDisplay
 from rankwise.plots.noise_curve import NoiseCurveDisplay
 from rankwise.plots.pruning_curve import PruningPathDisplay
 from rankwise.plots.query_differences import QueryComparisonDisplay
+from rankwise.plots.rater_map import RaterMapDisplay
 from rankwise.plots.screening_volcano import ScreeningDisplay
 from rankwise.plots.tree_diagram import RankingTreeDisplay
 
@@ -38,5 +39,6 @@ __all__ = [
     "QueryComparisonDisplay",
     "RankIntervalDisplay",
     "RankingTreeDisplay",
+    "RaterMapDisplay",
     "ScreeningDisplay",
 ]

@@ -1,0 +1,136 @@
+"""What changes without a person, a group or an item."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from rankwise import Rankings
+from rankwise.aggregation import copeland, sample_mallows
+from rankwise.analysis import consensus, robustness
+
+NAN, INF = np.nan, np.inf
+
+
+def test_people_groups_and_items_are_left_out_one_by_one() -> None:
+    rng = np.random.default_rng(0)
+    n_changed = 0
+    for decode in ("borda", "kemeny", "copeland", "plurality", "instant-runoff"):
+        rows = np.array([rng.permutation(4) + 1.0 for _ in range(7)])
+        labels = ["a", "a", "b", "b", "b", None, "c"]
+        found = robustness(rows, by=labels, decode=decode, rules=[], time_limit=1)  # type: ignore[arg-type]
+        assert found.people is not None
+        assert found.groups is not None
+        assert found.items_left_out is not None
+        assert [group.name for group in found.groups] == ["a", "b", "c"]
+        assert [group.n_people for group in found.groups] == [2, 3, 1]
+        left = [np.delete(rows, i, axis=0) for i in range(7)]
+        left += [rows[[label != group for label in labels]] for group in "abc"]
+        for part, rest in zip([*found.people, *found.groups], left, strict=True):
+            expected = consensus(rest, decode, intervals=False)  # type: ignore[call-overload]
+            assert set(part.winners) == set(expected.winners)
+            assert part.winner_changes == (set(expected.winners) != set(found.winners))
+            n_changed += part.winner_changes
+        for item, part in enumerate(found.items_left_out):
+            others = [i for i in range(4) if i != item]
+            rest = Rankings(rows, list(range(4))).select(others)
+            assert set(part.winners) == set(consensus(rest, decode, intervals=False).winners)  # type: ignore[call-overload]
+    assert n_changed > 0
+
+
+def test_the_order_of_others_is_compared_without_the_item() -> None:
+    # A circle of majorities a > b > c > a: without c, a beats b; with c, all three tie.
+    votes = Rankings([[1, 2, 3], [2, 3, 1], [3, 1, 2]], ["a", "b", "c"])
+    found = robustness(votes, decode="copeland", rules=[])
+    assert found.items_left_out is not None
+    assert [part.winners for part in found.items_left_out] == [("b",), ("c",), ("a",)]
+    assert all(part.order_changes and part.winner_changes for part in found.items_left_out)
+    # A strict order of majorities keeps its order without any of its items.
+    rows = [[1, 2, 3, 4], [1, 2, 4, 3], [2, 1, 3, 4]]
+    assert copeland(rows).tolist() == [1, 2, 3, 4]
+    stable = robustness(rows, decode="copeland", rules=[])
+    assert stable.items_left_out is not None
+    assert not any(part.order_changes or part.winner_changes for part in stable.items_left_out)
+    assert "Whichever item is left out, the winner stays, and so does the whole order." in stable.sentence
+
+
+def test_influence_is_the_lead_with_and_without() -> None:
+    rng = np.random.default_rng(1)
+    rows = sample_mallows(np.arange(1.0, 5), 0.8, 9, rng)
+
+    def lead(part: np.ndarray, decode: str, winner: int) -> float:
+        if decode == "plurality":
+            points = np.sum(part == 1, axis=0).astype(float)
+            return float(min(points[winner] - np.delete(points, winner)))
+        if decode == "borda":
+            points = np.sum((4 - part) / 3, axis=0)
+            return float(min(points[winner] - np.delete(points, winner)))
+        rivals = [i for i in range(4) if i != winner]
+        return min(float(np.sum(np.sign(part[:, i] - part[:, winner]))) for i in rivals)
+
+    for decode in ("plurality", "borda", "kemeny"):
+        found = robustness(rows, decode=decode, rules=[], time_limit=1)  # type: ignore[arg-type]
+        (winner,) = found.winners
+        assert isinstance(winner, int)
+        assert found.lead == pytest.approx(lead(rows, decode, winner))
+        for i in range(9):
+            rest = lead(np.delete(rows, i, axis=0), decode, winner)
+            assert found.influence[i] == pytest.approx(found.lead - rest)
+
+
+def test_pivotal_people_are_named() -> None:
+    votes = [[1, 2, 3], [1, 2, 3], [1, 3, 2], [2, 1, 3], [3, 1, 2]]
+    found = robustness(votes, ["Ann", "Ben", "Cem", "Dora", "Eli"])
+    assert found.pivotal.tolist() == [0, 1, 2]
+    assert "First place hangs on any of 3 votes: without Ann, Ben or Cem it changes." in found.sentence
+    kemeny = [margin for margin in found.margins if margin.rule == "kemeny"]
+    assert [(margin.how, margin.lower, margin.upper) for margin in kemeny] == [("removal", 1, 1), ("change", 1, 1)]
+    numbers = found.as_dict()
+    assert numbers["margins"][0]["people"] == ["Ann"]
+    assert numbers["without_people"][0]["winners"] == ["0", "1"]
+    assert found.to_frame(backend="pandas").shape == (8, 6)
+    assert found.tables()[0].rows[0][:5] == ["kemeny", "0", "removed", "1", "exact"]
+
+
+def test_counted_people_leave_one_by_one() -> None:
+    rows, weights = [[1, 2, 3], [2, 1, 3], [3, 2, 1]], [4, 3, 1]
+    once = robustness(Rankings(rows, weights=weights), decode="borda", rules=[])
+    each = robustness(np.repeat(rows, weights, axis=0), decode="borda", rules=[])
+    first = np.cumsum(weights) - weights
+    assert once.n_people == each.n_people == 8
+    assert once.people is not None
+    assert each.people is not None
+    assert [part.winners for part in once.people] == [each.people[i].winners for i in first]
+    np.testing.assert_allclose(once.influence, each.influence[first])
+    weighted = robustness(Rankings(rows, weights=[1.5, 1.2, 0.4]), decode="borda", rules=[])
+    assert weighted.n_people == 3
+    assert "% of the weight" in str(weighted)
+
+
+def test_few_alike_and_silent_people() -> None:
+    for votes in ([[1, 2, 3]], [[1, 2], [2, 1]], [[1, 2, 3]] * 5, [[1, 2], [2, 1], [NAN, NAN], [INF, INF]]):
+        found = robustness(votes, time_limit=2)
+        assert "nan" not in str(found).lower()
+        assert found.margins[0].exact
+    silent = robustness([[1, 2, 3], [NAN, NAN, NAN], [1, 2, NAN]], time_limit=2)
+    assert silent.people is not None
+    assert not silent.people[1].winner_changes
+    assert silent.people[1].n_people == 0
+    assert "no margin by plurality" in silent.notes[0]
+    with pytest.raises(ValueError, match="compares two items"):
+        robustness([[NAN, NAN]])
+    with pytest.raises(ValueError, match="by has 1 labels, but there are 2 rankings"):
+        robustness([[1, 2], [2, 1]], by=["a"])
+    with pytest.raises(ValueError, match="there are 1 names, but 2 rankings"):
+        robustness([[1, 2], [2, 1]], ["a"])
+    with pytest.raises(ValueError, match="51 groups, more than 50"):
+        robustness([[1, 2]] * 51, by=range(51))
+
+
+def test_many_people_and_items_are_said_to_be_too_many() -> None:
+    rng = np.random.default_rng(2)
+    found = robustness(sample_mallows(np.arange(1.0, 41), 0.2, 70, rng), decode="borda", rules=["borda"])
+    assert found.people is found.items_left_out is None
+    assert found.pivotal.tolist() == []
+    assert len(found.notes) == 2
+    assert found.margins[0].exact
