@@ -49,7 +49,8 @@ def test_groups_stand_side_by_side(drinks: Path, tmp_path: Path) -> None:
         "Rome": 20,
         "(blank)": 2,
     }
-    assert groups["Bonn"]["items"][2] == {"item": "juice", "mean_rank": 1.0, "position": 1.0}
+    juice = {"item": "juice", "n": 18.0, "mean_rank": 1.0, "low": 1.0, "high": 1.0, "position": 1.0}
+    assert groups["Bonn"]["items"][2] == juice
     shown = run("consensus", drinks, "--by", "city", "--bootstrap", "0").stdout
     assert "Mean ranks by city" in shown
     assert "Consensus by city" in shown
