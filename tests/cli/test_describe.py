@@ -92,8 +92,7 @@ def test_a_preflib_file_by_standard_input() -> None:
     found = run_json("describe", "-", stdin=f"{header}3: 1,2\n")
     assert (found["total_weight"], found["items"]) == (3, ["x", "y"])
     bad = problem("describe", "-", stdin=f"{header}2: 1,2\n")
-    assert "strict=False" in bad
-    assert 'Here, each argument is an option: --read "NAME=VALUE".' in bad
+    assert "--read strict=False" in bad
 
 
 def test_a_single_item_has_no_pairs() -> None:

@@ -146,8 +146,8 @@ def test_the_cure_of_a_message_can_be_copied(tmp_path: Path) -> None:
         sources.load(str(path))
     assert "if it says 'not ranked', take command 1" in str(caught.value)
     assert isinstance(caught.value, ChoiceError)
-    assert "--read \"missing_values=['0']\"" in caught.value.commands[0]
-    rankings = sources.load(str(path), reading=settings(["missing_values=['0']"], "--read")).rankings
+    assert "--read missing_values=0" in caught.value.commands[0]
+    rankings = sources.load(str(path), reading=settings(["missing_values=0"], "--read")).rankings
     np.testing.assert_array_equal(rankings.positions, [[1, 2, 3], [2, 1, np.nan]])
     both = tmp_path / "both.csv"
     both.write_text("q1,q2\n2,1\n1,2\n", encoding="utf-8")

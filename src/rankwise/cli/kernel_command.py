@@ -165,7 +165,9 @@ def _read_item_features(name: str, rankings: Rankings, *, standardize: bool) -> 
     import numpy as np
 
     from rankwise.cli.in_and_out import readable
-    from rankwise.data.formats.text import covariates, listed, read_table
+    from rankwise.data.formats.delimited import read_table
+    from rankwise.data.formats.tables import covariates
+    from rankwise.data.formats.text import listed
 
     with readable(name) as path:
         table = read_table(path)

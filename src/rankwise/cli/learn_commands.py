@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from rankwise.data import Rankings, Survey
-    from rankwise.data.formats.text import Table
+    from rankwise.data.formats.tables import Table
 
 
 _TEXTS = (".txt", ".dot")
@@ -397,7 +397,8 @@ def _blank_rows(table: Table) -> list[int]:
 def _feature_column(table: Table, name: str, categories: Sequence[Any] | None) -> npt.NDArray[Any]:
     import numpy as np
 
-    from rankwise.data.formats.text import MISSING, shown
+    from rankwise.data.formats.tables import MISSING
+    from rankwise.data.formats.text import shown
 
     cells = table.column(name)
     if categories is not None:

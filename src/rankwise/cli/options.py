@@ -11,6 +11,8 @@ import typer
 
 from rankwise.cli.in_and_out import check_input
 
+#: arguments of `read_rankings` that are lists, of Python or with commas between their elements
+LISTS = ("items", "columns", "judges", "missing_values", "shown", "drop", "respondent")
 #: suffixes of the files that pictures can be written to
 PICTURES = (".png", ".svg", ".pdf")
 
@@ -147,7 +149,9 @@ def settings(pairs: Iterable[str] | None, option: str = "--param") -> dict[str, 
         name, equals, value = pair.partition("=")
         if not name or not equals:
             raise typer.BadParameter(f"{pair!r} is not NAME=VALUE, as in {example}", param_hint=option)
-        found[name.strip()] = _literal(value.strip())
+        # An element of a list is text, whatever it looks like.
+        is_text = option == "--read" and name.strip() in LISTS and not value.lstrip().startswith(("[", "("))
+        found[name.strip()] = value.strip() if is_text and value.strip().lower() != "none" else _literal(value.strip())
     return found
 
 

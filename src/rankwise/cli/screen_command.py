@@ -15,7 +15,7 @@ from rankwise.cli.options import Input, Jobs, Json
 
 if TYPE_CHECKING:
     from rankwise._typing import FloatArray
-    from rankwise.data.formats.text import Table
+    from rankwise.data.formats.tables import Table
     from rankwise.exceptions import RankwiseFormatError
 
 
@@ -200,7 +200,7 @@ def _read_columns(name: str, target: str, inputs: Sequence[str] | None, *, drop_
 
     from rankwise._tables import counted
     from rankwise.cli.in_and_out import readable
-    from rankwise.data.formats.text import covariates
+    from rankwise.data.formats.tables import covariates
 
     with readable(name) as path:
         table, nameless = _read_table(path)
@@ -241,7 +241,8 @@ def _read_table(path: str) -> tuple[Table, str | None]:
     """The table, and the name given to a first column that has none and numbers the rows, as pandas writes it."""
     from zipfile import is_zipfile
 
-    from rankwise.data.formats.text import parse_table, read_table, read_text
+    from rankwise.data.formats.delimited import parse_table, read_table
+    from rankwise.data.formats.text import read_text
     from rankwise.exceptions import RankwiseFormatError
 
     try:
@@ -303,8 +304,8 @@ def _csv_text(expressions: Sequence[dict[str, Any]]) -> str:
 
 
 def _no_numbers(table: Table, column: str) -> RankwiseFormatError:
-    from rankwise.data.formats.columns import number
-    from rankwise.data.formats.text import MISSING, shown
+    from rankwise.data.formats.tables import MISSING
+    from rankwise.data.formats.text import number, shown
 
     cells = table.column(column)
     # A column of numbers counts as text if one has leading zeros, as codes have.

@@ -16,10 +16,11 @@ import numpy.typing as npt
 import typer
 
 from rankwise.cli.in_and_out import STDIN, ChoiceError, current_command, missing_file, readable, shown_name
+from rankwise.cli.options import LISTS
 from rankwise.data import Survey, read_survey
-from rankwise.data.formats.columns import Column
-from rankwise.data.formats.reading import python_call, shell_command
-from rankwise.data.formats.text import Table, read_table
+from rankwise.data.formats.delimited import read_table
+from rankwise.data.formats.reading import python_call, shell_command, shell_words
+from rankwise.data.formats.tables import Column, Table
 from rankwise.data.formats.xarff import read_xarff
 from rankwise.datasets import load_label_ranking
 from rankwise.datasets.loaders import label_ranking_names
@@ -27,9 +28,6 @@ from rankwise.exceptions import RankwiseFormatError
 
 _FOLDER_VARIABLE = "RANKWISE_DATA"
 _XARFF = (".xarff", ".arff", ".xarff.gz", ".arff.gz")
-# Arguments of `read_rankings` that are lists, of Python or with commas between their elements.
-_LISTS = ("items", "columns", "judges", "missing_values")
-_ARGUMENT = re.compile(r"\b[a-z_]+=")
 
 
 def load(
@@ -123,7 +121,7 @@ def _data_set(name: str) -> Survey | None:
 
 
 def _file(name: str, target: str | None, reading: Mapping[str, Any], chosen: Mapping[str, Any]) -> Survey:
-    arguments: dict[str, Any] = {key: _names(value) if key in _LISTS else value for key, value in reading.items()}
+    arguments: dict[str, Any] = {key: _names(value) if key in LISTS else value for key, value in reading.items()}
     with readable(name) as path:
         try:
             # One name may begin others, or hold commas itself.
@@ -134,10 +132,11 @@ def _file(name: str, target: str | None, reading: Mapping[str, Any], chosen: Map
         except RankwiseFormatError as error:
             if error.choices:
                 raise _with_commands(error, name, chosen) from None
-            if _ARGUMENT.search(error.cure or ""):
-                error.cure = f'{error.cure} Here, each argument is an option: --read "NAME=VALUE".'
+            command = shell_command(name, {}, current_command()[0])
+            error.cure = None if error.cure is None else shell_words(error.cure, command)
             raise
-    return replace(survey, name=shown_name(name))
+    spoken = survey.reading and replace(survey.reading, in_shell=True)
+    return replace(survey, name=shown_name(name), reading=spoken)
 
 
 def _with_commands(error: RankwiseFormatError, name: str, chosen: Mapping[str, Any]) -> ChoiceError:
@@ -149,9 +148,11 @@ def _with_commands(error: RankwiseFormatError, name: str, chosen: Mapping[str, A
     cure = error.cure or ""
     for number, choice in enumerate(error.choices, start=1):
         cure = cure.replace(f"write {python_call(choice)}", f"take command {number}")
-    if "read_rankings" in cure or not cure or len(commands) == 1:
+        argument, value = list(choice.items())[-1]
+        cure = re.sub(f"(give|add) {re.escape(f'{argument}={value!r}')}", f"take command {number}", cure)
+    if "read_rankings" in cure or not cure:
         cure = "Choose one of these:" if len(commands) > 1 else "If this is meant, write:"
-    return ChoiceError(error, cure, commands)
+    return ChoiceError(error, shell_words(cure), commands)
 
 
 def _names(value: Any) -> list[str] | None:

@@ -13,8 +13,10 @@ import numpy as np
 from rankwise._typing import FloatArray, IntArray
 from rankwise._validation import check_sizes
 from rankwise.data import Rankings
+from rankwise.data.formats.delimited import read_table
 from rankwise.data.formats.letor import read_letor
-from rankwise.data.formats.text import Table, number, read_lines, read_table, shown
+from rankwise.data.formats.tables import Table
+from rankwise.data.formats.text import number, read_lines, shown
 from rankwise.datasets.judged_queries import make_retrieval
 from rankwise.datasets.transforms import rankings_from_classification, rankings_from_regression
 from rankwise.exceptions import RankwiseFormatError

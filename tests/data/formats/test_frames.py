@@ -12,7 +12,7 @@ import pytest
 
 from rankwise import RankwiseFormatError, read_rankings
 from rankwise.data.formats import frames, read_orders_csv
-from rankwise.data.formats.text import read_table
+from rankwise.data.formats.delimited import read_table
 
 pyreadstat = pytest.importorskip(
     "pyreadstat", reason="SPSS and Stata files are read by pyreadstat, of the extra 'files'"

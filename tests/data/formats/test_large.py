@@ -12,9 +12,10 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from rankwise import RankwiseFormatError, read_rankings
-from rankwise.data.formats import large, places, text
-from rankwise.data.formats.columns import Column, number
-from rankwise.data.formats.text import MISSING, covariates, parse_table
+from rankwise.data.formats import delimited, large, places
+from rankwise.data.formats.delimited import parse_table
+from rankwise.data.formats.tables import MISSING, Column, covariates
+from rankwise.data.formats.text import number
 
 # What readers stumble over: quotes, blanks of all kinds, line breaks, signs, codes, numbers of many digits.
 ODD = """|a| a |é|\u00a0|\u2003b|\x1f|1|01|-0.5|+7|1e3|1e999|1_0|NA|-|12345678901234567|0.1234567890123456789|1,5|2,250
@@ -30,7 +31,7 @@ def cut_both_ways(content: str, monkeypatch: pytest.MonkeyPatch, delimiter: str 
     """What the strict and the compiled reader make of a text: a table or the message."""
     results = []
     for at_least in (10**9, 0):
-        monkeypatch.setattr(text, "_LARGE", at_least)
+        monkeypatch.setattr(delimited, "_LARGE", at_least)
         try:
             results.append(parse_table(content, "file.csv", delimiter))
         except RankwiseFormatError as error:
@@ -119,8 +120,8 @@ def test_qualtrics_rows_and_long_cells(monkeypatch):
 
 def test_ordinary_files_are_cut_by_the_compiled_loops(monkeypatch):
     # The strict reader would give the same table, so only this shows that the quick one is used.
-    monkeypatch.setattr(text, "_LARGE", 0)
-    monkeypatch.setattr(text, "_strict_table", None)
+    monkeypatch.setattr(delimited, "_LARGE", 0)
+    monkeypatch.setattr(delimited, "_strict_table", None)
     table = parse_table('id,rank_a,rank_b,note\n1,1,2,"x, ""y"""\n\n2,2,1,é\n', "file.csv")
     assert table.column("note") == ['x, "y"', "é"]
     assert list(table.lines) == [2, 4]
@@ -159,7 +160,7 @@ def test_decimals_are_the_nearest_floats():
 
 
 def test_errors_of_large_files_name_the_line(tmp_path, monkeypatch):
-    monkeypatch.setattr(text, "_LARGE", 0)
+    monkeypatch.setattr(delimited, "_LARGE", 0)
     path = tmp_path / "survey.csv"
     path.write_text('rank_a,rank_b,note\n1,2,"two\nlines"\n\n2,0,x\n')
     with pytest.raises(RankwiseFormatError) as caught:

@@ -53,7 +53,7 @@ def test_columns_and_weights_are_told(tmp_path):
         ({"layout": "scores", "prefix": "Team "}, ["--layout", "scores", "--target", "Team "]),
         ({"layout": "positions", "items": ["a", "b"]}, ["--layout", "positions", "--target", "a,b"]),
         ({"items": ["a, c", "b"]}, ["--read", "items=['a, c', 'b']"]),
-        ({"missing_values": ["0"]}, ["--read", "missing_values=['0']"]),
+        ({"missing_values": ["0"]}, ["--read", "missing_values=0"]),
         ({"column": 'say "hi"'}, ["--read", 'column=say "hi"']),
         ({"prefix": "cost $"}, ["--target", "cost $"]),
         ({"weights": None}, ["--read", "weights=None"]),

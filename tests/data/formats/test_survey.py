@@ -13,10 +13,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rankwise import Rankings, RankwiseFormatError
+from rankwise.data.formats.delimited import read_table
 from rankwise.data.formats.survey import read_orders_csv, read_positions_csv
 from rankwise.data.formats.survey_long import read_long_csv, read_pairwise_csv
 from rankwise.data.formats.survey_strings import read_ordered_strings_csv
-from rankwise.data.formats.text import read_table
 from tests.data.formats.mutations import damaged
 from tests.data.formats.survey_files import VALID, written
 from tests.strategies import position_matrices
@@ -38,7 +38,7 @@ PROBLEMS = {
         1,
         None,
         "byte 3 (0xe9) is not valid UTF-8",
-        "or give its encoding, such as encoding='cp1252'",
+        "or, if Excel on Windows wrote it, give encoding='cp1252'",
     ),
     "utf16.csv": (read_table, None, None, "UTF-16", "or give encoding='utf-16'"),
     "unnamed_column.csv": (read_table, 1, 1, "the column has no name", "index=False"),
@@ -47,7 +47,7 @@ PROBLEMS = {
     "long_row.csv": (read_table, 3, None, "3 cells, but the header has 2 columns", "quote cells"),
     "open_quote.csv": (read_table, 3, None, "not valid CSV", "Close every quote"),
     "text_after_quote.csv": (read_table, 2, None, "not valid CSV", "double the quotes"),
-    "position_text.csv": (positions, 3, 1, "'favorite' is not a position", "add it to missing_values"),
+    "position_text.csv": (positions, 3, 1, "'favorite' is not a position", "missing_values=['favorite']"),
     "position_zero.csv": (positions, 3, 1, "'0' is not a position", "missing_values=['0']"),
     "position_negative.csv": (positions, 3, 1, "'-1' is not a position", "count from 1"),
     "position_infinite.csv": (positions, 3, 1, "'1e999' is not a position", "numbers"),
@@ -89,7 +89,7 @@ PROBLEMS = {
         5,
         2,
         "item 'tea' has a position on line 2 already",
-        "respondent=['id', '...']",
+        "Leave one row out, or all rankings with such rows: invalid='drop'",
     ),
     "long_varies.csv": (read_long_csv, 3, 4, "'age' is '32', but '31' on line 2", "drop=['age']"),
     "long_no_item.csv": (read_long_csv, 3, 2, "the item has no name", "leave out the row"),

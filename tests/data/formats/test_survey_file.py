@@ -10,9 +10,8 @@ import pytest
 
 from rankwise import RankwiseFormatError, analyze
 from rankwise.data import Survey, read_rankings, read_survey
-from rankwise.data.formats.columns import Column
 from rankwise.data.formats.survey_file import _with_labels, shown_names
-from rankwise.data.formats.text import Table
+from rankwise.data.formats.tables import Column, Table
 from tests.data.formats import survey_exports
 
 

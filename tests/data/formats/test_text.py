@@ -230,7 +230,7 @@ def test_qualtrics_rows_are_skipped(tmp_path):
     mark = '"{""ImportId"":""QID1_1""}"'
     text = f'Q1_1,Q1_2\n"Rank: tea","Rank: milk,\nhot"\n{mark},{mark}\n1,2\n2,1\n'
     rankings, _ = read_positions_csv(written(tmp_path, text), prefix="Q1_")
-    assert rankings.items == ("1", "2")
+    assert rankings.items == ("tea", "milk, hot")
     assert rankings.positions.tolist() == [[1, 2], [2, 1]]
     with pytest.raises(RankwiseFormatError, match="no row below"):
         read_positions_csv(written(tmp_path, f"Q1_1,Q1_2\nx,y\n{mark},{mark}\n"))
@@ -262,7 +262,7 @@ def test_qualtrics_names_the_items(tmp_path, options):
     [
         (QUALTRICS.replace("first - Milk, cold", "first - Milk - cold"), ("1", "2", "3")),  # not one question
         (QUALTRICS.replace("Juice", "Tea"), ("1", "2", "3")),  # not different items
-        (QUALTRICS.replace(" - ", ": "), ("1", "2", "3")),
+        (QUALTRICS.replace("first - ", "first; of all that there are at home, at work and anywhere else, "), ("1", "2", "3")),  # too long
     ],
 )
 def test_columns_name_the_items_where_qualtrics_does_not(tmp_path, text, names):

@@ -12,8 +12,8 @@ import pytest
 
 from rankwise import RankwiseFormatError, read_rankings
 from rankwise.data.formats import read_positions_csv, workbooks
+from rankwise.data.formats.delimited import parse_table, read_table
 from rankwise.data.formats.detect import read_with_table
-from rankwise.data.formats.text import parse_table, read_table
 
 openpyxl = pytest.importorskip("openpyxl", reason="the workbooks of these tests are written by openpyxl")
 pytest.importorskip("fastexcel", reason="Excel workbooks are read by fastexcel, of the extra 'files'")

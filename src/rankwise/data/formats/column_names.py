@@ -11,9 +11,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from rankwise.data.formats.ordinals import ordinal_in_name
+from rankwise.data.formats.ordinals import PLACE_NOUNS, ordinal_in_name
 from rankwise.data.formats.reading import python_call
-from rankwise.data.formats.text import Table, listed, names_given
+from rankwise.data.formats.tables import Table, names_given
+from rankwise.data.formats.text import listed
 
 Layout = Literal[
     "positions",
@@ -48,6 +49,9 @@ _CLEAR_JOINTS = ("_", ".", "[", "/", ":")
 _JOINTS = (*_CLEAR_JOINTS, "-", " ")
 # Qualtrics joins question and item by this.
 _QUESTION_JOINT = " - "
+# What stands between them in labels of SPSS.
+_LABEL_JOINT = ": "
+_LONGEST_LABEL = 60
 _BRACKETED = re.compile(r"(?P<stem>.*)\[(?P<item>[^\[\]]+)\]\s*")
 
 
@@ -149,8 +153,10 @@ def prefix_option(table: Table, names: list[str], joints: tuple[str, ...] = _CLE
     """The prefix that these columns alone share, up to a joint; else their names as ``items``."""
     first, last = min(names), max(names)
     length = next((at for at, (a, b) in enumerate(zip(first, last, strict=False)) if a != b), len(first))
-    while length and not first[:length].endswith(joints):
+    # A word for a place is no part of the name of an item, as in "Rang Tee".
+    while length and not (first[:length].endswith(joints) or first[:length].lower().strip(" :.-") in PLACE_NOUNS):
         length -= 1
+    length += first[length : length + 1] in (" ", ":") and all(n[length] == first[length] for n in names)
     prefix = first[:length]
     if prefix and prefix not in names and columns_with_prefix(table, prefix) == names:
         return {"prefix": prefix}
@@ -192,11 +198,18 @@ def item_names(table: Table, columns: Sequence[str], prefix: str | None = None) 
 
 
 def items_in_questions(table: Table, columns: Sequence[str]) -> list[str]:
-    """The items in the texts "question - item" of the columns; none unless all belong to one question."""
+    """The items in the texts "question - item" of the columns; none unless all belong to one question.
+
+    Texts without a question are items too, as labels of variables are, unless they are long or say places.
+    """
     parts = [_question(table, name) for name in columns]
     questions, items = {question for question, _ in parts}, [item for _, item in parts]
-    one_question = len(questions) == 1 and "" not in questions
-    return items if one_question and len(set(items)) == len(items) else []
+    if len(questions) != 1 or len(set(items)) < len(items):
+        return []
+    if "" not in questions:
+        return items
+    are_items = all(0 < len(item) <= _LONGEST_LABEL and _stem_and_place(item) is None for item in items)
+    return items if are_items and len(items) > 1 else []
 
 
 def question_groups(table: Table, names: Sequence[str]) -> list[list[str]]:
@@ -213,7 +226,11 @@ def _question(table: Table, name: str) -> tuple[str, str]:
     text = table.questions.get(name, "")
     question, _, item = text.rpartition(_QUESTION_JOINT)
     bracketed = _BRACKETED.fullmatch(text)
-    return (bracketed["stem"], bracketed["item"]) if bracketed and not question else (question, item)
+    if bracketed and not question:
+        return bracketed["stem"], bracketed["item"]
+    if not question:
+        question, _, item = text.rpartition(_LABEL_JOINT)
+    return question, " ".join(item.split())
 
 
 def _stem_and_place(name: str) -> tuple[str, int, str] | None:

@@ -7,7 +7,7 @@ nothing is dropped here.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -53,7 +53,9 @@ class DataCheck(Result):
         Number of rows that were looked at.
     findings : dict of str to Finding
         By name: ``empty`` (ranked nothing), ``duplicates`` (the same answers as an earlier row), ``same_id`` (the id of
-        an earlier row), ``straight_lines`` (the items in the order of their columns, far more often than by chance),
+        an earlier row), ``similar_id`` (such an id but for capitals and blanks), ``spelling`` (an item whose name
+        differs from another's in these alone), ``straight_lines`` (the items in the order of their columns, far more
+        often than by chance),
         ``all_tied``, ``impossible`` (a place beyond the number of items), ``skipped`` (a place left out), ``too_fast``
         and ``zero_weight``. Only what was found is there; ``rows`` are lines of the file where it has lines, else
         numbers of the rows from 1.
@@ -164,6 +166,12 @@ def check_data(
     findings.append(("duplicates", "same answers as an earlier row", rows, note))
     if ids is not None:
         findings.append(("same_id", "same id as an earlier row", _repeats(ids), ""))
+        plain = np.array([_plain(one) if isinstance(one, str) else one for one in ids.tolist()], dtype=object)
+        rows = np.setdiff1d(_repeats(plain), _repeats(ids))
+        findings.append(("similar_id", "id spelled like that of an earlier row", rows, ""))
+    spelled = [name for names in _spelled_alike(rankings) for name in list(names)[1:]]
+    rows = np.flatnonzero(np.isfinite(positions[:, [rankings.items.index(name) for name in spelled]]).any(axis=1))
+    findings.append(("spelling", "an item spelled like another", rows, "; ".join(spelling_notes(rankings, brief=True))))
     if in_column_order:
         rows, note = _straight_lines(positions)
         findings.append(("straight_lines", "items in the order of their columns", rows, note))
@@ -244,6 +252,28 @@ def _duplicates(
         return none, ""
     rows = filled[_repeats(together.tolist())]
     return rows, f"about {expected:.0f} would be expected" if expected >= _FEW else ""
+
+
+def spelling_notes(rankings: Rankings, *, brief: bool = False) -> list[str]:
+    """A sentence for each group of items whose names differ by capitals and blanks alone, and how often each occurs."""
+    notes = []
+    for names in _spelled_alike(rankings):
+        shown = ", ".join(f"{name!r} ({counted(count, 'row')})" for name, count in names.items())
+        advice = "are counted as different items. If they are one, write them alike in the file."
+        notes.append(shown if brief else f"{shown} {advice}")
+    return notes
+
+
+def _spelled_alike(rankings: Rankings) -> list[dict[Hashable, int]]:
+    """The items whose names differ by capitals and blanks alone, and the rows that list each, most first."""
+    groups: dict[str, dict[Hashable, int]] = {}
+    for name, count in zip(rankings.items, np.isfinite(rankings.positions).sum(axis=0).tolist(), strict=True):
+        groups.setdefault(_plain(str(name)), {})[name] = count
+    return [dict(sorted(names.items(), key=lambda one: -one[1])) for names in groups.values() if len(names) > 1]
+
+
+def _plain(name: str) -> str:
+    return " ".join(name.split()).casefold()
 
 
 def _straight_lines(positions: FloatArray) -> tuple[IntArray, str]:

@@ -18,29 +18,20 @@ import numpy as np
 
 from rankwise._validation import check_option_names
 from rankwise.data.formats.column_names import Fit, Layout
+from rankwise.data.formats.data_check import spelling_notes
+from rankwise.data.formats.delimited import binary_table, parse_table
 from rankwise.data.formats.invalid import check_rows
 from rankwise.data.formats.layouts import doubt_about, layout_found, layout_given
 from rankwise.data.formats.preflib import parse_preflib, read_preflib
 from rankwise.data.formats.reading import Blanks, Direction, Reading
+from rankwise.data.formats.sums import SUM_NAME, without_sums
 from rankwise.data.formats.survey import read_orders_csv, read_positions_csv, read_scores_csv
 from rankwise.data.formats.survey_choices import columns_of_choices, read_best_worst_csv, read_tricot_csv
 from rankwise.data.formats.survey_judges import columns_of_jury, read_judges_csv
 from rankwise.data.formats.survey_long import read_long_csv, read_pairwise_csv, refuse_scores_in_long
 from rankwise.data.formats.survey_strings import read_ordered_strings_csv
-from rankwise.data.formats.text import (
-    ENCODING,
-    MISSING,
-    Covariates,
-    Path,
-    Table,
-    binary_table,
-    blanked,
-    decoded,
-    listed,
-    names_given,
-    parse_table,
-    read_bytes,
-)
+from rankwise.data.formats.tables import MISSING, Covariates, Table, blanked, names_given
+from rankwise.data.formats.text import ENCODING, Path, decoded, listed, read_bytes
 from rankwise.data.formats.xarff import parse_xarff, read_xarff
 from rankwise.data.positions import Unlisted
 from rankwise.data.rankings import Rankings
@@ -84,6 +75,8 @@ _RETRIEVAL_LINES = (
     (re.compile(r"\S+\s+Q0\s+\S+\s+\d+\s+[-+.\deE]+\s+\S+", re.ASCII), "a TREC run", "read_run"),
     (re.compile(r"\S+\s+(?:0|Q0)\s+\S+\s+-?\d+", re.ASCII), "TREC relevance judgments", "read_qrels"),
 )
+# Sheets with sums are for people to look at.
+_MOST_SUMMED = 5000
 _INSPECTED = 1 << 20
 _INSPECTED_LINES = 20
 _LONGEST_INSPECTED = 1000
@@ -250,18 +243,13 @@ def read_with_table(
     table = binary_table(data, path, options.get("sheet")) if may_be_table else None
     text = decoded(data, path, encoding if may_be_table else None) if table is None else ""
     file_format = "table" if table is not None else file_format or _format(text, path)
-    if file_format == "preflib":
-        check_option_names("read_rankings", options, read_preflib, reserved=["path"], what="PrefLib files")
-        rankings = parse_preflib(text, path, **options)
-        fit = Fit("preflib", reason="The file starts like PrefLib.")
-        return rankings, {}, _reading(rankings, fit, (), options), None
-    if file_format == "xarff":
-        check_option_names("read_rankings", options, read_xarff, reserved=["path"], what="xarff files")
-        covariates, rankings = parse_xarff(text, path, **options)
-        fit = Fit("xarff", reason="The file is an xarff file.")
-        return rankings, covariates, _reading(rankings, fit, (), options), None
+    if file_format != "table":
+        return _from_lines(file_format, text, path, options)
     table = parse_table(text, path, options.get("delimiter")) if table is None else table
     table = table if values_wanted else replace(table, names_only=True)
+    if len(table) <= _MOST_SUMMED and SUM_NAME.search("\n".join((*table.header, *table.columns[0].distinct[-3:]))):
+        given = [[value] if isinstance(value, str) else value for value in options.values()]
+        table = without_sums(table, [name for names in given if isinstance(names, list | tuple) for name in names])
     invalid = options.pop("invalid", "raise")
     seen = blanked(table, options["missing_values"]) if "missing_values" in options else table
     settled = layout_given(seen, layout, options)
@@ -271,9 +259,9 @@ def read_with_table(
         "read_rankings", of_reader, _READERS[fit.layout], reserved=["path"], what=f"the layout {fit.layout!r}"
     )
     given = {**fit.options, **of_reader}
-    if fit.layout == "long" and layout == "auto":
-        refuse_scores_in_long(seen, given)
     table, dropped, notes = check_rows(table, fit, options, invalid=invalid, obey=bool(settled) and layout != "auto")
+    if fit.layout == "long" and layout == "auto":
+        refuse_scores_in_long(blanked(table, options.get("missing_values", MISSING)), given)
     rankings, covariates = _READERS[fit.layout](table, **given)
     columns = tuple(name for name in table.header if name not in covariates and name != options.get("weights"))
     if fit.layout in _COLUMNS_READ:
@@ -290,6 +278,21 @@ def read_with_table(
     return rankings, covariates, replace(reading, dropped=dropped, notes=(*table.notes, *notes, *reading.notes)), table
 
 
+def _from_lines(
+    file_format: str, text: str, path: Path, options: dict[str, Any]
+) -> tuple[Rankings, Covariates, Reading, None]:
+    """The rankings of a file that is not a table."""
+    if file_format == "preflib":
+        check_option_names("read_rankings", options, read_preflib, reserved=["path"], what="PrefLib files")
+        rankings = parse_preflib(text, path, **options)
+        fit = Fit("preflib", reason="The file starts like PrefLib.")
+        return rankings, {}, _reading(rankings, fit, (), options), None
+    check_option_names("read_rankings", options, read_xarff, reserved=["path"], what="xarff files")
+    covariates, rankings = parse_xarff(text, path, **options)
+    fit = Fit("xarff", reason="The file is an xarff file.")
+    return rankings, covariates, _reading(rankings, fit, (), options), None
+
+
 def _reading(rankings: Rankings, fit: Fit, columns: tuple[str, ...], options: dict[str, Any]) -> Reading:
     """What is said of a file that was read in that way."""
     blanks: Blanks = "no blanks"
@@ -304,6 +307,8 @@ def _reading(rankings: Rankings, fit: Fit, columns: tuple[str, ...], options: di
     placed = placed[placed > 0]  # some may have ranked nothing
     if default and len(placed) == 1 and placed[0] < rankings.n_items:
         notes.append(f"Everybody ranks exactly {placed[0]} of {rankings.n_items} items, as if asked for the best only.")
+    alike = {" ".join(str(item).split()).casefold() for item in rankings.items}
+    notes += spelling_notes(rankings) if len(alike) < rankings.n_items else []
     if fit.layout == "best-worst" and (rankings.positions == 2).sum(axis=1).max(initial=0) > 1:
         notes.append("Items that are neither best nor worst are tied between the two.")
     direction = _DIRECTION_OF_LAYOUT[fit.layout]

@@ -1,8 +1,8 @@
 """Tables of files that hold typed columns: SPSS (.sav, .zsav), Stata (.dta), Parquet, and Arrow or Feather.
 
-`rankwise.data.formats.text.read_table` comes here with files that start like one of these. Values become the text that
-people see: 1.0 is 1, a date is 2026-01-05. What the files say besides the values stays: the texts of the questions, the
-labels of the values, and which of these stand in order.
+`rankwise.data.formats.delimited.read_table` comes here with files that start like one of these. Values become the text
+that people see: 1.0 is 1, a date is 2026-01-05. What the files say besides the values stays: the texts of the
+questions, the labels of the values, and which of these stand in order.
 """
 
 from __future__ import annotations
@@ -17,8 +17,9 @@ from typing import Any
 import numpy as np
 
 from rankwise._optional import require
-from rankwise.data.formats.columns import Column
-from rankwise.data.formats.text import MOST_INFLATION, SMALL, Path, Table, refuse_header
+from rankwise.data.formats.delimited import refuse_header
+from rankwise.data.formats.tables import Column, Table
+from rankwise.data.formats.text import MOST_INFLATION, SMALL, Path
 from rankwise.exceptions import RankwiseFormatError
 
 _BYTES_PER_VALUE = 8

@@ -32,7 +32,10 @@ from rankwise.data.formats.survey_cells import (
     repeated_names,
 )
 from rankwise.data.formats.survey_choices import bad_choices
-from rankwise.data.formats.text import MISSING, Table, blanks_given, shown
+from rankwise.data.formats.survey_long import bad_duels, bad_rows_of_long
+from rankwise.data.formats.survey_strings import bad_orders
+from rankwise.data.formats.tables import MISSING, Table, blanks_given
+from rankwise.data.formats.text import shown
 from rankwise.exceptions import RankwiseFormatError
 
 Invalid = Literal["raise", "drop"]
@@ -99,14 +102,8 @@ def _bad_rows(
 ) -> tuple[dict[int, BadRow], list[str]]:
     """The rows that are not rankings, and notes about the others."""
     blanks = blanks_given(options.get("missing_values", MISSING))
-    # The readers refuse choices and repeats themselves.
-    if fit.layout in ("best-worst", "tricot") and drop:
-        found = bad_choices(table, {**fit.options, **options}, options.get("missing_values", MISSING))
-        return {row: BadRow(why, why) for row, why in found.items()}, []
-    if fit.layout == "orders" and drop:
-        return _repeats(table, fit, options, blanks), []
     if fit.layout not in ("positions", "scores"):
-        return {}, []
+        return _dropped_rows(table, fit, options, blanks) if drop else {}, []  # else the readers refuse them
     given = {**fit.options, **options}
     if given.get("items") is None and given.get("prefix") is None:
         return {}, []  # the reader says that it cannot find the columns
@@ -126,6 +123,28 @@ def _bad_rows(
             notes.append(f"In {count:,} row{'s' * (count != 1)} {why}: only the order counts.")
         return bad, notes
     return {**impossible, **bad}, notes
+
+
+def _dropped_rows(table: Table, fit: Fit, options: Mapping[str, Any], blanks: set[str]) -> dict[int, BadRow]:
+    """The rows that are not rankings, in layouts whose cells are not places or scores of the columns."""
+    given = {**fit.options, **options}
+    if fit.layout == "judges":
+        raise table.error(
+            "invalid='drop' drops rows, but here a row is an item, of all judges",
+            cure="Correct the cells, or name the judges whose columns are rankings: judges=[...].",
+        )
+    if fit.layout == "orders":
+        columns = chosen_columns(table, given.get("columns"), given.get("prefix"), given.get("weights"), "columns")
+        found = dict.fromkeys(repeated_names(table, columns, blanks).tolist(), "an item is listed twice")
+    elif fit.layout == "strings":
+        found = bad_orders(table, given, blanks) if "column" in given else {}
+    elif fit.layout == "long":
+        found = bad_rows_of_long(table, given, blanks)
+    elif fit.layout == "pairwise":
+        found = bad_duels(table, given)
+    else:
+        found = bad_choices(table, given, options.get("missing_values", MISSING))
+    return {row: BadRow(why, why) for row, why in found.items()}
 
 
 def misfit(table: Table, options: Mapping[str, Any]) -> Fit | None:
@@ -208,13 +227,6 @@ def _impossible(table: Table, columns: Sequence[str], rows: Rows, values: FloatA
         problem = f"{shown(cell)} is not a place among {len(columns)} items"
     bad[first] = BadRow(IMPOSSIBLE[int(kind)], problem, column, cell)
     return bad
-
-
-def _repeats(table: Table, fit: Fit, options: Mapping[str, Any], blanks: set[str]) -> dict[int, BadRow]:
-    given = {**fit.options, **options}
-    columns = chosen_columns(table, given.get("columns"), given.get("prefix"), given.get("weights"), "columns")
-    problem = BadRow("an item is listed twice", "an item is listed twice")
-    return dict.fromkeys(repeated_names(table, columns, blanks).tolist(), problem)
 
 
 def _counted(bad: Mapping[int, BadRow]) -> list[tuple[str, int]]:

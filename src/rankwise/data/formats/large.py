@@ -1,7 +1,7 @@
 """Large delimited texts, cut by compiled loops into the same columns as the strict reader makes.
 
-`rankwise.data.formats.text.parse_table` comes here with texts of some megabytes. Whatever is unusual is left to the
-strict reader, which reads it or says what is wrong.
+`rankwise.data.formats.delimited.parse_table` comes here with texts of some megabytes. Whatever is unusual is left to
+the strict reader, which reads it or says what is wrong.
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ import numpy as np
 import numpy.typing as npt
 
 from rankwise._typing import FloatArray
-from rankwise.data.formats.columns import Codes, Column, number
+from rankwise.data.formats.tables import Codes, Column
+from rankwise.data.formats.text import number
 
 # Columns of more different cells than this, or of mostly different cells, keep their cells as they stand in the text.
 _MOST_DISTINCT = 1 << 16

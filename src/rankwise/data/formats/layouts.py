@@ -30,7 +30,7 @@ from rankwise.data.formats.column_names import (
     roles_by_name,
 )
 from rankwise.data.formats.invalid import misfit
-from rankwise.data.formats.places import classify, doubt
+from rankwise.data.formats.places import IMPOSSIBLE, PLAIN, classify, doubt
 from rankwise.data.formats.reading import python_call
 from rankwise.data.formats.survey_cells import (
     list_items,
@@ -42,7 +42,8 @@ from rankwise.data.formats.survey_cells import (
 from rankwise.data.formats.survey_choices import shown_items
 from rankwise.data.formats.survey_fits import all_fits, window_fits, worded_places
 from rankwise.data.formats.survey_judges import judged_values, names_say_jury
-from rankwise.data.formats.text import MISSING, Table, listed, number, shown
+from rankwise.data.formats.tables import MISSING, Table
+from rankwise.data.formats.text import listed, number, shown
 from rankwise.exceptions import RankwiseFormatError
 
 # Options that only one layout has, so that giving one chooses the layout.
@@ -67,6 +68,8 @@ _LAYOUT_OF_OPTION: dict[str, Layout] = {
     "loser": "pairwise",
     "left": "pairwise",
     "right": "pairwise",
+    "left_score": "pairwise",
+    "right_score": "pairwise",
 }
 # What asks for ratings, where more is better, and not for places.
 _RATINGS = re.compile(
@@ -230,21 +233,24 @@ def _refuse_likely_scores(table: Table, options: dict[str, Any]) -> None:
     groups += [*question_groups(table, numeric), *bracketed_groups(numeric)]
     groups = [group for group in groups if set(group) <= set(numeric)]
     option = prefix_option(table, numeric, ("_", "[", "/", ":", ".", " ")) if len(numeric) > 1 else {}
-    groups.append(numeric if "prefix" in option else _on_one_scale(table, numeric))
+    groups.append(numeric if "prefix" in option else _side_by_side(table, _on_one_scale(table, numeric)))
     groups = [group for group in groups if len(group) > 1]
     jury = judged_values(table, weights)
     if len(numeric) > 1 and set(numeric) == set(table.coded(table.header[0])[0] if len(table) == len(numeric) else ()):
         return  # items against items: counts of duels are not rankings
-    for group in groups:
-        reason = doubt_about(table, group)
-        if reason is None:
+    reasons = [doubt_about(table, group) for group in groups]
+    if groups and not any(reasons) and ranking_numbers(table, groups[-1]) is not None:
+        reasons[-1] = _odd_rows(table, groups[-1])
+    for group, reason in zip(groups, reasons, strict=True):
+        if not reason:
             continue
-        beside = [name for name in numeric if name not in group] if group is groups[-1] else []
-        if beside:  # a row on another scale can make a column of the ranking look like another one
-            reason += f"; left out below, for other numbers: {listed(beside)}; add what belongs to the rankings"
+        odd = _odd_rows(table, group)
+        reason += f"; {odd}" if odd and odd != reason else ""
         where = prefix_option(table, group, ("_", "[", "/", ":", ".", " "))
-        rows_are_items = names_say_jury(table) if jury and set(jury[1]) == set(group) else False
-        transposed = [] if rows_are_items is False else [{"item": table.header[0]}]
+        judges = [name for name in group if jury and name in jury[1]]
+        rows_are_items = names_say_jury(table) if judges == group else False
+        named = {} if jury and judges == jury[1] else {"judges": judges}
+        transposed = [] if rows_are_items is False else [{"item": table.header[0], **named}]
         raise _scores_or_places(table, group, reason, [] if rows_are_items else [where], options, transposed)
 
 
@@ -278,6 +284,41 @@ def _on_one_scale(table: Table, names: Sequence[str]) -> list[str]:
             run.pop(0)
         best = [other for other, _ in run] if len(run) > len(best) else best
     return best
+
+
+def _side_by_side(table: Table, group: list[str]) -> list[str]:
+    """The columns with those beside them whose numbers are like theirs: a row on another scale may part them."""
+    if not group:
+        return []
+    among = [values for name in group if (values := table.values(name)) is not None]
+    least, most = min(np.nanmin(values) for values in among), max(np.nanmax(values) for values in among)
+    begin, end = table.index(group[0]), table.index(group[-1]) + 1
+
+    def belongs(name: str) -> bool:
+        values = table.values(name)
+        if values is None or np.isnan(values).all() or name.lower() in (*RESPONDENTS, *WEIGHTS):
+            return False
+        return bool(np.nanmin(values) <= most and least <= 2 * np.nanmax(values) <= 4 * most)
+
+    while begin and belongs(table.header[begin - 1]):
+        begin -= 1
+    while end < len(table.header) and belongs(table.header[end]):
+        end += 1
+    return list(table.header[begin:end])
+
+
+def _odd_rows(table: Table, names: Sequence[str]) -> str:
+    """The first row that cannot be places, and the first that should be, where the columns hold both; else nothing."""
+    values = ranking_numbers(table, names)
+    if values is None:
+        return ""
+    kinds = classify(values).kinds
+    wrong, right = np.flatnonzero(np.isin(kinds, list(IMPOSSIBLE))), np.flatnonzero(kinds == PLAIN)
+    if not len(wrong) or not len(right):
+        return ""
+    cells = [", ".join("-" if np.isnan(v) else f"{v:g}" for v in values[row][:8]) for row in (wrong[0], right[0])]
+    lines = table.lines[wrong[0]], table.lines[right[0]]
+    return f"line {lines[0]} ({cells[0]}) does not fit places, and line {lines[1]} ({cells[1]}) looks like places"
 
 
 def _refuse_blanks(table: Table, likely: list[Fit]) -> None:

@@ -25,14 +25,14 @@ _WORDS = (
 )
 _PLACE_OF_WORD = {word: place for place, words in enumerate(_WORDS, start=1) for word in words.split()}
 _IN_NAMES = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
-# What people write beside a place.
-_NOUNS = (  # noqa: SIM905
+#: what people write beside a place
+PLACE_NOUNS = (  # noqa: SIM905
     "rank ranking ranked place placed position choice preference priority pick option vote no nr number "
     "rang platz platzierung stelle wahl prioritat nummer choix priorite numero "
     "puesto lugar opcion eleccion preferencia prioridad posicion posto scelta preferenza priorita posizione "
     "escolha opcao posicao colocacao plaats keuze voorkeur prioriteit positie"
 ).split()
-_NOUN = "|".join(sorted(set(_NOUNS), key=len, reverse=True))
+_NOUN = "|".join(sorted(set(PLACE_NOUNS), key=len, reverse=True))
 _ENDING = r"(?:st|nd|rd|th|er|ere|re|eme|ieme|e|nde|de|ste|te|o|a|os|as|ro|ra|do|da|to|ta|\.)?"
 _NUMBERED = re.compile(
     rf"(?:(?:{_NOUN})\.?\s*[:#_]?\s*|#\s*)?#?(?P<number>\d{{1,4}})\s?{_ENDING}(?:[\s_]+(?:{_NOUN}))?", re.ASCII

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import ast
 import os
 import re
 import shlex
@@ -42,6 +43,15 @@ _SHOWN_NAMES = 12
 # What all shells read alike between double quotes.
 _SAFE_IN_QUOTES = re.compile(r"[^\"$`\\!%\n]*")
 _PLAIN_WORD = re.compile(r"[\w.,/:=+@-]+")
+# Arguments of `read_rankings` in a sentence, and calls of it.
+_ARGUMENT = re.compile(
+    r"\b(layout|items|prefix|weights|unlisted|missing_values|delimiter|encoding|columns?|separator|tie|respondent|item|"
+    r"position|score|drop|winner|loser|left(?:_score)?|right(?:_score)?|judges|values|best|worst|shown|trait|choice|sheet|invalid|strict)="
+    r"(\[[^\]]*\]|'[^']*'|\"[^\"]*\"|\w+)"
+)
+_CALL = re.compile(r"read_rankings\(path(?:, )?((?:[^()]|\([^()]*\))*)\)")
+# Layouts whose ``items`` or ``columns`` are columns of the table.
+_NAMED_COLUMNS = (None, "positions", "scores", "orders", "judges")
 
 
 @dataclass(frozen=True)
@@ -71,6 +81,8 @@ class Reading:
         Other sentences that the reader of a result should know.
     options : dict
         The arguments of `read_rankings` that read the file in the same way, whatever its content.
+    in_shell : bool
+        Whether the sentences name options of the command line instead of arguments.
 
     Examples
     --------
@@ -99,6 +111,7 @@ class Reading:
     dropped: Mapping[str, int] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     options: Mapping[str, Any] = field(default_factory=dict)
+    in_shell: bool = False
 
     def lines(self) -> list[str]:
         """How the file was understood, in plain sentences."""
@@ -116,7 +129,8 @@ class Reading:
             lines.append(f"Items without a place rank below the others.{other}")
         lines += [f"Weights: the column {self.weights!r}."] if self.weights else []
         lines += [f"{count:,} row{'s' * (count != 1)} dropped: {why}." for why, count in self.dropped.items()]
-        return [*lines, *self.notes]
+        lines += self.notes
+        return list(map(shell_words, lines)) if self.in_shell else lines
 
     def call(self) -> str:
         """The Python call that reads the file in this way, whatever its content."""
@@ -181,14 +195,40 @@ def shell_command(file: str | os.PathLike[str], arguments: Mapping[str, Any], co
     """
     words = ["rankwise", command, _quoted(os.fspath(file))]
     for name, value in arguments.items():
-        plain = isinstance(value, list) and all(part == part.strip() and "," not in part for part in value)
-        if name == "layout":
-            words += ["--layout", str(value)]
-        elif name == "prefix" or (name in ("items", "columns") and plain and len(value) > 1):
-            words += ["--target", _quoted(value if name == "prefix" else ",".join(value))]
-        else:
-            words += ["--read", _quoted(f"{name}={value if isinstance(value, str) else repr(value)}")]
+        words.append(_option(name, value, arguments.get("layout")))
     return " ".join(words)
+
+
+def shell_words(text: str, command: str = "rankwise consensus FILE") -> str:
+    """A sentence with options of the command line in place of arguments and calls of `read_rankings`.
+
+    Examples
+    --------
+    >>> shell_words("If so, give tie='='; if it is one item, name all items with items=[...].")
+    'If so, give --read tie==; if it is one item, name all items with --read items=A,B,C.'
+    """
+
+    def option(found: re.Match[str]) -> str:
+        name, value = found.groups()
+        if "..." in value:
+            return f"--read {name}={'A,B,C' if value.startswith('[') else 'COLUMN'}"
+        try:
+            return _option(name, ast.literal_eval(value))
+        except (ValueError, SyntaxError):
+            return _option(name, value)
+
+    text = _CALL.sub(lambda call: f"{command} {call[1]}", text)
+    return re.sub(r"(?<=[\w\"]), (?=--)", " ", _ARGUMENT.sub(option, text))
+
+
+def _option(name: str, value: Any, layout: str | None = None) -> str:
+    """The option of the command line for an argument of `read_rankings`."""
+    is_list = isinstance(value, list) and all(part == part.strip() and "," not in part for part in map(str, value))
+    text = ",".join(map(str, value)) if is_list else value if isinstance(value, str) else repr(value)
+    if name == "layout":
+        return f"--layout {value}"
+    named = name in ("items", "columns") and is_list and len(value) > 1 and layout in _NAMED_COLUMNS
+    return f"--target {_quoted(text)}" if name == "prefix" or named else f"--read {_quoted(f'{name}={text}')}"
 
 
 def _quoted(text: str) -> str:

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rankwise.data.formats.ordered_texts import ordered_levels
-from rankwise.data.formats.text import Covariates
+from rankwise.data.formats.tables import Covariates
 from rankwise.data.formats.tool_columns import (
     CERTAIN_IDS,
     DURATION,

@@ -11,21 +11,20 @@ import numpy as np
 
 from rankwise.data.formats.buckets import rankings_from_rows
 from rankwise.data.formats.column_names import chosen_columns, item_names
+from rankwise.data.formats.delimited import read_table
 from rankwise.data.formats.survey_cells import position_matrix, score_column
 from rankwise.data.formats.survey_fits import column_fits, the_only, window_fits
-from rankwise.data.formats.text import (
-    ENCODING,
+from rankwise.data.formats.tables import (
     MISSING,
     Covariates,
-    Path,
     Table,
     blanked,
     blanks_given,
     covariates,
     names_given,
-    read_table,
     weights_column,
 )
+from rankwise.data.formats.text import ENCODING, Path
 from rankwise.data.positions import Unlisted, blank_for, own_positions
 from rankwise.data.rankings import Rankings
 

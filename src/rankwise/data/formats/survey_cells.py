@@ -17,7 +17,8 @@ from rankwise._validation import read_only
 from rankwise.data.formats.large import LongColumn
 from rankwise.data.formats.ordinals import place_in_words
 from rankwise.data.formats.reading import Reading
-from rankwise.data.formats.text import MISSING, Table, blanks_given, shown
+from rankwise.data.formats.tables import MISSING, Table, blanks_given
+from rankwise.data.formats.text import shown
 
 _BLOCK_ROWS = 1 << 11
 
@@ -70,7 +71,9 @@ def score_column(table: Table, name: str, missing_values: Collection[str], blank
     cells = table.columns[table.index(name)]
     blanks, meaning = blanks_given(missing_values), table.numbers(cells.distinct)
     row = cells.first_row(lambda cell: cell not in blanks and meaning[cell] is None)
-    raise table.error(f"{shown(cells.cells[row or 0])} is not a score", row=row, column=name, cure=CURE_FOR_SCORE)
+    cell = cells.cells[row or 0]
+    cure = f"Scores are numbers, higher = better. If it says 'no score', give missing_values=[{cell!r}]."
+    raise table.error(f"{shown(cell)} is not a score", row=row, column=name, cure=cure)
 
 
 def scores_read(
@@ -187,13 +190,10 @@ def repeated_names(table: Table, names: Sequence[str], blanks: Collection[str] =
     return np.flatnonzero(((rows[:, 1:] == rows[:, :-1]) & (rows[:, 1:] >= 0)).any(axis=1))
 
 
-CURE_FOR_SCORE = "Scores are numbers, higher = better. If it says 'no score', add it to missing_values=[...]."
-
-
 def cure_for_position(cell: str, value: float | None) -> str:
     """What to do about a cell that is not a position; ``value`` is the number it holds, if any."""
     if value is None:
-        return "Positions are numbers, 1 = best. If it says 'not ranked', add it to missing_values=[...]."
+        return f"Positions are numbers, 1 = best. If it says 'not ranked', give missing_values=[{cell!r}]."
     if value == 0:
         not_ranked = f"if {cell} says 'not ranked', give missing_values=[{cell!r}]"
         return f"Positions count from 1: if these count from 0, add 1 to all; {not_ranked}."

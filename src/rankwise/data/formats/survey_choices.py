@@ -16,22 +16,19 @@ import numpy as np
 from rankwise._typing import FloatArray, IntArray
 from rankwise.data.formats.buckets import check_size, names_in_order
 from rankwise.data.formats.column_names import ITEMS, RESPONDENTS, Fit
+from rankwise.data.formats.delimited import read_table
 from rankwise.data.formats.reading import python_call
 from rankwise.data.formats.survey_cells import mostly_numbers, repeated_names, repeats_cells
-from rankwise.data.formats.text import (
-    ENCODING,
+from rankwise.data.formats.tables import (
     MISSING,
     Covariates,
-    Path,
     Table,
     blanks_given,
     covariates,
-    listed,
     names_given,
-    read_table,
-    shown,
     weights_column,
 )
+from rankwise.data.formats.text import ENCODING, Path, listed, shown
 from rankwise.data.rankings import Rankings
 
 _BEST = ("best", "most", "pos", "positive")
@@ -363,11 +360,13 @@ def _places(table: Table, question: Question, ids: list[IntArray], names: list[s
     last = _which_shown(table, question.worst, question, ids, names, blanks)
     for column, which in ((question.best, first), (question.worst, last)):
         for row in np.flatnonzero(which == _UNCLEAR)[:1]:
+            cell = table.column(str(column))[row]
             raise table.error(
-                f"{shown(table.column(str(column))[row])} does not name one of the items shown",
+                f"{shown(cell)} does not name one of the items shown",
                 row=int(row),
                 column=column,
-                cure="Write its letter, number or name; if it says 'no answer', add it to missing_values=[...].",
+                cure=f"Write its letter, number or name; if it says 'no answer', give missing_values=[{cell!r}]; "
+                "or drop all such rows with invalid='drop'.",
             )
     for row in np.flatnonzero((first == last) & (first >= 0))[:1]:
         cure = "Correct or drop the row; invalid='drop' drops all such rows."

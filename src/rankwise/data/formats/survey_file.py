@@ -19,12 +19,14 @@ import numpy.typing as npt
 from rankwise._tables import Result, TextTable, counted, short_name
 from rankwise._typing import FloatArray, IntArray
 from rankwise.data.formats.data_check import DataCheck, check_data
+from rankwise.data.formats.delimited import read_table
 from rankwise.data.formats.detect import read_with_table
 from rankwise.data.formats.ordered_texts import is_no_answer, ordered_levels
 from rankwise.data.formats.reading import Reading
 from rankwise.data.formats.roles import Role, is_duration, may_be_feature, recognize_roles
 from rankwise.data.formats.survey_cells import place_meanings, scores_read
-from rankwise.data.formats.text import MISSING, Covariates, Path, Table, listed, names_given, read_table, shown
+from rankwise.data.formats.tables import MISSING, Covariates, Table, names_given
+from rankwise.data.formats.text import Path, listed, shown
 from rankwise.data.rankings import Rankings
 from rankwise.exceptions import RankwiseFormatError
 
@@ -470,7 +472,8 @@ def _check(
     is_row_per_ranking = table is not None and len(table) == len(rankings) and reading.layout != "judges"
     places: FloatArray | None = None
     if table is not None and is_row_per_ranking and reading.layout == "positions":
-        written = [table.values(name) for name in reading.columns]
+        blanks = dict.fromkeys((*MISSING, *reading.options.get("missing_values", ())), np.nan)
+        written = [table.values(name, blanks) for name in reading.columns]
         known = [values for values in written if values is not None]
         places = np.column_stack(known) if known and len(known) == len(written) == rankings.n_items else None
     return check_data(

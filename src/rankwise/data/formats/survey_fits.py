@@ -24,6 +24,7 @@ from rankwise.data.formats.column_names import (
     are_numbered,
     bracketed_groups,
     columns_option,
+    items_in_questions,
     known_prefixes,
     numbered_groups,
     prefix_option,
@@ -41,7 +42,9 @@ from rankwise.data.formats.survey_cells import (
 )
 from rankwise.data.formats.survey_choices import choice_fits
 from rankwise.data.formats.survey_judges import judges_fits, names_say_jury
-from rankwise.data.formats.text import MISSING, Table, listed, number
+from rankwise.data.formats.survey_long import match_fits
+from rankwise.data.formats.tables import MISSING, Table
+from rankwise.data.formats.text import listed, number
 
 # Names that say that the numbers below are scores, in lower case.
 SCORE_PREFIXES = ("score_", "scores_", "points_", "rating_", "stars_")
@@ -56,8 +59,8 @@ _JSON_NAMES = re.compile(r"\[[\s\[]*\"")
 
 def all_fits(table: Table, weights: str | None) -> list[Fit]:
     """Every layout that fits the table, the column of the weights set aside."""
-    choices = choice_fits(table)
-    if choices:  # the items shown look like orders
+    choices = choice_fits(table) or match_fits(table)
+    if choices:  # the items shown look like orders, the scores of two sides like those of two items
         return choices
     fits = [*column_fits(table, weights, "positions", "orders", "scores"), *string_fits(table)]
     for layout in ("long", "pairwise"):
@@ -107,13 +110,22 @@ def column_fits(table: Table, weights: str | None, *wanted: Layout) -> list[Fit]
     # Numbers that start at 0 or 1 and have no gaps.
     groups = [list(at.values()) for at in numbered_groups(names) if min(at) < 2 and max(at) - min(at) + 1 == len(at)]
     coded = [] if settled else [group for group in groups if looks_like_codes(ranking_numbers(table, group))]
+    labeled = [group for group in coded if table.questions and _labels_name_items(table, group)]
+    if labeled and not positions:
+        positions = [
+            Fit("positions", prefix_option(table, group), "The labels of the columns name an item each.")
+            for group in labeled
+        ]
+        coded = [group for group in coded if group not in labeled]
     if not positions:
         positions = [Fit("positions", columns_option(table, "items", group)) for group in coded]
     in_words = {name for group in worded for name in group}
     orders = [
         Fit("orders", columns_option(table, "columns", group), "The names of the columns differ by a place alone.")
         for group in groups
-        if in_words.isdisjoint(group) and (group in coded or list_items(table, group, least_sharing=2))
+        if group not in labeled
+        and in_words.isdisjoint(group)
+        and (group in coded or list_items(table, group, least_sharing=2))
     ]
     return [fit for fit in (*positions, *orders, *scores) if fit.layout in wanted]
 
@@ -155,7 +167,7 @@ def window_fits(table: Table, weights: str | None, *, sure: bool = True) -> list
                 continue
             whole = columns == [name for name in table.header if name != weights]
             reason = "Every row is a ranking of all columns." if whole else "In these columns every row is a ranking."
-            option = {"items": columns} if whole else prefix_option(table, columns)
+            option = prefix_option(table, columns, ()) if whole else prefix_option(table, columns)
             fits.append(Fit("positions", option, reason))
     return fits
 
@@ -208,6 +220,11 @@ def _hold_places(table: Table, names: Sequence[str], *, named_places: bool = Fal
     if values is None or not any(np.any((part > 1) & (part < np.inf)) for part in (values[:_FIRST_ROWS], values)):
         return False
     return doubt(values, classify(values), named_places=named_places) is None
+
+
+def _labels_name_items(table: Table, names: Sequence[str]) -> bool:
+    """Whether each column is an item by its text; where cells have labels too, these may name the items instead."""
+    return bool(items_in_questions(table, names)) and not any(table.labels.get(name) for name in names)
 
 
 def _scores(table: Table) -> list[str]:

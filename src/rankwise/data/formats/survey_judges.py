@@ -9,10 +9,12 @@ import numpy as np
 
 from rankwise._typing import FloatArray
 from rankwise.data.formats.column_names import ITEMS, Fit, chosen_columns, item_names
+from rankwise.data.formats.delimited import read_table
 from rankwise.data.formats.places import EMPTY, PLAIN, TIED, classify, doubt
 from rankwise.data.formats.reading import python_call
 from rankwise.data.formats.survey_cells import place_meanings, position_column, ranking_numbers, score_column
-from rankwise.data.formats.text import ENCODING, MISSING, Covariates, Path, Table, listed, read_table, shown
+from rankwise.data.formats.tables import MISSING, Covariates, Table
+from rankwise.data.formats.text import ENCODING, Path, listed, shown
 from rankwise.data.positions import Unlisted, blank_for
 from rankwise.data.rankings import Rankings
 
@@ -102,18 +104,30 @@ def columns_of_jury(table: Table, options: Mapping[str, Any]) -> list[str]:
 
 
 def judges_fits(table: Table, weights: str | None) -> list[Fit]:
-    """The sheet of a jury where every column is a ranking of the rows, and the first column names them."""
+    """The sheet of a jury where every column is a ranking of the rows, and the first column names them.
+
+    Columns whose numbers are all beyond the places, such as years and prices, tell of the items and are no judges.
+    """
     found = judged_values(table, weights)
     if found is None:
         return []
     item, columns, values = found
     rows = classify(values)
+    is_ranking = np.isin(rows.kinds, (EMPTY, PLAIN, TIED))
+    if not is_ranking.all():
+        beyond = np.nanmin(np.where(is_ranking[:, None], np.inf, values), axis=1) > len(table)
+        if np.count_nonzero(is_ranking) < 2 or not (is_ranking | beyond).all() or names_say_jury(table) is False:
+            return []
+        columns = [name for name, kept in zip(columns, is_ranking, strict=True) if kept]
+        values = values[is_ranking]
+        rows = classify(values)
     # A skipped place is a slip of a person, but a sign of another layout if few rows are all there is to see.
-    plain = rows.parked is None and np.isin(rows.kinds, (EMPTY, PLAIN, TIED)).all()
-    if not plain or doubt(values, rows) is not None:
+    if rows.parked is not None or doubt(values, rows) is not None:
         return []
     option = {} if columns == _judges(table, item) else {"judges": columns}
     reason = f"Every column is a ranking of the {len(table)} rows, whose names are in {item!r}."
+    if not is_ranking.all():
+        reason = f"The columns of the judges are rankings of the {len(table)} rows; the others tell of the items."
     return [Fit("judges", {"item": item, **option, "values": "positions"}, reason)]
 
 
@@ -133,7 +147,7 @@ def judged_values(table: Table, weights: str | None) -> tuple[str, list[str], Fl
 def names_say_jury(table: Table) -> bool | None:
     """Whether the names of the columns say that rows are items (True) or people (False); None if they say neither."""
     first, *others = (name.lower() for name in table.header)
-    if any(word in first for word in _JUDGES):
+    if any(word in first for word in _JUDGES) or any(name in _JUDGES for name in others):
         return False
     if first in _JUDGED or any(sum(word in name for name in others) > 1 for word in _JUDGES):
         return True

@@ -2,33 +2,30 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from rankwise._typing import IntArray
 from rankwise.data.formats.buckets import check_size, names_in_order, rankings_from_rows
-from rankwise.data.formats.column_names import POSITIONS, roles_by_name
+from rankwise.data.formats.column_names import POSITIONS, Fit, roles_by_name
+from rankwise.data.formats.delimited import read_table
 from rankwise.data.formats.places import classify, doubt
 from rankwise.data.formats.reading import python_call
-from rankwise.data.formats.survey_cells import position_column, ranking_numbers, score_column
-from rankwise.data.formats.text import (
-    ENCODING,
-    MISSING,
-    Covariates,
-    Path,
-    Table,
-    covariates,
-    listed,
-    names_given,
-    read_table,
-    shown,
-    weights_column,
-)
+from rankwise.data.formats.survey_cells import place_meanings, position_column, ranking_numbers, score_column
+from rankwise.data.formats.tables import MISSING, Covariates, Table, covariates, names_given, weights_column
+from rankwise.data.formats.text import ENCODING, Path, listed, shown
 from rankwise.data.positions import Unlisted, blank_for
 from rankwise.data.rankings import Rankings
 
+# Words that tell two sides apart, and words for what each of them won.
+_SIDES = (
+    *(("a", "b"), ("1", "2"), ("home", "away"), ("left", "right"), ("first", "second"), ("x", "y")),
+    *(("white", "black"), ("red", "blue")),
+)
+_POINTS = ("score", "scores", "points", "pts", "goals", "sets", "games", "runs", "punkte", "tore", "votes")
 _NAME_IT = "Fill in the name, or leave out the row."
 
 
@@ -123,6 +120,8 @@ def refuse_scores_in_long(table: Table, options: Mapping[str, Any]) -> None:
     firsts, ranking_of_row = _grouped(table, keys)
     names, item_of_row = _items_of_rows(table, item, options.get("items"))
     check_size(len(firsts), len(names), len(table), table.error)
+    if len(np.unique(ranking_of_row * len(names) + item_of_row)) < len(table):
+        return  # an item has two places, as the reader will say
     values = np.full((len(firsts), len(names)), np.nan)
     values[ranking_of_row, item_of_row] = numbers[:, 0]
     reason = doubt(values, classify(values), named_places=column.lower() in POSITIONS)
@@ -144,6 +143,8 @@ def read_pairwise_csv(
     loser: str | None = None,
     left: str | None = None,
     right: str | None = None,
+    left_score: str | None = None,
+    right_score: str | None = None,
     items: Iterable[str] | None = None,
     weights: str | None = None,
     delimiter: str | None = None,
@@ -151,7 +152,7 @@ def read_pairwise_csv(
 ) -> tuple[Rankings, Covariates]:
     r"""Read a table of duels: each row becomes a ranking of two items.
 
-    A row names the winner and the loser; or the two items, left and right, and which of them won.
+    A row names the winner and the loser; or the two items, left and right, and which of them won, or the score of each.
 
     Parameters
     ----------
@@ -165,6 +166,9 @@ def read_pairwise_csv(
     left, right : str, optional
         The columns with the two items, where no column holds the loser; by default ``left`` and ``right``, or
         ``item_a`` and ``item_b``.
+    left_score, right_score : str, optional
+        The columns with the scores of the two, where no column says who won: the higher score wins, equal ones are a
+        tie. By default such as ``score_a`` and ``score_b`` beside ``player_a`` and ``player_b``.
 
     Returns
     -------
@@ -182,22 +186,65 @@ def read_pairwise_csv(
     (('tea', 'milk', 'juice'), array([ 2., nan,  1.]))
     """
     table = read_table(path, delimiter, encoding)
-    by_side = left is not None or right is not None
-    if by_side and loser is not None:
-        raise ValueError("both loser and left or right are given; give winner and loser, or left, right and winner")
-    guessed = roles_by_name(table, "pairwise")
-    if by_side or (loser is None and "left" in guessed):
-        roles = _with_guesses(table, {"left": left, "right": right, "winner": winner}, guessed)
-        rows = _duels_by_side(table, **roles)
-    else:
-        roles = _with_guesses(table, {"winner": winner, "loser": loser}, guessed)
-        pairs = _pairs(table, roles["winner"], roles["loser"])
-        rows = [[[better], [worse]] for better, worse in pairs]
+    given = {"winner": winner, "loser": loser, "left": left, "right": right}
+    roles = _roles_of_duels(table, {**given, "left_score": left_score, "right_score": right_score})
+    rows = []
+    for row, outcome in enumerate(_outcomes(table, roles)):
+        if isinstance(outcome, _Unclear):
+            raise table.error(outcome.problem, row=row, column=outcome.column, cure=outcome.cure)
+        rows.append(outcome)
     declared = None if items is None else names_given(items, "items")
     rankings = rankings_from_rows(
         rows, table.error, unlisted="missing", items=declared, weights=weights_column(table, weights)
     )
     return rankings, covariates(table, [*roles.values(), weights or ""])
+
+
+def match_fits(table: Table) -> list[Fit]:
+    """Duels with the score of each side, where the names of the columns show one pair of names and one of scores."""
+    names, scores = [], []
+    for marks in _SIDES:
+        columns = {tuple(re.findall(r"[^\W\d_]+|\d+", name.lower())): name for name in table.header}
+        for words, one in columns.items():
+            other = columns.get(tuple(marks[1] if word == marks[0] else word for word in words))
+            if marks[0] not in words or other is None or len(words) > 3:
+                continue
+            if table.is_numeric(one) and table.is_numeric(other):
+                scores += [(one, other)] * (not {*words}.isdisjoint(_POINTS))
+            elif not table.is_numeric(one) and not table.is_numeric(other):
+                names.append((one, other))
+    if len(names) != 1 or len(scores) != 1:
+        return []
+    options = dict(zip(("left", "right", "left_score", "right_score"), (*names[0], *scores[0]), strict=True))
+    return [Fit("pairwise", options, "In every row two items meet: the higher score wins, equal scores are a tie.")]
+
+
+def bad_rows_of_long(table: Table, options: Mapping[str, Any], blanks: set[str]) -> dict[int, str]:
+    """Rows of a long table that are no part of a ranking, with the words for it; all rows where an item is twice."""
+    given = (options.get(name) for name in ("respondent", "item", "position", "score"))
+    keys, item, column, is_score = _long_roles(table, *given)
+    said = table.column(column)
+    meaning = table.numbers(set(said)) if is_score else place_meanings(table, set(said))
+    problems: dict[int, str] = {}
+    rows_of: dict[tuple[str, ...], list[int]] = {}
+    first_row: dict[tuple[str, ...], int] = {}
+    for row, (name, *who) in enumerate(zip(table.column(item), *map(table.column, keys), strict=True)):
+        value = meaning[said[row]]
+        if not name or not all(who):
+            problems[row] = "no name of the item, or of who ranked it"
+        elif said[row] not in blanks and (value is None or (not is_score and value <= 0)):
+            problems[row] = f"not a {'score' if is_score else 'position'} in a cell"
+        rows_of.setdefault(tuple(who), []).append(row)
+        if first_row.setdefault((*who, name), row) != row:
+            problems |= dict.fromkeys(rows_of[tuple(who)], "a ranking has an item twice")
+    twice = {tuple(table.column(key)[row] for key in keys) for row, why in problems.items() if why.endswith("twice")}
+    return problems | {row: "a ranking has an item twice" for who in twice for row in rows_of[who]}
+
+
+def bad_duels(table: Table, options: Mapping[str, Any]) -> dict[int, str]:
+    """Rows of duels that name no two items, or no clear winner, with the words for it."""
+    outcomes = _outcomes(table, _roles_of_duels(table, options))
+    return {row: "not a duel of two items" for row, found in enumerate(outcomes) if isinstance(found, _Unclear)}
 
 
 def _with_guesses(table: Table, given: dict[str, Any], guessed: dict[str, str | None]) -> dict[str, Any]:
@@ -231,37 +278,72 @@ def _key_columns(respondent: Any) -> list[str]:
     return [respondent] if isinstance(respondent, str) else names_given(respondent, "respondent")
 
 
-def _pairs(table: Table, first: str, second: str) -> Iterator[tuple[str, str]]:
-    """The two items of each row, checked to be two."""
-    for row, pair in enumerate(zip(table.column(first), table.column(second), strict=True)):
-        if not all(pair):
-            column = second if pair[0] else first
-            raise table.error("an item has no name", row=row, column=column, cure=_NAME_IT)
-        if pair[0] == pair[1]:
-            raise table.error(
-                f"{shown(pair[0])} is both {first} and {second}", row=row, cure="Name two items, or leave out the row."
-            )
-        yield pair
+class _Unclear(NamedTuple):
+    """A row that is not a duel: the words of the error, where it is, and the cure."""
+
+    problem: str
+    column: str | None
+    cure: str
 
 
-def _duels_by_side(table: Table, left: str, right: str, winner: str) -> list[list[list[str]]]:
-    rows = []
-    for row, (pair, said) in enumerate(zip(_pairs(table, left, right), table.column(winner), strict=True)):
-        word = said.lower()
-        left_won = said == pair[0] or word in ("left", left.lower())
-        right_won = said == pair[1] or word in ("right", right.lower())
-        if left_won != right_won:
-            rows.append([[pair[0]], [pair[1]]] if left_won else [[pair[1]], [pair[0]]])
-        elif word == "tie" and not left_won:
-            rows.append([list(pair)])
+def _roles_of_duels(table: Table, given: Mapping[str, Any]) -> dict[str, str]:
+    """The columns of winner and loser; or of the two sides, and of the winner or both scores."""
+    if given.get("loser") is not None and (given.get("left") is not None or given.get("right") is not None):
+        raise ValueError("both loser and left or right are given; give winner and loser, or left, right and winner")
+    guessed = roles_by_name(table, "pairwise")
+    matches = match_fits(table)
+    wanted = ("winner", "loser")
+    if (
+        given.get("left_score")
+        or given.get("right_score")
+        or (matches and not (given.get("winner") or given.get("loser")))
+    ):
+        wanted, guessed = ("left", "right", "left_score", "right_score"), matches[0].options if matches else guessed
+    elif given.get("left") or given.get("right") or (not given.get("loser") and "left" in guessed):
+        wanted = ("left", "right", "winner")
+    return _with_guesses(table, {role: given.get(role) for role in wanted}, guessed)
+
+
+def _outcomes(table: Table, roles: Mapping[str, str]) -> Iterator[list[list[str]] | _Unclear]:
+    """The buckets of each row, or why there are none."""
+    first, second = (roles[role] for role in (("left", "right") if "left" in roles else ("winner", "loser")))
+    by_score = "left_score" in roles
+    said: Iterable[Any] = table.column(roles["winner"]) if not by_score else ()
+    if by_score:
+        scores = [table.values(roles[side]) for side in ("left_score", "right_score")]
+        for side, values in zip(("left_score", "right_score"), scores, strict=True):
+            if values is None:
+                score_column(table, roles[side], MISSING, np.nan)  # says which cell is not a score
+        said = zip(*scores, strict=True)  # type: ignore[arg-type]
+    for better, worse, word in zip(table.column(first), table.column(second), said, strict=True):
+        if not better or not worse:
+            yield _Unclear("an item has no name", second if better else first, _NAME_IT)
+        elif better == worse:
+            problem = f"{shown(better)} is both {first} and {second}"
+            yield _Unclear(problem, None, "Name two items, or leave out the row.")
+        elif by_score and (word[0] != word[0] or word[1] != word[1]):
+            yield _Unclear("a score is missing", None, "Fill it in; or drop such rows with invalid='drop'.")
+        elif "left" not in roles:
+            yield [[better], [worse]]
         else:
-            raise table.error(
-                f"the winner {shown(said)} is not clear",
-                row=row,
-                column=winner,
-                cure="Write left, right or tie, or the name of one of the two items.",
-            )
-    return rows
+            yield _by_score(better, worse, *word) if by_score else _by_word(better, worse, word, roles)
+
+
+def _by_score(left: str, right: str, points: float, others: float) -> list[list[str]]:
+    return [[left, right]] if points == others else [[left], [right]] if points > others else [[right], [left]]
+
+
+def _by_word(left: str, right: str, said: str, roles: Mapping[str, str]) -> list[list[str]] | _Unclear:
+    """The buckets of two items, of which a word names the better one, its side, or a tie."""
+    word = said.lower()
+    left_won = said == left or word in ("left", roles["left"].lower())
+    right_won = said == right or word in ("right", roles["right"].lower())
+    if left_won != right_won:
+        return [[left], [right]] if left_won else [[right], [left]]
+    if word == "tie" and not left_won:
+        return [[left, right]]
+    cure = "Write left, right or tie, or the name of one of the two items."
+    return _Unclear(f"the winner {shown(said)} is not clear", roles["winner"], cure)
 
 
 def _grouped(table: Table, keys: list[str]) -> tuple[list[int], IntArray]:
@@ -307,15 +389,17 @@ def _refuse_repeats(
     for row, cell in enumerate(zip(ranking_of_row.tolist(), item_of_row.tolist(), strict=True)):
         if cell in first_row:
             others = [name for name in table.header if name not in {*keys, item, position}]
-            wider = [*keys, others[0] if len(others) == 1 else "..."]
+            more = (
+                f"; or, if more columns tell rankings apart, give respondent={[*keys, *others[:1]]!r}" if others else ""
+            )
             error = table.error(
                 f"item {shown(table.column(item)[row])} has a position on line "
                 f"{table.lines[first_row[cell]]} already, for the same {' and '.join(keys)}",
                 row=row,
                 column=item,
-                cure=f"Leave one row out; or, if more columns tell rankings apart, give respondent={wider!r}.",
+                cure=f"Leave one row out, or all rankings with such rows: invalid='drop'{more}.",
             )
-            error.choices = [{"layout": "long", "respondent": wider}] if len(others) == 1 else []
+            error.choices = [{"respondent": [*keys, *others]}] if len(others) == 1 else []
             raise error
         first_row[cell] = row
 

@@ -3,26 +3,25 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from functools import partial
 from itertools import chain
+from typing import Any
 
 from rankwise.data.formats.buckets import Fail, OrderParser, rankings_from_rows
+from rankwise.data.formats.delimited import read_table
 from rankwise.data.formats.survey_fits import string_fits, the_only
-from rankwise.data.formats.text import (
-    ENCODING,
+from rankwise.data.formats.tables import (
     MISSING,
     Covariates,
-    Path,
     Table,
     blanked,
     blanks_given,
     covariates,
     names_given,
-    read_table,
-    shown,
     weights_column,
 )
+from rankwise.data.formats.text import ENCODING, Path, shown
 from rankwise.data.positions import Unlisted
 from rankwise.data.rankings import Rankings
 
@@ -103,6 +102,22 @@ def read_ordered_strings_csv(
     return rankings, covariates(table, [column, weights or ""])
 
 
+def bad_orders(table: Table, options: Mapping[str, Any], blanks: set[str]) -> dict[int, str]:
+    """Rows whose cell is not an order, or lists an item twice, with the words for it."""
+    parse = OrderParser(options.get("separator", ">"), (options.get("tie", "~"),))
+    cells, codes = table.coded(options["column"])
+    problem_of = {}
+    for code, cell in enumerate(cells):
+        try:
+            names = [] if cell in blanks else list(chain(*parse(cell)))
+        except ValueError:
+            problem_of[code] = "not an order"
+            continue
+        if len(set(names)) < len(names):
+            problem_of[code] = "an item is listed twice"
+    return {row: problem_of[code] for row, code in enumerate(codes.tolist()) if code in problem_of}
+
+
 def _refuse_other_separator(rows: list[list[list[str]]], separator: str, fail: Fail) -> None:
     """Refuse a column where no cell was cut, though its cells could be cut elsewhere."""
     if any(len(buckets) > 1 or len(bucket) > 1 for buckets in rows for bucket in buckets):
@@ -125,11 +140,13 @@ def _refuse_other_ties(rows: list[list[list[str]]], names: set[str], declared: C
     row, name = next((row, name) for row, order in enumerate(rows) for name in chain(*order) if name in doubtful)
     sign = next((sign for sign in "=~|,&/" if sign in name), None)
     how = "write {a,b} without braces inside" if sign is None else f"give tie={sign!r}"
-    raise fail(
+    error = fail(
         f"{shown(name)} may be several tied items",
         row=row,
         cure=f"If so, {how}; if it is one item, name all items with items=[...].",
     )
+    error.choices = [] if sign is None else [{"tie": sign}]
+    raise error
 
 
 def _may_be_tied(name: str, names: set[str]) -> bool:

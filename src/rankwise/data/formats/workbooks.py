@@ -1,8 +1,8 @@
 """Tables of workbooks: sheets of Excel (.xlsx, .xlsm) and of OpenDocument (.ods).
 
-`rankwise.data.formats.text.read_table` comes here with files that start like a zip archive. A sheet is a grid of cells
-in which people leave room, write titles, merge cells and use two rows for names; `_table` makes one table of it or says
-what to change. Lines of error messages are rows of the sheet.
+`rankwise.data.formats.delimited.read_table` comes here with files that start like a zip archive. A sheet is a grid of
+cells in which people leave room, write titles, merge cells and use two rows for names; `_table` makes one table of it
+or says what to change. Lines of error messages are rows of the sheet.
 """
 
 from __future__ import annotations
@@ -19,22 +19,10 @@ from xml.etree import ElementTree
 import numpy as np
 
 from rankwise._optional import require
-from rankwise.data.formats.columns import Column
+from rankwise.data.formats.delimited import JOINED_NAMES, QUESTION_JOINT, joined_names, refuse_header, with_question_row
 from rankwise.data.formats.reading import python_call
-from rankwise.data.formats.text import (
-    JOINED_NAMES,
-    MOST_INFLATION,
-    QUESTION_JOINT,
-    SMALL,
-    Path,
-    Table,
-    joined_names,
-    listed,
-    number,
-    refuse_header,
-    shown,
-    with_question_row,
-)
+from rankwise.data.formats.tables import Column, Table
+from rankwise.data.formats.text import MOST_INFLATION, SMALL, Path, listed, shown
 from rankwise.exceptions import RankwiseFormatError
 
 # A stray cell in the last corner would make a table of billions of cells.
@@ -253,8 +241,8 @@ def _table(sheet: _Sheet, path: Path) -> Table:
     filled = np.array([np.array([bool(cell) for cell in column.distinct])[column.codes] for column in columns])
     rows = np.flatnonzero(filled.any(axis=0)).tolist()
     notes = []
-    # A lone cell above a row of names is a title.
-    while len(columns) > 1 and len(rows) > 1 and filled[:, rows[0]].sum() == 1 and filled[:, rows[1]].all():
+    # A lone cell above a row of names is a title; names in two rows leave cells of the first one empty.
+    while len(rows) > 2 and filled[:, rows[0]].sum() == 1 and filled[:, rows[1]].sum() > 1:
         title = next(cell for cell in (column.cells[rows[0]] for column in columns) if cell)
         notes.append(f"The title {shown(title)} in row {rows[0] + 1} was passed over.")
         rows = rows[1:]
@@ -306,15 +294,7 @@ def _names(
     two_rows = joined_names(names, below) if not all(names) else []
     if two_rows and len(set(two_rows)) == len(two_rows):
         return top, tuple(two_rows), 2
-    if not all(names) and all(name or (more and number(more) is None) for name, more in zip(names, below, strict=True)):
-        raise RankwiseFormatError(
-            f"{shown(below[names.index('')])} stands below an empty cell, as if two rows held names",
-            path=path,
-            line=top + 1,
-            column=names.index("") + 1,
-            cure="Write the name of every column into one row.",
-        )
-    refuse_header(names, path, top + 1)
+    refuse_header(names, path, top + 1, below)
     return top, tuple(names), 1
 
 

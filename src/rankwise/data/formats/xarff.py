@@ -12,7 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from rankwise.data.formats.buckets import OrderParser, rankings_from_rows
-from rankwise.data.formats.text import Covariates, Path, listed, number, read_text, shown, split_lines
+from rankwise.data.formats.tables import Covariates
+from rankwise.data.formats.text import Path, listed, number, read_text, shown, split_lines
 from rankwise.data.positions import Unlisted
 from rankwise.data.rankings import Rankings
 from rankwise.exceptions import RankwiseFormatError

@@ -1,0 +1,321 @@
+"""Tables from files: delimited texts, cut here; workbooks and files of typed columns, by the modules for these.
+
+`read_table` opens a file of any kind. Every function returns what the file says or raises `RankwiseFormatError`, which
+names the file, the line and the cure.
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import islice
+
+from rankwise.data.formats.tables import MISSING, Column, Table
+from rankwise.data.formats.text import ENCODING, Path, decoded, listed, number, read_bytes, shown, split_lines
+from rankwise.exceptions import RankwiseFormatError
+
+_ZIP_MAGIC = b"PK\x03\x04"
+_OLD_OFFICE_MAGIC = b"\xd0\xcf\x11\xe0"
+# Texts from here on are worth the start of compiled loops.
+_LARGE = 1 << 22
+_DELIMITERS = ",;\t|"
+#: between a question and one of its items, in exports of Qualtrics and where two rows of names are joined
+QUESTION_JOINT = " - "
+#: the note that a table carries then
+JOINED_NAMES = "Rows {} and {} are both names of columns; they were joined."
+_SNIFFED_ROWS = 50
+_QUALTRICS_MARK = re.compile(r"""\{\s*["']ImportId["']""")
+# What Excel takes the delimiter from, and some programs write for it.
+_DECLARED_DELIMITER = re.compile(r'"?sep=([^\w" \n])"?[^\S\n]*\n', re.ASCII | re.IGNORECASE)
+
+
+def read_table(
+    source: Path | Table,
+    delimiter: str | None = None,
+    encoding: str = ENCODING,
+    sheet: str | int | None = None,
+) -> Table:
+    """Read a table from a file of any kind; a table that was read before is passed on.
+
+    Parameters
+    ----------
+    source : str, path-like or Table
+        A delimited text, a workbook (.xlsx, .ods), or a file of SPSS, Stata, Parquet or Arrow.
+    delimiter, encoding
+        Of a delimited text: see `parse_table` and `read_text`.
+    sheet : str or int, optional
+        Of a workbook: the name of the sheet, or its number from 1.
+
+    Returns
+    -------
+    Table
+    """
+    if isinstance(source, Table):
+        return source
+    data = read_bytes(source)
+    table = binary_table(data, source, sheet)
+    return parse_table(decoded(data, source, encoding), source, delimiter) if table is None else table
+
+
+def binary_table(data: bytes, path: Path, sheet: str | int | None = None) -> Table | None:
+    """The table of a workbook or of a file of SPSS, Stata, Parquet or Arrow; None if the content is none of these."""
+    if data.startswith(_OLD_OFFICE_MAGIC):
+        problem, cure = "this is a workbook of an old kind (.xls)", "Save it as .xlsx."
+        raise RankwiseFormatError(problem, path=path, cure=cure)
+    from rankwise.data.formats import frames, workbooks
+
+    if data.startswith(_ZIP_MAGIC):
+        return workbooks.read_workbook(data, path, sheet)
+    if sheet is not None:
+        raise RankwiseFormatError("this is not a workbook", path=path, cure="Leave out sheet.")
+    kind = frames.kind_of(data, path)
+    return None if kind is None else frames.read_frame(data, path, kind)
+
+
+def parse_table(text: str, path: Path, delimiter: str | None = None) -> Table:
+    """Cut the text of a delimited file into a table.
+
+    Lines that hold nothing but delimiters are skipped, and so are nameless last columns without a cell. A first line
+    such as ``sep=;`` names the delimiter. The two rows that Qualtrics writes below the header do not count as rows.
+
+    Parameters
+    ----------
+    text : str
+        As `read_text` returns it.
+    path : path-like
+        The file, for error messages.
+    delimiter : str, optional
+        The character between cells; by default the one of comma, semicolon, tab and bar that cuts the first rows
+        into equally many cells.
+
+    Returns
+    -------
+    Table
+    """
+    if delimiter is not None and (not isinstance(delimiter, str) or len(delimiter) != 1 or delimiter in '\r\n" '):
+        raise ValueError(f"delimiter is {delimiter!r}; give one character, such as ',' or ';'")
+    declared = _DECLARED_DELIMITER.match(text)
+    if declared is not None:
+        text = text[declared.end() - 1 :]  # a blank line keeps the numbers of the others
+        delimiter = delimiter or declared[1]
+    delimiter = delimiter or _sniff(text)
+    table = _large_table(text, path, delimiter) if len(text) >= _LARGE else None
+    return with_question_row(_strict_table(text, path, delimiter) if table is None else table)
+
+
+def with_question_row(table: Table) -> Table:
+    """The table without a second row of names, which some exports write below the header: the texts of the questions.
+
+    It shows in columns of numbers below different words, in a first row that holds no number and no blank.
+    """
+    if len(table) < 3 or table.questions:
+        return table
+    texts = [column.first_cell() for column in table.columns]
+    if any(cell in MISSING or number(cell) is not None for cell in texts) or any(map(table.is_numeric, table.header)):
+        return table
+    rest = tuple(column.take(range(1, len(table))) for column in table.columns)
+    below = replace(table, columns=rest, lines=table.lines[1:])
+    above_numbers = [
+        text
+        for name, text, column in zip(table.header, texts, rest, strict=True)
+        if below.is_numeric(name) and not set(MISSING).issuperset(column.distinct)
+    ]
+    if len(above_numbers) < 2 or len(set(above_numbers)) < len(above_numbers):
+        return table
+    note = f"The row of line {table.lines[0]} holds the texts of the questions, not answers."
+    return replace(below, questions=dict(zip(table.header, texts, strict=True)), notes=(*table.notes, note))
+
+
+def _strict_table(text: str, path: Path, delimiter: str) -> Table:
+    records = list(_records(text, delimiter, path))
+    # Delimiters at the ends of all lines make last columns without names and cells.
+    while all(record and not record[-1] for _, record in records) and len({len(record) for _, record in records}) == 1:
+        for _, record in records:
+            record.pop()
+    if not records or not records[0][1]:
+        raise RankwiseFormatError("the file is empty", path=path)
+    notes: tuple[str, ...] = ()
+    # A lone cell above a row of names, where a sheet was saved as text, is a title.
+    while len(records) > 2 and len(records[0][1]) > 1 and _is_title(records[0][1], records[1][1]):
+        line, record = records.pop(0)
+        notes = (*notes, f"The title {shown(next(filter(None, record)))} on line {line} was passed over.")
+    header_line, header = records[0]
+    joined = joined_names(header, records[1][1]) if len(records) > 1 and not all(header) else []
+    if joined:
+        header = joined
+        notes = (
+            *notes,
+            JOINED_NAMES.format(header_line, records[1][0]),
+        )
+        del records[1]
+    if not all(header) or len(set(header)) < len(header):
+        refuse_header(header, path, header_line, records[1][1] if len(records) > 1 else ())
+    for line, record in records[1:]:
+        if len(record) != len(header):
+            raise RankwiseFormatError(
+                f"this row has {_count(len(record), 'cell')}, but the header has {_count(len(header), 'column')}",
+                path=path,
+                line=line,
+                cure="Give every row one cell per column; quote cells that hold the delimiter.",
+            )
+    # Qualtrics writes two rows of its own below the header: the texts of the questions, then the import ids.
+    marked = [place for place, (_, record) in enumerate(records[1:3]) if _QUALTRICS_MARK.match(record[0])]
+    questions = dict(zip(header, records[1][1], strict=True)) if marked[:1] == [1] else {}
+    questions |= {name: name for name in joined if QUESTION_JOINT in name}
+    answers = records[2 + marked[0] :] if marked else records[1:]
+    if not answers:
+        blank = any(delimiter in line and not line.replace(delimiter, "").strip() for line in split_lines(text))
+        problem = f"all cells of {listed(header)} are blank" if blank else "there is a header, but no row below it"
+        cure = "Get the file with the answers: a row each."
+        raise RankwiseFormatError(problem, path=path, line=header_line, cure=cure)
+    lines = [line for line, _ in answers]
+    columns = tuple(map(Column.of, zip(*(record for _, record in answers), strict=True)))
+    comma_is_free = delimiter != ","
+    return Table(path, tuple(header), header_line, columns, lines, questions, comma_is_free=comma_is_free, notes=notes)
+
+
+def _is_title(record: list[str], below: list[str]) -> bool:
+    names = [cell for cell in below if cell]
+    return sum(map(bool, record)) == 1 and len(names) > 1 and all(number(name) is None for name in names)
+
+
+def joined_names(above: list[str], below: list[str]) -> list[str]:
+    """Names in two rows, as SurveyMonkey writes them: the question once, then an item per column below it.
+
+    None are found where the second row is an answer: it must name a column wherever the first does not, hold no number,
+    and be blank (or "Response") below some name.
+    """
+    single = ("", "response", "open-ended response")
+    named = len(above) == len(below) and above[0] and all(up or down for up, down in zip(above, below, strict=True))
+    if not named or any(number(cell) is not None for cell in below):
+        return []
+    if not any(up and down.lower() in single for up, down in zip(above, below, strict=True)):
+        return []
+    names, question = [], ""
+    for up, down in zip(above, below, strict=True):
+        question = up or question
+        names.append(question if down.lower() in single else f"{question}{QUESTION_JOINT}{down}")
+    return names
+
+
+def _large_table(text: str, path: Path, delimiter: str) -> Table | None:
+    """The table that compiled loops cut; None if the text is so unusual that the strict reader must look at it."""
+    from rankwise.data.formats.large import cut_columns
+
+    try:
+        head = list(islice(_records(text, delimiter, path), 4))
+    except RankwiseFormatError:
+        return None
+    if not head:
+        return None
+    (header_line, header), rows = head[0], head[1:]
+    marked = [place for place, (_, record) in enumerate(rows[:2]) if _QUALTRICS_MARK.match(record[0])]
+    first_answer = 1 + marked[0] if marked else 0
+    if len(rows) <= first_answer or any(len(record) != len(header) for _, record in rows):
+        return None
+    line = rows[first_answer][0]
+    begin = 0
+    for _ in range(1, line):
+        begin = text.index("\n", begin) + 1
+    found = cut_columns(text, begin, delimiter, len(header), line)
+    if found is None:
+        return None
+    columns, lines = found
+    above = [header, *(record for _, record in rows[:first_answer])]
+    # Delimiters at the ends of all lines make last columns without names and cells.
+    while columns and columns[-1].distinct == [""] and not any(record[-1] for record in above):
+        columns.pop()
+        for record in above:
+            record.pop()
+    if not header or not all(header) or len(set(header)) < len(header):
+        return None
+    questions = dict(zip(header, above[1], strict=True)) if marked[:1] == [1] else {}
+    return Table(path, tuple(header), header_line, tuple(columns), lines, questions, comma_is_free=delimiter != ",")
+
+
+def _sniff(text: str) -> str:
+    """The delimiter that cuts the first rows into equally many cells, the most if several do."""
+    best, best_fitness = _DELIMITERS[0], (False, 0)
+    for delimiter in _DELIMITERS:
+        try:
+            widths = [len(record) for _, record in islice(_records(text, delimiter, ""), _SNIFFED_ROWS)]
+        except RankwiseFormatError:
+            widths = []
+        fitness = (len(set(widths)) == 1 and widths[0] > 1, widths[0] if widths else 0)
+        if fitness > best_fitness:
+            best, best_fitness = delimiter, fitness
+    return best
+
+
+def _records(text: str, delimiter: str, path: Path) -> Iterator[tuple[int, list[str]]]:
+    """Rows with the line on which they start; cells without the blanks around them."""
+    taken: list[str] = []  # the lines of a row
+
+    def lines() -> Iterator[str]:
+        begin = 0
+        while begin < len(text):
+            end = text.find("\n", begin) + 1 or len(text)
+            taken.append(text[begin:end])
+            yield taken[-1]
+            begin = end
+
+    reader = csv.reader(lines(), delimiter=delimiter, strict=True, skipinitialspace=True)
+    line = 1
+    while True:
+        try:
+            record = next(reader, None)
+        except csv.Error as error:
+            raise RankwiseFormatError(
+                f"this row is not valid CSV ({error})",
+                path=path,
+                line=line,
+                cure=f"Close every quote, double the quotes inside a quoted cell, and keep cells below "
+                f"{csv.field_size_limit():,} characters.",
+            ) from None
+        if record is None:
+            return
+        # A quoted empty cell is an answer left blank; a line with nothing but delimiters is not a row.
+        if taken[0].replace(delimiter, "").strip():
+            yield line, [cell.strip() for cell in record]
+        line = reader.line_num + 1
+        taken.clear()
+
+
+def refuse_header(header: Sequence[str], path: Path, line: int, below: Sequence[str] = ()) -> None:
+    """Raise for the first column without a name, or with the name of another; ``below`` is the next row."""
+    two_rows = len(below) == len(header) and all(
+        name or (more and number(more) is None) for name, more in zip(header, below, strict=True)
+    )
+    if two_rows and not all(header):
+        raise RankwiseFormatError(
+            f"{shown(below[list(header).index('')])} stands below an empty cell, as if two rows held names",
+            path=path,
+            line=line,
+            column=list(header).index("") + 1,
+            cure="Write the name of every column into one row.",
+        )
+    seen: dict[str, int] = {}
+    for place, name in enumerate(header, start=1):
+        if not name:
+            raise RankwiseFormatError(
+                "the column has no name",
+                path=path,
+                line=line,
+                column=place,
+                cure="Name it, or leave it out (pandas: index=False; R: row.names=FALSE).",
+            )
+        if name in seen:
+            raise RankwiseFormatError(
+                f"columns {seen[name]} and {place} are both named {shown(name)}",
+                path=path,
+                line=line,
+                column=place,
+                cure="Give every column its own name.",
+            )
+        seen[name] = place
+
+
+def _count(n: int, noun: str) -> str:
+    return f"{n} {noun}{'s' * (n != 1)}"
