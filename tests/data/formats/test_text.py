@@ -262,7 +262,7 @@ def test_qualtrics_names_the_items(tmp_path, options):
     [
         (QUALTRICS.replace("first - Milk, cold", "first - Milk - cold"), ("1", "2", "3")),  # not one question
         (QUALTRICS.replace("Juice", "Tea"), ("1", "2", "3")),  # not different items
-        (QUALTRICS.replace("first - ", "first; of all that there are at home, at work and anywhere else, "), ("1", "2", "3")),  # too long
+        (QUALTRICS.replace(" - ", " of all drinks that there are "), ("1", "2", "3")),  # too long for names
     ],
 )
 def test_columns_name_the_items_where_qualtrics_does_not(tmp_path, text, names):
