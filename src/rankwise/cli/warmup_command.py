@@ -103,6 +103,7 @@ def _tables() -> None:
         with open(path, "w", encoding="utf-8") as file:
             file.write("\n".join([f"{names},share,who", *rows]))
         read_rankings(path, return_covariates=True)
+        read_rankings(path, layout="positions")  # looks at the other columns, too
 
 
 def _summary() -> None:

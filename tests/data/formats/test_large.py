@@ -10,9 +10,10 @@ import numpy as np
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
 
 from rankwise import RankwiseFormatError, read_rankings
-from rankwise.data.formats import delimited, large, places
+from rankwise.data.formats import delimited, detect, large, layouts, places
 from rankwise.data.formats.delimited import parse_table
 from rankwise.data.formats.tables import MISSING, Column, covariates
 from rankwise.data.formats.text import number
@@ -31,7 +32,7 @@ def cut_both_ways(content: str, monkeypatch: pytest.MonkeyPatch, delimiter: str 
     """What the strict and the compiled reader make of a text: a table or the message."""
     results = []
     for at_least in (10**9, 0):
-        monkeypatch.setattr(delimited, "_LARGE", at_least)
+        monkeypatch.setattr(delimited, "LARGE", at_least)
         try:
             results.append(parse_table(content, "file.csv", delimiter))
         except RankwiseFormatError as error:
@@ -120,7 +121,7 @@ def test_qualtrics_rows_and_long_cells(monkeypatch):
 
 def test_ordinary_files_are_cut_by_the_compiled_loops(monkeypatch):
     # The strict reader would give the same table, so only this shows that the quick one is used.
-    monkeypatch.setattr(delimited, "_LARGE", 0)
+    monkeypatch.setattr(delimited, "LARGE", 0)
     monkeypatch.setattr(delimited, "_strict_table", None)
     table = parse_table('id,rank_a,rank_b,note\n1,1,2,"x, ""y"""\n\n2,2,1,é\n', "file.csv")
     assert table.column("note") == ['x, "y"', "é"]
@@ -160,7 +161,7 @@ def test_decimals_are_the_nearest_floats():
 
 
 def test_errors_of_large_files_name_the_line(tmp_path, monkeypatch):
-    monkeypatch.setattr(delimited, "_LARGE", 0)
+    monkeypatch.setattr(delimited, "LARGE", 0)
     path = tmp_path / "survey.csv"
     path.write_text('rank_a,rank_b,note\n1,2,"two\nlines"\n\n2,0,x\n')
     with pytest.raises(RankwiseFormatError) as caught:
@@ -183,3 +184,49 @@ def test_plain_rankings_are_found_alike_by_the_compiled_loop(monkeypatch):
     assert found[0] == found[1]
     assert found[0][:3] == [False, True, False]
     assert 0 < sum(found[0]) < len(values)
+
+
+@pytest.mark.parametrize("what", ["plain", "no last line end", "quotes", "blank lines", "a title", "not ASCII", "sep="])
+def test_large_files_are_read_from_their_bytes_as_from_their_text(monkeypatch, tmp_path, what):
+    rng = np.random.default_rng(0)
+    rows = [",".join(map(str, row)) + f",name {at}" for at, row in enumerate(np.argsort(rng.random((500, 3))) + 1)]
+    head = "rank_a,rank_b,rank_c,who"
+    if what == "quotes":
+        rows[100] = '1,2,3,"a ""quoted"",\nname"'
+    elif what == "blank lines":
+        rows[100:100] = [",,,", ""]
+    elif what == "a title":
+        head = f"Drinks,,,\n{head}"
+    elif what == "not ASCII":
+        rows[100] = "1,2,3,Käse"
+    elif what == "sep=":
+        head = f"sep=,\n{head}"
+    path = tmp_path / "large.csv"
+    path.write_text("\n".join([head, *rows]) + "\n" * (what != "no last line end"), encoding="utf-8")
+    found = []
+    for at_least in (0, 1 << 30):
+        monkeypatch.setattr(delimited, "LARGE", at_least)
+        monkeypatch.setattr(detect, "LARGE", at_least)
+        found.append(detect.read_with_reading(path))
+    (rankings, columns, reading), (expected, other_columns, other_reading) = found
+    assert rankings == expected
+    assert reading == other_reading
+    assert columns["who"].tolist() == other_columns["who"].tolist()
+
+
+@given(arrays(np.int64, (5, 3), elements=st.integers(0, 4)), st.booleans())
+def test_a_clear_hit_is_what_all_finders_say(tmp_path_factory, places, shuffled):
+    if shuffled:
+        places = np.argsort(places, axis=1) + 1
+    cells = np.where(places == 0, "", places.astype(str))
+    path = tmp_path_factory.mktemp("clear") / "ranks.csv"
+    path.write_text("age,rank_tea,rank_milk,rank_cola\n" + "".join(f"31,{','.join(row)}\n" for row in cells))
+    found = []
+    for finder in (layouts._clear_places, lambda table, weights: None):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(layouts, "_clear_places", finder)
+            try:
+                found.append(detect.read_with_reading(path)[::2])
+            except RankwiseFormatError as error:
+                found.append(str(error))
+    assert found[0] == found[1]

@@ -156,6 +156,15 @@ def cut(
 
 
 @compiled
+def count_lines(data, begin, end):
+    """How many line feeds there are between two places of a text."""
+    count = 0
+    for at in range(begin, end):
+        count += data[at] == _LINE_END
+    return count
+
+
+@compiled
 def _add(key, byte, place):
     """The key of a cell with one more byte."""
     if place < 8:

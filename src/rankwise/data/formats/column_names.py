@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from rankwise.data.formats.ordinals import PLACE_NOUNS, ordinal_in_name
+from rankwise.data.formats.ordinals import ORDINAL_WORD, PLACE_NOUNS, ordinal_in_name
 from rankwise.data.formats.reading import python_call
 from rankwise.data.formats.tables import Table, names_given
 from rankwise.data.formats.text import listed
@@ -62,6 +62,8 @@ class Fit:
     layout: Layout
     options: dict[str, Any] = field(default_factory=dict)
     reason: str = field(default="", compare=False)
+    #: whether all rows are known to be rankings, so that they need no check
+    is_clean: bool = field(default=False, compare=False)
 
     def columns(self, table: Table) -> list[str]:
         """The columns that hold the rankings."""
@@ -237,4 +239,4 @@ def _stem_and_place(name: str) -> tuple[str, int, str] | None:
     number_in_name = _NUMBERED.search(name)
     if number_in_name is not None:
         return name[: number_in_name.start()], int(number_in_name[1]), number_in_name[3]
-    return ordinal_in_name(name)
+    return ordinal_in_name(name) if ORDINAL_WORD.search(name) or not name.isascii() else None

@@ -7,6 +7,7 @@ names the file, the line and the cure.
 from __future__ import annotations
 
 import csv
+import os
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -18,8 +19,8 @@ from rankwise.exceptions import RankwiseFormatError
 
 _ZIP_MAGIC = b"PK\x03\x04"
 _OLD_OFFICE_MAGIC = b"\xd0\xcf\x11\xe0"
-# Texts from here on are worth the start of compiled loops.
-_LARGE = 1 << 22
+#: texts of so many bytes are worth the start of compiled loops
+LARGE = 1 << 22
 _DELIMITERS = ",;\t|"
 #: between a question and one of its items, in exports of Qualtrics and where two rows of names are joined
 QUESTION_JOINT = " - "
@@ -70,11 +71,13 @@ def binary_table(data: bytes, path: Path, sheet: str | int | None = None) -> Tab
         return workbooks.read_workbook(data, path, sheet)
     if sheet is not None:
         raise RankwiseFormatError("this is not a workbook", path=path, cure="Leave out sheet.")
-    kind = frames.kind_of(data, path)
-    return None if kind is None else frames.read_frame(data, path, kind)
+    if data[:4] in frames.FIRST_BYTES or os.fsdecode(path).lower().endswith(".dta"):
+        kind = frames.kind_of(data, path)
+        return None if kind is None else frames.read_frame(data, path, kind)
+    return None
 
 
-def parse_table(text: str, path: Path, delimiter: str | None = None) -> Table:
+def parse_table(text: str, path: Path, delimiter: str | None = None, data: bytes | None = None) -> Table:
     """Cut the text of a delimited file into a table.
 
     Lines that hold nothing but delimiters are skipped, and so are nameless last columns without a cell. A first line
@@ -89,6 +92,8 @@ def parse_table(text: str, path: Path, delimiter: str | None = None) -> Table:
     delimiter : str, optional
         The character between cells; by default the one of comma, semicolon, tab and bar that cuts the first rows
         into equally many cells.
+    data : bytes, optional
+        The whole text, for which `is_plain` holds, where ``text`` is only its beginning.
 
     Returns
     -------
@@ -98,11 +103,14 @@ def parse_table(text: str, path: Path, delimiter: str | None = None) -> Table:
         raise ValueError(f"delimiter is {delimiter!r}; give one character, such as ',' or ';'")
     declared = _DECLARED_DELIMITER.match(text)
     if declared is not None:
+        text, data = text if data is None else data.decode("ascii"), None
         text = text[declared.end() - 1 :]  # a blank line keeps the numbers of the others
         delimiter = delimiter or declared[1]
-    delimiter = delimiter or _sniff(text)
-    table = _large_table(text, path, delimiter) if len(text) >= _LARGE else None
-    return with_question_row(_strict_table(text, path, delimiter) if table is None else table)
+    sniffed = delimiter or _sniff(text)
+    table = _large_table(text, path, sniffed, data) if len(data or text) >= LARGE else None
+    if table is None and data is not None:
+        return parse_table(data.decode("ascii"), path, delimiter)
+    return with_question_row(_strict_table(text, path, sniffed) if table is None else table)
 
 
 def with_question_row(table: Table) -> Table:
@@ -138,7 +146,7 @@ def _strict_table(text: str, path: Path, delimiter: str) -> Table:
         raise RankwiseFormatError("the file is empty", path=path)
     notes: tuple[str, ...] = ()
     # A lone cell above a row of names, where a sheet was saved as text, is a title.
-    while len(records) > 2 and len(records[0][1]) > 1 and _is_title(records[0][1], records[1][1]):
+    while len(records) > 2 and len(records[0][1]) > 1 == sum(map(bool, records[0][1])) and _are_names(records[1][1]):
         line, record = records.pop(0)
         notes = (*notes, f"The title {shown(next(filter(None, record)))} on line {line} was passed over.")
     header_line, header = records[0]
@@ -176,9 +184,9 @@ def _strict_table(text: str, path: Path, delimiter: str) -> Table:
     return Table(path, tuple(header), header_line, columns, lines, questions, comma_is_free=comma_is_free, notes=notes)
 
 
-def _is_title(record: list[str], below: list[str]) -> bool:
-    names = [cell for cell in below if cell]
-    return sum(map(bool, record)) == 1 and len(names) > 1 and all(number(name) is None for name in names)
+def _are_names(record: list[str]) -> bool:
+    names = [cell for cell in record if cell]
+    return len(names) > 1 and all(number(name) is None for name in names)
 
 
 def joined_names(above: list[str], below: list[str]) -> list[str]:
@@ -200,7 +208,7 @@ def joined_names(above: list[str], below: list[str]) -> list[str]:
     return names
 
 
-def _large_table(text: str, path: Path, delimiter: str) -> Table | None:
+def _large_table(text: str, path: Path, delimiter: str, data: bytes | None) -> Table | None:
     """The table that compiled loops cut; None if the text is so unusual that the strict reader must look at it."""
     from rankwise.data.formats.large import cut_columns
 
@@ -219,7 +227,8 @@ def _large_table(text: str, path: Path, delimiter: str) -> Table | None:
     begin = 0
     for _ in range(1, line):
         begin = text.index("\n", begin) + 1
-    found = cut_columns(text, begin, delimiter, len(header), line)
+    first = begin if data is not None else len(text[:begin].encode())
+    found = cut_columns(text.encode() if data is None else data, first, delimiter, len(header), line)
     if found is None:
         return None
     columns, lines = found

@@ -19,7 +19,7 @@ import numpy as np
 from rankwise._validation import check_option_names
 from rankwise.data.formats.column_names import Fit, Layout
 from rankwise.data.formats.data_check import spelling_notes
-from rankwise.data.formats.delimited import binary_table, parse_table
+from rankwise.data.formats.delimited import LARGE, binary_table, parse_table
 from rankwise.data.formats.invalid import check_rows
 from rankwise.data.formats.layouts import doubt_about, layout_found, layout_given
 from rankwise.data.formats.preflib import parse_preflib, read_preflib
@@ -31,7 +31,7 @@ from rankwise.data.formats.survey_judges import columns_of_jury, read_judges_csv
 from rankwise.data.formats.survey_long import read_long_csv, read_pairwise_csv, refuse_scores_in_long
 from rankwise.data.formats.survey_strings import read_ordered_strings_csv
 from rankwise.data.formats.tables import MISSING, Covariates, Table, blanked, names_given
-from rankwise.data.formats.text import ENCODING, Path, decoded, listed, read_bytes
+from rankwise.data.formats.text import ENCODING, Path, decoded, is_plain, listed, read_bytes
 from rankwise.data.formats.xarff import parse_xarff, read_xarff
 from rankwise.data.positions import Unlisted
 from rankwise.data.rankings import Rankings
@@ -230,8 +230,7 @@ def read_with_table(
     """
     if layout != "auto" and layout not in _READERS:
         raise ValueError(f"layout is {layout!r}; choose 'auto', {', '.join(map(repr, _READERS))}")
-    if unlisted is not None:
-        options["unlisted"] = unlisted
+    options |= {} if unlisted is None else {"unlisted": unlisted}
     if options.get("items") is not None:
         options["items"] = names_given(options["items"], "items")  # an iterator can be looked at only once
     encoding = options.get("encoding", ENCODING)
@@ -241,15 +240,19 @@ def read_with_table(
     data = read_bytes(path)
     may_be_table = file_format in (None, "table")
     table = binary_table(data, path, options.get("sheet")) if may_be_table else None
-    text = decoded(data, path, encoding if may_be_table else None) if table is None else ""
+    # The first lines of a large table tell how to read the others, which need not be decoded.
+    is_large = table is None and may_be_table and len(data) >= LARGE and encoding == ENCODING and is_plain(data)
+    begin = data[: data.rfind(b"\n", 0, _INSPECTED) + 1] if is_large else b""
+    text = decoded(begin or data, path, encoding if may_be_table else None) if table is None else ""
     file_format = "table" if table is not None else file_format or _format(text, path)
     if file_format != "table":
+        text = decoded(data, path) if begin else text
         return _from_lines(file_format, text, path, options)
-    table = parse_table(text, path, options.get("delimiter")) if table is None else table
+    table = parse_table(text, path, options.get("delimiter"), data if begin else None) if table is None else table
     table = table if values_wanted else replace(table, names_only=True)
     if len(table) <= _MOST_SUMMED and SUM_NAME.search("\n".join((*table.header, *table.columns[0].distinct[-3:]))):
-        given = [[value] if isinstance(value, str) else value for value in options.values()]
-        table = without_sums(table, [name for names in given if isinstance(names, list | tuple) for name in names])
+        named = [[value] if isinstance(value, str) else value for value in options.values()]
+        table = without_sums(table, [name for names in named if isinstance(names, list | tuple) for name in names])
     invalid = options.pop("invalid", "raise")
     seen = blanked(table, options["missing_values"]) if "missing_values" in options else table
     settled = layout_given(seen, layout, options)
@@ -259,7 +262,11 @@ def read_with_table(
         "read_rankings", of_reader, _READERS[fit.layout], reserved=["path"], what=f"the layout {fit.layout!r}"
     )
     given = {**fit.options, **of_reader}
-    table, dropped, notes = check_rows(table, fit, options, invalid=invalid, obey=bool(settled) and layout != "auto")
+    dropped: dict[str, int] = {}
+    notes: list[str] = []
+    if not fit.is_clean or invalid not in ("raise", "drop"):
+        obey = bool(settled) and layout != "auto"
+        table, dropped, notes = check_rows(table, fit, options, invalid=invalid, obey=obey)
     if fit.layout == "long" and layout == "auto":
         refuse_scores_in_long(blanked(table, options.get("missing_values", MISSING)), given)
     rankings, covariates = _READERS[fit.layout](table, **given)
@@ -272,8 +279,7 @@ def read_with_table(
     if settled and layout == "positions":
         doubt = doubt_about(blanked(table, options.get("missing_values", MISSING)), columns)
         notes = [f"These may be scores: {doubt}. They were read as places, 1 = best, as asked."] if doubt else notes
-    if invalid == "drop":
-        options["invalid"] = invalid
+    options |= {"invalid": invalid} if invalid == "drop" else {}
     reading = _reading(rankings, fit, columns, options)
     return rankings, covariates, replace(reading, dropped=dropped, notes=(*table.notes, *notes, *reading.notes)), table
 
@@ -305,10 +311,10 @@ def _reading(rankings: Rankings, fit: Fit, columns: tuple[str, ...], options: di
         np.unique(np.count_nonzero(np.isfinite(rankings.positions), axis=1)) if blanks != "no blanks" else np.empty(0)
     )
     placed = placed[placed > 0]  # some may have ranked nothing
-    if default and len(placed) == 1 and placed[0] < rankings.n_items:
+    if default and len(placed) == 1 and placed[0] < len(rankings.items):
         notes.append(f"Everybody ranks exactly {placed[0]} of {rankings.n_items} items, as if asked for the best only.")
     alike = {" ".join(str(item).split()).casefold() for item in rankings.items}
-    notes += spelling_notes(rankings) if len(alike) < rankings.n_items else []
+    notes += spelling_notes(rankings) if len(alike) < len(rankings.items) else []
     if fit.layout == "best-worst" and (rankings.positions == 2).sum(axis=1).max(initial=0) > 1:
         notes.append("Items that are neither best nor worst are tied between the two.")
     direction = _DIRECTION_OF_LAYOUT[fit.layout]

@@ -23,18 +23,21 @@ from rankwise.data.formats.text import MOST_INFLATION, SMALL, Path
 from rankwise.exceptions import RankwiseFormatError
 
 _BYTES_PER_VALUE = 8
+_KINDS = {
+    b"$FL2": "SPSS",
+    b"$FL3": "SPSS",
+    b"<stata_dta>": "Stata",
+    b"PAR1": "Parquet",
+    b"ARROW1": "Arrow",
+    b"FEA1": "Arrow",
+}
+#: how such files begin
+FIRST_BYTES = tuple(start[:4] for start in _KINDS)
 
 
 def kind_of(data: bytes, path: Path) -> str | None:
     """What a file holds by its first bytes, an old file of Stata by its name; None if it is something else."""
-    for start, kind in (
-        (b"$FL2", "SPSS"),
-        (b"$FL3", "SPSS"),
-        (b"<stata_dta>", "Stata"),
-        (b"PAR1", "Parquet"),
-        (b"ARROW1", "Arrow"),
-        (b"FEA1", "Arrow"),
-    ):
+    for start, kind in _KINDS.items():
         if data.startswith(start):
             return kind
     is_old_stata = data[:1] in (b"\x69", b"\x6c", b"\x6e", b"\x6f", b"\x71", b"\x72", b"\x73")

@@ -9,6 +9,7 @@ from __future__ import annotations
 import csv
 import itertools
 from collections.abc import Collection, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from functools import cache, cached_property
 from typing import Any
 
@@ -29,14 +30,14 @@ _LEAST_PIECE = 1 << 22
 
 
 def cut_columns(
-    text: str, begin: int, delimiter: str, n_columns: int, line: int
+    data: bytes, begin: int, delimiter: str, n_columns: int, line: int
 ) -> tuple[list[Column], Sequence[int]] | None:
     """The columns of a delimited text without its header, and the line of each row; None if it is unusual.
 
     Parameters
     ----------
-    text : str
-        As `rankwise.data.formats.text.read_text` returns it.
+    data : bytes
+        The text in UTF-8, its lines ended by line feeds.
     begin : int
         Where the rows begin.
     delimiter : str
@@ -48,13 +49,12 @@ def cut_columns(
     """
     if not delimiter.isascii() or n_columns == 0:
         return None
-    data = (text if text.endswith("\n") else f"{text}\n").encode()
-    first = len(text[:begin].encode())
-    n_pieces = min(_MOST_THREADS, 1 + (len(data) - first) // _LEAST_PIECE)
+    data = data if data.endswith(b"\n") else data + b"\n"
+    n_pieces = min(_MOST_THREADS, 1 + (len(data) - begin) // _LEAST_PIECE)
     grid = _Grid(data, delimiter, n_columns)
-    n_rows = grid.cut(first, line, n_pieces)
+    n_rows = grid.cut(begin, line, n_pieces)
     if n_rows is None and n_pieces > 1:
-        n_rows = grid.cut(first, line, 1)  # blank lines among the rows, or cells of several lines
+        n_rows = grid.cut(begin, line, 1)  # blank lines among the rows, or cells of several lines
     columns = [] if n_rows is None else [grid.column(at, n_rows) for at in range(n_columns)]
     if n_rows is None or None in columns:
         return None
@@ -75,10 +75,11 @@ class _Grid:
 
     def cut(self, first: int, line: int, n_pieces: int) -> int | None:
         """Cut all rows by as many threads as there are pieces; how many there are, or None if they are unusual."""
-        from joblib import Parallel, delayed
+        from rankwise.data.formats import cells_jit
 
         ends = self._ends(first, n_pieces)
-        n_lines = [self._text.count(b"\n", *place) for place in itertools.pairwise((first, *ends))]
+        threads = ThreadPoolExecutor(n_pieces)
+        n_lines = list(threads.map(cells_jit.count_lines, [self._data] * n_pieces, (first, *ends), ends))
         rows = [0, *itertools.accumulate(n_lines)]
         shape = (self._n_columns, rows[-1])
         # Memory that is not touched costs nothing: a column needs codes, or begins and lengths.
@@ -86,10 +87,8 @@ class _Grid:
         self._starts, self.lines = np.empty(shape, dtype=np.int64), np.empty(rows[-1], dtype=np.int64)
         self._pieces = [_Piece(self._n_columns, row, row + n) for row, n in zip(rows, n_lines, strict=False)]
         places = zip((first, *ends), ends, rows, (line + row for row in rows), strict=False)
-        work = [
-            delayed(self._cut_piece)(np.array(place), piece) for place, piece in zip(places, self._pieces, strict=True)
-        ]
-        found = Parallel(n_jobs=n_pieces, prefer="threads")(work) if n_pieces > 1 else [work[0][0](*work[0][1])]
+        found = list(threads.map(self._cut_piece, map(np.array, places), self._pieces))
+        threads.shutdown()
         is_whole = min(found) >= 0 and (n_pieces == 1 or found == n_lines)
         self._pieces[-1].end = self._pieces[-1].begin + found[-1]
         return sum(found) if is_whole else None

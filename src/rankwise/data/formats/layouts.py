@@ -30,7 +30,7 @@ from rankwise.data.formats.column_names import (
     roles_by_name,
 )
 from rankwise.data.formats.invalid import misfit
-from rankwise.data.formats.places import IMPOSSIBLE, PLAIN, classify, doubt
+from rankwise.data.formats.places import EMPTY, IMPOSSIBLE, PLAIN, classify, doubt
 from rankwise.data.formats.reading import python_call
 from rankwise.data.formats.survey_cells import (
     list_items,
@@ -114,16 +114,15 @@ def layout_given(table: Table, layout: str, options: dict[str, Any]) -> Fit | No
 def layout_found(table: Table, seen: Table, layout: str, options: dict[str, Any]) -> Fit:
     """The only layout that fits the table as ``seen``; else the error that shows what to write."""
     count = None if "weights" in options else _possible_weights(table)
+    clear = (
+        _clear_places(seen, options.get("weights"))
+        if count is None and layout == "auto" and not options.get("items")
+        else None
+    )
+    if clear is not None:
+        return clear
     if count is not None:
-        fits = [fit for fit in all_fits(seen, count) if layout in ("auto", fit.layout)]
-        if fits:
-            with_count = {**options, "weights": count}
-            error = seen.error(
-                f"column {shown(count)} may say how often each ranking counts",
-                cure=f"Write {_calls(seen, fits, with_count)}; or weights=None if it is an ordinary column.",
-            )
-            error.choices = [*_arguments(seen, fits, with_count), *_arguments(seen, fits, {**options, "weights": None})]
-            raise error
+        _ask_for_weights(seen, count, layout, options)
     fits = [fit for fit in all_fits(seen, options.get("weights")) if layout in ("auto", fit.layout)]
     if len(fits) == 1:
         if layout == "auto" and fits[0].layout == "positions" and _asked_for_ratings(seen, fits[0].columns(seen)):
@@ -147,6 +146,39 @@ def layout_found(table: Table, seen: Table, layout: str, options: dict[str, Any]
     error = seen.error(f"{what} the columns {listed(seen.header)}", cure=_suggestion(seen, likely, options))
     error.choices = _arguments(seen, likely, options)
     raise error
+
+
+def _ask_for_weights(table: Table, count: str, layout: str, options: dict[str, Any]) -> None:
+    """Refuse a column that may be the weights, with the calls to choose from, if a layout fits beside it."""
+    fits = [fit for fit in all_fits(table, count) if layout in ("auto", fit.layout)]
+    if fits:
+        with_count = {**options, "weights": count}
+        error = table.error(
+            f"column {shown(count)} may say how often each ranking counts",
+            cure=f"Write {_calls(table, fits, with_count)}; or weights=None if it is an ordinary column.",
+        )
+        error.choices = [*_arguments(table, fits, with_count), *_arguments(table, fits, {**options, "weights": None})]
+        raise error
+
+
+def _clear_places(table: Table, weights: str | None) -> Fit | None:
+    """The columns that alone start with a word for places and in which every row is a ranking; None if in doubt."""
+    named = list(known_prefixes(table))
+    if len(named) != 1 or weights in named[0][1] or are_numbered(named[0][1]):
+        return None
+    prefix, names = named[0]
+    values = ranking_numbers(table, names)
+    if values is None or any(_RATINGS.search(table.questions.get(name, name)) for name in names):
+        return None
+    rows = classify(values)
+    all_rank = ((rows.kinds == PLAIN) | (rows.kinds == EMPTY)).all() and rows.parked is None
+    # Where nobody places a second item, the numbers may be ticks; and another column may hold orders such as a>b.
+    if not all_rank or not np.any(values[:_MOST_COMPARED] > 1):
+        return None
+    if any(not {">", "["}.isdisjoint(column.first_cell()) for column in table.columns):
+        return None
+    says_zero = any("0" in cell for name in names for cell in table.coded(name)[0] if number(cell) == 0)
+    return Fit("positions", {"prefix": prefix}, f"The columns start with {prefix!r} and hold places.", not says_zero)
 
 
 def doubt_about(table: Table, columns: Sequence[str]) -> str | None:
@@ -249,8 +281,9 @@ def _refuse_likely_scores(table: Table, options: dict[str, Any]) -> None:
         where = prefix_option(table, group, ("_", "[", "/", ":", ".", " "))
         judges = [name for name in group if jury and name in jury[1]]
         rows_are_items = names_say_jury(table) if judges == group else False
-        named = {} if jury and judges == jury[1] else {"judges": judges}
-        transposed = [] if rows_are_items is False else [{"item": table.header[0], **named}]
+        transposed: list[dict[str, Any]] = [] if rows_are_items is False else [{"item": table.header[0]}]
+        if transposed and jury and judges != jury[1]:
+            transposed[0]["judges"] = judges
         raise _scores_or_places(table, group, reason, [] if rows_are_items else [where], options, transposed)
 
 
@@ -402,6 +435,8 @@ def _suggestion(table: Table, fits: list[Fit], options: dict[str, Any]) -> str:
     if fits:
         best_first = ", the places best first" if any(fit.layout == "orders" for fit in fits) else ""
         return f"If these columns hold the rankings, write {_calls(table, fits, options)}{best_first}."
+    if any(">" in name for name in table.header):
+        return "If the first line is a ranking itself, put a line with the names of the columns above it."
     items = shown_items(table)
     if items:
         return (
@@ -409,8 +444,8 @@ def _suggestion(table: Table, fits: list[Fit], options: dict[str, Any]) -> str:
             "worst. If some say which it was, write read_rankings(path, layout='best-worst', best='...', worst='...')."
         )
     return (
-        "Name the layout and its columns: read_rankings(path, layout='positions', items=[...]), "
-        "layout='scores', items=[...], layout='orders', columns=[...], layout='strings', column='...', "
-        "layout='long', respondent='...', item='...', position='...', layout='pairwise', winner='...', loser='...', "
-        "layout='best-worst', best='...', worst='...', shown=[...], or layout='judges' where rows are items."
+        "Name the layout and its columns: read_rankings(path, layout='positions', items=[...]); or in its place "
+        "layout='scores', items=[...]; layout='orders', columns=[...]; layout='strings', column='...'; "
+        "layout='long', respondent='...', item='...', position='...'; layout='pairwise', winner='...', loser='...'; "
+        "layout='best-worst', best='...', worst='...', shown=[...]; or layout='judges' where rows are items."
     )

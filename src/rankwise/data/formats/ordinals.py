@@ -24,6 +24,8 @@ _WORDS = (
     "tenth zehnte zehnter zehntes dixieme decimo decima tiende",
 )
 _PLACE_OF_WORD = {word: place for place, words in enumerate(_WORDS, start=1) for word in words.split()}
+#: whether an ASCII name may hold one of these words
+ORDINAL_WORD = re.compile("|".join(_PLACE_OF_WORD), re.IGNORECASE)
 _IN_NAMES = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
 #: what people write beside a place
 PLACE_NOUNS = (  # noqa: SIM905

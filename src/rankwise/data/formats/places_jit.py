@@ -1,4 +1,4 @@
-"""A compiled loop over the rows of many rankings; used by `rankwise.data.formats.places`."""
+"""Compiled loops over the rows of many rankings; used by `rankwise.data.formats.places` and `survey_cells`."""
 
 # mypy: allow-untyped-defs, allow-incomplete-defs, allow-untyped-decorators
 
@@ -7,6 +7,9 @@ from __future__ import annotations
 import numpy as np
 
 from rankwise._compiled import compiled
+
+#: rows that `spread` writes at a time, so that those of many columns stay in the cache
+BLOCK_ROWS = 1 << 12
 
 
 @compiled
@@ -29,3 +32,10 @@ def are_plain(values):
                 places = False
         plain[row] = places and present > 0 and bits == (1 << present) - 1
     return plain
+
+
+@compiled
+def spread(values, codes, matrix, column, begin):
+    """Write the values of a stretch of rows, which their codes tell, into a column of the matrix."""
+    for row in range(begin, min(begin + BLOCK_ROWS, len(codes))):
+        matrix[row, column] = values[codes[row]]

@@ -218,7 +218,8 @@ def shell_words(text: str, command: str = "rankwise consensus FILE") -> str:
             return _option(name, value)
 
     text = _CALL.sub(lambda call: f"{command} {call[1]}", text)
-    return re.sub(r"(?<=[\w\"]), (?=--)", " ", _ARGUMENT.sub(option, text))
+    text = re.sub(r"(?<=[\w\"]), (?=--)", " ", _ARGUMENT.sub(option, text))
+    return re.sub(r"(--layout (?:positions|scores|orders)) --read (?:items|columns)=A,B,C", r"\1 --target A,B,C", text)
 
 
 def _option(name: str, value: Any, layout: str | None = None) -> str:

@@ -97,7 +97,7 @@ def read_positions_csv(
     names = item_names(table, columns, prefix)
     blank = blank_for(unlisted)
     values = position_matrix(table, columns, missing_values, blank)
-    rankings = Rankings(own_positions(values), names, weights_column(table, weights))
+    rankings = Rankings(own_positions(values), names, weights and weights_column(table, weights))
     return rankings, covariates(table, [*columns, weights or ""])
 
 
@@ -116,20 +116,13 @@ def read_scores_csv(
 
     Parameters
     ----------
-    path, weights, unlisted, delimiter, encoding
-        As in `read_positions_csv`.
-    items : sequence of str, optional
-        The columns of the items.
-    prefix : str, optional
-        Take the columns whose names start with it, and drop it from the names. With neither ``items`` nor ``prefix``,
-        the columns that start with ``score_``, ``points_`` or ``rating_``.
-    missing_values : collection of str, default=("", "NA", "N/A", "#N/A", "nan", "NaN", "-")
-        Cells that hold no score; an empty one never does.
+    path, items, prefix, weights, unlisted, missing_values, delimiter, encoding
+        As in `read_positions_csv`. With neither ``items`` nor ``prefix``, the columns that start with ``score_``,
+        ``points_`` or ``rating_``.
 
     Returns
     -------
-    rankings : Rankings
-    covariates : dict of str to ndarray
+    rankings, covariates
         As in `read_positions_csv`.
 
     Examples
@@ -171,7 +164,7 @@ def read_orders_csv(
 
     Parameters
     ----------
-    path, weights, delimiter, encoding
+    path, weights, missing_values, delimiter, encoding
         As in `read_positions_csv`.
     columns : sequence of str, optional
         The columns of the places, best first.
@@ -182,13 +175,10 @@ def read_orders_csv(
         The names of all items; by default those that occur, by number if all are whole numbers.
     unlisted : {"below", "missing"}, default="below"
         What a row says of items that it does not list: they rank below the others (top-k), or nothing.
-    missing_values : collection of str, default=("", "NA", "N/A", "#N/A", "nan", "NaN", "-")
-        Cells that name no item. An empty cell never does; give ``["0"]`` where 0 says "no item".
 
     Returns
     -------
-    rankings : Rankings
-    covariates : dict of str to ndarray
+    rankings, covariates
         As in `read_positions_csv`.
 
     Examples

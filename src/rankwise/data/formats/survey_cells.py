@@ -17,10 +17,12 @@ from rankwise._validation import read_only
 from rankwise.data.formats.large import LongColumn
 from rankwise.data.formats.ordinals import place_in_words
 from rankwise.data.formats.reading import Reading
-from rankwise.data.formats.tables import MISSING, Table, blanks_given
+from rankwise.data.formats.tables import MISSING, Table, blanks_given, numbers_of
 from rankwise.data.formats.text import shown
 
 _BLOCK_ROWS = 1 << 11
+# From here on the start of a compiled loop pays.
+_WORTH_COMPILED = 1 << 21
 
 
 def position_column(table: Table, name: str, missing_values: Collection[str], blank: float) -> FloatArray:
@@ -43,8 +45,8 @@ def _places_of(
     """The positions that the different cells of a column say, and for every row which of them it holds."""
     cells = table.columns[table.index(name)]
     meaning = place_meanings(table, cells.distinct) | dict.fromkeys(blanks_given(missing_values), blank)
-    row = cells.first_row(lambda cell: (value := meaning[cell]) is None or value <= 0)
-    if row is not None:
+    if any((value := meaning[cell]) is None or value <= 0 for cell in cells.distinct):
+        row = cells.first_row(lambda cell: (value := meaning[cell]) is None or value <= 0) or 0
         cell = cells.cells[row]
         raise table.error(
             f"{shown(cell)} is not a position", row=row, column=name, cure=cure_for_position(cell, meaning[cell])
@@ -55,6 +57,13 @@ def _places_of(
 def _side_by_side(n: int, columns: Sequence[tuple[FloatArray, npt.NDArray[np.int32] | None]]) -> FloatArray:
     """The matrix of columns that hold values, or different values and for every row which of them."""
     matrix = np.empty((n, len(columns)))
+    if matrix.size >= _WORTH_COMPILED and all(codes is not None for _, codes in columns):
+        from rankwise.data.formats import places_jit
+
+        for begin in range(0, n, places_jit.BLOCK_ROWS):
+            for at, (values, codes) in enumerate(columns):
+                places_jit.spread(values, codes, matrix, at, begin)
+        return matrix
     # Some rows at a time: columns as long as a large file would leave the cache with every cell.
     for begin in range(0, n, _BLOCK_ROWS):
         rows = slice(begin, begin + _BLOCK_ROWS)
@@ -98,7 +107,7 @@ def repeats_cells(table: Table, name: str) -> bool:
 
 def place_meanings(table: Table, cells: Iterable[str]) -> dict[str, float | None]:
     """The place that each of the different cells says, as a number or in words; None where it says none."""
-    meaning = table.numbers(cells)
+    meaning = numbers_of(cells, comma_is_free=table.comma_is_free)
     words = {cell: np.inf if cell == "inf" else place_in_words(cell) for cell, at in meaning.items() if at is None}
     return {**meaning, **words}
 

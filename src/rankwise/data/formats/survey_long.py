@@ -68,9 +68,7 @@ def read_long_csv(
         Columns to leave out. The other columns are covariates of the respondent and must not vary within one.
     unlisted : {"missing", "below"}, default="missing"
         What a ranking says of items without a position: nothing, or that they rank below the others.
-    missing_values : collection of str, default=("", "NA", "N/A", "#N/A", "nan", "NaN", "-")
-        Position cells that count as blank; an empty one always does.
-    delimiter, encoding
+    missing_values, delimiter, encoding
         As in `read_positions_csv`.
 
     Returns
@@ -292,7 +290,7 @@ def _roles_of_duels(table: Table, given: Mapping[str, Any]) -> dict[str, str]:
         raise ValueError("both loser and left or right are given; give winner and loser, or left, right and winner")
     guessed = roles_by_name(table, "pairwise")
     matches = match_fits(table)
-    wanted = ("winner", "loser")
+    wanted: tuple[str, ...] = ("winner", "loser")
     if (
         given.get("left_score")
         or given.get("right_score")
@@ -314,7 +312,7 @@ def _outcomes(table: Table, roles: Mapping[str, str]) -> Iterator[list[list[str]
         for side, values in zip(("left_score", "right_score"), scores, strict=True):
             if values is None:
                 score_column(table, roles[side], MISSING, np.nan)  # says which cell is not a score
-        said = zip(*scores, strict=True)  # type: ignore[arg-type]
+        said = zip(*scores, strict=True)
     for better, worse, word in zip(table.column(first), table.column(second), said, strict=True):
         if not better or not worse:
             yield _Unclear("an item has no name", second if better else first, _NAME_IT)

@@ -51,7 +51,7 @@ def read_ordered_strings_csv(
 
     Parameters
     ----------
-    path, weights, delimiter, encoding
+    path, weights, missing_values, delimiter, encoding
         As in `read_positions_csv`.
     column : str, optional
         The column of the orders; by default the only one whose cells read ``a>b>c`` or are JSON arrays of names.
@@ -61,13 +61,10 @@ def read_ordered_strings_csv(
         What stands between tied items.
     items, unlisted
         As in `read_orders_csv`.
-    missing_values : collection of str, default=("", "NA", "N/A", "#N/A", "nan", "NaN", "-")
-        Cells that hold no order; an empty one never does.
 
     Returns
     -------
-    rankings : Rankings
-    covariates : dict of str to ndarray
+    rankings, covariates
         As in `read_positions_csv`.
 
     Examples

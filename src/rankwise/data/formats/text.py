@@ -49,7 +49,8 @@ def read_text(path: Path, encoding: str | None = None) -> str:
     -------
     str
     """
-    _codec(encoding)  # before the file is read
+    if encoding is not None:
+        _codec(encoding)  # before the file is read
     return decoded(read_bytes(path), path, encoding)
 
 
@@ -71,8 +72,9 @@ def read_bytes(path: Path) -> bytes:
 
 def decoded(data: bytes, path: Path, encoding: str | None = None) -> str:
     """The content of a file as `read_text` returns it."""
-    codec = _codec(encoding)
-    data = _unpacked(data, path)
+    codec = ENCODING if encoding is None or encoding == ENCODING else _codec(encoding)
+    if data.startswith((_ZIP_MAGIC, _GZIP_MAGIC)):
+        data = _unpacked(data, path)
     try:
         text = data.decode(codec)
     except UnicodeError as error:
@@ -86,6 +88,11 @@ def decoded(data: bytes, path: Path, encoding: str | None = None) -> str:
             cure="Save or unpack it as text.",
         )
     return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
+
+
+def is_plain(data: bytes) -> bool:
+    """Whether the content of a file is the text itself: ASCII without zero bytes, its lines ended by line feeds."""
+    return data.isascii() and b"\r" not in data and b"\0" not in data
 
 
 def split_lines(text: str) -> list[str]:
@@ -150,10 +157,8 @@ def listed(names: Sequence[str]) -> str:
     return ", ".join(shown(name) for name in names[:_SHOWN_NAMES]) + rest
 
 
-def _codec(encoding: str | None) -> str:
-    """The name of the codec, UTF-8 by default; ValueError if there is none."""
-    if encoding is None:
-        return ENCODING
+def _codec(encoding: str) -> str:
+    """The name of the codec; ValueError if there is none."""
     try:
         codec = codecs.lookup(encoding).name
         " ".encode(codec)  # some codecs are not for text
@@ -170,7 +175,7 @@ def _unpacked(data: bytes, path: Path) -> bytes:
         if b"xl/" in data or os.fsdecode(path).lower().endswith((".xlsx", ".xlsm")):
             raise RankwiseFormatError("this is an Excel workbook", path=path, cure="Save it as CSV UTF-8.")
         raise RankwiseFormatError("this is a zip archive", path=path, cure="Unpack it.")
-    return _inflate(data, path) if data.startswith(_GZIP_MAGIC) else data
+    return _inflate(data, path)
 
 
 def _inflate(data: bytes, path: Path) -> bytes:
