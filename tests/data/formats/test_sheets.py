@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from rankwise import RankwiseFormatError
+from rankwise.cli import in_and_out
 from rankwise.cli.options import reading as options_of
 from rankwise.cli.sources import load
 from rankwise.data import read_rankings, read_survey
@@ -17,6 +18,14 @@ from rankwise.data.formats.sums import SUM_NAME
 from tests.data.formats.survey_files import written
 
 nan = np.nan
+
+
+@pytest.fixture(autouse=True)
+def no_command():
+    """Commands that ran in this process before leave their options behind."""
+    token = in_and_out._running.set(None)
+    yield
+    in_and_out._running.reset(token)
 
 
 def loaded(path, command):

@@ -34,8 +34,6 @@ from rankwise.exceptions import RankwiseFormatError
 NO_GROUP = "(blank)"
 _MOST_GROUPS = 20
 _SHOWN_COLUMNS, _FEW_COLUMNS = 12, 5
-# Layouts whose items stand in the order of the columns, and those whose cells are places.
-_IN_COLUMN_ORDER = ("positions", "scores")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -130,7 +128,8 @@ class Survey(Result):
         """The rows of each group, by the label of the group; empty without groups."""
         if self.by is None:
             return {}
-        labels = np.array([NO_GROUP if value is None or value != value else _text(value) for value in self.by])
+        texts = [f"{value:g}" if isinstance(value, float) else str(value) for value in self.by]
+        labels = np.where([value is None or value != value for value in self.by], NO_GROUP, texts)
         order = ordered_levels(set(labels.tolist()) - {NO_GROUP}) or []
         order += sorted(set(labels.tolist()).difference(order, [NO_GROUP]), key=_number_or_text)
         return {label: rows for label in [*order, NO_GROUP] if len(rows := np.flatnonzero(labels == label))}
@@ -483,7 +482,7 @@ def _check(
         ids=columns[id_column] if id_column is not None and is_row_per_ranking else None,
         seconds=columns[durations[0]] if durations else None,
         places=places,
-        in_column_order=reading.layout in _IN_COLUMN_ORDER,
+        in_column_order=reading.layout in ("positions", "scores"),
         lines=table.lines if table is not None and is_row_per_ranking else None,
     )
 
@@ -491,10 +490,6 @@ def _check(
 def _some(names: Sequence[str], most: int = _SHOWN_COLUMNS) -> str:
     rest = f", ... ({len(names) - most} more)" if len(names) > most else ""
     return ", ".join(map(short_name, names[:most])) + rest
-
-
-def _text(value: Any) -> str:
-    return f"{value:g}" if isinstance(value, float) else str(value)
 
 
 def _number_or_text(label: str) -> tuple[bool, float, str]:

@@ -69,7 +69,7 @@ class Column:
 
     Examples
     --------
-    >>> from rankwise.data.formats.columns import Column
+    >>> from rankwise.data.formats.tables import Column
     >>> column = Column.of(["tea", "milk", "tea"])
     >>> column.distinct, column.codes.tolist(), column.cells
     (['tea', 'milk'], [0, 1, 0], ['tea', 'milk', 'tea'])
