@@ -284,3 +284,48 @@ def test_adjusted_rand_index():
 def test_bad_arguments(call, fragment):
     with pytest.raises(ValueError, match=fragment):
         call()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("model", "share"), [("mallows", 0.95), ("plackett-luce", 0.9)])
+def test_bic_finds_the_true_number(model, share):
+    """Two segments of 150 people in all, 5 items; 60 samples."""
+    rng = np.random.default_rng(0)
+    right = 0
+    for seed in range(60):
+        if model == "mallows":
+            rankings = camps(150, seed=seed, theta=1.0)[0]
+        else:
+            truth = PlackettLuceMixture(2)
+            truth.weights_, truth.items_ = np.array([0.6, 0.4]), tuple(ITEMS)
+            truth.log_worths_ = np.array([[1.5, 1, 0, -1, -1.5], [-1.5, -0.5, 0, 0.5, 1.5]])
+            rankings = truth.sample(150, rng)
+        found = segments(rankings, model=model, max_segments=3, n_init=4, n_bootstrap=0, random_state=seed)
+        right += found.n == 2
+    assert right >= share * 60
+
+
+@pytest.mark.slow
+def test_the_link_of_covariates_has_its_size():
+    """Under no link, the likelihood ratio of one covariate is below the 5 % point in 93.5 to 96.5 % of 500 samples."""
+    hits = 0
+    for seed in range(500):
+        rankings = camps(150, seed=seed, theta=1.5)[0]
+        x = np.random.default_rng(10_000 + seed).normal(size=(150, 1))
+        found = segments(rankings, x, n=2, n_init=1, n_bootstrap=0, random_state=seed)
+        hits += found.membership.p_value_of_all <= 0.05
+    assert 0.035 <= hits / 500 <= 0.065
+
+
+@pytest.mark.slow
+def test_intervals_of_shares_cover():
+    """The 95 % interval of the share of the first of two segments holds the truth in 93 to 97 % of 500 samples."""
+    held = 0
+    for seed in range(500):
+        rng = np.random.default_rng(seed)
+        label = rng.random(200) < 0.35
+        draws = [Mallows(theta=1.0, center=center).sample(200, rng).positions for center in CENTERS]
+        rows = np.where(label[:, None], draws[1], draws[0])
+        profile = segments(rows, n=2, n_init=1, n_bootstrap=0, random_state=0).profiles[0]
+        held += profile.low <= 0.65 <= profile.high
+    assert 0.935 <= held / 500 <= 0.965

@@ -35,6 +35,7 @@ from rankwise.plots import (
     RankIntervalDisplay,
     RaterMapDisplay,
     ScreeningDisplay,
+    SegmentDisplay,
 )
 
 # An error of the formula parser, a name that legends would hide, a long one, and one that is neither.
@@ -60,6 +61,9 @@ DISPLAYS: dict[type, Any] = {
     GramMatrixDisplay: lambda ax: GramMatrixDisplay.from_gram(GRAM, classes=CLASSES, ax=ax),
     GroupDifferenceDisplay: lambda ax: GroupDifferenceDisplay(
         NAMES, *(np.arange(8).reshape(2, 4) / 3 + x for x in (-1, -2, 0)), compared=NAMES[:2], against=NAMES[2:]
+    ).plot(ax),
+    SegmentDisplay: lambda ax: SegmentDisplay(
+        NAMES, np.arange(8).reshape(2, 4) / 3 + 1, np.arange(4) + 1, ["a", "b"], [0.6, 0.4]
     ).plot(ax),
     MeanRankDisplay: lambda ax: MeanRankDisplay(
         NAMES, *(np.arange(8).reshape(2, 4) / 3 + x for x in (2, 1, 3)), groups=NAMES[:2]

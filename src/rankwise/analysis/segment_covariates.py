@@ -22,6 +22,8 @@ from rankwise.label_ranking.numeric import NumericFeatures
 # A column whose part that the others do not explain is smaller than this share of it is a sum of them.
 _COLLINEAR = 1e-8
 _MOST_COLUMNS = 200
+# The prior of a slope, per standard deviation of the covariate, has the standard deviation 10.
+_OPEN_ERROR = 5.0
 
 
 class Covariates(NamedTuple):
@@ -136,6 +138,16 @@ class MembershipModel(Result):
         ]
         columns = ["segment", "covariate", "log odds ± standard error", "p"]
         return [TextTable(f"Who is in which segment, against {self.segments[0]}", self.sentence, columns, rows)]
+
+
+def open_slopes(model: MembershipModel, columns: FloatArray) -> list[str]:
+    """Notes on slopes that the data leave open, so that the prior decides: a covariate that parts segments wholly."""
+    errors = model.standard_error[:, 1:] * columns.std(axis=0)
+    return [
+        f"the slope of {short_name(model.names[column + 1])} for {model.segments[g]} rests on the prior: it nearly "
+        f"separates {model.segments[g]} from {model.segments[0]}"
+        for g, column in np.argwhere(errors >= _OPEN_ERROR)[:3].tolist()
+    ]
 
 
 def covariates_of(X: Any, n: int, *, names: Any = None, categorical: Any = None) -> Covariates:

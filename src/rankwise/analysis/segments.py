@@ -28,7 +28,7 @@ from rankwise.aggregation.mallows import Distance
 from rankwise.analysis.base import rankings_of
 from rankwise.analysis.item_ranks import item_ranks
 from rankwise.analysis.kendalls_w import WeightKind
-from rankwise.analysis.segment_covariates import Covariates, covariates_of, membership_model
+from rankwise.analysis.segment_covariates import Covariates, covariates_of, membership_model, open_slopes
 from rankwise.analysis.segment_results import SegmentCriteria, SegmentProfile, Segments
 from rankwise.data import Rankings, positions_from_scores
 
@@ -198,10 +198,13 @@ def segments(
             coef, errors = fitted.membership_coef_, fitted.membership_se_
             statistic = 2 * (fitted.log_likelihood_ - plain)
             membership = membership_model(names, covariates, coef, errors, statistic)
+            sample.notes.extend(open_slopes(membership, covariates.columns[sample.useful]))
     memberships, labels = _memberships(fitted, source, sample, covariates if membership is not None else None)
     stabilities = np.zeros(0)
     if chosen > 1 and n_bootstrap:
-        stabilities = _stabilities(sample, options, chosen, labels[sample.useful], n_bootstrap, int(seeds[1]))
+        columns = covariates.columns[sample.useful] if covariates is not None and membership is not None else None
+        own = labels[sample.useful]
+        stabilities = _stabilities(sample, options, chosen, own, columns, n_bootstrap, int(seeds[1]))
     _note_problems(sample, fitted, options)
     return Segments(
         n=chosen,
@@ -333,7 +336,13 @@ def _memberships(
 
 
 def _stabilities(
-    sample: _Sample, options: _Options, n: int, labels: IntArray, n_bootstrap: int, seed: int
+    sample: _Sample,
+    options: _Options,
+    n: int,
+    labels: IntArray,
+    columns: FloatArray | None,
+    n_bootstrap: int,
+    seed: int,
 ) -> FloatArray:
     """Adjusted Rand index between the labels and those of each refit to a resample."""
     from joblib import Parallel, delayed
@@ -351,7 +360,8 @@ def _stabilities(
             return float("nan")
         starts = min(options.n_init, _STARTS_OF_RESAMPLES)
         refit = options.mixture(n, int(rng.integers(2**31)), n_init=starts, n_jobs=None)
-        return _adjusted_rand(labels, _fit(refit, part).predict(sample.rankings), sample.weights)
+        refit = _fit(refit, part, None if columns is None else columns[rows])
+        return _adjusted_rand(labels, refit.predict(sample.rankings, columns), sample.weights)
 
     generators = np.random.default_rng(seed).spawn(n_bootstrap)
     parallel = Parallel(n_jobs=options.n_jobs, prefer="threads", require="sharedmem", return_as="generator")

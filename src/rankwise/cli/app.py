@@ -23,7 +23,7 @@ from typer.core import TyperCommand, TyperGroup
 from rankwise import __version__
 from rankwise.cli.kernel_command import kernel
 from rankwise.cli.learn_commands import evaluate, fit, predict, tree
-from rankwise.cli.people_commands import compare, drivers, raters, robustness
+from rankwise.cli.people_commands import compare, drivers, raters, robustness, segments
 from rankwise.cli.screen_command import formula, screen
 from rankwise.cli.search_commands import rank_evaluate, rank_explain, rank_predict, rank_train
 from rankwise.cli.survey_commands import consensus, describe, quickstart, report
@@ -185,6 +185,7 @@ _add(_SURVEYS, compare, "compare survey.csv --by gender")
 _add(_SURVEYS, drivers, "drivers survey.csv --tree")
 _add(_SURVEYS, raters, "raters jury.csv --id judge -o map.png")
 _add(_SURVEYS, robustness, "robustness votes.csv --method borda")
+_add(_SURVEYS, segments, "segments survey.csv --features age,city")
 _add(_MODELS, tree, "tree survey.csv --max-depth 3 -o tree.png")
 _add(_MODELS, evaluate, "evaluate survey.csv")
 _add(_MODELS, fit, "fit survey.csv --model forest -o model.rankwise")

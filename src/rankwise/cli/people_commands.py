@@ -1,4 +1,4 @@
-"""The commands that ask about the people behind rankings: ``compare``, ``drivers``, ``raters`` and ``robustness``."""
+"""The commands that ask about people: ``compare``, ``drivers``, ``raters``, ``robustness`` and ``segments``."""
 
 from __future__ import annotations
 
@@ -31,6 +31,8 @@ from rankwise.cli.options import (
 
 if TYPE_CHECKING:
     from rankwise._tables import TextTable
+
+_DISTANCES = ("kendall", "spearman", "footrule", "hamming", "cayley")
 
 
 def compare(
@@ -238,6 +240,74 @@ def robustness(
         console.print_tables(found.tables())
 
 
+def segments(
+    file: Data,
+    out: ShownOut = None,
+    n: Annotated[str, typer.Option("-n", metavar="N", help="How many segments: a number, bic or icl.")] = "bic",
+    members: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write who is in which segment to a CSV file.")
+    ] = None,
+    model: Annotated[str, typer.Option(metavar="NAME", help="mallows or plackett-luce.")] = "mallows",
+    distance: Annotated[
+        str, typer.Option(metavar="NAME", help="Of mallows: kendall, spearman, footrule, hamming or cayley.")
+    ] = "kendall",
+    most: Annotated[int, typer.Option("--max-segments", min=1, metavar="N", help="The largest number tried.")] = 6,
+    starts: Annotated[int, typer.Option("--starts", min=1, metavar="N", help="Starts for each number.")] = 10,
+    bootstrap: Annotated[
+        int, typer.Option("--bootstrap", min=0, metavar="N", help="Resamples for the stability; 0: none.")
+    ] = 20,
+    target: Target = None,
+    layout: Layout = None,
+    weight: Weight = None,
+    id_: Id = None,
+    features: Annotated[
+        list[str] | None,
+        typer.Option(metavar="COLUMNS", help="What may say who is in which segment: age,city; default: nothing."),
+    ] = None,
+    read: Read = None,
+    drop_bad_rows: DropBadRows = False,
+    seed: Seed = 0,
+    jobs: Jobs = 1,
+    as_json: Json = False,
+) -> None:
+    """Find groups of people who rank alike: how many, how large, what they like, and who is in them."""
+    from rankwise import analysis
+    from rankwise.cli import console, sources
+    from rankwise.cli.in_and_out import check_writable, shown_name
+
+    for path in (out, members):
+        check_writable(path, file)
+    choices = {"--model": (model, ("mallows", "plackett-luce")), "--distance": (distance, _DISTANCES)}
+    for option, (value, allowed) in choices.items():
+        if value not in allowed:
+            raise typer.BadParameter(f"{value!r} is not one of {', '.join(map(repr, allowed))}", param_hint=option)
+    if n not in ("bic", "icl") and not (n.isdecimal() and int(n) > 0):
+        raise typer.BadParameter(f"{n!r} is not a number from 1 up, 'bic' or 'icl'", param_hint="-n")
+    columns = {"layout": layout, "weight": weight, "id": id_, "features": features}
+    survey = sources.load(file, **reading(target=target, read=read, drop_bad_rows=drop_bad_rows, **columns))
+    found = analysis.segments(
+        survey,
+        survey.X if features else None,
+        int(n) if n.isdecimal() else n,  # type: ignore[arg-type]
+        model=model,  # type: ignore[arg-type]
+        distance=distance,  # type: ignore[arg-type]
+        max_segments=most,
+        n_init=starts,
+        n_bootstrap=bootstrap,
+        categorical_features=survey.categorical_features if features else None,
+        random_state=seed,
+        n_jobs=jobs,
+    )
+    numbers = {"data": shown_name(file), "seed": seed, **found.as_dict()}
+    _write(out, found.tables(), numbers, "SegmentDisplay", found)
+    if members is not None:
+        _write_members(members, survey, found)
+    if as_json:
+        console.print_json(numbers)
+    else:
+        console.print_tables(found.tables())
+
+
 def _check_rule(rule: str | None) -> None:
     known = get_args(ConsensusRule)
     if rule is not None and rule not in known:
@@ -261,3 +331,16 @@ def _write(
 
     matplotlib.use("agg")
     getattr(plots, display).from_result(result).save(out)
+
+
+def _write_members(path: Path, survey: Any, found: Any) -> None:
+    """Write a row for each person: id or number of the row, the segment, and the probability of each."""
+    import csv
+
+    ids = range(1, len(found.labels) + 1) if survey.id is None else survey.id
+    names = [profile.name for profile in found.profiles]
+    with open(path, "w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["row" if survey.id is None else "id", "segment", *names])
+        for who, label, shares in zip(ids, found.labels.tolist(), found.memberships.tolist(), strict=True):
+            writer.writerow([who, "" if label < 0 else names[label], *(f"{share:.4f}" for share in shares)])

@@ -209,6 +209,19 @@ def _distance_models() -> None:
     by_stages.pairwise_probabilities()
 
 
+def _mixtures() -> None:
+    import numpy as np
+
+    from rankwise.aggregation import MallowsMixture, PlackettLuceMixture
+
+    for distance in ("kendall", "footrule"):
+        MallowsMixture(1, n_init=1, distance=distance).fit(_incomplete())
+    MallowsMixture(2, n_init=3, random_state=0).fit([[1, 2, 3], [3, 1, 2], [2, 1, 3]])
+    PlackettLuceMixture(1, n_init=1).fit(_tied())
+    many_items = np.append(np.arange(1.0, 4.0), np.full(11, np.inf))  # so many completions that they are drawn
+    MallowsMixture(1, distance="footrule").fit([many_items])
+
+
 def _embeddings() -> None:
     from rankwise.embeddings import GraphCutEmbedding, SubmodularEmbedding
 
@@ -292,6 +305,7 @@ STEPS: dict[str, Callable[[], object]] = {
     "groups": _groups,
     "models of choices": _choice_models,
     "models of distances": _distance_models,
+    "mixtures": _mixtures,
     "embeddings": _embeddings,
     "trees": _trees,
     "label rankers": _label_rankers,

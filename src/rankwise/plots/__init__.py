@@ -19,6 +19,7 @@ from rankwise.plots.pruning_curve import PruningPathDisplay
 from rankwise.plots.query_differences import QueryComparisonDisplay
 from rankwise.plots.rater_map import RaterMapDisplay
 from rankwise.plots.screening_volcano import ScreeningDisplay
+from rankwise.plots.segment_map import SegmentDisplay
 from rankwise.plots.tree_diagram import RankingTreeDisplay
 
 __all__ = [
@@ -41,4 +42,5 @@ __all__ = [
     "RankingTreeDisplay",
     "RaterMapDisplay",
     "ScreeningDisplay",
+    "SegmentDisplay",
 ]
