@@ -112,7 +112,7 @@ def feature_effects(
     of all varies around the truth, so the spread of the halves is the standard error.
     """
     from scipy.special import softmax
-    from scipy.stats import norm
+    from scipy.stats import t
 
     from rankwise.label_ranking.predictive import worths_from_pairwise
 
@@ -132,7 +132,8 @@ def feature_effects(
             mean = pairwise.mean(axis=1)
             curves[column].append(0.5 + mean.sum(axis=1))
             tops[column].append(softmax(worths_from_pairwise(mean), axis=1))
-    z = float(norm.ppf((1 + level) / 2))
+    # The quantile of the spread of few halves, and the chance of their mean.
+    z = float(t.ppf((1 + level) / 2, n_resamples - 1)) * np.sqrt(1 + 1 / n_resamples)
     return [
         _effect(features, column, grids[column], rankings.items, np.array(curves[column]), np.array(tops[column]), z)
         for column in range(len(grids))

@@ -33,12 +33,9 @@ from rankwise.embeddings.ordered_partitions import PartitionEmbedding
 from rankwise.label_ranking.predictive import (
     LAWS,
     Law,
-    check_number_of_cells,
-    mallows_top,
-    plackett_luce_top,
-    sample_mallows_rows,
-    sample_plackett_luce_rows,
+    sample_rows,
     theta_from_pairwise,
+    top_of_rows,
     worths_from_pairwise,
 )
 from rankwise.metrics import kendall_tau_score
@@ -202,10 +199,7 @@ class LabelRankerMixin(FeaturesMixin):
         """
         check_choice("law", law, LAWS)
         size = check_whole_number("n", n, at_least=0)
-        parameters = self._predict_law(X, law)
-        check_number_of_cells(*parameters[0].shape, size)
-        sample = sample_plackett_luce_rows if law == "plackett-luce" else sample_mallows_rows
-        return sample(*parameters, size, check_generator(random_state, "sample_rankings"))
+        return sample_rows(law, self._predict_law(X, law), size, check_generator(random_state, "sample_rankings"))
 
     def predict_top_proba(self, X: ArrayLike, k: int = 1, law: Law = "plackett-luce") -> FloatArray:
         """Predict, for each row, how probably each item is among the first k.
@@ -230,7 +224,7 @@ class LabelRankerMixin(FeaturesMixin):
         parameters = self._predict_law(X, law)
         if places > len(self.items_):
             raise ValueError(f"k is {k}, but there are only {len(self.items_)} items")
-        return (plackett_luce_top if law == "plackett-luce" else mallows_top)(*parameters, places)
+        return top_of_rows(law, parameters, places)
 
     def _predict_law(self, X: ArrayLike, law: Law) -> tuple[FloatArray, ...]:
         """Parameters of the predictive law: log worths, or centers and concentrations."""

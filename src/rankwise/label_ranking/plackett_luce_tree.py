@@ -448,11 +448,9 @@ class _Cells:
         divide = self._nominal_sides if is_nominal else self._ordered_sides
         best: tuple[float, Any] = (-np.inf, None)
         for side, threshold, left_set in divide(values[known], self.people[known], scores):
-            models = [self.data.fit(self.people[known[chosen]]) for chosen in (side, ~side)]
-            if None not in models:
-                value = sum(model.log_likelihood for model in models if model is not None)
-                if value > best[0]:
-                    best = (value, (side, threshold, left_set, models))
+            models = self._fit_sides(self.people[known], side)
+            if models is not None and (value := models[0].log_likelihood + models[1].log_likelihood) > best[0]:
+                best = (value, (side, threshold, left_set, models))
         if best[1] is None:
             return None
         side, threshold, left_set, models = best[1]
@@ -462,12 +460,11 @@ class _Cells:
         goes_left[known] = side
         if len(known) < len(values):  # people without the value go where the likelihood is larger
             ways = []
-            for missing_left in (True, False):
-                goes_left[np.isnan(values)] = missing_left
-                both = [self.data.fit(self.people[chosen]) for chosen in (goes_left, ~goes_left)]
-                if None not in both:
-                    value = sum(model.log_likelihood for model in both if model is not None)
-                    ways.append((value, missing_left, both))
+            for to_left in (True, False):
+                goes_left[np.isnan(values)] = to_left
+                models = self._fit_sides(self.people, goes_left)
+                if models is not None:
+                    ways.append((models[0].log_likelihood + models[1].log_likelihood, to_left, models))
             if not ways:
                 return None
             _, missing_left, models = max(ways, key=lambda way: way[0])
@@ -475,7 +472,12 @@ class _Cells:
         if left_set is not None and missing_left:  # categories that nobody here has go with the larger side
             present = np.unique(values[known]).astype(np.intp)
             left_set = np.union1d(left_set, np.setdiff1d(np.arange(n_categories), present))
-        return _Split(goes_left, (models[0], models[1]), threshold, missing_left, left_set)
+        return _Split(goes_left, models, threshold, missing_left, left_set)
+
+    def _fit_sides(self, people: IntArray, goes_left: BoolArray) -> tuple[_Model, _Model] | None:
+        left = self.data.fit(people[goes_left])
+        right = None if left is None else self.data.fit(people[~goes_left])
+        return None if left is None or right is None else (left, right)
 
     def _ordered_sides(self, values: FloatArray, people: IntArray, scores: Scores) -> Any:
         order = np.argsort(values, kind="stable")

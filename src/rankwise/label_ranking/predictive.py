@@ -98,17 +98,30 @@ def _expected_distance(theta: FloatArray, k: int) -> FloatArray:
     return total
 
 
-def sample_plackett_luce_rows(log_worth: FloatArray, n: int, rng: np.random.Generator) -> FloatArray:
-    """N rankings for each row of log worths, (n_rows, n, n_items) positions: worths with Gumbel noise, sorted."""
-    values = log_worth[:, None, :] + rng.gumbel(size=(len(log_worth), n, log_worth.shape[1]))
-    return 1.0 + np.argsort(np.argsort(-values, axis=2), axis=2)
-
-
-def sample_mallows_rows(centers: FloatArray, theta: FloatArray, n: int, rng: np.random.Generator) -> FloatArray:
-    """N rankings for each center and concentration, (n_rows, n, n_items) positions."""
-    n_rows, k = centers.shape
+def sample_rows(law: Law, parameters: tuple[FloatArray, ...], n: int, rng: np.random.Generator) -> FloatArray:
+    """N rankings for each row of log worths, or of centers and concentrations: (n_rows, n, n_items) positions."""
+    n_rows, k = parameters[0].shape
+    if n_rows * n * k > _MOST_CELLS:
+        raise ValueError(
+            f"{n_rows:,} rows with {n:,} rankings of {k:,} items are {n_rows * n * k:,} numbers, more than "
+            f"{_MOST_CELLS:,}; ask for fewer rankings, or for some rows at a time"
+        )
+    if law == "plackett-luce":  # worths with Gumbel noise, sorted
+        (log_worth,) = parameters
+        values = log_worth[:, None, :] + rng.gumbel(size=(n_rows, n, k))
+        return np.argsort(np.argsort(-values, axis=2), axis=2).astype(np.float64) + 1.0
+    centers, theta = parameters
     uniforms = rng.random((n_rows * n, k))
     return _predictive_jit.mallows_sample(centers - 1, theta, uniforms).reshape(n_rows, n, k)
+
+
+def top_of_rows(law: Law, parameters: tuple[FloatArray, ...], k: int) -> FloatArray:
+    """Probability of each item among the first k, for each row of such parameters."""
+    if law == "plackett-luce":
+        (log_worth,) = parameters
+        return plackett_luce_top(log_worth, k)
+    centers, theta = parameters
+    return mallows_top(centers, theta, k)
 
 
 def plackett_luce_top(log_worth: FloatArray, k: int) -> FloatArray:
@@ -122,12 +135,3 @@ def plackett_luce_top(log_worth: FloatArray, k: int) -> FloatArray:
 def mallows_top(centers: FloatArray, theta: FloatArray, k: int) -> FloatArray:
     """Probability of each item among the first k, for each center and concentration."""
     return _predictive_jit.mallows_top(np.ascontiguousarray(centers - 1), theta, k)
-
-
-def check_number_of_cells(n_rows: int, n_items: int, n: int) -> None:
-    """Refuse samples that would not fit into memory."""
-    if n_rows * n * n_items > _MOST_CELLS:
-        raise ValueError(
-            f"{n_rows:,} rows with {n:,} rankings of {n_items:,} items are {n_rows * n * n_items:,} numbers, more than "
-            f"{_MOST_CELLS:,}; ask for fewer rankings, or for some rows at a time"
-        )
