@@ -17,6 +17,7 @@ from rankwise.analysis.kendalls_w import Agreement, Concordance, agreement, conc
 from rankwise.analysis.majorities import PairSummary, pair_summary
 from rankwise.analysis.raters import Raters, raters
 from rankwise.analysis.robustness import LeftOut, Robustness, robustness
+from rankwise.analysis.sample_size import SampleSize, sample_size
 from rankwise.analysis.segment_covariates import MembershipModel
 from rankwise.analysis.segment_results import SegmentCriteria, SegmentProfile, Segments
 from rankwise.analysis.segments import segments
@@ -39,6 +40,7 @@ __all__ = [
     "PairSummary",
     "Raters",
     "Robustness",
+    "SampleSize",
     "SegmentCriteria",
     "SegmentProfile",
     "Segments",
@@ -54,6 +56,7 @@ __all__ = [
     "pair_summary",
     "raters",
     "robustness",
+    "sample_size",
     "segments",
     "summary",
 ]

@@ -256,7 +256,7 @@ def compare_groups(
         within people. A name of a column of a Survey, or "id" for its ids.
     kernel : {"mallows", "kendall"}, default="mallows"
         "mallows" sees any difference of the distributions of full rankings. "kendall" sees differences in the share of
-        people who put one item before another, no others, and finds these with fewer people where items are many.
+        people who put one item before another, and no others.
     n_permutations : int, default=999
         Number of random arrangements.
     level : float, default=0.95
