@@ -202,6 +202,15 @@ def test_a_clique_is_found_and_named() -> None:
     assert raters(rows).as_dict() == found.as_dict()  # the same numbers in every call
 
 
+def test_beside_a_reversed_scale_the_others_are_no_clique() -> None:
+    for seed in (2, 5):
+        rows = sample_mallows(np.arange(1.0, 9), 1.2, 12, np.random.default_rng(seed))
+        rows[3] = 9 - rows[3]
+        found = raters(rows)
+        assert found.kind[3] == "reversed"
+        assert found.cliques == ()
+
+
 def test_few_alike_and_silent_people_get_sentences() -> None:
     one = raters([[1, 2, 3]])
     assert one.sentence == "One person alone can be compared with nobody."

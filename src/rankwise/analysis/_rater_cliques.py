@@ -1,8 +1,8 @@
 """Groups of raters who agree with each other more than independent ones would; used by `raters`.
 
 People are joined by average linkage on Kendall distances. A group is a clique if it is tighter than groups of its size
-among independent draws of a Mallows model with the same mean distance between two people. The thresholds for all sizes
-hold together: independent raters get a clique in at most 5 % of the cases (at ``level=0.95``).
+among independent draws of a Mallows model with the same mean distance between two people who are not outliers. The
+thresholds for all sizes hold together: independent raters get a clique in at most 5 % of the cases (``level=0.95``).
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rankwise._typing import FloatArray, IntArray
+from rankwise._typing import BoolArray, FloatArray, IntArray
 from rankwise.aggregation import sample_mallows
 from rankwise.aggregation.mallows import mean_displacements
 from rankwise.analysis.base import sample_rows
@@ -52,6 +52,7 @@ def rater_cliques(
     rankings: Rankings,
     people: IntArray,
     center: FloatArray,
+    apart: BoolArray,
     *,
     level: float,
     n_simulations: int,
@@ -59,6 +60,8 @@ def rater_cliques(
 ) -> Cliques:
     """Find cliques among all people, or a sample of 300; none among fewer than 6 people, or if all are alike.
 
+    Outliers, who are ``apart``, may be in a clique, but do not count for how far apart independent raters are: beside a
+    reversed scale all others look alike.
     Of very many items the sample is smaller, because their distances take longer.
     """
     members = np.repeat(np.arange(len(people)), people)
@@ -69,7 +72,8 @@ def rater_cliques(
         return Cliques([], [], np.nan, n)
     part = rankings.positions[members]
     distances = _distances(part)
-    theta = _theta_of_pairs(part, center)
+    usual = part[~apart[members]]
+    theta = _theta_of_pairs(usual if len(usual) > 1 else part, center)
     if not distances.any() or theta >= _LARGEST_THETA:
         return Cliques([], [], np.nan, n)
     sizes = np.unique(np.geomspace(2, n // 2, 8).astype(np.intp))

@@ -1,17 +1,18 @@
-"""Who would win without somebody: consensus of all but one, for `raters` and `robustness`."""
+"""Who would win without somebody, and how people are called: what `raters` and `robustness` share."""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Hashable
-from typing import NamedTuple, cast
+from collections.abc import Hashable, Sequence
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
 from rankwise._decode import ConsensusRule
-from rankwise._typing import FloatArray
+from rankwise._typing import ArrayLike, FloatArray
+from rankwise._validation import is_null
 from rankwise.analysis.consensus import find_consensus
-from rankwise.data import Rankings
+from rankwise.data import Rankings, Survey
 
 #: of more people or items, consensuses of all but one take long
 MOST_RATERS, MOST_ITEMS = 60, 15
@@ -39,6 +40,17 @@ def outcome(rankings: Rankings, rule: str) -> Outcome:
         found = find_consensus(rankings, cast(ConsensusRule, rule), time_limit=_SECONDS_OF_PROOF, random_state=0)
     positions[rankings.compared] = found.positions
     return Outcome(found.winners, positions)
+
+
+def rater_names(rankings: ArrayLike, names: Sequence[Any] | None, n: int) -> tuple[str, ...]:
+    """The names given, else those or the ids of a survey, else "rater 1", ..."""
+    if names is None and isinstance(rankings, Survey):
+        names = rankings.id if rankings.names is None else rankings.names
+    if names is None:
+        return tuple(f"rater {number}" for number in range(1, n + 1))
+    if len(names) != n:
+        raise ValueError(f"there are {len(names)} names, but {n} rankings; give one for each")
+    return tuple("(no name)" if is_null(name) else str(name) for name in names)
 
 
 def without_person(rankings: Rankings, row: int, leaving: float) -> Rankings:

@@ -23,7 +23,7 @@ from rankwise.analysis.base import Result, rankings_of
 from rankwise.analysis.consensus import find_consensus
 from rankwise.analysis.consensus_result import ConsensusResult
 from rankwise.analysis.kendalls_w import concordance
-from rankwise.data import Rankings, Survey
+from rankwise.data import Rankings
 from rankwise.distances import kendall_distance
 from rankwise.model_selection.comparison import holm
 
@@ -339,7 +339,7 @@ def raters(
         Positions: column = item, 1 = best, of any kind. Whole weights count people, who are alike; other weights are
         survey weights, and every ranking is one person.
     names : sequence of shape (n_rankings,), optional
-        Who made each ranking; None where that is not known. By default those of the survey, or "rater 1", ...
+        Who made each ranking, None if unknown; by default the names or ids of the survey, or "rater 1", ...
     consensus : ConsensusResult, optional
         The consensus of these rankings, if it is known already.
     decode : str, optional
@@ -379,8 +379,8 @@ def raters(
 
     *Cliques.* Average linkage on Kendall distances; a group of at most half of the people is a clique if groups of
     its size are so tight in few of the simulated panels: draws of a Mallows model in which two people are as far apart
-    as here. All sizes together give independent raters a clique in 5 % of the cases. From more than 300 people a sample
-    of 300 is taken; `segments` is made for many.
+    as here, outliers left aside. All sizes together give independent raters a clique in 5 % of the cases. Of more than
+    300 people a sample of 300 is taken; `segments` is made for many.
 
     Time and memory are linear in the number of people.
 
@@ -402,11 +402,9 @@ def raters(
     """
     check_open_share("level", level)
     check_whole_number("n_simulations", n_simulations, at_least=0)
-    given = rankings.names if isinstance(rankings, Survey) and names is None else names
     everything = rankings_of(rankings)
     n = len(everything)
-    if given is not None and len(given) != n:
-        raise ValueError(f"there are {len(given)} names, but {n} rankings; give one for each")
+    shown = without.rater_names(rankings, names, n)
     rng = check_generator(random_state, "raters")
     if consensus is None:
         rule: ConsensusRule = decode or ("kemeny" if everything.n_items <= _MOST_ITEMS_KEMENY else "borda")
@@ -438,7 +436,13 @@ def raters(
     if drawn.n_used < np.count_nonzero(active):
         notes.append(f"the directions of the map come from a sample of {drawn.n_used:,} people")
     groups = rater_cliques(
-        part, active if n_simulations else active * 0, strict, level=level, n_simulations=n_simulations, rng=rng
+        part,
+        active if n_simulations else active * 0,
+        strict,
+        np.array([bool(word) for word in kind]),
+        level=level,
+        n_simulations=n_simulations,
+        rng=rng,
     )
     if n_simulations and groups.n_used < FEWEST_IN_CLIQUES:
         why = "there are fewer than 6 people" if active.sum() < FEWEST_IN_CLIQUES else "so many items take too long"
@@ -451,9 +455,8 @@ def raters(
         gone = [without.without_person(everything, row, leaving[row]) for row in range(n)]
         winners_without = tuple(without.outcome(rest, consensus.method).winners for rest in gone)
     rest, mean_tau, n_effective = _agreement(part, leaving)
-    shown = [f"rater {row}" for row in range(1, n + 1)] if given is None else [_name(name) for name in given]
     return Raters(
-        names=tuple(shown),
+        names=shown,
         people=people,
         decode=consensus.method,
         winners=consensus.winners,
@@ -520,10 +523,6 @@ def _first(rankings: Rankings) -> tuple[tuple[Hashable, ...], ...]:
     for row, item in np.argwhere(rankings.positions == 1).tolist():
         found[row].append(rankings.items[item])
     return tuple(map(tuple, found))
-
-
-def _name(name: Any) -> str:
-    return "(no name)" if name is None or name != name else str(name)
 
 
 def _joined(items: Sequence[Hashable]) -> str:

@@ -281,7 +281,7 @@ def robustness(
         Positions: column = item, 1 = best, of any kind. Whole weights count people, who leave one by one; other weights
         are survey weights, and every ranking is one person.
     names : sequence of shape (n_rankings,), optional
-        Who made each ranking. By default those of the survey, or "rater 1", ...
+        Who made each ranking. By default the names or ids of the survey, or "rater 1", ...
     by : sequence of shape (n_rankings,) or mapping of str to sequence of int, optional
         The group of each ranking (None for none), or the rows of each group. By default those of the survey, if any.
     decode : str, default="kemeny"
@@ -320,11 +320,7 @@ def robustness(
     survey = rankings if isinstance(rankings, Survey) else None
     data = rankings_of(rankings)
     n = len(data)
-    if names is None and survey is not None and survey.names is not None:
-        names = survey.names.tolist()
-    if names is not None and len(names) != n:
-        raise ValueError(f"there are {len(names)} names, but {n} rankings; give one for each")
-    shown = [f"rater {row}" for row in range(1, n + 1)] if names is None else [_name(name) for name in names]
+    shown = without.rater_names(rankings, names, n)
     if not data.compared.any():
         raise ValueError("no ranking of positive weight compares two items, so nobody wins")
     seconds = check_real_number("time_limit", time_limit, infinite=True)
@@ -363,7 +359,7 @@ def robustness(
         decode=decode,
         items=data.items,
         winners=full.winners,
-        names=tuple(shown),
+        names=shown,
         n_people=int(people.sum()),
         people=left_people,
         groups=left_groups,
@@ -483,10 +479,6 @@ def _change(part: LeftOut) -> str:
     if np.isnan(part.distance):
         return "nothing to compare"
     return f"{part.distance:.0%} of the pairs change" if part.order_changes else "stays"
-
-
-def _name(name: Any) -> str:
-    return "(no name)" if is_null(name) else str(name)
 
 
 def _joined(items: Sequence[Hashable]) -> str:
