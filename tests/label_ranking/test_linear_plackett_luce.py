@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.exceptions import ConvergenceWarning
 
-from rankwise.aggregation import PlackettLuce
+from rankwise import Rankings
+from rankwise.aggregation import PlackettLuce, interactions
 from rankwise.label_ranking import PlackettLuceRanker, _rankers_jit
 from tests.label_ranking.test_every_ranker import make_data
 from tests.naive import label_ranking as naive
@@ -58,3 +60,93 @@ def test_it_finds_the_scores_that_made_the_rankings():
 def test_it_says_when_it_did_not_arrive():
     with pytest.warns(ConvergenceWarning, match="raise max_iter"):
         PlackettLuceRanker(max_iter=1).fit(*make_data())
+
+
+# Maximum likelihood and its precision
+
+
+def simulated(seed: int = 0, n: int = 300) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 2)) * [1, 5] + [3, 1]
+    utility = X @ np.array([[1, 0], [0, -0.2], [-0.5, 0.1]]).T + [0, 1, 0.5] + rng.gumbel(size=(n, 3))
+    return X, np.argsort(np.argsort(-utility, axis=1), axis=1) + 1.0
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("kind", ["full", "top-k", "incomplete"])
+def test_without_penalty_it_is_the_model_of_people_times_items(kind, weighted):
+    X, y = simulated()
+    if kind == "top-k":
+        y[y > 1] = np.inf
+    if kind == "incomplete":
+        y[np.random.default_rng(1).random(y.shape) < 0.2] = np.nan
+    weights = np.random.default_rng(2).integers(1, 4, len(X)).astype(float) if weighted else np.ones(len(X))
+    useful = Rankings(y).informative
+    X, y, weights = X[useful], y[useful], weights[useful]
+    items = {"b": [0.0, 1.0, 0.0], "c": [0.0, 0.0, 1.0]}
+    both = interactions(pd.DataFrame(X, columns=["age", "size"]), items)
+    expected = PlackettLuce().fit(Rankings(y), weights, item_features=both).summary()
+    frame = pd.DataFrame(X, columns=["age", "size"])
+    summary = PlackettLuceRanker(alpha=0).fit(frame, Rankings(y, items=list("abc")), weights).summary(ref="a")
+    names = {"b: intercept": "b", "c: intercept": "c", "b: age": "age:b", "c: age": "age:c"}
+    for ours, theirs in (names | {"b: size": "size:b", "c: size": "size:c"}).items():
+        i, j = summary.names.index(ours), expected.names.index(theirs)
+        assert summary.coefficients[i] == pytest.approx(expected.coefficients[j], rel=1e-5, abs=1e-6)
+        assert summary.standard_errors[i] == pytest.approx(expected.standard_errors[j], rel=1e-5)
+    assert summary.log_likelihood == pytest.approx(expected.log_likelihood)
+    assert summary.aic == pytest.approx(expected.aic)
+    assert summary.n_parameters == 6
+    alone = PlackettLuce().fit(Rankings(y), weights)
+    assert summary.null_log_likelihood == pytest.approx(alone.log_likelihood_, abs=1e-4)
+    assert summary.likelihood_ratio.degrees_of_freedom == 4
+
+
+def test_the_reference_does_not_change_the_tests():
+    X, y = simulated()
+    ranker = PlackettLuceRanker(alpha=0).fit(X, y)
+    mean, second = ranker.summary(), ranker.summary(ref=1)
+    assert mean.wald.statistic == pytest.approx(second.wald.statistic)
+    assert len(mean.names) == 9
+    assert len(second.names) == 6
+    assert "The features matter: p < 0.001. Log odds per unit, relative to 1." in str(second)
+    assert "without features" in str(second)
+    penalized = PlackettLuceRanker(alpha=1.0, store_covariance=True).fit(X, y).summary()
+    assert penalized.likelihood_ratio is None
+    assert np.all(penalized.standard_errors < mean.standard_errors)
+
+
+def test_a_penalty_has_no_summary_unless_asked():
+    X, y = simulated()
+    with pytest.raises(ValueError, match=r"fit with alpha=0 .* or with store_covariance=True"):
+        PlackettLuceRanker().fit(X, y).summary()
+    with pytest.raises(ValueError, match="ref is 'x', which is not an item"):
+        PlackettLuceRanker(alpha=0).fit(X, y).summary(ref="x")
+    ranker = PlackettLuceRanker(alpha=0).fit(X, y).set_params(alpha=1.0).fit(X, y)
+    assert not hasattr(ranker, "covariance_")
+
+
+def test_what_maximum_likelihood_cannot_tell_is_named():
+    X, y = simulated()
+    frame = pd.DataFrame({"a": X[:, 0], "b": 2 * X[:, 0] + 1, "c": 1.0})
+    with pytest.raises(ValueError, match="feature c is the same for everybody"):
+        PlackettLuceRanker(alpha=0).fit(frame, y)
+    with pytest.raises(ValueError, match=r"features a, b are collinear.*alpha=0\.1"):
+        PlackettLuceRanker(alpha=0).fit(frame[["a", "b"]], y)
+    split = np.where(X[:, :1] > 3, [[1.0, 2.0, 3.0]], [[3.0, 2.0, 1.0]])
+    with pytest.raises(ValueError, match=r"does not exist.*separation.*alpha=0\.1"):
+        PlackettLuceRanker(alpha=0).fit(X, split)
+
+
+@pytest.mark.slow
+def test_intervals_cover_and_the_test_of_features_has_its_size():
+    X = np.random.default_rng(3).normal(size=(200, 2))
+    truth = np.array([[0.4, 0.0], [-0.4, 0.0], [0.0, 0.0]])
+    misses, rejected = [], []
+    for seed in range(500):
+        noise = np.random.default_rng(seed).gumbel(size=(200, 3))
+        y, none = (np.argsort(np.argsort(-(u + noise), axis=1), axis=1) + 1.0 for u in (X @ truth.T, 0.0))
+        low, high = PlackettLuceRanker(alpha=0).fit(X, y).summary().intervals[:6].T
+        misses.append((low > truth.ravel()) | (high < truth.ravel()))
+        rejected.append(PlackettLuceRanker(alpha=0).fit(X, none).summary().likelihood_ratio.p_value < 0.05)
+    assert 0.035 < np.mean(misses) < 0.065
+    assert 0.035 < np.mean(rejected) < 0.065

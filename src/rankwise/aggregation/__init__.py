@@ -1,6 +1,5 @@
 """One ranking from many: consensus rules, their uncertainty, statistics of preferences, and models of rankings."""
 
-from rankwise.aggregation._item_features import interactions
 from rankwise.aggregation.active import next_pairs
 from rankwise.aggregation.best_worst import BestWorst, best_worst_rankings
 from rankwise.aggregation.bootstrap import BootstrapConsensus, bootstrap_consensus
@@ -9,6 +8,7 @@ from rankwise.aggregation.constrained import constrained_kemeny
 from rankwise.aggregation.election import Election, Round
 from rankwise.aggregation.elections import bucklin, plurality, range_voting
 from rankwise.aggregation.hodge import HodgeProjection, hodge_projection
+from rankwise.aggregation.item_features import interactions
 from rankwise.aggregation.kemeny import OptimalRankings, all_optimal, kemeny, kemeny_batch
 from rankwise.aggregation.kemeny_result import Consensus
 from rankwise.aggregation.long_lists import ListConsensus, aggregate_lists

@@ -13,9 +13,10 @@ import numpy as np
 from rankwise._state import FLOATS, MATRIX, NUMBER, STRING, Saved, maybe, optional, tuple_of
 from rankwise._typing import FloatArray
 from rankwise._validation import shortlist
-from rankwise.aggregation._item_features import ItemFeatures, Standardized, read_item_features
-from rankwise.aggregation._likelihood import Maximum, Moments, refuse_unidentified
+from rankwise.aggregation._likelihood import Maximum, Moments
 from rankwise.aggregation.base import RankingModel
+from rankwise.aggregation.identification import refuse_unidentified
+from rankwise.aggregation.item_features import ItemFeatures, Standardized, read_item_features
 from rankwise.aggregation.model_summary import ModelSummary, coefficient_summary, worth_summary
 
 _COEFFICIENTS = ("coef_", "coef_se_", "coef_covariance_", "feature_names_", "_feature_center")
@@ -90,7 +91,7 @@ class AttributeModel(RankingModel):
         if self.alpha == 0:
             d = len(names)
             information = moments(np.zeros(d + n_others), True)[2][:d, :d]
-            refuse_unidentified(information, names, "Drop one of them, or use a prior (such as alpha=0.1)")
+            refuse_unidentified(information, names, "attribute", "for all items that are compared with each other")
 
     def _keep_coefficients(
         self, found: Maximum, features: ItemFeatures, scaled: Standardized, shown: FloatArray | None = None

@@ -206,36 +206,6 @@ def equal_items_log_likelihood(moments: Moments, n_items: int, n_others: int, li
     return found.log_likelihood
 
 
-def refuse_unidentified(information: FloatArray, names: Sequence[str], cure: str) -> None:
-    """Raise if attributes do not vary where items are compared, or say the same as others; they are named.
-
-    Parameters
-    ----------
-    information : ndarray of shape (n_attributes, n_attributes)
-        Information of the coefficients where all are 0, of attributes of about unit variance.
-    names : sequence of str
-        Names of the attributes.
-    cure : str
-        What to do about attributes that say the same.
-    """
-    variance = information.diagonal()
-    constant = variance <= 1e-12 * max(float(variance.max(initial=0.0)), 1e-300)
-    if constant.any():
-        which = [name for name, is_constant in zip(names, constant, strict=True) if is_constant]
-        raise ValueError(
-            f"{_attributes(which)} {'is' if len(which) == 1 else 'are'} the same for all items that are compared with "
-            "each other, so the choices say nothing about the coefficient; drop it"
-        )
-    scale = np.sqrt(variance)
-    values, vectors = np.linalg.eigh(information / np.outer(scale, scale))
-    if values[0] < 1e-10 * values[-1]:
-        involved = [name for name, part in zip(names, vectors[:, 0], strict=True) if abs(part) > 1e-4]
-        raise ValueError(
-            f"{_attributes(involved)} are collinear: each of them follows from the others wherever items are compared, "
-            f"so their coefficients cannot be told apart. {cure}"
-        )
-
-
 def positions_by_worth(log_worth: FloatArray) -> FloatArray:
     """Positions by decreasing worth; worths that differ by less than the precision of a fit tie."""
     return positions_from_scores([np.round(log_worth, 9)])[0]

@@ -19,15 +19,15 @@ from rankwise._validation import (
 )
 from rankwise.aggregation import _best_worst_jit, _likelihood_jit
 from rankwise.aggregation._attribute_model import SAVED_COEFFICIENTS, AttributeModel
-from rankwise.aggregation._item_features import (
+from rankwise.aggregation._likelihood import Moments, compared_groups, maximize, normal_prior, positions_by_worth
+from rankwise.aggregation.base import check_fit_options, check_worths, rankings_of, weighted_rankings
+from rankwise.aggregation.item_features import (
     ItemFeatures,
     check_item_features,
     linear,
     standardized,
     standardized_by_ranking,
 )
-from rankwise.aggregation._likelihood import Moments, compared_groups, maximize, normal_prior, positions_by_worth
-from rankwise.aggregation.base import check_fit_options, check_worths, rankings_of, weighted_rankings
 from rankwise.aggregation.model_summary import ModelSummary
 from rankwise.data import Rankings
 

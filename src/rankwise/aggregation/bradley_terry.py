@@ -17,13 +17,6 @@ from rankwise.aggregation._comparisons import (
     comparisons_from_matrix,
     comparisons_from_rankings,
 )
-from rankwise.aggregation._item_features import (
-    ItemFeatures,
-    check_item_features,
-    linear,
-    read_item_features,
-    standardized,
-)
 from rankwise.aggregation._likelihood import (
     Moments,
     compared_groups,
@@ -33,6 +26,13 @@ from rankwise.aggregation._likelihood import (
     positions_by_worth,
 )
 from rankwise.aggregation.base import check_fit_options, check_worths, rankings_of, weighted_rankings
+from rankwise.aggregation.item_features import (
+    ItemFeatures,
+    check_item_features,
+    linear,
+    read_item_features,
+    standardized,
+)
 from rankwise.aggregation.model_summary import ModelSummary
 from rankwise.data import Rankings
 

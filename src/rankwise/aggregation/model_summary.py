@@ -7,8 +7,8 @@ Made by ``summary()`` of `PlackettLuce`, `BradleyTerry`, `BestWorst` and `Placke
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Literal
 
 import numpy as np
 
@@ -86,7 +86,8 @@ class ModelSummary(Result):
     level : float
         Of the intervals.
     log_likelihood, null_log_likelihood : float
-        Of the model, and of the one in which all items are equal (ties and home effect are fitted there, too).
+        Of the model, and of the one in which all items are equal (ties and home effect are fitted there, too); with
+        features of people, of the one in which features do not matter.
     n_parameters : int
         Degrees of freedom of the model.
     n_observations : float
@@ -97,6 +98,10 @@ class ModelSummary(Result):
         Tests against equal items; None for penalized fits.
     penalty : float
         Strength of the prior; with one, standard errors are conditional on it.
+    unit : str
+        What was observed: "ranking", "comparison" or "answer".
+    about : {"items", "attributes", "features"}
+        What has coefficients: items, attributes of items, or features of people.
     """
 
     model: str
@@ -115,7 +120,7 @@ class ModelSummary(Result):
     likelihood_ratio: NullTest | None
     wald: NullTest | None
     unit: str = "ranking"
-    _items: int = field(default=0, repr=False)
+    about: Literal["items", "attributes", "features"] = "items"
 
     @property
     def z(self) -> FloatArray:
@@ -150,19 +155,20 @@ class ModelSummary(Result):
     @property
     def sentence(self) -> str:
         """The result in plain words."""
-        what = "attributes" if self._items == 0 else "items"
         if self.likelihood_ratio is None:
             return (
                 f"Fitted with a prior of strength {self.penalty:g}: standard errors are conditional on it, and there "
-                f"are no tests. Fit with alpha=0 to test whether the {what} matter."
+                f"are no tests. Fit with alpha=0 to test whether the {self.about} matter."
             )
-        p = self.likelihood_ratio.p_text
-        if self._items == 0:
-            matter = "explain the choices better than chance" if self.likelihood_ratio.p_value < 0.05 else None
-            return f"The attributes {matter}: {p}." if matter else f"Chance may explain the choices as well: {p}."
-        if self.likelihood_ratio.p_value < 0.05:
-            return f"The items differ in worth: {p}."
-        return f"The items may all be of equal worth: {p}."
+        sure = self.likelihood_ratio.p_value < 0.05
+        said = {
+            "items": "The items differ in worth" if sure else "The items may all be of equal worth",
+            "attributes": "The attributes explain the choices better than chance"
+            if sure
+            else "Chance may explain the choices as well",
+            "features": "The features matter" if sure else "The features may not matter",
+        }
+        return f"{said[self.about]}: {self.likelihood_ratio.p_text}."
 
     def to_frame(self, backend: str | None = None) -> Any:
         """A data frame with a row per coefficient, of pandas by default, else of the named backend."""
@@ -236,18 +242,20 @@ class ModelSummary(Result):
 
     @property
     def _scale(self) -> str:
-        if self._items == 0:
+        relative = "the mean of all items" if self.reference is None else short_name(self.reference)
+        if self.about == "attributes":
             return "Coefficients are log odds per unit of the attribute."
-        if self.reference is None:
-            return "Log worths, relative to the mean of all items."
-        return f"Log worths, relative to {short_name(self.reference)}."
+        return f"{'Log worths' if self.about == 'items' else 'Log odds per unit'}, relative to {relative}."
 
     def _fit_rows(self) -> list[list[str]]:
         n = self.n_observations
         rows = [
             [f"{self.unit}s", f"{n:,.0f}" if n == round(n) else f"{n:,.1f} by weight"],
             ["log likelihood", f"{self.log_likelihood:.2f} with {counted(self.n_parameters, 'parameter')}"],
-            ["if all were equal", f"{self.null_log_likelihood:.2f}"],
+            [
+                "without features" if self.about == "features" else "if all were equal",
+                f"{self.null_log_likelihood:.2f}",
+            ],
             ["AIC, BIC", f"{self.aic:.1f}, {self.bic:.1f}"],
         ]
         rows += [test.cells() for test in (self.likelihood_ratio, self.wald) if test is not None]
@@ -319,7 +327,6 @@ def worth_summary(
         quasi_standard_errors=quasi,
         quasi_error=quasi_error,
         reference=ref,
-        _items=k,
         **fit,
     )
 
@@ -330,9 +337,18 @@ def coefficient_summary(
     coefficients: FloatArray,
     covariance: FloatArray | None,
     others: Sequence[tuple[str, float, float]] = (),
+    *,
+    about: Literal["attributes", "features"] = "attributes",
+    reference: Hashable | None = None,
+    tested: tuple[FloatArray, FloatArray] | None = None,
+    n_parameters: int | None = None,
     **fit: Any,
 ) -> ModelSummary:
-    """Summary of a model with coefficients of attributes; see `worth_summary`."""
+    """Summary of a model with coefficients of attributes or features; see `worth_summary`.
+
+    Wald's test is of all coefficients but the ``others``, or of those in ``tested`` (estimates, covariance), where some
+    follow from the rest and the number of parameters is smaller than that of coefficients.
+    """
     if covariance is None:
         raise ValueError(
             f"the model has {len(names):,} coefficients, and beyond 2,000 there are no standard errors; use fewer"
@@ -342,11 +358,12 @@ def coefficient_summary(
         (*names, *(name for name, _, _ in others)),
         np.append(coefficients, [value for _, value, _ in others]),
         np.append(np.sqrt(covariance.diagonal()), [error for _, _, error in others]),
-        (coefficients, covariance),
-        n_parameters=len(names) + len(others),
+        tested or (coefficients, covariance),
+        n_parameters=len(names) + len(others) if n_parameters is None else n_parameters,
         quasi_standard_errors=None,
         quasi_error=None,
-        reference=None,
+        reference=reference,
+        about=about,
         **fit,
     )
 

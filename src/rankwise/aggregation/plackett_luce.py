@@ -20,13 +20,6 @@ from rankwise.aggregation._choice_moments import (
     null_log_likelihood,
     tie_sizes,
 )
-from rankwise.aggregation._item_features import (
-    ItemFeatures,
-    check_item_features,
-    linear,
-    standardized,
-    standardized_by_ranking,
-)
 from rankwise.aggregation._likelihood import (
     Maximum,
     Moments,
@@ -38,6 +31,13 @@ from rankwise.aggregation._likelihood import (
 )
 from rankwise.aggregation.base import check_fit_options, check_worths, rankings_of, weighted_rankings
 from rankwise.aggregation.bradley_terry import pair_probabilities
+from rankwise.aggregation.item_features import (
+    ItemFeatures,
+    check_item_features,
+    linear,
+    standardized,
+    standardized_by_ranking,
+)
 from rankwise.aggregation.model_summary import ModelSummary
 from rankwise.aggregation.samplers import sample_plackett_luce
 from rankwise.data import Rankings

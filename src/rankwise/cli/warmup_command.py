@@ -243,9 +243,10 @@ def _trees() -> None:
 
 
 def _label_rankers() -> None:
-    from rankwise.label_ranking import NearestNeighborsRanker, PlackettLuceRanker, RankingForest
+    from rankwise.label_ranking import DyadRanker, NearestNeighborsRanker, PlackettLuceRanker, RankingForest
 
-    for ranker in (NearestNeighborsRanker(), PlackettLuceRanker(), RankingForest(1)):
+    linear, dyads = PlackettLuceRanker(store_covariance=True), DyadRanker("boosted", n_estimators=1, min_samples_leaf=1)
+    for ranker in (NearestNeighborsRanker(), linear, dyads, RankingForest(1)):
         ranker.fit([[0.0], [1.0]], _tied()).predict([[0.0]])
     ranker.sample_rankings([[0.0]], law="mallows")
     ranker.predict_top_proba([[0.0]], 2)

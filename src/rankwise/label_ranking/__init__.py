@@ -11,6 +11,7 @@ from rankwise.label_ranking.diagnostics import (
     ranking_risk,
 )
 from rankwise.label_ranking.dummy import DummyRanker
+from rankwise.label_ranking.dyads import DyadRanker
 from rankwise.label_ranking.forest import RankingForest
 from rankwise.label_ranking.inspection import as_regressor
 from rankwise.label_ranking.kernel_ranker import KernelRanker
@@ -41,6 +42,7 @@ __all__ = [
     "ClusterRanker",
     "ConformalRanker",
     "DummyRanker",
+    "DyadRanker",
     "KernelRanker",
     "LabelwiseRanker",
     "NearestNeighborsRanker",

@@ -1,4 +1,4 @@
-"""Compiled loops over training rankings, for NearestNeighborsRanker and PlackettLuceRanker."""
+"""Compiled loops over training rankings, for NearestNeighborsRanker, PlackettLuceRanker and DyadRanker."""
 
 # mypy: allow-untyped-defs, allow-incomplete-defs, allow-untyped-decorators
 
@@ -89,3 +89,65 @@ def plackett_luce_loss(positions, order, weights, scores):
             if positions[r, item] == np.inf:
                 gradient[r, item] = w * np.exp(scores[r, item] + part)
     return loss, gradient
+
+
+@compiled
+def plackett_luce_information(positions, order, weights, scores):
+    """Information of the scores of each row, the negative Hessian of its log likelihood: (n, k, k)."""
+    n, k = positions.shape
+    information = np.zeros((n, k, k))
+    share = np.empty(k)
+    for r in range(n):
+        present = 0
+        listed = 0
+        for t in range(k):
+            present += positions[r, order[r, t]] <= np.inf
+            listed += positions[r, order[r, t]] < np.inf
+        start = 0
+        while start < listed:
+            stop = start + 1
+            while stop < listed and positions[r, order[r, stop]] == positions[r, order[r, start]]:
+                stop += 1
+            largest = -np.inf
+            for t in range(start, present):
+                largest = max(largest, scores[r, order[r, t]])
+            total = 0.0
+            for t in range(start, present):
+                share[t] = np.exp(scores[r, order[r, t]] - largest)
+                total += share[t]
+            for t in range(start, present):
+                share[t] /= total
+            w = weights[r] * (stop - start)
+            for t in range(start, present):
+                i = order[r, t]
+                information[r, i, i] += w * share[t]
+                for u in range(start, present):
+                    information[r, i, order[r, u]] -= w * share[t] * share[u]
+            start = stop
+    return information
+
+
+@compiled
+def plackett_luce_curvature(positions, order, weights, scores):
+    """Second derivatives of the negative log likelihood by each score alone: (n, k)."""
+    n, k = positions.shape
+    curvature = np.zeros((n, k))
+    for r in range(n):
+        present = 0
+        listed = 0
+        for t in range(k):
+            present += positions[r, order[r, t]] <= np.inf
+            listed += positions[r, order[r, t]] < np.inf
+        start = 0
+        while start < listed:
+            stop = start + 1
+            while stop < listed and positions[r, order[r, stop]] == positions[r, order[r, start]]:
+                stop += 1
+            left = -np.inf
+            for t in range(start, present):
+                left = np.logaddexp(left, scores[r, order[r, t]])
+            for t in range(start, present):
+                share = np.exp(scores[r, order[r, t]] - left)
+                curvature[r, order[r, t]] += weights[r] * (stop - start) * share * (1.0 - share)
+            start = stop
+    return curvature

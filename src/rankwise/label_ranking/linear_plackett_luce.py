@@ -3,17 +3,25 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable, Hashable
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
 
 from rankwise._sklearn import BaseEstimator, Interval
-from rankwise._state import COUNT, FLOATS, MATRIX, Saved, check_shape
+from rankwise._state import COUNT, FLOATS, MATRIX, NUMBER, Saved, check_shape, optional
 from rankwise._typing import FloatArray
+from rankwise._validation import shortlist
+from rankwise.aggregation.identification import refuse_unidentified
+from rankwise.aggregation.model_summary import ModelSummary, coefficient_summary
 from rankwise.data import Rankings
 from rankwise.label_ranking import _rankers_jit
 from rankwise.label_ranking.base import SCALER, LabelRankerMixin, check_saved_scaler, fitted_scaler, one_thread
+
+# From the end of L-BFGS on, Newton's method needs a few steps; if there is no maximum, none are enough.
+_NEWTON_STEPS = 50
+_LARGEST_VARIANCE = 1e8
 
 
 class PlackettLuceRanker(LabelRankerMixin, BaseEstimator):
@@ -32,11 +40,14 @@ class PlackettLuceRanker(LabelRankerMixin, BaseEstimator):
     Parameters
     ----------
     alpha : float, default=1.0
-        Strength of the penalty, positive.
+        Strength of the penalty. 0 is maximum likelihood, whose coefficients have proper standard errors and tests; it
+        does not exist for features that are constant or collinear, or foretell rankings without exception.
     max_iter : int, default=1000
         Maximum number of iterations of L-BFGS.
     tol : float, default=1e-6
         Stop when the largest component of the gradient, per unit of weight, is at most this.
+    store_covariance : bool, default=False
+        Whether to compute ``covariance_``, which `summary` needs; with ``alpha=0`` it always is.
 
     Attributes
     ----------
@@ -46,6 +57,12 @@ class PlackettLuceRanker(LabelRankerMixin, BaseEstimator):
         b, the scores of a row with mean features.
     n_iter_ : int
         Number of iterations.
+    covariance_ : ndarray of shape (n_items * (1 + n_features), n_items * (1 + n_features))
+        Covariance of the intercept and coefficients of each item, one item after the other; see ``store_covariance``.
+    log_likelihood_, null_log_likelihood_ : float
+        Of the rankings, and without features; with ``covariance_``.
+    n_rankings_ : float
+        Weight of the rankings; with ``covariance_``.
     items_ : tuple
         Names of the items.
 
@@ -63,48 +80,172 @@ class PlackettLuceRanker(LabelRankerMixin, BaseEstimator):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "alpha": [Interval(Real, 0, None, closed="neither")],
+        "alpha": [Interval(Real, 0, None, closed="left")],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "tol": [Interval(Real, 0, None, closed="left")],
+        "store_covariance": ["boolean"],
     }
 
-    _saved: ClassVar[Saved] = {"_scaler": SCALER, "coef_": MATRIX, "intercept_": FLOATS, "n_iter_": COUNT}
+    _saved: ClassVar[Saved] = {
+        "_scaler": SCALER,
+        "coef_": MATRIX,
+        "intercept_": FLOATS,
+        "n_iter_": COUNT,
+        "covariance_": optional(MATRIX),
+        "log_likelihood_": optional(NUMBER),
+        "null_log_likelihood_": optional(NUMBER),
+        "n_rankings_": optional(NUMBER),
+    }
 
-    def __init__(self, alpha: float = 1.0, *, max_iter: int = 1000, tol: float = 1e-6) -> None:
+    def __init__(
+        self, alpha: float = 1.0, *, max_iter: int = 1000, tol: float = 1e-6, store_covariance: bool = False
+    ) -> None:
         self.alpha = alpha
         self.max_iter = max_iter
         self.tol = tol
+        self.store_covariance = store_covariance
+
+    def summary(self, *, ref: Hashable | None = None, level: float = 0.95) -> ModelSummary:
+        """Coefficients in the units of the features, with standard errors, tests, intervals and criteria.
+
+        The tests are against the model without features: the same worths for everybody.
+
+        Parameters
+        ----------
+        ref : hashable, optional
+            The item that the others are compared with; by default the mean of all items.
+        level : float, default=0.95
+            Of the intervals.
+
+        Returns
+        -------
+        ModelSummary
+        """
+        from sklearn.utils.validation import check_is_fitted
+
+        check_is_fitted(self)
+        if not hasattr(self, "covariance_"):
+            raise ValueError(
+                "the covariance of the coefficients was not computed; fit with alpha=0 (maximum likelihood) or with "
+                "store_covariance=True (errors that are conditional on the penalty)"
+            )
+        if ref is not None and ref not in self.items_:
+            raise ValueError(f"ref is {ref!r}, which is not an item; the items are {shortlist(self.items_)}")
+        k, m = len(self.items_), 1 + self.n_features_in_
+        # From standard deviations to units: a feature is (x - mean) / scale, so the intercept moves.
+        units = np.diag(np.append(1.0, 1.0 / self._scaler.scale_))
+        units[0, 1:] = -self._scaler.mean_ / self._scaler.scale_
+        contrast = np.eye(k) - 1 / k
+        if ref is not None:
+            contrast = np.eye(k)
+            contrast[:, self.items_.index(ref)] -= 1.0
+        change = np.kron(contrast, units)
+        flat = change @ np.column_stack([self.intercept_, self.coef_]).ravel()
+        covariance = change @ self.covariance_ @ change.T
+        features = [str(name) for name in getattr(self, "feature_names_in_", [f"x{i}" for i in range(m - 1)])]
+        shown = np.array([i for i, item in enumerate(self.items_) if item != ref])
+        slopes = (shown[:, np.newaxis] * m + np.arange(1, m)).ravel()
+        # Relative to the mean, the last item follows from the others.
+        free = slopes if ref is not None else slopes[: (k - 1) * (m - 1)]
+        errors = np.sqrt(np.maximum(covariance.diagonal(), 0.0))
+        return coefficient_summary(
+            "Plackett-Luce model with features of people",
+            tuple(f"{self.items_[i]}: {name}" for i in shown for name in features),
+            flat[slopes],
+            covariance[np.ix_(slopes, slopes)],
+            [(f"{self.items_[i]}: intercept", float(flat[i * m]), float(errors[i * m])) for i in shown],
+            about="features",
+            reference=ref,
+            tested=(flat[free], covariance[np.ix_(free, free)]),
+            n_parameters=(k - 1) * m,
+            level=level,
+            log_likelihood=self.log_likelihood_,
+            null_log_likelihood=self.null_log_likelihood_,
+            n_observations=self.n_rankings_,
+            penalty=float(self.alpha),
+        )
 
     def _fit_rankings(self, X: FloatArray, y: Rankings) -> None:
-        from scipy.optimize import minimize
-
         self._scaler = fitted_scaler(X, y)
         design = np.column_stack([np.ones(len(X)), self._scaler.transform(X)])
-        shape = (y.n_items, design.shape[1])
-        order = np.argsort(y.positions, axis=1, kind="stable")
-        total = y.weights.sum()
+        names = [str(name) for name in getattr(self, "feature_names_in_", [f"x{i}" for i in range(X.shape[1])])]
+        if self.alpha == 0:
+            squares = (design * y.weights[:, np.newaxis]).T @ design
+            refuse_unidentified(squares, ["the intercept", *names], "feature", "for everybody")
+        for name in ("covariance_", "log_likelihood_", "null_log_likelihood_", "n_rankings_"):
+            vars(self).pop(name, None)
+        with one_thread():
+            coefficients, self.n_iter_ = self._minimize(design, y, warn=self.alpha > 0)
+            if self.alpha == 0 or self.store_covariance:
+                coefficients = self._keep_precision(design, y, coefficients)
+        self.coef_, self.intercept_ = coefficients[:, 1:], coefficients[:, 0]
 
-        def loss(flat: FloatArray) -> tuple[float, FloatArray]:
-            coefficients = flat.reshape(shape)
-            scores = np.ascontiguousarray(design @ coefficients.T)
-            value, by_score = _rankers_jit.plackett_luce_loss(y.positions, order, y.weights, scores)
-            gradient = by_score.T @ design + self.alpha * coefficients
-            return (value + self.alpha / 2 * float(flat @ flat)) / total, gradient.ravel() / total
+    def _minimize(self, design: FloatArray, y: Rankings, *, warn: bool) -> tuple[FloatArray, int]:
+        """The coefficients that minimize the penalized loss, by L-BFGS, and the number of iterations."""
+        from scipy.optimize import minimize
+
+        shape = (y.n_items, design.shape[1])
+        total = y.weights.sum()
+        loss = _loss(design, y)
+
+        def penalized(flat: FloatArray) -> tuple[float, FloatArray]:
+            value, gradient = loss(flat.reshape(shape))
+            return (value + self.alpha / 2 * float(flat @ flat)) / total, (gradient.ravel() + self.alpha * flat) / total
 
         options: Any = {"maxiter": self.max_iter, "maxfun": 2 * self.max_iter, "ftol": 0.0, "gtol": self.tol}
-        with one_thread():
-            result = minimize(loss, np.zeros(shape).ravel(), jac=True, method="L-BFGS-B", options=options)
-        self.n_iter_ = int(result.nit)
-        if self.n_iter_ >= self.max_iter:
+        result = minimize(penalized, np.zeros(shape).ravel(), jac=True, method="L-BFGS-B", options=options)
+        if warn and result.nit >= self.max_iter:
             from sklearn.exceptions import ConvergenceWarning
 
             warnings.warn(
                 f"L-BFGS did not converge in {self.max_iter} iterations; raise max_iter, tol or alpha",
                 ConvergenceWarning,
-                stacklevel=3,
+                stacklevel=4,
             )
-        coefficients = result.x.reshape(shape)
-        self.coef_, self.intercept_ = coefficients[:, 1:], coefficients[:, 0]
+        return result.x.reshape(shape), int(result.nit)
+
+    def _keep_precision(self, design: FloatArray, y: Rankings, coefficients: FloatArray) -> FloatArray:
+        """Polish the coefficients by Newton's method, and keep their covariance and the log likelihoods."""
+        k, m = coefficients.shape
+        order = np.argsort(y.positions, axis=1, kind="stable")
+        loss = _loss(design, y)
+        # The likelihood does not depend on what is added to all items; any number there makes it invertible.
+        common = np.kron(np.full((k, k), 1 / k), np.eye(m))
+        value, gradient = loss(coefficients)
+        for _ in range(_NEWTON_STEPS):
+            scores = np.ascontiguousarray(design @ coefficients.T)
+            rows = _rankers_jit.plackett_luce_information(y.positions, order, y.weights, scores)
+            information = _information(design, rows) + self.alpha * np.eye(k * m)
+            scale = max(float(information.diagonal().mean()), 1e-300)
+            try:
+                inverse = np.linalg.inv(information + scale * common)
+            except np.linalg.LinAlgError:
+                inverse = np.full((k * m, k * m), np.inf)
+            if self.alpha == 0 and not inverse.diagonal().max() * y.weights.min() < _LARGEST_VARIANCE:
+                raise ValueError(
+                    "the maximum likelihood does not exist: the features foretell how some items are ranked without "
+                    "exception (separation), so that coefficients grow without bound. Use a penalty (such as "
+                    "alpha=0.1), fewer features, or more rankings"
+                )
+            slope = gradient + self.alpha * coefficients
+            step = (inverse @ slope.ravel()).reshape(k, m)
+            if float(step.ravel() @ slope.ravel()) <= 1e-12 * y.weights.min():
+                break
+            penalized = value + self.alpha / 2 * float(np.sum(coefficients**2))
+            for halvings in range(30):
+                target = coefficients - step / 2**halvings
+                value, gradient = loss(target)
+                if value + self.alpha / 2 * float(np.sum(target**2)) <= penalized:
+                    break
+            coefficients = target
+        center = np.kron(np.eye(k) - 1 / k, np.eye(m))
+        self.covariance_ = center @ inverse @ center
+        self.log_likelihood_ = -float(loss(coefficients)[0])
+        ones = design[:, :1]
+        alone, _ = self._minimize(ones, y, warn=False)
+        self.null_log_likelihood_ = -float(_loss(ones, y)(alone)[0])
+        self.n_rankings_ = float(y.weights.sum())
+        return coefficients
 
     def _predict_pairwise(self, X: FloatArray) -> FloatArray:
         from scipy.special import expit
@@ -119,3 +260,29 @@ class PlackettLuceRanker(LabelRankerMixin, BaseEstimator):
         check_shape(self.coef_, (len(self.items_), self.n_features_in_), "the coefficients")
         check_shape(self.intercept_, (len(self.items_),), "the intercepts")
         check_saved_scaler(self)
+        if hasattr(self, "covariance_"):
+            size = len(self.items_) * (1 + self.n_features_in_)
+            check_shape(self.covariance_, (size, size), "the covariances")
+
+
+def _loss(design: FloatArray, y: Rankings) -> Callable[[FloatArray], tuple[float, FloatArray]]:
+    """Negative log likelihood and its gradient, by the coefficients (n_items, 1 + n_features)."""
+    order = np.argsort(y.positions, axis=1, kind="stable")
+
+    def loss(coefficients: FloatArray) -> tuple[float, FloatArray]:
+        scores = np.ascontiguousarray(design @ coefficients.T)
+        value, by_score = _rankers_jit.plackett_luce_loss(y.positions, order, y.weights, scores)
+        return value, by_score.T @ design
+
+    return loss
+
+
+def _information(design: FloatArray, rows: FloatArray) -> FloatArray:
+    """Information of the coefficients, given that of the scores of each row."""
+    k, m = rows.shape[1], design.shape[1]
+    result = np.empty((k, m, k, m))
+    for i in range(k):
+        for j in range(i + 1):
+            result[i, :, j] = (design * rows[:, i, j, np.newaxis]).T @ design
+            result[j, :, i] = result[i, :, j].T
+    return result.reshape(k * m, k * m)

@@ -61,6 +61,7 @@ _OURS = {
         "ClusterRanker",
         "ConformalRanker",
         "DummyRanker",
+        "DyadRanker",
         "KernelRanker",
         "LabelwiseRanker",
         "NearestNeighborsRanker",

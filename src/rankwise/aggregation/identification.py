@@ -1,0 +1,42 @@
+"""`refuse_unidentified`: which coefficients no data can tell; used by the choice models and by `PlackettLuceRanker`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from rankwise._typing import FloatArray
+from rankwise._validation import shortlist
+
+
+def refuse_unidentified(information: FloatArray, names: Sequence[str], noun: str, constant: str) -> None:
+    """Raise if attributes or features do not vary, or say the same as others; they are named.
+
+    Parameters
+    ----------
+    information : ndarray of shape (n, n)
+        Information of the coefficients where all are 0, of attributes or features of about unit variance.
+    names : sequence of str
+        Their names.
+    noun : {"attribute", "feature"}
+        What they are.
+    constant : str
+        Where they have to vary, such as "for all items that are compared with each other".
+    """
+    variance = information.diagonal()
+    same = variance <= 1e-12 * max(float(variance.max(initial=0.0)), 1e-300)
+    if same.any():
+        which = [name for name, is_same in zip(names, same, strict=True) if is_same]
+        raise ValueError(
+            f"{noun}{'s' * (len(which) > 1)} {shortlist(which)} {'is' if len(which) == 1 else 'are'} the same "
+            f"{constant}, so nothing is known about the coefficient; drop it"
+        )
+    scale = np.sqrt(variance)
+    values, vectors = np.linalg.eigh(information / np.outer(scale, scale))
+    if values[0] < 1e-10 * values[-1]:
+        involved = [name for name, part in zip(names, vectors[:, 0], strict=True) if abs(part) > 1e-4]
+        raise ValueError(
+            f"{noun}s {shortlist(involved)} are collinear: each of them follows from the others, so their coefficients "
+            "cannot be told apart. Drop one of them, or use a prior (such as alpha=0.1)"
+        )
