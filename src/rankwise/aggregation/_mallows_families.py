@@ -16,7 +16,7 @@ from rankwise._typing import FloatArray
 from rankwise.aggregation import _kemeny_jit, _mallows_jit, _mixture_jit
 from rankwise.aggregation import _mallows_stages as stages
 from rankwise.aggregation._completions import Rows
-from rankwise.aggregation._mallows_laws import CayleyLaw, DistanceLaw, HammingLaw, Moments
+from rankwise.aggregation._mallows_laws import CayleyLaw, DistanceLaw, HammingLaw, KendallLaw, Moments
 from rankwise.aggregation._mixture_em import Family
 from rankwise.aggregation._placement_laws import MOST_ITEMS_EXACT, FootruleLaw, SpearmanLaw
 from rankwise.aggregation.kemeny import Method, kemeny
@@ -253,13 +253,21 @@ def family_of(distance: str, rows: Rows) -> MallowsFamily:
     gap = np.abs(place - place[:, np.newaxis]).astype(np.float64)
     if distance == "kendall":
         return KendallFamily(rows)
+    law = law_of(distance, k)
     if distance == "cayley":
-        return _CayleyFamily(rows, CayleyLaw(k))
-    if distance == "hamming":
-        return _PlacementFamily(rows, HammingLaw(k), (gap > 0).astype(np.float64))
+        return _CayleyFamily(rows, law)
+    if distance == "spearman":
+        return _SpearmanFamily(rows, law, gap**2)
+    return _PlacementFamily(rows, law, gap if distance == "footrule" else (gap > 0).astype(np.float64))
+
+
+def law_of(distance: str, k: int) -> DistanceLaw:
+    """The law of a distance for k items, made for many questions."""
+    if distance == "spearman":
+        return spearman_law(k)
     if distance == "footrule":
-        return _PlacementFamily(rows, FootruleLaw(k), gap)
-    return _SpearmanFamily(rows, spearman_law(k), gap**2)
+        return FootruleLaw(k)
+    return {"kendall": KendallLaw, "cayley": CayleyLaw}.get(distance, HammingLaw)(k)
 
 
 @cache

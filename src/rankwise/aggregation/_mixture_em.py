@@ -235,7 +235,8 @@ def _first(family: Family, people: People, shares: FloatArray) -> Run:
     posterior = shares[people.ranking]
     counts = people.weights[:, np.newaxis] * posterior
     n_rankings = len(family.rows.start) - 1
-    by_ranking = np.stack([np.bincount(people.ranking, part, minlength=n_rankings) for part in counts.T], axis=1)
+    by_ranking: FloatArray = np.zeros((n_rankings, counts.shape[1]))
+    np.add.at(by_ranking, people.ranking, counts)
     if not family.rows.single:
         weight = np.exp(
             family.rows.log_weight

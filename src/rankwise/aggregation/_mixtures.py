@@ -100,7 +100,7 @@ class RankingMixture(RankingModel):
                 "ask for fewer components"
             )
         positions = np.ascontiguousarray(part.positions[first])
-        weights = np.bincount(ranking, part.weights, minlength=len(first))
+        weights = np.bincount(ranking, part.weights, minlength=len(first)).astype(np.float64)
         scale = None
         rng = check_generator(self.random_state)
         people = em.People(np.arange(len(first)), weights, None)

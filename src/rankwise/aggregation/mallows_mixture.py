@@ -13,10 +13,9 @@ from rankwise._validation import check_choice, check_generator, check_whole_numb
 from rankwise.aggregation import _completions, _mixture_jit
 from rankwise.aggregation import _mallows_stages as stages
 from rankwise.aggregation import _mixture_em as em
-from rankwise.aggregation._mallows_families import LARGEST_THETA, family_of, spearman_law
-from rankwise.aggregation._mallows_laws import CayleyLaw, DistanceLaw, HammingLaw, KendallLaw
+from rankwise.aggregation._mallows_families import LARGEST_THETA, family_of, law_of
+from rankwise.aggregation._mallows_laws import DistanceLaw
 from rankwise.aggregation._mixtures import Fit, RankingMixture, refuse_uncompared
-from rankwise.aggregation._placement_laws import FootruleLaw
 from rankwise.aggregation.base import check_saved_center
 from rankwise.aggregation.mallows import Distance
 from rankwise.aggregation.samplers import sample_mallows
@@ -187,20 +186,18 @@ class MallowsMixture(RankingMixture):
     def _check_rankings(self, rankings: Rankings) -> None:
         refuse_uncompared(rankings)
         if self.distance == "spearman":
-            spearman_law(rankings.n_items)  # refuses too many items
+            law_of(self.distance, rankings.n_items)  # refuses too many items
 
     def _parameters_of_component(self) -> int:
         return 2  # a center and a theta
 
     def _law(self) -> DistanceLaw:
-        k = len(self.items_)
-        laws = {"kendall": KendallLaw, "cayley": CayleyLaw, "hamming": HammingLaw, "footrule": FootruleLaw}
-        return spearman_law(k) if self.distance == "spearman" else laws[self.distance](k)
+        return law_of(self.distance, len(self.items_))
 
     def _find(
         self, positions: FloatArray, people: em.People, starts: list[FloatArray], rng: np.random.Generator
     ) -> Fit:
-        options = {"max_iter": self.max_iter, "tol": self.tol, "n_jobs": self.n_jobs}
+        options: Any = {"max_iter": self.max_iter, "tol": self.tol, "n_jobs": self.n_jobs}
         expand = _to_complete(positions, self.distance)
         if _completions.can_list(positions, expand):
             family = family_of(self.distance, _completions.listed(positions, expand))
@@ -265,7 +262,7 @@ def _proposal(distance: str, centers: FloatArray, thetas: FloatArray) -> _comple
     if distance == "kendall":
         return _completions.Proposal(centers, np.minimum(thetas, _LARGEST_PROPOSED_THETA))
     sizes = np.arange(1.0, k + 1)
-    law = family_of(distance, _completions.unchanged(centers)).law
+    law = law_of(distance, k)
 
     def moments(theta: float) -> tuple[float, float]:
         return float(stages.means(theta, sizes).sum()), float(stages.variances(theta, sizes).sum())

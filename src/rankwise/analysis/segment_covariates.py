@@ -162,8 +162,8 @@ def covariates_of(X: Any, n: int, *, names: Any = None, categorical: Any = None)
     set_feature_names(encoder, features.names)
     shown = [str(name) for name in encoder.get_feature_names_out()]
     notes = []
-    cells = np.asarray(features.X, dtype=object)
-    missing = int((np.equal(cells, None) | (cells != cells)).any(axis=1).sum())
+    cells: Any = np.asarray(features.X, dtype=object)
+    missing = int(((cells == None) | (cells != cells)).any(axis=1).sum())  # noqa: E711
     if missing:
         notes.append(
             f"{counted(missing, 'person', 'people')} without a covariate: its median, or a category of its own, "
@@ -207,11 +207,12 @@ def _telling(columns: FloatArray, shown: Sequence[str], features: Sequence[str],
 
 
 def membership_model(
-    segments: tuple[str, ...], covariates: Covariates, coef: FloatArray, errors: FloatArray, statistic: float
+    segments: tuple[str, ...], covariates: Covariates, fitted: Any, statistic: float
 ) -> MembershipModel:
-    """The fitted logit with its tests."""
+    """The logit of a fitted mixture with its tests; ``statistic`` is the likelihood ratio against no covariates."""
     from scipy.stats import chi2, norm
 
+    coef, errors = fitted.membership_coef_, fitted.membership_se_
     with np.errstate(invalid="ignore", divide="ignore"):
         p_value = 2 * norm.sf(np.abs(coef / errors))
     freedom = (len(segments) - 1) * len(covariates.names)

@@ -153,9 +153,9 @@ def segments(
     --------
     >>> from rankwise.analysis import segments
     >>> votes = [[1, 2, 3, 4], [1, 2, 4, 3], [2, 1, 3, 4]] * 10 + [[4, 3, 2, 1], [4, 3, 1, 2]] * 8
-    >>> found = segments(votes, random_state=0)
-    >>> found.n, [round(profile.share, 2) for profile in found.profiles], round(found.stability, 2)
-    (2, [0.65, 0.35], 1.0)
+    >>> found = segments(votes, n=2, random_state=0)
+    >>> [round(profile.share, 2) for profile in found.profiles], round(found.stability, 2)
+    ([0.65, 0.35], 1.0)
     >>> found.profiles[1].positions
     array([4., 3., 2., 1.])
     """
@@ -195,9 +195,8 @@ def segments(
         else:
             plain = fitted.log_likelihood_
             fitted = _fit(options.mixture(chosen, int(seeds[0])), sample, covariates.columns[sample.useful])
-            coef, errors = fitted.membership_coef_, fitted.membership_se_
             statistic = 2 * (fitted.log_likelihood_ - plain)
-            membership = membership_model(names, covariates, coef, errors, statistic)
+            membership = membership_model(names, covariates, fitted, statistic)
             sample.notes.extend(open_slopes(membership, covariates.columns[sample.useful]))
     memberships, labels = _memberships(fitted, source, sample, covariates if membership is not None else None)
     stabilities = np.zeros(0)
@@ -354,7 +353,8 @@ def _stabilities(
     def work(rng: np.random.Generator) -> float:
         drawn = rng.multinomial(size, shares)
         rows = np.flatnonzero(drawn)
-        weights = drawn[rows] * (1.0 if grouped else sample.weights[rows])
+        weights = drawn[rows].astype(np.float64)
+        weights *= 1.0 if grouped else sample.weights[rows]
         part = sample._replace(rankings=sample.rankings[rows], weights=weights)
         if len(part.rankings.group()) < n or not np.array_equal(part.rankings.compared, sample.rankings.compared):
             return float("nan")
