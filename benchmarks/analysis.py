@@ -14,6 +14,10 @@ Fourth table: `compare_groups` with 999 permutations of two groups, 10,000 ranki
 
 Fifth table: how often both kernels of `compare_groups` find a difference at the level of 5%: one item lower in the
 second group, a second group that agrees more, and two opposite camps against no order.
+
+Last: `PlackettLuce` with 20 attributes that differ between rankings, 100,000 rankings of 10 items, against statsmodels'
+``ConditionalLogit`` of the exploded choices, which is timed on few rankings and scaled up: its time grows in proportion
+to them.
 """
 
 from __future__ import annotations
@@ -22,6 +26,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -33,7 +38,7 @@ from common import arguments, best_seconds, save
 from scipy import stats
 
 from rankwise import Rankings, read_rankings
-from rankwise.aggregation import sample_mallows
+from rankwise.aggregation import PlackettLuce, sample_mallows
 from rankwise.analysis import compare_groups, summary
 
 Row = dict[str, Any]
@@ -45,8 +50,8 @@ def main() -> None:
     rows = list(summaries(options.quick, rng))
     with tempfile.TemporaryDirectory() as folder:
         rows += [*reports(options.quick, rng, Path(folder)), *readers(options.quick, rng, Path(folder))]
-    rows += [*comparisons(options.quick, rng), *powers(options.quick, rng)]
-    save("analysis", rows, options, ["pandas", "polars", "scipy"])
+    rows += [*comparisons(options.quick, rng), *powers(options.quick, rng), *choice_models(options.quick, rng)]
+    save("analysis", rows, options, ["pandas", "polars", "scipy", "statsmodels"])
 
 
 def summaries(quick: bool, rng: np.random.Generator) -> Iterator[Row]:
@@ -197,6 +202,42 @@ def other_columns(rng: np.random.Generator, n: int) -> dict[str, np.ndarray]:
         "region": np.array([f"region {number}" for number in range(16)])[rng.integers(0, 16, n)],
         "school": words[rng.integers(0, 4, n)],
         "day": days.astype(str),
+    }
+
+
+def choice_models(quick: bool, rng: np.random.Generator) -> Iterator[Row]:
+    """Seconds of a rank-ordered logit by `PlackettLuce`, and of statsmodels per ranking times their number."""
+    from statsmodels.discrete.conditional_models import ConditionalLogit
+
+    n, few, k, d = (2_000, 20, 10, 20) if quick else (100_000, 100, 10, 20)
+    attributes = rng.normal(size=(n, k, d))
+    utility = attributes @ rng.normal(scale=0.5, size=d) + rng.gumbel(size=(n, k))
+    order = np.argsort(-utility, axis=1)
+    rankings = Rankings(np.argsort(order, axis=1) + 1.0)
+    left = [attributes[row, order[row, stage:]] for row in range(few) for stage in range(k - 1)]
+    chosen = np.concatenate([np.eye(len(block))[0] for block in left])
+    groups = np.repeat(np.arange(len(left)), [len(block) for block in left])
+    exploded = ConditionalLogit(chosen, np.vstack(left), groups=groups)
+    PlackettLuce().fit(rankings[:100], item_features=attributes[:100])  # compiles
+    start = time.perf_counter()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # few rankings may not determine all coefficients
+        exploded.fit(disp=0)
+    seconds = {"statsmodels": (time.perf_counter() - start) * n / few}
+    seconds |= best_seconds({"rankwise": lambda: PlackettLuce().fit(rankings, item_features=attributes)}, rounds=3)
+    ratio = seconds["statsmodels"] / seconds["rankwise"]
+    print(
+        f"\nPlackett-Luce with {d} attributes, {n:,} rankings x {k} items: {seconds['rankwise']:.2f} s, statsmodels "
+        f"{seconds['statsmodels']:,.0f} s (scaled up from {few} rankings), {ratio:,.0f} times"
+    )
+    yield {
+        "what": "choice model",
+        "n": n,
+        "items": k,
+        "attributes": d,
+        "timed": few,
+        "seconds": seconds,
+        "ratio": ratio,
     }
 
 
