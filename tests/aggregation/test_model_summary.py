@@ -289,13 +289,13 @@ def draw(utility: np.ndarray, rng: np.random.Generator) -> np.ndarray:
 @pytest.mark.slow
 def test_intervals_of_worths_cover() -> None:
     truth = np.linspace(0.6, -0.6, 5)
-    miss, _ = rates(lambda rng: PlackettLuce().fit(draw(np.tile(truth, (100, 1)), rng)), truth, 1000)
+    miss, _ = rates(lambda rng: PlackettLuce().fit(draw(np.tile(truth, (100, 1)), rng)), truth, 500)
     assert 0.035 < miss < 0.065
 
 
 @pytest.mark.slow
 def test_the_test_of_equal_items_has_its_size() -> None:
-    _, size = rates(lambda rng: PlackettLuce().fit(draw(np.zeros((100, 5)), rng)), np.zeros(5), 1000)
+    _, size = rates(lambda rng: PlackettLuce().fit(draw(np.zeros((100, 5)), rng)), np.zeros(5), 500)
     assert 0.035 < size < 0.065
 
 
@@ -303,10 +303,10 @@ def test_the_test_of_equal_items_has_its_size() -> None:
 def test_intervals_of_attributes_cover_and_their_test_has_its_size() -> None:
     features = np.random.default_rng(7).normal(size=(150, 4, 3))
     truth = np.array([0.6, -0.3, 0.0])
-    miss, _ = rates(lambda rng: PlackettLuce().fit(draw(features @ truth, rng), item_features=features), truth, 1000)
+    miss, _ = rates(lambda rng: PlackettLuce().fit(draw(features @ truth, rng), item_features=features), truth, 500)
     assert 0.035 < miss < 0.065
     _, size = rates(
-        lambda rng: PlackettLuce().fit(draw(np.zeros((150, 4)), rng), item_features=features), np.zeros(3), 1000
+        lambda rng: PlackettLuce().fit(draw(np.zeros((150, 4)), rng), item_features=features), np.zeros(3), 500
     )
     assert 0.035 < size < 0.065
 
