@@ -18,6 +18,8 @@ second group, a second group that agrees more, and two opposite camps against no
 Last: `PlackettLuce` with 20 attributes that differ between rankings, 100,000 rankings of 10 items, against statsmodels'
 ``ConditionalLogit`` of the exploded choices, which is timed on few rankings and scaled up: its time grows in proportion
 to them.
+
+And `PlackettLuceTree` and `drivers` (of 4,000 people), 10,000 rankings of 10 items with 20 features.
 """
 
 from __future__ import annotations
@@ -39,7 +41,8 @@ from scipy import stats
 
 from rankwise import Rankings, read_rankings
 from rankwise.aggregation import PlackettLuce, sample_mallows
-from rankwise.analysis import compare_groups, summary
+from rankwise.analysis import compare_groups, drivers, summary
+from rankwise.label_ranking import PlackettLuceTree
 
 Row = dict[str, Any]
 
@@ -51,6 +54,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         rows += [*reports(options.quick, rng, Path(folder)), *readers(options.quick, rng, Path(folder))]
     rows += [*comparisons(options.quick, rng), *powers(options.quick, rng), *choice_models(options.quick, rng)]
+    rows += drivers_of_rankings(options.quick, rng)
     save("analysis", rows, options, ["pandas", "polars", "scipy", "statsmodels"])
 
 
@@ -81,6 +85,27 @@ def summaries(quick: bool, rng: np.random.Generator) -> Iterator[Row]:
         ratio = seconds["rankwise"] / seconds["pandas"]
         print(f"| {kind} | {1e3 * seconds['rankwise']:.0f} ms | {1e3 * seconds['pandas']:.0f} ms | {ratio:.2f} |")
         yield {"what": "summary", "rankings": kind, "n": n, "items": k, "seconds": seconds, "ratio": ratio}
+
+
+def drivers_of_rankings(quick: bool, rng: np.random.Generator) -> Iterator[Row]:
+    """Seconds of `PlackettLuceTree` and of `drivers` with 20 features, two of which matter."""
+    n, k = (1_000 if quick else 10_000), 10
+    X = rng.standard_normal((n, 20))
+    slopes = np.linspace(-1, 1, k)
+    scores = rng.gumbel(size=(n, k)) + np.sign(X[:, :1]) * slopes + np.sign(X[:, 1:2]) * slopes**2
+    rankings = Rankings.from_scores(scores)
+    print("| what | rankings | seconds |")
+    print("|---|---|---|")
+    tasks = {
+        "PlackettLuceTree": lambda: PlackettLuceTree().fit(X, rankings),
+        "drivers": lambda: drivers(X, rankings, random_state=0),
+    }
+    for name, task in tasks.items():
+        start = time.perf_counter()
+        task()
+        seconds = {"rankwise": time.perf_counter() - start}
+        print(f"| {name} | {n:,} | {seconds['rankwise']:.2f} |")
+        yield {"what": name, "n": n, "items": k, "features": 20, "seconds": seconds}
 
 
 def reports(quick: bool, rng: np.random.Generator, folder: Path) -> Iterator[Row]:

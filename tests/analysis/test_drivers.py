@@ -7,9 +7,11 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.special import expit
 
 from rankwise import Rankings
 from rankwise.analysis import drivers, drivers_tree
+from rankwise.analysis.driver_effects import feature_effects
 from rankwise.analysis.driver_features import association, driver_features
 from rankwise.analysis.drivers import _in_order, _Judge, _Learner, _mean, _progressive_p
 from rankwise.label_ranking import PlackettLuceRanker, RankingForest
@@ -161,8 +163,24 @@ def test_features_without_effect_are_found_as_often_as_the_level_says():
     rng = np.random.default_rng(0)
     p_values = []
     for _ in range(500):
-        X = rng.standard_normal((90, 3))
-        y = Rankings.from_scores(rng.gumbel(size=(90, 3)) + X[:, :1] * [1, 0, -1])
-        learner = _Learner(driver_features(X, None, None, 90), y, RankingForest(3, min_samples_leaf=5), None)
-        p_values.append(_progressive_p(learner, rng.permutation(np.arange(90) % 3), 2, rng, people=True)[1:])
+        X = rng.standard_normal((120, 3))
+        y = Rankings.from_scores(rng.gumbel(size=(120, 3)) + X[:, :1] * [0.5, 0, -0.5])
+        learner = _Learner(driver_features(X, None, None, 120), y, RankingForest(8, min_samples_leaf=5), None)
+        p_values.append(_progressive_p(learner, rng.permutation(np.arange(120) % 3), 3, rng, people=True)[1:])
     assert 0.035 <= np.mean(np.array(p_values) <= 0.05) <= 0.065
+
+
+@pytest.mark.slow
+def test_intervals_of_effects_hold_the_truth_as_often_as_their_level_says():
+    # One feature of two values, and a ranker that is nearly unbiased: the truth is known.
+    rng = np.random.default_rng(0)
+    slopes = np.array([1.0, 0.0, -1.0])
+    truth = (0.5 + expit(slopes[:, None] - slopes).sum(axis=0)) - 2
+    held = []
+    for _ in range(500):
+        X = rng.integers(0, 2, (80, 1)).astype(float)
+        y = Rankings.from_scores(X * slopes + rng.gumbel(size=(80, 3)))
+        learner = _Learner(driver_features(X, None, None, 80), y, PlackettLuceRanker(0.05, tol=1e-3), None)
+        (effect,) = feature_effects(learner.features, y, learner.fit, level=0.95, n_resamples=5, rng=rng)
+        held.append((effect.moves_low <= truth) & (truth <= effect.moves_high))
+    assert 0.935 <= np.mean(held) <= 0.965
