@@ -40,8 +40,8 @@ from common import arguments, best_seconds, save
 from scipy import stats
 
 from rankwise import Rankings, read_rankings
-from rankwise.aggregation import PlackettLuce, sample_mallows
-from rankwise.analysis import compare_groups, drivers, summary
+from rankwise.aggregation import PlackettLuce, margin_of_victory, sample_mallows
+from rankwise.analysis import compare_groups, drivers, raters, summary
 from rankwise.label_ranking import PlackettLuceTree
 
 Row = dict[str, Any]
@@ -55,6 +55,7 @@ def main() -> None:
         rows += [*reports(options.quick, rng, Path(folder)), *readers(options.quick, rng, Path(folder))]
     rows += [*comparisons(options.quick, rng), *powers(options.quick, rng), *choice_models(options.quick, rng)]
     rows += drivers_of_rankings(options.quick, rng)
+    rows += panels(options.quick, rng)
     save("analysis", rows, options, ["pandas", "polars", "scipy", "statsmodels"])
 
 
@@ -208,6 +209,21 @@ def powers(quick: bool, rng: np.random.Generator) -> Iterator[Row]:
         shares = {kernel: hits / n_runs for kernel, hits in found.items()}
         print(f"| {name} | {n} | {shares['mallows']:.0%} | {shares['kendall']:.0%} |")
         yield {"what": "power", "study": name, "n": n, "runs": n_runs, "shares": shares}
+
+
+def panels(quick: bool, rng: np.random.Generator) -> Iterator[Row]:
+    """Seconds of `raters`, and of proven margins of victory."""
+    for n, k in ((30, 8), (1_000, 10), (10_000 if quick else 100_000, 10)):
+        votes = Rankings(sample_mallows(np.arange(1.0, k + 1), 0.4, n, rng))
+        seconds = best_seconds({"rankwise": lambda votes=votes: raters(votes)})
+        print(f"raters: {n:,} people, {k} items, {seconds['rankwise']:.2f} s")
+        yield {"what": "raters", "n": n, "items": k, "seconds": seconds}
+    for rule in ("borda", "copeland", "kemeny"):
+        votes = Rankings(sample_mallows(np.arange(1.0, 7), 0.2, 200 if quick else 2_000, rng))
+        seconds = best_seconds({"rankwise": lambda votes=votes, rule=rule: margin_of_victory(votes, rule)})
+        found = margin_of_victory(votes, rule)
+        print(f"margin of victory by {rule}: {found.text} of {len(votes):,}, {seconds['rankwise']:.2f} s")
+        yield {"what": "margin of victory", "rule": rule, "n": len(votes), "exact": found.exact, "seconds": seconds}
 
 
 def other_columns(rng: np.random.Generator, n: int) -> dict[str, np.ndarray]:

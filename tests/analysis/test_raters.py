@@ -11,6 +11,7 @@ from rankwise import Rankings
 from rankwise.aggregation import borda, sample_mallows
 from rankwise.analysis import _rater_tests as tests_of_raters
 from rankwise.analysis import consensus, raters
+from rankwise.analysis._rater_cliques import rater_cliques
 from rankwise.analysis._rater_map import rater_map
 from rankwise.distances import kendall_distance
 from rankwise.kernels import kendall_kernel
@@ -285,7 +286,10 @@ def test_p_values_of_partial_rankings_are_nearly_uniform() -> None:
 def test_independent_raters_rarely_have_cliques() -> None:
     rng = np.random.default_rng(10)
     n_alarms = 0
-    for run in range(500):
-        rows = sample_mallows(np.arange(1.0, 7), 0.5, 10, rng)
-        n_alarms += bool(raters(rows, decode="borda", n_simulations=59, random_state=run).cliques)
+    for _ in range(500):
+        votes = Rankings(sample_mallows(np.arange(1.0, 7), 0.5, 10, rng))
+        everybody, nobody = np.ones(10, dtype=int), np.zeros(10, dtype=bool)
+        center = np.argsort(np.argsort(borda(votes), kind="stable")) + 1.0
+        found = rater_cliques(votes, everybody, center, nobody, level=0.95, n_simulations=39, rng=rng)
+        n_alarms += bool(found.groups)
     assert n_alarms / 500 <= 0.065

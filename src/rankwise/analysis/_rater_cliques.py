@@ -7,6 +7,7 @@ thresholds for all sizes hold together: independent raters get a clique in at mo
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -22,6 +23,8 @@ MOST_IN_CLIQUES = 300
 FEWEST_IN_CLIQUES = 6
 # With many items, fewer people are compared: so many signs of pairs of items take seconds in all simulations.
 _MOST_SIGNS = 800_000_000
+# Signs that are held at once.
+_MOST_CELLS = 4_000_000
 # Distances of two people that are this close are equal.
 _SAME = 1e-9
 _LARGEST_THETA = 20.0
@@ -80,11 +83,8 @@ def rater_cliques(
     tree = _tree(distances)
     heights = np.empty((n_simulations + 1, len(sizes)))
     heights[0] = _lowest(tree, sizes, n)
-    order = np.argsort(center, kind="stable")
-    for run in range(1, n_simulations + 1):
-        places = np.empty((n, len(center)))
-        places[:, order] = sample_mallows(np.arange(1.0, len(center) + 1), theta, n, rng)
-        heights[run] = _lowest(_tree(_distances(_of_the_same_kind(places, part))), sizes, n)
+    for run, simulated in enumerate(_simulated(part, center, theta, n_simulations, rng), start=1):
+        heights[run] = _lowest(_tree(simulated), sizes, n)
     # For each size the share of the runs with a group as tight, and the smallest share over the sizes of each run.
     ordered = np.sort(heights, axis=0)
     shares = np.column_stack(
@@ -101,11 +101,30 @@ def rater_cliques(
     allowed = max(value for value in smallest if np.mean(smallest <= value) <= 1 - level)
     limits = np.array([column[max(0, int(allowed * len(heights) + _SAME) - 1)] for column in ordered.T])
     groups, distance = [], []
-    for rows in _tightest(tree, sizes, heights, limits, n):
+    for rows in _tightest(tree, sizes, limits, n):
         groups.append(members[rows])
         distance.append(float(distances[np.ix_(rows, rows)][np.triu_indices(len(rows), 1)].mean()))
     by_size = sorted(range(len(groups)), key=lambda g: (-len(groups[g]), distance[g]))
     return Cliques([groups[g] for g in by_size], [distance[g] for g in by_size], p_value, n)
+
+
+def _simulated(
+    kinds: FloatArray, center: FloatArray, theta: float, n_simulations: int, rng: np.random.Generator
+) -> Iterator[FloatArray]:
+    """Distances in panels of draws of a Mallows model, which miss and tie as the rows of ``kinds`` do."""
+    n, k = kinds.shape
+    first, second = np.triu_indices(k, 1)
+    full = bool(np.all(np.sort(kinds, axis=1) == np.arange(1.0, k + 1)))
+    step = max(1, _MOST_CELLS // (n * len(first)))
+    for start in range(0, n_simulations, step):
+        size = min(step, n_simulations - start)
+        places = sample_mallows(center, theta, size * n, rng).reshape(size, n, k)
+        if full:  # all panels of a block at once
+            signs = np.sign(places[:, :, second] - places[:, :, first]).astype(np.float32)
+            taus = (signs @ signs.swapaxes(1, 2)).astype(np.float64) / len(first)
+            yield from (1 - taus) / 2
+        else:
+            yield from (_distances(_of_the_same_kind(panel, kinds)) for panel in places)
 
 
 def _distances(positions: FloatArray) -> FloatArray:
@@ -120,27 +139,27 @@ def _distances(positions: FloatArray) -> FloatArray:
 
 def _tree(distances: FloatArray) -> FloatArray:
     from scipy.cluster.hierarchy import linkage
-    from scipy.spatial.distance import squareform
 
-    return np.asarray(linkage(squareform(distances, checks=False), "average"))
+    return np.asarray(linkage(distances[np.triu_indices(len(distances), 1)], "average"))
 
 
 def _lowest(tree: FloatArray, sizes: IntArray, n: int) -> FloatArray:
     """For each size the lowest height at which a group of that size or more exists, but of no more than half."""
-    height, size = tree[:, 2], tree[:, 3]
-    return np.array([height[(size >= s) & (size <= n // 2)].min(initial=1.0) for s in sizes])
+    lowest = np.ones(n // 2 + 2)
+    small = tree[:, 3] <= n // 2
+    np.minimum.at(lowest, tree[small, 3].astype(np.intp), tree[small, 2])
+    return np.minimum.accumulate(lowest[::-1])[::-1][sizes]
 
 
-def _tightest(tree: FloatArray, sizes: IntArray, heights: FloatArray, limits: FloatArray, n: int) -> list[IntArray]:
-    """Groups within the limit of their size, as rows of the distances; of groups in each other the most unusual one."""
+def _tightest(tree: FloatArray, sizes: IntArray, limits: FloatArray, n: int) -> list[IntArray]:
+    """Groups within the limit of their size; of groups in each other the one with most members far below the limit."""
     inside: list[list[int]] = [[i] for i in range(n)]
-    mean, deviation = heights[1:].mean(axis=0), heights[1:].std(axis=0) + _SAME
     accepted = []
     for left, right, height, size in tree:
         inside.append(inside[int(left)] + inside[int(right)])
         s = int(np.searchsorted(sizes, size, side="right")) - 1
         if size <= n // 2 and height <= limits[s] + _SAME:
-            accepted.append(((height - mean[s]) / deviation[s], inside[-1]))
+            accepted.append((size * (height - limits[s]), inside[-1]))
     taken: set[int] = set()
     groups = []
     for _, rows in sorted(accepted):
@@ -175,8 +194,6 @@ def _theta_of_pairs(positions: FloatArray, center: FloatArray) -> float:
 
 def _of_the_same_kind(places: FloatArray, kinds: FloatArray) -> FloatArray:
     """Full rankings with the missing, unlisted and tied places that the rows of ``kinds`` have."""
-    if np.isfinite(kinds).all() and np.array_equal(np.sort(kinds, axis=1), np.sort(places, axis=1)):
-        return places
     missing = np.isnan(kinds)
     order = np.argsort(np.where(missing, np.inf, places), axis=1, kind="stable")
     shown = np.empty_like(kinds)

@@ -140,15 +140,16 @@ def _given_theta(kinds: IntArray, n_pairs: IntArray, kind: IntArray, against: In
     """Mid-p of D_i with the theta of all others: the same for people of one kind and distance."""
     stages = _stages(kinds)
     all_stages, total = people.astype(float) @ stages[kind], float(people @ against)
-    if people.sum() > _MOST_LEFT_OUT:
-        laws = _Laws(kinds, n_pairs, theta_for(all_stages[1:], max(total, 0.5)))
+    theta_of_all = theta_for(all_stages[1:], max(total, 0.5))
+    laws = _Laws(kinds, n_pairs, theta_of_all)
+    if people.sum() > _MOST_LEFT_OUT or not laws.exact:
         return (laws.at_least(kind, against) + laws.at_least(kind, against + 1)) / 2
     cases, inverse = np.unique(np.column_stack([kind, against]), axis=0, return_inverse=True)
     p_values = np.empty(len(cases))
     for c, (k, d) in enumerate(cases.tolist()):
         theta = theta_for((all_stages - stages[k])[1:], max(total - d, 0.5))
-        law = _Laws(kinds[[k]], n_pairs[[k]], theta)
-        p_values[c] = law.at_least(np.zeros(2, dtype=np.intp), np.array([d, d + 1])).mean()
+        law = laws.pmf[k] * np.exp((theta_of_all - theta) * (np.arange(laws.pmf.shape[1]) - d))
+        p_values[c] = (law[d + 1 :].sum() + law[d] / 2) / law.sum()
     return p_values[inverse.ravel()]
 
 
@@ -224,6 +225,6 @@ def _stages(kinds: IntArray) -> FloatArray:
     columns = np.arange(kinds.shape[1])
     n_present = kinds @ columns
     within = np.cumsum(kinds[:, ::-1], axis=1)[:, ::-1]  # buckets of size s or more
-    stages = (columns <= n_present[:, np.newaxis]).astype(float) - within
+    stages = np.asarray((columns <= n_present[:, np.newaxis]) - within.astype(np.float64), dtype=np.float64)
     stages[:, 0] = 0.0
     return stages

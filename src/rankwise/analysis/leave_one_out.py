@@ -45,7 +45,8 @@ def outcome(rankings: Rankings, rule: str) -> Outcome:
 def rater_names(rankings: ArrayLike, names: Sequence[Any] | None, n: int) -> tuple[str, ...]:
     """The names given, else those or the ids of a survey, else "rater 1", ..."""
     if names is None and isinstance(rankings, Survey):
-        names = rankings.id if rankings.names is None else rankings.names
+        found = rankings.id if rankings.names is None else rankings.names
+        names = None if found is None else found.tolist()
     if names is None:
         return tuple(f"rater {number}" for number in range(1, n + 1))
     if len(names) != n:

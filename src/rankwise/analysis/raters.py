@@ -431,7 +431,8 @@ def raters(
             reverse, nearer = tests.random_or_farther[row] < 0.05, tests.random_or_nearer[row] < 0.05
             kind[row] = "reversed" if reverse else "far" if nearer else "random"
 
-    strict = np.argsort(np.argsort(consensus.positions, kind="stable"), kind="stable") + 1.0
+    strict = np.empty(part.n_items)
+    strict[np.argsort(consensus.positions, kind="stable")] = np.arange(1.0, part.n_items + 1)
     drawn = rater_map(part, consensus.positions, rng)
     if drawn.n_used < np.count_nonzero(active):
         notes.append(f"the directions of the map come from a sample of {drawn.n_used:,} people")

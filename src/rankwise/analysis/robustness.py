@@ -380,7 +380,7 @@ def _margins(
     for rule in rules:
         for how in ("removal", "change"):
             try:
-                found.append(margin_of_victory(data, rule, how, time_limit=seconds / (2 * len(rules))))  # type: ignore[arg-type]
+                found.append(margin_of_victory(data, rule, how, time_limit=seconds / (2 * len(rules))))
             except ValueError as error:
                 if rule == decode:
                     raise
