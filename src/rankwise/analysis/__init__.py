@@ -15,7 +15,8 @@ from rankwise.analysis.group_comparison import GroupComparison, LikelihoodRatio,
 from rankwise.analysis.group_differences import GroupDifferences
 from rankwise.analysis.kendalls_w import Agreement, Concordance, agreement, concordance
 from rankwise.analysis.majorities import PairSummary, pair_summary
-from rankwise.analysis.raters import Raters, raters
+from rankwise.analysis.rater_results import Raters
+from rankwise.analysis.raters import raters
 from rankwise.analysis.robustness import LeftOut, Robustness, robustness
 from rankwise.analysis.sample_size import SampleSize, sample_size
 from rankwise.analysis.segment_covariates import MembershipModel

@@ -21,7 +21,7 @@ from rankwise.analysis.consensus_result import ConsensusResult
 from rankwise.analysis.group_comparison import GroupComparison
 from rankwise.analysis.kendalls_w import Agreement
 from rankwise.analysis.majorities import PairSummary
-from rankwise.analysis.raters import Raters
+from rankwise.analysis.rater_results import Raters
 from rankwise.analysis.summary import Summary
 from rankwise.data import Rankings, Survey
 from rankwise.model_selection import Leaderboard

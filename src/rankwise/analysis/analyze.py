@@ -23,7 +23,8 @@ from rankwise.analysis.consensus_result import ConsensusResult
 from rankwise.analysis.group_comparison import GroupComparison, compare_groups
 from rankwise.analysis.kendalls_w import agreement
 from rankwise.analysis.rankers import fit_ranker, make_ranker
-from rankwise.analysis.raters import MOST_RATERS, Raters, raters
+from rankwise.analysis.rater_results import Raters
+from rankwise.analysis.raters import MOST_RATERS, raters
 from rankwise.analysis.summary import summary
 from rankwise.data import Rankings, Survey
 from rankwise.model_selection import leaderboard
