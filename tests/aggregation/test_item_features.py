@@ -241,6 +241,16 @@ def test_all_forms_of_attributes_are_the_same() -> None:
         np.testing.assert_allclose(model.coef_, expected.coef_, rtol=1e-6)
 
 
+def test_booleans_are_zero_and_one() -> None:
+    _, _, rankings = simulated(50)
+    truth = PlackettLuce().fit(rankings, item_features={"hot": [1.0, 0.0, 0.0, 0.0]})
+    for frame in (
+        pd.DataFrame({"hot": [True, False, False, False]}),
+        pl.DataFrame({"hot": [True, False, False, False]}),
+    ):
+        np.testing.assert_array_equal(PlackettLuce().fit(rankings, item_features=frame).coef_, truth.coef_)
+
+
 def test_interactions_multiply_people_and_attributes() -> None:
     X = pd.DataFrame({"age": [20.0, 30.0], "male": [0, 1]})
     both = interactions(X, {"price": [1.0, 2.0, 3.0]})

@@ -263,6 +263,8 @@ def test_bad_questions() -> None:
     for unfitted in (PlackettLuce(), BradleyTerry(), BestWorst()):
         with pytest.raises(NotFittedError):
             unfitted.summary()
+    with pytest.raises(ValueError, match="no ranking of the fit compares two items"):
+        PlackettLuce(alpha=1.0).fit([[1, NAN], [NAN, 1]]).summary()
     del model.null_log_likelihood_
     with pytest.raises(ValueError, match=r"saved by an earlier version.*fit it again"):
         model.summary()

@@ -137,7 +137,9 @@ class AttributeModel(RankingModel):
                 f"this {type(self).__name__} was saved by an earlier version, which did not keep what a summary needs; "
                 "fit it again"
             )
-        fit = {
+        if self.n_rankings_ == 0:
+            raise ValueError(f"no {unit} of the fit compares two items, so there is nothing to sum up; fit to others")
+        fit: dict[str, Any] = {
             "level": level,
             "log_likelihood": self.log_likelihood_,
             "null_log_likelihood": self.null_log_likelihood_,

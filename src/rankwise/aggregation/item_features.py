@@ -147,7 +147,7 @@ def check_item_features(
         raise ValueError(f"item_features has no attributes. {_WHAT}")
     if finite.all():
         return features
-    needed = present if features.by_ranking else present.any(axis=0)
+    needed = present if features.by_ranking else np.asarray(present.any(axis=0))
     bad = needed[..., np.newaxis] & ~finite
     if bad.any():
         *where, a = np.argwhere(bad)[0]
@@ -157,7 +157,7 @@ def check_item_features(
             "leave the item out of the rankings"
         )
     if not features.by_ranking:
-        unknown = [item for item, known in zip(items, finite.all(axis=1), strict=True) if not known]
+        unknown = [item for item, known in zip(items, np.asarray(finite.all(axis=1)), strict=True) if not known]
         raise ValueError(
             f"item_features lacks numbers for {shortlist(unknown)}, which nobody ranked; fill them in, or drop the "
             "items (Rankings.select)"
@@ -239,9 +239,11 @@ def _table(values: Any, name: str, prefix: str) -> tuple[FloatArray, tuple[str, 
     """A matrix of numbers and the names of its columns."""
     frame = data_frame(values, name)
     if frame is not None:
-        columns = list(frame.iter_columns())
+        import narwhals as nw
+
+        columns = [column.cast(nw.Float64) if column.dtype == nw.Boolean else column for column in frame.iter_columns()]
         for column in columns:
-            if not (column.dtype.is_numeric() or str(column.dtype) == "Boolean"):
+            if not column.dtype.is_numeric():
                 raise ValueError(
                     f"column {column.name} of {name} does not hold numbers; encode it as numbers (a column of 0 and 1 "
                     "for each category but one)"
