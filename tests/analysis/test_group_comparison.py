@@ -143,6 +143,8 @@ def test_people_who_ranked_twice() -> None:
     assert few.n_permutations == 4
     assert "left out: 1 ranking of people who ranked in one group only" in few.notes
     assert any("no p-value can be 0.05 or less" in note for note in few.notes)
+    assert np.isnan(few.item_differences.low).all()
+    assert "(all 4 arrangements, mallows kernel)" in str(few)
 
 
 def test_strata_are_dummies_of_a_regression() -> None:

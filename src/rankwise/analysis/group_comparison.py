@@ -152,7 +152,9 @@ class GroupComparison(Result):
         if order:
             largest = self.item_differences.sentence(*order[0])
             sure = self.item_differences.p_value[order[0]] <= 1 - self.level + _ROUNDING
-            lines.append(f"The surest difference: {largest}." if sure else f"No item alone differs surely: {largest}.")
+            if self.item_differences.difference[order[0]] != 0:
+                start = "The surest difference" if sure else "No item alone differs surely; the surest difference"
+                lines.append(f"{start}: {largest}.")
         return lines
 
     def to_frame(self, backend: str | None = None) -> Any:
@@ -190,10 +192,11 @@ class GroupComparison(Result):
     def test_table(self) -> TextTable:
         """The tests as a table of text."""
         sizes = ", ".join(f"{short_name(group)} {n:,}" for group, n in zip(self.groups, self.n, strict=True))
-        how = "all arrangements" if self.p_from == "exact" else "random arrangements"
+        exact = self.p_from == "exact"
+        how = f"{'all ' * exact}{self.n_permutations:,} {'random ' * (not exact)}arrangements"
         rows = [
             ["people", sizes],
-            ["equal distributions", f"{p_text(self.p_value)} ({self.n_permutations:,} {how}, {self.kernel} kernel)"],
+            ["equal distributions", f"{p_text(self.p_value)} ({how}, {self.kernel} kernel)"],
         ]
         ratio = self.likelihood_ratio
         if ratio.statistic is None or ratio.p_value is None:
@@ -334,10 +337,9 @@ def compare_groups(
     extra = 0 if exact else 1
     reached = np.count_nonzero(statistics >= seen[0] - _ROUNDING * np.abs(statistics).max())
     if 1 / (extra + n_looked_at) > 1 - level:
-        notes.append(
-            f"labels can be arranged in {counted(n_looked_at, 'way')} only, so that no p-value can be "
-            f"{1 - level:.2g} or less; more people are needed"
-        )
+        ways = counted(n_looked_at, "arrangement")
+        cure = "more people are needed" if exact else "more permutations are needed"
+        notes.append(f"with {ways} of the labels, no p-value can be {1 - level:.2g} or less; {cure}")
 
     named = {"groups": people.groups}
     differences = {

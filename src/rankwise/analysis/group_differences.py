@@ -266,8 +266,8 @@ class Family:
         reached = np.sum(maxima >= ratio[..., np.newaxis] * (1 - _ROUNDING), axis=-1)
         p_value = (extra + reached) / (extra + len(maxima))
         # Beyond this ratio, the p-value is at most 1 - level.
-        rank = int((1 - level) * (extra + len(maxima)) * (1 + _ROUNDING)) - extra
-        critical = np.sort(maxima)[::-1][rank] if rank >= 0 else np.nan
+        most = int((1 - level) * (extra + len(maxima)) * (1 + _ROUNDING))
+        critical = np.sort(maxima)[::-1][most - extra] if most >= 1 else np.nan
         factor = self.strata_factors()
         n, n_strata = len(self.values), design.n_strata
         with np.errstate(invalid="ignore"):
