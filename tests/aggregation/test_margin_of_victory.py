@@ -189,6 +189,8 @@ def test_people_who_say_nothing_have_no_part() -> None:
         margin_of_victory([[NAN, NAN], [NAN, NAN]])
     with pytest.raises(ValueError, match="several items win"):
         margin_of_victory([[1, 2]], "stv")
+    with pytest.raises(ValueError, match="who wins among 2,000 items by kemeny takes too long"):
+        margin_of_victory(np.arange(1.0, 2001)[np.newaxis])
     with pytest.raises(ValueError, match="how is 'drop'"):
         margin_of_victory([[1, 2]], how="drop")  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="says nothing of item"):

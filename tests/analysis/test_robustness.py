@@ -134,3 +134,8 @@ def test_many_people_and_items_are_said_to_be_too_many() -> None:
     assert found.pivotal.tolist() == []
     assert len(found.notes) == 2
     assert found.margins[0].exact
+    # Kemeny's winner of so many items is not proven again and again, and the rest is said.
+    large = robustness(sample_mallows(np.arange(1.0, 61), 0.5, 5, rng), rules=["borda"])
+    assert large.notes[0].startswith("no margin by kemeny: who wins among 60 items by kemeny takes too long")
+    assert {margin.rule for margin in large.margins} == {"borda"}
+    assert "wins by kemeny." in large.sentences[-1]

@@ -26,6 +26,8 @@ CONDORCET_RULES = ("kemeny", "mallows", "copeland", "copeland-or-borda", "schulz
 SAME_SHARE = 1e-9
 # Kemeny's winners by dynamic programming over sets up to so many items.
 _MOST_ITEMS_DP = 12
+# Beyond, each of many trials may take so long to prove who wins.
+_SECONDS_OF_PROOF = 2.0
 # Sets of people are tried one by one up to so many.
 _MOST_TRIALS = 200_000
 
@@ -165,19 +167,21 @@ def new_ballots(how: str, n_items: int, first: int, last: int) -> FloatArray:
 
 
 def winners_of(rankings: Rankings | None, rule: str) -> frozenset[int] | None:
-    """The numbers of the items that win; none if there is no vote, and None if the rule finds no result."""
+    """The numbers of the items that win; none if there is no vote, and None if the rule finds, or proves, no result."""
     if rankings is None or not rankings.compared.any():
         return frozenset()
     if rule in ("kemeny", "mallows") and rankings.n_items <= _MOST_ITEMS_DP and rankings.compared.all():
         costs = first_costs(preference_matrix(rankings).wins)
         return frozenset(np.flatnonzero(costs <= costs.min() + SAME_SHARE * rankings.weights.sum()).tolist())
     part = rankings.comparable()
-    options: dict[str, Any] = {"random_state": 0} if rule == "kemeny" else {}
+    options: dict[str, Any] = {"random_state": 0, "time_limit": _SECONDS_OF_PROOF} if rule == "kemeny" else {}
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)
             found = CONSENSUS_RULES[cast(ConsensusRule, rule)](part, **options)
     except ValueError:
+        return None
+    if found.kemeny is not None and not found.kemeny.optimal:
         return None
     first = [part.items[i] for i in np.flatnonzero(found.positions == 1)] if found.winners is None else found.winners
     return frozenset(rankings.items.index(item) for item in first)

@@ -26,6 +26,8 @@ How: TypeAlias = Literal["removal", "change"]
 
 # Rules whose winner depends on more than the rankings, or may not exist once some are gone.
 _REFUSED = {"stv": "several items win", "plackett-luce": "its worths may not exist once rankings are gone"}
+# Rules whose winner has to be proven, for up to so many items.
+_PROVEN_RULES, _MOST_ITEMS_PROVEN = ("kemeny", "mallows"), 40
 
 
 @dataclass(frozen=True, eq=False)
@@ -173,11 +175,17 @@ def margin_of_victory(
     data = weighted_rankings(rankings, sample_weight)
     if not data.compared.any():
         raise ValueError("no ranking of positive weight compares two items, so nobody wins")
+    if rule in _PROVEN_RULES and data.n_items > _MOST_ITEMS_PROVEN:
+        raise ValueError(
+            f"who wins among {data.n_items:,} items by {rule} takes too long to prove again and again; choose another "
+            f"rule, such as 'borda', or keep at most {_MOST_ITEMS_PROVEN} items with Rankings.select([...])"
+        )
     voters = Electorate.of(data, weights_count_people(data.weights), seconds)
     winners = winners_of(voters.rankings(), rule)
     if winners is None:
-        CONSENSUS_RULES[rule](data.comparable())  # says why
-        raise ValueError(f"{rule} finds no winner of these rankings")
+        if rule not in _PROVEN_RULES:
+            CONSENSUS_RULES[rule](data.comparable())  # says why
+        raise ValueError(f"{rule} proves no winner of these rankings in time; choose another rule, such as 'borda'")
     found = _proven(voters, rule, how, winners)
     # Rounding of uneven weights can make a program see a tie that the rule does not see.
     if found is None or not altered(voters, found, rule, winners):

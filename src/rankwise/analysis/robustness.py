@@ -323,11 +323,13 @@ def robustness(
     shown = without.rater_names(rankings, names, n)
     if not data.compared.any():
         raise ValueError("no ranking of positive weight compares two items, so nobody wins")
+    if decode in ("stv", "plackett-luce"):
+        margin_of_victory(data, decode)  # says why there is no winner to speak of
     seconds = check_real_number("time_limit", time_limit, infinite=True)
     wanted = list(dict.fromkeys([decode, *(DEFAULT_RULES if rules is None else rules)]))
     groups = _groups(by if by is not None or survey is None or survey.by is None else survey.groups(), n)
     notes: list[str] = []
-    margins = _margins(data, wanted, decode, seconds, notes)
+    margins = _margins(data, wanted, seconds, notes)
     full = without.outcome(data, decode)
 
     counts = weights_count_people(data.weights)
@@ -373,17 +375,15 @@ def robustness(
 
 
 def _margins(
-    data: Rankings, rules: list[ConsensusRule], decode: str, seconds: float, notes: list[str]
+    data: Rankings, rules: list[ConsensusRule], seconds: float, notes: list[str]
 ) -> tuple[MarginOfVictory, ...]:
-    """Margins by all rules that the rankings allow; an error only for the rule of the consensus."""
+    """Margins by all rules that have one for these rankings, with notes on the others."""
     found = []
     for rule in rules:
         for how in ("removal", "change"):
             try:
                 found.append(margin_of_victory(data, rule, how, time_limit=seconds / (2 * len(rules))))
             except ValueError as error:
-                if rule == decode:
-                    raise
                 notes.append(f"no margin by {rule}: {error}")
                 break
     return tuple(found)
