@@ -76,6 +76,7 @@ def result() -> Analysis:
         leaderboard=board(0.125, -0.5),
         no_leaderboard="",
         tree=tree,
+        robustness=None,
         versions={"rankwise": "1"},
         made_on=date(2026, 3, 5),
     )
@@ -419,3 +420,72 @@ def test_letters_that_no_font_has_are_left_to_the_browser(tmp_path: Path) -> Non
     tea = analyze(rankings, random_state=0)
     assert "\N{TEACUP WITHOUT HANDLE}" in page_of(tea, tmp_path)  # without a warning, which tests count as an error
     assert re.search(r"(very){14}v\.\.\. comes first", "\n".join(tea.highlights))
+
+
+@pytest.fixture(scope="module")
+def two_camps() -> Analysis:
+    """Two camps of people, whose ages tell them apart, in two cities that do not matter; judges have no names."""
+    rng = np.random.default_rng(0)
+    age = rng.integers(18, 80, 60).astype(float)
+    way = np.where(age < 50, 1.0, -1.0)[:, np.newaxis]
+    rows = np.argsort(np.argsort(way * np.arange(4) + rng.normal(0, 0.8, (60, 4)), axis=1), axis=1) + 1.0
+    columns = {"age": age, "shoe size": rng.normal(40, 3, 60), "city": np.array(["Rome", "Bonn"] * 30, dtype=object)}
+    rankings = Rankings(rows, items=["tea", "milk", "juice", "gin"])
+    return analyze(rankings, columns, by="city", random_state=0)
+
+
+def test_people_have_sections_where_they_apply(two_camps: Analysis, tmp_path: Path) -> None:
+    found = two_camps
+    assert found.group_comparison is not None
+    assert found.group_comparison.by == "city"
+    assert not found.group_comparison.differ
+    assert found.segments is not None
+    assert found.segments.n == 2
+    assert found.drivers is not None
+    assert [found.drivers.features[f] for f in found.drivers.significant] == ["age"]
+    assert found.robustness is not None
+    assert found.raters is None
+    page = page_of(found, tmp_path)
+    for title in (
+        "How robust is the winner?",
+        "By group: city",
+        "Segments: who ranks alike",
+        "What drives the rankings",
+    ):
+        assert title in headings(page)
+    text = " ".join(Page(page).text.split())
+    for part in (found.group_comparison, found.segments, found.drivers, found.robustness):
+        assert part.sentences[0] in text
+    assert "rater 1" not in text  # votes without a name are not listed
+    for name in ("by-group", "group-differences", "segments", "drivers", "driver-effect"):
+        assert f'download="{name}.svg"' in page
+    for name in ("group_comparison", "segments", "drivers", "robustness"):
+        assert name in found.as_dict()
+    assert any("age" in line and "Rankings depend on" in line for line in found.highlights)
+
+
+def test_people_have_sheets(two_camps: Analysis, tmp_path: Path) -> None:
+    openpyxl = pytest.importorskip("openpyxl")
+    two_camps.to_excel(tmp_path / "all.xlsx")
+    sheets = openpyxl.load_workbook(tmp_path / "all.xlsx").sheetnames
+    for title in ("Comparison by city", "Segments", "What drives the rankings", "Votes that decide the winner"):
+        assert title in sheets
+
+
+def test_people_are_left_out_where_they_do_not_apply(tmp_path: Path) -> None:
+    found = analyze(Rankings([[1, 2, 3], [1, 3, 2]] * 10, items=["a", "b", "c"]), random_state=0)
+    assert found.group_comparison is None
+    assert found.groups is None
+    assert found.segments is None  # fewer than 30 rankings
+    assert found.drivers is None
+    titles = headings(page_of(found, tmp_path))
+    assert not [title for title in titles if title.startswith(("By group", "Segments", "Are there", "What drives"))]
+
+
+@pytest.mark.parametrize(
+    ("by", "words"),
+    [("town", "by is 'town', but X has no such column; give one of ['age']"), (["x"], "give one label for each")],
+)
+def test_groups_that_are_not_there_are_told(by: Any, words: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(words)):
+        analyze([[1, 2], [2, 1]], {"age": [1.0, 2.0]}, by=by)

@@ -18,10 +18,13 @@ from rankwise.analysis.base import Result
 from rankwise.analysis.by_group import GroupResults
 from rankwise.analysis.consensus_comparison import ConsensusComparison
 from rankwise.analysis.consensus_result import ConsensusResult
+from rankwise.analysis.drivers import Drivers
 from rankwise.analysis.group_comparison import GroupComparison
 from rankwise.analysis.kendalls_w import Agreement
 from rankwise.analysis.majorities import PairSummary
 from rankwise.analysis.rater_results import Raters
+from rankwise.analysis.robustness import Robustness
+from rankwise.analysis.segment_results import Segments
 from rankwise.analysis.summary import Summary
 from rankwise.data import Rankings, Survey
 from rankwise.model_selection import Leaderboard
@@ -67,8 +70,15 @@ class Analysis(Result):
         Mean ranks and consensus of each group, if there are groups.
     group_comparison : GroupComparison or None
         Whether groups rank differently, and where.
+    segments : Segments or None
+        Segments of people who rank alike, from 30 rankings on; of a random sample of very many.
+    drivers : Drivers or None
+        Which features drive the rankings, and how.
     raters : Raters or None
         How far each named person is from the consensus, if the survey has names, 60 at most.
+    robustness : Robustness or None
+        Whether the winner hangs on single people, groups or items, and how many votes decide; of 5,000 rankings at
+        most.
     versions : dict of str to str
         Versions of the packages that computed it.
     made_on : date
@@ -89,7 +99,10 @@ class Analysis(Result):
     survey: Survey | None = None
     groups: GroupResults | None = None
     group_comparison: GroupComparison | None = None
+    segments: Segments | None = None
+    drivers: Drivers | None = None
     raters: Raters | None = None
+    robustness: Robustness | None = None
     made_on: date = field(default_factory=date.today)
 
     @property
@@ -111,9 +124,16 @@ class Analysis(Result):
                 and best not in np.array(self.consensus.items, dtype=object)[self.consensus.positions == 1]
             ):
                 lines[2] += " The joint ranking has another leader: it counts who wins when two items are compared."
+        if self.raters is not None and self.robustness is not None:
+            about_one = ("First place hangs on ", "No single vote ")
+            lines += [line for line in self.robustness.sentences if line.startswith(about_one)]
         if self.group_comparison is not None:
             lines += self.group_comparison.sentences[:1]
-        if self.tree is not None and self.tree.get_n_leaves() > 1:
+        if self.segments is not None and self.segments.n > 1:
+            lines += self.segments.sentences[:1]
+        if self.drivers is not None and self.drivers.significant:
+            lines += self.drivers.sentences[:1]
+        elif self.tree is not None and self.tree.get_n_leaves() > 1:
             name = facts.features[int(self.tree.tree_.feature[0])]
             lines.append(f"The rankings differ between groups, above all by “{short_name(name)}”.")
         elif self.tree is not None:
@@ -202,12 +222,16 @@ class Analysis(Result):
             self.summary.data_table(),
             self.consensus.ranking_table(),
             self.quality_table(),
-            *(self.raters.tables() if self.raters is not None else []),
-            *(table for part in (self.groups, self.group_comparison) if part is not None for table in part.tables()),
+            *(table for part in self.about_people() for table in part.tables()),
             self.comparison.places_table(),
             self.comparison.words_table(),
             self.leaderboard_table(),
         ]
+
+    def about_people(self) -> list[Any]:
+        """The parts about people that there are, in reading order."""
+        parts = (self.raters, self.robustness, self.groups, self.group_comparison, self.segments, self.drivers)
+        return [part for part in parts if part is not None]
 
     def reading_tables(self) -> list[TextTable]:
         """How the file was understood and what should be looked at, as tables of text; none without a file."""
@@ -253,6 +277,9 @@ class Analysis(Result):
             **({} if self.survey is None else {"survey": self.survey.as_dict()}),
             **({} if self.groups is None else {"groups": self.groups.as_dict()}),
             **({} if self.group_comparison is None else {"group_comparison": self.group_comparison.as_dict()}),
+            **({} if self.segments is None else {"segments": self.segments.as_dict()}),
+            **({} if self.drivers is None else {"drivers": self.drivers.as_dict()}),
+            **({} if self.robustness is None else {"robustness": self.robustness.as_dict()}),
             **({} if self.raters is None else self.raters.as_dict()),
             "versions": self.versions,
         }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -12,7 +12,7 @@ import numpy as np
 from rankwise._decode import ConsensusRule
 from rankwise._sklearn import safe_indexing
 from rankwise._typing import ArrayLike, RandomState
-from rankwise._validation import check_generator, data_frame
+from rankwise._validation import check_generator
 from rankwise.aggregation import borda
 from rankwise.analysis.analysis import N_FOLDS, Analysis
 from rankwise.analysis.base import features_of, rankings_of, sample_rows
@@ -20,11 +20,16 @@ from rankwise.analysis.by_group import group_results
 from rankwise.analysis.consensus import FEWEST_RANKINGS, add_intervals, find_consensus
 from rankwise.analysis.consensus_comparison import compare_rules
 from rankwise.analysis.consensus_result import ConsensusResult
-from rankwise.analysis.group_comparison import GroupComparison, compare_groups
 from rankwise.analysis.kendalls_w import agreement
+from rankwise.analysis.people import (
+    compared_groups,
+    driving_features,
+    found_segments,
+    grouped_rankings,
+    named_raters,
+    winner_robustness,
+)
 from rankwise.analysis.rankers import fit_ranker, make_ranker
-from rankwise.analysis.rater_results import Raters
-from rankwise.analysis.raters import MOST_RATERS, raters
 from rankwise.analysis.summary import summary
 from rankwise.data import Rankings, Survey
 from rankwise.model_selection import leaderboard
@@ -32,8 +37,6 @@ from rankwise.model_selection.leaderboard import NothingToPredictError
 
 # Enough rankings for a first impression; an analysis should take seconds whatever the data.
 _MOST_ROWS = 1_000
-# Groups are compared by permuting the labels of at most so many.
-_MOST_COMPARED = 10_000
 # Rankers learn pairs of items: if there are many items, fewer rankings are learned from, but at least these.
 _MOST_PAIRS, _FEWEST_LEARNED = 500_000, 200
 _SECONDS_OF_PROOF = 20.0
@@ -122,7 +125,7 @@ def analyze(
             categorical_features = categorical_features or survey.categorical_features
         name, notes = name or survey.name, notes or survey.notes
     rankings = rankings_of(rankings)
-    grouped = _grouped(rankings, by, X, survey)
+    grouped = grouped_rankings(rankings, by, X, survey)
     if not len(rankings):
         raise ValueError("there are no rankings to analyze; give at least one")
     X, names, categorical_features = features_of(X, feature_names, categorical_features)
@@ -142,9 +145,9 @@ def analyze(
     n_pairs = max(1, rankings.n_items * (rankings.n_items - 1) // 2)
     n_learned = min(_MOST_ROWS, max(_FEWEST_LEARNED, _MOST_PAIRS // n_pairs))
     rows = sample_rows(len(rankings), n_learned, rng)
-    board, tree, reason = None, None, _reason_not_to_learn(names, len(rows))
+    part, X_part = rankings[rows], X if len(rows) == len(rankings) or not names else safe_indexing(X, rows)
+    board, tree, driving, reason = None, None, None, _reason_not_to_learn(names, len(rows))
     if not reason:
-        part, X_part = rankings[rows], X if len(rows) == len(rankings) else safe_indexing(X, rows)
         made = {name: _ranker(name, len(rows), categorical_features, seed) for name in _RANKERS}
         try:
             board = leaderboard(
@@ -154,13 +157,21 @@ def analyze(
                 cv=N_FOLDS,
                 random_state=seed,
                 n_jobs=n_jobs,
-                on_step=None if on_step is None else lambda step, share: tell(step, 0.3 + 0.6 * share),
+                on_step=None if on_step is None else lambda step, share: tell(step, 0.3 + 0.3 * share),
             )
         except NothingToPredictError as error:
             reason = str(error)
         else:
-            tell("growing a tree", 0.9)
+            tell("growing a tree", 0.6)
             tree = fit_ranker(made["tree"], X_part, part, names)
+            tell("finding what drives the rankings", 0.65)
+            driving = driving_features(X_part, part, names, categorical_features, seed, n_jobs)
+    tell("looking for segments", 0.7)
+    found = found_segments(X_part, part, names, categorical_features, seed, n_jobs, n_total=len(rankings))
+    tell("comparing groups", 0.85)
+    groups = None
+    if grouped is not None:
+        groups = group_results(rankings, grouped.groups(), by=grouped.by_name, random_state=seed)
     return Analysis(
         rankings=rankings,
         summary=summary(rankings, X, feature_names=names or None, name=name, notes=notes),
@@ -173,57 +184,13 @@ def analyze(
         n_learned=len(rows),
         seed=int(seed),
         survey=survey,
-        groups=None
-        if grouped is None
-        else group_results(rankings, grouped.groups(), by=grouped.by_name, random_state=seed),
-        group_comparison=_group_comparison(grouped, seed),
-        raters=_raters(survey, best),
+        groups=groups,
+        group_comparison=compared_groups(grouped, seed),
+        segments=found,
+        drivers=driving,
+        raters=named_raters(survey, best, seed),
+        robustness=winner_robustness(rankings, survey, grouped),
     )
-
-
-def _grouped(rankings: Rankings, by: Any, X: Any, survey: Survey | None) -> Survey | None:
-    """The rankings with their groups, from labels, a column, or the survey itself; None without groups."""
-    if by is None:
-        return survey if survey is not None and survey.by is not None else None
-    name = by if isinstance(by, str) else "group"
-    if isinstance(by, str):
-        columns = X if X is not None or survey is None else survey.X
-        if isinstance(columns, Mapping):
-            known = list(columns)
-        else:
-            frame = data_frame(columns, "X")
-            known = [] if frame is None else list(frame.columns)
-        if by not in known:
-            raise ValueError(
-                f"by is {by!r}, but X has no such column; give one of {known}, or a label for each ranking"
-            )
-        by = columns[by]
-    labels = np.asarray(by, dtype=object)
-    if labels.shape != (len(rankings),):
-        raise ValueError(
-            f"by has the shape {labels.shape}, but there are {len(rankings)} rankings; give one label for each"
-        )
-    return Survey(rankings, {}, by=labels, by_name=name)
-
-
-def _group_comparison(grouped: Survey | None, seed: int) -> GroupComparison | None:
-    """The tests, of a random sample if there are very many rankings; None if there are no two groups to compare."""
-    if grouped is None or grouped.by is None:
-        return None
-    rankings = grouped.rankings
-    rows = sample_rows(len(rankings), _MOST_COMPARED, check_generator(seed))
-    try:
-        found = compare_groups(rankings[rows], grouped.by[rows], random_state=seed)
-    except ValueError:  # such as a single group of more than one person
-        return None
-    notes = [f"a random sample of {len(rows):,} of {len(rankings):,} rankings"] if len(rows) < len(rankings) else []
-    return replace(found, by=grouped.by_name, notes=(*notes, *found.notes))
-
-
-def _raters(survey: Survey | None, best: ConsensusResult) -> Raters | None:
-    if survey is None or survey.names is None or len(survey.rankings) > MOST_RATERS:
-        return None
-    return raters(survey.rankings, survey.names.tolist(), consensus=best)
 
 
 def _consensus(rankings: Rankings, seed: int, n_jobs: int | None) -> ConsensusResult:

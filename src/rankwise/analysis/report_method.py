@@ -49,6 +49,23 @@ def method_of(result: Analysis) -> dict[str, str]:
             f"are assigned to them at random? The {test.n_permutations:,} assignments also correct the tables of items "
             "and pairs for the number of comparisons."
         )
+    if result.robustness is not None:
+        terms["Votes that decide"] = (
+            "The fewest people who would have to stay away, or to vote otherwise, for another winner; exact, or bounds "
+            "where the search took too long."
+        )
+    if result.segments is not None:
+        model = {"mallows": "Mallows models", "plackett-luce": "Plackett-Luce models"}[result.segments.model]
+        terms["Segments"] = (
+            f"A mixture of {model}: everyone belongs to one of several groups, each with a ranking of its own. Their "
+            "number is the one of the lowest BIC, a criterion that punishes needless groups."
+        )
+    if result.drivers is not None:
+        terms["What drives the rankings"] = (
+            "A forest predicts rankings of people that it has not seen. A feature matters if the predictions become "
+            "worse when its values are shuffled among people; p-values are corrected for the number of features. That "
+            "is a relation, not a cause."
+        )
     if result.raters is not None:
         terms["Agreement of a judge"] = (
             "The share of the pairs of items that the judge puts in the same order as the joint ranking."
@@ -81,6 +98,11 @@ def sources_of(result: Analysis) -> list[str]:
         sources.append(
             "Groups: Mania, Ramdas, Wainwright, Jordan, Recht (2018), On kernel methods for covariates that are "
             "rankings. Electronic Journal of Statistics 12."
+        )
+    if result.segments is not None:
+        sources.append(
+            "Segments: Murphy, Martin (2003), Mixtures of distance-based models for ranking data. Computational "
+            "Statistics & Data Analysis 41."
         )
     if result.leaderboard is not None:
         sources += [

@@ -1,4 +1,4 @@
-"""The sections of a report about people: groups that are known, and who disagrees."""
+"""The sections of a report about people: known groups, segments, what drives rankings, and who disagrees."""
 
 from __future__ import annotations
 
@@ -22,14 +22,63 @@ def group_section(result: Analysis, plans: dict[str, Plan]) -> Section | None:
     lead, others = (sentences[0], sentences[1:]) if test is None else (test.sentences[0], sentences)
     parts = [Part("", " ".join(others), drawn("by-group", plans), groups.mean_table())]
     if test is not None:
-        items, *pairs = [
-            *test.item_differences.tables(),
-            *([] if test.pair_differences is None else test.pair_differences.tables()),
-        ]
+        items = test.item_differences.tables()[0]
+        pairs = [] if test.pair_differences is None else test.pair_differences.tables()
         parts.append(Part("Which items differ", "", drawn("group-differences", plans), items, folded=True))
         parts += [Part("Which pairs of items differ", table=table, folded=True) for table in pairs]
         parts.append(Part("The tests in numbers", table=test.test_table()._replace(note=""), folded=True))
     return Section("by-group", f"By group: {short_name(groups.by)}", lead, parts)
+
+
+def segment_section(result: Analysis, plans: dict[str, Plan]) -> Section | None:
+    """Segments of people who rank alike, if there are several."""
+    found = result.segments
+    if found is None:
+        return None
+    first, *others = found.sentences
+    if found.n == 1:
+        table = found.criteria_table()
+        return Section("segments", "Are there segments?", first, [Part(table.title, table=table, folded=True)])
+    parts = [Part(lines=tuple(others)), Part("", "", drawn("segments", plans), found.item_table())]
+    parts.append(Part("Sizes of the segments", table=found.size_table()._replace(note=""), folded=True))
+    if found.membership is not None:
+        parts += [Part("Who is in which segment", table=table, folded=True) for table in found.membership.tables()]
+    table = found.criteria_table()
+    notes = tuple(f"{note[:1].upper()}{note[1:]}." for note in found.notes)
+    parts.append(Part(table.title, table=table, lines=notes, folded=True))
+    return Section("segments", "Segments: who ranks alike", first, parts)
+
+
+def driver_section(result: Analysis, plans: dict[str, Plan]) -> Section | None:
+    """Which features drive the rankings, and how places change with the most important of them."""
+    found = result.drivers
+    if found is None:
+        return None
+    first, *others = found.sentences
+    parts = [Part("", " ".join(others), drawn("drivers", plans), found.importance_table()._replace(note=""))]
+    if found.significant:
+        name = short_name(found.features[found.significant[0]])
+        parts.append(Part(f"How places change with {name}", "", drawn("driver-effect", plans)))
+    parts += [
+        Part(table.title, table=table, folded=True)
+        for table in [*(found.effect_table(f) for f in found.significant[:3]), found.method_table()]
+    ]
+    return Section("drivers", "What drives the rankings", first, parts)
+
+
+def robustness_section(result: Analysis) -> Section | None:
+    """Whether the winner hangs on single votes, groups or items."""
+    found = result.robustness
+    if found is None or not result.pairs.wins.any():
+        return None
+    first, *others = found.sentences
+    margins, *tables = found.tables()
+    if result.raters is None:  # votes without a name say nothing one by one
+        margins = margins._replace(columns=margins.columns[:-1], rows=[row[:-1] for row in margins.rows])
+        tables = tables[:-1]
+    parts = [Part(lines=tuple(others)), Part(margins.title, table=margins._replace(note=""), folded=True)]
+    parts += [Part(table.title, table=table, folded=True) for table in tables]
+    return Section("robustness", "How robust is the winner?", first, parts)
 
 
 def disagreement_section(result: Analysis, plans: dict[str, Plan]) -> Section | None:
@@ -37,8 +86,13 @@ def disagreement_section(result: Analysis, plans: dict[str, Plan]) -> Section | 
     raters, tree = result.raters, result.tree
     parts, leads = [], []
     if raters is not None:
-        leads.append(raters.sentence)
-        parts += [Part(table=table) for table in raters.tables()]
+        first, *others = raters.sentences
+        leads.append(first)
+        if result.robustness is not None and raters.winners_without is not None:
+            others = others[:-1]  # the robustness of the winner has a section of its own
+        table, *more = raters.tables()
+        parts += [Part(lines=tuple(others)), Part("", "", drawn("raters", plans), table)]
+        parts += [Part(other.title, table=other._replace(note=""), folded=True) for other in more]
     if tree is not None and tree.get_n_leaves() > 1:
         leads.append(
             f"The rankings differ between groups: the tree finds {counted(tree.get_n_leaves(), 'group')} that differ "

@@ -78,7 +78,6 @@ def plans_of(result: Analysis) -> dict[str, Plan]:
     dict of str to Plan
     """
     from rankwise.plots import (
-        GroupDifferenceDisplay,
         MeanRankDisplay,
         PairwisePreferenceDisplay,
         PositionHeatmapDisplay,
@@ -124,14 +123,7 @@ def plans_of(result: Analysis) -> dict[str, Plan]:
             ).plot,
             has_rows=True,
         )
-    test = result.group_comparison
-    if test is not None and not many:
-        plans["group-differences"] = Plan(
-            "Left of the line: the group ranks the item better than the others do. A hollow dot may be chance.",
-            "The numbers are in the table below.",
-            lambda ax: GroupDifferenceDisplay.from_result(test, ax=ax),
-            has_rows=True,
-        )
+    plans |= _plans_about_people(result)
     if not many:
         plans["all-places"] = Plan(
             "How often each item was put in each place. Each row adds up to 100%.",
@@ -155,6 +147,57 @@ def plans_of(result: Analysis) -> dict[str, Plan]:
             f"n is the number of rankings in a group; groups of one color share their first item.{sample}",
             "The same tree follows as text.",
             lambda ax: RankingTreeDisplay.from_estimator(tree, ax=ax),
+        )
+    return plans
+
+
+def _plans_about_people(result: Analysis) -> dict[str, Plan]:
+    """The pictures of groups, segments, drivers and raters."""
+    from rankwise.plots import (
+        DriversDisplay,
+        FeatureEffectDisplay,
+        GroupDifferenceDisplay,
+        RaterMapDisplay,
+        SegmentDisplay,
+    )
+
+    plans, many = {}, result.summary.n_items > _MOST_ITEMS
+    test = result.group_comparison
+    if test is not None and not many:
+        plans["group-differences"] = Plan(
+            "Left of the line: the group ranks the item better than the others do. A hollow dot may be chance.",
+            "The numbers are in the table below.",
+            lambda ax: GroupDifferenceDisplay.from_result(test, ax=ax),
+            has_rows=True,
+        )
+    found = result.segments
+    if found is not None and found.n > 1:
+        plans["segments"] = Plan(
+            "Mean rank of each item in each segment. Blue: placed higher than all people do; orange: placed lower.",
+            "The numbers are in the table below.",
+            lambda ax: SegmentDisplay.from_result(found, ax=ax),
+        )
+    driving = result.drivers
+    if driving is not None:
+        plans["drivers"] = Plan(
+            "The further right, the more the predictions of rankings need the feature. A hollow dot may be chance.",
+            "The numbers are in the table below.",
+            lambda ax: DriversDisplay.from_result(driving, ax=ax),
+            has_rows=True,
+        )
+        if driving.significant and not many:
+            feature = driving.features[driving.significant[0]]
+            plans["driver-effect"] = Plan(
+                "Expected place of each item at each value of the feature, all else equal; higher is better.",
+                "The numbers follow as a table.",
+                lambda ax: FeatureEffectDisplay.from_result(driving, feature, ax=ax),
+            )
+    raters = result.raters
+    if raters is not None and np.isfinite(raters.coordinates).all(axis=1).sum() > 2:
+        plans["raters"] = Plan(
+            "The closer two points, the more alike their rankings.",
+            "Who agrees with the joint ranking, and how much, is in the table below.",
+            lambda ax: RaterMapDisplay.from_result(raters, ax=ax),
         )
     return plans
 

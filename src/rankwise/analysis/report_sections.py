@@ -13,7 +13,13 @@ import numpy as np
 from rankwise._tables import TextTable, counted, short_name
 from rankwise._typing import IntArray
 from rankwise.analysis.report_parts import Part, Section, drawn
-from rankwise.analysis.report_people import disagreement_section, group_section
+from rankwise.analysis.report_people import (
+    disagreement_section,
+    driver_section,
+    group_section,
+    robustness_section,
+    segment_section,
+)
 from rankwise.analysis.report_pictures import Plan, plans_of
 
 if TYPE_CHECKING:
@@ -52,7 +58,10 @@ def sections_of(result: Analysis, advice: Callable[[str], str] = str) -> list[Se
         _results(result, plans),
         _rules(result),
         _agreement(result),
+        robustness_section(result),
         group_section(result, plans),
+        segment_section(result, plans),
+        driver_section(result, plans),
         disagreement_section(result, plans),
         _models(result),
     ]
@@ -72,8 +81,7 @@ def all_tables(result: Analysis) -> list[TextTable]:
         tables.append(_pairs_table(result))
     rows = [*facts.concordance.rows(), *result.quality_table().rows]
     tables.append(TextTable("Agreement", facts.concordance.sentence, ["", ""], rows))
-    people = (result.groups, result.group_comparison, result.raters)
-    tables += [table for part in people if part is not None for table in part.tables()]
+    tables += [table for part in result.about_people() for table in part.tables()]
     if result.leaderboard is not None:
         tables.append(result.leaderboard_table()._replace(title="Models"))
     if result.tree is not None and result.tree.get_n_leaves() > 1:
