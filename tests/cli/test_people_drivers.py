@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
@@ -31,6 +32,7 @@ def test_drivers_of_a_file(survey: Path, tmp_path: Path) -> None:
     assert "Rankings depend on age (p < 0.001)." in shown
     assert "every split is significant" in shown
     assert (tmp_path / "drivers.png").stat().st_size > 5000
+    plt.close("all")
 
 
 def test_levels_are_checked(survey: Path) -> None:
