@@ -250,7 +250,7 @@ def by_duels(voters: Electorate, rule: str, how: str, winners: frozenset[int]) -
         for strictly in (False, True):
             gain = lead + voters.weight if how == "change" else lead
             chosen = fewest(gain, voters.n_people, float(voters.n_people @ lead), strictly, voters.tolerance)
-            if chosen is not None and 0 < chosen.sum() < best.upper:
+            if chosen is not None and 0 < chosen.sum() < best.upper and voters.seconds_left > 0:
                 trial = Margin(1, int(chosen.sum()), chosen, new_ballots(how, k, v, u))
                 best = trial if altered(voters, trial, rule, winners) else best
     return replace(best, lower=min(best.upper, condorcet_bound(voters, how, winners)))
