@@ -48,7 +48,8 @@ class DyadRanker(LabelRankerMixin, BaseEstimator):
         dependence, too, but need more data.
     item_features : array-like of shape (n_items, n_item_features), data frame or dict, optional
         Features of the items, in the order of the columns of y, where ``fit`` is not given them: for cross-validation
-        and grid search. Without any, each item is a feature of its own, and new items cannot be ranked.
+        and grid search. Without any, each item is a feature of its own, and new items cannot be ranked. Give an array,
+        not a frame, if the ranker is to be saved.
     alpha : float, default=1.0
         Strength of the penalty of the bilinear score, positive; and L2 penalty of the leaves.
     n_estimators : int, default=200
