@@ -87,10 +87,10 @@ class Design:
     def random_arrangements(self, n: int, rng: np.random.Generator) -> Iterator[IntArray]:
         """Random arrangements of the labels within strata, in blocks."""
         size = max(1, _BLOCK_CELLS // len(self.labels))
-        labels = self.labels.astype(np.int8)
+        labels: IntArray = self.labels.astype(np.int8)  # of one byte
         for first in range(0, n, size):
             uniforms = rng.random((min(size, n - first), len(labels)))
-            shuffled = np.empty(uniforms.shape, dtype=np.int8)
+            shuffled: IntArray = np.empty(uniforms.shape, dtype=labels.dtype)
             group_permutations_jit.shuffle_labels(labels, self.starts, uniforms, shuffled)
             yield shuffled
 

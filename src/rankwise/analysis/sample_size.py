@@ -218,6 +218,7 @@ def sample_size(
     law = _law(n_items, goal, theta, pilot, by, difference)
     simulated = goal in _RUNS
     runs = n_runs or _RUNS.get(goal, 0)
+    n: int | None
     if goal == "places":
         n, sizes, values = _precision(law.largest_spread, precision, level, population)
     elif goal == "difference":
@@ -466,5 +467,5 @@ def _share_of_differences_found(law: _Law, n: int, n_runs: int, alpha: float, rn
         # Of two groups of one size, the distance of one mean from the joint one says all.
         statistics = np.concatenate([np.square(design.sums(block, vectors)[:, 0]).sum(axis=1) for block in blocks])
         reached = np.count_nonzero(statistics[1:] >= statistics[0] - 1e-9 * statistics.max())
-        found += (1 + reached) / (1 + _SIMULATED_PERMUTATIONS) <= alpha + 1e-9
+        found += bool((1 + reached) / (1 + _SIMULATED_PERMUTATIONS) <= alpha + 1e-9)
     return found / n_runs

@@ -72,7 +72,7 @@ def compare(
     if paired and strata is not None:
         raise typer.BadParameter("--paired compares people with themselves already; drop --strata")
     columns = {"layout": layout, "by": by, "weight": weight, "id": id_}
-    more = {} if strata is None else {"features": [strata]}
+    more: dict[str, Any] = {} if strata is None else {"features": [strata]}
     survey = sources.load(file, **reading(target=target, read=read, drop_bad_rows=drop_bad_rows, **columns), **more)
     if paired and survey.id is None:
         raise typer.BadParameter("--paired needs the column that says who answered: --id COLUMN")
