@@ -20,6 +20,9 @@ Last: `PlackettLuce` with 20 attributes that differ between rankings, 100,000 ra
 to them.
 
 And `PlackettLuceTree` and `drivers` (of 4,000 people), 10,000 rankings of 10 items with 20 features.
+
+And a mixture of 5 segments of 10,000 rankings of 20 items, by every model of `segments`: one number of
+segments, 10 starts, two threads.
 """
 
 from __future__ import annotations
@@ -40,7 +43,7 @@ from common import arguments, best_seconds, save
 from scipy import stats
 
 from rankwise import Rankings, read_rankings
-from rankwise.aggregation import PlackettLuce, margin_of_victory, sample_mallows
+from rankwise.aggregation import MallowsMixture, PlackettLuce, PlackettLuceMixture, margin_of_victory, sample_mallows
 from rankwise.analysis import compare_groups, drivers, raters, summary
 from rankwise.label_ranking import PlackettLuceTree
 
@@ -56,6 +59,7 @@ def main() -> None:
     rows += [*comparisons(options.quick, rng), *powers(options.quick, rng), *choice_models(options.quick, rng)]
     rows += drivers_of_rankings(options.quick, rng)
     rows += panels(options.quick, rng)
+    rows += mixtures(options.quick, rng)
     save("analysis", rows, options, ["pandas", "polars", "scipy", "statsmodels"])
 
 
@@ -280,6 +284,44 @@ def choice_models(quick: bool, rng: np.random.Generator) -> Iterator[Row]:
         "seconds": seconds,
         "ratio": ratio,
     }
+
+
+def mixtures(quick: bool, rng: np.random.Generator) -> Iterator[Row]:
+    """Seconds to fit 5 segments by the mixtures that `segments` uses: 10 starts, two threads, overlapping segments."""
+    n, k, n_segments = (500 if quick else 10_000), 20, 5
+    thetas = {"kendall": 0.15, "spearman": 0.006, "footrule": 0.08, "hamming": 1.8, "cayley": 1.8}
+    print("| mixture of 5 segments | seconds | CPU seconds | iterations | log likelihood |")
+    print("|---|---|---|---|---|")
+    for name in [*thetas, "plackett-luce"]:
+        options: dict[str, Any] = {"n_init": 10, "random_state": 0, "n_jobs": 2}
+        truth: Any
+        if name == "plackett-luce":
+            truth, model = PlackettLuceMixture(n_segments), PlackettLuceMixture(n_segments, **options)
+            truth.log_worths_ = 0.7 * rng.normal(size=(n_segments, k))
+        else:
+            truth = MallowsMixture(n_segments, distance=name)
+            model = MallowsMixture(n_segments, distance=name, **options)
+            truth.centers_ = np.array([rng.permutation(k) + 1.0 for _ in range(n_segments)])
+            truth.thetas_ = np.full(n_segments, thetas[name])
+        truth.weights_, truth.items_ = np.array([0.3, 0.25, 0.2, 0.15, 0.1]), tuple(range(k))
+        data = truth.sample(n, rng)
+        model.fit(data[:50])  # compiles
+        start, start_cpu = time.perf_counter(), time.process_time()
+        model.fit(data)
+        seconds, cpu_seconds = time.perf_counter() - start, time.process_time() - start_cpu
+        print(f"| {name} | {seconds:.1f} | {cpu_seconds:.1f} | {model.n_iter_} | {model.log_likelihood_:.1f} |")
+        yield {
+            "what": "mixture",
+            "model": name,
+            "n": n,
+            "items": k,
+            "segments": n_segments,
+            "starts": 10,
+            "n_jobs": 2,
+            "seconds": seconds,
+            "cpu_seconds": cpu_seconds,
+            "iterations": int(model.n_iter_),
+        }
 
 
 def places(rng: np.random.Generator, n: int, k: int) -> np.ndarray:

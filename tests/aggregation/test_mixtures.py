@@ -251,6 +251,7 @@ def test_many_unlisted_items_are_drawn():
     rows[rows > 4] = INF
     model = MallowsMixture(2, n_init=2, random_state=0, distance="spearman").fit(rows)
     assert model.partial_rankings_ == "monte carlo"
+    assert 10 < model.effective_draws_ < 400
     np.testing.assert_allclose(model.thetas_, 0.03, rtol=0.35)
     np.testing.assert_allclose(model.weights_, [0.6, 0.4], atol=0.12)
     again = MallowsMixture(2, n_init=2, random_state=0, distance="spearman").fit(rows)

@@ -251,6 +251,13 @@ def test_segments_that_die_are_not_chosen(monkeypatch):
     assert found.n == 2
 
 
+def test_items_that_nobody_compares_are_left_out():
+    rows = np.column_stack([camps(60)[0].positions, np.full(60, NAN)])
+    found = segments(Rankings(rows, [*ITEMS, "nobody"]), n=2, n_bootstrap=0, random_state=0)
+    assert found.items == tuple(ITEMS)
+    assert "no ranking compares nobody with another item: left out" in found.notes
+
+
 def test_new_people_get_their_segment(found):
     new = found.fitted.predict_proba(Rankings(CENTERS, ITEMS))
     assert np.array_equal(new.argmax(axis=1), [0, 1])

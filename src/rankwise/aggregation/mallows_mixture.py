@@ -41,8 +41,8 @@ class MallowsMixture(RankingMixture):
     n_components : int, default=2
         Number of components.
     n_init : int, default=5
-        Number of starts; the one that ends with the highest likelihood is kept. In turn they are clusters of k-means in
-        the Kemeny embedding, rankings that lie far apart, and means of small random subsets.
+        Number of starts; the one that ends with the highest likelihood is kept. Three of five are clusters of k-means
+        in the Kemeny embedding, the others rankings that lie far apart and means of small random subsets.
     max_iter : int, default=500
         Maximum number of iterations per start.
     tol : float, default=1e-5
@@ -82,6 +82,8 @@ class MallowsMixture(RankingMixture):
         Whether it ended before ``max_iter``.
     partial_rankings_ : {"exact", "monte carlo", "pairs"}
         How partial rankings were counted, see Notes.
+    effective_draws_ : float
+        Of "monte carlo": draws of equal weight that would say as much, of a ranking on average; else NaN.
     items_ : tuple
         Names of the items.
 

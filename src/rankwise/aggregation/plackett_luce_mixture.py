@@ -12,7 +12,7 @@ from rankwise._validation import check_generator, check_real_number, check_whole
 from rankwise.aggregation import _completions, _mixture_jit
 from rankwise.aggregation import _mixture_em as em
 from rankwise.aggregation._likelihood import positions_by_worth
-from rankwise.aggregation._mixtures import Fit, RankingMixture
+from rankwise.aggregation._mixtures import Fit, RankingMixture, refuse_uncompared
 from rankwise.aggregation.bradley_terry import pair_probabilities
 from rankwise.aggregation.samplers import sample_plackett_luce
 from rankwise.data import Rankings
@@ -39,8 +39,8 @@ class PlackettLuceMixture(RankingMixture):
         Precision of the normal prior of mean 0 of every log worth. A small one keeps worths finite if some item is
         always first or always last in a component. 0 is maximum likelihood; then worths may grow until ``max_iter``.
     n_init : int, default=5
-        Number of starts; the one that ends with the highest likelihood is kept. In turn they are clusters of k-means in
-        the Kemeny embedding, rankings that lie far apart, and means of small random subsets.
+        Number of starts; the one that ends with the highest likelihood is kept. Three of five are clusters of k-means
+        in the Kemeny embedding, the others rankings that lie far apart and means of small random subsets.
     max_iter : int, default=500
         Maximum number of iterations per start.
     tol : float, default=1e-5
@@ -76,6 +76,8 @@ class PlackettLuceMixture(RankingMixture):
         Whether it ended before ``max_iter``.
     partial_rankings_ : {"exact", "monte carlo"}
         How rankings with ties were counted, see Notes.
+    effective_draws_ : float
+        Of "monte carlo": draws of equal weight that would say as much, of a ranking on average; else NaN.
     items_ : tuple
         Names of the items.
 
@@ -163,6 +165,8 @@ class PlackettLuceMixture(RankingMixture):
     def _check_rankings(self, rankings: Rankings) -> None:
         if rankings.n_items < 2:
             raise ValueError("worths compare items, but there is only one")
+        if self.alpha == 0:
+            refuse_uncompared(rankings)
 
     def _parameters_of_component(self) -> int:
         return len(self.items_) - 1

@@ -42,6 +42,8 @@ _MAX_ITER = 1000
 # A worth whose variance is this share of that of the prior, or more, rests on the prior.
 _FROM_PRIOR = 0.25
 _LARGEST_THETA = 30.0
+# With fewer effective draws a ranking, its probability is a matter of luck.
+_FEWEST_DRAWS = 10.0
 
 
 class _Sample(NamedTuple):
@@ -173,10 +175,15 @@ def segments(
     check_real_number("alpha", alpha)
     check_open_share("level", level)
     source = rankings_of(rankings)
+    never = [short_name(item) for item, met in zip(source.items, source.compared, strict=True) if not met]
+    if never and source.compared.any():
+        source = source.comparable()
     covariates = None
     if X is not None:
         covariates = covariates_of(X, len(source), names=feature_names, categorical=categorical_features)
     sample = _sample(source, weight_kind)
+    if never:
+        sample.notes.append(f"no ranking compares {', '.join(never)} with another item: left out")
     options = _Options(model, distance, alpha, n_init, n_jobs)
     rng = check_generator(random_state, "segments")
     seeds = rng.integers(2**31, size=3)
@@ -421,10 +428,13 @@ def _note_problems(sample: _Sample, fitted: _Mixture, options: _Options) -> None
     if kind != "full":
         ways = {
             "exact": "partial rankings are counted exactly",
-            "monte carlo": "partial rankings are counted by Monte Carlo EM: another random_state gives slightly others",
+            "monte carlo": "partial rankings are counted by Monte Carlo EM, each by draws that say as much as "
+            f"{fitted.effective_draws_:.0f} of equal weight; another random_state gives slightly other numbers",
             "pairs": "rankings that miss items are counted through the pairs they order, which is an approximation",
         }
         notes.append(ways[fitted.partial_rankings_])
+        if fitted.effective_draws_ < _FEWEST_DRAWS:
+            notes.append("these draws are too few for sure numbers: model='plackett-luce' counts all exactly")
     if isinstance(fitted, PlackettLuceMixture):
         if options.alpha > 0:
             open_worths = np.argwhere(np.square(fitted.log_worths_se_) >= _FROM_PRIOR / options.alpha)
