@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from rankwise.analysis import analyze
+    from rankwise.analysis.analyze import analyze
     from rankwise.data import Rankings, read_rankings
     from rankwise.exceptions import RankwiseFormatError
     from rankwise.persistence import load, save
