@@ -98,7 +98,8 @@ def test_kemeny_is_solved_once_so_that_table_and_intervals_agree(monkeypatch: py
 
     monkeypatch.setattr("rankwise.aggregation.rules.kemeny", counting)
     result = of_iris()
-    assert len(calls) == 1
+    # Those of a second are without an item each, for the robustness of the winner.
+    assert [call["time_limit"] for call in calls if call["time_limit"] != 1.0] == [20.0]
     assert result.consensus.bootstrap is not None
     np.testing.assert_array_equal(result.consensus.bootstrap.positions, result.consensus.positions)
 
@@ -369,7 +370,7 @@ def test_every_kind_and_size_becomes_a_page_of_moderate_size(kind: str, tmp_path
     result.save_html(tmp_path / "page.html")
     page = (tmp_path / "page.html").read_text(encoding="utf-8")
     assert len(page.encode()) < 2_000_000
-    assert Page(page).tags.count("section") == (8 if kind == "many rows" else 6)
+    assert Page(page).tags.count("section") == {"one": 6, "hundred items": 6, "many rows": 10}.get(kind, 8)
     assert ("sample of 1,000" in page) == (kind == "many rows")
 
 
@@ -455,7 +456,7 @@ def test_it_shows_itself_in_a_terminal_and_in_a_notebook(result: Analysis) -> No
     for words in ("Data", "Consensus: kemeny", "How good", "Leaderboard", "Tree", "petal"):
         assert words in text
     page = Page(result._repr_html_())
-    assert page.tags.count("table") == 6
+    assert page.tags.count("table") == 9
     for words in (*result.highlights, "plackett-luce", "petal", "opponents beaten"):
         assert words in page.text
     bare = look_at([[1, 2, 3], [2, 1, 3]] * 6, n_features=0)

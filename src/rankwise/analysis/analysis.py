@@ -222,7 +222,7 @@ class Analysis(Result):
             self.summary.data_table(),
             self.consensus.ranking_table(),
             self.quality_table(),
-            *(table for part in self.about_people() for table in part.tables()),
+            *(part.tables()[0] for part in self.about_people()),  # each can be printed alone, with all of its tables
             self.comparison.places_table(),
             self.comparison.words_table(),
             self.leaderboard_table(),

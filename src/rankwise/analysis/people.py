@@ -28,7 +28,7 @@ _MOST_COMPARED = 10_000
 # Fewer people are no segments; more items take minutes. Plackett-Luce is quick where items are missing.
 _FEWEST_IN_SEGMENTS, _MOST_ITEMS_IN_SEGMENTS, _MOST_INCOMPLETE = 30, 30, 300
 # How many votes decide is found in seconds for so many rankings.
-_MOST_VOTES, _SECONDS_OF_MARGINS = 5_000, 5.0
+_FEWEST_VOTES, _MOST_VOTES, _SECONDS_OF_MARGINS = 3, 5_000, 5.0
 _SEGMENTS: dict[str, Any] = {"max_segments": 6, "n_init": 3, "n_bootstrap": 10}
 
 
@@ -112,7 +112,7 @@ def driving_features(
 
 def winner_robustness(rankings: Rankings, survey: Survey | None, grouped: Survey | None) -> Robustness | None:
     """Whether the winner hangs on few votes; None if rankings or items are very many, or decide nothing."""
-    if len(rankings) > _MOST_VOTES or rankings.n_items > _MOST_ITEMS_IN_SEGMENTS:
+    if not _FEWEST_VOTES <= len(rankings) <= _MOST_VOTES or rankings.n_items > _MOST_ITEMS_IN_SEGMENTS:
         return None
     names = None if survey is None or survey.names is None else survey.names.tolist()
     by = None if grouped is None else {label: rows.tolist() for label, rows in grouped.groups().items()}
