@@ -66,7 +66,7 @@ def test_largest_ratio_in_every_arrangement(kind: str) -> None:
     positions = np.array(KINDS[kind], dtype=float)
     held = np.sum(~np.isnan(positions), axis=1, keepdims=True)
     ranks = midranks(positions) * 4 / (held + 1)
-    found = compare_groups(positions, LABELS).item_differences
+    found = compare_groups(positions, LABELS).items
 
     def ratios(labels: np.ndarray) -> np.ndarray:
         result = []
@@ -101,14 +101,14 @@ def test_two_items_as_scipy_has_them() -> None:
         n_resamples=np.inf,
     )
     assert found.p_value == pytest.approx(exact.pvalue)
-    assert found.pair_differences is not None
-    assert found.pair_differences.difference[0, 0] == pytest.approx(first.mean() - second.mean())
+    assert found.pairs is not None
+    assert found.pairs.difference[0, 0] == pytest.approx(first.mean() - second.mean())
 
 
 def test_differences_as_scipy_has_them() -> None:
     rng = np.random.default_rng(1)
     positions = np.vstack([plackett_luce(rng, 25, [1, 0, 0, 0]), plackett_luce(rng, 40, [0, 1, 0, 0])])
-    found = compare_groups(positions, ["a"] * 25 + ["b"] * 40, random_state=0).item_differences
+    found = compare_groups(positions, ["a"] * 25 + ["b"] * 40, random_state=0).items
     welch = stats.ttest_ind(positions[:25], positions[25:], equal_var=False)
     np.testing.assert_allclose(found.difference[0] / found.standard_error[0], welch.statistic)
     greater = stats.mannwhitneyu(positions[:25], positions[25:]).statistic / (25 * 40)
@@ -129,7 +129,7 @@ def test_people_who_ranked_twice() -> None:
     rankings, labels = np.vstack([before, after])[shuffled], np.repeat(["before", "now"], 30)[shuffled]
     found = compare_groups(rankings, labels, pairs=ids[shuffled], random_state=0)
     paired = stats.ttest_rel(before, after)
-    differences = found.item_differences
+    differences = found.items
     np.testing.assert_allclose(differences.difference[0], (before - after).mean(axis=0))
     np.testing.assert_allclose(differences.difference[0] / differences.standard_error[0], paired.statistic, rtol=1e-6)
     higher = np.mean((before < after) + 0.5 * (before == after), axis=0)
@@ -143,7 +143,7 @@ def test_people_who_ranked_twice() -> None:
     assert few.n_permutations == 4
     assert "left out: 1 ranking of people who ranked in one group only" in few.notes
     assert any("no p-value can be 0.05 or less" in note for note in few.notes)
-    assert np.isnan(few.item_differences.low).all()
+    assert np.isnan(few.items.low).all()
     assert "(all 4 arrangements, mallows kernel)" in str(few)
 
 
@@ -155,9 +155,7 @@ def test_strata_are_dummies_of_a_regression() -> None:
     positions = plackett_luce(rng, 80, worth)
     found = compare_groups(positions, labels, strata=strata, random_state=0)
     columns = np.column_stack([labels == "a", *(strata == s for s in range(3))]).astype(float)
-    np.testing.assert_allclose(
-        found.item_differences.difference[0], np.linalg.lstsq(columns, positions, rcond=None)[0][0]
-    )
+    np.testing.assert_allclose(found.items.difference[0], np.linalg.lstsq(columns, positions, rcond=None)[0][0])
     signs = mean_signs(positions)
     left = [
         np.sum((signs - X @ np.linalg.lstsq(X, signs, rcond=None)[0]) ** 2) / (80 - X.shape[1])
@@ -203,14 +201,14 @@ def test_groups_that_could_not_differ_more_have_finite_numbers() -> None:
     assert found.effect_size == pytest.approx(1)
     assert found.disagreement_within == 0
     assert found.disagreement_between == 1
-    assert found.item_differences.difference.tolist() == [[-2, 0, 2]]
+    assert found.items.difference.tolist() == [[-2, 0, 2]]
 
 
 def test_equal_rankings_do_not_differ() -> None:
     found = compare_groups([[1, 2, 3]] * 8, list("abababab"))
     assert found.p_value == 1
     assert np.isnan(found.effect_size)
-    assert found.item_differences.p_value.tolist() == [[1, 1, 1]]
+    assert found.items.p_value.tolist() == [[1, 1, 1]]
     assert json.dumps(found.as_dict(), allow_nan=False)
     assert "No difference between a and b was found" in str(found)
 
@@ -231,13 +229,13 @@ def test_counted_people_and_survey_weights() -> None:
     )
     assert scaled.p_value == found.p_value
     means = [np.average(positions[labels == g], axis=0, weights=weights[labels == g]) for g in "ab"]
-    np.testing.assert_allclose(found.item_differences.mean, means)
-    np.testing.assert_allclose(found.item_differences.difference[0], means[0] - means[1])
+    np.testing.assert_allclose(found.items.mean, means)
+    np.testing.assert_allclose(found.items.difference[0], means[0] - means[1])
     even = compare_groups(Rankings(positions, weights=np.full(20, 0.3)), labels, random_state=0)
     plain = compare_groups(positions, labels, random_state=0)
     assert even.p_value == plain.p_value
-    np.testing.assert_allclose(even.item_differences.standard_error, plain.item_differences.standard_error)
-    np.testing.assert_allclose(even.item_differences.low, plain.item_differences.low)
+    np.testing.assert_allclose(even.items.standard_error, plain.items.standard_error)
+    np.testing.assert_allclose(even.items.low, plain.items.low)
 
 
 def test_several_groups_are_compared_with_the_others() -> None:
@@ -246,7 +244,7 @@ def test_several_groups_are_compared_with_the_others() -> None:
     labels = np.repeat(["under 20", "20 to 40", "over 40"], 20)
     found = compare_groups(positions, labels, random_state=0)
     assert found.groups == ("under 20", "20 to 40", "over 40")
-    differences = found.item_differences
+    differences = found.items
     assert differences.against == ("the others",) * 3
     for g, group in enumerate(found.groups):
         own = labels == group
@@ -254,8 +252,8 @@ def test_several_groups_are_compared_with_the_others() -> None:
             differences.difference[g], positions[own].mean(axis=0) - positions[~own].mean(axis=0)
         )
     assert len(found.to_frame("pandas")) == 12
-    assert found.pair_differences is not None
-    assert len(found.pair_differences.to_frame("pandas")) == 18
+    assert found.pairs is not None
+    assert len(found.pairs.to_frame("pandas")) == 18
 
 
 def test_random_features_estimate_the_kernel() -> None:
@@ -292,7 +290,7 @@ def test_a_seed_decides_and_the_blocks_do_not(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr("rankwise.analysis.group_permutations._BLOCK_CELLS", 10_000)
     again = compare_groups(positions, labels, random_state=1)
     assert again.p_value == first.p_value
-    np.testing.assert_array_equal(again.item_differences.p_value, first.item_differences.p_value)
+    np.testing.assert_array_equal(again.items.p_value, first.items.p_value)
 
 
 def test_the_names_of_items_do_not_matter() -> None:
@@ -300,7 +298,7 @@ def test_the_names_of_items_do_not_matter() -> None:
     found = compare_groups(positions, LABELS)
     turned = compare_groups(positions[:, ::-1], LABELS)
     assert turned.p_value == pytest.approx(found.p_value)
-    np.testing.assert_allclose(turned.item_differences.low[:, ::-1], found.item_differences.low)
+    np.testing.assert_allclose(turned.items.low[:, ::-1], found.items.low)
 
 
 def test_mallows_sees_what_kendall_does_not() -> None:
@@ -331,7 +329,7 @@ def test_groups_that_ranked_other_items_are_noted() -> None:
     positions[:30, 3] = NAN
     found = compare_groups(positions, labels, random_state=0)
     assert any("differ in which items they ranked, above all in 3" in note for note in found.notes)
-    assert np.min(found.item_differences.p_value) > 0.05
+    assert np.min(found.items.p_value) > 0.05
 
 
 def test_columns_of_a_survey(tmp_path: Any) -> None:
@@ -355,10 +353,8 @@ def test_the_sentences() -> None:
         "Groups account for 79.2% of the variation of rankings, which is large.",
         "The surest difference: f put juice 1.83 places lower than m (p = 0.002).",
     ]
-    assert found.pair_differences is not None
-    assert found.pair_differences.sentence(0, 0) == (
-        "f put tea before milk 83 percentage points more often than m (p = 0.015)"
-    )
+    assert found.pairs is not None
+    assert found.pairs.sentence(0, 0) == ("f put tea before milk 83 percentage points more often than m (p = 0.015)")
     first = found.to_frame("pandas").iloc[0]
     assert (first["group"], first["against"], first["item"], first["size"]) == ("f", "m", "tea", "large")
 
@@ -393,7 +389,7 @@ def test_too_many_groups_are_refused() -> None:
 def test_many_items_are_compared_without_pairs() -> None:
     rng = np.random.default_rng(12)
     found = compare_groups(plackett_luce(rng, 20, np.zeros(40)), ["a", "b"] * 10, n_permutations=49, random_state=0)
-    assert found.pair_differences is None
+    assert found.pairs is None
     assert "the 780 pairs of items are too many to be compared one by one" in found.notes
 
 
@@ -403,9 +399,9 @@ def rejections(make: Any, n_runs: int = 500, **options: Any) -> np.ndarray:
     for run in range(n_runs):
         rankings, labels, more = make(rng)
         one = compare_groups(rankings, labels, n_permutations=99, random_state=run, **options, **more)
-        assert one.pair_differences is not None
+        assert one.pairs is not None
         ratio = one.likelihood_ratio.p_value
-        smallest = [np.nanmin(part.p_value) for part in (one.item_differences, one.pair_differences)]
+        smallest = [np.nanmin(part.p_value) for part in (one.items, one.pairs)]
         found.append([one.p_value, NAN if ratio is None else ratio, *smallest])
     p_values = np.array(found)
     tested = ~np.isnan(p_values)
@@ -460,7 +456,7 @@ def test_intervals_hold_all_differences_at_once() -> None:
         positions = np.vstack([plackett_luce(rng, n, worth, spread) for worth, spread, n in laws])
         rankings = Rankings(positions, weights=rng.uniform(0.5, 1.5, 90))
         found = compare_groups(rankings, ["a"] * 30 + ["b"] * 60, n_permutations=199, random_state=run)
-        parts = zip((found.item_differences, found.pair_differences), truth, strict=True)
+        parts = zip((found.items, found.pairs), truth, strict=True)
         held.append([np.all((d.low <= t[0] - t[1]) & (t[0] - t[1] <= d.high)) for d, t in parts if d is not None])
     shares = np.mean(held, axis=0)
     assert ((shares >= 0.935) & (shares <= 0.965)).all(), shares

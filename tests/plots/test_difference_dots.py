@@ -17,9 +17,9 @@ def test_dots_are_the_differences_in_their_order() -> None:
     display = GroupDifferenceDisplay.from_result(found)
     assert display.title == "Mean ranks of f less those of m"
     (dots,) = display.dots_
-    np.testing.assert_allclose(dots.get_xdata(), np.sort(found.item_differences.difference[0]))
+    np.testing.assert_allclose(dots.get_xdata(), np.sort(found.items.difference[0]))
     names = [label.get_text() for label in display.ax_.get_yticklabels()]
-    assert names == [rankings.items[i] for i in np.argsort(found.item_differences.difference[0])]
+    assert names == [rankings.items[i] for i in np.argsort(found.items.difference[0])]
 
 
 def test_what_may_be_chance_is_hollow_and_unknown_items_are_last() -> None:

@@ -75,8 +75,6 @@ class GroupComparison(Result):
         The labels of the groups.
     n : ndarray of shape (n_groups,)
         People in each group.
-    items : tuple
-        Names of the items.
     kernel : {"mallows", "kendall"}
         By which similarity of rankings the distributions were compared.
     statistic : float
@@ -96,9 +94,9 @@ class GroupComparison(Result):
         Ties and gaps count as if they were broken at random. NaN where there are no two such people.
     likelihood_ratio : LikelihoodRatio
         The test under Plackett-Luce.
-    item_differences : GroupDifferences
+    items : GroupDifferences
         Differences of mean ranks.
-    pair_differences : GroupDifferences or None
+    pairs : GroupDifferences or None
         Differences of preferences; None if there are too many pairs.
     level : float
         Level of the intervals; a p-value of at most 1 - level counts as a difference.
@@ -109,7 +107,6 @@ class GroupComparison(Result):
     by: str
     groups: tuple[str, ...]
     n: IntArray
-    items: tuple[Hashable, ...]
     kernel: str
     statistic: float
     p_value: float
@@ -119,8 +116,8 @@ class GroupComparison(Result):
     disagreement_within: float
     disagreement_between: float
     likelihood_ratio: LikelihoodRatio
-    item_differences: GroupDifferences
-    pair_differences: GroupDifferences | None
+    items: GroupDifferences
+    pairs: GroupDifferences | None
     level: float
     notes: tuple[str, ...] = ()
 
@@ -148,18 +145,18 @@ class GroupComparison(Result):
         if np.isfinite(self.effect_size):
             share = f"{max(self.effect_size, 0):.1%}"
             lines.append(f"Groups account for {share} of the variation of rankings, which is {self.degree}.")
-        order = self.item_differences.largest_first
+        order = self.items.largest_first
         if order:
-            largest = self.item_differences.sentence(*order[0])
-            sure = self.item_differences.p_value[order[0]] <= 1 - self.level + _ROUNDING
-            if self.item_differences.difference[order[0]] != 0:
+            largest = self.items.sentence(*order[0])
+            sure = self.items.p_value[order[0]] <= 1 - self.level + _ROUNDING
+            if self.items.difference[order[0]] != 0:
                 start = "The surest difference" if sure else "No item alone differs surely; the surest difference"
                 lines.append(f"{start}: {largest}.")
         return lines
 
     def to_frame(self, backend: str | None = None) -> Any:
         """The differences of items as a data frame; see `GroupDifferences.to_frame`."""
-        return self.item_differences.to_frame(backend)
+        return self.items.to_frame(backend)
 
     def as_dict(self) -> dict[str, Any]:
         """The numbers for JSON; None where one is not known."""
@@ -179,15 +176,15 @@ class GroupComparison(Result):
                 "reason": ratio.reason,
             },
             "level": self.level,
-            "items": self.item_differences.as_dict(),
-            "pairs": None if self.pair_differences is None else self.pair_differences.as_dict(),
+            "items": self.items.as_dict(),
+            "pairs": None if self.pairs is None else self.pairs.as_dict(),
             "notes": list(self.notes),
         }
 
     def tables(self) -> list[TextTable]:
         """The tests, then the surest differences of items and of pairs."""
-        pairs = [] if self.pair_differences is None else self.pair_differences.tables()
-        return [self.test_table(), *self.item_differences.tables(), *pairs]
+        of_pairs = [] if self.pairs is None else self.pairs.tables()
+        return [self.test_table(), *self.items.tables(), *of_pairs]
 
     def test_table(self) -> TextTable:
         """The tests as a table of text."""
@@ -299,7 +296,7 @@ def compare_groups(
     >>> found = compare_groups(votes, ["f"] * 6 + ["m"] * 6)
     >>> round(found.p_value, 3), found.p_from
     (0.002, 'exact')
-    >>> found.item_differences.difference.round(2)
+    >>> found.items.difference.round(2)
     array([[-1.67, -0.17,  1.83]])
     """
     check_choice("kernel", kernel, ("mallows", "kendall"))
@@ -359,7 +356,6 @@ def compare_groups(
         by=people.by,
         groups=people.groups,
         n=design.sizes,
-        items=part.items,
         kernel=kernel,
         statistic=float(seen[0]),
         p_value=float((extra + reached) / (extra + n_looked_at)),
@@ -369,8 +365,8 @@ def compare_groups(
         disagreement_within=within,
         disagreement_between=between,
         likelihood_ratio=_likelihood_ratio(people),
-        item_differences=differences["items"],
-        pair_differences=differences.get("pairs"),
+        items=differences["items"],
+        pairs=differences.get("pairs"),
         level=float(level),
         notes=tuple(notes),
     )

@@ -22,8 +22,8 @@ def group_section(result: Analysis, plans: dict[str, Plan]) -> Section | None:
     lead, others = (sentences[0], sentences[1:]) if test is None else (test.sentences[0], sentences)
     parts = [Part("", " ".join(others), drawn("by-group", plans), groups.mean_table())]
     if test is not None:
-        items = test.item_differences.tables()[0]
-        pairs = [] if test.pair_differences is None else test.pair_differences.tables()
+        items = test.items.tables()[0]
+        pairs = [] if test.pairs is None else test.pairs.tables()
         parts.append(Part("Which items differ", "", drawn("group-differences", plans), items, folded=True))
         parts += [Part("Which pairs of items differ", table=table, folded=True) for table in pairs]
         parts.append(Part("The tests in numbers", table=test.test_table()._replace(note=""), folded=True))

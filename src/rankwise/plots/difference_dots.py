@@ -96,9 +96,9 @@ class GroupDifferenceDisplay(Display):
         -------
         GroupDifferenceDisplay
         """
-        if not hasattr(result, "item_differences"):
+        if not hasattr(result, "likelihood_ratio"):
             raise TypeError(f"result is a {type(result).__name__}; give what compare_groups returns")
-        found = result.item_differences
+        found = result.items
         names = {"compared": found.compared, "against": found.against, "level": found.level}
         return cls(found.names, found.difference, found.low, found.high, **names).plot(ax)
 
