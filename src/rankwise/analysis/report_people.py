@@ -55,7 +55,11 @@ def driver_section(result: Analysis, plans: dict[str, Plan]) -> Section | None:
     if found is None:
         return None
     first, *others = found.sentences
-    parts = [Part("", " ".join(others), drawn("drivers", plans), found.importance_table()._replace(note=""))]
+    parts = [
+        Part(
+            "", " ".join(others), drawn("drivers", plans), found.importance_table()._replace(title="Features", note="")
+        )
+    ]
     if found.significant:
         name = short_name(found.features[found.significant[0]])
         parts.append(Part(f"How places change with {name}", "", drawn("driver-effect", plans)))
@@ -91,7 +95,10 @@ def disagreement_section(result: Analysis, plans: dict[str, Plan]) -> Section | 
         if result.robustness is not None and raters.winners_without is not None:
             others = others[:-1]  # the robustness of the winner has a section of its own
         table, *more = raters.tables()
-        parts += [Part(lines=tuple(others)), Part("", "", drawn("raters", plans), table)]
+        parts += [
+            Part(lines=tuple(others)),
+            Part("", "", drawn("raters", plans), table._replace(title="People one by one")),
+        ]
         parts += [Part(other.title, table=other._replace(note=""), folded=True) for other in more]
     if tree is not None and tree.get_n_leaves() > 1:
         leads.append(
