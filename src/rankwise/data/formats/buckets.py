@@ -47,6 +47,8 @@ class OrderParser:
         """The buckets of one text."""
         if text.startswith("[") and text.endswith("]"):
             return _from_json(text)
+        if self._separator == ";":  # forms write one after every item
+            text = text.rstrip().removesuffix(";")
         return [self._buckets[piece] for piece in text.split(self._separator)]
 
     def names_cut(self) -> set[str]:

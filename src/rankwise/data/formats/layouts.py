@@ -40,7 +40,7 @@ from rankwise.data.formats.survey_cells import (
     signed_numbers,
 )
 from rankwise.data.formats.survey_choices import shown_items
-from rankwise.data.formats.survey_fits import all_fits, window_fits, worded_places
+from rankwise.data.formats.survey_fits import all_fits, listed_fits, window_fits, worded_places
 from rankwise.data.formats.survey_judges import judged_values, names_say_jury
 from rankwise.data.formats.tables import MISSING, Table
 from rankwise.data.formats.text import listed, number, shown
@@ -383,7 +383,7 @@ def _likely_fits(table: Table, weights: str | None) -> list[Fit]:
     fits += windows or ([Fit("positions", {"items": others})] if ranking_numbers(table, others) is not None else [])
     if not fits and not any(map(table.is_numeric, others)) and list_items(table, others, max(len(others), 2)):
         fits.append(Fit("orders", {"columns": others}))
-    return fits
+    return fits or listed_fits(table, sure=False)
 
 
 def _either_way(table: Table, fits: list[Fit], options: dict[str, Any]) -> RankwiseFormatError:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
+from itertools import chain, combinations
 
 import numpy as np
 
@@ -56,6 +57,11 @@ _TIES = ("~", "=", "|")
 # Quoted names only: an interval such as [4, 6] is a JSON array too.
 _JSON_NAMES = re.compile(r"\[[\s\[]*\"")
 
+# What may stand between the items of a list, beside ">".
+_LIST_MARKS = (";", "|", ",")
+_MOST_LISTED = 30
+_ORDER_IN_NAME = re.compile(r"rank|order|prefer|reihenfolge|rang|pr[eé]f[eé]r|orden|ordine|ordre|volgorde", re.I)
+
 
 def all_fits(table: Table, weights: str | None) -> list[Fit]:
     """Every layout that fits the table, the column of the weights set aside."""
@@ -73,7 +79,7 @@ def all_fits(table: Table, weights: str | None) -> list[Fit]:
     rows_are_items = names_say_jury(table) if rows_are_rankings and columns_are_rankings else None
     if rows_are_items is not None:
         return columns_are_rankings if rows_are_items else rows_are_rankings
-    return [*rows_are_rankings, *columns_are_rankings]
+    return [*rows_are_rankings, *columns_are_rankings] or listed_fits(table)
 
 
 def column_fits(table: Table, weights: str | None, *wanted: Layout) -> list[Fit]:
@@ -183,6 +189,50 @@ def string_fits(table: Table) -> list[Fit]:
         # A name that is itself an order means that there is no header: the first line is a ranking.
         if orders and _are_orders(orders, cells) and not _are_orders({name}, {name}):
             fits.append(Fit("strings", {"column": name}, f"The cells of {name!r} list items in order."))
+    return fits
+
+
+def listed_fits(table: Table, *, sure: bool = True) -> list[Fit]:
+    """Columns whose cells list the same few items, parted by a comma, semicolon or bar, in different orders.
+
+    Boxes that were ticked are listed like that too, but all rows have them in the order of the question; so rows must
+    contradict one another, and list all items unless the name of the column says that it is an order.
+
+    Parameters
+    ----------
+    table : Table
+        The table.
+    sure : bool, default=True
+        Whether to leave out columns that may hold ticked boxes, or numbers that may be places.
+
+    Returns
+    -------
+    list of Fit
+    """
+    fits = []
+    for name, column in zip(table.header, table.columns, strict=True):
+        if not column.holds_any("".join(_LIST_MARKS)):
+            continue
+        cells = [cell for cell in column.distinct if cell not in MISSING]
+        separator = next((mark for mark in _LIST_MARKS if mark in cells[0]), None)
+        if separator is None:
+            continue
+        lists = [[part.strip() for part in cell.removesuffix(separator).split(separator)] for cell in cells]
+        items = set(chain(*lists))
+        if "" in items or len(items) > _MOST_LISTED or any(len(set(parts)) < len(parts) for parts in lists):
+            continue
+        in_order = {pair for parts in lists[:_FIRST_ROWS] for pair in combinations(parts, 2)}
+        # A name that is itself a list means that there is no header: the first line is a ranking.
+        repeat = 2 * len(items) <= sum(map(len, lists))
+        if not in_order or not repeat or items.issuperset(part.strip() for part in name.split(separator)):
+            continue
+        differ = not {(worse, better) for better, worse in in_order}.isdisjoint(in_order)
+        all_listed = all(len(parts) == len(items) for parts in lists)
+        words = any(number(item) is None for item in items)
+        if (differ and words and (all_listed or _ORDER_IN_NAME.search(name))) or not sure:
+            how = "all" if all_listed else "some of"
+            reason = f"The cells of {name!r} list {how} the same {len(items)} items, in different orders."
+            fits.append(Fit("strings", {"column": name, "separator": separator}, reason))
     return fits
 
 

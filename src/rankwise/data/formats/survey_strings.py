@@ -10,7 +10,7 @@ from typing import Any
 
 from rankwise.data.formats.buckets import Fail, OrderParser, rankings_from_rows
 from rankwise.data.formats.delimited import read_table
-from rankwise.data.formats.survey_fits import string_fits, the_only
+from rankwise.data.formats.survey_fits import listed_fits, string_fits, the_only
 from rankwise.data.formats.tables import (
     MISSING,
     Covariates,
@@ -25,7 +25,8 @@ from rankwise.data.formats.text import ENCODING, Path, shown
 from rankwise.data.positions import Unlisted
 from rankwise.data.rankings import Rankings
 
-_OTHER_SEPARATORS = (" ", ",", ";", "|", "/", "<")
+# What stands between items, from the surest sign to what may be part of a name.
+_OTHER_SEPARATORS = (">", ";", "|", ",", "<", "/", " ")
 # What else people write between tied items. The first hardly ever occur in names, so they are enough for a doubt.
 _RARE_IN_NAMES = ("=", "~", "|", "{", "}")
 _COMMON_IN_NAMES = re.compile(r"[,&/()]")
@@ -79,8 +80,9 @@ def read_ordered_strings_csv(
         raise ValueError(f"separator is {separator!r} and tie is {tie!r}; give two that differ and are not empty")
     table = read_table(path, delimiter, encoding)
     if column is None:
-        fits = string_fits(blanked(table, missing_values))
-        column = the_only(fits, table, "orders such as a>b>c in one cell").options["column"]
+        seen = blanked(table, missing_values)
+        found = the_only(string_fits(seen) or listed_fits(seen), table, "orders such as a>b>c in one cell").options
+        column, separator = found["column"], found.get("separator", separator)
     cells = table.column(column)
     fail = partial(table.error, column=column)
     parse = OrderParser(separator, (tie,))
@@ -93,7 +95,7 @@ def read_ordered_strings_csv(
             raise fail(f"{shown(cell)} is not an order: {error}", row=cells.index(cell), cure=cure) from None
     rows = [orders[cell] for cell in cells]
     declared = None if items is None else names_given(items, "items")
-    _refuse_other_separator(rows, separator, fail)
+    _refuse_other_separator(rows, column, separator, fail)
     _refuse_other_ties(rows, parse.names_cut(), declared or (), fail)
     rankings = rankings_from_rows(rows, fail, unlisted=unlisted, items=declared, weights=weights_column(table, weights))
     return rankings, covariates(table, [column, weights or ""])
@@ -115,18 +117,20 @@ def bad_orders(table: Table, options: Mapping[str, Any], blanks: set[str]) -> di
     return {row: problem_of[code] for row, code in enumerate(codes.tolist()) if code in problem_of}
 
 
-def _refuse_other_separator(rows: list[list[list[str]]], separator: str, fail: Fail) -> None:
+def _refuse_other_separator(rows: list[list[list[str]]], column: str, separator: str, fail: Fail) -> None:
     """Refuse a column where no cell was cut, though its cells could be cut elsewhere."""
     if any(len(buckets) > 1 or len(bucket) > 1 for buckets in rows for bucket in buckets):
         return
-    for row, buckets in enumerate(rows):
-        for mark in _OTHER_SEPARATORS:
-            if buckets and mark in buckets[0][0]:
-                raise fail(
-                    f"no cell of the column holds {separator!r}, but {shown(buckets[0][0])} holds {mark!r}",
-                    row=row,
-                    cure=f"Give separator={mark!r} if it stands between items.",
-                )
+    for mark in _OTHER_SEPARATORS:
+        row = next((row for row, buckets in enumerate(rows) if buckets and mark in buckets[0][0]), None)
+        if row is not None:
+            error = fail(
+                f"no cell of the column holds {separator!r}, but {shown(rows[row][0][0])} holds {mark!r}",
+                row=row,
+                cure=f"Give separator={mark!r} if it stands between items.",
+            )
+            error.choices = [{"layout": "strings", "column": column, "separator": mark}]
+            raise error
 
 
 def _refuse_other_ties(rows: list[list[list[str]]], names: set[str], declared: Collection[str], fail: Fail) -> None:
