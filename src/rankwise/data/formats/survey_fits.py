@@ -223,7 +223,7 @@ def listed_fits(table: Table, *, sure: bool = True) -> list[Fit]:
             continue
         in_order = {pair for parts in lists[:_FIRST_ROWS] for pair in combinations(parts, 2)}
         # A name that is itself a list means that there is no header: the first line is a ranking.
-        repeat = 2 * len(items) <= sum(map(len, lists))
+        repeat = 3 * len(items) <= 2 * sum(map(len, lists))
         if not in_order or not repeat or items.issuperset(part.strip() for part in name.split(separator)):
             continue
         differ = not {(worse, better) for better, worse in in_order}.isdisjoint(in_order)
