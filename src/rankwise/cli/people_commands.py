@@ -92,6 +92,8 @@ def compare(
     if as_json:
         console.print_json(numbers)
     else:
+        # Paired people are in every group, so that their ids repeat.
+        console.print_notes([] if paired else survey.cautions)
         console.print_tables(found.tables())
 
 

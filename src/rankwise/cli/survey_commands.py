@@ -273,7 +273,7 @@ def consensus(
         console.print_json(numbers)
     else:
         read_as = [] if survey.reading is None else [as_options(" ".join(survey.reading.lines()))]
-        console.print_notes([*read_as, *(survey.notes[:1] if survey.n_empty else [])])
+        console.print_notes([*read_as, *survey.cautions])
         console.print_tables(map(_first_rows, tables))
 
 

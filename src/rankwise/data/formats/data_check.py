@@ -53,11 +53,11 @@ class DataCheck(Result):
         Number of rows that were looked at.
     findings : dict of str to Finding
         By name: ``empty`` (ranked nothing), ``duplicates`` (the same answers as an earlier row), ``same_id`` (the id of
-        an earlier row), ``similar_id`` (such an id but for capitals and blanks), ``spelling`` (an item whose name
-        differs from another's in these alone), ``straight_lines`` (the items in the order of their columns, far more
-        often than by chance),
-        ``all_tied``, ``impossible`` (a place beyond the number of items), ``skipped`` (a place left out), ``too_fast``
-        and ``zero_weight``. Only what was found is there; ``rows`` are lines of the file where it has lines, else
+        an earlier row), ``similar_id`` (such an id but for capitals and blanks), ``previews`` (a trial of the survey,
+        by what its tool wrote), ``spelling`` (an item whose name differs from another's in capitals and blanks alone),
+        ``straight_lines`` (the items in the order of their columns, far more often than by chance), ``all_tied``,
+        ``impossible`` (a place beyond the number of items), ``skipped`` (a place left out), ``too_fast`` and
+        ``zero_weight``. Only what was found is there; ``rows`` are lines of the file where it has lines, else
         numbers of the rows from 1.
     are_lines : bool
         Whether rows are numbered by the lines of the file.
@@ -132,6 +132,7 @@ def check_data(
     *,
     ids: npt.NDArray[Any] | None = None,
     seconds: FloatArray | None = None,
+    is_preview: BoolArray | None = None,
     places: FloatArray | None = None,
     in_column_order: bool = False,
     lines: Sequence[int] | None = None,
@@ -148,6 +149,8 @@ def check_data(
         Who answered, None or NaN where that is not known.
     seconds : ndarray of shape (n_rankings,), optional
         The time that the answers took.
+    is_preview : ndarray of shape (n_rankings,), optional
+        Which answers are trials of the survey, not those of respondents.
     places : ndarray of shape (n_rankings, n_items), optional
         The places as they were written, NaN where blank.
     in_column_order : bool, default=False
@@ -169,6 +172,8 @@ def check_data(
         plain = np.array([_plain(one) if isinstance(one, str) else one for one in ids.tolist()], dtype=object)
         rows = np.setdiff1d(_repeats(plain), _repeats(ids))
         findings.append(("similar_id", "id spelled like that of an earlier row", rows, ""))
+    if is_preview is not None:
+        findings.append(("previews", "a preview of the survey, not a respondent", np.flatnonzero(is_preview), ""))
     spelled = [name for names in _spelled_alike(rankings) for name in list(names)[1:]]
     rows = np.flatnonzero(np.isfinite(positions[:, [rankings.items.index(name) for name in spelled]]).any(axis=1))
     findings.append(("spelling", "an item spelled like another", rows, "; ".join(spelling_notes(rankings, brief=True))))

@@ -27,6 +27,7 @@ from rankwise.data.formats.roles import Role, is_duration, may_be_feature, recog
 from rankwise.data.formats.survey_cells import place_meanings, scores_read
 from rankwise.data.formats.tables import MISSING, Covariates, Table, names_given
 from rankwise.data.formats.text import Path, listed, shown
+from rankwise.data.formats.tool_columns import PREVIEW_COLUMNS, PREVIEWS, bare
 from rankwise.data.rankings import Rankings
 from rankwise.exceptions import RankwiseFormatError
 
@@ -110,11 +111,24 @@ class Survey(Result):
         }
 
     @property
+    def cautions(self) -> list[str]:
+        """What every result should say of the rows: who is set apart, and who may count twice or not at all."""
+        cautions = [f"{counted(self.n_empty, 'respondent')} ranked nothing, set apart"] if self.n_empty else []
+        repeated, previews = self.check["same_id"].count, self.check["previews"].count
+        if repeated:
+            have = "row has" if repeated == 1 else "rows have"
+            named = {own.reason == "by request": name for name, own in self.roles.items() if own.role == "id"}
+            column = f" in {shown(named.get(True, named.get(False, '')))}" if named else ""
+            cautions.append(f"{repeated:,} {have} the id{column} of an earlier row, and every row counts")
+        if previews:
+            are = "row is a preview" if previews == 1 else "rows are previews"
+            cautions.append(f"{previews:,} {are} of the survey, not of respondents, and every row counts")
+        return cautions
+
+    @property
     def notes(self) -> list[str]:
         """What a reader of results should know about the data: sentences."""
-        notes = list(self.more_notes)
-        if self.n_empty:
-            notes.append(f"{counted(self.n_empty, 'respondent')} ranked nothing, set apart")
+        notes = [*self.more_notes, *self.cautions]
         by_role: dict[str, list[str]] = {}
         for column, role in self.roles.items():
             if column in self.ignored or role.role in ("id", "name"):
@@ -467,6 +481,12 @@ def _check(
         for name, role in roles.items()
         if role.role not in ("id", "timestamp", "paradata", "constant")
     }
+    said = {
+        name: columns[name] for name in columns if bare(name) in PREVIEW_COLUMNS and columns[name].dtype.kind != "f"
+    }
+    is_preview = np.zeros(len(rankings), dtype=bool)
+    for column in said.values():
+        is_preview |= np.array([str(value).lower() in PREVIEWS for value in column], dtype=bool)
     durations = [name for name in columns if is_duration(name) and columns[name].dtype.kind == "f"]
     is_row_per_ranking = table is not None and len(table) == len(rankings) and reading.layout != "judges"
     places: FloatArray | None = None
@@ -481,6 +501,7 @@ def _check(
         # In a long table one person may rank several times.
         ids=columns[id_column] if id_column is not None and is_row_per_ranking else None,
         seconds=columns[durations[0]] if durations else None,
+        is_preview=is_preview,
         places=places,
         in_column_order=reading.layout in ("positions", "scores"),
         lines=table.lines if table is not None and is_row_per_ranking else None,

@@ -82,6 +82,10 @@ _TOOLS: Mapping[str, tuple[frozenset[str], frozenset[str]]] = {
     ),
 }
 
+#: what Qualtrics writes of trials of a survey, and the bare names of the columns where it does
+PREVIEWS = frozenset(("survey preview", "survey test", "preview", "test"))
+PREVIEW_COLUMNS = _words("status responsetype distributionchannel")
+
 DURATION = re.compile(r"(?:q?total)?(?:duration|interviewtime|totaltime|gesamtzeit)(?:inseconds|seconds|sec|s)?")
 
 #: words for those who rank, over a column of their names
