@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from rankwise import Rankings, RankwiseFormatError
 from rankwise.data.formats.delimited import read_table
+from rankwise.data.formats.detect import read_rankings
 from rankwise.data.formats.survey import read_orders_csv, read_positions_csv
 from rankwise.data.formats.survey_long import read_long_csv, read_pairwise_csv
 from rankwise.data.formats.survey_strings import read_ordered_strings_csv
@@ -297,3 +298,12 @@ def test_any_bytes_give_rankings_or_a_format_error(reader, data):
             return
     assert isinstance(rankings, Rankings)
     assert all(len(column) == len(rankings) for column in covariates.values())
+
+
+def test_a_rated_item_named_weight_is_no_weight(tmp_path):
+    rows = "1,5,4,3,2,5\n2,3,5,5,5,4\n3,5,5,2,1,5\n4,4,2,5,5,1\n"
+    path = written(tmp_path, f"id,price,brand,camera,weight,screen\n{rows}")
+    with pytest.raises(RankwiseFormatError) as caught:
+        read_rankings(path)
+    assert all("weights" not in choice for choice in caught.value.choices)
+    assert caught.value.choices[0]["items"] == ["price", "brand", "camera", "weight", "screen"]

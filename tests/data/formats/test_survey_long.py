@@ -141,3 +141,18 @@ def test_positions_in_long_form_that_may_be_scores_are_asked_for(tmp_path, name)
     scores, places = (read_rankings(path, **choice) for choice in caught.value.choices)
     assert scores.positions.tolist() == [[1, 2, 3], [2, 1, 3]]
     assert places.positions.tolist() == [[3, 2, 1], [2, 3, 1]]
+
+
+@pytest.mark.parametrize("name", ["product", "wine", "what was tasted"])
+def test_the_column_of_the_items_is_found_whatever_its_name(tmp_path, name):
+    rows = "1,f,tea,1\n1,f,milk,2\n1,f,juice,3\n2,m,tea,2\n2,m,milk,1\n2,m,juice,3\n"
+    rankings, _, reading = read_with_reading(written(tmp_path, f"respondent,sex,{name},rank\n{rows}"))
+    assert rankings.items == ("tea", "milk", "juice")
+    assert rankings.positions.tolist() == [[1, 2, 3], [2, 1, 3]]
+    assert f"{name!r} names the items" in reading.reason
+
+
+def test_people_who_were_shown_different_items_are_not_said_to_rank_the_best(tmp_path):
+    rows = "1,tea,1\n1,milk,2\n2,milk,1\n2,juice,2\n3,tea,2\n3,juice,1\n"
+    reading = read_with_reading(written(tmp_path, f"id,item,rank\n{rows}"))[2]
+    assert not any("best only" in note for note in reading.notes)

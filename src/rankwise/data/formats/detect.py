@@ -311,7 +311,8 @@ def _reading(rankings: Rankings, fit: Fit, columns: tuple[str, ...], options: di
         np.unique(np.count_nonzero(np.isfinite(rankings.positions), axis=1)) if blanks != "no blanks" else np.empty(0)
     )
     placed = placed[placed > 0]  # some may have ranked nothing
-    if default and len(placed) == 1 and placed[0] < len(rankings.items):
+    # In a long table people may have been shown different items.
+    if default and fit.layout != "long" and len(placed) == 1 and placed[0] < len(rankings.items):
         notes.append(f"Everybody ranks exactly {placed[0]} of {rankings.n_items} items, as if asked for the best only.")
     alike = {" ".join(str(item).split()).casefold() for item in rankings.items}
     notes += spelling_notes(rankings) if len(alike) < len(rankings.items) else []

@@ -224,11 +224,23 @@ def _checked_orders(table: Table, options: dict[str, Any]) -> Fit:
 def _possible_weights(table: Table) -> str | None:
     """A column named like a count that holds no negative numbers."""
     for name in table.header:
-        if name.lower() in WEIGHTS:
+        if name.lower() in WEIGHTS and not _is_among_ratings(table, name):
             values = table.values(name, others={})
             if values is not None and (values >= 0).all():
                 return name
     return None
+
+
+def _is_among_ratings(table: Table, name: str) -> bool:
+    """Whether a column stands between two others of whole numbers up to 10 that reach as far: it is an item."""
+    at = table.index(name)
+    around = [table.values(beside) for beside in table.header[max(at - 1, 0) : at + 2]]
+    found = [values for values in around if values is not None and not np.isnan(values).all()]
+    if len(found) < 3:
+        return False
+    are_whole = all(np.array_equal(values, np.round(values), equal_nan=True) for values in found)
+    tops = {float(np.nanmax(values)) for values in found}
+    return are_whole and len(tops) == 1 and 2 <= tops.pop() <= 10
 
 
 def _is_ambiguous(table: Table, names: Sequence[str]) -> bool:
@@ -260,7 +272,7 @@ def _refuse_likely_scores(table: Table, options: dict[str, Any]) -> None:
     weights = options.get("weights")
     numeric = [name for name in table.header if name != weights and table.is_numeric(name)]
     named = (*RESPONDENTS, *(WEIGHTS if weights is None else ()))
-    numeric = [name for name in numeric if name.lower() not in named]
+    numeric = [name for name in numeric if name.lower() not in named or _is_among_ratings(table, name)]
     groups = [names for _, names in known_prefixes(table)]
     groups += [*question_groups(table, numeric), *bracketed_groups(numeric)]
     groups = [group for group in groups if set(group) <= set(numeric)]
@@ -329,7 +341,8 @@ def _side_by_side(table: Table, group: list[str]) -> list[str]:
 
     def belongs(name: str) -> bool:
         values = table.values(name)
-        if values is None or np.isnan(values).all() or name.lower() in (*RESPONDENTS, *WEIGHTS):
+        is_other = name.lower() in (*RESPONDENTS, *WEIGHTS) and not _is_among_ratings(table, name)
+        if values is None or np.isnan(values).all() or is_other:
             return False
         return bool(np.nanmin(values) <= most and least <= 2 * np.nanmax(values) <= 4 * most)
 

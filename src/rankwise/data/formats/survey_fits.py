@@ -71,6 +71,8 @@ def all_fits(table: Table, weights: str | None) -> list[Fit]:
     fits = [*column_fits(table, weights, "positions", "orders", "scores"), *string_fits(table)]
     for layout in ("long", "pairwise"):
         roles = roles_by_name(table, layout)
+        if layout == "long" and [role for role, name in roles.items() if name is None] == ["item"]:
+            fits += _long_fits(table, roles)
         if None not in roles.values():
             fits.append(Fit(layout, roles, "The names of the columns say what they hold."))
     if fits:
@@ -80,6 +82,22 @@ def all_fits(table: Table, weights: str | None) -> list[Fit]:
     if rows_are_items is not None:
         return columns_are_rankings if rows_are_items else rows_are_rankings
     return [*rows_are_rankings, *columns_are_rankings] or listed_fits(table)
+
+
+def _long_fits(table: Table, roles: dict[str, str | None]) -> list[Fit]:
+    """A long table where one column of texts can name the items: nobody has a text twice, and people share them."""
+    who = table.columns[table.index(str(roles["respondent"]))]
+    found = []
+    for name, column in zip(table.header, table.columns, strict=True):
+        if name in roles.values() or table.is_numeric(name) or not set(MISSING).isdisjoint(column.distinct):
+            continue
+        pairs = who.codes.astype(np.int64) * len(column.distinct) + column.codes
+        if len(who.distinct) < len(table) > len(column.distinct) and len(np.unique(pairs)) == len(table):
+            found.append(name)
+    if len(found) != 1:
+        return []
+    reason = f"{found[0]!r} names the items: every {roles['respondent']} has each at most once."
+    return [Fit("long", {**roles, "item": found[0]}, reason)]
 
 
 def column_fits(table: Table, weights: str | None, *wanted: Layout) -> list[Fit]:
