@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from rankwise import Rankings, read_rankings
+from rankwise.cli import kernel_command
 from rankwise.data import write_preflib
 from rankwise.kernels import graph_cut_kernel, kendall_kernel, mallows_kernel
 from tests.cli.running import problem, run, run_json
@@ -47,6 +48,19 @@ def test_the_matrix_is_that_of_the_library(options: list[str], expected: Any, na
     np.testing.assert_array_equal(gram, expected(read_rankings(survey)))
     if name.endswith(".npy"):
         assert gram.dtype == ("float32" if "--float32" in options else "float64")
+
+
+def test_small_matrices_go_to_files_for_people(survey: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    openpyxl = pytest.importorskip("openpyxl", reason="workbooks are written by openpyxl")
+    gram = kendall_kernel(read_rankings(survey))
+    for name in ("gram.json", "gram.xlsx", "gram.md"):
+        assert run("kernel", survey, "-o", name).exit_code == 0
+    np.testing.assert_array_equal(json.loads(Path("gram.json").read_text())["values"], gram)
+    sheets = openpyxl.load_workbook("gram.xlsx")
+    np.testing.assert_allclose([row[1:] for row in list(sheets["Matrix"].values)[1:]], gram)
+    assert "## Kernel: kendall" in Path("gram.md").read_text()
+    monkeypatch.setattr(kernel_command, "_MOST_CELLS", gram.size - 1)
+    assert "write .npy or .csv instead" in problem("kernel", survey, "-o", "large.xlsx")
 
 
 @pytest.mark.parametrize(
@@ -125,7 +139,7 @@ def test_what_does_not_fit_is_refused_before_it_is_tried(survey: str) -> None:
         (["--features", "items.csv"], "--kernel graph-cut"),
         (["--standardize"], "--features"),
         (["--kernel", "mallows", "--normalize"], "--normalize"),
-        (["-o", "gram.txt"], "in .npy or .csv"),
+        (["-o", "gram.txt"], ".md or .npy"),
         (["--scale", "0.5"], "--kernel mallows"),
         (["--kernel", "mallows", "--scale", "-1"], "--scale"),
     ],

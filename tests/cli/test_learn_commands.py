@@ -131,6 +131,21 @@ def test_predictions_as_json(form: list[str], drinks: Path, forest: Path, tmp_pa
     assert (tmp_path / "also.txt").read_text("utf-8") == text
 
 
+def test_predictions_go_to_files_for_people(drinks: Path, forest: Path, tmp_path: Path) -> None:
+    openpyxl = pytest.importorskip("openpyxl", reason="workbooks are written by openpyxl")
+    found, orders = run_json("predict", forest, drinks), run_json("predict", forest, drinks, "--orders")
+    for name in ("positions.xlsx", "positions.json", "positions.md"):
+        assert run("predict", forest, drinks, "-o", tmp_path / name).exit_code == 0
+    sheet = openpyxl.load_workbook(tmp_path / "positions.xlsx").active
+    assert [list(row) for row in sheet.values] == [found["items"], *found["positions"]]
+    assert json.loads((tmp_path / "positions.json").read_text()) == found
+    assert "| tea | milk | juice |" in (tmp_path / "positions.md").read_text()
+    assert run("predict", forest, drinks, "--orders", "-o", tmp_path / "orders.xlsx").exit_code == 0
+    rows = list(openpyxl.load_workbook(tmp_path / "orders.xlsx").active.values)
+    assert [list(row) for row in rows[1:]] == orders["orders"]
+    assert "choose one" in problem("predict", forest, drinks, "-o", tmp_path / "out.ods", code=2)
+
+
 def test_predictions_are_rankings_for_the_next_command(drinks: Path, forest: Path) -> None:
     facts = run_json("describe", "-", stdin=run("predict", forest, drinks).stdout)
     assert (facts["n_rankings"], facts["items"], facts["kind"]) == (60, ["tea", "milk", "juice"], "full")

@@ -93,6 +93,21 @@ def test_the_table_and_the_csv_have_the_numbers_of_the_json(beams: str) -> None:
         assert f"{row['relative']:.1%}" in text
 
 
+@pytest.mark.parametrize("command", ["screen", "formula"])
+def test_the_suffix_says_what_is_written(command: str, beams: str) -> None:
+    openpyxl = pytest.importorskip("openpyxl", reason="workbooks are written by openpyxl")
+    words = (command, beams, "--y", "load")
+    for name in ("out.xlsx", "out.json", "out.md"):
+        assert run(*words, "-o", name).exit_code == 0
+    facts = run_json(*words)
+    assert json.loads(Path("out.json").read_text()) == {key: facts[key] for key in facts if key != "out"}
+    sheet = openpyxl.load_workbook("out.xlsx").worksheets[0]
+    best = facts["expressions"][0]["expression"] if command == "screen" else facts["formulas"][0]["formula"]
+    assert best in str(list(sheet.values))
+    assert best in Path("out.md").read_text()
+    assert "does not end in .csv, .xlsx, .json or .md" in problem(*words, "-o", "out.txt", code=2)
+
+
 def test_kepler_and_the_column_that_numbers_the_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     planets = "Mercury 0.387 0.2408,Venus 0.723 0.6152,Earth 1.0 1.0,Mars 1.524 1.8808,Jupiter 5.203 11.862,"

@@ -85,6 +85,17 @@ def test_the_table_has_the_numbers_of_the_json(folder: Path, tmp_path: Path) -> 
     assert f"{part['n_documents']:,}" in text
 
 
+def test_the_table_of_training_goes_to_a_file_of_its_own(folder: Path, tmp_path: Path) -> None:
+    words = ("rank-train", folder / "train.txt", "-o", tmp_path / "m.rankwise", *QUICK)
+    facts = run_json(*words, "--table", tmp_path / "scores.json")
+    assert json.loads((tmp_path / "scores.json").read_text()) == facts
+    assert run(*words, "--table", tmp_path / "scores.csv").exit_code == 0
+    lines = (tmp_path / "scores.csv").read_text().splitlines()
+    assert lines[0] == "part,queries,documents,ndcg@10"
+    assert [line.split(",")[0] for line in lines[1:]] == [part["part"] for part in facts["parts"]]
+    assert "choose one" in problem(*words, "--table", tmp_path / "scores.txt", code=2)
+
+
 def test_queries_are_held_out_unless_there_are_others(folder: Path, tmp_path: Path) -> None:
     words = ("rank-train", folder / "train.txt", "-o", tmp_path / "m.rankwise", *QUICK)
     result = run_json(*words, "--hold-out", "0.25")

@@ -10,7 +10,21 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from rankwise.cli.options import Data, DropBadRows, Id, Ignore, Jobs, Json, Layout, Read, Seed, Target, Weight, reading
+from rankwise.cli.options import (
+    Data,
+    DropBadRows,
+    Id,
+    Ignore,
+    Jobs,
+    Json,
+    Layout,
+    Read,
+    Seed,
+    Target,
+    Weight,
+    checked_suffix,
+    reading,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,6 +33,9 @@ if TYPE_CHECKING:
     from rankwise.data import Rankings
     from rankwise.kernels import RankingSimilarity, RankingVectors
     from rankwise.kernels.gram import Gram
+
+# More numbers than this are not for people; Excel has no more columns.
+_MOST_CELLS, _MOST_COLUMNS = 1_000_000, 16_383
 
 
 class Kernel(StrEnum):
@@ -32,7 +49,10 @@ class Kernel(StrEnum):
 def kernel(
     file: Data,
     out: Annotated[
-        Path | None, typer.Option("--out", "-o", metavar="FILE", help="Where to write: .npy, or .csv.")
+        Path | None,
+        typer.Option(
+            "--out", "-o", metavar="FILE", help="Where to write: .npy or .csv; a small one also .xlsx, .json or .md."
+        ),
     ] = None,
     which: Annotated[Kernel, typer.Option("--kernel", help="How similar two rankings are.")] = Kernel.KENDALL,
     embed: Annotated[
@@ -73,14 +93,14 @@ def kernel(
 
     _check_kernel_options(which, embed, features, standardize, scale, normalize)
     check_writable(out, file, *([features] if features else []))
-    if out is not None and out.suffix not in (".npy", ".csv"):
-        raise typer.BadParameter(f"{out} does not end in .npy or .csv", param_hint="--out")
+    checked_suffix(out, also=(".npy",))
     from rankwise.kernels import ranking_similarity, ranking_vectors
 
     columns = {"layout": layout, "weight": weight, "id": id_, "ignore": ignore}
     how = reading(target=target, read=read, drop_bad_rows=drop_bad_rows, **columns)
     rankings = sources.load(file, **how).rankings
     dtype = "float32" if float32 else "float64"
+    _check_cells(rankings, which, out, embed=embed)
     size = _check_size(rankings, which, dtype, embed=embed, max_memory=max_memory)
     shared: dict[str, Any] = {"random_state": seed, "n_jobs": jobs, "dtype": dtype}
     shared["max_bytes"] = math.ceil(max_memory * 2**30)
@@ -96,7 +116,7 @@ def kernel(
             result = ranking_similarity(rankings, str(which), **shared)  # type: ignore[arg-type]
         on_step("writing", 0.9)
         if out is not None:
-            _write(out, result.values, getattr(result, "columns", None))
+            _write(out, result)
     if as_json:
         console.print_json({**_facts(result), "out": None if out is None else str(out)})
     else:
@@ -160,6 +180,20 @@ def _check_size(rankings: Rankings, kernel: str, dtype: str, *, embed: bool, max
     )
 
 
+def _check_cells(rankings: Rankings, kernel: str, out: Path | None, *, embed: bool) -> None:
+    """Refuse a file for people that would hold more numbers than programs for people open."""
+    from rankwise.kernels.similarity import vector_length
+
+    if out is None or out.suffix.lower() in (".npy", ".csv"):
+        return
+    n = len(rankings)
+    width = vector_length(kernel, rankings.n_items) if embed else n
+    if n * width > _MOST_CELLS or width > _MOST_COLUMNS:
+        raise ValueError(
+            f"{out} would hold {n:,} x {width:,} numbers, too many for {out.suffix}; write .npy or .csv instead"
+        )
+
+
 def _read_item_features(name: str, rankings: Rankings, *, standardize: bool) -> FloatArray:
     """Features from a table, in the order of the items, which its first column names; it may hold more items."""
     import numpy as np
@@ -197,12 +231,25 @@ def _read_item_features(name: str, rankings: Rankings, *, standardize: bool) -> 
     return features
 
 
-def _write(path: Path, matrix: Gram, columns: Sequence[str] | None) -> None:
-    """Write numbers for NumPy, or as CSV with a header if the columns have names."""
+def _write(path: Path, result: RankingSimilarity | RankingVectors) -> None:
+    """Write numbers for NumPy, as CSV with a header if the columns have names, or below the summary for people."""
     import numpy as np
 
-    if path.suffix == ".npy":
+    from rankwise._table_files import save_tables
+    from rankwise._tables import TextTable
+
+    matrix: Gram = result.values
+    columns: Sequence[str] | None = getattr(result, "columns", None)
+    suffix = path.suffix.lower()
+    if suffix == ".npy":
         np.save(path, matrix, allow_pickle=False)
+        return
+    if suffix != ".csv":
+        names = [f"ranking {i + 1}" for i in range(len(matrix))]
+        title, header = ("Matrix", names) if columns is None else ("Vectors", columns)
+        rows = [[name, *map(str, row.tolist())] for name, row in zip(names, matrix, strict=True)]
+        facts = {**_facts(result), "columns": list(header), "values": matrix.tolist()}
+        save_tables([result.table(), TextTable(title, "", ["", *header], rows)], path, facts=facts)
         return
     with path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")

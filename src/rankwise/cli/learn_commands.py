@@ -31,6 +31,7 @@ from rankwise.cli.options import (
     TableOut,
     Target,
     Weight,
+    checked_suffix,
     reading,
     settings,
 )
@@ -44,7 +45,7 @@ if TYPE_CHECKING:
 
 
 _TEXTS = (".txt", ".dot")
-_WORKBOOKS = (".xlsx", ".xls", ".ods")
+_FOR_PEOPLE = (".xlsx", ".json", ".md")
 _ALL = "all"
 _SHOWN_LINES = 5
 # With this many rankings, standard errors are below 0.01, and the usual models take half a minute.
@@ -178,19 +179,29 @@ def predict(
         str, typer.Argument(metavar="FILE", help="A table with the features, - for standard input, or a data set.")
     ],
     orders: Annotated[bool, typer.Option("--orders", help="Items best first, as tea > milk > juice.")] = False,
-    out: Out = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out",
+            "-o",
+            metavar="FILE",
+            help="Where to write: .csv or .txt, .xlsx, .json or .md; default: standard output.",
+        ),
+    ] = None,
     read: Read = None,
     as_json: Json = False,
 ) -> None:
     """Predict a ranking for each row of a table: positions under the names of the items, 1 = best."""
+    from rankwise._table_files import save_tables
+    from rankwise._tables import TextTable
     from rankwise.analysis.rankers import ranker_of
     from rankwise.cli import console
     from rankwise.cli.in_and_out import check_writable, shown_name, write_text
     from rankwise.data import Rankings
 
     check_writable(out, model, file)
-    if out is not None and out.suffix.lower() in _WORKBOOKS:
-        raise typer.BadParameter(f"{out} would be a workbook, and predictions are CSV", param_hint="--out")
+    if out is not None and out.suffix:
+        checked_suffix(out, also=(".txt",))
     ranker = _load_ranker(model)
     X = read_features(ranker, file, settings(read, "--read"))
     with warnings.catch_warnings():
@@ -198,9 +209,14 @@ def predict(
         warnings.filterwarnings("ignore", message="X does not have valid feature names")
         rankings = Rankings(ranker.predict(X), ranker_of(ranker).items_)
     lists = _ranking_lists(rankings, orders=orders)
+    facts = {"data": shown_name(file), "model": model, **lists}
     if as_json:
-        console.print_json({"data": shown_name(file), "model": model, **lists})
-    if out is not None or not as_json:
+        console.print_json(facts)
+    if out is not None and out.suffix.lower() in _FOR_PEOPLE:
+        header = [f"place {i + 1}" for i in range(len(lists["items"]))] if orders else lists["items"]
+        rows = [list(map(str, row)) for row in lists["orders" if orders else "positions"]]
+        save_tables([TextTable("Predictions", "", header, rows)], out, facts=facts)
+    elif out is not None or not as_json:
         write_text(out, _ranking_text(lists))
 
 

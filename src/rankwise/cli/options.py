@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -19,22 +19,23 @@ PICTURES = (".png", ".svg", ".pdf")
 
 def _check_table_file(path: Path | None) -> Path | None:
     """Refuse a file that no table can be written to before the work begins."""
-    return _checked(path)
+    return checked_suffix(path)
 
 
 def _check_shown_file(path: Path | None) -> Path | None:
     """Refuse a file that neither a table nor a picture can be written to before the work begins."""
-    return _checked(path, also=PICTURES)
+    return checked_suffix(path, also=PICTURES)
 
 
-def _checked(path: Path | None, **allowed: Any) -> Path | None:
+def checked_suffix(path: Path | None, *, also: Sequence[str] = (), option: str = "--out") -> Path | None:
+    """The file of an option, if tables can be written to it; others are refused before the work begins."""
     from rankwise._table_files import check_suffix
 
     if path is not None:
         try:
-            check_suffix(path, **allowed)
+            check_suffix(path, also=also)
         except ValueError as error:
-            raise typer.BadParameter(str(error), param_hint="--out") from None
+            raise typer.BadParameter(str(error), param_hint=option) from None
     return path
 
 

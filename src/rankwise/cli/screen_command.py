@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import io
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path
@@ -11,12 +10,14 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
-from rankwise.cli.options import Input, Jobs, Json
+from rankwise.cli.options import Input, Jobs, Json, TableOut
 
 if TYPE_CHECKING:
     from rankwise._typing import FloatArray
     from rankwise.data.formats.tables import Table
     from rankwise.exceptions import RankwiseFormatError
+    from rankwise.screening.formulas import FormulaSummary
+    from rankwise.screening.screens import ScreeningResult
 
 
 _NO_LAYERS = "none"
@@ -69,14 +70,14 @@ def screen(
     time_limit: Annotated[
         float | None, typer.Option(metavar="SECONDS", help="Stop then, and show the best so far.")
     ] = None,
-    out: Annotated[Path | None, typer.Option("--out", "-o", metavar="FILE", help="Where to write a CSV table.")] = None,
+    out: TableOut = None,
     jobs: Jobs = 1,
     as_json: Json = False,
 ) -> None:
     """Find expressions of the columns of a table that put its rows in the order of a target column."""
     from rankwise.cli import console
     from rankwise.cli.compiling import compiling_noted
-    from rankwise.cli.in_and_out import check_writable, write_text
+    from rankwise.cli.in_and_out import check_writable
     from rankwise.screening import SymbolicFeatures, screen_expressions
 
     check_writable(out, file)
@@ -104,10 +105,10 @@ def screen(
             time_limit=time_limit,
             n_jobs=jobs,
         )
-    if out is not None:
-        write_text(out, _csv_text(result.rows()))
+    facts = result.as_dict()
+    _write(out, result, facts)
     if as_json:
-        console.print_json({**result.as_dict(), "out": None if out is None else str(out)})
+        console.print_json({**facts, "out": None if out is None else str(out)})
     else:
         console.print_tables(result.tables())
         if out is not None:
@@ -136,14 +137,14 @@ def formula(
     seed: Annotated[
         int, typer.Option(min=0, metavar="N", help="Seed of the sample of rows, if there are more than 500.")
     ] = 0,
-    out: Annotated[Path | None, typer.Option("--out", "-o", metavar="FILE", help="Where to write a CSV table.")] = None,
+    out: TableOut = None,
     jobs: Jobs = 1,
     as_json: Json = False,
 ) -> None:
     """Find a formula for a column of a table: simple formulas first, and the one that the data support."""
     from rankwise.cli import console
     from rankwise.cli.compiling import compiling_noted
-    from rankwise.cli.in_and_out import check_writable, write_text
+    from rankwise.cli.in_and_out import check_writable
     from rankwise.screening import SymbolicRegressor
 
     check_writable(out, file)
@@ -153,11 +154,10 @@ def formula(
         on_step("searching", 0.1)
         regressor.fit(table.X, table.y)
     result = regressor.summary(table.target, table.inputs, table.notes)
-    if out is not None:
-        write_text(out, _csv_text(result.rows()))
+    facts = {**result.as_dict(), "python": result.formulas[result.chosen].to_python()}
+    _write(out, result, facts)
     if as_json:
-        python = result.formulas[result.chosen].to_python()
-        console.print_json({**result.as_dict(), "python": python, "out": None if out is None else str(out)})
+        console.print_json({**facts, "out": None if out is None else str(out)})
     else:
         console.print_tables(result.tables())
         if out is not None:
@@ -294,13 +294,20 @@ def _numbers_rows(column: FloatArray) -> bool:
     return any(np.array_equal(column[known], count[known]) for count in counts)
 
 
-def _csv_text(expressions: Sequence[dict[str, Any]]) -> str:
-    """Expressions as the text of a table."""
-    file = io.StringIO()
-    writer = csv.DictWriter(file, list(expressions[0]), lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(expressions)
-    return file.getvalue()
+def _write(out: Path | None, result: ScreeningResult | FormulaSummary, facts: Mapping[str, Any]) -> None:
+    """Write the result by the suffix of the file; CSV has the numbers of the first table with all their digits."""
+    from rankwise._table_files import save_tables
+
+    if out is None:
+        return
+    if out.suffix.lower() != ".csv":
+        save_tables(result.tables(), out, facts=facts)
+        return
+    rows = result.rows()
+    with out.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
 
 
 def _no_numbers(table: Table, column: str) -> RankwiseFormatError:

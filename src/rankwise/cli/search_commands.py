@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from rankwise.cli.options import Jobs, Json, Out, Params, Seed, TableOut, ZeroBased, settings
+from rankwise.cli.options import Jobs, Json, Out, Params, Seed, TableOut, ZeroBased, checked_suffix, settings
 
 if TYPE_CHECKING:
     from rankwise._tables import TextTable
@@ -86,17 +86,26 @@ def rank_train(
         ),
     ] = "ndcg@10",
     param: Params = None,
+    table: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Write the table of scores too: .csv, .xlsx, .json or .md."),
+    ] = None,
     seed: Seed = 0,
     jobs: Jobs = 1,
     zero_based: ZeroBased = False,
     as_json: Json = False,
 ) -> None:
     """Learn to order the documents of queries, and save the ranker. Some queries are held out to judge it by."""
+    from rankwise._table_files import save_tables
     from rankwise.cli import console
     from rankwise.cli.in_and_out import check_writable
     from rankwise.persistence import save
 
-    check_writable(out, file, *([valid] if valid else []))
+    inputs = [file, *([valid] if valid else [])]
+    check_writable(out, *inputs)
+    check_writable(checked_suffix(table, option="--table"), *inputs)
+    if table is not None and table.resolve() == out.resolve():
+        raise typer.BadParameter(f"{out} is the ranker; choose another file for the table", param_hint="--table")
     params = settings(param)
     ranker = _ranker(model, metric, params, seed, jobs)
     with console.progress() as on_step:
@@ -112,10 +121,13 @@ def rank_train(
         on_step("scoring", 0.95)
         result = _result(ranker, parts, seconds) | {"note": note}
     save(ranker, out)
+    shown, facts = _training_table(result), {**result, "out": str(out)}
+    if table is not None:
+        save_tables([shown], table, facts=facts)
     if as_json:
-        console.print_json({**result, "out": str(out)})
+        console.print_json(facts)
     else:
-        console.print_tables([_training_table(result)])
+        console.print_tables([shown])
         console.print_lines([f"Ranker: {out}"])
 
 
