@@ -139,7 +139,7 @@ def test_shapes_are_recognized(tmp_path, name):
 def test_scores_are_never_taken_for_places(tmp_path, options):
     path = written(tmp_path, HACK)
     with pytest.raises(
-        RankwiseFormatError, match=r"may be scores .* the values reach 10, but there are 3 items"
+        RankwiseFormatError, match=r"may be scores .* the values reach 10(, but there are 3 items|; and the rows)"
     ) as caught:
         read_rankings(path, **options)
     layouts = [choice["layout"] for choice in caught.value.choices]
@@ -234,7 +234,12 @@ def test_scores_of_a_jury(tmp_path):
     path = written(tmp_path, JURY_SCORES)
     with pytest.raises(RankwiseFormatError, match="may be scores") as caught:
         read_rankings(path)
-    assert caught.value.choices[0] == {"layout": "judges", "item": "wine", "values": "scores"}
+    assert caught.value.choices[0] == {
+        "layout": "judges",
+        "item": "wine",
+        "judges": ["Anna", "Ben", "Cleo"],
+        "values": "scores",
+    }
     rankings, covariates, reading = read_with_reading(path, **caught.value.choices[0])
     np.testing.assert_array_equal(rankings.positions, [[1, 2, 3], [2, 1, nan], [2, 3, 1]])
     assert covariates["judge"].tolist() == ["Anna", "Ben", "Cleo"]

@@ -127,6 +127,56 @@ def test_years_and_prices_are_no_judges(tmp_path):
 
 
 @pytest.mark.parametrize(
+    ("header", "rows"),
+    [
+        ("Wine,Anna,Bela,Carl,Dora,Final rank", "Merlot,{},3\nPinot,{},2\nSyrah,{},4\nMalbec,{},1\n"),
+        ("Wine,Start,Anna,Bela,Carl,Dora,Place", "Merlot,1,{},3\nPinot,2,{},1\nSyrah,3,{},4\nMalbec,4,{},1\n"),
+        ("No.,Wine,Anna,Bela,Carl,Dora,Platz", "1,Merlot,{},3\n2,Pinot,{},2\n3,Syrah,{},4\n4,Malbec,{},1\n"),
+    ],
+)
+def test_numbers_and_results_do_not_vote(tmp_path, header, rows):
+    votes = ("3,3,2,4", "1,2,3,1", "4,4,4,3", "2,1,1,2")
+    path = written(tmp_path, f"{header}\n{rows.format(*votes)}")
+    rankings, covariates, reading = read_with_reading(path)
+    assert covariates["judge"].tolist() == ["Anna", "Bela", "Carl", "Dora"]
+    assert rankings.items == ("Merlot", "Pinot", "Syrah", "Malbec")
+    np.testing.assert_array_equal(rankings.positions[0], [3, 1, 4, 2])
+    unused = [name for name in header.split(",") if name not in ("Wine", *covariates["judge"])]
+    assert f"Columns that were not used: {', '.join(map(repr, unused))}." in reading.lines()
+
+
+def test_a_column_that_counts_the_rows_is_asked_about(tmp_path):
+    text = "Wine,X,Anna,Bela,Carl\na,1,2,1,3\nb,2,1,2,4\nc,3,3,4,1\nd,4,4,5,2\n"
+    with pytest.raises(RankwiseFormatError, match="'X' counts 1, 2, 3") as caught:
+        read_rankings(written(tmp_path, f"{text}e,5,5,3,5\n"))
+    judges = [choice["judges"] for choice in caught.value.choices]
+    assert judges == [["Anna", "Bela", "Carl"], ["X", "Anna", "Bela", "Carl"]]
+    reading = read_with_reading(written(tmp_path, text.replace("d,4,4,5,2", "d,4,4,3,2")))[2]
+    assert "'X' counts 1 to 4 down the sheet and votes" in reading.reason
+
+
+@pytest.mark.parametrize(
+    ("text", "judges"),
+    [
+        ("Team,Table,Anna,Bela,Carl,Sum\nRed,4,7,9,8,24\nBlue,10,8,8,7,23\nGreen,2,6,8,6,20\n", "Anna,Bela,Carl"),
+        ("Team,Booth,Anna,Bela,Carl,Sum\nRed,4,7,9,8,24\nBlue,10,8,8,7,23\nGreen,2,6,8,6,20\n", "Anna,Bela,Carl"),
+        ("Team,Price,Judge A,Judge B,Total\nRed,3,7,9,16\nBlue,1,8,6,14\nGreen,2,6,8,14\n", "Judge A,Judge B"),
+        ("Wine,Vintage,Price (EUR),Anna,Bela\nMerlot,2015,12,15,14\nPinot,2018,18,18,17\n", "Anna,Bela"),
+        ("Team,Judge 1,Judge 2,Weighted total\nRed,9,8,8.3\nBlue,7,9,7.9\nGreen,6,5,6.1\n", "Judge 1,Judge 2"),
+    ],
+)
+def test_commands_for_points_name_the_judges(tmp_path, text, judges):
+    path = written(tmp_path, text)
+    with pytest.raises(RankwiseFormatError, match="may be scores") as caught:
+        load(str(path))
+    assert f"but there are {text.count(chr(10)) - 1} items" in caught.value.problem
+    for command in caught.value.commands:
+        assert f"judges={judges}" in command
+        assert loaded(path, command).names.tolist() == judges.split(",")
+    assert read_rankings(path, layout="judges", values="scores").shape[0] == len(judges.split(","))
+
+
+@pytest.mark.parametrize(
     "header",
     [
         "player_a,player_b,score_a,score_b",

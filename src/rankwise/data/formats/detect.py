@@ -276,6 +276,8 @@ def read_with_table(
         unused = [name for name in columns if name not in read]
         columns = tuple(read)
         notes += [f"Columns that were not used: {listed(unused)}."] if unused else []
+        if fit.layout == "judges" and any(map(table.is_numeric, unused)) and not {"judges", "prefix"} & options.keys():
+            notes.append("If one of them is a judge, name all judges: judges=[...].")
     if settled and layout == "positions":
         doubt = doubt_about(blanked(table, options.get("missing_values", MISSING)), columns)
         notes = [f"These may be scores: {doubt}. They were read as places, 1 = best, as asked."] if doubt else notes

@@ -77,6 +77,7 @@ _RATINGS = re.compile(
     r"califica|valora|valuta|punteggio|avalie|pontu|beoordeel|punten)",
     re.IGNORECASE,
 )
+_COUNTED_ITEMS = re.compile(r", but there are \d+ items| of \d+ items$")
 _SHOWN_CALLS = 4
 _MOST_COMPARED = 200
 
@@ -196,6 +197,14 @@ def doubt_about(table: Table, columns: Sequence[str]) -> str | None:
     return doubt(values, rows, named_places=places_named)
 
 
+def _doubt_about_judges(table: Table, columns: Sequence[str]) -> str | None:
+    """Why the numbers of these judges may be scores rather than places; None if they are no numbers."""
+    values = ranking_numbers(table, columns)
+    if values is None or _asked_for_ratings(table, columns):
+        return doubt_about(table, columns)
+    return doubt(values.T, classify(values.T)) or f"not every column is a ranking of the {len(table)} rows"
+
+
 def _asked_for_ratings(table: Table, columns: Sequence[str]) -> list[str]:
     """Words in the names or questions of the columns that ask for ratings, where more is better."""
     found = [_RATINGS.search(table.questions.get(name, name)) for name in columns]
@@ -273,29 +282,34 @@ def _refuse_likely_scores(table: Table, options: dict[str, Any]) -> None:
     numeric = [name for name in table.header if name != weights and table.is_numeric(name)]
     named = (*RESPONDENTS, *(WEIGHTS if weights is None else ()))
     numeric = [name for name in numeric if name.lower() not in named or _is_among_ratings(table, name)]
+    jury = judged_values(table, weights)
+    rows_are_items = names_say_jury(table) if jury else False
+    votes = table.summed or (jury[1] if jury and rows_are_items else numeric)
+    numeric = [name for name in numeric if name in votes]
     groups = [names for _, names in known_prefixes(table)]
     groups += [*question_groups(table, numeric), *bracketed_groups(numeric)]
     groups = [group for group in groups if set(group) <= set(numeric)]
     option = prefix_option(table, numeric, ("_", "[", "/", ":", ".", " ")) if len(numeric) > 1 else {}
-    groups.append(numeric if "prefix" in option else _side_by_side(table, _on_one_scale(table, numeric)))
+    alike = numeric if "prefix" in option else _side_by_side(table, _on_one_scale(table, numeric))
+    groups.append([name for name in alike if votes is numeric or name in numeric])
     groups = [group for group in groups if len(group) > 1]
-    jury = judged_values(table, weights)
     if len(numeric) > 1 and set(numeric) == set(table.coded(table.header[0])[0] if len(table) == len(numeric) else ()):
         return  # items against items: counts of duels are not rankings
-    reasons = [doubt_about(table, group) for group in groups]
+    if rows_are_items:
+        groups = groups[-1:]
+    reasons = [(_doubt_about_judges if rows_are_items else doubt_about)(table, group) for group in groups]
     if groups and not any(reasons) and ranking_numbers(table, groups[-1]) is not None:
         reasons[-1] = _odd_rows(table, groups[-1])
     for group, reason in zip(groups, reasons, strict=True):
         if not reason:
             continue
-        odd = _odd_rows(table, group)
+        odd = "" if rows_are_items else _odd_rows(table, group)
         reason += f"; {odd}" if odd and odd != reason else ""
         where = prefix_option(table, group, ("_", "[", "/", ":", ".", " "))
         judges = [name for name in group if jury and name in jury[1]]
-        rows_are_items = names_say_jury(table) if judges == group else False
-        transposed: list[dict[str, Any]] = [] if rows_are_items is False else [{"item": table.header[0]}]
-        if transposed and jury and judges != jury[1]:
-            transposed[0]["judges"] = judges
+        transposed = (
+            [{"item": jury[0], "judges": judges}] if jury and rows_are_items is not False and len(judges) > 1 else []
+        )
         raise _scores_or_places(table, group, reason, [] if rows_are_items else [where], options, transposed)
 
 
@@ -312,6 +326,7 @@ def _scores_or_places(
     fits += [Fit("judges", {**where, "values": way}) for where in juries for way in ("scores", "positions")]
     problem = f"the numbers in {listed(columns)} may be scores (higher = better) or places (1 = best): {reason}"
     if wheres and juries:
+        problem = _COUNTED_ITEMS.sub("", problem)  # which of the two are items is not known
         problem += "; and the rows may be people, or the items of a jury"
     return _ask(table, problem, fits, options)
 
@@ -409,6 +424,11 @@ def _either_way(table: Table, fits: list[Fit], options: dict[str, Any]) -> Rankw
         )
     elif len(traits) == len(fits):
         problem = f"the items are compared for {len(traits)} traits: {listed(traits)}"
+    elif {fit.layout for fit in fits} == {"judges"}:
+        (counting,) = set(fits[1].options["judges"]).difference(fits[0].options["judges"])
+        problem = (
+            f"the column {shown(counting)} counts 1, 2, 3, ... down the sheet: it may number the rows, or be a judge"
+        )
     elif {fit.layout for fit in fits} == {"positions", "judges"}:
         problem = "every row is a ranking and every column is one, so rows may be people, or the items of a jury"
     else:

@@ -14,7 +14,7 @@ import numpy as np
 
 from rankwise._typing import FloatArray
 from rankwise.data.formats.tables import Table
-from rankwise.data.formats.text import shown
+from rankwise.data.formats.text import listed, shown
 
 #: a line that says a sum or a mean and nothing else, in a few languages
 SUM_NAME = re.compile(
@@ -57,15 +57,19 @@ def without_sums(table: Table, keep: Collection[str] = ()) -> Table:
         kept = tuple(column.take(range(n)) for column in table.columns)
         table = replace(table, columns=kept, lines=table.lines[:n])
     for name in [name for name in table.header[1:] if name not in keep and SUM_NAME.search(name)]:
-        what = _sum_of_columns(table, name)
-        if what is not None:
+        what, parts = _sum_of_columns(table, name)
+        if parts:
             left = [at for at, other in enumerate(table.header) if other != name]
-            note = f"The column {shown(name)} is the {what} of the others; it was left out."
+            numeric = [other for other in table.header[1:] if other != name and table.values(other) is not None]
+            are_all = set(parts) >= {other for other in numeric if not SUM_NAME.search(other)}
+            of_what = "the others" if are_all else listed(parts)
+            note = f"The column {shown(name)} is the {what} of {of_what}; it was left out."
             table = replace(
                 table,
                 header=tuple(table.header[at] for at in left),
                 columns=tuple(table.columns[at] for at in left),
                 notes=(*table.notes, note),
+                summed=tuple(other for other in table.header if other in (*table.summed, *parts)),
             )
     return table
 
@@ -81,22 +85,23 @@ def _sum_of_rows(table: Table, row: int, n: int) -> str | None:
     return whats.pop() if len(whats) == 1 else None
 
 
-def _sum_of_columns(table: Table, name: str) -> str | None:
-    """Whether a column is the sum or the mean of some columns beside it; None if it is neither."""
+def _sum_of_columns(table: Table, name: str) -> tuple[str, list[str]]:
+    """Whether a column is the sum or the mean of columns beside it, and of which: the most there are; else of none."""
     values, at = table.values(name), table.index(name)
-    if values is None:
-        return None
-    for step in (-1, 1):
+    most: tuple[str, list[str]] = ("", [])
+    for step in (-1, 1) if values is not None else ():
+        parts: list[str] = []
         beside: list[FloatArray] = []
         for other in table.header[at + step :: step][:_MOST_COLUMNS]:
             found = None if SUM_NAME.search(other) else table.values(other)
-            if found is None:
+            if found is None or values is None:
                 break
             beside.append(found)
+            parts.append(other)
             what = _which(np.column_stack(beside), values, table.column(name)) if len(beside) > 1 else None
-            if what is not None:
-                return what
-    return None
+            if what is not None and len(parts) > len(most[1]):
+                most = what, parts[::step]
+    return most
 
 
 def _which(parts: FloatArray, totals: FloatArray, written: list[str]) -> str | None:

@@ -42,7 +42,7 @@ from rankwise.data.formats.survey_cells import (
     repeats_cells,
 )
 from rankwise.data.formats.survey_choices import choice_fits
-from rankwise.data.formats.survey_judges import judges_fits, names_say_jury
+from rankwise.data.formats.survey_judges import judges_are_numbered, judges_fits, names_say_jury
 from rankwise.data.formats.survey_long import match_fits
 from rankwise.data.formats.tables import MISSING, Table
 from rankwise.data.formats.text import listed, number
@@ -75,8 +75,10 @@ def all_fits(table: Table, weights: str | None) -> list[Fit]:
             fits += _long_fits(table, roles)
         if None not in roles.values():
             fits.append(Fit(layout, roles, "The names of the columns say what they hold."))
-    if fits:
+    if fits and not judges_are_numbered(table, fits):
         return fits
+    if fits:
+        return judges_fits(table, weights)
     rows_are_rankings, columns_are_rankings = window_fits(table, weights), judges_fits(table, weights)
     rows_are_items = names_say_jury(table) if rows_are_rankings and columns_are_rankings else None
     if rows_are_items is not None:

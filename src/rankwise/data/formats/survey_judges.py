@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
+from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
 
 from rankwise._typing import FloatArray
-from rankwise.data.formats.column_names import ITEMS, Fit, chosen_columns, item_names
+from rankwise.data.formats.column_names import ITEMS, Fit, are_numbered, chosen_columns, item_names
 from rankwise.data.formats.delimited import read_table
+from rankwise.data.formats.jury_columns import column_of_items, counts_rows, holds_no_votes
 from rankwise.data.formats.places import EMPTY, PLAIN, TIED, classify, doubt
 from rankwise.data.formats.reading import python_call
 from rankwise.data.formats.survey_cells import place_meanings, position_column, ranking_numbers, score_column
@@ -18,11 +20,16 @@ from rankwise.data.formats.text import ENCODING, Path, listed, shown
 from rankwise.data.positions import Unlisted, blank_for
 from rankwise.data.rankings import Rankings
 
-# Columns that sum up the judges.
-_SUMS = ("total", "sum", "mean", "average", "avg", "median", "rank", "final", "place", "result", "points")
-_JUDGED = (*ITEMS, "wine", "team", "product", "entry", "project", "contestant", "dish", "work", "act", "song", "player")
+_JUDGED = (
+    *(*ITEMS, "wine", "team", "product", "entry", "project", "contestant", "dish", "work", "act", "song", "player"),
+    *("beer", "cheese", "coffee", "cake", "film", "movie", "book", "photo", "idea", "design", "pitch", "startup"),
+    *("wein", "bier", "käse", "mannschaft", "projekt", "produkt", "vin", "équipe", "projet", "produit", "vino"),
+    *("equipo", "proyecto", "producto", "squadra", "progetto", "prodotto"),
+)
 _JUDGES = ("judge", "juror", "jury", "referee", "expert", "taster", "rater", "reviewer", "assessor", "critic")
 _MOST_ITEMS = 5000
+# Of so many rows hardly any judge thinks that they stand in order.
+_FEWEST_COUNTED = 5
 
 
 def read_judges_csv(
@@ -44,9 +51,10 @@ def read_judges_csv(
     path, missing_values, delimiter, encoding
         As in `read_positions_csv`.
     item : str, optional
-        The column with the names of the items; by default the first.
+        The column with the names of the items; by default the first that does not number the rows.
     judges : sequence of str, optional
-        The columns of the judges; by default all other columns of numbers, less sums such as ``total`` and ``mean``.
+        The columns of the judges; by default all other columns of numbers, less sums such as ``total`` and ``mean``,
+        results such as ``final rank``, numbers such as ``start`` and ``no.``, prices and years.
     prefix : str, optional
         Take the columns whose names start with it as judges.
     values : {"positions", "scores"}, optional
@@ -74,7 +82,7 @@ def read_judges_csv(
     if values not in (None, "positions", "scores"):
         raise ValueError(f"values is {values!r}; choose 'positions' or 'scores'")
     table = read_table(path, delimiter, encoding)
-    item = table.header[0] if item is None else item
+    item = column_of_items(table) if item is None else item
     names = list(table.column(item))
     _check_names(table, item, names)
     columns = columns_of_jury(table, {"item": item, "judges": judges, "prefix": prefix})[1:]
@@ -97,15 +105,16 @@ def read_judges_csv(
 
 def columns_of_jury(table: Table, options: Mapping[str, Any]) -> list[str]:
     """The columns that these options of `read_judges_csv` read: of the items, then of the judges."""
-    item = options.get("item") or table.header[0]
+    item = options.get("item") or column_of_items(table)
     if options.get("judges") is None and options.get("prefix") is None:
         return [item, *_judges(table, item)]
     return [item, *chosen_columns(table, options.get("judges"), options.get("prefix"), item, "judges")]
 
 
 def judges_fits(table: Table, weights: str | None) -> list[Fit]:
-    """The sheet of a jury where every column is a ranking of the rows, and the first column names them.
+    """The sheet of a jury where every column is a ranking of the rows, whose names stand before them.
 
+    There are two fits where a column may be a judge or the number of the row: without it, and with it.
     Columns whose numbers are all beyond the places, such as years and prices, tell of the items and are no judges.
     """
     found = judged_values(table, weights)
@@ -124,16 +133,25 @@ def judges_fits(table: Table, weights: str | None) -> list[Fit]:
     # A skipped place is a slip of a person, but a sign of another layout if few rows are all there is to see.
     if rows.parked is not None or doubt(values, rows) is not None:
         return []
-    option = {} if columns == _judges(table, item) else {"judges": columns}
     reason = f"Every column is a ranking of the {len(table)} rows, whose names are in {item!r}."
-    if not is_ranking.all():
-        reason = f"The columns of the judges are rankings of the {len(table)} rows; the others tell of the items."
-    return [Fit("judges", {"item": item, **option, "values": "positions"}, reason)]
+    if not is_ranking.all() or len(columns) < len(table.header) - 1:
+        reason = f"The columns of the judges are rankings of the {len(table)} rows; the others hold no votes."
+    fit = Fit("judges", {"item": item, "judges": columns, "values": "positions"}, reason)
+    counting = [name for name in columns if counts_rows(table, name)]
+    if len(counting) != 1 or len(columns) < 3 or are_numbered(columns) or _is_judge_by_name(counting[0]):
+        return [fit]
+    if len(table) < _FEWEST_COUNTED:
+        doubted = (
+            f"{counting[0]!r} counts 1 to {len(table)} down the sheet and votes; if it is a number, give judges=[...]."
+        )
+        return [replace(fit, reason=f"{reason} {doubted}")] if len(table) > 2 else [fit]
+    without = {**fit.options, "judges": [name for name in columns if name not in counting]}
+    return [replace(fit, options=without), fit]
 
 
 def judged_values(table: Table, weights: str | None) -> tuple[str, list[str], FloatArray] | None:
     """The column of the items, the columns of the judges and their numbers (a row per judge), if it may be a jury."""
-    item = table.header[0]
+    item = column_of_items(table)
     names = table.coded(item)[0] if 2 <= len(table) <= _MOST_ITEMS else []
     if not names or len(names) < len(table) or not set(MISSING).isdisjoint(names):
         return None
@@ -146,7 +164,7 @@ def judged_values(table: Table, weights: str | None) -> tuple[str, list[str], Fl
 
 def names_say_jury(table: Table) -> bool | None:
     """Whether the names of the columns say that rows are items (True) or people (False); None if they say neither."""
-    first, *others = (name.lower() for name in table.header)
+    first, *others = (name.lower() for name in table.header[table.index(column_of_items(table)) :])
     if any(word in first for word in _JUDGES) or any(name in _JUDGES for name in others):
         return False
     if first in _JUDGED or any(sum(word in name for name in others) > 1 for word in _JUDGES):
@@ -154,11 +172,25 @@ def names_say_jury(table: Table) -> bool | None:
     return None
 
 
+def judges_are_numbered(table: Table, fits: Iterable[Fit]) -> bool:
+    """Whether the columns of all fits are the judges of a jury, numbered as in "Judge 1, Judge 2"."""
+    if names_say_jury(table) is not True or judged_values(table, None) is None:
+        return False
+    return all(all(map(_is_judge_by_name, fit.columns(table))) for fit in fits)
+
+
 def _judges(table: Table, item: str) -> list[str]:
-    """The columns of numbers or places in words, less sums."""
-    others = [name for name in table.header if name != item and name.lower() not in _SUMS]
-    cells = {name: set(table.coded(name)[0]).difference(MISSING) for name in others}
-    return [name for name in others if cells[name] and None not in place_meanings(table, cells[name]).values()]
+    """The columns that a sum shows to be those of the judges; else of numbers or places in words that hold votes."""
+    summed = [name for name in table.summed if name != item and name in table.header]
+    others = [name for name in table.header if name != item and not holds_no_votes(table, name)]
+    # What stands before the names of the items and counts the rows is their number.
+    others = [name for name in others if table.index(name) > table.index(item) or not counts_rows(table, name)]
+    cells = {name: set(table.coded(name)[0]).difference(MISSING) for name in summed or others}
+    return [name for name in cells if cells[name] and None not in place_meanings(table, cells[name]).values()]
+
+
+def _is_judge_by_name(name: str) -> bool:
+    return any(word in name.lower() for word in _JUDGES)
 
 
 def _check_names(table: Table, item: str, names: list[str]) -> None:
@@ -181,7 +213,7 @@ def _direction(table: Table, item: str, columns: list[str]) -> Literal["position
     reason = "they are not all places" if values is None else doubt(values.T, classify(values.T))
     if reason is None:
         return "positions"
-    ways = [{"layout": "judges", "item": item, "values": way} for way in ("scores", "positions")]
+    ways = [{"layout": "judges", "item": item, "judges": columns, "values": way} for way in ("scores", "positions")]
     error = table.error(
         f"the numbers of the judges may be scores (higher = better) or places (1 = best): {reason}",
         cure=f"Write {' or '.join(map(python_call, ways))}.",

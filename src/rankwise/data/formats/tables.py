@@ -177,6 +177,8 @@ class Table:
         The columns whose labels stand in a meaningful order: variables of ordinal measure, ordered categories.
     names_only : bool, default=False
         That nobody wants the values of the columns besides the rankings, so that `covariates` need not make them.
+    summed : tuple of str
+        The columns that a column of sums or means summed up, before it was left out.
     """
 
     path: Path
@@ -190,6 +192,7 @@ class Table:
     notes: tuple[str, ...] = ()
     ordered: tuple[str, ...] = ()
     names_only: bool = False
+    summed: tuple[str, ...] = ()
     # What `survey_cells.ranking_numbers` found last: columns -> places.
     places: dict[tuple[str, ...], FloatArray] = field(default_factory=dict, init=False, repr=False, compare=False)
 
