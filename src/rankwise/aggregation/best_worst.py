@@ -321,7 +321,7 @@ def best_worst_rankings(
     >>> from rankwise.aggregation import best_worst_rankings
     >>> best_worst_rankings(["tea"], ["milk"], [["milk", "tea", "juice", "water"]])
     Rankings: 1 ranking of 4 items, tied
-      tea > juice = water > milk
+      tea > juice ~ water > milk
     """
     winners, losers, sets = list_of_names(best), list_of_names(worst), [list_of_names(names) for names in shown]
     if not len(winners) == len(losers) == len(sets):

@@ -360,11 +360,11 @@ def drivers_tree(
     --------
     >>> import numpy as np
     >>> from rankwise.analysis import drivers_tree
-    >>> age = np.arange(80.0)
-    >>> y = np.where(age[:, None] < 40, [[1, 2, 3]], [[3, 1, 2]])
+    >>> age = np.arange(80.0) + 20.5
+    >>> y = np.where(age[:, None] < 60, [[1, 2, 3]], [[3, 1, 2]])
     >>> print(drivers_tree({"age": age}, y).export_text())
-    |-- age <= 39.5, p < 0.001: 0 > 1 > 2  (n=40)
-    |-- age > 39.5: 1 > 2 > 0  (n=40)
+    |-- age <= 60, p < 0.001: 0 > 1 > 2  (n=40)
+    |-- age > 60: 1 > 2 > 0  (n=40)
     """
     from rankwise._features import set_feature_names
     from rankwise.label_ranking import PlackettLuceTree
