@@ -40,7 +40,10 @@ def desk(tmp_path, monkeypatch):
 def test_examples_in_pages_run(page):
     if page.name in NEEDS:
         pytest.importorskip(NEEDS[page.name], reason=f"{page.name} needs the extra 'dask'")
-    result = doctest.testfile(str(page), module_relative=False, optionflags=LIKE_DOCTESTS, encoding="utf-8")
+    plt = pytest.importorskip("matplotlib.pyplot")
+    with plt.rc_context({"figure.max_open_warning": 0}):  # the page on plots draws every one
+        result = doctest.testfile(str(page), module_relative=False, optionflags=LIKE_DOCTESTS, encoding="utf-8")
+    plt.close("all")
     assert result.failed == 0
 
 
