@@ -395,6 +395,7 @@ def _adjusted_rand(a: IntArray, b: IntArray, weights: FloatArray) -> float:
 def _profiles(
     sample: _Sample, fitted: _Mixture, memberships: FloatArray, names: tuple[str, ...], level: float
 ) -> tuple[SegmentProfile, ...]:
+    from scipy.special import expit
     from scipy.stats import norm
 
     z = norm.ppf((1 + level) / 2)
@@ -406,7 +407,7 @@ def _profiles(
         if len(names) > 1 and 0 < share < 1 and error > 0:
             # On the scale of log odds the ends stay between 0 and 1.
             center, margin = np.log(share / (1 - share)), z * error / (share * (1 - share))
-            low, high = (float(1 / (1 + np.exp(-end))) for end in (center - margin, center + margin))
+            low, high = (float(expit(end)) for end in (center - margin, center + margin))
         weights = sample.weights * memberships[:, g]
         mean = item_ranks(Rankings(sample.rankings, weights=weights), level=level, people=False).mean
         own: dict[str, Any] = {}
