@@ -363,3 +363,10 @@ def test_other_attributes_than_those_of_the_fit_are_refused() -> None:
         PlackettLuce(alpha=1.0, prior_law="gamma").fit(rankings, item_features=Z)
     with pytest.raises(ValueError, match="ref is for the worths of items"):
         model.summary(ref=0)
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+def test_a_new_item_without_an_attribute_has_no_worth(value: float) -> None:
+    model = PlackettLuce().fit([[1, 2, 3], [2, 1, 3], [1, 3, 2], [3, 2, 1]], item_features=[[1.0], [2.0], [4.0]])
+    with pytest.raises(ValueError, match="in row 1, attribute 'z0'"):
+        model.predict_log_worth([[3.0], [value]])

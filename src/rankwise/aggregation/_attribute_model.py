@@ -84,6 +84,12 @@ class AttributeModel(RankingModel):
                 f"item_features has the attributes {shortlist(features.names)}, but the model was fitted with "
                 f"{shortlist(self.feature_names_)}; put them into this order"
             )
+        if values.ndim == 2 and not np.isfinite(values).all():  # by ranking, missing items may lack them
+            row, column = (int(place[0]) for place in np.nonzero(~np.isfinite(values)))
+            raise ValueError(
+                f"item_features has {values[row, column]} in row {row}, attribute {self.feature_names_[column]!r}; a "
+                "worth needs every attribute: fill it in, or leave the item out"
+            )
         return (values - self._feature_center) @ self.coef_
 
     def _check_identified(self, moments: Moments, names: tuple[str, ...], n_others: int) -> None:
