@@ -77,7 +77,7 @@ def _write_csv(table: TextTable, path: str | os.PathLike[str]) -> None:
     with open(path, "w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file)
         if any(table.columns):
-            writer.writerow(table.columns)
+            writer.writerow(map(_safe, table.columns))
         for row in table.rows:
             writer.writerow(_safe(cell) if (found := as_number(cell)) is None else found for cell in row)
 
@@ -108,7 +108,7 @@ def _write_workbook(tables: Sequence[TextTable], path: str | os.PathLike[str]) -
             sheet.append(list(table.columns))
             sheet.freeze_panes = "A2"
             for cell in sheet[1]:
-                cell.font = font(bold=True)
+                cell.font, cell.data_type = font(bold=True), "s"
         for row in table.rows:
             numbers = [as_number(text) for text in row]
             sheet.append([text if found is None else found for text, found in zip(row, numbers, strict=True)])
@@ -123,6 +123,7 @@ def _write_workbook(tables: Sequence[TextTable], path: str | os.PathLike[str]) -
         if table.note:
             sheet.append([])
             sheet.append([table.note])
+            sheet[sheet.max_row][0].data_type = "s"
     book.save(path)
 
 

@@ -1,6 +1,14 @@
-"""Survey files for tests: small valid ones, and how to write one."""
+"""Survey files for tests: small valid ones, how to write one, and how printed commands read it."""
 
 from __future__ import annotations
+
+import shlex
+
+import pytest
+
+from rankwise import RankwiseFormatError
+from rankwise.cli.options import HowToRead
+from rankwise.cli.sources import load
 
 VALID = (
     b"rank_tea,rank_milk,age,sex\n1,2,31,f\n2,,47,m\n",
@@ -23,3 +31,23 @@ def written(folder, text, name="survey.csv"):
     path = folder / name
     path.write_text(text, encoding="utf-8", newline="")
     return path
+
+
+def loaded(path, command):
+    """The survey that a printed command reads: its options as the command line understands them."""
+    words = iter(shlex.split(command)[3:])
+    given = {}
+    for word in words:
+        name = word.removeprefix("--")
+        if name in ("read", "ignore"):
+            given.setdefault(name, []).append(next(words))
+        else:
+            given[name] = next(words)
+    return load(str(path), **HowToRead(**given).arguments())
+
+
+def commands(path, **options):
+    """The commands that are printed where a file cannot be read without a choice."""
+    with pytest.raises(RankwiseFormatError) as caught:
+        load(str(path), **options)
+    return getattr(caught.value, "commands", [])

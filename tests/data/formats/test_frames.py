@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 
 from rankwise import RankwiseFormatError, read_rankings
+from rankwise.data import read_survey
 from rankwise.data.formats import frames, read_orders_csv
 from rankwise.data.formats.delimited import read_table
 
@@ -191,3 +192,23 @@ def test_a_missing_package_is_named_with_its_command(tmp_path, monkeypatch, pack
     monkeypatch.setattr(importlib, "import_module", without)
     with pytest.raises(ImportError, match=rf"{message}.*pip install 'rankwise\[files\]'"):
         read_rankings(path)
+
+
+@pytest.mark.parametrize("kind", ["sav", "parquet", "feather"])
+def test_categories_that_are_declared_as_ordered_stay_ordered(tmp_path, kind):
+    """The words alone would not tell: the file does."""
+    levels = ["zero", "alpha", "mango"]
+    codes = [0, 1, 2, 1, 0, 2]
+    frame = pd.DataFrame({"rank_a": [1.0, 2, 1, 2, 1, 2], "rank_b": [2.0, 1, 2, 1, 2, 1]})
+    path = tmp_path / f"a.{kind}"
+    if kind == "sav":
+        frame["level"] = [float(code + 1) for code in codes]
+        labels = {"level": {code + 1.0: level for code, level in enumerate(levels)}}
+        spss(path, frame, variable_value_labels=labels, variable_measure={"level": "ordinal"})
+    else:
+        frame["level"] = pd.Categorical.from_codes(codes, levels, ordered=True)
+        frame.to_parquet(path) if kind == "parquet" else frame.to_feather(path)
+    survey = read_survey(path)
+    assert survey.ordered == {"level": levels}
+    assert survey.roles["level"].reason == "an ordered category"
+    assert survey.X["level"].tolist() == [levels[code] for code in codes]

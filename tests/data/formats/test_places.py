@@ -47,11 +47,14 @@ def test_ties_are_shared_in_one_way_in_all_rows(rows, words):
 
 
 def test_one_number_beyond_the_last_place_says_not_ranked():
-    values = np.array([[1, 2, 7, 7, 7], [7, 1, 2, 3, 4], [2, 1, 3, 4, 5]], dtype=float)
+    values = np.array([[1, 2, 7, 7, 7], [7, 1, 2, 3, 4], [2, 1, 3, 4, 5], [5, 4, 3, 2, 1]], dtype=float)
     rows = classify(values)
     assert rows.parked == 7
-    assert [WORDS[kind] for kind in rows.kinds.tolist()] == ["plain"] * 3
+    assert [WORDS[kind] for kind in rows.kinds.tolist()] == ["plain"] * 4
     assert doubt(values, rows) is None
+    few = classify(values[:3])
+    assert doubt(values[:3], few) == "2 of 3 rows hold 7, but there are 5 items"
+    assert doubt(values[:3], few, named_places=True) is None
     assert classify(np.array([[4.0, 3, 2], [4, 4, 4], [1, 4, 4]])).parked is None
 
 

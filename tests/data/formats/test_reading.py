@@ -56,7 +56,7 @@ def test_columns_and_weights_are_told(tmp_path):
         ({"missing_values": ["0"]}, ["--read", "missing_values=0"]),
         ({"column": 'say "hi"'}, ["--read", 'column=say "hi"']),
         ({"prefix": "cost $"}, ["--target", "cost $"]),
-        ({"weights": None}, ["--read", "weights=None"]),
+        ({"weights": None}, ["--read", "weights=none"]),
     ],
 )
 def test_commands_survive_the_shell(arguments, words):

@@ -16,7 +16,8 @@ from rankwise import Rankings, RankwiseFormatError
 from rankwise.data.formats.delimited import read_table
 from rankwise.data.formats.detect import read_rankings
 from rankwise.data.formats.survey import read_orders_csv, read_positions_csv
-from rankwise.data.formats.survey_long import read_long_csv, read_pairwise_csv
+from rankwise.data.formats.survey_duels import read_pairwise_csv
+from rankwise.data.formats.survey_long import read_long_csv
 from rankwise.data.formats.survey_strings import read_ordered_strings_csv
 from tests.data.formats.mutations import damaged
 from tests.data.formats.survey_files import VALID, written
@@ -90,7 +91,7 @@ PROBLEMS = {
         5,
         2,
         "item 'tea' has a position on line 2 already",
-        "Leave one row out, or all rankings with such rows: invalid='drop'",
+        "To keep the first of such rows, write read_rankings(path, layout='long'",
     ),
     "long_varies.csv": (read_long_csv, 3, 4, "'age' is '32', but '31' on line 2", "drop=['age']"),
     "long_no_item.csv": (read_long_csv, 3, 2, "the item has no name", "leave out the row"),

@@ -10,7 +10,8 @@ import pytest
 
 from rankwise import RankwiseFormatError, analyze
 from rankwise.data import Survey, read_rankings, read_survey
-from rankwise.data.formats.survey_file import _with_labels, shown_names
+from rankwise.data.formats.survey_data import shown_names
+from rankwise.data.formats.survey_file import _with_labels
 from rankwise.data.formats.tables import Column, Table
 from tests.data.formats import survey_exports
 
@@ -150,7 +151,7 @@ def test_weights_of_zero_are_counted_and_negative_ones_refused(tmp_path: Path) -
         ({"features": ["age"]}, "features names 'age', but there is no such column. The columns are 'StartDate'"),
         ({"ignore": ["responseid"]}, "Did you mean 'ResponseId'?"),
         ({"id": "Respons"}, "id names 'Respons', but there is no such column"),
-        ({"by": "Q20"}, "by names 'Q20', which has 60 different values"),
+        ({"by": "Q20"}, "by has 60 groups, more than 50, in column 'Q20'"),
         ({"by": "RecipientEmail"}, "by names 'RecipientEmail', which is blank"),
         ({"weight": "Q33"}, "there is no column 'Q33'"),
     ],

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from rankwise import Rankings, RankwiseFormatError
 from rankwise.data.formats import buckets, read_rankings
 from rankwise.data.formats.detect import read_with_reading
-from rankwise.data.formats.survey_long import read_long_csv, read_pairwise_csv
+from rankwise.data.formats.survey_duels import read_pairwise_csv
+from rankwise.data.formats.survey_long import read_long_csv
 from tests.data.formats.survey_files import written
 from tests.strategies import position_matrices
 

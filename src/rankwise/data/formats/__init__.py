@@ -10,9 +10,11 @@ from rankwise.data.formats.preflib import read_preflib, write_preflib
 from rankwise.data.formats.reading import Reading
 from rankwise.data.formats.survey import read_orders_csv, read_positions_csv, read_scores_csv
 from rankwise.data.formats.survey_choices import read_best_worst_csv, read_tricot_csv
-from rankwise.data.formats.survey_file import Survey, read_survey
+from rankwise.data.formats.survey_data import Survey
+from rankwise.data.formats.survey_duels import read_pairwise_csv
+from rankwise.data.formats.survey_file import read_survey
 from rankwise.data.formats.survey_judges import read_judges_csv
-from rankwise.data.formats.survey_long import read_long_csv, read_pairwise_csv
+from rankwise.data.formats.survey_long import read_long_csv
 from rankwise.data.formats.survey_strings import read_ordered_strings_csv
 from rankwise.data.formats.trec import (
     JudgedRun,

@@ -31,7 +31,9 @@ Layout = Literal[
 ]
 
 # Names of columns that say what they hold, in lower case.
-PREFIXES = ("rank_", "position_", "y_")
+PREFIXES = (
+    *("rank_", "position_", "y_", "place_", "rang_", "rang ", "platz_", "platz ", "puesto_", "posto_", "posizione_"),
+)
 RESPONDENTS = ("respondent", "respondent_id", "id", "person", "participant", "subject", "user", "voter", "judge")
 ITEMS = ("item", "option", "candidate", "alternative", "label")
 POSITIONS = ("position", "rank", "place")
@@ -42,9 +44,16 @@ SIDES = (("left", "right"), ("item_a", "item_b"))
 WEIGHTS = (
     *("weight", "weights", "wt", "wgt", "wk", "count", "counts", "freq", "frequency", "multiplicity", "n"),
     *("votes", "n_votes", "number of votes", "num_votes", "ballots", "voters"),
+    *("gewicht", "gewichte", "gewichtung", "häufigkeit", "poids", "pondération", "ponderation", "fréquence"),
+    *("peso", "pesi", "ponderación", "ponderacion", "ponderação", "frecuencia", "frequenza", "weging"),
 )
 
-_NUMBERED = re.compile(r"(\d{1,9})(st|nd|rd|th)?(\D{0,12})$", re.ASCII | re.IGNORECASE)
+_NUMBERED = re.compile(r"([0-9]{1,9})(\D{0,12})$")
+# In some languages ordinals end in different ways, as in 1er and 2e; what follows an ordinal may be a question.
+_ORDINAL = re.compile(
+    r"([0-9]{1,9})(?:st|nd|rd|th|(?:er|[eè]re|re|i?[eè]me|nde|[dst]e|e|ro|ra|do|da|to|ta)(?![^\W_]))(\D{0,60})$",
+    re.IGNORECASE,
+)
 _CLEAR_JOINTS = ("_", ".", "[", "/", ":")
 _JOINTS = (*_CLEAR_JOINTS, "-", " ")
 # Qualtrics joins question and item by this.
@@ -52,7 +61,9 @@ _QUESTION_JOINT = " - "
 # What stands between them in labels of SPSS.
 _LABEL_JOINT = ": "
 _LONGEST_LABEL = 60
-_BRACKETED = re.compile(r"(?P<stem>.*)\[(?P<item>[^\[\]]+)\]\s*")
+# Of more columns nobody wants to read the names; how they start will do.
+_MOST_NAMED = 40
+_BRACKETED = re.compile(r"(?P<stem>.*)\[(?P<item>[^\[\]]+)\][\s?!.:)]*")
 
 
 @dataclass(frozen=True)
@@ -70,7 +81,8 @@ class Fit:
         if "prefix" in self.options:
             return columns_with_prefix(table, self.options["prefix"])
         names = [name for value in self.options.values() for name in ([value] if isinstance(value, str) else value)]
-        return [name for name in names if name in table.header]
+        known = set(table.header)
+        return [name for name in names if name in known]
 
     def call(self, **more: Any) -> str:
         """The call that reads the file this way, as error messages show it."""
@@ -146,7 +158,8 @@ def are_numbered(names: Sequence[str]) -> bool:
 def columns_option(table: Table, option: str, names: list[str]) -> dict[str, Any]:
     """A prefix where the names have a clear one, else the names."""
     parts = _stem_and_place(names[0])
-    if parts and parts[0].endswith(_JOINTS) and columns_with_prefix(table, parts[0]) == names:
+    is_clear = parts and (parts[0].endswith(_JOINTS) or (parts[0] and len(names) > _MOST_NAMED))
+    if parts and is_clear and columns_with_prefix(table, parts[0]) == names:
         return {"prefix": parts[0]}
     return {option: names}
 
@@ -236,7 +249,7 @@ def _question(table: Table, name: str) -> tuple[str, str]:
 
 
 def _stem_and_place(name: str) -> tuple[str, int, str] | None:
-    number_in_name = _NUMBERED.search(name)
+    number_in_name = _ORDINAL.search(name) or _NUMBERED.search(name)
     if number_in_name is not None:
-        return name[: number_in_name.start()], int(number_in_name[1]), number_in_name[3]
+        return name[: number_in_name.start()], int(number_in_name[1]), number_in_name[2]
     return ordinal_in_name(name) if ORDINAL_WORD.search(name) or not name.isascii() else None

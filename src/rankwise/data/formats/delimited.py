@@ -9,10 +9,18 @@ from __future__ import annotations
 import csv
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 from itertools import islice
 
+from rankwise.data.formats.header_rows import (
+    corner_named,
+    n_notes,
+    n_titles,
+    note_below,
+    refuse_header,
+    two_rows_of_names,
+)
 from rankwise.data.formats.tables import MISSING, Column, Table
 from rankwise.data.formats.text import ENCODING, Path, decoded, listed, number, read_bytes, shown, split_lines
 from rankwise.exceptions import RankwiseFormatError
@@ -20,13 +28,10 @@ from rankwise.exceptions import RankwiseFormatError
 _ZIP_MAGIC = b"PK\x03\x04"
 _OLD_OFFICE_MAGIC = b"\xd0\xcf\x11\xe0"
 #: texts of so many bytes are worth the start of compiled loops
-LARGE = 1 << 22
+LARGE = 1 << 20
 _DELIMITERS = ",;\t|"
-#: between a question and one of its items, in exports of Qualtrics and where two rows of names are joined
-QUESTION_JOINT = " - "
-#: the note that a table carries then
-JOINED_NAMES = "Rows {} and {} are both names of columns; they were joined."
 _SNIFFED_ROWS = 50
+_INSPECTED_END = 10_000
 _QUALTRICS_MARK = re.compile(r"""\{\s*["']ImportId["']""")
 # What Excel takes the delimiter from, and some programs write for it.
 _DECLARED_DELIMITER = re.compile(r'"?sep=([^\w" \n])"?[^\S\n]*\n', re.ASCII | re.IGNORECASE)
@@ -144,21 +149,17 @@ def _strict_table(text: str, path: Path, delimiter: str) -> Table:
             record.pop()
     if not records or not records[0][1]:
         raise RankwiseFormatError("the file is empty", path=path)
-    notes: tuple[str, ...] = ()
-    # A lone cell above a row of names, where a sheet was saved as text, is a title.
-    while len(records) > 2 and len(records[0][1]) > 1 == sum(map(bool, records[0][1])) and _are_names(records[1][1]):
-        line, record = records.pop(0)
-        notes = (*notes, f"The title {shown(next(filter(None, record)))} on line {line} was passed over.")
+    records, notes = _without_titles_and_notes(records, text, delimiter)
     header_line, header = records[0]
-    joined = joined_names(header, records[1][1]) if len(records) > 1 and not all(header) else []
-    if joined:
-        header = joined
-        notes = (
-            *notes,
-            JOINED_NAMES.format(header_line, records[1][0]),
-        )
+    names = None
+    if len(records) > 2 and not (all(header) and len(set(header)) == len(header)):
+        rest = list(zip(*(record for _, record in records[2:]), strict=False))
+        names = two_rows_of_names(header, records[1][1], rest, (header_line, records[1][0]))
+    if names is not None:
+        header, notes = names.header, [*notes, names.note]
         del records[1]
     if not all(header) or len(set(header)) < len(header):
+        header = corner_named(header, [record[0] for _, record in records[1:]])
         refuse_header(header, path, header_line, records[1][1] if len(records) > 1 else ())
     for line, record in records[1:]:
         if len(record) != len(header):
@@ -171,7 +172,7 @@ def _strict_table(text: str, path: Path, delimiter: str) -> Table:
     # Qualtrics writes two rows of its own below the header: the texts of the questions, then the import ids.
     marked = [place for place, (_, record) in enumerate(records[1:3]) if _QUALTRICS_MARK.match(record[0])]
     questions = dict(zip(header, records[1][1], strict=True)) if marked[:1] == [1] else {}
-    questions |= {name: name for name in joined if QUESTION_JOINT in name}
+    questions |= {} if names is None else names.questions
     answers = records[2 + marked[0] :] if marked else records[1:]
     if not answers:
         blank = any(delimiter in line and not line.replace(delimiter, "").strip() for line in split_lines(text))
@@ -181,31 +182,30 @@ def _strict_table(text: str, path: Path, delimiter: str) -> Table:
     lines = [line for line, _ in answers]
     columns = tuple(map(Column.of, zip(*(record for _, record in answers), strict=True)))
     comma_is_free = delimiter != ","
-    return Table(path, tuple(header), header_line, columns, lines, questions, comma_is_free=comma_is_free, notes=notes)
+    own = tuple(notes)
+    return Table(path, tuple(header), header_line, columns, lines, questions, comma_is_free=comma_is_free, notes=own)
 
 
-def _are_names(record: list[str]) -> bool:
-    names = [cell for cell in record if cell]
-    return len(names) > 1 and all(number(name) is None for name in names)
-
-
-def joined_names(above: list[str], below: list[str]) -> list[str]:
-    """Names in two rows, as SurveyMonkey writes them: the question once, then an item per column below it.
-
-    None are found where the second row is an answer: it must name a column wherever the first does not, hold no number,
-    and be blank (or "Response") below some name.
-    """
-    single = ("", "response", "open-ended response")
-    named = len(above) == len(below) and above[0] and all(up or down for up, down in zip(above, below, strict=True))
-    if not named or any(number(cell) is not None for cell in below):
-        return []
-    if not any(up and down.lower() in single for up, down in zip(above, below, strict=True)):
-        return []
-    names, question = [], ""
-    for up, down in zip(above, below, strict=True):
-        question = up or question
-        names.append(question if down.lower() in single else f"{question}{QUESTION_JOINT}{down}")
-    return names
+def _without_titles_and_notes(
+    records: list[tuple[int, list[str]]], text: str, delimiter: str
+) -> tuple[list[tuple[int, list[str]]], list[str]]:
+    """The rows of the table, where a sheet was saved as text with titles above it and notes below it."""
+    n = n_titles(sum(map(bool, record)) for _, record in records)
+    if n and any(number(cell) is not None for cell in records[n][1]):
+        n = 0  # no names below it
+    notes = [
+        f"The title {shown(next(filter(None, record)))} on line {line} was passed over." for line, record in records[:n]
+    ]
+    records = records[n:]
+    if len(records[0][1]) < 2 or sum(map(bool, records[-1][1])) != 1:
+        return records, notes
+    lines = split_lines(text)
+    n = n_notes(
+        [record for _, record in records], lambda row: not lines[records[row][0] - 2].replace(delimiter, "").strip()
+    )
+    below = records[len(records) - n :]
+    notes += [note_below(next(filter(None, record)), f"on line {line}") for line, record in below]
+    return records[: len(records) - n], notes
 
 
 def _large_table(text: str, path: Path, delimiter: str, data: bytes | None) -> Table | None:
@@ -216,7 +216,8 @@ def _large_table(text: str, path: Path, delimiter: str, data: bytes | None) -> T
         head = list(islice(_records(text, delimiter, path), 4))
     except RankwiseFormatError:
         return None
-    if not head:
+    end = text[-_INSPECTED_END:] if data is None else data[-_INSPECTED_END:].decode("ascii")
+    if not head or _may_end_in_notes(end, delimiter):
         return None
     (header_line, header), rows = head[0], head[1:]
     marked = [place for place, (_, record) in enumerate(rows[:2]) if _QUALTRICS_MARK.match(record[0])]
@@ -242,6 +243,16 @@ def _large_table(text: str, path: Path, delimiter: str, data: bytes | None) -> T
         return None
     questions = dict(zip(header, above[1], strict=True)) if marked[:1] == [1] else {}
     return Table(path, tuple(header), header_line, tuple(columns), lines, questions, comma_is_free=delimiter != ",")
+
+
+def _may_end_in_notes(end: str, delimiter: str) -> bool:
+    """Whether the last lines hold one cell each, after a blank line."""
+    for line in reversed(split_lines(end.rstrip(f"{delimiter} \r\n"))):
+        if not line.replace(delimiter, "").strip():
+            return True
+        if sum(bool(cell.strip()) for cell in next(csv.reader([line], delimiter=delimiter), ())) != 1:
+            return False
+    return False
 
 
 def _sniff(text: str) -> str:
@@ -290,40 +301,6 @@ def _records(text: str, delimiter: str, path: Path) -> Iterator[tuple[int, list[
             yield line, [cell.strip() for cell in record]
         line = reader.line_num + 1
         taken.clear()
-
-
-def refuse_header(header: Sequence[str], path: Path, line: int, below: Sequence[str] = ()) -> None:
-    """Raise for the first column without a name, or with the name of another; ``below`` is the next row."""
-    two_rows = len(below) == len(header) and all(
-        name or (more and number(more) is None) for name, more in zip(header, below, strict=True)
-    )
-    if two_rows and not all(header):
-        raise RankwiseFormatError(
-            f"{shown(below[list(header).index('')])} stands below an empty cell, as if two rows held names",
-            path=path,
-            line=line,
-            column=list(header).index("") + 1,
-            cure="Write the name of every column into one row.",
-        )
-    seen: dict[str, int] = {}
-    for place, name in enumerate(header, start=1):
-        if not name:
-            raise RankwiseFormatError(
-                "the column has no name",
-                path=path,
-                line=line,
-                column=place,
-                cure="Name it, or leave it out (pandas: index=False; R: row.names=FALSE).",
-            )
-        if name in seen:
-            raise RankwiseFormatError(
-                f"columns {seen[name]} and {place} are both named {shown(name)}",
-                path=path,
-                line=line,
-                column=place,
-                cure="Give every column its own name.",
-            )
-        seen[name] = place
 
 
 def _count(n: int, noun: str) -> str:

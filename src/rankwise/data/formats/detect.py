@@ -22,16 +22,21 @@ from rankwise.data.formats.data_check import spelling_notes
 from rankwise.data.formats.delimited import LARGE, binary_table, parse_table
 from rankwise.data.formats.invalid import check_rows
 from rankwise.data.formats.layouts import doubt_about, layout_found, layout_given
+from rankwise.data.formats.match_sheets import unfolded
 from rankwise.data.formats.preflib import parse_preflib, read_preflib
 from rankwise.data.formats.reading import Blanks, Direction, Reading
-from rankwise.data.formats.sums import SUM_NAME, without_sums
+from rankwise.data.formats.result_rows import may_have_result_rows, without_result_rows
+from rankwise.data.formats.sums import without_sums
 from rankwise.data.formats.survey import read_orders_csv, read_positions_csv, read_scores_csv
+from rankwise.data.formats.survey_cells import scale_notes
 from rankwise.data.formats.survey_choices import columns_of_choices, read_best_worst_csv, read_tricot_csv
+from rankwise.data.formats.survey_duels import read_pairwise_csv
 from rankwise.data.formats.survey_judges import columns_of_jury, read_judges_csv
-from rankwise.data.formats.survey_long import read_long_csv, read_pairwise_csv, refuse_scores_in_long
+from rankwise.data.formats.survey_long import read_long_csv, refuse_scores_in_long, wanted_rows
 from rankwise.data.formats.survey_strings import read_ordered_strings_csv
-from rankwise.data.formats.tables import MISSING, Covariates, Table, blanked, names_given
+from rankwise.data.formats.tables import MISSING, Covariates, Keep, Table, blanked, names_given
 from rankwise.data.formats.text import ENCODING, Path, decoded, is_plain, listed, read_bytes
+from rankwise.data.formats.worded_cells import with_scores_for_words, without_marks
 from rankwise.data.formats.xarff import parse_xarff, read_xarff
 from rankwise.data.positions import Unlisted
 from rankwise.data.rankings import Rankings
@@ -152,13 +157,14 @@ def read_rankings(
     ``.soc .soi .toc .toi`` and files that start like them are PrefLib; ``.xarff .arff`` and files that start with
     ``@relation`` are xarff. All else is a table, and the layout is
 
-    - *positions* if columns start with ``rank_``, ``position_`` or ``y_`` and hold places, if cells say places in words
-      ("1st choice"), or if every row of columns side by side is a ranking;
+    - *positions* if columns start with ``rank_``, ``position_``, ``rang_`` or the like and hold places, if cells say
+      places in words ("1st choice"), or if every row of columns side by side is a ranking;
     - *scores* if columns start with ``score_``, ``points_`` or ``rating_``;
     - *orders* if columns that differ by a number or ordinal alone (``choice_1, choice_2``) hold shared names;
     - *strings* if the cells of a column read ``a>b>c`` or are JSON arrays of names;
     - *long* if columns are named like respondent, item and position;
-    - *pairwise* if columns are named like winner and loser, or left, right and winner;
+    - *pairwise* if columns are named like winner and loser, or left, right and winner, if two sides have scores beside
+      or between them ("3-1"), or if rows and columns are the same items (a cross table);
     - *best-worst* if columns are named like best and worst, beside those of the items shown; *tricot* if letters name
       the best and the worst of three;
     - *judges* if the first column names items and every other column is a ranking of the rows.
@@ -175,7 +181,10 @@ def read_rankings(
       tea > milk
       milk > tea
     """
-    rankings, covariates, _, _ = read_with_table(path, return_covariates, layout=layout, unlisted=unlisted, **options)
+    found = read_with_table(path, return_covariates, layout=layout, unlisted=unlisted, **options)
+    rankings, covariates, reading, _ = found
+    if options.get("keep") is not None and reading.layout != "long":
+        raise ValueError("keep chooses among rows of the same id, which read_rankings does not know; use read_survey")
     if not return_covariates:
         return rankings
     answers = covariates.keys() & set(map(str, rankings.items))
@@ -221,12 +230,14 @@ def read_with_table(
     *,
     layout: Literal["auto"] | Layout = "auto",
     unlisted: Unlisted | None = None,
+    keep: Keep | None = None,
     **options: Any,
 ) -> tuple[Rankings, Covariates, Reading, Table | None]:
     """Read rankings as `read_with_reading` does, and return the table too; None where the file is not one.
 
     `read_survey` looks there for the texts of the questions, the labels of the values, and the places as written. Where
-    the values of the covariates are not wanted, their arrays are empty.
+    the values of the covariates are not wanted, their arrays are empty. ``keep`` is for long tables; in others
+    `read_survey` knows who answered.
     """
     if layout != "auto" and layout not in _READERS:
         raise ValueError(f"layout is {layout!r}; choose 'auto', {', '.join(map(repr, _READERS))}")
@@ -250,18 +261,25 @@ def read_with_table(
         return _from_lines(file_format, text, path, options)
     table = parse_table(text, path, options.get("delimiter"), data if begin else None) if table is None else table
     table = table if values_wanted else replace(table, names_only=True)
-    if len(table) <= _MOST_SUMMED and SUM_NAME.search("\n".join((*table.header, *table.columns[0].distinct[-3:]))):
+    if len(table) <= _MOST_SUMMED:
+        table = without_result_rows(table) if may_have_result_rows(table) else table
         named = [[value] if isinstance(value, str) else value for value in options.values()]
         table = without_sums(table, [name for names in named if isinstance(names, list | tuple) for name in names])
+    if layout in ("auto", "pairwise") and 2 < len(table) < len(table.header):
+        table = unfolded(table)
+    table = without_marks(table)
     invalid = options.pop("invalid", "raise")
     seen = blanked(table, options["missing_values"]) if "missing_values" in options else table
     settled = layout_given(seen, layout, options)
     fit = settled or layout_found(table, seen, layout, options)
+    options |= {"keep": keep} if keep is not None and fit.layout == "long" else {}
     of_reader = {name: value for name, value in options.items() if name != "sheet"}
     check_option_names(
         "read_rankings", of_reader, _READERS[fit.layout], reserved=["path"], what=f"the layout {fit.layout!r}"
     )
     given = {**fit.options, **of_reader}
+    table = with_scores_for_words(table, fit.layout, given)
+    table = wanted_rows(table, given) if fit.layout == "long" and {"trait", "keep"} & given.keys() else table
     dropped: dict[str, int] = {}
     notes: list[str] = []
     if not fit.is_clean or invalid not in ("raise", "drop"):
@@ -272,18 +290,25 @@ def read_with_table(
     rankings, covariates = _READERS[fit.layout](table, **given)
     columns = tuple(name for name in table.header if name not in covariates and name != options.get("weights"))
     if fit.layout in _COLUMNS_READ:
-        read = _COLUMNS_READ[fit.layout](table, given)
-        unused = [name for name in columns if name not in read]
-        columns = tuple(read)
-        notes += [f"Columns that were not used: {listed(unused)}."] if unused else []
-        if fit.layout == "judges" and any(map(table.is_numeric, unused)) and not {"judges", "prefix"} & options.keys():
-            notes.append("If one of them is a judge, name all judges: judges=[...].")
+        read = tuple(_COLUMNS_READ[fit.layout](table, given))
+        notes += _about_unused(table, [name for name in columns if name not in read], fit.layout, options)
+        columns = read
     if settled and layout == "positions":
         doubt = doubt_about(blanked(table, options.get("missing_values", MISSING)), columns)
         notes = [f"These may be scores: {doubt}. They were read as places, 1 = best, as asked."] if doubt else notes
     options |= {"invalid": invalid} if invalid == "drop" else {}
     reading = _reading(rankings, fit, columns, options)
-    return rankings, covariates, replace(reading, dropped=dropped, notes=(*table.notes, *notes, *reading.notes)), table
+    scored = reading.direction == "higher is better" and fit.layout in ("scores", "judges")
+    own = (*table.notes, *notes, *(scale_notes(table, reading) if scored else ()), *reading.notes)
+    return rankings, covariates, replace(reading, dropped=dropped, notes=own), table
+
+
+def _about_unused(table: Table, unused: list[str], layout: str, options: dict[str, Any]) -> list[str]:
+    """Notes about columns that are neither part of the rankings nor covariates."""
+    notes = [f"Columns that were not used: {listed(unused)}."] if unused else []
+    if layout == "judges" and any(map(table.is_numeric, unused)) and not {"judges", "prefix"} & options.keys():
+        notes.append("If one of them is a judge, name all judges: judges=[...].")
+    return notes
 
 
 def _from_lines(
@@ -313,10 +338,11 @@ def _reading(rankings: Rankings, fit: Fit, columns: tuple[str, ...], options: di
         np.unique(np.count_nonzero(np.isfinite(rankings.positions), axis=1)) if blanks != "no blanks" else np.empty(0)
     )
     placed = placed[placed > 0]  # some may have ranked nothing
-    # In a long table people may have been shown different items.
-    if default and fit.layout != "long" and len(placed) == 1 and placed[0] < len(rankings.items):
-        notes.append(f"Everybody ranks exactly {placed[0]} of {rankings.n_items} items, as if asked for the best only.")
     alike = {" ".join(str(item).split()).casefold() for item in rankings.items}
+    # In a long table people may have been shown different items, and items may only look different.
+    is_few = default and fit.layout != "long" and len(alike) == len(rankings.items)
+    if is_few and len(placed) == 1 and placed[0] < len(rankings.items):
+        notes.append(f"Everybody ranks exactly {placed[0]} of {rankings.n_items} items, as if asked for the best only.")
     notes += spelling_notes(rankings) if len(alike) < len(rankings.items) else []
     if fit.layout == "best-worst" and (rankings.positions == 2).sum(axis=1).max(initial=0) > 1:
         notes.append("Items that are neither best nor worst are tied between the two.")

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from rankwise._optional import require
-from rankwise.data.formats.delimited import refuse_header
+from rankwise.data.formats.header_rows import refuse_header
 from rankwise.data.formats.tables import Column, Table
 from rankwise.data.formats.text import MOST_INFLATION, SMALL, Path
 from rankwise.exceptions import RankwiseFormatError

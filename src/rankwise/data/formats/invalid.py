@@ -7,20 +7,30 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
 from rankwise._typing import FloatArray
-from rankwise.data.formats.column_names import Fit, are_numbered, chosen_columns, known_prefixes
+from rankwise.data.formats.column_names import (
+    RESPONDENTS,
+    Fit,
+    are_numbered,
+    chosen_columns,
+    known_prefixes,
+    prefix_option,
+)
+from rankwise.data.formats.jury_columns import column_of_items
 from rankwise.data.formats.places import (
     BEYOND,
     GAP,
     IMPOSSIBLE,
     PLACES_PER_ITEM,
+    PLAIN,
     SKIPPED,
+    TIED,
     Rows,
+    adjacent_runs,
     classify,
 )
 from rankwise.data.formats.reading import python_call
@@ -30,15 +40,22 @@ from rankwise.data.formats.survey_cells import (
     place_meanings,
     ranking_numbers,
     repeated_names,
+    repeats_cells,
 )
 from rankwise.data.formats.survey_choices import bad_choices
-from rankwise.data.formats.survey_long import bad_duels, bad_rows_of_long
+from rankwise.data.formats.survey_duels import bad_duels
+from rankwise.data.formats.survey_judges import names_say_jury
+from rankwise.data.formats.survey_long import bad_rows_of_long
 from rankwise.data.formats.survey_strings import bad_orders
-from rankwise.data.formats.tables import MISSING, Table, blanks_given
+from rankwise.data.formats.tables import MISSING, Table, blanks_given, rows_without_weight
 from rankwise.data.formats.text import shown
 from rankwise.exceptions import RankwiseFormatError
 
 Invalid = Literal["raise", "drop"]
+
+# Rows and columns that are enough to see rankings among which a cell is wrong, and how many of the rows must be some.
+_FEW = 3
+_LEAST_RANKED = 0.75
 
 
 class BadRow(NamedTuple):
@@ -80,6 +97,7 @@ def check_rows(
     if invalid not in ("raise", "drop"):
         raise ValueError(f"invalid is {invalid!r}; choose 'raise' or 'drop'")
     bad, notes = _bad_rows(table, fit, options, obey=obey and invalid == "raise", drop=invalid == "drop")
+    bad |= _bad_weights(table, fit, options, invalid=invalid)
     if not bad:
         return table, {}, notes
     n = len(table)
@@ -91,10 +109,27 @@ def check_rows(
             row=min(bad),
             cure="Look whether the layout and the columns are right.",
         )
-    kept = np.setdiff1d(np.arange(n), list(bad))
-    columns_kept = tuple(column.take(kept) for column in table.columns)
-    left = replace(table, columns=columns_kept, lines=[table.lines[row] for row in kept])
+    left = table.take(np.setdiff1d(np.arange(n), list(bad)))
     return left, dict(_counted(bad)), notes
+
+
+def _bad_weights(table: Table, fit: Fit, options: Mapping[str, Any], *, invalid: Invalid) -> dict[int, BadRow]:
+    """The rows to drop because they have no weight; or the error about the first, with the calls to choose from."""
+    weights = options.get("weights") or ""
+    wrong = rows_without_weight(table, weights).tolist() if weights else []
+    if not wrong or invalid == "drop":
+        return dict.fromkeys(wrong, BadRow("no weight in a cell", "the row has no weight"))
+    rest = {name: value for name, value in options.items() if name not in fit.options}
+    ways = [fit.arguments(**{**rest, "invalid": "drop"}), fit.arguments(**{**rest, "weights": None})]
+    calls = f"to drop such rows, write {python_call(ways[0])}; to leave out the weights, write {python_call(ways[1])}"
+    error = table.error(
+        f"the weight is {shown(table.column(weights)[wrong[0]])}",
+        row=wrong[0],
+        column=weights,
+        cure=f"Weights are numbers that are not negative: correct it; {calls}.",
+    )
+    error.choices = ways
+    raise error
 
 
 def _bad_rows(
@@ -148,10 +183,11 @@ def _dropped_rows(table: Table, fit: Fit, options: Mapping[str, Any], blanks: se
 
 
 def misfit(table: Table, options: Mapping[str, Any]) -> Fit | None:
-    """Columns of a known prefix that hold mostly places, though some cells are none; None if there are no such columns.
+    """Columns that hold mostly places, though some cells are none; None if there are no such columns.
 
-    The check of the rows then names the first of these cells.
+    They have a known prefix, or stand side by side. The check of the rows then names the first of these cells.
     """
+    blanks = blanks_given(options.get("missing_values", MISSING))
     for prefix, names in known_prefixes(table):
         cells = cell_counts(table, names)
         meaning = place_meanings(table, cells)
@@ -159,10 +195,38 @@ def misfit(table: Table, options: Mapping[str, Any]) -> Fit | None:
         # Below numbered columns a word may as well be an item among numbers.
         if slips and 2 * sum(cells[cell] for cell in slips) <= cells.total() and not are_numbered(names):
             fit = Fit("positions", {"prefix": prefix}, f"The columns start with {prefix!r} and hold places.")
-            rows = classify(_numbers(table, names, blanks_given(options.get("missing_values", MISSING))))
-            if rows.share() >= 0.5:
+            if classify(_numbers(table, names, blanks)).share() >= 0.5:
                 return fit
-    return None
+    return wider_fit(table, options, by_judges=bool(names_say_jury(table)), ties=True)
+
+
+def wider_fit(table: Table, options: Mapping[str, Any], *, by_judges: bool, ties: bool = False) -> Fit | None:
+    """Columns side by side in which rows are rankings (or which are some) but for words in some cells; else None."""
+    runs = adjacent_runs([_are_places_but_words(table, name) for name in table.header])
+    wide = [list(table.header[run]) for run in runs if run.stop - run.start >= _FEW]
+    if len(wide) != 1 or len(table) < _FEW or are_numbered(wide[0]) or all(map(table.is_numeric, wide[0])):
+        return None
+    (names,), item = wide, column_of_items(table)
+    values = _numbers(table, names, blanks_given(options.get("missing_values", MISSING)))
+    kinds = classify(values.T if by_judges else values).kinds
+    if np.mean(np.isin(kinds, (PLAIN, SKIPPED, *([TIED] if ties else [])))) < _LEAST_RANKED:
+        return None
+    if not by_judges:
+        return Fit("positions", prefix_option(table, names), "In these columns rows are rankings.")
+    judges = {"item": item, "judges": names, "values": "positions"}
+    return Fit("judges", judges, "The columns are rankings of the rows.") if item not in names else None
+
+
+def _are_places_but_words(table: Table, name: str) -> bool:
+    """Whether the numbers in a column are places among all columns or rows, and at most half of the cells are words."""
+    if not repeats_cells(table, name) or name.lower() in RESPONDENTS:
+        return False
+    cells = cell_counts(table, [name])
+    meaning = place_meanings(table, cells)
+    most = max(len(table.header), len(table))
+    n_words = sum(count for cell, count in cells.items() if meaning[cell] is None)
+    are_places = all(_is_place(value, most) for value in meaning.values() if value is not None)
+    return are_places and 2 * n_words <= cells.total() > 0
 
 
 def _is_place(value: float | None, most: float) -> bool:
@@ -233,6 +297,14 @@ def _counted(bad: Mapping[int, BadRow]) -> list[tuple[str, int]]:
     return Counter(row.why for row in bad.values()).most_common()
 
 
+def _mostly_words(table: Table, given: Mapping[str, Any]) -> bool:
+    """Whether more than half of the cells that should be numbers are words."""
+    columns = chosen_columns(table, given.get("items"), given.get("prefix"), given.get("weights"), "items")
+    counts = cell_counts(table, columns)
+    meaning = place_meanings(table, counts)
+    return 2 * sum(count for cell, count in counts.items() if meaning[cell] is None) > counts.total()
+
+
 def _refusal(
     table: Table, fit: Fit, options: Mapping[str, Any], bad: Mapping[int, BadRow], n: int
 ) -> RankwiseFormatError:
@@ -242,11 +314,15 @@ def _refusal(
     choices = []
     cure = "Correct it"
     value = None if row.cell is None else place_meanings(table, [row.cell])[row.cell]
-    if fit.layout == "scores":
+    are_words = value is None and row.cell is not None and _mostly_words(table, {**fit.options, **options})
+    if are_words:
+        end = "higher = better" if fit.layout == "scores" else "1 = best"
+        cure = f"These are words, not numbers: replace them by numbers, as 1 to 5, {end}"
+    elif fit.layout == "scores":
         cure = "Scores are numbers, higher = better"
     elif row.cell is not None and (value is None or value <= 0):
         cure = cure_for_position(row.cell, value).partition(";" if value == 0 else ".")[0]
-    if row.cell is not None:
+    if row.cell is not None and not are_words:  # most answers would be thrown away
         choices.append({**arguments, "missing_values": [*options.get("missing_values", ()), row.cell]})
         cure += f"; if it says 'not ranked', write {python_call(choices[0])}"
     if row.why in IMPOSSIBLE.values():

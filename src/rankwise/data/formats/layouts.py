@@ -20,7 +20,6 @@ from rankwise.data.formats.column_names import (
     Layout,
     are_numbered,
     bracketed_groups,
-    columns_option,
     columns_with_prefix,
     items_in_questions,
     known_prefixes,
@@ -29,21 +28,21 @@ from rankwise.data.formats.column_names import (
     question_groups,
     roles_by_name,
 )
-from rankwise.data.formats.invalid import misfit
-from rankwise.data.formats.places import EMPTY, IMPOSSIBLE, PLAIN, classify, doubt
-from rankwise.data.formats.reading import python_call
+from rankwise.data.formats.invalid import misfit, wider_fit
+from rankwise.data.formats.places import EMPTY, IMPOSSIBLE, PLAIN, classify, doubt, first_dense_tie
+from rankwise.data.formats.stated_scales import about_direction, stated_direction
+from rankwise.data.formats.suggestions import arguments, ask, calls, likely_fits, suggestion
 from rankwise.data.formats.survey_cells import (
-    list_items,
     looks_like_codes,
     mostly_numbers,
     ranking_numbers,
     signed_numbers,
 )
-from rankwise.data.formats.survey_choices import shown_items
-from rankwise.data.formats.survey_fits import all_fits, listed_fits, window_fits, worded_places
+from rankwise.data.formats.survey_fits import ORDER_IN_NAME, all_fits, worded_places
 from rankwise.data.formats.survey_judges import judged_values, names_say_jury
-from rankwise.data.formats.tables import MISSING, Table
+from rankwise.data.formats.tables import MISSING, Table, rows_without_weight
 from rankwise.data.formats.text import listed, number, shown
+from rankwise.data.formats.worded_cells import rated_fits
 from rankwise.exceptions import RankwiseFormatError
 
 # Options that only one layout has, so that giving one chooses the layout.
@@ -70,6 +69,7 @@ _LAYOUT_OF_OPTION: dict[str, Layout] = {
     "right": "pairwise",
     "left_score": "pairwise",
     "right_score": "pairwise",
+    "result": "pairwise",
 }
 # What asks for ratings, where more is better, and not for places.
 _RATINGS = re.compile(
@@ -78,13 +78,16 @@ _RATINGS = re.compile(
     re.IGNORECASE,
 )
 _COUNTED_ITEMS = re.compile(r", but there are \d+ items| of \d+ items$")
-_SHOWN_CALLS = 4
+# Ratings from 1 to 5 show in fewer columns, because they go beyond the places there.
+_LEAST_RATED = 5
 _MOST_COMPARED = 200
 
 
 def layout_given(table: Table, layout: str, options: dict[str, Any]) -> Fit | None:
     """The layout that the options settle; None if they do not name any columns."""
     implied = [_LAYOUT_OF_OPTION[option] for option in _LAYOUT_OF_OPTION if option in options]
+    if implied == ["tricot"] and None not in roles_by_name(table, "long").values():
+        implied = ["long"]  # it has traits, too
     named = options.get("items") or []
     # In other layouts ``items`` are names of items instead of columns.
     columns = named if set(named) <= set(table.header) else []
@@ -125,41 +128,81 @@ def layout_found(table: Table, seen: Table, layout: str, options: dict[str, Any]
     if count is not None:
         _ask_for_weights(seen, count, layout, options)
     fits = [fit for fit in all_fits(seen, options.get("weights")) if layout in ("auto", fit.layout)]
+    fits = _widened(seen, fits, options)
     if len(fits) == 1:
-        if layout == "auto" and fits[0].layout == "positions" and _asked_for_ratings(seen, fits[0].columns(seen)):
-            _refuse_scores(seen, fits[0].columns(seen), fits[0], options)
+        if layout == "auto":
+            _refuse_ratings(seen, fits[0], options)
         # If items were given and none is a column, the reader says so.
         return Fit("positions") if fits[0].layout == "positions" and options.get("items") else fits[0]
     if fits:
         raise _either_way(seen, fits, options)
-    options = options if count is None else {**options, "weights": count}
+    return _layout_supposed(seen, layout, options if count is None else {**options, "weights": count})
+
+
+def _widened(table: Table, fits: list[Fit], options: dict[str, Any]) -> list[Fit]:
+    """The fits; but if a wrong cell hides one of the columns, only the one with it: the check of rows names it."""
+    for fit in fits:
+        if fit.layout in ("positions", "judges"):
+            wider = wider_fit(table, options, by_judges=fit.layout == "judges")
+            if wider is not None and set(wider.columns(table)) > set(fit.columns(table)):
+                return [wider]
+    return fits
+
+
+def _layout_supposed(seen: Table, layout: str, options: dict[str, Any]) -> Fit:
+    """The layout of a table that none fits as it is: a cell is wrong, or cells rate in words; else the error."""
     if layout in ("auto", "positions"):
         slipped = misfit(seen, options)
         if slipped is not None:
             return slipped
     if layout == "auto":
         _refuse_likely_scores(seen, options)
-    likely = [fit for fit in _likely_fits(seen, options.get("weights")) if layout in ("auto", fit.layout)]
+    rated = [fit for fit in rated_fits(seen) if layout in ("auto", fit.layout)]
+    if len(rated) == 1:
+        return rated[0]
+    if rated:
+        raise _either_way(seen, rated, options)
+    likely = [fit for fit in likely_fits(seen, options.get("weights")) if layout in ("auto", fit.layout)]
     _refuse_blanks(seen, likely)
     if layout != "auto" and not likely:
         return Fit(layout)  # type: ignore[arg-type]  # the reader says what is missing
     what = "no layout fits" if layout == "auto" else f"the layout {layout!r} does not clearly fit"
-    error = seen.error(f"{what} the columns {listed(seen.header)}", cure=_suggestion(seen, likely, options))
-    error.choices = _arguments(seen, likely, options)
+    error = seen.error(f"{what} the columns {listed(seen.header)}", cure=suggestion(seen, likely, options))
+    error.choices = arguments(seen, likely, options)
     raise error
+
+
+def _refuse_ratings(table: Table, fit: Fit, options: dict[str, Any]) -> None:
+    """Refuse the columns of the only layout that fits, if they ask for ratings, or hold ties as ratings do."""
+    if fit.layout not in ("positions", "judges"):
+        return
+    columns = fit.options["judges"] if fit.layout == "judges" else fit.columns(table)
+    reason = doubt_about(table, columns) if _asked_for_ratings(table, columns) else None
+    if fit.layout == "judges" and reason:
+        where = {"item": fit.options["item"], "judges": columns}
+        raise _scores_or_places(table, columns, reason, [], options, [where])
+    if fit.layout == "positions" and (reason := reason or _ties_like_ratings(table, columns)):
+        rest = {name: value for name, value in options.items() if name not in fit.options}
+        raise _scores_or_places(table, columns, reason, [fit.options], rest)
 
 
 def _ask_for_weights(table: Table, count: str, layout: str, options: dict[str, Any]) -> None:
     """Refuse a column that may be the weights, with the calls to choose from, if a layout fits beside it."""
     fits = [fit for fit in all_fits(table, count) if layout in ("auto", fit.layout)]
-    if fits:
-        with_count = {**options, "weights": count}
-        error = table.error(
-            f"column {shown(count)} may say how often each ranking counts",
-            cure=f"Write {_calls(table, fits, with_count)}; or weights=None if it is an ordinary column.",
-        )
-        error.choices = [*_arguments(table, fits, with_count), *_arguments(table, fits, {**options, "weights": None})]
-        raise error
+    if not fits:
+        return
+    with_count: dict[str, Any] = {**options, "weights": count}
+    problem, row, cure = f"column {shown(count)} may say how often each ranking counts", None, ""
+    wrong = rows_without_weight(table, count)
+    if len(wrong):
+        row = int(wrong[0])
+        problem += f", but here it is {shown(table.column(count)[row])}, which is no weight"
+        with_count["invalid"] = "drop"
+        cure = " to drop such rows" if len(wrong) > 1 else " to drop the row"
+    cure = f"Write {calls(table, fits, with_count)}{cure}; or weights=None if it is an ordinary column."
+    error = table.error(problem, row=row, column=None if row is None else count, cure=cure)
+    error.choices = [*arguments(table, fits, with_count), *arguments(table, fits, {**options, "weights": None})]
+    raise error
 
 
 def _clear_places(table: Table, weights: str | None) -> Fit | None:
@@ -169,7 +212,7 @@ def _clear_places(table: Table, weights: str | None) -> Fit | None:
         return None
     prefix, names = named[0]
     values = ranking_numbers(table, names)
-    if values is None or any(_RATINGS.search(table.questions.get(name, name)) for name in names):
+    if values is None or _asked_for_ratings(table, names):
         return None
     rows = classify(values)
     all_rank = ((rows.kinds == PLAIN) | (rows.kinds == EMPTY)).all() and rows.parked is None
@@ -179,7 +222,8 @@ def _clear_places(table: Table, weights: str | None) -> Fit | None:
     if any(not {">", "["}.isdisjoint(column.first_cell()) for column in table.columns):
         return None
     says_zero = any("0" in cell for name in names for cell in table.coded(name)[0] if number(cell) == 0)
-    return Fit("positions", {"prefix": prefix}, f"The columns start with {prefix!r} and hold places.", not says_zero)
+    reason = f"The columns start with {prefix!r} and hold places."
+    return Fit("positions", {"prefix": prefix}, reason, is_clean=not says_zero and not weights)
 
 
 def doubt_about(table: Table, columns: Sequence[str]) -> str | None:
@@ -205,10 +249,24 @@ def _doubt_about_judges(table: Table, columns: Sequence[str]) -> str | None:
     return doubt(values.T, classify(values.T)) or f"not every column is a ranking of the {len(table)} rows"
 
 
+def _ties_like_ratings(table: Table, columns: Sequence[str]) -> str | None:
+    """Why ties may show ratings, where nothing but the numbers says that these are places; else None."""
+    if len(columns) < _LEAST_RATED or any(ORDER_IN_NAME.search(table.questions.get(name, name)) for name in columns):
+        return None
+    values = None if worded_places(table, columns) else ranking_numbers(table, columns)
+    row = None if values is None else first_dense_tie(values, classify(values))
+    if values is None or row is None:
+        return None
+    cells = ", ".join("-" if np.isnan(value) else f"{value:g}" for value in values[row][:8])
+    return f"line {table.lines[row]} ({cells}) holds a number twice, as ratings do"
+
+
 def _asked_for_ratings(table: Table, columns: Sequence[str]) -> list[str]:
     """Words in the names or questions of the columns that ask for ratings, where more is better."""
     found = [_RATINGS.search(table.questions.get(name, name)) for name in columns]
-    return sorted({match.group().lower() for match in found if match})
+    stated = stated_direction(table, columns)
+    high = {stated[1].lower()} if stated and stated[0] == "scores" else set()
+    return sorted({match.group().lower() for match in found if match} | high)
 
 
 def _long_fit(table: Table, options: dict[str, Any]) -> Fit:
@@ -226,18 +284,17 @@ def _checked_orders(table: Table, options: dict[str, Any]) -> Fit:
         cell = next(cell for cell in table.coded(columns[0])[0] if cell not in MISSING)
         fits = [Fit("positions", {"items": columns}), Fit("orders", {"columns": columns})]
         rest = {name: value for name, value in options.items() if name != "columns"}
-        raise _ask(table, f"the cells say places ({shown(cell)}), so that each column would be an item", fits, rest)
+        raise ask(table, f"the cells say places ({shown(cell)}), so that each column would be an item", fits, rest)
     return Fit("orders")
 
 
 def _possible_weights(table: Table) -> str | None:
-    """A column named like a count that holds no negative numbers."""
-    for name in table.header:
-        if name.lower() in WEIGHTS and not _is_among_ratings(table, name):
-            values = table.values(name, others={})
-            if values is not None and (values >= 0).all():
-                return name
-    return None
+    """A column named like a count that holds no negative numbers; else one of which that is true in most rows."""
+    named = [name for name in table.header if name.lower() in WEIGHTS and not _is_among_ratings(table, name)]
+    n_wrong = {name: len(rows_without_weight(table, name)) for name in named}
+    # A letter may be an item, which some leave blank.
+    mostly = (name for name in named if len(name) > 1 and 2 * n_wrong[name] <= len(table))
+    return next((name for name in named if not n_wrong[name]), next(mostly, None))
 
 
 def _is_among_ratings(table: Table, name: str) -> bool:
@@ -285,13 +342,16 @@ def _refuse_likely_scores(table: Table, options: dict[str, Any]) -> None:
     jury = judged_values(table, weights)
     rows_are_items = names_say_jury(table) if jury else False
     votes = table.summed or (jury[1] if jury and rows_are_items else numeric)
-    numeric = [name for name in numeric if name in votes]
+    chosen = set(votes)
+    numeric = [name for name in numeric if name in chosen]
     groups = [names for _, names in known_prefixes(table)]
-    groups += [*question_groups(table, numeric), *bracketed_groups(numeric)]
+    grids = bracketed_groups(numeric)
+    groups += [*question_groups(table, numeric), *grids]
     groups = [group for group in groups if set(group) <= set(numeric)]
     option = prefix_option(table, numeric, ("_", "[", "/", ":", ".", " ")) if len(numeric) > 1 else {}
     alike = numeric if "prefix" in option else _side_by_side(table, _on_one_scale(table, numeric))
-    groups.append([name for name in alike if votes is numeric or name in numeric])
+    kept = set(numeric)
+    groups.append([name for name in alike if votes is numeric or name in kept])
     groups = [group for group in groups if len(group) > 1]
     if len(numeric) > 1 and set(numeric) == set(table.coded(table.header[0])[0] if len(table) == len(numeric) else ()):
         return  # items against items: counts of duels are not rankings
@@ -305,12 +365,14 @@ def _refuse_likely_scores(table: Table, options: dict[str, Any]) -> None:
             continue
         odd = "" if rows_are_items else _odd_rows(table, group)
         reason += f"; {odd}" if odd and odd != reason else ""
-        where = prefix_option(table, group, ("_", "[", "/", ":", ".", " "))
+        # Questions that name the same items are no single ranking.
+        parts = grids if len(grids) > 1 and set(group) <= set().union(*grids) else [group]
+        wheres = [prefix_option(table, part, ("_", "[", "/", ":", ".", " ")) for part in parts]
         judges = [name for name in group if jury and name in jury[1]]
         transposed = (
             [{"item": jury[0], "judges": judges}] if jury and rows_are_items is not False and len(judges) > 1 else []
         )
-        raise _scores_or_places(table, group, reason, [] if rows_are_items else [where], options, transposed)
+        raise _scores_or_places(table, group, reason, [] if rows_are_items else wheres, options, transposed)
 
 
 def _scores_or_places(
@@ -322,13 +384,16 @@ def _scores_or_places(
     juries: Sequence[dict[str, Any]] = (),
 ) -> RankwiseFormatError:
     """The error that asks whether numbers are scores or places, and where rows may be items, that too."""
-    fits = [Fit(layout, where) for where in wheres for layout in ("scores", "positions")]
-    fits += [Fit("judges", {**where, "values": way}) for where in juries for way in ("scores", "positions")]
+    stated = stated_direction(table, columns)
+    ways: list[Layout] = ["positions", "scores"] if stated and stated[0] == "positions" else ["scores", "positions"]
+    fits = [Fit(layout, where) for where in wheres for layout in ways]
+    fits += [Fit("judges", {**where, "values": way}) for where in juries for way in ways]
     problem = f"the numbers in {listed(columns)} may be scores (higher = better) or places (1 = best): {reason}"
     if wheres and juries:
         problem = _COUNTED_ITEMS.sub("", problem)  # which of the two are items is not known
         problem += "; and the rows may be people, or the items of a jury"
-    return _ask(table, problem, fits, options)
+    problem += f". {about_direction(*stated)}" if stated else ""
+    return ask(table, problem, fits, options)
 
 
 def _on_one_scale(table: Table, names: Sequence[str]) -> list[str]:
@@ -395,25 +460,6 @@ def _refuse_blanks(table: Table, likely: list[Fit]) -> None:
         )
 
 
-def _likely_fits(table: Table, weights: str | None) -> list[Fit]:
-    """What may be meant where nothing fits; for suggestions only."""
-    prefixes = [prefix for prefix, names in known_prefixes(table) if ranking_numbers(table, names) is not None]
-    if prefixes:
-        return [Fit("positions", {"prefix": prefix}) for prefix in prefixes]
-    others = [name for name in table.header if name != weights]
-    fits = []
-    for group in (list(places.values()) for places in numbered_groups(others)):
-        if not all(map(table.is_numeric, group)):
-            if mostly_numbers(table, group):
-                fits.append(Fit("positions", columns_option(table, "items", group)))
-            fits.append(Fit("orders", columns_option(table, "columns", group)))
-    windows = window_fits(table, weights, sure=False)
-    fits += windows or ([Fit("positions", {"items": others})] if ranking_numbers(table, others) is not None else [])
-    if not fits and not any(map(table.is_numeric, others)) and list_items(table, others, max(len(others), 2)):
-        fits.append(Fit("orders", {"columns": others}))
-    return fits or listed_fits(table, sure=False)
-
-
 def _either_way(table: Table, fits: list[Fit], options: dict[str, Any]) -> RankwiseFormatError:
     names = fits[0].columns(table)
     traits = [fit.options["trait"] for fit in fits if "trait" in fit.options]
@@ -425,60 +471,23 @@ def _either_way(table: Table, fits: list[Fit], options: dict[str, Any]) -> Rankw
     elif len(traits) == len(fits):
         problem = f"the items are compared for {len(traits)} traits: {listed(traits)}"
     elif {fit.layout for fit in fits} == {"judges"}:
-        (counting,) = set(fits[1].options["judges"]).difference(fits[0].options["judges"])
-        problem = (
-            f"the column {shown(counting)} counts 1, 2, 3, ... down the sheet: it may number the rows, or be a judge"
-        )
+        kept, both = fits[0].options["judges"], fits[1].options["judges"]
+        others = [name for name in both if name not in kept]
+        if fits[1].options["values"] == "scores":
+            are = "is on another scale: it" if len(others) == 1 else "are on another scale: they"
+            problem = (
+                f"{listed(kept)} hold places of the {len(table)} rows, but {listed(others)} {are} may be no judge, or "
+                "give points as all the others do"
+            )
+        else:
+            problem = (
+                f"the column {shown(others[0])} counts 1, 2, 3, ... down the sheet: it may number the rows, or be a "
+                "judge"
+            )
+    elif {fit.layout for fit in fits} == {"scores", "judges"}:
+        problem = f"{listed(fits[-1].options['judges'])} hold ratings in words, of items or by judges"
     elif {fit.layout for fit in fits} == {"positions", "judges"}:
         problem = "every row is a ranking and every column is one, so rows may be people, or the items of a jury"
     else:
         problem = f"the rankings may be in {len(fits)} groups of columns"
-    return _ask(table, problem, fits, options)
-
-
-def _ask(table: Table, problem: str, fits: list[Fit], options: dict[str, Any]) -> RankwiseFormatError:
-    """The error that gives the calls to choose from, and their arguments."""
-    error = table.error(problem, cure=f"Write {_calls(table, fits, options)}.")
-    error.choices = _arguments(table, fits, options)
-    return error
-
-
-def _calls(table: Table, fits: list[Fit], options: dict[str, Any]) -> str:
-    """The calls that read the file in each of the ways, joined by "or"."""
-    return " or ".join(map(python_call, _arguments(table, fits[:_SHOWN_CALLS], options)))
-
-
-def _arguments(table: Table, fits: list[Fit], options: dict[str, Any]) -> list[dict[str, Any]]:
-    """The arguments that read the file in each of the ways, with those that the caller gave already."""
-    ways = []
-    for fit in fits:
-        more = {name: value for name, value in options.items() if name not in ("items", "prefix", "columns", "layout")}
-        if fit.layout in ("positions", "orders") and any("0" in table.coded(name)[0] for name in fit.columns(table)):
-            given = more.get("missing_values", ())
-            more["missing_values"] = [*given, "0"] if "0" not in given else list(given)
-        ways.append(fit.arguments(**more))
-    return ways
-
-
-def _suggestion(table: Table, fits: list[Fit], options: dict[str, Any]) -> str:
-    if all(number(name) is not None for name in table.header):
-        fits = [*fits, *(Fit("orders", {"columns": fit.columns(table)}) for fit in fits)]
-        advice = "If the first line is a ranking itself, put a line with the names of the columns above it"
-        return f"{advice}; if not, write {_calls(table, fits, options)}." if fits else f"{advice}."
-    if fits:
-        best_first = ", the places best first" if any(fit.layout == "orders" for fit in fits) else ""
-        return f"If these columns hold the rankings, write {_calls(table, fits, options)}{best_first}."
-    if any(">" in name for name in table.header):
-        return "If the first line is a ranking itself, put a line with the names of the columns above it."
-    items = shown_items(table)
-    if items:
-        return (
-            f"The columns {listed(items)} look like items shown to a person, but no columns are named best and "
-            "worst. If some say which it was, write read_rankings(path, layout='best-worst', best='...', worst='...')."
-        )
-    return (
-        "Name the layout and its columns: read_rankings(path, layout='positions', items=[...]); or in its place "
-        "layout='scores', items=[...]; layout='orders', columns=[...]; layout='strings', column='...'; "
-        "layout='long', respondent='...', item='...', position='...'; layout='pairwise', winner='...', loser='...'; "
-        "layout='best-worst', best='...', worst='...', shown=[...]; or layout='judges' where rows are items."
-    )
+    return ask(table, problem, fits, options)

@@ -67,57 +67,76 @@ _NO_ANSWERS = frozenset(
         "non so",
     )
 )
+_OUT_OF = re.compile(r"(\d{1,3}(?:[.,]\d{1,3})?)\s*(?:/|out of|von|sur)\s*(\d{1,3})")
 # Scales from low to high; answers of one place, separated by bars, are never expected together.
-_SCALES = tuple(
-    tuple(tuple(step.split("|")) for step in scale.split(" < "))
-    for scale in (
-        "strongly disagree|completely disagree|totally disagree|disagree strongly < disagree|mostly disagree < "
-        "somewhat disagree|slightly disagree|rather disagree|tend to disagree < "
-        "neither agree nor disagree|neither agree or disagree|neither|neutral|undecided < "
-        "somewhat agree|slightly agree|rather agree|tend to agree < agree|mostly agree < "
-        "strongly agree|completely agree|totally agree|agree strongly",
-        "never|not at all < almost never|hardly ever|very rarely < rarely|seldom|less often < "
-        "sometimes|occasionally|now and then < "
-        "often|frequently|about half the time|regularly < most of the time|usually|very often < almost always < always",
-        "never < less than once a month|rarely < once a month|monthly < several times a month < once a week|weekly < "
-        "several times a week < once a day|daily|every day < several times a day",
-        "extremely dissatisfied|completely dissatisfied < very dissatisfied < dissatisfied < "
-        "somewhat dissatisfied|slightly dissatisfied < neither satisfied nor dissatisfied|neutral < "
-        "somewhat satisfied|slightly satisfied < satisfied < very satisfied < "
-        "extremely satisfied|completely satisfied",
-        "terrible|awful|very bad|very poor < bad|poor < fair|average|acceptable|sufficient|neutral < good < "
-        "very good < excellent",
-        "not at all|none|no < a little|slightly|hardly|a bit < somewhat|moderately|a moderate amount|enough < "
-        "a lot|much|quite a bit|considerably < very much|a great deal|extremely",
-        "extremely unlikely < very unlikely < unlikely < somewhat unlikely < neither likely nor unlikely|neutral < "
-        "somewhat likely < likely < very likely < extremely likely",
-        "not at all important|unimportant|not important < slightly important|a little important < "
-        "somewhat important|moderately important|neutral < important < very important < extremely important",
-        "very low|far below average < low|below average < medium|middle|moderate|average < high|above average < "
-        "very high|far above average",
-        "extra small|xs < small|s < medium|m < large|l < extra large|xl",
-        "beginner|novice < intermediate|medium < advanced < expert",
-        "less than high school|lt high school|no schooling < high school|high school graduate|high school diploma < "
-        "some college|some college, no degree < junior college|2 year degree|associate degree|associate's degree < "
-        "4 year degree|bachelor|bachelor's degree|bachelors degree < graduate|master|master's degree|masters degree < "
-        "professional degree < doctorate|doctoral degree|phd",
-        "stimme überhaupt nicht zu|stimme gar nicht zu|trifft überhaupt nicht zu|trifft gar nicht zu < "
-        "stimme nicht zu|trifft nicht zu < stimme eher nicht zu|trifft eher nicht zu < teils/teils|weder noch < "
-        "stimme eher zu|trifft eher zu < stimme zu|trifft zu < stimme voll zu|stimme voll und ganz zu|"
-        "stimme vollkommen zu|trifft voll zu|trifft voll und ganz zu",
-        "nie|niemals < fast nie < selten < manchmal|gelegentlich < häufig|oft < sehr oft|meistens < immer",
-        "sehr unzufrieden < unzufrieden|eher unzufrieden < weder noch|teils/teils|neutral < zufrieden|eher zufrieden < "
-        "sehr zufrieden",
-        "pas du tout d'accord < pas d'accord|plutôt pas d'accord < ni d'accord ni pas d'accord|neutre < "
-        "plutôt d'accord|d'accord < tout à fait d'accord",
-        "jamais < rarement < parfois|quelquefois < souvent < toujours",
-        "muy en desacuerdo|totalmente en desacuerdo < en desacuerdo < "
-        "ni de acuerdo ni en desacuerdo|neutral|indiferente < de acuerdo < muy de acuerdo|totalmente de acuerdo",
-        "nunca < casi nunca|rara vez < a veces < a menudo|frecuentemente < casi siempre < siempre",
-    )
+# Those of ratings, on which more is better:
+_RATINGS = (
+    "strongly disagree|completely disagree|totally disagree|disagree strongly < disagree|mostly disagree < "
+    "somewhat disagree|slightly disagree|rather disagree|tend to disagree < "
+    "neither agree nor disagree|neither agree or disagree|neither|neutral|undecided < "
+    "somewhat agree|slightly agree|rather agree|tend to agree < agree|mostly agree < "
+    "strongly agree|completely agree|totally agree|agree strongly",
+    "never|not at all < almost never|hardly ever|very rarely < rarely|seldom|less often < "
+    "sometimes|occasionally|now and then < "
+    "often|frequently|about half the time|regularly < most of the time|usually|very often < almost always < always",
+    "extremely dissatisfied|completely dissatisfied < very dissatisfied < dissatisfied < "
+    "somewhat dissatisfied|slightly dissatisfied < neither satisfied nor dissatisfied|neutral < "
+    "somewhat satisfied|slightly satisfied < satisfied < very satisfied < "
+    "extremely satisfied|completely satisfied",
+    "terrible|awful|very bad|very poor < bad|poor < fair|average|acceptable|sufficient|neutral < good < "
+    "very good < excellent",
+    "not at all|none|no < a little|slightly|hardly|a bit < somewhat|moderately|a moderate amount|enough < "
+    "a lot|much|quite a bit|considerably < very much|a great deal|extremely",
+    "extremely unlikely < very unlikely < unlikely < somewhat unlikely < neither likely nor unlikely|neutral < "
+    "somewhat likely < likely < very likely < extremely likely",
+    "not at all important|unimportant|not important < slightly important|a little important < "
+    "somewhat important|moderately important|neutral < important < very important < extremely important",
+    "stimme überhaupt nicht zu|stimme gar nicht zu|trifft überhaupt nicht zu|trifft gar nicht zu < "
+    "stimme nicht zu|trifft nicht zu < stimme eher nicht zu|trifft eher nicht zu < teils/teils|weder noch < "
+    "stimme eher zu|trifft eher zu < stimme zu|trifft zu < stimme voll zu|stimme voll und ganz zu|"
+    "stimme vollkommen zu|trifft voll zu|trifft voll und ganz zu",
+    "nie|niemals < fast nie < selten < manchmal|gelegentlich < häufig|oft < sehr oft|meistens < immer",
+    "sehr unzufrieden < unzufrieden|eher unzufrieden < weder noch|teils/teils|neutral < zufrieden|eher zufrieden < "
+    "sehr zufrieden",
+    "pas du tout d'accord < pas d'accord|plutôt pas d'accord < ni d'accord ni pas d'accord|neutre < "
+    "plutôt d'accord|d'accord < tout à fait d'accord",
+    "jamais < rarement < parfois|quelquefois < souvent < toujours",
+    "muy en desacuerdo|totalmente en desacuerdo < en desacuerdo < "
+    "ni de acuerdo ni en desacuerdo|neutral|indiferente < de acuerdo < muy de acuerdo|totalmente de acuerdo",
+    "nunca < casi nunca|rara vez < a veces < a menudo|frecuentemente < casi siempre < siempre",
+    "dislike a lot|strongly dislike|dislike very much|hate < dislike < neither like nor dislike|neutral < like < "
+    "like a lot|strongly like|like very much|love",
+    "ungenügend|sehr schlecht < mangelhaft|schlecht < ausreichend < befriedigend|mittel|mittelmäßig < gut < sehr gut < "
+    "ausgezeichnet|hervorragend",
+    "très insatisfait|très insatisfaite|pas du tout satisfait < "
+    "insatisfait|insatisfaite|plutôt insatisfait|peu satisfait < "
+    "neutre|ni satisfait ni insatisfait < satisfait|satisfaite|plutôt satisfait < "
+    "très satisfait|très satisfaite|tout à fait satisfait",
+    "très mauvais < mauvais|médiocre < moyen|passable|correct < bon < très bon < excellent",
+    "muy insatisfecho|muy insatisfecha < insatisfecho|insatisfecha < ni satisfecho ni insatisfecho|neutral < "
+    "satisfecho|satisfecha < muy satisfecho|muy satisfecha",
+    "muy malo < malo < regular < bueno < muy bueno < excelente",
+    "bronze < silver < gold < platinum",
+    "molto insoddisfatto|molto insoddisfatta < insoddisfatto|insoddisfatta < neutrale < soddisfatto|soddisfatta < "
+    "molto soddisfatto|molto soddisfatta",
+)
+# And those of other answers.
+_LEVELS = (
+    "never < less than once a month|rarely < once a month|monthly < several times a month < once a week|weekly < "
+    "several times a week < once a day|daily|every day < several times a day",
+    "very low|far below average < low|below average < medium|mid|middle|moderate|average < high|above average < "
+    "very high|far above average",
+    "extra small|xs < small|s < medium|m < large|l < extra large|xl",
+    "none|no education < primary|primary school < secondary|secondary school < tertiary|university",
+    "beginner|novice < intermediate|medium < advanced < expert",
+    "less than high school|lt high school|no schooling < high school|high school graduate|high school diploma < "
+    "some college|some college, no degree < junior college|2 year degree|associate degree|associate's degree < "
+    "4 year degree|bachelor|bachelor's degree|bachelors degree < graduate|master|master's degree|masters degree < "
+    "professional degree < doctorate|doctoral degree|phd",
 )
 _PLACES: tuple[Mapping[str, int], ...] = tuple(
-    {words: place for place, step in enumerate(scale) for words in step} for scale in _SCALES
+    {words: place for place, step in enumerate(scale.split(" < ")) for words in step.split("|")}
+    for scale in (*_RATINGS, *_LEVELS)
 )
 
 
@@ -154,6 +173,47 @@ def ordered_levels(texts: Collection[str]) -> list[str] | None:
     if len(intervals) == len(answers) and _are_intervals(list(intervals.values())):
         return sorted(answers, key=lambda text: intervals[text])
     return None
+
+
+def rating_scores(texts: Collection[str]) -> dict[str, float] | None:
+    """The scores of ratings in words, 1 for the worst; None unless all texts are on one scale on which more is better.
+
+    Words that nobody gave do not count; "prefer not to say" and the like have no score, and "8/10" has 8.
+
+    Examples
+    --------
+    >>> rating_scores(["Good", "poor", "Excellent", "not sure"])
+    {'poor': 1, 'Good': 2, 'Excellent': 3}
+    >>> rating_scores(["7/10", "10/10"])
+    {'7/10': 7, '10/10': 10}
+    >>> rating_scores(["small", "medium", "large"])
+    """
+    answers = {text: _plain(text) for text in texts if not is_no_answer(text)}
+    counted = {text: _points(plain) for text, plain in answers.items()}
+    points = {text: found[0] for text, found in counted.items() if found}
+    if len(points) == len(answers) > 1 and len({found[1] for found in counted.values() if found}) == 1:
+        return dict(sorted(points.items(), key=lambda one: one[1]))
+    for places in _PLACES[: len(_RATINGS)]:
+        if len(answers) > 1 and places.keys() >= set(answers.values()):
+            steps = sorted({places[plain] for plain in answers.values()})
+            found = {text: steps.index(places[plain]) + 1 for text, plain in answers.items()}
+            return dict(sorted(found.items(), key=lambda one: one[1])) if len(steps) > 1 else None
+    return None
+
+
+def is_rating(text: str) -> bool:
+    """Whether an answer is on some scale on which more is better."""
+    plain = _plain(text)
+    return _points(plain) is not None or any(plain in places for places in _PLACES[: len(_RATINGS)])
+
+
+def _points(plain: str) -> tuple[float, int] | None:
+    """The points that a text such as "8/10" says, and the most there are; None if it says none."""
+    found = _OUT_OF.fullmatch(plain)
+    if found is None:
+        return None
+    points, most = float(found[1].replace(",", ".")), int(found[2])
+    return (int(points) if points.is_integer() else points, most) if points <= most > 2 else None
 
 
 def is_no_answer(text: str) -> bool:

@@ -63,7 +63,7 @@ def place_in_words(text: str) -> int | None:
     """
     if len(text) > _LONGEST or text.isdigit():
         return None
-    plain = _plain(text)
+    plain = without_accents(text)
     if plain.isdigit():
         return None
     numbered = _NUMBERED.fullmatch(plain)
@@ -76,7 +76,7 @@ def place_in_words(text: str) -> int | None:
 def ordinal_in_name(name: str) -> tuple[str, int, str] | None:
     """What stands before and after the first ordinal word of a name, and its place; None where there is none."""
     for match in re.finditer(r"[^\W\d_]+", name):
-        place = _PLACE_OF_WORD.get(_plain(match[0]))
+        place = _PLACE_OF_WORD.get(without_accents(match[0]))
         if place is not None:
             return name[: match.start()].lower(), place, name[match.end() :].lower()
     for place, word in enumerate(_IN_NAMES, start=1):  # part of a longer word, as in firstChoice
@@ -86,7 +86,7 @@ def ordinal_in_name(name: str) -> tuple[str, int, str] | None:
     return None
 
 
-def _plain(text: str) -> str:
+def without_accents(text: str) -> str:
     """In lower case, without accents; the raised letters of 1º and 2ª become letters."""
     folded = unicodedata.normalize("NFKD", text.replace("°", "o")).lower().strip()
     return "".join(letter for letter in folded if not unicodedata.combining(letter))

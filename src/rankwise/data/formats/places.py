@@ -104,6 +104,9 @@ def doubt(values: FloatArray, rows: Rows, *, named_places: bool = False) -> str 
     if rows.share() >= _LEAST_RANKINGS:
         if not any(np.any(part == 1) for part in (values[:_SAMPLED_ROWS], values)):
             return "no row holds a 1" if np.any(values < np.inf) else None
+        parked = 0 if rows.parked is None else np.count_nonzero((values == rows.parked).any(axis=1))
+        if 2 * parked > len(values) and not named_places:
+            return f"{parked:,} of {len(values):,} rows hold {rows.parked:g}, but there are {n_items} items"
         if named_places or rows.parked is not None or np.mean(rows.kinds == TIED) <= 0.5:
             return None
         found = np.unique(values[values < np.inf])
@@ -122,6 +125,20 @@ def doubt(values: FloatArray, rows: Rows, *, named_places: bool = False) -> str 
     if 1 not in found:
         return "no row holds a 1"
     return f"only {np.count_nonzero(rows.kinds <= SKIPPED)} of {len(values)} rows are rankings of {n_items} items"
+
+
+def first_dense_tie(values: FloatArray, rows: Rows) -> int | None:
+    """The first row with a tie where nothing shows that numbers are places rather than ratings; None if there is none.
+
+    Ties that skip places (1, 1, 3), and rows that leave items blank and yet count from 1 (1, 2, -), show places: chance
+    would not bring ratings to that.
+    """
+    tied = np.flatnonzero(rows.kinds == TIED)
+    if not len(tied) or not _details(values[tied])[4][:, -1].all():
+        return None
+    given = np.count_nonzero(values < np.inf, axis=1)
+    counts_on = (rows.kinds == PLAIN) & (given > 1) & (given < values.shape[1])
+    return None if counts_on.any() else int(tied[0])
 
 
 def windows(values: FloatArray, *, alone: bool) -> tuple[list[slice], bool]:

@@ -46,7 +46,7 @@ _PLAIN_WORD = re.compile(r"[\w.,/:=+@-]+")
 # Arguments of `read_rankings` in a sentence, and calls of it.
 _ARGUMENT = re.compile(
     r"\b(layout|items|prefix|weights|unlisted|missing_values|delimiter|encoding|columns?|separator|tie|respondent|item|"
-    r"position|score|drop|winner|loser|left(?:_score)?|right(?:_score)?|judges|values|best|worst|shown|trait|choice|sheet|invalid|strict)="
+    r"position|score|drop|winner|loser|left(?:_score)?|right(?:_score)?|result|judges|values|best|worst|shown|trait|choice|sheet|invalid|keep|id|strict)="
     r"(\[[^\]]*\]|'[^']*'|\"[^\"]*\"|\w+)"
 )
 _CALL = re.compile(r"read_rankings\(path(?:, )?((?:[^()]|\([^()]*\))*)\)")
@@ -211,12 +211,14 @@ def shell_words(text: str, command: str = "rankwise consensus FILE") -> str:
     def option(found: re.Match[str]) -> str:
         name, value = found.groups()
         if "..." in value:
-            return f"--read {name}={'A,B,C' if value.startswith('[') else 'COLUMN'}"
+            what = "A,B,C" if value.startswith("[") else "COLUMN"
+            return f"--id {what}" if name == "id" else f"--read {name}={what}"
         try:
             return _option(name, ast.literal_eval(value))
         except (ValueError, SyntaxError):
             return _option(name, value)
 
+    text = text.replace("help(read_rankings)", f"{' '.join(command.split()[:2])} --help")
     text = _CALL.sub(lambda call: f"{command} {call[1]}", text)
     text = re.sub(r"(?<=[\w\"]), (?=--)", " ", _ARGUMENT.sub(option, text))
     return re.sub(r"(--layout (?:positions|scores|orders)) --read (?:items|columns)=A,B,C", r"\1 --target A,B,C", text)
@@ -225,7 +227,8 @@ def shell_words(text: str, command: str = "rankwise consensus FILE") -> str:
 def _option(name: str, value: Any, layout: str | None = None) -> str:
     """The option of the command line for an argument of `read_rankings`."""
     is_list = isinstance(value, list) and all(part == part.strip() and "," not in part for part in map(str, value))
-    text = ",".join(map(str, value)) if is_list else value if isinstance(value, str) else repr(value)
+    text = ",".join(map(str, value)) if is_list else str(value) if isinstance(value, str | int | float) else repr(value)
+    text = "none" if value is None else text
     if name == "layout":
         return f"--layout {value}"
     named = name in ("items", "columns") and is_list and len(value) > 1 and layout in _NAMED_COLUMNS

@@ -1,7 +1,7 @@
-"""Columns and rows of a table that sum up the others, as the last ones of a sheet do: found and left out.
+"""Columns of a table that sum up the others, as the last ones of a sheet do: found and left out.
 
-`rankwise.data.formats.detect` comes here with tables in which something is named like a sum. The name alone does not
-count: the numbers must be the sums or the means of the others.
+`rankwise.data.formats.detect` comes here with tables that are not too long; `result_rows` does the same for rows. A
+name alone does not count: the numbers must be the sums or the means of the others. Plain sums are known by any name.
 """
 
 from __future__ import annotations
@@ -18,16 +18,21 @@ from rankwise.data.formats.text import listed, shown
 
 #: a line that says a sum or a mean and nothing else, in a few languages
 SUM_NAME = re.compile(
-    r"(?im)^[\s(]*(?:(?:grand|overall|final|row|column|jury|team)[ _])?(?:totals?|sum|means?|averages?|avg|ø|"
-    r"gesamt(?:summe|punkte|punktzahl)?|summe|mittel(?:wert)?|durchschnitt|schnitt|somme|moyenne|suma|promedio|media|"
+    r"(?im)^[\s(]*(?:(?:grand|overall|final|row|column|jury|team|rank|place)[ _])?(?:totals?|sum|means?|averages?|"
+    r"avg|ø|gesamt(?:summe|punkte|punktzahl)?|(?:rang|platz|punkt)?summe|platzziffer|ranksum|mittel(?:wert)?|durchschnitt|schnitt|somme|moyenne|suma|promedio|media|"
     r"totale|somma|totaal|gemiddelde?|soma|média)"
-    r"(?:[ _](?:scores?|points?|ranks?|ratings?|punkte|points|punti|puntos))?[\s.:)]*$"
+    r"(?:[ _](?:of[ _](?:the[ _])?|der |des |de |di )?(?:scores?|points?|ranks?|places?|ratings?|votes?|punkte|plätze|"
+    r"ränge|places|rangs|punti|puntos|général|générale|generale?|geral|algemeen))?[\s.:)]*$"
 )
 _MOST_COLUMNS = 60
+# Columns of sums stand last, beside those of results; of fewer parts or rows they may be chance.
+_LAST_COLUMNS = 3
+_FEWEST_PARTS = 3
+_FEWEST_ROWS = 3
 
 
 def without_sums(table: Table, keep: Collection[str] = ()) -> Table:
-    """The table without the columns and last rows that are sums or means of the others, and with a note about each.
+    """The table without the columns that are sums or means of the others, and with a note about each.
 
     Parameters
     ----------
@@ -40,23 +45,9 @@ def without_sums(table: Table, keep: Collection[str] = ()) -> Table:
     -------
     Table
     """
-    first = table.columns[0].cells
-    n = len(table)
-    while n > 2 and SUM_NAME.search(first[n - 1]):
-        n -= 1
-    for row in range(n, len(table)):
-        what = _sum_of_rows(table, row, n)
-        if what is None:
-            n = row + 1  # a row of its own, so those above it stay too
-        else:
-            note = (
-                f"The row {shown(first[row])} on line {table.lines[row]} is the {what} of the others; it was left out."
-            )
-            table = replace(table, notes=(*table.notes, note))
-    if n < len(table):
-        kept = tuple(column.take(range(n)) for column in table.columns)
-        table = replace(table, columns=kept, lines=table.lines[:n])
-    for name in [name for name in table.header[1:] if name not in keep and SUM_NAME.search(name)]:
+    named = [name for name in table.header[1:] if SUM_NAME.search(name)]
+    others = [name for name in table.header[1:][-_LAST_COLUMNS:] if name not in named and _adds_up(table, name)]
+    for name in [name for name in (*named, *others) if name not in keep]:
         what, parts = _sum_of_columns(table, name)
         if parts:
             left = [at for at, other in enumerate(table.header) if other != name]
@@ -74,15 +65,22 @@ def without_sums(table: Table, keep: Collection[str] = ()) -> Table:
     return table
 
 
-def _sum_of_rows(table: Table, row: int, n: int) -> str | None:
-    """Whether the numbers of a row are the sums or the means of the first ``n`` rows; None if they are neither."""
-    whats: set[str | None] = set()
-    for name in table.header[1:]:
-        values = table.values(name)
-        if values is not None and not np.isnan(values[row]) and not SUM_NAME.search(name):
-            column = table.columns[table.index(name)]
-            whats.add(_which(values[:n, None].T, values[row : row + 1], [column.cells[row]]))
-    return whats.pop() if len(whats) == 1 else None
+def _adds_up(table: Table, name: str) -> bool:
+    """Whether a column is the sum of at least three columns just before it, all positive, whatever its name."""
+    totals, at = table.values(name), table.index(name)
+    if totals is None or len(table) < _FEWEST_ROWS or not (totals > 0).all():
+        return False
+    rest = totals.copy()
+    for n_parts, other in enumerate(table.header[at - 1 : 0 : -1][:_MOST_COLUMNS], start=1):
+        part = table.values(other)
+        if part is None or not (part > 0).all():
+            return False
+        rest -= part
+        if (np.abs(rest) < 1e-9).all():
+            return n_parts >= _FEWEST_PARTS
+        if (rest < 0).any():
+            return False
+    return False
 
 
 def _sum_of_columns(table: Table, name: str) -> tuple[str, list[str]]:
@@ -98,13 +96,13 @@ def _sum_of_columns(table: Table, name: str) -> tuple[str, list[str]]:
                 break
             beside.append(found)
             parts.append(other)
-            what = _which(np.column_stack(beside), values, table.column(name)) if len(beside) > 1 else None
+            what = sum_or_mean(np.column_stack(beside), values, table.column(name)) if len(beside) > 1 else None
             if what is not None and len(parts) > len(most[1]):
                 most = what, parts[::step]
     return most
 
 
-def _which(parts: FloatArray, totals: FloatArray, written: list[str]) -> str | None:
+def sum_or_mean(parts: FloatArray, totals: FloatArray, written: list[str]) -> str | None:
     """Which of sum and mean of its parts every total is, as far as its decimals are written."""
     given = ~np.isnan(totals) & ~np.isnan(parts).all(axis=1)
     if not given.any() or np.isnan(totals[~np.isnan(parts).all(axis=1)]).any():

@@ -1,6 +1,6 @@
 """Survey tables with a column per item (places or scores) or a column per place.
 
-`survey_strings`, `survey_long`, `survey_judges` and `survey_choices` read the other layouts.
+`survey_strings`, `survey_long`, `survey_duels`, `survey_judges` and `survey_choices` read the other layouts.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def read_positions_csv(
         The column that says how often each ranking counts.
     unlisted : {"missing", "below"}, default="missing"
         What a blank says of an item: nothing (never compared), or that it ranks below the others (top-k).
-    missing_values : collection of str, default=("", "NA", "N/A", "#N/A", "nan", "NaN", "-")
+    missing_values : collection of str, default=("", "NA", "N/A", "n/a", "#N/A", "nan", "NaN", "-")
         Position cells that count as blank. An empty cell always does; give ``["0"]`` where 0 says "not ranked".
     delimiter : str, optional
         The character between cells; found out by default.

@@ -18,9 +18,11 @@ from rankwise.data.formats.large import LongColumn
 from rankwise.data.formats.ordinals import place_in_words
 from rankwise.data.formats.reading import Reading
 from rankwise.data.formats.tables import MISSING, Table, blanks_given, numbers_of
-from rankwise.data.formats.text import shown
+from rankwise.data.formats.text import listed, shown
 
 _BLOCK_ROWS = 1 << 11
+# Where scales of ratings and points end.
+_SCALES = (5, 7, 10, 20, 100)
 # From here on the start of a compiled loop pays.
 _WORTH_COMPILED = 1 << 21
 
@@ -98,6 +100,28 @@ def scores_read(
     values = np.array([score_column(table, name, options.get("missing_values", MISSING), np.nan) for name in names])
     values = values.T if reading.layout == "scores" else values
     return values[kept] if values.shape == shape else None
+
+
+def scale_notes(table: Table, reading: Reading) -> tuple[str, ...]:
+    """A note where columns of scores are on different scales: all numbers of some are beyond all of the others."""
+    names = reading.columns if reading.layout == "scores" else reading.columns[1:]
+    known = {
+        name: values for name in names if (values := table.values(name)) is not None and not np.isnan(values).all()
+    }
+    ranges = {name: (float(np.nanmin(values)), float(np.nanmax(values))) for name, values in known.items()}
+    tops = {name: next((top for top in _SCALES if most <= top), np.inf) for name, (_, most) in ranges.items()}
+    low = [name for name in ranges if tops[name] == min(tops.values())]
+    most = max((ranges[name][1] for name in low), default=np.inf)
+    high = [name for name in ranges if name not in low and ranges[name][0] > most]
+    if not high:
+        return ()
+
+    def held(group: list[str]) -> str:
+        bounds = [bound for name in group for bound in ranges[name]]
+        return f"{listed(group)} {'hold' if len(group) > 1 else 'holds'} {min(bounds):g} to {max(bounds):g}"
+
+    which = "the higher scale always wins" if reading.layout == "scores" else "the places are right, but sums are not"
+    return (f"The scales may differ: {held(high)}, but {held(low)}. If so, {which}.",)
 
 
 def repeats_cells(table: Table, name: str) -> bool:

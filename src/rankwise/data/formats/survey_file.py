@@ -8,203 +8,29 @@ from __future__ import annotations
 
 import difflib
 import os
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from functools import cached_property
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from rankwise._tables import Result, TextTable, counted, short_name
-from rankwise._typing import FloatArray, IntArray
+from rankwise._typing import FloatArray
+from rankwise._validation import MANY_GROUPS_CURE, MOST_GROUPS, is_unknown_label
+from rankwise.data.formats.column_names import WEIGHTS
 from rankwise.data.formats.data_check import DataCheck, check_data
 from rankwise.data.formats.delimited import read_table
 from rankwise.data.formats.detect import read_with_table
 from rankwise.data.formats.ordered_texts import is_no_answer, ordered_levels
 from rankwise.data.formats.reading import Reading
 from rankwise.data.formats.roles import Role, is_duration, may_be_feature, recognize_roles
+from rankwise.data.formats.row_filter import Where, one_row_each, rows_that_count
 from rankwise.data.formats.survey_cells import place_meanings, scores_read
-from rankwise.data.formats.tables import MISSING, Covariates, Table, names_given
+from rankwise.data.formats.survey_data import Survey, shown_names
+from rankwise.data.formats.tables import MISSING, Covariates, Keep, Table, names_given
 from rankwise.data.formats.text import Path, listed, shown
 from rankwise.data.formats.tool_columns import PREVIEW_COLUMNS, PREVIEWS, bare
 from rankwise.data.rankings import Rankings
 from rankwise.exceptions import RankwiseFormatError
-
-#: a group of those who left the column of the groups blank
-NO_GROUP = "(blank)"
-_MOST_GROUPS = 20
-_SHOWN_COLUMNS, _FEW_COLUMNS = 12, 5
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Survey(Result):
-    """Rankings of respondents, and what else is known about them; made by `read_survey`.
-
-    Attributes
-    ----------
-    rankings : Rankings
-        The rankings of those who ranked something, with their weights.
-    X : dict of str to ndarray
-        The features by the names of their columns: float64 with NaN, or text with None where missing.
-    categorical : tuple of str
-        Features that hold categories.
-    ordered : dict of str to list of str
-        Those whose categories have an order, from low to high.
-    id, names, by : ndarray or None
-        The ids of the respondents, their names, and the groups by which results are shown side by side.
-    scores : ndarray of shape (n_rankings, n_items) or None
-        The scores that the rankings were made from, NaN where blank; None for a file of places.
-    by_name : str
-        The column of the groups, as it is shown; empty if there are no groups.
-    questions : dict of str to str
-        The question of each column, where the file has it.
-    roles : dict of str to Role
-        What each column besides the rankings is, and why.
-    reading : Reading or None
-        How the file was understood; None for built-in data.
-    n_empty : int
-        Respondents who ranked nothing; they are set apart, and not among the rankings.
-    check : DataCheck
-        What should be looked at.
-    name : str
-        What the data are called.
-    more_notes : tuple of str
-        What else the user should know.
-    """
-
-    rankings: Rankings
-    X: Covariates = field(default_factory=dict)
-    categorical: tuple[str, ...] = ()
-    ordered: Mapping[str, list[str]] = field(default_factory=dict)
-    id: npt.NDArray[Any] | None = None
-    names: npt.NDArray[Any] | None = None
-    scores: FloatArray | None = None
-    by: npt.NDArray[Any] | None = None
-    by_name: str = ""
-    questions: Mapping[str, str] = field(default_factory=dict)
-    roles: Mapping[str, Role] = field(default_factory=dict)
-    reading: Reading | None = None
-    n_empty: int = 0
-    check: DataCheck = field(default_factory=lambda: DataCheck(0, {}))
-    name: str = ""
-    more_notes: tuple[str, ...] = ()
-
-    @cached_property
-    def feature_names(self) -> list[str]:
-        """The features as they are shown: by their questions where the file has these, else by their columns."""
-        return shown_names(self.X, self.questions)
-
-    @property
-    def categorical_features(self) -> dict[str, list[str] | None] | None:
-        """The features that hold categories, with their order where they have one, as rankers take them."""
-        return {name: self.ordered.get(name) for name in self.categorical} or None
-
-    @property
-    def ignored(self) -> dict[str, Role]:
-        """The columns that are not used for anything."""
-        used = ("feature", "group", "name", "id")
-        return {
-            column: role
-            for column, role in self.roles.items()
-            if role.role not in used and (self.reading is None or column != self.reading.weights)
-        }
-
-    @property
-    def cautions(self) -> list[str]:
-        """What every result should say of the rows: who is set apart, and who may count twice or not at all."""
-        cautions = [f"{counted(self.n_empty, 'respondent')} ranked nothing, set apart"] if self.n_empty else []
-        repeated, previews = self.check["same_id"].count, self.check["previews"].count
-        if repeated:
-            have = "row has" if repeated == 1 else "rows have"
-            named = {own.reason == "by request": name for name, own in self.roles.items() if own.role == "id"}
-            column = f" in {shown(named.get(True, named.get(False, '')))}" if named else ""
-            cautions.append(f"{repeated:,} {have} the id{column} of an earlier row, and every row counts")
-        if previews:
-            are = "row is a preview" if previews == 1 else "rows are previews"
-            cautions.append(f"{previews:,} {are} of the survey, not of respondents, and every row counts")
-        return cautions
-
-    @property
-    def notes(self) -> list[str]:
-        """What a reader of results should know about the data: sentences."""
-        notes = [*self.more_notes, *self.cautions]
-        by_role: dict[str, list[str]] = {}
-        for column, role in self.roles.items():
-            if column in self.ignored or role.role in ("id", "name"):
-                by_role.setdefault(role.role, []).append(column)
-        if by_role:
-            kinds = [f"{_some(columns, _FEW_COLUMNS)} ({role})" for role, columns in by_role.items()]
-            notes.append(f"not used as features: {', '.join(kinds)}")
-        return notes
-
-    def groups(self) -> dict[str, IntArray]:
-        """The rows of each group, by the label of the group; empty without groups."""
-        if self.by is None:
-            return {}
-        texts = [f"{value:g}" if isinstance(value, float) else str(value) for value in self.by]
-        labels = np.where([value is None or value != value for value in self.by], NO_GROUP, texts)
-        order = ordered_levels(set(labels.tolist()) - {NO_GROUP}) or []
-        order += sorted(set(labels.tolist()).difference(order, [NO_GROUP]), key=_number_or_text)
-        return {label: rows for label in [*order, NO_GROUP] if len(rows := np.flatnonzero(labels == label))}
-
-    def as_dict(self) -> dict[str, Any]:
-        """How the file was understood, for JSON."""
-        reading = self.reading
-        understood = {}
-        if reading is not None:
-            understood = {
-                "layout": reading.layout,
-                "direction": reading.direction,
-                "blanks": reading.blanks,
-                "columns": list(reading.columns),
-                "weights": reading.weights,
-                "dropped": dict(reading.dropped),
-                "reading": reading.lines(),
-            }
-        return {
-            **understood,
-            "n_ranked_nothing": self.n_empty,
-            "by": self.by_name or None,
-            "roles": {column: role._asdict() for column, role in self.roles.items()},
-            "questions": {column: text for column, text in self.questions.items() if column in self.roles},
-            "check": self.check.as_dict(),
-        }
-
-    def tables(self) -> list[TextTable]:
-        """How the file was understood, and what should be looked at, as tables of text."""
-        return [self.table(), *(self.check.tables() if self.check.findings else [])]
-
-    def table(self) -> TextTable:
-        """How the file was understood as a table of text."""
-        kind = self.rankings.kind
-        rows = [["rankings", f"{len(self.rankings):,} of {counted(self.rankings.n_items, 'item')}, {kind}"]]
-        if self.n_empty:
-            rows.append(["ranked nothing", f"{self.n_empty:,}, set apart"])
-        if self.reading is not None:
-            first, *others = self.reading.lines()
-            rows += [["read as", first.removeprefix("Read as ")], *(["", line] for line in others)]
-        if self.by is not None:
-            sizes = [f"{label} {len(rows):,}" for label, rows in self.groups().items()]
-            rows.append(["groups", f"{self.by_name}: {', '.join(sizes)}"])
-        for role, title in (("name", "names"), ("id", "ids")):
-            found = [column for column, own in self.roles.items() if own.role == role]
-            rows += [[title, _some(found)]] if found else []
-        kinds = [self._feature(column, name) for column, name in zip(self.X, self.feature_names, strict=True)]
-        rows.append(["features", _some(kinds) if kinds else "none"])
-        reasons: dict[tuple[str, str], list[str]] = {}
-        for column, own in self.ignored.items():
-            reasons.setdefault((own.role, own.reason), []).append(column)
-        for number, ((role, reason), columns) in enumerate(reasons.items()):
-            rows.append(["" if number else "ignored", f"{_some(columns)}: {role}, {reason}"])
-        title = f"Survey: {self.name}" if self.name else "Survey"
-        return TextTable(title, "; ".join(self.more_notes), ["", ""], rows)
-
-    def _feature(self, column: str, name: str) -> str:
-        """A feature as it is shown, with its column where that is another name, and its levels where it has some."""
-        text = name if name == column or column in name else f"{name} [{column}]"
-        levels = self.ordered.get(column)
-        return text if levels is None else f"{text} ({levels[0]} < ... < {levels[-1]})"
 
 
 def read_survey(
@@ -217,6 +43,9 @@ def read_survey(
     by: str | None = None,
     features: Sequence[str] | None = None,
     ignore: Sequence[str] | None = None,
+    where: Where | None = None,
+    leave_out: Sequence[str | int] | None = None,
+    keep: Keep | None = None,
     **options: Any,
 ) -> Survey:
     r"""Read a file of rankings with its other columns, each in its role.
@@ -243,6 +72,13 @@ def read_survey(
         The columns to predict rankings from; by default those that look like answers.
     ignore : sequence of str, optional
         Columns that are not features.
+    where : mapping of str to values, or str, optional
+        Only rows with these answers count: ``{"Finished": "True", "city": ["Bern", "Basel"]}``; as text
+        "Finished=True" or "city=Bern|Basel", or a list of such texts.
+    leave_out : sequence of str or int, optional
+        People who do not count: their names or ids, or the numbers of their rows from 1.
+    keep : {"first", "last"}, optional
+        Which row counts where several have the same id; by default every row does.
     **options
         Other arguments of `read_rankings`.
 
@@ -267,11 +103,12 @@ def read_survey(
     >>> list(survey.X), survey.n_empty, survey.roles["ResponseId"].role
     (['age'], 1, 'id')
     """
-    if weight is not None:
-        options["weights"] = weight
+    # Who ignores a column named like a weight says that it is none.
+    if weight is not None or not set(WEIGHTS).isdisjoint(map(str.lower, _names(ignore, "ignore"))):
+        options["weights"] = weight or options.get("weights")
     if target is not None:
         options |= _target_options(path, target, layout, options)
-    rankings, columns, reading, table = read_with_table(path, layout=layout, **options)
+    rankings, columns, reading, table = read_with_table(path, layout=layout, keep=keep, **options)
     used = {*reading.columns, *([reading.weights] if reading.weights else [])}
     chosen = {"id": [id] if id else [], "by": [by] if by else []}
     chosen |= {"features": _names(features, "features"), "ignore": _names(ignore, "ignore")}
@@ -285,6 +122,8 @@ def read_survey(
     columns, labeled = _with_labels(columns, table, len(rankings))
     settled = list(columns) if "weights" in options else ()
     roles = recognize_roles(columns, rankings=reading.columns, weight_is_settled=settled)
+    categories = [name for name in labeled if roles[name] == Role("feature", "a category")]
+    roles |= dict.fromkeys(categories, Role("feature", "an ordered category"))
     if table is None:  # the attributes of an xarff file are declared as features
         roles = {
             name: Role("feature", "declared") if may_be_feature(columns[name]) else roles[name] for name in columns
@@ -299,19 +138,26 @@ def read_survey(
     wanted = [name for name in columns if name in wanted]
 
     is_empty = ~np.isfinite(rankings.positions).any(axis=1)
-    if is_empty.all():
-        raise RankwiseFormatError("no row ranks anything", path=path, cure="Name the columns that hold the rankings.")
+    id_column = id or next((name for name, role in roles.items() if role.role == "id"), None)
+    name_column = next((name for name, role in roles.items() if role.role == "name"), None)
+    who = [None if name is None else columns[name] for name in (name_column, id_column)]
+    counts, dropped = rows_that_count(columns, who, len(rankings), path, where=where, leave_out=leave_out)
+    kept = np.flatnonzero(counts & ~is_empty)
+    # In a long table ``keep`` chose among the rows of one item.
+    kept, twins = one_row_each(kept, who[-1], None if reading.layout == "long" else keep, path)
+    dropped |= twins
+    if not len(kept):
+        problem = f"no row{' that is left' if dropped else ''} ranks anything"
+        raise RankwiseFormatError(problem, path=path, cure="Name the columns that hold the rankings.")
     if not rankings.weights.any():
         raise RankwiseFormatError(
             f"all weights in {shown(str(reading.weights))} are zero", path=path, cure="Name another column, or none."
         )
-    kept = np.flatnonzero(~is_empty)
+    reading = replace(reading, dropped={**reading.dropped, **dropped})
     if is_empty.any() and np.isfinite(rankings.positions[kept]).all():
         reading = replace(reading, blanks="no blanks")  # only those who ranked nothing left any
     X: Covariates = {name: columns[name][kept] for name in wanted}
     ordered = _put_in_order(X, labeled)
-    id_column = id or next((name for name, role in roles.items() if role.role == "id"), None)
-    name_column = next((name for name, role in roles.items() if role.role == "name"), None)
     return Survey(
         rankings=rankings if len(kept) == len(rankings) else rankings[kept],
         X=X,
@@ -325,19 +171,11 @@ def read_survey(
         questions=questions,
         roles=roles,
         reading=reading,
+        rows=kept,
         n_empty=int(is_empty.sum()),
-        check=_check(rankings, columns, roles, reading, table, id_column),
+        check=_check(rankings, columns, roles, reading, table, id_column if keep is None else None),
         name=os.fsdecode(path),
     )
-
-
-def shown_names(columns: Iterable[str], questions: Mapping[str, str]) -> list[str]:
-    """The names of columns as people read them: their questions, shortened, where these are known and differ."""
-    columns = list(columns)
-    texts = [short_name(questions.get(column) or column) for column in columns]
-    return [
-        text if texts.count(text) == 1 else f"{text} ({column})" for text, column in zip(texts, columns, strict=True)
-    ]
 
 
 def _names(given: Sequence[str] | None, argument: str) -> list[str]:
@@ -402,12 +240,12 @@ def _check_name(
 def _refuse_many_groups(by: str | None, columns: Covariates, path: Path) -> None:
     if by is None:
         return
-    n_groups = len({value for value in columns[by].tolist() if value is not None and value == value})
-    if n_groups > _MOST_GROUPS:
+    n_groups = len({value for value in columns[by].tolist() if not is_unknown_label(value)})
+    if n_groups > MOST_GROUPS:
         raise RankwiseFormatError(
-            f"by names {shown(by)}, which has {n_groups:,} different values",
+            f"by has {n_groups:,} groups, more than {MOST_GROUPS}, in column {shown(by)}",
             path=path,
-            cure=f"Results stand side by side for at most {_MOST_GROUPS} groups; merge some, or name another column.",
+            cure=f"{MANY_GROUPS_CURE.capitalize()}.",
         )
     if n_groups == 0:
         raise RankwiseFormatError(f"by names {shown(by)}, which is blank", path=path, cure="Name another column.")
@@ -428,7 +266,8 @@ def _with_labels(columns: Covariates, table: Table | None, n_rows: int) -> tuple
         if all(cell in own or not cell for cell in cells):
             texts = np.array([own.get(cell) for cell in cells], dtype=object)
             result[name] = texts[codes]
-            levels = ordered_levels(set(own.values()))
+            declared = [label for label in dict.fromkeys(own.values()) if label and not is_no_answer(label)]
+            levels = declared if name in table.ordered else ordered_levels(set(own.values()))
             if levels is not None:
                 ordered[name] = levels
         elif columns[name].dtype.kind == "f":
@@ -506,15 +345,3 @@ def _check(
         in_column_order=reading.layout in ("positions", "scores"),
         lines=table.lines if table is not None and is_row_per_ranking else None,
     )
-
-
-def _some(names: Sequence[str], most: int = _SHOWN_COLUMNS) -> str:
-    rest = f", ... ({len(names) - most} more)" if len(names) > most else ""
-    return ", ".join(map(short_name, names[:most])) + rest
-
-
-def _number_or_text(label: str) -> tuple[bool, float, str]:
-    try:
-        return False, float(label), label
-    except ValueError:
-        return True, 0.0, label

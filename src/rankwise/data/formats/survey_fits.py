@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
-from itertools import chain, combinations
+from itertools import chain, combinations, compress
 
 import numpy as np
 
@@ -32,18 +32,19 @@ from rankwise.data.formats.column_names import (
     question_groups,
     roles_by_name,
 )
+from rankwise.data.formats.match_sheets import refuse_league_table
 from rankwise.data.formats.ordinals import place_in_words
+from rankwise.data.formats.place_columns import are_orders, worded_orders
 from rankwise.data.formats.places import adjacent_runs, classify, doubt, windows
 from rankwise.data.formats.survey_cells import (
-    list_items,
     looks_like_codes,
     place_meanings,
     ranking_numbers,
     repeats_cells,
 )
 from rankwise.data.formats.survey_choices import choice_fits
+from rankwise.data.formats.survey_duels import match_fits
 from rankwise.data.formats.survey_judges import judges_are_numbered, judges_fits, names_say_jury
-from rankwise.data.formats.survey_long import match_fits
 from rankwise.data.formats.tables import MISSING, Table
 from rankwise.data.formats.text import listed, number
 
@@ -52,6 +53,8 @@ SCORE_PREFIXES = ("score_", "scores_", "points_", "rating_", "stars_")
 # Rows and columns that are enough to see rankings, if no other column could belong to them.
 _FEW = 3
 _FIRST_ROWS = 200
+# Of the rows of a long table, how many at least are the first of a person and an item.
+_LEAST_PAIRS = 0.75
 # Enough to see an order; the reader knows its tie from the others, and refuses those.
 _TIES = ("~", "=", "|")
 # Quoted names only: an interval such as [4, 6] is a JSON array too.
@@ -60,7 +63,12 @@ _JSON_NAMES = re.compile(r"\[[\s\[]*\"")
 # What may stand between the items of a list, beside ">".
 _LIST_MARKS = (";", "|", ",")
 _MOST_LISTED = 30
-_ORDER_IN_NAME = re.compile(r"rank|order|prefer|reihenfolge|rang|pr[eé]f[eé]r|orden|ordine|ordre|volgorde", re.I)
+#: what asks for an order, in names and questions
+ORDER_IN_NAME = re.compile(
+    r"rank|order|prefer|place|position|priorit|^y_|reihenfolge|rang|platz|pr[eé]f[eé]r|ordre|orden|puesto|ordine|posto|"
+    r"posizi|volgorde|plaats",
+    re.IGNORECASE,
+)
 
 
 def all_fits(table: Table, weights: str | None) -> list[Fit]:
@@ -68,6 +76,7 @@ def all_fits(table: Table, weights: str | None) -> list[Fit]:
     choices = choice_fits(table) or match_fits(table)
     if choices:  # the items shown look like orders, the scores of two sides like those of two items
         return choices
+    refuse_league_table(table)
     fits = [*column_fits(table, weights, "positions", "orders", "scores"), *string_fits(table)]
     for layout in ("long", "pairwise"):
         roles = roles_by_name(table, layout)
@@ -80,26 +89,30 @@ def all_fits(table: Table, weights: str | None) -> list[Fit]:
     if fits:
         return judges_fits(table, weights)
     rows_are_rankings, columns_are_rankings = window_fits(table, weights), judges_fits(table, weights)
-    rows_are_items = names_say_jury(table) if rows_are_rankings and columns_are_rankings else None
-    if rows_are_items is not None:
+    rows_are_items = names_say_jury(table) if columns_are_rankings else None
+    if rows_are_items is False or (rows_are_items and rows_are_rankings):
         return columns_are_rankings if rows_are_items else rows_are_rankings
     return [*rows_are_rankings, *columns_are_rankings] or listed_fits(table)
 
 
 def _long_fits(table: Table, roles: dict[str, str | None]) -> list[Fit]:
-    """A long table where one column of texts can name the items: nobody has a text twice, and people share them."""
+    """A long table where one column of texts can name the items: people share them, and few have one twice."""
     who = table.columns[table.index(str(roles["respondent"]))]
-    found = []
+    found: dict[str, int] = {}
     for name, column in zip(table.header, table.columns, strict=True):
         if name in roles.values() or table.is_numeric(name) or not set(MISSING).isdisjoint(column.distinct):
             continue
         pairs = who.codes.astype(np.int64) * len(column.distinct) + column.codes
-        if len(who.distinct) < len(table) > len(column.distinct) and len(np.unique(pairs)) == len(table):
-            found.append(name)
-    if len(found) != 1:
+        n_pairs = len(np.unique(pairs))
+        if len(who.distinct) < len(table) > len(column.distinct) and n_pairs >= _LEAST_PAIRS * len(table):
+            found[name] = n_pairs
+    # A slip is not a reason to take another column for the items.
+    names = [name for name, n_pairs in found.items() if n_pairs == len(table)] or list(found)
+    if len(names) != 1:
         return []
-    reason = f"{found[0]!r} names the items: every {roles['respondent']} has each at most once."
-    return [Fit("long", {**roles, "item": found[0]}, reason)]
+    once = "has each at most once" if found[names[0]] == len(table) else "has several"
+    reason = f"{names[0]!r} names the items: every {roles['respondent']} {once}."
+    return [Fit("long", {**roles, "item": names[0]}, reason)]
 
 
 def column_fits(table: Table, weights: str | None, *wanted: Layout) -> list[Fit]:
@@ -133,6 +146,10 @@ def column_fits(table: Table, weights: str | None, *wanted: Layout) -> list[Fit]
             if _hold_places(table, group)
         ]
         settled = bool(positions)
+    asked = [] if positions else [group for group in bracketed_groups(names) if _hold_places(table, group)]
+    if len(asked) > 1:
+        reason = "The names of the columns say a question and an item each."
+        positions, settled = [Fit("positions", prefix_option(table, group), reason) for group in asked], True
     # Numbers that start at 0 or 1 and have no gaps.
     groups = [list(at.values()) for at in numbered_groups(names) if min(at) < 2 and max(at) - min(at) + 1 == len(at)]
     coded = [] if settled else [group for group in groups if looks_like_codes(ranking_numbers(table, group))]
@@ -149,10 +166,15 @@ def column_fits(table: Table, weights: str | None, *wanted: Layout) -> list[Fit]
     orders = [
         Fit("orders", columns_option(table, "columns", group), "The names of the columns differ by a place alone.")
         for group in groups
-        if group not in labeled
-        and in_words.isdisjoint(group)
-        and (group in coded or list_items(table, group, least_sharing=2))
+        if group not in labeled and in_words.isdisjoint(group) and (group in coded or are_orders(table, group))
     ]
+    for group, reason in worded_orders(table, names):
+        inside = [set(fit.columns(table)) <= set(group) for fit in orders]
+        if in_words.isdisjoint(group) and not any(
+            len(fit.columns(table)) == len(group) for fit in compress(orders, inside)
+        ):
+            orders = [fit for fit, is_part in zip(orders, inside, strict=True) if not is_part]
+            orders.append(Fit("orders", columns_option(table, "columns", group), reason))
     return [fit for fit in (*positions, *orders, *scores) if fit.layout in wanted]
 
 
@@ -178,7 +200,7 @@ def window_fits(table: Table, weights: str | None, *, sure: bool = True) -> list
     if {*ITEMS, *POSITIONS}.intersection(map(str.lower, table.header)):
         named |= {*ITEMS, *POSITIONS}
     numeric = [name for name in table.header if name != weights and table.is_numeric(name)]
-    likely = [name for name in numeric if name.lower() not in named and _is_column_of_places(table, name)]
+    likely = {name for name in numeric if name.lower() not in named and _is_column_of_places(table, name)}
     fits = []
     for run in adjacent_runs([name in likely for name in table.header]):
         names = list(table.header[run])
@@ -249,7 +271,7 @@ def listed_fits(table: Table, *, sure: bool = True) -> list[Fit]:
         differ = not {(worse, better) for better, worse in in_order}.isdisjoint(in_order)
         all_listed = all(len(parts) == len(items) for parts in lists)
         words = any(number(item) is None for item in items)
-        if (differ and words and (all_listed or _ORDER_IN_NAME.search(name))) or not sure:
+        if (differ and words and (all_listed or ORDER_IN_NAME.search(name))) or not sure:
             how = "all" if all_listed else "some of"
             reason = f"The cells of {name!r} list {how} the same {len(items)} items, in different orders."
             fits.append(Fit("strings", {"column": name, "separator": separator}, reason))

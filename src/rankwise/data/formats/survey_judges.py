@@ -17,6 +17,7 @@ from rankwise.data.formats.reading import python_call
 from rankwise.data.formats.survey_cells import place_meanings, position_column, ranking_numbers, score_column
 from rankwise.data.formats.tables import MISSING, Covariates, Table
 from rankwise.data.formats.text import ENCODING, Path, listed, shown
+from rankwise.data.formats.tool_columns import TIMES, bare
 from rankwise.data.positions import Unlisted, blank_for
 from rankwise.data.rankings import Rankings
 
@@ -114,8 +115,8 @@ def columns_of_jury(table: Table, options: Mapping[str, Any]) -> list[str]:
 def judges_fits(table: Table, weights: str | None) -> list[Fit]:
     """The sheet of a jury where every column is a ranking of the rows, whose names stand before them.
 
-    There are two fits where a column may be a judge or the number of the row: without it, and with it.
-    Columns whose numbers are all beyond the places, such as years and prices, tell of the items and are no judges.
+    There are two fits where a column may be a judge or the number of the row, or where some columns are rankings and
+    the others lie beyond the places, as points do: without these columns, and with them.
     """
     found = judged_values(table, weights)
     if found is None:
@@ -134,13 +135,18 @@ def judges_fits(table: Table, weights: str | None) -> list[Fit]:
     if rows.parked is not None or doubt(values, rows) is not None:
         return []
     reason = f"Every column is a ranking of the {len(table)} rows, whose names are in {item!r}."
-    if not is_ranking.all() or len(columns) < len(table.header) - 1:
+    if len(columns) < len(table.header) - 1:
         reason = f"The columns of the judges are rankings of the {len(table)} rows; the others hold no votes."
     fit = Fit("judges", {"item": item, "judges": columns, "values": "positions"}, reason)
+    if not is_ranking.all():
+        return [fit, Fit("judges", {"item": item, "judges": found[1], "values": "scores"})]
     counting = [name for name in columns if counts_rows(table, name)]
     if len(counting) != 1 or len(columns) < 3 or are_numbered(columns) or _is_judge_by_name(counting[0]):
         return [fit]
-    if len(table) < _FEWEST_COUNTED:
+    # In a short sheet a judge may well think so; but numbers of rows stand beside the names, mostly without a word.
+    is_mark = len(counting[0]) < 3 <= min(map(len, columns[1:]))
+    beside = counting[0] == columns[0] and (len(table) == _FEWEST_COUNTED - 1 or is_mark)
+    if len(table) < _FEWEST_COUNTED and not beside:
         doubted = (
             f"{counting[0]!r} counts 1 to {len(table)} down the sheet and votes; if it is a number, give judges=[...]."
         )
@@ -164,7 +170,10 @@ def judged_values(table: Table, weights: str | None) -> tuple[str, list[str], Fl
 
 def names_say_jury(table: Table) -> bool | None:
     """Whether the names of the columns say that rows are items (True) or people (False); None if they say neither."""
-    first, *others = (name.lower() for name in table.header[table.index(column_of_items(table)) :])
+    first, *names = table.header[table.index(column_of_items(table)) :]
+    if bare(first) in TIMES:  # rows are answers
+        return False
+    first, others = first.lower(), [table.questions.get(name, name).lower() for name in names]
     if any(word in first for word in _JUDGES) or any(name in _JUDGES for name in others):
         return False
     if first in _JUDGED or any(sum(word in name for name in others) > 1 for word in _JUDGES):
@@ -173,10 +182,11 @@ def names_say_jury(table: Table) -> bool | None:
 
 
 def judges_are_numbered(table: Table, fits: Iterable[Fit]) -> bool:
-    """Whether the columns of all fits are the judges of a jury, numbered as in "Judge 1, Judge 2"."""
+    """Whether the columns of all fits are the judges of a jury, numbered as in "Judge 1", or all below one heading."""
     if names_say_jury(table) is not True or judged_values(table, None) is None:
         return False
-    return all(all(map(_is_judge_by_name, fit.columns(table))) for fit in fits)
+    headed = {name for name, text in table.questions.items() if text.endswith(f" - {name}")}
+    return all(all(name in headed or _is_judge_by_name(name) for name in fit.columns(table)) for fit in fits)
 
 
 def _judges(table: Table, item: str) -> list[str]:

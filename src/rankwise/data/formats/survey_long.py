@@ -1,32 +1,39 @@
-"""Survey tables with one statement per row: the place of one item, or which of two items won."""
+"""Survey tables in long form: a row gives the place or the score of one item by one respondent."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from rankwise._typing import IntArray
-from rankwise.data.formats.buckets import check_size, names_in_order, rankings_from_rows
-from rankwise.data.formats.column_names import POSITIONS, Fit, roles_by_name
+from rankwise.data.formats.buckets import check_size, names_in_order
+from rankwise.data.formats.column_names import POSITIONS, roles_by_name
 from rankwise.data.formats.delimited import read_table
 from rankwise.data.formats.places import classify, doubt
 from rankwise.data.formats.reading import python_call
 from rankwise.data.formats.survey_cells import place_meanings, position_column, ranking_numbers, score_column
-from rankwise.data.formats.tables import MISSING, Covariates, Table, covariates, names_given, weights_column
+from rankwise.data.formats.tables import (
+    MISSING,
+    Covariates,
+    Keep,
+    Table,
+    covariates,
+    names_given,
+    weights_column,
+)
 from rankwise.data.formats.text import ENCODING, Path, listed, shown
 from rankwise.data.positions import Unlisted, blank_for
 from rankwise.data.rankings import Rankings
 
-# Words that tell two sides apart, and words for what each of them won.
-_SIDES = (
-    *(("a", "b"), ("1", "2"), ("home", "away"), ("left", "right"), ("first", "second"), ("x", "y")),
-    *(("white", "black"), ("red", "blue")),
-)
-_POINTS = ("score", "scores", "points", "pts", "goals", "sets", "games", "runs", "punkte", "tore", "votes")
-_NAME_IT = "Fill in the name, or leave out the row."
+#: what the columns of a long table are
+ROLES = ("respondent", "item", "position", "score")
+# Of how many traits people rank items; a column of more texts is something else.
+_MOST_TRAITS = 20
+#: the cure where a row lacks a name
+NAME_IT = "Fill in the name, or leave out the row."
 
 
 def read_long_csv(
@@ -39,6 +46,8 @@ def read_long_csv(
     items: Iterable[str] | None = None,
     weights: str | None = None,
     drop: Iterable[str] = (),
+    trait: str | None = None,
+    keep: Keep | None = None,
     unlisted: Unlisted = "missing",
     missing_values: Collection[str] = MISSING,
     delimiter: str | None = None,
@@ -66,6 +75,10 @@ def read_long_csv(
         The column that says how often each ranking counts.
     drop : sequence of str, optional
         Columns to leave out. The other columns are covariates of the respondent and must not vary within one.
+    trait : str, optional
+        Read only the rows that hold it in one of the other columns, where items are ranked for several traits.
+    keep : {"first", "last"}, optional
+        Which row to keep where a respondent has an item on several; by default such tables are refused.
     unlisted : {"missing", "below"}, default="missing"
         What a ranking says of items without a position: nothing, or that they rank below the others.
     missing_values, delimiter, encoding
@@ -91,10 +104,12 @@ def read_long_csv(
     dropped = names_given(drop, "drop")
     for name in dropped:
         table.index(name)
+    chosen = {"respondent": keys, "item": item, "score" if is_score else "position": column}
+    table = wanted_rows(table, {**chosen, "trait": trait, "keep": keep})
     firsts, ranking_of_row = _grouped(table, keys)
     names, item_of_row = _items_of_rows(table, item, items)
     check_size(len(firsts), len(names), len(table), table.error)
-    _refuse_repeats(table, ranking_of_row, item_of_row, keys, item, column)
+    _refuse_repeats(table, ranking_of_row, item_of_row, chosen)
     left_out = {*keys, item, column, *dropped}
     for name in (name for name in table.header if name not in left_out):
         _refuse_variation(table, name, firsts, ranking_of_row, keys)
@@ -110,7 +125,7 @@ def read_long_csv(
 
 def refuse_scores_in_long(table: Table, options: Mapping[str, Any]) -> None:
     """Refuse a long table whose positions may be scores, with the calls to choose from."""
-    given = (options.get(name) for name in ("respondent", "item", "position", "score"))
+    given = (options.get(name) for name in ROLES)
     keys, item, column, is_score = _long_roles(table, *given)
     numbers = None if is_score else ranking_numbers(table, [column])
     if numbers is None:
@@ -134,92 +149,9 @@ def refuse_scores_in_long(table: Table, options: Mapping[str, Any]) -> None:
         raise error
 
 
-def read_pairwise_csv(
-    path: Path | Table,
-    *,
-    winner: str | None = None,
-    loser: str | None = None,
-    left: str | None = None,
-    right: str | None = None,
-    left_score: str | None = None,
-    right_score: str | None = None,
-    items: Iterable[str] | None = None,
-    weights: str | None = None,
-    delimiter: str | None = None,
-    encoding: str = ENCODING,
-) -> tuple[Rankings, Covariates]:
-    r"""Read a table of duels: each row becomes a ranking of two items.
-
-    A row names the winner and the loser; or the two items, left and right, and which of them won, or the score of each.
-
-    Parameters
-    ----------
-    path, items, weights, delimiter, encoding
-        As in `read_long_csv`.
-    winner : str, optional
-        The column with the better item; by default ``winner``, ``preferred``, ``better``, ``chosen``, ``top_item``.
-        With ``left`` and ``right`` it may also say "left", "right" or "tie", or name the column of the better item.
-    loser : str, optional
-        The column with the worse item; by default ``loser``, ``worse``, ``rejected``, ``bottom_item``.
-    left, right : str, optional
-        The columns with the two items, where no column holds the loser; by default ``left`` and ``right``, or
-        ``item_a`` and ``item_b``.
-    left_score, right_score : str, optional
-        The columns with the scores of the two, where no column says who won: the higher score wins, equal ones are a
-        tie. By default such as ``score_a`` and ``score_b`` beside ``player_a`` and ``player_b``.
-
-    Returns
-    -------
-    rankings : Rankings
-        One per row; all other items are missing from it.
-    covariates : dict of str to ndarray
-        The other columns.
-
-    Examples
-    --------
-    >>> path = getfixture("tmp_path") / "duels.csv"
-    >>> _ = path.write_text("winner,loser,judge\ntea,milk,ann\njuice,tea,bob\n")
-    >>> rankings, covariates = read_pairwise_csv(path)
-    >>> rankings.items, rankings.positions[1]
-    (('tea', 'milk', 'juice'), array([ 2., nan,  1.]))
-    """
-    table = read_table(path, delimiter, encoding)
-    given = {"winner": winner, "loser": loser, "left": left, "right": right}
-    roles = _roles_of_duels(table, {**given, "left_score": left_score, "right_score": right_score})
-    rows = []
-    for row, outcome in enumerate(_outcomes(table, roles)):
-        if isinstance(outcome, _Unclear):
-            raise table.error(outcome.problem, row=row, column=outcome.column, cure=outcome.cure)
-        rows.append(outcome)
-    declared = None if items is None else names_given(items, "items")
-    rankings = rankings_from_rows(
-        rows, table.error, unlisted="missing", items=declared, weights=weights_column(table, weights)
-    )
-    return rankings, covariates(table, [*roles.values(), weights or ""])
-
-
-def match_fits(table: Table) -> list[Fit]:
-    """Duels with the score of each side, where the names of the columns show one pair of names and one of scores."""
-    names, scores = [], []
-    for marks in _SIDES:
-        columns = {tuple(re.findall(r"[^\W\d_]+|\d+", name.lower())): name for name in table.header}
-        for words, one in columns.items():
-            other = columns.get(tuple(marks[1] if word == marks[0] else word for word in words))
-            if marks[0] not in words or other is None or len(words) > 3:
-                continue
-            if table.is_numeric(one) and table.is_numeric(other):
-                scores += [(one, other)] * (not {*words}.isdisjoint(_POINTS))
-            elif not table.is_numeric(one) and not table.is_numeric(other):
-                names.append((one, other))
-    if len(names) != 1 or len(scores) != 1:
-        return []
-    options = dict(zip(("left", "right", "left_score", "right_score"), (*names[0], *scores[0]), strict=True))
-    return [Fit("pairwise", options, "In every row two items meet: the higher score wins, equal scores are a tie.")]
-
-
 def bad_rows_of_long(table: Table, options: Mapping[str, Any], blanks: set[str]) -> dict[int, str]:
     """Rows of a long table that are no part of a ranking, with the words for it; all rows where an item is twice."""
-    given = (options.get(name) for name in ("respondent", "item", "position", "score"))
+    given = (options.get(name) for name in ROLES)
     keys, item, column, is_score = _long_roles(table, *given)
     said = table.column(column)
     meaning = table.numbers(set(said)) if is_score else place_meanings(table, set(said))
@@ -239,13 +171,7 @@ def bad_rows_of_long(table: Table, options: Mapping[str, Any], blanks: set[str])
     return problems | {row: "a ranking has an item twice" for who in twice for row in rows_of[who]}
 
 
-def bad_duels(table: Table, options: Mapping[str, Any]) -> dict[int, str]:
-    """Rows of duels that name no two items, or no clear winner, with the words for it."""
-    outcomes = _outcomes(table, _roles_of_duels(table, options))
-    return {row: "not a duel of two items" for row, found in enumerate(outcomes) if isinstance(found, _Unclear)}
-
-
-def _with_guesses(table: Table, given: dict[str, Any], guessed: dict[str, str | None]) -> dict[str, Any]:
+def with_guesses(table: Table, given: dict[str, Any], guessed: dict[str, str | None]) -> dict[str, Any]:
     """The column of every role: the one given, else the one guessed from the names."""
     roles = {role: guessed.get(role) if name is None else name for role, name in given.items()}
     for role, name in roles.items():
@@ -268,80 +194,12 @@ def _long_roles(
     guessed = roles_by_name(table, "long")
     is_score = score is not None or (position is None and "score" in guessed)
     column = {"score": score} if is_score else {"position": position}
-    roles = _with_guesses(table, {"respondent": respondent, "item": item, **column}, guessed)
+    roles = with_guesses(table, {"respondent": respondent, "item": item, **column}, guessed)
     return _key_columns(roles["respondent"]), str(roles["item"]), str(roles[next(iter(column))]), is_score
 
 
 def _key_columns(respondent: Any) -> list[str]:
     return [respondent] if isinstance(respondent, str) else names_given(respondent, "respondent")
-
-
-class _Unclear(NamedTuple):
-    """A row that is not a duel: the words of the error, where it is, and the cure."""
-
-    problem: str
-    column: str | None
-    cure: str
-
-
-def _roles_of_duels(table: Table, given: Mapping[str, Any]) -> dict[str, str]:
-    """The columns of winner and loser; or of the two sides, and of the winner or both scores."""
-    if given.get("loser") is not None and (given.get("left") is not None or given.get("right") is not None):
-        raise ValueError("both loser and left or right are given; give winner and loser, or left, right and winner")
-    guessed = roles_by_name(table, "pairwise")
-    matches = match_fits(table)
-    wanted: tuple[str, ...] = ("winner", "loser")
-    if (
-        given.get("left_score")
-        or given.get("right_score")
-        or (matches and not (given.get("winner") or given.get("loser")))
-    ):
-        wanted, guessed = ("left", "right", "left_score", "right_score"), matches[0].options if matches else guessed
-    elif given.get("left") or given.get("right") or (not given.get("loser") and "left" in guessed):
-        wanted = ("left", "right", "winner")
-    return _with_guesses(table, {role: given.get(role) for role in wanted}, guessed)
-
-
-def _outcomes(table: Table, roles: Mapping[str, str]) -> Iterator[list[list[str]] | _Unclear]:
-    """The buckets of each row, or why there are none."""
-    first, second = (roles[role] for role in (("left", "right") if "left" in roles else ("winner", "loser")))
-    by_score = "left_score" in roles
-    said: Iterable[Any] = table.column(roles["winner"]) if not by_score else ()
-    if by_score:
-        scores = [table.values(roles[side]) for side in ("left_score", "right_score")]
-        for side, values in zip(("left_score", "right_score"), scores, strict=True):
-            if values is None:
-                score_column(table, roles[side], MISSING, np.nan)  # says which cell is not a score
-        said = zip(*scores, strict=True)
-    for better, worse, word in zip(table.column(first), table.column(second), said, strict=True):
-        if not better or not worse:
-            yield _Unclear("an item has no name", second if better else first, _NAME_IT)
-        elif better == worse:
-            problem = f"{shown(better)} is both {first} and {second}"
-            yield _Unclear(problem, None, "Name two items, or leave out the row.")
-        elif by_score and (word[0] != word[0] or word[1] != word[1]):
-            yield _Unclear("a score is missing", None, "Fill it in; or drop such rows with invalid='drop'.")
-        elif "left" not in roles:
-            yield [[better], [worse]]
-        else:
-            yield _by_score(better, worse, *word) if by_score else _by_word(better, worse, word, roles)
-
-
-def _by_score(left: str, right: str, points: float, others: float) -> list[list[str]]:
-    return [[left, right]] if points == others else [[left], [right]] if points > others else [[right], [left]]
-
-
-def _by_word(left: str, right: str, said: str, roles: Mapping[str, str]) -> list[list[str]] | _Unclear:
-    """The buckets of two items, of which a word names the better one, its side, or a tie."""
-    word = said.lower()
-    left_won = said == left or word in ("left", roles["left"].lower())
-    right_won = said == right or word in ("right", roles["right"].lower())
-    if left_won != right_won:
-        return [[left], [right]] if left_won else [[right], [left]]
-    if word == "tie" and not left_won:
-        return [[left, right]]
-    cure = "Write left, right or tie, or the name of one of the two items."
-    return _Unclear(f"the winner {shown(said)} is not clear", roles["winner"], cure)
 
 
 def _grouped(table: Table, keys: list[str]) -> tuple[list[int], IntArray]:
@@ -354,7 +212,7 @@ def _grouped(table: Table, keys: list[str]) -> tuple[list[int], IntArray]:
     ]
     if empty:
         row, key = min(empty, key=lambda found: found[0])
-        raise table.error("the row does not say whose it is", row=row, column=key, cure=_NAME_IT)
+        raise table.error("the row does not say whose it is", row=row, column=key, cure=NAME_IT)
     ranking_of_row = columns[0].codes.astype(np.intp)
     for column in columns[1:]:
         pairs = ranking_of_row * len(column.distinct) + column.codes
@@ -375,31 +233,72 @@ def _items_of_rows(table: Table, item: str, items: Iterable[str] | None) -> tupl
     if row is not None:
         cell = cells.cells[row]
         problem = f"item {shown(cell)} is not declared" if cell else "the item has no name"
-        cure = "Correct it, or add it to items." if cell else _NAME_IT
+        cure = "Correct it, or add it to items." if cell else NAME_IT
         raise table.error(problem, row=row, column=item, cure=cure)
     return names, np.array([index[cell] for cell in cells.distinct], dtype=np.intp)[cells.codes]
 
 
-def _refuse_repeats(
-    table: Table, ranking_of_row: IntArray, item_of_row: IntArray, keys: list[str], item: str, position: str
-) -> None:
-    first_row: dict[tuple[int, int], int] = {}
-    for row, cell in enumerate(zip(ranking_of_row.tolist(), item_of_row.tolist(), strict=True)):
-        if cell in first_row:
-            others = [name for name in table.header if name not in {*keys, item, position}]
-            more = (
-                f"; or, if more columns tell rankings apart, give respondent={[*keys, *others[:1]]!r}" if others else ""
-            )
-            error = table.error(
-                f"item {shown(table.column(item)[row])} has a position on line "
-                f"{table.lines[first_row[cell]]} already, for the same {' and '.join(keys)}",
-                row=row,
-                column=item,
-                cure=f"Leave one row out, or all rankings with such rows: invalid='drop'{more}.",
-            )
-            error.choices = [{"respondent": [*keys, *others]}] if len(others) == 1 else []
-            raise error
-        first_row[cell] = row
+def _refuse_repeats(table: Table, ranking_of_row: IntArray, item_of_row: IntArray, chosen: Mapping[str, Any]) -> None:
+    """Refuse a table in which somebody has an item on two rows; ``chosen`` are the columns of its roles."""
+    cells = ranking_of_row * (item_of_row.max(initial=0) + 1) + item_of_row
+    _, firsts, cell_of_row = np.unique(cells, return_index=True, return_inverse=True)
+    repeated = np.flatnonzero(firsts[cell_of_row] != np.arange(len(table)))
+    if not len(repeated):
+        return
+    keys, item, what = chosen["respondent"], chosen["item"], "score" if "score" in chosen else "position"
+    others = [name for name in table.header if name not in {*keys, item, chosen[what]}]
+    where = {"layout": "long", **chosen, "respondent": keys[0] if len(keys) == 1 else keys}
+    ways = [{**where, "keep": "first"}, {**where, "keep": "last"}]
+    cure = f"To keep the first of such rows, write {python_call(ways[0])}; the last, write {python_call(ways[1])}"
+    if others:
+        ways.insert(0, {**where, "respondent": [*keys, others[0]]})
+        cure = f"If {shown(others[0])} tells rankings apart, write {python_call(ways[0])}. {cure}"
+        levels = table.coded(others[0])[0]
+        if not table.is_numeric(others[0]) and len(levels) <= _MOST_TRAITS:
+            ways.insert(1, {**where, "trait": levels[0]})
+            cure = cure.replace(". To keep", f"; to read one of them only, write {python_call(ways[1])}. To keep")
+    if 2 * np.count_nonzero(np.isin(ranking_of_row, ranking_of_row[repeated])) <= len(table):
+        ways.append({**where, "invalid": "drop"})
+        cure += f"; to drop all rankings with such rows, write {python_call(ways[-1])}"
+    row = int(repeated[0])
+    error = table.error(
+        f"item {shown(table.column(item)[row])} has a {what} on line {table.lines[firsts[cell_of_row[row]]]} already, "
+        f"for the same {' and '.join(keys)}",
+        row=row,
+        column=item,
+        cure=f"{cure}.",
+    )
+    error.choices = ways
+    raise error
+
+
+def wanted_rows(table: Table, options: Mapping[str, Any]) -> Table:
+    """The rows of a long table that ``trait`` and ``keep`` among the options of `read_long_csv` leave, with notes."""
+    trait, keep = options.get("trait"), options.get("keep")
+    keys, item, column, _ = _long_roles(table, *(options.get(name) for name in ROLES))
+    if trait is not None:
+        others = [name for name in table.header if name not in {*keys, item, column}]
+        found = [name for name in others if trait in table.coded(name)[0]]
+        if len(found) != 1:
+            words = [cell for name in others[:1] for cell in table.coded(name)[0]]
+            where = f"{len(found)} columns hold" if found else "no column holds"
+            raise table.error(f"{where} the trait {shown(trait)}", cure=f"Choose among {listed(words or others)}.")
+        cells = table.columns[table.index(found[0])]
+        rows = np.flatnonzero(cells.codes == cells.distinct.index(trait))
+        if len(rows) < len(table):
+            note = f"Only the {len(rows):,} rows with {shown(trait)} in {shown(found[0])} were read."
+            table = replace(table.take(rows), notes=(*table.notes, note))
+    if keep is not None:
+        pairs = [table.columns[table.index(name)].codes.astype(np.int64) for name in (*keys, item)]
+        order = -1 if keep == "last" else 1
+        rows = np.sort(
+            np.arange(len(table))[::order][np.unique(np.stack(pairs)[:, ::order], axis=1, return_index=True)[1]]
+        )
+        if len(rows) < len(table):
+            n = len(table) - len(rows)
+            note = f"Left out {n:,} row{'s' * (n != 1)}: the same {' and '.join((*keys, item))} as on the {keep} one."
+            table = replace(table.take(rows), notes=(*table.notes, note))
+    return table
 
 
 def _refuse_variation(table: Table, name: str, firsts: list[int], ranking_of_row: IntArray, keys: list[str]) -> None:

@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -32,8 +32,10 @@ _CODE = re.compile(r"[+-]*(?:0\d.*|\d{16,})", re.ASCII)
 #: name -> column: float64 with NaN where missing, or text with None where missing
 Covariates: TypeAlias = dict[str, npt.NDArray[Any]]
 
+#: which of several rows of one person to keep
+Keep: TypeAlias = Literal["first", "last"]
 #: cells that say "no answer"
-MISSING = ("", "NA", "N/A", "#N/A", "nan", "NaN", "-")
+MISSING = ("", "NA", "N/A", "n/a", "#N/A", "nan", "NaN", "-")
 _BLANK: Mapping[str, float] = dict.fromkeys(MISSING, math.nan)
 
 
@@ -195,10 +197,17 @@ class Table:
     summed: tuple[str, ...] = ()
     # What `survey_cells.ranking_numbers` found last: columns -> places.
     places: dict[tuple[str, ...], FloatArray] = field(default_factory=dict, init=False, repr=False, compare=False)
+    # Where each name stands, filled by the first question: a table may be very wide.
+    _standing: dict[str, int] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def __len__(self) -> int:
         """The number of rows."""
         return len(self.lines)
+
+    def take(self, rows: Sequence[int] | npt.NDArray[np.intp]) -> Table:
+        """The table of these rows."""
+        columns = tuple(column.take(rows) for column in self.columns)
+        return replace(self, columns=columns, lines=[self.lines[row] for row in rows])
 
     def column(self, name: str) -> list[str]:
         """The cells of a column, row by row; `coded` is quicker where rows are many."""
@@ -225,9 +234,11 @@ class Table:
 
     def index(self, name: str) -> int:
         """Where the column of that name stands, counted from 0."""
+        if not self._standing:
+            self._standing.update({name: number for number, name in reversed([*enumerate(self.header)])})
         try:
-            return self.header.index(str(name))
-        except ValueError:
+            return self._standing[str(name)]
+        except KeyError:
             cure = f"The columns are {listed(self.header)}."
             raise self.error(f"there is no column {shown(str(name))}", cure=cure) from None
 
@@ -281,6 +292,14 @@ def names_given(names: Any, argument: str) -> list[str]:
     raise TypeError(f"{argument} is {names!r:.60}; give a list of names")
 
 
+def rows_kept(groups: npt.NDArray[np.intp], keep: Keep) -> npt.NDArray[np.intp]:
+    """The first or the last row of each group, in order; ``groups`` says for every row to which it belongs."""
+    if keep not in ("first", "last"):
+        raise ValueError(f"keep is {keep!r}; choose 'first' or 'last'")
+    order = np.arange(len(groups))[:: -1 if keep == "last" else 1]
+    return np.sort(order[np.unique(groups[order], return_index=True)[1]])
+
+
 def blanks_given(missing_values: Collection[str]) -> set[str]:
     """The cells that count as blank, the empty one among them."""
     if isinstance(missing_values, str):
@@ -319,6 +338,16 @@ def covariates(table: Table, leave_out: Collection[str], rows: Sequence[int] | N
     return result
 
 
+def rows_without_weight(table: Table, name: str) -> npt.NDArray[np.intp]:
+    """The rows in which a column holds no weight: a negative number, a text or nothing."""
+    values = table.values(name, others={})
+    if values is None:
+        cells, codes = table.coded(name)
+        meaning = table.numbers(cells)
+        values = np.array([-1.0 if (value := meaning[cell]) is None else value for cell in cells])[codes]
+    return np.flatnonzero(values < 0)
+
+
 def weights_column(table: Table, name: str | None) -> FloatArray | None:
     """The weights in the named column; None if there is no name."""
     if name is None:
@@ -326,10 +355,9 @@ def weights_column(table: Table, name: str | None) -> FloatArray | None:
     values = table.values(name, others={})
     if values is not None and not (values < 0).any():
         return values
-    meaning = table.numbers(table.coded(name)[0])
-    row = table.columns[table.index(name)].first_row(lambda cell: (value := meaning[cell]) is None or value < 0)
+    row = int(rows_without_weight(table, name)[0])
     raise table.error(
-        f"the weight is {shown(table.column(name)[row or 0])}",
+        f"the weight is {shown(table.column(name)[row])}",
         row=row,
         column=name,
         cure="Weights are numbers that are not negative: correct it, drop the row, or leave out the weights.",

@@ -13,13 +13,22 @@ import zipfile
 import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any
 from xml.etree import ElementTree
 
 import numpy as np
 
 from rankwise._optional import require
-from rankwise.data.formats.delimited import JOINED_NAMES, QUESTION_JOINT, joined_names, refuse_header, with_question_row
+from rankwise.data.formats.delimited import with_question_row
+from rankwise.data.formats.header_rows import (
+    corner_named,
+    n_notes,
+    n_titles,
+    note_below,
+    refuse_header,
+    two_rows_of_names,
+)
 from rankwise.data.formats.reading import python_call
 from rankwise.data.formats.tables import Column, Table
 from rankwise.data.formats.text import MOST_INFLATION, SMALL, Path, listed, shown
@@ -107,6 +116,9 @@ def _chosen(book: _Excel | _OpenDocument, sheet: str | int | None, path: Path) -
         return name, book.load(name), []
     visible = [name for name in book.names if name not in book.hidden] or book.names
     sheets = {name: found for name in visible if any(map(any, (found := book.load(name)).columns))}
+    # One cell is a note: it is no table.
+    tables = {name: found for name, found in sheets.items() if sum(map(bool, chain(*found.columns))) > 1}
+    sheets = tables or sheets
     if len(sheets) > 1:
         raise RankwiseFormatError(
             f"{len(sheets)} sheets hold cells: {listed(list(sheets))}",
@@ -240,16 +252,20 @@ def _table(sheet: _Sheet, path: Path) -> Table:
         raise RankwiseFormatError("the sheet is empty", path=path, cure="Get the file with the answers: a row each.")
     filled = np.array([np.array([bool(cell) for cell in column.distinct])[column.codes] for column in columns])
     rows = np.flatnonzero(filled.any(axis=0)).tolist()
-    notes = []
-    # A lone cell above a row of names is a title; names in two rows leave cells of the first one empty.
-    while len(rows) > 2 and filled[:, rows[0]].sum() == 1 and filled[:, rows[1]].sum() > 1:
-        title = next(cell for cell in (column.cells[rows[0]] for column in columns) if cell)
-        notes.append(f"The title {shown(title)} in row {rows[0] + 1} was passed over.")
-        rows = rows[1:]
     places = {at + sheet.first_column: place for place, at in enumerate(used)}
-    top, header, n_names = _names(columns, rows, places, sheet.merged, path)
-    if n_names == 2:
-        notes.append(JOINED_NAMES.format(top + 1, rows[1] + 1))
+    notes: list[str] = []
+    n = n_titles(int(filled[:, row].sum()) for row in rows)
+    if n and 1 < len(_spans(rows[n - 1], places, sheet.merged)) < len(columns):
+        n -= 1  # a heading of several columns
+    notes += [f"The title {shown(_lone(columns, row))} in row {row + 1} was passed over." for row in rows[:n]]
+    rows = rows[n:]
+    if filled[:, rows[-1]].sum() == 1 and len(columns) > 1:
+        n = n_notes([[column.cells[row] for column in columns] for row in rows], lambda at: rows[at] > rows[at - 1] + 1)
+        notes += [note_below(_lone(columns, row), f"in row {row + 1}") for row in rows[len(rows) - n :]]
+        rows = rows[: len(rows) - n]
+    top = rows[0]
+    header, questions, n_names, note = _names(columns, rows, places, sheet.merged, path)
+    notes += [note] if note else []
     body = rows[n_names:]
     if not body:
         cure = "Get the file with the answers: a row each."
@@ -257,8 +273,25 @@ def _table(sheet: _Sheet, path: Path) -> Table:
     _refuse_merged_answers(columns, rows[n_names - 1], places, sheet.merged, path)
     lines = [row + 1 for row in body]
     taken = tuple(column.take(body) for column in columns)
-    joined = {name: name for name in header if QUESTION_JOINT in name} if n_names == 2 else {}
-    return with_question_row(Table(path, header, top + 1, taken, lines, joined, comma_is_free=True, notes=tuple(notes)))
+    own = tuple(notes)
+    return with_question_row(
+        Table(path, tuple(header), top + 1, taken, lines, questions, comma_is_free=True, notes=own)
+    )
+
+
+def _lone(columns: Sequence[Column], row: int) -> str:
+    """The only cell of a row."""
+    return next(cell for cell in (column.cells[row] for column in columns) if cell)
+
+
+def _spans(row: int, places: dict[int, int], merged: Sequence[tuple[int, int, int, int]]) -> dict[int, int]:
+    """The columns below cells of that row that are merged across several, and where each such cell starts."""
+    spans: dict[int, int] = {}
+    for top, left, _, right in merged:
+        spanned = [places[at] for at in range(left, right + 1) if at in places]
+        if row == top and len(spanned) > 1:
+            spans |= dict.fromkeys(spanned, spanned[0])
+    return spans
 
 
 def _names(
@@ -267,35 +300,28 @@ def _names(
     places: dict[int, int],
     merged: Sequence[tuple[int, int, int, int]],
     path: Path,
-) -> tuple[int, tuple[str, ...], int]:
-    """The row of the names, the names, and how many rows hold them: two below merged cells."""
+) -> tuple[list[str], dict[str, str], int, str]:
+    """The names of the columns, their questions, how many rows hold them, and the note that tells of two."""
     top = rows[0]
     names = [column.cells[top] for column in columns]
-    below = [column.cells[rows[1]] for column in columns] if len(rows) > 1 else [""] * len(names)
-    is_merged = False
-    for row, left, bottom, right in merged:
-        spanned = [places[at] for at in range(left, right + 1) if at in places]
-        if row == top and len(spanned) > 1 and bottom < rows[-1]:
-            is_merged = True
-            for place in spanned[1:]:
-                names[place] = names[spanned[0]]
-    if is_merged:
-        joined = [
-            f"{name} - {more}" if name and more else name or more for name, more in zip(names, below, strict=True)
-        ]
-        if not all(joined) or len(set(joined)) < len(joined):
-            raise RankwiseFormatError(
-                f"merged cells in row {top + 1} leave columns without a name of their own",
-                path=path,
-                line=top + 1,
-                cure="Unmerge them, and give every column its own name in one row.",
-            )
-        return top, tuple(joined), 2
-    two_rows = joined_names(names, below) if not all(names) else []
-    if two_rows and len(set(two_rows)) == len(two_rows):
-        return top, tuple(two_rows), 2
+    below = [column.cells[rows[1]] for column in columns] if len(rows) > 1 else []
+    spans = _spans(top, places, merged)
+    spanned = [names[spans.get(at, at)] for at in range(len(names))]
+    if below and (spans or not all(names) or len(set(names)) < len(names)):
+        rest = [column.take(rows[2:]).distinct for column in columns]
+        two = two_rows_of_names(names, below, rest, (top + 1, rows[1] + 1), spanned if spans else None)
+        if two is not None:
+            return two.header, two.questions, 2, two.note
+    if spans:
+        raise RankwiseFormatError(
+            f"merged cells in row {top + 1} leave columns without a name of their own",
+            path=path,
+            line=top + 1,
+            cure="Unmerge them, and give every column its own name in one row.",
+        )
+    names = corner_named(names, [columns[0].cells[row] for row in rows[1:]])
     refuse_header(names, path, top + 1, below)
-    return top, tuple(names), 1
+    return names, {}, 1, ""
 
 
 def _refuse_merged_answers(

@@ -1,0 +1,257 @@
+"""Tables of duels: a row says which of two items won, or what each of them scored."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import combinations
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from rankwise._typing import FloatArray
+from rankwise.data.formats.buckets import rankings_from_rows
+from rankwise.data.formats.column_names import Fit, roles_by_name
+from rankwise.data.formats.delimited import read_table
+from rankwise.data.formats.survey_cells import mostly_numbers, repeats_cells
+from rankwise.data.formats.survey_long import NAME_IT, with_guesses
+from rankwise.data.formats.tables import MISSING, Covariates, Table, covariates, names_given, weights_column
+from rankwise.data.formats.text import ENCODING, Path, shown
+from rankwise.data.rankings import Rankings
+
+# Words that tell two sides apart, and words for what each of them won.
+_SIDES = (
+    *(("a", "b"), ("1", "2"), ("home", "away"), ("left", "right"), ("first", "second"), ("x", "y")),
+    *(("white", "black"), ("red", "blue")),
+)
+_POINTS = ("score", "scores", "points", "pts", "goals", "sets", "games", "runs", "punkte", "tore", "votes")
+_RESULTS = (*_POINTS, "result", "results", "ergebnis", "resultat", "résultat", "resultado", "risultato", "uitslag")
+# Both scores in one cell: 3-1, 3 : 1, ½-½.
+_BOTH_SCORES = re.compile(r"(\d+(?:[.,]\d+)?|½|1/2)\s*[-\u2013\u2014:]\s*(\d+(?:[.,]\d+)?|½|1/2)", re.ASCII)
+
+
+def read_pairwise_csv(
+    path: Path | Table,
+    *,
+    winner: str | None = None,
+    loser: str | None = None,
+    left: str | None = None,
+    right: str | None = None,
+    left_score: str | None = None,
+    right_score: str | None = None,
+    result: str | None = None,
+    items: Iterable[str] | None = None,
+    weights: str | None = None,
+    delimiter: str | None = None,
+    encoding: str = ENCODING,
+) -> tuple[Rankings, Covariates]:
+    r"""Read a table of duels: each row becomes a ranking of two items.
+
+    A row names the winner and the loser; or the two items, left and right, and which of them won, or the score of each
+    in two columns or one cell.
+
+    Parameters
+    ----------
+    path, items, weights, delimiter, encoding
+        As in `read_long_csv`.
+    winner : str, optional
+        The column with the better item; by default ``winner``, ``preferred``, ``better``, ``chosen``, ``top_item``.
+        With ``left`` and ``right`` it may also say "left", "right" or "tie", or name the column of the better item.
+    loser : str, optional
+        The column with the worse item; by default ``loser``, ``worse``, ``rejected``, ``bottom_item``.
+    left, right : str, optional
+        The columns with the two items, where no column holds the loser; by default ``left`` and ``right``, or
+        ``item_a`` and ``item_b``.
+    left_score, right_score : str, optional
+        The columns with the scores of the two, where no column says who won: the higher score wins, equal ones are a
+        tie. By default such as ``score_a`` and ``score_b`` beside ``player_a`` and ``player_b``.
+    result : str, optional
+        The column with both scores in one cell, that of the left item first, as "3-1" or "3:1".
+
+    Returns
+    -------
+    rankings : Rankings
+        One per row; all other items are missing from it.
+    covariates : dict of str to ndarray
+        The other columns.
+
+    Examples
+    --------
+    >>> path = getfixture("tmp_path") / "duels.csv"
+    >>> _ = path.write_text("winner,loser,judge\ntea,milk,ann\njuice,tea,bob\n")
+    >>> rankings, covariates = read_pairwise_csv(path)
+    >>> rankings.items, rankings.positions[1]
+    (('tea', 'milk', 'juice'), array([ 2., nan,  1.]))
+    """
+    table = read_table(path, delimiter, encoding)
+    given = {"winner": winner, "loser": loser, "left": left, "right": right}
+    roles = _roles_of_duels(table, {**given, "left_score": left_score, "right_score": right_score, "result": result})
+    outcomes = list(_outcomes(table, roles))
+    rows = [outcome for outcome in outcomes if not isinstance(outcome, _Unclear)]
+    unclear = {row: outcome for row, outcome in enumerate(outcomes) if isinstance(outcome, _Unclear)}
+    if unclear:
+        row, outcome = next(iter(unclear.items()))
+        may_drop = len(unclear) <= len(rows)
+        cure = f"{outcome.cure[:-1]}; to drop such rows, add invalid='drop'." if may_drop else outcome.cure
+        error = table.error(outcome.problem, row=row, column=outcome.column, cure=cure)
+        counted = {} if weights is None else {"weights": weights}
+        error.choices = [{"layout": "pairwise", **roles, **counted, "invalid": "drop"}] if may_drop else []
+        raise error
+    declared = None if items is None else names_given(items, "items")
+    rankings = rankings_from_rows(
+        rows, table.error, unlisted="missing", items=declared, weights=weights_column(table, weights)
+    )
+    return rankings, covariates(table, [*roles.values(), weights or ""])
+
+
+def match_fits(table: Table) -> list[Fit]:
+    """Duels with the scores of both sides, in two columns or in one cell as "3-1"."""
+    names, scores = [], []
+    for marks in _SIDES:
+        columns = {tuple(re.findall(r"[^\W\d_]+|\d+", name.lower())): name for name in table.header}
+        for words, one in columns.items():
+            other = columns.get(tuple(marks[1] if word == marks[0] else word for word in words))
+            if marks[0] not in words or other is None or len(words) > 3:
+                continue
+            # A walkover is no number.
+            if mostly_numbers(table, [one, other]):
+                scores += [(one, other)] * (not {*words}.isdisjoint(_POINTS))
+            elif not table.is_numeric(one) and not table.is_numeric(other):
+                names.append((one, other))
+    reason = "In every row two items meet: the higher score wins, equal scores are a tie."
+    if len(names) == 1 and len(scores) == 1:
+        options = dict(zip(("left", "right", "left_score", "right_score"), (*names[0], *scores[0]), strict=True))
+        return [Fit("pairwise", options, reason)]
+    results = [name for name in table.header if _holds_results(table, name)]
+    if len(results) != 1 or None not in roles_by_name(table, "pairwise").values():
+        return []
+    sides = names if len(names) == 1 else _sharing_names(table, results[0])
+    if len(sides) != 1 or not _says_result(table, results[0], sides[0]):
+        return []
+    options = {"left": sides[0][0], "right": sides[0][1], "result": results[0]}
+    return [Fit("pairwise", options, f"{reason} {results[0]!r} holds both, that of {sides[0][0]!r} first.")]
+
+
+def bad_duels(table: Table, options: Mapping[str, Any]) -> dict[int, str]:
+    """Rows of duels that name no two items, or no clear winner, with the words for it."""
+    outcomes = _outcomes(table, _roles_of_duels(table, options))
+    return {row: "not a duel of two items" for row, found in enumerate(outcomes) if isinstance(found, _Unclear)}
+
+
+def both_scores(cell: str) -> tuple[float, float]:
+    """The two scores in a cell, NaN where it does not hold them."""
+    found = _BOTH_SCORES.fullmatch(cell)
+    if found is None:
+        return np.nan, np.nan
+    left, right = (0.5 if part in ("½", "1/2") else float(part.replace(",", ".")) for part in found.groups())
+    return left, right
+
+
+def _holds_results(table: Table, name: str) -> bool:
+    """Whether most cells of a column hold two scores, as "3-1"."""
+    cells = [cell for cell in table.coded(name)[0] if cell not in MISSING] if repeats_cells(table, name) else []
+    return bool(cells) and 2 * sum(_BOTH_SCORES.fullmatch(cell) is not None for cell in cells) > len(cells)
+
+
+def _sharing_names(table: Table, result: str) -> list[tuple[str, str]]:
+    """Pairs of columns of texts that share some of their cells."""
+    texts = [name for name in table.header if name != result and not table.is_numeric(name)]
+    cells = {name: set(table.coded(name)[0]).difference(MISSING) for name in texts}
+    return [(one, other) for one, other in combinations(texts, 2) if not cells[one].isdisjoint(cells[other])]
+
+
+def _says_result(table: Table, result: str, sides: tuple[str, str]) -> bool:
+    """Whether the column is named like a result; or stands between the sides, and is no range as 18-24."""
+    if not set(re.findall(r"[^\W\d_]+", result.lower())).isdisjoint(_RESULTS):
+        return True
+    left, at, right = (table.index(name) for name in (sides[0], result, sides[1]))
+    found = [both_scores(cell) for cell in table.coded(result)[0]]
+    return left < at < right and any(scores[0] >= scores[1] for scores in found)
+
+
+class _Unclear(NamedTuple):
+    """A row that is not a duel: the words of the error, where it is, and the cure."""
+
+    problem: str
+    column: str | None
+    cure: str
+
+
+def _roles_of_duels(table: Table, given: Mapping[str, Any]) -> dict[str, str]:
+    """The columns of winner and loser; or of the two sides, and of the winner, both scores or the result."""
+    if given.get("loser") is not None and (given.get("left") is not None or given.get("right") is not None):
+        raise ValueError("both loser and left or right are given; give winner and loser, or left, right and winner")
+    guessed = roles_by_name(table, "pairwise")
+    matches = match_fits(table)
+    wanted: tuple[str, ...] = ("winner", "loser")
+    scores: tuple[str, ...] = ("result",) if given.get("result") else ()
+    if given.get("left_score") or given.get("right_score"):
+        scores = ("left_score", "right_score")
+    if scores or (matches and not (given.get("winner") or given.get("loser"))):
+        guessed = matches[0].options if matches else guessed
+        wanted = ("left", "right", *(scores or list(guessed)[2:]))
+    elif given.get("left") or given.get("right") or (not given.get("loser") and "left" in guessed):
+        wanted = ("left", "right", "winner")
+    return with_guesses(table, {role: given.get(role) for role in wanted}, guessed)
+
+
+def _outcomes(table: Table, roles: Mapping[str, str]) -> Iterator[list[list[str]] | _Unclear]:
+    """The buckets of each row, or why there are none."""
+    first, second = (roles[role] for role in (("left", "right") if "left" in roles else ("winner", "loser")))
+    by_score = "left_score" in roles or "result" in roles
+    said: Iterable[Any] = table.column(roles["winner"]) if not by_score else ()
+    if "result" in roles:
+        said = map(both_scores, table.column(roles["result"]))
+    elif by_score:
+        said = zip(*(_scores(table, roles[side]) for side in ("left_score", "right_score")), strict=True)
+    for row, (better, worse, word) in enumerate(zip(table.column(first), table.column(second), said, strict=True)):
+        if not better or not worse:
+            yield _Unclear("an item has no name", second if better else first, NAME_IT)
+        elif better == worse:
+            problem = f"{shown(better)} is both {first} and {second}"
+            yield _Unclear(problem, None, "Name two items, or leave out the row.")
+        elif by_score and (word[0] != word[0] or word[1] != word[1]):
+            yield _no_scores(table, roles, row)
+        elif "left" not in roles:
+            yield [[better], [worse]]
+        else:
+            yield _by_score(better, worse, *word) if by_score else _by_word(better, worse, word, roles)
+
+
+def _scores(table: Table, name: str) -> FloatArray:
+    """The numbers of a column, NaN where a cell is none, such as "w/o"."""
+    column = table.columns[table.index(name)]
+    meaning = table.numbers(column.distinct)
+    found = [np.nan if cell in MISSING or meaning[cell] is None else meaning[cell] for cell in column.distinct]
+    return np.array(found, dtype=np.float64)[column.codes]
+
+
+def _no_scores(table: Table, roles: Mapping[str, str], row: int) -> _Unclear:
+    """What is said of a row without two scores."""
+    names = [roles[role] for role in ("result", "left_score", "right_score") if role in roles]
+    cells = {name: table.column(name)[row] for name in names}
+    meaning = {name: table.numbers(table.coded(name)[0])[cells[name]] for name in names}
+    wrong = next((name for name in names if cells[name] not in MISSING and meaning[name] is None), None)
+    if wrong is None:
+        return _Unclear("a score is missing", roles.get("result"), "Fill it in.")
+    cell = shown(cells[wrong])
+    if "result" in roles:
+        return _Unclear(f"{cell} is not two scores, as 3-1", wrong, "Fill it in.")
+    return _Unclear(f"{cell} is not a score", wrong, "Write the score that counts for such a match.")
+
+
+def _by_score(left: str, right: str, points: float, others: float) -> list[list[str]]:
+    return [[left, right]] if points == others else [[left], [right]] if points > others else [[right], [left]]
+
+
+def _by_word(left: str, right: str, said: str, roles: Mapping[str, str]) -> list[list[str]] | _Unclear:
+    """The buckets of two items, of which a word names the better one, its side, or a tie."""
+    word = said.lower()
+    left_won = said == left or word in ("left", roles["left"].lower())
+    right_won = said == right or word in ("right", roles["right"].lower())
+    if left_won != right_won:
+        return [[left], [right]] if left_won else [[right], [left]]
+    if word == "tie" and not left_won:
+        return [[left, right]]
+    cure = "Write left, right or tie, or the name of one of the two items."
+    return _Unclear(f"the winner {shown(said)} is not clear", roles["winner"], cure)

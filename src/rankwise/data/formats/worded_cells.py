@@ -1,0 +1,135 @@
+"""Cells that people write instead of plain numbers: "=2" and "T2" for shared places, DNF, and ratings in words.
+
+`rankwise.data.formats.detect` puts numbers in their place, and notes in the reading say so; `layouts` finds the columns
+of ratings in words where nothing else can be rankings.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from rankwise.data.formats.column_names import Fit, bracketed_groups, chosen_columns, prefix_option, question_groups
+from rankwise.data.formats.jury_columns import column_of_items
+from rankwise.data.formats.large import LongColumn
+from rankwise.data.formats.ordered_texts import is_no_answer, is_rating, rating_scores
+from rankwise.data.formats.ordinals import place_in_words
+from rankwise.data.formats.places import adjacent_runs
+from rankwise.data.formats.survey_judges import names_say_jury
+from rankwise.data.formats.tables import MISSING, Column, Table
+from rankwise.data.formats.text import listed, number
+
+_TIED = re.compile(
+    r"(?:(?P<mark>=|T-?|joint\s|tied\s)\s*)?(?P<place>\d{1,4}\s?\w{0,3}?\.?)\s*(?P<after>=|\(?tied?\)?)?"
+)
+#: what result lists say of those who have no place
+NOT_PLACED = ("DNF", "DNS", "DSQ", "DQ", "DNC", "dnf", "dns", "dsq", "dq", "dnc")
+_SHOWN_MARKS = 3
+
+
+def without_marks(table: Table) -> Table:
+    """The table with plain places in columns where some cells say that a place is shared, or that there is none.
+
+    A column qualifies if all its cells are numbers, places so marked, or words such as DNF. Nothing else is changed.
+    """
+    columns = list(table.columns)
+    ties: list[str] = []
+    blanks: list[str] = []
+    for at, column in enumerate(columns):
+        if isinstance(column, LongColumn):
+            continue
+        said = _plain_places(column, max(len(table), len(columns)))
+        if said:
+            plain = Column.of([said.get(cell, cell) for cell in column.distinct])
+            columns[at] = Column(plain.distinct, plain.codes[column.codes])
+            ties += [cell for cell, place in said.items() if place]
+            blanks += [cell for cell, place in said.items() if not place]
+    if not ties and not blanks:
+        return table
+    notes = [*table.notes]
+    notes += (
+        [f"Cells such as {listed(list(dict.fromkeys(ties))[:_SHOWN_MARKS])} were read as shared places."]
+        if ties
+        else []
+    )
+    notes += [f"{listed(list(dict.fromkeys(blanks)))}: no place, counted as blank."] if blanks else []
+    return replace(table, columns=tuple(columns), notes=tuple(notes))
+
+
+def _plain_places(column: Column, most: int) -> dict[str, str]:
+    """The marked cells of a column of places and what stands for them; empty if there are none, or other cells too."""
+    said: dict[str, str] = {}
+    n_plain = 0
+    for cell in column.distinct:
+        if cell in MISSING:
+            continue
+        if number(cell) is not None or place_in_words(cell) is not None:
+            n_plain += 1
+        elif cell in NOT_PLACED:
+            said[cell] = ""
+        else:
+            found = _TIED.fullmatch(cell)
+            place = found and (int(found["place"]) if found["place"].isdigit() else place_in_words(found["place"]))
+            if not found or not place or place > most or not (found["mark"] or found["after"]):
+                return {}
+            said[cell] = str(place)
+    # T1, T2 and the like may be names of items, unless numbers stand beside them.
+    return said if n_plain or any("=" in cell for cell in said) else {}
+
+
+def rated_fits(table: Table) -> list[Fit]:
+    """Columns of one question, else side by side, whose cells rate items in words of one scale."""
+    words = {
+        name: cells
+        for name, column in zip(table.header, table.columns, strict=True)
+        if not isinstance(column, LongColumn) and (cells := _rating_words(column))
+    }
+    asked = [*bracketed_groups(list(words)), *question_groups(table, list(words))]
+    runs = adjacent_runs([name in words for name in table.header])
+    groups = [
+        group
+        for group in asked or [list(table.header[run]) for run in runs]
+        if len(group) > 1 and rating_scores(set().union(*(words[name] for name in group)))
+    ]
+    item = column_of_items(table)
+    is_jury = None if not asked and item not in words else False
+    if table.is_numeric(item) or len(table.coded(item)[0]) < len(table):  # no names of items
+        is_jury = False
+    is_jury = names_say_jury(table) if is_jury is None else is_jury
+    reason = "The cells rate the items in words."
+    fits = [Fit("scores", prefix_option(table, group), reason) for group in groups if not is_jury]
+    juries = [Fit("judges", {"item": item, "judges": group, "values": "scores"}, reason) for group in groups]
+    return fits + (juries if is_jury is not False else [])
+
+
+def with_scores_for_words(table: Table, layout: str, options: Mapping[str, Any]) -> Table:
+    """The table with scores instead of ratings in words in the columns read, if all of them are on one scale."""
+    named = options.get("items" if layout == "scores" else "judges")
+    if (layout != "scores" and options.get("values") != "scores") or (named is None and options.get("prefix") is None):
+        return table
+    columns = chosen_columns(table, named, options.get("prefix"), options.get("weights"), "items")
+    own = {name: table.columns[table.index(name)] for name in columns}
+    if any(isinstance(column, LongColumn) for column in own.values()) or all(map(table.is_numeric, columns)):
+        return table
+    scores = rating_scores(set().union(*(set(column.distinct).difference(MISSING) for column in own.values())))
+    if scores is None:
+        return table
+    score_of = {word: str(score) for word, score in scores.items()}
+
+    def score(cell: str) -> str:
+        return score_of.get(cell, "" if is_no_answer(cell) else cell)
+
+    said = ", ".join(f"{word!r} = {at}" for word, at in scores.items())
+    changed = tuple(
+        column.map(score) if name in own else column for name, column in zip(table.header, table.columns, strict=True)
+    )
+    return replace(table, columns=changed, notes=(*table.notes, f"Words were read as scores: {said}."))
+
+
+def _rating_words(column: Column) -> set[str]:
+    """The different words of a column where all are ratings, blanks aside; else none."""
+    cells = set(column.distinct).difference(MISSING)
+    answers = {cell for cell in cells if not is_no_answer(cell)}
+    return cells if answers and all(map(is_rating, answers)) else set()
