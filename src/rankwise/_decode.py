@@ -28,6 +28,21 @@ ConsensusRule: TypeAlias = Literal[
 ]
 
 
+_IN_WORDS = {"stv": "STV", "copeland-or-borda": "Copeland or Borda", "plackett-luce": "Plackett-Luce"}
+_PEOPLE = ("kemeny", "borda", "copeland", "schulze", "bucklin", "spearman", "hamming", "cayley", "mallows")
+
+
+def rule_in_words(rule: str) -> str:
+    """The name of a rule as people write it: those of persons with a capital letter, others in plain words.
+
+    Examples
+    --------
+    >>> rule_in_words("kemeny"), rule_in_words("instant-runoff"), rule_in_words("stv")
+    ('Kemeny', 'instant runoff', 'STV')
+    """
+    return rule.capitalize() if rule in _PEOPLE else _IN_WORDS.get(rule, rule.replace("-", " "))
+
+
 def rule_name(given: str) -> str:
     """The name of a rule as the table has it, for one that people wrote in their own way.
 

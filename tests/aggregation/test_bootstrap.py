@@ -77,10 +77,10 @@ def test_equal_rankings_leave_no_doubt() -> None:
     assert found.intervals == ("2", "1", "3")
     np.testing.assert_array_equal(found.before, [[0.5, 0, 1], [1, 0.5, 1], [0, 0, 0.5]])
     assert repr(found).splitlines() == [
-        "BootstrapConsensus: 20 resamples, 95 % intervals (conservative)",
+        "BootstrapConsensus: 20 resamples, 95% intervals (conservative)",
         "  item  position  interval  before the next",
-        "  b            1         1            100 %",
-        "  a            2         2            100 %",
+        "  b            1         1             100%",
+        "  a            2         2             100%",
         "  c            3         3",
     ]
 

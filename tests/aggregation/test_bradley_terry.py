@@ -348,7 +348,7 @@ def test_ties_alone_have_no_maximum() -> None:
         (BradleyTerry(ties="skip"), [[0, 1], [1, 0]], "ties is 'skip'; choose"),
         (BradleyTerry(home=True), [[0, 1], [1, 0]], "home=True, but no comparison says who is at home"),
         (BradleyTerry(alpha=-1), [[0, 1], [1, 0]], "alpha is -1"),
-        (BradleyTerry(), [[0, 0], [0, 0]], "2 groups that are never compared"),
+        (BradleyTerry(), [[0, 0], [0, 0]], "nothing of positive weight compares two items"),
     ],
 )
 def test_bad_fits(model: BradleyTerry, comparisons: object, message: str) -> None:

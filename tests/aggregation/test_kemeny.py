@@ -353,7 +353,7 @@ def test_the_columns_of_a_frame_name_the_items_of_a_matrix():
 def test_the_text_counts_the_excess_from_the_bound():
     known = {"positions": np.array([1.0, 2.0]), "items": (0, 1), "components": ((0, 1),), "unique": None}
     halfway = Consensus(cost=4.0, lower_bound=2.0, optimal=False, gap=0.5, method="local-search", **known)
-    assert "at most 100 % above the optimum" in repr(halfway)
+    assert "at most 100% above the optimum" in repr(halfway)
     unknown = Consensus(cost=4.0, lower_bound=0.0, optimal=False, gap=1.0, method="local-search", **known)
     assert "nothing is known about the optimum" in repr(unknown)
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
+from time import monotonic
 
 import numpy as np
 import pytest
 
 from rankwise import Rankings
 from rankwise.aggregation import bucklin, instant_runoff, margin_of_victory, ranked_pairs, schulze
+from rankwise.aggregation._margin_search import _proven_first, winners_of
 from tests.naive import tournaments
 
 NAN, INF = np.nan, np.inf
@@ -205,6 +207,47 @@ def test_missing_items_get_honest_bounds() -> None:
     found = margin_of_victory(rows, "copeland")
     assert 1 <= found.lower <= found.upper <= 6
     assert found.exact
+
+
+@pytest.mark.parametrize("how", ["removal", "change"])
+@pytest.mark.parametrize("rule", ["kemeny", "copeland", "schulze", "ranked-pairs"])
+def test_bounds_without_time_are_of_people_who_decide(rule: str, how: str) -> None:
+    rng = np.random.default_rng(6)
+    rows = votes(rng, 40, 5, "full")
+    rows[np.arange(40), rng.integers(0, 5, 40)] = np.nan
+    found = margin_of_victory(rows, rule, how, time_limit=0)  # type: ignore[arg-type]
+    assert found.lower <= found.upper < 30
+    assert found.people.sum() == found.upper
+    assert set(found.new_winners) != set(found.winners)
+    if how == "removal":
+        left = Rankings(rows[found.people == 0])
+        assert {left.items[i] for i in winners_of(left, rule) or ()} == set(found.new_winners)
+
+
+def test_time_that_is_over_is_said() -> None:
+    rows = votes(np.random.default_rng(7), 60, 5, "full")
+    assert margin_of_victory(rows, "bucklin", time_limit=0).out_of_time
+    assert not margin_of_victory(rows, "borda", time_limit=0).out_of_time
+
+
+def test_kemeny_of_many_items_keeps_the_time_limit() -> None:
+    rng = np.random.default_rng(0)
+    margin_of_victory([rng.permutation(13) + 1.0 for _ in range(4)], time_limit=0.1)  # compiles
+    for n in (4, 9):
+        start = monotonic()
+        margin_of_victory([rng.permutation(20) + 1.0 for _ in range(n)], time_limit=0.5)
+        assert monotonic() - start < 3
+
+
+def test_first_items_of_rankings_that_cannot_be_listed() -> None:
+    rng = np.random.default_rng(8)
+    n_winners = set()
+    for n in (2, 4, 6):
+        rankings = Rankings(votes(rng, n, 6, "full"))
+        expected = winners_of(rankings, "kemeny")
+        assert _proven_first(rankings, rankings, rankings.items, 10.0) == expected
+        n_winners.add(len(expected or ()))
+    assert len(n_winners) > 1
 
 
 def test_time_limit_is_kept_and_bounds_stay_honest() -> None:

@@ -12,7 +12,7 @@ from scipy.stats import chi2, norm
 
 from rankwise import Rankings
 from rankwise.aggregation import BestWorst, BradleyTerry, ModelSummary, PlackettLuce
-from rankwise.aggregation.model_summary import quasi_standard_errors
+from rankwise.aggregation._quasi_variances import quasi_standard_errors
 from tests.naive import choice as naive
 
 FOLDER = Path(__file__).parents[1] / "golden"
@@ -226,7 +226,11 @@ def test_with_a_prior_there_are_no_tests() -> None:
     assert summary.likelihood_ratio is None
     assert summary.wald is None
     assert np.isnan(summary.p_values).all()
-    assert "conditional on it, and there are no tests. Fit with alpha=0" in str(summary)
+    assert np.isnan(summary.z).all()
+    text = str(summary)
+    assert "there are no tests, which need maximum likelihood (alpha=0) where it exists" in text
+    assert " z " not in text
+    assert " p " not in text
     assert summary.as_dict()["coefficients"][0]["p_value"] is None
 
 
@@ -263,18 +267,73 @@ def test_bad_questions() -> None:
     for unfitted in (PlackettLuce(), BradleyTerry(), BestWorst()):
         with pytest.raises(NotFittedError):
             unfitted.summary()
-    with pytest.raises(ValueError, match="no ranking of the fit compares two items"):
+    with pytest.raises(ValueError, match="no ranking of positive weight compares two items"):
         PlackettLuce(alpha=1.0).fit([[1, NAN], [NAN, 1]]).summary()
     del model.null_log_likelihood_
     with pytest.raises(ValueError, match=r"saved by an earlier version.*fit it again"):
         model.summary()
 
 
+@pytest.mark.parametrize("rankings", [np.zeros((0, 3)), [[1, NAN, NAN]], [[1.0, 2.0, 3.0]]])
+def test_nothing_to_fit_is_said(rankings: object) -> None:
+    weights = np.zeros(len(rankings))  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="nothing of positive weight compares two items, so there is nothing to fit"):
+        PlackettLuce().fit(rankings, weights)
+    with pytest.raises(ValueError, match="nothing of positive weight compares two items"):
+        BradleyTerry().fit(np.zeros((3, 3)))
+
+
+def test_quasi_standard_errors_that_mislead_are_left_out() -> None:
+    """Groups that nobody compares: within a group differences are known, between the groups only the prior speaks."""
+    rows = [[1, 2, NAN, NAN], [2, 1, NAN, NAN], [NAN, NAN, 1, 2], [NAN, NAN, 2, 1]] * 10
+    summary = PlackettLuce(alpha=0.1).fit(Rankings(rows, list("abcd"))).summary()
+    assert summary.quasi_standard_errors is None
+    assert summary.quasi_error > 2
+    text = str(summary)
+    assert "left out: they would be wrong by up to 271%" in text
+    assert "Nothing compares these 2 groups of items with each other: a, b; c, d." in text
+    assert "quasi_standard_error" not in summary.to_frame("pandas")
+
+
+def test_small_and_large_coefficients_have_digits() -> None:
+    rng = np.random.default_rng(0)
+    income = np.array([20_000.0, 35_000, 50_000, 80_000])
+    rows = draw(np.tile(income / 20_000, (200, 1)), rng)
+    table = PlackettLuce().fit(rows, item_features=income[:, None]).summary().tables()[0]
+    coefficient, error = (float(cell) for cell in table.rows[0][1:3])
+    assert coefficient == pytest.approx(1 / 20_000, rel=0.3)
+    assert error > 0
+    assert len(table.rows[0][2].split("e")[0]) == 3  # two digits
+    low, high = (float(end) for end in table.rows[0][5].split(" to "))
+    assert low < coefficient < high
+    tiny = PlackettLuce().fit(rows, item_features=income[:, None] / 1e9).summary().tables()[0]
+    assert float(tiny.rows[0][1]) == pytest.approx(1e9 * coefficient, rel=0.02)
+    # Of coefficients about one, three decimals.
+    plain = PlackettLuce().fit(rows, item_features=income[:, None] / 20_000).summary().tables()[0]
+    assert len(plain.rows[0][1].split(".")[1]) == 3
+
+
+def test_the_effect_of_the_order_has_its_name() -> None:
+    rows = Rankings([[1, 2], [2, 1], [1, 2], [1, 2], [2, 1]], ["a", "b"])
+    shown = ["a", "b", "a", "b", "a"]
+    named = BradleyTerry(home="first-shown").fit(rows, home=shown)
+    assert named.summary().names[-1] == "first-shown effect"
+    plain = BradleyTerry(home=True).fit(rows, home=shown)
+    assert plain.summary().names[-1] == "home effect"
+    assert named.home_effect_ == plain.home_effect_
+
+
+def test_zero_has_no_sign() -> None:
+    text = str(PlackettLuce(alpha=0.1).fit(np.ones((80, 3))).summary())
+    assert "if all were equal  0.00" in text
+    assert "-0.00" not in text
+
+
 # Coverage and size
 
 
 def rates(fit, truth: np.ndarray, runs: int) -> tuple[float, float]:
-    """Share of intervals that miss the truth, of all runs and coefficients; and of likelihood-ratio tests below 5 %."""
+    """Share of intervals that miss the truth, of all runs and coefficients; and of likelihood-ratio tests below 5%."""
     misses, rejected = [], []
     for seed in range(runs):
         summary = fit(np.random.default_rng(seed)).summary()
@@ -314,6 +373,19 @@ def test_intervals_of_attributes_cover_and_their_test_has_its_size() -> None:
 
 
 @pytest.mark.slow
+def test_the_wald_test_of_attributes_has_its_size() -> None:
+    """Attributes without an effect, 150 rankings of four items."""
+    features = np.random.default_rng(7).normal(size=(150, 4, 3))
+    rejected = []
+    for seed in range(600):
+        rows = draw(np.zeros((150, 4)), np.random.default_rng(seed))
+        wald = PlackettLuce().fit(rows, item_features=features).summary().wald
+        assert wald is not None
+        rejected.append(wald.p_value < 0.05)
+    assert 0.035 < np.mean(rejected) < 0.065
+
+
+@pytest.mark.slow
 def test_intervals_and_tests_of_pairs_and_best_worst_choices() -> None:
     truth = np.linspace(0.5, -0.5, 5)
     for model in (BradleyTerry(alpha=1.0), BestWorst(alpha=1.0), BestWorst("sequential", alpha=1.0)):
@@ -327,3 +399,50 @@ def test_intervals_and_tests_of_pairs_and_best_worst_choices() -> None:
 
         assert 0.035 < rates(fit, truth, 500)[0] < 0.065
         assert 0.035 < rates(lambda rng, fit=fit: fit(rng, worth=np.zeros(5)), truth, 500)[1] < 0.065
+
+
+@pytest.mark.slow
+def test_quasi_standard_errors_cover_differences_of_all_pairs() -> None:
+    """Intervals of differences by the root of the sum of squares of two quasi-standard errors, 60 rankings each."""
+    truth = np.linspace(0.6, -0.6, 5)
+    first, second = np.triu_indices(5, 1)
+    misses = []
+    for seed in range(500):
+        summary = PlackettLuce().fit(draw(np.tile(truth, (60, 1)), np.random.default_rng(seed))).summary()
+        quasi, found = summary.quasi_standard_errors, summary.coefficients
+        assert quasi is not None
+        error = found[first] - found[second] - (truth[first] - truth[second])
+        misses.append(np.abs(error) > 1.96 * np.hypot(quasi[first], quasi[second]))
+    assert 0.035 < np.mean(misses) < 0.065
+
+
+@pytest.mark.slow
+def test_intervals_and_tests_of_rankings_with_ties() -> None:
+    """Worths and the log tie strength of the Davidson-Luce model, 50 rankings of four items with a strength of 1/2."""
+    start = PlackettLuce(alpha=1.0).fit([[1, 1, 2, 3], [2, 1, 3, 4]])
+    worth = np.array([0.5, 0.2, -0.1, -0.6])
+
+    def fit(rng: np.random.Generator, worth: np.ndarray = worth) -> PlackettLuce:
+        start.log_worth_, start.tie_strength_ = worth, np.array([0.5])
+        return PlackettLuce().fit(start.sample(50, rng))
+
+    assert 0.035 < rates(fit, np.append(worth, np.log(0.5)), 600)[0] < 0.065
+    assert 0.035 < rates(lambda rng: fit(rng, np.zeros(4)), np.zeros(4), 600)[1] < 0.065
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("effect", [0.0, 0.5])
+def test_intervals_of_the_home_effect_cover(effect: float) -> None:
+    """The effect of being at home, or shown first: 100 comparisons of four items; at 0 this is the size of its test."""
+    worth, misses = np.array([0.5, 0.0, -0.5, 0.0]), []
+    for seed in range(800):
+        rng = np.random.default_rng(seed)
+        first = rng.integers(0, 4, 100)
+        second = (first + rng.integers(1, 4, 100)) % 4
+        wins = rng.random(100) < 1 / (1 + np.exp(-(worth[first] - worth[second] + effect)))
+        model = BradleyTerry(home="first-shown").fit_comparisons(
+            np.where(wins, first, second), np.where(wins, second, first), home=first
+        )
+        low, high = model.summary().intervals[-1]
+        misses.append(not low <= effect <= high)
+    assert 0.035 < np.mean(misses) < 0.065

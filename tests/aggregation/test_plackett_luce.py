@@ -463,8 +463,8 @@ def test_ties_alone_have_no_maximum() -> None:
     ("model", "rankings", "message"),
     [
         (PlackettLuce(), [[1, 2], [1, 2]], "0 never came after"),
-        (PlackettLuce(), [[1, np.nan], [np.nan, 1]], "2 groups that are never compared"),
-        (PlackettLuce(), np.empty((0, 3)), "3 groups that are never compared"),
+        (PlackettLuce(), [[1, np.nan], [np.nan, 1]], "nothing of positive weight compares two items"),
+        (PlackettLuce(), np.empty((0, 3)), "nothing of positive weight compares two items"),
         (PlackettLuce(), [[1], [1]], "only one"),
         (PlackettLuce(), [[6, 5, 4, 3, 2, 1], [1, 2, 2, 2, 2, 2]], r"ranking 1 ties 5 items.*unlisted \(inf\)"),
         (PlackettLuce(alpha=-1), [[1, 2]], "alpha is -1, but must be at least 0"),

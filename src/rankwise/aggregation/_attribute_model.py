@@ -5,32 +5,23 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Hashable, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
-from rankwise._state import FLOATS, MATRIX, NUMBER, STRING, Saved, maybe, optional, tuple_of
+from rankwise._state import ANYTHING, COUNT, FLOATS, MATRIX, NUMBER, STRING, Saved, maybe, optional, tuple_of
 from rankwise._typing import FloatArray
 from rankwise._validation import shortlist
-from rankwise.aggregation._likelihood import Maximum, Moments
+from rankwise.aggregation._likelihood import Maximum, Moments, positions_by_worth
 from rankwise.aggregation.base import RankingModel
 from rankwise.aggregation.identification import refuse_unidentified
-from rankwise.aggregation.item_features import ItemFeatures, Standardized, read_item_features
+from rankwise.aggregation.item_features import ItemFeatures, Standardized, features_by_name
 from rankwise.aggregation.model_summary import ModelSummary, coefficient_summary, worth_summary
 
+_SHOWN_GROUPS = 3
 _COEFFICIENTS = ("coef_", "coef_se_", "coef_covariance_", "feature_names_", "_feature_center")
-
-#: kinds of the parts that a fit may add; files of models that were fitted without attributes have none of the first
-SAVED_COEFFICIENTS: Saved = {
-    "coef_": optional(FLOATS),
-    "coef_se_": optional(FLOATS),
-    "coef_covariance_": optional(maybe(MATRIX)),
-    "feature_names_": optional(tuple_of(STRING)),
-    "_feature_center": optional(FLOATS),
-    "null_log_likelihood_": optional(NUMBER),
-    "n_rankings_": optional(NUMBER),
-}
 
 
 class AttributeModel(RankingModel):
@@ -40,6 +31,7 @@ class AttributeModel(RankingModel):
     log_worth_: FloatArray
     se_: FloatArray
     covariance_: FloatArray | None
+    components_: tuple[tuple[Hashable, ...], ...]
     log_likelihood_: float
     null_log_likelihood_: float
     n_rankings_: float
@@ -49,13 +41,31 @@ class AttributeModel(RankingModel):
     feature_names_: tuple[str, ...]
     _feature_center: FloatArray
 
+    # Files of models that were fitted without attributes have no coefficients.
+    _saved: ClassVar[Saved] = {
+        "components_": tuple_of(tuple_of(ANYTHING)),
+        "log_worth_": FLOATS,
+        "se_": FLOATS,
+        "covariance_": maybe(MATRIX),
+        "log_likelihood_": NUMBER,
+        "n_iter_": COUNT,
+        "coef_": optional(FLOATS),
+        "coef_se_": optional(FLOATS),
+        "coef_covariance_": optional(maybe(MATRIX)),
+        "feature_names_": optional(tuple_of(STRING)),
+        "_feature_center": optional(FLOATS),
+        "null_log_likelihood_": optional(NUMBER),
+        "n_rankings_": optional(NUMBER),
+    }
+
     def predict_log_worth(self, item_features: Any, items: Sequence[Hashable] | None = None) -> FloatArray:
         """Log worths of items by their attributes, also of items that were never ranked.
 
         Parameters
         ----------
         item_features : array-like of shape (n_items, n_attributes) or (n_rankings, n_items, n_attributes)
-            The attributes that the model was fitted with; or a data frame or dictionary, as in `fit`.
+            The attributes that the model was fitted with; or a data frame or dictionary, as in `fit`, whose columns are
+            found by name.
         items : sequence of hashable, optional
             Names of the items, by which the rows of a pandas data frame are found.
 
@@ -70,20 +80,7 @@ class AttributeModel(RankingModel):
                 f"this {type(self).__name__} was fitted without item_features, so it knows only the items of the fit; "
                 "fit(..., item_features=...) learns what attributes are worth"
             )
-        features = read_item_features(item_features, items)
-        values = features.values
-        if values.shape[-1] != len(self.coef_):
-            raise ValueError(
-                f"item_features has {values.shape[-1]} attributes, but the model was fitted with "
-                f"{len(self.coef_)}: {shortlist(self.feature_names_)}"
-            )
-        # Arrays name their columns z0, z1, ..., and then only the order counts.
-        unnamed = tuple(f"z{a}" for a in range(len(self.coef_)))
-        if features.names != self.feature_names_ and unnamed not in (features.names, self.feature_names_):
-            raise ValueError(
-                f"item_features has the attributes {shortlist(features.names)}, but the model was fitted with "
-                f"{shortlist(self.feature_names_)}; put them into this order"
-            )
+        values = features_by_name(item_features, self.feature_names_, items).values
         if values.ndim == 2 and not np.isfinite(values).all():  # by ranking, missing items may lack them
             row, column = (int(place[0]) for place in np.nonzero(~np.isfinite(values)))
             raise ValueError(
@@ -92,12 +89,28 @@ class AttributeModel(RankingModel):
             )
         return (values - self._feature_center) @ self.coef_
 
+    def mode(self) -> FloatArray:
+        """Items by decreasing worth, as positions (equal worths tie): the most probable ranking without ties."""
+        self._check_fitted()
+        return positions_by_worth(self.log_worth_)
+
+    @abstractmethod
+    def _described(self) -> tuple[str, str, list[tuple[str, float, float]]]:
+        """Name of the model, what was observed, and (name, estimate, standard error) of parameters beside worths."""
+
     def _check_identified(self, moments: Moments, names: tuple[str, ...], n_others: int) -> None:
         """Refuse attributes whose coefficients the choices do not determine, unless a prior does."""
         if self.alpha == 0:
             d = len(names)
             information = moments(np.zeros(d + n_others), True)[2][:d, :d]
             refuse_unidentified(information, names, "attribute", "for all items that are compared with each other")
+
+    def _keep_worths(self, found: Maximum, k: int) -> None:
+        """Keep the log worths of k items, the first parameters that were found."""
+        self._forget_coefficients()
+        self.log_worth_ = found.parameters[:k]
+        self.covariance_ = None if found.covariance is None else found.covariance[:k, :k]
+        self.se_ = _errors(self.covariance_, k)
 
     def _keep_coefficients(
         self, found: Maximum, features: ItemFeatures, scaled: Standardized, shown: FloatArray | None = None
@@ -128,23 +141,41 @@ class AttributeModel(RankingModel):
         for name in _COEFFICIENTS:
             vars(self).pop(name, None)
 
-    def _summary(
-        self,
-        model: str,
-        others: Sequence[tuple[str, float, float]],
-        *,
-        ref: Hashable | None,
-        level: float,
-        unit: str,
-    ) -> ModelSummary:
+    def summary(self, *, ref: Hashable | None = None, level: float = 0.95) -> ModelSummary:
+        """Coefficients with standard errors, tests, intervals and criteria.
+
+        Parameters
+        ----------
+        ref : hashable, optional
+            The item whose log worth is 0; by default log worths are relative to the mean of all items. Not for
+            coefficients of attributes.
+        level : float, default=0.95
+            Of the intervals.
+
+        Returns
+        -------
+        ModelSummary
+
+        Examples
+        --------
+        >>> from rankwise.aggregation import BradleyTerry, PlackettLuce
+        >>> model = PlackettLuce().fit([[1, 2, 3], [2, 1, 3], [1, 3, 2], [3, 2, 1]])
+        >>> model.summary(ref=0).coefficients.round(3)
+        array([ 0.   , -0.266, -0.697])
+        >>> BradleyTerry().fit([[0, 3, 4], [1, 0, 3], [1, 2, 0]]).summary().likelihood_ratio.p_text
+        'p = 0.205'
+        """
         self._check_fitted()
         if not hasattr(self, "null_log_likelihood_"):
             raise ValueError(
                 f"this {type(self).__name__} was saved by an earlier version, which did not keep what a summary needs; "
                 "fit it again"
             )
+        model, unit, others = self._described()
         if self.n_rankings_ == 0:
-            raise ValueError(f"no {unit} of the fit compares two items, so there is nothing to sum up; fit to others")
+            raise ValueError(
+                f"no {unit} of positive weight compares two items, so there is nothing to sum up; fit to others"
+            )
         fit: dict[str, Any] = {
             "level": level,
             "log_likelihood": self.log_likelihood_,
@@ -153,6 +184,13 @@ class AttributeModel(RankingModel):
             "penalty": self.alpha,
             "unit": unit,
         }
+        if len(self.components_) > 1 and not hasattr(self, "coef_"):
+            groups = "; ".join(shortlist(list(group)) for group in self.components_[:_SHOWN_GROUPS])
+            more = "; ..." if len(self.components_) > _SHOWN_GROUPS else ""
+            fit["notes"] = (
+                f"nothing compares these {len(self.components_)} groups of items with each other: {groups}{more}. How "
+                "their worths compare rests on the prior alone",
+            )
         if hasattr(self, "coef_"):
             if ref is not None:
                 raise ValueError("ref is for the worths of items, but these are coefficients of attributes; drop it")

@@ -61,6 +61,11 @@ def compared_groups(
     from scipy.sparse import coo_matrix
 
     k = len(items)
+    if not len(above) and not with_prior:
+        raise ValueError(
+            "nothing of positive weight compares two items, so there is nothing to fit; give rankings or comparisons "
+            "of two items or more"
+        )
     graph: Any
     if k <= _MOST_ITEMS_WITH_INFORMATION:  # many links are the same, and this drops them faster than sorting
         graph = np.zeros((k, k), dtype=bool)

@@ -15,6 +15,7 @@ import numpy as np
 from rankwise._decode import ConsensusRule
 from rankwise._typing import FloatArray, IntArray
 from rankwise.aggregation import _kemeny_jit
+from rankwise.aggregation.kemeny import kemeny
 from rankwise.aggregation.pairs import preference_matrix
 from rankwise.aggregation.positional import shares_beaten
 from rankwise.aggregation.rules import CONSENSUS_RULES
@@ -24,10 +25,10 @@ from rankwise.data import Rankings
 CONDORCET_RULES = ("kemeny", "mallows", "copeland", "copeland-or-borda", "schulze", "ranked-pairs")
 #: sums of weights that are closer than this share of all weights are equal
 SAME_SHARE = 1e-9
+#: each of many trials may take so long to prove who wins, and near the end of the time at least so long
+SECONDS_OF_PROOF, LEAST_SECONDS = 2.0, 0.05
 # Kemeny's winners by dynamic programming over sets up to so many items.
 _MOST_ITEMS_DP = 12
-# Beyond, each of many trials may take so long to prove who wins.
-_SECONDS_OF_PROOF = 2.0
 # Sets of people are tried one by one up to so many.
 _MOST_TRIALS = 200_000
 
@@ -81,6 +82,10 @@ class Electorate:
         return cls(
             positions[first], n_people, each[first], rows, of_rows, rankings.items, monotonic() + min(seconds, 1e9)
         )
+
+    def started(self, seconds: float) -> Electorate:
+        """The same people, with so many seconds from now on."""
+        return replace(self, deadline=monotonic() + min(seconds, 1e9))
 
     @property
     def seconds_left(self) -> float:
@@ -166,7 +171,7 @@ def new_ballots(how: str, n_items: int, first: int, last: int) -> FloatArray:
     return ballots
 
 
-def winners_of(rankings: Rankings | None, rule: str) -> frozenset[int] | None:
+def winners_of(rankings: Rankings | None, rule: str, seconds: float = SECONDS_OF_PROOF) -> frozenset[int] | None:
     """The numbers of the items that win; none if there is no vote, and None if the rule finds, or proves, no result."""
     if rankings is None or not rankings.compared.any():
         return frozenset()
@@ -174,7 +179,8 @@ def winners_of(rankings: Rankings | None, rule: str) -> frozenset[int] | None:
         costs = first_costs(preference_matrix(rankings).wins)
         return frozenset(np.flatnonzero(costs <= costs.min() + SAME_SHARE * rankings.weights.sum()).tolist())
     part = rankings.comparable()
-    options: dict[str, Any] = {"random_state": 0, "time_limit": _SECONDS_OF_PROOF} if rule == "kemeny" else {}
+    # Kemeny's rule proves a ranking, then lists all that do as well: each may take half of the time.
+    options: dict[str, Any] = {"random_state": 0, "time_limit": seconds / 2} if rule == "kemeny" else {}
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)
@@ -183,8 +189,28 @@ def winners_of(rankings: Rankings | None, rule: str) -> frozenset[int] | None:
         return None
     if found.kemeny is not None and not found.kemeny.optimal:
         return None
+    if found.kemeny is not None and not found.complete and len(found.winners or ()) != 1:
+        return _proven_first(rankings, part, found.winners or part.items, seconds)
     first = [part.items[i] for i in np.flatnonzero(found.positions == 1)] if found.winners is None else found.winners
     return frozenset(rankings.items.index(item) for item in first)
+
+
+def _proven_first(
+    rankings: Rankings, part: Rankings, candidates: tuple[Hashable, ...], seconds: float
+) -> frozenset[int] | None:
+    """Which of these items come first in a ranking of lowest cost, where these are too many to be listed."""
+    wins = preference_matrix(part).wins
+    costs = np.empty(len(candidates))
+    for c, item in enumerate(candidates):
+        first = part.items.index(item)
+        rest = np.delete(np.arange(part.n_items), first)
+        best = kemeny(part.select([part.items[i] for i in rest]), time_limit=seconds / len(candidates), random_state=0)
+        if not best.optimal:
+            return None
+        order = rest[np.argsort(best.positions, kind="stable")]
+        costs[c] = wins[:, first].sum() + np.tril(wins[np.ix_(order, order)], -1).sum()
+    lowest = np.flatnonzero(costs <= costs.min() + SAME_SHARE * part.weights.sum())
+    return frozenset(rankings.items.index(candidates[c]) for c in lowest)
 
 
 def first_costs(wins: FloatArray) -> FloatArray:
@@ -241,9 +267,43 @@ def condorcet_bound(voters: Electorate, how: str, winners: frozenset[int]) -> in
     return max(1, bound)
 
 
+def by_majorities(voters: Electorate, how: str, winners: frozenset[int]) -> Margin:
+    """People after whom another item beats all others, and so wins by every rule that chooses such an item.
+
+    For each item, those who place it lowest are taken first, until it beats all others. Nothing has to be tried, so
+    that there is a bound even where time is short.
+    """
+    best = everybody(voters, how, winners)
+    k, extra = voters.positions.shape[1], 1.0 if how == "change" else 0.0
+    for v in range(k):
+        if winners == {v}:
+            continue
+        others = np.arange(k) != v
+        signs = voters.signs(v)[:, others]
+        order = np.argsort(signs.sum(axis=1), kind="stable")
+        gain = (extra - signs[order]) * voters.weight[order, np.newaxis]
+        leads = voters.n_people @ (signs * voters.weight[:, np.newaxis])
+        after = leads + np.cumsum(voters.n_people[order, np.newaxis] * gain, axis=0)
+        beats = np.flatnonzero((after > voters.tolerance).all(axis=1))
+        if not len(beats):
+            continue
+        last = int(beats[0])
+        before = after[last] - voters.n_people[order[last]] * gain[last]
+        # Of the last ranking, only as many people as are needed: the others of its kind may stay.
+        lacking = (before <= voters.tolerance) & (gain[last] > 0)
+        wanted = np.floor((voters.tolerance - before[lacking]) / gain[last, lacking]) + 1
+        chosen = np.zeros(len(order), dtype=np.intp)
+        chosen[order[:last]] = voters.n_people[order[:last]]
+        chosen[order[last]] = min(voters.n_people[order[last]], int(wanted.max(initial=1.0)))
+        u = min(winners - {v}, default=(v + 1) % k)
+        if chosen.sum() < best.upper:
+            best = Margin(1, int(chosen.sum()), chosen, new_ballots(how, k, v, u))
+    return best
+
+
 def by_duels(voters: Electorate, rule: str, how: str, winners: frozenset[int]) -> Margin:
     """Bounds of a rule that chooses who beats all others: the fewest people for a rival to draw level, or to win."""
-    best = everybody(voters, how, winners)
+    best = by_majorities(voters, how, winners)
     k = voters.positions.shape[1]
     for u, v, _ in pairs_to_alter(winners, k):
         lead = voters.signs(u)[:, v] * voters.weight
@@ -262,7 +322,7 @@ def search(voters: Electorate, rule: str, how: str, winners: frozenset[int]) -> 
     if rule in CONDORCET_RULES:
         best = by_duels(voters, rule, how, winners)
     lower = best.lower
-    best = _promising(voters, rule, how, winners, best)
+    best = _promising(voters, rule, how, winners, _by_points(voters, rule, how, winners, best))
     while lower < best.upper and _n_sets(voters, how, lower) <= _MOST_TRIALS:
         for trial in _sets(voters, how, lower):
             if voters.seconds_left == 0:
@@ -275,8 +335,24 @@ def search(voters: Electorate, rule: str, how: str, winners: frozenset[int]) -> 
 
 def altered(voters: Electorate, margin: Margin, rule: str, winners: frozenset[int]) -> bool:
     """Whether somebody else wins; not if the rule finds no result."""
-    now = winners_of(voters.after(margin), rule)
+    now = winners_of(voters.after(margin), rule, min(SECONDS_OF_PROOF, max(voters.seconds_left, LEAST_SECONDS)))
     return now is not None and now != winners
+
+
+def _by_points(voters: Electorate, rule: str, how: str, winners: frozenset[int], best: Margin) -> Margin:
+    """Try those who decide by Borda's points and by first places: few people, who often decide by other rules too."""
+    k = voters.positions.shape[1]
+    shares = np.nan_to_num(shares_beaten(Rankings(voters.positions)), nan=0.5)
+    tops = (voters.positions == 1).astype(np.float64)
+    for u, v, strictly in pairs_to_alter(winners, k):
+        for points in (shares, tops):
+            lead = voters.weight * (points[:, u] - points[:, v])
+            gain = lead + voters.weight if how == "change" else lead
+            chosen = fewest(gain, voters.n_people, float(voters.n_people @ lead), strictly, voters.tolerance)
+            if chosen is not None and best.lower <= chosen.sum() < best.upper and voters.seconds_left > 0:
+                trial = Margin(best.lower, int(chosen.sum()), chosen, new_ballots(how, k, v, u))
+                best = trial if altered(voters, trial, rule, winners) else best
+    return best
 
 
 def _promising(voters: Electorate, rule: str, how: str, winners: frozenset[int], best: Margin) -> Margin:

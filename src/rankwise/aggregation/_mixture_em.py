@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rankwise._progress import track
-from rankwise._typing import FloatArray, IntArray
+from rankwise._typing import BoolArray, FloatArray, IntArray
 from rankwise.aggregation import _mixture_jit
 from rankwise.aggregation._completions import Rows
 
@@ -30,11 +30,15 @@ _LAST_STRETCH = 0.01
 
 
 class People(NamedTuple):
-    """Who gave which of the different rankings, with weights and covariates (the first column is 1)."""
+    """Who gave which of the different rankings, with weights and covariates (the first column is 1).
+
+    ``free`` says which coefficients of the covariates are fitted; the others stay as they are.
+    """
 
     ranking: IntArray
     weights: FloatArray
     design: FloatArray | None
+    free: BoolArray | None = None
 
 
 class Family(ABC):
@@ -121,6 +125,13 @@ def best_run(
         best = climb(family, people, best, max_iter=max_iter, tol=_LAST_STRETCH * tol, thorough=True)
         best.converged = True
     return best.sorted()
+
+
+def started_at(family: Family, people: People, parameters: Any, shares: FloatArray, gate: FloatArray | None) -> Run:
+    """A start at given parameters."""
+    run = Run(parameters, shares, gate, -np.inf, -np.inf, np.zeros((0, len(shares))), [])
+    _expect(family, people, run)
+    return run
 
 
 def climb(family: Family, people: People, run: Run, *, max_iter: int, tol: float, thorough: bool = False) -> Run:
@@ -268,7 +279,7 @@ def _maximize(family: Family, people: People, run: Run, counts: FloatArray, *, t
     run.parameters = family.improve(run.parameters, rows, thorough=thorough)
     run.shares = counts.sum(axis=0) / counts.sum()
     if run.gate is not None and people.design is not None:
-        run.gate = gate_step(people.design, counts, run.gate)
+        run.gate = gate_step(people.design, counts, run.gate, people.free)
 
 
 def gate_log_prior(gate: FloatArray | None) -> float:
@@ -276,7 +287,7 @@ def gate_log_prior(gate: FloatArray | None) -> float:
     return 0.0 if gate is None else -GATE_PRECISION / 2 * float(np.square(gate[:, 1:]).sum())
 
 
-def gate_step(design: FloatArray, counts: FloatArray, gate: FloatArray) -> FloatArray:
+def gate_step(design: FloatArray, counts: FloatArray, gate: FloatArray, free: BoolArray | None = None) -> FloatArray:
     """One step of Newton's method, shortened until it gains, for a multinomial logit with component 0 as reference."""
     n_components, d = gate.shape
     if n_components == 1:
@@ -293,7 +304,10 @@ def gate_step(design: FloatArray, counts: FloatArray, gate: FloatArray) -> Float
     gradient[:, 1:] -= GATE_PRECISION * gate[:, 1:]
     information = gate_information(design, weights, probability)
     step = np.zeros_like(gate)
-    step[1:] = np.linalg.lstsq(information, gradient[1:].ravel(), rcond=None)[0].reshape(-1, d)
+    moves = np.full((n_components - 1) * d, True) if free is None else free[1:].ravel()
+    found = np.zeros(len(moves))
+    found[moves] = np.linalg.lstsq(information[np.ix_(moves, moves)], gradient[1:].ravel()[moves], rcond=None)[0]
+    step[1:] = found.reshape(-1, d)
     before = value(gate)
     for halvings in range(30):
         target = gate + step / 2**halvings

@@ -22,6 +22,8 @@ from rankwise.data import Rankings
 
 # Kinds of starts, in turn (see `starting_shares`): k-means ends in the best fits most often, but not always.
 _KINDS_OF_STARTS = (0, 1, 0, 2, 0)
+# A fit of `slope_ratios` ends when the mean log-likelihood of a ranking rises by less than this.
+_TOL_OF_RATIOS = 1e-7
 # People whose scores are held in memory at once.
 _BLOCK = 4096
 
@@ -85,14 +87,7 @@ class RankingMixture(RankingModel):
         check_real_number("tol", self.tol)
         self._check_options()
         data = weighted_rankings(rankings, sample_weight)
-        design = None if covariates is None else _check_covariates(covariates, len(data))
-        useful = data.informative & (data.weights > 0)
-        if not useful.any():
-            raise ValueError(
-                "no ranking of positive weight orders two items, so there is nothing to fit; "
-                "give rankings of two items or more"
-            )
-        part = data if useful.all() else data[useful]
+        part, design = _useful(data, covariates)
         self._check_rankings(part)
         first, ranking = _distinct(part.positions)
         if len(first) < self.n_components:
@@ -107,8 +102,8 @@ class RankingMixture(RankingModel):
         people = em.People(np.arange(len(first)), weights, None)
         found = self._find(positions, people, self._starts(positions, weights, rng), rng)
         if design is not None:  # goes on from the fit without covariates, so that it is never worse
-            scale = _Scale.of(design[useful])
-            people = em.People(ranking, np.asarray(part.weights, dtype=np.float64), scale.standardized(design[useful]))
+            scale = _Scale.of(design)
+            people = em.People(ranking, np.asarray(part.weights, dtype=np.float64), scale.standardized(design))
             found = self._find(positions, people, [found.run.posterior], rng)
         run = found.run
         if not run.converged:
@@ -147,6 +142,28 @@ class RankingMixture(RankingModel):
         """Log probability of each ranking, partial ones as in ``fit``: (n_rankings,)."""
         return np.asarray(np.logaddexp.reduce(self._log_joint(rankings, covariates), axis=1))
 
+    def sample(self, n: int = 1, random_state: RandomState = None) -> Rankings:
+        """Draw full rankings, each from a component chosen by weight.
+
+        Parameters
+        ----------
+        n : int, default=1
+            Number of draws.
+        random_state : None, int, Generator or RandomState
+            Source of the random numbers.
+
+        Returns
+        -------
+        Rankings
+        """
+        self._check_fitted()
+        rng = check_generator(random_state)
+        label = rng.choice(len(self.weights_), size=check_whole_number("n", n, at_least=0), p=self.weights_)
+        draws = np.empty((n, len(self.items_)))
+        for g in range(len(self.weights_)):
+            draws[label == g] = self._draw(g, int(np.sum(label == g)), rng)
+        return Rankings(draws, self.items_)
+
     def bic(self) -> float:
         r"""Bayesian information criterion of the fit, lower is better.
 
@@ -161,6 +178,52 @@ class RankingMixture(RankingModel):
         n = len(self.weights_)
         coef = getattr(self, "membership_coef_", None)
         return n * self._parameters_of_component() + (n - 1) * (1 if coef is None else coef.shape[1])
+
+    def slope_ratios(
+        self, rankings: ArrayLike, sample_weight: ArrayLike | None = None, covariates: ArrayLike | None = None
+    ) -> FloatArray:
+        """Likelihood ratio of every slope of the covariates against 0, all else fitted anew.
+
+        Under no effect it follows the chi-square law of one degree of freedom, also where the normal law of the slope
+        is far off, as for covariates that nearly separate components.
+
+        Parameters
+        ----------
+        rankings : array-like of shape (n_rankings, n_items) or Rankings
+            The rankings of the fit.
+        sample_weight : array-like of shape (n_rankings,), optional
+            Those of the fit.
+        covariates : array-like of shape (n_rankings, n_covariates)
+            Those of the fit.
+
+        Returns
+        -------
+        ndarray of shape (n_components, n_covariates)
+            NaN for the first component, the reference.
+        """
+        self._check_fitted()
+        coef = getattr(self, "membership_coef_", None)
+        part, design = _useful(weighted_rankings(rankings, sample_weight), covariates)
+        if coef is None or design is None or design.shape[1] != coef.shape[1]:
+            raise ValueError("slopes are tested with the covariates of the fit; fit with covariates, and give the same")
+        first, ranking = _distinct(part.positions)
+        scale = _Scale.of(design)
+        people = em.People(ranking, np.asarray(part.weights, dtype=np.float64), scale.standardized(design))
+        family, parameters = self._family_and_parameters(np.ascontiguousarray(part.positions[first]))
+        options: Any = {"max_iter": self.max_iter, "tol": _TOL_OF_RATIOS}
+        # Where rankings are completed by draws, these are others than those of the fit, so its maximum is found anew.
+        full = em.started_at(family, people, parameters, self.weights_, scale.standard(coef))
+        full = em.climb(family, people, full, **options)
+        ratios = np.full((len(coef), coef.shape[1] - 1), np.nan)
+        for g in range(1, len(coef)):
+            for column in range(1, coef.shape[1]):
+                free = np.full(coef.shape, True)
+                free[g, column] = False
+                own = people._replace(free=free)
+                gate = np.where(free, np.asarray(full.gate), 0.0)
+                run = em.climb(family, own, em.started_at(family, own, full.parameters, full.shares, gate), **options)
+                ratios[g, column - 1] = max(2 * (full.log_likelihood - run.log_likelihood), 0.0)
+        return ratios
 
     @abstractmethod
     def _check_options(self) -> None: ...
@@ -177,6 +240,10 @@ class RankingMixture(RankingModel):
     @abstractmethod
     def _store(self, run: em.Run, covariance: FloatArray) -> None:
         """Keep the parameters of the components, and their standard errors."""
+
+    @abstractmethod
+    def _draw(self, g: int, n: int, rng: np.random.Generator) -> FloatArray:
+        """Positions of full rankings of a component: (n, n_items)."""
 
     @abstractmethod
     def _family_and_parameters(self, positions: FloatArray) -> tuple[em.Family, Any]:
@@ -243,6 +310,9 @@ class _Scale(NamedTuple):
     def original(self, gate: FloatArray) -> FloatArray:
         return np.asarray(gate @ self._back())
 
+    def standard(self, coef: FloatArray) -> FloatArray:
+        return np.asarray(np.linalg.solve(self._back().T, coef.T).T)
+
     def standard_errors(self, covariance: FloatArray, shape: tuple[int, ...]) -> FloatArray:
         errors = np.zeros(shape)
         d, back = shape[1], self._back()
@@ -257,6 +327,20 @@ class _Scale(NamedTuple):
         back[:, 0] -= self.mean / self.deviation
         back[0, 0] = 1.0
         return back
+
+
+def _useful(data: Rankings, covariates: ArrayLike | None) -> tuple[Rankings, FloatArray | None]:
+    """Rankings of positive weight that compare items, with a column of ones and the covariates of their people."""
+    design = None if covariates is None else _check_covariates(covariates, len(data))
+    useful = data.informative & (data.weights > 0)
+    if not useful.any():
+        raise ValueError(
+            "no ranking of positive weight orders two items, so there is nothing to fit; "
+            "give rankings of two items or more"
+        )
+    if useful.all():
+        return data, design
+    return data[useful], None if design is None else design[useful]
 
 
 def _distinct(positions: FloatArray) -> tuple[IntArray, IntArray]:
@@ -324,17 +408,24 @@ def _effective_draws(family: em.Family, people: em.People, run: em.Run) -> float
 
 
 def _share_errors(people: em.People, run: em.Run, covariance: FloatArray) -> FloatArray:
-    """Standard errors of the shares, by the delta method."""
+    """Standard errors of the shares, by the delta method.
+
+    With covariates a share is the mean of a probability over people, and other people would have other covariates: the
+    spread of the probability over people counts too.
+    """
     n_components = len(run.shares)
     design = np.ones((len(people.ranking), 1)) if people.design is None else people.design
     logs = np.broadcast_to(em.log_shares(people, run.shares, run.gate), run.posterior.shape)
-    probability = np.exp(logs) * (people.weights / people.weights.sum())[:, np.newaxis]
+    total = float(people.weights.sum())
+    probability = np.exp(logs) * (people.weights / total)[:, np.newaxis]
+    shares = probability.sum(axis=0)
+    spread = people.weights @ np.square(np.exp(logs) - shares) / total
     errors = np.zeros(n_components)
     for g in range(n_components):
         slope = [(probability[:, g] * ((g == h) - np.exp(logs[:, h]))) @ design for h in range(1, n_components)]
         if slope:
             gradient = np.concatenate(slope)
-            errors[g] = np.sqrt(max(float(gradient @ covariance @ gradient), 0.0))
+            errors[g] = np.sqrt(max(float(gradient @ covariance @ gradient), 0.0) + spread[g] / total)
     return errors
 
 

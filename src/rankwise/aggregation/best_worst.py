@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from typing import Any, ClassVar, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from rankwise._state import ANYTHING, COUNT, FLOATS, MATRIX, NUMBER, Saved, maybe, tuple_of
 from rankwise._typing import ArrayLike, FloatArray, IntArray, RandomState
 from rankwise._validation import (
     check_choice,
@@ -18,8 +17,8 @@ from rankwise._validation import (
     shortlist,
 )
 from rankwise.aggregation import _best_worst_jit, _likelihood_jit
-from rankwise.aggregation._attribute_model import SAVED_COEFFICIENTS, AttributeModel
-from rankwise.aggregation._likelihood import Moments, compared_groups, maximize, normal_prior, positions_by_worth
+from rankwise.aggregation._attribute_model import AttributeModel
+from rankwise.aggregation._likelihood import Moments, compared_groups, maximize, normal_prior
 from rankwise.aggregation.base import check_fit_options, check_worths, rankings_of, weighted_rankings
 from rankwise.aggregation.item_features import (
     ItemFeatures,
@@ -28,7 +27,6 @@ from rankwise.aggregation.item_features import (
     standardized,
     standardized_by_ranking,
 )
-from rankwise.aggregation.model_summary import ModelSummary
 from rankwise.data import Rankings
 
 _LAWS = ("maxdiff", "sequential")
@@ -94,16 +92,6 @@ class BestWorst(AttributeModel):
     >>> BestWorst().fit(answers).log_worth_.round(2)
     array([ 0.35,  0.  , -0.35])
     """
-
-    _saved: ClassVar[Saved] = {
-        "components_": tuple_of(tuple_of(ANYTHING)),
-        "log_worth_": FLOATS,
-        "se_": FLOATS,
-        "covariance_": maybe(MATRIX),
-        "log_likelihood_": NUMBER,
-        "n_iter_": COUNT,
-        **SAVED_COEFFICIENTS,
-    }
 
     def __init__(
         self,
@@ -173,9 +161,7 @@ class BestWorst(AttributeModel):
         if features is not None:
             self._keep_coefficients(found, features, scaled, present * weights[:, np.newaxis])
         else:
-            self._forget_coefficients()
-            self.log_worth_, self.covariance_ = found.parameters, found.covariance
-            self.se_ = np.full(k, np.nan) if found.covariance is None else np.sqrt(found.covariance.diagonal())
+            self._keep_worths(found, k)
         self.log_likelihood_ = found.log_likelihood
         self.null_log_likelihood_ = float(moments(np.zeros(k), False)[0])
         self.n_rankings_ = float(weights[np.diff(answers.row_start) > 1].sum())
@@ -184,21 +170,8 @@ class BestWorst(AttributeModel):
         self.items_ = source.items
         return self
 
-    def summary(self, *, ref: Hashable | None = None, level: float = 0.95) -> ModelSummary:
-        """Coefficients with standard errors, tests, intervals and criteria; see `PlackettLuce.summary`.
-
-        Parameters
-        ----------
-        ref : hashable, optional
-            The item whose log worth is 0; by default log worths are relative to the mean of all items.
-        level : float, default=0.95
-            Of the intervals.
-
-        Returns
-        -------
-        ModelSummary
-        """
-        return self._summary(f"Best-worst model ({self.law})", [], ref=ref, level=level, unit="answer")
+    def _described(self) -> tuple[str, str, list[tuple[str, float, float]]]:
+        return f"Best-worst model ({self.law})", "answer", []
 
     def logpmf(self, rankings: ArrayLike) -> FloatArray:
         """Log probability of each answer, given the items that were shown.
@@ -258,11 +231,6 @@ class BestWorst(AttributeModel):
         positions[rows, shown[rows, best]] = 1.0
         positions[rows, shown[rows, worst]] = 3.0
         return Rankings(positions, self.items_)
-
-    def mode(self) -> FloatArray:
-        """Items by decreasing worth, as positions (equal worths tie)."""
-        self._check_fitted()
-        return positions_by_worth(self.log_worth_)
 
     def pairwise_probabilities(self) -> FloatArray:
         """Probability that i is named the better one when only i and j are shown: (n_items, n_items)."""

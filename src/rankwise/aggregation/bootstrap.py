@@ -135,14 +135,14 @@ class BootstrapConsensus:
     def _heading(self) -> str:
         kind = "of resampled places" if self.intervals_from == "percentiles" else "conservative"
         weights = {"equal": "", "counts": ", weights count people", "survey": ", survey weights"}[self.weights_are]
-        return f"BootstrapConsensus: {self.n_resamples:,} resamples, {100 * self.level:g} % intervals ({kind}){weights}"
+        return f"BootstrapConsensus: {self.n_resamples:,} resamples, {100 * self.level:g}% intervals ({kind}){weights}"
 
     def _rows(self) -> list[tuple[str, str, str, str]]:
         """The first items, best first, as text."""
         order = np.argsort(self.positions, kind="stable")
         rows = []
         for place, i in enumerate(order[:_SHOWN_ITEMS]):
-            ahead = f"{100 * self.before[i, order[place + 1]]:.0f} %" if place + 1 < len(order) else ""
+            ahead = f"{100 * self.before[i, order[place + 1]]:.0f}%" if place + 1 < len(order) else ""
             rows.append((str(self.items[i]), f"{self.positions[i]:.0f}", self.intervals[i], ahead))
         return rows
 
@@ -210,9 +210,9 @@ default="kemeny"
 
     Notes
     -----
-    Intervals are for one item at a time, and conservative: places are whole numbers, so an interval of 95 % holds the
-    true place more often, in simulations from 97 % to always. Percentile intervals are shorter. Where items differ
-    clearly they hold the true place as often, but where items are nearly equal far less often (80 % in a simulation
+    Intervals are for one item at a time, and conservative: places are whole numbers, so an interval of 95% holds the
+    true place more often, in simulations from 97% to always. Percentile intervals are shorter. Where items differ
+    clearly they hold the true place as often, but where items are nearly equal far less often (80% in a simulation
     with 10 items), because an item that is second by chance is second in most resamples, too.
 
     If the majorities of the population run in a circle, an interval from majorities is about the items that beat an
@@ -228,10 +228,10 @@ default="kemeny"
     --------
     >>> from rankwise.aggregation import bootstrap_consensus
     >>> bootstrap_consensus([[1, 2, 3], [1, 3, 2], [1, 2, 3]] * 9, random_state=0)
-    BootstrapConsensus: 1,000 resamples, 95 % intervals (conservative)
+    BootstrapConsensus: 1,000 resamples, 95% intervals (conservative)
       item  position  interval  before the next
-      0            1         1            100 %
-      1            2       2-3             96 %
+      0            1         1             100%
+      1            2       2-3              96%
       2            3       2-3
     """
     from joblib import Parallel, delayed

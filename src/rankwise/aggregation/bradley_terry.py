@@ -7,10 +7,10 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from rankwise._state import ANYTHING, COUNT, FLOATS, MATRIX, NUMBER, Saved, maybe, tuple_of
+from rankwise._state import NUMBER, Saved
 from rankwise._typing import ArrayLike, BoolArray, FloatArray, RandomState
 from rankwise._validation import check_choice, check_generator, check_open_share, check_whole_number
-from rankwise.aggregation._attribute_model import SAVED_COEFFICIENTS, AttributeModel
+from rankwise.aggregation._attribute_model import AttributeModel
 from rankwise.aggregation._comparisons import (
     Comparisons,
     comparisons_from_arrays,
@@ -23,7 +23,6 @@ from rankwise.aggregation._likelihood import (
     equal_items_log_likelihood,
     maximize,
     normal_prior,
-    positions_by_worth,
 )
 from rankwise.aggregation.base import check_fit_options, check_worths, rankings_of, weighted_rankings
 from rankwise.aggregation.item_features import (
@@ -33,7 +32,6 @@ from rankwise.aggregation.item_features import (
     read_item_features,
     standardized,
 )
-from rankwise.aggregation.model_summary import ModelSummary
 from rankwise.data import Rankings
 
 
@@ -57,8 +55,9 @@ class BradleyTerry(AttributeModel):
         attributes, the prior is on their coefficients per standard deviation.
     ties : {"davidson", "half"}, default="davidson"
         Estimate :math:`\delta` if there are ties, or count a tie as half a win for each side.
-    home : bool, default=False
-        Whether to estimate :math:`\gamma`; ``fit`` then needs to know who is at home.
+    home : bool or str, default=False
+        Whether to estimate :math:`\gamma`; ``fit`` then needs to know who is at home. In a survey that may be the item
+        that was shown first: a name for the effect, such as ``home="first-shown"``, is used by `summary`.
     max_iter : int, default=1000
         Maximum number of iterations.
     tol : float, default=1e-10
@@ -111,21 +110,14 @@ class BradleyTerry(AttributeModel):
     """
 
     _saved: ClassVar[Saved] = {
-        "components_": tuple_of(tuple_of(ANYTHING)),
-        "log_worth_": FLOATS,
-        "se_": FLOATS,
-        "covariance_": maybe(MATRIX),
-        "log_likelihood_": NUMBER,
-        "n_iter_": COUNT,
         **dict.fromkeys(["home_effect_", "home_effect_se_", "tie_strength_", "tie_strength_se_"], NUMBER),
-        **SAVED_COEFFICIENTS,
     }
 
     def __init__(
         self,
         alpha: float = 0.0,
         ties: Literal["davidson", "half"] = "davidson",
-        home: bool = False,
+        home: bool | str = False,
         max_iter: int = 1000,
         tol: float = 1e-10,
     ) -> None:
@@ -227,36 +219,15 @@ class BradleyTerry(AttributeModel):
         half = ndtri((1 + level) / 2) * self.se_
         return np.column_stack([self.log_worth_ - half, self.log_worth_ + half])
 
-    def summary(self, *, ref: Hashable | None = None, level: float = 0.95) -> ModelSummary:
-        """Coefficients with standard errors, tests, intervals and criteria.
-
-        Parameters
-        ----------
-        ref : hashable, optional
-            The item whose log worth is 0; by default log worths are relative to the mean of all items. Not for
-            coefficients of attributes.
-        level : float, default=0.95
-            Of the intervals.
-
-        Returns
-        -------
-        ModelSummary
-
-        Examples
-        --------
-        >>> from rankwise.aggregation import BradleyTerry
-        >>> model = BradleyTerry().fit([[0, 3, 4], [1, 0, 3], [1, 2, 0]])
-        >>> model.summary().likelihood_ratio.p_text
-        'p = 0.205'
-        """
-        self._check_fitted()
+    def _described(self) -> tuple[str, str, list[tuple[str, float, float]]]:
         others = []
         if self.home:
-            others.append(("home effect", self.home_effect_, self.home_effect_se_))
+            name = self.home if isinstance(self.home, str) else "home"
+            others.append((f"{name} effect", self.home_effect_, self.home_effect_se_))
         if self.tie_strength_ > 0:
             error = self.tie_strength_se_ / self.tie_strength_
             others.append(("log tie strength", float(np.log(self.tie_strength_)), error))
-        return self._summary("Bradley-Terry model", others, ref=ref, level=level, unit="comparison")
+        return "Bradley-Terry model", "comparison", others
 
     def sample(self, n: int = 1, random_state: RandomState = None) -> Rankings:
         """Draw comparisons of two items, picked at random among all pairs, on neutral ground.
@@ -309,11 +280,6 @@ class BradleyTerry(AttributeModel):
         eta = _differences(rows, self.log_worth_, self.home_effect_)
         return _log_likelihoods(rows, _log_outcomes(eta, self.tie_strength_))
 
-    def mode(self) -> FloatArray:
-        """Items by decreasing worth, as positions (equal worths tie)."""
-        self._check_fitted()
-        return positions_by_worth(self.log_worth_)
-
     def pairwise_probabilities(self) -> FloatArray:
         """Probability of i before j on neutral ground, ties counted half: (n_items, n_items)."""
         self._check_fitted()
@@ -344,10 +310,11 @@ class BradleyTerry(AttributeModel):
         if self.ties == "half":
             counts = counts.with_half_ties()
         has_ties = bool(counts.ties.any())
-        n_others = self.home + has_ties
+        has_home = bool(self.home)
+        n_others = has_home + has_ties
 
         def moments(theta: FloatArray, with_information: bool) -> tuple[float, FloatArray, FloatArray]:
-            return _moments(counts, theta, self.home, has_ties, with_information)
+            return _moments(counts, theta, has_home, has_ties, with_information)
 
         met = np.zeros(k)
         np.add.at(met, counts.first, counts.total)
@@ -376,9 +343,7 @@ class BradleyTerry(AttributeModel):
         if features is not None:
             self._keep_coefficients(found, features, scaled)
         else:
-            self._forget_coefficients()
-            self.log_worth_, self.se_ = found.parameters[:k], se[:k]
-            self.covariance_ = None if found.covariance is None else found.covariance[:k, :k]
+            self._keep_worths(found, k)
         self.items_ = counts.items
         self.components_ = components
         self.home_effect_ = float(found.parameters[n_worths]) if self.home else 0.0

@@ -6,8 +6,6 @@ from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from rankwise._tables import Result, TextTable, make_frame, name_column, short_name
 from rankwise._typing import BoolArray, FloatArray
 
@@ -133,7 +131,7 @@ class Election(Result):
 
     def tables(self) -> list[TextTable]:
         """The rounds as a table of text: a row per item, best first."""
-        order = np.argsort(self.positions, kind="stable")
+        order = sorted(range(len(self.items)), key=lambda i: (self.positions[i], str(self.items[i])))
         outcome = [""] * len(self.items)
         for number, step in enumerate(self.rounds, start=1):
             for i in step.elected:

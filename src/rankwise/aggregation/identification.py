@@ -1,4 +1,8 @@
-"""`refuse_unidentified`: which coefficients no data can tell; used by the choice models and by `PlackettLuceRanker`."""
+"""Which coefficients no data can tell.
+
+`refuse_unidentified` raises, for the choice models and `PlackettLuceRanker`; `unidentified` names them, for fits with a
+penalty.
+"""
 
 from __future__ import annotations
 
@@ -24,19 +28,29 @@ def refuse_unidentified(information: FloatArray, names: Sequence[str], noun: str
     constant : str
         Where they have to vary, such as "for all items that are compared with each other".
     """
-    variance = information.diagonal()
-    same = variance <= 1e-12 * max(float(variance.max(initial=0.0)), 1e-300)
-    if same.any():
-        which = [name for name, is_same in zip(names, same, strict=True) if is_same]
+    which, involved = unidentified(information, names)
+    if which:
         raise ValueError(
             f"{noun}{'s' * (len(which) > 1)} {shortlist(which)} {'is' if len(which) == 1 else 'are'} the same "
             f"{constant}, so nothing is known about the coefficient; drop it"
         )
-    scale = np.sqrt(variance)
-    values, vectors = np.linalg.eigh(information / np.outer(scale, scale))
-    if values[0] < 1e-10 * values[-1]:
-        involved = [name for name, part in zip(names, vectors[:, 0], strict=True) if abs(part) > 1e-4]
+    if involved:
         raise ValueError(
             f"{noun}s {shortlist(involved)} are collinear: each of them follows from the others, so their coefficients "
             "cannot be told apart. Drop one of them, or use a prior (such as alpha=0.1)"
         )
+
+
+def unidentified(information: FloatArray, names: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Names of what does not vary, and of what is collinear among the rest; arguments as of `refuse_unidentified`."""
+    variance = information.diagonal()
+    same = variance <= 1e-12 * max(float(variance.max(initial=0.0)), 1e-300)
+    constant = [name for name, is_same in zip(names, same, strict=True) if is_same]
+    rest = np.flatnonzero(~same)
+    if not len(rest):
+        return constant, []
+    scale = np.sqrt(variance[rest])
+    values, vectors = np.linalg.eigh(information[np.ix_(rest, rest)] / np.outer(scale, scale))
+    flat = vectors[:, values < 1e-10 * values[-1]]
+    involved = np.abs(flat).max(axis=1, initial=0.0) > 1e-4
+    return constant, [names[column] for column in rest[involved]]

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from rankwise._tables import counted
 from rankwise._typing import ArrayLike, BoolArray, FloatArray, IntArray
 from rankwise._validation import check_numbers, data_frame, matrix_from_columns, shortlist
 from rankwise.aggregation import _attributes_jit
@@ -110,6 +111,23 @@ def read_item_features(item_features: Any, items: Sequence[Hashable] | None = No
             place = {name: row for row, name in enumerate(rows)}
             values = values[[place[item] for item in items]]
     return ItemFeatures(values, names)
+
+
+def features_by_name(
+    item_features: Any, names: tuple[str, ...], items: Sequence[Hashable] | None = None
+) -> ItemFeatures:
+    """Attributes in the order of those of a fit: by name, or by column where either has no names."""
+    features = read_item_features(item_features, items)
+    # Arrays name their columns z0, z1, ..., and then only the order counts.
+    unnamed = tuple(f"z{a}" for a in range(len(names)))
+    if features.names == names or (len(features.names) == len(names) and unnamed in (features.names, names)):
+        return features
+    if set(features.names) != set(names):
+        raise ValueError(
+            f"item_features has {counted(len(features.names), 'attribute')} ({shortlist(features.names)}), but the fit "
+            f"had {len(names)}: {shortlist(names)}; give the same"
+        )
+    return ItemFeatures(features.values[..., [features.names.index(name) for name in names]], names)
 
 
 def check_item_features(

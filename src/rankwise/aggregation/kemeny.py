@@ -269,7 +269,7 @@ def all_optimal(
     found, gap = list_optimal(matrix, limit, seconds, rng)
     if found is None:
         raise ValueError(
-            f"no ranking was proven optimal in time, the best has a gap of {100 * gap:.3g} %; give a longer "
+            f"no ranking was proven optimal in time, the best has a gap of {100 * gap:.3g}%; give a longer "
             "time_limit, or take the best one from kemeny"
         )
     return found

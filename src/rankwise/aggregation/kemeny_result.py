@@ -88,7 +88,7 @@ class Consensus:
         if self.optimal:
             proof = "proven optimal"
         elif self.lower_bound > 0:
-            proof = f"not proven, at most {100 * (self.cost / self.lower_bound - 1):.3g} % above the optimum"
+            proof = f"not proven, at most {100 * (self.cost / self.lower_bound - 1):.3g}% above the optimum"
         else:
             proof = "not proven, and nothing is known about the optimum"
         return f"cost {self.cost:,.10g}, {proof} ({self.method})"

@@ -97,7 +97,7 @@ def aggregate_lists(lists: ArrayLike, method: Method = "rra", n_items: int | Non
     which looks at the pairs of listed items several times, and refuses where that would take hours.
 
     The p-values are conservative: the n values :math:`\beta_k` of an item go together, so an item at random gets a
-    p-value below 0.05 in less than 5 % of the cases. They are those of single items. Among thousands some are small by
+    p-value below 0.05 in less than 5% of the cases. They are those of single items. Among thousands some are small by
     chance: correct them for the number of items, N, before calling any of them significant.
 
     References

@@ -9,7 +9,7 @@ import numpy as np
 from rankwise._state import FLOATS, MATRIX, Saved, check_shape, ensure
 from rankwise._state import optional as may_lack
 from rankwise._typing import FloatArray, RandomState
-from rankwise._validation import check_choice, check_generator, check_whole_number
+from rankwise._validation import check_choice
 from rankwise.aggregation import _completions, _mixture_jit
 from rankwise.aggregation import _mallows_stages as stages
 from rankwise.aggregation import _mixture_em as em
@@ -28,6 +28,9 @@ _MOST_ITEMS_DRAWN = 60
 # Draws from a component that say how far its rankings are from its center by Kendall's distance.
 _DRAWS_FOR_PROPOSAL = 300
 _LARGEST_PROPOSED_THETA = 3.0
+# Between these bounds a concentration has a standard error.
+_SMALLEST_THETA = 1e-6
+_FEWEST_OTHERS = 0.5
 
 
 class MallowsMixture(RankingMixture):
@@ -60,13 +63,14 @@ class MallowsMixture(RankingMixture):
     weights_ : ndarray of shape (n_components,)
         Shares of the components, largest first; they sum to 1.
     weights_se_ : ndarray of shape (n_components,)
-        Their standard errors, from the scores of the people, given the centers.
+        Their standard errors, from the scores of the people, given the centers, and from the spread of the covariates.
     centers_ : ndarray of shape (n_components, n_items)
         Positions of the centers, 1 = best.
     thetas_ : ndarray of shape (n_components,)
         Concentrations, from 0 to 30 (which stands for infinity: a component of equal rankings).
     thetas_se_ : ndarray of shape (n_components,)
-        Their standard errors, given the centers; NaN at 0 and at 30.
+        Their standard errors, given the centers; NaN at 0, and where all people of a component equal its center, so
+        that theta has no estimate.
     membership_coef_ : ndarray of shape (n_components, 1 + n_covariates) or None
         Intercept and slopes b, 0 for the first component; None without covariates. The slopes have a normal prior of
         precision 0.01 per standard deviation of the covariate, which keeps them finite.
@@ -138,32 +142,6 @@ class MallowsMixture(RankingMixture):
         self.distance = distance
         self.n_jobs = n_jobs
 
-    def sample(self, n: int = 1, random_state: RandomState = None) -> Rankings:
-        """Draw full rankings, each from a component chosen by weight.
-
-        Parameters
-        ----------
-        n : int, default=1
-            Number of draws.
-        random_state : None, int, Generator or RandomState
-            Source of the random numbers.
-
-        Returns
-        -------
-        Rankings
-        """
-        self._check_fitted()
-        rng = check_generator(random_state)
-        label = rng.choice(len(self.weights_), size=check_whole_number("n", n, at_least=0), p=self.weights_)
-        draws = np.empty((n, len(self.items_)))
-        for g, (center, theta) in enumerate(zip(self.centers_, self.thetas_, strict=True)):
-            size = int(np.sum(label == g))
-            if self.distance == "kendall":
-                draws[label == g] = sample_mallows(center, theta, size, rng)
-            else:
-                draws[label == g] = self._law().sample(float(theta), size, rng)[:, center.astype(int) - 1]
-        return Rankings(draws, self.items_)
-
     def mode(self) -> FloatArray:
         """Positions of the most probable of the centers: (n_items,).
 
@@ -225,8 +203,17 @@ class MallowsMixture(RankingMixture):
 
     def _store(self, run: em.Run, covariance: FloatArray) -> None:
         self.centers_, self.thetas_ = run.parameters[0], run.parameters[1]
-        inside = (self.thetas_ > 0) & (self.thetas_ < LARGEST_THETA)
+        # People of a component who differ from its center, by its law: with less than half a one, theta has no maximum.
+        others = -np.expm1([-self._law().log_normalizer(float(theta)) for theta in self.thetas_])
+        inside = (self.thetas_ > _SMALLEST_THETA) & (others * self.weights_ * self._n >= _FEWEST_OTHERS)
+        inside &= self.thetas_ < LARGEST_THETA
         self.thetas_se_ = np.where(inside, np.sqrt(np.maximum(covariance.diagonal(), 0.0)), np.nan)
+
+    def _draw(self, g: int, n: int, rng: np.random.Generator) -> FloatArray:
+        center, theta = self.centers_[g], float(self.thetas_[g])
+        if self.distance == "kendall":
+            return sample_mallows(center, theta, n, rng)
+        return self._law().sample(theta, n, rng)[:, center.astype(int) - 1]
 
     def _family_and_parameters(self, positions: FloatArray) -> tuple[em.Family, Any]:
         expand = _to_complete(positions, self.distance)

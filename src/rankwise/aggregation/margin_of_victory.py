@@ -16,7 +16,15 @@ from rankwise._tables import counted
 from rankwise._typing import ArrayLike, IntArray
 from rankwise._validation import check_choice, check_real_number, weights_count_people
 from rankwise.aggregation import _margin_programs as programs
-from rankwise.aggregation._margin_search import Electorate, Margin, altered, search, winners_of
+from rankwise.aggregation._margin_search import (
+    LEAST_SECONDS,
+    SECONDS_OF_PROOF,
+    Electorate,
+    Margin,
+    altered,
+    search,
+    winners_of,
+)
 from rankwise.aggregation.base import weighted_rankings
 from rankwise.aggregation.positional import shares_beaten
 from rankwise.aggregation.rules import CONSENSUS_RULES
@@ -58,6 +66,8 @@ class MarginOfVictory:
         The weight of all people whose rankings compare items.
     new_winners : tuple
         The items that win after that; empty if nothing is left.
+    out_of_time : bool
+        Whether the search for closer bounds was ended by ``time_limit``.
     """
 
     rule: str
@@ -70,6 +80,7 @@ class MarginOfVictory:
     weight: float
     total_weight: float
     new_winners: tuple[Hashable, ...]
+    out_of_time: bool = False
 
     @property
     def exact(self) -> bool:
@@ -96,6 +107,7 @@ class MarginOfVictory:
             "weight": self.weight,
             "total_weight": self.total_weight,
             "new_winners": [str(item) for item in self.new_winners],
+            "out_of_time": self.out_of_time,
         }
 
     def __repr__(self) -> str:
@@ -181,7 +193,8 @@ def margin_of_victory(
             f"rule, such as 'borda', or keep at most {_MOST_ITEMS_PROVEN} items with Rankings.select([...])"
         )
     voters = Electorate.of(data, weights_count_people(data.weights), seconds)
-    winners = winners_of(voters.rankings(), rule)
+    winners = winners_of(voters.rankings(), rule, max(min(SECONDS_OF_PROOF, seconds), LEAST_SECONDS))
+    voters = voters.started(seconds)  # what the first call compiles is no part of the proof
     if winners is None:
         if rule not in _PROVEN_RULES:
             CONSENSUS_RULES[rule](data.comparable())  # says why
@@ -201,6 +214,7 @@ def margin_of_victory(
         weight=float(found.chosen @ voters.weight),
         total_weight=float(voters.n_people @ voters.weight),
         new_winners=_names(voters, winners_of(voters.after(found), rule)),
+        out_of_time=found.lower < found.upper and voters.seconds_left == 0,
     )
 
 

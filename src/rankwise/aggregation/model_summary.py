@@ -13,11 +13,9 @@ from typing import Any, Literal
 import numpy as np
 
 from rankwise._tables import Result, TextTable, counted, make_frame, name_column, short_name
-from rankwise._typing import FloatArray
+from rankwise._typing import FloatArray, IntArray
 from rankwise._validation import check_open_share, shortlist
-
-# Quasi-variances solve a system of as many equations as there are items, again and again.
-_MOST_QUASI = 500
+from rankwise.aggregation._quasi_variances import quasi_errors_of_features, useful_quasi_errors
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -73,14 +71,17 @@ class ModelSummary(Result):
     coefficients : ndarray of shape (n_coefficients,)
         Estimates; log worths are relative to the reference.
     standard_errors, z, p_values : ndarray of shape (n_coefficients,)
-        By the normal approximation, against 0. NaN for the reference item, and p-values for penalized fits.
+        By the normal approximation, against 0. NaN for the reference item; z and p-values are NaN for penalized fits,
+        whose estimates are drawn to 0.
     intervals : ndarray of shape (n_coefficients, 2)
         Confidence intervals of the coefficients.
     quasi_standard_errors : ndarray of shape (n_items,) or None
         For comparisons of any two items: the standard error of a difference is about the root of the sum of their
-        squares, whatever the reference. None for coefficients of attributes, two items, or more than 500.
+        squares, whatever the reference. Of features of people there is one for each coefficient, for comparisons of the
+        items by the same feature. None for coefficients of attributes, two items, or more than 500; and where they
+        would be wrong by more than a quarter.
     quasi_error : float or None
-        By how much these are wrong at worst, as a share of the standard error of a difference.
+        By how much these are, or would be, wrong at worst, as a share of the standard error of a difference.
     reference : hashable or None
         The item that has coefficient 0; None for the mean of all items.
     level : float
@@ -102,6 +103,8 @@ class ModelSummary(Result):
         What was observed: "ranking", "comparison" or "answer".
     about : {"items", "attributes", "features"}
         What has coefficients: items, attributes of items, or features of people.
+    notes : tuple of str
+        What a reader should know.
     """
 
     model: str
@@ -121,18 +124,19 @@ class ModelSummary(Result):
     wald: NullTest | None
     unit: str = "ranking"
     about: Literal["items", "attributes", "features"] = "items"
+    notes: tuple[str, ...] = ()
 
     @property
     def z(self) -> FloatArray:
-        """Coefficients divided by their standard errors."""
-        return self.coefficients / self.standard_errors
+        """Coefficients divided by their standard errors; NaN where there is a penalty."""
+        return self.coefficients / self.standard_errors if self.penalty == 0 else np.full(len(self.names), np.nan)
 
     @property
     def p_values(self) -> FloatArray:
         """Two-sided p-values against 0; NaN where there is a penalty."""
         from scipy.special import ndtr
 
-        return 2 * ndtr(-np.abs(self.z)) if self.penalty == 0 else np.full(len(self.names), np.nan)
+        return np.asarray(2 * ndtr(-np.abs(self.z)))
 
     @property
     def intervals(self) -> FloatArray:
@@ -157,8 +161,8 @@ class ModelSummary(Result):
         """The result in plain words."""
         if self.likelihood_ratio is None:
             return (
-                f"Fitted with a prior of strength {self.penalty:g}: standard errors are conditional on it, and there "
-                f"are no tests. Fit with alpha=0 to test whether the {self.about} matter."
+                f"Fitted with a prior of strength {self.penalty:g}: estimates are drawn to 0, standard errors are "
+                "conditional on it, and there are no tests, which need maximum likelihood (alpha=0) where it exists."
             )
         sure = self.likelihood_ratio.p_value < 0.05
         said = {
@@ -216,27 +220,31 @@ class ModelSummary(Result):
             "penalty": self.penalty,
             "likelihood_ratio": None if self.likelihood_ratio is None else self.likelihood_ratio.as_dict(),
             "wald": None if self.wald is None else self.wald.as_dict(),
+            "notes": list(self.notes),
         }
 
     def tables(self) -> list[TextTable]:
         """Coefficients, then what is known of the fit as a whole."""
-        quasi = self.quasi_standard_errors
-        columns = ["", "coefficient", "std. error", "z", "p", f"{100 * self.level:g}% interval"]
+        quasi, tested = self.quasi_standard_errors, self.penalty == 0
+        columns = ["", "coefficient", "std. error", *(["z", "p"] if tested else []), f"{100 * self.level:g}% interval"]
         columns += [] if quasi is None else ["quasi std. error"]
         rows = []
         parts = zip(self.names, self.coefficients, self.standard_errors, self.z, self.p_values, strict=True)
         for number, (name, value, error, z, p) in enumerate(parts):
             low, high = self.intervals[number]
             known = not np.isnan(error)
-            row = [short_name(name), f"{value:.3f}"]
-            row += [f"{error:.3f}", f"{z:.2f}"] if known else ["-", "-"]
-            row += ["-" if np.isnan(p) else f"{p:.3f}" if p >= 0.001 else "<0.001"]
-            row += [f"{low:.2f} to {high:.2f}" if known else "-"]
+            row = [short_name(name), _number(value, error), _number(error, error) if known else "-"]
+            if tested:
+                row += [f"{z:.2f}" if known else "-"]
+                row += ["-" if np.isnan(p) else f"{p:.3f}" if p >= 0.001 else "<0.001"]
+            row += [f"{_number(low, error, 2)} to {_number(high, error, 2)}" if known else "-"]
             if quasi is not None:
-                row += [f"{quasi[number]:.3f}" if number < len(quasi) and not np.isnan(quasi[number]) else "-"]
+                own = quasi[number] if number < len(quasi) else np.nan
+                row += ["-" if np.isnan(own) else _number(own, own)]
             rows.append(row)
+        notes = [f"{note[0].upper()}{note[1:]}." for note in self.notes]
         return [
-            TextTable(self.model, f"{self.sentence} {self._scale}", columns, rows),
+            TextTable(self.model, " ".join([self.sentence, self._scale, *notes]), columns, rows),
             TextTable("The fit as a whole", "", ["", ""], self._fit_rows()),
         ]
 
@@ -251,16 +259,23 @@ class ModelSummary(Result):
         n = self.n_observations
         rows = [
             [f"{self.unit}s", f"{n:,.0f}" if n == round(n) else f"{n:,.1f} by weight"],
-            ["log likelihood", f"{self.log_likelihood:.2f} with {counted(self.n_parameters, 'parameter')}"],
+            [
+                "log likelihood",
+                f"{round(self.log_likelihood, 2) + 0.0:.2f} with {counted(self.n_parameters, 'parameter')}",
+            ],
             [
                 "without features" if self.about == "features" else "if all were equal",
-                f"{self.null_log_likelihood:.2f}",
+                f"{round(self.null_log_likelihood, 2) + 0.0:.2f}",  # never -0.00
             ],
             ["AIC, BIC", f"{self.aic:.1f}, {self.bic:.1f}"],
         ]
         rows += [test.cells() for test in (self.likelihood_ratio, self.wald) if test is not None]
         if self.quasi_error is not None:
-            rows.append(["quasi std. errors", f"within {100 * self.quasi_error:.1f}% for differences of two items"])
+            wrong = f"{100 * self.quasi_error:.{1 if self.quasi_error < 0.1 else 0}f}% for differences of two items"
+            if self.quasi_standard_errors is None:
+                rows.append(["quasi std. errors", f"left out: they would be wrong by up to {wrong}; use ref instead"])
+            else:
+                rows.append(["quasi std. errors", f"within {wrong}"])
         return rows
 
 
@@ -315,7 +330,7 @@ def worth_summary(
     errors = np.sqrt(np.maximum(variance, 0.0))
     if ref is not None:
         errors[items.index(ref)] = np.nan
-    quasi, quasi_error = quasi_standard_errors(covariance)
+    quasi, quasi_error = useful_quasi_errors(covariance)
     contrast = np.eye(k)[1:] - np.eye(k)[0]
     return _summary(
         model,
@@ -342,17 +357,21 @@ def coefficient_summary(
     reference: Hashable | None = None,
     tested: tuple[FloatArray, FloatArray] | None = None,
     n_parameters: int | None = None,
+    compared: tuple[FloatArray, IntArray] | None = None,
     **fit: Any,
 ) -> ModelSummary:
     """Summary of a model with coefficients of attributes or features; see `worth_summary`.
 
     Wald's test is of all coefficients but the ``others``, or of those in ``tested`` (estimates, covariance), where some
-    follow from the rest and the number of parameters is smaller than that of coefficients.
+    follow from the rest and the number of parameters is smaller than that of coefficients. ``compared``
+    holds, for quasi-standard errors, the covariances of the coefficients of all items by one feature, (1 + n_features,
+    n_items, n_items), the intercept first; and the items whose coefficients are ``names``.
     """
     if covariance is None:
         raise ValueError(
             f"the model has {len(names):,} coefficients, and beyond 2,000 there are no standard errors; use fewer"
         )
+    quasi, quasi_error = (None, None) if compared is None else quasi_errors_of_features(*compared)
     return _summary(
         model,
         (*names, *(name for name, _, _ in others)),
@@ -360,66 +379,12 @@ def coefficient_summary(
         np.append(np.sqrt(covariance.diagonal()), [error for _, _, error in others]),
         tested or (coefficients, covariance),
         n_parameters=len(names) + len(others) if n_parameters is None else n_parameters,
-        quasi_standard_errors=None,
-        quasi_error=None,
+        quasi_standard_errors=quasi,
+        quasi_error=quasi_error,
         reference=reference,
         about=about,
         **fit,
     )
-
-
-def quasi_standard_errors(covariance: FloatArray) -> tuple[FloatArray | None, float | None]:
-    r"""Quasi-standard errors of estimates, and their worst relative error for differences.
-
-    *Definition.* Quasi-variances :math:`q_i` minimize, with :math:`v_{ij}` the variance of the difference of estimates
-    i and j, :math:`\sum_{i < j} (\log(q_i + q_j) - \log v_{ij})^2`. They are exact for three estimates.
-
-    Parameters
-    ----------
-    covariance : ndarray of shape (n, n)
-        Of the estimates, up to a common shift.
-
-    Returns
-    -------
-    errors : ndarray of shape (n,) or None
-        None for fewer than 3 or more than 500 estimates, where they do not exist or take long; NaN where a
-        quasi-variance is negative.
-    worst : float or None
-        The largest relative error of the standard errors of all differences.
-
-    References
-    ----------
-    Firth, de Menezes (2004), Quasi-variances, Biometrika 91.
-    """
-    n = len(covariance)
-    if not 3 <= n <= _MOST_QUASI:
-        return None, None
-    variance = covariance.diagonal()
-    target = variance[:, np.newaxis] + variance - 2 * covariance
-    pairs = ~np.eye(n, dtype=bool)
-    if not (target[pairs] > 0).all():
-        return None, None
-    log_target = np.log(np.where(pairs, target, 1.0))
-    # Least squares of q_i + q_j on v_ij starts near the solution.
-    sums = np.where(pairs, target, 0.0).sum(axis=1)
-    q = (sums - sums.sum() / (2 * (n - 1))) / (n - 2)
-    if not (q[:, np.newaxis] + q)[pairs].min() > 0:
-        q = np.full(n, target[pairs].mean() / 2)
-    loss = np.inf
-    for _ in range(100):
-        total = np.where(pairs, q[:, np.newaxis] + q, 1.0)
-        weight = np.where(pairs, 1.0 / total, 0.0)
-        residual = weight * (log_target - np.log(total))
-        step = np.linalg.solve(np.diag((weight**2).sum(axis=1)) + weight**2, residual.sum(axis=1))
-        before, loss = loss, float(((log_target - np.log(total)) ** 2).sum())
-        while not ((q + step)[:, np.newaxis] + q + step)[pairs].min() > 0:
-            step /= 2
-        if before - loss < 1e-14 * (1.0 + loss) and np.abs(step).max() < 1e-9 * np.abs(q).max():
-            break
-        q = q + step
-    ratio = np.sqrt((q[:, np.newaxis] + q)[pairs] / target[pairs])
-    with np.errstate(invalid="ignore"):
-        return np.sqrt(q), float(np.abs(ratio - 1).max())
 
 
 def _summary(
@@ -455,6 +420,18 @@ def _summary(
         wald=wald,
         **rest,
     )
+
+
+def _number(value: float, error: float, fewest: int = 3) -> str:
+    """A number with two digits of its standard error, at least ``fewest`` decimals, in powers of ten if need be."""
+    scale = error if np.isfinite(error) and error > 0 else max(abs(value), 1.0)
+    decimals = max(1 - int(np.floor(np.log10(scale))), fewest)
+    if decimals <= 6 and abs(value) < 1e7:
+        return f"{round(value, decimals) + 0.0:.{decimals}f}"  # never -0.000
+    if value == 0:
+        return "0"
+    digits = int(np.floor(np.log10(abs(value)))) - int(np.floor(np.log10(scale))) + 1
+    return f"{value:.{min(max(digits, 1), 6)}e}"
 
 
 def _test(name: str, statistic: float, df: int) -> NullTest:

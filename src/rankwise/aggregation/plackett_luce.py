@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from rankwise._state import ANYTHING, COUNT, FLOATS, MATRIX, NUMBER, Saved, ensure, maybe, optional, tuple_of
+from rankwise._state import FLOATS, Saved, ensure, optional
 from rankwise._typing import ArrayLike, FloatArray, IntArray, RandomState
 from rankwise._validation import check_choice, check_generator, check_whole_number
 from rankwise.aggregation import _likelihood_jit
-from rankwise.aggregation._attribute_model import SAVED_COEFFICIENTS, AttributeModel
+from rankwise.aggregation._attribute_model import AttributeModel
 from rankwise.aggregation._choice_moments import (
     Choices,
     flatten,
@@ -27,7 +26,6 @@ from rankwise.aggregation._likelihood import (
     gamma_prior,
     maximize,
     normal_prior,
-    positions_by_worth,
 )
 from rankwise.aggregation.base import check_fit_options, check_worths, rankings_of, weighted_rankings
 from rankwise.aggregation.bradley_terry import pair_probabilities
@@ -38,7 +36,6 @@ from rankwise.aggregation.item_features import (
     standardized,
     standardized_by_ranking,
 )
-from rankwise.aggregation.model_summary import ModelSummary
 from rankwise.aggregation.samplers import sample_plackett_luce
 from rankwise.data import Rankings
 
@@ -131,17 +128,7 @@ class PlackettLuce(AttributeModel):
     array([1., 2., 3.])
     """
 
-    _saved: ClassVar[Saved] = {
-        "components_": tuple_of(tuple_of(ANYTHING)),
-        "log_worth_": FLOATS,
-        "se_": FLOATS,
-        "covariance_": maybe(MATRIX),
-        "log_likelihood_": NUMBER,
-        "n_iter_": COUNT,
-        "tie_strength_": FLOATS,
-        "tie_strength_se_": optional(FLOATS),
-        **SAVED_COEFFICIENTS,
-    }
+    _saved: ClassVar[Saved] = {"tie_strength_": FLOATS, "tie_strength_se_": optional(FLOATS)}
 
     def __init__(
         self,
@@ -272,36 +259,14 @@ class PlackettLuce(AttributeModel):
             )[0]
         return result
 
-    def summary(self, *, ref: Hashable | None = None, level: float = 0.95) -> ModelSummary:
-        """Coefficients with standard errors, tests, intervals and criteria.
-
-        Parameters
-        ----------
-        ref : hashable, optional
-            The item whose log worth is 0; by default log worths are relative to the mean of all items. Not for
-            coefficients of attributes.
-        level : float, default=0.95
-            Of the intervals.
-
-        Returns
-        -------
-        ModelSummary
-
-        Examples
-        --------
-        >>> from rankwise.aggregation import PlackettLuce
-        >>> model = PlackettLuce().fit([[1, 2, 3], [2, 1, 3], [1, 3, 2], [3, 2, 1]])
-        >>> model.summary(ref=0).coefficients.round(3)
-        array([ 0.   , -0.266, -0.697])
-        """
-        self._check_fitted()
+    def _described(self) -> tuple[str, str, list[tuple[str, float, float]]]:
         errors = getattr(self, "tie_strength_se_", self.tie_strength_)  # a file of an earlier version is refused below
         others = [
             (f"log tie strength ({size})", float(np.log(strength)), float(error / strength))
             for size, (strength, error) in enumerate(zip(self.tie_strength_, errors, strict=True), start=2)
             if strength > 0
         ]
-        return self._summary("Plackett-Luce model", others, ref=ref, level=level, unit="ranking")
+        return "Plackett-Luce model", "ranking", others
 
     def scores(self, rankings: ArrayLike) -> FloatArray:
         """Gradient of the log probability of each ranking at the fitted worths.
@@ -336,11 +301,6 @@ class PlackettLuce(AttributeModel):
         scores = _likelihood_jit.row_scores(*choices, self.log_worth_, self._log_tie())
         return scores[:, np.concatenate([np.full(len(self.items_), True), sizes[1:]])]
 
-    def mode(self) -> FloatArray:
-        """The most probable ranking without ties, as positions: items by decreasing worth (equal worths tie)."""
-        self._check_fitted()
-        return positions_by_worth(self.log_worth_)
-
     def pairwise_probabilities(self) -> FloatArray:
         """Probability of i before j when only the two are compared, ties counted half: (n_items, n_items).
 
@@ -360,10 +320,7 @@ class PlackettLuce(AttributeModel):
         found = self._maximize(
             moments_of_worths(choices, source.weights, k, sizes), k, sizes, source.weights, log_prior
         )
-        self._forget_coefficients()
-        self.log_worth_ = found.parameters[:k]
-        self.covariance_ = None if found.covariance is None else found.covariance[:k, :k]
-        self.se_ = np.full(k, np.nan) if self.covariance_ is None else np.sqrt(self.covariance_.diagonal())
+        self._keep_worths(found, k)
         self._keep(found, k, sizes)
 
     def _fit_coefficients(

@@ -8,7 +8,7 @@ import numpy as np
 
 from rankwise._state import MATRIX, Saved, check_shape, ensure
 from rankwise._typing import FloatArray, RandomState
-from rankwise._validation import check_generator, check_real_number, check_whole_number
+from rankwise._validation import check_real_number
 from rankwise.aggregation import _completions, _mixture_jit
 from rankwise.aggregation import _mixture_em as em
 from rankwise.aggregation._likelihood import positions_by_worth
@@ -123,28 +123,6 @@ class PlackettLuceMixture(RankingMixture):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def sample(self, n: int = 1, random_state: RandomState = None) -> Rankings:
-        """Draw full rankings, each from a component chosen by weight.
-
-        Parameters
-        ----------
-        n : int, default=1
-            Number of draws.
-        random_state : None, int, Generator or RandomState
-            Source of the random numbers.
-
-        Returns
-        -------
-        Rankings
-        """
-        self._check_fitted()
-        rng = check_generator(random_state)
-        label = rng.choice(len(self.weights_), size=check_whole_number("n", n, at_least=0), p=self.weights_)
-        draws = np.empty((n, len(self.items_)))
-        for g, log_worth in enumerate(self.log_worths_):
-            draws[label == g] = sample_plackett_luce(log_worth, int(np.sum(label == g)), rng)
-        return Rankings(draws, self.items_)
-
     def mode(self) -> FloatArray:
         """Positions of the most probable of the orders by worth, one for each component: (n_items,)."""
         self._check_fitted()
@@ -188,6 +166,9 @@ class PlackettLuceMixture(RankingMixture):
         self.log_worths_se_ = np.array(
             [np.sqrt(np.maximum((centered @ blocks[g, :, g] @ centered).diagonal(), 0.0)) for g in range(len(blocks))]
         )
+
+    def _draw(self, g: int, n: int, rng: np.random.Generator) -> FloatArray:
+        return sample_plackett_luce(self.log_worths_[g], n, rng)
 
     def _family_and_parameters(self, positions: FloatArray) -> tuple[em.Family, Any]:
         family = _ChoiceFamily(_without_ties(positions)[0], self.alpha)
