@@ -453,7 +453,7 @@ def test_features_must_fit_the_rankings() -> None:
 
 def test_it_shows_itself_in_a_terminal_and_in_a_notebook(result: Analysis) -> None:
     text = repr(result)
-    for words in ("Data", "Consensus: kemeny", "How good", "Leaderboard", "Tree", "petal"):
+    for words in ("Data", "Consensus: Kemeny", "How good", "Leaderboard", "Tree", "petal"):
         assert words in text
     page = Page(result._repr_html_())
     assert page.tags.count("table") == 9

@@ -143,7 +143,7 @@ def test_frames(backend: str | None, kind: type, race: Rankings) -> None:
 
 def test_it_shows_itself(race: Rankings) -> None:
     found = consensus(race, random_state=0)
-    for words in ("Consensus: kemeny", "95 % interval", "How good", "optimal", "from 200 resamples"):
+    for words in ("Consensus: Kemeny", "95% interval", "How good", "optimal", "from 200 resamples"):
         assert words in repr(found)
     page = Page(found._repr_html_())
     assert "script" not in page.tags
@@ -242,7 +242,7 @@ def test_where_rules_differ_is_said() -> None:
     found = consensus(votes, ["kemeny", "plurality"])
     assert found.results["plurality"].winners == ("c",)
     assert found.condorcet_winner == "b"
-    assert found.sentences[0] == "The rules do not agree on the winner: b wins by kemeny; c wins by plurality."
+    assert found.sentences[0] == "The rules do not agree on the winner: b wins by Kemeny; c wins by plurality."
     assert "depend on the rule, most of all" in found.sentences[1]
     assert found.places.tolist() == [[2, 2], [1, 3], [3, 1]]
 
@@ -376,7 +376,7 @@ def test_many_optimal_rankings_are_counted() -> None:
     rows = [[1, 2, 3, 4], [4, 3, 2, 1]]  # every ranking is as good
     table = consensus(rows, intervals=False)._optimal_table()[0]
     assert (table.title, len(table.rows)) == ("6 of 24 rankings of lowest cost", 6)
-    assert table.note == "all of them: optimal.rankings in Python, --json on the command line"
+    assert table.note == "all of them: optimal.rankings"
     many = consensus([[*range(1, 8)], [*range(7, 0, -1)]], intervals=False)._optimal_table()[0]
     assert many.title == "6 of more than 1,000 rankings of lowest cost"
 
@@ -386,5 +386,13 @@ def test_refusals_name_the_person_and_are_said_once(tmp_path: Path) -> None:
     path.write_text("judge,rank_a,rank_b,rank_c\nAnn,1,2,3\nBob,2,,1\nCid,3,2,1\n", encoding="utf-8")
     found = consensus(read_survey(path), "all")
     left_out = [row for row in found.winners_table().rows if row[1] == "-"]
-    assert "plurality, bucklin, instant-runoff" in [row[0] for row in left_out]
+    assert "plurality, Bucklin, instant runoff" in [row[0] for row in left_out]
     assert "ranking 2 (Bob) says nothing of item 'b'" in found.refused["plurality"]
+
+
+def test_rules_have_the_names_that_people_write():
+    found = consensus([[1, 2, 3], [2, 1, 3], [1, 3, 2]], ["kemeny", "instant-runoff", "plackett-luce"], alpha=1.0)
+    assert found.places_table().columns == ["item", "Kemeny", "instant runoff", "Plackett-Luce"]
+    assert [row[0] for row in found.winners_table().rows] == ["Kemeny", "instant runoff", "Plackett-Luce"]
+    assert list(found.as_dict()["methods"]) == ["kemeny", "instant-runoff", "plackett-luce"]
+    assert "kemeny" not in " ".join(found.sentences)

@@ -8,12 +8,14 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.special import expit
+from scipy.stats import t
 
 from rankwise import Rankings
 from rankwise.analysis import drivers, drivers_tree
 from rankwise.analysis.driver_effects import feature_effects
 from rankwise.analysis.driver_features import association, driver_features
-from rankwise.analysis.drivers import _in_order, _Judge, _Learner, _mean, _progressive_p
+from rankwise.analysis.driver_tree import tree_note
+from rankwise.analysis.drivers import _importances, _in_order, _Judge, _Learner, _mean, _progressive_p
 from rankwise.label_ranking import PlackettLuceRanker, RankingForest
 from rankwise.metrics import kendall_tau_score
 from tests.strategies import KINDS, random_positions
@@ -79,6 +81,8 @@ def test_nothing_is_found_in_noise():
     again = drivers(X, y, feature_names=["a", "b"], random_state=0, **options)
     np.testing.assert_array_equal(noise.importances, again.importances)
     assert repr(noise) == repr(again)
+    one = drivers(X[:, :1], y, feature_names=["a"], random_state=0, **options)
+    assert one.sentences[0].startswith("The one feature, a, was not shown to drive the rankings: p = ")
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -130,6 +134,21 @@ def test_bad_input_is_refused():
         drivers(np.ones((30, 2)), y)
     with pytest.raises(ValueError, match="drivers needs 20 or more"):
         drivers(X[:10], y[:10])
+    with pytest.raises(ValueError, match="0 rankings put one item before another; drivers needs 20 or more"):
+        drivers(X, np.ones((30, 3)))
+    with pytest.raises(ValueError, match="1 ranking puts one item before another"):
+        drivers(X, np.vstack([np.ones((29, 3)), [1, np.inf, np.inf]]))
+
+
+def test_folds_of_ties_alone_say_nothing():
+    nobody = np.full((4, 2), np.nan)
+    for people in (True, False):
+        for part in _mean(nobody, np.ones(4), people):
+            assert part.tolist() == [0, 0]
+    X, y = survey(60)
+    tied = np.vstack([np.asarray(y.positions)[:20], np.ones((40, 3))])
+    few = drivers(X, tied, ranker=PlackettLuceRanker(), n_folds=10, n_resamples=2, random_state=0)
+    assert np.isfinite([few.importances, few.p_values, few.low]).all()
 
 
 def test_many_people_are_sampled():
@@ -145,6 +164,21 @@ def test_a_tree_of_the_same_features():
     assert list(tree.feature_names_in_) == ["age", "city", "shoe size"]
     assert "age <= " in tree.export_text()
     assert "city in {Bonn}, p < 0.001" in tree.export_text()
+
+
+def test_a_tree_without_splits_says_why():
+    rng = np.random.default_rng(0)
+    X, y = pd.DataFrame({"age": rng.random(120)}), np.argsort(rng.random((120, 3)), axis=1) + 1.0
+    note = tree_note(drivers_tree(X, y))
+    assert note.startswith("no split: no feature is significant; the nearest is age, corrected p = ")
+    assert tree_note(drivers_tree(*survey(200))) == "every split is significant, corrected for the number of features"
+    assert tree_note(drivers_tree(X[:25], y[:25])).startswith("no split: ")
+    # All who differ are few: three people.
+    rare = pd.DataFrame({"left": np.arange(120) < 3})
+    votes = np.where(rare[["left"]], [[3, 2, 1]], [[1, 2, 3]]).astype(float)
+    votes[60:90] = [2, 1, 3]
+    votes[90:] = [1, 3, 2]
+    assert "left is significant (p < 0.001): no cut leaves enough people" in tree_note(drivers_tree(rare, votes))
 
 
 def test_falls_are_put_in_the_order_of_the_people():
@@ -168,6 +202,52 @@ def test_features_without_effect_are_found_as_often_as_the_level_says():
         learner = _Learner(driver_features(X, None, None, 120), y, RankingForest(8, min_samples_leaf=5), None)
         p_values.append(_progressive_p(learner, rng.permutation(np.arange(120) % 3), 3, rng, people=True)[1:])
     assert 0.035 <= np.mean(np.array(p_values) <= 0.05) <= 0.065
+
+
+class LeastSquares(_Learner):
+    """A quick learner: regressions of who is before whom."""
+
+    def fit(self, rows, seed, n_trees=100):
+        X, positions = self.features.values[rows], self.rankings.positions[rows]
+        before = (positions[:, :, None] < positions[:, None, :]).reshape(len(X), -1) - 0.5
+        slopes = np.linalg.lstsq(np.column_stack([np.ones(len(X)), X]), before, rcond=None)[0]
+
+        def predict(X):
+            pairs = 0.5 + np.column_stack([np.ones(len(X)), X]) @ slopes
+            return np.clip(pairs, 0, 1).reshape(len(X), positions.shape[1], positions.shape[1])
+
+        return predict
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("n", "n_folds"), [(60, 5), (120, 3)])
+def test_intervals_of_features_without_effect_hold_zero_as_often_as_their_level_says(n, n_folds):
+    rng = np.random.default_rng(1)
+    outside = []
+    for _ in range(1000):
+        X = rng.standard_normal((n, 3))
+        y = Rankings.from_scores(rng.gumbel(size=(n, 3)) + X[:, :1] * [0.5, 0, -0.5])
+        learner = LeastSquares(driver_features(X, None, None, n), y, None, None)
+        importance, error, *_ = _importances(learner, rng.permutation(np.arange(n) % n_folds), 3, rng, people=True)
+        outside.append(np.abs(importance[1:]) > t.ppf(0.975, n - 1) * error[1:])
+    assert 0.035 <= np.mean(outside) <= 0.065, np.mean(outside)
+
+
+@pytest.mark.slow
+def test_bands_of_a_forest_are_not_intervals_of_steep_effects():
+    # What the words of the tables say: categories are right, and steep effects of numbers are flattened.
+    rng = np.random.default_rng(0)
+    slopes = np.array([2.0, 0.0, -2.0])
+    ratios = []
+    for _ in range(20):
+        X = rng.random((150, 1))
+        y = Rankings.from_scores(X * slopes + rng.gumbel(size=(150, 3)))
+        learner = _Learner(driver_features(X, None, None, 150), y, RankingForest(20, min_samples_leaf=5), None)
+        (effect,) = feature_effects(learner.features, y, learner.fit, level=0.95, n_resamples=5, rng=rng)
+        ends = np.array([effect.values[0], effect.values[-1]])
+        truth = expit(ends[:, None, None] * (slopes[:, None] - slopes)).sum(axis=1)
+        ratios.append(effect.moves[[0, 2]] / (truth[1] - truth[0])[[0, 2]])
+    assert 0.5 < np.mean(ratios) < 0.85
 
 
 @pytest.mark.slow

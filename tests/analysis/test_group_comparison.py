@@ -204,6 +204,20 @@ def test_groups_that_could_not_differ_more_have_finite_numbers() -> None:
     assert found.items.difference.tolist() == [[-2, 0, 2]]
 
 
+def test_unanimous_groups_have_no_narrow_intervals() -> None:
+    for n in (4, 10, 30):
+        found = compare_groups([[1, 2, 3]] * n + [[3, 2, 1]] * n, ["a"] * n + ["b"] * n, random_state=0)
+        assert found.pairs is not None
+        # Shares at which all 2 n people still agree with a probability of more than a tenth.
+        likely = 0.1 ** (1 / (2 * n))
+        assert 0 < found.pairs.low.max() <= 2 * likely - 1
+        assert found.pairs.high.tolist() == [[1, 1, 1]]
+        np.testing.assert_allclose(found.items.high[0, 0], -2 * found.pairs.low[0, 0])
+    # The variance that Agresti and Caffo give shares with one more success and failure in each group.
+    agreed = 31 / 32
+    assert found.pairs.standard_error[0, 0] == pytest.approx(np.sqrt(2 * agreed * (1 - agreed) / 32))
+
+
 def test_equal_rankings_do_not_differ() -> None:
     found = compare_groups([[1, 2, 3]] * 8, list("abababab"))
     assert found.p_value == 1
@@ -211,6 +225,12 @@ def test_equal_rankings_do_not_differ() -> None:
     assert found.items.p_value.tolist() == [[1, 1, 1]]
     assert json.dumps(found.as_dict(), allow_nan=False)
     assert "No difference between a and b was found" in str(found)
+    assert "two people of one group order 0.0% of the pairs differently" in str(found)
+    # Of ties alone, nobody orders a pair.
+    tied = compare_groups(np.ones((8, 3)), list("abababab"))
+    assert np.isnan([tied.disagreement_within, tied.disagreement_between]).all()
+    assert "of the pairs differently" not in str(tied)
+    assert json.dumps(tied.as_dict(), allow_nan=False)
 
 
 def test_counted_people_and_survey_weights() -> None:
@@ -322,6 +342,36 @@ def test_who_is_left_out_is_said() -> None:
     )
 
 
+def test_labels_that_nobody_knows_are_no_group() -> None:
+    labels = ["a", "a", "a", "b", "b", "b", "n/a", "NA", " ", "N/A"]
+    found = compare_groups([[1, 2], [2, 1]] * 5, labels)
+    assert found.groups == ("a", "b")
+    assert found.notes[0] == "left out: 4 rankings without a group"
+
+
+def test_no_interval_where_all_say_the_same() -> None:
+    rng = np.random.default_rng(0)
+    swapped = rng.random(60)[:, np.newaxis] < 0.5
+    found = compare_groups(np.where(swapped, [[1, 2, 3]], [[2, 1, 3]]), list("abc") * 20, random_state=0)
+    assert np.isnan(found.items.low[:, 2]).all()
+    assert np.isnan(found.items.high[:, 2]).all()
+    assert np.isfinite(found.items.low[:, :2]).all()
+    text = str(found)
+    assert "no interval where all people say the same" in text
+    assert "+0.00 to +0.00" not in text
+    assert found.items.as_dict()[2]["low"] is None
+
+
+def test_sizes_are_not_named_where_chance_explains_them() -> None:
+    found = compare_groups([[1, 2, 3], [1, 3, 2], [3, 2, 1], [2, 3, 1]], list("aabb"))
+    assert found.items.degree[0][0] == "large"
+    assert not found.items.is_sure.any()
+    text = str(found)
+    assert "large" not in text
+    assert "not sure" in text
+    assert "of the variation (not told from none)" in text
+
+
 def test_groups_that_ranked_other_items_are_noted() -> None:
     rng = np.random.default_rng(13)
     positions = plackett_luce(rng, 80, np.zeros(4))
@@ -350,7 +400,7 @@ def test_the_sentences() -> None:
     found = compare_groups(rankings, ["f"] * 6 + ["m"] * 6)
     assert found.sentences == [
         "f and m rank differently: p = 0.002.",
-        "Groups account for 79.2% of the variation of rankings, which is large.",
+        "Groups account for 79.2% of the variation (large).",
         "The surest difference: f put juice 1.83 places lower than m (p = 0.002).",
     ]
     assert found.pairs is not None
@@ -362,15 +412,38 @@ def test_the_sentences() -> None:
 @pytest.mark.parametrize(
     ("labels", "options", "words"),
     [
-        (["a"] * 6, {}, "all rankings are of one group of group, 'a'; a comparison needs two"),
-        (list("abcdef"), {}, "of 6 groups of group none has; merge groups, or ask more people"),
+        (["a"] * 6, {}, "all rankings are of one group, 'a'; a comparison needs two"),
+        (list("abcdef"), {}, "of 6 groups none has; merge groups, or ask more people"),
+        (
+            [None, NAN, "", " ", "n/a", "NA"],
+            {},
+            "nobody can be compared by group; left out: 6 rankings without a group",
+        ),
+        (["a", "a", "a", "b", None, "NA"], {}, r"only 'a' has \(left out: 2 rankings without a group\); merge groups"),
+        (["a", "a", "a", "a", None, "-"], {}, r"of one group, 'a' \(left out: 2 rankings without a group\)"),
+        (
+            list("aabbbb"),
+            {"strata": [None] * 6},
+            "nobody can be compared by group; left out: 6 rankings without a stratum",
+        ),
+        (
+            list("aabbbb"),
+            {"pairs": range(6)},
+            "nobody ranked in two groups, .* give the same id to all rankings",
+        ),
         (list("aaaaab"), {}, "only 'a' has; merge groups"),
         (list("aab"), {}, "by has 3 labels, but there are 6 rankings; give one for each"),
         ("city", {}, "only a Survey has columns"),
         (None, {}, "by is missing"),
         (list("aabbbb"), {"pairs": list("xxxxyy")}, "2 rankings in group 'a', but pairs need one ranking of each"),
         (list("aabbbb"), {"pairs": list("xyxyzz"), "strata": [1] * 6}, "drop strata"),
-        (list("aabbbb"), {"strata": list("xxyyyy")}, "none has; merge groups"),
+        (
+            list("aabbbb"),
+            {"strata": list("xxyyyy")},
+            "every stratum holds people of one group only.* give other strata",
+        ),
+        (list("abbbbb"), {"strata": list("xxyyyy")}, "only 'b' has; merge groups"),
+        (list("aabbbb"), {"strata": list("xyxzzz")}, r"none has \(left out: 4 rankings in strata of one group only\)"),
         (list("aabbbb"), {"kernel": "linear"}, "kernel"),
         (list("aabbbb"), {"level": 95}, "level"),
         (list("aabbbb"), {"n_permutations": 0}, "n_permutations"),
@@ -382,7 +455,9 @@ def test_bad_input_is_refused(labels: Any, options: dict[str, Any], words: str) 
 
 
 def test_too_many_groups_are_refused() -> None:
-    with pytest.raises(ValueError, match=r"by has 500 groups, more than 50; if it is a number, such as an age, cut it"):
+    with pytest.raises(
+        ValueError, match=r"by has 500 groups, more than 50; cut a number, such as an age, into classes"
+    ):
         compare_groups([[1, 2], [2, 1]] * 500, np.repeat(np.arange(500), 2))
 
 
@@ -434,13 +509,38 @@ def weighted(rng: np.random.Generator) -> Any:
     return Rankings(plackett_luce(rng, 48, WORTH), weights=rng.uniform(0.3, 3, 48)), UNEVEN, {}
 
 
+def tied(rng: np.random.Generator) -> Any:
+    positions = plackett_luce(rng, 120, WORTH)
+    return np.where(rng.random((120, 1)) < 0.5, np.maximum(positions - 1, 1), positions), np.repeat(["a", "b"], 60), {}
+
+
+def top_two(rng: np.random.Generator) -> Any:
+    positions = plackett_luce(rng, 90, WORTH)
+    return np.where(positions > 2, INF, positions), np.repeat(list("ab"), 45), {}
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("make", [alike, in_strata, twice, weighted])
-def test_alike_groups_are_found_different_in_a_twentieth_of_all_runs(make: Any) -> None:
-    shares = rejections(make)
+@pytest.mark.parametrize(
+    ("make", "kernel"),
+    [
+        (alike, "mallows"),
+        (alike, "kendall"),
+        (in_strata, "mallows"),
+        (twice, "mallows"),
+        (weighted, "mallows"),
+        (tied, "kendall"),
+        (top_two, "mallows"),
+    ],
+)
+def test_alike_groups_are_found_different_in_a_twentieth_of_all_runs(make: Any, kernel: str) -> None:
+    shares = rejections(make, 1_000 if make is tied else 500, kernel=kernel)
+    assert np.isfinite(shares[[0, 2, 3]]).all()
+    # The likelihood ratio is for independent people of equal weight.
+    assert np.isfinite(shares[1]) == (make in (alike, tied, top_two))
+    tested = shares[np.isfinite(shares)]
+    assert (tested <= 0.065).all(), shares
     # Few people have few different shares of preferences, so that ties make the test of pairs careful.
-    assert ((shares[:3] >= 0.035) | np.isnan(shares[:3])).all(), shares
-    assert ((shares <= 0.065) | np.isnan(shares)).all(), shares
+    assert (tested[:-1] >= 0.035).all(), shares
     assert shares[3] >= 0.02
 
 
@@ -460,3 +560,78 @@ def test_intervals_hold_all_differences_at_once() -> None:
         held.append([np.all((d.low <= t[0] - t[1]) & (t[0] - t[1] <= d.high)) for d, t in parts if d is not None])
     shares = np.mean(held, axis=0)
     assert ((shares >= 0.935) & (shares <= 0.965)).all(), shares
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("share", "n"), [(0.97, 30), (0.9, 10)])
+def test_intervals_of_groups_that_are_nearly_unanimous(share: float, n: int) -> None:
+    rng, held = np.random.default_rng(0), []
+    truth = 2 * share - 1
+    for run in range(500):
+        agree = np.append(rng.random(n) < share, rng.random(n) >= share)[:, np.newaxis]
+        found = compare_groups(
+            np.where(agree, [[1, 2]], [[2, 1]]), np.repeat(["a", "b"], n), n_permutations=99, random_state=run
+        )
+        assert found.pairs is not None
+        parts = ((found.items, -truth), (found.pairs, truth))
+        held.append([bool(d.low[0, 0] <= t + 1e-9 and t <= d.high[0, 0] + 1e-9) for d, t in parts])
+    # Few people have few different shares, so that the level cannot be met exactly.
+    assert (np.mean(held, axis=0) >= 0.94).all()
+
+
+def three_groups(rng: np.random.Generator, n: int) -> Any:
+    labels = np.repeat([0, 1, 2], [n // 3, n // 3, n - 2 * (n // 3)])
+    worth = np.array([WORTH, WORTH[::-1], [0, 1, 0, 0]])
+    return plackett_luce(rng, n, worth[labels]), labels, None
+
+
+def two_in_strata(rng: np.random.Generator, n: int) -> Any:
+    labels, strata = np.arange(n) % 2, np.arange(n) // 2 % 3
+    # The difference of the groups is the same in each stratum.
+    worth = np.array([WORTH, [0, 0, 0, 1]])[labels] + np.array([[0, 0, 0, 0], [1, 1, 0, 0], [0, 1, 0, 1]])[strata]
+    return plackett_luce(rng, n, worth), labels, strata
+
+
+def ranked_twice(rng: np.random.Generator, n: int) -> Any:
+    labels, who = np.arange(n) % 2, np.arange(n) // 2
+    taste = rng.normal(size=(who[-1] + 1, 4))[who]
+    return plackett_luce(rng, n, np.array([WORTH, [0, 0, 0, 1]])[labels] + taste), labels, who
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["full", "tied", "top-k"])
+@pytest.mark.parametrize("make", [three_groups, two_in_strata, ranked_twice])
+def test_intervals_of_designs_hold_all_differences_at_once(make: Any, kind: str) -> None:
+    def coarse(positions: np.ndarray) -> np.ndarray:
+        if kind == "tied":
+            return np.maximum(positions - 1, 1)
+        return np.where(positions > 2, INF, positions) if kind == "top-k" else positions
+
+    rng = np.random.default_rng(1)
+    large, labels, within = make(rng, 120_000)
+    ranks = midranks(coarse(large))
+    groups = np.unique(labels)
+    means = np.array([ranks[labels == group].mean(axis=0) for group in groups])
+    if len(groups) == 2:
+        truth = means[:1] - means[1:]
+    else:
+        truth = np.array([means[g] - means[np.arange(3) != g].mean(axis=0) for g in range(3)])
+    option = {three_groups: "", two_in_strata: "strata", ranked_twice: "pairs"}[make]
+    held = []
+    for run in range(500):
+        positions, labels, within = make(rng, 90)
+        design = {option: within} if option else {}
+        found = compare_groups(coarse(positions), labels, n_permutations=99, random_state=run, **design).items
+        held.append(np.all((found.low <= truth) & (truth <= found.high)))
+    assert 0.935 <= np.mean(held) <= 0.965, np.mean(held)
+
+
+def test_labels_without_a_name_are_just_groups():
+    rng = np.random.default_rng(0)
+    votes = np.argsort(rng.random((90, 4)), axis=1) + 1
+    labels = np.repeat(["a", "b", "c"], 30)
+    plain = compare_groups(votes, labels, n_permutations=19, random_state=0)
+    named = compare_groups(votes, pd.Series(labels, name="city"), n_permutations=19, random_state=0)
+    assert "the 3 groups of city" in " ".join(named.sentences)
+    assert "the 3 groups" in " ".join(plain.sentences)
+    assert "groups of " not in " ".join(plain.sentences)

@@ -10,7 +10,7 @@ import pytest
 from rankwise import Rankings
 from rankwise.aggregation import borda, sample_mallows
 from rankwise.analysis import _rater_tests as tests_of_raters
-from rankwise.analysis import consensus, raters
+from rankwise.analysis import consensus, raters, robustness
 from rankwise.analysis._rater_cliques import rater_cliques
 from rankwise.analysis._rater_map import rater_map
 from rankwise.distances import kendall_distance
@@ -64,6 +64,42 @@ def test_distances_of_people_are_kendalls() -> None:
     assert found.tables()[0].rows[1][:3] == ["Dora", "83%", "0.5"]
     with pytest.raises(ValueError, match="there are 2 names, but 5 rankings"):
         raters(votes, ["Ann", "Ben"])
+
+
+def test_names_that_repeat_are_numbered() -> None:
+    found = raters([[1, 2, 3]] * 3 + [[1, 3, 2]], ["Ann", "Ben", "Ann", None], n_simulations=0)
+    assert found.names == ("Ann", "Ben", "Ann (2)", "(no name)")
+    assert found.notes[0] == "several rankings have the same name, and are numbered: Ann"
+    assert robustness([[1, 2], [1, 2]], ["Ann", "Ann"]).names == ("Ann", "Ann (2)")
+
+
+def test_one_person_agrees_with_nobody() -> None:
+    for votes in ([[1, 2, 3]], [[1, 2, 3], [NAN, NAN, NAN]]):
+        found = raters(votes)
+        text = str(found)
+        assert found.n_people == 1
+        assert "One person alone can be compared with nobody." in text
+        assert "Kendall's W" not in text
+        assert found.as_dict()["reliability"]["kendalls_w"] is None
+
+
+def test_people_without_answers_are_named() -> None:
+    found = raters([[1, 2, 3], [NAN, NAN, NAN], [1, 3, 2], [2, 1, 3]], ["Ann", "Ben", "Cem", "Dora"])
+    assert "compare nothing, and count nothing: Ben" in found.notes
+    assert found.tables()[0].rows[-1][:4] == ["Ben", "", "", ""]
+    assert found.n_people == 3
+
+
+def test_people_who_count_less_are_said_to() -> None:
+    rng = np.random.default_rng(0)
+    votes = sample_mallows([1, 2, 3, 4], 1.0, 30, rng)
+    plain = raters(votes, n_simulations=0)
+    assert "a joint ranking of 30 people is reliable to" in plain.sentence
+    assert "they count as" not in plain.sentence
+    weighted = raters(Rankings(votes, weights=rng.uniform(0.1, 3, 30)), n_simulations=0)
+    count = f"(they count as {round(weighted.n_effective)} who weigh the same and rank all items)"
+    assert "a joint ranking of 30 people is reliable to" in weighted.sentence
+    assert count in weighted.sentence
 
 
 def test_who_wins_without_each_is_found_by_leaving_them_out() -> None:
@@ -212,6 +248,17 @@ def test_beside_a_reversed_scale_the_others_are_no_clique() -> None:
         assert found.cliques == ()
 
 
+def test_equal_rankings_of_few_items_are_no_clique() -> None:
+    """Among 240 people, many have the same order of five items by chance, even where tastes are of several kinds."""
+    rng = np.random.default_rng(15)
+    taste = np.tile([1.2, 0.8, 0.6, 0.4, 0.0], (240, 1))
+    taste[:90, 2] += 2.5
+    taste[50:130, 1] += 1.3
+    order = np.argsort(-(taste + rng.gumbel(size=taste.shape)), axis=1)
+    found = raters(np.argsort(order, axis=1) + 1.0, random_state=0)
+    assert not [group for group in found.cliques if len(group) == 2]
+
+
 def test_few_alike_and_silent_people_get_sentences() -> None:
     one = raters([[1, 2, 3]])
     assert one.sentence == "One person alone can be compared with nobody."
@@ -233,13 +280,15 @@ def test_the_people_in_words() -> None:
     names = ["Anna", "Bob", "Cid", "Dee"]
     votes = Rankings([[1, 2, 3], [1, 2, 3], [1, 2, 3], [3, 2, 1]], ["Rioja", "Barolo", "Merlot"])
     words = raters(votes, names, consensus=consensus(votes)).sentences
-    assert words[0] == "Cid agrees most with the joint ranking (100% of the pairs), Dee least (0%)."
+    assert words[0] == "Anna, Bob and Cid agree most with the joint ranking (100% of the pairs), Dee least (0%)."
     assert words[-1] == "No single vote decides the winner: leave out any one of them, and the first place stays."
     close = [[1, 2], [1, 2], [2, 1], [2, 1], [1, 2]]
     words = raters(close, list("vwxyz")).sentences
     assert words[-1] == "First place is close: it changes without 3 votes, taken one at a time."
     tipped = [[1, 2], [1, 2], [1, 2], [2, 1]]
     assert "No single vote" in raters(tipped, list("wxyz")).sentence
+    halves = raters([[1, 2], [1, 2], [2, 1], [2, 1]], list("wxyz"))
+    assert halves.sentences[0] == "Everybody agrees equally with the joint ranking (50% of the pairs)."
 
 
 def test_many_people_are_not_left_out_one_by_one() -> None:

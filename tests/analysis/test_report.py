@@ -109,7 +109,7 @@ def test_the_page_answers_its_questions_in_order(page: str) -> None:
     ]
     ids = re.findall(r'<h2 id="([^"]*)">', page)[1:]
     assert re.findall(r'<li><a href="#([^"]*)">', page) == ids
-    assert page.index("mean rank") < page.index("noise margin")
+    assert page.index("mean rank") < page.index("closest majority")
 
 
 def test_the_head_says_what_when_and_how_many(result: Analysis, page: str, tmp_path: Path) -> None:
@@ -325,11 +325,28 @@ def test_judges_are_looked_at_one_by_one(tmp_path: Path) -> None:
     page = page_of(dataclasses.replace(found, raters=people), tmp_path)
     assert "Who disagrees" in headings(page)
     text = Page(page).text
-    assert "Cid agrees most with the joint ranking (100% of the pairs), Dee least (0%)." in text
-    assert "No single vote decides the winner" in text
+    assert "Anna, Bob and Cid agree most with the joint ranking (100% of the pairs), Dee least (0%)." in text
+    assert "Leaving out any one vote does not change the winner." in text
     row = people.tables()[0].rows[0]
     assert (row[:3], row[-2:]) == (["Dee", "0%", "3"], ["Merlot", "Rioja"])
     assert '<th scope="row">Dee</th>' in page
+    assert len(people.sentences) > 2
+    for sentence in people.sentences[:-1]:  # whether the winner stands is one of the key findings, too
+        assert text.count(sentence) == 1
+
+
+def test_parts_that_the_data_do_not_allow_say_why(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    rows = np.argsort(rng.random((40, 3)), axis=1) + 1.0
+    found = analyze(rows, {"number": np.arange(40.0)}, by=["a"] * 39 + ["b"], random_state=0)
+    assert found.drivers is found.group_comparison is None
+    assert found.missing["drivers"].startswith("no feature is left: all are the same for everybody, or number people")
+    assert "only 'a' has; merge groups, or ask more people" in found.missing["group_comparison"]
+    text = " ".join(Page(page_of(found, tmp_path)).text.split())
+    for reason in found.missing.values():
+        assert f"This was not done: {reason}." in text
+        assert reason in str(found)
+    assert found.as_dict()["missing"] == found.missing
 
 
 def test_without_a_file_nothing_is_said_of_reading_one(tmp_path: Path) -> None:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from importlib import import_module
+from time import process_time
+from typing import Any
+
 import numpy as np
 import pytest
 
 from rankwise import Rankings
-from rankwise.aggregation import copeland, sample_mallows
+from rankwise.aggregation import MarginOfVictory, copeland, margin_of_victory, sample_mallows
 from rankwise.analysis import consensus, robustness
 
 NAN, INF = np.nan, np.inf
@@ -51,7 +55,7 @@ def test_the_order_of_others_is_compared_without_the_item() -> None:
     stable = robustness(rows, decode="copeland", rules=[])
     assert stable.items_left_out is not None
     assert not any(part.order_changes or part.winner_changes for part in stable.items_left_out)
-    assert "Whichever item is left out, the winner stays, and so does the whole order." in stable.sentence
+    assert "Whichever other item is left out, the winner stays, and so does the whole order." in stable.sentence
 
 
 def test_influence_is_the_lead_with_and_without() -> None:
@@ -89,7 +93,7 @@ def test_pivotal_people_are_named() -> None:
     assert numbers["margins"][0]["people"] == ["Ann"]
     assert numbers["without_people"][0]["winners"] == ["0", "1"]
     assert found.to_frame(backend="pandas").shape == (8, 6)
-    assert found.tables()[0].rows[0][:5] == ["kemeny", "0", "removed", "1", "exact"]
+    assert found.tables()[0].rows[0][:5] == ["Kemeny", "0", "removed", "1", "exact"]
 
 
 def test_counted_people_leave_one_by_one() -> None:
@@ -127,6 +131,52 @@ def test_few_alike_and_silent_people() -> None:
         robustness([[1, 2]] * 51, by=range(51))
 
 
+def test_the_time_limit_is_for_everything() -> None:
+    rng = np.random.default_rng(5)
+    rows = np.array([rng.permutation(20) + 1.0 for _ in range(12)])
+    robustness(rows[:, :13], rules=[], time_limit=0.1)  # compiles
+    start = process_time()  # of this process: other work on the machine does not count
+    found = robustness(rows, time_limit=0.4)
+    assert process_time() - start < 8
+    assert found.notes[-1] == (
+        "items were not left out one by one: time was over after 0.4 seconds; give a larger time_limit for more"
+    )
+    assert found.items_left_out is None
+    assert all(margin.lower <= margin.upper < 12 for margin in found.margins)
+    sentences = " ".join(found.sentences).split(". ")
+    assert max(len(sentence.split()) for sentence in sentences) <= 20
+
+
+def test_a_margin_that_was_not_found_is_not_spoken_of(monkeypatch: pytest.MonkeyPatch) -> None:
+    def removal_only(data: Rankings, rule: Any, how: Any, **options: Any) -> MarginOfVictory:
+        if how == "change":
+            raise ValueError("who wins takes too long. Give more time.")
+        return margin_of_victory(data, rule, how, **options)
+
+    monkeypatch.setattr(import_module("rankwise.analysis.robustness"), "margin_of_victory", removal_only)
+    found = robustness([[1, 2, 3], [1, 2, 3], [2, 1, 3]], rules=[])
+    assert found.sentences[0] == "0 wins by Kemeny. Removing 1 vote of 3 alters that."
+    assert found.notes == ("no margin by Kemeny if votes are changed: who wins takes too long",)
+    assert "removed" in str(found)
+
+
+def test_one_changed_vote_may_decide_where_no_removed_one_does() -> None:
+    found = robustness([[1, 2, 3]] * 3 + [[2, 1, 3]], rules=[])
+    assert "and so does changing 1 vote. Leaving out any one vote does not change the winner." in found.sentence
+
+
+def test_the_winner_left_out_is_no_winner_that_stays() -> None:
+    table = robustness([[1, 2, 3]] * 5, rules=[]).tables()[1]
+    assert table.title == "Without an item"
+    assert [row[:3] for row in table.rows] == [["0", "1", "-"], ["1", "0", "stays"], ["2", "0", "stays"]]
+
+
+def test_who_wins_is_not_said_of_the_other_items_of_a_circle() -> None:
+    votes = Rankings([[1, 2, 3], [2, 3, 1], [3, 1, 2]], ["a", "b", "c"])
+    sentences = robustness(votes, decode="copeland", rules=[]).sentences
+    assert sentences[-2:] == ["Without the item a, b would win.", "The winner also changes without b or c."]
+
+
 def test_many_people_and_items_are_said_to_be_too_many() -> None:
     rng = np.random.default_rng(2)
     found = robustness(sample_mallows(np.arange(1.0, 41), 0.2, 70, rng), decode="borda", rules=["borda"])
@@ -136,6 +186,6 @@ def test_many_people_and_items_are_said_to_be_too_many() -> None:
     assert found.margins[0].exact
     # Kemeny's winner of so many items is not proven again and again, and the rest is said.
     large = robustness(sample_mallows(np.arange(1.0, 61), 0.5, 5, rng), rules=["borda"])
-    assert large.notes[0].startswith("no margin by kemeny: who wins among 60 items by kemeny takes too long")
+    assert large.notes[0].startswith("no margin by Kemeny: who wins among 60 items by kemeny takes too long")
     assert {margin.rule for margin in large.margins} == {"borda"}
-    assert "wins by kemeny." in large.sentences[-1]
+    assert "wins by Kemeny." in large.sentences[-1]

@@ -97,12 +97,26 @@ def test_a_pilot_with_two_groups() -> None:
 
 def test_the_answer_is_a_sentence_and_a_table() -> None:
     found = sample_size(8, precision=0.25)
-    assert found.sentence == "With 326 people, every mean rank is known to within 0.25 places (95 % intervals)."
+    assert found.sentence == "With 326 people, every mean rank is known to within 0.25 places (95% intervals)."
     (table,) = found.tables()
     assert ["326", "0.25"] in table.rows
     assert "any order is as likely" in table.note
     assert list(found.to_frame("pandas").columns) == ["n", "half_width", "standard_error"]
     assert json.loads(json.dumps(found.as_dict(), allow_nan=False))["n"] == 326
+
+
+def test_the_fewest_people_tried_may_be_more_than_enough() -> None:
+    found = sample_size(5, goal="groups", theta=1.5, difference=3, n_runs=20, random_state=0)
+    assert found.values.tolist() == [1]
+    assert found.sentence == (
+        "10 people in each group (fewer were not tried) suffice: the test of equal distributions finds the difference "
+        "with a probability of 100%."
+    )
+    winner = sample_size(5, goal="winner", theta=1, n_runs=200, power=0.5, random_state=0)
+    assert winner.n == 10
+    assert f"probability of {winner.values[0]:.0%}." in winner.sentence
+    # A formula gives the fewest of all.
+    assert "not tried" not in sample_size(5, precision=1.9).sentence
 
 
 def test_more_people_than_can_be_simulated(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -123,6 +137,9 @@ def test_more_people_than_can_be_simulated(monkeypatch: pytest.MonkeyPatch) -> N
         ({"n_items": 5, "goal": "groups", "theta": 0.3, "difference": 5}, "can be moved by 1 to 4 places"),
         ({"n_items": 5, "goal": "groups", "theta": 0.3, "difference": 1.5}, "give a whole number"),
         ({"n_items": 5, "goal": "difference", "difference": 0}, "no number of people finds that"),
+        ({"n_items": 5, "goal": "difference", "difference": 4.5}, "mean ranks of 5 items differ by 4 at most"),
+        ({"n_items": 5, "precision": 2}, "places of 5 items are all within 2 of their middle"),
+        ({"pilot": [[1, 2, 3]] * 9}, "all people of the pilot rank alike"),
         ({"n_items": 5, "precision": 0}, "precision is 0"),
         ({"n_items": 5, "power": 80}, "power"),
         ({"n_items": 5, "goal": "winner", "theta": 1, "population": 100}, "population is of use"),

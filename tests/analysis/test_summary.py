@@ -145,7 +145,7 @@ def test_weights_of_zero_say_nothing() -> None:
 
 def test_sentences() -> None:
     lines = summary(Rankings([[1, 2, 3, 4]] * 6 + [[2, 1, 3, 4]] * 4, ["a", "b", "c", "d"])).highlights
-    assert lines[0].startswith("a has the best mean rank, 1.40 of 4 (95 % interval 1.03 to 1.77); 60% put it first, ")
+    assert lines[0].startswith("a has the best mean rank, 1.40 of 4 (95% interval 1.03 to 1.77); 60% put it first, ")
     assert lines[0].endswith("100% among the first three.")
     assert lines[1] == "Next is b with 1.60."
     assert lines[2].startswith("Agreement is very strong: Kendall's W is 0.90")
@@ -198,7 +198,7 @@ def test_it_shows_itself() -> None:
     for words in (f"Data: {HOSTILE}", "a note", "3 of total weight 4 (3 distinct)", "1 (33%)"):
         assert words in text
     # What people ask for comes first; what few know is last.
-    order = ["mean rank", "first choice", "Kendall's W", "Data", "Details: pairs of items", "noise margin"]
+    order = ["mean rank", "first choice", "Kendall's W", "Data", "Details: pairs of items", "closest majority"]
     found = [text.index(words) for words in order]
     assert found == sorted(found)
     page = Page(facts._repr_html_())
@@ -221,3 +221,31 @@ def test_the_level_is_checked() -> None:
         summary(VOTES, level=1)
     narrow, wide = summary(VOTES, level=0.5), summary(VOTES, level=0.9)
     assert np.all(wide.high - wide.low >= narrow.high - narrow.low)
+
+
+def test_pairs_by_a_plain_loop():
+    """Shares and people of each pair in tables and JSON, on rankings of every kind with survey weights."""
+    rng = np.random.default_rng(1)
+    positions = rng.integers(1, 5, size=(30, 4)).astype(float)
+    positions[rng.random(positions.shape) < 0.2] = np.nan
+    positions[:, 3] = np.nan  # never compared
+    weights = rng.uniform(0.5, 2, size=30)
+    found = pair_summary(Rankings(positions, items=list("abcd"), weights=weights))
+    matrix = found.as_dict(matrix=True)["matrix"]
+    shares, people = found.matrix_tables(order=[2, 0, 1, 3])
+    assert [row[0] for row in shares.rows] == list("cabd")
+    for i in range(4):
+        for j in range(4):
+            both = np.isfinite(positions[:, i]) & np.isfinite(positions[:, j]) & (i != j)
+            before = both & (positions[:, i] < positions[:, j])
+            tied = both & (positions[:, i] == positions[:, j])
+            assert matrix["n"][i][j] == both.sum()
+            cell = shares.rows["cabd".index("abcd"[i])][1 + "cabd".index("abcd"[j])]
+            if not both.any():
+                assert matrix["before"][i][j] is None
+                assert cell == ""
+                continue
+            assert matrix["before"][i][j] == pytest.approx(weights[before].sum() / weights[both].sum())
+            assert matrix["tied"][i][j] == pytest.approx(weights[tied].sum() / weights[both].sum())
+            assert cell == f"{matrix['before'][i][j]:.1%}"
+            assert people.rows["cabd".index("abcd"[i])][1 + "cabd".index("abcd"[j])] == str(both.sum())

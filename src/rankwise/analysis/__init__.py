@@ -10,14 +10,17 @@ from rankwise.analysis.consensus import consensus
 from rankwise.analysis.consensus_comparison import ConsensusComparison
 from rankwise.analysis.consensus_result import ConsensusResult
 from rankwise.analysis.driver_effects import FeatureEffect
-from rankwise.analysis.drivers import Drivers, drivers, drivers_tree
+from rankwise.analysis.driver_results import Drivers
+from rankwise.analysis.driver_tree import drivers_tree
+from rankwise.analysis.drivers import drivers
 from rankwise.analysis.group_comparison import GroupComparison, LikelihoodRatio, compare_groups
 from rankwise.analysis.group_differences import GroupDifferences
 from rankwise.analysis.kendalls_w import Agreement, Concordance, agreement, concordance
 from rankwise.analysis.majorities import PairSummary, pair_summary
 from rankwise.analysis.rater_results import Raters
 from rankwise.analysis.raters import raters
-from rankwise.analysis.robustness import LeftOut, Robustness, robustness
+from rankwise.analysis.robustness import robustness
+from rankwise.analysis.robustness_results import LeftOut, Robustness
 from rankwise.analysis.sample_size import SampleSize, sample_size
 from rankwise.analysis.segment_covariates import MembershipModel
 from rankwise.analysis.segment_results import SegmentCriteria, SegmentProfile, Segments

@@ -2,7 +2,7 @@
 
 People are joined by average linkage on Kendall distances. A group is a clique if it is tighter than groups of its size
 among independent draws of a Mallows model with the same mean distance between two people who are not outliers. The
-thresholds for all sizes hold together: independent raters get a clique in at most 5 % of the cases (``level=0.95``).
+thresholds for all sizes hold together: independent raters get a clique in at most 5% of the cases (``level=0.95``).
 """
 
 from __future__ import annotations
@@ -97,9 +97,11 @@ def rater_cliques(
     p_value = float(np.mean(smallest <= smallest[0]))
     if p_value > 1 - level:
         return Cliques([], [], p_value, n)
-    # The largest share that at most 5 % of the runs fall to or below.
+    # The largest share that at most 5% of the runs fall to or below.
     allowed = max(value for value in smallest if np.mean(smallest <= value) <= 1 - level)
-    limits = np.array([column[max(0, int(allowed * len(heights) + _SAME) - 1)] for column in ordered.T])
+    # Of a size that most runs have at the same height, such as two equal rankings of few items, none is unusual.
+    usual_heights = np.where(shares <= allowed + _SAME, heights, -np.inf)
+    limits = usual_heights.max(axis=0)
     groups, distance = [], []
     for rows in _tightest(tree, sizes, limits, n):
         groups.append(members[rows])

@@ -18,12 +18,12 @@ from rankwise.analysis.base import Result
 from rankwise.analysis.by_group import GroupResults
 from rankwise.analysis.consensus_comparison import ConsensusComparison
 from rankwise.analysis.consensus_result import ConsensusResult
-from rankwise.analysis.drivers import Drivers
+from rankwise.analysis.driver_results import Drivers
 from rankwise.analysis.group_comparison import GroupComparison
 from rankwise.analysis.kendalls_w import Agreement
 from rankwise.analysis.majorities import PairSummary
 from rankwise.analysis.rater_results import Raters
-from rankwise.analysis.robustness import Robustness
+from rankwise.analysis.robustness_results import Robustness
 from rankwise.analysis.segment_results import Segments
 from rankwise.analysis.summary import Summary
 from rankwise.data import Rankings, Survey
@@ -79,6 +79,8 @@ class Analysis(Result):
     robustness : Robustness or None
         Whether the winner hangs on single people, groups or items, and how many votes decide; of 5,000 rankings at
         most.
+    missing : dict of str to str
+        Why a part about people is None although it applies, by its name.
     versions : dict of str to str
         Versions of the packages that computed it.
     made_on : date
@@ -103,6 +105,7 @@ class Analysis(Result):
     drivers: Drivers | None = None
     raters: Raters | None = None
     robustness: Robustness | None = None
+    missing: dict[str, str] = field(default_factory=dict)
     made_on: date = field(default_factory=date.today)
 
     @property
@@ -125,7 +128,7 @@ class Analysis(Result):
             ):
                 lines[2] += " The joint ranking has another leader: it counts who wins when two items are compared."
         if self.raters is not None and self.robustness is not None:
-            about_one = ("First place hangs on ", "No single vote ")
+            about_one = ("First place hangs on ", "Leaving out any one vote ")
             lines += [line for line in self.robustness.sentences if line.startswith(about_one)]
         if self.group_comparison is not None:
             lines += self.group_comparison.sentences[:1]
@@ -223,6 +226,7 @@ class Analysis(Result):
             self.consensus.ranking_table(),
             self.quality_table(),
             *(part.tables()[0] for part in self.about_people()),  # each can be printed alone, with all of its tables
+            *self.missing_tables(),
             self.comparison.places_table(),
             self.comparison.words_table(),
             self.leaderboard_table(),
@@ -232,6 +236,11 @@ class Analysis(Result):
         """The parts about people that there are, in reading order."""
         parts = (self.raters, self.robustness, self.groups, self.group_comparison, self.segments, self.drivers)
         return [part for part in parts if part is not None]
+
+    def missing_tables(self) -> list[TextTable]:
+        """Which parts about people are missing, and why, as a table of text; none if there are all."""
+        rows = [[name.replace("_", " "), reason] for name, reason in self.missing.items()]
+        return [TextTable("Not done", "", ["", ""], rows)] if rows else []
 
     def reading_tables(self) -> list[TextTable]:
         """How the file was understood and what should be looked at, as tables of text; none without a file."""
@@ -281,6 +290,7 @@ class Analysis(Result):
             **({} if self.drivers is None else {"drivers": self.drivers.as_dict()}),
             **({} if self.robustness is None else {"robustness": self.robustness.as_dict()}),
             **({} if self.raters is None else self.raters.as_dict()),
+            **({"missing": self.missing} if self.missing else {}),
             "versions": self.versions,
         }
 

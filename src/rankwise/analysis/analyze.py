@@ -146,6 +146,7 @@ def analyze(
     n_learned = min(_MOST_ROWS, max(_FEWEST_LEARNED, _MOST_PAIRS // n_pairs))
     rows = sample_rows(len(rankings), n_learned, rng)
     part, X_part = rankings[rows], X if len(rows) == len(rankings) or not names else safe_indexing(X, rows)
+    missing: dict[str, str] = {}
     board, tree, driving, reason = None, None, None, _reason_not_to_learn(names, len(rows))
     if not reason:
         made = {name: _ranker(name, len(rows), categorical_features, seed) for name in _RANKERS}
@@ -165,9 +166,9 @@ def analyze(
             tell("growing a tree", 0.6)
             tree = fit_ranker(made["tree"], X_part, part, names)
             tell("finding what drives the rankings", 0.65)
-            driving = driving_features(X_part, part, names, categorical_features, seed, n_jobs)
+            driving = driving_features(X_part, part, names, categorical_features, seed, n_jobs, missing)
     tell("looking for segments", 0.7)
-    found = found_segments(X_part, part, names, categorical_features, seed, n_jobs, n_total=len(rankings))
+    found = found_segments(X_part, part, names, categorical_features, seed, n_jobs, missing, n_total=len(rankings))
     tell("comparing groups", 0.85)
     groups = None
     if grouped is not None:
@@ -185,18 +186,24 @@ def analyze(
         seed=int(seed),
         survey=survey,
         groups=groups,
-        group_comparison=compared_groups(grouped, seed),
+        group_comparison=compared_groups(grouped, seed, missing),
         segments=found,
         drivers=driving,
         raters=named_raters(survey, best, seed),
-        robustness=winner_robustness(rankings, survey, grouped),
+        robustness=winner_robustness(rankings, survey, grouped, missing),
+        missing=missing,
     )
+
+
+def resamples_of(rankings: Rankings) -> int:
+    """How often to resample rankings for intervals: less often if they have very many pairs."""
+    n_pairs = len(rankings) * rankings.n_items**2
+    return int(np.clip(_MOST_RESAMPLED_PAIRS // n_pairs, _FEWEST_RESAMPLES, _RESAMPLES))
 
 
 def _consensus(rankings: Rankings, seed: int, n_jobs: int | None) -> ConsensusResult:
     """Kemeny's consensus with intervals and Borda's scores; what there is to warn about becomes notes."""
-    n_pairs = len(rankings) * rankings.n_items**2
-    n_resamples = int(np.clip(_MOST_RESAMPLED_PAIRS // n_pairs, _FEWEST_RESAMPLES, _RESAMPLES))
+    n_resamples = resamples_of(rankings)
     with warnings.catch_warnings(record=True) as caught:  # about groups of items that are never compared
         warnings.simplefilter("always", UserWarning)
         found = find_consensus(rankings, time_limit=_SECONDS_OF_PROOF, random_state=seed)

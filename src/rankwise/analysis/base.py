@@ -46,13 +46,14 @@ def break_ties_at_random(rankings: Rankings) -> Rankings:
 
 
 def as_options(text: str) -> str:
-    """Advice to give an argument of Python as the command line gives it.
+    """Advice to give an argument of Python, or to look at an attribute, as the command line gives it.
 
     Examples
     --------
     >>> as_options("If they say nothing, give unlisted='missing'.")
     'If they say nothing, give --read unlisted=missing.'
     """
+    text = text.replace("all of them: optimal.rankings", "all of them: --json")
     return re.sub(r"give (\w+)='(\w+)'", r"give --read \1=\2", text)
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from rankwise._decode import ConsensusRule
+from rankwise._decode import ConsensusRule, rule_in_words
 from rankwise._tables import TextTable, make_frame, name_column, short_name
 from rankwise._typing import ArrayLike, FloatArray, IntArray, RandomState
 from rankwise._validation import weights_count_people
@@ -147,7 +147,7 @@ class GroupResults(Result):
 
     def mean_table(self, *, intervals: bool = False) -> TextTable:
         """Mean ranks as a table of text, a column per group; with ``intervals``, how many ranked an item too."""
-        note = f"1 is best{', with 95 % intervals' if intervals else ''}"
+        note = f"1 is best{', with 95% intervals' if intervals else ''}"
         note += f"; left out, because they are small: {_listed(self.left_out)}" if self.left_out else ""
         rows = []
         for item in np.argsort(self.overall, kind="stable"):
@@ -161,7 +161,7 @@ class GroupResults(Result):
             [short_name(self.items[item]), *(_shown(place, ".0f") for place in self.positions[:, item])]
             for item in np.argsort(self.overall, kind="stable")
         ]
-        note = f"places, found by {self.decode}"
+        note = f"places, found by {rule_in_words(self.decode)}"
         return TextTable(f"Consensus by {self.by}", note, ["item", *self._headers()], rows)
 
     def _headers(self) -> list[str]:

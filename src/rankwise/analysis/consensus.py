@@ -150,8 +150,8 @@ def consensus(
     --------
     >>> from rankwise.analysis import consensus
     >>> consensus([[1, 2, 3], [1, 3, 2], [1, 2, 3]] * 5, random_state=0)
-    Consensus: kemeny
-    place  item  95 % interval
+    Consensus: Kemeny
+    place  item  95% interval
     1      0     1
     2      1     2-3
     3      2     2-3
@@ -308,6 +308,7 @@ def find_consensus(
         election=found.election,
         parameters=found.parameters,
         constraints=tuple(constraints.words()) if constraints else (),
+        n_zero_weight=int(np.count_nonzero(rankings.weights == 0)),
         notes=tuple(notes),
     )
 

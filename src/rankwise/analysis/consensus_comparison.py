@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from rankwise._decode import ConsensusRule
+from rankwise._decode import ConsensusRule, rule_in_words
 from rankwise._tables import TextTable, make_frame, name_column, short_name
 from rankwise._typing import BoolArray, FloatArray, RandomState
 from rankwise.aggregation import preference_matrix
@@ -63,7 +63,8 @@ class ConsensusComparison(Result):
     @property
     def sentences(self) -> list[str]:
         """Who wins, where the rules differ, and whether majorities agree on a winner, in plain words."""
-        return [*self._winners(), *self._differences(), self._condorcet()]
+        not_counted = [f"{words}." for words in next(iter(self.results.values())).not_counted]
+        return [*self._winners(), *self._differences(), self._condorcet(), *not_counted]
 
     def to_frame(self, backend: str | None = None) -> Any:
         """A data frame with a row per item, best by the first rule first, and the places by each rule.
@@ -97,7 +98,7 @@ class ConsensusComparison(Result):
         rows = [
             [short_name(self.items[i]), *(f"{place:.0f}" for place in places[i].tolist())] for i in self._best_first()
         ]
-        return TextTable("Places by rule", "", ["item", *self.results], rows)
+        return TextTable("Places by rule", "", ["item", *map(rule_in_words, self.results)], rows)
 
     def words_table(self) -> TextTable:
         """Who wins and where the rules differ, a sentence to a line."""
@@ -110,8 +111,8 @@ class ConsensusComparison(Result):
             won, note = result.winners, "tie" if len(result.winners) > 1 else ""
             if result.election is not None and result.election.seats > 1:
                 won, note = result.election.winners, "; ".join(result.election.notes()) or "elected"
-            rows.append([rule, in_words([short_name(item) for item in won]), note])
-        rows += [[", ".join(rules), "-", why] for rules, why in by_reason(self.refused)]
+            rows.append([rule_in_words(rule), in_words([short_name(item) for item in won]), note])
+        rows += [[", ".join(map(rule_in_words, rules)), "-", why] for rules, why in by_reason(self.refused)]
         return TextTable("Winners", "", ["rule", "first", ""], rows)
 
     def _best_first(self) -> list[int]:
@@ -124,7 +125,7 @@ class ConsensusComparison(Result):
         for rule, result in self.results.items():
             if result.election is not None and result.election.seats > 1:
                 continue  # elects several
-            by_winners.setdefault(tuple(sorted(result.winners, key=str)), []).append(rule)
+            by_winners.setdefault(tuple(sorted(result.winners, key=str)), []).append(rule_in_words(rule))
         names = {won: in_words([short_name(item) for item in won]) for won in by_winners}
         if len(by_winners) == 1:
             won, rules = next(iter(by_winners.items()))
@@ -142,7 +143,7 @@ class ConsensusComparison(Result):
         moved = np.flatnonzero(high > low)
         if not len(moved):
             return ["They agree on every place."] if len(self.results) > 1 else []
-        rules = list(self.results)
+        rules = list(map(rule_in_words, self.results))
         largest = sorted(moved, key=lambda i: (low[i] - high[i], str(self.items[i])))[:_SHOWN_DIFFERENCES]
         parts = [
             f"{short_name(self.items[i])} (place {low[i]:.0f} by {rules[int(np.argmin(places[i]))]}, {high[i]:.0f} by "

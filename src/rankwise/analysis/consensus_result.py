@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from rankwise._tables import TextTable, make_frame, name_column, short_name
+from rankwise._decode import rule_in_words
+from rankwise._tables import TextTable, counted, make_frame, name_column, short_name
 from rankwise._typing import FloatArray
 from rankwise.aggregation import BootstrapConsensus, Consensus, Election, MedianRanking, OptimalRankings
 from rankwise.aggregation.election import in_words
@@ -67,6 +68,8 @@ class ConsensusResult(Result):
         What the consensus had to keep, and what counted more, in words.
     bootstrap : BootstrapConsensus or None
         How the places vary from resample to resample, where that was computed.
+    n_zero_weight : int
+        Rankings of weight zero, which do not count.
     notes : tuple of str
         What a reader should know.
     """
@@ -90,6 +93,7 @@ class ConsensusResult(Result):
     parameters: dict[str, float] = field(default_factory=dict)
     constraints: tuple[str, ...] = ()
     bootstrap: BootstrapConsensus | None = None
+    n_zero_weight: int = 0
     notes: tuple[str, ...] = ()
 
     @property
@@ -127,6 +131,14 @@ class ConsensusResult(Result):
             found.append(f"{short_name(self.items[i])} {leads} in {number} only (usual: {usual:,.10g})")
         return found
 
+    @property
+    def not_counted(self) -> list[str]:
+        """How many rankings have a weight of zero, in words."""
+        if not self.n_zero_weight:
+            return []
+        number, one = counted(self.n_zero_weight, "ranking"), self.n_zero_weight == 1
+        return [f"{number} {'has' if one else 'have'} a weight of zero and {'does' if one else 'do'} not count"]
+
     def to_frame(self, backend: str | None = None) -> Any:
         """A data frame with a row per item, best first, of pandas by default, else of the named backend.
 
@@ -161,6 +173,7 @@ class ConsensusResult(Result):
             "winners": [str(item) for item in self.winners],
             "ties": self.ties,
             "seldom_compared": self.seldom,
+            "n_zero_weight": self.n_zero_weight,
             "never_compared": [str(item) for item in self.never_compared],
             "score": self.score_name,
             "cost": self.cost,
@@ -194,16 +207,17 @@ class ConsensusResult(Result):
         if self.seldom:
             columns["rankings"] = [f"{self.held[i]:,.10g}" for i in order]
         if self.bootstrap is not None:
-            columns[f"{100 * self.bootstrap.level:g} % interval"] = [self.bootstrap.intervals[i] for i in order]
+            columns[f"{100 * self.bootstrap.level:g}% interval"] = [self.bootstrap.intervals[i] for i in order]
         never = ", ".join(map(short_name, self.never_compared))
         ties = self.ties
         more = [f"and {len(ties) - _SHOWN_TIES} more ties"] if len(ties) > _SHOWN_TIES else []
         seldom = self.seldom
         more_seldom = [f"and {len(seldom) - _SHOWN_TIES} more items"] if len(seldom) > _SHOWN_TIES else []
         notes = [*ties[:_SHOWN_TIES], *more, *seldom[:_SHOWN_TIES], *more_seldom]
-        notes += [*([f"no ranking compares {never} with another item"] if never else []), *self.notes]
+        notes += [*([f"no ranking compares {never} with another item"] if never else []), *self.not_counted]
+        notes += self.notes
         rows = [list(row) for row in zip(*columns.values(), strict=True)]
-        return TextTable(f"Consensus: {self.method}", "; ".join(notes), list(columns), rows)
+        return TextTable(f"Consensus: {rule_in_words(self.method)}", "; ".join(notes), list(columns), rows)
 
     def quality_table(self, *further_distances: list[str]) -> TextTable:
         """What is known about the consensus as a table of text; rows of further distances go below the mean one."""
@@ -221,14 +235,19 @@ class ConsensusResult(Result):
         if self.kemeny is not None:
             rows.append(["proof", _proof(self.kemeny, self.optimal)])
         if self.median is not None:
-            rows.append(["sum of distances", f"{self.median.cost:,.10g} by {self.method}, {_known(self.median)}"])
+            by = rule_in_words(self.method)
+            rows.append(["sum of distances", f"{self.median.cost:,.10g} by {by}, {_known(self.median)}"])
         for name, value in self.parameters.items():
             unknown = "infinite: all rankings are the same" if name == "theta" else "unknown"
             shown = f"{value:.3f}" if np.isfinite(value) else unknown
             rows.append([name.replace("_se", ", standard error"), shown])
         if self.bootstrap is not None:
-            caution = "conservative, " if self.bootstrap.intervals_from != "percentiles" else ""
-            rows.append(["intervals", f"{caution}from {self.bootstrap.n_resamples:,} resamples of the rankings"])
+            resamples = f"{self.bootstrap.n_resamples:,} resamples of the rankings"
+            words = f"conservative, from {resamples}"
+            if self.bootstrap.intervals_from == "percentiles":
+                level = f"{100 * self.bootstrap.level:g}%"
+                words = f"percentiles of {resamples}: not guaranteed to hold the true place in {level} of the cases"
+            rows.append(["intervals", words])
         return TextTable("How good", "", ["", ""], rows)
 
     def _optimal_orders(self) -> list[list[str]]:
@@ -245,10 +264,10 @@ class ConsensusResult(Result):
         title, note = f"All {number} rankings of lowest cost", ""
         if not self.optimal.complete:
             title = f"{len(rows)} of more than {number} rankings of lowest cost"
-            note = f"{number} of them: optimal.rankings in Python, --json on the command line"
+            note = f"the {number} that were found, all of them: optimal.rankings"
         elif len(orders) > _SHOWN_OPTIMAL:
             title = f"{len(rows)} of {number} rankings of lowest cost"
-            note = "all of them: optimal.rankings in Python, --json on the command line"
+            note = "all of them: optimal.rankings"
         return [TextTable(title, note, [""], rows)]
 
     def _best_first(self) -> list[int]:
@@ -258,7 +277,7 @@ class ConsensusResult(Result):
 
 def _proof(best: Consensus, several: OptimalRankings | None) -> str:
     if not best.optimal:
-        return f"none within the time limit: at most {100 * best.gap:.2g} % of the cost could be saved"
+        return f"none within the time limit: at most {100 * best.gap:.2g}% of the cost could be saved"
     others = {True: ", and no other ranking does as well", False: ", but others do as well", None: ""}[best.unique]
     if several is not None:
         number = len(several.rankings)
@@ -267,4 +286,4 @@ def _proof(best: Consensus, several: OptimalRankings | None) -> str:
 
 
 def _known(median: MedianRanking) -> str:
-    return "none is nearer" if median.optimal else f"at most {100 * median.gap:.2g} % of it could be saved"
+    return "none is nearer" if median.optimal else f"at most {100 * median.gap:.2g}% of it could be saved"

@@ -36,12 +36,13 @@ class FeatureEffect:
         Names of the items.
     places, low, high : ndarrays of shape (n_values, n_items)
         Expected place of each item if everybody had this value and kept all other features, 1 = best; and the ends of
-        its interval.
+        its band: what the model would find with other people.
     top : ndarray of shape (n_values, n_items)
         Probability of each item to come first, likewise.
     moves, moves_low, moves_high : ndarrays of shape (n_items,)
         By how many places each item moves: from the first to the last value, or for categories without an order from
-        the value where it is best to where it is worst; with intervals.
+        the value where it is best to where it is worst; with bands. A forest flattens steep effects, and the bands do
+        not hold that.
     best, worst : ndarrays of shape (n_items,)
         Between which values, by number.
     """
@@ -106,7 +107,7 @@ def feature_effects(
     n_resamples: int,
     rng: np.random.Generator,
 ) -> list[FeatureEffect]:
-    """Effects of all features, with intervals from models of random halves of the people.
+    """Effects of all features, with bands from models of random halves of the people.
 
     ``fit(rows, seed)`` returns a ranker of some rows. A statistic of half the people varies around that of all as that
     of all varies around the truth, so the spread of the halves is the standard error.

@@ -10,14 +10,16 @@ import numpy as np
 from rankwise._features import FeatureEncoder
 from rankwise._sklearn import BaseEstimator
 from rankwise._tables import short_name
-from rankwise._typing import FloatArray, IntArray
-from rankwise.analysis.base import features_of
+from rankwise._typing import ArrayLike, FloatArray, IntArray
+from rankwise.analysis.base import features_of, rankings_of
+from rankwise.data import Rankings, Survey
 
 # Features that go together this closely are noted: correlation of ranks, or Cramer's V.
 _CLOSE = 0.8
 # A text of which so many are different names people, and does not describe them.
 _DIFFERENT = 0.5
 _FEWEST_FOR_IDS = 20
+_CONSTANT = "left out, because they are the same for everybody"
 
 
 class DriverFeatures(NamedTuple):
@@ -70,7 +72,7 @@ def driver_features(X: Any, names: Sequence[str] | None, categorical: Any, n_row
             kept.append(column)
     notes = []
     if constant:
-        notes.append(f"left out, because they are the same for everybody: {_listed(constant)}")
+        notes.append(f"{_CONSTANT}: {_listed(constant)}")
     if ids:
         notes.append(f"left out, because they number or name people: {_listed(ids)}")
     if not kept:
@@ -137,3 +139,17 @@ def association(features: DriverFeatures, a: int, b: int) -> float:
 def _listed(names: Sequence[str]) -> str:
     shown = [short_name(name) for name in names]
     return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"
+
+
+def taken_apart(X: Any, rankings: ArrayLike | None, categorical: Any) -> tuple[Any, Rankings, Any, list[str]]:
+    """Features, rankings, which features hold categories, and notes on columns of a Survey that are no features."""
+    notes: list[str] = []
+    if isinstance(X, Survey):
+        rankings = X if rankings is None else rankings
+        categorical = X.categorical_features if categorical is None else categorical
+        constant = [name for name, role in X.roles.items() if role.role == "constant"]
+        notes = [f"{_CONSTANT}: {_listed(constant)}"] if constant else []
+        X = X.X
+    if rankings is None:
+        raise TypeError("drivers needs rankings beside X, or a Survey that has both")
+    return X, rankings_of(rankings), categorical, notes

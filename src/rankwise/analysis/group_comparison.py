@@ -19,7 +19,7 @@ from rankwise._validation import check_choice, check_generator, check_open_share
 from rankwise.aggregation import PlackettLuce
 from rankwise.analysis import item_ranks_jit
 from rankwise.analysis.base import Result
-from rankwise.analysis.group_design import ComparedPeople, compared_people
+from rankwise.analysis.group_design import ComparedPeople, compared_people, of_column
 from rankwise.analysis.group_differences import Family, GroupDifferences, Pair, p_text
 from rankwise.analysis.group_features import kernel_vectors
 from rankwise.analysis.group_permutations import Design
@@ -91,7 +91,8 @@ class GroupComparison(Result):
         is corrected for chance. NaN if all rankings are equal.
     disagreement_within, disagreement_between : float
         Share of the pairs of items that two people of one group, and of different groups, put in a different order.
-        Ties and gaps count as if they were broken at random. NaN where there are no two such people.
+        Ties and gaps count as if they were broken at random. NaN where there are no two such people, or nobody puts one
+        item before another.
     likelihood_ratio : LikelihoodRatio
         The test under Plackett-Luce.
     items : GroupDifferences
@@ -135,7 +136,7 @@ class GroupComparison(Result):
     def sentences(self) -> list[str]:
         """The result in plain words: whether groups differ, how much, and where most."""
         names = [short_name(group) for group in self.groups]
-        who = f"{names[0]} and {names[1]}" if len(names) == 2 else f"the {len(names)} groups of {short_name(self.by)}"
+        who = f"{names[0]} and {names[1]}" if len(names) == 2 else f"the {len(names)} groups{of_column(self.by)}"
         test = p_text(self.p_value)
         if self.differ:
             start = who if len(names) == 2 else f"T{who[1:]}"
@@ -143,16 +144,21 @@ class GroupComparison(Result):
         else:
             lines = [f"No difference between {who} was found: {test}. That does not show that there is none."]
         if np.isfinite(self.effect_size):
-            share = f"{max(self.effect_size, 0):.1%}"
-            lines.append(f"Groups account for {share} of the variation of rankings, which is {self.degree}.")
+            lines.append(f"Groups account for {self._effect}.")
         order = self.items.largest_first
         if order:
             largest = self.items.sentence(*order[0])
-            sure = self.items.p_value[order[0]] <= 1 - self.level + _ROUNDING
+            sure = self.items.is_sure[order[0]]
             if self.items.difference[order[0]] != 0:
                 start = "The surest difference" if sure else "No item alone differs surely; the surest difference"
                 lines.append(f"{start}: {largest}.")
         return lines
+
+    @property
+    def _effect(self) -> str:
+        """The effect in words; its size is not judged where chance alone explains it."""
+        word = self.degree if self.differ else "not told from none"
+        return f"{max(self.effect_size, 0):.1%} of the variation ({word})"
 
     def to_frame(self, backend: str | None = None) -> Any:
         """The differences of items as a data frame; see `GroupDifferences.to_frame`."""
@@ -204,7 +210,7 @@ class GroupComparison(Result):
                 ["Plackett-Luce", f"{p_text(ratio.p_value)} (likelihood ratio {ratio.statistic:.2f}, {freedom})"]
             )
         if np.isfinite(self.effect_size):
-            rows.append(["effect", f"{max(self.effect_size, 0):.1%} of the variation, {self.degree}"])
+            rows.append(["effect", self._effect])
         if np.isfinite(self.disagreement_within) and np.isfinite(self.disagreement_between):
             rows.append(
                 [
@@ -246,8 +252,8 @@ def compare_groups(
     rankings : array-like of shape (n_rankings, n_items), Rankings or Survey
         Positions: column = item, 1 = best, of any kind. The weights of Rankings count.
     by : array-like of shape (n_rankings,), or str
-        The group of each ranking; None or NaN where it is not known. Or the name of a column of a Survey; by default
-        its ``by``.
+        The group of each ranking; None, NaN, blank or NA where it is not known. Or the name of a column of a Survey; by
+        default its ``by``. At most 50 groups.
     strata : array-like of shape (n_rankings,), or str, optional
         Compare within these classes only, such as countries: labels are permuted within them, and differences are
         means of those within them.
@@ -280,7 +286,8 @@ def compare_groups(
     -----
     Linear in the number of people: 10,000 rankings of 10 items take about a second. The likelihood-ratio test under
     Plackett-Luce needs independent rankings of equal weight: it is left out for strata, pairs and survey weights, and
-    where a model has no maximum.
+    where a model has no maximum. The tests have the level 1 - ``level``, but that of pairs is careful where people are
+    few and shares take few values: then it finds less, not more, than its level says.
 
     References
     ----------
@@ -420,7 +427,9 @@ def _effect_size(signs: FloatArray, design: Design) -> float:
 
 
 def _disagreement(signs: FloatArray, design: Design) -> tuple[float, float]:
-    """Mean share of pairs that two people of one group, and of different groups, put in a different order."""
+    """Mean share of pairs that two people of one group, and of different ones, order differently; NaN of ties alone."""
+    if not signs.any():
+        return float("nan"), float("nan")
     weights, norms = design.weights, np.square(signs).sum(axis=1)
     onehot = (design.labels == np.arange(design.n_groups)[:, np.newaxis]).astype(np.float64)
     sums = (onehot * weights) @ signs

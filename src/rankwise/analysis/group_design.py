@@ -11,12 +11,11 @@ import numpy as np
 
 from rankwise._tables import counted, short_name
 from rankwise._typing import ArrayLike, BoolArray, IntArray
-from rankwise._validation import is_null, shortlist, weights_count_people
+from rankwise._validation import MANY_GROUPS_CURE, MOST_GROUPS, is_unknown_label, shortlist, weights_count_people
 from rankwise.analysis.base import rankings_of
 from rankwise.analysis.group_permutations import Design
 from rankwise.data import Rankings, Survey
 
-_MOST_GROUPS = 50
 _FEWEST_PEOPLE = 2
 # Counted people are permuted one by one.
 _MOST_PEOPLE = 5_000_000
@@ -63,6 +62,8 @@ def compared_people(
     kept &= says_something
 
     rows = np.flatnonzero(kept)
+    if not len(rows):
+        raise ValueError(f"nobody can be compared by {name}; {'; '.join(notes) or 'there are no rankings'}")
     names, codes = _groups(rankings, labels, rows)
     people = weights_count_people(rankings.weights, weight_kind)
     counts = rankings.weights[rows].astype(np.intp) if people else np.ones(len(rows), dtype=np.intp)
@@ -76,19 +77,17 @@ def compared_people(
 
     alone = np.bincount(codes, minlength=len(names)) < _FEWEST_PEOPLE
     if alone.any():
-        _check_two(names, ~alone, name)
+        _check_two(names, ~alone, name, notes)
         few = [label for label, is_alone in zip(names, alone, strict=True) if is_alone]
         notes.append(f"left out, with one person each: {shortlist(few)}")
         rows, inside, codes = (array[~alone[codes]] for array in (rows, inside, codes))
     if within is not None:
         if is_paired:
             _check_pairs(codes, inside, names)
-        crossed = _crossed(codes, inside)
-        where = "of people who ranked in one group only" if is_paired else "in strata of one group only"
-        _note(notes, np.count_nonzero(~crossed), where)
+        crossed = _crossed(codes, inside, name, is_paired, notes)
         rows, inside, codes = rows[crossed], inside[crossed], codes[crossed]
     used = np.bincount(codes, minlength=len(names)) >= _FEWEST_PEOPLE
-    _check_two(names, used, name)
+    _check_two(names, used, name, notes)
     rows, inside, codes = (array[used[codes]] for array in (rows, inside, codes))
     groups = tuple(label for label, is_used in zip(names, used, strict=True) if is_used)
     codes = (np.cumsum(used) - 1)[codes]
@@ -136,7 +135,7 @@ def _column(source: Any, given: Any, argument: str, n: int) -> tuple[np.ndarray[
 
 
 def _known(labels: np.ndarray[Any, Any]) -> BoolArray:
-    return np.array([not is_null(label) and label != "" for label in labels.tolist()], dtype=bool)
+    return np.array([not is_unknown_label(label) for label in labels.tolist()], dtype=bool)
 
 
 def _compares(rankings: Rankings) -> BoolArray:
@@ -148,11 +147,8 @@ def _compares(rankings: Rankings) -> BoolArray:
 def _groups(rankings: Rankings, labels: np.ndarray[Any, Any], rows: IntArray) -> tuple[list[str], IntArray]:
     """Names of the groups in an order that people expect, and the number of the group of each of these rows."""
     distinct = {str(label) for label in labels[rows].tolist()}
-    if len(distinct) > _MOST_GROUPS:
-        raise ValueError(
-            f"by has {len(distinct):,} groups, more than {_MOST_GROUPS}; if it is a number, such as an age, cut it "
-            "into classes; else merge small groups"
-        )
+    if len(distinct) > MOST_GROUPS:
+        raise ValueError(f"by has {len(distinct):,} groups, more than {MOST_GROUPS}; {MANY_GROUPS_CURE}")
     found = Survey(rankings, by=labels[rows]).groups()
     codes = np.empty(len(rows), dtype=np.intp)
     for number, members in enumerate(found.values()):
@@ -160,17 +156,25 @@ def _groups(rankings: Rankings, labels: np.ndarray[Any, Any], rows: IntArray) ->
     return list(found), codes
 
 
-def _check_two(names: list[str], used: BoolArray, by: str) -> None:
-    """Refuse what leaves fewer than two groups to compare."""
+def of_column(by: str) -> str:
+    """Which column groups are of, in words; nothing where it is called just that, as labels without a name are."""
+    return "" if by == "group" else f" of {short_name(by)}"
+
+
+def _check_two(names: list[str], used: BoolArray, by: str, notes: list[str]) -> None:
+    """Refuse what leaves fewer than two groups to compare, and say who was left out before."""
     if np.count_nonzero(used) >= 2:
         return
+    before = f" ({'; '.join(notes)})" if notes else ""
     if len(names) == 1:
-        raise ValueError(f"all rankings are of one group of {by}, {short_name(names[0])!r}; a comparison needs two")
+        raise ValueError(
+            f"all rankings are of one group{of_column(by)}, {short_name(names[0])!r}{before}; a comparison needs two"
+        )
     large = [name for name, is_used in zip(names, used, strict=True) if is_used]
     rest = f"only {short_name(large[0])!r} has" if large else "none has"
     raise ValueError(
         f"a comparison needs two groups of {_FEWEST_PEOPLE} people or more who can be compared, but of "
-        f"{counted(len(names), 'group')} of {by} {rest}; merge groups, or ask more people"
+        f"{counted(len(names), 'group')}{of_column(by)} {rest}{before}; merge groups, or ask more people"
     )
 
 
@@ -185,13 +189,19 @@ def _check_pairs(codes: IntArray, inside: IntArray, names: list[str]) -> None:
         )
 
 
-def _crossed(codes: IntArray, inside: IntArray) -> BoolArray:
-    """Who is in a stratum with people of another group."""
+def _crossed(codes: IntArray, inside: IntArray, by: str, is_paired: bool, notes: list[str]) -> BoolArray:
+    """Who is in a stratum with people of another group; refused if nobody is."""
     n = int(inside.max(initial=0)) + 1
     low, high = np.full(n, np.iinfo(np.intp).max), np.full(n, -1)
     np.minimum.at(low, inside, codes)
     np.maximum.at(high, inside, codes)
     result: BoolArray = (low < high)[inside]
+    if not result.any():
+        problem = "nobody ranked in two groups" if is_paired else "every stratum holds people of one group only"
+        cure = "give the same id to all rankings of a person" if is_paired else "give other strata, or none"
+        raise ValueError(f"by {by}, {problem}, so that nothing can be compared; {cure}")
+    where = "of people who ranked in one group only" if is_paired else "in strata of one group only"
+    _note(notes, np.count_nonzero(~result), where)
     return result
 
 

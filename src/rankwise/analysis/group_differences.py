@@ -3,7 +3,8 @@
 `compare_groups` returns `GroupDifferences`. Each group is compared with all others together; of two groups, the first
 with the second. A difference is divided by its standard error, which does not assume that groups vary alike. The
 largest such ratio in each permutation of the labels says how large a ratio chance makes somewhere in the table:
-intervals and p-values are about the whole table, and an interval leaves out 0 exactly if its p-value is small enough.
+intervals and p-values are about the whole table, and an interval leaves out 0 if its p-value is small enough. Where a
+group is unanimous, the interval is wider than the ratio says: others who were not asked may be of another opinion.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rankwise._tables import TextTable, make_frame, short_name
-from rankwise._typing import FloatArray, IntArray
+from rankwise._typing import BoolArray, FloatArray, IntArray
 from rankwise.analysis.base import Result
 from rankwise.analysis.group_permutations import Design
 
@@ -23,6 +24,10 @@ from rankwise.analysis.group_permutations import Design
 _ROUNDING = 1e-9
 # A standard error is at least this share of that of all people together: unanimous groups have no infinite ratio.
 _LEAST_ERROR = 0.1
+# An interval allows for so many more people in each group who rank as both groups together: as Agresti, Caffo (2000),
+# Simple and effective confidence intervals for proportions and differences of proportions result from adding two
+# successes and two failures, The American Statistician 54. It matters where a group is all but unanimous.
+_MORE_PEOPLE = 2
 _SHOWN = 12
 # Words for the distance from 1/2 of the probability that one of a group ranks an item higher than one of the others:
 # Vargha, Delaney (2000), A critique and improvement of the CL common language effect size statistics, Journal of
@@ -55,7 +60,7 @@ class GroupDifferences(Result):
         Of the difference.
     low, high : ndarray of shape (n_compared, n_columns)
         Ends of the intervals, which hold all differences at once with probability ``level``. NaN where people are too
-        few for intervals.
+        few for intervals, or all say the same: then nothing tells how far a difference could be from 0.
     p_value : ndarray of shape (n_compared, n_columns)
         Corrected for all columns and groups: the probability of a ratio of difference and standard error at least as
         large anywhere, if groups do not matter.
@@ -92,6 +97,18 @@ class GroupDifferences(Result):
             ["" if np.isnan(size) else next(word for limit, word in _DEGREES.items() if size < limit) for size in row]
             for row in np.abs(sizes)
         ]
+
+    @property
+    def is_sure(self) -> BoolArray:
+        """Which differences are beyond chance: those with a p-value of at most 1 - level."""
+        found: BoolArray = np.nan_to_num(self.p_value, nan=1.0) <= 1 - self.level + _ROUNDING
+        return found
+
+    @property
+    def same(self) -> BoolArray:
+        """Where there is no interval because all people say the same."""
+        found: BoolArray = np.isnan(self.low) & (self.standard_error <= _ROUNDING)
+        return found
 
     @property
     def largest_first(self) -> list[tuple[int, int]]:
@@ -158,7 +175,7 @@ class GroupDifferences(Result):
         two, is_item = len(self.groups) == 2, self.what == "item"
         columns = [self.what] if is_item else ["first", "before"]
         columns += [short_name(group) for group in self.groups] if two else ["group", "in it"]
-        columns += ["difference", f"{100 * self.level:g} % interval", "p", "size"]
+        columns += ["difference", f"{100 * self.level:g}% interval", "p", "size"]
         rows = []
         for row, column in shown:
             name = self.names[column]
@@ -169,13 +186,19 @@ class GroupDifferences(Result):
                 group = self.groups.index(self.compared[row])
                 cells += [short_name(self.compared[row]), self._value(self.mean[group, column])]
             low, high = self.low[row, column], self.high[row, column]
-            interval = f"{self._value(low, '+')} to {self._value(high, '+')}" if np.isfinite(low) else ""
+            interval = f"{self._value(low, '+')} to {self._value(high, '+')}" if np.isfinite(low) else "none"
             p = p_text(self.p_value[row, column]).removeprefix("p ").removeprefix("= ")
-            rows.append([*cells, self._value(self.difference[row, column], "+"), interval, p, self.degree[row][column]])
+            known = self.is_sure[row, column] or self.same[row, column]
+            size = self.degree[row][column] if known else "not sure"
+            rows.append([*cells, self._value(self.difference[row, column], "+"), interval, p, size])
         what = "mean ranks, 1 is best" if is_item else "shares that put the first before the second"
         sides = "the first group less the second" if two else "the group less all others"
         rest = f"; the surest {_SHOWN} of {len(order):,}" if len(shown) < len(order) else ""
         note = f"{what}; difference: {sides}; intervals and p are corrected for the whole table{rest}"
+        if not all(self.is_sure[at] or self.same[at] for at in shown):
+            note += "; size: not sure where chance alone explains the difference"
+        if any(self.same[at] for at in shown):
+            note += "; no interval where all people say the same"
         title = "Differences of items" if is_item else "Differences of pairs"
         return [TextTable(title, note, columns, rows)]
 
@@ -215,13 +238,32 @@ class Family:
 
         Both have the shape (n_arrangements, n_compared, c), and in strata both lack the same factor.
         """
-        total = sums.sum(axis=1)
+        (mean, square, weight), (other_mean, other_square, other_weight) = self._sides(sums)
+        least = _LEAST_ERROR**2 * self.variance * (weight + other_weight)
+        return mean - other_mean, np.sqrt(np.maximum(square + other_square, least))
+
+    def careful_error(self, sums: FloatArray) -> FloatArray:
+        """Errors that a group of people who all say the same does not make too small."""
+        sides = self._sides(sums)
+        total: FloatArray = np.zeros(sides[0][0].shape)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            apart = (sides[0][0] - sides[1][0]) ** 2 / 4
+            # The variance of both groups together, each counted as one half.
+            joint = sum(square / weight for _, square, weight in sides) / 2 + apart
+            for _, square, weight in sides:
+                n = 1 / weight
+                more = _MORE_PEOPLE / (n + _MORE_PEOPLE)
+                # What the variance with more people would be if those in the group said the same.
+                least = more * (joint + (1 - more) * apart)
+                total += np.maximum(square, least / (n + _MORE_PEOPLE))
+        return np.sqrt(total)
+
+    def _sides(self, sums: FloatArray) -> tuple[tuple[FloatArray, FloatArray, FloatArray], ...]:
+        """What `_means` says of each compared group, and of the others."""
         own = sums[:, self.compared]
         sizes = self.design.sizes[self.compared][:, np.newaxis]
-        mean, square, weight = self._means(own, sizes)
-        others = self._means(total[:, np.newaxis] - own, len(self.values) - sizes)
-        least = _LEAST_ERROR**2 * self.variance * (weight + others[2])
-        return mean - others[0], np.sqrt(np.maximum(square + others[1], least))
+        others = sums.sum(axis=1)[:, np.newaxis] - own
+        return self._means(own, sizes), self._means(others, len(self.values) - sizes)
 
     def _means(self, sums: FloatArray, sizes: IntArray) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Means, their squared errors, and the sums of squared weights that these are proportional to."""
@@ -259,6 +301,8 @@ class Family:
         self, observed: FloatArray, maxima: FloatArray, exact: bool, level: float, **names: Any
     ) -> GroupDifferences:
         """The differences, from the sums of the groups and the largest ratio in each arrangement."""
+        from scipy.special import stdtrit
+
         design, groups, is_item = self.design, names["groups"], names["what"] == "item"
         difference, error = (array[0] for array in self.differences(observed))
         ratio = self.ratios(observed)[0]
@@ -270,11 +314,17 @@ class Family:
         critical = np.sort(maxima)[::-1][most - extra] if most >= 1 else np.nan
         factor = self.strata_factors()
         n, n_strata = len(self.values), design.n_strata
+        careful = self.careful_error(observed)[0]
+        # Arrangements of unanimous groups say how far a difference is from 0, not how far it may be from the truth.
+        usual = float(stdtrit(max(n - 2, 1), (1 + level) / 2))
         with np.errstate(invalid="ignore"):
-            low, high = ((difference + side * critical * error) / factor for side in (-1, 1))
+            half = np.where(careful > error, np.maximum(critical, usual) * careful, critical * error)
+            error = np.fmax(error, careful)
+            low, high = ((difference + side * half) / factor for side in (-1, 1))
             # No difference can be larger than that of the best and the last place, or of all and none.
             widest = self.values.shape[1] - 1.0 if is_item else 1.0
             low, high = np.clip(low, -widest, widest), np.clip(high, -widest, widest)
+            low, high = (np.where(error > _ROUNDING, end, np.nan) for end in (low, high))
             error = error * np.sqrt(max(n - 2, 1) / max(n - n_strata - 1, 1) / factor)
         unknown = np.isnan(difference / factor)
         weights = design.weights[:, np.newaxis]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections import Counter
 from collections.abc import Hashable, Sequence
 from typing import Any, NamedTuple, cast
 
@@ -10,7 +11,7 @@ import numpy as np
 
 from rankwise._decode import ConsensusRule
 from rankwise._typing import ArrayLike, FloatArray
-from rankwise._validation import is_null
+from rankwise._validation import is_null, shortlist
 from rankwise.analysis.consensus import find_consensus
 from rankwise.data import Rankings, Survey
 
@@ -30,20 +31,30 @@ class Outcome(NamedTuple):
     positions: FloatArray
 
 
-def outcome(rankings: Rankings, rule: str) -> Outcome:
-    """The consensus in short; nobody wins if no item is compared with another."""
+def outcome(rankings: Rankings, rule: str, seconds: float = _SECONDS_OF_PROOF) -> Outcome:
+    """The consensus in short; nobody wins if no item is compared with another.
+
+    ``seconds`` are for the proof of Kemeny's ranking, which is found without it too.
+    """
     positions = np.full(rankings.n_items, np.nan)
     if not rankings.compared.any():
         return Outcome((), positions)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # the consensus of all has warned already
-        found = find_consensus(rankings, cast(ConsensusRule, rule), time_limit=_SECONDS_OF_PROOF, random_state=0)
+        found = find_consensus(
+            rankings, cast(ConsensusRule, rule), time_limit=min(seconds, _SECONDS_OF_PROOF), random_state=0
+        )
     positions[rankings.compared] = found.positions
     return Outcome(found.winners, positions)
 
 
-def rater_names(rankings: ArrayLike, names: Sequence[Any] | None, n: int) -> tuple[str, ...]:
-    """The names given, else those or the ids of a survey, else "rater 1", ..."""
+def rater_names(
+    rankings: ArrayLike, names: Sequence[Any] | None, n: int, notes: list[str] | None = None
+) -> tuple[str, ...]:
+    """The names given, else those or the ids of a survey, else "rater 1", ...; names that repeat are numbered.
+
+    ``notes`` gets a line if some are.
+    """
     if names is None and isinstance(rankings, Survey):
         found = rankings.id if rankings.names is None else rankings.names
         names = None if found is None else found.tolist()
@@ -51,7 +62,16 @@ def rater_names(rankings: ArrayLike, names: Sequence[Any] | None, n: int) -> tup
         return tuple(f"rater {number}" for number in range(1, n + 1))
     if len(names) != n:
         raise ValueError(f"there are {len(names)} names, but {n} rankings; give one for each")
-    return tuple("(no name)" if is_null(name) else str(name) for name in names)
+    numbered: list[str] = []
+    counts: Counter[str] = Counter()
+    for name in names:
+        shown = "(no name)" if is_null(name) else str(name)
+        counts[shown] += 1
+        numbered.append(shown if counts[shown] == 1 else f"{shown} ({counts[shown]})")
+    repeated = [name for name, count in counts.items() if count > 1]
+    if repeated and notes is not None:
+        notes.append(f"several rankings have the same name, and are numbered: {shortlist(repeated)}")
+    return tuple(numbered)
 
 
 def without_person(rankings: Rankings, row: int, leaving: float) -> Rankings:

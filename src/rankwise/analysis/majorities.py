@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from rankwise._tables import TextTable, make_frame, name_column
+from rankwise._tables import TextTable, make_frame, name_column, short_name
 from rankwise._typing import ArrayLike, FloatArray
 from rankwise._validation import weights_count_people
 from rankwise.aggregation import dispersion, is_stochastically_transitive, noise_margin, preference_matrix
 from rankwise.analysis.base import Result
 from rankwise.data import Rankings
+
+_UNKNOWN = "unknown: some pair is never compared"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -86,14 +88,63 @@ class PairSummary(Result):
         }
         return make_frame(columns, backend)
 
-    def as_dict(self) -> dict[str, Any]:
-        """The numbers that are not one per pair, for JSON."""
+    def as_dict(self, *, matrix: bool = False) -> dict[str, Any]:
+        """The numbers that are not one per pair, for JSON; on request with those that are.
+
+        Parameters
+        ----------
+        matrix : bool, default=False
+            Whether to add ``matrix``: the items, and for each (row) and each other (column) the people who compare them
+            (``n``), and the shares that put the row before the column (``before``) and tie them (``tied``), None where
+            nobody compares them.
+
+        Returns
+        -------
+        dict
+        """
         arrays = ("items", "comparisons", "n", "wins", "ties")
-        return {name: getattr(self, name) for name in self.__dataclass_fields__ if name not in arrays}
+        facts = {name: getattr(self, name) for name in self.__dataclass_fields__ if name not in arrays}
+        if matrix:
+            shares = {"before": self._shares(self.wins), "tied": self._shares(self.ties)}
+            facts["matrix"] = {"items": [str(item) for item in self.items], "n": self.n.tolist()}
+            facts["matrix"] |= {
+                name: [[None if np.isnan(share) else share for share in row] for row in rows.tolist()]
+                for name, rows in shares.items()
+            }
+        return facts
 
     def tables(self) -> list[TextTable]:
         """The numbers as a table of text."""
         return [self.table()]
+
+    def matrix_tables(self, order: Sequence[int] | None = None) -> list[TextTable]:
+        """Who is put before whom, and how many people compare each pair, as tables of text.
+
+        Parameters
+        ----------
+        order : sequence of int, optional
+            Numbers of the items in the order of rows and columns; by default that of the items.
+
+        Returns
+        -------
+        list of TextTable
+            Two, of a row and a column per item, empty where an item meets itself or is not compared.
+        """
+        order = range(len(self.items)) if order is None else order
+        names, shares = [short_name(item) for item in self.items], self._shares(self.wins)
+        before = [["" if np.isnan(shares[i, j]) else f"{shares[i, j]:.1%}" for j in order] for i in order]
+        people = [["" if i == j else f"{self.n[i, j]:,.10g}" for j in order] for i in order]
+        note = "Share of the rankings that put the item of the row before that of the column."
+        columns = ["item", *(names[j] for j in order)]
+        return [
+            TextTable(title, words, columns, [[names[i], *row] for i, row in zip(order, rows, strict=True)])
+            for title, words, rows in (("Who is before whom", note, before), ("People who compare them", "", people))
+        ]
+
+    def _shares(self, weights: FloatArray) -> FloatArray:
+        """Weights of pairs as shares of their comparisons, NaN where there are none."""
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return np.where(self.comparisons > 0, weights / self.comparisons, np.nan)
 
     def table(self) -> TextTable:
         """The numbers as a table of text."""
@@ -104,19 +155,30 @@ class PairSummary(Result):
             ["comparisons of a pair", f"{fewest:,.10g}" if fewest == most else spread],
             ["ties among them", f"{self.share_tied:.1%}"],
             ["majorities", self._transitivity()],
-            ["noise margin", _known(self.noise_margin, "from 0, an even pair, to 0.5, all agree")],
-            ["dispersion", _known(self.dispersion, f"from 0, all rankings equal, to {self.most_dispersion:g}")],
+            ["closest majority", self._closest()],
+            ["disagreement", self._disagreement()],
         ]
         return TextTable("Details: pairs of items", "", ["", ""], rows)
 
     def _transitivity(self) -> str:
         if self.transitive is None:
-            return "unknown: some pair is never compared"
+            return _UNKNOWN
         if not self.transitive:
             return "run in a circle: no ranking follows them all"
         if self.strictly_transitive:
-            return "stochastically transitive, strictly: one ranking follows them all"
-        return "stochastically transitive, with even pairs: a ranking follows them all"
+            return "fit together: one ranking follows them all"
+        return "fit together, with even pairs: several rankings follow them all"
+
+    def _closest(self) -> str:
+        if self.noise_margin is None:
+            return _UNKNOWN
+        return f"{0.5 + self.noise_margin:.1%} against {0.5 - self.noise_margin:.1%}"
+
+    def _disagreement(self) -> str:
+        if self.dispersion is None:
+            return _UNKNOWN
+        share = self.dispersion / self.most_dispersion if self.most_dispersion else 0.0
+        return f"{share:.1%} (0% if all rankings are equal, 100% if every pair is even)"
 
 
 def pair_summary(rankings: ArrayLike) -> PairSummary:
@@ -164,7 +226,3 @@ def pair_summary(rankings: ArrayLike) -> PairSummary:
         dispersion=dispersion(matrix) if all_compared else None,
         most_dispersion=len(counts) / 4,
     )
-
-
-def _known(value: float | None, scale: str) -> str:
-    return "unknown: some pair is never compared" if value is None else f"{value:.3f} ({scale})"

@@ -1,6 +1,7 @@
 """The parts of an analysis that are about people, for `analyze`; each is None where it does not apply.
 
 Groups that are known and their comparison, segments that are found, features that drive rankings, and named people.
+What the data do not allow is refused with a `ValueError`, whose words become the reason why a part is missing.
 """
 
 from __future__ import annotations
@@ -14,11 +15,13 @@ import numpy as np
 from rankwise._validation import check_generator, data_frame
 from rankwise.analysis.base import sample_rows
 from rankwise.analysis.consensus_result import ConsensusResult
-from rankwise.analysis.drivers import Drivers, drivers
+from rankwise.analysis.driver_results import Drivers
+from rankwise.analysis.drivers import drivers
 from rankwise.analysis.group_comparison import GroupComparison, compare_groups
 from rankwise.analysis.rater_results import Raters
 from rankwise.analysis.raters import MOST_RATERS, raters
-from rankwise.analysis.robustness import Robustness, robustness
+from rankwise.analysis.robustness import robustness
+from rankwise.analysis.robustness_results import Robustness
 from rankwise.analysis.segment_results import Segments
 from rankwise.analysis.segments import segments
 from rankwise.data import Rankings, Survey
@@ -57,22 +60,35 @@ def grouped_rankings(rankings: Rankings, by: Any, X: Any, survey: Survey | None)
     return Survey(rankings, {}, by=labels, by_name=name)
 
 
-def compared_groups(grouped: Survey | None, seed: int) -> GroupComparison | None:
-    """The tests, of a random sample if there are very many rankings; None if there are no two groups to compare."""
+def compared_groups(grouped: Survey | None, seed: int, missing: dict[str, str]) -> GroupComparison | None:
+    """The tests, of a random sample if there are very many rankings; None if there are no two groups to compare.
+
+    ``missing`` gets the reason, as in the functions below.
+    """
     if grouped is None or grouped.by is None:
         return None
     rankings = grouped.rankings
     rows = sample_rows(len(rankings), _MOST_COMPARED, check_generator(seed))
     try:
-        found = compare_groups(rankings[rows], grouped.by[rows], random_state=seed)
-    except ValueError:  # such as a single group of more than one person
+        part = Survey(rankings[rows], {}, by=grouped.by[rows], by_name=grouped.by_name)
+        found = compare_groups(part, random_state=seed)
+    except ValueError as error:  # such as a single group of more than one person
+        missing["group_comparison"] = str(error)
         return None
     notes = [f"a random sample of {len(rows):,} of {len(rankings):,} rankings"] if len(rows) < len(rankings) else []
-    return replace(found, by=grouped.by_name, notes=(*notes, *found.notes))
+    return replace(found, notes=(*notes, *found.notes))
 
 
 def found_segments(
-    X: Any, rankings: Rankings, names: Sequence[str], categorical: Any, seed: int, n_jobs: int | None, *, n_total: int
+    X: Any,
+    rankings: Rankings,
+    names: Sequence[str],
+    categorical: Any,
+    seed: int,
+    n_jobs: int | None,
+    missing: dict[str, str],
+    *,
+    n_total: int,
 ) -> Segments | None:
     """Segments, with their link to the features; None if people are too few or items too many.
 
@@ -91,7 +107,8 @@ def found_segments(
         if names:
             options |= {"X": X, "feature_names": names, "categorical_features": categorical}
         found = segments(rankings, **options)
-    except ValueError:  # such as features that are all the same, or rankings that tie everything
+    except ValueError as error:  # such as features that are all the same, or rankings that tie everything
+        missing["segments"] = str(error)
         return None
     if len(rankings) == n_total:
         return found
@@ -99,18 +116,27 @@ def found_segments(
 
 
 def driving_features(
-    X: Any, rankings: Rankings, names: Sequence[str], categorical: Any, seed: int, n_jobs: int | None
+    X: Any,
+    rankings: Rankings,
+    names: Sequence[str],
+    categorical: Any,
+    seed: int,
+    n_jobs: int | None,
+    missing: dict[str, str],
 ) -> Drivers | None:
     """Which features drive rankings; None where that cannot be tested."""
     try:
         return drivers(
             X, rankings, feature_names=names, categorical_features=categorical, random_state=seed, n_jobs=n_jobs
         )
-    except ValueError:
+    except ValueError as error:  # such as features that only number people
+        missing["drivers"] = str(error)
         return None
 
 
-def winner_robustness(rankings: Rankings, survey: Survey | None, grouped: Survey | None) -> Robustness | None:
+def winner_robustness(
+    rankings: Rankings, survey: Survey | None, grouped: Survey | None, missing: dict[str, str]
+) -> Robustness | None:
     """Whether the winner hangs on few votes; None if rankings or items are very many, or decide nothing."""
     if not _FEWEST_VOTES <= len(rankings) <= _MOST_VOTES or rankings.n_items > _MOST_ITEMS_IN_SEGMENTS:
         return None
@@ -118,7 +144,8 @@ def winner_robustness(rankings: Rankings, survey: Survey | None, grouped: Survey
     by = None if grouped is None else {label: rows.tolist() for label, rows in grouped.groups().items()}
     try:
         return robustness(rankings, names, by=by, time_limit=_SECONDS_OF_MARGINS)
-    except ValueError:
+    except ValueError as error:  # such as rankings that compare nothing
+        missing["robustness"] = str(error)
         return None
 
 

@@ -20,6 +20,7 @@ RANKER_NAMES = (
     "kernel",
     "tree",
     "forest",
+    "boosted",
     "stacked",
 )
 
@@ -57,6 +58,7 @@ def make_ranker(
         "kernel": rankers.KernelRanker,
         "tree": lambda: rankers.RankingTree(ccp_alpha="cv"),
         "forest": rankers.RankingForest,
+        "boosted": rankers.BoostedRanker,
         "stacked": rankers.StackedRanker,
     }
     ranker = makers[name]()

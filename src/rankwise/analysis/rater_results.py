@@ -16,6 +16,8 @@ from rankwise.analysis.base import Result
 _SHOWN_ROWS, _SHOWN_NAMES = 30, 5
 # The reliability for which the number of people is given.
 _WANTED_RELIABILITY = 0.9
+# Distances that differ by rounding are the same.
+_SAME = 1e-9
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -108,6 +110,11 @@ class Raters(Result):
     notes: tuple[str, ...] = ()
 
     @property
+    def n_people(self) -> int:
+        """Number of people who compare items."""
+        return int(self.people[np.isfinite(self.distance)].sum())
+
+    @property
     def agreement(self) -> FloatArray:
         """Share of the pairs of items on which each agrees with the consensus: one less the distance."""
         return 1 - self.distance
@@ -136,12 +143,18 @@ class Raters(Result):
         if len(order) < 2:
             return ["One person alone can be compared with nobody."]
         low, high = order[0], order[-1]
+        farthest, nearest = (
+            [row for row in order if abs(self.distance[row] - self.distance[end]) <= _SAME] for end in (low, high)
+        )
+        most, least = (f"{self.agreement[end]:.0%}" for end in (high, low))
         if self.distance[low] == self.distance[high] == 0:
             lines.append("Everybody ranks alike.")
+        elif len(nearest) == len(order):
+            lines.append(f"Everybody agrees equally with the joint ranking ({most} of the pairs).")
         else:
             lines.append(
-                f"{short_name(self.names[high])} agrees most with the joint ranking ({self.agreement[high]:.0%} of the "
-                f"pairs), {short_name(self.names[low])} least ({self.agreement[low]:.0%})."
+                f"{self._named(nearest)} {'agrees' if len(nearest) == 1 else 'agree'} most with the joint ranking "
+                f"({most} of the pairs), {self._named(farthest)} least ({least})."
             )
         lines += [*self._about_outliers(), *self._about_reliability(), *self._about_cliques(), *self._about_winner()]
         return lines
@@ -176,12 +189,13 @@ class Raters(Result):
     def _about_reliability(self) -> list[str]:
         if np.isnan(self.mean_tau):
             return []
-        n = counted(round(self.n_effective), "person", "people")
+        n, effective = self.n_people, round(self.n_effective)
+        as_good = f" (they count as {effective:,} who weigh the same and rank all items)" if effective != n else ""
         if self.mean_tau <= 0:
             return [f"Two people do not agree on average (tau = {self.mean_tau:.2f}): a joint ranking is not reliable."]
         text = (
-            f"Two people agree by tau = {self.mean_tau:.2f} on average; a joint ranking of {n} is reliable to "
-            f"{self.reliability:.2f}"
+            f"Two people agree by tau = {self.mean_tau:.2f} on average; a joint ranking of "
+            f"{counted(n, 'person', 'people')} is reliable to {self.reliability:.2f}{as_good}"
         )
         needed = _WANTED_RELIABILITY / (1 - _WANTED_RELIABILITY) * (1 - self.mean_tau) / self.mean_tau
         if self.reliability < _WANTED_RELIABILITY:
@@ -250,9 +264,12 @@ class Raters(Result):
                 rater["winners_without"] = [str(item) for item in self.winners_without[row]]
             raters.append(rater)
         names = ("kendalls_w", "mean_tau", "reliability", "n_effective")
+        together = {name: _or_none(getattr(self, name)) for name in names}
+        if self.n_people < 2:  # one ranking agrees with itself, which says nothing
+            together["kendalls_w"] = None
         return {
             "raters": raters,
-            "reliability": {name: _or_none(getattr(self, name)) for name in names},
+            "reliability": together,
             "cliques": [
                 {"names": [self.names[row] for row in rows], "mean_distance": distance}
                 for rows, distance in zip(self.cliques, self.clique_distance, strict=True)
@@ -260,15 +277,22 @@ class Raters(Result):
             "map_explained": self.explained.tolist(),
         }
 
-    def tables(self) -> list[TextTable]:
-        """The people as a table of text, the farthest first, then what holds for all of them."""
+    def tables(self, most: int = _SHOWN_ROWS) -> list[TextTable]:
+        """The people as a table of text, the farthest first, then what holds for all of them.
+
+        Parameters
+        ----------
+        most : int, default=30
+            Show no more people than that.
+        """
         order = self.order.tolist()
         tested = not np.isnan(self.p_value).all()
         columns = ["name", "agrees", "pairs against", "tau with the rest", *(["p", ""] if tested else []), "puts first"]
         rows = []
-        for row in order[:_SHOWN_ROWS]:
+        for row in order[:most]:
             share, rest = self.agreement[row], self.agreement_with_rest[row]
-            cells = [short_name(self.names[row]), "" if np.isnan(share) else f"{share:.0%}", f"{self.pairs[row]:g}"]
+            answered = np.isfinite(share)
+            cells = [short_name(self.names[row]), *([f"{share:.0%}", f"{self.pairs[row]:g}"] if answered else ["", ""])]
             cells.append("" if np.isnan(rest) else f"{rest:.2f}")
             if tested:
                 cells += [_p(self.p_adjusted[row]), {"reversed": "reversed scale?"}.get(self.kind[row], self.kind[row])]
@@ -280,18 +304,24 @@ class Raters(Result):
         note = "agrees: share of the pairs of items that the name and the joint ranking put in the same order"
         if tested:
             note += "; p: so far from all others by chance, corrected for the number of people"
-        if len(order) > _SHOWN_ROWS:
-            note += f"; the {_SHOWN_ROWS} farthest of {len(order):,} people"
+        if len(order) > most:
+            note += f"; the {most} farthest of {len(order):,} people"
         return [TextTable("Who disagrees", note, columns, rows), self.reliability_table()]
 
     def reliability_table(self) -> TextTable:
         """What holds for all of them, as a table of text."""
+        if self.n_people < 2:
+            notes = [["note", note] for note in self.notes]
+            return TextTable("Raters together", self.sentence, ["", ""], [["people", str(self.n_people)], *notes])
         rows = [
+            ["people", f"{self.n_people:,}"],
             ["Kendall's W", _known(self.kendalls_w, "0 is no agreement, 1 full agreement")],
             ["tau of two people", _known(self.mean_tau, "mean over all who order the same items")],
             ["reliability", _known(self.reliability, "expected correlation with as many other people")],
-            ["map", f"two directions show {self.explained.sum():.0%} of the differences"],
         ]
+        differ = self.explained.sum() > 0
+        shown = f"two directions show {self.explained.sum():.0%} of the differences"
+        rows.append(["map", shown if differ else "all people are at one point: they rank alike"])
         for number, (members, distance) in enumerate(zip(self.cliques, self.clique_distance, strict=True), start=1):
             rows.append([f"clique {number}", f"{self._named(members)} (mean distance {distance:.2f})"])
         rows += [["note", note] for note in self.notes]

@@ -12,7 +12,13 @@ import numpy as np
 
 from rankwise._decode import ConsensusRule
 from rankwise._typing import ArrayLike, FloatArray, RandomState
-from rankwise._validation import check_generator, check_open_share, check_whole_number, weights_count_people
+from rankwise._validation import (
+    check_generator,
+    check_open_share,
+    check_whole_number,
+    shortlist,
+    weights_count_people,
+)
 from rankwise.analysis import leave_one_out as without
 from rankwise.analysis._rater_cliques import FEWEST_IN_CLIQUES, rater_cliques
 from rankwise.analysis._rater_map import rater_map
@@ -82,8 +88,8 @@ def raters(
     p-value of a person among up to 60 is conditional on it, that of one among more takes theta from the others. Ties
     and unlisted items are accounted for exactly; of missing items, the rest is taken for a Mallows ranking of its own.
     P-values are mid-p, and Holm's method corrects them for the number of people. An outlier whose distance is so large
-    that a random ranking exceeds it with probability below 5 % is "reversed"; one that is not so near that a random
-    ranking is nearer with probability below 5 % is "random"; others are "far". With fewer than 4 people there is no
+    that a random ranking exceeds it with probability below 5% is "reversed"; one that is not so near that a random
+    ranking is nearer with probability below 5% is "random"; others are "far". With fewer than 4 people there is no
     test.
 
     *Reliability.* With :math:`\bar\tau` the mean of tau over two people and n people, it is
@@ -95,7 +101,7 @@ def raters(
 
     *Cliques.* Average linkage on Kendall distances; a group of at most half of the people is a clique if groups of
     its size are so tight in few of the simulated panels: draws of a Mallows model in which two people are as far apart
-    as here, outliers left aside. All sizes together give independent raters a clique in 5 % of the cases. Of more than
+    as here, outliers left aside. All sizes together give independent raters a clique in 5% of the cases. Of more than
     300 people a sample of 300 is taken; `segments` is made for many.
 
     Time and memory are linear in the number of people.
@@ -120,7 +126,8 @@ def raters(
     check_whole_number("n_simulations", n_simulations, at_least=0)
     everything = rankings_of(rankings)
     n = len(everything)
-    shown = without.rater_names(rankings, names, n)
+    notes: list[str] = []
+    shown = without.rater_names(rankings, names, n, notes)
     rng = check_generator(random_state, "raters")
     if consensus is None:
         rule: ConsensusRule = decode or ("kemeny" if everything.n_items <= _MOST_ITEMS_KEMENY else "borda")
@@ -135,7 +142,9 @@ def raters(
     to_others = distances_to_others(part, leaving)
     p_value, kind = np.full(n, np.nan), [""] * n
     p_adjusted = p_value.copy()
-    notes = []
+    silent = [name for name, count in zip(shown, active.tolist(), strict=True) if count == 0]
+    if silent:
+        notes.append(f"compare nothing, and count nothing: {shortlist(silent)}")
     if active.sum() < _FEWEST_TESTED:
         notes.append(f"no tests: there are fewer than {_FEWEST_TESTED} people")
     else:

@@ -17,8 +17,11 @@ def group_section(result: Analysis, plans: dict[str, Plan]) -> Section | None:
     """Whether known groups rank differently, and where; mean ranks side by side."""
     groups, test = largest_groups(result.groups), result.group_comparison
     if groups is None:
-        return None
+        return _missing_section(result, "group_comparison", "Do groups differ?")
     sentences = [*groups.sentences[:1], *(groups.sentences[1:] if test is None else test.sentences[1:])]
+    if "group_comparison" in result.missing:
+        reason = result.missing["group_comparison"].rstrip(".")
+        sentences.append(f"Whether that is more than chance was not tested: {reason}.")
     lead, others = (sentences[0], sentences[1:]) if test is None else (test.sentences[0], sentences)
     parts = [Part("", " ".join(others), drawn("by-group", plans), groups.mean_table())]
     if test is not None:
@@ -34,7 +37,7 @@ def segment_section(result: Analysis, plans: dict[str, Plan]) -> Section | None:
     """Segments of people who rank alike, if there are several."""
     found = result.segments
     if found is None:
-        return None
+        return _missing_section(result, "segments", "Are there segments?")
     first, *others = found.sentences
     if found.n == 1:
         table = found.criteria_table()
@@ -42,7 +45,10 @@ def segment_section(result: Analysis, plans: dict[str, Plan]) -> Section | None:
     parts = [Part(lines=tuple(others)), Part("", "", drawn("segments", plans), found.item_table())]
     parts.append(Part("Sizes of the segments", table=found.size_table()._replace(note=""), folded=True))
     if found.membership is not None:
-        parts += [Part("Who is in which segment", table=table, folded=True) for table in found.membership.tables()]
+        told = " ".join(others)  # the sentences of a table are not told again
+        for table in found.membership.tables():
+            shown = table._replace(note="") if table.note in told else table
+            parts.append(Part("Who is in which segment", table=shown, folded=True))
     table = found.criteria_table()
     notes = tuple(f"{note[:1].upper()}{note[1:]}." for note in found.notes)
     parts.append(Part(table.title, table=table, lines=notes, folded=True))
@@ -53,7 +59,7 @@ def driver_section(result: Analysis, plans: dict[str, Plan]) -> Section | None:
     """Which features drive the rankings, and how places change with the most important of them."""
     found = result.drivers
     if found is None:
-        return None
+        return _missing_section(result, "drivers", "What drives the rankings")
     first, *others = found.sentences
     parts = [
         Part(
@@ -70,16 +76,24 @@ def driver_section(result: Analysis, plans: dict[str, Plan]) -> Section | None:
     return Section("drivers", "What drives the rankings", first, parts)
 
 
+def _missing_section(result: Analysis, name: str, title: str) -> Section | None:
+    """Why a section has nothing to show; None if it does not apply."""
+    reason = result.missing.get(name)
+    return None if reason is None else Section(name, title, f"This was not done: {reason.rstrip('.')}.", [])
+
+
 def robustness_section(result: Analysis) -> Section | None:
     """Whether the winner hangs on single votes, groups or items."""
     found = result.robustness
-    if found is None or not result.pairs.wins.any():
+    if not result.pairs.wins.any():
         return None
+    if found is None:
+        return _missing_section(result, "robustness", "How robust is the winner?")
     first, *others = found.sentences
     margins, *tables = found.tables()
     if result.raters is None:  # votes without a name say nothing one by one
         margins = margins._replace(columns=margins.columns[:-1], rows=[row[:-1] for row in margins.rows])
-        tables = tables[:-1]
+        tables = [table for table in tables if table.title != "Influence of each vote"]
     parts = [Part(lines=tuple(others)), Part(margins.title, table=margins._replace(note=""), folded=True)]
     parts += [Part(table.title, table=table, folded=True) for table in tables]
     return Section("robustness", "How robust is the winner?", first, parts)

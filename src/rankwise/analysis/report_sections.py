@@ -162,7 +162,7 @@ def _joint_table(found: ConsensusResult) -> TextTable:
     if found.bootstrap is not None:
         columns[f"{100 * found.bootstrap.level:g}% interval"] = [found.bootstrap.intervals[i] for i in order]
     rows = [list(row) for row in zip(*columns.values(), strict=True)]
-    notes = [f"{note[:1].upper()}{note[1:]}." for note in found.notes]
+    notes = [f"{note[:1].upper()}{note[1:]}." for note in (*found.not_counted, *found.notes)]
     if found.never_compared:
         never = ", ".join(map(short_name, found.never_compared))
         notes.insert(0, f"Nobody compares {never} with another item, so it has no place.")

@@ -84,14 +84,19 @@ class SampleSize(Result):
     def sentence(self) -> str:
         """The result in plain words."""
         many = "people in each group" if self.per_group else "people"
+        # A simulation starts with some people, who may be more than enough.
+        at_once = self.how == "simulation" and self.n == self.sizes[0]
+        reached = self.values[0] if at_once else self.target
         aim = {
-            "places": f"every mean rank is known to within {self.target:g} places ({100 * self.level:g} % intervals)",
-            "winner": f"the best item comes out first with a probability of {self.target:.0%}",
+            "places": f"every mean rank is known to within {self.target:g} places ({100 * self.level:g}% intervals)",
+            "winner": f"the best item comes out first with a probability of {reached:.0%}",
             "difference": f"the difference is found with a probability of {self.target:.0%}, corrected for all items",
-            "groups": f"the test of equal distributions finds the difference with a probability of {self.target:.0%}",
+            "groups": f"the test of equal distributions finds the difference with a probability of {reached:.0%}",
         }[self.goal]
         if self.n is None:
             return f"More than {self.sizes[-1]:,} {many} are needed so that {aim}."
+        if at_once:
+            return f"{self.n:,} {many} (fewer were not tried) suffice: {aim}."
         return f"With {self.n:,} {many}, {aim}."
 
     def to_frame(self, backend: str | None = None) -> Any:
@@ -216,6 +221,7 @@ def sample_size(
         check_whole_number("n_runs", n_runs, at_least=10)
     rng = check_generator(random_state, "sample_size")
     law = _law(n_items, goal, theta, pilot, by, difference)
+    _check_possible(law, goal, precision, difference)
     simulated = goal in _RUNS
     runs = n_runs or _RUNS.get(goal, 0)
     n: int | None
@@ -260,6 +266,26 @@ class _Law(NamedTuple):
     @property
     def largest_spread(self) -> float:
         return float(np.sqrt(self.variance.max()))
+
+
+def _check_possible(law: _Law, goal: str, precision: float, difference: float) -> None:
+    """Refuse what no number of people could show, or any number does."""
+    widest = law.n_items - 1
+    if goal == "difference" and difference > widest:
+        raise ValueError(
+            f"difference is {difference:g} places, but mean ranks of {law.n_items} items differ by {widest} at most; "
+            "give a smaller one"
+        )
+    if goal == "places" and precision >= widest / 2:
+        raise ValueError(
+            f"precision is {precision:g} places, but the places of {law.n_items} items are all within {widest / 2:g} "
+            "of their middle, so that nobody has to be asked; give a smaller one"
+        )
+    if goal in ("places", "difference") and law.largest_spread == 0:
+        raise ValueError(
+            "all people of the pilot rank alike, so that it does not say how people vary; give n_items and theta "
+            "instead"
+        )
 
 
 def _law(n_items: Any, goal: str, theta: Any, pilot: Any, by: Any, difference: float) -> _Law:

@@ -14,7 +14,7 @@ import numpy as np
 
 from rankwise._features import set_feature_names
 from rankwise._tables import TextTable, counted, make_frame, short_name
-from rankwise._typing import FloatArray
+from rankwise._typing import BoolArray, FloatArray
 from rankwise.analysis.base import Result, features_of
 from rankwise.analysis.group_differences import p_text
 from rankwise.label_ranking.numeric import NumericFeatures
@@ -49,7 +49,11 @@ class MembershipModel(Result):
     standard_error : ndarray of shape (n_segments, 1 + n_covariates)
         Their standard errors, which hold that memberships are not known for sure.
     p_value : ndarray of shape (n_segments, 1 + n_covariates)
-        Of the Wald test against 0, by the normal law; NaN in the first row.
+        Against 0: of slopes by the likelihood ratio of the fit without the slope (with more than 40 slopes by Wald's
+        test), of intercepts by Wald's test; NaN in the first row.
+    undetermined : ndarray of bool of shape (n_segments, 1 + n_covariates)
+        Coefficients that would grow without bound but for the prior, because a covariate nearly separates a segment
+        from the first one. They are not shown.
     statistic : float
         Likelihood ratio of the model with covariates against the same number of segments without.
     degrees_of_freedom : int
@@ -63,6 +67,7 @@ class MembershipModel(Result):
     coef: FloatArray
     standard_error: FloatArray
     p_value: FloatArray
+    undetermined: BoolArray
     statistic: float
     degrees_of_freedom: int
     p_value_of_all: float
@@ -92,14 +97,14 @@ class MembershipModel(Result):
     def to_frame(self, backend: str | None = None) -> Any:
         """A data frame with a row per segment, but the first, and covariate: of pandas by default.
 
-        Columns: ``segment``, ``covariate``, ``coef``, ``standard_error`` and ``p_value``.
+        Columns: ``segment``, ``covariate``, ``coef`` and ``standard_error`` (NaN where not determined), ``p_value``.
         """
         others = range(1, len(self.segments))
         columns = {
             "segment": [self.segments[g] for g in others for _ in self.names],
             "covariate": list(self.names) * len(others),
-            "coef": self.coef[1:].ravel(),
-            "standard_error": self.standard_error[1:].ravel(),
+            "coef": np.where(self.undetermined, np.nan, self.coef)[1:].ravel(),
+            "standard_error": np.where(self.undetermined, np.nan, self.standard_error)[1:].ravel(),
             "p_value": self.p_value[1:].ravel(),
         }
         return make_frame(columns, backend)
@@ -115,9 +120,9 @@ class MembershipModel(Result):
                 {
                     "segment": self.segments[g],
                     "covariate": name,
-                    "coef": float(self.coef[g, column]),
-                    "standard_error": float(self.standard_error[g, column]),
-                    "p_value": float(self.p_value[g, column]),
+                    "coef": None if self.undetermined[g, column] else float(self.coef[g, column]),
+                    "standard_error": None if self.undetermined[g, column] else float(self.standard_error[g, column]),
+                    "p_value": None if np.isnan(p := self.p_value[g, column]) else float(p),
                 }
                 for g in range(1, len(self.segments))
                 for column, name in enumerate(self.names)
@@ -130,8 +135,8 @@ class MembershipModel(Result):
             [
                 self.segments[g],
                 short_name(name),
-                f"{self.coef[g, column]:.2f} ± {self.standard_error[g, column]:.2f}",
-                p_text(self.p_value[g, column]).removeprefix("p = ").removeprefix("p "),
+                self._coefficient(g, column),
+                "-" if np.isnan(p := self.p_value[g, column]) else p_text(p).removeprefix("p = ").removeprefix("p "),
             ]
             for g in range(1, len(self.segments))
             for column, name in enumerate(self.names)
@@ -139,14 +144,18 @@ class MembershipModel(Result):
         columns = ["segment", "covariate", "log odds ± standard error", "p"]
         return [TextTable(f"Who is in which segment, against {self.segments[0]}", self.sentence, columns, rows)]
 
+    def _coefficient(self, g: int, column: int) -> str:
+        if not self.undetermined[g, column]:
+            return f"{self.coef[g, column]:.2g} ± {self.standard_error[g, column]:.1g}"
+        return "not determined" if column == 0 else f"very {'positive' if self.coef[g, column] > 0 else 'negative'}"
 
-def open_slopes(model: MembershipModel, columns: FloatArray) -> list[str]:
+
+def open_slopes(model: MembershipModel) -> list[str]:
     """Notes on slopes that the data leave open, so that the prior decides: a covariate that parts segments wholly."""
-    errors = model.standard_error[:, 1:] * columns.std(axis=0)
     return [
-        f"the slope of {short_name(model.names[column + 1])} for {model.segments[g]} rests on the prior: it nearly "
-        f"separates {model.segments[g]} from {model.segments[0]}"
-        for g, column in np.argwhere(errors >= _OPEN_ERROR)[:3].tolist()
+        f"the slope of {short_name(model.names[column + 1])} for {model.segments[g]}, and so its intercept, is not "
+        f"determined: it nearly separates {model.segments[g]} from {model.segments[0]}"
+        for g, column in np.argwhere(model.undetermined[:, 1:])[:3].tolist()
     ]
 
 
@@ -195,9 +204,9 @@ def _telling(columns: FloatArray, shown: Sequence[str], features: Sequence[str],
         rest = own - base @ (base.T @ own)
         rest -= base @ (base.T @ rest)
         if np.ptp(own) == 0:
-            notes.append(f"{short_name(name)} is the same for all and is left out")
+            notes.append(f"covariate {short_name(name)} is the same for all and is left out")
         elif np.linalg.norm(rest) <= _COLLINEAR * np.linalg.norm(own - own.mean()):
-            notes.append(f"{short_name(name)} follows from the columns before it and is left out")
+            notes.append(f"covariate {short_name(name)} follows from the other columns and is left out")
         else:
             kept.append(column)
             base = np.column_stack([base, rest / np.linalg.norm(rest)])
@@ -207,14 +216,29 @@ def _telling(columns: FloatArray, shown: Sequence[str], features: Sequence[str],
 
 
 def membership_model(
-    segments: tuple[str, ...], covariates: Covariates, fitted: Any, statistic: float
+    segments: tuple[str, ...],
+    covariates: Covariates,
+    columns: FloatArray,
+    fitted: Any,
+    statistic: float,
+    ratios: FloatArray | None,
 ) -> MembershipModel:
-    """The logit of a fitted mixture with its tests; ``statistic`` is the likelihood ratio against no covariates."""
+    """The logit of a fitted mixture with its tests.
+
+    ``statistic`` is the likelihood ratio against no covariates, ``ratios`` are those of the single slopes against 0;
+    without them there is Wald's test. ``columns`` are the covariates of the people who were counted.
+    """
     from scipy.stats import chi2, norm
 
     coef, errors = fitted.membership_coef_, fitted.membership_se_
     with np.errstate(invalid="ignore", divide="ignore"):
         p_value = 2 * norm.sf(np.abs(coef / errors))
+    if ratios is not None:
+        p_value[:, 1:] = chi2.sf(ratios, 1)
+    undetermined = np.zeros(coef.shape, dtype=bool)
+    undetermined[:, 1:] = errors[:, 1:] * columns.std(axis=0) >= _OPEN_ERROR
+    undetermined[:, 0] = undetermined[:, 1:].any(axis=1)
+    p_value[undetermined[:, 0], 0] = np.nan
     freedom = (len(segments) - 1) * len(covariates.names)
     return MembershipModel(
         segments=segments,
@@ -222,6 +246,7 @@ def membership_model(
         coef=coef,
         standard_error=errors,
         p_value=p_value,
+        undetermined=undetermined,
         statistic=max(statistic, 0.0),
         degrees_of_freedom=freedom,
         p_value_of_all=float(chi2.sf(max(statistic, 0.0), freedom)),

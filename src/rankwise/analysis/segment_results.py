@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -13,11 +14,17 @@ from rankwise._typing import FloatArray, IntArray
 from rankwise.analysis.base import Result
 from rankwise.analysis.segment_covariates import MembershipModel
 
+#: stands for a concentration without bound
+LARGEST_THETA = 30.0
 # Items shown of an order in a sentence.
 _SHOWN = 4
 # Words for the stability and the clearness of segments.
 _STABLE = {0.6: "not stable", 0.8: "fairly stable", 2.0: "stable"}
 _CLEAR = {0.6: "overlap much", 0.8: "overlap somewhat", 2.0: "are clear"}
+# Labels of segments that overlap more than this come out alike in resamples for other reasons than that they are sure.
+_LEAST_ENTROPY = 0.3
+# A smaller difference of places is none.
+_SMALLEST_SHOWN = 0.05
 
 
 @dataclass(frozen=True)
@@ -66,7 +73,7 @@ class SegmentProfile:
     share, low, high : float
         Share of the people, and the ends of its interval; NaN if there is one segment only.
     positions : ndarray of shape (n_items,)
-        The central ranking: the center of a Mallows model, or items by worth.
+        The central ranking: the center of a Mallows model, or items by worth; all tied where it is not determined.
     mean_rank : ndarray of shape (n_items,)
         Mean ranks among the people of the segment, each weighted by the probability to belong to it.
     difference : ndarray of shape (n_items,)
@@ -74,8 +81,10 @@ class SegmentProfile:
     log_worth, log_worth_se : ndarray of shape (n_items,) or None
         Worths of a Plackett-Luce model, of mean 0, and their standard errors.
     theta, theta_se : float or None
-        Concentration of a Mallows model and its standard error; 30 stands for a segment of equal rankings, and the
-        error is then NaN.
+        Concentration of a Mallows model and its standard error; 30 stands for a segment of equal rankings, whose
+        concentration is not determined, and the error is then NaN.
+    undetermined : str
+        Why the data do not say in which order the segment ranks the items; empty if they do.
     """
 
     name: str
@@ -89,6 +98,12 @@ class SegmentProfile:
     log_worth_se: FloatArray | None = None
     theta: float | None = None
     theta_se: float | None = None
+    undetermined: str = ""
+
+    @property
+    def theta_at_bound(self) -> bool:
+        """Whether all people of the segment gave the same ranking, so that its concentration has no estimate."""
+        return self.theta is not None and self.theta >= LARGEST_THETA
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -172,29 +187,55 @@ class Segments(Result):
             lines = [f"One segment describes the rankings best ({how}, 1 to {tried} tried): no groups were found."]
         elif self.n == 1:
             lines = ["All people are taken as one segment."]
+        elif not self.told_apart:
+            one, own = self._criteria_of_one_and_all()
+            lines = [
+                f"The people were divided into {self.n} segments, but one segment describes the rankings as well (BIC "
+                f"{one:.1f} with one, {own:.1f} with {self.n}): the data do not show that there are groups."
+            ]
         else:
             best = "" if self.chosen_by == "given" else f" ({self.chosen_by.upper()}, {self._tried()} tried)"
             lines = [f"The people fall into {self.n} segments{best}."]
         lines += [self.sentence(g) for g in range(self.n)] if self.n > 1 else []
+        if self.n == 1 and self.profiles[0].undetermined:
+            lines.append(f"The order of the items is not determined: {self.profiles[0].undetermined}.")
         if self.n > 1 and np.isfinite(self.entropy):
             word = next(word for limit, word in _CLEAR.items() if self.entropy < limit)
             lines.append(f"The segments {word}: entropy {self.entropy:.2f} of 1.")
         if np.isfinite(self.stability):
             word = next(word for limit, word in _STABLE.items() if self.stability < limit)
-            times = counted(len(self.stabilities), "resample")
-            lines.append(f"They are {word}: the adjusted Rand index over {times} is {self.stability:.2f}.")
+            index = f"the adjusted Rand index over {counted(len(self.stabilities), 'resample')} is {self.stability:.2f}"
+            if word != "not stable" and (self.entropy < _LEAST_ENTROPY or not self.told_apart):
+                lines.append(f"How stable they are cannot be said of segments like these, although {index}.")
+            else:
+                lines.append(f"They are {word}: {index}.")
         if self.membership is not None:
             lines.append(self.membership.sentence)
         return lines
 
+    @property
+    def told_apart(self) -> bool:
+        """Whether several segments describe the rankings better than one, by BIC; True where one was not tried."""
+        one, own = self._criteria_of_one_and_all()
+        return self.n == 1 or np.isnan(one) or own < one
+
+    def _criteria_of_one_and_all(self) -> tuple[float, float]:
+        """BIC with one segment, NaN if that was not tried; and with these, and the covariates if there are any."""
+        by_number = {row.n: row.bic for row in self.criteria}
+        own = by_number.get(self.n, float("nan")) if self.membership is None else float(self.fitted.bic())
+        return by_number.get(1, float("nan")), own
+
     def sentence(self, g: int) -> str:
         """One segment in plain words."""
         profile = self.profiles[g]
-        order = np.argsort(profile.positions, kind="stable")[:_SHOWN]
-        first = " > ".join(short_name(self.items[i]) for i in order)
+        start = f"{profile.name.capitalize()} ({profile.share:.0%})"
+        if profile.undetermined:
+            return f"{start} has no order that the data determine: {profile.undetermined}."
         dots = " > ..." if len(self.items) > _SHOWN else ""
-        text = f"{profile.name.capitalize()} ({profile.share:.0%}) ranks {first}{dots}"
+        text = f"{start} ranks {self._order(profile)}{dots}"
         known = np.flatnonzero(np.isfinite(profile.difference))
+        if len(known) and np.abs(profile.difference[known]).max() < _SMALLEST_SHOWN:
+            return f"{text}; its mean ranks are those of all."
         if len(known):
             item = int(known[np.argmax(np.abs(profile.difference[known]))])
             size = profile.difference[item]
@@ -266,12 +307,13 @@ class Segments(Result):
             "share": profile.share,
             "low": _or_none(profile.low),
             "high": _or_none(profile.high),
-            "theta": profile.theta,
+            "theta": None if profile.theta_at_bound else profile.theta,
             "theta_se": None if profile.theta_se is None else _or_none(profile.theta_se),
             "items": [
                 {"item": str(item), **{name: _or_none(values[i]) for name, values in kept.items()}}
                 for i, item in enumerate(self.items)
             ],
+            "undetermined": profile.undetermined or None,
         }
 
     def tables(self) -> list[TextTable]:
@@ -284,12 +326,11 @@ class Segments(Result):
         """The segments as a table of text, below the findings."""
         rows = []
         for profile in self.profiles:
-            order = np.argsort(profile.positions, kind="stable")[:_SHOWN]
-            best = " > ".join(short_name(self.items[i]) for i in order)
+            best = "not determined" if profile.undetermined else self._order(profile)
             interval = f"{profile.low:.0%} to {profile.high:.0%}" if np.isfinite(profile.low) else "-"
-            spread = "-" if profile.theta is None else _theta_text(profile)
+            spread = "-" if profile.theta is None or profile.undetermined else _theta_text(profile)
             rows.append([profile.name, f"{profile.share:.0%}", interval, spread, best])
-        columns = ["segment", "share", f"{100 * self.level:g} % interval", "concentration", "ranks first"]
+        columns = ["segment", "share", f"{100 * self.level:g}% interval", "concentration", "ranks first"]
         if self.model != "mallows":
             rows = [[*row[:3], row[4]] for row in rows]
             columns.remove("concentration")
@@ -321,7 +362,18 @@ class Segments(Result):
             for row in self.criteria
         ]
         columns = ["segments", "BIC", "ICL", "entropy", "smallest", "iterations", ""]
-        return TextTable("How many segments", "BIC and ICL: lower is better; ICL asks for clear ones", columns, rows)
+        note = "BIC and ICL: lower is better; ICL asks for clear ones"
+        note += "" if self.membership is None else "; all without the covariates"
+        return TextTable("How many segments", note, columns, rows)
+
+    def _order(self, profile: SegmentProfile) -> str:
+        """The first items of the central ranking, ties between them marked as such."""
+        order = np.argsort(profile.positions, kind="stable")[:_SHOWN]
+        text = short_name(self.items[order[0]])
+        for before, item in pairwise(order.tolist()):
+            tied = profile.positions[before] == profile.positions[item]
+            text += f" {'~' if tied else '>'} {short_name(self.items[item])}"
+        return text
 
     def _tried(self) -> str:
         numbers = [row.n for row in self.criteria]
@@ -330,8 +382,8 @@ class Segments(Result):
 
 def _theta_text(profile: SegmentProfile) -> str:
     theta = profile.theta or 0.0
-    if theta >= 30:
-        return "all equal"
+    if profile.theta_at_bound:
+        return "at its bound: not determined"
     if profile.theta_se is None or np.isnan(profile.theta_se):
         return f"{theta:.2g}"
     return f"{theta:.2g} ± {profile.theta_se:.1g}"

@@ -28,8 +28,15 @@ from rankwise.aggregation.mallows import Distance
 from rankwise.analysis.base import rankings_of
 from rankwise.analysis.item_ranks import item_ranks
 from rankwise.analysis.kendalls_w import WeightKind
-from rankwise.analysis.segment_covariates import Covariates, covariates_of, membership_model, open_slopes
-from rankwise.analysis.segment_results import SegmentCriteria, SegmentProfile, Segments
+from rankwise.analysis.segment_checks import counting_notes, prior_notes, unknown_order
+from rankwise.analysis.segment_covariates import (
+    Covariates,
+    MembershipModel,
+    covariates_of,
+    membership_model,
+    open_slopes,
+)
+from rankwise.analysis.segment_results import LARGEST_THETA, SegmentCriteria, SegmentProfile, Segments
 from rankwise.data import Rankings, positions_from_scores
 
 SegmentModel: TypeAlias = Literal["mallows", "plackett-luce"]
@@ -39,11 +46,8 @@ _Mixture: TypeAlias = MallowsMixture | PlackettLuceMixture
 _MOST_RESAMPLED = 2000
 _STARTS_OF_RESAMPLES = 3
 _MAX_ITER = 1000
-# A worth whose variance is this share of that of the prior, or more, rests on the prior.
-_FROM_PRIOR = 0.25
-_LARGEST_THETA = 30.0
-# With fewer effective draws a ranking, its probability is a matter of luck.
-_FEWEST_DRAWS = 10.0
+# Slopes that are tested by fits without them; of more, by the normal law.
+_MOST_RATIOS = 40
 
 
 class _Sample(NamedTuple):
@@ -189,7 +193,7 @@ def segments(
     seeds = rng.integers(2**31, size=3)
 
     fits, criteria = _tried(sample, options, n, max_segments, int(seeds[0]))
-    chosen = _chosen(criteria, n, sample.notes)
+    chosen = _chosen(criteria, n, len(sample.rankings.group()), sample.notes)
     fitted = fits[chosen]
     names = tuple(f"segment {g + 1}" for g in range(chosen))
     membership = None
@@ -203,15 +207,15 @@ def segments(
             plain = fitted.log_likelihood_
             fitted = _fit(options.mixture(chosen, int(seeds[0])), sample, covariates.columns[sample.useful])
             statistic = 2 * (fitted.log_likelihood_ - plain)
-            membership = membership_model(names, covariates, fitted, statistic)
-            sample.notes.extend(open_slopes(membership, covariates.columns[sample.useful]))
+            membership = _membership(names, covariates, fitted, statistic, sample)
     memberships, labels = _memberships(fitted, source, sample, covariates if membership is not None else None)
     stabilities = np.zeros(0)
     if chosen > 1 and n_bootstrap:
         columns = covariates.columns[sample.useful] if covariates is not None and membership is not None else None
         own = labels[sample.useful]
         stabilities = _stabilities(sample, options, chosen, own, columns, n_bootstrap, int(seeds[1]))
-    _note_problems(sample, fitted, options)
+    profiles = _profiles(sample, fitted, memberships[sample.useful], names, level)
+    _note_problems(sample, fitted, memberships[sample.useful], profiles)
     return Segments(
         n=chosen,
         chosen_by=n if isinstance(n, str) else "given",
@@ -221,7 +225,7 @@ def segments(
         n_people=float(sample.weights.sum()),
         memberships=memberships,
         labels=labels,
-        profiles=_profiles(sample, fitted, memberships[sample.useful], names, level),
+        profiles=profiles,
         mean_rank=item_ranks(sample.rankings, level=level, people=sample.people).mean,
         criteria=tuple(criteria),
         entropy=_entropy(memberships[sample.useful], sample.weights)[1],
@@ -267,7 +271,7 @@ def _fit(mixture: _Mixture, sample: _Sample, columns: FloatArray | None = None) 
 def _tried(
     sample: _Sample, options: _Options, n: int | str, max_segments: int, seed: int
 ) -> tuple[dict[int, _Mixture], list[SegmentCriteria]]:
-    """Fits and criteria of all numbers of segments; of a given one, and of smaller ones only if it cannot be had."""
+    """Fits and criteria of all numbers of segments; of a given one and of one, of others only if it cannot be had."""
     n_distinct = len(sample.rankings.group())
     if isinstance(n, str):
         most = min(max_segments, n_distinct)
@@ -286,6 +290,9 @@ def _tried(
         criteria.append(_criteria(fits[number], sample))
         if not isinstance(n, str) and not criteria[-1].problem:
             break
+    if 1 not in fits:
+        fits[1] = _fit(options.mixture(1, seed), sample)
+        criteria.append(_criteria(fits[1], sample))
     return fits, sorted(criteria, key=lambda row: row.n)
 
 
@@ -307,11 +314,11 @@ def _criteria(fitted: _Mixture, sample: _Sample) -> SegmentCriteria:
     )
 
 
-def _chosen(criteria: list[SegmentCriteria], n: int | str, notes: list[str]) -> int:
+def _chosen(criteria: list[SegmentCriteria], n: int | str, n_distinct: int, notes: list[str]) -> int:
     possible = [row for row in criteria if "died" not in row.problem]
     if isinstance(n, str):
         best = min(possible, key=lambda row: getattr(row, n))
-        if best.n == criteria[-1].n and best.n > 1:
+        if best.n == criteria[-1].n and 1 < best.n < n_distinct:
             notes.append(f"{best.n} is the largest number tried; more segments might fit better")
         return best.n
     found = max(row.n for row in possible)
@@ -328,6 +335,21 @@ def _entropy(memberships: FloatArray, weights: FloatArray) -> tuple[float, float
     logs = np.log(np.maximum(memberships, 1e-300))
     total = float(-(weights @ (memberships * logs).sum(axis=1)))
     return total, float(1 - total / (weights.sum() * np.log(n)))
+
+
+def _membership(
+    names: tuple[str, ...], covariates: Covariates, fitted: _Mixture, statistic: float, sample: _Sample
+) -> MembershipModel:
+    """What covariates say, with a likelihood ratio test of each slope where they are not too many."""
+    columns = covariates.columns[sample.useful]
+    ratios = None
+    if (len(names) - 1) * columns.shape[1] <= _MOST_RATIOS:
+        ratios = fitted.slope_ratios(sample.rankings, sample.weights, columns)
+    else:
+        sample.notes.append("the slopes are too many to fit without each of them: their p-values are Wald's")
+    membership = membership_model(names, covariates, columns, fitted, statistic, ratios)
+    sample.notes.extend(open_slopes(membership))
+    return membership
 
 
 def _memberships(
@@ -409,42 +431,36 @@ def _profiles(
             center, margin = np.log(share / (1 - share)), z * error / (share * (1 - share))
             low, high = (float(expit(end)) for end in (center - margin, center + margin))
         weights = sample.weights * memberships[:, g]
-        mean = item_ranks(Rankings(sample.rankings, weights=weights), level=level, people=False).mean
+        members = Rankings(sample.rankings, weights=weights)
+        mean = item_ranks(members, level=level, people=False).mean
         own: dict[str, Any] = {}
         if isinstance(fitted, MallowsMixture):
             positions = fitted.centers_[g]
-            own = {"theta": float(fitted.thetas_[g]), "theta_se": float(fitted.thetas_se_[g])}
+            theta, theta_se = float(fitted.thetas_[g]), float(fitted.thetas_se_[g])
+            if np.isnan(theta_se):  # at 0, or without bound
+                theta = 0.0 if theta < 1 else LARGEST_THETA
+            own = {"theta": theta, "theta_se": theta_se}
         else:
             positions = positions_from_scores([np.round(fitted.log_worths_[g], 9)])[0]
             own = {"log_worth": fitted.log_worths_[g], "log_worth_se": fitted.log_worths_se_[g]}
+        own["undetermined"] = unknown_order(members)
+        if own["undetermined"]:
+            positions = np.ones(len(positions))
         profiles.append(SegmentProfile(name, share, low, high, positions, mean, mean - overall, **own))
     return tuple(profiles)
 
 
-def _note_problems(sample: _Sample, fitted: _Mixture, options: _Options) -> None:
+def _note_problems(
+    sample: _Sample, fitted: _Mixture, memberships: FloatArray, profiles: tuple[SegmentProfile, ...]
+) -> None:
     notes = sample.notes
     if not fitted.converged_:
         notes.append(f"the likelihood still rises after {_MAX_ITER:,} iterations, so that this is not the best fit")
-    kind = sample.rankings.kind
-    if kind != "full":
-        ways = {
-            "exact": "partial rankings are counted exactly",
-            "monte carlo": "partial rankings are counted by Monte Carlo EM, each by draws that say as much as "
-            f"{fitted.effective_draws_:.0f} of equal weight; another random_state gives slightly other numbers",
-            "pairs": "rankings that miss items are counted through the pairs they order, which is an approximation",
-        }
-        notes.append(ways[fitted.partial_rankings_])
-        if fitted.effective_draws_ < _FEWEST_DRAWS:
-            notes.append("these draws are too few for sure numbers: model='plackett-luce' counts all exactly")
+    notes.extend(counting_notes(sample.rankings.kind, fitted))
+    equal = [profile.name for profile in profiles if profile.theta_at_bound]
     if isinstance(fitted, PlackettLuceMixture):
-        if options.alpha > 0:
-            open_worths = np.argwhere(np.square(fitted.log_worths_se_) >= _FROM_PRIOR / options.alpha)
-            for g, item in open_worths[:3].tolist():
-                where = "first" if fitted.log_worths_[g, item] > 0 else "last"
-                notes.append(
-                    f"the worth of {short_name(sample.rankings.items[item])} in segment {g + 1} rests on the prior: "
-                    f"nearly everybody there puts it {where}"
-                )
-    elif (fitted.thetas_ >= _LARGEST_THETA).any() and len(sample.rankings.group()) > 1:
-        equal = [f"segment {g + 1}" for g in np.flatnonzero(fitted.thetas_ >= _LARGEST_THETA)]
-        notes.append(f"all people of {', '.join(equal)} gave the same ranking")
+        notes.extend(prior_notes(sample.rankings, sample.weights[:, np.newaxis] * memberships, fitted, profiles))
+    elif equal and len(sample.rankings.group()) > 1:
+        notes.append(
+            f"all people of {', '.join(equal)} gave the same ranking, so that the concentration is not determined"
+        )

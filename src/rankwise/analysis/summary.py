@@ -164,7 +164,7 @@ class Summary(Result):
         if len(first) > 1:
             return [f"{line}: a tie."]
         if np.isfinite(self.low[order[0]]):
-            line += f" ({100 * self.level:g} % interval {self.low[order[0]]:.2f} to {self.high[order[0]]:.2f})"
+            line += f" ({100 * self.level:g}% interval {self.low[order[0]]:.2f} to {self.high[order[0]]:.2f})"
         line += f"; {self.top1[order[0]]:.0%} put it first"
         if self.n_items > _TOP:
             line += f", {self.top3[order[0]]:.0%} among the first three"
@@ -196,8 +196,18 @@ class Summary(Result):
         columns |= {str(place + 1): self.marginals[order, place] for place in range(self.n_items)}
         return make_frame(columns | {"unlisted": 1 - self.marginals[order].sum(axis=1)}, backend)
 
-    def as_dict(self) -> dict[str, Any]:
-        """The numbers for JSON, without marginals and pairs; None for those that are not known."""
+    def as_dict(self, *, marginals: bool = False) -> dict[str, Any]:
+        """The numbers for JSON, without pairs; None for those that are not known.
+
+        Parameters
+        ----------
+        marginals : bool, default=False
+            Whether to add ``marginals``, the share of each item at each place.
+
+        Returns
+        -------
+        dict
+        """
         names = ["n_rankings", "n_empty", "total_weight", "n_effective", "weights_are", "n_items", "kind", "n_distinct"]
         names += ["n_with_ties", "n_with_unlisted", "n_with_missing", "level"]
         facts = {name: getattr(self, name) for name in names}
@@ -207,7 +217,14 @@ class Summary(Result):
             for i in self._best_first()
         ]
         features = {"n_features": len(self.features), "features": list(self.features), "notes": list(self.notes)}
-        return facts | {"mean_ranks": ranks, "concordance": self.concordance.as_dict()} | features
+        facts |= {"mean_ranks": ranks, "concordance": self.concordance.as_dict()} | features
+        if marginals:
+            facts["marginals"] = [
+                {"item": str(self.items[i]), "places": list(map(_finite, self.marginals[i].tolist()))}
+                | {"unlisted": _finite(1 - float(self.marginals[i].sum()))}
+                for i in self._best_first()
+            ]
+        return facts
 
     def tables(self) -> list[TextTable]:
         """The numbers as tables of text: mean ranks, agreement, what the rankings hold, and details of pairs."""
@@ -215,27 +232,32 @@ class Summary(Result):
 
     def ranks_table(self) -> TextTable:
         """Mean ranks, first choices and top three as a table of text, best item first."""
-        columns = ["item", "mean rank", f"{100 * self.level:g} % interval", "median", "first choice"]
+        columns = ["item", "mean rank", "standard error", f"{100 * self.level:g}% interval", "median", "first choice"]
         columns += ["top three"] * (self.n_items > _TOP) + ["n"]
         rows = []
         for i in self._best_first():
             interval = f"{self.low[i]:.2f} to {self.high[i]:.2f}" if np.isfinite(self.low[i]) else ""
             shares = [self.top1[i], self.top3[i]][: 1 + (self.n_items > _TOP)]
-            numbers = [_shown(self.mean_rank[i], ".2f"), interval, _shown(self.median[i], ".3g")]
+            means = [_shown(self.mean_rank[i], ".2f"), _shown(self.standard_error[i], ".2f")]
+            numbers = [*means, interval, _shown(self.median[i], ".3g")]
             rows.append(
                 [short_name(self.items[i]), *numbers, *(_shown(share, ".0%") for share in shares), f"{self.n[i]:,.0f}"]
             )
         return TextTable("Mean ranks, best first", " ".join(self.explanations), columns, rows)
 
-    def marginals_table(self) -> TextTable:
-        """How often each item holds which place, as a table of text."""
+    def marginals_table(self, *, decimals: int = 0) -> TextTable:
+        """How often each item holds which place, in percent with so many decimals, as a table of text."""
         unlisted = self.n_with_unlisted > 0
         columns = ["item", *map(str, range(1, self.n_items + 1)), *["unlisted"] * unlisted]
         rows = []
         for i in self._best_first():
             shares = [*self.marginals[i], *[1 - self.marginals[i].sum()] * unlisted]
-            rows.append([short_name(self.items[i]), *(_shown(share, ".0%") for share in shares)])
+            rows.append([short_name(self.items[i]), *(_shown(share, f".{decimals}%") for share in shares)])
         return TextTable("How often each item is at which place", "", columns, rows)
+
+    def matrix_tables(self) -> list[TextTable]:
+        """Places of the items, who is put before whom, and how many people compare each pair, as tables of text."""
+        return [self.marginals_table(decimals=1), *self.pairs.matrix_tables(self._best_first().tolist())]
 
     def data_table(self) -> TextTable:
         """What the rankings hold as a table of text."""

@@ -17,7 +17,7 @@ from rankwise.plots._style import BLUE, GRAY, LIGHT_GRAY, NUMBER_SIZE, new_axes,
 class PairwiseCalibrationDisplay(Display):
     """Predicted probabilities of pairs against observed shares, all pairs of all rows pooled.
 
-    Every pair counts once, by the side that is predicted to come first: of the pairs predicted with 70 %, 70 % should
+    Every pair counts once, by the side that is predicted to come first: of the pairs predicted with 70%, 70% should
     come out as predicted. Points below the diagonal are too sure of themselves, points above not sure enough. Bars at
     the bottom count the pairs. A tie in a ranking counts half; pairs that a ranking does not compare do not count.
 

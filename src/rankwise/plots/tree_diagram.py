@@ -126,10 +126,10 @@ class RankingTreeDisplay(Display):
             raise TypeError(f"tree is a {type(tree).__name__}, but only a RankingTree can be drawn; fit one")
         check_whole_number("max_depth", max_depth, at_least=1)
         shown = min(max_depth, max(1, tree.get_depth()))
-        display = cls(_shown_nodes(tree, shown, questions or {}), _note(tree, shown))
+        display = cls(tree_nodes(tree, shown, questions or {}), _note(tree, shown))
         while ax is not None and shown > 1 and display._font_size(ax) < _SMALLEST_FONT:
             shown -= 1
-            display = cls(_shown_nodes(tree, shown, questions or {}), _note(tree, shown))
+            display = cls(tree_nodes(tree, shown, questions or {}), _note(tree, shown))
         return display.plot(ax)
 
     @property
@@ -220,7 +220,7 @@ class RankingTreeDisplay(Display):
         )
 
 
-def _shown_nodes(
+def tree_nodes(
     estimator: RankingTree | PlackettLuceTree, max_depth: int, questions: Mapping[str, str]
 ) -> list[TreeNode]:
     """Nodes down to a depth: each before its children, the upper child with all below it before the lower one."""
