@@ -39,7 +39,7 @@ def test_columns_are_what_their_names_say(problem):
 
 @pytest.mark.parametrize(("problem", "winner"), list(zip(TABLE1, [0, 3, 0, 3], strict=True)))
 def test_kendall_rows_of_table_1(problem, winner):
-    # On U(0, 0.5) the first feature of largest |tau| is the one that the paper includes in 100 % of its runs.
+    # On U(0, 0.5) the first feature of largest |tau| is the one that the paper includes in 100% of its runs.
     X, y, _ = make_symbolic_regression(500, problem=problem, distribution="uniform", random_state=0)
     tau = [abs(kendalltau(column, y).statistic) for column in X.T]
     assert int(np.argmax(np.round(tau, 12))) == winner

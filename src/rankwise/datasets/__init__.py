@@ -15,6 +15,7 @@ from rankwise.datasets.noise_conditions import (
 )
 from rankwise.datasets.noise_laws import GaussianNoise, MallowsNoise, UniformNoise
 from rankwise.datasets.oracle import RankingOracle
+from rankwise.datasets.smooth import make_smooth_label_ranking
 from rankwise.datasets.sparse import make_sparse_label_ranking, noise_scale_for
 from rankwise.datasets.split_conditions import (
     density_lower_bound,
@@ -43,6 +44,7 @@ __all__ = [
     "make_incomplete",
     "make_partial",
     "make_retrieval",
+    "make_smooth_label_ranking",
     "make_sparse_label_ranking",
     "make_symbolic_regression",
     "noise_scale_for",
