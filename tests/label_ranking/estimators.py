@@ -7,6 +7,7 @@ from sklearn.tree import DecisionTreeRegressor
 
 from rankwise.embeddings import GraphCutEmbedding
 from rankwise.label_ranking import (
+    BoostedRanker,
     ClusterRanker,
     ConformalRanker,
     DummyRanker,
@@ -43,6 +44,8 @@ RANKERS = [
     RankingTree("position", growth="level", decode="borda", ccp_alpha="cv", random_state=0),
     RankingForest(10, random_state=0),
     RankingForest(10, pool="rankings", splitter="random", bootstrap=False, max_samples=0.8, random_state=0),
+    BoostedRanker(20, min_samples_leaf=5, early_stopping=False),
+    BoostedRanker(20, loss="plackett_luce", min_samples_leaf=1, subsample=0.8, random_state=0),
     StackedRanker([("nearest", NearestNeighborsRanker(3)), ("linear", PlackettLuceRanker())], cv=2, random_state=0),
     ConformalRanker(RankingForest(10, random_state=0), random_state=0),
 ]
@@ -57,6 +60,7 @@ WEIGHED_EXACTLY = [
     DyadRanker(tol=1e-9),
     KernelRanker("linear", alpha=1.0),
     RankingTree(max_depth=3),
+    BoostedRanker(10, max_depth=3, min_samples_leaf=1),
     PlackettLuceTree(0.5, min_samples_leaf=5),
 ]
 
@@ -74,6 +78,8 @@ def expected_failures(estimator: object) -> dict[str, str]:
         reason = "rows are drawn for trees and folds, so that a row of weight 2 is not the row twice"
     if isinstance(estimator, DyadRanker) and estimator.model == "boosted":
         reason = "leaves and bins of trees count dyads, not weights"
+    if isinstance(estimator, BoostedRanker) and (estimator.min_samples_leaf > 1 or estimator.subsample < 1):
+        reason = "leaves and samples are of rows, not of weights"
     if isinstance(estimator, StackedRanker):
         reason = "folds are of rows, not of weights"
     if isinstance(estimator, ConformalRanker):

@@ -24,6 +24,7 @@ from rankwise.aggregation import (
 from rankwise.datasets import make_retrieval
 from rankwise.embeddings import GraphCutEmbedding, KemenyEmbedding, PositionEmbedding
 from rankwise.label_ranking import (
+    BoostedRanker,
     ClusterRanker,
     ConformalRanker,
     DummyRanker,
@@ -101,6 +102,7 @@ def label_rankers() -> list[Any]:
         RankingForest(7, min_samples_leaf=5, focus="pair", random_state=0),
         RankingForest(3, pool="rankings", honest=True, random_state=0),
         RankingTree(honest="paper", growth="level", random_state=0),
+        BoostedRanker(5, early_stopping=True, random_state=0),
         StackedRanker(members, cv=2, random_state=0),
         ConformalRanker(PlackettLuceRanker(), random_state=0),
     ]

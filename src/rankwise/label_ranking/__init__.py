@@ -1,5 +1,6 @@
 """Rank items by features: from features and rankings of any kind to full rankings."""
 
+from rankwise.label_ranking.boosted import BoostedRanker
 from rankwise.label_ranking.clusters import ClusterRanker
 from rankwise.label_ranking.conformal import ConformalRanker
 from rankwise.label_ranking.diagnostics import (
@@ -39,6 +40,7 @@ from rankwise.label_ranking.stacked import StackedRanker
 from rankwise.label_ranking.tree import RankingTree
 
 __all__ = [
+    "BoostedRanker",
     "ClusterRanker",
     "ConformalRanker",
     "DummyRanker",

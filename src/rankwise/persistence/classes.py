@@ -58,6 +58,7 @@ _OURS = {
     "rankwise.data": ["Rankings"],
     "rankwise.embeddings": ["GraphCutEmbedding", "KemenyEmbedding", "PositionEmbedding"],
     "rankwise.label_ranking": [
+        "BoostedRanker",
         "ClusterRanker",
         "ConformalRanker",
         "DummyRanker",

@@ -19,7 +19,7 @@ from rankwise._progress import track
 from rankwise._sklearn import Interval, RealNotInt, StrOptions, gen_batches
 from rankwise._typing import FloatArray, IntArray
 from rankwise.trees import _grow_jit, _leaves_jit
-from rankwise.trees._grow_jit import Features, Limits, Nodes, Scratch, Targets
+from rankwise.trees._grow_jit import Features, Limits, Nodes, Scratch, Targets, threshold_between
 from rankwise.trees._grow_levels import grow_by_levels
 from rankwise.trees._honest_levels import recut
 from rankwise.trees.structure import LeafMeans, LeafRows, TargetRows, Tree
@@ -39,6 +39,7 @@ __all__ = [
     "grow_trees",
     "mean_prediction",
     "out_of_bag_prediction",
+    "threshold_between",
 ]
 
 #: bins that fit, with one code for missing values, into a byte

@@ -1,0 +1,294 @@
+"""Newton boosting of item scores, for `BoostedRanker`: the losses, and trees whose leaves hold a step for every item.
+
+A tree is grown leaf by leaf on histograms: for each code of a feature (see `rankwise.trees.engine.code_features`) the
+sums of the gradients of all items, of one second derivative, the mean over the items of a row, and of rows. One second
+derivative is enough to choose splits, at half the cost; the steps of the leaves take that of each item.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from heapq import heappop, heappush
+
+import numpy as np
+
+from rankwise._typing import BoolArray, FloatArray, IntArray
+from rankwise.data import Rankings
+from rankwise.label_ranking import _boosting_jit
+from rankwise.trees.engine import Tree, code_features, threshold_between
+from rankwise.trees.structure import LeafMeans, LeafNumbers
+
+# Steps of the search for the scores that all rows start from.
+_FIRST_STEPS = 10
+# Pseudo-curvature, per row, that keeps those scores finite where all rankings agree.
+_FIRST_RIDGE = 1e-3
+# Gains up to this share of the score of a node are due to rounding.
+_LEAST_GAIN = 1e-10
+# Stands in, as a share of the whole, for the second derivative of a leaf in which an item has none.
+_LEAST_HESSIAN = 1e-10
+# Bytes of histograms that are kept while a tree grows; where more are needed, both sides of a split are added up.
+_MOST_BYTES = 1 << 30
+
+
+class Loss:
+    """A loss of the scores of rankings, as the parameter ``loss`` of `BoostedRanker` names it.
+
+    Parameters
+    ----------
+    name : {"pairwise_logistic", "plackett_luce"}
+        Which.
+    rankings : Rankings
+        The rankings, with their weights.
+    """
+
+    def __init__(self, name: str, rankings: Rankings) -> None:
+        self.positions = np.require(rankings.positions, np.float64, ["C", "W"])
+        self.weights = np.require(rankings.weights, np.float64, ["C", "W"])
+        by_choices = name == "plackett_luce"
+        self._order = np.argsort(self.positions, axis=1, kind="stable") if by_choices else None
+
+    def value(self, scores: FloatArray) -> float:
+        """Loss of the scores of all rows, per unit of weight."""
+        if self._order is None:
+            total = _boosting_jit.pairwise_loss(self.positions, self.weights, scores)
+        else:
+            unused = np.empty_like(scores)
+            total = _boosting_jit.plackett_luce_derivatives(
+                self.positions, self._order, self.weights, scores, unused, unused.copy()
+            )
+        return float(total / self.weights.sum())
+
+    def derivatives(self, scores: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """First and second derivatives of the summed loss by every score: (n_rows, n_items) each."""
+        gradient, hessian = np.empty_like(scores), np.empty_like(scores)
+        if self._order is None:
+            _boosting_jit.pairwise_derivatives(self.positions, self.weights, scores, gradient, hessian)
+        else:
+            _boosting_jit.plackett_luce_derivatives(
+                self.positions, self._order, self.weights, scores, gradient, hessian
+            )
+        return gradient, hessian
+
+    def best_constant(self) -> FloatArray:
+        """Scores of mean 0 that are, if they are the same for all rows, about the best."""
+        n, k = self.positions.shape
+        scores = np.zeros(k)
+        for _ in range(_FIRST_STEPS):
+            gradient, hessian = self.derivatives(np.tile(scores, (n, 1)))
+            curvature = hessian.sum(axis=0) + _FIRST_RIDGE * self.weights.sum()
+            # The curvature along all scores together is up to twice that of single ones.
+            scores -= 0.5 * gradient.sum(axis=0) / curvature
+            scores -= scores.mean()
+        return scores
+
+
+@dataclass
+class _Node:
+    """A node while its tree grows, with the best split that was found for it."""
+
+    rows: IntArray
+    total: FloatArray
+    depth: int = 0
+    histograms: FloatArray | None = None
+    gain: float = 0.0
+    feature: int = -1
+    left: int = -1
+    missing_left: bool = False
+    threshold: float = 0.0
+    goes_left: BoolArray = field(default_factory=lambda: np.zeros(0, dtype=bool))  # by code
+
+
+class Grower:
+    """Grows trees on the same rows, one after the other.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n_rows, n_features)
+        Features; categories are numbers, NaN is missing.
+    n_categories : ndarray of shape (n_features,)
+        Categories of each feature, 0 for numbers.
+    max_bins : int
+        Most bins of a numeric feature.
+    max_leaf_nodes, max_depth, min_samples_leaf : int
+        Limits of a tree.
+    l2 : float
+        Added to second derivatives.
+    threads : ThreadPoolExecutor
+        Threads that share the features.
+    n_threads : int
+        Their number; trees are the same for every number.
+    """
+
+    def __init__(
+        self,
+        X: FloatArray,
+        n_categories: IntArray,
+        *,
+        max_bins: int,
+        max_leaf_nodes: int,
+        max_depth: int | None,
+        min_samples_leaf: int,
+        l2: float,
+        threads: ThreadPoolExecutor,
+        n_threads: int,
+    ) -> None:
+        self.features = code_features(X, n_categories, max_bins)
+        self.max_leaf_nodes, self.max_depth = max_leaf_nodes, max_depth
+        self.min_samples_leaf, self.l2 = min_samples_leaf, l2
+        self._threads, self._n_threads = threads, n_threads
+        self._n_codes = int(self.features.n_codes.max(initial=0)) + 1
+        self._found = np.empty((X.shape[1], 3))
+        self._orders = np.zeros((X.shape[1], self._n_codes), dtype=np.int64)
+        self._free: list[FloatArray] = []
+
+    def grow(
+        self, gradient: FloatArray, hessian: FloatArray, rows: IntArray, chosen: IntArray, learning_rate: float
+    ) -> tuple[Tree, LeafNumbers]:
+        """Grow a tree on some rows and features; also returns the leaf of each of these rows, by row."""
+        vectors = np.column_stack(
+            [_exact(gradient, len(rows)), _exact(hessian.mean(axis=1), len(rows)), np.ones(len(gradient))]
+        )
+        root = self._node(rows, vectors)
+        # Second derivatives of 0, of items that nobody in a leaf compares, must not divide.
+        self._ridge = self.l2 + max(_LEAST_HESSIAN * root.total[-2], 1e-300)
+        if self._keeps(vectors.shape[1]):
+            root.histograms = self._histograms(vectors.shape[1])
+            self._count(root.histograms, rows, vectors, chosen)
+        self._search(root, vectors, chosen)
+        nodes, waiting = [root], [(-root.gain, 0)]
+        while waiting and len(nodes) + 1 < 2 * self.max_leaf_nodes:
+            node = nodes[heappop(waiting)[1]]
+            if node.feature < 0:
+                continue
+            node.left = len(nodes)
+            is_last = len(nodes) + 3 >= 2 * self.max_leaf_nodes
+            for child in self._divide(node, vectors, chosen, is_last):
+                heappush(waiting, (-child.gain, len(nodes)))
+                nodes.append(child)
+        leaves = [node for node in nodes if node.left < 0]
+        leaf = np.empty(len(gradient), dtype=np.int32)
+        steps = np.empty((len(leaves), gradient.shape[1]))
+        for number, node in enumerate(leaves):
+            leaf[node.rows] = number
+            curvature = np.zeros(gradient.shape[1])
+            _boosting_jit.add_up(node.rows, hessian, curvature)
+            steps[number] = -learning_rate * node.total[:-2] / (curvature + self._ridge)
+        self._free = [node.histograms for node in nodes if node.histograms is not None]
+        return self._tree(nodes, steps), leaf
+
+    def _node(self, rows: IntArray, vectors: FloatArray) -> _Node:
+        total = np.zeros(vectors.shape[1])
+        _boosting_jit.add_up(rows, vectors, total)
+        return _Node(rows, total)
+
+    def _divide(self, node: _Node, vectors: FloatArray, chosen: IntArray, is_last: bool) -> tuple[_Node, _Node]:
+        """Split a node, and look for the splits of its children unless they stay leaves."""
+        side = node.goes_left[self.features.codes[node.feature][node.rows]]
+        left, right = node.rows[side], node.rows[~side]
+        small = self._node(left if len(left) <= len(right) else right, vectors)
+        large = _Node(right if small.rows is left else left, node.total - small.total)
+        small.depth = large.depth = node.depth + 1
+        if not is_last:
+            if node.histograms is not None:
+                small.histograms, large.histograms = self._histograms(len(node.total)), node.histograms
+                self._count(small.histograms, small.rows, vectors, chosen, take_from=large.histograms)
+                node.histograms = None
+            self._search(small, vectors, chosen)
+            self._search(large, vectors, chosen)
+        return (small, large) if small.rows is left else (large, small)
+
+    def _search(self, node: _Node, vectors: FloatArray, chosen: IntArray) -> None:
+        """Find the best split of a node, if it may have one."""
+        if node.depth == self.max_depth or len(node.rows) < 2 * self.min_samples_leaf or not len(chosen):
+            return
+        histograms = node.histograms
+        if histograms is None:
+            histograms = self._histograms(len(node.total))
+            self._count(histograms, node.rows, vectors, chosen)
+            self._free.append(histograms)
+        codes, total, l2, least = self.features, node.total, self._ridge, float(self.min_samples_leaf)
+
+        def search(part: IntArray) -> None:
+            _boosting_jit.best_cuts(
+                part, codes.n_codes, codes.is_categorical, histograms, total, l2, least, self._found, self._orders
+            )
+
+        self._share(search, chosen)
+        best = int(chosen[np.argmax(self._found[chosen, 0])])  # the first one if several tie
+        score, cut, side = self._found[best]
+        before = float(np.sum(total[:-2] ** 2) / (total[-2] + l2))
+        if not score > before * (1 + _LEAST_GAIN):
+            return
+        last, order = codes.n_codes[best], self._orders[best]
+        goes_left = np.zeros(self._n_codes, dtype=bool)
+        goes_left[order[: int(cut) + 1]] = True
+        # Where nothing is missing, missing values go with the larger part of the rows.
+        counts = histograms[best, :, -1]
+        goes_left[last] = bool(side) if counts[last] > 0 else 2 * counts[:last][goes_left[:last]].sum() >= total[-1]
+        node.gain, node.feature, node.goes_left, node.missing_left = score - before, best, goes_left, goes_left[last]
+        if not codes.is_categorical[best]:
+            node.threshold = threshold_between(codes, best, int(cut), int(cut) + 1)
+
+    def _count(
+        self,
+        histograms: FloatArray,
+        rows: IntArray,
+        vectors: FloatArray,
+        chosen: IntArray,
+        take_from: FloatArray | None = None,
+    ) -> None:
+        def count(part: IntArray) -> None:
+            _boosting_jit.add_histograms(self.features.codes, part, rows, vectors, histograms)
+            if take_from is not None:
+                _boosting_jit.subtract(part, self.features.n_codes, take_from, histograms)
+
+        self._share(count, chosen)
+
+    def _share(self, work: Callable[[IntArray], None], features: IntArray) -> None:
+        if self._n_threads == 1:
+            work(features)
+        else:
+            list(self._threads.map(work, np.array_split(features, self._n_threads)))
+
+    def _histograms(self, width: int) -> FloatArray:
+        """Room for the histograms of a node; that of trees before is used again."""
+        return self._free.pop() if self._free else np.empty((len(self._found), self._n_codes, width))
+
+    def _keeps(self, width: int) -> bool:
+        return 8 * len(self._found) * self._n_codes * width * self.max_leaf_nodes <= _MOST_BYTES
+
+    def _tree(self, nodes: list[_Node], steps: FloatArray) -> Tree:
+        n, is_set = len(nodes), self.features.is_categorical
+        sets_of = [number for number, node in enumerate(nodes) if node.left >= 0 and is_set[node.feature]]
+        n_words = int(self.features.n_codes[is_set].max(initial=0)) // 64 + 1
+        sets, set_of = np.zeros((max(len(sets_of), 1), n_words), np.uint64), np.full(n, -1, np.int32)
+        for number, of in enumerate(sets_of):
+            set_of[of] = number
+            for code in np.flatnonzero(nodes[of].goes_left[: self.features.n_codes[nodes[of].feature]]).tolist():
+                sets[number, code // 64] |= np.uint64(1) << np.uint64(code % 64)
+        inner = np.array([node.left >= 0 for node in nodes])
+        count = np.array([len(node.rows) for node in nodes], dtype=np.int64)
+        return Tree(
+            feature=np.where(inner, [node.feature for node in nodes], -1).astype(np.int32),
+            threshold=np.where(inner, [node.threshold for node in nodes], 0.0),
+            missing_left=inner & [node.missing_left for node in nodes],
+            left=np.array([node.left for node in nodes], dtype=np.int32),
+            gain=np.where(inner, [node.gain for node in nodes], 0.0),
+            error=np.zeros(n),
+            weight=count.astype(np.float64),
+            count=count,
+            set_of=set_of,
+            sets=sets,
+            contents=LeafMeans(steps),
+        )
+
+
+def _exact(values: FloatArray, n: int) -> FloatArray:
+    """The values, rounded so that sums of n of them are exact: in any order, and as differences of other sums."""
+    largest = float(np.abs(values).max(initial=0.0))
+    if largest == 0.0:
+        return values
+    step = np.ldexp(1.0, int(np.frexp(largest)[1]) + n.bit_length() - 53)
+    return np.rint(values / step) * step

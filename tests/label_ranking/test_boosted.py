@@ -1,0 +1,207 @@
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import rankwise
+from rankwise import Rankings
+from rankwise.datasets import make_smooth_label_ranking
+from rankwise.label_ranking import BoostedRanker, DummyRanker, _boosting
+from rankwise.label_ranking._boosting import Grower, Loss
+from tests.naive import boosting as naive
+from tests.strategies import KINDS, random_positions
+
+NAIVE = {"pairwise_logistic": naive.pairwise_logistic, "plackett_luce": naive.plackett_luce}
+every_loss = pytest.mark.parametrize("loss", NAIVE)
+
+
+def grower(X, n_categories=None, **settings):
+    n_categories = np.zeros(X.shape[1], dtype=np.intp) if n_categories is None else n_categories
+    given = {"max_bins": 255, "max_leaf_nodes": 4, "max_depth": None, "min_samples_leaf": 2, "l2": 0.5, **settings}
+    return Grower(X, n_categories, **given, threads=ThreadPoolExecutor(1), n_threads=1)
+
+
+def rankings(kind, n=8, k=5, seed=0):
+    rng = np.random.default_rng(seed)
+    y = Rankings(random_positions(rng, n, k, kind), weights=rng.uniform(0.5, 2.0, n))
+    return y[np.flatnonzero(y.informative)]
+
+
+@every_loss
+@pytest.mark.parametrize("kind", KINDS)
+def test_losses_and_derivatives_against_finite_differences(loss, kind):
+    y = rankings(kind)
+    scores = np.random.default_rng(1).normal(size=y.shape)
+    made, step = Loss(loss, y), 1e-4
+    gradient, hessian = made.derivatives(scores)
+    total = 0.0
+    for r, row in enumerate(y.positions):
+        here = y.weights[r] * NAIVE[loss](row, scores[r])
+        total += here
+        for i in range(y.n_items):
+            move = step * (np.arange(y.n_items) == i)
+            up, down = (y.weights[r] * NAIVE[loss](row, scores[r] + sign * move) for sign in (1, -1))
+            assert gradient[r, i] == pytest.approx((up - down) / (2 * step), abs=1e-6)
+            assert hessian[r, i] == pytest.approx((up + down - 2 * here) / step**2, abs=1e-5)
+    assert made.value(scores) == pytest.approx(total / y.weights.sum())
+    assert np.all(hessian >= 0)
+
+
+@every_loss
+def test_scores_far_apart_stay_finite(loss):
+    scores = np.array([[0.0, 1e4, -1e4]])
+    for derivative in Loss(loss, Rankings([[1, 2, 3]])).derivatives(scores):
+        assert np.isfinite(derivative).all()
+
+
+@every_loss
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_first_scores_are_the_best_constants(loss, kind):
+    y = rankings(kind, n=300)
+    made = Loss(loss, y)
+    gradient, hessian = made.derivatives(np.tile(made.best_constant(), (len(y), 1)))
+    assert np.abs(gradient.sum(axis=0) / hessian.sum(axis=0)).max() < 0.05
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("kept", [True, False])
+def test_trees_are_those_of_all_cuts(seed, kept, monkeypatch):
+    if not kept:
+        monkeypatch.setattr(_boosting, "_MOST_BYTES", 0)
+    rng = np.random.default_rng(seed)
+    X, gradient, hessian = rng.normal(size=(30, 3)), rng.normal(size=(30, 4)), rng.uniform(size=(30, 4))
+    made = grower(X, max_leaf_nodes=6, min_samples_leaf=3)
+    tree, leaf = made.grow(gradient, hessian, np.arange(30), np.arange(3), 0.1)
+    expected = naive.grow(X, gradient, hessian, 6, 3, 0.5)
+    assert sorted(map(tuple, expected)) == sorted(tuple(np.flatnonzero(leaf == number)) for number in range(6))
+    np.testing.assert_array_equal(tree.leaf_of(X), leaf)
+    for rows in expected:
+        step = -0.1 * gradient[rows].sum(axis=0) / (hessian[rows].sum(axis=0) + 0.5)
+        np.testing.assert_allclose(tree.predict(X[rows]), np.tile(step, (len(rows), 1)), rtol=1e-6)
+
+
+def test_depth_is_limited():
+    rng = np.random.default_rng(0)
+    made = grower(rng.normal(size=(200, 2)), max_leaf_nodes=50, max_depth=3)
+    tree, _ = made.grow(rng.normal(size=(200, 3)), np.ones((200, 3)), np.arange(200), np.arange(2), 0.1)
+    assert tree.depth.max() == 3
+
+
+def test_missing_values_go_where_they_gain():
+    X = np.array([[0.0], [1.0], [2.0], [3.0], [np.nan], [np.nan]])
+    for values, side in (([-1, -1, 1, 1, 1, 1], False), ([-1, -1, 1, 1, -1, -1], True)):
+        gradient = np.outer(values, [1.0, -1.0])
+        tree, leaf = grower(X).grow(gradient, np.ones((6, 2)), np.arange(6), np.arange(1), 1.0)
+        assert tree.missing_left[0] == side
+        np.testing.assert_array_equal(leaf == leaf[0], np.array(values) == -1)
+        np.testing.assert_array_equal(tree.leaf_of(X), leaf)
+
+
+@pytest.mark.parametrize("n_categories", [6, 70])
+def test_categories_are_divided_by_what_they_do(n_categories):
+    rng = np.random.default_rng(0)
+    X = np.repeat(np.arange(float(n_categories)), 4)[:, None]
+    sides = rng.permutation(n_categories) % 2
+    gradient = np.outer(2.0 * sides[X[:, 0].astype(int)] - 1, [1.0, -2.0, 1.0])
+    made = grower(X, np.array([n_categories]))
+    tree, leaf = made.grow(gradient, np.ones(gradient.shape), np.arange(len(X)), np.arange(1), 1.0)
+    assert tree.n_leaves == 2
+    np.testing.assert_array_equal(leaf == leaf[0], gradient[:, 0] == gradient[0, 0])
+    np.testing.assert_array_equal(tree.leaf_of(X), leaf)
+
+
+@pytest.fixture(scope="module")
+def smooth():
+    X, y, _ = make_smooth_label_ranking(400, 5, 4, random_state=0)
+    return X[:300], y[:300], X[300:], y[300:]
+
+
+@every_loss
+@pytest.mark.parametrize("kind", KINDS)
+def test_it_learns_from_all_kinds_of_rankings(smooth, loss, kind):
+    X, y, X_test, y_test = smooth
+    positions = y.positions.copy()
+    if kind == "tied":
+        positions = np.ceil(positions / 2)
+    elif kind == "top-k":
+        positions[positions > 2] = np.inf
+    elif kind == "incomplete":
+        positions[np.random.default_rng(0).random(positions.shape) < 0.3] = np.nan
+    ranker = BoostedRanker(40, loss=loss).fit(X, positions)
+    assert ranker.score(X_test, y_test) > DummyRanker().fit(X, positions).score(X_test, y_test) + 0.12
+
+
+@every_loss
+def test_weight_two_is_the_row_twice(smooth, loss):
+    X, y = smooth[0][:80], smooth[1][:80]
+    weights = 1.0 + np.arange(80) % 2
+    twice = np.repeat(np.arange(80), weights.astype(int))
+    settings = {"loss": loss, "min_samples_leaf": 1, "max_depth": 3}
+    weighted = BoostedRanker(10, **settings).fit(X, y, sample_weight=weights)
+    repeated = BoostedRanker(10, **settings).fit(X[twice], y[twice])
+    np.testing.assert_allclose(weighted.predict_scores(X), repeated.predict_scores(X), atol=1e-6)
+    of_rankings = BoostedRanker(10, **settings).fit(X, Rankings(y, weights=weights))
+    np.testing.assert_array_equal(of_rankings.predict_scores(X), weighted.predict_scores(X))
+
+
+def test_only_the_order_of_feature_values_counts(smooth):
+    X, y = smooth[:2]
+    first, second = (BoostedRanker(20, max_bins=20).fit(Z, y).predict_scores(Z) for Z in (X, np.exp(3 * X)))
+    np.testing.assert_array_equal(first, second)
+
+
+def test_threads_and_the_order_of_rows_change_nothing(smooth):
+    X, y = smooth[:2]
+    shuffled = np.random.default_rng(0).permutation(len(X))
+    settings = {"subsample": 0.7, "max_features": 0.6, "early_stopping": True, "random_state": 0}
+    one, three = (BoostedRanker(15, n_jobs=n, **settings).fit(X, y).predict_scores(X) for n in (1, 3))
+    np.testing.assert_array_equal(one, three)
+    straight, mixed = (BoostedRanker(15).fit(X[rows], y[rows]) for rows in (np.arange(len(X)), shuffled))
+    for a, b in zip(straight.trees_, mixed.trees_, strict=True):
+        np.testing.assert_array_equal(a.threshold, b.threshold)
+    np.testing.assert_allclose(straight.predict_scores(X), mixed.predict_scores(X), rtol=1e-9)
+
+
+def test_early_stopping_keeps_the_best_trees(smooth):
+    X, y = smooth[:2]
+    noise = Rankings(np.argsort(np.random.default_rng(0).random(y.shape), axis=1) + 1)
+    ranker = BoostedRanker(200, early_stopping=True, n_iter_no_change=5, random_state=0).fit(X, noise)
+    history = ranker.history_["validation"]
+    assert len(history) == len(ranker.trees_) + 5 < 200
+    assert np.argmin(history) == len(ranker.trees_) - 1
+    assert BoostedRanker(3).fit(X, y).history_ == {}
+    with pytest.raises(ValueError, match="leave none to learn from"):
+        BoostedRanker(early_stopping=True, validation_fraction=0.9).fit(X[:2], y[:2])
+
+
+def test_predictions_agree_with_each_other(smooth):
+    X, y, X_test, _ = smooth
+    ranker = BoostedRanker(8).fit(X, y)
+    scores = ranker.predict_scores(X_test)
+    staged = list(ranker.staged_predict_scores(X_test))
+    assert len(staged) == 8
+    np.testing.assert_allclose(staged[-1], scores)
+    np.testing.assert_array_equal(list(ranker.staged_predict(X_test))[-1], ranker.predict(X_test))
+    odds = np.log(ranker.predict_pairwise(X_test)[:, 0, 1] / ranker.predict_pairwise(X_test)[:, 1, 0])
+    np.testing.assert_allclose(odds, scores[:, 0] - scores[:, 1], atol=1e-9)
+    np.testing.assert_array_equal(Rankings.from_scores(scores).positions, ranker.predict(X_test))
+
+
+def test_importances_name_the_features_that_matter(smooth):
+    X, y = smooth[:2]
+    ranker = BoostedRanker(10).fit(np.column_stack([np.zeros(len(X)), X[:, 0]]), y)
+    np.testing.assert_array_equal(ranker.feature_importances_, [0.0, 1.0])
+
+
+def test_it_is_saved_with_categories_and_missing_values(tmp_path):
+    X, y, _ = make_smooth_label_ranking(120, 2, 3, random_state=1)
+    frame = pd.DataFrame({"x": np.where(X[:, 0] > 1.5, np.nan, X[:, 0]), "c": pd.Categorical(np.sign(X[:, 1]))})
+    ranker = BoostedRanker(10, early_stopping=True, random_state=0).fit(frame, y)
+    assert ranker.feature_importances_[1] > 0
+    rankwise.save(ranker, tmp_path / "ranker")
+    loaded = rankwise.load(tmp_path / "ranker")
+    np.testing.assert_array_equal(loaded.predict_scores(frame), ranker.predict_scores(frame))
+    assert loaded.history_ == ranker.history_
