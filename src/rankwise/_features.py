@@ -180,6 +180,11 @@ class FeaturesMixin(EstimatorMixin):
         try:
             checked = validate_data(self, X, reset=reset, dtype=np.float64, order="C", ensure_all_finite=finite)
         except ValueError as error:
+            if "contains NaN" in str(error):
+                raise ValueError(
+                    f"Input X contains NaN, but {type(self).__name__} takes no missing values; fill them in "
+                    "(SimpleImputer in a pipeline), or use RankingTree or RankingForest, which take them"
+                ) from None
             if "could not convert string" not in str(error):
                 raise
             raise ValueError(

@@ -20,6 +20,12 @@ from rankwise._typing import ArrayLike, FloatArray, RandomState
 
 # Beyond this, neighboring integers share a float64.
 _LARGEST_EXACT = 2**53
+# What people write where they know no group, in lower case.
+_UNKNOWN_LABELS = ("", "na", "n/a", "n.a.", "#n/a", "nan", "<na>", "null", "-")
+#: more groups cannot be compared, or shown side by side
+MOST_GROUPS = 50
+#: what to do about them
+MANY_GROUPS_CURE = "cut a number, such as an age, into classes; merge small groups; or name another column"
 
 
 def check_whole_number(name: str, value: Any, *, at_least: int) -> int:
@@ -162,6 +168,11 @@ def is_null(value: Any) -> bool:
     return (
         value is None or type(value).__name__ in ("NAType", "NaTType") or (isinstance(value, float) and np.isnan(value))
     )
+
+
+def is_unknown_label(value: Any) -> bool:
+    """Whether the label of a group says that nobody knows it: null, blank, or NA in one of its spellings."""
+    return is_null(value) or (isinstance(value, str) and value.strip().casefold() in _UNKNOWN_LABELS)
 
 
 def kind_of(array: np.ndarray[Any, Any]) -> str:

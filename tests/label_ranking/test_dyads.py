@@ -134,8 +134,7 @@ def test_frames_name_features_and_items() -> None:
     np.testing.assert_array_equal(ranker.item_features_, Z)
     assert ranker.item_feature_names_ == ("size", "price")
     np.testing.assert_array_equal(ranker.predict(X, item_features=frame), ranker.predict(X))
-    with pytest.raises(ValueError, match="has the features price, size, but the fit had size, price"):
-        ranker.predict(X, item_features=frame[["price", "size"]])
+    np.testing.assert_array_equal(ranker.predict(X, item_features=frame[["price", "size"]]), ranker.predict(X))
 
 
 @pytest.mark.parametrize(
@@ -155,3 +154,59 @@ def test_bad_features_of_items(features: np.ndarray, message: str) -> None:
 def test_it_says_when_it_did_not_arrive() -> None:
     with pytest.warns(ConvergenceWarning, match="raise max_iter"):
         DyadRanker(max_iter=1).fit(*make_data())
+
+
+@pytest.mark.parametrize("law", ["plackett-luce", "mallows"])
+def test_rankings_of_unseen_items_are_sampled(law: str) -> None:
+    X, Z, y = worlds(60, 5)
+    ranker = DyadRanker().fit(X, y, item_features=Z)
+    new = np.random.default_rng(1).normal(size=(4, Z.shape[1]))
+    draws = ranker.sample_rankings(X[:3], 4000, random_state=0, law=law, item_features=new)
+    assert draws.shape == (3, 4000, 4)
+    for k in (1, 3):
+        top = ranker.predict_top_proba(X[:3], k, law, item_features=new)
+        np.testing.assert_allclose(top.sum(axis=1), k)
+        np.testing.assert_allclose((draws <= k).mean(axis=1), top, atol=0.03)
+    # The items of the fit, given again, are those of the fit.
+    for given in (None, Z):
+        same = ranker.sample_rankings(X[:3], 5, random_state=0, law=law, item_features=given)
+        assert np.array_equal(same, ranker.sample_rankings(X[:3], 5, random_state=0, law=law))
+    own = ranker.predict_top_proba(X[:3], 2, law)
+    np.testing.assert_allclose(ranker.predict_top_proba(X[:3], 2, law, item_features=Z), own)
+    with pytest.raises(ValueError, match="k is 5, but there are only 4 items"):
+        ranker.predict_top_proba(X[:3], 5, item_features=new)
+    with pytest.raises(ValueError, match="law is 'gauss'"):
+        ranker.sample_rankings(X[:3], law="gauss", item_features=new)
+
+
+def test_columns_of_item_features_are_found_by_name() -> None:
+    X, Z, y = worlds(60, 5)
+    names = [f"f{column}" for column in range(Z.shape[1])]
+    frame = pd.DataFrame(Z, columns=names)
+    ranker = DyadRanker().fit(X, y, item_features=frame)
+    swapped = frame[names[::-1]]
+    assert np.array_equal(ranker.predict(X, item_features=swapped), ranker.predict(X))
+    model = PlackettLuce(alpha=1.0).fit(y, item_features=frame)
+    np.testing.assert_array_equal(model.predict_log_worth(swapped), model.predict_log_worth(frame))
+    assert not np.allclose(model.predict_log_worth(swapped.to_numpy()), model.predict_log_worth(frame))
+    with pytest.raises(ValueError, match="give the same"):
+        ranker.predict(X, item_features=frame.rename(columns={"f0": "price"}))
+
+
+def test_missing_values_are_answered_with_what_takes_them() -> None:
+    X, Z, y = worlds(60, 5)
+    X = np.where(np.arange(len(X))[:, None] == 3, np.nan, X)
+    with pytest.raises(ValueError, match=r"contains NaN, but DyadRanker takes no missing values.*RankingForest"):
+        DyadRanker().fit(X, y, item_features=Z)
+
+
+@pytest.mark.parametrize("model", ["bilinear", "boosted"])
+def test_no_order_is_invented(model):
+    X = np.random.default_rng(0).normal(size=(30, 2))
+    orders = np.resize([[1.0, 2, 3], [2, 1, 3]], (30, 3))
+    with pytest.raises(ValueError, match="are the same for all items, so they cannot tell the items apart"):
+        DyadRanker(model).fit(X, orders, item_features=np.ones((3, 2)))
+    with pytest.raises(ValueError, match="everybody ties all items; there is no order to learn"):
+        DyadRanker(model).fit(X, np.ones((30, 3)), item_features=[[1.0], [2.0], [3.0]])
+    top = np.resize([[1.0, np.inf, np.inf]], (30, 3))
+    assert DyadRanker(model).fit(X, top).predict(X[:1])[0, 0] == 1

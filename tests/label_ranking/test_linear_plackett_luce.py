@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import pickle
+
 import numpy as np
 import pandas as pd
 import pytest
 from sklearn.exceptions import ConvergenceWarning
 
+import rankwise
 from rankwise import Rankings
 from rankwise.aggregation import PlackettLuce, interactions
 from rankwise.label_ranking import PlackettLuceRanker, _rankers_jit
@@ -101,6 +104,60 @@ def test_without_penalty_it_is_the_model_of_people_times_items(kind, weighted):
     assert summary.likelihood_ratio.degrees_of_freedom == 4
 
 
+def car_configurator(path):
+    """Six modules of a car in the order in which 435 people chose them (modules left out are unlisted), and who."""
+    table = pd.read_csv(path / "rankings-with-covariates" / "prefmod_carconf.csv.gz")
+    modules = table.columns[:6].tolist()
+    X = pd.DataFrame({"male": table.sex == 2, "old": table.age == 3}).astype(float)
+    return X, Rankings(table[modules].fillna(np.inf).to_numpy(), items=modules)
+
+
+def test_the_car_configurator_is_a_conditional_logit(benchmark_data):
+    """The worths, their dependence on people, and their errors, by an independent conditional logit of all choices.
+
+    No printed source: R's prefmod documents these data without values, and its pattern model is another likelihood.
+    """
+    X, y = car_configurator(benchmark_data)
+    k, people = y.n_items, np.column_stack([np.ones(len(X)), X])
+    # One row for each module that was there, of each choice that somebody made among two or more.
+    rows, chosen, choice = [], [], []
+    for person, positions in enumerate(y.positions):
+        left = list(range(k))
+        for item in np.argsort(positions)[: np.isfinite(positions).sum()]:
+            if len(left) > 1:
+                rows += [np.outer(np.eye(k)[other], people[person])[1:].ravel() for other in left]
+                chosen += [other == item for other in left]
+                choice += [choice[-1] + 1 if choice else 0] * len(left)
+            left.remove(item)
+    design, first = np.array(rows), np.flatnonzero(np.diff([-1, *choice]))
+
+    def moments(beta):
+        utility = design @ beta
+        weight = np.exp(utility)
+        share = weight / np.add.reduceat(weight, first)[choice]
+        mean = np.add.reduceat(share[:, None] * design, first)
+        information = (design * share[:, None]).T @ design - mean.T @ mean
+        return np.sum(np.log(share[chosen])), (design[chosen] - mean).sum(axis=0), information
+
+    beta = np.zeros(design.shape[1])
+    for _ in range(30):
+        value, gradient, information = moments(beta)
+        beta = beta + np.linalg.solve(information, gradient)
+    errors = np.sqrt(np.diag(np.linalg.inv(information)))
+    summary = PlackettLuceRanker(alpha=0).fit(X, y).summary(ref=y.items[0])
+    assert summary.log_likelihood == pytest.approx(value, abs=1e-6)
+    found = np.column_stack([summary.coefficients, summary.standard_errors])
+    by_name = dict(zip(summary.names, found, strict=True))
+    expected = [f"{item}: {name}" for item in y.items[1:] for name in ("intercept", "male", "old")]
+    np.testing.assert_allclose([by_name[name][0] for name in expected], beta, atol=2e-5)
+    np.testing.assert_allclose([by_name[name][1] for name in expected], errors, rtol=1e-4)
+    # By sex alone, the model is one of worths for each sex.
+    alone = PlackettLuceRanker(alpha=0).fit(X[["male"]], y).summary()
+    apart = [PlackettLuce().fit(y[(X.male == sex).to_numpy()]).log_likelihood_ for sex in (0, 1)]
+    assert alone.log_likelihood == pytest.approx(sum(apart), abs=1e-6)
+    assert alone.null_log_likelihood == pytest.approx(PlackettLuce().fit(y).log_likelihood_, abs=1e-4)
+
+
 def test_the_reference_does_not_change_the_tests():
     X, y = simulated()
     ranker = PlackettLuceRanker(alpha=0).fit(X, y)
@@ -115,10 +172,44 @@ def test_the_reference_does_not_change_the_tests():
     assert np.all(penalized.standard_errors < mean.standard_errors)
 
 
-def test_a_penalty_has_no_summary_unless_asked():
+def test_the_default_fit_has_a_summary(tmp_path):
     X, y = simulated()
-    with pytest.raises(ValueError, match=r"fit with alpha=0 .* or with store_covariance=True"):
-        PlackettLuceRanker().fit(X, y).summary()
+    ranker = PlackettLuceRanker().fit(X, y)
+    coef = ranker.coef_.copy()
+    assert not hasattr(ranker, "covariance_")
+    summary = ranker.summary()
+    assert np.array_equal(ranker.coef_, coef)
+    assert summary.likelihood_ratio is None
+    assert np.isnan(summary.z).all()
+    assert "conditional on it, and there are no tests" in str(summary)
+    stored = PlackettLuceRanker(store_covariance=True).fit(X, y).summary()
+    np.testing.assert_allclose(summary.standard_errors, stored.standard_errors, rtol=1e-4)
+    assert summary.log_likelihood == pytest.approx(stored.log_likelihood, rel=1e-6)
+    # The data of the fit do not travel with the ranker, what was found does.
+    rankwise.save(ranker, tmp_path / "ranker.rankwise")
+    assert str(rankwise.load(tmp_path / "ranker.rankwise").summary()) == str(summary)
+    assert str(pickle.loads(pickle.dumps(ranker)).summary()) == str(summary)
+    with pytest.raises(ValueError, match="fit with store_covariance=True"):
+        pickle.loads(pickle.dumps(PlackettLuceRanker().fit(X, y))).summary()
+
+
+def test_quasi_standard_errors_compare_items_by_each_feature():
+    X, y = simulated()
+    ranker = PlackettLuceRanker(alpha=0).fit(X, y)
+    mean, second = ranker.summary(), ranker.summary(ref=1)
+    for summary in (mean, second):
+        quasi = dict(zip(summary.names, summary.quasi_standard_errors, strict=True))
+        errors = dict(zip(second.names, second.standard_errors, strict=True))
+        assert summary.quasi_error < 1e-6  # exact for three items
+        for name in ("x0", "x1", "intercept"):
+            if summary is mean:
+                assert np.hypot(quasi[f"0: {name}"], quasi[f"1: {name}"]) == pytest.approx(errors[f"0: {name}"])
+    np.testing.assert_allclose(second.quasi_standard_errors[:2], mean.quasi_standard_errors[:2])
+    assert "quasi std. error" in str(mean)
+
+
+def test_bad_references():
+    X, y = simulated()
     with pytest.raises(ValueError, match="ref is 'x', which is not an item"):
         PlackettLuceRanker(alpha=0).fit(X, y).summary(ref="x")
     ranker = PlackettLuceRanker(alpha=0).fit(X, y).set_params(alpha=1.0).fit(X, y)
@@ -149,3 +240,19 @@ def test_intervals_cover_and_the_test_of_features_has_its_size():
         rejected.append(summary.likelihood_ratio.p_value < 0.05)
     assert 0.035 < np.mean(misses) < 0.065
     assert 0.035 < np.mean(rejected) < 0.065
+
+
+def test_a_note_names_features_whose_coefficients_are_the_penalty():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 2))
+    y = np.argsort(rng.random((60, 3)), axis=1) + 1.0
+    assert PlackettLuceRanker().fit(X, y).summary().notes == ()
+    twins = np.column_stack([X[:, 0], np.full(60, 7.0), X[:, 1], 2 * X[:, 0] + 1])
+    for options in ({}, {"store_covariance": True}):
+        ranker = PlackettLuceRanker(**options).fit(twins, y)
+        constant, collinear = ranker.summary().notes
+        assert constant.startswith("feature x1 is the same for everybody")
+        assert collinear.startswith("features x0, x3 are collinear")
+        assert "Feature x1 is the same for everybody" in str(ranker.summary())
+    with pytest.raises(ValueError, match="feature x1 is the same for everybody"):
+        PlackettLuceRanker(alpha=0).fit(twins, y)

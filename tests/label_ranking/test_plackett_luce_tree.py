@@ -88,7 +88,7 @@ def test_the_split_has_the_largest_likelihood_of_all():
 def test_the_best_cuts_are_among_those_with_the_largest_statistics(monkeypatch):
     X, y = two_kinds_of_people(150, seed=3)
     few = PlackettLuceTree(max_depth=2, min_samples_leaf=15).fit(X, y)
-    monkeypatch.setattr("rankwise.label_ranking.plackett_luce_tree._MOST_REFITS", 10_000)
+    monkeypatch.setattr("rankwise.label_ranking._tree_splits._MOST_REFITS", 10_000)
     every = PlackettLuceTree(max_depth=2, min_samples_leaf=15).fit(X, y)
     assert few.export_text() == every.export_text()
 
@@ -182,6 +182,61 @@ def test_pictures_and_files(tmp_path):
     np.testing.assert_array_equal(loaded.predict(frame), tree.predict(frame))
     np.testing.assert_array_equal(loaded.p_values_, tree.p_values_)
     assert loaded.log_likelihood_ == tree.log_likelihood_
+
+
+@pytest.mark.parametrize("pseudo", [0.0, 0.5])
+@pytest.mark.parametrize("rows", [[[1.0, 1, 1]], [[1, 1, np.nan], [np.nan, 1, 1]]])
+def test_nothing_but_ties_is_refused(rows, pseudo):
+    with pytest.raises(ValueError, match=r"^everybody ties all items; there is nothing to split$"):
+        PlackettLuceTree(pseudo=pseudo).fit(np.arange(40.0)[:, None], np.resize(rows, (40, 3)))
+
+
+def test_the_cure_of_a_model_without_estimate_is_one_of_the_tree():
+    """The alpha of the tree is a level, so that it is no cure."""
+    X, apart = np.arange(40.0)[:, None], np.resize([[1, 2, np.nan, np.nan], [np.nan, np.nan, 2, 1]], (40, 4))
+    with pytest.raises(
+        ValueError, match=r"never compared with each other: \{0, 1\}, \{2, 3\}.* Use pseudo=0.5"
+    ) as error:
+        PlackettLuceTree(pseudo=0).fit(X, apart)
+    assert "alpha" not in str(error.value)
+
+
+def test_items_that_nobody_compares_are_noted():
+    n = np.nan
+    rows = [[1, 2, n, n], [2, 1, n, n], [n, n, 1, 2], [n, n, 2, 1], [n, n, 1, 2]]
+    tree = PlackettLuceTree().fit(np.arange(80.0)[:, None], np.resize(rows, (80, 4)))
+    why = "how far these worths are apart rests on the pseudo-rankings (pseudo=0.5)"
+    (note,) = tree.notes_
+    assert note.startswith("nobody in the leaf ")
+    assert note.endswith(f"(n=80) compares {{0, 1}} with {{2, 3}}: {why}")
+    agreed = np.resize([[1, 2, *[n] * 4], [n, n, 1, 2, n, n], [n, n, 2, 1, n, n], [*[n] * 4, 1, 1]], (80, 6))
+    notes = PlackettLuceTree().fit(np.arange(80.0)[:, None], agreed).notes_
+    assert notes[0].endswith(f"compares the groups {{0, 1}}, {{2, 3}}, {{4, 5}} with each other: {why}")
+    assert notes[1].endswith(f"contradicts the order {{0}} > {{1}}: {why}")
+    assert len(notes) == 2
+
+
+def test_leaves_that_agree_are_noted(tmp_path):
+    """The pseudo-rankings keep worths finite where they have no estimate; which these are is said."""
+    X = np.arange(80.0)[:, None]
+    left = np.resize([[1, 2, 3, 4], [2, 1, 3, 4], [1, 2, 4, 3]], (40, 4))
+    right = np.resize([[4, 3, 2, 1], [3, 4, 1, 2], [1, 2, 3, 4], [2, 4, 1, 3], [3, 1, 4, 2]], (40, 4))
+    y = Rankings(np.vstack([left, right]), items=list("abcd"))
+    tree = PlackettLuceTree(min_samples_leaf=20).fit(X, y)
+    assert tree.tree_.n_leaves == 2
+    assert tree.notes_ == (
+        "no ranking of the leaf a > b > c > d (n=40) contradicts the order {a, b} > {c, d}: how far these worths are "
+        "apart rests on the pseudo-rankings (pseudo=0.5)",
+    )
+    assert tree.export_text().endswith(f"Note: {tree.notes_[0]}.")
+    with pytest.raises(ValueError, match="maximum likelihood does not exist"):
+        PlackettLuce().fit(y[:40])
+    rankwise.save(tree, tmp_path / "tree.rankwise")
+    assert rankwise.load(tmp_path / "tree.rankwise").export_text() == tree.export_text()
+    X, y = two_kinds_of_people()
+    plain = PlackettLuceTree().fit(X, y)
+    assert plain.notes_ == ()
+    assert "Note" not in plain.export_text()
 
 
 @pytest.mark.slow

@@ -18,20 +18,12 @@ from rankwise._features import FeaturesMixin
 from rankwise._sklearn import HasMethods, StrOptions, gen_batches
 from rankwise._state import COUNT, ITEMS, Saved, ensure, instance, maybe
 from rankwise._typing import ArrayLike, FloatArray, RandomState
-from rankwise._validation import (
-    check_choice,
-    check_generator,
-    check_weights,
-    check_whole_number,
-    item_names,
-    shortlist,
-)
+from rankwise._validation import check_weights, item_names, shortlist
 from rankwise.aggregation import PreferenceMatrix
 from rankwise.data import Rankings, check_positions
 from rankwise.embeddings import KemenyEmbedding, PositionEmbedding, decode_pairwise
 from rankwise.embeddings.ordered_partitions import PartitionEmbedding
 from rankwise.label_ranking.predictive import (
-    LAWS,
     Law,
     sample_rows,
     theta_from_pairwise,
@@ -197,9 +189,7 @@ class LabelRankerMixin(FeaturesMixin):
         ndarray of shape (n_samples, n, n_items)
             Positions, 1 = best; columns are ``items_``.
         """
-        check_choice("law", law, LAWS)
-        size = check_whole_number("n", n, at_least=0)
-        return sample_rows(law, self._predict_law(X, law), size, check_generator(random_state, "sample_rankings"))
+        return sample_rows(law, self._predict_law(X, law), n, random_state)
 
     def predict_top_proba(self, X: ArrayLike, k: int = 1, law: Law = "plackett-luce") -> FloatArray:
         """Predict, for each row, how probably each item is among the first k.
@@ -219,12 +209,7 @@ class LabelRankerMixin(FeaturesMixin):
         ndarray of shape (n_samples, n_items)
             Probabilities, which sum to k in each row.
         """
-        check_choice("law", law, LAWS)
-        places = check_whole_number("k", k, at_least=1)
-        parameters = self._predict_law(X, law)
-        if places > len(self.items_):
-            raise ValueError(f"k is {k}, but there are only {len(self.items_)} items")
-        return top_of_rows(law, parameters, places)
+        return top_of_rows(law, self._predict_law(X, law), k)
 
     def _predict_law(self, X: ArrayLike, law: Law) -> tuple[FloatArray, ...]:
         """Parameters of the predictive law: log worths, or centers and concentrations."""

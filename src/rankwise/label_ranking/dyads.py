@@ -23,12 +23,20 @@ from rankwise._state import (
     optional,
     tuple_of,
 )
-from rankwise._typing import ArrayLike, FloatArray
+from rankwise._typing import ArrayLike, FloatArray, RandomState
 from rankwise._validation import shortlist
-from rankwise.aggregation.item_features import read_item_features
+from rankwise.aggregation.item_features import features_by_name, read_item_features
 from rankwise.data import Rankings
 from rankwise.label_ranking import _rankers_jit
-from rankwise.label_ranking.base import SCALER, LabelRankerMixin, check_saved_scaler, fitted_scaler, one_thread
+from rankwise.label_ranking.base import (
+    SCALER,
+    LabelRankerMixin,
+    check_saved_scaler,
+    fitted_scaler,
+    one_thread,
+    row_blocks,
+)
+from rankwise.label_ranking.predictive import Law, sample_rows, theta_from_pairwise, top_of_rows
 
 Dyads = TypeVar("Dyads", bound="DyadRanker")
 
@@ -183,7 +191,8 @@ class DyadRanker(LabelRankerMixin, BaseEstimator):
         X : array-like of shape (n_samples, n_features)
             Features of the people.
         item_features : array-like of shape (n_items, n_item_features), data frame or dict, optional
-            Features of the items to rank; by default the items of the fit.
+            Features of the items to rank, in columns of the same names or in the same order as in the fit; by default
+            the items of the fit.
 
         Returns
         -------
@@ -213,7 +222,76 @@ class DyadRanker(LabelRankerMixin, BaseEstimator):
             return super().predict_pairwise(X)
         return _before(self._scores(self._check_fitted_features(X), self._new_items(item_features)))
 
+    def sample_rankings(
+        self,
+        X: ArrayLike,
+        n: int = 1,
+        random_state: RandomState = None,
+        law: Law = "plackett-luce",
+        *,
+        item_features: Any = None,
+    ) -> FloatArray:
+        """Draw rankings that people with these features may give, also of items never seen.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Features of the people.
+        n : int, default=1
+            Rankings for each row.
+        random_state : None, int, Generator or RandomState
+            Source of the random numbers.
+        law : {"plackett-luce", "mallows"}, default="plackett-luce"
+            Family of the law, as for all label rankers; "plackett-luce" is the model itself.
+        item_features : array-like of shape (n_items, n_item_features), data frame or dict, optional
+            Features of the items to rank; by default the items of the fit.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n, n_items)
+            Positions, 1 = best; columns are ``items_``, or the rows of ``item_features``.
+        """
+        if item_features is None:
+            return super().sample_rankings(X, n, random_state, law)
+        return sample_rows(law, self._law_of_items(X, item_features, law), n, random_state)
+
+    def predict_top_proba(
+        self, X: ArrayLike, k: int = 1, law: Law = "plackett-luce", *, item_features: Any = None
+    ) -> FloatArray:
+        """Predict, for each row, how probably each item is among the first k, also of items never seen.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Features of the people.
+        k : int, default=1
+            Number of places, from 1 to the number of items.
+        law : {"plackett-luce", "mallows"}, default="plackett-luce"
+            Family of the law, as in `sample_rankings`.
+        item_features : array-like of shape (n_items, n_item_features), data frame or dict, optional
+            Features of the items to choose from; by default the items of the fit.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_items)
+            Probabilities, which sum to k in each row.
+        """
+        if item_features is None:
+            return super().predict_top_proba(X, k, law)
+        return top_of_rows(law, self._law_of_items(X, item_features, law), k)
+
+    def _law_of_items(self, X: ArrayLike, item_features: Any, law: Law) -> tuple[FloatArray, ...]:
+        """Parameters of the predictive law of new items, as of ``_predict_law``."""
+        scores = self._scores(self._check_fitted_features(X), self._new_items(item_features))
+        if law == "plackett-luce":
+            return (scores - scores.mean(axis=1, keepdims=True),)
+        centers = _places(scores)
+        parts = [theta_from_pairwise(_before(scores[rows]), centers[rows]) for rows in row_blocks(*scores.shape)]
+        return centers, np.concatenate([np.zeros(0), *parts])
+
     def _fit_rankings(self, X: FloatArray, y: Rankings) -> None:
+        if not np.any(y.positions < np.nanmax(y.positions, axis=1, keepdims=True)):
+            raise ValueError("everybody ties all items; there is no order to learn")
         self._read_items(y.items)
         self._scaler = fitted_scaler(X, y)
         vars(self).pop("booster_", None)
@@ -239,6 +317,11 @@ class DyadRanker(LabelRankerMixin, BaseEstimator):
         self.item_feature_names_ = features.names
         self._item_center = self.item_features_.mean(axis=0)
         scale = self.item_features_.std(axis=0)
+        if np.all(self.item_features_ == self.item_features_[0]):
+            raise ValueError(
+                f"item_features ({shortlist(features.names)}) are the same for all items, so they cannot tell the "
+                "items apart; give features that differ, or none: each item then counts as one"
+            )
         self._item_scale = np.where(scale > 1e-12 * np.maximum(np.abs(self._item_center), 1e-300), scale, 1.0)
 
     def _new_items(self, item_features: Any) -> FloatArray:
@@ -248,15 +331,7 @@ class DyadRanker(LabelRankerMixin, BaseEstimator):
                 "this DyadRanker was fitted without item_features, so it knows only the items of the fit; "
                 "fit(X, y, item_features=...) learns what their features mean"
             )
-        features = read_item_features(item_features)
-        names, own = features.names, self.item_feature_names_
-        unnamed = tuple(f"z{column}" for column in range(len(own)))
-        if len(names) != len(own) or (names != own and unnamed not in (names, own)):
-            raise ValueError(
-                f"item_features has the features {shortlist(names)}, but the fit had {shortlist(own)}; give the same, "
-                "in this order"
-            )
-        return _finite(features.values)
+        return _finite(features_by_name(item_features, self.item_feature_names_).values)
 
     def _fit_bilinear(self, X: FloatArray, y: Rankings) -> None:
         from scipy.optimize import minimize

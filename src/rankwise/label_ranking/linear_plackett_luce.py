@@ -6,14 +6,15 @@ import warnings
 from collections.abc import Callable, Hashable
 from numbers import Integral, Real
 from typing import Any, ClassVar
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from rankwise._sklearn import BaseEstimator, Interval
-from rankwise._state import COUNT, FLOATS, MATRIX, NUMBER, Saved, check_shape, optional
+from rankwise._state import COUNT, FLOATS, MATRIX, NUMBER, STRING, Saved, check_shape, optional, tuple_of
 from rankwise._typing import FloatArray
 from rankwise._validation import shortlist
-from rankwise.aggregation.identification import refuse_unidentified
+from rankwise.aggregation.identification import refuse_unidentified, unidentified
 from rankwise.aggregation.model_summary import ModelSummary, coefficient_summary
 from rankwise.data import Rankings
 from rankwise.label_ranking import _rankers_jit
@@ -22,6 +23,10 @@ from rankwise.label_ranking.base import SCALER, LabelRankerMixin, check_saved_sc
 # From the end of L-BFGS on, Newton's method needs a few steps; if there is no maximum, none are enough.
 _NEWTON_STEPS = 50
 _LARGEST_VARIANCE = 1e8
+# The data of penalized fits, for a summary that may be asked for, up to so many numbers. They are not attributes of the
+# rankers, so that they are neither saved nor copied with them.
+_FITTED_TO: WeakKeyDictionary[PlackettLuceRanker, tuple[FloatArray, Rankings]] = WeakKeyDictionary()
+_MOST_CELLS_KEPT = 10_000_000
 
 
 class PlackettLuceRanker(LabelRankerMixin, BaseEstimator):
@@ -47,7 +52,9 @@ class PlackettLuceRanker(LabelRankerMixin, BaseEstimator):
     tol : float, default=1e-6
         Stop when the largest component of the gradient, per unit of weight, is at most this.
     store_covariance : bool, default=False
-        Whether to compute ``covariance_``, which `summary` needs; with ``alpha=0`` it always is.
+        Whether to compute ``covariance_`` in `fit`; with ``alpha=0`` it always is. Otherwise `summary` computes it when
+        it is called for the first time, which takes the data of the fit: for that the ranker keeps a reference to them,
+        up to 10 million numbers, but does not save them.
 
     Attributes
     ----------
@@ -59,10 +66,13 @@ class PlackettLuceRanker(LabelRankerMixin, BaseEstimator):
         Number of iterations.
     covariance_ : ndarray of shape (n_items * (1 + n_features), n_items * (1 + n_features))
         Covariance of the intercept and coefficients of each item, one item after the other; see ``store_covariance``.
+        With a penalty it is conditional on it.
     log_likelihood_, null_log_likelihood_ : float
         Of the rankings, and without features; with ``covariance_``.
     n_rankings_ : float
         Weight of the rankings; with ``covariance_``.
+    notes_ : tuple of str
+        Which coefficients rest on the penalty, because their features are constant or collinear; with ``covariance_``.
     items_ : tuple
         Names of the items.
 
@@ -95,6 +105,7 @@ class PlackettLuceRanker(LabelRankerMixin, BaseEstimator):
         "log_likelihood_": optional(NUMBER),
         "null_log_likelihood_": optional(NUMBER),
         "n_rankings_": optional(NUMBER),
+        "notes_": optional(tuple_of(STRING)),
     }
 
     def __init__(
@@ -108,7 +119,8 @@ class PlackettLuceRanker(LabelRankerMixin, BaseEstimator):
     def summary(self, *, ref: Hashable | None = None, level: float = 0.95) -> ModelSummary:
         """Coefficients in the units of the features, with standard errors, tests, intervals and criteria.
 
-        The tests are against the model without features: the same worths for everybody.
+        The tests are against the model without features: the same worths for everybody. With a penalty there are none,
+        and the standard errors are conditional on it.
 
         Parameters
         ----------
@@ -125,10 +137,15 @@ class PlackettLuceRanker(LabelRankerMixin, BaseEstimator):
 
         check_is_fitted(self)
         if not hasattr(self, "covariance_"):
-            raise ValueError(
-                "the covariance of the coefficients was not computed; fit with alpha=0 (maximum likelihood) or with "
-                "store_covariance=True (errors that are conditional on the penalty)"
-            )
+            if self not in _FITTED_TO:
+                raise ValueError(
+                    "the covariance of the coefficients was not computed, and this ranker does not hold the data of "
+                    "the fit (it was loaded, copied, or fitted to very many); fit with store_covariance=True"
+                )
+            X, y = _FITTED_TO[self]
+            design = np.column_stack([np.ones(len(X)), self._scaler.transform(X)])
+            with one_thread():
+                self._keep_precision(design, y, np.column_stack([self.intercept_, self.coef_]), polish=False)
         if ref is not None and ref not in self.items_:
             raise ValueError(f"ref is {ref!r}, which is not an item; the items are {shortlist(self.items_)}")
         k, m = len(self.items_), 1 + self.n_features_in_
@@ -142,12 +159,13 @@ class PlackettLuceRanker(LabelRankerMixin, BaseEstimator):
         change = np.kron(contrast, units)
         flat = change @ np.column_stack([self.intercept_, self.coef_]).ravel()
         covariance = change @ self.covariance_ @ change.T
-        features = [str(name) for name in getattr(self, "feature_names_in_", [f"x{i}" for i in range(m - 1)])]
+        features = self._feature_texts()
         shown = np.array([i for i, item in enumerate(self.items_) if item != ref])
         slopes = (shown[:, np.newaxis] * m + np.arange(1, m)).ravel()
         # Relative to the mean, the last item follows from the others.
         free = slopes if ref is not None else slopes[: (k - 1) * (m - 1)]
         errors = np.sqrt(np.maximum(covariance.diagonal(), 0.0))
+        by_feature = covariance.reshape(k, m, k, m)
         return coefficient_summary(
             "Plackett-Luce model with features of people",
             tuple(f"{self.items_[i]}: {name}" for i in shown for name in features),
@@ -158,26 +176,30 @@ class PlackettLuceRanker(LabelRankerMixin, BaseEstimator):
             reference=ref,
             tested=(flat[free], covariance[np.ix_(free, free)]),
             n_parameters=(k - 1) * m,
+            compared=(np.array([by_feature[:, column, :, column] for column in range(m)]), shown),
             level=level,
             log_likelihood=self.log_likelihood_,
             null_log_likelihood=self.null_log_likelihood_,
             n_observations=self.n_rankings_,
             penalty=float(self.alpha),
+            notes=getattr(self, "notes_", ()),
         )
 
     def _fit_rankings(self, X: FloatArray, y: Rankings) -> None:
         self._scaler = fitted_scaler(X, y)
         design = np.column_stack([np.ones(len(X)), self._scaler.transform(X)])
-        names = [str(name) for name in getattr(self, "feature_names_in_", [f"x{i}" for i in range(X.shape[1])])]
         if self.alpha == 0:
             squares = (design * y.weights[:, np.newaxis]).T @ design
-            refuse_unidentified(squares, ["the intercept", *names], "feature", "for everybody")
-        for name in ("covariance_", "log_likelihood_", "null_log_likelihood_", "n_rankings_"):
+            refuse_unidentified(squares, ["the intercept", *self._feature_texts()], "feature", "for everybody")
+        for name in ("covariance_", "log_likelihood_", "null_log_likelihood_", "n_rankings_", "notes_"):
             vars(self).pop(name, None)
+        _FITTED_TO.pop(self, None)
         with one_thread():
             coefficients, self.n_iter_ = self._minimize(design, y, warn=self.alpha > 0)
             if self.alpha == 0 or self.store_covariance:
-                coefficients = self._keep_precision(design, y, coefficients)
+                coefficients = self._keep_precision(design, y, coefficients, polish=True)
+            elif X.size + y.positions.size <= _MOST_CELLS_KEPT:
+                _FITTED_TO[self] = (X, y)
         self.coef_, self.intercept_ = coefficients[:, 1:], coefficients[:, 0]
 
     def _minimize(self, design: FloatArray, y: Rankings, *, warn: bool) -> tuple[FloatArray, int]:
@@ -204,8 +226,8 @@ class PlackettLuceRanker(LabelRankerMixin, BaseEstimator):
             )
         return result.x.reshape(shape), int(result.nit)
 
-    def _keep_precision(self, design: FloatArray, y: Rankings, coefficients: FloatArray) -> FloatArray:
-        """Polish the coefficients by Newton's method, and keep their covariance and the log likelihoods."""
+    def _keep_precision(self, design: FloatArray, y: Rankings, coefficients: FloatArray, *, polish: bool) -> FloatArray:
+        """Keep the covariance of the coefficients, polished by Newton's method if asked for, and log likelihoods."""
         k, m = coefficients.shape
         order = np.argsort(y.positions, axis=1, kind="stable")
         loss = _loss(design, y)
@@ -229,7 +251,7 @@ class PlackettLuceRanker(LabelRankerMixin, BaseEstimator):
                 )
             slope = gradient + self.alpha * coefficients
             step = (inverse @ slope.ravel()).reshape(k, m)
-            if float(step.ravel() @ slope.ravel()) <= 1e-12 * y.weights.min():
+            if not polish or float(step.ravel() @ slope.ravel()) <= 1e-12 * y.weights.min():
                 break
             penalized = value + self.alpha / 2 * float(np.sum(coefficients**2))
             for halvings in range(30):
@@ -245,7 +267,25 @@ class PlackettLuceRanker(LabelRankerMixin, BaseEstimator):
         alone, _ = self._minimize(ones, y, warn=False)
         self.null_log_likelihood_ = -float(_loss(ones, y)(alone)[0])
         self.n_rankings_ = float(y.weights.sum())
+        self.notes_ = self._rest_on_the_penalty((design * y.weights[:, np.newaxis]).T @ design)
         return coefficients
+
+    def _rest_on_the_penalty(self, squares: FloatArray) -> tuple[str, ...]:
+        constant, collinear = unidentified(squares, ["the intercept", *self._feature_texts()])
+        notes = []
+        if constant:
+            what = f"{'feature' if len(constant) == 1 else 'features'} {shortlist(constant)}"
+            verb = "is" if len(constant) == 1 else "are"
+            notes.append(f"{what} {verb} the same for everybody: the coefficients are those of the penalty alone")
+        if collinear:
+            notes.append(
+                f"features {shortlist(collinear)} are collinear, each of them follows from the others: how their "
+                "effect is divided among them is up to the penalty alone"
+            )
+        return tuple(notes)
+
+    def _feature_texts(self) -> list[str]:
+        return [str(name) for name in getattr(self, "feature_names_in_", [f"x{i}" for i in range(self.n_features_in_)])]
 
     def _predict_pairwise(self, X: FloatArray) -> FloatArray:
         from scipy.special import expit

@@ -3,37 +3,25 @@
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import dataclass, field
 from numbers import Integral, Real
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 
 from rankwise._sklearn import BaseEstimator, Interval, RealNotInt
-from rankwise._state import FLOATS, MATRIX, Saved, check_shape
-from rankwise._typing import ArrayLike, BoolArray, FloatArray, IntArray
-from rankwise._validation import weights_count_people
-from rankwise.aggregation import PlackettLuce
+from rankwise._state import FLOATS, MATRIX, STRING, Saved, check_shape, optional, tuple_of
+from rankwise._typing import ArrayLike, FloatArray, IntArray
+from rankwise._validation import shortlist
+from rankwise.aggregation import preference_matrix
 from rankwise.data import Rankings
 from rankwise.embeddings import decode_pairwise, pairwise_from_vectors
-from rankwise.label_ranking._instability import (
-    Instability,
-    Scores,
-    cut_statistics,
-    level_sums,
-    nominal_test,
-    ordered_test,
-    partition_statistics,
-    standardized_scores,
-)
+from rankwise.label_ranking._instability import Instability, standardized_scores
+from rankwise.label_ranking._tree_models import Model, People
+from rankwise.label_ranking._tree_splits import Cells, Nodes
 from rankwise.label_ranking.base import LabelRankerMixin, check_label_ranking, one_thread
 from rankwise.trees.base import SingleTreeMixin
-from rankwise.trees.structure import LeafMeans, Tree
+from rankwise.trees.structure import LeafMeans
 
-# Splits of a feature whose likelihood is computed: those with the largest LM statistics.
-_MOST_REFITS = 64
-# Of so many categories every division into two is looked at; of more, those along their main difference.
-_MOST_DIVIDED = 10
 # Fewest people in a leaf for each parameter of its model, as in R's mob.
 _PEOPLE_PER_PARAMETER = 10
 
@@ -61,7 +49,9 @@ class PlackettLuceTree(SingleTreeMixin, LabelRankerMixin, BaseEstimator):
         Share of the people at both ends of a numeric feature between whom no test looks for a split.
     pseudo : float, default=0.5
         Strength of the pseudo-rankings that keep worths finite: every item wins and loses so many comparisons with one
-        hypothetical item, as R's PlackettLuce adds them. 0 is maximum likelihood, which need not exist.
+        hypothetical item, as R's PlackettLuce adds them. They draw worths of small leaves slightly together, and hide
+        that a worth has no estimate where a leaf agrees on its place: then ``notes_`` and `export_text` say so. 0 is
+        maximum likelihood, which need not exist.
     categorical_features : None, array-like or dict
         Which columns hold categories, see `LeastSquaresTree`.
 
@@ -78,6 +68,9 @@ class PlackettLuceTree(SingleTreeMixin, LabelRankerMixin, BaseEstimator):
         because the node is too small or deep, or the feature constant.
     log_likelihood_ : float
         Of all rankings.
+    notes_ : tuple of str
+        Leaves whose people agree on the order of items without exception, so that the distances of their worths rest on
+        the pseudo-rankings.
     feature_importances_ : ndarray of shape (n_features,)
         Share of each feature in the gain of log likelihood.
     items_ : tuple
@@ -116,6 +109,8 @@ class PlackettLuceTree(SingleTreeMixin, LabelRankerMixin, BaseEstimator):
     >>> print(tree.export_text())
     |-- x0 <= 39.5, p < 0.001: 0 > 1 > 2  (n=40)
     |-- x0 > 39.5: 1 > 2 > 0  (n=40)
+    Note: no ranking of the leaf 0 > 1 > 2 (n=40) contradicts the order {0} > {1} > {2}: how far these worths are ...
+    Note: no ranking of the leaf 1 > 2 > 0 (n=40) contradicts the order {1} > {2} > {0}: how far these worths are ...
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -137,6 +132,7 @@ class PlackettLuceTree(SingleTreeMixin, LabelRankerMixin, BaseEstimator):
         "p_values_": MATRIX,
         "statistics_": MATRIX,
         "log_likelihoods_": FLOATS,
+        "notes_": optional(tuple_of(STRING)),
     }
 
     def __init__(
@@ -208,12 +204,12 @@ class PlackettLuceTree(SingleTreeMixin, LabelRankerMixin, BaseEstimator):
         return X[first], person
 
     def _grow(self, X: FloatArray, person: IntArray, y: Rankings) -> None:
-        data = _People.build(X, person, y, self.pseudo)
+        data = People.build(X, person, y, self.pseudo)
         fewest = self._fewest(data)
         is_nominal, n_categories = self._encoder.is_categorical, self._encoder.n_categories
         is_ordered = np.array([categories is not None for categories in self._encoder.categories_]) & ~is_nominal
-        nodes = _Nodes(n_words=max(1, -(-int(n_categories.max(initial=0)) // 64)))
-        root = nodes.add(np.arange(len(X)), data.fit(np.arange(len(X)), sure=True), 0)
+        nodes = Nodes(n_words=max(1, -(-int(n_categories.max(initial=0)) // 64)))
+        root = nodes.add(np.arange(len(X)), self._model_of_all(data, y), 0)
         waiting = deque([root])
         tests: dict[int, list[Instability]] = {}
         while waiting:
@@ -223,7 +219,7 @@ class PlackettLuceTree(SingleTreeMixin, LabelRankerMixin, BaseEstimator):
             if size < 2 * fewest or nodes.depth[node] == self.max_depth:
                 continue
             scores = standardized_scores(data.scores(people, model), data.weight[people], people=data.is_counted)
-            cells = _Cells(data, people, scores, fewest, self.trim)
+            cells = Cells(data, people, scores, fewest, self.trim)
             tests[node] = [cells.test(f, bool(is_nominal[f]), bool(is_ordered[f])) for f in range(X.shape[1])]
             log_p = np.array([test.log_p for test in tests[node]])
             tested = int(np.isfinite(log_p).sum())
@@ -238,14 +234,25 @@ class PlackettLuceTree(SingleTreeMixin, LabelRankerMixin, BaseEstimator):
             waiting += nodes.split(node, best, split)
         self._keep(nodes, data, tests, X.shape[1])
 
-    def _fewest(self, data: _People) -> float:
+    def _model_of_all(self, data: People, y: Rankings) -> Model | None:
+        if not preference_matrix(y).wins.any():
+            raise ValueError("everybody ties all items; there is nothing to split")
+        try:
+            return data.fit(np.arange(len(data.X)), sure=True)
+        except ValueError as error:
+            # The cure of the model itself is its alpha, a prior; here alpha is the significance level.
+            reason = str(error).partition(" Use a prior")[0]
+            cure = "Use pseudo=0.5, or add rankings" if self.pseudo == 0 else "Add rankings without ties"
+            raise ValueError(f"{reason} {cure}") from None
+
+    def _fewest(self, data: People) -> float:
         if self.min_samples_leaf is None:
             return _PEOPLE_PER_PARAMETER * (data.n_items - 1)
         if isinstance(self.min_samples_leaf, Integral):
             return float(self.min_samples_leaf)
         return float(np.ceil(self.min_samples_leaf * data.size.sum()))
 
-    def _keep(self, nodes: _Nodes, data: _People, tests: dict[int, list[Instability]], n_features: int) -> None:
+    def _keep(self, nodes: Nodes, data: People, tests: dict[int, list[Instability]], n_features: int) -> None:
         shape = (len(nodes.left), n_features)
         self.p_values_, self.statistics_ = np.full(shape, np.nan), np.full(shape, np.nan)
         for node, found in tests.items():
@@ -257,10 +264,38 @@ class PlackettLuceTree(SingleTreeMixin, LabelRankerMixin, BaseEstimator):
         self.log_worth_ = np.array([worth for worth, _ in worths])
         self.se_ = np.array([se for _, se in worths])
         self.log_likelihoods_ = np.array([model.log_likelihood for model in nodes.models])
+        self.notes_ = tuple(
+            note
+            for leaf, text in zip(leaves, self._leaf_texts(), strict=True)
+            for note in self._unknown_distances(
+                data.agreed_orders(nodes.people[leaf], nodes.models[leaf]),
+                f"the leaf {text} (n={len(nodes.people[leaf])})",
+            )
+        )
         first, second = np.triu_indices(data.n_items, 1)
         from scipy.special import expit
 
         self.tree_ = nodes.tree(data, LeafMeans(expit(self.log_worth_[:, first] - self.log_worth_[:, second])))
+
+    def _unknown_distances(self, parts: list[list[IntArray]], leaf: str) -> list[str]:
+        """Which worths of a leaf are apart only as far as the pseudo-rankings say."""
+
+        def named(items: IntArray) -> str:
+            return "{" + shortlist([self.items_[item] for item in np.sort(items)]) + "}"
+
+        why = f"how far these worths are apart rests on the pseudo-rankings (pseudo={self.pseudo:g})"
+        notes = []
+        if len(parts) > 1:
+            shown = [named(np.concatenate(groups)) for groups in parts]
+            which = " with ".join(shown) if len(shown) == 2 else f"the groups {shortlist(shown)} with each other"
+            notes.append(f"nobody in {leaf} compares {which}: {why}")
+        orders = [" > ".join(map(named, groups)) for groups in parts if len(groups) > 1]
+        return notes + [f"no ranking of {leaf} contradicts the order {order}: {why}" for order in orders]
+
+    def export_text(self) -> str:
+        """The tree as indented text, with the order of items in its leaves; then what a reader should know of them."""
+        notes = [f"Note: {note}." for note in getattr(self, "notes_", ())]
+        return "\n".join([super().export_text(), *notes])
 
     @property
     def log_likelihood_(self) -> float:
@@ -294,290 +329,6 @@ class PlackettLuceTree(SingleTreeMixin, LabelRankerMixin, BaseEstimator):
         check_shape(self.p_values_, (n_nodes, self.n_features_in_), "the p-values")
         check_shape(self.statistics_, (n_nodes, self.n_features_in_), "the statistics")
         check_shape(self.log_likelihoods_, (n_nodes,), "the log likelihoods")
-
-
-class _Model(NamedTuple):
-    """A Plackett-Luce model of some people; the log likelihood leaves out the pseudo-rankings."""
-
-    fitted: PlackettLuce
-    log_likelihood: float
-
-
-@dataclass(frozen=True)
-class _People:
-    """Rankings and the people who made them. The last item is hypothetical, and the last rows compare it."""
-
-    X: FloatArray
-    rankings: Rankings
-    rows_of: IntArray  # rows, person by person
-    start: IntArray
-    weight: FloatArray  # of people: the mean of their rankings
-    size: FloatArray  # how many people each counts for
-    is_counted: bool
-    has_several: bool
-    n_items: int
-    n_pseudo: int
-
-    @classmethod
-    def build(cls, X: FloatArray, person: IntArray, y: Rankings, pseudo: float) -> _People:
-        k = y.n_items
-        positions, weights = y.positions, y.weights
-        n_pseudo = 0
-        if pseudo > 0:
-            against = np.full((2 * k, k + 1), np.nan)
-            item = np.arange(k)
-            against[item, item], against[item, k] = 1.0, 2.0
-            against[k + item, item], against[k + item, k] = 2.0, 1.0
-            positions = np.vstack([np.column_stack([positions, np.full(len(y), np.nan)]), against])
-            weights = np.append(weights, np.full(2 * k, pseudo))
-            n_pseudo = 2 * k
-        count = np.bincount(person, minlength=len(X))
-        weight = np.bincount(person, y.weights, len(X)) / count
-        is_counted = weights_count_people(y.weights)
-        return cls(
-            X,
-            Rankings(positions, weights=weights),
-            np.argsort(person, kind="stable"),
-            np.concatenate([[0], np.cumsum(count)]),
-            weight,
-            weight if is_counted else np.ones(len(X)),
-            is_counted,
-            bool(count.max() > 1),
-            k,
-            n_pseudo,
-        )
-
-    def rows(self, people: IntArray) -> tuple[IntArray, IntArray]:
-        """Rankings of some people, and the number of each among these people."""
-        if not self.has_several:
-            return people, np.arange(len(people))
-        counts = self.start[people + 1] - self.start[people]
-        of = np.repeat(np.arange(len(people)), counts)
-        place = np.arange(len(of)) - np.repeat(np.cumsum(counts) - counts, counts)
-        return self.rows_of[self.start[people][of] + place], of
-
-    def fit(self, people: IntArray, *, sure: bool = False) -> _Model | None:
-        """The model of some people; None if it does not exist, unless it must."""
-        rows, _ = self.rows(people)
-        n = len(self.rankings)
-        part = self.rankings[np.append(rows, np.arange(n - self.n_pseudo, n))]
-        try:
-            fitted = PlackettLuce().fit(part)
-        except ValueError:
-            if sure:
-                raise
-            return None
-        pseudo = part[len(rows) :]
-        value = fitted.log_likelihood_
-        if self.n_pseudo:
-            value -= float(pseudo.weights @ fitted.logpmf(pseudo))
-        return _Model(fitted, value)
-
-    def scores(self, people: IntArray, model: _Model) -> FloatArray:
-        """Mean score of each person, so that their weight counts once."""
-        rows, of = self.rows(people)
-        scores = model.fitted.scores(self.rankings[rows])
-        if not self.has_several:
-            return scores
-        total = np.zeros((len(people), scores.shape[1]))
-        np.add.at(total, of, self.rankings.weights[rows, None] * scores)
-        return total / self.weight[people, None]
-
-    def worths(self, people: IntArray, model: _Model) -> tuple[FloatArray, FloatArray]:
-        """Log worths of mean 0, and their standard errors."""
-        k, fitted = self.n_items, model.fitted
-        worth = fitted.log_worth_[:k] - fitted.log_worth_[:k].mean()
-        if fitted.covariance_ is None:
-            return worth, np.full(k, np.nan)
-        covariance = fitted.covariance_
-        if not self.is_counted or self.has_several:
-            scores = self.weight[people, None] * self.scores(people, model)[:, : len(covariance)]
-            covariance = covariance @ (scores.T @ scores) @ covariance
-        covariance = covariance[:k, :k]
-        center = np.eye(k) - 1 / k
-        return worth, np.sqrt(np.maximum((center @ covariance @ center).diagonal(), 0.0))
-
-
-class _Split(NamedTuple):
-    """Who goes left, the models of both sides, and how new rows are sent."""
-
-    goes_left: BoolArray
-    models: tuple[_Model, _Model]
-    threshold: float
-    missing_left: bool
-    left_set: IntArray | None
-
-
-@dataclass(frozen=True)
-class _Cells:
-    """The people of a node, their scores, and the tests and splits by one feature at a time."""
-
-    data: _People
-    people: IntArray
-    scores: Scores
-    fewest: float
-    trim: float
-
-    def test(self, feature: int, is_nominal: bool, is_ordered: bool) -> Instability:
-        values = self.data.X[self.people, feature]
-        known = np.flatnonzero(~np.isnan(values))
-        if len(known) < 2 or self.data.size[self.people[known]].sum() < 2 * self.fewest:
-            return Instability(np.nan, np.nan)
-        scores = Scores(*(part[known] for part in self.scores))
-        if is_nominal:
-            levels, level = np.unique(values[known], return_inverse=True)
-            return nominal_test(scores, level, len(levels))
-        order = np.argsort(values[known], kind="stable")
-        ends = self._ends(
-            values[known][order], self.data.size[self.people[known][order]], 0 if is_ordered else self.trim
-        )
-        return ordered_test(scores, order, ends)
-
-    def _ends(self, values: FloatArray, sizes: FloatArray, trim: float) -> IntArray:
-        """Where cuts between different values leave enough people on both sides."""
-        ends = np.flatnonzero(values[:-1] < values[1:])
-        up_to = np.cumsum(sizes)
-        fewest = max(self.fewest, np.ceil(trim * up_to[-1]))
-        return ends[(up_to[ends] >= fewest) & (up_to[-1] - up_to[ends] >= fewest)]
-
-    def best_split(self, feature: int, is_nominal: bool, n_categories: int) -> _Split | None:
-        """The split on a feature with the largest likelihood; None if no side would have enough people."""
-        values = self.data.X[self.people, feature]
-        known = np.flatnonzero(~np.isnan(values))
-        scores = Scores(*(part[known] for part in self.scores))
-        divide = self._nominal_sides if is_nominal else self._ordered_sides
-        best: tuple[float, Any] = (-np.inf, None)
-        for side, threshold, left_set in divide(values[known], self.people[known], scores):
-            models = self._fit_sides(self.people[known], side)
-            if models is not None and (value := models[0].log_likelihood + models[1].log_likelihood) > best[0]:
-                best = (value, (side, threshold, left_set, models))
-        if best[1] is None:
-            return None
-        side, threshold, left_set, models = best[1]
-        size = self.data.size[self.people[known]]
-        goes_left = np.full(len(values), bool(size[side].sum() > size[~side].sum()))
-        missing_left = bool(goes_left[0])
-        goes_left[known] = side
-        if len(known) < len(values):  # people without the value go where the likelihood is larger
-            ways = []
-            for to_left in (True, False):
-                goes_left[np.isnan(values)] = to_left
-                models = self._fit_sides(self.people, goes_left)
-                if models is not None:
-                    ways.append((models[0].log_likelihood + models[1].log_likelihood, to_left, models))
-            if not ways:
-                return None
-            _, missing_left, models = max(ways, key=lambda way: way[0])
-            goes_left[np.isnan(values)] = missing_left
-        if left_set is not None and missing_left:  # categories that nobody here has go with the larger side
-            present = np.unique(values[known]).astype(np.intp)
-            left_set = np.union1d(left_set, np.setdiff1d(np.arange(n_categories), present))
-        return _Split(goes_left, models, threshold, missing_left, left_set)
-
-    def _fit_sides(self, people: IntArray, goes_left: BoolArray) -> tuple[_Model, _Model] | None:
-        left = self.data.fit(people[goes_left])
-        right = None if left is None else self.data.fit(people[~goes_left])
-        return None if left is None or right is None else (left, right)
-
-    def _ordered_sides(self, values: FloatArray, people: IntArray, scores: Scores) -> Any:
-        order = np.argsort(values, kind="stable")
-        ends = self._ends(values[order], self.data.size[people[order]], 0.0)
-        if len(ends) > _MOST_REFITS:
-            gains, _ = cut_statistics(scores, order, ends)
-            ends = np.sort(ends[np.argsort(-gains, kind="stable")[:_MOST_REFITS]])
-        for end in ends:
-            threshold = (values[order[end]] + values[order[end + 1]]) / 2
-            yield values <= values[order[end]], float(threshold), None
-
-    def _nominal_sides(self, values: FloatArray, people: IntArray, scores: Scores) -> Any:
-        levels, level = np.unique(values, return_inverse=True)
-        n = len(levels)
-        sums = level_sums(scores, level, n)
-        if n <= _MOST_DIVIDED:  # all divisions, the last level at the right
-            codes = np.arange(1, 2 ** (n - 1))
-            partitions = (codes[:, None] >> np.arange(n)[None, :]) & 1 == 1
-        else:
-            means = sums.values / sums.weight[:, None]
-            center = sums.weight @ means / sums.weight.sum()
-            spread = np.sqrt(sums.weight)[:, None] * (means - center)
-            along = (means - center) @ np.linalg.svd(spread, full_matrices=False)[2][0]
-            place = np.argsort(np.argsort(along, kind="stable"), kind="stable")
-            partitions = place[None, :] <= np.arange(n - 1)[:, None]
-        sizes = np.bincount(level, self.data.size[people], n)
-        left = partitions @ sizes
-        partitions = partitions[(left >= self.fewest) & (sizes.sum() - left >= self.fewest)]
-        if len(partitions) > _MOST_REFITS:
-            gains = partition_statistics(sums, partitions)
-            partitions = partitions[np.sort(np.argsort(-gains, kind="stable")[:_MOST_REFITS])]
-        for partition in partitions:
-            yield partition[level], np.nan, levels[partition].astype(np.intp)
-
-
-@dataclass
-class _Nodes:
-    """Nodes as they grow."""
-
-    n_words: int
-    people: list[IntArray] = field(default_factory=list)
-    models: list[Any] = field(default_factory=list)
-    depth: list[int] = field(default_factory=list)
-    left: list[int] = field(default_factory=list)
-    feature: list[int] = field(default_factory=list)
-    threshold: list[float] = field(default_factory=list)
-    missing_left: list[bool] = field(default_factory=list)
-    set_of: list[int] = field(default_factory=list)
-    sets: list[IntArray] = field(default_factory=list)
-
-    def add(self, people: IntArray, model: _Model | None, depth: int) -> int:
-        """A new leaf."""
-        self.people.append(people)
-        self.models.append(model)
-        self.depth.append(depth)
-        for column, value in ((self.left, -1), (self.feature, -1), (self.set_of, -1)):
-            column.append(value)
-        self.threshold.append(0.0)
-        self.missing_left.append(False)
-        return len(self.left) - 1
-
-    def split(self, node: int, feature: int, split: _Split) -> list[int]:
-        """Split a leaf; the numbers of its children."""
-        self.feature[node] = feature
-        self.missing_left[node] = split.missing_left
-        if split.left_set is None:
-            self.threshold[node] = split.threshold
-        else:
-            self.set_of[node] = len(self.sets)
-            self.sets.append(split.left_set)
-        people, depth = self.people[node], self.depth[node] + 1
-        sides = (people[split.goes_left], people[~split.goes_left])
-        children = [self.add(side, model, depth) for side, model in zip(sides, split.models, strict=True)]
-        self.left[node] = children[0]
-        return children
-
-    def tree(self, data: _People, contents: LeafMeans) -> Tree:
-        """The nodes as a tree of the engine."""
-        left = np.array(self.left, dtype=np.int32)
-        error = -np.array([model.log_likelihood for model in self.models])
-        inner = left >= 0
-        gain = np.zeros(len(left))
-        gain[inner] = np.maximum(error[inner] - error[left[inner]] - error[left[inner] + 1], 0.0)
-        sets = np.zeros((len(self.sets), self.n_words), dtype=np.uint64)
-        for row, members in enumerate(self.sets):
-            for code in members.tolist():
-                sets[row, code // 64] |= np.uint64(1) << np.uint64(code % 64)
-        return Tree(
-            feature=np.array(self.feature, dtype=np.int32),
-            threshold=np.array(self.threshold),
-            missing_left=np.array(self.missing_left, dtype=bool),
-            left=left,
-            gain=gain,
-            error=error,
-            weight=np.array([data.weight[people].sum() for people in self.people]),
-            count=np.array([len(people) for people in self.people], dtype=np.int64),
-            set_of=np.array(self.set_of, dtype=np.int32),
-            sets=sets,
-            contents=contents,
-        )
 
 
 def _corrected(log_p: Any, n_tests: int) -> Any:

@@ -11,7 +11,8 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
-from rankwise._typing import FloatArray
+from rankwise._typing import FloatArray, RandomState
+from rankwise._validation import check_choice, check_generator, check_whole_number
 from rankwise.label_ranking import _predictive_jit
 
 #: families of distributions of rankings
@@ -98,8 +99,11 @@ def _expected_distance(theta: FloatArray, k: int) -> FloatArray:
     return total
 
 
-def sample_rows(law: Law, parameters: tuple[FloatArray, ...], n: int, rng: np.random.Generator) -> FloatArray:
+def sample_rows(law: Law, parameters: tuple[FloatArray, ...], n: int, random_state: RandomState) -> FloatArray:
     """N rankings for each row of log worths, or of centers and concentrations: (n_rows, n, n_items) positions."""
+    check_choice("law", law, LAWS)
+    check_whole_number("n", n, at_least=0)
+    rng = check_generator(random_state, "sample_rankings")
     n_rows, k = parameters[0].shape
     if n_rows * n * k > _MOST_CELLS:
         raise ValueError(
@@ -117,6 +121,10 @@ def sample_rows(law: Law, parameters: tuple[FloatArray, ...], n: int, rng: np.ra
 
 def top_of_rows(law: Law, parameters: tuple[FloatArray, ...], k: int) -> FloatArray:
     """Probability of each item among the first k, for each row of such parameters."""
+    check_choice("law", law, LAWS)
+    check_whole_number("k", k, at_least=1)
+    if k > parameters[0].shape[1]:
+        raise ValueError(f"k is {k}, but there are only {parameters[0].shape[1]} items")
     if law == "plackett-luce":
         (log_worth,) = parameters
         return plackett_luce_top(log_worth, k)

@@ -285,12 +285,12 @@ class AdditiveFeatures(TransformerMixin, BaseEstimator):
         return np.concatenate([scaled, scaled**2, *hinges], axis=1)
 
     def get_feature_names_out(self, input_features: ArrayLike | None = None) -> np.ndarray:
-        """Names of the features: "age", "age^2", and "age above 20 %" for the hinge at that quantile."""
+        """Names of the features: "age", "age^2", and "age above 20%" for the hinge at that quantile."""
         from sklearn.utils.validation import check_is_fitted
 
         check_is_fitted(self)
         names = check_feature_names_in(self, input_features)
-        hinges = [f" above {100 * share:g} %" for share in _KINKS[: len(self.knots_)]]
+        hinges = [f" above {100 * share:g}%" for share in _KINKS[: len(self.knots_)]]
         return np.array([f"{name}{ending}" for ending in ("", "^2", *hinges) for name in names], dtype=object)
 
     def _check_saved(self) -> None:

@@ -32,7 +32,7 @@ class Comparison:
     first, second : tuple of str
         The rankers of each pair.
     difference, low, high : ndarray of shape (n_pairs,)
-        Mean of first minus second, and its 95 % interval by Student's t.
+        Mean of first minus second, and its 95% interval by Student's t.
     wins, losses, ties : ndarray of shape (n_pairs,), int
         Queries on which the first is better, worse, equal.
     p_randomization, p_t : ndarray of shape (n_pairs,)
@@ -72,7 +72,7 @@ class Comparison:
         columns = {
             "pair": [f"{first} - {second}" for first, second in zip(self.first, self.second, strict=True)],
             "difference": [f"{value:+.4f}" for value in self.difference],
-            "95 % interval": [f"{low:+.4f} to {high:+.4f}" for low, high in zip(self.low, self.high, strict=True)],
+            "95% interval": [f"{low:+.4f} to {high:+.4f}" for low, high in zip(self.low, self.high, strict=True)],
             "won, lost, tied": [
                 f"{wins}, {losses}, {ties}"
                 for wins, losses, ties in zip(self.wins, self.losses, self.ties, strict=True)
@@ -85,7 +85,7 @@ class Comparison:
         return TextTable(f"Differences of {self.metric}", "; ".join(filter(None, [note, test])), list(columns), rows)
 
     def plot(self, ax: Any = None) -> Comparison:
-        """Draw the mean differences with their 95 % intervals; a filled dot marks intervals that exclude 0.
+        """Draw the mean differences with their 95% intervals; a filled dot marks intervals that exclude 0.
 
         For two rankers, `QueryComparisonDisplay` shows the differences query by query.
 
@@ -113,7 +113,7 @@ class Comparison:
         pairs = [f"{first} - {second}" for first, second in zip(self.first, self.second, strict=True)]
         ax.set_yticks(range(len(pairs)), labels=pairs[::-1], parse_math=False)
         ax.axvline(0, color="#999999", linewidth=0.8)
-        ax.set_xlabel(f"difference of {self.metric}, mean of {self.n_queries} queries and 95 % interval")
+        ax.set_xlabel(f"difference of {self.metric}, mean of {self.n_queries} queries and 95% interval")
         self.ax_, self.figure_ = ax, ax.figure
         return self
 
@@ -167,7 +167,7 @@ def compare(
     >>> print(compare({"new": [0.9, 0.8, 0.7, 0.9], "old": [0.7, 0.7, 0.6, 0.8]}, random_state=0))
     Differences of metric
     means: new 0.8250, old 0.7000; paired over 4 queries; p by random signs, corrected for the number of pairs
-    pair       difference  95 % interval       won, lost, tied  p
+    pair       difference  95% interval       won, lost, tied  p
     new - old  +0.1250     +0.0454 to +0.2046  4, 0, 0          0.12...
     """
     check_whole_number("n_permutations", n_permutations, at_least=1)
