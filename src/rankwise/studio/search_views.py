@@ -1,0 +1,270 @@
+"""The views of search results: metrics, queries worst first, two systems compared, and why A stands above B.
+
+TREC files bring their own runs. A LETOR file only has judgments, so two rankers learn from four fifths of its queries
+and are measured on the rest.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from rankwise._tables import TextTable, counted
+from rankwise.data import read_letor, read_qrels, read_run
+from rankwise.model_selection import Evaluation, evaluate_runs, evaluate_scores, train_test_split_by_query
+from rankwise.studio import blocks
+from rankwise.studio.blocks import Block, OnStep, Params
+
+#: metrics that are shown if the page does not choose
+METRICS = ("ndcg@10", "map", "mrr")
+
+_HELD_OUT = 0.2
+_SHOWN_QUERIES, _SHOWN_FEATURES, _LISTED_QUERIES = 50, 15, 200
+_TREES = 100
+# "docid = GX029-35-5894638 inc = 0.02", as the LETOR collections write it.
+_DOCUMENT = re.compile(r"\bdocid\s*=\s*(\S+)", re.IGNORECASE)
+
+
+class SearchFile(NamedTuple):
+    """A stored file of a project: "letor", "qrels" or "run", the name that the user gave it, and where it is stored."""
+
+    role: str
+    name: str
+    path: Path
+
+
+def show(
+    view: str, files: Sequence[SearchFile], options: Mapping[str, Any], params: Params, on_step: OnStep
+) -> dict[str, Any]:
+    """A view of stored search results.
+
+    Parameters
+    ----------
+    view : str
+        One of `SEARCH_VIEWS`.
+    files : sequence of SearchFile
+        A LETOR file; or judgments and at least one run.
+    options : mapping
+        The options of the project: the seed.
+    params : mapping
+        Parameters of the view.
+    on_step : callable
+        Told what happens next, and the share of the work that is done.
+
+    Returns
+    -------
+    dict
+        ``blocks``, and what else the page needs.
+    """
+    seed = int(options.get("seed") or 0)
+    return SEARCH_VIEWS[view](files, params, seed, on_step)
+
+
+def _data(files: Sequence[SearchFile], params: Params, seed: int, on_step: OnStep) -> dict[str, Any]:
+    """What the files hold."""
+    shown: list[Block] = []
+    for file in files:
+        if file.role == "letor":
+            X, y, qid = read_letor(file.path)
+            n_queries, n_rows = len(np.unique(qid)), len(y)
+            words = f"{file.name} has graded documents: {counted(n_rows, 'document')} of {n_queries:,} queries"
+            shown.append(blocks.text(f"{words} with {counted(X.shape[1], 'feature')}.", "lead"))
+            grades, counts = np.unique(y, return_counts=True)
+            shares = zip(grades, counts, strict=True)
+            rows = [[f"{grade:g}", f"{n:,}", blocks.percent(n / n_rows)] for grade, n in shares]
+            table = TextTable("Grades", "higher is better", ["grade", "documents", "share"], rows)
+            shown.append(blocks.table("grades", table))
+        elif file.role == "qrels":
+            judged = read_qrels(file.path)
+            words = f"{file.name} has judgments: {counted(len(judged.qid), 'document')}"
+            shown.append(blocks.text(f"{words} of {len(set(judged.qid)):,} queries.", "lead"))
+        else:
+            run = read_run(file.path)
+            words = f"{file.name} is a run: {counted(len(run.qid), 'document')} of {len(set(run.qid)):,} queries"
+            shown.append(blocks.text(f"{words}.", "plain"))
+    roles = {file.role for file in files}
+    if "letor" not in roles and roles != {"qrels", "run"}:
+        missing = "a run to measure" if "qrels" in roles else "the judgments (qrels)"
+        shown.append(blocks.text(f"Add {missing}.", "warning"))
+    return {"blocks": shown, "problem": None, "columns": [], "reading": None, "filters": []}
+
+
+def _metrics(files: Sequence[SearchFile], params: Params, seed: int, on_step: OnStep) -> dict[str, Any]:
+    """The means of every system, and whether they differ."""
+    found, note = _evaluated(files, params, seed, on_step)
+    means, *comparisons = found.tables()
+    shown = [blocks.text(_leader(found), "lead"), *blocks.texts([note], "note"), blocks.table("means", means)]
+    if len(found.systems) > 1:
+        drawn = blocks.dots(found.systems, found.means[:, 0], axis=f"mean {found.metrics[0]}", form=".4f")
+        caption = f"The further right, the better. {found.metrics[0]} is between 0 and 1."
+        shown.append(blocks.chart("systems", "Systems", caption, drawn))
+    shown += [blocks.table(f"comparison-{number}", table) for number, table in enumerate(comparisons)]
+    return {"blocks": shown, "systems": list(found.systems), "metrics": list(found.metrics)}
+
+
+def _queries(files: Sequence[SearchFile], params: Params, seed: int, on_step: OnStep) -> dict[str, Any]:
+    """Query by query, those first where the last system loses most."""
+    found, note = _evaluated(files, params, seed, on_step)
+    tables = [table for table in found.tables(worst=_SHOWN_QUERIES) if table.title.startswith("Queries by")]
+    words = "The queries that do worst come first."
+    if len(found.systems) > 1:
+        words = f"First come the queries in which {found.systems[-1]} loses most against {found.systems[0]}."
+    shown = [blocks.text(words, "lead"), *blocks.texts([note], "note")]
+    if len(found.systems) > 1:
+        lost = found.values[-1, 0] - found.values[0, 0]
+        order = np.argsort(lost, kind="stable")[:40]
+        axis = f"difference of {found.metrics[0]}"
+        drawn = blocks.dots([found.queries[i] for i in order], lost[order], axis=axis, zero=0.0, form="+.3f")
+        caption = f"Left of the line: {found.systems[-1]} is worse than {found.systems[0]}."
+        shown.append(blocks.chart("queries", "Differences by query", caption, drawn))
+    shown += [blocks.table(f"queries-{number}", table) for number, table in enumerate(tables)]
+    return {"blocks": shown, "systems": list(found.systems)}
+
+
+def _compare(files: Sequence[SearchFile], params: Params, seed: int, on_step: OnStep) -> dict[str, Any]:
+    """Two systems, with paired tests over queries."""
+    found, note = _evaluated(files, params, seed, on_step)
+    if len(found.systems) < 2:
+        return {"blocks": [blocks.text("Add a second run to compare it with the first.", "lead")], "systems": []}
+    shown = [blocks.text(_leader(found), "lead"), *blocks.texts([note], "note")]
+    for number, comparison in enumerate(found.comparisons.values()):
+        shown.append(blocks.table(f"comparison-{number}", comparison.table()))
+    return {"blocks": shown, "systems": list(found.systems)}
+
+
+def _explain(files: Sequence[SearchFile], params: Params, seed: int, on_step: OnStep) -> dict[str, Any]:
+    """Why a ranker puts one document above another: what each feature adds to the difference of their scores."""
+    letor = next((file for file in files if file.role == "letor"), None)
+    if letor is None:
+        words = "Runs have no features: add a LETOR file to see why one document stands above another."
+        return {"blocks": [blocks.text(words, "lead")], "queries": [], "documents": []}
+    from rankwise.ltr import LambdaMART
+
+    on_step("reading the file", 0.1)
+    X, y, qid, comments = read_letor(letor.path, return_comments=True)
+    on_step("training a ranker", 0.3)
+    ranker = LambdaMART(n_estimators=_TREES, random_state=seed).fit(X, y, qid=qid)
+    queries = list(dict.fromkeys(map(str, qid)))
+    query = str(params.get("query") or queries[0])
+    rows = np.flatnonzero(np.asarray(qid).astype(str) == query)
+    if len(rows) < 2:
+        raise ValueError(f"query {query!r} has fewer than two documents; choose another")
+    part = X[rows]
+    scores = ranker.predict(part)
+    order = np.argsort(-scores, kind="stable")
+    names = _document_names([comments[row] for row in rows])
+    a = names.index(str(params["above"])) if params.get("above") in names else int(order[0])
+    b = names.index(str(params["below"])) if params.get("below") in names else int(next(i for i in order if i != a))
+    if a == b:
+        raise ValueError("choose two different documents")
+    effects = ranker.explain(part, a, b)
+    strongest = np.argsort(-np.abs(effects), kind="stable")[:_SHOWN_FEATURES]
+    verb = "above" if scores[a] > scores[b] else "below"
+    drawn = blocks.dots(
+        [f"feature {i + 1}" for i in strongest],
+        effects[strongest],
+        axis="what the feature adds to the difference",
+        zero=0.0,
+        form="+.3f",
+    )
+    words = (
+        f"Query {query}: LambdaMART, which learned from this file, puts {names[a]} {verb} {names[b]}, mostly by "
+        f"feature {strongest[0] + 1}."
+    )
+    listed = [[names[i], f"{scores[i]:.3f}", f"{y[rows[i]]:g}"] for i in order]
+    caption = f"Right of the line: the feature speaks for {names[a]}."
+    return {
+        "blocks": [
+            blocks.text(words, "lead"),
+            blocks.chart("why", f"Why {names[a]} stands {verb} {names[b]}", caption, drawn),
+            blocks.table("documents", TextTable(f"Query {query}", "", ["document", "score", "grade"], listed)),
+        ],
+        "queries": queries[:_LISTED_QUERIES],
+        "query": query,
+        "documents": [names[i] for i in order],
+        "above": names[a],
+        "below": names[b],
+    }
+
+
+def _downloads(files: Sequence[SearchFile], params: Params, seed: int, on_step: OnStep) -> dict[str, Any]:
+    """What can be taken away."""
+    titles = {"tables.xlsx": "All tables as a workbook", "project.rankwise": "This project, to open here again"}
+    words = f"{counted(len(files), 'file')}: {', '.join(file.name for file in files)}."
+    return {
+        "blocks": [blocks.text(words, "lead")],
+        "files": [{"name": name, "title": title} for name, title in titles.items()],
+    }
+
+
+#: the views of search results
+SEARCH_VIEWS: dict[str, Callable[[Sequence[SearchFile], Params, int, OnStep], dict[str, Any]]] = {
+    "data": _data,
+    "metrics": _metrics,
+    "queries": _queries,
+    "compare": _compare,
+    "explain": _explain,
+    "downloads": _downloads,
+}
+
+
+def _document_names(comments: Sequence[str]) -> list[str]:
+    """What the comments of the file call the documents of a query, else their numbers."""
+    found = [_DOCUMENT.search(comment) for comment in comments]
+    names = [match[1] for match in found if match is not None]
+    if len(names) == len(comments) and len(set(names)) == len(names):
+        return names
+    return [f"document {number}" for number in range(1, len(comments) + 1)]
+
+
+def _evaluated(files: Sequence[SearchFile], params: Params, seed: int, on_step: OnStep) -> tuple[Evaluation, str]:
+    """The values of all systems, and how they came about."""
+    metrics = list(params.get("metrics") or METRICS)
+    letor = next((file for file in files if file.role == "letor"), None)
+    on_step("reading the files", 0.1)
+    if letor is None:
+        qrels = [file for file in files if file.role == "qrels"]
+        runs = {file.name: read_run(file.path) for file in files if file.role == "run"}
+        if not qrels or not runs:
+            raise ValueError("add judgments (qrels) and a run; one of them is missing")
+        return evaluate_runs(read_qrels(qrels[0].path), runs, metrics, random_state=seed), ""
+    from rankwise.ltr import LambdaMART, LinearRanker
+
+    X, y, qid = read_letor(letor.path)
+    if len(np.unique(qid)) < 5:
+        raise ValueError("the file has fewer than 5 queries, too few to learn from some and measure on others")
+    split = train_test_split_by_query(X, y, qid=qid, test_size=_HELD_OUT, random_state=seed)
+    X_train, X_test, y_train, y_test, qid_train, qid_test = split
+    scores = {}
+    rankers: dict[str, Any] = {
+        "linear": LinearRanker(random_state=seed),
+        "lambdamart": LambdaMART(_TREES, random_state=seed),
+    }
+    for number, (name, ranker) in enumerate(rankers.items()):
+        on_step(f"training {name}", 0.2 + 0.4 * number)
+        scores[name] = ranker.fit(X_train, y_train, qid=qid_train).predict(X_test)
+    note = (
+        f"Two rankers learned from {len(np.unique(qid_train)):,} queries of {letor.name} and are measured on the other "
+        f"{len(np.unique(qid_test)):,}."
+    )
+    return evaluate_scores(y_test, scores, qid_test, metrics, random_state=seed), note
+
+
+def _leader(found: Evaluation) -> str:
+    """Which system is ahead, in a sentence."""
+    metric, means = found.metrics[0], found.means[:, 0]
+    if len(found.systems) == 1:
+        return f"{found.systems[0]} has a mean {metric} of {means[0]:.4f} over {len(found.queries):,} queries."
+    best = int(np.nanargmax(means))
+    others = " and ".join(f"{found.systems[i]} {means[i]:.4f}" for i in range(len(means)) if i != best)
+    words = f"{found.systems[best]} is ahead with a mean {metric} of {means[best]:.4f} ({others})"
+    test = found.comparisons.get(metric)
+    if test is None or len(found.systems) != 2:
+        return f"{words}."
+    p_value = float(test.p_randomization[0])
+    verdict = "which may be chance" if p_value > 0.05 else "more than chance explains"
+    return f"{words}, {verdict} (p = {p_value:.3f})."

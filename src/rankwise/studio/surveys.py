@@ -1,0 +1,277 @@
+"""A stored file and what the user says of it, read as a `Survey`; and what the page asks about the file itself.
+
+The options of a project have the words of `rankwise.data.read_survey`, so that the same reading can be written as a
+Python call or a command (``code.py``).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from rankwise._tables import TextTable, counted, short_name
+from rankwise.data import Survey, read_survey
+from rankwise.data.formats.delimited import read_table
+from rankwise.data.formats.tables import Table
+from rankwise.exceptions import RankwiseFormatError
+from rankwise.studio import blocks
+from rankwise.studio.blocks import Block
+
+#: options that `read_survey` takes as they are
+READING = ("layout", "target", "id", "weight", "by", "features", "ignore", "where", "leave_out", "unlisted", "invalid")
+
+_MOST_COLUMNS, _LONGEST_HEADING = 5_000, 1 << 20
+_PREVIEWED, _EXAMPLES = 8, 3
+# Filters are offered for columns of few answers.
+_MOST_ANSWERS = 12
+# What to give in Python; the page has buttons.
+_ADVICE = re.compile(r" ?(?:If [^.;]*, |[A-Z][^.;]*: )?(?:give|write|add) \w+=[^.]*\.")
+_NAMED_BY_CALL = "The call names the columns."
+_LAYOUTS = {
+    "positions": "These are places: 1 is best",
+    "scores": "These are scores: higher is better",
+    "orders": "Each column is a place and holds an item",
+    "strings": "One cell holds the whole order",
+    "judges": "Each row is an item, each column a judge",
+    "long": "Each row is one answer: who, what, place",
+    "pairwise": "Each row is a duel",
+    "best-worst": "The best and the worst are named",
+    "tricot": "Three are shown, best and worst named",
+}
+_ROLES = {"feature": "feature", "group": "group", "weight": "weight", "name": "name", "id": "name"}
+
+
+def open_survey(path: Path, name: str, options: Mapping[str, Any]) -> Survey:
+    """Read the stored file as the options say.
+
+    Parameters
+    ----------
+    path : path-like
+        Where the file is stored.
+    name : str
+        What the user calls it.
+    options : mapping
+        Options of the project.
+
+    Returns
+    -------
+    Survey
+    """
+    refuse_wide(path)
+    try:
+        survey = read_survey(path, **arguments(options))
+    except RankwiseFormatError as error:
+        error.path = None  # the user knows the file by another name
+        raise
+    return replace(survey, name=name)
+
+
+def refuse_wide(path: Path) -> None:
+    """Refuse a table with more columns than a page can show, before it is read."""
+    with open(path, "rb") as file:
+        heading = file.readline(_LONGEST_HEADING)
+    n_columns = 1 + max(map(heading.count, (b",", b";", b"\t", b"|")))
+    if n_columns > _MOST_COLUMNS:
+        raise ValueError(
+            f"the file has {n_columns:,} columns, and the studio shows up to {_MOST_COLUMNS:,}; leave out those that "
+            "are not needed"
+        )
+
+
+def arguments(options: Mapping[str, Any]) -> dict[str, Any]:
+    """The arguments of `read_survey` that the options of a project say."""
+    given = {key: options[key] for key in READING if options.get(key) not in (None, [], {}, "")}
+    return {**(options.get("read") or {}), **given}
+
+
+def problem_of(error: Exception) -> dict[str, Any]:
+    """An error for the page: what is wrong, the cure, and what can be chosen by a click.
+
+    Parameters
+    ----------
+    error : Exception
+        What reading or a view raised.
+
+    Returns
+    -------
+    dict
+        ``error``, ``cure`` and ``choices``, each with a ``label`` and the ``options`` it stands for.
+    """
+    if not isinstance(error, RankwiseFormatError):
+        return {"error": without_advice(str(error)), "cure": "", "choices": []}
+    place = [f"line {error.line}"] * (error.line is not None) + [f"column {error.column}"] * (error.column is not None)
+    problem = f"{', '.join(place)}: {error.problem}" if place else f"{error.problem[:1].upper()}{error.problem[1:]}"
+    choices = [{"label": _label(choice), "options": _as_options(choice)} for choice in error.choices]
+    cure = "" if choices else without_advice(error.cure or "")
+    return {"error": f"{problem}.", "cure": cure, "choices": choices}
+
+
+def notes(result: Any) -> list[Block]:
+    """What the reader of a result should know, in sentences."""
+    said = (without_advice(f"{note[:1].upper()}{note[1:].rstrip('.')}.") for note in result.notes)
+    return blocks.texts(said, "note")
+
+
+def data_view(path: Path, name: str, options: Mapping[str, Any]) -> dict[str, Any]:
+    """How a file was understood: sentences, columns with their roles, the first rows, and what should be looked at.
+
+    A file that cannot be told is no error here: the page shows the rows, and what can be chosen.
+
+    Parameters
+    ----------
+    path, name, options
+        As in `open_survey`.
+
+    Returns
+    -------
+    dict
+        ``blocks``, ``columns``, ``reading``, ``filters`` and ``problem`` (None if the file was read).
+    """
+    refuse_wide(path)
+    source = _table(path, options)
+    try:
+        survey = open_survey(path, name, options)
+    except (RankwiseFormatError, ValueError, TypeError) as error:
+        return {
+            "blocks": _preview(source),
+            "columns": _columns(source, None),
+            "reading": None,
+            "filters": [],
+            "problem": problem_of(error),
+        }
+    reading = survey.reading
+    shown: list[Block] = []
+    if reading is not None:
+        first, *others = (without_advice(line) for line in reading.lines() if line != _NAMED_BY_CALL)
+        shown += [blocks.text(first, "lead"), *blocks.texts(others)]
+    shown += notes(survey)
+    shown.append(
+        blocks.tiles(
+            ("Rankings", f"{len(survey.rankings):,}", _weight_in_words(survey)),
+            ("Items", f"{survey.rankings.n_items:,}", _names(survey.rankings.items)),
+            ("Ranked nothing", f"{survey.n_empty:,}", "set apart"),
+        )
+    )
+    found = [table for table in survey.check.tables() if table.rows]
+    shown += [blocks.section("check-section", "Data check")]
+    shown += [blocks.table("check", table._replace(title="What should be looked at")) for table in found]
+    shown += [] if found else [blocks.text("Nothing stands out: no duplicates, no impossible or skipped places.")]
+    return {
+        "blocks": [*shown, *_preview(source)],
+        "columns": _columns(source, survey),
+        "reading": None
+        if reading is None
+        else {
+            "layout": reading.layout,
+            "direction": reading.direction,
+            "blanks": reading.blanks,
+            "unlisted": reading.unlisted,
+        },
+        "filters": _filters(source, survey),
+        "problem": None,
+    }
+
+
+def _names(items: Sequence[Any]) -> str:
+    """The first items by name."""
+    most = 6
+    return ", ".join(map(short_name, items[:most])) + (f" and {len(items) - most:,} more" if len(items) > most else "")
+
+
+def _weight_in_words(survey: Survey) -> str:
+    """What the weights say, if rows do not count the same."""
+    weights = survey.rankings.weights
+    return f"with a weight of {weights.sum():,.10g}" if (weights != 1).any() else "of people who ranked something"
+
+
+def _table(path: Path, options: Mapping[str, Any]) -> Table | None:
+    """The cells of the file; None for formats that are no tables."""
+    read = options.get("read") or {}
+    try:
+        return read_table(path, **{key: read[key] for key in ("delimiter", "encoding", "sheet") if key in read})
+    except ValueError:
+        return None
+
+
+def _preview(source: Table | None) -> list[Block]:
+    if source is None or not len(source):
+        return []
+    rows = [[column.cells[row] for column in source.columns] for row in range(min(_PREVIEWED, len(source)))]
+    title = f"The first {counted(len(rows), 'row')} of the file"
+    return [blocks.table("preview", TextTable(title, "", list(source.header), rows))]
+
+
+def _columns(source: Table | None, survey: Survey | None) -> list[dict[str, Any]]:
+    """The columns of the file, what each is used for, and why."""
+    if source is None:
+        return []
+    reading = None if survey is None else survey.reading
+    ranked = () if reading is None else reading.columns
+    found = []
+    for name, column in zip(source.header, source.columns, strict=True):
+        role, why = "ignore" if survey is not None else "", ""
+        if survey is not None and reading is not None:
+            own = survey.roles.get(name)
+            if name in ranked:
+                role, why = "ranking", "holds rankings"
+            elif name == reading.weights:
+                role, why = "weight", "how much each row counts"
+            elif own is not None:
+                role, why = _ROLES.get(own.role, "ignore"), own.reason or own.role
+                role = "feature" if name in survey.X and role == "ignore" else role
+        examples = [cell for cell in column.distinct if cell][:_EXAMPLES]
+        title = source.questions.get(name, "")
+        found.append({"name": name, "title": short_name(title), "role": role, "examples": examples, "why": why})
+    return found
+
+
+def _filters(source: Table | None, survey: Survey) -> list[dict[str, Any]]:
+    """Columns besides the rankings whose answers can be ticked, with counts."""
+    if source is None or survey.reading is None or len(source) != survey.check.n_rows:
+        return []
+    found = []
+    for name, column in zip(source.header, source.columns, strict=True):
+        if name in survey.reading.columns or name not in survey.roles or not 1 < len(column.distinct) <= _MOST_ANSWERS:
+            continue
+        counts = [int((column.codes == code).sum()) for code in range(len(column.distinct))]
+        found.append(
+            {"column": name, "answers": [{"value": v, "n": n} for v, n in zip(column.distinct, counts, strict=True)]}
+        )
+    return found
+
+
+def _label(choice: Mapping[str, Any]) -> str:
+    """What a click on the choice says."""
+    words = _LAYOUTS.get(str(choice.get("layout", "")), "Read it so")
+    if "weights" in choice:
+        return f"Count rows by the column {choice['weights']}" if choice["weights"] else "All rows count the same"
+    if choice.get("values") == "scores":
+        words += "; numbers are scores"
+    elif choice.get("values") == "positions":
+        words += "; numbers are places"
+    further = [f"{key} {_some(value)}" for key, value in choice.items() if key not in ("layout", "values", "items")]
+    return f"{words} ({', '.join(further)})" if further else words
+
+
+def _some(value: Any) -> str:
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return ", ".join(map(str, value[:4])) + (", …" if len(value) > 4 else "")
+    return str(value)
+
+
+def _as_options(choice: Mapping[str, Any]) -> dict[str, Any]:
+    """Arguments of `read_rankings` as options of a project."""
+    return {
+        "layout": choice.get("layout"),
+        "target": None,
+        "unlisted": choice.get("unlisted"),
+        "read": {key: value for key, value in choice.items() if key not in ("layout", "unlisted")},
+    }
+
+
+def without_advice(words: str) -> str:
+    """A sentence without what to give in Python or on the command line."""
+    return re.sub(r"; give [^.;]*", "", _ADVICE.sub("", words)).strip()

@@ -1,0 +1,347 @@
+"""What people do in the studio, from a file to an answer: the whole program, driven in a browser."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rankwise.analysis import consensus
+from rankwise.data import read_survey
+from rankwise.studio.examples import EXAMPLES
+from tests.studio.browser import AXE, chromium, is_too_wide, missing, page_in, violations
+
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(bool(missing()), reason=missing())]
+DRINKS = ["Tea", "Coffee", "Juice", "Water", "Milk"]
+LONG = 120_000
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    with chromium() as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def address() -> Iterator[str]:
+    command = [sys.executable, "-m", "rankwise", "studio", "--no-browser", "--port", "0"]
+    environment = {**os.environ, "PYTHONUNBUFFERED": "1"}
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as studio:
+        try:
+            assert studio.stdout is not None
+            found = re.search(r"http://\S+", studio.stdout.readline())
+            assert found
+            yield found.group()
+        finally:
+            studio.terminate()
+            studio.wait(20)
+
+
+@pytest.fixture
+def page(browser: Any, address: str) -> Iterator[Any]:
+    with page_in(browser) as found:
+        found.goto(address)
+        yield found
+
+
+@pytest.fixture(scope="module")
+def drinks(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("files") / "drinks.csv"
+    path.write_bytes(EXAMPLES["drinks"].content())
+    return path
+
+
+def give(page: Any, name: str, content: bytes) -> None:
+    page.set_input_files("#file", {"name": name, "mimeType": "application/octet-stream", "buffer": content})
+    arrive(page, "data")
+
+
+def take_example(page: Any, name: str) -> None:
+    page.get_by_role("button", name=EXAMPLES[name].title).click()
+    arrive(page, "data")
+
+
+def arrive(page: Any, view: str) -> None:
+    page.wait_for_url(re.compile(f"#/.+/{view}"))
+    page.locator(f'.result[data-view="{view}"]:not([aria-busy]) > *').first.wait_for(timeout=LONG)
+
+
+def go(page: Any, name: str, view: str) -> None:
+    page.get_by_role("link", name=name, exact=True).click()
+    arrive(page, view)
+
+
+def ranking(page: Any) -> list[str]:
+    return page.locator(".places").first.locator("li span").all_inner_texts()
+
+
+def files(path: Path) -> dict[str, bytes]:
+    """The survey of drinks in several formats."""
+    import pandas as pd
+
+    frame = pd.read_csv(path)
+    frame.to_excel(path.with_suffix(".xlsx"), index=False)
+    import pyreadstat
+
+    pyreadstat.write_sav(frame, str(path.with_suffix(".sav")))
+    names = ["drinks.csv", "drinks.xlsx", "drinks.sav"]
+    found = {name: path.with_suffix(Path(name).suffix).read_bytes() for name in names}
+    return {**found, "election.soi": EXAMPLES["election"].content()}
+
+
+def test_files_of_many_kinds_are_understood_and_corrected(page: Any, drinks: Path) -> None:
+    from playwright.sync_api import expect
+
+    home = page.url
+    for name, content in files(drinks).items():
+        page.goto(home)
+        give(page, name, content)
+        expect(page.get_by_role("heading", name="How the file was understood")).to_be_visible()
+        expect(page.locator(".tiles").first).to_contain_text("Alder" if name == "election.soi" else "Tea")
+    page.goto(home)
+    page.get_by_label("Or paste from a spreadsheet").fill(
+        "Tea\tCoffee\tCocoa\n1\t2\t3\n2\t1\t3\n1\t3\t2\n1\t2\t3\n2\t1\t3\n1\t2\t3\n"
+    )
+    page.get_by_role("button", name="Use these rows").click()
+    arrive(page, "data")
+    expect(page.get_by_role("radio", name="Ranks: 1 is best")).to_be_checked()
+    go(page, "Joint ranking", "consensus")
+    assert ranking(page) == ["Tea", "Coffee", "Cocoa"]
+    go(page, "Data", "data")
+    page.get_by_role("radio", name="Scores: higher is better").check(force=True)
+    expect(page.get_by_role("radio", name="Scores: higher is better")).to_be_checked()
+    expect(page.locator(".lead").first).to_contain_text("scores")
+    go(page, "Joint ranking", "consensus")
+    assert ranking(page) == ["Cocoa", "Coffee", "Tea"]
+
+
+def test_columns_and_filters_change_what_counts(page: Any, drinks: Path) -> None:
+    from playwright.sync_api import expect
+
+    give(page, drinks.name, drinks.read_bytes())
+    expect(page.get_by_label("Role of person")).to_have_value("name")
+    page.get_by_label("Role of city").select_option("Groups to compare")
+    expect(page.get_by_label("Role of city")).to_have_value("group")
+    page.get_by_label(re.compile(r"^no \(\d+\)")).uncheck()
+    expect(page.get_by_text("Only rows with finished = yes.")).to_be_visible()
+    survey = read_survey(drinks, where={"finished": ["yes"]})
+    expect(page.locator(".tiles").first).to_contain_text(str(len(survey.rankings)))
+    page.get_by_label("Role of rank_Milk").select_option("Ignore")
+    expect(page.locator(".tiles").first).not_to_contain_text("Milk")
+
+
+def test_consensus_with_intervals_proof_and_rules_side_by_side(page: Any, drinks: Path) -> None:
+    from playwright.sync_api import expect
+
+    take_example(page, "drinks")
+    page.get_by_role("link", name="This is right: show the joint ranking").click()
+    arrive(page, "consensus")
+    found = consensus(read_survey(drinks), "kemeny", random_state=0)
+    order = sorted(range(5), key=lambda i: found.positions[i])
+    assert ranking(page) == [found.items[i] for i in order]
+    expect(page.locator(".places + .note")).to_contain_text("Optimal: no ranking costs less")
+    first = page.locator("figure.dots").first
+    expect(first.locator(".mark")).to_have_count(5)
+    expect(first.locator(".interval")).to_have_count(5)
+    header = page.get_by_role("columnheader", name="Borda")
+    expect(header.first).to_be_visible()
+    page.get_by_label("Borda: mean rank", exact=True).uncheck()
+    expect(header).to_have_count(0)
+
+
+def test_a_cell_shows_the_numbers_and_who_says_so(page: Any) -> None:
+    from playwright.sync_api import expect
+
+    take_example(page, "jury")
+    go(page, "Pairs and places", "pairs")
+    page.locator('.mark[aria-label*="put Syrah before Merlot"]').click()
+    panel = page.get_by_role("dialog")
+    expect(panel.get_by_role("table")).to_contain_text("Syrah before Merlot")
+    expect(panel).to_contain_text("Ben")
+    page.keyboard.press("Escape")
+    cell = page.locator('.mark[aria-label*="put Rioja in place 1"]')
+    cell.focus()
+    page.keyboard.press("Enter")
+    expect(panel).to_contain_text("Fay")
+
+
+def test_groups_are_compared_with_a_test_and_a_slope_picture(page: Any) -> None:
+    from playwright.sync_api import expect
+
+    take_example(page, "drinks")
+    go(page, "Groups", "groups")
+    page.get_by_label("Compare by").select_option("city")
+    expect(page.locator("figure.slopes .mark")).to_have_count(5, timeout=LONG)
+    expect(page.locator("figure.slopes svg")).to_contain_text("Oslo")
+    expect(page.locator(".lead").first).to_contain_text(re.compile(r"p [=<]"))
+
+
+def test_segments_are_chosen_by_bic_or_by_a_slider(page: Any, tmp_path: Path) -> None:
+    from playwright.sync_api import expect
+
+    take_example(page, "drinks")
+    go(page, "Segments", "segments")
+    expect(page.get_by_label("Let the data choose")).to_be_checked()
+    expect(page.locator("figure.lines .mark").first).to_be_attached()
+    page.get_by_role("slider", name="Number of segments").fill("2")
+    expect(page.get_by_role("button", name="Download memberships.csv")).to_be_visible(timeout=LONG)
+    with page.expect_download(timeout=LONG) as saved:
+        page.get_by_role("button", name="Download memberships.csv").click()
+    saved.value.save_as(tmp_path / "members.csv")
+    assert len((tmp_path / "members.csv").read_text(encoding="utf-8").splitlines()) > 200
+
+
+def test_drivers_have_a_tree_and_predict_for_a_person(page: Any) -> None:
+    from playwright.sync_api import expect
+
+    take_example(page, "drinks")
+    go(page, "Drivers", "drivers")
+    tree = page.locator("figure.tree")
+    expect(tree.locator(".leaf").first).to_have_attribute("aria-label", re.compile("ranking: .*Milk"))
+    page.locator("form").get_by_label("age").fill("20")
+    page.get_by_role("button", name="Predict the ranking").click()
+    expect(page.locator("form ~ div .places li")).to_have_count(5, timeout=LONG)
+    assert page.locator("form ~ div .places li").first.inner_text().split()[-1] == "Juice"
+
+
+def test_leaving_a_rater_out_moves_the_joint_ranking(page: Any, tmp_path: Path) -> None:
+    from playwright.sync_api import expect
+
+    take_example(page, "jury")
+    go(page, "Raters", "raters")
+    places = page.locator("#joint-ranking .places li")
+    expect(places).to_have_count(5, timeout=LONG)
+    expect(page.locator("figure.map .mark")).to_have_count(7)
+    before = places.all_text_contents()
+    page.get_by_role("checkbox", name="Counts: Ben").uncheck()
+    expect(page.get_by_text("One rater is left out.")).to_be_visible()
+    expect(page.get_by_role("checkbox", name="Counts: Ben")).not_to_be_checked()
+    expect(places).not_to_have_text(before, timeout=LONG)
+    page.get_by_role("checkbox", name="Counts: Ben").check()
+    expect(places).to_have_text(before, timeout=LONG)
+
+
+def test_raters_without_names_keep_their_numbers(page: Any) -> None:
+    from playwright.sync_api import expect
+
+    rows = ["1,2,3", "2,1,3", "1,3,2", "3,1,2", "1,2,3", "2,3,1"]
+    give(page, "plain.csv", "\n".join(["Tea,Coffee,Cocoa", *rows]).encode())
+    go(page, "Raters", "raters")
+    for number, left_out in ((2, ["2"]), (5, ["2", "5"]), (1, ["1", "2", "5"])):
+        with page.expect_request(lambda request: request.method == "PATCH") as sent:
+            page.get_by_role("checkbox", name=f"Counts: row {number}", exact=True).uncheck()
+        assert sorted(json.loads(sent.value.post_data)["options"]["leave_out"]) == left_out
+        expect(page.get_by_role("checkbox", checked=False)).to_have_count(len(left_out))
+        expect(page.get_by_role("checkbox")).to_have_count(6)
+
+
+def test_search_results_are_measured_compared_and_explained(page: Any) -> None:
+    from playwright.sync_api import expect
+
+    take_example(page, "search")
+    expect(page.locator(".lead").first).to_contain_text("queries")
+    go(page, "Metrics", "metrics")
+    expect(page.get_by_role("table").first).to_contain_text("lambdamart")
+    for metric in ("ndcg@5", "precision@10", "recall@100"):
+        page.get_by_label(metric, exact=True).check()
+        expect(page.get_by_role("columnheader", name=metric).first).to_be_visible(timeout=LONG)
+    go(page, "Queries", "queries")
+    expect(page.locator("figure.dots .mark").first).to_be_attached()
+    go(page, "Compare runs", "compare")
+    expect(page.get_by_role("table").first).to_contain_text(re.compile(r"\d\.\d"))
+    go(page, "Explain", "explain")
+    expect(page.locator(".lead").first).to_contain_text(re.compile("stands (above|below)"))
+    page.go_back()
+    arrive(page, "compare")
+    go(page, "Queries", "queries")
+    worst = page.locator("tbody a").first
+    query = worst.inner_text()
+    worst.click()
+    arrive(page, "explain")
+    expect(page.locator(".lead").first).to_contain_text(f"Query {query}:")
+    page.get_by_label("Query").select_option(index=1)
+    expect(page.locator(".lead").first).to_contain_text(f"Query {page.get_by_label('Query').input_value()}:")
+
+
+def test_a_run_is_added_to_judgments(page: Any) -> None:
+    from playwright.sync_api import expect
+
+    qrels = "".join(f"q{q} 0 d{d} {int(d == q)}\n" for q in range(1, 7) for d in range(1, 7))
+    give(page, "judged.qrels", qrels.encode())
+    for system, better in (("good", True), ("bad", False)):
+        lines = [
+            f"q{q} Q0 d{d} {d} {10 - abs(d - q) if better else d} {system}" for q in range(1, 7) for d in range(1, 7)
+        ]
+        run = {"name": f"{system}.run", "mimeType": "text/plain", "buffer": ("\n".join(lines) + "\n").encode()}
+        page.set_input_files("#attach-run", run)
+        expect(page.get_by_text(f"{system}.run is a run")).to_be_visible()
+    go(page, "Metrics", "metrics")
+    expect(page.locator(".lead").first).to_contain_text("good.run is ahead")
+
+
+def test_everything_is_downloaded_and_the_project_opens_again(page: Any, tmp_path: Path) -> None:
+    from playwright.sync_api import expect
+
+    home = page.url
+    take_example(page, "jury")
+    go(page, "Raters", "raters")
+    page.get_by_role("checkbox", name="Counts: Fay").uncheck()
+    expect(page.get_by_text("One rater is left out.")).to_be_visible()
+    go(page, "Downloads", "downloads")
+    expect(page.locator("#python")).to_contain_text("read_survey('jury.csv', layout='judges'")
+    expect(page.locator("#command")).to_contain_text("rankwise report jury.csv")
+    for name in ("report.html", "tables.xlsx", "project.rankwise"):
+        with page.expect_download(timeout=LONG) as saved:
+            page.get_by_role("button", name=f"Download {name}").click()
+        saved.value.save_as(tmp_path / name)
+    assert "Syrah" in (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert zipfile.is_zipfile(tmp_path / "tables.xlsx")
+    page.goto(home)
+    give(page, "project.rankwise", (tmp_path / "project.rankwise").read_bytes())
+    expect(page.get_by_text("One rater is left out.")).to_be_visible()
+
+
+def test_long_work_survives_a_reload_and_is_cancelled(page: Any, drinks: Path) -> None:
+    from playwright.sync_api import expect
+
+    other = page.context.new_page()
+    other.goto(page.url)
+    take_example(other, "jury")
+    head, *rows = drinks.read_text(encoding="utf-8").splitlines()
+    many = [head, *(row.replace("P", f"{letter}", 1) for letter in "ABCDEF" for row in rows)]
+    give(page, "many.csv", "\n".join(many).encode())
+    page.get_by_role("link", name="Drivers", exact=True).click()
+    expect(page.get_by_role("progressbar")).to_be_visible()
+    expect(page.get_by_role("status").first).not_to_be_empty()
+    page.reload()
+    expect(page.get_by_role("progressbar")).to_be_visible()
+    page.get_by_role("button", name="Cancel").click()
+    expect(page.get_by_role("alert")).to_contain_text("Cancelled.")
+    expect(other.get_by_role("heading", name="How the file was understood")).to_be_visible()
+    go(other, "Joint ranking", "consensus")
+    assert len(ranking(other)) == 5
+
+
+@pytest.mark.skipif(AXE is None, reason="there is no axe-core: pip install axe-core-python")
+@pytest.mark.parametrize(("example", "scheme"), [("jury", "dark"), ("drinks", "light"), ("search", "dark")])
+def test_real_answers_are_accessible_and_fit_a_phone(browser: Any, address: str, example: str, scheme: str) -> None:
+    survey = ["consensus", "pairs", "groups", "segments", "drivers", "raters", "robustness", "downloads"]
+    views = ["metrics", "queries", "compare", "explain", "downloads"] if example == "search" else survey
+    found = {}
+    with page_in(browser, color_scheme=scheme, viewport={"width": 360, "height": 740}) as page:
+        page.goto(address)
+        take_example(page, example)
+        for view in ["data", *views]:
+            page.evaluate("(view) => { location.hash = location.hash.replace(/[^/]*$/, view) }", view)
+            arrive(page, view)
+            page.evaluate("document.querySelectorAll('details').forEach((fold) => (fold.open = true))")
+            found[view] = [*violations(page), *["too wide"] * is_too_wide(page)]
+    assert {view: wrong for view, wrong in found.items() if wrong} == {}

@@ -1,0 +1,207 @@
+"""``rankwise studio``: how it starts, how it ends, and the one line in which it says what is wrong."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import urllib.request
+from pathlib import Path
+
+import pytest
+
+from rankwise.studio import serving
+from rankwise.studio.serving import listen
+from tests.cli.running import problem, run
+from tests.studio.running import CSV, wait_until
+
+# Seconds until the address is printed; on a machine that does nothing else it takes one.
+_PATIENCE = 60
+
+
+class Studio:
+    """A studio in a process of its own, with a folder for temporary files that nobody else uses."""
+
+    def __init__(self, folder: Path, *arguments: str) -> None:
+        self.folder = folder
+        environment = os.environ | {"TMPDIR": str(folder)}
+        command = [sys.executable, "-m", "rankwise", "studio", "--no-browser", "--port", "0", *arguments]
+        self.process = subprocess.Popen(
+            command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment
+        )
+        assert self.process.stdout is not None
+        self.line = self.process.stdout.readline()
+        found = re.search(r"(http://127\.0\.0\.1:\d+)/\?token=([\w-]+)(\S*)", self.line)
+        assert found, self.process.communicate()
+        self.address, self.token, self.opened = found.groups()
+
+    def ask(self, path: str, body: object = None, method: str | None = None):
+        content = body if body is None or isinstance(body, bytes) else json.dumps(body).encode()
+        headers = {"authorization": f"Bearer {self.token}", "content-type": "application/json"}
+        request = urllib.request.Request(self.address + path, content, headers, method=method)
+        return urllib.request.urlopen(request, timeout=30)
+
+    def end(self, number: int) -> int:
+        self.process.send_signal(number)
+        return self.process.wait(20)
+
+
+@pytest.fixture
+def start_studio():
+    studios = []
+
+    def start(*arguments: str) -> Studio:
+        folder = Path(tempfile.mkdtemp(prefix="rw-"))  # short: sockets have short paths
+        studios.append(Studio(folder, *arguments))
+        return studios[-1]
+
+    yield start
+    for studio in studios:
+        studio.process.kill()
+        studio.process.communicate()
+        shutil.rmtree(studio.folder, ignore_errors=True)
+
+
+def children_of(pid: int) -> list[int]:
+    found = []
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            fields = stat.read_text().rpartition(")")[2].split()
+        except OSError:
+            continue
+        if int(fields[1]) == pid and fields[0] != "Z":
+            found.append(int(stat.parent.name))
+            found += children_of(found[-1])
+    return found
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 0), (signal.SIGTERM, 143)])
+def test_it_starts_and_ends_and_leaves_nothing_behind(start_studio, tmp_path, number, code):
+    file = tmp_path / "drinks.csv"
+    file.write_bytes(CSV)
+    studio = start_studio(str(file))
+    key = re.fullmatch(r"#/([\w-]+)/data", studio.opened)[1]
+    assert json.load(studio.ask(f"/api/projects/{key}"))["name"] == "drinks.csv"
+    own = [path for path in studio.folder.iterdir() if path.name.startswith("rankwise-studio-")]
+    assert [path.stat().st_mode & 0o777 for path in own] == [0o700]
+    # A view is being made, and somebody listens to its news, when the end comes.
+    job = json.load(studio.ask(f"/api/projects/{key}/jobs", {"view": "segments"}))
+    stream = studio.ask(f"/api/jobs/{job['id']}/events")
+    listening = threading.Thread(target=lambda: list(stream), daemon=True)
+    listening.start()
+    wait_until(lambda: children_of(studio.process.pid))
+    others = children_of(studio.process.pid)
+    began = time.monotonic()
+    assert studio.end(number) == code
+    assert time.monotonic() - began < 15
+    assert not list(studio.folder.glob("rankwise-studio-*"))
+    wait_until(lambda: not any(Path(f"/proc/{pid}").exists() for pid in others))
+    listening.join(5)
+    assert "Traceback" not in studio.process.stderr.read()
+
+
+def test_the_server_is_killed_and_its_children_end(start_studio):
+    studio = start_studio()
+    project = json.load(studio.ask("/api/projects?name=a.csv", CSV))
+    studio.ask(f"/api/projects/{project['id']}/jobs", {"view": "segments"})
+    wait_until(lambda: len(children_of(studio.process.pid)) >= 2)
+    others = children_of(studio.process.pid)
+    studio.end(signal.SIGKILL)
+    wait_until(lambda: not any(Path(f"/proc/{pid}").exists() for pid in others))
+
+
+def test_a_port_in_use_is_one_line():
+    with listen("127.0.0.1", 0) as taken:
+        port = taken.getsockname()[1]
+        said = problem("studio", "--no-browser", "--port", str(port))
+    assert said == (
+        f"rankwise: cannot listen at port {port} of 127.0.0.1: address already in use; choose another --port, or "
+        "leave it out\n"
+    )
+
+
+def test_without_a_port_another_is_taken(monkeypatch):
+    with listen("127.0.0.1", 0) as taken:
+        monkeypatch.setattr(serving, "_FIRST_PORT", taken.getsockname()[1])
+        with listen("127.0.0.1", None) as other:
+            assert other.getsockname()[1] != taken.getsockname()[1]
+            assert other.getsockname()[0] == "127.0.0.1"
+
+
+@pytest.mark.parametrize(
+    ("make", "said"),
+    [
+        (lambda path: None, "there is no file"),
+        (lambda path: path.mkdir(), "is a folder; give a file"),
+        (lambda path: path.write_bytes(b""), "is empty"),
+        (lambda path: path.with_suffix(".rankwise").write_bytes(b"no project"), "is not a project file of the studio"),
+    ],
+)
+def test_a_file_that_cannot_be_read_is_one_line(tmp_path, make, said):
+    path = tmp_path / "survey.csv"
+    make(path)
+    path = path.with_suffix(".rankwise") if path.with_suffix(".rankwise").exists() else path
+    assert said in problem("studio", path, "--no-browser", "--port", "0")
+
+
+def test_a_file_that_is_too_large_is_one_line(tmp_path, monkeypatch):
+    path = tmp_path / "survey.csv"
+    path.write_bytes(bytes(3000))
+    from rankwise.studio.settings import Settings
+
+    monkeypatch.setattr(
+        Settings.__init__,
+        "__defaults__",
+        tuple(1000 if value == 200 * 2**20 else value for value in Settings.__init__.__defaults__),
+    )
+    assert "is larger than" in problem("studio", path, "--no-browser", "--port", "0")
+
+
+def test_the_extra_is_missing(monkeypatch):
+    monkeypatch.setitem(sys.modules, "fastapi", None)
+    said = problem("studio", "--no-browser")
+    assert said == "rankwise: rankwise studio needs fastapi: pip install 'rankwise[studio]'\n"
+
+
+def test_other_machines_only_with_a_flag():
+    said = problem("studio", "--host", "0.0.0.0", "--no-browser", code=2)
+    assert "0.0.0.0 can be reached from other machines; if that is meant, add --allow-remote" in said
+
+
+def test_other_machines_with_a_warning(monkeypatch):
+    served = []
+    monkeypatch.setattr(serving, "serve", lambda file, **settings: served.append(settings))
+    done = run("studio", "--host", "0.0.0.0", "--allow-remote", "--no-browser", "--memory-limit", "100")
+    assert done.exit_code == 0
+    assert "other machines can reach the studio" in done.stderr
+    assert (served[0]["host"], served[0]["allow_remote"], served[0]["memory_limit"]) == ("0.0.0.0", True, 100 * 2**20)
+
+
+def test_the_browser_opens_unless_told_not_to(monkeypatch):
+    opened = []
+    monkeypatch.setattr(serving.webbrowser, "open", opened.append)
+    said = []
+    serving._announce("http://127.0.0.1:1/?token=x", said.append, False)
+    assert said[0] == "The studio is at http://127.0.0.1:1/?token=x"
+    serving._announce("http://127.0.0.1:1/?token=x", said.append, True)
+    wait_until(lambda: opened == ["http://127.0.0.1:1/?token=x"])
+
+
+def test_only_the_loopback_is_bound():
+    with listen("127.0.0.1", 0) as listener:
+        assert listener.getsockname()[0] == "127.0.0.1"
+        assert listener.family == socket.AF_INET
+
+
+def test_help_says_what_it_does():
+    said = run("studio", "--help").stdout
+    assert "Open a page on this machine" in said
+    assert "--allow-remote" in said

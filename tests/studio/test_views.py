@@ -1,0 +1,334 @@
+"""Views: plain data of the contract, with the numbers of the analysis."""
+
+import json
+import shlex
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from rankwise import analyze
+from rankwise.analysis import compare_groups, consensus, summary
+from rankwise.data import read_survey
+from rankwise.exceptions import RankwiseFormatError
+from rankwise.studio import search_views
+from rankwise.studio.code import code_of, search_code_of
+from rankwise.studio.examples import EXAMPLES
+from rankwise.studio.search_roles import search_role
+from rankwise.studio.search_views import SEARCH_VIEWS, SearchFile
+from rankwise.studio.surveys import problem_of
+from rankwise.studio.views import VIEWS, show
+
+CHARTS = {
+    "dots": {"rows", "axis"},
+    "heatmap": {"rows", "columns", "values", "texts", "hints", "scale", "cell"},
+    "slopes": {"columns", "rows"},
+    "map": {"points"},
+    "tree": {"nodes"},
+    "lines": {"x", "x_label", "y_label", "series", "marked"},
+}
+
+
+@pytest.fixture(scope="module")
+def drinks(tmp_path_factory) -> Path:
+    path = tmp_path_factory.mktemp("studio") / "stored"
+    path.write_bytes(EXAMPLES["drinks"].content())
+    return path
+
+
+def view(name: str, path: Path, options: dict[str, Any] | None = None, **params: Any) -> dict[str, Any]:
+    result = show(name, path, "drinks.csv", options or {}, params, lambda step, share: None)
+    json.dumps(result, allow_nan=False)  # what the page gets
+    return result
+
+
+def blocks_of(result: dict[str, Any], kind: str) -> list[dict[str, Any]]:
+    return [block for block in result["blocks"] if block["kind"] == kind]
+
+
+def block(result: dict[str, Any], name: str) -> dict[str, Any]:
+    return next(block for block in result["blocks"] if block.get("id") == name)
+
+
+@pytest.mark.parametrize("name", ["consensus", "pairs", "groups", "segments", "drivers", "raters", "robustness"])
+def test_views_keep_the_contract(drinks, name):
+    result = view(name, drinks, {"by": "city"})
+    assert blocks_of(result, "text")[0]["tone"] == "lead"
+    for table in blocks_of(result, "table"):
+        assert len(table["columns"]) == len(table["numeric"])
+        assert all(len(row) == len(table["columns"]) for row in table["rows"])
+        assert all(isinstance(cell, str) for row in table["rows"] for cell in row)
+    ids = [block["id"] for block in result["blocks"] if "id" in block]
+    assert len(set(ids)) == len(ids), ids
+    for chart in blocks_of(result, "chart"):
+        drawn = chart["chart"]
+        assert set(drawn) - {"type"} == CHARTS[drawn["type"]]
+        assert chart["caption"]
+        assert chart["description"]
+
+
+def test_every_view_is_there():
+    assert set(VIEWS) == {
+        *("consensus", "pairs", "cell", "groups", "segments", "drivers", "predict", "raters", "robustness"),
+        "downloads",
+    }
+
+
+def test_data_says_how_the_file_was_understood(drinks):
+    result = view("data", drinks)
+    assert result["problem"] is None
+    assert blocks_of(result, "text")[0]["text"].startswith("Read as positions")
+    roles = {column["name"]: column["role"] for column in result["columns"]}
+    assert roles["rank_Tea"] == "ranking"
+    assert roles["age"] == "feature"
+    assert roles["person"] == "name"
+    finished = next(one for one in result["filters"] if one["column"] == "finished")
+    assert sum(answer["n"] for answer in finished["answers"]) == 240
+    assert not any("unlisted=" in block["text"] for block in blocks_of(result, "text"))
+
+
+def test_consensus_has_the_numbers_of_the_library(drinks):
+    survey = read_survey(drinks)
+    result = view("consensus", drinks)
+    found, facts = consensus(survey, random_state=0), summary(survey)
+    assert [row["name"] for row in blocks_of(result, "places")[0]["places"]] == found.order
+    drawn = block(result, "mean-rank")["chart"]["rows"]
+    means = dict(zip(facts.items, facts.mean_rank, strict=True))
+    assert [row["value"] for row in drawn] == sorted(means.values())
+    assert all(row["value"] == means[row["label"]] for row in drawn)
+    assert all(row["low"] <= row["value"] <= row["high"] for row in drawn)
+
+
+def test_a_tie_is_declared(tmp_path):
+    path = tmp_path / "tie.csv"
+    path.write_text("rank_a,rank_b,rank_c\n1,2,3\n2,1,3\n")
+    result = view("consensus", path)
+    assert blocks_of(result, "text")[0]["text"] == "a and b share the first place."
+    assert [row["place"] for row in blocks_of(result, "places")[0]["places"]] == [1, 1, 3]
+
+
+def test_a_cell_says_who(drinks):
+    survey = read_survey(drinks, by="city")
+    tea, milk = (survey.rankings.items.index(name) for name in ("Tea", "Milk"))
+    positions = survey.rankings.positions
+    result = view("cell", drinks, {"by": "city"}, a="Tea", b="Milk")
+    rows = {row[0]: row[1:] for row in blocks_of(result, "table")[0]["rows"]}
+    assert rows["Tea before Milk"][0] == str(int((positions[:, tea] < positions[:, milk]).sum()))
+    assert sum(int(n) for n in rows["Tea before Milk"][2:]) == int(rows["Tea before Milk"][0])
+    in_place = view("cell", drinks, item="Tea", place=1)
+    first = blocks_of(in_place, "table")[0]["rows"][0]
+    assert first[:2] == ["Tea in place 1", str(int((positions[:, tea] == 1).sum()))]
+
+
+def test_an_unknown_item_is_refused(drinks):
+    with pytest.raises(ValueError, match="there is no item 'Wine'"):
+        view("cell", drinks, a="Wine", b="Tea")
+
+
+def test_groups_have_the_test_of_the_library(drinks):
+    result = view("groups", drinks, by="city")
+    test = compare_groups(read_survey(drinks, by="city"), random_state=0)
+    assert blocks_of(result, "text")[0]["text"] == test.sentences[0]
+    assert (
+        view("groups", drinks)["columns"] == ["age", "city", "finished"] or "city" in view("groups", drinks)["columns"]
+    )
+
+
+def test_rows_left_out_move_the_consensus(tmp_path):
+    path = tmp_path / "jury.csv"
+    path.write_bytes(EXAMPLES["jury"].content())
+    options = {"layout": "judges"}
+    before = blocks_of(view("consensus", path, options), "places")[0]["places"]
+    after = blocks_of(view("consensus", path, {**options, "leave_out": ["Dora"]}), "places")[0]["places"]
+    assert before[0] == {"place": 1, "name": "Syrah"}
+    assert after != before
+    table = block(view("raters", path, {**options, "leave_out": ["Dora"]}), "people")
+    assert sorted(table["toggle"]["ids"]) == ["Anna", "Ben", "Cleo", "Dora", "Emil", "Fay", "Gus"]
+    assert table["toggle"]["off"] == ["Dora"]
+    assert [row[0] for row in table["rows"]] == table["toggle"]["ids"]
+
+
+def test_people_without_names_are_left_out_by_their_row(tmp_path):
+    path = tmp_path / "votes.csv"
+    path.write_text("age,rank_a,rank_b,rank_c\n30,1,2,3\n40,,,\n50,2,1,3\n30,1,3,2\n40,2,1,3\n")
+    ticks = block(view("raters", path), "people")["toggle"]
+    assert sorted(ticks["ids"]) == ["1", "3", "4", "5"]
+    again = block(view("raters", path, {"leave_out": ["4"]}), "people")
+    assert again["toggle"]["off"] == ["4"]
+    assert sorted(again["toggle"]["ids"]) == ["1", "3", "4", "5"]
+    assert {row[0] for row in again["rows"]} == {"row 1", "row 3", "row 4", "row 5"}
+
+
+def test_a_person_gets_a_prediction(drinks):
+    form = view("drivers", drinks)["form"]
+    assert {field["name"]: field["type"] for field in form}["city"] == "choice"
+    young = view("predict", drinks, person={"age": 20, "city": "Rome", "finished": "yes"})
+    old = view("predict", drinks, person={"age": 75, "city": "Rome", "finished": "yes"})
+    place = [
+        {row["name"]: row["place"] for row in blocks_of(result, "places")[0]["places"]}["Juice"]
+        for result in (young, old)
+    ]
+    assert place[0] < place[1]
+    assert blocks_of(view("predict", drinks), "places")  # nothing known of the person
+
+
+def test_what_cannot_be_told_is_a_choice(tmp_path):
+    path = tmp_path / "hack.csv"
+    path.write_text("judge,Alpha,Beta,Gamma\nA,9,7,8\nB,10,6,7\nC,8,9,6\n")
+    result = view("data", path)
+    problem = result["problem"]
+    assert problem is not None
+    assert result["columns"]
+    assert block(result, "preview")["rows"][0] == ["A", "9", "7", "8"]
+    labels = [choice["label"] for choice in problem["choices"]]
+    scores = next(choice for choice in problem["choices"] if choice["options"]["layout"] == "scores")
+    assert any("higher is better" in label for label in labels)
+    again = view("consensus", path, scores["options"])
+    assert blocks_of(again, "places")[0]["places"][0]["name"] == "Alpha"
+    with pytest.raises(RankwiseFormatError) as error:
+        view("consensus", path)
+    assert problem_of(error.value)["choices"] == problem["choices"]
+    assert str(tmp_path) not in json.dumps(problem)
+
+
+def test_the_tree_has_whole_rankings(drinks):
+    nodes = block(view("drivers", drinks), "tree")["chart"]["nodes"]
+    leaves = [node for node in nodes if node["ranking"]]
+    assert len(leaves) > 1
+    assert all(len(leaf["ranking"]) == 5 for leaf in leaves)
+    assert sum(leaf["n"] for leaf in leaves) == nodes[0]["n"]
+
+
+@pytest.mark.parametrize("name", ["consensus", "groups", "raters"])
+def test_code_gives_the_same_numbers(drinks, name, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "drinks.csv").write_bytes(drinks.read_bytes())
+    options = {"by": "city", "where": {"finished": ["yes"]}}
+    code = code_of(name, "drinks.csv", options, {})
+    exec(compile(code["python"], "code", "exec"), {})  # our own code
+    printed = capsys.readouterr().out
+    shown = view(name, drinks, options)
+    table = {"consensus": "joint", "groups": "tests", "raters": "people"}[name]
+    for row in block(shown, table)["rows"][:30]:
+        assert " ".join(filter(None, row)) in " ".join(printed.split())
+
+
+@pytest.mark.parametrize(
+    "name", ["data", "consensus", "pairs", "groups", "segments", "drivers", "raters", "robustness"]
+)
+def test_commands_run_with_every_role(drinks, name, tmp_path, monkeypatch):
+    """What the page offers to paste is known to the command, whatever roles were chosen."""
+    from typer.testing import CliRunner
+
+    from rankwise.cli.app import app
+
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "drinks.csv").write_bytes(drinks.read_bytes())
+    options = {
+        "by": "city",
+        "features": ["age"],
+        "ignore": ["finished"],
+        "id": "person",
+        "where": {"finished": ["yes"]},
+    }
+    code = code_of(name, "drinks.csv", {**options, "leave_out": ["P001"]}, {"n": 2, "by": "city"})
+    words = shlex.split(code["command"])[1:]
+    done = CliRunner().invoke(app, [*words, "--help"])
+    assert done.exit_code == 0
+    flags = [word for word in words if word.startswith("-")]
+    assert all(f"{flag} " in done.output or f"{flag}," in done.output for flag in flags), (flags, done.output)
+
+
+def test_the_segments_of_the_code_are_those_of_the_page(tmp_path, monkeypatch, capsys, drinks):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "drinks.csv").write_bytes(drinks.read_bytes())
+    shown = view("segments", drinks, n=2)
+    code = code_of("segments", "drinks.csv", {}, {"n": 2, **shown["used"]})
+    exec(compile(code["python"], "code", "exec"), {})  # our own code
+    printed = " ".join(capsys.readouterr().out.split())
+    for row in block(shown, "profiles")["rows"]:
+        assert " ".join(filter(None, row)) in printed
+
+
+def test_the_page_and_the_report_have_the_same_intervals(drinks):
+    survey = read_survey(drinks)
+    spread = analyze(survey, random_state=0).consensus.bootstrap
+    rows = block(view("consensus", drinks), "places")["chart"]["rows"]
+    ends = {item: (low, high) for item, low, high in zip(spread.items, spread.low, spread.high, strict=True)}
+    assert {row["label"]: (row["low"], row["high"]) for row in rows} == ends
+
+
+def test_few_people_have_no_segments(tmp_path):
+    path = tmp_path / "jury.csv"
+    path.write_bytes(EXAMPLES["jury"].content())
+    result = view("segments", path, {"layout": "judges"})
+    assert "too few" in result["blocks"][0]["text"]
+
+
+def test_search_results_have_code_too(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    path = tmp_path / "search.txt"
+    path.write_bytes(EXAMPLES["search"].content())
+    files = [SearchFile("letor", "search.txt", path)]
+    shown = search_views.show("metrics", files, {}, {}, lambda step, share: None)
+    code = search_code_of(files, {}, {})
+    exec(compile(code["python"], "code", "exec"), {})  # our own code
+    printed = " ".join(capsys.readouterr().out.split())
+    for row in block(shown, "means")["rows"]:
+        assert " ".join(row) in printed
+
+
+def test_commands_name_every_option():
+    options = {"layout": "judges", "where": {"a b": ["x", "y"]}, "leave_out": ["Ben"], "invalid": "drop", "seed": 3}
+    assert code_of("raters", "my file.csv", options, {})["command"] == (
+        "rankwise raters 'my file.csv' --layout judges --read 'where=a b=x|y' --read leave_out=Ben --drop-bad-rows "
+        "--seed 3"
+    )
+
+
+@pytest.mark.parametrize(
+    ("content", "role"),
+    [
+        (b"2 qid:1 1:0.5 2:3 # docid = G1\n0 qid:1 1:0 2:1\n", "letor"),
+        (b"1 0 doc1 2\n1 0 doc2 0\n", "qrels"),
+        (b"1 Q0 doc1 1 9.5 bm25\n1 Q0 doc2 2 -1e3 bm25\n", "run"),
+        (b"tea,milk\n1,2\n", None),
+        (b"", None),
+    ],
+)
+def test_search_files_are_recognized(content, role):
+    assert search_role(content) == role
+
+
+@pytest.mark.parametrize("name", list(SEARCH_VIEWS))
+def test_search_views_of_graded_documents(tmp_path, name):
+    path = tmp_path / "stored"
+    path.write_bytes(EXAMPLES["search"].content())
+    files = [SearchFile("letor", "search.txt", path)]
+    result = search_views.show(name, files, {}, {}, lambda step, share: None)
+    json.dumps(result, allow_nan=False)
+    assert blocks_of(result, "text")[0]["tone"] == "lead"
+
+
+def test_two_runs_are_compared(tmp_path):
+    rng = np.random.default_rng(0)
+    qrels, runs = [], {"good": [], "bad": []}
+    for query in range(12):
+        grades = rng.integers(0, 3, size=8)
+        for document, grade in enumerate(grades):
+            qrels.append(f"{query} 0 d{document} {grade}")
+            runs["good"].append(f"{query} Q0 d{document} 1 {grade + rng.random():.4f} good")
+            runs["bad"].append(f"{query} Q0 d{document} 1 {rng.random():.4f} bad")
+    (tmp_path / "q").write_text("\n".join(qrels) + "\n")
+    files = [SearchFile("qrels", "qrels.txt", tmp_path / "q")]
+    for name, lines in runs.items():
+        (tmp_path / name).write_text("\n".join(lines) + "\n")
+        files.append(SearchFile("run", name, tmp_path / name))
+    result = search_views.show("compare", files, {}, {}, lambda step, share: None)
+    assert blocks_of(result, "text")[0]["text"].startswith("good is ahead")
+    queries = search_views.show("queries", files, {}, {}, lambda step, share: None)
+    lost = [row["value"] for row in block(queries, "queries")["chart"]["rows"]]
+    assert lost == sorted(lost)
+    alone = search_views.show("data", files[:1], {}, {}, lambda step, share: None)
+    assert blocks_of(alone, "text")[-1]["text"] == "Add a run to measure."
