@@ -144,7 +144,7 @@ def test_quickstart_prints_tables_and_writes_the_report(tmp_path: Path) -> None:
     for words in (
         "Data: wine",
         "178 (5 distinct)",
-        "Consensus: kemeny",
+        "Consensus: Kemeny",
         "class_0",
         "optimal: no ranking costs less",
         "Leaderboard",
@@ -289,7 +289,7 @@ def test_tables_are_neither_wrapped_nor_padded_in_a_file(tmp_path: Path) -> None
     (tmp_path / "drinks.csv").write_text(f"rank_tea,rank_{'milk and ' * 6}honey\n" + 12 * "2,1\n", encoding="utf-8")
     done = run("consensus", "drinks.csv", cwd=tmp_path, env={"COLUMNS": "30"})
     # The interval is a number on the right of its column; no line is filled up to the width of the terminal.
-    assert re.search(r"^ +1  (milk and ){6}honey +1$", done.stdout, re.MULTILINE)
+    assert re.search(r"^\* +1  (milk and ){6}honey +1$", done.stdout, re.MULTILINE)
     assert not re.search(" $", done.stdout, re.MULTILINE)
     assert "mean Kendall distance  0.000 (0 is the same order, 1 the reverse)\n" in done.stdout
 

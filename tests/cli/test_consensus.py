@@ -124,7 +124,7 @@ def test_intervals_are_those_of_the_bootstrap(decode: str, open_race: Path) -> N
     assert ends == dict(zip(rankings.items, zip(spread.low, spread.high, strict=True), strict=True))
     assert (found["n_resamples"], found["level"]) == (40, 0.8)
     shown = run("consensus", open_race, *options, "--jobs", "2").stdout
-    assert "80 % interval" in shown
+    assert "80% interval" in shown
     assert all(interval in shown for interval in spread.intervals)
 
 
@@ -210,7 +210,7 @@ def test_problems_and_mistakes(circle: Path) -> None:
     assert "--method stv has" in problem("consensus", circle, "--seats", "2", code=2)
     message = problem("consensus", circle, "--method", "range")
     assert "needs scores" in message
-    assert message.strip().endswith("--layout scores")
+    assert message.strip().endswith("--layout scores --target rank_ --method range")
     blanks = "rank_a,rank_b,rank_c\n1,2,\n2,1,3\n"
     message = problem("consensus", "-", "--method", "plurality", stdin=blanks)
     assert '--read "unlisted=below"' in message
@@ -226,7 +226,49 @@ def test_ties_are_declared_whatever_the_order_of_the_columns() -> None:
     assert shown[2] == shown[3]
     for text in shown:
         assert "tie between A and B for the first place" in text
-        assert re.search(r"1 +A.*\n +1 +B.*\n +3 +C|1 +A.*\n1 +B.*\n3 +C", text)
+        assert re.search(r"\n\* +1 +A.*\n\* +1 +B.*\n +3 +C", text)
+
+
+def test_the_winner_is_marked_without_color(open_race: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    lines = run("consensus", open_race, "--method", "borda", "--bootstrap", "0").stdout.splitlines()
+    header, first, second = lines[lines.index(next(line for line in lines if "place" in line)) :][:3]
+    assert first.startswith("*  ")
+    assert second.startswith("   ")
+    assert first.index("1") == second.index("2") == header.index("place") + len("place") - 1  # numbers at the right
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("TERM", "xterm")
+    shown = run("consensus", open_race, "--method", "borda", "--bootstrap", "0").stdout
+    assert re.search(r"\x1b\[1;32m\*\x1b", shown)
+
+
+def test_rankings_of_weight_zero_are_told() -> None:
+    table = "rank_a,rank_b,weight\n1,2,1\n1,2,2\n2,1,0\n2,1,0\n"
+    told = "2 rankings have a weight of zero and do not count"
+    assert told in run("consensus", "-", "--weight", "weight", stdin=table).stdout
+    assert told in run("consensus", "-", "--weight", "weight", "--method", "all", stdin=table).stdout
+    assert run_json("consensus", "-", "--weight", "weight", stdin=table)["n_zero_weight"] == 2
+    assert "weight of zero" not in run("consensus", "-", stdin="rank_a,rank_b\n1,2\n2,1\n").stdout
+
+
+def test_intervals_without_a_guarantee_say_so(open_race: Path) -> None:
+    words = "percentiles of 50 resamples of the rankings: not guaranteed to hold the true place in 95% of the cases"
+    items = run_json("consensus", open_race, "--bootstrap", "0")["ranking"]
+    first, second = items[1]["item"], items[0]["item"]
+    for options in (["--method", "stv", "--seats", "2"], ["--before", f"{first} > {second}"]):
+        assert words in run("consensus", open_race, "--bootstrap", "50", *options).stdout
+    shown = run("consensus", open_race, "--bootstrap", "50").stdout
+    assert "conservative, from 50 resamples of the rankings" in shown
+    assert "guaranteed" not in shown
+
+
+def test_advice_is_for_the_command_line() -> None:
+    even = "rank_a,rank_b,rank_c,rank_d\n1,2,3,4\n4,3,2,1\n"
+    shown = run("consensus", "-", stdin=even).stdout
+    assert "all of them: --json" in shown
+    assert "optimal.rankings" not in shown
+    told = problem("consensus", "-", stdin="rank_a,rank_b,rank_c\n1,2,3\n2,1,0\n")
+    assert "take --read missing_values=0" in told
+    assert "take command" not in told
 
 
 def test_rules_side_by_side_and_rounds(circle: Path) -> None:
@@ -242,7 +284,7 @@ def test_rules_side_by_side_and_rounds(circle: Path) -> None:
         "majorities run in a",
     ):
         assert words in shown
-    assert "plackett-luce" in shown  # refused, because d never wins, with the cure
+    assert "Plackett-Luce" in shown  # refused, because d never wins, with the cure
     assert "--alpha 0.1" in shown
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 from pathlib import Path
 
@@ -46,11 +47,69 @@ def test_what_pairs_say(votes: Path) -> None:
 
 def test_tables_show_the_same(votes: Path) -> None:
     shown = run("describe", votes).stdout
-    for words in ("5 (4 distinct)", "incomplete", "1 (20%)", "3 of 3", "4 to 5", "7.7%", "strictly", "0.100", "0.349"):
+    for words in ("5 (4 distinct)", "incomplete", "1 (20%)", "3 of 3", "4 to 5", "7.7%", "fit together: one"):
         assert words in shown
+    assert "60.0% against 40.0%" in shown  # tea before milk
+    assert "disagreement           46.6% (0% if all" in shown  # 0.349 of 0.75
+    assert not any(words in shown for words in ("noise margin", "dispersion", "stochastically"))
     # How the file was understood comes first, then what a survey reports.
-    order = ["Survey: ", "read as", "mean rank", "first choice", "Kendall's W", "Data: ", "noise margin"]
+    order = ["Survey: ", "read as", "mean rank", "first choice", "Kendall's W", "Data: ", "closest majority"]
     assert [*map(shown.index, order)] == sorted(map(shown.index, order))
+
+
+def test_places_and_pairs_in_json(votes: Path) -> None:
+    facts = run_json("describe", votes)
+    places = {one["item"]: one["places"] for one in facts["marginals"]}
+    assert places["tea"] == pytest.approx([3 / 5, 2 / 5, 0])
+    assert places["milk"] == pytest.approx([2 / 5, (2 + 1 / 2) / 5, 1 / 2 / 5])  # a tie shares two places
+    assert [one["unlisted"] for one in facts["marginals"]] == pytest.approx([0, 0, 0])
+    matrix = facts["pairs"]["matrix"]
+    assert matrix["items"] == ["tea", "milk", "juice"]
+    assert matrix["n"] == [[0, 5, 4], [5, 0, 4], [4, 4, 0]]
+    assert matrix["before"] == [[None, 3 / 5, 1], [2 / 5, None, 3 / 4], [0, 0, None]]
+    assert matrix["tied"] == [[None, 0, 0], [0, None, 1 / 4], [0, 1 / 4, None]]
+
+
+def test_places_and_pairs_in_files(votes: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    openpyxl = pytest.importorskip("openpyxl")
+    for suffix in ("xlsx", "md", "csv"):
+        done = run("describe", votes, "-o", tmp_path / f"means.{suffix}")
+        assert done.exit_code == 0
+    book = openpyxl.load_workbook(tmp_path / "means.xlsx")
+    cells = [[cell.value for cell in row] for row in book["Who is before whom"].iter_rows(max_row=4)]
+    assert cells == [
+        ["item", "tea", "milk", "juice"],
+        ["tea", None, 0.6, 1],
+        ["milk", 0.4, None, 0.75],
+        ["juice", 0, 0, None],
+    ]
+    assert book["People who compare them"]["C2"].value == 5
+    assert book["How often each item is at which"]["B2"].value == 0.6
+    text = (tmp_path / "means.md").read_text(encoding="utf-8")
+    assert "## Who is before whom" in text
+    assert "| milk | 40.0% |  | 75.0% |" in text
+    # A CSV file holds one table, so that the others have files of their own, and a line says so.
+    assert all(f"means-{name}.csv" in done.stderr for name in ("places", "before", "n"))
+    assert (tmp_path / "means-before.csv").read_text("utf-8").splitlines()[2] == "milk,0.4,,0.75"
+    assert (tmp_path / "means-n.csv").read_text("utf-8").splitlines()[1] == "tea,,5,4"
+    assert (tmp_path / "means-places.csv").read_text("utf-8").splitlines()[1] == "tea,0.6,0.4,0.0"
+    places = votes.rename(tmp_path / "new-places.csv")
+    assert "would replace the data" in problem("describe", places, "-o", tmp_path / "new.csv")
+    # A matrix of thousands of items is for nobody.
+    monkeypatch.setattr("rankwise.cli.survey_commands._MOST_IN_MATRICES", 2)
+    done = run("describe", places, "-o", tmp_path / "few.csv", "--json")
+    assert "places and pairs of more than 2 items are left out" in done.stderr
+    assert not (tmp_path / "few-n.csv").exists()
+    assert "marginals" not in json.loads(done.stdout)
+
+
+def test_mean_ranks_have_standard_errors() -> None:
+    shown = run("describe", "-", stdin="rank_a,rank_b\n" + "1,2\n" * 3 + "2,1\n").stdout
+    header, row = (line.split("  ") for line in shown.splitlines() if "mean rank " in line or line.startswith("a "))
+    assert [word.strip() for word in header if word][:3] == ["item", "mean rank", "standard error"]
+    assert row[0].strip() == "a"
+    assert "1.25" in shown
+    assert " 0.25 " in shown  # sqrt(3/16 * 4/3 / 4)
 
 
 def test_mean_ranks_in_json(votes: Path) -> None:
@@ -180,7 +239,7 @@ def test_columns_in_their_roles_on_the_command_line(tmp_path: Path) -> None:
     assert run_json(*words, "--id", "Q20")["survey"]["roles"]["Q20"]["role"] == "id"
     assert "features names 'Q12_1', which holds the rankings. Name another" in problem(*words, "--features", "Q12_1")
     assert "by names 'q22', but there is no such column. Did you mean 'Q2'?" in problem(*words, "--by", "q22")
-    assert "by names 'Q20', which has 60 different values" in problem(*words, "--by", "Q20")
+    assert "by has 60 groups, more than 50, in column 'Q20'" in problem(*words, "--by", "Q20")
     assert "'Q1' is among both features and ignore" in problem(*words, "--features", "Q1", "--ignore", "Q1")
 
 

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from tests.cli.running import problem, run, run_json
+from tests.data.formats import survey_exports
 
 
 @pytest.fixture(autouse=True)
@@ -123,7 +124,7 @@ def test_a_jury_sees_who_disagrees_and_whose_vote_decides(wines: str) -> None:
 def test_means_come_first() -> None:
     written("drinks.csv", ["rank_tea,rank_milk,rank_juice", *["1,2,3", "1,3,2", "2,1,3"] * 4])
     shown = run("describe", "drinks.csv").stdout
-    assert shown.index("mean rank") < shown.index("Kendall's W") < shown.index("noise margin")
+    assert shown.index("mean rank") < shown.index("Kendall's W") < shown.index("closest majority")
     assert "first choice" in shown
 
 
@@ -178,6 +179,85 @@ def test_models_are_judged_by_group() -> None:
         assert np.mean([row["taus"][model] for row in groups.values()]) == pytest.approx(mean)
     assert len(set(groups["Rome"]["taus"].values())) == 2
     assert "By group: city" in run("evaluate", "drinks.csv", *options).stdout
+
+
+def test_a_report_of_a_qualtrics_export_takes_one_command(here: Path) -> None:
+    survey_exports.qualtrics(here / "qualtrics.csv")
+    done = run("report", "qualtrics.csv", "-o", "r.html")
+    assert done.exit_code == 0, done.stderr
+    page = Path("r.html").read_text(encoding="utf-8")
+    items = run_json("describe", "qualtrics.csv")["items"]
+    assert not any(item.startswith("Q") for item in items)  # what was asked, not Q12_1
+    assert all(item in page for item in items)
+
+
+def test_a_workbook_is_read_as_it_is() -> None:
+    openpyxl = pytest.importorskip("openpyxl")
+    book = openpyxl.Workbook()
+    for row in [["rank_tea", "rank_milk"], [1, 2], [1, 2], [2, 1]]:
+        book.active.append(row)
+    book.save("out.xlsx")
+    assert ranking("out.xlsx") == [(1, "tea"), (2, "milk")]
+    assert run_json("describe", "out.xlsx")["n_rankings"] == 3
+
+
+def test_trials_of_three_are_read() -> None:
+    rows = ["1,Sunrise,Amber,Coral,A,C", "2,Amber,Coral,Sunrise,C,B", "3,Coral,Sunrise,Amber,B,A"]
+    written("beans.csv", ["farmer,variety_a,variety_b,variety_c,best,worst", *rows])
+    assert ranking("beans.csv") == [(1, "Sunrise"), (2, "Amber"), (3, "Coral")]
+
+
+def test_first_steps_need_no_more_than_the_page_installs() -> None:
+    page = Path(__file__).parents[2] / "docs" / "first-steps.md"
+    code = "\n".join(line[4:] for line in page.read_text(encoding="utf-8").splitlines() if line.startswith(">>> "))
+    imported = set(re.findall(r"^(?:import|from) (\w+)", code, re.MULTILINE))
+    assert imported
+    assert imported <= {"rankwise", "numpy", "sklearn", "matplotlib"}  # no extra
+
+
+def test_men_and_women_are_compared_with_a_p_value() -> None:
+    rows = [f"{'men' if i % 2 else 'women'},{'1,2,3' if i % 2 else '3,2,1'}" for i in range(40)]
+    written("drinks.csv", ["gender,rank_tea,rank_milk,rank_juice", *rows])
+    assert run_json("compare", "drinks.csv", "--by", "gender")["p_value"] < 0.01
+    shown = run("compare", "drinks.csv", "--by", "gender", "-o", "difference.png").stdout
+    assert "men" in shown
+    assert Path("difference.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_named_judges_stand_in_the_report(wines: str) -> None:
+    assert run("report", wines, "-o", "r.html").exit_code == 0
+    page = Path("r.html").read_text(encoding="utf-8")
+    assert "Who disagrees" in page
+    assert "No tree" not in page
+    assert all(f"J{i}" in page for i in range(9))
+    assert "J3" in run("raters", wines).stdout
+
+
+def test_means_that_contradict_the_order_are_explained() -> None:
+    # Majorities: a before b by 3 of 5. Means: b before a, because two put a last.
+    written("votes.csv", ["rank_a,rank_b,rank_c", *["1,2,3"] * 3, *["3,1,2"] * 2])
+    shown = run("consensus", "votes.csv").stdout
+    assert ranking("votes.csv")[0] == (1, "a")
+    assert "mean ranks put one pair of items the other way round (b before a)" in shown
+    assert run("report", "votes.csv", "-o", "r.html").exit_code == 0
+    assert "ean ranks put one pair of items the other way round" in Path("r.html").read_text(encoding="utf-8")
+
+
+def test_trees_have_whole_rankings_and_questions() -> None:
+    items = ["Price", "Battery life", "Camera quality", "Brand", "Screen size"]
+    header = ["Q1", *(f"Q2_{i}" for i in range(1, 6))]
+    asked = ["How old are you?", *(f"Put into order (1 = best). - {item}" for item in items)]
+    rows = [[str(20 + i), *("12345" if i < 20 else "12354")] for i in range(40)]
+    written("phones.csv", [",".join(f'"{cell}"' for cell in row) for row in [header, asked, *rows]])
+    options = ("--no-prune", "--max-depth", "1", "--features", "Q1")
+    text = run("tree", "phones.csv", *options).stdout
+    assert "How old are you?" in text
+    assert "Price > Battery life > Camera quality > Screen size > Brand" in text
+    assert run("tree", "phones.csv", *options, "-o", "tree.svg").exit_code == 0
+    drawn = " ".join(re.sub("<[^>]*>", " ", Path("tree.svg").read_text(encoding="utf-8")).split())
+    assert "How old" in drawn
+    assert "Screen size" in drawn  # the fourth of five
+    assert "..." not in drawn
 
 
 def test_the_table_of_shapes_in_the_docs_holds() -> None:

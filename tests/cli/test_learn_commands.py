@@ -218,7 +218,7 @@ def test_problems_with_models_and_features(drinks: Path, forest: Path, tmp_path:
 
 def test_problems_and_mistakes_of_fit(drinks: Path, tmp_path: Path) -> None:
     out = tmp_path / "model.rankwise"
-    assert "'forest', 'stacked'" in problem("fit", drinks, "--model", "oracle", "-o", out, code=2)
+    assert "'boosted', 'stacked'" in problem("fit", drinks, "--model", "oracle", "-o", out, code=2)
     assert "--out" in problem("fit", drinks, code=2)
     unknown = problem("fit", drinks, "--param", "depth=2", "-o", out, code=2)
     assert "RankingForest has no parameter 'depth'; it has bootstrap" in unknown

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rankwise.analysis import compare_groups
+from rankwise.analysis import compare_groups, sample_size
 from rankwise.data import read_survey
 from tests.cli.running import problem, run, run_json
 
@@ -53,6 +53,37 @@ def test_compare_people_with_themselves(tmp_path: Path) -> None:
     assert [group["n"] for group in shown["groups"]] == [20, 20]
     assert "same people" in shown["likelihood_ratio"]["reason"]
     assert "drop --strata" in problem("compare", path, "--by", "when", "--paired", "--strata", "who", code=2)
+
+
+def test_sample_sizes_are_those_of_python(drinks: Path, tmp_path: Path) -> None:
+    found = sample_size(8, precision=0.25)
+    assert run_json("sample-size", "--items", "8", "--precision", "0.25") == {"seed": 0, **found.as_dict()}
+    out = tmp_path / "people.csv"
+    shown = run("sample-size", "--items", "8", "--precision", "0.25", "-o", out).stdout
+    assert "With 326 people, every mean rank is known to within 0.25 places" in shown
+    assert "326" in out.read_text(encoding="utf-8")
+    pilot = sample_size(pilot=read_survey(drinks), goal="difference", difference=1.0)
+    piloted = run_json("sample-size", drinks, "--goal", "difference")
+    assert piloted == {"data": str(drinks), "seed": 0, **pilot.as_dict()}
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ((), "give a FILE of a pilot study, or --items N, and not both"),
+        (("--items", "5", "--goal", "best"), "'best' is not one of 'places', 'winner', 'difference', 'groups'"),
+        (("--items", "5", "--goal", "winner"), "winner needs to know how people rank: --theta 0.3, or the FILE"),
+        (("--items", "5", "--by", "city"), "there are options that say how to read a pilot study; give its FILE"),
+        (("--items", "5", "--level", "95"), "95 is not between 0 and 1, as 0.95 is"),
+    ],
+)
+def test_mistakes_in_sample_sizes_are_named(words: tuple[str, ...], message: str) -> None:
+    assert message in problem("sample-size", *words, code=2)
+
+
+def test_differences_that_cannot_be_are_refused() -> None:
+    words = problem("sample-size", "--items", "5", "--goal", "difference", "--difference", "9")
+    assert "difference is 9 places, but mean ranks of 5 items differ by 4 at most" in words
 
 
 @pytest.mark.parametrize("suffix", ["json", "csv", "md", "png", "svg"])

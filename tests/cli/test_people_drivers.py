@@ -35,5 +35,16 @@ def test_drivers_of_a_file(survey: Path, tmp_path: Path) -> None:
     plt.close("all")
 
 
+def test_columns_that_are_the_same_for_everybody_are_named(survey: Path, tmp_path: Path) -> None:
+    head, *rows = survey.read_text(encoding="utf-8").split("\n")
+    path = tmp_path / "same.csv"
+    path.write_text("\n".join([f"country,{head}", *(f"NO,{row}" for row in rows)]), encoding="utf-8")
+    found = run_json("drivers", path, "--tree", "--ignore", "age")
+    assert "left out, because they are the same for everybody: country" in found["notes"]
+    assert found["tree_note"].startswith("no split: no feature is significant; the nearest is luck, corrected p = ")
+    words = problem("drivers", path, "--ignore", "age,luck")
+    assert "no column that could drive rankings but country, the same for everybody; --features names others" in words
+
+
 def test_levels_are_checked(survey: Path) -> None:
     assert "1.5 is not between 0 and 1" in problem("drivers", survey, "--level", "1.5", code=2)

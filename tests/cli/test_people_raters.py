@@ -39,8 +39,14 @@ def test_robustness_of_a_file(jury: Path, tmp_path: Path) -> None:
     assert {margin["rule"] for margin in found["margins"]} == {"kemeny", "borda", "schulze"}
     assert [group["name"] for group in found["without_groups"]] == ["Bonn", "Oslo"]
     shown = run("robustness", jury, "--id", "judge", "-o", tmp_path / "votes.md").stdout
-    assert "Rioja wins by kemeny. It takes 6 votes of 8 to alter that if votes are removed" in shown
+    assert "Rioja wins by Kemeny. Removing 6 votes of 8 alters that, and so does changing 3 votes." in shown
     assert "Votes that decide the winner" in (tmp_path / "votes.md").read_text(encoding="utf-8")
+
+
+def test_short_time_is_said_with_its_option(jury: Path) -> None:
+    shown = " ".join(run("robustness", jury, "--rules", "schulze", "--time-limit", "0").stdout.split())
+    assert "items were not left out one by one: time was over after 0 seconds; give a larger --time-limit" in shown
+    assert "was proven; give a larger --time-limit for more" in shown
 
 
 def test_mistakes_are_named(jury: Path) -> None:

@@ -236,6 +236,23 @@ def test_the_ranker_does_not_replace_the_data(folder: Path) -> None:
 # -- rank-predict -------------------------------------------------------------------------------------------------
 
 
+def test_scores_go_into_tables_by_the_suffix(folder: Path, tmp_path: Path) -> None:
+    openpyxl = pytest.importorskip("openpyxl")
+    words = ("rank-predict", folder / "m.rankwise", folder / "vali.txt.gz")
+    found = run_json(*words)
+    for suffix in ("csv", "xlsx", "json", "md"):
+        assert run(*words, "-o", tmp_path / f"scores.{suffix}").exit_code == 0
+    assert json.loads((tmp_path / "scores.json").read_text("utf-8")) == found
+    first = found["scores"][0]
+    header, row = (tmp_path / "scores.csv").read_text("utf-8").splitlines()[:2]
+    assert header == "query,document,score"
+    assert [row.split(",")[0], float(row.split(",")[2])] == [str(first["qid"]), first["score"]]
+    cells = list(openpyxl.load_workbook(tmp_path / "scores.xlsx")["Scores"].values)
+    assert [row[2] for row in cells[1:]] == pytest.approx([one["score"] for one in found["scores"]])
+    assert (tmp_path / "scores.md").read_text("utf-8").startswith("## Scores")
+    assert "a TREC run is text" in problem(*words, "--run", "-o", tmp_path / "run.xlsx", code=2)
+
+
 @pytest.mark.parametrize("model", ["m.rankwise", "linear.rankwise"])
 def test_scores_one_a_line(model: str, folder: Path, tmp_path: Path) -> None:
     vali, out = folder / "vali.txt.gz", tmp_path / "scores.txt"

@@ -144,7 +144,7 @@ def test_the_cure_of_a_message_can_be_copied(tmp_path: Path) -> None:
     path.write_text("rank_tea,rank_milk,rank_juice\n1,2,3\n2,1,0\n", encoding="utf-8")
     with pytest.raises(RankwiseFormatError) as caught:
         sources.load(str(path))
-    assert "if it says 'not ranked', take command 1" in str(caught.value)
+    assert "if it says 'not ranked', take --read missing_values=0" in str(caught.value)
     assert isinstance(caught.value, ChoiceError)
     assert "--read missing_values=0" in caught.value.commands[0]
     rankings = sources.load(str(path), reading=settings(["missing_values=0"], "--read")).rankings
@@ -208,7 +208,7 @@ def test_the_sheet_of_a_workbook_is_an_option(tmp_path):
     openpyxl = pytest.importorskip("openpyxl", reason="the workbook of this test is written by openpyxl")
     pytest.importorskip("fastexcel", reason="Excel workbooks are read by fastexcel, of the extra 'files'")
     book = openpyxl.Workbook()
-    book.active.append(["made by Ann"])
+    book.active.append(["made by Ann", "in May"])
     sheet = book.create_sheet("Answers")
     for row in (["rank_tea", "rank_milk"], [1, 2], [1, 2]):
         sheet.append(row)

@@ -67,9 +67,10 @@ def test_respondents_who_ranked_nothing_are_told(tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
     path.write_text("age,rank_a,rank_b\n31,1,2\n47,,\n25,1,2\n", encoding="utf-8")
     done = run("consensus", path)
-    read_as, told = done.stderr.splitlines()
-    assert read_as.startswith("rankwise: Read as positions: a column per item holds its place ('rank_a', 'rank_b').")
-    assert "1 is the best place." in read_as
+    voting, read_as, *_, told = done.stderr.splitlines()
+    assert voting == "rankwise: Columns that vote: 'rank_a', 'rank_b'."
+    assert read_as.startswith("rankwise: Read as positions: a column per item holds its place.")
+    assert "rankwise: 1 is the best place." in done.stderr.splitlines()
     assert told == "rankwise: 1 respondent ranked nothing, set apart"
     assert run_json("describe", path)["n_rankings"] == 2
 
@@ -111,6 +112,16 @@ def test_a_report_with_a_title_a_workbook_and_pictures(drinks: Path, tmp_path: P
     assert {"mean-rank.png", "all-places.png"} <= {path.name for path in folder.iterdir()}
     assert "does not end in .xlsx" in problem("report", drinks, "-o", page, "--excel", tmp_path / "a.csv", code=2)
     assert "is a file; give a folder" in problem("report", drinks, "-o", page, "--pictures", page)
+
+
+@pytest.mark.parametrize(("form", "start"), [("svg", b"<?xml"), ("pdf", b"%PDF")])
+def test_pictures_of_a_report_in_other_formats(drinks: Path, tmp_path: Path, form: str, start: bytes) -> None:
+    folder = tmp_path / "pictures"
+    done = run("report", drinks, "-o", tmp_path / "r.html", "--pictures", folder, "--picture-format", form)
+    assert done.exit_code == 0, done.stderr
+    assert {path.suffix for path in folder.iterdir()} == {f".{form}"}
+    assert all(path.read_bytes().startswith(start) for path in folder.iterdir())
+    assert "--pictures FOLDER" in problem("report", drinks, "--picture-format", form, code=2)
 
 
 def test_bad_rows_are_dropped_on_request(tmp_path: Path) -> None:

@@ -23,9 +23,10 @@ from typer.core import TyperCommand, TyperGroup
 from rankwise import __version__
 from rankwise.cli.kernel_command import kernel
 from rankwise.cli.learn_commands import evaluate, fit, predict, tree
-from rankwise.cli.people_commands import compare, drivers, raters, robustness, segments
+from rankwise.cli.people_commands import compare, drivers, raters, robustness, sample_size, segments
 from rankwise.cli.screen_command import formula, screen
 from rankwise.cli.search_commands import rank_evaluate, rank_explain, rank_predict, rank_train
+from rankwise.cli.studio_command import studio
 from rankwise.cli.survey_commands import consensus, describe, quickstart, report
 from rankwise.cli.warmup_command import warmup
 
@@ -178,6 +179,7 @@ def _add(panel: str, function: Any, example: str) -> None:
 
 # In the order in which the help lists them.
 _add(_SURVEYS, quickstart, "quickstart")
+_add(_SURVEYS, studio, "studio survey.csv")
 _add(_SURVEYS, report, "report survey.csv -o report.html")
 _add(_SURVEYS, describe, "describe survey.csv")
 _add(_SURVEYS, consensus, "consensus votes.csv --bootstrap 1000")
@@ -185,6 +187,7 @@ _add(_SURVEYS, compare, "compare survey.csv --by gender")
 _add(_SURVEYS, drivers, "drivers survey.csv --tree")
 _add(_SURVEYS, raters, "raters jury.csv --id judge -o map.png")
 _add(_SURVEYS, robustness, "robustness votes.csv --method borda")
+_add(_SURVEYS, sample_size, "sample-size --items 8 --precision 0.25")
 _add(_SURVEYS, segments, "segments survey.csv --features age,city")
 _add(_MODELS, tree, "tree survey.csv --max-depth 3 -o tree.png")
 _add(_MODELS, evaluate, "evaluate survey.csv")
@@ -214,7 +217,9 @@ def _separate_command(name: str) -> Any:
         how = _SEPARATE_COMMANDS.get(name)
         return how and _unavailable_command(name, f"{name} is not installed: {how}")
     try:
-        return _typer_command(name, found.load())
+        function = found.load()
+        example = getattr(function, "example", "")  # what the help ends with, as for our own commands
+        return _typer_command(name, function, **({"epilog": f"Example: rankwise {example}"} if example else {}))
     except Exception as error:  # whatever is wrong with it, the other commands work
         return _unavailable_command(name, f"{name} cannot be loaded: {found.value}: {type(error).__name__}: {error}")
 

@@ -19,8 +19,9 @@ from rankwise._tables import TextTable, counted
 
 __all__ = ["OnStep", "TextTable", "counted", "print_json", "print_lines", "print_notes", "print_tables", "progress"]
 
-# Tables whose first column is called so rank what they list; the winners stand out.
+# Tables whose first column is called so rank what they list; a star marks the winners, in color on a terminal.
 _PLACES = ("position", "place")
+_WINNER = "*"
 #: called with what happens next and the share of the work that is done
 OnStep = Callable[[str, float], None]
 
@@ -47,7 +48,7 @@ def print_tables(tables: Iterable[TextTable]) -> None:
     On a terminal they fit its width; elsewhere every row is one line, without trailing blanks.
     """
     console = Console(highlight=False)
-    for table in tables:
+    for table in map(_with_winners, tables):
         if console.is_terminal:
             _print_head(console, table.title, table.note)
             if table.rows:
@@ -86,11 +87,18 @@ def _print_head(console: Console, title: str, note: str) -> None:
         console.print(f"[dim]{escape(note)}[/dim]")
 
 
+def _with_winners(table: TextTable) -> TextTable:
+    """A table that ranks what it lists, with a star before the winners."""
+    if not table.columns or table.columns[0] not in _PLACES:
+        return table
+    rows = [[_WINNER if row[0] == "1" else "", *row] for row in table.rows]
+    return table._replace(columns=["", *table.columns], rows=rows)
+
+
 def _rich_table(table: TextTable) -> Table:
     result = Table(box=None, show_header=any(table.columns), padding=(0, 2, 0, 0), header_style="dim")
     for name, right in zip(table.columns, table.numeric() or [False] * len(table.columns), strict=True):
         result.add_column(name, justify="right" if right else "left")
-    ranks = bool(table.columns) and table.columns[0] in _PLACES
     for row in table.rows:
-        result.add_row(*(escape(cell) for cell in row), style="bold green" if ranks and row[0] == "1" else None)
+        result.add_row(*(escape(cell) for cell in row), style="bold green" if row[0] == _WINNER else None)
     return result

@@ -8,14 +8,18 @@ import shlex
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from rankwise.exceptions import RankwiseFormatError
+
+if TYPE_CHECKING:
+    from rankwise._tables import TextTable
 
 #: the name under which a command reads standard input; none writes to one of that name
 STDIN = STDOUT = "-"
@@ -153,3 +157,13 @@ def write_text(path: Path | None, text: str) -> None:
         sys.stdout.flush()  # a closed pipe shows here, where it is handled, and not while the interpreter ends
     else:
         path.write_text(text, encoding="utf-8")
+
+
+def write_tables(tables: Sequence[TextTable], out: Path, facts: Mapping[str, Any]) -> None:
+    """Write tables to a file by its suffix, and say so if the file has room for one of them only."""
+    from rankwise._table_files import save_tables
+
+    save_tables(tables, out, facts=facts)
+    n_tables = sum(bool(table.rows) and any(table.columns) for table in tables)
+    if out.suffix.lower() == ".csv" and n_tables > 1:
+        typer.echo(f"rankwise: {out} holds the first of {n_tables} tables; .xlsx, .md and .json hold all", err=True)

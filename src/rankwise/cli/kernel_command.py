@@ -11,19 +11,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from rankwise.cli.options import (
+    DETECTED,
     Data,
-    DropBadRows,
-    Id,
-    Ignore,
+    HowToRead,
     Jobs,
     Json,
-    Layout,
-    Read,
     Seed,
-    Target,
-    Weight,
     checked_suffix,
-    reading,
+    reads_rankings,
 )
 
 if TYPE_CHECKING:
@@ -46,6 +41,7 @@ class Kernel(StrEnum):
     GRAPH_CUT = "graph-cut"
 
 
+@reads_rankings("ignore")
 def kernel(
     file: Data,
     out: Annotated[
@@ -76,13 +72,7 @@ def kernel(
     max_memory: Annotated[
         float, typer.Option(min=0, metavar="GIB", help="Refuse a result that takes more memory.")
     ] = 8.0,
-    target: Target = None,
-    layout: Layout = None,
-    weight: Weight = None,
-    id_: Id = None,
-    ignore: Ignore = None,
-    read: Read = None,
-    drop_bad_rows: DropBadRows = False,
+    how: HowToRead = DETECTED,
     seed: Seed = 0,
     jobs: Jobs = 1,
     as_json: Json = False,
@@ -96,9 +86,7 @@ def kernel(
     checked_suffix(out, also=(".npy",))
     from rankwise.kernels import ranking_similarity, ranking_vectors
 
-    columns = {"layout": layout, "weight": weight, "id": id_, "ignore": ignore}
-    how = reading(target=target, read=read, drop_bad_rows=drop_bad_rows, **columns)
-    rankings = sources.load(file, **how).rankings
+    rankings = sources.load(file, **how.arguments()).rankings
     dtype = "float32" if float32 else "float64"
     _check_cells(rankings, which, out, embed=embed)
     size = _check_size(rankings, which, dtype, embed=embed, max_memory=max_memory)

@@ -14,25 +14,19 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from rankwise.cli.options import (
+    DETECTED,
     PICTURES,
-    By,
     Data,
-    DropBadRows,
-    Features,
-    Id,
-    Ignore,
+    HowToRead,
     Jobs,
     Json,
-    Layout,
     Out,
     Params,
     Read,
     Seed,
     TableOut,
-    Target,
-    Weight,
     checked_suffix,
-    reading,
+    reads_rankings,
     settings,
 )
 
@@ -63,12 +57,14 @@ class Model(StrEnum):
     KERNEL = "kernel"
     TREE = "tree"
     FOREST = "forest"
+    BOOSTED = "boosted"
     STACKED = "stacked"
 
 
 _QUICK = ",".join([Model.CONSENSUS, Model.NEIGHBORS, Model.PLACKETT_LUCE, Model.TREE, Model.FOREST])
 
 
+@reads_rankings("features", "ignore")
 def tree(
     file: Data,
     out: Out = None,
@@ -77,14 +73,7 @@ def tree(
         int | None, typer.Option(min=1, metavar="N", help="Fewest rankings in a leaf; default: one in 20 of all.")
     ] = None,
     prune: Annotated[bool, typer.Option(help="Prune by cross-validation.")] = True,
-    target: Target = None,
-    layout: Layout = None,
-    weight: Weight = None,
-    id_: Id = None,
-    features: Features = None,
-    ignore: Ignore = None,
-    read: Read = None,
-    drop_bad_rows: DropBadRows = False,
+    how: HowToRead = DETECTED,
     seed: Seed = 0,
     as_json: Json = False,
 ) -> None:
@@ -99,8 +88,7 @@ def tree(
     if out is not None and out.suffix.lower() not in (*_TEXTS, *PICTURES):
         suffixes = ", ".join((*_TEXTS, *PICTURES))
         raise typer.BadParameter(f"{out} has no suffix that says what to write: {suffixes}", param_hint="--out")
-    columns = {"layout": layout, "weight": weight, "id": id_, "features": features, "ignore": ignore}
-    survey = sources.load(file, **reading(target=target, read=read, drop_bad_rows=drop_bad_rows, **columns))
+    survey = sources.load(file, **how.arguments())
     check_features(survey)
     X, names, categorical = features_of(survey.X, survey.feature_names, survey.categorical_features)
     ranker = make_ranker(Model.TREE, categorical_features=categorical, random_state=seed)
@@ -125,19 +113,13 @@ def tree(
         console.print_lines([f"A tree with {counted(ranker.get_n_leaves(), 'leaf', 'leaves')}: {out}"])
 
 
+@reads_rankings("features", "ignore")
 def fit(
     file: Data,
     out: Annotated[Path, typer.Option("--out", "-o", metavar="MODEL", help="Where to write the model.")],
     model: Annotated[Model, typer.Option(help="What to learn.")] = Model.FOREST,
     param: Params = None,
-    target: Target = None,
-    layout: Layout = None,
-    weight: Weight = None,
-    id_: Id = None,
-    features: Features = None,
-    ignore: Ignore = None,
-    read: Read = None,
-    drop_bad_rows: DropBadRows = False,
+    how: HowToRead = DETECTED,
     seed: Seed = 0,
     jobs: Jobs = 1,
     as_json: Json = False,
@@ -152,8 +134,7 @@ def fit(
 
     check_writable(out, file)
     params = settings(param)
-    columns = {"layout": layout, "weight": weight, "id": id_, "features": features, "ignore": ignore}
-    survey = sources.load(file, **reading(target=target, read=read, drop_bad_rows=drop_bad_rows, **columns))
+    survey = sources.load(file, **how.arguments())
     # Columns of new rows are found by their names, so the model knows these, and not the questions.
     X, names, categorical = features_of(survey.X, None, survey.categorical_features)
     ranker = make_ranker(model, categorical_features=categorical, random_state=seed, n_jobs=jobs)
@@ -220,6 +201,7 @@ def predict(
         write_text(out, _ranking_text(lists))
 
 
+@reads_rankings("by", "features", "ignore")
 def evaluate(
     file: Data,
     models: Annotated[
@@ -232,15 +214,7 @@ def evaluate(
     rows: Annotated[
         int, typer.Option(min=0, metavar="N", help="Of more rankings, take a random sample of this size; 0 takes all.")
     ] = _MOST_ROWS,
-    target: Target = None,
-    layout: Layout = None,
-    by: By = None,
-    weight: Weight = None,
-    id_: Id = None,
-    features: Features = None,
-    ignore: Ignore = None,
-    read: Read = None,
-    drop_bad_rows: DropBadRows = False,
+    how: HowToRead = DETECTED,
     out: TableOut = None,
     seed: Seed = 0,
     jobs: Jobs = 1,
@@ -249,19 +223,17 @@ def evaluate(
     """Compare models: how well each predicts the rankings of people it has not seen, by cross-validation."""
     import numpy as np
 
-    from rankwise._table_files import save_tables
     from rankwise._validation import check_generator
     from rankwise.analysis.base import features_of, sample_rows
     from rankwise.analysis.rankers import make_ranker
     from rankwise.cli import console, sources
-    from rankwise.cli.in_and_out import check_writable, shown_name
+    from rankwise.cli.in_and_out import check_writable, shown_name, write_tables
     from rankwise.model_selection import leaderboard
 
     check_writable(out, file)
 
     chosen = _chosen(models)
-    columns = {"layout": layout, "by": by, "weight": weight, "id": id_, "features": features, "ignore": ignore}
-    survey = sources.load(file, **reading(target=target, read=read, drop_bad_rows=drop_bad_rows, **columns))
+    survey = sources.load(file, **how.arguments())
     check_features(survey)
     n_rankings = len(survey.rankings)
     taken = sample_rows(n_rankings, rows or n_rankings, check_generator(seed))
@@ -301,7 +273,7 @@ def evaluate(
             for label, means in taus.items()
         ]
     if out is not None:
-        save_tables(tables, out, facts=facts)
+        write_tables(tables, out, facts)
     if as_json:
         console.print_json(facts)
     else:
@@ -491,7 +463,7 @@ def _write_tree(ranker: Any, out: Path) -> None:
     matplotlib.use("agg")  # no window, and no display needed
     from rankwise.plots import RankingTreeDisplay
 
-    RankingTreeDisplay.from_estimator(ranker).figure_.savefig(out, dpi=200)
+    RankingTreeDisplay.from_estimator(ranker).save(out)
 
 
 def _chosen(names: str) -> list[Model]:

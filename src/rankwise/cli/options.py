@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Sequence
+import functools
+import inspect
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -12,7 +15,7 @@ import typer
 from rankwise.cli.in_and_out import check_input
 
 #: arguments of `read_rankings` that are lists, of Python or with commas between their elements
-LISTS = ("items", "columns", "judges", "missing_values", "shown", "drop", "respondent")
+LISTS = ("items", "columns", "judges", "missing_values", "shown", "drop", "respondent", "where", "leave_out")
 #: suffixes of the files that pictures can be written to
 PICTURES = (".png", ".svg", ".pdf")
 
@@ -64,7 +67,11 @@ Read = Annotated[
 ]
 Layout = Annotated[
     str | None,
-    typer.Option(metavar="NAME", help="How the file holds rankings: positions, scores, orders, judges, ..."),
+    typer.Option(
+        metavar="NAME",
+        help="How the file holds rankings: positions, scores, orders, strings, long, pairwise, judges, best-worst or "
+        "tricot; detected by default.",
+    ),
 ]
 DropBadRows = Annotated[
     bool,
@@ -117,23 +124,102 @@ Params = Annotated[
 ]
 
 
-def reading(
-    *,
-    target: str | None = None,
-    read: Iterable[str] | None = None,
-    drop_bad_rows: bool = False,
-    **columns: Any,
-) -> dict[str, Any]:
-    """The arguments of `rankwise.cli.sources.load` that the options above say.
+@dataclass(frozen=True)
+class HowToRead:
+    """What the options of a command say about its file of rankings; `reads_rankings` makes it of them."""
 
-    Examples
-    --------
-    >>> reading(target="q7_", read=["unlisted=below"], by="city", weight=None)
-    {'target': 'q7_', 'reading': {'unlisted': 'below'}, 'by': 'city'}
+    target: str | None = None
+    layout: str | None = None
+    by: str | None = None
+    weight: str | None = None
+    id_: str | None = None
+    features: list[str] | None = None
+    ignore: list[str] | None = None
+    read: list[str] | None = None
+    drop_bad_rows: bool = False
+
+    def arguments(self, **further: Any) -> dict[str, Any]:
+        """The arguments of `rankwise.cli.sources.load`, with further columns of the command.
+
+        Examples
+        --------
+        >>> HowToRead(target="q7_", read=["unlisted=below"]).arguments(by="city", features=None)
+        {'target': 'q7_', 'reading': {'unlisted': 'below'}, 'by': 'city'}
+        """
+        columns = {"layout": self.layout, "by": self.by, "weight": self.weight, "id": self.id_}
+        columns |= {"features": self.features, "ignore": self.ignore} | further
+        given = {name: value for name, value in columns.items() if value is not None}
+        dropping = {"invalid": "drop"} if self.drop_bad_rows else {}
+        return {"target": self.target, "reading": {**dropping, **settings(self.read, "--read")}, **given}
+
+    def words(self) -> list[str]:
+        """The options as words of a command line."""
+        found = []
+        for name in _READING:
+            value = getattr(self, name)
+            option = f"--{name.rstrip('_').replace('_', '-')}"
+            parts = [value] if isinstance(value, str) else value if isinstance(value, list) else []
+            found += [word for part in parts for word in (option, part)] + [option] * (value is True)
+        return found
+
+
+#: nothing is said about the file
+DETECTED = HowToRead()
+# In the order in which the help lists them.
+_READING: dict[str, Any] = {
+    "target": Target,
+    "layout": Layout,
+    "by": By,
+    "weight": Weight,
+    "id_": Id,
+    "features": Features,
+    "ignore": Ignore,
+    "read": Read,
+    "drop_bad_rows": DropBadRows,
+}
+_SPECIAL = ("by", "features", "ignore")
+
+
+def reads_rankings(*special: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Give a command the options that say how to read its file, in place of its parameter ``how``.
+
+    Parameters
+    ----------
+    *special : {"by", "features", "ignore"}
+        The columns that not every command takes, where this one does.
+
+    Returns
+    -------
+    callable
+        A decorator of a function with a parameter ``how``, a `HowToRead`.
     """
-    given = {name: value for name, value in columns.items() if value is not None}
-    dropping = {"invalid": "drop"} if drop_bad_rows else {}
-    return {"target": target, "reading": {**dropping, **settings(read, "--read")}, **given}
+    names = [name for name in _READING if name not in _SPECIAL or name in special]
+
+    def with_options(function: Callable[..., None]) -> Callable[..., None]:
+        @functools.wraps(function)
+        def command(**given: Any) -> None:
+            function(**{"how": HowToRead(**{name: given.pop(name) for name in names}), **given})
+
+        parameters: list[inspect.Parameter] = []
+        signature = inspect.signature(function, eval_str=True)
+        for parameter in signature.parameters.values():
+            if parameter.name != "how":
+                parameters.append(parameter)
+                continue
+            parameters += [
+                parameter.replace(name=name, annotation=_READING[name], default=HowToRead.__dict__[name])
+                for name in names
+            ]
+        command.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
+        return command
+
+    return with_options
+
+
+def check_level(level: float) -> None:
+    """Refuse a level that is no share."""
+    if not 0 < level < 1:
+        raise typer.BadParameter(f"{level:g} is not between 0 and 1, as 0.95 is", param_hint="--level")
 
 
 def settings(pairs: Iterable[str] | None, option: str = "--param") -> dict[str, Any]:

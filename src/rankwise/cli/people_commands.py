@@ -1,40 +1,40 @@
-"""The commands that ask about people: ``compare``, ``drivers``, ``raters``, ``robustness`` and ``segments``."""
+"""The commands about people: ``compare``, ``drivers``, ``raters``, ``robustness``, ``sample-size`` and ``segments``."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, get_args
+from typing import Annotated, Any, get_args
 
 import typer
 
 from rankwise._decode import ConsensusRule
+from rankwise.cli.in_and_out import check_input
 from rankwise.cli.options import (
+    DETECTED,
     PICTURES,
-    By,
     Data,
-    DropBadRows,
-    Features,
-    Id,
-    Ignore,
+    HowToRead,
     Jobs,
     Json,
-    Layout,
-    Read,
     Seed,
     ShownOut,
     TableOut,
-    Target,
-    Weight,
-    reading,
+    check_level,
+    reads_rankings,
 )
 
-if TYPE_CHECKING:
-    from rankwise._tables import TextTable
-
+_GOALS = ("places", "winner", "difference", "groups")
 _DISTANCES = ("kendall", "spearman", "footrule", "hamming", "cayley")
 
 
+def _pilot(context: typer.Context, name: str | None) -> str | None:
+    """Refuse a file that is not there, if one is given."""
+    return None if name is None else check_input(context, name)
+
+
+@reads_rankings()
 def compare(
     file: Data,
     by: Annotated[str, typer.Option(metavar="COLUMN", help="The column that says who is in which group.")],
@@ -50,12 +50,7 @@ def compare(
     ] = "mallows",
     permutations: Annotated[int, typer.Option(min=1, metavar="N", help="How often to permute the groups.")] = 999,
     level: Annotated[float, typer.Option(help="Level of the intervals.")] = 0.95,
-    target: Target = None,
-    layout: Layout = None,
-    weight: Weight = None,
-    id_: Id = None,
-    read: Read = None,
-    drop_bad_rows: DropBadRows = False,
+    how: HowToRead = DETECTED,
     seed: Seed = 0,
     as_json: Json = False,
 ) -> None:
@@ -67,13 +62,10 @@ def compare(
     check_writable(out, file)
     if kernel not in ("mallows", "kendall"):
         raise typer.BadParameter(f"{kernel!r} is not one of 'mallows', 'kendall'", param_hint="--kernel")
-    if not 0 < level < 1:
-        raise typer.BadParameter(f"{level:g} is not between 0 and 1, as 0.95 is", param_hint="--level")
+    check_level(level)
     if paired and strata is not None:
         raise typer.BadParameter("--paired compares people with themselves already; drop --strata")
-    columns = {"layout": layout, "by": by, "weight": weight, "id": id_}
-    more: dict[str, Any] = {} if strata is None else {"features": [strata]}
-    survey = sources.load(file, **reading(target=target, read=read, drop_bad_rows=drop_bad_rows, **columns), **more)
+    survey = sources.load(file, **how.arguments(by=by, features=None if strata is None else [strata]))
     if paired and survey.id is None:
         raise typer.BadParameter("--paired needs the column that says who answered: --id COLUMN")
     with console.progress() as on_step:
@@ -87,16 +79,12 @@ def compare(
             level=level,
             random_state=seed,
         )
-    numbers = {"data": shown_name(file), "seed": seed, **found.as_dict()}
-    _write(out, found.tables(), numbers, "GroupDifferenceDisplay", found)
-    if as_json:
-        console.print_json(numbers)
-    else:
-        # Paired people are in every group, so that their ids repeat.
-        console.print_notes([] if paired else survey.cautions)
-        console.print_tables(found.tables())
+    # Paired people are in every group, so that their ids repeat.
+    notes = [] if paired else survey.cautions
+    _show(found, {"data": shown_name(file), "seed": seed}, out, as_json, "GroupDifferenceDisplay", notes)
 
 
+@reads_rankings("features", "ignore")
 def drivers(
     file: Data,
     out: ShownOut = None,
@@ -105,44 +93,37 @@ def drivers(
     ] = False,
     rows: Annotated[int, typer.Option(min=20, metavar="N", help="Of more people, look at a random sample.")] = 4000,
     level: Annotated[float, typer.Option(help="Level of the intervals.")] = 0.95,
-    target: Target = None,
-    layout: Layout = None,
-    weight: Weight = None,
-    id_: Id = None,
-    features: Features = None,
-    ignore: Ignore = None,
-    read: Read = None,
-    drop_bad_rows: DropBadRows = False,
+    how: HowToRead = DETECTED,
     seed: Seed = 0,
     jobs: Jobs = 1,
     as_json: Json = False,
 ) -> None:
     """Find which features drive the rankings, with tests, and how places change with each."""
     from rankwise import analysis
+    from rankwise.analysis.driver_tree import tree_note
     from rankwise.cli import console, sources
     from rankwise.cli.in_and_out import check_writable, shown_name
 
     check_writable(out, file)
-    if not 0 < level < 1:
-        raise typer.BadParameter(f"{level:g} is not between 0 and 1, as 0.95 is", param_hint="--level")
-    columns = {"layout": layout, "weight": weight, "id": id_, "features": features, "ignore": ignore}
-    survey = sources.load(file, **reading(target=target, read=read, drop_bad_rows=drop_bad_rows, **columns))
+    check_level(level)
+    survey = sources.load(file, **how.arguments())
+    if not survey.X:
+        same = [name for name, role in survey.roles.items() if role.role == "constant"]
+        rest = f" but {', '.join(same)}, the same for everybody" if same else ""
+        raise ValueError(f"{file} has no column that could drive rankings{rest}; --features names others")
     with console.progress() as on_step:
         on_step("drivers", 0.0)
         found = analysis.drivers(survey, level=level, max_rows=rows, random_state=seed, n_jobs=jobs)
         grown = analysis.drivers_tree(survey, level=level) if tree else None
     lines = [] if grown is None else grown.export_text().split("\n")
-    numbers = {"data": shown_name(file), "seed": seed, **found.as_dict(), **({"tree": lines} if tree else {})}
-    _write(out, found.tables(), numbers, "DriversDisplay", found)
-    if as_json:
-        console.print_json(numbers)
-        return
-    console.print_tables(found.tables())
-    if lines:
-        note = "every split is significant, corrected for the number of features"
-        console.print_lines(lines, title="Tree", note=note)
+    of_tree = {} if grown is None else {"tree": lines, "tree_note": tree_note(grown)}
+    _show(found, {"data": shown_name(file), "seed": seed, **of_tree}, out, as_json, "DriversDisplay")
+    if grown is not None and not as_json:
+        console.print_lines(lines, title="Tree", note=tree_note(grown))
+        console.print_notes(grown.notes_)
 
 
+@reads_rankings()
 def raters(
     file: Data,
     out: ShownOut = None,
@@ -154,12 +135,7 @@ def raters(
     simulations: Annotated[
         int, typer.Option(min=0, metavar="N", help="Simulated panels to compare cliques with; 0 looks for none.")
     ] = 199,
-    target: Target = None,
-    layout: Layout = None,
-    weight: Weight = None,
-    id_: Id = None,
-    read: Read = None,
-    drop_bad_rows: DropBadRows = False,
+    how: HowToRead = DETECTED,
     seed: Seed = 0,
     as_json: Json = False,
 ) -> None:
@@ -170,10 +146,8 @@ def raters(
 
     check_writable(out, file)
     _check_rule(method)
-    if not 0 < level < 1:
-        raise typer.BadParameter(f"{level:g} is not between 0 and 1, as 0.95 is", param_hint="--level")
-    columns = {"layout": layout, "weight": weight, "id": id_}
-    survey = sources.load(file, **reading(target=target, read=read, drop_bad_rows=drop_bad_rows, **columns))
+    check_level(level)
+    survey = sources.load(file, **how.arguments())
     with console.progress() as on_step:
         on_step("comparing people", 0.0)
         found = analysis.raters(
@@ -183,14 +157,10 @@ def raters(
             n_simulations=simulations,
             random_state=seed,
         )
-    numbers = {"data": shown_name(file), "seed": seed, **found.as_dict()}
-    _write(out, found.tables(), numbers, "RaterMapDisplay", found)
-    if as_json:
-        console.print_json(numbers)
-    else:
-        console.print_tables(found.tables())
+    _show(found, {"data": shown_name(file), "seed": seed}, out, as_json, "RaterMapDisplay")
 
 
+@reads_rankings("by")
 def robustness(
     file: Data,
     out: TableOut = None,
@@ -204,15 +174,9 @@ def robustness(
         ),
     ] = None,
     time_limit: Annotated[
-        float, typer.Option(min=0, metavar="SECONDS", help="For all margins; bounds are shown where it ends.")
+        float, typer.Option(min=0, metavar="SECONDS", help="For all of it; bounds are shown where it ends.")
     ] = 20.0,
-    target: Target = None,
-    layout: Layout = None,
-    by: By = None,
-    weight: Weight = None,
-    id_: Id = None,
-    read: Read = None,
-    drop_bad_rows: DropBadRows = False,
+    how: HowToRead = DETECTED,
     as_json: Json = False,
 ) -> None:
     """Leave out people, groups and items, and count the votes that decide the winner."""
@@ -224,8 +188,7 @@ def robustness(
     chosen = None if rules is None else [rule.strip() for rule in rules.split(",")]
     for rule in [method, *(chosen or [])]:
         _check_rule(rule)
-    columns = {"layout": layout, "by": by, "weight": weight, "id": id_}
-    survey = sources.load(file, **reading(target=target, read=read, drop_bad_rows=drop_bad_rows, **columns))
+    survey = sources.load(file, **how.arguments())
     with console.progress() as on_step:
         on_step("leaving out people, groups and items", 0.0)
         found = analysis.robustness(
@@ -234,14 +197,79 @@ def robustness(
             rules=chosen,  # type: ignore[arg-type]
             time_limit=time_limit,
         )
-    numbers = {"data": shown_name(file), **found.as_dict()}
-    _write(out, found.tables(), numbers)
-    if as_json:
-        console.print_json(numbers)
-    else:
-        console.print_tables(found.tables())
+    found = replace(found, notes=tuple(note.replace("time_limit", "--time-limit") for note in found.notes))
+    _show(found, {"data": shown_name(file)}, out, as_json)
 
 
+@reads_rankings("by")
+def sample_size(
+    file: Annotated[
+        str | None,
+        typer.Argument(metavar="FILE", help="Rankings of a pilot study; without them, give --items.", callback=_pilot),
+    ] = None,
+    out: TableOut = None,
+    items: Annotated[int | None, typer.Option(min=2, metavar="N", help="How many items will be ranked.")] = None,
+    goal: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME",
+            help="places: mean ranks to within --precision; winner: the best item comes first; difference: that of an "
+            "item between two groups; groups: two groups differ at all.",
+        ),
+    ] = "places",
+    precision: Annotated[float, typer.Option(metavar="PLACES", help="Half width of intervals, for places.")] = 0.5,
+    difference: Annotated[
+        float, typer.Option(metavar="PLACES", help="Places between the groups, for difference and groups.")
+    ] = 1.0,
+    power: Annotated[float, typer.Option(help="Probability of success.")] = 0.8,
+    theta: Annotated[
+        float | None,
+        typer.Option(min=0, metavar="NUMBER", help="How much people agree (Mallows model): 0 not at all, 1 much."),
+    ] = None,
+    population: Annotated[
+        int | None, typer.Option(min=2, metavar="N", help="People in all, if these are few, for places.")
+    ] = None,
+    level: Annotated[float, typer.Option(help="Level of the intervals; of the tests, one less it.")] = 0.95,
+    how: HowToRead = DETECTED,
+    seed: Seed = 0,
+    as_json: Json = False,
+) -> None:
+    """Say how many people to ask, for the precision of places or the power of a comparison."""
+    from rankwise import analysis
+    from rankwise.cli import console, sources
+    from rankwise.cli.in_and_out import check_writable, shown_name
+
+    check_writable(out, *([] if file is None else [file]))
+    check_level(level)
+    if (file is None) == (items is None):
+        raise typer.BadParameter("give a FILE of a pilot study, or --items N, and not both")
+    if how != DETECTED and file is None:
+        raise typer.BadParameter("there are options that say how to read a pilot study; give its FILE")
+    if goal not in _GOALS:
+        known = ", ".join(map(repr, _GOALS))
+        raise typer.BadParameter(f"{goal!r} is not one of {known}", param_hint="--goal")
+    if goal in ("winner", "groups") and file is None and not theta:
+        raise typer.BadParameter(f"{goal} needs to know how people rank: --theta 0.3, or the FILE of a pilot study")
+    pilot = None if file is None else sources.load(file, **how.arguments())
+    with console.progress() as on_step:
+        on_step("simulating" if goal in ("winner", "groups") else "computing", 0.0)
+        found = analysis.sample_size(
+            items,
+            goal=goal,  # type: ignore[arg-type]
+            theta=theta,
+            pilot=pilot,
+            precision=precision,
+            difference=difference,
+            power=power,
+            level=level,
+            population=population,
+            random_state=seed,
+        )
+    facts = {} if file is None else {"data": shown_name(file)}
+    _show(found, {**facts, "seed": seed}, out, as_json)
+
+
+@reads_rankings()
 def segments(
     file: Data,
     out: ShownOut = None,
@@ -258,23 +286,18 @@ def segments(
     bootstrap: Annotated[
         int, typer.Option("--bootstrap", min=0, metavar="N", help="Resamples for the stability; 0: none.")
     ] = 20,
-    target: Target = None,
-    layout: Layout = None,
-    weight: Weight = None,
-    id_: Id = None,
+    how: HowToRead = DETECTED,
     features: Annotated[
         list[str] | None,
         typer.Option(metavar="COLUMNS", help="What may say who is in which segment: age,city; default: nothing."),
     ] = None,
-    read: Read = None,
-    drop_bad_rows: DropBadRows = False,
     seed: Seed = 0,
     jobs: Jobs = 1,
     as_json: Json = False,
 ) -> None:
     """Find groups of people who rank alike: how many, how large, what they like, and who is in them."""
     from rankwise import analysis
-    from rankwise.cli import console, sources
+    from rankwise.cli import sources
     from rankwise.cli.in_and_out import check_writable, shown_name
 
     for path in (out, members):
@@ -285,8 +308,7 @@ def segments(
             raise typer.BadParameter(f"{value!r} is not one of {', '.join(map(repr, allowed))}", param_hint=option)
     if n not in ("bic", "icl") and not (n.isdecimal() and int(n) > 0):
         raise typer.BadParameter(f"{n!r} is not a number from 1 up, 'bic' or 'icl'", param_hint="-n")
-    columns = {"layout": layout, "weight": weight, "id": id_, "features": features}
-    survey = sources.load(file, **reading(target=target, read=read, drop_bad_rows=drop_bad_rows, **columns))
+    survey = sources.load(file, **how.arguments(features=features))
     found = analysis.segments(
         survey,
         survey.X if features else None,
@@ -300,14 +322,9 @@ def segments(
         random_state=seed,
         n_jobs=jobs,
     )
-    numbers = {"data": shown_name(file), "seed": seed, **found.as_dict()}
-    _write(out, found.tables(), numbers, "SegmentDisplay", found)
     if members is not None:
         _write_members(members, survey, found)
-    if as_json:
-        console.print_json(numbers)
-    else:
-        console.print_tables(found.tables())
+    _show(found, {"data": shown_name(file), "seed": seed}, out, as_json, "SegmentDisplay")
 
 
 def _check_rule(rule: str | None) -> None:
@@ -316,23 +333,34 @@ def _check_rule(rule: str | None) -> None:
         raise typer.BadParameter(f"{rule!r} is not one of {', '.join(map(repr, known))}", param_hint="--method")
 
 
-def _write(
-    out: Path | None, tables: Sequence[TextTable], facts: Mapping[str, Any], display: str = "", result: Any = None
+def _show(
+    found: Any,
+    facts: Mapping[str, Any],
+    out: Path | None,
+    as_json: bool,
+    display: str = "",
+    notes: Sequence[str] = (),
 ) -> None:
-    """Write the tables to a file, or by its suffix the picture that a class of `rankwise.plots` makes of the result."""
-    from rankwise._table_files import save_tables
+    """Print a result as tables or JSON, and write it to a file: tables, or the picture that a class makes of it."""
+    from rankwise.cli import console
 
-    if out is None:
+    numbers = {**facts, **found.as_dict()}
+    if out is not None and out.suffix.lower() in PICTURES:
+        import matplotlib
+
+        from rankwise import plots
+
+        matplotlib.use("agg")
+        getattr(plots, display).from_result(found).save(out)
+    elif out is not None:
+        from rankwise.cli.in_and_out import write_tables
+
+        write_tables(found.tables(), out, numbers)
+    if as_json:
+        console.print_json(numbers)
         return
-    if out.suffix.lower() not in PICTURES:
-        save_tables(tables, out, facts=facts)
-        return
-    import matplotlib
-
-    from rankwise import plots
-
-    matplotlib.use("agg")
-    getattr(plots, display).from_result(result).save(out)
+    console.print_notes(notes)
+    console.print_tables(found.tables())
 
 
 def _write_members(path: Path, survey: Any, found: Any) -> None:

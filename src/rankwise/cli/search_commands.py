@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from rankwise.cli.options import Jobs, Json, Out, Params, Seed, TableOut, ZeroBased, checked_suffix, settings
+from rankwise.cli.options import Jobs, Json, Params, Seed, TableOut, ZeroBased, checked_suffix, settings
 
 if TYPE_CHECKING:
     from rankwise._tables import TextTable
@@ -136,19 +136,34 @@ def rank_predict(
     file: Annotated[
         str, typer.Argument(metavar="FILE", help="LETOR (SVMlight) file, - for standard input, or a folder with test.")
     ],
-    out: Out = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out",
+            "-o",
+            metavar="FILE",
+            help="Where to write: .csv, .xlsx, .json or .md with queries and documents, others as on standard output.",
+        ),
+    ] = None,
     run: Annotated[bool, typer.Option("--run", help="Write a TREC run: qid Q0 document rank score tag.")] = False,
     tag: Annotated[str, typer.Option(metavar="NAME", help="Name of the run.")] = "rankwise",
     zero_based: ZeroBased = False,
     as_json: Json = False,
 ) -> None:
     """Score documents: one number per line, in the order of the file, or a TREC run, best documents first."""
+    from rankwise._table_files import SUFFIXES, save_tables
+    from rankwise._tables import TextTable
     from rankwise.cli import console
     from rankwise.cli.in_and_out import check_writable, shown_name, write_text
     from rankwise.cli.systems import load_ranker, read_documents, scored, takes_sparse
     from rankwise.data.formats.trec import run_text
 
     check_writable(out, model, file)
+    as_table = out is not None and out.suffix.lower() in SUFFIXES
+    if as_table:
+        checked_suffix(out)  # it asks for what writes workbooks
+    if as_table and run:
+        raise typer.BadParameter(f"a TREC run is text; {out} is a table, so drop --run, or choose another --out")
     ranker = load_ranker(model)
     documents = read_documents(file, zero_based=zero_based, sparse=takes_sparse(ranker))
     n_features = documents.X.shape[1]
@@ -157,13 +172,18 @@ def rank_predict(
         known = f"the model was trained on {ranker.n_features_in_}"
         console.print_notes([f"{shown_name(file)} names {n_features} features, {known}; the others count as 0"])
     score = scored(ranker, documents)
+    wanted = as_json or as_table
+    rows = list(zip(documents.qid.tolist(), documents.names, score.tolist(), strict=True)) if wanted else []
+    scores = [{"qid": qid, "document": document, "score": value} for qid, document, value in rows]
+    facts = {"data": shown_name(file), "model": model, "scores": scores}
     if as_json:
-        rows = zip(documents.qid.tolist(), documents.names, score.tolist(), strict=True)
-        scores = [{"qid": qid, "document": document, "score": value} for qid, document, value in rows]
-        console.print_json({"data": shown_name(file), "model": model, "scores": scores})
+        console.print_json(facts)
         if out is None:
             return
-    if run:
+    if out is not None and as_table:
+        cells = [[str(qid), str(document), repr(value)] for qid, document, value in rows]
+        save_tables([TextTable("Scores", "", ["query", "document", "score"], cells)], out, facts=facts)
+    elif run:
         write_text(out, run_text(documents.qid, documents.names, score, tag))
     else:
         write_text(out, "".join(f"{value!r}\n" for value in score.tolist()))
@@ -213,9 +233,8 @@ def rank_evaluate(
     as_json: Json = False,
 ) -> None:
     """Measure search results: TREC runs, or scores of a LETOR file; several are compared by paired tests."""
-    from rankwise._table_files import save_tables
     from rankwise.cli import console
-    from rankwise.cli.in_and_out import check_writable
+    from rankwise.cli.in_and_out import check_writable, write_tables
     from rankwise.cli.systems import evaluate_run_files, evaluate_score_files, evaluation_as_dict, metric_names
 
     check_writable(out, *(files or []), *(scores or []), *(model or []), *([letor] if letor else []))
@@ -248,7 +267,7 @@ def rank_evaluate(
     facts = {**evaluation_as_dict(result, per_query=per_query), "policy": policy}
     tables = result.tables(per_query=per_query, worst=worst)
     if out is not None:
-        save_tables(tables, out, facts=facts)
+        write_tables(tables, out, facts)
     if as_json:
         console.print_json(facts)
     else:

@@ -145,14 +145,27 @@ def _with_commands(error: RankwiseFormatError, name: str, chosen: Mapping[str, A
     roles = [f" --{key} {shlex.quote(part)}" for key, value in chosen.items() for part in _names(value) or ()]
     roles = [words for words in roles if not words.startswith((" --layout", " --weight"))]
     commands = [f"{shell_command(name, choice, command)}{''.join(roles)}{others}" for choice in error.choices]
-    cure = error.cure or ""
-    for number, choice in enumerate(error.choices, start=1):
-        cure = cure.replace(f"write {python_call(choice)}", f"take command {number}")
+    cure, marks = error.cure or "", [f"\0{number}\0" for number in range(len(commands))]
+    for choice, mark in zip(error.choices, marks, strict=True):
+        cure = cure.replace(f"write {python_call(choice)}", mark)
         argument, value = list(choice.items())[-1]
-        cure = re.sub(f"(give|add) {re.escape(f'{argument}={value!r}')}", f"take command {number}", cure)
+        cure = re.sub(f"(give|add) {re.escape(f'{argument}={value!r}')}", mark, cure)
     if "read_rankings" in cure or not cure:
         cure = "Choose one of these:" if len(commands) > 1 else "If this is meant, write:"
-    return ChoiceError(error, shell_words(cure), commands)
+    cure = shell_words(cure)
+    for choice, mark in zip(error.choices, marks, strict=True):
+        cure = cure.replace(mark, f"take {_telling_options(choice, error.choices)}")
+    return ChoiceError(error, cure, commands)
+
+
+def _telling_options(choice: Mapping[str, Any], choices: Sequence[Mapping[str, Any]]) -> str:
+    """The options that tell a way to read a file from the others: of a single way, the last one."""
+    if len(choices) == 1 and list(choice)[-1] == "values":
+        return "this command"  # the direction of a jury alone reads nothing
+    own = {key: value for key, value in choice.items() if [one.get(key) for one in choices].count(value) == 1}
+    if len(choices) == 1 or not own:
+        own = dict(list(choice.items())[-1:])
+    return shell_command("FILE", own).removeprefix("rankwise consensus FILE ")
 
 
 def _names(value: Any) -> list[str] | None:

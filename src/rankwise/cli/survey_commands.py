@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, get_args
 
@@ -13,32 +14,40 @@ import typer
 from rankwise._decode import ConsensusRule, rule_name
 from rankwise.cli.constraints import AtLeast, Before, ItemWeight, PositionWeights, constraints
 from rankwise.cli.options import (
+    DETECTED,
     PICTURES,
-    By,
     Data,
-    DropBadRows,
-    Features,
-    Id,
-    Ignore,
+    HowToRead,
     Jobs,
     Json,
-    Layout,
-    Read,
     Seed,
     ShownOut,
-    Target,
-    Weight,
-    reading,
+    check_level,
+    reads_rankings,
 )
 
 # Longer tables are cut where people read them.
 _MOST_ROWS, _SHOWN_ROWS = 40, 20
+# Matrices of more items have more cells than anybody reads, and soon than a workbook holds.
+_MOST_IN_MATRICES = 300
+# The ends of the names of CSV files, which hold one table each, with places, shares of pairs and people per pair.
+_MATRICES = ("places", "before", "n")
 
 if TYPE_CHECKING:
     from rankwise._tables import TextTable
     from rankwise.aggregation import BootstrapConsensus
     from rankwise.analysis import Analysis, GroupResults, Summary
     from rankwise.cli.console import OnStep
+    from rankwise.data import Survey
+    from rankwise.data.formats.reading import Reading
+
+
+class PictureFormat(StrEnum):
+    """What files the pictures of a report are."""
+
+    PNG = "png"
+    SVG = "svg"
+    PDF = "pdf"
 
 
 def quickstart(
@@ -68,6 +77,7 @@ def quickstart(
     console.print_lines([f"Report with pictures: {out}"])
 
 
+@reads_rankings("by", "features", "ignore")
 def report(
     file: Data,
     out: Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="Where to write the report.")] = Path(
@@ -77,18 +87,11 @@ def report(
     excel: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write all tables to an Excel workbook too: .xlsx.")
     ] = None,
-    pictures: Annotated[
-        Path | None, typer.Option(metavar="FOLDER", help="Write all pictures to a folder too, as PNG for slides.")
-    ] = None,
-    target: Target = None,
-    layout: Layout = None,
-    by: By = None,
-    weight: Weight = None,
-    id_: Id = None,
-    features: Features = None,
-    ignore: Ignore = None,
-    read: Read = None,
-    drop_bad_rows: DropBadRows = False,
+    pictures: Annotated[Path | None, typer.Option(metavar="FOLDER", help="Write all pictures to a folder too.")] = None,
+    picture_format: Annotated[
+        PictureFormat, typer.Option(help="What files: png, for slides, or svg or pdf, which can be enlarged.")
+    ] = PictureFormat.PNG,
+    how: HowToRead = DETECTED,
     seed: Seed = 0,
     jobs: Jobs = 1,
     as_json: Json = False,
@@ -101,19 +104,11 @@ def report(
     _check_excel(excel, file)
     if pictures is not None and pictures.exists() and not pictures.is_dir():
         raise OSError(f"{pictures} is a file; give a folder for the pictures, as in --pictures pictures")
-    columns = {"layout": layout, "by": by, "weight": weight, "id": id_, "features": features, "ignore": ignore}
-    given = [
-        ("--title", title),
-        ("--target", target),
-        *((f"--{name}", value) for name, value in columns.items()),
-        ("--read", read),
-    ]
-    options = [word for name, value in given for part in _listed(value) for word in (name, part)]
-    options += ["--drop-bad-rows"] * drop_bad_rows
+    if pictures is None and picture_format is not PictureFormat.PNG:
+        raise typer.BadParameter("there is no folder to write pictures to: --pictures FOLDER")
+    options = [*(["--title", title] if title else []), *how.words()]
     with console.progress() as on_step:
-        result = _analyze(
-            file, reading(target=target, read=read, drop_bad_rows=drop_bad_rows, **columns), seed, jobs, on_step
-        )
+        result = _analyze(file, how.arguments(), seed, jobs, on_step)
         command = shlex.join(["rankwise", "report", file, *options, "--seed", str(seed), "--out", str(out)])
         _save(result, out, command, on_step, title=title)
         written = {"report": str(out)}
@@ -121,7 +116,7 @@ def report(
             result.to_excel(excel)
             written["excel"] = str(excel)
         if pictures is not None:
-            result.save_pictures(pictures)
+            result.save_pictures(pictures, form=picture_format.value)
             written["pictures"] = str(pictures)
     if as_json:
         console.print_json({**result.as_dict(), **written})
@@ -129,38 +124,34 @@ def report(
         console.print_lines([*result.highlights, *(f"{what.capitalize()}: {path}" for what, path in written.items())])
 
 
+@reads_rankings("by", "features", "ignore")
 def describe(
     file: Data,
     out: ShownOut = None,
-    target: Target = None,
-    layout: Layout = None,
-    by: By = None,
-    weight: Weight = None,
-    id_: Id = None,
-    features: Features = None,
-    ignore: Ignore = None,
-    read: Read = None,
-    drop_bad_rows: DropBadRows = False,
+    how: HowToRead = DETECTED,
     as_json: Json = False,
 ) -> None:
     """Say how a file was understood, what the rankings hold, and what should be looked at."""
+    from rankwise._table_files import save_tables
     from rankwise.analysis import group_results, summary
     from rankwise.analysis.by_group import largest_groups
     from rankwise.cli import console, sources
     from rankwise.cli.in_and_out import check_writable
 
-    check_writable(out, file)
-    columns = {"layout": layout, "by": by, "weight": weight, "id": id_, "features": features, "ignore": ignore}
-    survey = sources.load(file, **reading(target=target, read=read, drop_bad_rows=drop_bad_rows, **columns))
+    further = [] if out is None or out.suffix.lower() != ".csv" else [_beside(out, name) for name in _MATRICES]
+    for path in (out, *further):
+        check_writable(path, file)
+    survey = sources.load(file, **how.arguments())
     facts = summary(survey.rankings, survey.X, feature_names=survey.feature_names, name=survey.name, notes=survey.notes)
     groups = group_results(survey.rankings, survey.groups(), by=survey.by_name) if survey.by is not None else None
     understood = {} if survey.reading is None else {"survey": survey.as_dict()}
     by_group = {} if groups is None else {"groups": groups.as_dict()}
+    small = facts.n_items <= _MOST_IN_MATRICES
     numbers = {
         "data": facts.name,
-        **facts.as_dict(),
+        **facts.as_dict(marginals=small),
         "items": [str(item) for item in facts.items],
-        "pairs": facts.pairs.as_dict(),
+        "pairs": facts.pairs.as_dict(matrix=small),
         **understood,
         **by_group,
     }
@@ -168,13 +159,21 @@ def describe(
     brief = replace(facts, notes=()) if survey.reading is not None else facts
     understood_tables = list(map(_as_options, survey.tables())) if survey.reading is not None else []
     tables = [*brief.tables(), *([] if groups is None else groups.tables()[:1])]
-    _write(out, [*tables, *understood_tables], numbers, largest_groups(groups) or facts)
+    matrices = facts.matrix_tables() if out is not None and small else []
+    _write(out, [*tables, *matrices, *understood_tables], numbers, largest_groups(groups) or facts)
+    for path, table in zip(further, matrices, strict=False):
+        save_tables([table], path, facts={})
+    if further and small:
+        console.print_notes([f"places, pairs and people per pair: {', '.join(map(str, further))}"])
+    if (out is not None or as_json) and not small:
+        console.print_notes([f"places and pairs of more than {_MOST_IN_MATRICES} items are left out"])
     if as_json:
         console.print_json(numbers)
     else:
         console.print_tables(map(_first_rows, [*understood_tables, *tables]))
 
 
+@reads_rankings("by")
 def consensus(
     file: Data,
     out: ShownOut = None,
@@ -208,20 +207,13 @@ def consensus(
     alpha: Annotated[
         float | None, typer.Option(min=0, metavar="X", help="Strength of the prior of plackett-luce; default: 0, none.")
     ] = None,
-    target: Target = None,
-    layout: Layout = None,
-    by: By = None,
-    weight: Weight = None,
-    id_: Id = None,
-    read: Read = None,
-    drop_bad_rows: DropBadRows = False,
+    how: HowToRead = DETECTED,
     seed: Seed = 0,
     jobs: Jobs = 1,
     as_json: Json = False,
 ) -> None:
     """Find one ranking of many: its cost, the proof that none is better, and intervals of places."""
     from rankwise import analysis
-    from rankwise.analysis.base import as_options
     from rankwise.analysis.consensus import SLOW_INTERVALS
     from rankwise.cli import console, sources
     from rankwise.cli.in_and_out import check_writable, shown_name
@@ -235,8 +227,7 @@ def consensus(
             f"{method} takes no constraints and weights; --method kemeny does", param_hint=given[0]
         )
     _check_options(rules, method, time_limit=time_limit, alpha=alpha, level=level, bootstrap=bootstrap)
-    columns = {"layout": layout, "by": by, "weight": weight, "id": id_}
-    survey = sources.load(file, **reading(target=target, read=read, drop_bad_rows=drop_bad_rows, **columns))
+    survey = sources.load(file, **how.arguments())
     options: dict[str, Any] = {"time_limit": time_limit, "level": level, "random_state": seed, "n_jobs": jobs}
     options |= {"alpha": alpha or 0.0, "seats": seats, "break_ties": break_ties}
     options |= {"intervals": "auto" if bootstrap is None else bootstrap > 0}
@@ -255,26 +246,38 @@ def consensus(
                 of_groups["random_state"] = seed
                 groups = analysis.group_results(survey.rankings, survey.groups(), by=survey.by_name, **of_groups)
         except ValueError as error:
-            raise ValueError(_with_options(str(error))) from None
+            raise ValueError(_with_options(str(error), _as_scores(file, survey))) from None
     if chosen == rules[0] and chosen != "all":
         hint = "no intervals, because resampling would take a while: ask for them with --bootstrap 200"
         notes = [hint if note == SLOW_INTERVALS else note for note in found.notes]
         notes += ["the groups are ordered without the constraints and weights"] if given and groups is not None else []
         found = replace(found, notes=tuple(notes))
     else:
-        found = replace(found, refused={rule: _with_options(why) for rule, why in found.refused.items()})
+        found = replace(
+            found, refused={rule: _with_options(why, _as_scores(file, survey)) for rule, why in found.refused.items()}
+        )
     by_group = {} if groups is None else {"groups": groups.as_dict()}
     numbers = {"data": shown_name(file), "seed": seed, **found.as_dict(), **by_group}
-    tables = [*found.tables(), *([] if groups is None else groups.tables())]
+    tables = list(map(_as_options, [*found.tables(), *([] if groups is None else groups.tables())]))
     if out is not None:
         intervals = getattr(found, "bootstrap", None)
         _write(out, tables, numbers, analysis.summary(survey.rankings), intervals)
     if as_json:
         console.print_json(numbers)
     else:
-        read_as = [] if survey.reading is None else [as_options(" ".join(survey.reading.lines()))]
-        console.print_notes([*read_as, *survey.cautions])
+        console.print_notes([*_read_as(survey.reading), *survey.cautions])
         console.print_tables(map(_first_rows, tables))
+
+
+def _read_as(reading: Reading | None) -> list[str]:
+    """How a file was understood, a sentence each: first which columns vote, since a wrong one spoils all."""
+    from rankwise.analysis.base import as_options
+    from rankwise.data.formats.text import listed
+
+    if reading is None:
+        return []
+    voting = [f"Columns that vote: {listed(reading.columns)}."] if reading.columns else []
+    return [*voting, *map(as_options, replace(reading, columns=()).lines())]
 
 
 def _first_rows(table: TextTable) -> TextTable:
@@ -286,16 +289,17 @@ def _first_rows(table: TextTable) -> TextTable:
     return table._replace(note=note, rows=table.rows[:_SHOWN_ROWS])
 
 
+def _beside(path: Path, name: str) -> Path:
+    """The file that holds a further table: means-places.csv for means.csv."""
+    return path.with_name(f"{path.stem}-{name}{path.suffix}")
+
+
 def _as_options(table: TextTable) -> TextTable:
-    """The table with options where it advises arguments of Python."""
+    """The table with options where it advises arguments and attributes of Python."""
     from rankwise.analysis.base import as_options
 
-    return table._replace(rows=[[as_options(cell) for cell in row] for row in table.rows])
-
-
-def _listed(value: str | list[str] | None) -> list[str]:
-    """The values of an option that was given once, several times, or not at all."""
-    return [value] if isinstance(value, str) and value else list(value or [])
+    rows = [[as_options(cell) for cell in row] for row in table.rows]
+    return table._replace(note=as_options(table.note), rows=rows)
 
 
 def _rules(method: str, seats: int | None) -> list[str]:
@@ -332,8 +336,7 @@ def _check_options(
         raise typer.BadParameter(f"{method} has no proof to limit in time; --method kemeny has")
     if alpha is not None and not {"plackett-luce", "all"} & set(rules):
         raise typer.BadParameter(f"{method} has no --alpha; --method plackett-luce has")
-    if not 0 < level < 1:
-        raise typer.BadParameter(f"{level:g} is not between 0 and 1, as 0.95 is", param_hint="--level")
+    check_level(level)
     if bootstrap is not None and 0 < bootstrap < FEWEST_RESAMPLES:
         raise typer.BadParameter(
             f"{bootstrap} is too few for an interval; take {FEWEST_RESAMPLES} or more, better 1000, or 0 for none",
@@ -341,7 +344,20 @@ def _check_options(
         )
 
 
-def _with_options(message: str) -> str:
+def _as_scores(file: str, survey: Survey) -> str:
+    """The options, or the whole command, that read the same columns as scores."""
+    from rankwise.cli.in_and_out import current_command
+    from rankwise.data.formats.reading import shell_command
+
+    reading = survey.reading
+    if reading is None or reading.layout not in ("positions", "judges"):
+        return "--layout scores"
+    changed = {"layout": "scores"} if reading.layout == "positions" else {"values": "scores"}
+    command, others = current_command()
+    return f"{shell_command(file, {**reading.options, **changed}, command)}{others}"
+
+
+def _with_options(message: str, as_scores: str) -> str:
     """A message of the library in the words of the command line."""
     for python, shell in (
         ("alpha=0.1", "--alpha 0.1"),
@@ -351,7 +367,7 @@ def _with_options(message: str) -> str:
         (
             "read a file of scores with read_survey(path, layout='scores'), or give the table to "
             "rankwise.aggregation.range_voting",
-            "if the numbers of this file are scores, read them as such: --layout scores",
+            f"if the numbers of this file are scores, read them as such: {as_scores}",
         ),
     ):
         message = message.replace(python, shell)
@@ -397,12 +413,12 @@ def _write(
     intervals: BootstrapConsensus | None = None,
 ) -> None:
     """Write the tables to a file, or a picture by its suffix: intervals of places if there are such, or mean ranks."""
-    from rankwise._table_files import save_tables
+    from rankwise.cli.in_and_out import write_tables
 
     if out is None:
         return
     if out.suffix.lower() not in PICTURES:
-        save_tables(tables, out, facts=facts)
+        write_tables(tables, out, facts)
         return
     import matplotlib
 

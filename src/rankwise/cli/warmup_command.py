@@ -243,12 +243,23 @@ def _trees() -> None:
 
 
 def _label_rankers() -> None:
-    from rankwise.label_ranking import DyadRanker, NearestNeighborsRanker, PlackettLuceRanker, RankingForest
+    import numpy as np
+
+    from rankwise.label_ranking import (
+        BoostedRanker,
+        DyadRanker,
+        NearestNeighborsRanker,
+        PlackettLuceRanker,
+        RankingForest,
+    )
 
     linear, dyads = PlackettLuceRanker(store_covariance=True), DyadRanker("boosted", n_estimators=1, min_samples_leaf=1)
     for ranker in (NearestNeighborsRanker(), linear, dyads, RankingForest(1)):
         ranker.fit([[0.0], [1.0]], _tied()).predict([[0.0]])
     ranker.sample_rankings([[0.0]], law="mallows")
+    for loss in ("pairwise_logistic", "plackett_luce"):
+        boosted = BoostedRanker(1, loss=loss, min_samples_leaf=1, early_stopping=True, categorical_features=[0])
+        boosted.fit(np.arange(4.0)[:, None] % 2, np.tile(_tied().positions, (2, 1)))
     ranker.predict_top_proba([[0.0]], 2)
     ranker.predict_top_proba([[0.0]], law="mallows")
 
