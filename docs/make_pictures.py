@@ -263,7 +263,7 @@ def analysis() -> Any:
     left.hlines(rows, facts.low[order], facts.high[order], colors="#56B4E9", linewidth=6, capstyle="round")
     left.plot(facts.mean_rank[order], rows, "o", color=BLUE)
     left.set_yticks(rows, labels=[str(votes.items[i]) for i in order])
-    left.set(xlim=(1, 5), xlabel="mean rank (1 = best), 95 % intervals", title="Tea leads, milk is last")
+    left.set(xlim=(1, 5), xlabel="mean rank (1 = best), 95% intervals", title="Tea leads, milk is last")
     left.spines["left"].set_visible(False)
     left.tick_params(axis="y", length=0)
     left.invert_yaxis()

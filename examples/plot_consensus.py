@@ -116,7 +116,7 @@ left.plot(found.positions, row, "o", color="#0072B2", label="order of the worths
 left.plot(truth, row, "|", color="#D55E00", ms=10, mew=2, label="truth")
 left.set_yticks(row, labels=lists.items)
 left.invert_yaxis()
-left.set(xlabel="place", xticks=[1, 5, 10, 15, 20], title="95 % intervals")
+left.set(xlabel="place", xticks=[1, 5, 10, 15, 20], title="95% intervals")
 left.legend(frameon=False)
 for (name, taus), color in zip(curves.items(), ("#0072B2", "#D55E00"), strict=True):
     middle, error = taus.mean(axis=0), taus.std(axis=0) / np.sqrt(len(taus))

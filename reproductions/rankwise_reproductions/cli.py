@@ -79,6 +79,9 @@ def reproduce(
         raise typer.Exit(1)
 
 
+reproduce.example = "reproduce list"  # type: ignore[attr-defined]
+
+
 def _run(experiment: Experiment, scale: Scale, inputs: Inputs, out: Path, jobs: int) -> Outcome:
     from rankwise.cli import console
     from rankwise_reproductions.outcome import Outcome

@@ -246,7 +246,7 @@ EXPERIMENTS = (
         about=(
             "Users who prefer sweet or juicy food rank eight dishes by noisy scores; of the ranking is seen all, "
             "the first six or three, four groups of ties, or four dishes alone. A Gaussian process classifier with "
-            "the graph cut, Kendall or Mallows kernel learns the type of the user on 80 % of 250 users (100 for "
+            "the graph cut, Kendall or Mallows kernel learns the type of the user on 80% of 250 users (100 for "
             "groups). The graph has the weights of equation 15. For both graphs, and for ties and missing dishes as "
             "the published code has them, see graph-cut-kernel/figure-4-published.\n\n"
             + CLASSIFIER

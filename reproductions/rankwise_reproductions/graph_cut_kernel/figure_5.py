@@ -146,7 +146,7 @@ def _steadier(results: Results, name: str) -> Comparison:
         return Comparison(quantity, said, "one seed", None, "not compared", ONE_SEED)
     deviation = {kernel: float(values.std(ddof=1)) for kernel, values in found.items()}
     ours = ", ".join(f"{kernel} {value:.3f}" for kernel, value in deviation.items())
-    # Deviations of six values are within a factor of about 2.7 of each other at 95 %, if they are equal (F test).
+    # Deviations of six values are within a factor of about 2.7 of each other at 95%, if they are equal (F test).
     return Comparison(
         quantity,
         said,

@@ -166,7 +166,7 @@ def _claims(results: Results) -> list[Claim]:
             of="rankwise",
         ),
         Claim(
-            "Results are stable among the splits: the risk of CRIT varies by less than 2 % of the largest distance "
+            "Results are stable among the splits: the risk of CRIT varies by less than 2% of the largest distance "
             "(on other data)",
             spread < 0.2,
             f"standard deviation {spread:.3f}",
@@ -215,7 +215,7 @@ EXPERIMENTS = (
         about=(
             "Respondents of the General Social Survey ranked five aspects of a job: income, security, short hours, "
             "promotion, meaningful work. CRIT and k-NN predict the ranking from sex, race, cohort, degree, income, "
-            "marital status, children, work status and self-employment; the risk is the mean Kendall distance on 30 % "
+            "marital status, children, work status and self-employment; the risk is the mean Kendall distance on 30% "
             "of the rows, over 10 random splits.\n\n"
             "The data differ from the paper's: a public extract of 1973 to 2012 with 17,215 complete rows, where the "
             "paper has 18,544 rows up to 2014, and without two of its eleven covariates, occupation and size of the "

@@ -99,7 +99,7 @@ def _compare(results: Results) -> list[Comparison]:
                     found.mean("above"),
                     found.error("above"),
                     "agrees" if inside else "differs",
-                    f"mean excess {found.mean('excess'):.4f}, its 90 % quantile {found.mean('quantile'):.4f}",
+                    f"mean excess {found.mean('excess'):.4f}, its 90% quantile {found.mean('quantile'):.4f}",
                 )
             )
     for k in results.select(what="two rules").settings("n_items"):
@@ -161,7 +161,7 @@ def _draw(results: Results, figure: Any) -> None:
     for margin, (color, marker) in zip(MARGINS, SERIES, strict=False):
         found = [finite.select(margin=margin, n_rows=n) for n in SIZES]
         ax.plot(SIZES, [one.mean("excess") for one in found], marker=marker, color=color, label=f"mean, H = {margin:g}")
-        ax.plot(SIZES, [one.mean("quantile") for one in found], ":", color=color, label="90 % quantile")
+        ax.plot(SIZES, [one.mean("quantile") for one in found], ":", color=color, label="90% quantile")
         ax.plot(SIZES, [one.mean("bound") for one in found], "--", color=color, label="bound of Proposition 7")
     ax.set_xscale("log")
     ax.set_yscale("symlog", linthresh=1e-3)

@@ -145,7 +145,7 @@ def _claims(results: Results) -> list[Claim]:
     return [
         Claim(
             "CRIT recovers the true partition where the law is close to piecewise constant (theta >= 2): in every "
-            "setting at least 90 % of the test rows get the center of their own cell",
+            "setting at least 90% of the test rows get the center of their own cell",
             all(share >= 0.9 for share in recovered.values()),
             f"the smallest share is {recovered[worst]:.3f} (setting {worst[0]}, {_law(worst[1])})",
         ),
@@ -228,7 +228,7 @@ EXPERIMENTS = (
         about=(
             "Rows fall into six cells of two features (numerical, categorical, or one of each); each cell has a "
             "central ranking, and its rows repeat it or follow a Mallows model around it with theta 2 or 1 (the paper "
-            "writes phi; larger is spikier). 1,000 rows, 70 % for training; a tree of depth 3 with leaves of at least "
+            "writes phi; larger is spikier). 1,000 rows, 70% for training; a tree of depth 3 with leaves of at least "
             "a tenth of the training rows, 5 neighbors, and k-means into six clusters with the mode of a "
             "Plackett-Luce model in each; mean Kendall distance on the other rows.\n\n"
             "The paper does not say where the borders of its cells are; ours are a grid of two times three equally "

@@ -53,7 +53,7 @@ class AdditiveTrees:
         self.center, self.scale = (y.max() + y.min()) / 2, np.ptp(y)
         self.y = (y - self.center) / self.scale
         self.leaf_variance = (0.5 / (_K * np.sqrt(n_trees))) ** 2
-        # An inverse chi-square of 3 degrees of freedom, below the variance of y with 90 %.
+        # An inverse chi-square of 3 degrees of freedom, below the variance of y with 90%.
         self.variance = float(self.y.var())
         self.prior_scale = self.variance * 0.5844 / 3
         self.trees = [[_Node(np.arange(len(y)), 0)] for _ in range(n_trees)]

@@ -136,7 +136,7 @@ def _compare(results: Results) -> list[Comparison]:
         )
         group = [
             (
-                f"N = {n}, {name}: share below which 95 % of the draws lie",
+                f"N = {n}, {name}: share below which 95% of the draws lie",
                 results.select(n=n, prior=prior),
                 "lost by 95 %",
             )
@@ -145,7 +145,7 @@ def _compare(results: Results) -> list[Comparison]:
         rows += _falling(group) if "alpha" in prior else _ours(group, "the prior that packages have, same sampler")
     group = [
         (
-            f"N = {n}, random design, stochtree: share below which 95 % of the draws lie",
+            f"N = {n}, random design, stochtree: share below which 95% of the draws lie",
             results.select(n=n, depth="BART"),
             "lost by 95 %",
         )
@@ -216,13 +216,13 @@ def _claims(results: Results) -> list[Claim]:
             "Theorem 13: the posterior of BART contracts on the best ranking (p_split = alpha^d, regular design)",
             all(1.3 * later < earlier for earlier, later in pairwise(tails))
             and all(found.mean("beyond the rate") == 0 for found in own.values()),
-            f"95 % of the draws lose less than {_listed(tails)} of the best gain (N = {', '.join(map(str, GRIDS))}); "
+            f"95% of the draws lose less than {_listed(tails)} of the best gain (N = {', '.join(map(str, GRIDS))}); "
             f"no draw loses more than the rate, {', '.join(f'{_rate(n):.2f}' for n in GRIDS)} in units of y",
         ),
         Claim(
             "The usual prior of BART, 0.95 (1 + d)^-2, contracts faster than that of theorem 13",
             all(1.05 * one < other for one, other in zip(usual, tails, strict=True)),
-            f"95 % of the draws lose less than {_listed(usual)}, in place of {_listed(tails)}",
+            f"95% of the draws lose less than {_listed(usual)}, in place of {_listed(tails)}",
             of="rankwise",
         ),
     ]
@@ -280,7 +280,7 @@ def _draw_bound(results: Results, figure: Any) -> None:
     values = [one.mean("lost by 95 %") * one.mean("best gain") for one in bart]
     right.plot(sizes, values, color=GREEN, marker="s", ms=5, lw=1, label="random x, stochtree")
     right.plot(list(GRIDS), [_rate(n) for n in GRIDS], color="0.5", ls=":", lw=1, label="rate of theorem 13")
-    for ax, title in ((left, "CART at its best depth"), (right, "BART: 95 % of the draws lose less")):
+    for ax, title in ((left, "CART at its best depth"), (right, "BART: 95% of the draws lose less")):
         ax.set(xscale="log", yscale="log")
         ax.set_title(title, fontsize=9)
         ax.legend(fontsize=7, frameon=False)
