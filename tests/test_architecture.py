@@ -50,6 +50,7 @@ MAY_IMPORT = {
     "plots": {"data", "aggregation", "kernels", "trees", "label_ranking", "screening", "model_selection"},
     "analysis": {"data", "distances", "aggregation", "kernels", "label_ranking", "model_selection", "plots"},
 }
+MAY_IMPORT["studio"] = {"data", "datasets", "ltr", "model_selection", "persistence", "plots", "analysis"}
 MAY_IMPORT |= {"cli": {*MAY_IMPORT} - _SHARED, "__main__": {"cli"}}
 MAY_IMPORT = {name: others | _SHARED | {"exceptions"} for name, others in MAY_IMPORT.items()}
 ENTRY_POINT_GROUPS = {"rankwise.commands"}

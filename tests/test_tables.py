@@ -44,8 +44,8 @@ def test_a_table_without_rows_keeps_its_header() -> None:
 
 
 def test_numbers_are_not_broken_into_lines() -> None:
-    page = TextTable("T", "", ["n", "name", "more"], [["50.0 %", "two words", "3 to 4"]])._repr_html_()
-    assert '<td class="number">50.0 %</td><th scope="row">two words</th><td class="number">3 to 4</td>' in page
+    page = TextTable("T", "", ["n", "name", "more"], [["50.0%", "two words", "3 to 4"]])._repr_html_()
+    assert '<td class="number">50.0%</td><th scope="row">two words</th><td class="number">3 to 4</td>' in page
     assert '<th scope="col" class="number">n</th><th scope="col">name</th>' in page
 
 

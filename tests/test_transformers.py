@@ -33,7 +33,7 @@ MIXED = pd.DataFrame({"age": NUMBERS["age"], "city": ["Oslo", "Rome", None] * 10
 TARGET = (NUMBERS["age"] + NUMBERS["income"]).to_numpy()
 
 PAIRS = ["tea > milk", "tea > juice", "milk > juice"]
-HINGES = [f"{name} above {share} %" for share in (20, 40, 60, 80) for name in INPUTS]
+HINGES = [f"{name} above {share}%" for share in (20, 40, 60, 80) for name in INPUTS]
 #: a transformer, what it takes, and the names of what comes out
 CASES = [
     (PositionEmbedding(), RANKINGS, ITEMS),
