@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from importlib import import_module
-from time import process_time
 from typing import Any
 
 import numpy as np
@@ -131,17 +130,50 @@ def test_few_alike_and_silent_people() -> None:
         robustness([[1, 2]] * 51, by=range(51))
 
 
-def test_the_time_limit_is_for_everything() -> None:
+class Ticking:
+    """A clock that goes on by a hundredth of a second whenever it is read, however fast the machine is."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def __call__(self) -> float:
+        self.now += 0.01
+        return self.now
+
+
+def test_the_time_limit_is_for_everything(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock, limits, begun = Ticking(), [], []
+    module = import_module("rankwise.analysis.robustness")
+    for name in ("rankwise.analysis.robustness", "rankwise.aggregation._margin_search"):
+        monkeypatch.setattr(import_module(name), "monotonic", clock)
+    outcome = module.without.outcome
+
+    def timed_margin(*arguments: Any, time_limit: float) -> MarginOfVictory:
+        limits.append(time_limit)
+        return margin_of_victory(*arguments, time_limit=time_limit)
+
+    def timed_outcome(rankings: Rankings, rule: str, seconds: float) -> Any:
+        begun.append((clock.now, seconds))
+        clock.now += 0.1  # so long it takes
+        return outcome(rankings, rule, seconds)
+
+    monkeypatch.setattr(module, "margin_of_victory", timed_margin)
+    monkeypatch.setattr(module.without, "outcome", timed_outcome)
     rng = np.random.default_rng(5)
-    rows = np.array([rng.permutation(20) + 1.0 for _ in range(12)])
-    robustness(rows[:, :13], rules=[], time_limit=0.1)  # compiles
-    start = process_time()  # of this process: other work on the machine does not count
-    found = robustness(rows, time_limit=0.4)
-    assert process_time() - start < 8
-    assert found.notes[-1] == (
-        "items were not left out one by one: time was over after 0.4 seconds; give a larger time_limit for more"
-    )
+    rows = np.array([rng.permutation(15) + 1.0 for _ in range(12)])
+    found = robustness(rows, list("ABCDEFGHIJKL"), time_limit=2.5)
+    assert len(limits) == 8  # removed and changed votes by four rules
+    assert sum(limits) <= 0.75 * 2.5  # three quarters of the time
+    assert found.people is not None
     assert found.items_left_out is None
+    assert found.notes[-1] == (
+        "items were not left out one by one: time was over after 2.5 seconds; give a larger time_limit for more"
+    )
+    assert 12 < len(begun) < 1 + 12 + 15  # the first consensus, all people, some items
+    (_, first), *others = begun
+    assert first == 2.5
+    end = 2.6 + 0.01  # the clock was read once before, after the first consensus
+    assert all(now < end and 0 < seconds <= end - now for now, seconds in others)
     assert all(margin.lower <= margin.upper < 12 for margin in found.margins)
     sentences = " ".join(found.sentences).split(". ")
     assert max(len(sentence.split()) for sentence in sentences) <= 20
