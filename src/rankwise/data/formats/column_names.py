@@ -48,6 +48,12 @@ WEIGHTS = (
     *("peso", "pesi", "ponderación", "ponderacion", "ponderação", "frecuencia", "frequenza", "weging"),
 )
 
+# Words for a place in any part of a name: "Tea_rank", "Rank: Tea".
+_PLACE = re.compile(
+    r"(?<![^\W\d_])(?:rank(?:ing|ed)?|place|position|rang|platz|platzierung|puesto|lugar|posto|posizione|posici[oó]n|"
+    r"posi[cç][aã]o|plaats|positie)(?![^\W\d_])",
+    re.IGNORECASE,
+)
 _NUMBERED = re.compile(r"([0-9]{1,9})(\D{0,12})$")
 # In some languages ordinals end in different ways, as in 1er and 2e; what follows an ordinal may be a question.
 _ORDINAL = re.compile(
@@ -127,6 +133,11 @@ def known_prefixes(table: Table) -> Iterator[tuple[str, list[str]]]:
             names = columns_with_prefix(table, spelling)
             if len(names) > 1:
                 yield spelling, names
+
+
+def say_places(names: Sequence[str]) -> bool:
+    """Whether every name has a word for a place, as in "rank_Tea", "Tea (rank)" or "Platz Tee"."""
+    return all(name.lower().startswith(PREFIXES) or _PLACE.search(name) for name in names)
 
 
 def bracketed_groups(names: Sequence[str]) -> list[list[str]]:

@@ -134,6 +134,7 @@ def check_data(
     seconds: FloatArray | None = None,
     is_preview: BoolArray | None = None,
     places: FloatArray | None = None,
+    n_ranked: int | None = None,
     in_column_order: bool = False,
     lines: Sequence[int] | None = None,
 ) -> DataCheck:
@@ -153,6 +154,8 @@ def check_data(
         Which answers are trials of the survey, not those of respondents.
     places : ndarray of shape (n_rankings, n_items), optional
         The places as they were written, NaN where blank.
+    n_ranked : int, optional
+        The number of items that people ranked, if those of the rankings are only some of them: they skip places then.
     in_column_order : bool, default=False
         Whether items stand in the order of the columns, so that 1, 2, 3, ... is a straight line.
     lines : sequence of int, optional
@@ -184,9 +187,11 @@ def check_data(
     highest = np.max(np.where(np.isfinite(positions), positions, 0), axis=1, initial=0)
     findings.append(("all_tied", "all items tied", np.flatnonzero((n_listed > 1) & (highest == 1)), ""))
     if places is not None:
-        beyond = np.nanmax(np.where(np.isfinite(places), places, np.nan), axis=1, initial=0) > rankings.n_items
+        beyond = np.nanmax(np.where(np.isfinite(places), places, np.nan), axis=1, initial=0)
+        beyond = beyond > (n_ranked or rankings.n_items)
+        skips = _skips(places) & ~beyond if n_ranked is None else np.zeros(len(places), dtype=bool)
         findings.append(("impossible", "a place beyond the number of items", np.flatnonzero(beyond), ""))
-        findings.append(("skipped", "a place left out", np.flatnonzero(_skips(places) & ~beyond), ""))
+        findings.append(("skipped", "a place left out", np.flatnonzero(skips), ""))
     if seconds is not None and np.isfinite(seconds).any():
         median = float(np.nanmedian(seconds))
         with np.errstate(invalid="ignore"):

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import re
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import replace
 from pathlib import PurePath
 from typing import Any, Literal, overload
@@ -231,13 +231,14 @@ def read_with_table(
     layout: Literal["auto"] | Layout = "auto",
     unlisted: Unlisted | None = None,
     keep: Keep | None = None,
+    without: Collection[str] = (),
     **options: Any,
 ) -> tuple[Rankings, Covariates, Reading, Table | None]:
     """Read rankings as `read_with_reading` does, and return the table too; None where the file is not one.
 
     `read_survey` looks there for the texts of the questions, the labels of the values, and the places as written. Where
     the values of the covariates are not wanted, their arrays are empty. ``keep`` is for long tables; in others
-    `read_survey` knows who answered.
+    `read_survey` knows who answered. A table is read as if it had no columns of the names in ``without``.
     """
     if layout != "auto" and layout not in _READERS:
         raise ValueError(f"layout is {layout!r}; choose 'auto', {', '.join(map(repr, _READERS))}")
@@ -261,6 +262,7 @@ def read_with_table(
         return _from_lines(file_format, text, path, options)
     table = parse_table(text, path, options.get("delimiter"), data if begin else None) if table is None else table
     table = table if values_wanted else replace(table, names_only=True)
+    table = table.without(without) if without else table
     if len(table) <= _MOST_SUMMED:
         table = without_result_rows(table) if may_have_result_rows(table) else table
         named = [[value] if isinstance(value, str) else value for value in options.values()]
@@ -293,7 +295,7 @@ def read_with_table(
         read = tuple(_COLUMNS_READ[fit.layout](table, given))
         notes += _about_unused(table, [name for name in columns if name not in read], fit.layout, options)
         columns = read
-    if settled and layout == "positions":
+    if settled and layout == "positions" and not without:
         doubt = doubt_about(blanked(table, options.get("missing_values", MISSING)), columns)
         notes = [f"These may be scores: {doubt}. They were read as places, 1 = best, as asked."] if doubt else notes
     options |= {"invalid": invalid} if invalid == "drop" else {}

@@ -19,6 +19,7 @@ from rankwise.data.formats.column_names import (
     chosen_columns,
     known_prefixes,
     prefix_option,
+    say_places,
 )
 from rankwise.data.formats.jury_columns import column_of_items
 from rankwise.data.formats.places import (
@@ -150,9 +151,9 @@ def _bad_rows(
     if values is None:
         values = _numbers(table, columns, blanks)
         values[list(bad)] = np.nan
-    rows = classify(values)
+    rows = classify(values, named_places=say_places(columns))
     impossible = _impossible(table, columns, rows, values) if np.isin(rows.kinds, list(IMPOSSIBLE)).any() else {}
-    notes = _notes(rows)
+    notes = _notes(rows, len(columns))
     if obey:
         for why, count in _counted(impossible):
             notes.append(f"In {count:,} row{'s' * (count != 1)} {why}: only the order counts.")
@@ -259,10 +260,15 @@ def _numbers(table: Table, columns: Sequence[str], blanks: set[str]) -> FloatArr
     return values
 
 
-def _notes(rows: Rows) -> list[str]:
+def _notes(rows: Rows, n_columns: int) -> list[str]:
     notes = []
     skipped = int(np.count_nonzero(rows.kinds == SKIPPED))
-    if skipped:
+    if rows.n_ranked is not None:
+        notes.append(
+            f"The places go up to {rows.n_ranked} in {n_columns} columns: these were taken for {n_columns} of "
+            f"at least {rows.n_ranked} items that people ranked, and only the order among them counts."
+        )
+    elif skipped:
         verb = "skips" if skipped == 1 else "skip"
         notes.append(f"{skipped:,} row{'s' * (skipped != 1)} {verb} places, as 1, 2, 4: only the order counts.")
     if rows.parked is not None:

@@ -27,6 +27,7 @@ from rankwise.data.formats.column_names import (
     prefix_option,
     question_groups,
     roles_by_name,
+    say_places,
 )
 from rankwise.data.formats.invalid import misfit, wider_fit
 from rankwise.data.formats.places import EMPTY, IMPOSSIBLE, PLAIN, classify, doubt, first_dense_tie
@@ -236,9 +237,8 @@ def doubt_about(table: Table, columns: Sequence[str]) -> str | None:
         signed = signed_numbers(table, columns)
         found = np.zeros(0) if signed is None else signed[~np.isnan(signed)]
         return f"the values go down to {found.min():g}" if found.size and found.min() < 0 else None
-    rows = classify(values)
-    places_named = columns[0].lower().startswith(PREFIXES) or bool(worded_places(table, columns))
-    return doubt(values, rows, named_places=places_named)
+    named_places = say_places(columns) or bool(worded_places(table, columns))
+    return doubt(values, classify(values, named_places=named_places), named_places=named_places)
 
 
 def _doubt_about_judges(table: Table, columns: Sequence[str]) -> str | None:

@@ -33,6 +33,9 @@ _BLOCK_CELLS = 1 << 17
 _MOST_BITS = 62
 # Below this share of rows that are rankings, the numbers are taken for something else.
 _LEAST_RANKINGS = 2 / 3
+# Where columns hold some of the items ranked: how many rows reach beyond the columns, and how many have no ties.
+_LEAST_BEYOND, _LEAST_DISTINCT = 0.05, 0.95
+_MORE_ITEMS = 3
 _LEAST_MIXED = 1 / 4
 # Numbers of points that scales of ratings have.
 _SCALES = (2, 3, 4, 5, 6, 7, 10, 11)
@@ -46,10 +49,15 @@ _WORTH_COMPILED = 1 << 21
 
 @dataclass(frozen=True)
 class Rows:
-    """What each row is (``kinds``), and the one number beyond the last place that stands for "not ranked", if any."""
+    """What each row is (``kinds``).
+
+    ``parked`` is the one number beyond the last place that stands for "not ranked", if any; ``n_ranked`` the number of
+    items that people ranked, where the columns are only some of them.
+    """
 
     kinds: npt.NDArray[np.int8]
     parked: float | None = None
+    n_ranked: int | None = None
 
     def share(self) -> float:
         """The share of rows that are rankings, among those that are not empty."""
@@ -57,13 +65,16 @@ class Rows:
         return float(np.count_nonzero((self.kinds >= PLAIN) & (self.kinds <= SKIPPED)) / ranked) if ranked else 1.0
 
 
-def classify(values: FloatArray) -> Rows:
+def classify(values: FloatArray, *, named_places: bool = False) -> Rows:
     """What the rows of numbers are, blanks being NaN and unlisted items inf.
 
     Parameters
     ----------
     values : ndarray of shape (n_rows, n_items)
         Numbers, all positive.
+    named_places : bool, default=False
+        Whether the names of the columns say that these are places. Then places somewhat beyond the number of columns
+        are those of some of the items ranked, if hardly any row holds one twice: the others have no column.
 
     Returns
     -------
@@ -81,7 +92,21 @@ def classify(values: FloatArray) -> Rows:
         emptied = (rows.kinds == EMPTY) & ~np.isnan(values).all(axis=1)
         if rows.share() >= _LEAST_RANKINGS and not emptied.any():
             return rows
-    return Rows(kinds)
+    return _some_of_more(values, kinds) if named_places and len(beyond) else Rows(kinds)
+
+
+def _some_of_more(values: FloatArray, kinds: npt.NDArray[np.int8]) -> Rows:
+    """The rows where columns may hold only some of the items that people ranked, so that places go beyond them."""
+    n_items = values.shape[1]
+    most = max(n_items + _MORE_ITEMS, PLACES_PER_ITEM * n_items)
+    reached = float(np.max(values, where=values < np.inf, initial=0))
+    _, distinct, whole, _, _ = _details(values)
+    skipping = (kinds == BEYOND) & distinct & whole
+    n_filled = np.count_nonzero(kinds != EMPTY)
+    are_few = np.count_nonzero(skipping) < max(2, _LEAST_BEYOND * n_filled)  # a slip or two
+    if n_items < 2 or reached > most or are_few or np.mean(distinct & whole) < _LEAST_DISTINCT:
+        return Rows(kinds)
+    return Rows(np.where(skipping, np.int8(SKIPPED), kinds), n_ranked=int(reached))
 
 
 def doubt(values: FloatArray, rows: Rows, *, named_places: bool = False) -> str | None:

@@ -16,11 +16,12 @@ import numpy as np
 
 from rankwise._typing import FloatArray
 from rankwise._validation import MANY_GROUPS_CURE, MOST_GROUPS, is_unknown_label
-from rankwise.data.formats.column_names import WEIGHTS
+from rankwise.data.formats.column_names import WEIGHTS, say_places
 from rankwise.data.formats.data_check import DataCheck, check_data
 from rankwise.data.formats.delimited import read_table
 from rankwise.data.formats.detect import read_with_table
 from rankwise.data.formats.ordered_texts import is_no_answer, ordered_levels
+from rankwise.data.formats.places import classify
 from rankwise.data.formats.reading import Reading
 from rankwise.data.formats.roles import Role, is_duration, may_be_feature, recognize_roles
 from rankwise.data.formats.row_filter import Where, one_row_each, rows_that_count
@@ -31,6 +32,9 @@ from rankwise.data.formats.text import Path, listed, shown
 from rankwise.data.formats.tool_columns import PREVIEW_COLUMNS, PREVIEWS, bare
 from rankwise.data.rankings import Rankings
 from rankwise.exceptions import RankwiseFormatError
+
+# Layouts that can do without one of the columns of the rankings.
+_ITEMS_IN_COLUMNS = ("positions", "scores", "judges")
 
 
 def read_survey(
@@ -71,7 +75,7 @@ def read_survey(
     features : sequence of str, optional
         The columns to predict rankings from; by default those that look like answers.
     ignore : sequence of str, optional
-        Columns that are not features.
+        Columns that are not features. Those that would be part of the rankings are not: the file is read without them.
     where : mapping of str to values, or str, optional
         Only rows with these answers count: ``{"Finished": "True", "city": ["Bern", "Basel"]}``; as text
         "Finished=True" or "city=Bern|Basel", or a list of such texts.
@@ -108,12 +112,13 @@ def read_survey(
         options["weights"] = weight or options.get("weights")
     if target is not None:
         options |= _target_options(path, target, layout, options)
-    rankings, columns, reading, table = read_with_table(path, layout=layout, keep=keep, **options)
+    read, left_out = _read_without(path, _names(ignore, "ignore"), {"layout": layout, "keep": keep, **options})
+    rankings, columns, reading, table = read
     used = {*reading.columns, *([reading.weights] if reading.weights else [])}
     chosen = {"id": [id] if id else [], "by": [by] if by else []}
     chosen |= {"features": _names(features, "features"), "ignore": _names(ignore, "ignore")}
     for option, names in chosen.items():
-        for name in names:
+        for name in [name for name in names if name not in left_out]:
             _check_name(name, option, columns, used, reading, table, path)
     both = sorted(set(chosen["features"]) & set(chosen["ignore"]))
     if both:
@@ -169,13 +174,33 @@ def read_survey(
         by=None if by is None else columns[by][kept],
         by_name="" if by is None else shown_names([by], questions)[0],
         questions=questions,
-        roles=roles,
+        roles={**roles, **dict.fromkeys(left_out, Role("ignored", "by request"))},
         reading=reading,
         rows=kept,
         n_empty=int(is_empty.sum()),
         check=_check(rankings, columns, roles, reading, table, id_column if keep is None else None),
         name=os.fsdecode(path),
     )
+
+
+def _read_without(
+    path: Path, ignored: list[str], arguments: Mapping[str, Any]
+) -> tuple[tuple[Rankings, Covariates, Reading, Table | None], list[str]]:
+    """What `read_with_table` reads; without the ignored columns where these are part of the rankings or in the way."""
+    try:
+        read = read_with_table(path, **arguments)
+        reading = read[2]
+        if reading.layout not in _ITEMS_IN_COLUMNS or set(ignored).isdisjoint(reading.columns):
+            return read, []
+        # With all columns the layout was clear.
+        arguments = {**arguments, **reading.options}
+        for option in ("items", "judges"):
+            if isinstance(arguments.get(option), list):
+                arguments[option] = [name for name in arguments[option] if name not in ignored]
+    except RankwiseFormatError:
+        if not ignored:
+            raise
+    return read_with_table(path, without=ignored, **arguments), ignored
 
 
 def _names(given: Sequence[str] | None, argument: str) -> list[str]:
@@ -342,6 +367,7 @@ def _check(
         seconds=columns[durations[0]] if durations else None,
         is_preview=is_preview,
         places=places,
+        n_ranked=None if places is None else classify(places, named_places=say_places(reading.columns)).n_ranked,
         in_column_order=reading.layout in ("positions", "scores"),
         lines=table.lines if table is not None and is_row_per_ranking else None,
     )

@@ -31,6 +31,7 @@ from rankwise.data.formats.column_names import (
     prefix_option,
     question_groups,
     roles_by_name,
+    say_places,
 )
 from rankwise.data.formats.match_sheets import refuse_league_table
 from rankwise.data.formats.ordinals import place_in_words
@@ -144,6 +145,12 @@ def column_fits(table: Table, weights: str | None, *wanted: Layout) -> list[Fit]
             Fit("positions", prefix_option(table, group), "The texts of the columns name an item each.")
             for group in question_groups(table, names)
             if _hold_places(table, group)
+        ]
+        settled = bool(positions)
+    if not positions:
+        positions = [
+            Fit("positions", prefix_option(table, group), "The names of the columns say that they hold places.")
+            for group in _some_of_more(table, names)
         ]
         settled = bool(positions)
     asked = [] if positions else [group for group in bracketed_groups(names) if _hold_places(table, group)]
@@ -311,7 +318,24 @@ def _hold_places(table: Table, names: Sequence[str], *, named_places: bool = Fal
     # Hardly any table keeps this from its first rows.
     if values is None or not any(np.any((part > 1) & (part < np.inf)) for part in (values[:_FIRST_ROWS], values)):
         return False
-    return doubt(values, classify(values), named_places=named_places) is None
+    return doubt(values, classify(values, named_places=named_places), named_places=named_places) is None
+
+
+def _some_of_more(table: Table, names: Sequence[str]) -> list[list[str]]:
+    """Columns side by side with a word for places in their names, if they hold places of some of the items ranked."""
+    found = []
+    for run in adjacent_runs(
+        [name in names and say_places([name]) and table.is_numeric(name) for name in table.header]
+    ):
+        group = list(table.header[run])
+        values = ranking_numbers(table, group) if len(group) >= _FEW and not are_numbered(group) else None
+        if (
+            values is not None
+            and classify(values, named_places=True).n_ranked
+            and _hold_places(table, group, named_places=True)
+        ):
+            found.append(group)
+    return found
 
 
 def _labels_name_items(table: Table, names: Sequence[str]) -> bool:

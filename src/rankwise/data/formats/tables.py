@@ -209,6 +209,13 @@ class Table:
         columns = tuple(column.take(rows) for column in self.columns)
         return replace(self, columns=columns, lines=[self.lines[row] for row in rows])
 
+    def without(self, names: Collection[str]) -> Table:
+        """The table without the columns of these names."""
+        left_out = set(map(self.index, names))
+        kept = [at for at in range(len(self.header)) if at not in left_out]
+        columns = tuple(self.columns[at] for at in kept)
+        return replace(self, header=tuple(self.header[at] for at in kept), columns=columns)
+
     def column(self, name: str) -> list[str]:
         """The cells of a column, row by row; `coded` is quicker where rows are many."""
         return self.columns[self.index(name)].cells
