@@ -55,6 +55,16 @@ def test_an_item_can_be_ignored(tmp_path, ranked, template, drop):
     assert not survey.X
 
 
+def test_rows_can_be_chosen_by_a_column_that_is_ignored_with_an_item(tmp_path, ranked):
+    path = written(tmp_path, ranked)
+    head, *rows = path.read_text(encoding="utf-8").splitlines()
+    lines = [f"{head},done", *(f"{row},{'no' if number < 10 else 'yes'}" for number, row in enumerate(rows))]
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    survey = read_survey(path, ignore=["rank_Milk", "done"], where={"done": ["yes"]})
+    np.testing.assert_array_equal(survey.rankings.positions, order_of_some(ranked, ("Milk",))[10:])
+    assert not survey.X
+
+
 def test_the_items_can_be_named(tmp_path, ranked):
     wanted = [f"rank_{drink}" for drink in DRINKS if drink != "Milk"]
     for layout in ("auto", "positions"):

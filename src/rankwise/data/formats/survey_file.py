@@ -192,8 +192,9 @@ def _read_without(
         reading = read[2]
         if reading.layout not in _ITEMS_IN_COLUMNS or set(ignored).isdisjoint(reading.columns):
             return read, []
-        # With all columns the layout was clear.
+        # With all columns the layout was clear. Other ignored columns are still there to choose rows by.
         arguments = {**arguments, **reading.options}
+        ignored = [name for name in ignored if name in reading.columns]
         for option in ("items", "judges"):
             if isinstance(arguments.get(option), list):
                 arguments[option] = [name for name in arguments[option] if name not in ignored]
