@@ -3,6 +3,7 @@
 from rankwise.label_ranking.boosted import BoostedRanker
 from rankwise.label_ranking.clusters import ClusterRanker
 from rankwise.label_ranking.conformal import ConformalRanker
+from rankwise.label_ranking.counterfactuals import Counterfactual
 from rankwise.label_ranking.diagnostics import (
     bayes_risk,
     conditional_excess_risk,
@@ -13,6 +14,7 @@ from rankwise.label_ranking.diagnostics import (
 )
 from rankwise.label_ranking.dummy import DummyRanker
 from rankwise.label_ranking.dyads import DyadRanker
+from rankwise.label_ranking.explanations import PairExplanation
 from rankwise.label_ranking.forest import RankingForest
 from rankwise.label_ranking.inspection import as_regressor
 from rankwise.label_ranking.kernel_ranker import KernelRanker
@@ -21,6 +23,7 @@ from rankwise.label_ranking.linear_plackett_luce import PlackettLuceRanker
 from rankwise.label_ranking.neighbors import NearestNeighborsRanker
 from rankwise.label_ranking.pairwise import PairwiseRanker
 from rankwise.label_ranking.plackett_luce_tree import PlackettLuceTree
+from rankwise.label_ranking.prototypes import Prototypes
 from rankwise.label_ranking.risk_bounds import (
     empirical_risk_bound,
     low_noise_risk_bound,
@@ -43,14 +46,17 @@ __all__ = [
     "BoostedRanker",
     "ClusterRanker",
     "ConformalRanker",
+    "Counterfactual",
     "DummyRanker",
     "DyadRanker",
     "KernelRanker",
     "LabelwiseRanker",
     "NearestNeighborsRanker",
+    "PairExplanation",
     "PairwiseRanker",
     "PlackettLuceRanker",
     "PlackettLuceTree",
+    "Prototypes",
     "RankingForest",
     "RankingTree",
     "StackedRanker",

@@ -17,7 +17,7 @@ from rankwise._decode import Decoder
 from rankwise._features import FeaturesMixin
 from rankwise._sklearn import HasMethods, StrOptions, gen_batches
 from rankwise._state import COUNT, ITEMS, Saved, ensure, instance, maybe
-from rankwise._typing import ArrayLike, FloatArray, RandomState
+from rankwise._typing import ArrayLike, FloatArray, IntArray, RandomState
 from rankwise._validation import check_weights, item_names, shortlist
 from rankwise.aggregation import PreferenceMatrix
 from rankwise.data import Rankings, check_positions
@@ -105,7 +105,9 @@ class LabelRankerMixin(FeaturesMixin):
         features = self._check_features(X, reset=True)
         rankings, rows = check_label_ranking(y, sample_weight, n_samples=len(features))
         self.items_ = rankings.items
-        self._fit_rankings(features if len(rows) == len(features) else features[rows], rankings)
+        features = features if len(rows) == len(features) else features[rows]
+        self._note_training(features, rows)
+        self._fit_rankings(features, rankings)
         return self
 
     def predict(self, X: ArrayLike) -> FloatArray:
@@ -227,6 +229,9 @@ class LabelRankerMixin(FeaturesMixin):
         """Log worths of the predictive law for checked features; rankers with a Plackett-Luce model give its own."""
         return worths_from_pairwise(self._predict_pairwise(X))
 
+    def _note_training(self, X: FloatArray, rows: IntArray) -> None:
+        """Remember of the features, and of the numbers of the rows that are learned from, what is asked for later."""
+
     def _fit_rankings(self, X: FloatArray, y: Rankings) -> None:
         """Learn from rows that all compare something and have positive weights, ``y.weights``."""
         raise NotImplementedError
@@ -327,6 +332,16 @@ def _as_rankings(y: ArrayLike, sample_weight: ArrayLike | None) -> Rankings:
 def row_blocks(n_rows: int, n_items: int) -> Iterator[slice]:
     """Slices of rows whose pairwise matrices may be held at once."""
     yield from gen_batches(n_rows, max(1, _BLOCK_CELLS // (n_items * n_items)))
+
+
+def item_column(items: tuple[Hashable, ...], item: Any) -> int:
+    """The column of an item that is given by its name or, where names are not numbers, by its column."""
+    if item in items:
+        return items.index(item)
+    has_numbers = any(isinstance(name, int | float) for name in items)
+    if isinstance(item, int | np.integer) and not has_numbers and 0 <= item < len(items):
+        return int(item)
+    raise ValueError(f"there is no item {item!r}; the items are {shortlist(items)}")
 
 
 def unfitted_embedding(embedding: str | Embedding) -> Embedding:

@@ -17,7 +17,7 @@ from rankwise._typing import ArrayLike, FloatArray, IntArray, RandomState
 from rankwise._validation import check_generator
 from rankwise.data import Rankings
 from rankwise.label_ranking._boosting import Grower, Loss
-from rankwise.label_ranking.base import LabelRankerMixin
+from rankwise.label_ranking.tree_answers import TreeAnswersMixin
 from rankwise.trees.base import ForestMixin
 from rankwise.trees.engine import MOST_BINS, mean_prediction
 
@@ -25,7 +25,7 @@ from rankwise.trees.engine import MOST_BINS, mean_prediction
 _ROWS_TO_HOLD_OUT = 5_000
 
 
-class BoostedRanker(ForestMixin, LabelRankerMixin, BaseEstimator):
+class BoostedRanker(ForestMixin, TreeAnswersMixin, BaseEstimator):
     r"""Boosted trees that score all items at once.
 
     *Definition.* Item i has the score :math:`F_i(x)`, and comes before j with the probability :math:`\sigma(F_i(x) -
@@ -312,6 +312,10 @@ class BoostedRanker(ForestMixin, LabelRankerMixin, BaseEstimator):
 
     def _predict_positions(self, X: FloatArray) -> FloatArray:
         return _places(self._predict_log_worth(X))
+
+    def _pair_values(self, i: int, j: int) -> tuple[float, list[FloatArray], str]:
+        values = [np.asarray(tree.values[:, i] - tree.values[:, j], dtype=np.float64) for tree in self.trees_]
+        return float(self.base_scores_[i] - self.base_scores_[j]), values, "log odds"
 
     def _check_saved(self) -> None:
         self._check_trees(self.trees_, len(self.items_))
