@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from sklearn.ensemble import RandomForestRegressor
@@ -12,10 +13,12 @@ from rankwise import Rankings
 from rankwise.embeddings import GraphCutEmbedding, KemenyEmbedding, PositionEmbedding, decode_pairwise
 from rankwise.label_ranking import RankingForest, RankingTree
 from rankwise.metrics import kendall_tau_score
+from rankwise.plots import PairwiseCalibrationDisplay
 from rankwise.trees import LeastSquaresTree
 from rankwise.trees.engine import LeafRows, TargetRows, TrainingSet
 from rankwise.trees.structure import LeafMeans
 from tests.label_ranking.test_tree import make_data
+from tests.naive import label_ranking as naive
 from tests.trees.test_least_squares import rows_by_tree
 
 
@@ -26,7 +29,7 @@ def test_out_of_bag_by_definition(pool, kind):
     kept = (np.isfinite(y).sum(axis=1) > 0) & ((~np.isnan(y)).sum(axis=1) > 1)
     X, y = X[kept], y[kept]
     w = np.random.default_rng(0).uniform(0.5, 2, len(X))
-    forest = RankingForest(40, pool=pool, oob_score=True, random_state=5).fit(X, y, w)
+    forest = RankingForest(40, pool=pool, oob_score=True, calibrate=False, random_state=5).fit(X, y, w)
     unseen = rows_by_tree(forest, len(X)) == 0
     predicted = np.array([tree.predict(X) for tree in forest.trees_])
     first, second = np.triu_indices(4, 1)
@@ -54,8 +57,8 @@ def test_nothing_out_of_the_bag():
 
 def test_pools():
     X, y = make_data(n=100, k=4)
-    by_shares = RankingForest(9, random_state=0).fit(X, y)
-    by_rankings = RankingForest(9, pool="rankings", random_state=0).fit(X, y)
+    by_shares = RankingForest(9, calibrate=False, random_state=0).fit(X, y)
+    by_rankings = RankingForest(9, pool="rankings", calibrate=False, random_state=0).fit(X, y)
     shares = np.mean([tree.predict(X) for tree in by_shares.trees_], axis=0)
     np.testing.assert_allclose(by_shares.predict_pairwise(X)[:, *np.triu_indices(4, 1)], shares, atol=1e-6)
     votes = by_rankings.predict_pairwise(X)
@@ -77,7 +80,7 @@ def pairs(vectors):
 def test_all_rows_and_features_make_the_tree():
     X, y = make_data(n=80)
     forest = RankingForest(3, splitter="best", bootstrap=False, random_state=0).fit(X, y)
-    tree = RankingTree().fit(X, y)
+    tree = RankingTree(smoothing=0).fit(X, y)
     np.testing.assert_allclose(forest.predict_pairwise(X), tree.predict_pairwise(X), atol=1e-6)
     np.testing.assert_allclose(forest.feature_importances_, tree.feature_importances_, atol=1e-6)
 
@@ -121,7 +124,7 @@ def test_a_pair_that_few_trees_have_seen_keeps_its_overall_share():
     y = y.copy()
     y[:, 3] = np.nan
     y[0] = [2, 3, 4, 1]  # one ranking alone holds the last item, before all others
-    P = RankingForest(10, random_state=0).fit(X, y).predict_pairwise(X)
+    P = RankingForest(10, calibrate=False, random_state=0).fit(X, y).predict_pairwise(X)
     np.testing.assert_array_equal(P[:, 3, :3], 1.0)
 
 
@@ -172,7 +175,7 @@ def test_trees_of_one_item_or_pair_each_speak_mainly_of_it(kind, focus):
     X, y = make_data(n=90, k=4, kind=kind)
     kept = (~np.isnan(y)).sum(axis=1) > 1
     X, y = X[kept], y[kept]
-    forest = RankingForest(30, focus=focus, oob_score=True, random_state=0).fit(X, y)
+    forest = RankingForest(30, focus=focus, oob_score=True, calibrate=False, random_state=0).fit(X, y)
     first, second = np.triu_indices(4, 1)
     if focus == "item":
         item = np.arange(30)[:, None] % 4
@@ -191,7 +194,7 @@ def test_trees_of_one_item_or_pair_each_speak_mainly_of_it(kind, focus):
 
 def test_fewer_trees_than_pairs_speak_of_all_pairs():
     X, y = make_data(n=60, k=5)
-    forest = RankingForest(3, focus="pair", random_state=0).fit(X, y)
+    forest = RankingForest(3, focus="pair", calibrate=False, random_state=0).fit(X, y)
     first, second = np.triu_indices(5, 1)
     said = np.mean([tree.predict(X) for tree in forest.trees_], axis=0)
     np.testing.assert_allclose(forest.predict_pairwise(X)[:, first, second][:, 3:], said[:, 3:], atol=1e-12)
@@ -301,3 +304,51 @@ def test_shares_are_decoded_as_asked(decode, pool):
         for tree, other in zip(forest.trees_, plain.trees_, strict=True):
             decoded = decode_pairwise(pairs(other.values), decode)
             np.testing.assert_allclose(tree.values, KemenyEmbedding().fit_transform(decoded))
+
+
+def out_of_bag_shares(forest, X, part):
+    """Mean of what some of the trees say of rows that they have not seen."""
+    unseen = (rows_by_tree(forest, len(X))[part] == 0)[:, :, None]
+    said = np.array([tree.predict(X) for tree in forest.trees_[part]])
+    return (unseen * said).sum(axis=0) / unseen.sum(axis=0)
+
+
+@pytest.mark.parametrize("kind", ["full", "tied", "top-k", "incomplete"])
+def test_shares_become_probabilities_out_of_bag(kind):
+    X, y = make_data(n=60, k=4, kind=kind)
+    kept = (np.isfinite(y).sum(axis=1) > 0) & ((~np.isnan(y)).sum(axis=1) > 1)
+    X, y = X[kept], y[kept]
+    w = np.random.default_rng(0).uniform(0.5, 2, len(X))
+    forest, plain = (RankingForest(80, calibrate=c, random_state=5).fit(X, y, w) for c in (True, False))
+    assert plain.calibration_ is None
+    truth = KemenyEmbedding().fit_transform(y)
+    halves = [out_of_bag_shares(plain, X, part) for part in (slice(40), slice(40, None))]
+    both = naive.calibration_slope(np.mean(halves, axis=0), truth, w)
+    one = naive.calibration_slope(np.concatenate(halves), np.concatenate([truth, truth]), np.tile(w, 2))
+    unseen = (1 - 1 / len(X)) ** len(X)
+    assert forest.calibration_ == pytest.approx(both * (both / one) ** (1 - unseen), rel=0.03)
+    first, second = np.triu_indices(4, 1)
+    shares = plain.predict_pairwise(X)[:, first, second].ravel()
+    said = forest.predict_pairwise(X)[:, first, second].ravel()
+    np.testing.assert_allclose(said, [naive.calibrated(s, forest.calibration_) for s in shares], atol=1e-9)
+    assert (np.sign(said - 0.5) == np.sign(shares - 0.5))[abs(shares - 0.5) > 1e-12].all()  # what is likelier stays so
+
+
+def test_calibration_comes_true_on_new_rows():
+    X, y = make_data(n=3000, noise=0.1)
+    careful = {"min_samples_leaf": 25, "random_state": 0}  # large leaves say less than they know
+    raw, calibrated = (RankingForest(30, calibrate=c, **careful).fit(X[:1500], y[:1500]) for c in (False, True))
+    display = [PairwiseCalibrationDisplay.from_estimator(forest, X[1500:], y[1500:]) for forest in (raw, calibrated)]
+    plt.close("all")
+    assert display[0].error > 0.05
+    assert display[1].error < 0.5 * display[0].error
+    assert calibrated.calibration_ > 1.5
+
+
+def test_rows_that_all_trees_have_seen_calibrate_nothing():
+    X, y = make_data(n=30)
+    assert RankingForest(3, bootstrap=False, random_state=0).fit(X, y).calibration_ is None
+    assert RankingForest(3, bootstrap=False, max_samples=0.5, random_state=0).fit(X, y).calibration_ > 0
+    with pytest.raises(ValueError, match="rows that trees have not seen: set bootstrap=True or max_samples"):
+        RankingForest(3, bootstrap=False, calibrate=True).fit(X, y)
+    assert RankingForest(1, random_state=0).fit(X[:1], y[:1]).calibration_ is None

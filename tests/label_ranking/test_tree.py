@@ -40,7 +40,7 @@ def make_data(n=300, d=4, k=5, seed=0, noise=1.0, kind="full"):
 def test_crit_is_least_squares_on_the_kemeny_embedding(k, limits, kind):
     X, y = make_data(k=k, kind=kind)
     embedded = KemenyEmbedding().fit(y).transform(y)
-    ours = RankingTree(max_bins=None, **limits).fit(X, y)
+    ours = RankingTree(max_bins=None, smoothing=0, **limits).fit(X, y)
     peer = DecisionTreeRegressor(random_state=0, **limits).fit(X, embedded)
     assert splits(ours.tree_) == peer_splits(peer.tree_)
     shares = ours.predict_pairwise(X)[:, *np.triu_indices(k, 1)]
@@ -139,7 +139,7 @@ def test_complete_rows_by_the_way_of_incomplete_ones():
 
 def test_pairs_that_nobody_orders_are_even():
     y = [[1, 2, np.nan], [1, 2, np.nan], [np.nan, 1, 2], [np.nan, 1, 2]]
-    tree = RankingTree().fit([[0.0], [0.0], [1.0], [1.0]], y)
+    tree = RankingTree(smoothing=0).fit([[0.0], [0.0], [1.0], [1.0]], y)
     P = tree.predict_pairwise([[0.0], [1.0]])
     np.testing.assert_array_equal(P[:, 0, 2], [0.5, 0.5])
     # Of a pair that no ranking of a leaf orders, the nearest ancestor speaks.
@@ -277,3 +277,22 @@ def test_a_small_decrease_stops_where_no_split_gains(growth):
     assert RankingTree(growth=growth, min_impurity_decrease=1e-9).fit(X, y).get_n_leaves() == 1
     uneven = np.vstack([X, X[:1]]), np.vstack([y, y[:1]])  # one row more, and the first split gains a little
     assert RankingTree(growth=growth, min_impurity_decrease=1e-9).fit(*uneven).get_n_leaves() == 4
+
+
+@pytest.mark.parametrize("decode", ["kemeny", "borda"])
+def test_smoothing_adds_rankings_of_both_orders_to_a_leaf(decode):
+    X, y = make_data(n=120, k=4)
+    w = np.random.default_rng(0).uniform(0.5, 2, len(X))
+    raw, one, ten = (RankingTree(smoothing=s, max_depth=5, decode=decode).fit(X, y, w) for s in (0, 1.0, 10.0))
+    leaf, P = one.apply(X), one.predict_pairwise(X)
+    for node in np.unique(leaf):
+        rows = leaf == node
+        for i, j in ((0, 1), (3, 2)):
+            before = w[rows] @ (y[rows, i] < y[rows, j])
+            assert P[rows, i, j] == pytest.approx((before + 1) / (w[rows].sum() + 2))
+    for tree in (one, ten):
+        np.testing.assert_array_equal(tree.predict(X), raw.predict(X))
+        np.testing.assert_array_equal(tree.predict(X), decode_pairwise(tree.predict_pairwise(X), decode))
+    assert RankingTree().fit([[0.0], [1.0]], [[1, 2], [2, 1]]).predict_pairwise([[0.0]])[0, 0, 1] == pytest.approx(
+        2 / 3
+    )

@@ -76,3 +76,28 @@ def cell_dispersion(cells: np.ndarray, rows: np.ndarray) -> float:
         vectors = np.array([kemeny_vector(row) for row in rows[cells == cell]])
         total += len(vectors) / len(rows) * np.mean([np.sum((a - b) ** 2) / 2 for a in vectors for b in vectors])
     return total
+
+
+def calibrated(share: float, slope: float) -> float:
+    """sigma(slope * logit s), of a share that is moved by 0.25% towards 1/2."""
+    moved = 0.5 + (min(max(share, 0.0), 1.0) - 0.5) * 0.995
+    return 1.0 / (1.0 + ((1.0 - moved) / moved) ** slope)
+
+
+def calibration_slope(shares: list[list[float]], truth: list[list[float]], weights: list[float]) -> float:
+    """The best of many slopes; NaN in either list is left out."""
+    best, found = np.inf, np.nan
+    known = [[s == s and t == t for s, t in zip(*row, strict=True)] for row in zip(shares, truth, strict=True)]
+    rows = sum(any(row) for row in known)
+    mass = sum(w * sum(row) for w, row in zip(weights, known, strict=True))
+    for log_slope in np.linspace(-2, 2, 401):
+        cost = log_slope**2 / 8
+        for row, said, happened, w in zip(known, shares, truth, weights, strict=True):
+            for holds, s, t in zip(row, said, happened, strict=True):
+                if holds:
+                    moved = 0.5 + (s - 0.5) * 0.995
+                    log_odds = np.exp(log_slope) * np.log(moved / (1 - moved))
+                    cost += rows * w / mass * (t * np.log1p(np.exp(-log_odds)) + (1 - t) * np.log1p(np.exp(log_odds)))
+        if cost < best:
+            best, found = cost, float(np.exp(log_slope))
+    return found

@@ -12,20 +12,21 @@ import numpy as np
 from rankwise._decode import Decoder
 from rankwise._progress import track
 from rankwise._sklearn import BaseEstimator, StrOptions
-from rankwise._state import MATRIX, STRING, Saved, check_shape, ensure, maybe, optional
+from rankwise._state import MATRIX, NUMBER, STRING, Saved, check_shape, ensure, maybe, optional
 from rankwise._typing import BoolArray, FloatArray, RandomState
 from rankwise._validation import check_generator
 from rankwise.data import Rankings
 from rankwise.embeddings import KemenyEmbedding, decode_pairwise, pairwise_from_vectors
+from rankwise.label_ranking._calibration import calibrated, rows_to_calibrate, slope_of_more_votes
 from rankwise.label_ranking.base import (
     DECODE_CONSTRAINTS,
     EMBEDDING_CONSTRAINTS,
     Embedding,
+    LabelRankerMixin,
     row_blocks,
     sure_gain,
     unfitted_embedding,
 )
-from rankwise.label_ranking.tree_answers import TreeAnswersMixin
 from rankwise.metrics import kendall_tau_score
 from rankwise.trees.base import ForestMixin
 from rankwise.trees.engine import (
@@ -50,7 +51,7 @@ _OTHER_TREES = 0.1
 _MOST_TIMES = 40
 
 
-class RankingForest(ForestMixin, TreeAnswersMixin, BaseEstimator):
+class RankingForest(ForestMixin, LabelRankerMixin, BaseEstimator):
     """Forest of consensus ranking trees.
 
     The pairwise shares of the leaves that a row falls into are averaged over the trees, and the Kemeny median of the
@@ -88,6 +89,10 @@ class RankingForest(ForestMixin, TreeAnswersMixin, BaseEstimator):
         Draw the rows of a tree with replacement; otherwise without, ``max_samples`` of them.
     max_samples : int or float, optional
         Rows to draw for each tree, or their share; by default as many as there are.
+    calibrate : "auto" or bool, default="auto"
+        Whether to turn the mean shares into probabilities that come true as often as they say: the log odds of all
+        pairs are multiplied by one number, ``calibration_``, the likeliest one on rows that trees have not seen. What
+        is likelier stays so. "auto" does so if there are such rows: with ``bootstrap``, or ``max_samples`` below 1.
     oob_score : bool, default=False
         Whether to compute ``oob_score_``: Kendall tau of the rankings predicted by trees that have not seen a row.
     n_jobs : int, optional
@@ -106,6 +111,9 @@ min_impurity_decrease, sketch, categorical_features, random_state
     oob_score_ : float
         Mean Kendall tau out of bag; with ``oob_score`` or ``focus="auto"``, where it is the best of three, and so a
         little optimistic.
+    calibration_ : float or None
+        By how much log odds are multiplied: more than 1 where the trees together are too careful, as on clean data, and
+        less than 1 where they are too sure. None where the shares are taken as they are.
     feature_importances_ : ndarray of shape (n_features,)
         Mean share of each feature in the decrease of the dispersion.
     items_ : tuple
@@ -128,6 +136,7 @@ min_impurity_decrease, sketch, categorical_features, random_state
     trees_: list[Tree]
     focus_: str | None
     oob_score_: float
+    calibration_: float | None
     _tree_weights: FloatArray | None
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -137,9 +146,14 @@ min_impurity_decrease, sketch, categorical_features, random_state
         "focus": [StrOptions({"item", "pair", "auto"}), None],
         "pool": [StrOptions({"pairwise", "rankings"})],
         "max_bins": [*FOREST_CONSTRAINTS["max_bins"], StrOptions({"auto"})],
+        "calibrate": ["boolean", StrOptions({"auto"})],
     }
 
-    _saved: ClassVar[Saved] = {"_tree_weights": maybe(MATRIX), "focus_": optional(maybe(STRING))}
+    _saved: ClassVar[Saved] = {
+        "_tree_weights": maybe(MATRIX),
+        "focus_": optional(maybe(STRING)),
+        "calibration_": optional(maybe(NUMBER)),
+    }
 
     def __init__(
         self,
@@ -163,6 +177,7 @@ min_impurity_decrease, sketch, categorical_features, random_state
         sketch: int | None = None,
         bootstrap: bool = True,
         max_samples: int | float | None = None,
+        calibrate: bool | Literal["auto"] = "auto",
         oob_score: bool = False,
         categorical_features: Any = None,
         n_jobs: int | None = None,
@@ -187,6 +202,7 @@ min_impurity_decrease, sketch, categorical_features, random_state
         self.sketch = sketch
         self.bootstrap = bootstrap
         self.max_samples = max_samples
+        self.calibrate = calibrate
         self.oob_score = oob_score
         self.categorical_features = categorical_features
         self.n_jobs = n_jobs
@@ -204,7 +220,7 @@ min_impurity_decrease, sketch, categorical_features, random_state
             if best is self or sure_gain(own - tau, y.weights) > 0:
                 best, tau = trial, own
         self.trees_, self._tree_weights = best.trees_, best._tree_weights
-        self.focus_, self.oob_score_ = best.focus_, best.oob_score_
+        self.focus_, self.oob_score_, self.calibration_ = best.focus_, best.oob_score_, best.calibration_
 
     def _grow(self, X: FloatArray, y: Rankings) -> FloatArray:
         """Grow the trees, and return the tau of each row out of bag: NaN where every tree has seen it."""
@@ -224,9 +240,8 @@ min_impurity_decrease, sketch, categorical_features, random_state
             rng=rng,
             compact=True,
         )
-        sampling = Sampling.build(
-            len(X), self.n_estimators, self.bootstrap, self.max_samples, rng, leave_out=self.oob_score
-        )
+        leave_out = self.oob_score or self.calibrate is True
+        sampling = Sampling.build(len(X), self.n_estimators, self.bootstrap, self.max_samples, rng, leave_out=leave_out)
         self.focus_, self._tree_weights, coordinates = self.focus, None, None
         if self.focus is not None:
             own = _own_pairs(self.focus, len(y.items))
@@ -236,6 +251,9 @@ min_impurity_decrease, sketch, categorical_features, random_state
         self.trees_ = grow_trees(training, rule, sampling, self.n_jobs, coordinates)
         if self.pool == "rankings":
             self.trees_ = [self._decoded(tree) for tree in self.trees_]
+        self.calibration_ = None
+        if self.calibrate is not False and (sampling.bootstrap or sampling.n_drawn < sampling.n_rows):
+            self.calibration_ = self._slope_out_of_bag(X, y, sampling, rng)
         vars(self).pop("oob_score_", None)
         if not self.oob_score:
             return np.full(len(X), np.nan)
@@ -245,7 +263,8 @@ min_impurity_decrease, sketch, categorical_features, random_state
         return tau
 
     def _predict_pairwise(self, X: FloatArray) -> FloatArray:
-        return pairwise_from_vectors(mean_prediction(self.trees_, X, self.n_jobs, self._tree_weights))
+        shares = mean_prediction(self.trees_, X, self.n_jobs, self._tree_weights)
+        return pairwise_from_vectors(calibrated(shares, getattr(self, "calibration_", None)))
 
     def _decoded(self, tree: Tree) -> Tree:
         """The tree whose leaves hold the pairs of the rankings that they decode to."""
@@ -254,6 +273,23 @@ min_impurity_decrease, sketch, categorical_features, random_state
         n, leaf = len(number), np.arange(len(number), dtype=np.int32)
         return replace(tree, contents=LeafRows.collect(rankings, number, np.ones(n), leaf, n))
 
+    def _slope_out_of_bag(
+        self, X: FloatArray, y: Rankings, sampling: Sampling, rng: np.random.Generator
+    ) -> float | None:
+        rows = rows_to_calibrate(len(X), self.trees_[0].contents.size, rng)
+        truth = TargetRows(y.positions[rows], is_pairs=True).vectors(slice(None))
+        middle, halves = len(self.trees_) // 2, []
+        for part in (slice(middle), slice(middle, None)):
+            if len(self.trees_[part]) == 0:
+                halves.append(np.full(truth.shape, np.nan))
+                continue
+            tree_weights = None if self._tree_weights is None else self._tree_weights[part]
+            drawn = replace(sampling, seeds=sampling.seeds[part])
+            halves.append(out_of_bag_prediction(self.trees_[part], X, drawn, rows, tree_weights))
+        share = sampling.n_drawn / len(X)
+        unseen = (1 - 1 / len(X)) ** sampling.n_drawn if sampling.bootstrap else 1 - share
+        return slope_of_more_votes((halves[0], halves[1]), truth, y.weights[rows], unseen)
+
     def _tau_out_of_bag(self, X: FloatArray, y: Rankings, sampling: Sampling) -> FloatArray:
         tau = np.full(len(X), np.nan)
         for block in row_blocks(len(X), y.n_items):
@@ -261,7 +297,8 @@ min_impurity_decrease, sketch, categorical_features, random_state
             shares = out_of_bag_prediction(self.trees_, X, sampling, rows, self._tree_weights)
             judged = ~np.isnan(shares[:, 0])
             if judged.any():
-                ranked = Rankings(decode_pairwise(pairwise_from_vectors(shares[judged]), self.decode), y.items)
+                said = pairwise_from_vectors(calibrated(shares[judged], self.calibration_))
+                ranked = Rankings(decode_pairwise(said, self.decode), y.items)
                 tau[rows[judged]] = kendall_tau_score(y[rows[judged]], ranked, per_row=True)
         return tau
 
@@ -271,6 +308,8 @@ min_impurity_decrease, sketch, categorical_features, random_state
         if self._tree_weights is not None:
             check_shape(self._tree_weights, (len(self.trees_), k * (k - 1) // 2), "the weights of the trees")
             ensure((self._tree_weights > 0).all(), "a tree has no weight")
+        slope = getattr(self, "calibration_", None)  # forests of earlier versions have none
+        ensure(slope is None or (np.isfinite(slope) and slope > 0), "the calibration is not positive")
 
 
 def _trials(n_trees: int, max_features: Any, n_items: int) -> list[dict[str, Any]]:

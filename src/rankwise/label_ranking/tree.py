@@ -18,14 +18,14 @@ from rankwise.label_ranking.base import (
     DECODE_CONSTRAINTS,
     EMBEDDING_CONSTRAINTS,
     Embedding,
+    LabelRankerMixin,
     unfitted_embedding,
 )
-from rankwise.label_ranking.tree_answers import TreeAnswersMixin
 from rankwise.trees.base import TreeMixin
 from rankwise.trees.engine import GROWTH_CONSTRAINTS, TargetRows, TrainingSet
 
 
-class RankingTree(TreeMixin, TreeAnswersMixin, BaseEstimator):
+class RankingTree(TreeMixin, LabelRankerMixin, BaseEstimator):
     r"""Tree whose cells hold the Kemeny median of their rankings (CRIT).
 
     *Definition.* Splits minimize :math:`\sum_C \mu(C) V(C)`, the dispersion :math:`V = \sum_{i<j} p_{ij} (1 - p_{ij})`
@@ -52,6 +52,10 @@ class RankingTree(TreeMixin, TreeAnswersMixin, BaseEstimator):
     min_impurity_decrease : float, default=0.0
         By how much a split must lower the dispersion. 0 splits even where nothing is gained at once; a small number,
         such as 1e-9, stops there, as remark 19 of the paper does.
+    smoothing : float, default=1.0
+        Rankings that are added to each leaf in each of the two orders of every pair where `predict_pairwise` says its
+        shares (Laplace): a leaf of one ranking says 2/3 and 1/3 in place of 1 and 0. 0 says the shares as they are.
+        Predicted rankings are the same for every value.
     growth, honest, splitter, min_samples_split, max_features, max_leaf_nodes, growth_order
         See `LeastSquaresTree`.
     max_bins, sketch, categorical_features, random_state
@@ -91,6 +95,7 @@ class RankingTree(TreeMixin, TreeAnswersMixin, BaseEstimator):
         **GROWTH_CONSTRAINTS,
         "embedding": EMBEDDING_CONSTRAINTS,
         "decode": DECODE_CONSTRAINTS,
+        "smoothing": [Interval(Real, 0.0, None, closed="left")],
         "ccp_alpha": [StrOptions({"cv"}), Interval(Real, 0.0, None, closed="left")],
     }
 
@@ -112,6 +117,7 @@ class RankingTree(TreeMixin, TreeAnswersMixin, BaseEstimator):
         growth_order: Literal["best-first", "breadth-first"] = "best-first",
         min_impurity_decrease: float = 0.0,
         ccp_alpha: float | Literal["cv"] = 0.0,
+        smoothing: float = 1.0,
         max_bins: int | None = 255,
         sketch: int | None = None,
         categorical_features: Any = None,
@@ -130,6 +136,7 @@ class RankingTree(TreeMixin, TreeAnswersMixin, BaseEstimator):
         self.growth_order = growth_order
         self.min_impurity_decrease = min_impurity_decrease
         self.ccp_alpha = ccp_alpha
+        self.smoothing = smoothing
         self.max_bins = max_bins
         self.sketch = sketch
         self.categorical_features = categorical_features
@@ -152,7 +159,10 @@ class RankingTree(TreeMixin, TreeAnswersMixin, BaseEstimator):
         self.leaf_positions_ = decode_pairwise(pairwise_from_vectors(self.tree_.values), self.decode)
 
     def _predict_pairwise(self, X: FloatArray) -> FloatArray:
-        return pairwise_from_vectors(self.tree_.predict(X))
+        leaf = self.tree_.leaf_of(X)
+        n_rankings = self.tree_.weight[self.tree_.is_leaf][leaf, np.newaxis]
+        kept = n_rankings / (n_rankings + 2.0 * self.smoothing)
+        return pairwise_from_vectors(0.5 + kept * (self.tree_.values[leaf] - 0.5))
 
     def _predict_positions(self, X: FloatArray) -> FloatArray:
         return self.leaf_positions_[self.tree_.leaf_of(X)]

@@ -63,6 +63,11 @@ def _focus_of_embedding(record: Record, before: list[Record]) -> None:
         state["focus_"] = found if found in ("item", "pair") else None
 
 
+def _unsmoothed(record: Record, before: list[Record]) -> None:
+    """Trees said the shares of their leaves as they are."""
+    record["parameters"]["smoothing"] = 0.0
+
+
 def _p_value_of_table(record: Record, before: list[Record]) -> None:
     """The table of selected features wrote p-values as one word."""
     table = record["state"].get("table_")
@@ -131,7 +136,7 @@ _FORMAT_1_TO_2: dict[str, Change] = {
     "PairwiseRanker": Change(values={"decode": {"soft": "borda", "hard": "copeland"}}),
     "PlackettLuce": Change(parameters={"prior": "alpha"}),
     "RankingForest": Change(then=_focus_of_embedding),
-    "RankingTree": Change(parameters={"consensus": "decode"}),
+    "RankingTree": Change(parameters={"consensus": "decode"}, then=_unsmoothed),
 }
 
 #: changes from each version of the format to the next
