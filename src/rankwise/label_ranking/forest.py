@@ -22,11 +22,11 @@ from rankwise.label_ranking.base import (
     DECODE_CONSTRAINTS,
     EMBEDDING_CONSTRAINTS,
     Embedding,
-    LabelRankerMixin,
     row_blocks,
     sure_gain,
     unfitted_embedding,
 )
+from rankwise.label_ranking.tree_answers import TreeAnswersMixin
 from rankwise.metrics import kendall_tau_score
 from rankwise.trees.base import ForestMixin
 from rankwise.trees.engine import (
@@ -51,7 +51,7 @@ _OTHER_TREES = 0.1
 _MOST_TIMES = 40
 
 
-class RankingForest(ForestMixin, LabelRankerMixin, BaseEstimator):
+class RankingForest(ForestMixin, TreeAnswersMixin, BaseEstimator):
     """Forest of consensus ranking trees.
 
     The pairwise shares of the leaves that a row falls into are averaged over the trees, and the Kemeny median of the

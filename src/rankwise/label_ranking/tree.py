@@ -18,14 +18,14 @@ from rankwise.label_ranking.base import (
     DECODE_CONSTRAINTS,
     EMBEDDING_CONSTRAINTS,
     Embedding,
-    LabelRankerMixin,
     unfitted_embedding,
 )
+from rankwise.label_ranking.tree_answers import TreeAnswersMixin
 from rankwise.trees.base import TreeMixin
 from rankwise.trees.engine import GROWTH_CONSTRAINTS, TargetRows, TrainingSet
 
 
-class RankingTree(TreeMixin, LabelRankerMixin, BaseEstimator):
+class RankingTree(TreeMixin, TreeAnswersMixin, BaseEstimator):
     r"""Tree whose cells hold the Kemeny median of their rankings (CRIT).
 
     *Definition.* Splits minimize :math:`\sum_C \mu(C) V(C)`, the dispersion :math:`V = \sum_{i<j} p_{ij} (1 - p_{ij})`
