@@ -13,6 +13,8 @@ from urllib.parse import urlsplit
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 AXE = importlib.util.find_spec("axe_core_python")
+# Milliseconds until something must be there; a loaded machine may take twenty times as long as a quiet one.
+PATIENCE = 90_000
 RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
 
 
@@ -25,9 +27,10 @@ def missing() -> str:
 
 @contextmanager
 def chromium() -> Iterator[Any]:
-    """A headless browser."""
-    from playwright.sync_api import sync_playwright
+    """A headless browser, and patience with it: nothing is waited for longer than it takes."""
+    from playwright.sync_api import expect, sync_playwright
 
+    expect.set_options(timeout=PATIENCE)
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"])
         try:
@@ -43,7 +46,9 @@ def page_in(browser: Any, *, refused: tuple[int, ...] = (), **options: Any) -> I
     The console tells of every answer that is an error; ``refused`` are those that the test expects.
     """
     wrong: list[str] = []
-    context = browser.new_context(**{"viewport": {"width": 1280, "height": 900}, **options})
+    # A color that is on its way to another one is none that anybody reads.
+    usual = {"viewport": {"width": 1280, "height": 900}, "reduced_motion": "reduce"}
+    context = browser.new_context(**{**usual, **options})
     expected = [f"status of {status}" for status in refused]
 
     def watch(page: Any) -> None:
@@ -54,7 +59,7 @@ def page_in(browser: Any, *, refused: tuple[int, ...] = (), **options: Any) -> I
 
     context.on("page", watch)
     page = context.new_page()
-    page.set_default_timeout(60_000)
+    page.set_default_timeout(PATIENCE)
     try:
         yield page
     finally:

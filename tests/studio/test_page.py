@@ -415,9 +415,7 @@ def test_print_leaves_out_what_cannot_be_clicked(page: Any) -> None:
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [1280, 360])
 def test_axe_finds_nothing_wrong(browser: Any, address: str, scheme: str, width: int) -> None:
-    with page_in(
-        browser, color_scheme=scheme, viewport={"width": width, "height": 800}, reduced_motion="reduce"
-    ) as page:
+    with page_in(browser, color_scheme=scheme, viewport={"width": width, "height": 800}) as page:
         page.goto(address)
         page.get_by_role("button", name="Drinks").wait_for()
         found = {"start": violations(page)}

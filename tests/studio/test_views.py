@@ -1,6 +1,7 @@
 """Views: plain data of the contract, with the numbers of the analysis."""
 
 import json
+import re
 import shlex
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,7 @@ from rankwise.studio.search_views import SEARCH_VIEWS, SearchFile
 from rankwise.studio.surveys import problem_of
 from rankwise.studio.views import VIEWS, show
 
+DRINKS = ("Tea", "Coffee", "Juice", "Water", "Milk")
 CHARTS = {
     "dots": {"rows", "axis"},
     "heatmap": {"rows", "columns", "values", "texts", "hints", "scale", "cell"},
@@ -86,6 +88,34 @@ def test_data_says_how_the_file_was_understood(drinks):
     finished = next(one for one in result["filters"] if one["column"] == "finished")
     assert sum(answer["n"] for answer in finished["answers"]) == 240
     assert not any("unlisted=" in block["text"] for block in blocks_of(result, "text"))
+
+
+def test_columns_say_what_they_may_be(tmp_path):
+    rows = {
+        "jury.csv": ("Wine,Anna,Ben,Cleo\nMalbec,3,3,2\nMerlot,1,2,1\nRioja,2,1,3\n", "Wine", "Anna", "ignore"),
+        "duels.csv": ("winner,loser,city\nTea,Milk,Bonn\nMilk,Tea,Oslo\nTea,Cocoa,Bonn\n", "winner", "city", "group"),
+    }
+    for name, (text, fixed, free, possible) in rows.items():
+        (tmp_path / name).write_text(text)
+        columns = {column["name"]: column for column in view("data", tmp_path / name)["columns"]}
+        assert columns[fixed]["roles"] == ["ranking"]
+        assert possible in columns[free]["roles"]
+    (tmp_path / "places.csv").write_text("age,rank_a,rank_b,rank_c\n31,1,2,3\n42,2,1,3\n23,3,1,2\n")
+    result = view("data", tmp_path / "places.csv")
+    assert result["reading"]["named"] == {"prefix": "rank_"}
+    assert [column["roles"] for column in result["columns"]] == [None] * 4
+
+
+def test_columns_of_a_file_that_is_not_clear_keep_what_was_chosen(tmp_path):
+    path = tmp_path / "unclear.csv"
+    path.write_text("who,town,a,b,c\nx,Bonn,9,7,8\ny,Oslo,8,9,3\n")
+    options = {"target": ["a", "b"], "ignore": ["c"], "by": "town", "id": "who"}
+    result = view("data", path, options)
+    assert result["problem"]["choices"]
+    roles = {column["name"]: column["role"] for column in result["columns"]}
+    assert roles == {"who": "name", "town": "group", "a": "ranking", "b": "ranking", "c": "ignore"}
+    roles = {column["name"]: column["role"] for column in view("data", path)["columns"]}
+    assert set(roles.values()) == {""}
 
 
 def test_consensus_has_the_numbers_of_the_library(drinks):
@@ -214,30 +244,103 @@ def test_code_gives_the_same_numbers(drinks, name, tmp_path, monkeypatch, capsys
         assert " ".join(filter(None, row)) in " ".join(printed.split())
 
 
-@pytest.mark.parametrize(
-    "name", ["data", "consensus", "pairs", "groups", "segments", "drivers", "raters", "robustness"]
-)
-def test_commands_run_with_every_role(drinks, name, tmp_path, monkeypatch):
-    """What the page offers to paste is known to the command, whatever roles were chosen."""
+# Tables of the views whose rows the commands print; a terminal shows the first 30 people.
+PRINTED = {
+    "data": [],
+    "consensus": ["ranks", "joint", "rules", "agreement"],
+    "pairs": ["pair-facts"],
+    "groups": ["means", "item-differences", "pair-differences", "tests"],
+    "segments": ["profiles", "sizes", "criteria"],
+    "drivers": ["importances"],
+    "raters": ["people"],
+    "robustness": ["robustness-0", "robustness-1", "robustness-2"],
+}
+
+
+@pytest.mark.parametrize("name", list(PRINTED))
+def test_commands_print_the_numbers_of_the_page(drinks, name, tmp_path, monkeypatch):
+    """What the page offers to paste runs, whatever was clicked, and prints what the page shows."""
     from typer.testing import CliRunner
 
     from rankwise.cli.app import app
 
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "drinks.csv").write_bytes(drinks.read_bytes())
+    text = (
+        drinks.read_text(encoding="utf-8").replace("rank_Juice", '"rank_Juice, fresh"').replace(",yes,", ',"yes, all",')
+    )
+    Path("drinks.csv").write_text(text, encoding="utf-8")
     options = {
-        "by": "city",
-        "features": ["age"],
-        "ignore": ["finished"],
+        "layout": "positions",
+        "read": {"prefix": "rank_"},
+        "unlisted": "missing",
         "id": "person",
-        "where": {"finished": ["yes"]},
+        "by": "city",
+        "ignore": ["rank_Milk", "rank_Juice, fresh"],
+        "features": ["age", "city"],
+        "where": {"finished": ["yes, all"]},
+        "leave_out": ["P002", "P001"],
     }
-    code = code_of(name, "drinks.csv", {**options, "leave_out": ["P001"]}, {"n": 2, "by": "city"})
-    words = shlex.split(code["command"])[1:]
-    done = CliRunner().invoke(app, [*words, "--help"])
-    assert done.exit_code == 0
-    flags = [word for word in words if word.startswith("-")]
-    assert all(f"{flag} " in done.output or f"{flag}," in done.output for flag in flags), (flags, done.output)
+    shown = view(name, Path("drinks.csv"), options, **({"n": 2} if name == "segments" else {}))
+    code = code_of(name, "drinks.csv", options, shown.get("used", {}))
+    printed = []
+    for command in code["command"].splitlines():
+        done = CliRunner().invoke(app, shlex.split(command)[1:])
+        assert done.exit_code == 0, (command, done.output)
+        printed += [" ".join(line.split()) for line in done.output.splitlines()]
+    for table in PRINTED[name]:
+        rows = [row for row in block(shown, table)["rows"] if len(list(filter(None, row))) > 1]
+        assert rows
+        for row in rows[:30]:
+            cells = re.compile(".*".join(map(re.escape, filter(None, row))))
+            assert any(map(cells.search, printed)), (table, row)
+
+
+def test_the_command_of_pairs_writes_all_places(drinks, tmp_path, monkeypatch):
+    from openpyxl import load_workbook
+    from typer.testing import CliRunner
+
+    from rankwise.cli.app import app
+
+    monkeypatch.chdir(tmp_path)
+    Path("drinks.csv").write_bytes(drinks.read_bytes())
+    command = code_of("pairs", "drinks.csv", {}, {})["command"]
+    assert CliRunner().invoke(app, shlex.split(command)[1:]).exit_code == 0
+    sheet = next(sheet for sheet in load_workbook("tables.xlsx") if sheet.title.startswith("How often each item"))
+    header, *rows = sheet.iter_rows(values_only=True)
+    written = {row[0]: row[1:] for row in rows if row[0] in DRINKS}
+    shown = block(view("pairs", drinks), "all-places-table")
+    assert list(header) == shown["columns"]
+    assert sorted(written) == sorted(row[0] for row in shown["rows"])
+    for item, *shares in shown["rows"]:
+        assert [float(share.rstrip("%")) for share in shares] == pytest.approx(100 * np.array(written[item]), abs=0.56)
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "said"),
+    [
+        ("ignore", ["a", "b"], ["--ignore", "a,b"]),
+        ("ignore", ["a, b", "c"], ["--read", 'ignore=["a, b", "c"]']),
+        ("leave_out", ["Ann", "Bo"], ["--read", "leave_out=Ann,Bo"]),
+        ("drop", ["a", "b"], ["--read", 'drop=["a", "b"]']),
+        ("where", {"a": ["x", "y"]}, ["--read", "where=a=x|y"]),
+        ("where", {"a=b": ["x|y"]}, ["--read", 'where={"a=b": ["x|y"]}']),
+        ("sheet", "2020", ["--read", 'sheet="2020"']),
+        ("sheet", "Answers", ["--read", "sheet=Answers"]),
+        ("weight", "2020", ["--weight", "2020"]),
+        ("weights", None, ["--read", "weights=None"]),
+        ("invalid", "drop", ["--drop-bad-rows"]),
+    ],
+)
+def test_arguments_as_words_of_a_command(key, value, said):
+    from rankwise.cli.options import LISTS, settings
+    from rankwise.studio.code import _option
+
+    words = _option(key, value, ("weight", "ignore"))
+    assert words == said
+    if words[0] == "--read":
+        read = settings(words[1:], "--read")[key]
+        is_text = key in LISTS and isinstance(read, str)  # the command line cuts it at the commas
+        assert (read.split(",") if is_text and key != "where" else read) == (value if read != "a=x|y" else read)
 
 
 def test_the_segments_of_the_code_are_those_of_the_page(tmp_path, monkeypatch, capsys, drinks):

@@ -237,7 +237,7 @@ def settings(pairs: Iterable[str] | None, option: str = "--param") -> dict[str, 
         if not name or not equals:
             raise typer.BadParameter(f"{pair!r} is not NAME=VALUE, as in {example}", param_hint=option)
         # An element of a list is text, whatever it looks like.
-        is_text = option == "--read" and name.strip() in LISTS and not value.lstrip().startswith(("[", "("))
+        is_text = option == "--read" and name.strip() in LISTS and not value.lstrip().startswith(("[", "(", "{"))
         found[name.strip()] = value.strip() if is_text and value.strip().lower() != "none" else _literal(value.strip())
     return found
 

@@ -121,12 +121,14 @@ def _data_set(name: str) -> Survey | None:
 
 
 def _file(name: str, target: str | None, reading: Mapping[str, Any], chosen: Mapping[str, Any]) -> Survey:
-    arguments: dict[str, Any] = {key: _names(value) if key in LISTS else value for key, value in reading.items()}
+    arguments: dict[str, Any] = {
+        key: _names(value) if key in LISTS and not isinstance(value, dict) else value for key, value in reading.items()
+    }
     with readable(name) as path:
         try:
             # One name may begin others, or hold commas itself.
             names = target if target is None or len(_names(target) or ()) == 1 else _names(target)
-            survey = read_survey(path, target=names, **{**arguments, **chosen})
+            survey = read_survey(path, **{"target": names, **arguments, **chosen})
         except TypeError as error:  # an argument that the reader does not have
             raise typer.BadParameter(str(error), param_hint="--read") from None
         except RankwiseFormatError as error:

@@ -5,32 +5,42 @@ The options of a project are those of `rankwise.data.read_survey`, and the views
 
 from __future__ import annotations
 
+import ast
+import json
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from rankwise.studio.blocks import Params
 from rankwise.studio.search_views import METRICS, SearchFile
 from rankwise.studio.surveys import arguments
 
-# The command of each view, and the call in Python.
-_COMMANDS = {
-    "data": "describe",
-    "consensus": "consensus",
-    "pairs": "describe",
-    "groups": "compare",
-    "segments": "segments",
-    "drivers": "drivers",
-    "raters": "raters",
-    "robustness": "robustness",
-    "downloads": "report",
+# The commands of each view with their options, and the calls in Python.
+_COMMANDS: Mapping[str, Sequence[tuple[str, str]]] = {
+    "data": [("describe", "")],
+    "consensus": [
+        ("consensus", "--method {method} --bootstrap {n_resamples} --seed {seed}"),
+        ("consensus", "--method {rules} --seed {seed}"),
+        ("describe", ""),
+    ],
+    "pairs": [("describe", "--out tables.xlsx")],
+    "groups": [("compare", "--seed {seed}"), ("describe", "")],
+    "segments": [
+        ("segments", "-n {n} --model {model} --max-segments {max_segments} --starts 3 --bootstrap 10 --seed {seed}")
+    ],
+    "drivers": [("drivers", "--seed {seed}")],
+    "raters": [("raters", "--seed {seed}")],
+    "robustness": [("robustness", "")],
+    "downloads": [("report", "--seed {seed}")],
 }
 _CALLS = {
     "data": "print(survey)",
     "consensus": "print(analysis.consensus(survey, {method!r}, n_resamples={n_resamples}, random_state={seed}))\n"
-    "print(analysis.consensus(survey, {methods!r}, random_state={seed}))",
+    "print(analysis.consensus(survey, {methods!r}, random_state={seed}))\n"
+    "print(analysis.summary(survey))",
     "pairs": "facts = analysis.summary(survey)\nprint(facts.pairs.to_frame())\nprint(facts.marginals_frame())",
-    "groups": "print(analysis.compare_groups(survey, random_state={seed}))",
+    "groups": "print(analysis.compare_groups(survey, random_state={seed}))\n"
+    "print(analysis.group_results(survey.rankings, survey.groups(), by=survey.by_name, random_state={seed}))",
     "segments": "print(analysis.segments(survey, n={n!r}, model={model!r}, max_segments={max_segments}, n_init=3, "
     "n_bootstrap=10, random_state={seed}))",
     "drivers": "print(analysis.drivers(survey, random_state={seed}))\n"
@@ -40,16 +50,19 @@ _CALLS = {
     "downloads": "result = rankwise.analyze(survey, random_state={seed})\n"
     'result.save_html("report.html")\nresult.to_excel("tables.xlsx")',
 }
-# Options with a flag of their own; others go through --read. Some commands have no use for some of them.
-_FLAGS = ("layout", "target", "id", "weight", "by", "features", "ignore")
-_UNKNOWN = {
-    "consensus": ("features", "ignore"),
-    "groups": ("features", "ignore"),
-    "segments": ("by", "ignore"),
-    "drivers": ("by",),
-    "raters": ("by", "features", "ignore"),
-    "robustness": ("features", "ignore"),
+# Options with a flag of their own in all commands, or in some; others go through --read. The features of segments would
+# be used to find them, which the page does not do.
+_FLAGS = ("layout", "target", "id", "weight")
+_FLAGS_OF = {
+    "describe": ("by", "features", "ignore"),
+    "consensus": ("by",),
+    "compare": ("by",),
+    "drivers": ("features", "ignore"),
+    "robustness": ("by",),
+    "report": ("by", "features", "ignore"),
 }
+# Lists that --read takes with commas; others must be lists of Python.
+_WITH_COMMAS = ("items", "columns", "judges", "leave_out")
 _DEFAULTS: Params = {
     "method": "kemeny",
     "methods": ["kemeny", "borda"],
@@ -77,13 +90,13 @@ def code_of(view: str, name: str, options: Mapping[str, Any], params: Params) ->
     Returns
     -------
     dict
-        ``python`` and ``command``.
+        ``python`` and ``command``, which may be several lines.
 
     Examples
     --------
-    >>> code = code_of("consensus", "drinks.csv", {"layout": "scores", "target": ["tea", "milk"]}, {})
+    >>> code = code_of("raters", "drinks.csv", {"layout": "scores", "target": ["tea", "milk"]}, {})
     >>> print(code["command"])
-    rankwise consensus drinks.csv --layout scores --target tea,milk --method kemeny --bootstrap 200 --seed 0
+    rankwise raters drinks.csv --layout scores --target tea,milk --seed 0
     >>> print(code["python"].splitlines()[3])
     survey = read_survey('drinks.csv', layout='scores', target=['tea', 'milk'])
     """
@@ -103,16 +116,15 @@ def code_of(view: str, name: str, options: Mapping[str, Any], params: Params) ->
             call,
         ]
     )
-    words = ["rankwise", _COMMANDS.get(view, "describe"), name]
-    for key, value in given.items():
-        words += [] if key in _UNKNOWN.get(view, ()) else _option(key, value)
-    if view == "consensus":
-        words += ["--method", used["method"], "--bootstrap", str(used["n_resamples"])]
-    elif view == "segments":
-        words += ["-n", str(used["n"]), "--model", used["model"], "--max-segments", str(used["max_segments"])]
-        words += ["--starts", "3", "--bootstrap", "10"]
-    words += [] if view in ("data", "pairs", "robustness") else ["--seed", str(seed)]
-    return {"python": f"{python}\n", "command": shlex.join(words)}
+    commands = []
+    for command, own in _COMMANDS.get(view, _COMMANDS["data"]):
+        if "{rules}" in own and len(used["methods"]) < 2:
+            continue  # there is nothing to compare
+        flags = (*_FLAGS, *_FLAGS_OF.get(command, ()))
+        words = ["rankwise", command, name, *(word for item in given.items() for word in _option(*item, flags))]
+        words += own.format(**used, rules=",".join(used["methods"]), seed=seed).split()
+        commands.append(shlex.join(words))
+    return {"python": f"{python}\n", "command": "\n".join(commands)}
 
 
 def search_code_of(files: Sequence[SearchFile], options: Mapping[str, Any], params: Params) -> dict[str, str]:
@@ -170,17 +182,41 @@ def search_code_of(files: Sequence[SearchFile], options: Mapping[str, Any], para
     return {"python": "\n".join(python) + "\n", "command": shlex.join(words)}
 
 
-def _option(key: str, value: Any) -> list[str]:
-    """An argument of `read_survey` as words of the command line."""
-    if key == "where":
-        conditions = [f"{column}={'|'.join(map(str, _listed(answers)))}" for column, answers in value.items()]
-        return ["--read", f"where={','.join(conditions)}"]
+def _option(key: str, value: Any, flags: Sequence[str]) -> list[str]:
+    """An argument of `read_survey` as words of a command that has these flags."""
     if key == "invalid":
         return ["--drop-bad-rows"]
-    text = ",".join(map(str, _listed(value)))
-    if key in ("items", "columns") or key not in _FLAGS:
-        return ["--read", f"{key}={text}"]
-    return [f"--{key}", text]
+    if key == "features" and key not in flags:  # they change nothing there
+        return []
+    if key == "where":
+        conditions = [f"{column}={'|'.join(map(str, _listed(answers)))}" for column, answers in value.items()]
+        is_plain = _are_plain([*value, *(answer for answers in value.values() for answer in _listed(answers))])
+        return ["--read", f"where={','.join(conditions) if is_plain else _literal(value)}"]
+    if not isinstance(value, list | tuple):
+        text = str(value) if key in flags or not isinstance(value, str) or _is_text(value) else _literal(value)
+        return [f"--{key}", text] if key in flags else ["--read", f"{key}={text}"]
+    text = ",".join(map(str, value))
+    if _are_plain(value) and (key in flags or key in _WITH_COMMAS):
+        return [f"--{key}", text] if key in flags else ["--read", f"{key}={text}"]
+    return ["--read", f"{key}={_literal(value)}"]
+
+
+def _literal(value: Any) -> str:
+    """A text, or texts, as Python writes them, in double quotes, which shells leave alone between single ones."""
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _are_plain(names: Iterable[Any]) -> bool:
+    """Whether names can stand side by side with commas, = and | between them."""
+    return all(str(name) == str(name).strip() and not set(str(name)) & set(',=|"[]()') and str(name) for name in names)
+
+
+def _is_text(word: str) -> bool:
+    """Whether the command line takes a word for text, and not for a number."""
+    try:
+        return isinstance(ast.literal_eval(word), str)
+    except (ValueError, SyntaxError):
+        return word.lower() not in ("true", "false", "none", "null")
 
 
 def _listed(value: Any) -> list[Any]:

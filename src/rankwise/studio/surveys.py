@@ -42,6 +42,10 @@ _LAYOUTS = {
     "tricot": "Three are shown, best and worst named",
 }
 _ROLES = {"feature": "feature", "group": "group", "weight": "weight", "name": "name", "id": "name"}
+# Layouts in which every column of the rankings is like the others, so that some of them can be left out.
+_WIDE = ("positions", "scores", "orders")
+# Arguments of `read_rankings` that name the columns of the rankings.
+_NAMING = ("prefix", "items", "columns")
 
 
 def open_survey(path: Path, name: str, options: Mapping[str, Any]) -> Survey:
@@ -137,7 +141,7 @@ def data_view(path: Path, name: str, options: Mapping[str, Any]) -> dict[str, An
     except (RankwiseFormatError, ValueError, TypeError) as error:
         return {
             "blocks": _preview(source),
-            "columns": _columns(source, None),
+            "columns": _columns(source, None, options),
             "reading": None,
             "filters": [],
             "problem": problem_of(error),
@@ -161,7 +165,7 @@ def data_view(path: Path, name: str, options: Mapping[str, Any]) -> dict[str, An
     shown += [] if found else [blocks.text("Nothing stands out: no duplicates, no impossible or skipped places.")]
     return {
         "blocks": [*shown, *_preview(source)],
-        "columns": _columns(source, survey),
+        "columns": _columns(source, survey, options),
         "reading": None
         if reading is None
         else {
@@ -169,6 +173,7 @@ def data_view(path: Path, name: str, options: Mapping[str, Any]) -> dict[str, An
             "direction": reading.direction,
             "blanks": reading.blanks,
             "unlisted": reading.unlisted,
+            "named": {key: reading.options[key] for key in _NAMING if key in reading.options},
         },
         "filters": _filters(source, survey),
         "problem": None,
@@ -204,28 +209,60 @@ def _preview(source: Table | None) -> list[Block]:
     return [blocks.table("preview", TextTable(title, "", list(source.header), rows))]
 
 
-def _columns(source: Table | None, survey: Survey | None) -> list[dict[str, Any]]:
-    """The columns of the file, what each is used for, and why."""
+def _columns(source: Table | None, survey: Survey | None, options: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The columns of the file: what each is used for, why, and what else it may be.
+
+    Of a file that cannot be read, the uses are those that the options say, so that the page can go on from them.
+    """
     if source is None:
         return []
-    reading = None if survey is None else survey.reading
-    ranked = () if reading is None else reading.columns
     found = []
     for name, column in zip(source.header, source.columns, strict=True):
-        role, why = "ignore" if survey is not None else "", ""
-        if survey is not None and reading is not None:
-            own = survey.roles.get(name)
-            if name in ranked:
-                role, why = "ranking", "holds rankings"
-            elif name == reading.weights:
-                role, why = "weight", "how much each row counts"
-            elif own is not None:
-                role, why = _ROLES.get(own.role, "ignore"), own.reason or own.role
-                role = "feature" if name in survey.X and role == "ignore" else role
+        role, why = _chosen_role(name, options), ""
+        if survey is not None and survey.reading is not None:
+            role, why = _role(name, survey)
         examples = [cell for cell in column.distinct if cell][:_EXAMPLES]
-        title = source.questions.get(name, "")
-        found.append({"name": name, "title": short_name(title), "role": role, "examples": examples, "why": why})
+        title = short_name(source.questions.get(name, ""))
+        about = {"name": name, "title": title, "role": role, "examples": examples, "why": why}
+        found.append({**about, "roles": _possible_roles(name, survey)})
     return found
+
+
+def _role(name: str, survey: Survey) -> tuple[str, str]:
+    """What a column of a file that was read is used for, and why."""
+    reading, own = survey.reading, survey.roles.get(name)
+    if reading is not None and name in reading.columns:
+        return "ranking", "holds rankings"
+    if reading is not None and name == reading.weights:
+        return "weight", "how much each row counts"
+    if own is None:
+        return "ignore", ""
+    role = _ROLES.get(own.role, "ignore")
+    return ("feature" if name in survey.X and role == "ignore" else role), own.reason or own.role
+
+
+def _chosen_role(name: str, options: Mapping[str, Any]) -> str:
+    """What the options say of a column; nothing if they do not."""
+    given = arguments(options)
+    for option, role in (("ignore", "ignore"), ("target", "ranking"), ("items", "ranking"), ("columns", "ranking")):
+        if name in (given.get(option) or ()):
+            return role
+    if given.get("prefix") and name.startswith(given["prefix"]):
+        return "ranking"
+    for option, role in (("by", "group"), ("weight", "weight"), ("id", "name")):
+        if name == given.get(option):
+            return role
+    return "feature" if name in (given.get("features") or ()) else ""
+
+
+def _possible_roles(name: str, survey: Survey | None) -> list[str] | None:
+    """What a column may be used for, as far as the layout of the file leaves a choice; None if it may be anything."""
+    if survey is None or survey.reading is None or survey.reading.layout in _WIDE:
+        return None
+    ranked = survey.reading.columns
+    if survey.reading.layout == "judges":  # the first one names the items
+        return ["ranking"] if name == ranked[0] else ["ranking", "ignore"]
+    return ["ranking"] if name in ranked else ["group", "weight", "name", "feature", "ignore"]
 
 
 def _filters(source: Table | None, survey: Survey) -> list[dict[str, Any]]:

@@ -94,12 +94,11 @@ export function correctionsOf(found, project) {
   if (!found.reading && !project.options?.layout) return [];
   const { layout, direction, blanks, unlisted } = found.reading ?? { layout: project.options.layout, blanks: "no blanks" };
   // Ranks and scores stand in the same columns.
-  const ranked = (found.columns ?? []).filter((column) => column.role === "ranking").map((column) => column.name);
   const wide = (name) => name === "positions" || name === "scores";
-  const target = (name) => (wide(name) && wide(layout) && ranked.length ? ranked : null);
+  const read = (name) => ({ ...tableOf(project.options?.read), ...(found.reading && wide(name) && wide(layout) ? namesOf(found.reading, project.options?.read) : {}) });
   const shown = LAYOUTS.some(([name]) => name === layout) ? LAYOUTS : [[layout, OTHERS[layout] ?? layout], ...LAYOUTS];
   const groups = [
-    { legend: "The cells hold", choices: shown.map(([name, label]) => ({ label, options: { layout: name, target: target(name), read: null }, chosen: name === layout })) },
+    { legend: "The cells hold", choices: shown.map(([name, label]) => ({ label, options: { layout: name, target: null, read: orNull(read(name)) }, chosen: name === layout })) },
   ];
   if (!found.reading) groups[0].choices.unshift(undo);
   if (layout === "judges") {
@@ -112,6 +111,29 @@ export function correctionsOf(found, project) {
     groups.push({ legend: "A blank cell means", choices: [one("missing", "Not asked: nothing is known"), one("below", "Below those that are ranked")] });
   }
   return groups;
+}
+
+// How the columns of the rankings are named, and what else is said of the file: its sheet, its encoding.
+const NAMING = ["prefix", "items", "columns"];
+const pick = (given, names) => Object.fromEntries(names.filter((name) => given?.[name] !== undefined).map((name) => [name, given[name]]));
+const tableOf = (read) => pick(read, ["sheet", "delimiter", "encoding"]);
+const namesOf = (reading, read) => (NAMING.some((name) => read?.[name]) ? pick(read, NAMING) : (reading.named ?? {}));
+const orNull = (options) => (Object.keys(options).length ? options : null);
+
+// The options for other columns of rankings. What the numbers mean was settled with the columns that were there before,
+// and stays so; where some are left out, the others keep the names of their items.
+export function rankedOf(found, project, ranked, ignore) {
+  const { reading } = found;
+  const read = project.options?.read;
+  if (!reading) return { target: ranked };
+  const { layout } = reading;
+  if (layout === "judges") return { layout, target: null, ignore };
+  const names = namesOf(reading, read);
+  const all = names.prefix ? found.columns.map((column) => column.name).filter((name) => name.startsWith(names.prefix)) : (names.items ?? names.columns ?? []);
+  if (layout !== "orders" && ranked.every((name) => all.includes(name)) && all.every((name) => ranked.includes(name) || ignore.includes(name))) {
+    return { layout, target: null, ignore, read: { ...read, ...names } };
+  }
+  return { layout, target: ranked, read: orNull(tableOf(read)) };
 }
 
 // Answers that can be ticked off, with what is kept now.

@@ -2,6 +2,7 @@
 
 import * as api from "./api.js";
 import { blocks } from "./blocks.js";
+import { rankedOf } from "./choices.js";
 import { segmented } from "./controls.js";
 import { h } from "./dom.js";
 import { problem } from "./jobs.js";
@@ -47,22 +48,26 @@ export function understanding(found, project, use, change, again) {
   for (const one of found.attach) cards.push(attachCard(one, project, again));
   cards.push(...blocks(check.filter((block) => !isPreview(block)), use));
   if (found.filters.length) cards.push(filterCard(found.filters, project, change));
-  if (found.columns?.length) cards.push(columnPicker(found.columns, change));
+  if (found.columns?.length) cards.push(columnPicker(found, project, change));
   return cards;
 }
 
-function columnPicker(columns, change) {
+function columnPicker(found, project, change) {
+  const { columns } = found;
   const roles = columns.map((column) => column.role);
   // Only what was touched is said: the rest stays as the file is understood by itself.
   const send = () => {
     const before = (role) => columns.filter((column) => column.role === role).map((column) => column.name);
     const now = (role) => columns.filter((_, i) => roles[i] === role).map((column) => column.name);
     const changed = ROLES.map(([role]) => role).filter((role) => before(role).join("\n") !== now(role).join("\n"));
-    change(Object.fromEntries(changed.map((role) => [OPTION[role], ONCE.has(role) ? (now(role)[0] ?? null) : now(role)])));
+    const said = Object.fromEntries(changed.map((role) => [OPTION[role], ONCE.has(role) ? (now(role)[0] ?? null) : now(role)]));
+    change("target" in said ? { ...said, ...rankedOf(found, project, now("ranking"), now("ignore")) } : said);
   };
   const one = (column, i) => {
     const id = `column-${i}`;
-    const pick = h("select", { id, "aria-label": `Role of ${column.title || column.name}` }, [...(column.role ? [] : [["", "Not known yet"]]), ...ROLES].map(([role, label]) => h("option", { value: role, selected: role === column.role }, label)));
+    const possible = ROLES.filter(([role]) => !column.roles || role === column.role || column.roles.includes(role));
+    const listed = [...(column.role ? [] : [["", "Not known yet"]]), ...possible].map(([role, label]) => h("option", { value: role, selected: role === column.role }, label));
+    const pick = h("select", { id, "aria-label": `Role of ${column.title || column.name}`, disabled: listed.length < 2 }, listed);
     pick.addEventListener("change", () => {
       // There is one column of groups, one of weights and one of names: the former becomes a fact.
       if (ONCE.has(pick.value)) roles.forEach((role, j) => (roles[j] = role === pick.value ? "feature" : role));

@@ -224,5 +224,5 @@ function sameNumbers(code, open) {
   const parts = [code.python && one("In Python", code.python, "python"), code.command && one("On the command line", code.command, "command")].filter(Boolean);
   if (!parts.length) return [];
   const heading = h("h2", {}, "For programmers: code that gives the same numbers");
-  return [h("section", { class: "card" }, open ? [heading, parts] : h("details", { class: "plain-fold" }, h("summary", {}, heading.textContent), parts))];
+  return [h("section", { class: "card" }, open ? [heading, parts] : h("details", { class: "plain-fold" }, h("summary", {}, heading), parts))];
 }
