@@ -26,6 +26,7 @@ from rankwise.plots import (
     GroupDifferenceDisplay,
     MeanRankDisplay,
     NoiseCurveDisplay,
+    PairExplanationDisplay,
     PairwiseCalibrationDisplay,
     PairwisePreferenceDisplay,
     PositionHeatmapDisplay,
@@ -70,6 +71,9 @@ DISPLAYS: dict[type, Any] = {
     ).plot(ax),
     NoiseCurveDisplay: lambda ax: NoiseCurveDisplay.from_scores(
         [0, 1], {name: RNG.random((2, 3)) for name in NAMES}, level_name=NAMES[0], ax=ax
+    ),
+    PairExplanationDisplay: lambda ax: PairExplanationDisplay.from_estimator(
+        TREE, FEATURES[:1], NAMES[0], NAMES[2], ax=ax
     ),
     PairwiseCalibrationDisplay: lambda ax: PairwiseCalibrationDisplay.from_estimator(TREE, FEATURES, RANKINGS, ax=ax),
     PairwisePreferenceDisplay: lambda ax: PairwisePreferenceDisplay.from_rankings(RANKINGS, ax=ax),

@@ -70,7 +70,7 @@ class PairExplanation(Result):
         if len(self) == 1:
             effect, measure = self.values[0], "adds"
             title = f"{first} before {second}: {self.output} {self.prediction[0]:.3f}"
-            inputs = [input_text(value) for value in self.inputs[0]]
+            inputs = self.input_texts(0)
         else:
             effect = np.abs(self.values).mean(axis=0) if len(self) else np.zeros(len(self.features))
             measure, inputs = "mean size", []
@@ -87,6 +87,10 @@ class PairExplanation(Result):
             rows.append([name, *([""] if inputs else []), f"{effect[others].sum():{sign}.3f}"])
         columns = ["feature", *(["value"] if inputs else []), measure]
         return [TextTable(title, usual, columns, rows)]
+
+    def input_texts(self, row: int) -> list[str]:
+        """The features of a row as text."""
+        return [input_text(value) for value in self.inputs[row]]
 
     def to_frame(self, backend: str | None = None) -> Any:
         """A line for each row and feature: row, feature, input, value.

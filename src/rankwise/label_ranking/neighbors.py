@@ -9,8 +9,20 @@ import numpy as np
 
 from rankwise._decode import Decoder
 from rankwise._sklearn import BaseEstimator, Interval, StrOptions
-from rankwise._state import COUNT, DICT, FLOATS, Saved, check_probabilities, check_shape, ensure, instance, optional
-from rankwise._typing import FloatArray, IntArray
+from rankwise._state import (
+    COUNT,
+    DICT,
+    FLOATS,
+    INTS,
+    Saved,
+    check_probabilities,
+    check_shape,
+    ensure,
+    instance,
+    optional,
+)
+from rankwise._typing import ArrayLike, FloatArray, IntArray
+from rankwise._validation import check_whole_number
 from rankwise.aggregation import preference_matrix
 from rankwise.data import Rankings
 from rankwise.embeddings import decode_pairwise, pairwise_from_vectors, vectors_from_pairwise
@@ -21,8 +33,10 @@ from rankwise.label_ranking.base import (
     LabelRankerMixin,
     check_saved_scaler,
     fitted_scaler,
+    has_copies,
     share_before,
 )
+from rankwise.label_ranking.prototypes import Prototypes
 from rankwise.metrics import kendall_tau_score
 
 # Numbers of neighbors that "cv" tries, each about 1.5 times the one before.
@@ -104,6 +118,7 @@ class NearestNeighborsRanker(LabelRankerMixin, BaseEstimator):
         "_marginal": FLOATS,
         "n_neighbors_": COUNT,
         "scores_": optional(DICT),
+        "_training_rows": optional(INTS),
     }
 
     def __init__(
@@ -125,6 +140,38 @@ class NearestNeighborsRanker(LabelRankerMixin, BaseEstimator):
         self.standardize = standardize
         self.n_jobs = n_jobs
 
+    def prototypes(self, X: ArrayLike, n_prototypes: int | None = None) -> Prototypes:
+        """Find the training people whose example the prediction follows: the nearest ones.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Features of the rows.
+        n_prototypes : int, optional
+            Number of people for each row, by default the neighbors that a prediction asks.
+
+        Returns
+        -------
+        Prototypes
+            With ``rows``, ``nearness`` (the distance of the features, which are standardized unless
+            ``standardize=False``) and their rankings.
+        """
+        features = self._check_fitted_features(X)
+        size = self.n_neighbors_
+        if n_prototypes is not None:
+            size = min(check_whole_number("n_prototypes", n_prototypes, at_least=1), len(self._rankings))
+        distance, rows = self._index.kneighbors(self._scaled(features), size)
+        numbers = getattr(self, "_training_rows", None)
+        if numbers is None:
+            raise ValueError(
+                "this NearestNeighborsRanker was saved by a version that did not keep the numbers of the training "
+                "rows; fit it again"
+            )
+        return Prototypes(numbers[rows], distance, self._rankings.positions[rows], self.items_, "distance")
+
+    def _note_training(self, X: FloatArray, rows: IntArray) -> None:
+        self._training_rows = np.asarray(rows, dtype=np.int64)
+
     def _fit_rankings(self, X: FloatArray, y: Rankings) -> None:
         from sklearn.neighbors import NearestNeighbors
 
@@ -143,6 +190,16 @@ class NearestNeighborsRanker(LabelRankerMixin, BaseEstimator):
     def _predict_pairwise(self, X: FloatArray) -> FloatArray:
         distance, neighbors = self._index.kneighbors(self._scaled(X), self.n_neighbors_)
         return self._shares(distance, neighbors)
+
+    def _recalls(self) -> bool:
+        return True
+
+    def _fit_and_recall(self, X: FloatArray, y: Rankings, rows: IntArray) -> FloatArray | None:
+        self.fit(X, y)
+        if self.n_neighbors_ >= len(X) or has_copies(X):
+            return None
+        distance, neighbors = self._index.kneighbors(n_neighbors=self.n_neighbors_)
+        return vectors_from_pairwise(self._shares(distance[rows], neighbors[rows]))
 
     def _scaled(self, X: FloatArray) -> FloatArray:
         return X if self._scaler is None else self._scaler.transform(X)
@@ -181,6 +238,8 @@ class NearestNeighborsRanker(LabelRankerMixin, BaseEstimator):
 
     def _check_saved(self) -> None:
         n, k = len(self._rankings), len(self.items_)
+        numbers = getattr(self, "_training_rows", np.arange(n))
+        ensure(len(numbers) == n and (numbers >= 0).all(), "rows have no numbers")
         ensure(self._rankings.items == self.items_, "the rankings are of other items")
         ensure(self._index.n_samples_fit_ == n and 1 <= self.n_neighbors_ <= n, "rows and rankings differ")
         ensure(self._index.n_features_in_ == self.n_features_in_, "neighbors have other features")

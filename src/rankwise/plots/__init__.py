@@ -8,6 +8,7 @@ from rankwise.plots.calibration_curve import PairwiseCalibrationDisplay
 from rankwise.plots.difference_dots import GroupDifferenceDisplay
 from rankwise.plots.driver_dots import DriversDisplay
 from rankwise.plots.effect_curves import FeatureEffectDisplay
+from rankwise.plots.explanation_bars import PairExplanationDisplay
 from rankwise.plots.heatmaps import PairwisePreferenceDisplay, PositionHeatmapDisplay
 from rankwise.plots.importance_bars import FeatureImportanceDisplay
 from rankwise.plots.interval_bars import RankIntervalDisplay
@@ -33,6 +34,7 @@ __all__ = [
     "GroupDifferenceDisplay",
     "MeanRankDisplay",
     "NoiseCurveDisplay",
+    "PairExplanationDisplay",
     "PairwiseCalibrationDisplay",
     "PairwisePreferenceDisplay",
     "PositionHeatmapDisplay",
