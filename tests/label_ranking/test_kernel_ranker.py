@@ -84,6 +84,47 @@ def test_errors_of_rows_left_out_are_exact():
     assert (ranker.gamma_, ranker.alpha_) == ([0.5, 2.0][best[0]], [0.1, 1.0][best[1]])
 
 
+@pytest.mark.parametrize("n_landmarks", [1000, 12], ids=["exact", "landmarks"])
+def test_copies_are_left_out_together_and_people_of_a_cell_are_not(n_landmarks):
+    X, y = make_data(n=30)
+    X[5], X[6] = X[4], X[4]  # three people who rank differently
+    y[4], y[5], y[6] = [1, 2, 3, 4], [1, 2, 3, 4], [2, 1, 3, 4]
+    rows = np.concatenate([np.arange(30), [0, 0, 1, 2, 7]])
+    X, y = X[rows], y[rows]
+    weights = 1.0 + np.arange(35) % 3
+    ranker = KernelRanker("rbf", alpha=0.3, gamma=0.5, n_landmarks=n_landmarks, random_state=0).fit(X, y, weights)
+    scaler = StandardScaler().fit(X, sample_weight=weights)
+    A, unit = scaler.transform(X), ranker._unit
+    if n_landmarks == 1000:
+        K = kernel_matrix("rbf", A, A, unit)
+    else:  # the kernel that the landmarks give
+        at_rows = kernel_matrix("rbf", A, ranker._centers, unit)
+        K = at_rows @ np.linalg.pinv(kernel_matrix("rbf", ranker._centers, ranker._centers, unit)) @ at_rows.T
+    targets = np.array([naive.kemeny_vector(row) for row in y])
+    centered = targets - np.average(targets, axis=0, weights=weights)
+    total = 0.0
+    for row in range(35):
+        copies = {0: [0, 30, 31], 1: [1, 32], 2: [2, 33], 7: [7, 34]}.get(rows[row], [row])
+        rest = np.setdiff1d(np.arange(35), copies)
+        c = np.column_stack(
+            [naive.kernel_ridge(K[np.ix_(rest, rest)], t, weights[rest], 0.3) for t in centered[rest].T]
+        )
+        total += weights[row] * np.sum((centered[row] - K[row, rest] @ c) ** 2)
+    assert ranker.loo_errors_[0, 0] == pytest.approx(total / targets.size, rel=1e-5)
+
+
+def test_copies_choose_as_one_row_of_their_weight_does():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 4))
+    scores = np.tanh(X @ rng.normal(size=(4, 4))) + rng.gumbel(0, 0.7, (60, 4))
+    y = np.argsort(np.argsort(-scores, axis=1), axis=1) + 1.0
+    once = KernelRanker("rbf").fit(X, y, np.full(60, 3.0))
+    thrice = KernelRanker("rbf").fit(np.repeat(X, 3, axis=0), np.repeat(y, 3, axis=0))
+    assert (thrice.alpha_, thrice.gamma_) == (once.alpha_, once.gamma_)
+    assert once.alpha_ > 0.1  # copies that stay would ask for the smallest
+    np.testing.assert_allclose(thrice.loo_errors_ * 3, once.loo_errors_, rtol=1e-6)
+
+
 def test_unknown_pairs_are_no_error():
     X, y = make_data("incomplete", n=40)
     X, y = X[1:], y[1:]

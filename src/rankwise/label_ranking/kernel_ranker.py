@@ -10,7 +10,7 @@ import numpy as np
 
 from rankwise._sklearn import BaseEstimator, Interval, StrOptions
 from rankwise._state import FLOATS, MATRIX, NUMBER, Saved, check_shape, ensure, instance, optional
-from rankwise._typing import BoolArray, FloatArray, RandomState
+from rankwise._typing import BoolArray, FloatArray, IntArray, RandomState
 from rankwise._validation import check_generator
 from rankwise.data import Rankings
 from rankwise.embeddings import KemenyEmbedding, PositionEmbedding, pairwise_from_vectors
@@ -75,7 +75,9 @@ class KernelRanker(LabelRankerMixin, BaseEstimator):
     spread_ : ndarray of shape (n_items, n_items)
         Root mean square error of the difference of two coordinates; not for the Kemeny embedding.
     loo_errors_ : ndarray of shape (n_gammas, n_alphas)
-        Mean squared leave-one-out errors, exact (for the approximated kernel, given the landmarks).
+        Mean squared leave-one-out errors, exact (for the approximated kernel, given the landmarks). Copies of a row are
+        left out with it: rows with the same features and the same ranking, if nobody with these features ranks
+        otherwise.
     items_ : tuple
         Names of the items.
 
@@ -160,10 +162,11 @@ class KernelRanker(LabelRankerMixin, BaseEstimator):
         known = ~np.isnan(target)
         root = np.sqrt(y.weights)[:, None]
         counts = y.weights @ known
+        copies = _copies(X, y.positions)
         self._mean = np.where(counts > 0, y.weights @ np.where(known, target, 0.0) / np.maximum(counts, 1e-300), 0.5)
         centered = root * np.where(known, target - self._mean, 0.0)
         with one_thread():
-            basis = self._choose(rows, root, gammas, alphas, centered, known)
+            basis = self._choose(rows, root, gammas, alphas, centered, known, copies)
             completed = basis.completed(centered, known, self.alpha_)
             self._coefficients = basis.coefficients(completed, self.alpha_)
             if not self._of_pairs:
@@ -182,12 +185,13 @@ class KernelRanker(LabelRankerMixin, BaseEstimator):
         alphas: FloatArray,
         target: FloatArray,
         known: BoolArray,
+        copies: IntArray | None,
     ) -> _Basis:
         """Choose gamma and alpha by leave-one-out errors; the eigendecomposition for the gamma chosen."""
         self.loo_errors_ = np.empty((len(gammas), len(alphas)))
         best = np.inf
         for g, gamma in enumerate(gammas):
-            basis = self._basis(rows, root, gamma)
+            basis = self._basis(rows, root, gamma)._replace(copies=copies)
             projected = basis.U.T @ target
             for a, alpha in enumerate(alphas):
                 errors = basis.leave_one_out_errors(target, projected, alpha)
@@ -267,19 +271,33 @@ class _Basis(NamedTuple):
     """Ridge regression on the eigenvectors of a kernel.
 
     U : (n, r), orthonormal. values : (r,), their eigenvalues. lift : (m, r), such that f = k(., centers) @ lift @ c
-    is the function of least norm with values U (values c) at the training rows.
+    is the function of least norm with values U (values c) at the training rows. copies : (n,), the number of the row
+    that each row is a copy of; None if there are no copies.
     """
 
     U: FloatArray
     values: FloatArray
     lift: FloatArray
+    copies: IntArray | None = None
 
     def leave_one_out_errors(self, target: FloatArray, projected: FloatArray, alpha: float) -> FloatArray:
-        """Leave-one-out errors; ``projected`` is U' target."""
+        """Leave-one-out errors, of all copies of a row at once; ``projected`` is U' target.
+
+        With H the matrix that gives the fit, the errors of the rows g left out are (1 - H_gg)^-1 times their residuals.
+        For copies, whose rows of U are multiples of each other, H_gg is the product of the roots of their leverages.
+        """
         share = self.values / (self.values + alpha)
         leverage = (self.U**2) @ share
         residual = target - self.U @ (share[:, None] * projected)
-        return residual / np.maximum(1 - leverage, _SMALLEST_EIGENVALUE)[:, None]
+        if self.copies is None:
+            return residual / np.maximum(1 - leverage, _SMALLEST_EIGENVALUE)[:, None]
+        from scipy.sparse import csr_matrix
+
+        root = np.sqrt(leverage)[:, None]
+        n = len(root)
+        pulled = csr_matrix((root[:, 0], (self.copies, np.arange(n))), shape=(n, n)) @ residual
+        rest = np.maximum(1 - np.bincount(self.copies, leverage, n), _SMALLEST_EIGENVALUE)
+        return residual + root * (pulled / rest[:, None])[self.copies]
 
     def completed(self, target: FloatArray, known: BoolArray, alpha: float) -> FloatArray:
         """Targets in which unknown coordinates are replaced by the predictions of the ridge regression."""
@@ -293,6 +311,22 @@ class _Basis(NamedTuple):
     def coefficients(self, target: FloatArray, alpha: float) -> FloatArray:
         """Weights of the kernel values at the centers."""
         return self.lift @ ((self.U.T @ target) / (self.values + alpha)[:, None])
+
+
+def _copies(X: FloatArray, positions: FloatArray) -> IntArray | None:
+    """For each row the first one that it is a copy of: same features, same ranking, and no other ranking with these.
+
+    People of a cell of discrete features rank differently; they are not copies. None if every row is its own.
+    """
+    _, first, cell, size = np.unique(X, axis=0, return_index=True, return_inverse=True, return_counts=True)
+    if len(first) == len(X):
+        return None
+    cell = cell.ravel()
+    own = np.where(np.isnan(positions), -1.0, positions)
+    differs = np.bincount(cell, (own != own[first[cell]]).any(axis=1)) > 0
+    if not ((size > 1) & ~differs).any():
+        return None
+    return np.asarray(np.where(differs[cell], np.arange(len(X)), first[cell]), dtype=np.intp)
 
 
 def _several(name: str, values: float | Sequence[float]) -> FloatArray:
