@@ -349,3 +349,11 @@ def test_long_tables_are_cut() -> None:
         assert "i019" in shown
         assert "i020" not in shown.split("How good")[0].split("Kendall's W")[0]
     assert len(run_json("consensus", "-", *how, stdin=table)["ranking"]) == 60
+
+
+def test_an_item_can_be_left_out(tmp_path: Path) -> None:
+    path = tmp_path / "drinks.csv"
+    path.write_text("rank_tea,rank_milk,rank_juice\n" + "1,2,3\n3,1,2\n2,3,1\n1,3,2\n" * 3)
+    found = run_json("consensus", str(path), "--ignore", "rank_milk")["ranking"]
+    assert [(row["place"], row["item"]) for row in found] == [(1, "juice"), (1, "tea")]
+    assert len(run_json("consensus", str(path))["ranking"]) == 3

@@ -85,7 +85,8 @@ Features = Annotated[
     typer.Option(metavar="COLUMNS", help="What to predict rankings from: age,city; answers by default."),
 ]
 Ignore = Annotated[
-    list[str] | None, typer.Option(metavar="COLUMNS", help="Columns that are not to be features: seed,comment.")
+    list[str] | None,
+    typer.Option(metavar="COLUMNS", help="Columns to leave out, as features and as items: seed,comment."),
 ]
 #: any other file: see `rankwise.cli.in_and_out.readable`
 Input = Annotated[str, typer.Argument(metavar="FILE", help="A file, or - for standard input.")]

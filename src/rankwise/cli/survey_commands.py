@@ -173,7 +173,7 @@ def describe(
         console.print_tables(map(_first_rows, [*understood_tables, *tables]))
 
 
-@reads_rankings("by")
+@reads_rankings("by", "ignore")
 def consensus(
     file: Data,
     out: ShownOut = None,

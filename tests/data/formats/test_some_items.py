@@ -108,3 +108,24 @@ def test_places_far_beyond_the_columns_are_not_taken():
 def test_a_column_that_does_not_exist_cannot_be_ignored(tmp_path, ranked):
     with pytest.raises(RankwiseFormatError, match="Did you mean 'rank_Milk'"):
         read_survey(written(tmp_path, ranked), ignore=["rank_Milc"])
+
+
+def test_a_judge_who_gave_no_place_is_named(tmp_path):
+    path = tmp_path / "wines.csv"
+    path.write_text("wine,Anna,Ben,Cleo,Dan\nRioja,1,2,2,\nMerlot,2,1,1,\nMalbec,3,3,4,\nPort,4,4,3,\n")
+    survey = read_survey(path)
+    assert len(survey.rankings) == 3
+    assert "'Dan' is blank: no vote there." in survey.reading.notes
+
+
+@pytest.mark.parametrize("name", ["rank_item{}", "rank_option_{}", "Rang Item {}"])
+def test_numbers_that_name_items_are_no_places(tmp_path, ranked, name):
+    path = tmp_path / "items.csv"
+    lines = [",".join(name.format(at) for at in range(1, 6)), *(",".join(map(str, row)) for row in ranked)]
+    path.write_text("\n".join(lines) + "\n")
+    survey = read_survey(path)
+    assert survey.reading.layout == "positions"
+    np.testing.assert_array_equal(survey.rankings.positions, ranked)
+    path.write_text(path.read_text().replace(name.partition("{")[0], "rank_"))
+    with pytest.raises(RankwiseFormatError, match=r"positions .* or orders"):
+        read_survey(path)

@@ -310,3 +310,48 @@ def test_a_workbook_with_a_wrong_byte_is_read_or_refused(tmp_path):
         (tmp_path / "b.xlsx").write_bytes(whole[:at] + bytes([whole[at] ^ 0xFF]) + whole[at + 1 :])
         with contextlib.suppress(RankwiseFormatError):
             assert len(read_rankings(tmp_path / "b.xlsx")) == 2
+
+
+def test_a_formula_whose_value_was_never_stored_is_named(tmp_path):
+    path = workbook(tmp_path / "votes.xlsx", [["judge", "A", "B"], ["Ann", 1, 2], ["Bob", "=1+0", 2], ["Cid", 2, 1]])
+    with pytest.raises(RankwiseFormatError, match=r"cell B3 holds a formula without its value.*save it"):
+        read_rankings(path)
+
+
+@pytest.mark.parametrize(
+    "cell",
+    ['<c r="B3"><f>1+0</f><v>1</v></c>', '<c r="B3" t="str"><f>IF(1,"","")</f><v></v></c>', '<c r="B3" s="1"/>'],
+)
+def test_formulas_with_a_value_are_read(tmp_path, cell):
+    path = workbook(tmp_path / "votes.xlsx", [["judge", "A", "B"], ["Ann", 1, 2], ["Bob", "=1+0", 2], ["Cid", 2, 1]])
+    changed = tmp_path / "changed.xlsx"
+    with zipfile.ZipFile(path) as archive, zipfile.ZipFile(changed, "w") as other:
+        for part in archive.namelist():
+            text = archive.read(part).decode()
+            if part.endswith("sheet1.xml"):
+                assert '<c r="B3"><f>1+0</f><v /></c>' in text
+                text = text.replace('<c r="B3"><f>1+0</f><v /></c>', cell)
+            other.writestr(part, text)
+    assert len(read_table(changed)) == 3
+
+
+@pytest.mark.parametrize("note", ["Note: blind tasting", "* estimated", "n = 12", "Quelle: Umfrage", "1 = best"])
+def test_a_note_below_the_table_is_no_item(tmp_path, note):
+    rows = [["wine", "Anna", "Ben", "Cleo"], ["Rioja", 1, 2, 2], ["Merlot", 3, 1, 1], ["Malbec", 2, 3, 3], [note]]
+    text = tmp_path / "wines.csv"
+    text.write_text("\n".join(",".join([*map(str, row), *[""] * (4 - len(row))]) for row in rows) + "\n")
+    for path in (workbook(tmp_path / "wines.xlsx", rows), text):
+        rankings, _, reading, _ = read_with_table(path)
+        assert rankings.items == ("Rioja", "Merlot", "Malbec")
+        assert any(note in said and "was passed over" in said for said in reading.notes)
+
+
+def test_a_last_item_without_a_vote_stays(tmp_path):
+    rows = [
+        ["wine", "Anna", "Ben", "Cleo"],
+        ["Rioja", 1, 2, 2],
+        ["Merlot", 3, 1, 1],
+        ["Malbec", 2, 3, 3],
+        ["Notes of oak"],
+    ]
+    assert read_rankings(workbook(tmp_path / "wines.xlsx", rows)).items[-1] == "Notes of oak"

@@ -54,6 +54,11 @@ _PLACE = re.compile(
     r"posi[cç][aã]o|plaats|positie)(?![^\W\d_])",
     re.IGNORECASE,
 )
+_NUMBERED_ITEM = re.compile(
+    r"(?:rank|position|place|rang|platz|puesto|posto|posizione)[ _]"
+    r"(?:items?|options?|candidates?|products?|alternatives?|brands?|features?|statements?|team|project|label)[ _]?\d+",
+    re.IGNORECASE,
+)
 _NUMBERED = re.compile(r"([0-9]{1,9})(\D{0,12})$")
 # In some languages ordinals end in different ways, as in 1er and 2e; what follows an ordinal may be a question.
 _ORDINAL = re.compile(
@@ -162,7 +167,9 @@ def numbered_groups(names: Sequence[str]) -> list[dict[int, str]]:
 
 
 def are_numbered(names: Sequence[str]) -> bool:
-    """Whether the names differ by a number or ordinal alone."""
+    """Whether the names differ by a number or ordinal alone, which may say a place; in "rank_item7" it does not."""
+    if names and _NUMBERED_ITEM.fullmatch(names[0]):
+        return False
     return any(len(group) == len(names) for group in numbered_groups(names))
 
 

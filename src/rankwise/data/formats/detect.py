@@ -307,7 +307,10 @@ def read_with_table(
 
 def _about_unused(table: Table, unused: list[str], layout: str, options: dict[str, Any]) -> list[str]:
     """Notes about columns that are neither part of the rankings nor covariates."""
-    notes = [f"Columns that were not used: {listed(unused)}."] if unused else []
+    blank = [name for name in unused if layout == "judges" and set(MISSING).issuperset(table.coded(name)[0])]
+    unused = [name for name in unused if name not in blank]
+    notes = [f"{listed(blank)} {'is' if len(blank) == 1 else 'are'} blank: no vote there."] if blank else []
+    notes += [f"Columns that were not used: {listed(unused)}."] if unused else []
     if layout == "judges" and any(map(table.is_numeric, unused)) and not {"judges", "prefix"} & options.keys():
         notes.append("If one of them is a judge, name all judges: judges=[...].")
     return notes

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
@@ -20,6 +21,13 @@ _MOST_TITLES = 5
 _FEWEST_NUMERIC = 2
 # What SurveyMonkey writes below a question that has one column.
 _SINGLE = ("", "response", "open-ended response")
+# Lone texts in a last row that name neither a person nor an item: "Note: ...", "* estimated", "n = 12", "1 = best".
+_NOTE = re.compile(
+    r"(?:(?:foot)?notes?|n\.?b|remarks?|comments?|sources?|legend|key|scale|contact|copyright|anmerkung(?:en)?|hinweise?|"
+    r"bemerkung(?:en)?|quelle|legende|skala|remarques?|sources?|légende|échelle|notas?|fuente|leyenda|escala|"
+    r"fonte|legenda|scala|opmerking(?:en)?|bron)\s*[:.=\-\u2013]|[*†‡©]|n\s*=\s*\d|\d+\s*=\s*\w",
+    re.IGNORECASE,
+)
 
 
 class Names(NamedTuple):
@@ -38,13 +46,13 @@ def n_titles(cells: Iterable[int]) -> int:
 
 
 def n_notes(rows: Sequence[Sequence[str]], follows_blank: Callable[[int], bool]) -> int:
-    """How many rows at the end hold notes: one text each, the first of them after a blank row."""
+    """How many rows at the end hold notes: one text each, the first after a blank row or plainly not a name."""
     n = 0
     for at in range(len(rows) - 1, 1, -1):
         filled = [cell for cell in rows[at] if cell]
         if len(filled) != 1 or number(filled[0]) is not None:
             break
-        if follows_blank(at):
+        if follows_blank(at) or (filled[0] == rows[at][0] and _NOTE.match(filled[0])):
             n = len(rows) - at
     return n
 

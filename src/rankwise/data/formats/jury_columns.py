@@ -16,7 +16,8 @@ from rankwise.data.formats.tables import Table
 _NUMBERING = (
     r"(?:(?:start(?:ing)?|running|draw|entry|sample|glass|bottle|lane|row|line|lfd\.?|laufende|item|team|wine|project|"
     r"product|contestant|participant)[ _.-]*)?(?:no|nr|num|number|nummer|numéro|numero|número|n°|nº|#|id|code|order|"
-    r"pos)|start|startnummer|startnr|bib|seed|lane|heat|flight|table|tisch|booth|stand|column|index"
+    r"pos)|start|startnummer|startnr|bib|seed|lane|heat|flight|table|tisch|booth|stand|column|index|"
+    r"case|box|crate|flask|plate|tray|slot|room|probe|kiste|glas"
 )
 _SUMMED_UP = (
     r"(?:(?:final|overall|total|end|official|jury|team|weighted|unweighted|gewichtete[rs]?|adjusted|grand|mean|average|"

@@ -145,7 +145,7 @@ def judges_fits(table: Table, weights: str | None) -> list[Fit]:
         return [fit]
     # In a short sheet a judge may well think so; but numbers of rows stand beside the names, mostly without a word.
     is_mark = len(counting[0]) < 3 <= min(map(len, columns[1:]))
-    beside = counting[0] == columns[0] and (len(table) == _FEWEST_COUNTED - 1 or is_mark)
+    beside = counting[0] == columns[0] and is_mark
     if len(table) < _FEWEST_COUNTED and not beside:
         doubted = (
             f"{counting[0]!r} counts 1 to {len(table)} down the sheet and votes; if it is a number, give judges=[...]."

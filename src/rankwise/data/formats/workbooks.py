@@ -39,6 +39,11 @@ _MOST_CELLS = 20_000_000
 _MOST_EMPTY = 1000
 _CELL = re.compile(rb"""<(?:\w+:)?c\b[^>]*?\br\s*=\s*["']([A-Za-z]+)(\d+)["'][^>]*?(/?)>""")
 _MERGED = re.compile(rb"""<(?:\w+:)?mergeCell\b[^>]*?\bref\s*=\s*["']([A-Z]{1,3})(\d{1,7}):([A-Z]{1,3})(\d{1,7})["']""")
+# A formula whose value was never stored; one that gives an empty text says so by its type.
+_UNCOMPUTED = re.compile(
+    rb"""<(?:\w+:)?c\b(?![^>]*\bt\s*=\s*["']str["'])[^>]*?\br\s*=\s*["']([A-Za-z]+\d+)["'][^>]*>\s*"""
+    rb"""<(?:\w+:)?f\b(?:[^>]*/>|[^>]*>[^<]*</(?:\w+:)?f>)\s*(?:<(?:\w+:)?v\s*/>|<(?:\w+:)?v></(?:\w+:)?v>)?\s*</(?:\w+:)?c>"""
+)
 _MIDNIGHT = " 00:00:00"
 _DATE = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(\.\d+)?")
 _FIRST_DAY = ("1899-12-31 ", "1899-12-30 ", "1904-01-01 ")  # what comes before a time without a date
@@ -155,6 +160,12 @@ class _Excel:
         places = [(int(row[:12]), _letters(column)) for column, row, empty in _CELL.findall(source) if not empty]
         if not places:
             return _Sheet([], [])
+        if uncomputed := _UNCOMPUTED.search(source):
+            raise RankwiseFormatError(
+                f"cell {uncomputed[1].decode()} holds a formula without its value, as programs write them",
+                path=self._path,
+                cure="Open the file in a spreadsheet program and save it.",
+            )
         last_row, columns = max(places)[0], [column for _, column in places]
         _check_area(last_row, max(columns) - min(columns) + 1, len(places), name, self._path)
         try:
