@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from itertools import pairwise, permutations
+from itertools import combinations, pairwise, permutations
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,7 @@ from scipy import stats
 
 from rankwise import Rankings
 from rankwise.aggregation import PlackettLuce
-from rankwise.analysis import compare_groups
+from rankwise.analysis import compare_groups, group_likelihood
 from rankwise.analysis.group_features import kernel_vectors
 from rankwise.analysis.group_permutations import Design
 from rankwise.data import midranks, read_survey
@@ -175,7 +175,41 @@ def test_likelihoods_of_two_models() -> None:
     parts = [PlackettLuce().fit(part).log_likelihood_ for part in (positions[:30], positions[30:], positions)]
     assert found.statistic == pytest.approx(2 * (parts[0] + parts[1] - parts[2]))
     assert found.degrees_of_freedom == 3
-    assert found.p_value == pytest.approx(stats.chi2.sf(found.statistic, 3))
+    assert 1 < found.correction < 1.2
+    assert found.p_value == pytest.approx(stats.chi2.sf(found.statistic / found.correction, 3))
+    large = compare_groups(np.tile(positions, (20, 1)), np.tile(labels, 20), n_permutations=9).likelihood_ratio
+    assert large.correction == 1
+    assert large.p_value == pytest.approx(stats.chi2.sf(large.statistic, 3))
+
+
+def test_bartletts_factor_is_the_mean_of_all_arrangements() -> None:
+    rng = np.random.default_rng(8)
+    positions = plackett_luce(rng, 12, [0.3, 0, -0.3])
+    labels = np.repeat(["a", "b"], 6)
+    joint = PlackettLuce().fit(positions)
+    scores = joint.scores(positions)
+    form = group_likelihood._Form(scores, 2)
+    inverse = np.linalg.pinv(scores.T @ scores / 12)  # scores have mean 0 at the maximum
+    ratios, forms, with_maximum = [], [], []
+    for chosen in combinations(range(12), 6):
+        inside = np.isin(np.arange(12), chosen)
+        sums = [scores[side].sum(axis=0) for side in (inside, ~inside)]
+        forms.append(sum(part @ inverse @ part / 6 for part in sums))
+        assert form(np.where(inside, 0, 1)) == pytest.approx(forms[-1])
+        try:
+            own = sum(PlackettLuce().fit(positions[side]).log_likelihood_ for side in (inside, ~inside))
+        except ValueError:
+            continue
+        ratios.append(2 * (own - joint.log_likelihood_))
+        with_maximum.append(forms[-1])
+    assert form.mean == pytest.approx(np.mean(forms))
+    found = [compare_groups(positions, labels, n_permutations=9, random_state=seed) for seed in range(20)]
+    factors = np.array([one.likelihood_ratio.correction for one in found])
+    # Without those that have no maximum; what these are like is known from the form.
+    slope = np.cov(ratios, with_maximum)[0, 1] / np.var(with_maximum, ddof=1)
+    expected = (np.mean(ratios) + slope * (np.mean(forms) - np.mean(with_maximum))) / 2
+    assert expected > 1.1
+    assert abs(factors.mean() - expected) < 4 * factors.std() / np.sqrt(20)
 
 
 @pytest.mark.parametrize(
@@ -488,8 +522,7 @@ UNEVEN = np.repeat(["a", "b"], [16, 32])
 
 
 def alike(rng: np.random.Generator) -> Any:
-    # The chi-square law of the likelihood ratio holds in large groups only.
-    return plackett_luce(rng, 120, WORTH), np.repeat(["a", "b"], [40, 80]), {}
+    return plackett_luce(rng, 48, WORTH), UNEVEN, {}
 
 
 def in_strata(rng: np.random.Generator) -> Any:

@@ -13,8 +13,9 @@ from rankwise.analysis.driver_effects import FeatureEffect
 from rankwise.analysis.driver_results import Drivers
 from rankwise.analysis.driver_tree import drivers_tree
 from rankwise.analysis.drivers import drivers
-from rankwise.analysis.group_comparison import GroupComparison, LikelihoodRatio, compare_groups
+from rankwise.analysis.group_comparison import GroupComparison, compare_groups
 from rankwise.analysis.group_differences import GroupDifferences
+from rankwise.analysis.group_likelihood import LikelihoodRatio
 from rankwise.analysis.kendalls_w import Agreement, Concordance, agreement, concordance
 from rankwise.analysis.majorities import PairSummary, pair_summary
 from rankwise.analysis.rater_results import Raters

@@ -16,12 +16,12 @@ from rankwise._progress import track
 from rankwise._tables import TextTable, counted, short_name
 from rankwise._typing import ArrayLike, FloatArray, IntArray, RandomState
 from rankwise._validation import check_choice, check_generator, check_open_share, check_whole_number
-from rankwise.aggregation import PlackettLuce
 from rankwise.analysis import item_ranks_jit
 from rankwise.analysis.base import Result
-from rankwise.analysis.group_design import ComparedPeople, compared_people, of_column
+from rankwise.analysis.group_design import compared_people, of_column
 from rankwise.analysis.group_differences import Family, GroupDifferences, Pair, p_text
 from rankwise.analysis.group_features import kernel_vectors
+from rankwise.analysis.group_likelihood import LikelihoodRatio, likelihood_ratio
 from rankwise.analysis.group_permutations import Design
 from rankwise.analysis.kendalls_w import WeightKind
 from rankwise.data import Rankings
@@ -39,28 +39,6 @@ _MOST_CELLS = 400_000_000
 # Words for the share of the variation that groups account for: Cohen (1988), Statistical power analysis for the
 # behavioral sciences, chapter 8.
 _DEGREES = {0.01: "negligible", 0.06: "small", 0.14: "medium", 2.0: "large"}
-
-
-@dataclass(frozen=True)
-class LikelihoodRatio:
-    """The test of one Plackett-Luce model for all groups against one for each; made by `compare_groups`.
-
-    Attributes
-    ----------
-    statistic : float or None
-        Twice the gain in log likelihood by a model for each group; None if the test does not apply.
-    degrees_of_freedom : int
-        Worths, and strengths of ties, of the further models.
-    p_value : float or None
-        By the chi-square law, which holds for large groups if rankings follow the model.
-    reason : str
-        Why there is no test; empty if there is one.
-    """
-
-    statistic: float | None
-    degrees_of_freedom: int
-    p_value: float | None
-    reason: str = ""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -180,6 +158,7 @@ class GroupComparison(Result):
                 "degrees_of_freedom": ratio.degrees_of_freedom,
                 "p_value": ratio.p_value,
                 "reason": ratio.reason,
+                "correction": ratio.correction,
             },
             "level": self.level,
             "items": self.items.as_dict(),
@@ -206,9 +185,9 @@ class GroupComparison(Result):
             rows.append(["Plackett-Luce", f"not tested: {ratio.reason}"])
         else:
             freedom = counted(ratio.degrees_of_freedom, "degree of freedom", "degrees of freedom")
-            rows.append(
-                ["Plackett-Luce", f"{p_text(ratio.p_value)} (likelihood ratio {ratio.statistic:.2f}, {freedom})"]
-            )
+            factor = "" if ratio.correction == 1 else f", Bartlett factor {ratio.correction:.2f}"
+            how = f"likelihood ratio {ratio.statistic:.2f}, {freedom}{factor}"
+            rows.append(["Plackett-Luce", f"{p_text(ratio.p_value)} ({how})"])
         if np.isfinite(self.effect_size):
             rows.append(["effect", self._effect])
         if np.isfinite(self.disagreement_within) and np.isfinite(self.disagreement_between):
@@ -286,8 +265,9 @@ def compare_groups(
     -----
     Linear in the number of people: 10,000 rankings of 10 items take about a second. The likelihood-ratio test under
     Plackett-Luce needs independent rankings of equal weight: it is left out for strata, pairs and survey weights, and
-    where a model has no maximum. The tests have the level 1 - ``level``, but that of pairs is careful where people are
-    few and shares take few values: then it finds less, not more, than its level says.
+    where a model has no maximum. With a group of less than 500 people, the ratio is divided by its mean over random
+    arrangements of the labels (Bartlett's correction). The tests have the level 1 - ``level``, but that of pairs is
+    careful where people are few and shares take few values: then it finds less, not more, than its level says.
 
     References
     ----------
@@ -371,7 +351,7 @@ def compare_groups(
         effect_size=_effect_size(signs, design),
         disagreement_within=within,
         disagreement_between=between,
-        likelihood_ratio=_likelihood_ratio(people),
+        likelihood_ratio=likelihood_ratio(people, rng),
         items=differences["items"],
         pairs=differences.get("pairs"),
         level=float(level),
@@ -443,34 +423,3 @@ def _disagreement(signs: FloatArray, design: Design) -> tuple[float, float]:
     apart = ~np.eye(design.n_groups, dtype=bool)
     between = 0.5 - 0.5 * products[apart].sum() / np.outer(total, total)[apart].sum() / n_pairs
     return float(within), float(between)
-
-
-def _likelihood_ratio(people: ComparedPeople) -> LikelihoodRatio:
-    """The test under Plackett-Luce, or why there is none."""
-    from scipy.special import gammaincc
-
-    design, rankings = people.design, people.rankings
-    reason = ""
-    if people.is_paired:
-        reason = "rankings of the same people are not independent"
-    elif design.n_strata > 1:
-        reason = "the model knows no strata"
-    elif people.has_survey_weights:
-        reason = "with survey weights, likelihoods have no chi-square law"
-    if reason:
-        return LikelihoodRatio(None, 0, None, reason)
-    gain, n_ties = 0.0, 0
-    for group, name in [(None, "all groups together"), *enumerate(people.groups)]:
-        part = rankings if group is None else rankings[design.labels == group]
-        try:
-            model = PlackettLuce().fit(part)
-        except ValueError as error:
-            why = str(error).split(". ")[0].removeprefix("the maximum likelihood does not exist: ")
-            where = name if group is None else f"group {short_name(name)}"
-            return LikelihoodRatio(None, 0, None, f"in {where}, {why}")
-        if group is None:
-            n_ties = int(np.count_nonzero(model.tie_strength_))
-        gain += -model.log_likelihood_ if group is None else model.log_likelihood_
-    statistic = max(0.0, 2 * gain)
-    freedom = (design.n_groups - 1) * (rankings.n_items - 1 + n_ties)
-    return LikelihoodRatio(statistic, freedom, float(gammaincc(freedom / 2, statistic / 2)))
