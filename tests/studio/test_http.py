@@ -215,12 +215,18 @@ def test_all_files_of_a_survey(client):
     job = ended(client, client.get(f"{address}/report.html").json(), 300)
     assert job["state"] == "done", job
     names = {file["name"] for file in job["result"]["files"]}
-    assert {"report.html", "tables.xlsx"} <= names
+    assert {"report.html", "tables.xlsx", "pictures.zip"} <= names
     for name in names:
         answer = client.get(f"{address}/{name}")
         assert answer.status_code == 200
         assert answer.headers["content-disposition"].startswith("attachment")
     assert client.get(f"{address}/nothing.html").status_code == 404
+    with zipfile.ZipFile(io.BytesIO(client.get(f"{address}/pictures.zip").content)) as archive:
+        pictures = archive.namelist()
+    assert len(pictures) > 4
+    assert {Path(name).stem for name in pictures if name.endswith(".png")} == {
+        Path(name).stem for name in pictures if name.endswith(".svg")
+    }
 
 
 def test_errors_have_one_form(quick):

@@ -183,7 +183,7 @@ def test_consensus_with_intervals_proof_and_rules_side_by_side(page: Any, drinks
     found = consensus(read_survey(drinks), "kemeny", random_state=0)
     order = sorted(range(5), key=lambda i: found.positions[i])
     assert ranking(page) == [found.items[i] for i in order]
-    expect(page.locator(".places + .note")).to_contain_text("Optimal: no ranking costs less")
+    expect(page.locator(".places + .note")).to_contain_text("Proven: no order contradicts the answers less")
     first = page.locator("figure.dots").first
     expect(first.locator(".mark")).to_have_count(5)
     expect(first.locator(".interval")).to_have_count(5)
@@ -334,12 +334,12 @@ def test_everything_is_downloaded_and_the_project_opens_again(page: Any, tmp_pat
     go(page, "Downloads", "downloads")
     expect(page.locator("#python")).to_contain_text("read_survey('jury.csv', layout='judges'")
     expect(page.locator("#command")).to_contain_text("rankwise report jury.csv")
-    for name in ("report.html", "tables.xlsx", "project.rankwise"):
+    for name in ("report.html", "tables.xlsx", "pictures.zip", "project.rankwise"):
         with page.expect_download(timeout=LONG) as saved:
             page.get_by_role("button", name=f"Download {name}").click()
         saved.value.save_as(tmp_path / name)
     assert "Syrah" in (tmp_path / "report.html").read_text(encoding="utf-8")
-    assert zipfile.is_zipfile(tmp_path / "tables.xlsx")
+    assert all(zipfile.is_zipfile(tmp_path / name) for name in ("tables.xlsx", "pictures.zip"))
     page.goto(home)
     give(page, "project.rankwise", (tmp_path / "project.rankwise").read_bytes())
     expect(page.get_by_text("One rater is left out.")).to_be_visible()

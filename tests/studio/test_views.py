@@ -13,7 +13,7 @@ from rankwise import analyze
 from rankwise.analysis import compare_groups, consensus, summary
 from rankwise.data import read_survey
 from rankwise.exceptions import RankwiseFormatError
-from rankwise.studio import search_views
+from rankwise.studio import people_views, search_views
 from rankwise.studio.code import code_of, search_code_of
 from rankwise.studio.examples import EXAMPLES
 from rankwise.studio.search_roles import search_role
@@ -230,17 +230,51 @@ def test_the_tree_has_whole_rankings(drinks):
     assert sum(leaf["n"] for leaf in leaves) == nodes[0]["n"]
 
 
-@pytest.mark.parametrize("name", ["consensus", "groups", "raters"])
+def test_drivers_are_named_by_their_questions(drinks, tmp_path):
+    import pandas as pd
+    import pyreadstat
+
+    labels = {"age": "How old are you?", "city": "Where do you live?"}
+    frame = pd.read_csv(drinks)
+    pyreadstat.write_sav(frame, str(tmp_path / "drinks.sav"), column_labels=[labels.get(c, c) for c in frame])
+    result = view("drivers", tmp_path / "drinks.sav")
+    assert [row[0] for row in block(result, "importances")["rows"][:2]] == list(labels.values())
+    assert {field["title"] for field in result["form"]} >= set(labels.values())
+    asked = {(node["title"], node["branch"]) for node in block(result, "tree")["chart"]["nodes"]}
+    assert ("How old are you?", "") in asked
+    assert ("Where do you live?", "more than 34.5") in asked
+    assert {("", "34.5 or less"), ("", "Oslo"), ("", "any other answer")} <= asked
+
+
+@pytest.mark.parametrize(
+    ("condition", "asked"),
+    [
+        ("age <= 34.5, p < 0.001", ("age", "p < 0.001", ("34.5 or less", "more than 34.5"))),
+        ("city in {Oslo, Rome}, p = 0.006", ("city", "p = 0.006", ("Oslo or Rome", "any other answer"))),
+        ("a <= b <= 3", ("a <= b", "", ("3 or less", "more than 3"))),
+        ("age is known", ("age is known", "", ("yes", "no"))),
+    ],
+)
+def test_splits_in_words(condition, asked):
+    assert people_views._asked(condition) == asked
+
+
+@pytest.mark.parametrize("name", ["consensus", "groups", "drivers", "raters"])
 def test_code_gives_the_same_numbers(drinks, name, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "drinks.csv").write_bytes(drinks.read_bytes())
     options = {"by": "city", "where": {"finished": ["yes"]}}
-    code = code_of(name, "drinks.csv", options, {})
+    shown = view(name, drinks, options)
+    code = code_of(name, "drinks.csv", options, shown.get("used", {}))
     exec(compile(code["python"], "code", "exec"), {})  # our own code
     printed = capsys.readouterr().out
-    shown = view(name, drinks, options)
-    table = {"consensus": "joint", "groups": "tests", "raters": "people"}[name]
-    for row in block(shown, table)["rows"][:30]:
+    tables = {
+        "consensus": ("joint", "rules", "ranks"),
+        "groups": ("tests", "item-differences"),
+        "drivers": ("importances",),
+        "raters": ("people",),
+    }
+    for row in [row for table in tables[name] for row in block(shown, table)["rows"][:30]]:
         assert " ".join(filter(None, row)) in " ".join(printed.split())
 
 

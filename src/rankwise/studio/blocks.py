@@ -109,6 +109,8 @@ def dots(
     known = np.concatenate([values, lows, highs])
     known = known[np.isfinite(known)]
     least, most = ends or ((float(known.min()), float(known.max())) if len(known) else (0.0, 1.0))
+    margin = 0 if ends else 0.03 * (most - least)  # so that no dot stands on its label
+    least, most = least - margin, most + margin
     return {"type": "dots", "rows": rows, "axis": {"label": axis, "low": least, "high": most, "zero": zero}}
 
 

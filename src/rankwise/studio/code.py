@@ -43,8 +43,8 @@ _CALLS = {
     "print(analysis.group_results(survey.rankings, survey.groups(), by=survey.by_name, random_state={seed}))",
     "segments": "print(analysis.segments(survey, n={n!r}, model={model!r}, max_segments={max_segments}, n_init=3, "
     "n_bootstrap=10, random_state={seed}))",
-    "drivers": "print(analysis.drivers(survey, random_state={seed}))\n"
-    "print(analysis.drivers_tree(survey).export_text())",
+    "drivers": "print(analysis.drivers(survey, feature_names=survey.feature_names, random_state={seed}))\n"
+    "print(analysis.drivers_tree(survey, feature_names=survey.feature_names).export_text())",
     "raters": "print(analysis.raters(survey, random_state={seed}))",
     "robustness": "print(analysis.robustness(survey))",
     "downloads": "result = rankwise.analyze(survey, random_state={seed})\n"

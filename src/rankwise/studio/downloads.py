@@ -6,6 +6,7 @@ The report, the workbook and the pictures come from one `Analysis`, so that they
 
 from __future__ import annotations
 
+import zipfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,7 @@ from rankwise.studio.blocks import OnStep, Params
 from rankwise.studio.code import code_of
 from rankwise.studio.people_views import find_segments
 from rankwise.studio.search_views import SEARCH_VIEWS, SearchFile, show
-from rankwise.studio.settings import MEDIA_TYPES, MEMBERSHIPS
+from rankwise.studio.settings import MEDIA_TYPES, MEMBERSHIPS, PICTURES
 from rankwise.studio.surveys import open_survey
 
 _SHARE_OF_ANALYSIS = 0.7
@@ -84,11 +85,15 @@ def _write_survey(path: Path, name: str, options: Mapping[str, Any], on_step: On
         on_step("Drawing the pictures", share)
         for picture in result.save_pictures(folder, form=form):
             picture.rename(folder / f"picture-{picture.name}")
+    with zipfile.ZipFile(folder / PICTURES, "w", zipfile.ZIP_DEFLATED) as archive:
+        for picture in sorted(folder.glob("picture-*")):
+            archive.write(picture, picture.name.removeprefix("picture-"))
 
 
 def _title(path: Path) -> str:
     """What a file is called on the page."""
     known = {"report.html": "Report", "tables.xlsx": "All tables", MEMBERSHIPS: "The segment of each person"}
+    known |= {PICTURES: "All pictures"}
     words = path.stem.removeprefix("picture-").replace("-", " ")
     return known.get(path.name, f"{words[:1].upper()}{words[1:]} ({path.suffix[1:].upper()})")
 

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import Any
 
@@ -27,6 +28,11 @@ _MOST_ITEMS, _MOST_PEOPLE = 40, 10_000
 _MOST_POINTS, _MOST_LISTED = 2_000, 500
 # A form offers so many answers; a column of few answers makes groups.
 _MOST_ANSWERS, _MOST_GROUPS = 60, 12
+
+# How trees write their splits: "age <= 34.5, p < 0.001", "city in {Oslo, Rome}".
+_SPLIT = re.compile(r"(.*?)(?:, (p [<=] [\d.]+))?", re.DOTALL)
+_NUMBER_ASKED = re.compile(r"(.+) <= (.+)", re.DOTALL)
+_CHOICE_ASKED = re.compile(r"(.+) in \{(.+)\}", re.DOTALL)
 
 
 def groups_view(survey: Survey, params: Params, seed: int, on_step: OnStep) -> dict[str, Any]:
@@ -126,7 +132,7 @@ def drivers_view(survey: Survey, params: Params, seed: int, on_step: OnStep) -> 
         words = "There are no features: columns that say something about people, such as age or city."
         return {"blocks": [blocks.text(words, "lead")], "form": []}
     on_step("finding what drives the rankings", 0.1)
-    found = drivers(survey, random_state=seed)
+    found = drivers(survey, feature_names=survey.feature_names, random_state=seed)
     shown = blocks.texts(found.sentences[:1], "lead") + blocks.texts(found.sentences[1:])
     order = np.arange(len(found.features))[:_MOST_ITEMS]
     drawn = blocks.dots(
@@ -154,7 +160,7 @@ def drivers_view(survey: Survey, params: Params, seed: int, on_step: OnStep) -> 
         caption = "Expected place of each item at each value, all else equal; lower is better."
         shown.append(blocks.chart(f"effect-{feature}", f"Places by {short_name(effect.feature)}", caption, drawn))
     on_step("growing a tree", 0.7)
-    tree = drivers_tree(survey)
+    tree = drivers_tree(survey, feature_names=survey.feature_names)
     shown.append(blocks.section("tree-section", "Who ranks differently"))
     if tree.get_n_leaves() > 1:
         caption = "Every split is significant. Each leaf shows the whole ranking of its people."
@@ -177,18 +183,30 @@ def tree_chart(tree: Any) -> Block:
     for i, node in enumerate(nodes):
         parent, side = parents.get(i, (None, 0))
         is_leaf = node.children is None
+        title, p_value, _ = ("", "", ()) if is_leaf else _asked(node.text)
         made.append(
             {
                 "id": i,
                 "parent": parent,
-                "branch": "" if parent is None else ("yes", "no")[side],
-                "title": "" if is_leaf else node.text,
+                "branch": "" if parent is None else _asked(nodes[parent].text)[2][side],
+                "title": title,
                 "n": node.count,
-                "p": "",
+                "p": p_value,
                 "ranking": node.text.split(" > ") if is_leaf and not node.is_cut else [],
             }
         )
     return {"type": "tree", "nodes": made}
+
+
+def _asked(condition: str) -> tuple[str, str, tuple[str, str]]:
+    """What a split asks, its p-value, and the two answers, in the words of people."""
+    asked, p_value = _SPLIT.fullmatch(condition).groups()  # type: ignore[union-attr]  # it matches every text
+    number, choice = _NUMBER_ASKED.fullmatch(asked), _CHOICE_ASKED.fullmatch(asked)
+    if number:
+        return number[1], p_value or "", (f"{number[2]} or less", f"more than {number[2]}")
+    if choice:
+        return choice[1], p_value or "", (choice[2].replace(", ", " or "), "any other answer")
+    return asked, p_value or "", ("yes", "no")
 
 
 def predict_view(survey: Survey, params: Params, seed: int, on_step: OnStep) -> dict[str, Any]:
@@ -263,7 +281,9 @@ def _with_ticks(shown: TextTable, ids: dict[str, str], left_out: list[Any], unna
     out = [str(name) for name in left_out]
     blank = [[f"row {name}" if unnamed else name, *[""] * (len(shown.columns) - 1)] for name in out]
     rows = [list(row) for row in shown.rows]
-    block = blocks.table("people", shown._replace(rows=[*blank, *rows]))
+    columns = [column or "remark" for column in shown.columns]
+    note = shown.note.replace("that the name and", "that the person and")
+    block = blocks.table("people", shown._replace(rows=[*blank, *rows], columns=columns, note=note))
     here = [*out, *(ids.get(row[0], row[0]) for row in rows)]
     return {**block, "toggle": {"option": "leave_out", "ids": here, "off": out, "label": "Counts"}}
 

@@ -22,6 +22,14 @@ from rankwise.studio.blocks import Block, OnStep, Params
 #: metrics that are shown if the page does not choose
 METRICS = ("ndcg@10", "map", "mrr")
 
+# What the metrics say; all are between 0 and 1.
+_IN_WORDS = {
+    "ndcg": "ndcg@10: how good the first 10 documents are, the higher a place the more it counts; 1 is the best order.",
+    "map": "map: how many of the documents down to each relevant one are relevant, on average.",
+    "mrr": "mrr: 1 if the first relevant document comes first, 1/2 if it comes second, and so on.",
+    "precision": "precision@10: the share of relevant documents among the first 10.",
+    "recall": "recall@100: the share of all relevant documents that are among the first 100.",
+}
 _HELD_OUT = 0.2
 _SHOWN_QUERIES, _SHOWN_FEATURES, _LISTED_QUERIES = 50, 15, 200
 _TREES = 100
@@ -96,6 +104,7 @@ def _data(files: Sequence[SearchFile], params: Params, seed: int, on_step: OnSte
 def _metrics(files: Sequence[SearchFile], params: Params, seed: int, on_step: OnStep) -> dict[str, Any]:
     """The means of every system, and whether they differ."""
     found, note = _evaluated(files, params, seed, on_step)
+    metrics = list(params.get("metrics") or METRICS)
     means, *comparisons = found.tables()
     shown = [blocks.text(_leader(found), "lead"), *blocks.texts([note], "note"), blocks.table("means", means)]
     if len(found.systems) > 1:
@@ -103,6 +112,9 @@ def _metrics(files: Sequence[SearchFile], params: Params, seed: int, on_step: On
         caption = f"The further right, the better. {found.metrics[0]} is between 0 and 1."
         shown.append(blocks.chart("systems", "Systems", caption, drawn))
     shown += [blocks.table(f"comparison-{number}", table) for number, table in enumerate(comparisons)]
+    shown += blocks.texts(
+        (words for start, words in _IN_WORDS.items() if any(m.startswith(start) for m in metrics)), "note"
+    )
     return {"blocks": shown, "systems": list(found.systems), "metrics": list(found.metrics)}
 
 

@@ -9,6 +9,8 @@ from pathlib import Path
 LOOPBACK = "127.0.0.1"
 #: the file that says who belongs to which segment
 MEMBERSHIPS = "memberships.csv"
+#: the file with all pictures of the report
+PICTURES = "pictures.zip"
 #: types of the files by their suffixes
 MEDIA_TYPES = {
     ".html": "text/html; charset=utf-8",
@@ -16,6 +18,7 @@ MEDIA_TYPES = {
     ".csv": "text/csv; charset=utf-8",
     ".png": "image/png",
     ".svg": "image/svg+xml",
+    ".zip": "application/zip",
 }
 
 

@@ -151,7 +151,8 @@ def data_view(path: Path, name: str, options: Mapping[str, Any]) -> dict[str, An
     if reading is not None:
         first, *others = (without_advice(line) for line in reading.lines() if line != _NAMED_BY_CALL)
         shown += [blocks.text(first, "lead"), *blocks.texts(others)]
-    shown += notes(survey)
+    unused = ("Not used as features", "Not used as facts about people")
+    shown += [{**note, "text": note["text"].replace(*unused)} for note in notes(survey)]
     shown.append(
         blocks.tiles(
             ("Rankings", f"{len(survey.rankings):,}", _weight_in_words(survey)),
@@ -232,7 +233,8 @@ def _role(name: str, survey: Survey) -> tuple[str, str]:
     """What a column of a file that was read is used for, and why."""
     reading, own = survey.reading, survey.roles.get(name)
     if reading is not None and name in reading.columns:
-        return "ranking", "holds rankings"
+        names_items = reading.layout == "judges" and name == reading.columns[0]
+        return "ranking", "names the items" if names_items else "holds rankings"
     if reading is not None and name == reading.weights:
         return "weight", "how much each row counts"
     if own is None:

@@ -100,7 +100,7 @@ def _consensus(survey: Survey, params: Params, seed: int, on_step: OnStep) -> di
         tiles.append(("Mean rank", f"{facts.mean_rank[best]:.2f}", f"of {first[0]}"))
         tiles.append(("Named it first", f"{facts.top1[best]:.0%}", "of those who ranked it"))
     if np.isfinite(facts.kendalls_w):
-        tiles.append(("Agreement", f"{facts.kendalls_w:.2f}", "Kendall's W, from 0 to 1"))
+        tiles.append(("Agreement", f"{facts.kendalls_w:.2f}", "0: none, 1: all agree (Kendall's W)"))
     shown.append(blocks.tiles(*tiles))
     shown += [blocks.section("mean-ranks-section", "Mean rank and first choices"), _mean_rank_chart(facts)]
     shown.append(blocks.table("ranks", facts.ranks_table()._replace(title="Mean ranks")))
@@ -123,10 +123,8 @@ def _consensus(survey: Survey, params: Params, seed: int, on_step: OnStep) -> di
             blocks.section("certainty-section", "How certain are the places?"),
             blocks.chart("places", "Places and their intervals", caption, drawn),
         ]
-    shown.append(
-        blocks.table("joint", found.ranking_table()._replace(title="The joint ranking"), folded=spread is None)
-    )
-    shown += notes(found)
+    joint_table = found.ranking_table()._replace(title="The joint ranking", note="")  # the notes stand above
+    shown.append(blocks.table("joint", joint_table, folded=spread is None))
     on_step("comparing rules", 0.8)
     rules = params.get("methods") or list(RULES if len(facts.items) <= 100 else RULES[:3])
     if len(rules) > 1:
@@ -146,7 +144,10 @@ def _consensus(survey: Survey, params: Params, seed: int, on_step: OnStep) -> di
 
 def _refusal(rules: list[str], why: str) -> str:
     """Why some rules are not in the table."""
-    return f"Not shown: {', '.join(rule_in_words(rule) for rule in rules)} ({without_advice(why)})."
+    reason, _, advice = without_advice(why).partition(". If a blank")
+    named = ", ".join(rule_in_words(rule) for rule in rules)
+    more = ' Unless a blank cell means "below those that are ranked"; Data has a button for that.' if advice else ""
+    return f"Not shown: {named} ({reason.replace(' (NaN: missing)', '')}).{more}"
 
 
 def _doubt(found: Any, first: list[str]) -> str:
@@ -165,7 +166,13 @@ def _doubt(found: Any, first: list[str]) -> str:
 def _proof(found: Any) -> str:
     """Whether the ranking is known to be the best, in a sentence."""
     row = next((row for row in found.quality_table().rows if row[0] == "proof"), None)
-    return "" if row is None else f"{row[1][:1].upper()}{row[1][1:]}."
+    if row is None:
+        return ""
+    words = row[1].replace("optimal: no ranking costs less", "proven: no order contradicts the answers less")
+    words = words.replace("rankings cost the same", "orders contradict them as little").replace(
+        "no other ranking does", "no other does"
+    )
+    return f"{words[:1].upper()}{words[1:]}."
 
 
 def _mean_rank_chart(facts: Any) -> Block:
@@ -217,7 +224,9 @@ def _pairs(survey: Survey, params: Params, seed: int, on_step: OnStep) -> dict[s
         caption = "How often each item was put in each place. Each row adds up to 100%. Click on a cell to see who."
         shown.append(blocks.chart("all-places", "All places", caption, drawn))
         shown.append(
-            blocks.table("all-places-table", facts.marginals_table()._replace(title="All places"), folded=True)
+            blocks.table(
+                "all-places-table", facts.marginals_table()._replace(title="All places in numbers"), folded=True
+            )
         )
     shown.append(blocks.table("pair-facts", pairs.table()._replace(title="Pairs in numbers"), folded=True))
     return {"blocks": shown}

@@ -258,6 +258,29 @@ function slopes(chart, width) {
   return [svg, w, Math.max(y(most), ...ends.flat()) + 20];
 }
 
+// Where the names of points stand: points in one place share a line of names, and no line covers another.
+function pointNames(points, x, y, width) {
+  const shared = [];
+  for (const point of points) {
+    const [at, up] = [x(point.x), y(point.y)];
+    const found = shared.find((one) => Math.hypot(one.at - at, one.up - up) < 6);
+    if (found) found.labels.push(point.label);
+    else shared.push({ point, at, up, labels: [point.label] });
+  }
+  const taken = [];
+  const found = new Map();
+  for (const { point, at, up, labels } of shared.sort((a, b) => a.up - b.up)) {
+    const atRight = at < width * 0.7;
+    const label = cut(labels.join(", "), width * 0.28);
+    const from = atRight ? at + 14 : at - 14 - textWidth(label);
+    let line = up;
+    while (taken.some(([left, right, other]) => left < from + textWidth(label) && from < right && Math.abs(other - line) < 15)) line += 5;
+    taken.push([from, from + textWidth(label), line]);
+    found.set(point, { x: at + (atRight ? 14 : -14), y: line, label, anchor: atRight ? "start" : "end" });
+  }
+  return found;
+}
+
 function map(chart, width) {
   const points = chart.points;
   const groups = [...new Set(points.map((point) => point.group ?? ""))].filter((name) => name !== "").sort();
@@ -272,14 +295,13 @@ function map(chart, width) {
   const y = (value) => room + height / 2 - (value - (low + high) / 2) * unit;
   const svg = s("svg", {}, names, quiet(s("rect", { class: "frame", x: 1, y: room + 1, width: width - 3, height: height - 2, rx: 6 })));
   const radius = points.length > 400 ? 3 : 5.5;
+  const named = pointNames(points.filter((point) => point.outlier || points.length <= 12), x, y, width);
   for (const point of points) {
     const kind = Math.max(0, groups.indexOf(point.group ?? ""));
     const group = mark(point.text || point.label, {}, shape(SHAPES[kind % 4], x(point.x), y(point.y), radius, `dot series-${kind % 7}`));
     if (point.outlier) group.append(s("circle", { class: "ring", cx: x(point.x), cy: y(point.y), r: radius + 4 }));
-    if (point.outlier || points.length <= 12) {
-      const atRight = x(point.x) < width * 0.7;
-      group.append(text(x(point.x) + (atRight ? 14 : -14), y(point.y), cut(point.label, width * 0.28), "", atRight ? "start" : "end"));
-    }
+    const written = named.get(point);
+    if (written) group.append(text(written.x, written.y, written.label, "", written.anchor));
     svg.append(group);
   }
   return [svg, width, room + height + 2];

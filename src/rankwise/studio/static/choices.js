@@ -177,6 +177,7 @@ export function filesOf(view, found, params) {
   return [
     { name: "report.html", title: "The report: everything in one page, to read or to print" },
     { name: "tables.xlsx", title: "All tables as a workbook" },
+    { name: "pictures.zip", title: "All pictures of the report, each as PNG and as SVG" },
     { name: "project.rankwise", title: "This project: the file and your choices, to open here again" },
   ];
 }
