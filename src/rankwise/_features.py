@@ -15,8 +15,13 @@ import numpy as np
 from rankwise._sklearn import EstimatorMixin
 from rankwise._state import ANYTHING, BOOL, COUNT, Saved, ensure, instance, list_of, maybe, optional
 from rankwise._typing import ArrayLike, BoolArray, FloatArray, IntArray
-from rankwise._validation import data_frame
+from rankwise._validation import data_frame, shortlist
 
+# What to do where a ranker takes numbers only.
+_CURE = (
+    "encode text as numbers (OneHotEncoder in a pipeline), or use RankingTree, RankingForest, BoostedRanker or "
+    "StackedRanker, which take categories"
+)
 # Distances and inner products square the features.
 _LARGEST_FEATURE = 1e150
 
@@ -175,7 +180,9 @@ class FeaturesMixin(EstimatorMixin):
         """Features as a float64 matrix; NaN only where the tags of the ranker allow it."""
         from sklearn.utils.validation import validate_data
 
-        data_frame(X, "X")  # refuses lazy frames and double names
+        frame = data_frame(X, "X")  # refuses lazy frames and double names
+        if frame is not None:
+            self._refuse_words(frame)
         finite = "allow-nan" if self.__sklearn_tags__().input_tags.allow_nan else True
         try:
             checked = validate_data(self, X, reset=reset, dtype=np.float64, order="C", ensure_all_finite=finite)
@@ -187,10 +194,7 @@ class FeaturesMixin(EstimatorMixin):
                 ) from None
             if "could not convert string" not in str(error):
                 raise
-            raise ValueError(
-                f"{error} in X: {type(self).__name__} takes numbers; encode text as numbers (OneHotEncoder in a "
-                "pipeline), or use RankingTree, RankingForest or StackedRanker, which take categories"
-            ) from None
+            raise ValueError(f"{error} in X: {type(self).__name__} takes numbers; {_CURE}") from None
         if np.nanmax(np.abs(checked), initial=0.0) > _LARGEST_FEATURE:
             row, column = np.argwhere(np.abs(checked) > _LARGEST_FEATURE)[0]
             raise ValueError(
@@ -198,6 +202,24 @@ class FeaturesMixin(EstimatorMixin):
                 "column by its scale, or use RankingTree or RankingForest, which look only at the order of values"
             )
         return checked
+
+    def _refuse_words(self, frame: Any) -> None:
+        """Refuse the columns of a data frame that hold text, categories or times, by their names."""
+        found: dict[str, Any] = {}
+        for series in frame.iter_columns():
+            if series.dtype.is_temporal():
+                _column_values(series)  # raises
+            values = () if series.dtype.is_numeric() else series.drop_nulls().to_list()
+            word = next((value for value in values if not isinstance(value, Real) and not _is_number(value)), None)
+            if word is not None:
+                found[series.name] = word
+        if found:
+            names, word = shortlist([repr(name) for name in found]), next(iter(found.values()))
+            columns, hold = ("columns", "hold") if len(found) > 1 else ("column", "holds")
+            raise ValueError(
+                f"{columns} {names} of X {hold} text or categories (such as {word!r}): {type(self).__name__} takes "
+                f"numbers; {_CURE}"
+            )
 
     def _check_fitted_features(self, X: ArrayLike) -> Any:
         from sklearn.utils.validation import check_is_fitted
@@ -270,6 +292,16 @@ def _column_values(series: Any) -> Any:
         numbers[~missing] = values[~missing].astype(np.float64)
         return numbers if not missing.all() else values
     return values
+
+
+def _is_number(value: Any) -> bool:
+    try:
+        float(value)
+    except ValueError:
+        return False
+    except TypeError:
+        pass  # neither text nor a number: scikit-learn says what
+    return True
 
 
 def _key(value: Any) -> Any:

@@ -190,3 +190,16 @@ def test_bad_input() -> None:
     ranker.set_params(test_size=0.9)  # the one row that ranks d is set aside
     with pytest.raises(ValueError, match="only rows that are set aside rank d; drop items"):
         ranker.fit(X, Rankings(y, items=list("abcd")))
+
+
+def test_threads_are_those_of_the_ranker_unless_it_has_its_own():
+    X, y = make_data(80, 0)
+    plain = ConformalRanker(RankingForest(5, random_state=0), random_state=0).fit(X, y)
+    for ranker, jobs in ((RankingForest(5, random_state=0), 2), (RankingForest(5, n_jobs=1, random_state=0), 1)):
+        fitted = ConformalRanker(ranker, n_jobs=2, random_state=0).fit(X, y)
+        assert fitted.ranker_.n_jobs == jobs
+        assert ranker.n_jobs in (None, 1)  # what was given is not changed
+        np.testing.assert_array_equal(fitted.calibration_scores_, plain.calibration_scores_)
+        np.testing.assert_array_equal(fitted.predict_set(X), plain.predict_set(X))
+    pipeline = make_pipeline(StandardScaler(), RankingForest(5, random_state=0))
+    assert ConformalRanker(pipeline, n_jobs=2, random_state=0).fit(X, y).ranker_[-1].n_jobs == 2

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import pickle
 
 import numpy as np
@@ -222,6 +223,28 @@ def test_many_items(ranker):
 def test_text_features_are_refused_with_the_cure(ranker):
     with pytest.raises(ValueError, match=r"'red' in X: .*takes numbers; encode text as numbers"):
         ranker.fit(np.array([["red"], ["blue"], ["red"]], dtype=object), [[1, 2], [2, 1], [1, 2]])
+
+
+@pytest.mark.parametrize("ranker", [NearestNeighborsRanker(), PairwiseRanker(), PlackettLuceRanker()], ids=repr)
+@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame], ids=["pandas", "polars"])
+def test_columns_of_mixed_frames_that_hold_no_numbers_are_named(ranker, frame):
+    y = [[1, 2], [2, 1]] * 3
+    member, age = [True, False] * 3, [30, 40, 50, 60, 70, 80]
+    clone(ranker).fit(frame({"member": member, "age": age}), y)
+    city, size = ["Bonn", "Oslo", "Rome"] * 2, ["small", None] * 3
+    expected = rf"column 'city' of X holds text or categories \(such as 'Bonn'\): {type(ranker).__name__} takes numbers"
+    with pytest.raises(ValueError, match=expected):
+        clone(ranker).fit(frame({"member": member, "city": city, "age": age}), y)
+    with pytest.raises(ValueError, match=r"columns 'city', 'size' of X hold text .*OneHotEncoder in a pipeline"):
+        clone(ranker).fit(frame({"member": member, "city": city, "size": size}), y)
+    if frame is pd.DataFrame:
+        categories = pd.DataFrame({"member": member, "city": pd.Categorical(city)})
+        with pytest.raises(ValueError, match=expected):
+            clone(ranker).fit(categories, y)
+    day = [datetime.date(2020, 1, 1 + number) for number in range(6)]
+    dates = pd.DataFrame({"day": pd.to_datetime(day)}) if frame is pd.DataFrame else pl.DataFrame({"day": day})
+    with pytest.raises(ValueError, match="column day of X holds dates or times; write them as numbers"):
+        clone(ranker).fit(dates, y)
 
 
 @pytest.mark.parametrize("ranker", [RankingForest(3), NearestNeighborsRanker(), PairwiseRanker()], ids=repr)

@@ -13,7 +13,7 @@ from rankwise._typing import FloatArray, RandomState
 from rankwise._validation import check_generator
 from rankwise.aggregation import PlackettLuce
 from rankwise.data import Rankings
-from rankwise.label_ranking.base import SCALER, LabelRankerMixin, check_saved_scaler, fitted_scaler
+from rankwise.label_ranking.base import SCALER, LabelRankerMixin, check_saved_scaler, fitted_scaler, one_thread
 
 _STARTS = 10
 # Penalty where worths would be infinite without: it orders items as ever smaller ones do.
@@ -34,6 +34,8 @@ class ClusterRanker(LabelRankerMixin, BaseEstimator):
         Strength of the penalty on log worths, see `PlackettLuce`. Without it worths would be infinite in a small
         cluster where an item always comes first, or is missing. 0 is plain maximum likelihood, as in the paper; in
         clusters where no maximum exists, it is the limit of vanishing penalties (computed with 1e-6).
+    n_jobs : int, optional
+        Threads that fit the models of the clusters; the result does not depend on it.
     random_state : None, int, Generator or RandomState
         Seeds k-means.
 
@@ -67,6 +69,7 @@ class ClusterRanker(LabelRankerMixin, BaseEstimator):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_clusters": [Interval(Integral, 1, None, closed="left")],
         "alpha": [Interval(Real, 0, None, closed="left")],
+        "n_jobs": [None, Integral],
         "random_state": ["random_state", np.random.Generator],
     }
 
@@ -77,12 +80,16 @@ class ClusterRanker(LabelRankerMixin, BaseEstimator):
         "_pairwise": array("float64", 3),
     }
 
-    def __init__(self, n_clusters: int = 8, *, alpha: float = 1.0, random_state: RandomState = None) -> None:
+    def __init__(
+        self, n_clusters: int = 8, *, alpha: float = 1.0, n_jobs: int | None = None, random_state: RandomState = None
+    ) -> None:
         self.n_clusters = n_clusters
         self.alpha = alpha
+        self.n_jobs = n_jobs
         self.random_state = random_state
 
     def _fit_rankings(self, X: FloatArray, y: Rankings) -> None:
+        from joblib import Parallel, delayed
         from sklearn.cluster import KMeans
 
         self._scaler = fitted_scaler(X, y)
@@ -91,7 +98,10 @@ class ClusterRanker(LabelRankerMixin, BaseEstimator):
         seed = int(check_generator(self.random_state).integers(2**31))
         self.clusters_ = KMeans(n_clusters, n_init=_STARTS, random_state=seed).fit(scaled, sample_weight=y.weights)
         label = self.clusters_.labels_
-        self.models_ = [self._fit_model(y[np.flatnonzero(label == c)]) for c in range(n_clusters)]
+        with one_thread():
+            self.models_ = Parallel(n_jobs=self.n_jobs, prefer="threads")(
+                delayed(self._fit_model)(y[np.flatnonzero(label == c)]) for c in range(n_clusters)
+            )
         self._pairwise = np.array([model.pairwise_probabilities() for model in self.models_])
 
     def _fit_model(self, rankings: Rankings) -> PlackettLuce:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from numbers import Real
+from collections.abc import Callable
+from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
@@ -44,6 +45,9 @@ class ConformalRanker(LabelRankerMixin, BaseEstimator):
         below 1 / (m + 1).
     test_size : float, default=0.25
         Share of the rows to set aside, between 0 and 1.
+    n_jobs : int, optional
+        Threads of the ranker, where it has ``n_jobs`` and that is None, and threads that find the confidence of pairs;
+        the result does not depend on it.
     random_state : None, int, Generator or RandomState
         Chooses the rows to set aside, and seeds the default ranker.
 
@@ -84,6 +88,7 @@ class ConformalRanker(LabelRankerMixin, BaseEstimator):
         "ranker": [None, HasMethods(["fit", "predict"])],
         "alpha": [Interval(Real, 0.0, 1.0, closed="neither")],
         "test_size": [Interval(Real, 0.0, 1.0, closed="neither")],
+        "n_jobs": [None, Integral],
         "random_state": ["random_state", np.random.Generator],
     }
 
@@ -99,11 +104,13 @@ class ConformalRanker(LabelRankerMixin, BaseEstimator):
         *,
         alpha: float = 0.1,
         test_size: float = 0.25,
+        n_jobs: int | None = None,
         random_state: RandomState = None,
     ) -> None:
         self.ranker = ranker
         self.alpha = alpha
         self.test_size = test_size
+        self.n_jobs = n_jobs
         self.random_state = random_state
 
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> ConformalRanker:
@@ -149,6 +156,10 @@ class ConformalRanker(LabelRankerMixin, BaseEstimator):
         ranker: Any = RankingForest(random_state=seed) if self.ranker is None else clone(self.ranker)
         if not hasattr(ranker[-1] if hasattr(ranker, "steps") else ranker, "predict_pairwise"):
             raise TypeError("ranker has no predict_pairwise; give a label ranker, or a pipeline ending with one")
+        if self.n_jobs is not None:
+            params = ranker.get_params(deep=True)
+            unset = [name for name, value in params.items() if name.split("__")[-1] == "n_jobs" and value is None]
+            ranker.set_params(**dict.fromkeys(unset, self.n_jobs))
         self.ranker_ = ranker.fit(safe_indexing(X, rows[kept]), rankings[kept])
         self.items_ = rankings.items
         for name in ("n_features_in_", "feature_names_in_"):
@@ -220,8 +231,11 @@ class ConformalRanker(LabelRankerMixin, BaseEstimator):
             )
         positions, probabilities = self.predict(X), self.predict_pairwise(X)
         asserted = np.empty(probabilities.shape, dtype=bool)
-        for rows in row_blocks(*positions.shape):
+
+        def assert_pairs(rows: slice) -> None:
             asserted[rows] = confidence_of_pairs(positions[rows], probabilities[rows]) > threshold
+
+        self._in_blocks(assert_pairs, positions.shape)
         return asserted
 
     def _predict_law(self, X: ArrayLike, law: Law) -> tuple[FloatArray, ...]:
@@ -241,11 +255,20 @@ class ConformalRanker(LabelRankerMixin, BaseEstimator):
         """For each row, the largest confidence in a pair that the true ranking reverses; 0 if there is none."""
         positions, probabilities = self.predict(X), self.predict_pairwise(X)
         scores = np.empty(len(truth))
-        for rows in row_blocks(*positions.shape):
+
+        def judge(rows: slice) -> None:
             reverse = truth[rows, np.newaxis, :] < truth[rows, :, np.newaxis]  # False if one of the two is missing
             confidence = confidence_of_pairs(positions[rows], probabilities[rows])
             scores[rows] = np.where(reverse, confidence, 0.0).max(axis=(1, 2))
+
+        self._in_blocks(judge, positions.shape)
         return scores
+
+    def _in_blocks(self, work: Callable[[slice], None], shape: tuple[int, ...]) -> None:
+        """Work on blocks of rows, on several threads."""
+        from joblib import Parallel, delayed
+
+        Parallel(n_jobs=self.n_jobs, prefer="threads")(delayed(work)(rows) for rows in row_blocks(*shape))
 
     def _threshold(self, alpha: float) -> float:
         """The confidence that a pair must exceed to be asserted; infinite if too few rows were set aside."""
