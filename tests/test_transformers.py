@@ -18,8 +18,8 @@ from rankwise.embeddings import (
     concave_of_size,
 )
 from rankwise.label_ranking import RankingTree
+from rankwise.label_ranking.additive_features import AdditiveFeatures
 from rankwise.label_ranking.numeric import NumericFeatures
-from rankwise.label_ranking.stacked import AdditiveFeatures
 from rankwise.screening import BARTSelector, ConcordanceSelector, ScoreSelector, SymbolicFeatures
 from tests.label_ranking.estimators import RANKERS
 from tests.public import public_classes

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.stats import norm
 from sklearn.base import clone
 from sklearn.model_selection import ShuffleSplit
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from rankwise import Rankings
-from rankwise.embeddings import KemenyEmbedding
+from rankwise.datasets import make_smooth_label_ranking
+from rankwise.embeddings import KemenyEmbedding, decode_pairwise, pairwise_from_vectors
 from rankwise.label_ranking import (
     DummyRanker,
+    KernelRanker,
+    LabelwiseRanker,
     NearestNeighborsRanker,
     PairwiseRanker,
     PlackettLuceRanker,
@@ -22,6 +27,9 @@ from rankwise.label_ranking import (
 )
 from rankwise.label_ranking.base import sure_gain
 from rankwise.label_ranking.stacked import _blend_weights, _least_squares_weights, default_rankers
+from rankwise.metrics import kendall_tau_score
+from rankwise.plots import PairwiseCalibrationDisplay
+from rankwise.trees import LeastSquaresForest
 
 
 def linear_data(n=120, k=4, seed=0):
@@ -59,7 +67,7 @@ def test_leaderboard_is_sorted_and_holds_the_blend():
 
 def test_probabilities_are_the_weighted_mean_of_the_members():
     X, y = linear_data()
-    blend = StackedRanker(small_rankers(), random_state=0).fit(X, y)
+    blend = StackedRanker(small_rankers(), calibrate=False, random_state=0).fit(X, y)
     expected = sum(blend.weights_[name] * ranker.predict_pairwise(X) for name, ranker in blend.rankers_.items())
     np.testing.assert_allclose(blend.predict_pairwise(X), expected)
 
@@ -200,3 +208,100 @@ def test_members_can_be_searched():
     assert clone(blend).get_params()["linear__n_neighbors"] == 3
     with pytest.raises(ValueError, match="Invalid parameter 'tree'"):
         blend.set_params(tree=RankingForest())
+
+
+def unseen_by_refits(make, X, y, rows):
+    """Pairs of rows by rankers that are fitted without them, one at a time."""
+    kept = [np.delete(np.arange(len(X)), row) for row in rows]
+    P = [make().fit(X[others], y[others]).predict_pairwise(X[[row]])[0] for row, others in zip(rows, kept, strict=True)]
+    return np.array(P)[:, *np.triu_indices(y.shape[1], 1)]
+
+
+@pytest.mark.parametrize("kind", ["full", "incomplete"])
+def test_neighbors_recall_rows_by_the_others(kind):
+    X, y = linear_data(40)
+    if kind == "incomplete":
+        y[::3, 0] = np.nan
+    rows = np.array([0, 7, 31])
+    ranker = NearestNeighborsRanker(5, weights="distance", standardize=False)
+    recalled = ranker._fit_and_recall(X, Rankings(y), rows)
+    make = lambda: NearestNeighborsRanker(5, weights="distance", standardize=False)  # noqa: E731
+    np.testing.assert_allclose(
+        recalled, unseen_by_refits(make, X, y, rows), atol=0.02 if kind == "incomplete" else 1e-9
+    )
+    assert ranker._fit_and_recall(np.repeat(X[:20], 2, axis=0), Rankings(y), rows) is None  # copies would tell
+
+
+def test_kernels_recall_rows_by_the_others():
+    X, y = linear_data(60)
+    rows, settings = np.array([0, 7, 31]), {"alpha": 0.3, "gamma": 0.3}
+    recalled = KernelRanker(**settings)._fit_and_recall(X, Rankings(y), rows)
+    expected = unseen_by_refits(lambda: KernelRanker(**settings), X, y, rows)
+    # Refits scale features and shift means by one row less, which changes little.
+    np.testing.assert_allclose(recalled, expected, atol=0.03)
+    seen = KernelRanker(**settings).fit(X, y).predict_pairwise(X[rows])[:, *np.triu_indices(4, 1)]
+    assert np.abs(recalled - expected).max() < 0.2 * np.abs(recalled - seen).max()
+    assert not hasattr(KernelRanker().fit(X, y), "_unseen")
+
+
+@pytest.mark.parametrize("options", [{"calibrate": False}, {"focus": "item"}, {"bootstrap": False, "max_samples": 0.5}])
+def test_forests_recall_rows_out_of_bag(options):
+    X, y = linear_data(50)
+    forest = RankingForest(40, random_state=3, **options)
+    rows = np.array([4, 0, 17])
+    recalled = forest._fit_and_recall(X, Rankings(y), rows)
+    plain = RankingForest(40, random_state=3, oob_score=True, **options).fit(X, y)
+    np.testing.assert_array_equal(forest.predict_pairwise(X), plain.predict_pairwise(X))
+    assert not hasattr(forest, "_sampling")
+    everything = RankingForest(40, random_state=3, **options)._fit_and_recall(X, Rankings(y), np.arange(50))
+    np.testing.assert_array_equal(recalled, everything[rows])
+    positions = decode_pairwise(pairwise_from_vectors(everything))
+    assert kendall_tau_score(y, positions) == pytest.approx(plain.oob_score_)
+    assert RankingForest(5, bootstrap=False, max_samples=50)._fit_and_recall(X, Rankings(y), rows) is None
+
+
+@pytest.mark.parametrize("kind", ["full", "incomplete"])
+def test_forests_of_items_recall_rows_out_of_bag(kind):
+    X, y = linear_data(50)
+    if kind == "incomplete":
+        y[::3, 0] = np.nan
+    ranker = LabelwiseRanker(LeastSquaresForest(40, oob_score=True), random_state=0)
+    recalled = ranker._fit_and_recall(X, Rankings(y), np.arange(50))
+    places = ranker.predict_places(X)
+    for item, forest in enumerate(ranker.regressors_):
+        places[~np.isnan(y[:, item]), item] = forest.oob_prediction_
+    first, second = np.triu_indices(4, 1)
+    lead = (places[:, second] - places[:, first]) / ranker.spread_[first, second]
+    np.testing.assert_allclose(recalled, norm.cdf(lead), atol=1e-6)
+    assert LabelwiseRanker(LeastSquaresForest(2, oob_score=False))._recalls() is False
+
+
+def test_rankers_without_weight_are_dropped_after_the_first_fold(monkeypatch):
+    X, y = linear_data(300)
+    fits = []
+    fit = DummyRanker.fit
+    monkeypatch.setattr(DummyRanker, "fit", lambda self, X, y: fits.append(len(X)) or fit(self, X, y))
+    rankers = [("linear", PlackettLuceRanker()), ("dummy", DummyRanker())]
+    blend = StackedRanker(rankers, random_state=0).fit(X, y)
+    assert fits == [240]
+    assert blend.weights_ == {"linear": 1.0, "dummy": 0.0}
+    assert [standing.name for standing in blend.leaderboard_][-1] == "dummy"
+    assert blend.leaderboard_[-1].weight == 0
+
+
+def test_the_blend_is_calibrated():
+    X, y, _ = make_smooth_label_ranking(600, 4, 4, noise_scale=0.1, random_state=0)
+    rankers = [("careful", RankingForest(30, min_samples_leaf=40, calibrate=False)), ("dummy", DummyRanker())]
+    raw, calibrated = (StackedRanker(rankers, calibrate=c, random_state=0).fit(X[:300], y[:300]) for c in (False, True))
+    assert raw.calibration_ is None
+    assert calibrated.calibration_ > 1.2
+    errors = [PairwiseCalibrationDisplay.from_estimator(r, X[300:], y[300:]).error for r in (raw, calibrated)]
+    plt.close("all")
+    assert errors[1] < 0.9 * errors[0]
+
+
+def test_forests_of_too_few_trees_are_cross_validated():
+    X, y = linear_data(40)
+    blend = StackedRanker([("forest", RankingForest(2, random_state=0))], random_state=0).fit(X, y)
+    assert blend.weights_ == {"forest": 1.0}
+    assert blend.leaderboard_[0].score < RankingForest(2, random_state=0).fit(X, y).score(X, y)

@@ -39,8 +39,8 @@ from rankwise.label_ranking import (
     RankingTree,
     StackedRanker,
 )
+from rankwise.label_ranking.additive_features import AdditiveFeatures
 from rankwise.label_ranking.numeric import NumericFeatures
-from rankwise.label_ranking.stacked import AdditiveFeatures
 from rankwise.ltr import LambdaMART, LinearRanker
 from rankwise.screening import BARTSelector, ConcordanceSelector, ScoreSelector, SymbolicFeatures, SymbolicRegressor
 from rankwise.trees import LeastSquaresForest, LeastSquaresTree

@@ -37,7 +37,7 @@ from rankwise.label_ranking import (
     RankingTree,
     StackedRanker,
 )
-from rankwise.label_ranking.stacked import AdditiveFeatures
+from rankwise.label_ranking.additive_features import AdditiveFeatures
 from rankwise.ltr import LambdaMART, LinearRanker, NeuralRanker
 from rankwise.persistence.upgrades import FORMAT_VERSION
 from rankwise.screening import ConcordanceSelector, ScoreSelector, SymbolicFeatures

@@ -102,10 +102,16 @@ class LabelRankerMixin(FeaturesMixin):
         if y is None:
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None")
         self._validate_params()
-        features = self._check_features(X, reset=True)
+        features = self._check_features(X, reset=not self._continues())
         rankings, rows = check_label_ranking(y, sample_weight, n_samples=len(features))
+        if self._continues() and rankings.items != self.items_:
+            raise ValueError(
+                f"the items of y are {shortlist(rankings.items)}, but those of the fit that warm_start continues are "
+                f"{shortlist(self.items_)}"
+            )
         self.items_ = rankings.items
         features = features if len(rows) == len(features) else features[rows]
+        self._check_continued(features, rankings)
         self._note_training(features, rows)
         self._fit_rankings(features, rankings)
         return self
@@ -229,8 +235,27 @@ class LabelRankerMixin(FeaturesMixin):
         """Log worths of the predictive law for checked features; rankers with a Plackett-Luce model give its own."""
         return worths_from_pairwise(self._predict_pairwise(X))
 
+    def _continues(self) -> bool:
+        """Whether ``fit`` adds to what was learned before."""
+        return False
+
+    def _check_continued(self, X: FloatArray, y: Rankings) -> None:
+        """Refuse to continue a fit of another kind."""
+
     def _note_training(self, X: FloatArray, rows: IntArray) -> None:
         """Remember of the features, and of the numbers of the rows that are learned from, what is asked for later."""
+
+    def _recalls(self) -> bool:
+        """Whether `_fit_and_recall` can say anything."""
+        return False
+
+    def _fit_and_recall(self, X: FloatArray, y: Rankings, rows: IntArray) -> FloatArray | None:
+        """Fit, and predict the pairs of some training rows by parts that have not seen them, for `StackedRanker`.
+
+        Vectors of pairs, NaN in rows that all parts have seen; None if there are no such parts after all.
+        """
+        self.fit(X, y)
+        return None
 
     def _fit_rankings(self, X: FloatArray, y: Rankings) -> None:
         """Learn from rows that all compare something and have positive weights, ``y.weights``."""
@@ -380,6 +405,12 @@ def sure_gain(differences: FloatArray, weights: FloatArray) -> float:
     values, share = differences[known], weights[known] / weights[known].sum()
     mean = float(share @ values)
     return mean - float(np.sqrt(share**2 @ (values - mean) ** 2))
+
+
+def has_copies(X: FloatArray) -> bool:
+    """Whether leaving out one row leaves copies of it: if more than one row in twenty is one of several equal ones."""
+    counts = np.unique(X, axis=0, return_counts=True)[1]
+    return bool(counts[counts > 1].sum() > 0.05 * len(X))
 
 
 def one_thread() -> Any:

@@ -12,8 +12,8 @@ import numpy as np
 from rankwise._decode import Decoder
 from rankwise._progress import track
 from rankwise._sklearn import BaseEstimator, StrOptions
-from rankwise._state import MATRIX, NUMBER, STRING, Saved, check_shape, ensure, maybe, optional
-from rankwise._typing import BoolArray, FloatArray, RandomState
+from rankwise._state import INTS, MATRIX, NUMBER, STRING, Saved, check_shape, ensure, maybe, optional
+from rankwise._typing import BoolArray, FloatArray, IntArray, RandomState
 from rankwise._validation import check_generator
 from rankwise.data import Rankings
 from rankwise.embeddings import KemenyEmbedding, decode_pairwise, pairwise_from_vectors
@@ -27,6 +27,7 @@ from rankwise.label_ranking.base import (
     unfitted_embedding,
 )
 from rankwise.label_ranking.tree_answers import TreeAnswersMixin
+from rankwise.label_ranking.warm_start import WarmStartMixin
 from rankwise.metrics import kendall_tau_score
 from rankwise.trees.base import ForestMixin
 from rankwise.trees.engine import (
@@ -51,7 +52,7 @@ _OTHER_TREES = 0.1
 _MOST_TIMES = 40
 
 
-class RankingForest(ForestMixin, TreeAnswersMixin, BaseEstimator):
+class RankingForest(ForestMixin, WarmStartMixin, TreeAnswersMixin, BaseEstimator):
     """Forest of consensus ranking trees.
 
     The pairwise shares of the leaves that a row falls into are averaged over the trees, and the Kemeny median of the
@@ -95,6 +96,9 @@ class RankingForest(ForestMixin, TreeAnswersMixin, BaseEstimator):
         is likelier stays so. "auto" does so if there are such rows: with ``bootstrap``, or ``max_samples`` below 1.
     oob_score : bool, default=False
         Whether to compute ``oob_score_``: Kendall tau of the rankings predicted by trees that have not seen a row.
+    warm_start : bool, default=False
+        Whether another ``fit`` on the same rows keeps the trees and adds those that ``n_estimators`` lacks. With a number
+        as ``random_state`` the forest is that of one fit, bit by bit; otherwise the new trees are drawn anew.
     n_jobs : int, optional
         Threads; the forest is the same for every number.
     growth, honest, max_depth, min_samples_split, min_samples_leaf, max_leaf_nodes, growth_order, \
@@ -138,6 +142,8 @@ min_impurity_decrease, sketch, categorical_features, random_state
     oob_score_: float
     calibration_: float | None
     _tree_weights: FloatArray | None
+    _seeds: IntArray
+    _sampling: Sampling | None
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **FOREST_CONSTRAINTS,
@@ -147,12 +153,14 @@ min_impurity_decrease, sketch, categorical_features, random_state
         "pool": [StrOptions({"pairwise", "rankings"})],
         "max_bins": [*FOREST_CONSTRAINTS["max_bins"], StrOptions({"auto"})],
         "calibrate": ["boolean", StrOptions({"auto"})],
+        "warm_start": ["boolean"],
     }
 
     _saved: ClassVar[Saved] = {
         "_tree_weights": maybe(MATRIX),
         "focus_": optional(maybe(STRING)),
         "calibration_": optional(maybe(NUMBER)),
+        "_seeds": optional(INTS),
     }
 
     def __init__(
@@ -179,6 +187,7 @@ min_impurity_decrease, sketch, categorical_features, random_state
         max_samples: int | float | None = None,
         calibrate: bool | Literal["auto"] = "auto",
         oob_score: bool = False,
+        warm_start: bool = False,
         categorical_features: Any = None,
         n_jobs: int | None = None,
         random_state: RandomState = None,
@@ -204,6 +213,7 @@ min_impurity_decrease, sketch, categorical_features, random_state
         self.max_samples = max_samples
         self.calibrate = calibrate
         self.oob_score = oob_score
+        self.warm_start = warm_start
         self.categorical_features = categorical_features
         self.n_jobs = n_jobs
         self.random_state = random_state
@@ -212,6 +222,11 @@ min_impurity_decrease, sketch, categorical_features, random_state
         if self.focus != "auto":
             self._grow(X, y)
             return
+        if self.warm_start:
+            raise ValueError(
+                "focus is 'auto', which chooses between whole forests, so that warm_start has nothing to add to; set "
+                "focus to None, 'item' or 'pair'"
+            )
         trials = _trials(self.n_estimators, self.max_features, y.n_items)
         best, tau = self, np.full(len(X), np.nan)
         for settings in track(trials, "Growing forests", len(trials)):
@@ -221,6 +236,8 @@ min_impurity_decrease, sketch, categorical_features, random_state
                 best, tau = trial, own
         self.trees_, self._tree_weights = best.trees_, best._tree_weights
         self.focus_, self.oob_score_, self.calibration_ = best.focus_, best.oob_score_, best.calibration_
+        if hasattr(self, "_sampling"):
+            self._sampling = best._sampling
 
     def _grow(self, X: FloatArray, y: Rankings) -> FloatArray:
         """Grow the trees, and return the tau of each row out of bag: NaN where every tree has seen it."""
@@ -242,15 +259,23 @@ min_impurity_decrease, sketch, categorical_features, random_state
         )
         leave_out = self.oob_score or self.calibrate is True
         sampling = Sampling.build(len(X), self.n_estimators, self.bootstrap, self.max_samples, rng, leave_out=leave_out)
+        kept = self._kept_trees()
+        sampling = self._with_kept_seeds(sampling, len(kept))
+        if hasattr(self, "_sampling"):
+            self._sampling = sampling
         self.focus_, self._tree_weights, coordinates = self.focus, None, None
         if self.focus is not None:
             own = _own_pairs(self.focus, len(y.items))
             coordinates = np.arange(self.n_estimators) % len(own)
             self._tree_weights = _tree_weights(own[coordinates])
         rule = GrowthRule.from_params(self.get_params(deep=False))
-        self.trees_ = grow_trees(training, rule, sampling, self.n_jobs, coordinates)
+        lacking = replace(sampling, seeds=sampling.seeds[len(kept) :])
+        grown = grow_trees(
+            training, rule, lacking, self.n_jobs, None if coordinates is None else coordinates[len(kept) :]
+        )
         if self.pool == "rankings":
-            self.trees_ = [self._decoded(tree) for tree in self.trees_]
+            grown = [self._decoded(tree) for tree in grown]
+        self.trees_ = kept + grown
         self.calibration_ = None
         if self.calibrate is not False and (sampling.bootstrap or sampling.n_drawn < sampling.n_rows):
             self.calibration_ = self._slope_out_of_bag(X, y, sampling, rng)
@@ -262,9 +287,30 @@ min_impurity_decrease, sketch, categorical_features, random_state
         self.oob_score_ = float(np.average(tau[judged], weights=y.weights[judged])) if judged.any() else np.nan
         return tau
 
+    def _with_kept_seeds(self, sampling: Sampling, n_kept: int) -> Sampling:
+        """The sampling with the seeds of the trees that are kept, which without a number as seed are not drawn again."""
+        if n_kept:
+            sampling = replace(sampling, seeds=np.concatenate([self._seeds[:n_kept], sampling.seeds[n_kept:]]))
+        vars(self).pop("_seeds", None)
+        if self.warm_start:
+            self._seeds = sampling.seeds
+        return sampling
+
     def _predict_pairwise(self, X: FloatArray) -> FloatArray:
         shares = mean_prediction(self.trees_, X, self.n_jobs, self._tree_weights)
         return pairwise_from_vectors(calibrated(shares, getattr(self, "calibration_", None)))
+
+    def _recalls(self) -> bool:
+        return self.bootstrap or self.max_samples is not None
+
+    def _fit_and_recall(self, X: FloatArray, y: Rankings, rows: IntArray) -> FloatArray | None:
+        self._sampling = None  # to be kept
+        sampling = vars(self.fit(X, y)).pop("_sampling")
+        if not sampling.bootstrap and sampling.n_drawn == sampling.n_rows:
+            return None
+        features = self._check_fitted_features(X)
+        shares = out_of_bag_prediction(self.trees_, features, sampling, rows, self._tree_weights)
+        return calibrated(shares, self.calibration_)
 
     def _decoded(self, tree: Tree) -> Tree:
         """The tree whose leaves hold the pairs of the rankings that they decode to."""

@@ -21,6 +21,7 @@ from rankwise.label_ranking.base import (
     LabelRankerMixin,
     check_saved_scaler,
     fitted_scaler,
+    has_copies,
     one_thread,
     spread_of_differences,
     unfitted_embedding,
@@ -169,9 +170,20 @@ class KernelRanker(LabelRankerMixin, BaseEstimator):
             basis = self._choose(rows, root, gammas, alphas, centered, known, copies)
             completed = basis.completed(centered, known, self.alpha_)
             self._coefficients = basis.coefficients(completed, self.alpha_)
+            if hasattr(self, "_unseen"):
+                errors = basis.leave_one_out_errors(completed, basis.U.T @ completed, self.alpha_)
+                self._unseen = np.clip((completed - errors) / root + self._mean, 0.0, 1.0)
             if not self._of_pairs:
                 errors = basis.leave_one_out_errors(completed, basis.U.T @ completed, self.alpha_) / root
                 self.spread_ = spread_of_differences(np.where(known, errors, np.nan), y.weights)
+
+    def _recalls(self) -> bool:
+        return self.embedding == "kemeny"
+
+    def _fit_and_recall(self, X: FloatArray, y: Rankings, rows: IntArray) -> FloatArray | None:
+        self._unseen = np.empty((0, 0))  # to be kept
+        unseen: FloatArray = vars(self.fit(X, y)).pop("_unseen")
+        return None if has_copies(X) else unseen[rows]
 
     @property
     def _of_pairs(self) -> bool:

@@ -9,10 +9,10 @@ import numpy as np
 
 from rankwise._sklearn import BaseEstimator, HasMethods, Interval
 from rankwise._state import ESTIMATOR, FLOATS, MATRIX, Saved, check_shape, ensure, list_of
-from rankwise._typing import FloatArray, RandomState
+from rankwise._typing import FloatArray, IntArray, RandomState
 from rankwise._validation import check_generator
 from rankwise.data import Rankings
-from rankwise.embeddings import PositionEmbedding
+from rankwise.embeddings import PositionEmbedding, vectors_from_pairwise
 from rankwise.label_ranking.base import LabelRankerMixin, fit_weighted, one_thread, seeded_clone, spread_of_differences
 from rankwise.trees import LeastSquaresForest
 
@@ -129,10 +129,29 @@ class LabelwiseRanker(LabelRankerMixin, BaseEstimator):
     def _places(self, X: FloatArray) -> FloatArray:
         return np.column_stack([regressor.predict(X) for regressor in self.regressors_])
 
+    def _recalls(self) -> bool:
+        return self.regressor is None or bool(getattr(self.regressor, "oob_score", False))
+
+    def _fit_and_recall(self, X: FloatArray, y: Rankings, rows: IntArray) -> FloatArray | None:
+        self.fit(X, y)
+        if not all(hasattr(regressor, "oob_prediction_") for regressor in self.regressors_):
+            return None
+        places = self._places(X[rows])
+        for i, regressor in enumerate(self.regressors_):
+            unseen = np.full(len(X), np.nan)
+            held = ~np.isnan(y.positions[:, i])
+            unseen[held] = regressor.oob_prediction_
+            # An item that a row does not hold was learned from other rows.
+            places[:, i] = np.where(held, unseen, 0.0)[rows] + np.where(held[rows], 0.0, places[:, i])
+        return vectors_from_pairwise(self._pairs_of(places))
+
     def _predict_pairwise(self, X: FloatArray) -> FloatArray:
+        return self._pairs_of(self._places(X))
+
+    def _pairs_of(self, predicted: FloatArray) -> FloatArray:
         from scipy.special import ndtr
 
-        places = np.round(self._places(X), _DIGITS)
+        places = np.round(predicted, _DIGITS)
         lead = places[:, None, :] - places[:, :, None]
         with np.errstate(divide="ignore", invalid="ignore"):  # a spread of 0 gives 0, 1/2 or 1
             return ndtr(np.where(lead == 0, 0.0, lead / self.spread_))

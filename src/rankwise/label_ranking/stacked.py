@@ -1,39 +1,41 @@
 """StackedRanker: a blend of several rankers, weighted by how well they rank rows that they have not seen.
 
-Read from the top: the estimator; the rankers it blends by default, with `AdditiveFeatures` for some of them; features
-as each ranker can take them; folds; weights; the leaderboard.
+Read from the top: the estimator; the rankers it blends by default; features as each ranker can take them; folds;
+weights; the leaderboard.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from numbers import Integral
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
 
 from rankwise._features import CategoricalFeaturesMixin, FeatureEncoder
 from rankwise._progress import track
-from rankwise._sklearn import BaseEstimator, HasMethods, Interval, TransformerMixin, check_feature_names_in
+from rankwise._sklearn import BaseEstimator, HasMethods, Interval
 from rankwise._state import (
-    COUNT,
     ESTIMATOR,
-    FLOATS,
     INTS,
-    MATRIX,
     NUMBER,
     Saved,
     check_places,
     dict_of,
     ensure,
     instance,
+    maybe,
+    optional,
     tuple_of,
 )
-from rankwise._typing import ArrayLike, FloatArray, IntArray, RandomState
+from rankwise._typing import FloatArray, IntArray, RandomState
 from rankwise._validation import check_generator
 from rankwise.data import Rankings
 from rankwise.embeddings import KemenyEmbedding, decode_pairwise, pairwise_from_vectors, vectors_from_pairwise
+from rankwise.label_ranking._calibration import calibrated, calibration_slope
+from rankwise.label_ranking.additive_features import AdditiveFeatures
 from rankwise.label_ranking.base import LabelRankerMixin, pairwise_of, sure_gain
+from rankwise.label_ranking.boosted import BoostedRanker
 from rankwise.label_ranking.forest import RankingForest
 from rankwise.label_ranking.kernel_ranker import KernelRanker
 from rankwise.label_ranking.labelwise import LabelwiseRanker
@@ -53,11 +55,14 @@ _STEPS = (0.2, 0.1, 0.05)
 _MOST_MOVES = 30
 # Weights below this become 0, so that the ranker is not fitted.
 _SMALLEST_WEIGHT = 1e-3
+# Rankers of which more than this share of the rows has no unseen part, as of forests of few trees, are cross-validated.
+_MOST_UNJUDGED = 0.1
 # Weight of the equation "the weights sum to 1" in the least-squares problem.
 _SUM_WEIGHT = 1e3
-# Quantiles at which additive features have kinks, and most columns for which they have any.
-_KINKS = (0.2, 0.4, 0.6, 0.8)
-_MOST_ADDITIVE_COLUMNS = 200
+
+
+#: training rows and test rows
+Fold: TypeAlias = tuple[IntArray, IntArray]
 
 
 class Standing(NamedTuple):
@@ -72,20 +77,26 @@ class StackedRanker(CategoricalFeaturesMixin, LabelRankerMixin, BaseEstimator):
     r"""Label ranker that blends several others: the weighted mean of their pairwise probabilities, decoded once.
 
     *Definition.* :math:`P(x) = \sum_m w_m P_m(x)` with nonnegative weights that sum to 1. They are chosen on
-    cross-validated predictions: first to minimize the squared error against the pairs of the true rankings; then
+    predictions of unseen rows: first to minimize the squared error against the pairs of the true rankings; then
     weights are moved, step by step, as long as that raises the mean Kendall tau of the decoded blend by more than its
-    standard error. Then every ranker with a positive weight is fitted on all rows.
+    standard error. Forests predict rows by the trees that have not seen them, and kernels and neighbors leave out one
+    row at a time, so that one fit is enough. Other rankers are cross-validated; those that earn no weight in the first
+    fold, and surely rank worse than the best one there, are dropped. Those with a positive weight are fitted on all
+    rows. At last the log odds of the blend are multiplied by one number, so that its probabilities come true as often
+    as they say, see `RankingForest`.
 
     Parameters
     ----------
     rankers : list of (str, ranker), optional
-        Names and label rankers, or pipelines that end with one. By default forests of several kinds, pairwise logistic
-        regression (linear and additive), kernel ridge regression (two kernels), a linear Plackett-Luce model and k
-        nearest neighbors, since no ranker is best on all data. With more than 50 items the pairwise regressions, of
-        which there would be thousands, are dropped.
+        Names and label rankers, or pipelines that end with one. By default forests of several kinds, boosted trees,
+        pairwise logistic regression (linear and additive), kernel ridge regression (two kernels), a linear
+        Plackett-Luce model and k nearest neighbors, since no ranker is best on all data. With more than 50 items the
+        pairwise regressions, of which there would be thousands, are dropped.
     cv : int, splitter or list of (training rows, test rows), default=5
         Folds. A splitter that tests only a part of the rows, such as ``ShuffleSplit(1, test_size=0.2)``, saves time on
         large data.
+    calibrate : bool, default=True
+        Whether to calibrate the probabilities of the blend.
     categorical_features : None, or array-like of column numbers, column names or booleans
         Columns that hold categories; by default those of a data frame that hold text, categories or Booleans. Rankers
         that cannot split them get a column of zeros and ones for each category.
@@ -101,8 +112,11 @@ class StackedRanker(CategoricalFeaturesMixin, LabelRankerMixin, BaseEstimator):
     weights_ : dict
         Name -> weight, for all.
     leaderboard_ : tuple of Standing
-        Name, cross-validated mean Kendall tau and weight of each ranker and of the blend, best first. The blend's score
-        is slightly optimistic: its weights were chosen on the same rows.
+        Name, mean Kendall tau on unseen rows and weight of each ranker and of the blend, best first; of a ranker that
+        was dropped after the first fold, the tau on that fold. The blend's score is slightly optimistic: its weights
+        were chosen on the same rows.
+    calibration_ : float or None
+        By how much the log odds of the blend are multiplied.
     items_ : tuple
         Names of the items.
 
@@ -123,6 +137,7 @@ class StackedRanker(CategoricalFeaturesMixin, LabelRankerMixin, BaseEstimator):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "rankers": [None, list, tuple],
         "cv": [Interval(Integral, 2, None, closed="left"), HasMethods(["split", "get_n_splits"]), "array-like"],
+        "calibrate": ["boolean"],
         "categorical_features": ["array-like", None],
         "n_jobs": [None, Integral],
         "random_state": ["random_state", np.random.Generator],
@@ -133,6 +148,7 @@ class StackedRanker(CategoricalFeaturesMixin, LabelRankerMixin, BaseEstimator):
         "weights_": dict_of(NUMBER),
         "rankers_": dict_of(ESTIMATOR),
         "leaderboard_": tuple_of(instance("Standing")),
+        "calibration_": optional(maybe(NUMBER)),
     }
 
     def __init__(
@@ -140,12 +156,14 @@ class StackedRanker(CategoricalFeaturesMixin, LabelRankerMixin, BaseEstimator):
         rankers: Sequence[tuple[str, Any]] | None = None,
         *,
         cv: Any = 5,
+        calibrate: bool = True,
         categorical_features: Any = None,
         n_jobs: int | None = None,
         random_state: RandomState = None,
     ) -> None:
         self.rankers = rankers
         self.cv = cv
+        self.calibrate = calibrate
         self.categorical_features = categorical_features
         self.n_jobs = n_jobs
         self.random_state = random_state
@@ -176,19 +194,62 @@ class StackedRanker(CategoricalFeaturesMixin, LabelRankerMixin, BaseEstimator):
         folds = _folds(self.cv, len(X), rng)
         rows = np.concatenate([test for _, test in folds])
         # One number per pair and in 32 bits: the predictions of all rankers are held until the weights are chosen.
-        parts: dict[str, list[FloatArray]] = {name: [] for name in members}
-        work = [(train, test, name) for train, test in folds for name in members]
-        for train, test, name in track(work, "Cross-validating rankers", len(work)):
-            fitted = self._fitted(members[name], X[train], y[train])
-            parts[name].append(vectors_from_pairwise(self._pairwise(fitted, X[test])).astype(np.float32))
-        unseen = {name: np.concatenate(vectors) for name, vectors in parts.items()}
-        weights = _blend_weights(np.stack(list(unseen.values())), y[rows])
-        self.weights_ = dict(zip(members, weights.tolist(), strict=True))
-        self.leaderboard_ = _leaderboard(unseen, self.weights_, y[rows])
+        unseen, fitted = self._recalled(members, X, y, rows)
+        dropped = self._cross_validate(
+            {name: m for name, m in members.items() if name not in unseen}, X, y, folds, unseen
+        )
+        known = np.all([~np.isnan(vectors[:, 0]) for vectors in unseen.values()], axis=0)
+        if not known.any():
+            raise ValueError("no row is left that all rankers have not seen; give forests more trees, or drop them")
+        truth, blended = y[rows[known]], {name: vectors[known] for name, vectors in unseen.items()}
+        weights = _blend_weights(np.stack(list(blended.values())), truth)
+        self.weights_ = dict.fromkeys(members, 0.0) | dict(zip(blended, weights.tolist(), strict=True))
+        blend = np.tensordot(weights, np.stack(list(blended.values())), 1)
+        self.leaderboard_ = _leaderboard({**blended, "blend": blend}, {**self.weights_, "blend": 1.0}, truth, dropped)
+        pairs = KemenyEmbedding().set_output(transform="default").fit_transform(truth)
+        self.calibration_ = calibration_slope(blend, pairs, truth.weights) if self.calibrate else None
         chosen = [name for name in members if self.weights_[name] > 0]
         self.rankers_ = {
-            name: self._fitted(members[name], X, y) for name in track(chosen, "Fitting on all rows", len(chosen))
+            name: fitted[name] if name in fitted else self._fitted(members[name], X, y)
+            for name in track(chosen, "Fitting on all rows", len(chosen))
         }
+
+    def _recalled(
+        self, members: dict[str, Any], X: FloatArray, y: Rankings, rows: IntArray
+    ) -> tuple[dict[str, FloatArray], dict[str, Any]]:
+        """Pairs of rows that the parts of fitted rankers have not seen, and these rankers."""
+        able = [name for name, member in members.items() if _recalls(member)]
+        unseen, fitted = {}, {}
+        for name in track(able, "Fitting on all rows", len(able)):
+            from sklearn.base import clone
+
+            ranker = self._views.prepared(clone(members[name]))
+            features, last = self._views.for_member(ranker, X), ranker
+            if hasattr(ranker, "steps"):
+                features, last = ranker[:-1].fit_transform(features, y), ranker[-1]
+            vectors = last._fit_and_recall(features, y, rows)
+            if vectors is not None and np.isnan(vectors[:, 0]).mean() <= _MOST_UNJUDGED:
+                unseen[name], fitted[name] = vectors.astype(np.float32), ranker
+        return unseen, fitted
+
+    def _cross_validate(
+        self, members: dict[str, Any], X: FloatArray, y: Rankings, folds: list[Fold], unseen: dict[str, FloatArray]
+    ) -> list[Standing]:
+        """Add out-of-fold predictions of the other rankers; those dropped after the first fold are returned."""
+        parts: dict[str, list[FloatArray]] = {name: [] for name in members}
+        dropped: list[Standing] = []
+        for number, (train, test) in enumerate(track(folds, "Cross-validating rankers", len(folds))):
+            for name in parts:
+                fitted = self._fitted(members[name], X[train], y[train])
+                parts[name].append(vectors_from_pairwise(self._pairwise(fitted, X[test])).astype(np.float32))
+            if number == 0 and len(folds) > 1 and parts:
+                first = {name: vectors[: len(test)] for name, vectors in unseen.items()}
+                first |= {name: vectors[0] for name, vectors in parts.items()}
+                for standing in _unneeded(first, y[test], set(parts)):
+                    dropped.append(standing)
+                    del parts[standing.name]
+        unseen |= {name: np.concatenate(vectors) for name, vectors in parts.items()}
+        return dropped
 
     def _fitted(self, member: Any, X: FloatArray, y: Rankings) -> Any:
         from sklearn.base import clone
@@ -207,7 +268,8 @@ class StackedRanker(CategoricalFeaturesMixin, LabelRankerMixin, BaseEstimator):
         total = np.zeros((len(X), len(self.items_), len(self.items_)))
         for name, ranker in self.rankers_.items():
             total += self.weights_[name] * self._pairwise(ranker, X)
-        return total
+        slope = getattr(self, "calibration_", None)
+        return total if slope is None else pairwise_from_vectors(calibrated(vectors_from_pairwise(total), slope))
 
     def _pairwise(self, ranker: Any, X: FloatArray) -> FloatArray:
         return np.asarray(pairwise_of(ranker, self._views.for_member(ranker, X)))
@@ -225,12 +287,12 @@ def default_rankers(n_jobs: int | None = None, n_rows: int = 1000, n_items: int 
     from sklearn.preprocessing import QuantileTransformer, StandardScaler
 
     def pairwise(*steps: Any, C: float) -> Any:
-        logistic = LogisticRegression(C=C, max_iter=1000)
+        logistic = LogisticRegression(C=C, solver="newton-cholesky", max_iter=1000)
         return make_pipeline(*steps, StandardScaler(), PairwiseRanker(logistic, n_jobs=n_jobs))
 
     random: dict[str, Any] = {"splitter": "random", "max_bins": 255, "n_jobs": n_jobs}
-    whole: dict[str, Any] = {"max_features": None, "bootstrap": False}
-    places = LeastSquaresForest(100, min_samples_leaf=2, oob_score=True, **random)
+    part: dict[str, Any] = {"bootstrap": False, "max_samples": 0.75}
+    places = LeastSquaresForest(40, min_samples_leaf=2, oob_score=True, **random)
     gaussian_ranks = QuantileTransformer(n_quantiles=max(2, min(100, n_rows // 2)), output_distribution="normal")
     linear: list[tuple[str, Any]] = [
         ("pairwise logistic", pairwise(C=1.0)),
@@ -238,64 +300,17 @@ def default_rankers(n_jobs: int | None = None, n_rows: int = 1000, n_items: int 
         ("additive pairwise logistic, C=10", pairwise(AdditiveFeatures(), C=10.0)),
     ]
     return [
-        ("extra-random forest", RankingForest(200, **random, **whole)),
-        ("smooth extra-random forest", RankingForest(200, min_samples_leaf=3, **random, **whole)),
-        ("forest", RankingForest(200, splitter="best", max_features=0.5, min_samples_leaf=2, n_jobs=n_jobs)),
+        ("extra-random forest", RankingForest(120, **random, **part)),
+        ("smooth extra-random forest", RankingForest(80, min_samples_leaf=3, **random, **part)),
+        ("forest", RankingForest(100, splitter="best", max_features=0.5, min_samples_leaf=2, n_jobs=n_jobs)),
         ("labelwise forest", LabelwiseRanker(places)),
+        ("boosted", BoostedRanker(100, max_leaf_nodes=8, n_jobs=n_jobs)),
         *(linear if n_items <= _MOST_ITEMS_FOR_PAIRS else []),
         ("Plackett-Luce", PlackettLuceRanker()),
         ("Laplacian kernel", make_pipeline(gaussian_ranks, KernelRanker("laplacian"))),
         ("Gaussian kernel", KernelRanker("rbf")),
         ("neighbors", NearestNeighborsRanker("cv", weights="distance")),
     ]
-
-
-class AdditiveFeatures(TransformerMixin, BaseEstimator):
-    """Every feature x with its square and the hinges (x - q)+ at quantiles q of the training rows.
-
-    A linear model of these is an additive model of the features, such as the log odds of naive Bayes are. The hinges
-    are dropped if there would be more than 200 columns. (``SplineTransformer(degree=1, knots="quantile")``, without
-    squares and shrunk toward a constant instead of a line, lost 0.01 to 0.03 in Kendall tau on several data sets.)
-    """
-
-    n_features_in_: int
-
-    _saved: ClassVar[Saved] = {"n_features_in_": COUNT, "mean_": FLOATS, "scale_": FLOATS, "knots_": MATRIX}
-
-    def fit(self, X: ArrayLike, y: Any = None) -> AdditiveFeatures:
-        """Learn the mean, scale and quantiles of each feature."""
-        from sklearn.utils.validation import validate_data
-
-        rows = validate_data(self, X, dtype=np.float64)
-        self.mean_ = rows.mean(axis=0)
-        scale = rows.std(axis=0)
-        self.scale_ = np.where(scale > 0, scale, 1.0)
-        few = rows.shape[1] * (2 + len(_KINKS)) <= _MOST_ADDITIVE_COLUMNS
-        scaled = (rows - self.mean_) / self.scale_
-        self.knots_ = np.quantile(scaled, _KINKS, axis=0) if few else np.empty((0, rows.shape[1]))
-        return self
-
-    def transform(self, X: ArrayLike) -> FloatArray:
-        """The features side by side: x, squares, hinges."""
-        from sklearn.utils.validation import check_is_fitted, validate_data
-
-        check_is_fitted(self)
-        scaled = (validate_data(self, X, reset=False, dtype=np.float64) - self.mean_) / self.scale_
-        hinges = [np.maximum(scaled - knot, 0.0) for knot in self.knots_]
-        return np.concatenate([scaled, scaled**2, *hinges], axis=1)
-
-    def get_feature_names_out(self, input_features: ArrayLike | None = None) -> np.ndarray:
-        """Names of the features: "age", "age^2", and "age above 20%" for the hinge at that quantile."""
-        from sklearn.utils.validation import check_is_fitted
-
-        check_is_fitted(self)
-        names = check_feature_names_in(self, input_features)
-        hinges = [f" above {100 * share:g}%" for share in _KINKS[: len(self.knots_)]]
-        return np.array([f"{name}{ending}" for ending in ("", "^2", *hinges) for name in names], dtype=object)
-
-    def _check_saved(self) -> None:
-        lengths = {part.shape[-1] for part in (self.mean_, self.scale_, self.knots_)}
-        ensure(lengths == {self.n_features_in_}, "means and scales are not as many as the features")
 
 
 def _named(rankers: Any) -> list[tuple[str, Any]]:
@@ -329,6 +344,11 @@ def _with_seed(ranker: Any, seed: int) -> Any:
     params = copy.get_params(deep=True)
     unset = [name for name, value in params.items() if name.split("__")[-1] == "random_state" and value is None]
     return copy.set_params(**dict.fromkeys(unset, seed))
+
+
+def _recalls(member: Any) -> bool:
+    last = member[-1] if hasattr(member, "steps") else member
+    return isinstance(last, LabelRankerMixin) and last._recalls()
 
 
 class _Views:
@@ -428,10 +448,27 @@ def _least_squares_weights(vectors: FloatArray, y: Rankings) -> FloatArray:
     return weights / weights.sum()
 
 
-def _leaderboard(unseen: dict[str, Any], weights: dict[str, float], y: Rankings) -> tuple[Standing, ...]:
+def _unneeded(vectors: dict[str, FloatArray], y: Rankings, names: set[str]) -> list[Standing]:
+    """Those of the named rankers that earn no weight, and surely rank worse than the best one."""
+    known = np.all([~np.isnan(part[:, 0]) for part in vectors.values()], axis=0)
+    if not known.any():
+        return []
+    judged, truth = {name: part[known] for name, part in vectors.items()}, y[np.flatnonzero(known)]
+    weights = _least_squares_weights(np.stack(list(judged.values())), truth)
+    taus = {name: kendall_tau_score(truth, _decoded(part, y), per_row=True) for name, part in judged.items()}
+    means = {name: float(np.nansum(truth.weights * tau)) for name, tau in taus.items()}
+    best = max(means, key=lambda name: means[name])
+    return [
+        Standing(name, kendall_tau_score(truth, _decoded(judged[name], y)), 0.0)
+        for name, weight in zip(judged, weights, strict=True)
+        if name in names and weight < _SMALLEST_WEIGHT and sure_gain(taus[best] - taus[name], truth.weights) > 0
+    ]
+
+
+def _leaderboard(
+    unseen: dict[str, Any], weights: dict[str, float], y: Rankings, dropped: list[Standing]
+) -> tuple[Standing, ...]:
     standings = [
         Standing(name, kendall_tau_score(y, _decoded(vectors, y)), weights[name]) for name, vectors in unseen.items()
     ]
-    blend = sum(weights[name] * vectors for name, vectors in unseen.items())
-    standings.append(Standing("blend", kendall_tau_score(y, _decoded(blend, y)), 1.0))
-    return tuple(sorted(standings, key=lambda standing: -standing.score))
+    return tuple(sorted([*standings, *dropped], key=lambda standing: -standing.score))
