@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.optimize import minimize
 from scipy.stats import chi2, norm
@@ -94,6 +95,56 @@ def test_pseudo_rankings_are_a_ghost_item(benchmark_data: Path) -> None:
     np.testing.assert_allclose(
         (model.log_worth_ - model.log_worth_[0])[83:87], GOLDEN["nascar_pseudo"]["coefficients"], atol=1e-5
     )
+
+
+def test_fruits_with_ties_and_pseudo_rankings() -> None:
+    golden = GOLDEN["fruits"]
+    ranks = np.array(golden["rankings"], dtype=float)
+    positions = np.where(ranks == 0, np.nan, ranks)
+    model = PlackettLuce().fit(*with_ghost(positions))
+    summary = model.summary(ref=0)
+    np.testing.assert_allclose(summary.coefficients[:3], golden["coefficients"], atol=1e-6)
+    assert summary.coefficients[-1] == pytest.approx(golden["log_tie_strength"], abs=1e-6)
+    logs = model.logpmf(np.column_stack([positions, np.full(len(positions), np.nan)]))
+    np.testing.assert_allclose(np.exp(logs), [np.prod(choices) for choices in golden["probabilities"]], atol=1e-7)
+    assert -2 * logs.sum() == pytest.approx(golden["deviance"], abs=0.005)
+
+
+def test_the_worths_of_salad_dressings(benchmark_data: Path) -> None:
+    golden, attributes = GOLDEN["salad_worths"], GOLDEN["salad"]
+    judges = pd.read_csv(benchmark_data / "rankings-with-covariates" / "prefmod_salad.csv.gz")
+    model = PlackettLuce().fit(judges)
+    summary = model.summary(ref="A")
+    np.testing.assert_allclose(summary.coefficients, golden["coefficients"], atol=6e-5)
+    np.testing.assert_allclose(summary.standard_errors[1:], golden["se"], atol=6e-5)
+    np.testing.assert_allclose(summary.z[1:], golden["z"], atol=6e-4)
+    np.testing.assert_allclose(summary.p_values[1:], golden["p"], rtol=5e-3)
+    np.testing.assert_allclose(np.exp(model.log_worth_) / np.exp(model.log_worth_).sum(), golden["worths"], atol=6e-6)
+    deviance = -2 * model.log_likelihood_
+    assert deviance == pytest.approx(golden["deviance"], abs=0.006)
+    assert summary.aic == pytest.approx(golden["aic"], abs=0.006)
+    acids = pd.DataFrame({name: attributes[name] for name in ("acetic", "gluconic")}, index=list("ABCD"))
+    by_acids = PlackettLuce().fit(judges, item_features=acids)
+    gain = -2 * by_acids.log_likelihood_ - deviance
+    assert gain == pytest.approx(golden["deviance_of_attributes"], abs=2e-4)
+    assert chi2.sf(gain, 1) == pytest.approx(golden["p_of_attributes"], abs=1e-3)
+
+
+def test_dressings_that_nobody_tasted(benchmark_data: Path) -> None:
+    golden, attributes = GOLDEN["salad_new"], GOLDEN["salad"]
+    judges = pd.read_csv(benchmark_data / "rankings-with-covariates" / "prefmod_salad.csv.gz")
+    known, new = (
+        pd.DataFrame({name: values[name] for name in ("acetic", "gluconic")}) for values in (attributes, golden)
+    )
+    model = PlackettLuce().fit(judges, item_features=known.set_axis(list("ABCD")))
+    worth = model.predict_log_worth(new)
+    origin = model.predict_log_worth(known)[0] - golden["log_worths_of_known"][0]
+    np.testing.assert_allclose(model.predict_log_worth(known) - origin, golden["log_worths_of_known"], atol=1e-3)
+    np.testing.assert_allclose(worth - origin, golden["log_worths"], atol=1e-3)
+    np.testing.assert_allclose(np.exp(worth) / np.exp(worth).sum(), golden["worths"], atol=1e-4)
+    # The delta method: the share of the first changes with the difference of attributes, .5 of acetic acid.
+    error = np.prod(golden["worths"]) * abs(golden["acetic"][0] - golden["acetic"][1]) * model.coef_se_[0]
+    assert error == pytest.approx(golden["se"], rel=2e-3)
 
 
 @pytest.mark.parametrize("home", [False, True])

@@ -1,0 +1,244 @@
+"""Do tests reject, and intervals miss, as often as their level of 5% says? Simulations of the statistics of people.
+
+Each row is a test of people who do not differ, or an interval of a number that is known: how often, of so many runs, it
+was wrong. The standard error of 2,000 runs is half a point. Tests of one table (items, pairs) count a run once, if any
+of them rejects; single coefficients are counted one by one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+from common import arguments, save
+
+from rankwise import Rankings
+from rankwise.aggregation import (
+    BestWorst,
+    BradleyTerry,
+    Mallows,
+    MallowsMixture,
+    PlackettLuce,
+    PlackettLuceMixture,
+)
+from rankwise.analysis import compare_groups
+from rankwise.label_ranking import PlackettLuceRanker, PlackettLuceTree
+
+WORTH = np.array([1, 0.5, 0, -0.5])
+CENTERS = [[1, 2, 3, 4, 5], [5, 3, 4, 1, 2]]
+FIVE = np.linspace(0.6, -0.6, 5)
+Wrong = Iterator[tuple[str, Any]]
+
+
+def main() -> None:
+    options = arguments(__doc__)
+    rows = []
+    for study, n_runs in STUDIES:
+        n_runs = 20 if options.quick else n_runs
+        rng = np.random.default_rng(options.seed)
+        wrong: dict[str, list[float]] = {}
+        for _ in range(n_runs):
+            for what, one in study(rng):
+                wrong.setdefault(what, []).append(float(np.mean(one)))
+        where = str(study.__doc__).rstrip(".")
+        for what, each in wrong.items():
+            share = 100 * float(np.mean(each))
+            rows.append({"where": where, "what": what, "n_runs": len(each), "percent": round(share, 2)})
+            print(f"{share:5.1f}%  {what:<24} {where} ({len(each):,} runs)", flush=True)
+    save("coverage", rows, options, [])
+
+
+def draw(rng: np.random.Generator, utility: np.ndarray, n: int | None = None) -> np.ndarray:
+    """Plackett-Luce rankings of these log worths: one for each row, or n of one row."""
+    table = utility if n is None else np.tile(utility, (n, 1))
+    return np.argsort(np.argsort(-(table + rng.gumbel(size=table.shape)), axis=1), axis=1) + 1.0
+
+
+def compared(rng: np.random.Generator, positions: Any, labels: Any, **design: Any) -> Wrong:
+    """Which tests of `compare_groups` reject."""
+    for kernel in ("mallows", "kendall"):
+        found = compare_groups(
+            positions, labels, kernel=kernel, n_permutations=99, random_state=int(rng.integers(1 << 31)), **design
+        )
+        yield f"equal distributions, {kernel}", found.p_value <= 0.05
+    ratio = found.likelihood_ratio.p_value
+    if ratio is not None:
+        yield "likelihood ratio", ratio <= 0.05
+    yield "items", np.nanmin(found.items.p_value) <= 0.05
+    assert found.pairs is not None
+    yield "pairs", np.nanmin(found.pairs.p_value) <= 0.05
+
+
+def two_groups(rng: np.random.Generator) -> Wrong:
+    """Groups of 16 and 32 people, 4 items."""
+    return compared(rng, draw(rng, WORTH, 48), np.repeat(["a", "b"], [16, 32]))
+
+
+def three_groups(rng: np.random.Generator) -> Wrong:
+    """Three groups of 20 people, 4 items."""
+    return compared(rng, draw(rng, WORTH, 60), np.repeat(["a", "b", "c"], 20))
+
+
+def twelve_each(rng: np.random.Generator) -> Wrong:
+    """Two groups of 12 people, 5 items."""
+    return compared(rng, draw(rng, FIVE, 24), np.repeat(["a", "b"], 12))
+
+
+def in_strata(rng: np.random.Generator) -> Wrong:
+    """60 people in three strata of other tastes, which hold other shares of two groups."""
+    strata = rng.integers(0, 3, 60)
+    labels = np.where(rng.random(60) < np.array([0.3, 0.5, 0.7])[strata], "a", "b")
+    return compared(rng, draw(rng, np.where((strata == 0)[:, None], WORTH, -WORTH)), labels, strata=strata)
+
+
+def ranked_twice(rng: np.random.Generator) -> Wrong:
+    """24 people who ranked twice."""
+    who = np.tile(np.arange(24), 2)
+    return compared(rng, draw(rng, WORTH + 2 * rng.normal(size=(24, 4))[who]), np.repeat(["a", "b"], 24), pairs=who)
+
+
+def survey_weights(rng: np.random.Generator) -> Wrong:
+    """Groups of 16 and 32 people with survey weights from .3 to 3."""
+    rankings = Rankings(draw(rng, WORTH, 48), weights=rng.uniform(0.3, 3, 48))
+    return compared(rng, rankings, np.repeat(["a", "b"], [16, 32]))
+
+
+def with_ties(rng: np.random.Generator) -> Wrong:
+    """Groups of 40 people, half of whom tie their first two items."""
+    positions = draw(rng, WORTH, 80)
+    tied = np.where(rng.random((80, 1)) < 0.5, np.maximum(positions - 1, 1), positions)
+    return compared(rng, tied, np.repeat(["a", "b"], 40))
+
+
+POOLS = [Mallows(theta=1.2, center=c).sample(20_000, np.random.default_rng(9)).positions for c in CENTERS]
+CAMPS = np.array([[1.5, 1, 0, -1, -1.5], [-1.5, -0.5, 0, 0.5, 1.5]])
+
+
+def mallows_segments(rng: np.random.Generator) -> Wrong:
+    """Two Mallows segments of 120 people with a covariate."""
+    x = rng.normal(size=(120, 1))
+    second = rng.random((120, 1)) < 1 / (1 + np.exp(-0.3 - x))
+    first_rows, second_rows = (pool[rng.integers(len(pool), size=120)] for pool in POOLS)
+    fitted = MallowsMixture(2, n_init=1, random_state=0).fit(np.where(second, second_rows, first_rows), None, x)
+    flipped = fitted.centers_[0, 0] > fitted.centers_[1, 0]
+    yield from of_segments(fitted, flipped)
+    yield "interval of concentration", np.abs(fitted.thetas_ - 1.2) > 1.96 * fitted.thetas_se_
+
+
+def plackett_luce_segments(rng: np.random.Generator) -> Wrong:
+    """Two Plackett-Luce segments of 200 people with a covariate."""
+    x = rng.normal(size=(200, 1))
+    second = rng.random((200, 1)) < 1 / (1 + np.exp(-0.3 - x))
+    fitted = PlackettLuceMixture(2, n_init=1, random_state=0).fit(
+        draw(rng, np.where(second, CAMPS[1], CAMPS[0])), None, x
+    )
+    flipped = fitted.log_worths_[0, 0] < fitted.log_worths_[1, 0]
+    yield from of_segments(fitted, flipped)
+    truth = CAMPS[::-1] if flipped else CAMPS
+    yield "intervals of worths", np.abs(fitted.log_worths_ - truth) > 1.96 * fitted.log_worths_se_
+
+
+def of_segments(fitted: Any, flipped: bool) -> Wrong:
+    """Whether the intervals of the coefficients of the membership miss the truth."""
+    coef = -fitted.membership_coef_[1] if flipped else fitted.membership_coef_[1]
+    missed = np.abs(coef - [0.3, 1.0]) > 1.96 * fitted.membership_se_[1]
+    yield "interval of an intercept", missed[0]
+    yield "interval of a slope", missed[1]
+
+
+def summaries(make: Callable[[np.random.Generator, np.ndarray], Any], rng: np.random.Generator) -> Wrong:
+    """Intervals of the worths of a model, and its tests of equal items."""
+    low, high = make(rng, FIVE).summary().intervals[: len(FIVE)].T
+    yield "intervals of worths", (low > FIVE) | (high < FIVE)
+    equal = make(rng, np.zeros(5)).summary()
+    yield "likelihood ratio", equal.likelihood_ratio.p_value <= 0.05
+    yield "Wald test", equal.wald.p_value <= 0.05
+
+
+def worths(rng: np.random.Generator) -> Wrong:
+    """Plackett-Luce, 100 rankings of 5 items."""
+    return summaries(lambda rng, worth: PlackettLuce().fit(draw(rng, worth, 100)), rng)
+
+
+def quasi_errors(rng: np.random.Generator) -> Wrong:
+    """Plackett-Luce, 60 rankings of 5 items."""
+    summary = PlackettLuce().fit(draw(rng, FIVE, 60)).summary()
+    i, j = np.triu_indices(5, 1)
+    error = summary.coefficients[i] - summary.coefficients[j] - (FIVE[i] - FIVE[j])
+    quasi = summary.quasi_standard_errors
+    assert quasi is not None
+    yield "differences by quasi-standard errors", np.abs(error) > 1.96 * np.hypot(quasi[i], quasi[j])
+
+
+TIED = PlackettLuce(alpha=1.0).fit([[1, 1, 2, 3, 4], [2, 1, 3, 4, 5]])
+PAIRS = BradleyTerry(alpha=1.0).fit(Rankings([[1, 2, np.nan, np.nan, np.nan]]))
+BEST = BestWorst(alpha=1.0).fit(Rankings([[1, 3, 2, np.nan, np.nan]]))
+
+
+def ties(rng: np.random.Generator) -> Wrong:
+    """Plackett-Luce with ties of strength 1/2, 100 rankings of 5 items."""
+
+    def make(rng: np.random.Generator, worth: np.ndarray) -> PlackettLuce:
+        TIED.log_worth_, TIED.tie_strength_ = worth, np.array([0.5])
+        return PlackettLuce().fit(TIED.sample(100, rng))
+
+    return summaries(make, rng)
+
+
+def pairs(rng: np.random.Generator) -> Wrong:
+    """Bradley-Terry, 250 comparisons of 5 items."""
+
+    def make(rng: np.random.Generator, worth: np.ndarray) -> BradleyTerry:
+        PAIRS.log_worth_ = worth
+        return BradleyTerry().fit(PAIRS.sample(250, rng))
+
+    return summaries(make, rng)
+
+
+def best_worst(rng: np.random.Generator) -> Wrong:
+    """Best and worst of 4 of 5 items, 250 choices."""
+
+    def make(rng: np.random.Generator, worth: np.ndarray) -> BestWorst:
+        BEST.log_worth_ = worth
+        return BestWorst().fit(BEST.sample(250, rng, set_size=4))
+
+    return summaries(make, rng)
+
+
+def attributes(rng: np.random.Generator) -> Wrong:
+    """Three attributes that differ between 150 rankings of 4 items."""
+    features, truth = rng.normal(size=(150, 4, 3)), np.array([0.6, -0.3, 0.0])
+    low, high = PlackettLuce().fit(draw(rng, features @ truth), item_features=features).summary().intervals.T
+    yield "intervals of coefficients", (low > truth) | (high < truth)
+    none = PlackettLuce().fit(draw(rng, np.zeros((150, 4))), item_features=features).summary()
+    yield "likelihood ratio", none.likelihood_ratio.p_value <= 0.05
+    yield "Wald test", none.wald.p_value <= 0.05
+
+
+def features_of_people(rng: np.random.Generator) -> Wrong:
+    """PlackettLuceRanker(alpha=0), two features of 150 people, 3 items."""
+    summary = PlackettLuceRanker(alpha=0).fit(rng.normal(size=(150, 2)), draw(rng, np.zeros(3), 150)).summary()
+    low, high = summary.intervals.T
+    yield "intervals of coefficients", (low > 0) | (high < 0)
+    yield "likelihood ratio", summary.likelihood_ratio.p_value <= 0.05
+
+
+def trees(rng: np.random.Generator) -> Wrong:
+    """PlackettLuceTree, 150 people who are alike, two numbers and a category."""
+    X = np.column_stack([rng.standard_normal((150, 2)), rng.integers(0, 3, 150)])
+    tree = PlackettLuceTree(0.0, min_samples_leaf=20, categorical_features=[2])
+    yield "any split", tree.fit(X, draw(rng, WORTH, 150)).p_values_[0].min() <= 0.05
+
+
+STUDIES: list[tuple[Callable[[np.random.Generator], Wrong], int]] = [
+    *((study, 1_000) for study in (two_groups, twelve_each, three_groups, in_strata)),
+    *((study, 1_000) for study in (ranked_twice, survey_weights, with_ties)),
+    *((study, 2_000) for study in (mallows_segments, plackett_luce_segments)),
+    *((study, 2_000) for study in (worths, quasi_errors, ties, pairs, best_worst, attributes, features_of_people)),
+    (trees, 1_000),
+]
+
+
+if __name__ == "__main__":
+    main()
