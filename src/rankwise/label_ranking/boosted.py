@@ -18,6 +18,7 @@ from rankwise._validation import check_generator
 from rankwise.data import Rankings
 from rankwise.label_ranking._boosting import Grower, Loss
 from rankwise.label_ranking.tree_answers import TreeAnswersMixin
+from rankwise.label_ranking.warm_start import WarmStartMixin
 from rankwise.trees.base import ForestMixin
 from rankwise.trees.engine import MOST_BINS, mean_prediction
 
@@ -25,7 +26,7 @@ from rankwise.trees.engine import MOST_BINS, mean_prediction
 _ROWS_TO_HOLD_OUT = 5_000
 
 
-class BoostedRanker(ForestMixin, TreeAnswersMixin, BaseEstimator):
+class BoostedRanker(ForestMixin, WarmStartMixin, TreeAnswersMixin, BaseEstimator):
     r"""Boosted trees that score all items at once.
 
     *Definition.* Item i has the score :math:`F_i(x)`, and comes before j with the probability :math:`\sigma(F_i(x) -
@@ -71,6 +72,10 @@ class BoostedRanker(ForestMixin, TreeAnswersMixin, BaseEstimator):
     categorical_features : None, array-like or dict
         Which columns hold categories, see `LeastSquaresTree`. They are cut in the order of the main direction of the
         steps that each would take alone.
+    warm_start : bool, default=False
+        Whether another ``fit`` on the same rows keeps the trees and adds those that ``n_estimators`` lacks. They are
+        those of one long fit, bit by bit, if ``random_state`` is a number or nothing is drawn; early stopping needs a
+        number.
     n_jobs : int, optional
         Threads; the result is the same for every number.
     random_state : int, Generator, RandomState or None, default=None
@@ -130,6 +135,7 @@ class BoostedRanker(ForestMixin, TreeAnswersMixin, BaseEstimator):
         "validation_fraction": [Interval(Real, 0, 1, closed="neither")],
         "n_iter_no_change": [Interval(Integral, 1, None, closed="left")],
         "categorical_features": [None, "array-like", dict],
+        "warm_start": ["boolean"],
         "n_jobs": [None, Integral],
         "random_state": ["random_state", np.random.Generator],
     }
@@ -156,6 +162,7 @@ class BoostedRanker(ForestMixin, TreeAnswersMixin, BaseEstimator):
         validation_fraction: float = 0.1,
         n_iter_no_change: int = 20,
         categorical_features: Any = None,
+        warm_start: bool = False,
         n_jobs: int | None = None,
         random_state: RandomState = None,
     ) -> None:
@@ -173,6 +180,7 @@ class BoostedRanker(ForestMixin, TreeAnswersMixin, BaseEstimator):
         self.validation_fraction = validation_fraction
         self.n_iter_no_change = n_iter_no_change
         self.categorical_features = categorical_features
+        self.warm_start = warm_start
         self.n_jobs = n_jobs
         self.random_state = random_state
 
@@ -245,7 +253,9 @@ class BoostedRanker(ForestMixin, TreeAnswersMixin, BaseEstimator):
         X, loss = X[rows], Loss(self.loss, y[rows])
         self.base_scores_ = loss.best_constant()
         scores, watched_scores = (np.tile(self.base_scores_, (len(part), 1)) for part in (X, watched))
-        self.trees_, history = [], []
+        self.trees_, history = self._kept_trees(), []
+        if self.trees_ and len(held_out):
+            history = self._kept_history(len(self.trees_))
         n_threads = effective_n_jobs(self.n_jobs)
         with ThreadPoolExecutor(n_threads) as threads:
             grower = Grower(
@@ -259,7 +269,14 @@ class BoostedRanker(ForestMixin, TreeAnswersMixin, BaseEstimator):
                 threads=threads,
                 n_threads=n_threads,
             )
-            for _ in track(range(self.n_estimators), "boosting", self.n_estimators):
+            for tree in self.trees_:
+                # The same numbers are drawn as when they grew.
+                _sample(len(X), round(self.subsample * len(X)), rng)
+                _sample(X.shape[1], self._n_drawn(X.shape[1]), rng)
+                scores += tree.predict(X)
+                watched_scores += tree.predict(watched)
+            n_lacking = self.n_estimators - len(self.trees_)
+            for _ in track(range(n_lacking), "boosting", n_lacking):
                 sample = _sample(len(X), round(self.subsample * len(X)), rng)
                 tree, leaf = grower.grow(
                     *loss.derivatives(scores),
@@ -280,6 +297,15 @@ class BoostedRanker(ForestMixin, TreeAnswersMixin, BaseEstimator):
         if len(held_out):
             self.history_ = {"validation": history}
             self.trees_ = self.trees_[: int(np.argmin(history)) + 1]
+
+    def _kept_history(self, n_kept: int) -> list[float]:
+        """Losses of the held-out rows after the trees that are kept; those that were dropped grow again."""
+        if not isinstance(self.random_state, Integral):
+            raise ValueError(
+                "warm_start with early stopping needs a number as random_state, so that the same rows are held out "
+                "again; fit again with one, or with early_stopping=False"
+            )
+        return self.history_["validation"][:n_kept]
 
     def _held_out(self, n: int, rng: np.random.Generator) -> tuple[IntArray, IntArray]:
         """Rows to learn from, and rows for early stopping."""
