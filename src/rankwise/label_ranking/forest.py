@@ -97,9 +97,6 @@ class RankingForest(ForestMixin, WarmStartMixin, TreeAnswersMixin, BaseEstimator
     oob_score : bool, default=False
         Whether to compute ``oob_score_``: Kendall tau of the rankings predicted by trees that have not seen a row.
     warm_start : bool, default=False
-        Whether another ``fit`` on the same rows keeps the trees and adds those that ``n_estimators`` lacks. With a number
-        as ``random_state`` the forest is that of one fit, bit by bit; otherwise the new trees are drawn anew.
-    warm_start : bool, default=False
         Whether another ``fit`` on the same rows keeps the trees and adds those that ``n_estimators`` lacks. With a
         number as ``random_state`` the forest is that of one fit, bit by bit; otherwise the new trees are drawn anew.
     n_jobs : int, optional
@@ -266,8 +263,6 @@ min_impurity_decrease, sketch, categorical_features, random_state
         sampling = self._with_kept_seeds(sampling, len(kept))
         if hasattr(self, "_sampling"):
             self._sampling = sampling
-        kept = self._kept_trees()
-        sampling = self._with_kept_seeds(sampling, len(kept))
         self.focus_, self._tree_weights, coordinates = self.focus, None, None
         if self.focus is not None:
             own = _own_pairs(self.focus, len(y.items))
@@ -291,15 +286,6 @@ min_impurity_decrease, sketch, categorical_features, random_state
         judged = ~np.isnan(tau)
         self.oob_score_ = float(np.average(tau[judged], weights=y.weights[judged])) if judged.any() else np.nan
         return tau
-
-    def _with_kept_seeds(self, sampling: Sampling, n_kept: int) -> Sampling:
-        """The sampling with the seeds of the trees that are kept, which without a number as seed are not drawn again."""
-        if n_kept:
-            sampling = replace(sampling, seeds=np.concatenate([self._seeds[:n_kept], sampling.seeds[n_kept:]]))
-        vars(self).pop("_seeds", None)
-        if self.warm_start:
-            self._seeds = sampling.seeds
-        return sampling
 
     def _with_kept_seeds(self, sampling: Sampling, n_kept: int) -> Sampling:
         """The sampling with the seeds of the trees that are kept: without a number as seed, others were drawn now."""
