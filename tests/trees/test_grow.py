@@ -346,10 +346,10 @@ def test_random_thresholds(max_bins):
         assert column.min() <= model.tree_.threshold[0] < column.max()
         assert (model.tree_.count[1:] > 0).all()
     thresholds = [model.tree_.threshold[0] for model in models if model.tree_.feature[0] == 0]
-    if max_bins is None:  # uniform between the smallest and the largest value
-        low, high = X[:, 0].min(), X[:, 0].max()
-        assert np.mean(thresholds) == pytest.approx((low + high) / 2, abs=0.25 * (high - low))
-        assert np.std(thresholds) == pytest.approx((high - low) / np.sqrt(12), rel=0.4)
+    if max_bins is None:  # uniform between the places of the smallest and the largest value
+        places = np.searchsorted(np.unique(X[:, 0]), thresholds) / len(np.unique(X[:, 0]))
+        assert np.mean(places) == pytest.approx(0.5, abs=0.1)
+        assert np.std(places) == pytest.approx(1 / np.sqrt(12), rel=0.2)
     deep = LeastSquaresTree(splitter="random", max_bins=None, min_samples_leaf=4, random_state=0).fit(X, y)
     assert deep.tree_.count[deep.tree_.is_leaf].min() >= 4
     full = LeastSquaresTree(splitter="random", max_bins=None, random_state=0).fit(X, y)

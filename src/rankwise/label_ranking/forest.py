@@ -33,6 +33,7 @@ from rankwise.trees.base import ForestMixin
 from rankwise.trees.engine import (
     FOREST_CONSTRAINTS,
     MOST_BINS,
+    MOST_CODES,
     GrowthRule,
     LeafRows,
     Sampling,
@@ -84,8 +85,8 @@ class RankingForest(ForestMixin, WarmStartMixin, TreeAnswersMixin, BaseEstimator
     max_features : default=None
         Features drawn per cell: a number, a share, "sqrt", "log2", or None for all.
     max_bins : int, None or "auto", default="auto"
-        Values of a feature that are kept apart, see `LeastSquaresTree`; "auto" is all of them for random thresholds,
-        where that costs nothing, and 255 for the best ones.
+        Values of a feature that are kept apart, see `LeastSquaresTree`; "auto" is 65,535 for random thresholds, where
+        that costs nothing, and 255 for the best ones.
     bootstrap : bool, default=True
         Draw the rows of a tree with replacement; otherwise without, ``max_samples`` of them.
     max_samples : int or float, optional
@@ -245,7 +246,7 @@ min_impurity_decrease, sketch, categorical_features, random_state
         embedding = unfitted_embedding({"item": "position", "pair": "kemeny", None: self.embedding}[self.focus])
         max_bins = self.max_bins
         if max_bins == "auto":
-            max_bins = None if self.splitter == "random" else MOST_BINS
+            max_bins = MOST_CODES if self.splitter == "random" else MOST_BINS
         training = TrainingSet.build(
             X,
             self._encoder.n_categories,

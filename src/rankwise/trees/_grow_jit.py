@@ -95,6 +95,31 @@ class Nodes(NamedTuple):
     depth: Any
     seed: Any
 
+    @classmethod
+    def empty(cls, capacity: int, n_sets: int, n_words: int) -> Nodes:
+        """Room for some nodes, and for sets of categories of some words."""
+        return cls(
+            feature=np.full(capacity, -1, np.int32),
+            threshold=np.zeros(capacity),
+            missing_left=np.zeros(capacity, np.bool_),
+            left=np.full(capacity, -1, np.int32),
+            gain=np.zeros(capacity),
+            error=np.zeros(capacity),
+            weight=np.zeros(capacity),
+            count=np.zeros(capacity, np.int64),
+            set_of=np.full(capacity, -1, np.int32),
+            sets=np.zeros((n_sets, n_words), np.uint64),
+            cutoff=np.zeros(capacity, np.int64),
+            start=np.zeros(capacity, np.int64),
+            depth=np.zeros(capacity, np.int64),
+            seed=np.zeros(capacity, np.uint64),
+        )
+
+    def kept(self, n_nodes: int) -> dict[str, Any]:
+        """What a `Tree` keeps of the first nodes, but for ``sets``."""
+        names = ("feature", "threshold", "missing_left", "left", "gain", "error", "weight", "count", "set_of")
+        return {name: getattr(self, name)[:n_nodes].copy() for name in names}
+
 
 class Scratch(NamedTuple):
     """Working memory of one tree. Vectors are w * e, followed, where targets are incomplete, by w of what is known."""
@@ -541,28 +566,20 @@ def _scan(targets, limits, rows, weight, f, n_codes, n_missing, missing_left, be
 
 @compiled
 def _try_random(features, targets, limits, rows, weight, f, low, high, n_missing, state, best, scratch):
-    """One threshold, drawn between the smallest and the largest value in the node."""
+    """One threshold, drawn between the codes of the smallest and the largest value in the node."""
     block, total, left = scratch.block, scratch.total, scratch.left
     m, q, width = rows.shape[0], targets.size, total.shape[0]
     whole, cached = targets.values.shape[0] <= block.shape[0], m <= block.shape[0]
     two_kinds = targets.fills.shape[0] > 0
     filling = _n_filling(targets, rows) if two_kinds else 0
     n_codes, first = features.n_codes[f], features.start[f]
-    u = float(state >> np.uint64(11)) / 9007199254740992.0
-    lowest, highest = features.lower[first + low], features.upper[first + high]
-    threshold = lowest + u * (highest - lowest)
-    cutoff = low
-    above = high
-    while above - cutoff > 1:  # the last code whose values are below the threshold, but never all
-        middle = (cutoff + above) // 2
-        if features.upper[first + middle] <= threshold:
-            cutoff = middle
-        else:
-            above = middle
-    if low == high:  # one value, and missing ones
-        threshold = np.inf
-    elif not (features.upper[first + cutoff] <= threshold < features.lower[first + cutoff + 1]):
-        threshold = threshold_between(features, f, cutoff, cutoff + 1)
+    cutoff = low + int(float(state >> np.uint64(11)) / 9007199254740992.0 * (high - low))
+    # At one end of the gap between two values, not halfway: then only their order counts, for new values, too.
+    threshold = np.inf
+    if cutoff + 1 < n_codes:
+        threshold = features.upper[first + cutoff]
+        if state & np.uint64(1) == np.uint64(1):
+            threshold = np.nextafter(features.lower[first + cutoff + 1], -np.inf)
     for missing_left in range(2 if n_missing > 0 else 1):
         for c in range(width):
             left[c] = 0.0

@@ -19,6 +19,7 @@ from rankwise._progress import track
 from rankwise._sklearn import Interval, RealNotInt, StrOptions, gen_batches
 from rankwise._typing import FloatArray, IntArray
 from rankwise.trees import _grow_jit, _leaves_jit
+from rankwise.trees._grow_bits import MOST_CODES, MOST_PAIRS, MOST_WEIGHT, PairBits, grow_by_bits
 from rankwise.trees._grow_jit import Features, Limits, Nodes, Scratch, Targets, threshold_between
 from rankwise.trees._grow_levels import grow_by_levels
 from rankwise.trees._honest_levels import recut
@@ -28,6 +29,7 @@ __all__ = [
     "FOREST_CONSTRAINTS",
     "GROWTH_CONSTRAINTS",
     "MOST_BINS",
+    "MOST_CODES",
     "Features",
     "GrowthRule",
     "LeafRows",
@@ -83,8 +85,6 @@ FOREST_CONSTRAINTS: dict[str, list[Any]] = {
 }
 
 _NO_LIMIT = 2**31 - 1
-# What a `Tree` keeps of the nodes that the compiled search fills in.
-_KEPT = ("feature", "threshold", "missing_left", "left", "gain", "error", "weight", "count", "set_of")
 # Leaves with more rankings than this, on average, are quicker to read as means.
 _FEW_RANKINGS = 3
 # Rows that go down all trees before the next ones do: their sums stay in the cache.
@@ -251,7 +251,9 @@ class TrainingSet:
         features = self.features._replace(codes=np.ascontiguousarray(self.features.codes[:, rows]))
         targets = TargetRows(np.ascontiguousarray(split.values[rows]), split.is_pairs)
         seed = int(rng.integers(2**63))
-        if rule.growth == "best":
+        if coordinate is None and self._takes_bits(rule, weights[rows]):
+            tree = grow_by_bits(features, self._bits(rows, rng), limits, weights[rows], seed)
+        elif rule.growth == "best":
             tree = _grow_best(features, targets, limits, weights[rows], seed, fills)
         elif not by_other_half:
             tree = grow_by_levels(features, targets, limits, weights[rows], seed)
@@ -288,6 +290,38 @@ class TrainingSet:
         means = np.divide(sums, known, out=sums)
         return replace(tree, contents=LeafMeans(means.astype(np.float32) if self.is_compact else means))
 
+    def _takes_bits(self, rule: GrowthRule, weights: FloatArray) -> bool:
+        """Whether trees can be grown by bits: on numbers, weights of few values, and pairs all compared."""
+        by_thresholds = rule.growth == "best" and rule.splitter == "random" and rule.max_leaf_nodes is None
+        return bool(
+            by_thresholds
+            and rule.honest != "paper"
+            and self.split_targets.is_pairs
+            and not self.features.is_categorical.any()
+            and self.features.n_codes.max(initial=0) <= MOST_CODES
+            and ((weights >= 1) & (weights <= MOST_WEIGHT) & (weights == np.rint(weights))).all()
+            and self._pairs_are_complete
+        )
+
+    @cached_property
+    def _pairs_are_complete(self) -> bool:
+        return self.split_targets.is_complete
+
+    @cached_property
+    def _all_bits(self) -> PairBits:
+        positions = self.split_targets.values
+        return PairBits.of(positions, *np.triu_indices(positions.shape[1], 1))
+
+    def _bits(self, rows: IntArray, rng: np.random.Generator) -> PairBits:
+        """The pairs of some rows as bits; where there are many pairs, some of them, drawn for each tree."""
+        size = self.split_targets.size
+        if size <= MOST_PAIRS:
+            return self._all_bits.of_rows(rows)
+        positions = self.split_targets.values
+        first, second = np.triu_indices(positions.shape[1], 1)
+        drawn = np.sort(rng.choice(size, MOST_PAIRS, replace=False))
+        return PairBits.of(positions[rows], first[drawn], second[drawn])
+
     @cached_property
     def _usual(self) -> FloatArray:
         """Mean target of all rows; pairs that no ranking compares are even."""
@@ -321,13 +355,18 @@ def code_features(X: FloatArray, n_categories: IntArray, max_bins: int | None) -
         uppers.append(upper)
     n_codes = np.array([len(lower) for lower in lowers], dtype=np.int64)
     return Features(
-        np.array(columns, dtype=np.uint8 if n_codes.max(initial=0) <= MOST_BINS else np.int32),
+        np.array(columns, dtype=_smallest_type(n_codes.max(initial=0))),
         n_codes,
         np.asarray(n_categories) > 0,
         np.concatenate(lowers),
         np.concatenate(uppers),
         np.concatenate([[0], np.cumsum(n_codes)[:-1]]).astype(np.int64),
     )
+
+
+def _smallest_type(n_codes: int) -> type[np.integer]:
+    """The smallest type that has room for the codes and one more."""
+    return np.uint8 if n_codes <= MOST_BINS else np.uint16 if n_codes <= MOST_CODES else np.int32
 
 
 def _code_numbers(column: FloatArray, max_bins: int | None) -> tuple[IntArray, FloatArray, FloatArray]:
@@ -366,22 +405,7 @@ def _grow_best(
     n_codes = int(features.n_codes[counted].max(initial=0)) + 1
     vectors = Targets(targets.values, targets.is_pairs, targets.size, targets.is_complete, weights, fills)
     width = vectors.size if vectors.is_complete else 2 * vectors.size
-    nodes = Nodes(
-        feature=np.full(capacity, -1, np.int32),
-        threshold=np.zeros(capacity),
-        missing_left=np.zeros(capacity, np.bool_),
-        left=np.full(capacity, -1, np.int32),
-        gain=np.zeros(capacity),
-        error=np.zeros(capacity),
-        weight=np.zeros(capacity),
-        count=np.zeros(capacity, np.int64),
-        set_of=np.full(capacity, -1, np.int32),
-        sets=np.zeros((capacity // 2 + 1 if n_categories else 1, n_categories // 64 + 1), np.uint64),
-        cutoff=np.zeros(capacity, np.int64),
-        start=np.zeros(capacity, np.int64),
-        depth=np.zeros(capacity, np.int64),
-        seed=np.zeros(capacity, np.uint64),
-    )
+    nodes = Nodes.empty(capacity, capacity // 2 + 1 if n_categories else 1, n_categories // 64 + 1)
     scratch = Scratch(
         block=np.zeros((min(n, max(_grow_jit.MOST_CACHED // width, 512)), width + 3)),
         total=np.zeros(width),
@@ -400,7 +424,7 @@ def _grow_best(
     )
     with np.errstate(over="ignore"):  # hashes wrap around, which NumPy warns of where nothing is compiled
         n_nodes, n_sets = _grow_jit.grow(features, vectors, limits, np.uint64(seed), nodes, scratch)
-    kept = {name: getattr(nodes, name)[:n_nodes].copy() for name in _KEPT}
+    kept = nodes.kept(n_nodes)
     if len(fills):  # the rows of a node lie side by side: count those that grow
         growing = np.concatenate([[0], np.cumsum(1 - fills[scratch.rows].astype(np.int64))])
         start = nodes.start[:n_nodes]
