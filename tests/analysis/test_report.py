@@ -13,14 +13,18 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from matplotlib.figure import Figure
 
+import rankwise
 from rankwise import Rankings
 from rankwise._tables import TextTable
 from rankwise.aggregation import bootstrap_consensus
 from rankwise.analysis import Agreement, Analysis, analyze, group_results, raters
+from rankwise.analysis.report import render_report
 from rankwise.data import Survey, read_survey
 from rankwise.label_ranking import RankingTree
 from rankwise.model_selection import Leaderboard
+from rankwise.plots.svg import inline_svg
 from tests.pages import HOSTILE, Page
 
 COMMAND = "rankwise report 'caf\udce9 1.csv' --seed 7"
@@ -506,3 +510,33 @@ def test_people_are_left_out_where_they_do_not_apply(tmp_path: Path) -> None:
 def test_groups_that_are_not_there_are_told(by: Any, words: str) -> None:
     with pytest.raises(ValueError, match=re.escape(words)):
         analyze([[1, 2], [2, 1]], {"age": [1.0, 2.0]}, by=by)
+
+
+def test_a_first_place_that_may_be_chance_says_so():
+    orders = [[1, 2, 3], [2, 3, 1], [3, 1, 2], [1, 3, 2], [2, 1, 3], [3, 2, 1]]
+    level = analyze(Rankings(orders * 4 + [[1, 2, 3]]), random_state=0)
+    assert level.may_be_chance
+    assert "; may be chance</span>" in render_report(level, COMMAND)
+    clear = analyze(Rankings(orders[:1] * 12 + orders[3:4] * 3), random_state=0)
+    assert not clear.may_be_chance
+    assert "may be chance</span>" not in render_report(clear, COMMAND)
+
+
+def test_blanks_are_told_once_and_without_options(tmp_path):
+    path = tmp_path / "drinks.csv"
+    path.write_text("rank_tea,rank_milk,rank_juice\n" + "1,2,3\n2,1,\n1,,2\n" * 4)
+    found = analyze(read_survey(path), random_state=0)
+    page = render_report(found, "rankwise report drinks.csv")
+    data = page[page.index('<h2 id="data">') : page.index('<h2 id="results">')]
+    before, _, folded = data.partition("<details>")
+    assert "not compared" in before
+    assert "unlisted" not in before
+    assert "--read unlisted=below" in folded
+
+
+def test_shapes_without_a_color_are_seen_in_the_dark():
+    figure = Figure()
+    figure.subplots().scatter([0], [0], color="black")
+    assert "fill: #000" not in inline_svg(figure, "black")  # so the page must say which color that is
+    css = (Path(rankwise.__file__).parent / "templates" / "page.css").read_text(encoding="utf-8")
+    assert ".picture svg { fill: var(--ink) }" in css

@@ -151,8 +151,8 @@ class Analysis(Result):
         if self.undecided:
             return f"The rankings do not decide which item comes first: {self.undecided}."
         first = [short_name(item) for item in found.winners]
-        spread, n_items = found.bootstrap, len(found.items)
-        if spread is not None and n_items > 1 and (spread.low == 1).all() and (spread.high == n_items).all():
+        spread = found.bootstrap
+        if self.may_be_chance:
             return (
                 f"No order can be told from these rankings: {in_words(first)} {'comes' if len(first) == 1 else 'come'} "
                 "first, but each item could take any place if the survey is repeated."
@@ -171,6 +171,12 @@ class Analysis(Result):
             if why
             else f"{first[0]} comes first."
         )
+
+    @property
+    def may_be_chance(self) -> bool:
+        """Whether each item could take any place if the survey is repeated, by the intervals."""
+        spread, n_items = self.consensus.bootstrap, len(self.consensus.items)
+        return spread is not None and n_items > 1 and bool((spread.low == 1).all() and (spread.high == n_items).all())
 
     @property
     def undecided(self) -> str:

@@ -98,7 +98,8 @@ def _tiles(result: Analysis) -> list[tuple[str, str, str]]:
         names = " and ".join(short_name(found.items[i]) for i in first[:2]) + (" …" if len(first) > 2 else "")
         best = facts.items.index(found.items[first[0]])
         if len(first) == 1:
-            tiles.append(("First place", names, f"mean rank {facts.mean_rank[best]:.2f}"))
+            doubt = "; may be chance" if result.may_be_chance else ""
+            tiles.append(("First place", names, f"mean rank {facts.mean_rank[best]:.2f}{doubt}"))
             tiles.append(("Named it first", f"{facts.top1[best]:.0%}", "of those who ranked it"))
         else:
             tiles.append(("First place", names, "a tie"))

@@ -119,7 +119,9 @@ def _data(result: Analysis, advice: Callable[[str], str]) -> Section:
     if survey is not None and survey.reading is not None:
         title = "How the data were understood"
         # The columns, and why these: below, for who wants to know.
-        lines = [advice(line) for line in survey.reading.lines()[1:] if line != survey.reading.reason]
+        lines = [line for line in survey.reading.lines()[1:] if line != survey.reading.reason]
+        # Of items that are left out the first sentence speaks already.
+        lines = [advice(line) for line in lines if not line.startswith("Blanks are missing")]
         if survey.n_empty:
             lines.insert(0, f"Not counted: {counted(survey.n_empty, 'person', 'people')} who ranked nothing.")
         parts += [Part(lines=tuple(lines))]
