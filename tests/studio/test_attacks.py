@@ -17,6 +17,7 @@ import pytest
 from rankwise.studio import projects, security
 from rankwise.studio.routes import create_app
 from rankwise.studio.settings import Settings
+from tests.studio.attacks import HOSTILE, hostile_csv
 from tests.studio.children import child
 from tests.studio.running import CSV, TOKEN, ended, open_project, running, start
 
@@ -348,29 +349,6 @@ def test_files_and_projects_have_limits(tmp_path):
         open_project(client, b"a,b")
 
 
-HOSTILE = (
-    '=HYPERLINK("http://evil.example")',
-    "<script>alert(1)</script>",
-    '"><img src=x onerror=alert(1)>',
-    "\u202etxt.exe",
-    "+1+cmd|' /C calc'!A0",
-    "@SUM(1)",
-    "-2+3",
-    "{{7*7}}",
-    "\ud83d\ude00".encode("utf-16", "surrogatepass").decode("utf-16"),
-)
-
-
-def hostile_csv():
-    text = io.StringIO()
-    writer = csv.writer(text)
-    writer.writerow(["who", *HOSTILE])
-    for row in range(6):
-        order = list(range(1, len(HOSTILE) + 1))
-        writer.writerow([f"=P{row}", *(order[row:] + order[:row])])
-    return text.getvalue().encode()
-
-
 def test_hostile_names_come_through_as_they_are(reader):
     project = open_project(reader, hostile_csv(), "<b>x</b>.csv")
     for view in ("data", "consensus", "pairs"):
@@ -380,7 +358,7 @@ def test_hostile_names_come_through_as_they_are(reader):
     job = ended(reader, start(reader, project, "pairs"))
     said = json.dumps(job["result"], ensure_ascii=False)
     assert "<script>" in said  # the page shows names as text; nothing here turns them into something else
-    assert "\\u202e" in json.dumps(said) or "\u202e" not in said
+    assert "\u202etxt.exe" in said
 
 
 def test_cells_of_exported_tables_are_no_formulas(reader, tmp_path):

@@ -18,10 +18,21 @@ import pytest
 from rankwise.analysis import consensus
 from rankwise.data import read_survey
 from rankwise.studio.examples import EXAMPLES
+from tests.studio.attacks import hostile_csv
 from tests.studio.browser import AXE, chromium, is_too_wide, missing, page_in, violations
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(bool(missing()), reason=missing())]
-DRINKS = ["Tea", "Coffee", "Juice", "Water", "Milk"]
+VIEWS = {
+    "Data": "data",
+    "Joint ranking": "consensus",
+    "Pairs and places": "pairs",
+    "Groups": "groups",
+    "Segments": "segments",
+    "Drivers": "drivers",
+    "Raters": "raters",
+    "Robustness": "robustness",
+    "Downloads": "downloads",
+}
 LONG = 120_000
 
 
@@ -124,6 +135,62 @@ def test_files_of_many_kinds_are_understood_and_corrected(page: Any, drinks: Pat
     assert ranking(page) == ["Cocoa", "Coffee", "Tea"]
 
 
+def test_corrections_change_how_the_file_is_read(page: Any, drinks: Path) -> None:
+    from playwright.sync_api import expect
+
+    home = page.url
+    give(page, drinks.name, drinks.read_bytes())
+    page.get_by_role("radio", name="Below those that are ranked").check(force=True)
+    expect(page.get_by_role("radio", name="Below those that are ranked")).to_be_checked()
+    expect(page.get_by_text("Items without a place rank below the others.")).to_be_visible()
+    page.goto(home)
+    give(page, "jury.csv", EXAMPLES["jury"].content())
+    expect(page.get_by_role("radio", name="Transpose: rows are items")).to_be_checked()
+    expect(page.get_by_role("cell", name="Malbec").or_(page.get_by_role("rowheader", name="Malbec"))).to_be_visible()
+    page.get_by_role("radio", name="Scores: higher is better").last.check(force=True)
+    go(page, "Joint ranking", "consensus")
+    assert ranking(page)[0] == "Zinfandel"
+    go(page, "Data", "data")
+    page.get_by_role("radio", name="Orders: columns are places").check(force=True)
+    expect(page.get_by_role("radio", name="Orders: columns are places")).to_be_checked()
+    page.get_by_role("radio", name="Transpose: rows are items").check(force=True)
+    expect(page.locator(".tiles").first).to_contain_text("Malbec, Merlot, Rioja, Syrah, Zinfandel")
+
+
+def test_hostile_names_are_only_text(page: Any) -> None:
+    from playwright.sync_api import expect
+
+    give(page, "<b>x.csv", hostile_csv())
+    expect(page.get_by_role("navigation", name="Views")).to_contain_text("<b>x.csv")
+    for name, view in VIEWS.items():
+        go(page, name, view)
+        assert page.locator("main img, main script, main iframe, main b b").count() == 0
+        assert "\u202e" not in page.locator("body").inner_text()
+        if view in ("data", "consensus"):
+            expect(page.locator("main")).to_contain_text("<script>alert(1)</script>")
+            expect(page.locator("main")).to_contain_text("txt.exe")
+
+
+def test_a_file_that_is_far_too_wide_is_one_sentence(page: Any) -> None:
+    from playwright.sync_api import expect
+
+    width = 100_000
+    lines = [",".join(f"c{number}" for number in range(width)), *[",".join(["1"] * width)] * 3]
+    give(page, "wide.csv", "\n".join(lines).encode())
+    expect(page.get_by_role("alert")).to_contain_text("the file has 100,000 columns")
+    page.get_by_role("link", name="Another file").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("From rankings to an answer")
+
+
+def test_a_tie_for_the_first_place_is_declared(page: Any) -> None:
+    from playwright.sync_api import expect
+
+    give(page, "tie.csv", b"rank_a,rank_b,rank_c\n1,2,3\n2,1,3\n")
+    go(page, "Joint ranking", "consensus")
+    expect(page.locator(".lead").first).to_have_text("a and b share the first place.")
+    expect(page.locator(".places").first.locator("li b")).to_have_text(["1", "1", "3"])
+
+
 def test_columns_and_filters_change_what_counts(page: Any, drinks: Path) -> None:
     from playwright.sync_api import expect
 
@@ -184,6 +251,8 @@ def test_consensus_with_intervals_proof_and_rules_side_by_side(page: Any, drinks
     order = sorted(range(5), key=lambda i: found.positions[i])
     assert ranking(page) == [found.items[i] for i in order]
     expect(page.locator(".places + .note")).to_contain_text("Proven: no order contradicts the answers less")
+    for heading in ("mean rank", "first choice", "top three"):
+        expect(page.get_by_role("columnheader", name=heading).first).to_be_visible()
     first = page.locator("figure.dots").first
     expect(first.locator(".mark")).to_have_count(5)
     expect(first.locator(".interval")).to_have_count(5)
@@ -218,6 +287,9 @@ def test_groups_are_compared_with_a_test_and_a_slope_picture(page: Any) -> None:
     expect(page.locator("figure.slopes .mark")).to_have_count(5, timeout=LONG)
     expect(page.locator("figure.slopes svg")).to_contain_text("Oslo")
     expect(page.locator(".lead").first).to_contain_text(re.compile(r"p [=<]"))
+    effects = page.get_by_role("table").filter(has_text="difference").first
+    expect(effects).to_contain_text("95% interval")
+    expect(effects).to_contain_text("large")
 
 
 def test_segments_are_chosen_by_bic_or_by_a_slider(page: Any, tmp_path: Path) -> None:
@@ -228,6 +300,7 @@ def test_segments_are_chosen_by_bic_or_by_a_slider(page: Any, tmp_path: Path) ->
     expect(page.get_by_label("Let the data choose")).to_be_checked()
     expect(page.locator("figure.lines .mark").first).to_be_attached()
     page.get_by_role("slider", name="Number of segments").fill("2")
+    expect(page.get_by_role("heading", name="Profiles")).to_be_visible()
     expect(page.get_by_role("button", name="Download memberships.csv")).to_be_visible(timeout=LONG)
     with page.expect_download(timeout=LONG) as saved:
         page.get_by_role("button", name="Download memberships.csv").click()
@@ -235,14 +308,21 @@ def test_segments_are_chosen_by_bic_or_by_a_slider(page: Any, tmp_path: Path) ->
     assert len((tmp_path / "members.csv").read_text(encoding="utf-8").splitlines()) > 200
 
 
-def test_drivers_have_a_tree_and_predict_for_a_person(page: Any) -> None:
+def test_drivers_have_a_tree_and_predict_for_a_person(page: Any, drinks: Path, tmp_path: Path) -> None:
+    import pandas as pd
+    import pyreadstat
     from playwright.sync_api import expect
 
-    take_example(page, "drinks")
+    frame, questions = pd.read_csv(drinks), {"age": "How old are you?", "city": "Where do you live?"}
+    labels = [questions.get(name, name.removeprefix("rank_")) for name in frame]
+    pyreadstat.write_sav(frame, str(tmp_path / "drinks.sav"), column_labels=labels)
+    give(page, "drinks.sav", (tmp_path / "drinks.sav").read_bytes())
     go(page, "Drivers", "drivers")
     tree = page.locator("figure.tree")
+    expect(tree.locator(".mark").first).to_have_attribute("aria-label", re.compile(r"How old are you\?"))
     expect(tree.locator(".leaf").first).to_have_attribute("aria-label", re.compile("ranking: .*Milk"))
-    page.locator("form").get_by_label("age").fill("20")
+    expect(page.get_by_role("table").first).to_contain_text("Where do you live?")
+    page.locator("form").get_by_label("How old are you?").fill("20")
     page.get_by_role("button", name="Predict the ranking").click()
     expect(page.locator("form ~ div .places li")).to_have_count(5, timeout=LONG)
     assert page.locator("form ~ div .places li").first.inner_text().split()[-1] == "Juice"
@@ -256,6 +336,8 @@ def test_leaving_a_rater_out_moves_the_joint_ranking(page: Any, tmp_path: Path) 
     places = page.locator("#joint-ranking .places li")
     expect(places).to_have_count(5, timeout=LONG)
     expect(page.locator("figure.map .mark")).to_have_count(7)
+    expect(page.locator("figure.map .ring")).to_have_count(1)
+    expect(page.get_by_text("Fay ranks no nearer to the others than a random order")).to_be_visible()
     before = places.all_text_contents()
     page.get_by_role("checkbox", name="Counts: Ben").uncheck()
     expect(page.get_by_text("One rater is left out.")).to_be_visible()
@@ -321,6 +403,11 @@ def test_a_run_is_added_to_judgments(page: Any) -> None:
         expect(page.get_by_text(f"{system}.run is a run")).to_be_visible()
     go(page, "Metrics", "metrics")
     expect(page.locator(".lead").first).to_contain_text("good.run is ahead")
+    go(page, "Queries", "queries")
+    worst = [float(cell) for cell in page.locator("tbody tr td:last-child").all_inner_texts()[:6]]
+    assert worst == sorted(worst)
+    go(page, "Compare runs", "compare")
+    expect(page.locator(".lead").first).to_contain_text(re.compile(r"\(p [=<] [\d.]+\)"))
 
 
 def test_everything_is_downloaded_and_the_project_opens_again(page: Any, tmp_path: Path) -> None:

@@ -2,14 +2,17 @@
 
 const SVG = "http://www.w3.org/2000/svg";
 
+// Signs in a name that would turn the text around it are not shown.
+const straight = (text) => text.replace(/[\u202a-\u202e\u2066-\u2069]/g, "");
+
 function fill(element, attributes, children) {
   for (const [name, value] of Object.entries(attributes ?? {})) {
     if (value === null || value === undefined || value === false) continue;
     if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
-    else element.setAttribute(name, value === true ? "" : String(value));
+    else element.setAttribute(name, value === true ? "" : straight(String(value)));
   }
   for (const child of children.flat(Infinity)) {
-    if (child !== null && child !== undefined && child !== false) element.append(child);
+    if (child !== null && child !== undefined && child !== false) element.append(child instanceof Node ? child : straight(String(child)));
   }
   return element;
 }
