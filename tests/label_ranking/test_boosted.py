@@ -11,6 +11,7 @@ from rankwise import Rankings
 from rankwise.datasets import make_smooth_label_ranking
 from rankwise.label_ranking import BoostedRanker, DummyRanker, _boosting
 from rankwise.label_ranking._boosting import Grower, Loss
+from rankwise.label_ranking._monotone import nearest_within
 from tests.naive import boosting as naive
 from tests.strategies import KINDS, random_positions
 
@@ -205,3 +206,86 @@ def test_it_is_saved_with_categories_and_missing_values(tmp_path):
     loaded = rankwise.load(tmp_path / "ranker")
     np.testing.assert_array_equal(loaded.predict_scores(frame), ranker.predict_scores(frame))
     assert loaded.history_ == ranker.history_
+
+
+def test_the_nearest_steps_within_bounds():
+    rng = np.random.default_rng(0)
+    for _ in range(200):
+        inside = rng.normal(size=4)
+        inside -= inside.mean()
+        lower = np.where(rng.random(4) < 0.5, -np.inf, inside - rng.exponential(size=4))
+        upper = np.where(rng.random(4) < 0.5, np.inf, inside + rng.exponential(size=4))
+        values = rng.normal(0, 3, 4)
+        found = nearest_within(values, lower, upper)
+        assert found.sum() == pytest.approx(0, abs=1e-9)
+        assert ((found >= lower) & (found <= upper)).all()
+        # nearer than all others of a cloud around it that are allowed
+        moves = rng.normal(0, 0.3, (300, 4))
+        others = found + moves - moves.mean(axis=1, keepdims=True)
+        allowed = others[((others >= lower) & (others <= upper)).all(axis=1)]
+        assert (((allowed - values) ** 2).sum(axis=1) >= ((found - values) ** 2).sum() - 1e-9).all()
+
+
+@every_loss
+@pytest.mark.parametrize("kind", KINDS)
+def test_scores_keep_to_monotone_constraints(loss, kind):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 3))
+    X[rng.random(X.shape) < 0.1] = np.nan
+    y = Rankings(random_positions(rng, 300, 4, kind))  # what is not there is learned against the constraints
+    y = Rankings(np.where(y.informative[:, None], y.positions, [1.0, 2, 3, 4]))
+    signs = np.array([[1, 0, -1, 0], [0, 1, 1, 1], [0, 0, 0, 0]])
+    given = {0: {0: 1, 2: -1}, 1: {1: 1, 2: 1, 3: 1}}
+    settings = {"loss": loss, "min_samples_leaf": 3, "learning_rate": 0.5}
+    ranker = BoostedRanker(30, monotone_constraints=given, **settings).fit(X, y)
+    steps = np.linspace(-3, 3, 61)
+    fall = {}
+    for fitted in (ranker, BoostedRanker(30, **settings).fit(X, y)):
+        worst = 0.0
+        for f in (0, 1):
+            rows = np.repeat(X[:40], len(steps), axis=0)
+            rows[:, f] = np.tile(steps, 40)
+            scores = fitted.predict_scores(rows)
+            relative = (scores - scores.mean(axis=1, keepdims=True)).reshape(40, len(steps), 4)
+            worst = min(worst, (signs[f] * np.diff(relative, axis=1)).min())
+        fall[fitted] = worst
+    assert fall.pop(ranker) > -1e-9
+    assert min(fall.values()) < -0.05  # free scores do not
+    matrix = BoostedRanker(30, monotone_constraints=signs, **settings).fit(X, y)
+    np.testing.assert_array_equal(matrix.predict_scores(X), ranker.predict_scores(X))
+    threads = BoostedRanker(30, monotone_constraints=signs, n_jobs=2, **settings).fit(X, y)
+    np.testing.assert_array_equal(threads.predict_scores(X), ranker.predict_scores(X))
+
+
+def test_constraints_that_hold_anyway_cost_little():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(1500, 2))
+    y = Rankings.from_scores(np.column_stack([2 * X[:, 0], -2 * X[:, 0], X[:, 1]]) + rng.gumbel(size=(1500, 3)))
+    free, bound = (
+        BoostedRanker(50, monotone_constraints=given).fit(X[:300], y[:300]) for given in (None, {0: {0: 1, 1: -1}})
+    )
+    assert bound.score(X[300:], y[300:]) > free.score(X[300:], y[300:]) - 0.02
+    frame = pd.DataFrame(X, columns=["price", "age"])
+    named = BoostedRanker(50, monotone_constraints={"price": {0: 1, 1: -1}}).fit(frame[:300], y[:300])
+    np.testing.assert_array_equal(named.predict_scores(frame), bound.predict_scores(X))
+    free, nothing = (BoostedRanker(5, monotone_constraints=given).fit(X, y) for given in (None, np.zeros((2, 3))))
+    np.testing.assert_array_equal(nothing.predict_scores(X), free.predict_scores(X))
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"size": {0: 1}}, "names 'size'; the features are x, c"),
+        ({7: {0: 1}}, "features are 0 to 1"),
+        ({"x": 1}, "must map items to 1 or -1"),
+        ({"x": {9: 1}}, "there is no item 9"),
+        ({"x": {0: 2}}, "hold -1, 0 or 1"),
+        ([[1, 0]], r"must be of shape \(2, 3\)"),
+        ({"c": {0: 1}}, "'c' of monotone_constraints holds categories"),
+    ],
+)
+def test_constraints_that_make_no_sense(given, message):
+    X, y, _ = make_smooth_label_ranking(60, 2, 3, random_state=1)
+    frame = pd.DataFrame({"x": X[:, 0], "c": np.where(X[:, 1] > 0, "up", "down")})
+    with pytest.raises(ValueError, match=message):
+        BoostedRanker(2, monotone_constraints=given).fit(frame, y)

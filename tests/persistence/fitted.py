@@ -103,6 +103,7 @@ def label_rankers() -> list[Any]:
         RankingForest(3, pool="rankings", honest=True, random_state=0),
         RankingTree(honest="paper", growth="level", random_state=0),
         BoostedRanker(5, early_stopping=True, random_state=0),
+        BoostedRanker(5, monotone_constraints={0: {"tea": 1, 2: -1}}, min_samples_leaf=3),
         StackedRanker(members, cv=2, random_state=0),
         ConformalRanker(PlackettLuceRanker(), random_state=0),
     ]

@@ -17,6 +17,7 @@ import numpy as np
 from rankwise._typing import BoolArray, FloatArray, IntArray
 from rankwise.data import Rankings
 from rankwise.label_ranking import _boosting_jit
+from rankwise.label_ranking._monotone import nearest_within
 from rankwise.trees.engine import Tree, code_features, threshold_between
 from rankwise.trees.structure import LeafMeans, LeafNumbers
 
@@ -98,6 +99,7 @@ class _Node:
     missing_left: bool = False
     threshold: float = 0.0
     goes_left: BoolArray = field(default_factory=lambda: np.zeros(0, dtype=bool))  # by code
+    bounds: tuple[FloatArray, FloatArray] | None = None  # of the steps, with monotone constraints
 
 
 class Grower:
@@ -115,6 +117,10 @@ class Grower:
         Limits of a tree.
     l2 : float
         Added to second derivatives.
+    signs : ndarray of shape (n_features, n_items), optional
+        Monotone constraints: 1 where the steps of an item, less the mean step of all items, may not fall with a
+        feature, -1 where they may not rise. Then steps have mean 0, and each split bounds those of the two sides by
+        the middle between them.
     threads : ThreadPoolExecutor
         Threads that share the features.
     n_threads : int
@@ -131,12 +137,15 @@ class Grower:
         max_depth: int | None,
         min_samples_leaf: int,
         l2: float,
+        signs: IntArray | None = None,
         threads: ThreadPoolExecutor,
         n_threads: int,
     ) -> None:
         self.features = code_features(X, n_categories, max_bins)
         self.max_leaf_nodes, self.max_depth = max_leaf_nodes, max_depth
         self.min_samples_leaf, self.l2 = min_samples_leaf, l2
+        self._is_bounded = signs is not None
+        self._signs = np.zeros((X.shape[1], 0), dtype=np.int64) if signs is None else signs
         self._threads, self._n_threads = threads, n_threads
         self._n_codes = int(self.features.n_codes.max(initial=0)) + 1
         self._found = np.empty((X.shape[1], 3))
@@ -151,6 +160,8 @@ class Grower:
             [_exact(gradient, len(rows)), _exact(hessian.mean(axis=1), len(rows)), np.ones(len(gradient))]
         )
         root = self._node(rows, vectors)
+        if self._is_bounded:
+            root.bounds = np.full(gradient.shape[1], -np.inf), np.full(gradient.shape[1], np.inf)
         # Second derivatives of 0, of items that nobody in a leaf compares, must not divide.
         self._ridge = self.l2 + max(_LEAST_HESSIAN * root.total[-2], 1e-300)
         if self._keeps(vectors.shape[1]):
@@ -164,7 +175,7 @@ class Grower:
                 continue
             node.left = len(nodes)
             is_last = len(nodes) + 3 >= 2 * self.max_leaf_nodes
-            for child in self._divide(node, vectors, chosen, is_last):
+            for child in self._divide(node, vectors, hessian, chosen, is_last):
                 heappush(waiting, (-child.gain, len(nodes)))
                 nodes.append(child)
         leaves = [node for node in nodes if node.left < 0]
@@ -172,24 +183,45 @@ class Grower:
         steps = np.empty((len(leaves), gradient.shape[1]))
         for number, node in enumerate(leaves):
             leaf[node.rows] = number
-            curvature = np.zeros(gradient.shape[1])
-            _boosting_jit.add_up(node.rows, hessian, curvature)
-            steps[number] = -learning_rate * node.total[:-2] / (curvature + self._ridge)
+            steps[number] = learning_rate * self._step(node, hessian)
         self._free = [node.histograms for node in nodes if node.histograms is not None]
         return self._tree(nodes, steps), leaf
+
+    def _step(self, node: _Node, hessian: FloatArray) -> FloatArray:
+        """The Newton step of a node, or the nearest one that its bounds allow."""
+        curvature = np.zeros(hessian.shape[1])
+        _boosting_jit.add_up(node.rows, hessian, curvature)
+        step = -node.total[:-2] / (curvature + self._ridge)
+        return step if node.bounds is None else nearest_within(step, *node.bounds)
+
+    def _bound(self, feature: int, left: _Node, right: _Node, hessian: FloatArray) -> None:
+        """Keep the steps of both sides of a split on either side of the middle, where a sign asks for it."""
+        middle = 0.5 * (self._step(left, hessian) + self._step(right, hessian))
+        for sign, low, high in ((1, left, right), (-1, right, left)):
+            items = self._signs[feature] == sign
+            if low.bounds is not None and high.bounds is not None:
+                low.bounds[1][items] = np.minimum(low.bounds[1], middle)[items]
+                high.bounds[0][items] = np.maximum(high.bounds[0], middle)[items]
 
     def _node(self, rows: IntArray, vectors: FloatArray) -> _Node:
         total = np.zeros(vectors.shape[1])
         _boosting_jit.add_up(rows, vectors, total)
         return _Node(rows, total)
 
-    def _divide(self, node: _Node, vectors: FloatArray, chosen: IntArray, is_last: bool) -> tuple[_Node, _Node]:
+    def _divide(
+        self, node: _Node, vectors: FloatArray, hessian: FloatArray, chosen: IntArray, is_last: bool
+    ) -> tuple[_Node, _Node]:
         """Split a node, and look for the splits of its children unless they stay leaves."""
         side = node.goes_left[self.features.codes[node.feature][node.rows]]
         left, right = node.rows[side], node.rows[~side]
         small = self._node(left if len(left) <= len(right) else right, vectors)
         large = _Node(right if small.rows is left else left, node.total - small.total)
         small.depth = large.depth = node.depth + 1
+        sides = (small, large) if small.rows is left else (large, small)
+        if node.bounds is not None:
+            for child in sides:
+                child.bounds = node.bounds[0].copy(), node.bounds[1].copy()
+            self._bound(node.feature, *sides, hessian)
         if not is_last:
             if node.histograms is not None:
                 small.histograms, large.histograms = self._histograms(len(node.total)), node.histograms
@@ -197,7 +229,7 @@ class Grower:
                 node.histograms = None
             self._search(small, vectors, chosen)
             self._search(large, vectors, chosen)
-        return (small, large) if small.rows is left else (large, small)
+        return sides
 
     def _search(self, node: _Node, vectors: FloatArray, chosen: IntArray) -> None:
         """Find the best split of a node, if it may have one."""
@@ -212,7 +244,16 @@ class Grower:
 
         def search(part: IntArray) -> None:
             _boosting_jit.best_cuts(
-                part, codes.n_codes, codes.is_categorical, histograms, total, l2, least, self._found, self._orders
+                part,
+                codes.n_codes,
+                codes.is_categorical,
+                self._signs,
+                histograms,
+                total,
+                l2,
+                least,
+                self._found,
+                self._orders,
             )
 
         self._share(search, chosen)

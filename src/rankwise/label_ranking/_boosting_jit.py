@@ -146,9 +146,20 @@ def _score(left, total, k, l2):
 
 
 @compiled
-def best_cuts(chosen, n_codes, is_categorical, histograms, total, l2, least, found, orders):
+def _goes_along(left, total, k, l2, signs):
+    """Whether the step of each item is larger on the right if its sign is 1, and on the left if it is -1."""
+    for i in range(len(signs)):  # none without constraints
+        on_left, on_right = left[i] / (left[k] + l2), (total[i] - left[i]) / (total[k] - left[k] + l2)
+        if signs[i] * (on_left - on_right) < 0.0:
+            return False
+    return True
+
+
+@compiled
+def best_cuts(chosen, n_codes, is_categorical, signs, histograms, total, l2, least, found, orders):
     """The best cut of each chosen feature, of sums of k gradients, one second derivative and one count.
 
+    Cuts against whose direction the step of an item with a sign would go do not count.
     ``found[f]`` is set to its score, the last place on the left in the order of codes, and whether missing values go
     left; ``orders[f]`` to this order: that of the values or, for categories, along one direction.
     """
@@ -178,7 +189,7 @@ def best_cuts(chosen, n_codes, is_categorical, histograms, total, l2, least, fou
                 if total[count] - left[count] < least:
                     break
                 score = _score(left, total, k, l2)
-                if score > found[f, 0]:
+                if score > found[f, 0] and _goes_along(left, total, k, l2, signs[f]):
                     found[f, 0], found[f, 1], found[f, 2] = score, place, side
 
 

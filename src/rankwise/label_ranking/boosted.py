@@ -17,6 +17,7 @@ from rankwise._typing import ArrayLike, FloatArray, IntArray, RandomState
 from rankwise._validation import check_generator
 from rankwise.data import Rankings
 from rankwise.label_ranking._boosting import Grower, Loss
+from rankwise.label_ranking._monotone import monotone_signs
 from rankwise.label_ranking.tree_answers import TreeAnswersMixin
 from rankwise.label_ranking.warm_start import WarmStartMixin
 from rankwise.trees.base import ForestMixin
@@ -72,6 +73,11 @@ class BoostedRanker(ForestMixin, WarmStartMixin, TreeAnswersMixin, BaseEstimator
     categorical_features : None, array-like or dict
         Which columns hold categories, see `LeastSquaresTree`. They are cut in the order of the main direction of the
         steps that each would take alone.
+    monotone_constraints : dict or array-like of shape (n_features, n_items), optional
+        What may only rise or fall with a feature, e.g. ``{"price": {"tea": -1}, "age": {"wine": 1}}``: 1 says that the
+        score of the item, less the mean score of the others, does not fall as the feature rises, whatever the other
+        features are; -1 that it does not rise. Features and items are given by name or number, or all signs as a
+        matrix, with 0 for none. Single pairs are not bound: tea and coffee may both rise, and coffee more.
     warm_start : bool, default=False
         Whether another ``fit`` on the same rows keeps the trees and adds those that ``n_estimators`` lacks. They are
         those of one long fit, bit by bit, if ``random_state`` is a number or nothing is drawn; early stopping needs a
@@ -135,6 +141,7 @@ class BoostedRanker(ForestMixin, WarmStartMixin, TreeAnswersMixin, BaseEstimator
         "validation_fraction": [Interval(Real, 0, 1, closed="neither")],
         "n_iter_no_change": [Interval(Integral, 1, None, closed="left")],
         "categorical_features": [None, "array-like", dict],
+        "monotone_constraints": [None, "array-like", dict],
         "warm_start": ["boolean"],
         "n_jobs": [None, Integral],
         "random_state": ["random_state", np.random.Generator],
@@ -162,6 +169,7 @@ class BoostedRanker(ForestMixin, WarmStartMixin, TreeAnswersMixin, BaseEstimator
         validation_fraction: float = 0.1,
         n_iter_no_change: int = 20,
         categorical_features: Any = None,
+        monotone_constraints: Any = None,
         warm_start: bool = False,
         n_jobs: int | None = None,
         random_state: RandomState = None,
@@ -180,6 +188,7 @@ class BoostedRanker(ForestMixin, WarmStartMixin, TreeAnswersMixin, BaseEstimator
         self.validation_fraction = validation_fraction
         self.n_iter_no_change = n_iter_no_change
         self.categorical_features = categorical_features
+        self.monotone_constraints = monotone_constraints
         self.warm_start = warm_start
         self.n_jobs = n_jobs
         self.random_state = random_state
@@ -248,6 +257,8 @@ class BoostedRanker(ForestMixin, WarmStartMixin, TreeAnswersMixin, BaseEstimator
 
     def _fit_rankings(self, X: FloatArray, y: Rankings) -> None:
         rng = check_generator(self.random_state)
+        names = getattr(self, "feature_names_in_", None)
+        signs = monotone_signs(self.monotone_constraints, y.items, names, self._encoder.n_categories > 0)
         rows, held_out = self._held_out(len(X), rng)
         watched, watched_loss = X[held_out], Loss(self.loss, y[held_out])
         X, loss = X[rows], Loss(self.loss, y[rows])
@@ -266,6 +277,7 @@ class BoostedRanker(ForestMixin, WarmStartMixin, TreeAnswersMixin, BaseEstimator
                 max_depth=self.max_depth,
                 min_samples_leaf=self.min_samples_leaf,
                 l2=self.l2_regularization,
+                signs=signs,
                 threads=threads,
                 n_threads=n_threads,
             )
