@@ -22,6 +22,8 @@ _CURE = (
     "encode text as numbers (OneHotEncoder in a pipeline), or use RankingTree, RankingForest, BoostedRanker or "
     "StackedRanker, which take categories"
 )
+# Memory for each number of a sparse matrix that is written out: the number, and for fitting its code; and the most.
+_BYTES_TO_PREDICT, _BYTES_TO_FIT, _MOST_BYTES = 8, 24, 4 << 30
 # Distances and inner products square the features.
 _LARGEST_FEATURE = 1e150
 
@@ -175,6 +177,7 @@ class FeaturesMixin(EstimatorMixin):
     """
 
     n_features_in_: int
+    _takes_sparse: ClassVar[bool] = False  # of estimators with categories
 
     def _check_features(self, X: ArrayLike, *, reset: bool) -> Any:
         """Features as a float64 matrix; NaN only where the tags of the ranker allow it."""
@@ -242,6 +245,8 @@ class CategoricalFeaturesMixin(FeaturesMixin):
         return self._encoder.categories_
 
     def _check_features(self, X: ArrayLike, *, reset: bool) -> FloatArray:
+        if self._takes_sparse and hasattr(X, "toarray"):
+            X = _dense(self, X, reset=reset)
         if reset:
             self._encoder = FeatureEncoder(self.categorical_features)
             return self._encoder.fit_transform(self, X)
@@ -250,6 +255,7 @@ class CategoricalFeaturesMixin(FeaturesMixin):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
+        tags.input_tags.sparse = self._takes_sparse
         return tags
 
 
@@ -261,6 +267,26 @@ def set_feature_names(estimator: Any, names: Sequence[str]) -> None:
     if len(names) != estimator.n_features_in_:
         raise ValueError(f"{len(names)} names are given, but there are {estimator.n_features_in_} features")
     estimator.feature_names_in_ = np.array(names, dtype=object)
+
+
+def _dense(estimator: Any, X: Any, *, reset: bool) -> FloatArray:
+    """A sparse matrix written out, unless that takes too much memory: trees look at every column of a row."""
+    from sklearn.utils.validation import validate_data
+
+    checked = validate_data(estimator, X, reset=reset, accept_sparse="csr", dtype=np.float64, ensure_all_finite=False)
+    n_rows, n_columns = checked.shape
+    needed = n_rows * n_columns * (_BYTES_TO_FIT if reset else _BYTES_TO_PREDICT)
+    if needed > _MOST_BYTES:
+        cure = (
+            "drop columns that few rows have (SelectKBest), or condense them (TruncatedSVD in a pipeline)"
+            if reset
+            else "predict for fewer rows at a time"
+        )
+        raise ValueError(
+            f"X is sparse and has {n_rows:,} rows and {n_columns:,} columns, which trees need written out, in about "
+            f"{needed / 2**30:,.1f} GiB; {cure}; or, with enough memory, give X.toarray()"
+        )
+    return np.asarray(checked.toarray())
 
 
 def _columns(X: ArrayLike, frame: Any) -> Columns:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from sklearn.linear_model import LogisticRegression
 from sklearn.tree import DecisionTreeRegressor
+from sklearn.utils import get_tags
 
 from rankwise.embeddings import GraphCutEmbedding
 from rankwise.label_ranking import (
@@ -69,11 +70,21 @@ def expected_failures(estimator: object) -> dict[str, str]:
     """Names of the checks of scikit-learn that a ranker does not pass, and why."""
     one_column = "the check itself makes a target of one column, and one item cannot be ranked"
     failures = dict.fromkeys(["check_sample_weights_pandas_series", "check_sample_weights_not_an_array"], one_column)
+    takes_sparse = get_tags(estimator).input_tags.sparse
+    if takes_sparse:
+        failures |= {f"check_estimator_sparse_{form}": "rankings have several columns" for form in ("array", "matrix")}
+    reason = why_weights_are_not_copies(estimator)
+    if reason is not None:
+        kinds = ("dense", "sparse") if takes_sparse else ("dense",)
+        failures |= {f"check_sample_weight_equivalence_on_{kind}_data": reason for kind in kinds}
+    return failures
+
+
+def why_weights_are_not_copies(estimator: object) -> str | None:
+    """Why a row of weight 2 is not the row twice; None if it is."""
     reason = None
     if isinstance(estimator, NearestNeighborsRanker) and estimator.n_neighbors == "cv":
         reason = "a row of weight 2 is one neighbor whose vote counts twice"
-    if isinstance(estimator, KernelRanker) and estimator.kernel != "linear":
-        reason = "the median distance and the rows that are left out are of rows, not of weights"
     if isinstance(estimator, RankingForest) or getattr(estimator, "ccp_alpha", None) == "cv":
         reason = "rows are drawn for trees and folds, so that a row of weight 2 is not the row twice"
     if isinstance(estimator, DyadRanker) and estimator.model == "boosted":
@@ -84,6 +95,4 @@ def expected_failures(estimator: object) -> dict[str, str]:
         reason = "folds are of rows, not of weights"
     if isinstance(estimator, ConformalRanker):
         reason = "rows are set aside whatever their weights"
-    if reason is not None:
-        failures["check_sample_weight_equivalence_on_dense_data"] = reason
-    return failures
+    return reason

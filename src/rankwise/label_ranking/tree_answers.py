@@ -26,6 +26,7 @@ from rankwise.trees.structure import Tree
 class TreeAnswersMixin(LabelRankerMixin):
     """Answers of a ranker with ``trees_``, or one ``tree_``, whose leaves hold shares of pairs."""
 
+    _takes_sparse: ClassVar[bool] = True
     _encoder: Any
     _feature_spread: FloatArray
     _feature_is_whole: BoolArray
