@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import zipfile
 from pathlib import Path
 
 import pytest
 
+from rankwise.studio import routes
 from tests.studio.children import child
 from tests.studio.running import CSV, ended, open_project, running, start
 
@@ -254,6 +256,31 @@ def test_the_interface_is_described(quick):
     for path, own in described["paths"].items():
         for method, call in own.items():
             assert call.get("description"), (path, method)
+
+
+def test_the_page_uses_what_is_described(quick):
+    described = quick.get("/api/openapi.json").json()["paths"]
+    known = {re.sub(r"{\w+}", "*", path): set(own) for path, own in described.items()}
+    code = (Path(routes.__file__).parent / "static" / "api.js").read_text(encoding="utf-8")
+    code = re.sub(r"\${encodeURIComponent\([\w.]+\)}", "*", code)
+    asked = re.findall(r'(?:"(GET|POST|PATCH|DELETE)", )?["`](/api/[^"`?$]+)', code)
+    assert len(asked) == code.count("/api/") == 12
+    for method, path in asked:
+        assert path in known
+        assert not method or method.lower() in known[path]
+
+
+def test_answers_are_those_that_are_described(quick):
+    schemas = quick.get("/api/openapi.json").json()["components"]["schemas"]
+    project = open_project(quick)
+    job = ended(quick, start(quick, project, "data"))
+    for model, answer in (
+        (routes.ProjectOut, project),
+        (routes.JobOut, job),
+        (routes.ErrorOut, quick.get("/api/jobs/none").json()),
+    ):
+        assert set(answer) == set(schemas[model.__name__]["properties"])
+        assert model.model_validate(answer, strict=True).model_dump() == answer
 
 
 def test_the_page_and_its_files(quick):

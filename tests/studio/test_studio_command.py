@@ -13,6 +13,7 @@ import sys
 import tempfile
 import threading
 import time
+import urllib.error
 import urllib.request
 from pathlib import Path
 
@@ -27,13 +28,27 @@ from tests.studio.running import CSV, wait_until
 _PATIENCE = 60
 
 
+# A command that runs in a name space of its own, so that it may have a small disk of its own.
+_ON_A_DISK = ["unshare", "--mount", "--map-root-user", "sh", "-c"]
+
+
+def _has_no_disks() -> bool:
+    """Whether this user may not have such a disk."""
+    if not sys.platform.startswith("linux") or shutil.which("unshare") is None:
+        return True
+    tried = subprocess.run([*_ON_A_DISK, "mount -t tmpfs none /tmp"], capture_output=True, check=False)
+    return tried.returncode != 0
+
+
 class Studio:
     """A studio in a process of its own, with a folder for temporary files that nobody else uses."""
 
-    def __init__(self, folder: Path, *arguments: str) -> None:
+    def __init__(self, folder: Path, *arguments: str, megabytes: int | None = None) -> None:
         self.folder = folder
         environment = os.environ | {"TMPDIR": str(folder)}
         command = [sys.executable, "-m", "rankwise", "studio", "--no-browser", "--port", "0", *arguments]
+        if megabytes is not None:
+            command = [*_ON_A_DISK, f'mount -t tmpfs -o size={megabytes}m none {folder} && exec "$@"', "sh", *command]
         self.process = subprocess.Popen(
             command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment
         )
@@ -58,9 +73,9 @@ class Studio:
 def start_studio():
     studios = []
 
-    def start(*arguments: str) -> Studio:
+    def start(*arguments: str, **disk: int) -> Studio:
         folder = Path(tempfile.mkdtemp(prefix="rw-"))  # short: sockets have short paths
-        studios.append(Studio(folder, *arguments))
+        studios.append(Studio(folder, *arguments, **disk))
         return studios[-1]
 
     yield start
@@ -104,6 +119,7 @@ def test_it_starts_and_ends_and_leaves_nothing_behind(start_studio, tmp_path, nu
     assert time.monotonic() - began < 15
     assert not list(studio.folder.glob("rankwise-studio-*"))
     wait_until(lambda: not any(Path(f"/proc/{pid}").exists() for pid in others))
+    wait_until(lambda: not list(studio.folder.iterdir()))
     listening.join(5)
     assert "Traceback" not in studio.process.stderr.read()
 
@@ -116,6 +132,40 @@ def test_the_server_is_killed_and_its_children_end(start_studio):
     others = children_of(studio.process.pid)
     studio.end(signal.SIGKILL)
     wait_until(lambda: not any(Path(f"/proc/{pid}").exists() for pid in others))
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(_has_no_disks(), reason="this user may not have a disk of his own")
+def test_a_full_disk_is_one_sentence_and_the_studio_goes_on(start_studio):
+    studio = start_studio(megabytes=3)
+
+    def give(content: bytes):
+        try:
+            return json.load(studio.ask("/api/projects?name=a.csv", content))
+        except urllib.error.HTTPError as error:
+            return {"status": error.code, **json.load(error)}
+
+    def made(project):
+        job = json.load(studio.ask(f"/api/projects/{project['id']}/jobs", {"view": "data"}))
+        while job["state"] in ("waiting", "running"):
+            time.sleep(0.02)
+            job = json.load(studio.ask(f"/api/jobs/{job['id']}"))
+        return job
+
+    assert give(os.urandom(4 * 2**20)) == {
+        "status": 507,
+        "error": "The disk is full.",
+        "cure": "Make room in the folder of temporary files, or set TMPDIR to another.",
+    }
+    survey, filling = give(CSV), []
+    for size in (2**18, 2**14, 2**12):
+        while "id" in (project := give(os.urandom(size))):
+            filling.append(project["id"])
+    assert made(survey)["error"]["error"] == "The disk is full, or the result is too large."
+    for project in filling:
+        studio.ask(f"/api/projects/{project}", method="DELETE")
+    assert made(survey)["state"] == "done"
+    assert studio.end(signal.SIGINT) == 0
 
 
 def test_a_port_in_use_is_one_line():
