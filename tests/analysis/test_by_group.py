@@ -109,3 +109,13 @@ def test_means_of_groups_have_intervals_and_numbers_of_people() -> None:
     assert c[2].endswith(", n=2")
     assert found.mean_table().rows[0][2] == f"{facts.mean_rank[0]:.2f}"
     assert found.to_frame()["n"].tolist() == [3, 3, 2, 1, 1, 1]
+
+
+def test_labels_are_groups() -> None:
+    votes = [[1, 2], [1, 2], [2, 1], [2, 1]]
+    by_rows = group_results(votes, {"men": [0, 3], "women": [1]})
+    by_labels = group_results(votes, np.array(["men", "women", None, "men"], dtype=object))
+    assert by_labels.groups == ("men", "women")
+    np.testing.assert_array_equal(by_labels.mean_rank, by_rows.mean_rank)
+    with pytest.raises(ValueError, match="there are 2 labels, but 4 rankings; give one for each"):
+        group_results(votes, ["a", "b"])

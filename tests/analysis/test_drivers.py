@@ -140,6 +140,19 @@ def test_bad_input_is_refused():
         drivers(X, np.vstack([np.ones((29, 3)), [1, np.inf, np.inf]]))
 
 
+def test_where_all_people_rank_alike_there_are_no_intervals():
+    X = np.random.default_rng(0).normal(size=(40, 2))
+    found = drivers(X, np.tile([1.0, 2, 3], (40, 1)), n_resamples=2, random_state=0)
+    assert np.isnan(found.low).all()
+    assert np.isnan(found.high).all()
+    assert found.as_dict()["features"][0]["low"] is None
+    text = str(found)
+    assert "nan" not in text
+    assert "all rankings are equal, so that no feature can be told to matter" in text
+    with pytest.raises(ValueError, match="1 ranking is too few; drivers needs 20 or more"):
+        drivers(X[:1], [[1, 2, 3]])
+
+
 def test_folds_of_ties_alone_say_nothing():
     nobody = np.full((4, 2), np.nan)
     for people in (True, False):

@@ -668,3 +668,17 @@ def test_labels_without_a_name_are_just_groups():
     assert "the 3 groups of city" in " ".join(named.sentences)
     assert "the 3 groups" in " ".join(plain.sentences)
     assert "groups of " not in " ".join(plain.sentences)
+
+
+def test_groups_that_are_numbers_are_noted():
+    rng = np.random.default_rng(0)
+    votes, ages = plackett_luce(rng, 60, WORTH), np.repeat(np.arange(20, 35), 4)
+    found = compare_groups(votes, pd.Series(ages, name="age"), n_permutations=19)
+    assert "age has 15 different numbers, each a group of few people; cut it into classes" in str(found)
+    assert "different numbers" not in str(compare_groups(votes, ages // 5, n_permutations=19))
+    assert "different numbers" not in str(compare_groups(votes, [f"c{age}" for age in ages], n_permutations=19))
+
+
+def test_ties_alone_have_no_likelihood():
+    found = compare_groups([[1, 1, 1]] * 10, list("ab") * 5).likelihood_ratio
+    assert found.reason == "nobody puts one item before another"

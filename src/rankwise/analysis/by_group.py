@@ -15,11 +15,11 @@ import numpy as np
 from rankwise._decode import ConsensusRule, rule_in_words
 from rankwise._tables import TextTable, make_frame, name_column, short_name
 from rankwise._typing import ArrayLike, FloatArray, IntArray, RandomState
-from rankwise._validation import weights_count_people
+from rankwise._validation import is_unknown_label, weights_count_people
 from rankwise.analysis.base import Result
 from rankwise.analysis.consensus import find_consensus
 from rankwise.analysis.item_ranks import item_ranks
-from rankwise.data import Rankings
+from rankwise.data import Rankings, Survey
 
 #: more groups than this cannot be told apart in a picture; the largest are shown
 MOST_GROUPS = 7
@@ -179,7 +179,7 @@ class GroupResults(Result):
 
 def group_results(
     rankings: ArrayLike,
-    groups: Mapping[str, Sequence[int] | IntArray],
+    groups: Mapping[str, Sequence[int] | IntArray] | Sequence[Any],
     *,
     by: str = "group",
     decode: ConsensusRule = "kemeny",
@@ -193,8 +193,8 @@ def group_results(
     ----------
     rankings : array-like of shape (n_rankings, n_items) or Rankings
         Positions: column = item, 1 = best. The weights of Rankings count.
-    groups : mapping of str to sequence of int
-        The rows of each group, as `Survey.groups` returns them.
+    groups : mapping of str to sequence of int, or sequence of shape (n_rankings,)
+        The rows of each group, as `Survey.groups` returns them; or the group of each ranking, None for none.
     by : str, default="group"
         What the groups differ by.
     decode : str, default="kemeny"
@@ -218,6 +218,14 @@ def group_results(
            [2., 1.]])
     """
     rankings = Rankings(rankings)
+    if not isinstance(groups, Mapping):
+        labels = list(groups)
+        if len(labels) != len(rankings):
+            raise ValueError(f"there are {len(labels):,} labels, but {len(rankings):,} rankings; give one for each")
+        known = Survey(
+            rankings, by=np.array(["" if is_unknown_label(label) else label for label in labels], dtype=object)
+        )
+        groups = {name: rows for name, rows in known.groups().items() if not is_unknown_label(labels[rows[0]])}
     if not groups:
         raise ValueError("there are no groups; give the rows of at least one")
     people = weights_count_people(rankings.weights)  # of all, so that groups have intervals of one kind

@@ -30,7 +30,7 @@ class Drivers(Result):
         Names of the items.
     importances, low, high : ndarrays of shape (n_features,)
         By how much Kendall's tau of the predictions for held-out people falls when the feature is shuffled among them,
-        and the ends of its interval.
+        and the ends of its interval; NaN where the fall is the same for everybody, as for a feature that is not used.
     p_values : ndarray of shape (n_features,)
         Test of no effect, corrected for the number of features by Holm's method.
     effects : tuple of FeatureEffect
@@ -118,8 +118,8 @@ class Drivers(Result):
                 {
                     "feature": name,
                     "importance": float(self.importances[f]),
-                    "low": float(self.low[f]),
-                    "high": float(self.high[f]),
+                    "low": float(self.low[f]) if np.isfinite(self.low[f]) else None,
+                    "high": float(self.high[f]) if np.isfinite(self.high[f]) else None,
                     "p_value": float(self.p_values[f]),
                     "effect": self.effects[f].as_dict(),
                 }
@@ -144,7 +144,7 @@ class Drivers(Result):
                 [
                     short_name(self.features[f]),
                     f"{self.importances[f]:.3f}",
-                    f"{self.low[f]:.3f} to {self.high[f]:.3f}",
+                    f"{self.low[f]:.3f} to {self.high[f]:.3f}" if np.isfinite(self.low[f]) else "none",
                     "<0.001" if self.p_values[f] < 0.001 else f"{self.p_values[f]:.3f}",
                     f"{short_name(self.items[item])} by {abs(effect.moves[item]):.1f} places",
                 ]
@@ -174,13 +174,15 @@ class Drivers(Result):
             for item in order.tolist()
         ]
         columns = ["item", *map(shown_value, effect.values), "moves"]
-        note = f"expected places by the model, all else equal; moves: with the {self.level:.0%} band of the model"
+        moves = "moves" if effect.is_ordered else "moves: from its best to its worst place,"
+        note = f"expected places by the model, all else equal; {moves} with the {self.level:.0%} band of the model"
         return TextTable(f"Places by {short_name(effect.feature)}", note, columns, rows)
 
 
 def _range(effect: FeatureEffect, item: int) -> str:
+    sign = "+" if effect.is_ordered else ""  # between categories there is no way up or down
     mean, low, high = (
-        f"{value:+.1f}" if abs(value) >= 0.05 else "0.0"
+        f"{value:{sign}.1f}" if abs(value) >= 0.05 else "0.0"
         for value in (effect.moves[item], effect.moves_low[item], effect.moves_high[item])
     )
     return f"{mean} ({low} to {high})"

@@ -130,6 +130,10 @@ def drivers(
         check_whole_number(name, value, at_least=least)
     most = check_whole_number("max_rows", max_rows, at_least=_FEWEST_ROWS)
     X, y, categorical_features, notes = taken_apart(X, rankings, categorical_features)
+    if len(y) < _FEWEST_ROWS:
+        raise ValueError(
+            f"{counted(len(y), 'ranking is', 'rankings are')} too few; drivers needs {_FEWEST_ROWS} or more"
+        )
     features = driver_features(X, feature_names, categorical_features, len(y))
     rng = check_generator(random_state, "drivers")
     notes += features.notes
@@ -149,6 +153,8 @@ def drivers(
         notes.append(f"a random sample of {len(rows):,} of {n_total:,} people was looked at; raise max_rows for more")
     people = weights_count_people(y.weights, weight_kind)
     y = y[rows].comparable()
+    if np.all((y.positions == y.positions[0]) | np.isnan(y.positions)):
+        notes.append("all rankings are equal, so that no feature can be told to matter; there are no intervals")
     features = features._replace(values=np.ascontiguousarray(features.values[rows]))
     learner = _Learner(features, y, ranker, n_jobs)
 
@@ -165,7 +171,7 @@ def drivers(
     )
     from scipy.stats import t
 
-    half = float(t.ppf((1 + level) / 2, len(rows) - 1)) * error
+    half = np.where(error > 0, float(t.ppf((1 + level) / 2, len(rows) - 1)) * error, np.nan)
     order = np.argsort(-importance, kind="stable")
     known = np.isfinite(taus)
     return Drivers(

@@ -34,6 +34,8 @@ GroupKernel: TypeAlias = Literal["mallows", "kendall"]
 _ROUNDING = 1e-9
 # Pairs are compared one by one up to so many items: their number grows with the square.
 _MOST_ITEMS_FOR_PAIRS = 32
+# Groups named by so many different numbers are probably no groups.
+_MANY_NUMBERS = 11
 # Numbers in the table that is summed; beyond, there is not enough memory on a common machine.
 _MOST_CELLS = 400_000_000
 # Words for the share of the variation that groups account for: Cohen (1988), Statistical power analysis for the
@@ -338,6 +340,7 @@ def compare_groups(
             f"groups differ in which items they ranked, above all in {short_name(part.items[column])}: the test of "
             "equal distributions sees that, too; differences of items and pairs are among those who ranked them"
         )
+    notes += _numeric_groups(people.groups, people.by)
     within, between = _disagreement(signs, design)
     return GroupComparison(
         by=people.by,
@@ -382,6 +385,16 @@ def _families(rankings: Rankings, design: Design, n_vectors: int, notes: list[st
     if missing.any():
         families["held"] = Family((~missing).astype(np.float64), design)
     return families
+
+
+def _numeric_groups(groups: Sequence[str], by: str) -> list[str]:
+    """A note where groups are the different values of a number, such as ages."""
+    if len(groups) < _MANY_NUMBERS or not all(group.replace(".", "", 1).lstrip("-").isdigit() for group in groups):
+        return []
+    return [
+        f"{short_name(by)} has {len(groups)} different numbers, each a group of few people; cut it into classes, or "
+        "see how places change with it by `drivers`"
+    ]
 
 
 def _names_of(families: Sequence[str] | dict[str, Family], items: tuple[Hashable, ...]) -> list[tuple[str, Any]]:

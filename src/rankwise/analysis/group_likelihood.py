@@ -11,6 +11,7 @@ from rankwise._typing import FloatArray, IntArray
 from rankwise.aggregation import PlackettLuce
 from rankwise.analysis.group_design import ComparedPeople
 from rankwise.data import Rankings
+from rankwise.kernels.kendall_gram import mean_signs
 
 # The chi-square law holds in groups of at least so many people; in smaller ones the ratio is divided by its mean.
 _LARGE_GROUP = 500
@@ -58,6 +59,8 @@ def likelihood_ratio(people: ComparedPeople, rng: np.random.Generator) -> Likeli
         reason = "the model knows no strata"
     elif people.has_survey_weights:
         reason = "with survey weights, likelihoods have no chi-square law"
+    elif not mean_signs(rankings.positions).any():
+        reason = "nobody puts one item before another"
     if reason:
         return LikelihoodRatio(None, 0, None, reason)
     models = []

@@ -322,7 +322,9 @@ def _law(n_items: Any, goal: str, theta: Any, pilot: Any, by: Any, difference: f
     mean = places_of_items @ center
     variance = places_of_items @ center**2 - mean**2
     how = "any order is as likely as any other" if concentration == 0 else f"Mallows model of theta {concentration:g}"
-    moved = f", the first item {int(difference)} places lower in the second group" if goal == "groups" else ""
+    moved = (
+        f", the first item {counted(int(difference), 'place')} lower in the second group" if goal == "groups" else ""
+    )
     return _Law(
         k,
         mean,

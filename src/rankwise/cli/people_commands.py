@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Annotated, Any, get_args
 
 import typer
+from click import UsageError
 
 from rankwise._decode import ConsensusRule
 from rankwise.cli.in_and_out import check_input
@@ -34,10 +35,27 @@ def _pilot(context: typer.Context, name: str | None) -> str | None:
     return None if name is None else check_input(context, name)
 
 
+def _columns(file: str, how: HowToRead) -> str:
+    """Which columns of a file may hold groups, in words; those of fewest different values first."""
+    from rankwise._tables import counted
+    from rankwise._validation import is_unknown_label
+    from rankwise.cli import sources
+
+    columns = sources.load(file, **how.arguments()).X
+    n_values = {
+        name: len({str(value) for value in values if not is_unknown_label(value)}) for name, values in columns.items()
+    }
+    names = sorted((name for name, n in n_values.items() if n > 1), key=n_values.__getitem__)
+    listed = ", ".join(f"{name} ({counted(n_values[name], 'value')})" for name in names[:8])
+    return f"; {file} has {listed}" if listed else f"; {file} has none beside the rankings"
+
+
 @reads_rankings()
 def compare(
     file: Data,
-    by: Annotated[str, typer.Option(metavar="COLUMN", help="The column that says who is in which group.")],
+    by: Annotated[
+        str | None, typer.Option(metavar="COLUMN", help="The column that says who is in which group.")
+    ] = None,
     out: ShownOut = None,
     strata: Annotated[
         str | None, typer.Option(metavar="COLUMN", help="Compare within the classes of this column only.")
@@ -65,6 +83,8 @@ def compare(
     check_level(level)
     if paired and strata is not None:
         raise typer.BadParameter("--paired compares people with themselves already; drop --strata")
+    if by is None:
+        raise UsageError(f"Missing option '--by', the column that says who is in which group{_columns(file, how)}")
     survey = sources.load(file, **how.arguments(by=by, features=None if strata is None else [strata]))
     if paired and survey.id is None:
         raise typer.BadParameter("--paired needs the column that says who answered: --id COLUMN")
