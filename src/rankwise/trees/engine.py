@@ -23,6 +23,7 @@ from rankwise.trees._grow_bits import MOST_CODES, MOST_PAIRS, MOST_WEIGHT, PairB
 from rankwise.trees._grow_jit import Features, Limits, Nodes, Scratch, Targets, threshold_between
 from rankwise.trees._grow_levels import grow_by_levels
 from rankwise.trees._honest_levels import recut
+from rankwise.trees._packed import PackedForest
 from rankwise.trees.structure import LeafMeans, LeafRows, TargetRows, Tree
 
 __all__ = [
@@ -529,15 +530,24 @@ def mean_prediction(
     from joblib import Parallel, delayed
 
     size = trees[0].contents.size
-    weights = np.ones((len(trees), size)) if tree_weights is None else tree_weights
     total = np.zeros((len(X), size))
+    if tree_weights is None:
+        packed = PackedForest.of(trees)
 
-    def add(rows: slice) -> None:
-        for tree, scale in zip(trees, weights, strict=True):
-            tree.contents.add_to(total[rows], tree.leaf_of(X[rows]), scale)
+        def add(rows: slice) -> None:
+            packed.add_to(total[rows], trees, X[rows])
+    else:
+        weights = tree_weights
 
-    Parallel(n_jobs=n_jobs, prefer="threads")(delayed(add)(rows) for rows in gen_batches(len(X), _ROWS_AT_ONCE))
-    total /= weights.sum(axis=0)
+        def add(rows: slice) -> None:
+            for tree, scale in zip(trees, weights, strict=True):
+                tree.contents.add_to(total[rows], tree.leaf_of(X[rows]), scale)
+
+    if len(X) <= _ROWS_AT_ONCE:  # no thread is worth its start
+        add(slice(0, len(X)))
+    else:
+        Parallel(n_jobs=n_jobs, prefer="threads")(delayed(add)(rows) for rows in gen_batches(len(X), _ROWS_AT_ONCE))
+    total /= len(trees) if tree_weights is None else tree_weights.sum(axis=0)
     return total
 
 
