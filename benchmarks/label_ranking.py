@@ -15,6 +15,10 @@ rules for weights) and the default thresholds of forests (nine settings) were ch
 that "auto" departs from all pairs only for a certain gain. Seeds 43 and later were not used for such choices, except
 for the number of trees that "auto" grows per pair (wisconsin, seeds 43 and 44).
 
+Cells also hold the Brier score of predicted pairs and, binned as `PairwiseCalibrationDisplay` does, how often they came
+true: the second table has both, the expected calibration error over all folds of a set, and for `ConformalRanker` the
+share of test rows of which it asserts no wrong pair (alpha = 0.1) with the share of pairs that it asserts.
+
 ``--boosting`` compares boosted trees instead: one tree for all items (`BoostedRanker`) against LightGBM for each item
 (`LabelwiseRanker`), both with trees of several sizes, and the default forest, on smooth data and 5 folds of the sets.
 Compare rows of about the same CPU time; the default of 16 leaves was chosen on smooth data of another seed.
@@ -34,9 +38,12 @@ from typing import Any
 import numpy as np
 from sklearn.model_selection import KFold, ShuffleSplit
 
+from rankwise import Rankings
+from rankwise.data.positions import compare_positions
 from rankwise.datasets import load_label_ranking, make_smooth_label_ranking
 from rankwise.label_ranking import (
     BoostedRanker,
+    ConformalRanker,
     DummyRanker,
     KernelRanker,
     LabelwiseRanker,
@@ -50,6 +57,8 @@ from rankwise.label_ranking import (
 CELLS = Path(__file__).parent / "results" / "label_ranking.json"
 FOLDS = 10
 FIRST_SEED = 42
+# Bins of the probability of the likelier order, from 1/2 to 1.
+BINS = 10
 # From this number of rows, the weights of the stacked ranker are chosen on one held-out part instead of five folds.
 LARGE = 2_000
 
@@ -99,6 +108,7 @@ def rankers(n_rows: int, n_items: int) -> dict[str, Any]:
         "auto forest": RankingForest(focus="auto", random_state=0),
         "boosted": BoostedRanker(random_state=0),
         "stacked": StackedRanker(cv=cv, random_state=0),
+        "conformal": ConformalRanker(random_state=0),
     }
 
 
@@ -124,10 +134,53 @@ def main() -> None:
                     if key not in cells:
                         start = time.process_time()
                         tau = ranker.fit(X[train], y[train]).score(X[test], y[test])
-                        cells[key] = {"tau": tau, "cpu_seconds": round(time.process_time() - start, 3)}
+                        seconds = round(time.process_time() - start, 3)
+                        cells[key] = {"tau": tau, "cpu_seconds": seconds, **_judge_pairs(ranker, X[test], y[test])}
                         _write_cells(cells)
                 print(f"{name:12s} {label:12s} repeat {repeat}: {_summary(cells, name, label)}", flush=True)
     print_table(cells)
+    print_pairs(cells)
+
+
+def _judge_pairs(ranker: Any, X: Any, y: Any) -> dict[str, Any]:
+    """Brier score and binned outcomes of predicted pairs, and for a conformal ranker what it asserts."""
+    y = Rankings(y).positions
+    first, second = np.triu_indices(y.shape[1], 1)
+    P = ranker.predict_pairwise(X)[:, first, second]
+    truth = compare_positions(y[:, first], y[:, second])
+    known = ~np.isnan(truth)
+    likelier, agrees = np.maximum(P, 1 - P)[known], np.where(P < 0.5, 1 - truth, np.where(P > 0.5, truth, 0.5))[known]
+    place = np.minimum(((likelier - 0.5) * 2 * BINS).astype(int), BINS - 1)
+    sums = [np.bincount(place, values, BINS).tolist() for values in (np.ones(len(place)), likelier, agrees)]
+    judged = {"brier": float(((P - truth)[known] ** 2).mean()), "bins": sums}
+    if isinstance(ranker, ConformalRanker):
+        asserted = ranker.predict_set(X)
+        wrong = (asserted & (y[:, None, :] < y[:, :, None])).any(axis=(1, 2))
+        judged |= {"coverage": float(1 - wrong.mean()), "asserted": float(asserted.sum() / P.size)}
+    return judged
+
+
+def print_pairs(cells: dict[str, Any]) -> None:
+    """Expected calibration error / Brier score of each set and ranker; coverage and asserted share of the last."""
+    judged = {key: cell for key, cell in cells.items() if "bins" in cell}
+    names = sorted({key.split("/")[0] for key in judged})
+    labels = [label for label in rankers(0, 0) if any(f"/{label}/" in key for key in judged)]
+    print("\n| set | " + " | ".join(labels) + " | coverage | asserted |")
+    print("|---" * (len(labels) + 3) + "|")
+    for name in names:
+        row = [name]
+        for label in labels:
+            own = [cell for key, cell in judged.items() if key.startswith(f"{name}/{label}/")]
+            if own:
+                counts, predicted, observed = np.sum([cell["bins"] for cell in own], axis=0)
+                error = np.abs(predicted - observed).sum() / counts.sum()
+                row.append(f"{error:.3f} / {np.mean([cell['brier'] for cell in own]):.3f}")
+            else:
+                row.append("")
+        conformal = [cell for key, cell in judged.items() if key.startswith(f"{name}/conformal/")]
+        means = [np.mean([cell[what] for cell in conformal]) for what in ("coverage", "asserted") if conformal]
+        row += [f"{mean:.3f}" for mean in means] or ["", ""]
+        print("| " + " | ".join(row) + " |")
 
 
 def compare_boosting(names: list[str], folder: str) -> None:
