@@ -21,6 +21,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from rankwise import __version__
+from rankwise.cli.explain_command import explain
 from rankwise.cli.kernel_command import kernel
 from rankwise.cli.learn_commands import evaluate, fit, predict, tree
 from rankwise.cli.people_commands import compare, drivers, raters, robustness, sample_size, segments
@@ -193,6 +194,7 @@ _add(_MODELS, tree, "tree survey.csv --max-depth 3 -o tree.png")
 _add(_MODELS, evaluate, "evaluate survey.csv")
 _add(_MODELS, fit, "fit survey.csv --model forest -o model.rankwise")
 _add(_MODELS, predict, "predict model.rankwise new.csv --orders")
+_add(_MODELS, explain, "explain model.rankwise new.csv --row 3 --above tea --below juice")
 _add(_MODELS, kernel, "kernel survey.csv -o gram.npy")
 _add(_SEARCH, rank_train, "rank-train train.txt -o model.rankwise")
 _add(_SEARCH, rank_predict, "rank-predict model.rankwise test.txt -o scores.txt")

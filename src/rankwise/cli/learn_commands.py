@@ -183,7 +183,7 @@ def predict(
     check_writable(out, model, file)
     if out is not None and out.suffix:
         checked_suffix(out, also=(".txt",))
-    ranker = _load_ranker(model)
+    ranker = load_label_ranker(model)
     X = read_features(ranker, file, settings(read, "--read"))
     with warnings.catch_warnings():
         # The features were matched by name when they were read.
@@ -409,7 +409,7 @@ def _feature_column(table: Table, name: str, categories: Sequence[Any] | None) -
     return np.array(values, dtype=np.float64)
 
 
-def _load_ranker(path: str) -> Any:
+def load_label_ranker(path: str) -> Any:
     """The label ranker in a file that `rankwise.save` wrote."""
     from rankwise.analysis.rankers import ranker_of
     from rankwise.exceptions import RankwiseFormatError

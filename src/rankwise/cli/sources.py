@@ -61,7 +61,7 @@ def load(
     Survey
     """
     chosen: dict[str, Any] = {key: value for key, value in columns.items() if value is not None}
-    chosen |= {key: _split(texts) for key, texts in (("features", features), ("ignore", ignore)) if texts}
+    chosen |= {key: split_names(texts) for key, texts in (("features", features), ("ignore", ignore)) if texts}
     found = None if target is not None or reading or chosen else _data_set(name)
     return _file(name, target, reading or {}, chosen) if found is None else found
 
@@ -179,6 +179,6 @@ def _names(value: Any) -> list[str] | None:
     return [str(part) for part in value] if isinstance(value, list | tuple | set) else [str(value)]
 
 
-def _split(texts: Sequence[str]) -> list[str]:
+def split_names(texts: Sequence[str]) -> list[str]:
     """Names with commas between; a name that holds a comma itself stands in double quotes."""
     return [name.strip() for row in csv.reader(texts, skipinitialspace=True) for name in row if name.strip()]

@@ -257,6 +257,10 @@ def _label_rankers() -> None:
     for ranker in (NearestNeighborsRanker(), linear, dyads, RankingForest(1)):
         ranker.fit([[0.0], [1.0]], _tied()).predict([[0.0]])
     ranker.sample_rankings([[0.0]], law="mallows")
+    ranker.explain([[0.0]], 0, 1)
+    for first, second in ((0, 1), (1, 0)):  # one of them is so already
+        ranker.counterfactual([[0.0]], first, second, immutable=[0])
+    ranker.prototypes([[0.0]], [[0.0]], _tied()[:1])
     for loss in ("pairwise_logistic", "plackett_luce"):
         boosted = BoostedRanker(1, loss=loss, min_samples_leaf=1, early_stopping=True, categorical_features=[0])
         boosted.fit(np.arange(4.0)[:, None] % 2, np.tile(_tied().positions, (2, 1)))

@@ -65,6 +65,10 @@ class PairExplanation(Result):
 
     def tables(self) -> list[TextTable]:
         """The features that matter most: what each adds for a single row, or the mean size of it over several."""
+        return [self.table(_MOST_SHOWN)]
+
+    def table(self, most: int) -> TextTable:
+        """So many features one by one, and the sum of the others."""
         first, second = (short_name(name) for name in self.pair)
         usual = f"{self.base_value:.3f} where no feature is known"
         if len(self) == 1:
@@ -79,14 +83,14 @@ class PairExplanation(Result):
         sign = "+" if len(self) == 1 else ""
         rows = [
             [short_name(self.features[f]), *([inputs[f]] if inputs else []), f"{effect[f]:{sign}.3f}"]
-            for f in order[:_MOST_SHOWN]
+            for f in order[:most]
         ]
-        others = order[_MOST_SHOWN:]
+        others = order[most:]
         if len(others):
             name = counted(len(others), "other feature")
             rows.append([name, *([""] if inputs else []), f"{effect[others].sum():{sign}.3f}"])
         columns = ["feature", *(["value"] if inputs else []), measure]
-        return [TextTable(title, usual, columns, rows)]
+        return TextTable(title, usual, columns, rows)
 
     def input_texts(self, row: int) -> list[str]:
         """The features of a row as text."""
