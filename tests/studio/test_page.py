@@ -302,12 +302,14 @@ def test_pictures_are_handed_out_as_svg_and_png(browser: Any, address: str, tmp_
 
 
 def test_names_are_never_html(page: Any) -> None:
+    from playwright.sync_api import expect
+
     give(page)
     for view in VIEWS:
         go(page, view)
         assert page.locator("img").count() == 0
         if view in ("data", "consensus", "raters"):
-            assert HOSTILE in page.locator("main").inner_text()
+            expect(page.locator("main")).to_contain_text(HOSTILE)
 
 
 def test_progress_survives_a_reload_and_can_be_cancelled(browser: Any, address: str) -> None:
