@@ -14,6 +14,8 @@ _MARGIN = 0.0025
 # Pairs, and rows, that are enough to find the slope.
 _MOST_PAIRS = 1 << 17
 _FEWEST_ROWS, _MOST_ROWS = 50, 2_000
+# Classes of log odds that are enough for it.
+_MOST_CLASSES = 2_000
 # Standard deviation of the logarithm of the slope before any row was seen, and the range that is searched.
 _PRIOR_DEVIATION = 2.0
 _LARGEST_LOG_SLOPE = 4.0
@@ -73,7 +75,7 @@ def calibration_slope(shares: FloatArray, truth: FloatArray, weights: FloatArray
     # With z half the log odds and v the truth, -v log p - (1 - v) log(1 - p) is
     # a |z| + log(1 + exp(-2 a |z|)) - (2 v - 1) a z.
     agree = float(mass @ (signs * half_odds))
-    size = np.abs(half_odds)
+    size, mass = _in_classes(np.abs(half_odds), mass)
 
     def cost(log_slope: float) -> float:
         slope = np.exp(log_slope)
@@ -82,6 +84,16 @@ def calibration_slope(shares: FloatArray, truth: FloatArray, weights: FloatArray
 
     bounds = (-_LARGEST_LOG_SLOPE, _LARGEST_LOG_SLOPE)
     return float(np.exp(minimize_scalar(cost, bounds=bounds, method="bounded", options={"xatol": 1e-6}).x))
+
+
+def _in_classes(size: FloatArray, mass: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Means and masses of classes of numbers that are nearly equal, where there are many numbers."""
+    if len(size) <= _MOST_CLASSES:
+        return size, mass
+    number = (size * ((_MOST_CLASSES - 1) / max(float(size.max()), 1e-300))).astype(np.intp)
+    masses = np.bincount(number, mass)
+    kept = masses > 0
+    return np.bincount(number, mass * size)[kept] / masses[kept], masses[kept]
 
 
 def slope_of_more_votes(
