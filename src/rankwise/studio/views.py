@@ -90,7 +90,8 @@ def _consensus(survey: Survey, params: Params, seed: int, on_step: OnStep) -> di
     together = " and ".join(first[:3]) + (" and others" if len(first) > 3 else "")
     verb = "share the first place" if len(first) > 1 else "comes first"
     shown: list[Block] = [blocks.text(f"{together} {verb}{_doubt(found, first)}.", "lead")] if first else []
-    shown += [*blocks.texts(facts.highlights[:1]), *notes(found)]
+    about_means = [note for note in notes(found) if note["text"].startswith("Mean ranks")]
+    shown += [note for note in notes(found) if note not in about_means]
     shown += blocks.texts((f"{tie[:1].upper()}{tie[1:]}." for tie in found.ties), "warning")
     joint = [(int(standing[i]), short_name(found.items[i])) for i in order[:_MOST_ITEMS]]
     shown.append(blocks.places(joint, f"By {rule_in_words(rule_name(rule))}. {_proof(found)}".strip()))
@@ -102,7 +103,8 @@ def _consensus(survey: Survey, params: Params, seed: int, on_step: OnStep) -> di
     if np.isfinite(facts.kendalls_w):
         tiles.append(("Agreement", f"{facts.kendalls_w:.2f}", "0: none, 1: all agree (Kendall's W)"))
     shown.append(blocks.tiles(*tiles))
-    shown += [blocks.section("mean-ranks-section", "Mean rank and first choices"), _mean_rank_chart(facts)]
+    shown += [blocks.section("mean-ranks-section", "Mean rank and first choices"), *blocks.texts(facts.highlights[:1])]
+    shown += [*about_means, _mean_rank_chart(facts)]
     shown.append(blocks.table("ranks", facts.ranks_table()._replace(title="Mean ranks")))
     spread = found.bootstrap
     if spread is not None:
