@@ -27,7 +27,7 @@ from rankwise.label_ranking.base import (
     unfitted_embedding,
 )
 from rankwise.label_ranking.tree_answers import TreeAnswersMixin
-from rankwise.label_ranking.warm_start import WarmStartMixin
+from rankwise.label_ranking.warm_start import WarmStartMixin, with_targets_of
 from rankwise.metrics import kendall_tau_score
 from rankwise.trees.base import ForestMixin
 from rankwise.trees.engine import (
@@ -276,7 +276,7 @@ min_impurity_decrease, sketch, categorical_features, random_state
         )
         if self.pool == "rankings":
             grown = [self._decoded(tree) for tree in grown]
-        self.trees_ = kept + grown
+        self.trees_ = kept + with_targets_of(kept, grown)
         self.calibration_ = None
         if self.calibrate is not False and (sampling.bootstrap or sampling.n_drawn < sampling.n_rows):
             self.calibration_ = self._slope_out_of_bag(X, y, sampling, rng)

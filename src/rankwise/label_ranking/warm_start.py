@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from numbers import Integral
 from typing import Any, ClassVar
 from zlib import crc32
@@ -12,7 +13,7 @@ from rankwise._state import STRING, Saved, dict_of, optional
 from rankwise._typing import FloatArray
 from rankwise.data import Rankings
 from rankwise.label_ranking.base import LabelRankerMixin
-from rankwise.trees.structure import Tree
+from rankwise.trees.structure import LeafRows, Tree
 
 # Parameters that may change between two fits: they do not say how a tree grows.
 _FREE = ("n_estimators", "n_jobs", "warm_start", "oob_score", "calibrate", "n_iter_no_change")
@@ -79,3 +80,16 @@ class WarmStartMixin(LabelRankerMixin):
         if name == "random_state" and not (value is None or isinstance(value, Integral)):
             return f"a {type(value).__name__}"  # it moves on
         return repr(value)
+
+
+def with_targets_of(kept: list[Tree], grown: list[Tree]) -> list[Tree]:
+    """New trees whose leaves refer to the rankings that the kept ones refer to: the same ones are held only once."""
+    held = next((tree.contents.targets for tree in kept if isinstance(tree.contents, LeafRows)), None)
+    return [
+        replace(tree, contents=replace(tree.contents, targets=held))
+        if held is not None
+        and isinstance(tree.contents, LeafRows)
+        and np.array_equal(tree.contents.targets.values, held.values)
+        else tree
+        for tree in grown
+    ]
