@@ -75,7 +75,7 @@ function table(whole, use, heading) {
     const shown = cells.map((cell, j) => {
       const params = j === 0 ? block.open?.params?.[i] : null;
       const content = params && use.link ? h("a", { href: use.link(block.open.view, params) }, cell) : cell;
-      return h(j === 0 ? "th" : "td", { scope: j === 0 ? "row" : null, class: [numeric(j), String(cell ?? "").length > 14 && "long"].filter(Boolean).join(" ") || null }, content ?? "");
+      return h(j === 0 ? "th" : "td", { scope: j === 0 ? "row" : null, class: [numeric(j), String(cell ?? "").length > 20 && "long"].filter(Boolean).join(" ") || null }, content ?? "");
     });
     const id = toggle?.ids?.[i];
     if (toggle) {
