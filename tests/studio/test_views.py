@@ -329,6 +329,20 @@ def test_commands_print_the_numbers_of_the_page(drinks, name, tmp_path, monkeypa
             assert any(map(cells.search, printed)), (table, row)
 
 
+def test_columns_with_commas_are_named_in_commands(tmp_path, monkeypatch):
+    from typer.testing import CliRunner
+
+    from rankwise.cli.app import app
+
+    monkeypatch.chdir(tmp_path)
+    Path("odd.csv").write_text('"tea, green","coffee",cocoa\n1,2,3\n2,1,3\n1,3,2\n')
+    command = code_of("data", "odd.csv", {"layout": "positions", "target": ["tea, green", "cocoa"]}, {})["command"]
+    done = CliRunner().invoke(app, shlex.split(command)[1:])
+    assert done.exit_code == 0, done.output
+    assert "tea, green" in done.output
+    assert "3 of 2 items" in done.output
+
+
 def test_the_command_of_pairs_writes_all_places(drinks, tmp_path, monkeypatch):
     from openpyxl import load_workbook
     from typer.testing import CliRunner
