@@ -9,13 +9,15 @@ import numpy as np
 import pytest
 from sklearn.ensemble import RandomForestRegressor
 
+import rankwise
 from rankwise import Rankings
 from rankwise.embeddings import GraphCutEmbedding, KemenyEmbedding, PositionEmbedding, decode_pairwise
 from rankwise.label_ranking import RankingForest, RankingTree
+from rankwise.label_ranking import forest as forest_module
 from rankwise.metrics import kendall_tau_score
 from rankwise.plots import PairwiseCalibrationDisplay
 from rankwise.trees import LeastSquaresTree
-from rankwise.trees.engine import LeafRows, TargetRows, TrainingSet
+from rankwise.trees.engine import LeafRows, Sampling, TargetRows, TrainingSet
 from rankwise.trees.structure import LeafMeans
 from tests.label_ranking.test_tree import make_data
 from tests.naive import label_ranking as naive
@@ -223,30 +225,72 @@ def mixed_rankings(n=150):
     return X, np.argsort(np.argsort(X, axis=1), axis=1) + 1.0
 
 
-def test_auto_keeps_the_forest_that_ranks_best_out_of_bag():
-    X, y = mixed_rankings()
-    common = {"oob_score": True, "random_state": 0}
-    by_hand = [
-        RankingForest(20, **common),
-        RankingForest(60, focus="item", splitter="best", max_features=0.5, **common),
-        RankingForest(90, focus="pair", splitter="best", **common),
+def vectors(P):
+    return P[:, *np.triu_indices(P.shape[1], 1)]
+
+
+@pytest.mark.parametrize("data", ["mixed", "noisy", "shared"])
+def test_auto_keeps_the_forest_or_the_mean_of_two_that_ranks_best_out_of_bag(data):
+    X, y = mixed_rankings() if data == "mixed" else make_data(n=150, k=4, noise=3.0 if data == "noisy" else 0.3)
+    k = y.shape[1]
+    by_items = {"focus": "item", "n_estimators": 5 * k, "splitter": "best", "max_features": 0.5}
+    forests = [
+        RankingForest(**{"n_estimators": 40, "calibrate": False, "random_state": 0, **options}).fit(X, y)
+        for options in ({}, {"min_samples_leaf": 3}, by_items)
     ]
-    best = max((forest.fit(X, y) for forest in by_hand), key=lambda forest: forest.oob_score_)
-    assert len({forest.oob_score_ for forest in by_hand}) == 3
-    found = RankingForest(20, focus="auto", random_state=0, n_jobs=2).fit(X, y)
-    assert (found.focus_, found.oob_score_) == (best.focus, best.oob_score_)
-    np.testing.assert_array_equal(found.predict_pairwise(X), best.predict_pairwise(X))
-    assert (found.focus, found.n_estimators) == ("auto", 20)
+    unseen = []
+    for forest in forests:
+        seen = (rows_by_tree(forest, len(X)) > 0)[:, :, None]
+        weights = np.ones((len(seen), 1, 1)) if forest._tree_weights is None else forest._tree_weights[:, None]
+        said = np.array([tree.predict(X) for tree in forest.trees_])
+        unseen.append((~seen * weights * said).sum(axis=0) / (~seen * weights).sum(axis=0))
+    mixes = [[0], [1], [2], [0, 2], [1, 2]]
+    taus = []
+    for mix in mixes:
+        P = np.full((len(X), k, k), 0.5)
+        P[:, *np.triu_indices(k, 1)] = np.mean([unseen[number] for number in mix], axis=0)
+        P[:, *np.triu_indices(k, 1)[::-1]] = 1 - P[:, *np.triu_indices(k, 1)]
+        taus.append(kendall_tau_score(y, decode_pairwise(P), per_row=True))
+    gains = [tau - taus[0] for tau in taus]
+    sure = [gain.mean() if gain.mean() > gain.std() / np.sqrt(len(X)) else 0.0 for gain in gains]
+    best = int(np.argmax(sure))
+    found = RankingForest(40, focus="auto", calibrate=False, random_state=0, n_jobs=2).fit(X, y)
+    assert found.focus_ == [None, None, "item", "blend", "blend"][best]
+    assert found.oob_score_ == pytest.approx(taus[best].mean())
+    expected = np.mean([forests[number].predict_pairwise(X) for number in mixes[best]], axis=0)
+    np.testing.assert_allclose(found.predict_pairwise(X), expected, atol=1e-9)
+    assert (found.focus, found.n_estimators, found.min_samples_leaf) == ("auto", 40, 1)
+    assert RankingForest(40, focus="auto", random_state=0).fit(X, y).calibration_ > 0
     found.set_params(focus=None).fit(X, y)
     assert found.focus_ is None
     assert not hasattr(found, "oob_score_")  # the one of the forests before
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_auto_looks_at_all_pairs_unless_others_are_surely_better(seed):
-    rng = np.random.default_rng(seed)
-    X, y = rng.normal(size=(60, 4)), np.argsort(rng.random((60, 4)), axis=1) + 1.0  # nothing to learn
-    assert RankingForest(10, focus="auto", random_state=0).fit(X, y).focus_ is None
+def test_a_blend_recalls_rows_and_can_be_saved(tmp_path):
+    X, y = mixed_rankings()
+    forest = RankingForest(40, focus="auto", random_state=0)
+    recalled = forest._fit_and_recall(X, Rankings(y), np.arange(len(X)))
+    assert recalled.shape == (150, 15)
+    one, two = (RankingForest(40, random_state=seed).fit(X, y) for seed in (0, 1))
+    samplings = [Sampling.build(150, 40, True, None, np.random.default_rng(seed)) for seed in (0, 1)]
+    blend = RankingForest(40, random_state=0, calibrate=False).fit(X, y)
+    drawn = blend._blend([one, two], samplings)
+    assert len(drawn.seeds) == len(blend.trees_) == 80
+    shares = np.mean([tree.predict(X) for tree in one.trees_ + two.trees_], axis=0)
+    np.testing.assert_allclose(vectors(blend.predict_pairwise(X)), shares, atol=1e-9)
+    rankwise.save(blend, tmp_path / "blend")
+    loaded = rankwise.load(tmp_path / "blend")
+    np.testing.assert_array_equal(loaded.predict_pairwise(X), blend.predict_pairwise(X))
+    assert loaded.focus_ == "blend"
+
+
+def test_auto_mostly_looks_at_all_pairs_where_there_is_nothing_to_learn():
+    found = []
+    for seed in range(8):
+        rng = np.random.default_rng(seed)
+        X, y = rng.normal(size=(60, 4)), np.argsort(rng.random((60, 4)), axis=1) + 1.0
+        found.append(RankingForest(10, focus="auto", random_state=0).fit(X, y).focus_)
+    assert found.count(None) > 4
 
 
 @pytest.mark.parametrize("growth", ["best", "level"])
@@ -258,11 +302,11 @@ def test_of_one_item_or_pair_there_is_nothing_to_sketch(focus, growth):
     np.testing.assert_array_equal(plain.predict_pairwise(X), sketched.predict_pairwise(X))
 
 
-def test_auto_tries_no_forest_of_very_many_trees():
-    X, _ = mixed_rankings(40)
-    y = np.array([np.random.default_rng(row).permutation(90) + 1.0 for row in range(40)])
-    found = RankingForest(4, focus="auto", random_state=0).fit(X, y)
-    assert (found.focus_, len(found.trees_)) == (None, 4)
+def test_auto_tries_no_forest_of_very_many_trees(monkeypatch):
+    X, y = mixed_rankings()
+    monkeypatch.setattr(forest_module, "_MOST_TIMES", 0.5)  # by items, it would have 6 times 3 trees
+    found = RankingForest(20, focus="auto", random_state=0).fit(X, y)
+    assert (found.focus_, len(found.trees_)) == (None, 20)
 
 
 def test_auto_needs_rows_that_trees_have_not_seen():

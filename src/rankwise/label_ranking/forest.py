@@ -5,6 +5,7 @@ from __future__ import annotations
 from copy import copy
 from dataclasses import replace
 from math import ceil
+from numbers import Integral
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -49,8 +50,9 @@ from rankwise.trees.engine import (
 # little, but it breaks ties between few trees.
 _OTHER_TREES = 0.1
 
-# A forest that "auto" tries has at most this many times the trees that were asked for: those of 80 items or 133 pairs.
+# The forest by items that "auto" tries has at most this many times the trees that were asked for; rows that judge.
 _MOST_TIMES = 40
+_MOST_JUDGED = 2_000
 
 
 class RankingForest(ForestMixin, WarmStartMixin, TreeAnswersMixin, BaseEstimator):
@@ -72,10 +74,10 @@ class RankingForest(ForestMixin, WarmStartMixin, TreeAnswersMixin, BaseEstimator
         What each tree looks at. None is the whole embedding. With "item" every tree chooses its splits by the place of
         one item, in turn, with "pair" by one pair (whatever the embedding), and counts mainly for its own pairs: better
         where items depend on different features. Then grow a multiple of the number of items or pairs. "auto" grows
-        three forests: one without a focus, as specified; by items, 50 trees of 100 asked for to each (of up to 80
-        items); and by pairs, 30 to each (of up to 16 items); the last two with ``splitter="best"``, and by items with
-        half of the features unless ``max_features`` is given. It keeps the first one unless a later one ranks better
-        out of bag, by more than a standard error. That takes three to twenty times as long, more for more items.
+        three forests: as specified without a focus; the same with leaves of three times as many rows; and by items, 12
+        trees of 100 asked for to each (6 if there are many items), with ``splitter="best"`` and half of the features
+        unless ``max_features`` is given. It keeps the first one unless another one, or the mean of one of the first two
+        and the last, ranks better out of bag by more than a standard error. That takes about three times as long.
     pool : {"pairwise", "rankings"}, default="pairwise"
         Average the trees' pairwise shares, or the rankings that these decode to (bagging as the paper describes it: the
         Kemeny aggregate of the trees' predictions).
@@ -111,11 +113,11 @@ min_impurity_decrease, sketch, categorical_features, random_state
     trees_ : list of Tree
         The trees; ``values`` of each are the shares of i before j in its leaves, pairs in the order of
         ``np.triu_indices``.
-    focus_ : {None, "item", "pair"}
-        What the trees look at: ``focus``, or what "auto" has found best.
+    focus_ : {None, "item", "pair", "blend"}
+        What the trees look at: ``focus``, or what "auto" has found best; "blend" is the mean of two forests.
     oob_score_ : float
-        Mean Kendall tau out of bag; with ``oob_score`` or ``focus="auto"``, where it is the best of three, and so a
-        little optimistic.
+        Mean Kendall tau out of bag; with ``oob_score`` or ``focus="auto"``, where it is the best of five on up to
+        2,000 rows, and so a little optimistic.
     calibration_ : float or None
         By how much log odds are multiplied: more than 1 where the trees together are too careful, as on clean data, and
         less than 1 where they are too sure. None where the shares are taken as they are.
@@ -220,28 +222,88 @@ min_impurity_decrease, sketch, categorical_features, random_state
         self.random_state = random_state
 
     def _fit_rankings(self, X: FloatArray, y: Rankings) -> None:
-        if self.focus != "auto":
-            self._grow(X, y)
-            return
+        sampling = self._grow(X, y) if self.focus != "auto" else self._choose(X, y)
+        if hasattr(self, "_sampling"):
+            self._sampling = sampling
+
+    def _choose(self, X: FloatArray, y: Rankings) -> Sampling:
+        """Grow several forests, and become the best one or the mean of two."""
         if self.warm_start:
             raise ValueError(
                 "focus is 'auto', which chooses between whole forests, so that warm_start has nothing to add to; set "
                 "focus to None, 'item' or 'pair'"
             )
-        trials = _trials(self.n_estimators, self.max_features, y.n_items)
-        best, tau = self, np.full(len(X), np.nan)
+        # Refuses to show all rows to every tree.
+        Sampling.build(len(X), 1, self.bootstrap, self.max_samples, np.random.default_rng(0), leave_out=True)
+        rows = np.unique(np.linspace(0, len(X) - 1, min(len(X), _MOST_JUDGED)).astype(np.intp))
+        forests, samplings, shares = [], [], []
+        trials = self._trials(y.n_items)
         for settings in track(trials, "Growing forests", len(trials)):
-            trial = copy(self).set_params(**settings, oob_score=True)
-            own = trial._grow(X, y)
-            if best is self or sure_gain(own - tau, y.weights) > 0:
-                best, tau = trial, own
-        self.trees_, self._tree_weights = best.trees_, best._tree_weights
-        self.focus_, self.oob_score_, self.calibration_ = best.focus_, best.oob_score_, best.calibration_
-        if hasattr(self, "_sampling"):
-            self._sampling = best._sampling
+            forest = copy(self).set_params(**settings, oob_score=False, calibrate=False)
+            sampling = forest._grow(X, y)
+            shares.append(out_of_bag_prediction(forest.trees_, X, sampling, rows, forest._tree_weights))
+            forests.append(forest)
+            samplings.append(sampling)
+        # Each forest, and the mean of one without a focus and the one by items, which comes last.
+        weights, chosen, tau = y.weights[rows], [0], self._tau_of(shares[0], y[rows])
+        first, most = tau, 0.0
+        for mixed in ([1], [2], [0, 2], [1, 2]):
+            if max(mixed) < len(forests):
+                own = self._tau_of(np.mean([shares[number] for number in mixed], axis=0), y[rows])
+                gains = own - first
+                if sure_gain(gains, weights) > 0 and np.nansum(weights * gains) > most:
+                    chosen, tau, most = mixed, own, float(np.nansum(weights * gains))
+        best = forests[chosen[-1]]
+        self.trees_, self._tree_weights, self.focus_ = best.trees_, best._tree_weights, best.focus_
+        sampling = samplings[chosen[-1]]
+        if len(chosen) > 1:
+            sampling = self._blend([forests[n] for n in chosen], [samplings[n] for n in chosen])
+        judged = ~np.isnan(tau)
+        self.oob_score_ = float(np.average(tau[judged], weights=weights[judged])) if judged.any() else np.nan
+        self.calibration_ = None
+        if self.calibrate is not False:
+            self.calibration_ = self._slope_out_of_bag(X, y, sampling, check_generator(self.random_state))
+        return sampling
 
-    def _grow(self, X: FloatArray, y: Rankings) -> FloatArray:
-        """Grow the trees, and return the tau of each row out of bag: NaN where every tree has seen it."""
+    def _blend(self, forests: list[RankingForest], samplings: list[Sampling]) -> Sampling:
+        """Become the mean of forests: halves of all in turn, so that the halves that calibrate are blends, too."""
+        weights = []
+        for forest in forests:
+            own = forest._tree_weights
+            own = np.ones((len(forest.trees_), forest.trees_[0].contents.size)) if own is None else own
+            weights.append(own / own.sum(axis=0))
+        middles = [len(forest.trees_) // 2 for forest in forests]
+        parts = [*enumerate(slice(middle) for middle in middles), *enumerate(slice(m, None) for m in middles)]
+        self.focus_ = "blend"
+        self.trees_ = [tree for number, part in parts for tree in forests[number].trees_[part]]
+        self._tree_weights = np.concatenate([weights[number][part] for number, part in parts])
+        return replace(samplings[0], seeds=np.concatenate([samplings[number].seeds[part] for number, part in parts]))
+
+    def _trials(self, n_items: int) -> list[dict[str, Any]]:
+        """Settings of the forests that "auto" grows: as specified, with larger leaves, and by items."""
+        leaf, n_trees = self.min_samples_leaf, self.n_estimators
+        trials: list[dict[str, Any]] = [
+            {"focus": None},
+            {"focus": None, "min_samples_leaf": 3 * int(leaf) if isinstance(leaf, Integral) else min(3 * leaf, 0.5)},
+        ]
+        by_items = n_items * max(ceil(0.06 * n_trees), min(ceil(0.12 * n_trees), n_trees // n_items))
+        if by_items <= _MOST_TIMES * n_trees:
+            features = 0.5 if self.max_features is None else self.max_features
+            trials.append({"focus": "item", "n_estimators": by_items, "splitter": "best", "max_features": features})
+        return trials
+
+    def _tau_of(self, shares: FloatArray, y: Rankings) -> FloatArray:
+        """Kendall tau of the rankings that shares of pairs decode to; NaN where there are none."""
+        tau = np.full(len(y), np.nan)
+        judged = np.flatnonzero(~np.isnan(shares[:, 0]))
+        for block in row_blocks(len(judged), y.n_items):
+            rows = judged[block]
+            ranked = Rankings(decode_pairwise(pairwise_from_vectors(shares[rows]), self.decode), y.items)
+            tau[rows] = kendall_tau_score(y[rows], ranked, per_row=True)
+        return tau
+
+    def _grow(self, X: FloatArray, y: Rankings) -> Sampling:
+        """Grow the trees, and return which rows they have seen."""
         rng = check_generator(self.random_state)
         embedding = unfitted_embedding({"item": "position", "pair": "kemeny", None: self.embedding}[self.focus])
         max_bins = self.max_bins
@@ -262,8 +324,6 @@ min_impurity_decrease, sketch, categorical_features, random_state
         sampling = Sampling.build(len(X), self.n_estimators, self.bootstrap, self.max_samples, rng, leave_out=leave_out)
         kept = self._kept_trees()
         sampling = self._with_kept_seeds(sampling, len(kept))
-        if hasattr(self, "_sampling"):
-            self._sampling = sampling
         self.focus_, self._tree_weights, coordinates = self.focus, None, None
         if self.focus is not None:
             own = _own_pairs(self.focus, len(y.items))
@@ -281,12 +341,11 @@ min_impurity_decrease, sketch, categorical_features, random_state
         if self.calibrate is not False and (sampling.bootstrap or sampling.n_drawn < sampling.n_rows):
             self.calibration_ = self._slope_out_of_bag(X, y, sampling, rng)
         vars(self).pop("oob_score_", None)
-        if not self.oob_score:
-            return np.full(len(X), np.nan)
-        tau = self._tau_out_of_bag(X, y, sampling)
-        judged = ~np.isnan(tau)
-        self.oob_score_ = float(np.average(tau[judged], weights=y.weights[judged])) if judged.any() else np.nan
-        return tau
+        if self.oob_score:
+            tau = self._tau_out_of_bag(X, y, sampling)
+            judged = ~np.isnan(tau)
+            self.oob_score_ = float(np.average(tau[judged], weights=y.weights[judged])) if judged.any() else np.nan
+        return sampling
 
     def _with_kept_seeds(self, sampling: Sampling, n_kept: int) -> Sampling:
         """The sampling with the seeds of the trees that are kept: without a number as seed, others were drawn now."""
@@ -357,20 +416,6 @@ min_impurity_decrease, sketch, categorical_features, random_state
             ensure((self._tree_weights > 0).all(), "a tree has no weight")
         slope = getattr(self, "calibration_", None)  # forests of earlier versions have none
         ensure(slope is None or (np.isfinite(slope) and slope > 0), "the calibration is not positive")
-
-
-def _trials(n_trees: int, max_features: Any, n_items: int) -> list[dict[str, Any]]:
-    """Settings of the forests that "auto" tries; trees of their own for each item or pair only where they stay few."""
-    n_pairs = n_items * (n_items - 1) // 2
-    trials: list[dict[str, Any]] = [{"focus": None}]
-    by_items = n_items * ceil(0.5 * n_trees)
-    by_pairs = n_pairs * ceil(0.3 * n_trees)  # with fewer, too few judge a row out of bag
-    if by_items <= _MOST_TIMES * n_trees:
-        features = 0.5 if max_features is None else max_features
-        trials.append({"focus": "item", "n_estimators": by_items, "splitter": "best", "max_features": features})
-    if by_pairs <= _MOST_TIMES * n_trees:
-        trials.append({"focus": "pair", "n_estimators": by_pairs, "splitter": "best"})
-    return trials
 
 
 def _own_pairs(focus: str, n_items: int) -> BoolArray:
