@@ -45,7 +45,8 @@ class Studio:
 
     def __init__(self, folder: Path, *arguments: str, megabytes: int | None = None) -> None:
         self.folder = folder
-        environment = os.environ | {"TMPDIR": str(folder)}
+        environment = os.environ | {"TMPDIR": str(folder), "HOME": str(folder / "home")}
+        environment.pop("MPLCONFIGDIR", None)
         command = [sys.executable, "-m", "rankwise", "studio", "--no-browser", "--port", "0", *arguments]
         if megabytes is not None:
             command = [*_ON_A_DISK, f'mount -t tmpfs -o size={megabytes}m none {folder} && exec "$@"', "sh", *command]
@@ -122,6 +123,19 @@ def test_it_starts_and_ends_and_leaves_nothing_behind(start_studio, tmp_path, nu
     wait_until(lambda: not list(studio.folder.iterdir()))
     listening.join(5)
     assert "Traceback" not in studio.process.stderr.read()
+
+
+@pytest.mark.slow
+def test_reports_leave_nothing_behind(start_studio):
+    studio = start_studio()
+    project = json.load(studio.ask("/api/projects?example=jury", b""))["id"]
+    job = json.load(studio.ask(f"/api/projects/{project}/download/report.html"))
+    while job["state"] in ("waiting", "running"):
+        time.sleep(0.05)
+        job = json.load(studio.ask(f"/api/jobs/{job['id']}"))
+    assert job["state"] == "done", job
+    assert studio.end(signal.SIGINT) == 0
+    wait_until(lambda: not list(studio.folder.iterdir()))
 
 
 def test_the_server_is_killed_and_its_children_end(start_studio):

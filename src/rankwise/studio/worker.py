@@ -119,6 +119,8 @@ def _set_limits(task: Mapping[str, Any]) -> None:
     warnings.simplefilter("ignore")
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the server decides when we end
     tempfile.tempdir = task["folder"]
+    # Nothing is left in the user's home either; all jobs of a run share what it knows of fonts.
+    os.environ.setdefault("MPLCONFIGDIR", str(Path(task["folder"]).parent / "matplotlib"))
     if sys.platform == "win32":
         return
     import resource
