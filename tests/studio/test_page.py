@@ -159,6 +159,32 @@ def test_filters_are_said_on_every_view_and_can_be_taken_back(page: Any) -> None
     expect(page.get_by_text("Only rows with")).to_have_count(0)
 
 
+def test_a_change_while_another_view_opens_is_not_lost(page: Any) -> None:
+    from playwright.sync_api import expect
+
+    give(page)
+    page.get_by_label("no (2)").uncheck()
+    expect(page.get_by_role("button", name="Use all rows")).to_be_visible()
+    held = []
+
+    def hold_the_first(route: Any) -> None:
+        if held:
+            route.continue_()
+        else:
+            held.append((route, route.fetch()))  # with the options as they were
+
+    page.route(re.compile(r"/api/projects/[^/]+$"), hold_the_first)
+    page.get_by_role("link", name="Groups").click()
+    page.wait_for_url(re.compile("/groups$"))
+    expect(page.get_by_role("heading", level=1)).to_have_text("Your data")
+    with page.expect_response(lambda answer: answer.request.method == "PATCH"):
+        page.get_by_role("button", name="Use all rows").click()
+    route, answer = held[0]
+    route.fulfill(response=answer)
+    expect(page.get_by_role("heading", level=1)).to_have_text("Groups")
+    expect(page.get_by_text("Only rows with")).to_have_count(0)
+
+
 def test_every_kind_of_chart_is_drawn_with_marks_that_speak(page: Any) -> None:
     from playwright.sync_api import expect
 

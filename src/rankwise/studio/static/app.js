@@ -73,7 +73,9 @@ async function route() {
     if (signal.aborted) return;
     navigation(view);
     document.title = `${VIEWS[view]?.[0] ?? view} · ${project.name} · rankwise studio`;
-    show(main, { project, view, params, signal, changed: (now) => (project = now) });
+    // A change that was still on its way when the person went elsewhere: the new view must know of it.
+    const changed = (now) => (signal.aborted ? route() : (project = now));
+    show(main, { project, view, params, signal, changed });
   }
   scrollTo(0, 0);
   if (moved) main.querySelector("h1")?.focus({ preventScroll: true });
