@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.stats import norm
 from sklearn.tree import DecisionTreeRegressor
 
 from rankwise.trees import LeastSquaresTree
@@ -346,10 +347,12 @@ def test_random_thresholds(max_bins):
         assert column.min() <= model.tree_.threshold[0] < column.max()
         assert (model.tree_.count[1:] > 0).all()
     thresholds = [model.tree_.threshold[0] for model in models if model.tree_.feature[0] == 0]
-    if max_bins is None:  # uniform between the places of the smallest and the largest value
-        places = np.searchsorted(np.unique(X[:, 0]), thresholds) / len(np.unique(X[:, 0]))
-        assert np.mean(places) == pytest.approx(0.5, abs=0.1)
-        assert np.std(places) == pytest.approx(1 / np.sqrt(12), rel=0.2)
+    if max_bins is None:  # uniform between the normal scores of the smallest and the largest value
+        values = np.sort(X[:, 0])
+        scores = norm.ppf(np.searchsorted(values, thresholds, side="right") / len(values))
+        end = norm.ppf(1 - 0.5 / len(values))
+        assert np.mean(scores) == pytest.approx(0, abs=0.3 * end)
+        assert np.std(scores) == pytest.approx(2 * end / np.sqrt(12), rel=0.2)
     deep = LeastSquaresTree(splitter="random", max_bins=None, min_samples_leaf=4, random_state=0).fit(X, y)
     assert deep.tree_.count[deep.tree_.is_leaf].min() >= 4
     full = LeastSquaresTree(splitter="random", max_bins=None, random_state=0).fit(X, y)

@@ -208,7 +208,16 @@ def _search(features, targets, limits, start, rows, weight, square, seed, scratc
             state = _mixed(state)
             u = float(state >> np.uint64(11)) / 9007199254740992.0
             trials[n_trials, _FEATURE] = f
-            trials[n_trials, _CUTOFF] = lowest + int(u * (highest - lowest))
+            at = features.start[f]
+            score = features.scores[at + lowest] + u * (features.scores[at + highest] - features.scores[at + lowest])
+            cutoff, above = lowest, highest
+            while above - cutoff > 1:  # the last code whose score is not above, but never all
+                middle = (cutoff + above) // 2
+                if features.scores[at + middle] <= score:
+                    cutoff = middle
+                else:
+                    above = middle
+            trials[n_trials, _CUTOFF] = cutoff
             trials[n_trials, _N_MISSING] = n_missing
             trials[n_trials, _IS_UPPER] = np.int64(state & np.uint64(1))
             n_trials += 1

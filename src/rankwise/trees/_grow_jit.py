@@ -39,13 +39,14 @@ _PURE = 1e-12
 
 
 class Features(NamedTuple):
-    """Coded features, one row per feature; lower and upper hold the values of each code, from start on."""
+    """Coded features, one row per feature; lower, upper and scores belong to the codes of a feature, from start on."""
 
     codes: Any
     n_codes: Any
     is_categorical: Any
-    lower: Any
+    lower: Any  # the smallest and the largest value of each code
     upper: Any
+    scores: Any  # the normal score of each code: random thresholds are drawn between them
     start: Any
 
 
@@ -566,14 +567,22 @@ def _scan(targets, limits, rows, weight, f, n_codes, n_missing, missing_left, be
 
 @compiled
 def _try_random(features, targets, limits, rows, weight, f, low, high, n_missing, state, best, scratch):
-    """One threshold, drawn between the codes of the smallest and the largest value in the node."""
+    """One threshold, drawn between the normal scores of the smallest and the largest value in the node."""
     block, total, left = scratch.block, scratch.total, scratch.left
     m, q, width = rows.shape[0], targets.size, total.shape[0]
     whole, cached = targets.values.shape[0] <= block.shape[0], m <= block.shape[0]
     two_kinds = targets.fills.shape[0] > 0
     filling = _n_filling(targets, rows) if two_kinds else 0
     n_codes, first = features.n_codes[f], features.start[f]
-    cutoff = low + int(float(state >> np.uint64(11)) / 9007199254740992.0 * (high - low))
+    u = float(state >> np.uint64(11)) / 9007199254740992.0
+    score = features.scores[first + low] + u * (features.scores[first + high] - features.scores[first + low])
+    cutoff, above = low, high
+    while above - cutoff > 1:  # the last code whose score is not above, but never all
+        middle = (cutoff + above) // 2
+        if features.scores[first + middle] <= score:
+            cutoff = middle
+        else:
+            above = middle
     # At one end of the gap between two values, not halfway: then only their order counts, for new values, too.
     threshold = np.inf
     if cutoff + 1 < n_codes:

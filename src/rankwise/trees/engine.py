@@ -88,6 +88,8 @@ FOREST_CONSTRAINTS: dict[str, list[Any]] = {
 _NO_LIMIT = 2**31 - 1
 # Leaves with more rankings than this, on average, are quicker to read as means.
 _FEW_RANKINGS = 3
+# Keeps the scores of values without weight finite.
+_SMALLEST_PLACE = 1e-12
 # Rows that go down all trees before the next ones do: their sums stay in the cache.
 _ROWS_AT_ONCE = 4096
 
@@ -192,7 +194,7 @@ class TrainingSet:
         targets = replace(targets, values=np.require(targets.values, np.float64, ["C", "W"]))
         return cls(
             X,
-            code_features(X, n_categories, max_bins),
+            code_features(X, n_categories, max_bins, weights),
             targets,
             split,
             np.require(weights, np.float64, ["C", "W"]),
@@ -329,7 +331,9 @@ class TrainingSet:
         return np.nan_to_num(self.targets.mean(self.weights), nan=0.5)
 
 
-def code_features(X: FloatArray, n_categories: IntArray, max_bins: int | None) -> Features:
+def code_features(
+    X: FloatArray, n_categories: IntArray, max_bins: int | None, weights: FloatArray | None = None
+) -> Features:
     """Features as small whole numbers, on which splits are searched; NaN gets the code after the last.
 
     Codes keep the order of the values; a code stands for one value (exact) or for a bin of neighboring ones. Thresholds
@@ -343,8 +347,10 @@ def code_features(X: FloatArray, n_categories: IntArray, max_bins: int | None) -
         Categories of each column, 0 for columns of numbers. Rows need not hold all of them.
     max_bins : int or None
         Bins of a numeric column, of about equal counts; None gives every value its own code.
+    weights : ndarray of shape (n,), optional
+        Weights of the rows, for the scores that random thresholds are drawn between.
     """
-    columns, lowers, uppers = [], [], []
+    columns, lowers, uppers, scores = [], [], [], []
     for column, n in zip(X.T, n_categories, strict=True):
         if n:
             codes = np.where(np.isnan(column), n, column).astype(np.int64)
@@ -354,15 +360,29 @@ def code_features(X: FloatArray, n_categories: IntArray, max_bins: int | None) -
         columns.append(codes)
         lowers.append(lower)
         uppers.append(upper)
+        scores.append(_normal_scores(np.bincount(codes, weights, len(lower))[: len(lower)]))
     n_codes = np.array([len(lower) for lower in lowers], dtype=np.int64)
     return Features(
-        np.array(columns, dtype=_smallest_type(n_codes.max(initial=0))),
-        n_codes,
-        np.asarray(n_categories) > 0,
-        np.concatenate(lowers),
-        np.concatenate(uppers),
-        np.concatenate([[0], np.cumsum(n_codes)[:-1]]).astype(np.int64),
+        codes=np.array(columns, dtype=_smallest_type(n_codes.max(initial=0))),
+        n_codes=n_codes,
+        is_categorical=np.asarray(n_categories) > 0,
+        lower=np.concatenate(lowers),
+        upper=np.concatenate(uppers),
+        scores=np.concatenate(scores),
+        start=np.concatenate([[0], np.cumsum(n_codes)[:-1]]).astype(np.int64),
     )
+
+
+def _normal_scores(weights: FloatArray) -> FloatArray:
+    """Quantiles of the normal law at the mean places of the rows with each code; of a normal feature, about its values.
+
+    Only the order of values counts.
+    """
+    from scipy.special import ndtri
+
+    ends = np.cumsum(weights, dtype=np.float64)
+    places = (ends - 0.5 * weights) / max(ends[-1:].sum(), 1e-300)
+    return np.asarray(ndtri(np.clip(places, _SMALLEST_PLACE, 1 - _SMALLEST_PLACE)))
 
 
 def _smallest_type(n_codes: int) -> type[np.integer]:

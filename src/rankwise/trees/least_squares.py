@@ -85,8 +85,8 @@ class LeastSquaresTree(TreeMixin, _RegressionMixin, BaseEstimator):
         does every target that no row of a leaf knows. "paper": a cell is split only if both sides hold rows of the
         other half, down to one row, as in algorithms 9 and 10 of the reference; see the notes.
     splitter : {"best", "random"}, default="best"
-        "random" tries one threshold per feature, drawn among the places, in the order of all rows, between the smallest
-        and the largest value in the cell: only the order of values counts.
+        "random" tries one threshold per feature, drawn between the normal scores of the smallest and the largest value
+        in the cell (quantiles of the normal law at their places among all rows): only the order of values counts.
     max_depth, min_samples_split, min_samples_leaf, max_features, max_leaf_nodes
         As in scikit-learn; numbers of rows may be given as shares of the rows that grow the tree. ``max_features``
         features are drawn per cell (per level with growth="level"). With ``honest="paper"`` the fewest rows are those
