@@ -540,3 +540,20 @@ def test_shapes_without_a_color_are_seen_in_the_dark():
     assert "fill: #000" not in inline_svg(figure, "black")  # so the page must say which color that is
     css = (Path(rankwise.__file__).parent / "templates" / "page.css").read_text(encoding="utf-8")
     assert ".picture svg { fill: var(--ink) }" in css
+
+
+def test_long_names_of_items_keep_some_width(tmp_path):
+    names = ["Battery life", "How easy it is to repair at home", "Price"]
+    page = render_report(analyze(Rankings([[1, 2, 3], [2, 1, 3]] * 3, items=names), random_state=0), COMMAND)
+    assert '<th scope="row">Battery life</th>' in page
+    assert '<th scope="row" class="long">How easy it is to repair at home</th>' in page
+    assert "tbody .long { white-space: normal; min-width: 9rem }" in page
+
+
+def test_pictures_that_are_no_rows_are_drawn_for_phones_too():
+    rng = np.random.default_rng(0)
+    age = rng.uniform(20, 80, 120)
+    scores = np.sign(age - 50)[:, None] * np.array([2.0, 0.0, -2.0]) + rng.gumbel(size=(120, 3))
+    page = render_report(analyze(Rankings.from_scores(scores), {"age": age}, random_state=0), COMMAND)
+    narrow = re.findall(r'aria-labelledby="([\w-]+)-narrow-title', page)
+    assert {"mean-rank", "places", "drivers", "driver-effect"} <= set(narrow)

@@ -1,7 +1,7 @@
 """The pictures of a report: which there are, how they come into the page, and into files.
 
-A picture takes the colors of the page, light or dark. Pictures of rows are drawn a second time, narrow, for phones.
-Each is attached to the page as SVG and PNG, to be downloaded.
+A picture takes the colors of the page, light or dark. Those that can be narrow are drawn a second time for phones. Each
+is attached to the page as SVG and PNG, to be downloaded.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 _LARGEST_ATTACHMENT = 400_000
 _SLIDE_DPI, _N_COLORS = 200, 128
 # What a phone has room for, in inches of 96 pixels.
-_NARROW = 3.3
+_NARROW, _MOST_NARROW = 3.3, 2
 _NAMED_IN_WORDS = 20
 # A picture of more items shows the best of them.
 _MOST_ITEMS = 40
@@ -45,14 +45,14 @@ class Plan(NamedTuple):
         What is to be seen, for people who do not see it.
     draw : callable
         Draws it on axes, or on a new figure if these are None, and returns the display.
-    has_rows : bool
-        Whether it is made of rows, and can be narrow.
+    fits_phone : bool
+        Whether it can be narrow, as pictures of rows can.
     """
 
     caption: str
     description: str
     draw: Callable[[Any], Any]
-    has_rows: bool = False
+    fits_phone: bool = False
 
 
 class Picture(NamedTuple):
@@ -97,7 +97,7 @@ def plans_of(result: Analysis) -> dict[str, Plan]:
             f"would lie if everybody had been asked, at a confidence of {100 * facts.level:g}%.{shown}",
             _in_words(facts.items, facts.mean_rank, "mean rank"),
             MeanRankDisplay(items, facts.mean_rank[best], facts.low[best], facts.high[best], level=facts.level).plot,
-            has_rows=True,
+            fits_phone=True,
         )
     if spread is not None:
         first = np.argsort(spread.positions, kind="stable")[:_MOST_ITEMS]
@@ -107,7 +107,7 @@ def plans_of(result: Analysis) -> dict[str, Plan]:
             f"clearly apart.{shown}",
             _in_words(spread.items, spread.positions, "place", ".0f"),
             RankIntervalDisplay(*ends, [spread.items[i] for i in first], spread.level).plot,
-            has_rows=True,
+            fits_phone=True,
         )
     if groups is not None:
         plans["by-group"] = Plan(
@@ -121,7 +121,7 @@ def plans_of(result: Analysis) -> dict[str, Plan]:
                 level=facts.level,
                 groups=list(groups.groups),
             ).plot,
-            has_rows=True,
+            fits_phone=True,
         )
     plans |= _plans_about_people(result)
     if not many:
@@ -168,7 +168,7 @@ def _plans_about_people(result: Analysis) -> dict[str, Plan]:
             "Left of the line: the group ranks the item better than the others do. A hollow dot may be chance.",
             "The numbers are in the table below.",
             lambda ax: GroupDifferenceDisplay.from_result(test, ax=ax),
-            has_rows=True,
+            fits_phone=True,
         )
     found = result.segments
     if found is not None and found.n > 1:
@@ -176,6 +176,7 @@ def _plans_about_people(result: Analysis) -> dict[str, Plan]:
             "Mean rank of each item in each segment. Blue: placed higher than all people do; orange: placed lower.",
             "The numbers are in the table below.",
             lambda ax: SegmentDisplay.from_result(found, ax=ax),
+            fits_phone=found.n <= _MOST_NARROW,
         )
     driving = result.drivers
     if driving is not None:
@@ -183,7 +184,7 @@ def _plans_about_people(result: Analysis) -> dict[str, Plan]:
             "The further right, the more the predictions of rankings need the feature. A hollow dot may be chance.",
             "The numbers are in the table below.",
             lambda ax: DriversDisplay.from_result(driving, ax=ax),
-            has_rows=True,
+            fits_phone=True,
         )
         if driving.significant and not many:
             feature = driving.features[driving.significant[0]]
@@ -191,6 +192,7 @@ def _plans_about_people(result: Analysis) -> dict[str, Plan]:
                 "Expected place of each item at each value of the feature, all else equal; higher is better.",
                 "The numbers follow as a table.",
                 lambda ax: FeatureEffectDisplay.from_result(driving, feature, ax=ax),
+                fits_phone=True,
             )
     raters = result.raters
     if raters is not None and np.isfinite(raters.coordinates).all(axis=1).sum() > 2:
@@ -198,6 +200,7 @@ def _plans_about_people(result: Analysis) -> dict[str, Plan]:
             "The closer two points, the more alike their rankings.",
             "Who agrees with the joint ranking, and how much, is in the table below.",
             lambda ax: RaterMapDisplay.from_result(raters, ax=ax),
+            fits_phone=True,
         )
     return plans
 
@@ -231,7 +234,7 @@ def draw_picture(name: str, plan: Plan) -> Picture:
         svg, narrow = inline_svg(figure, name, **words), ""
         width, height = figure.get_size_inches()
         plt.close(figure)
-        if plan.has_rows and width > _NARROW:
+        if plan.fits_phone and width > _NARROW:
             figure, ax = plt.subplots(figsize=(_NARROW, height), layout="constrained")
             plan.draw(ax)
             narrow = inline_svg(figure, f"{name}-narrow", **words)
