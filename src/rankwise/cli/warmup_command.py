@@ -237,7 +237,7 @@ def _trees() -> None:
 
     X, y = np.arange(300.0)[:, None], np.eye(300, 2)
     y[2:, 0] = np.nan
-    for max_bins in (2, None):  # features as codes of one byte, and of four
+    for max_bins in (2, None):  # features as codes of one byte, and of two
         LeastSquaresTree(max_bins=max_bins, honest=True, random_state=0).fit(X, y).predict(X)
     LeastSquaresTree(growth="level", max_depth=1).fit(X, y)
 
@@ -254,18 +254,19 @@ def _label_rankers() -> None:
     )
 
     linear, dyads = PlackettLuceRanker(store_covariance=True), DyadRanker("boosted", n_estimators=1, min_samples_leaf=1)
-    for ranker in (NearestNeighborsRanker(), linear, dyads, RankingForest(1)):
+    forest = RankingForest(1)
+    for ranker in (NearestNeighborsRanker(), linear, dyads, forest):
         ranker.fit([[0.0], [1.0]], _tied()).predict([[0.0]])
-    ranker.sample_rankings([[0.0]], law="mallows")
-    ranker.explain([[0.0]], 0, 1)
+    forest.sample_rankings([[0.0]], law="mallows")
+    forest.explain([[0.0]], 0, 1)
     for first, second in ((0, 1), (1, 0)):  # one of them is so already
-        ranker.counterfactual([[0.0]], first, second, immutable=[0])
-    ranker.prototypes([[0.0]], [[0.0]], _tied()[:1])
+        forest.counterfactual([[0.0]], first, second, immutable=[0])
+    forest.prototypes([[0.0]], [[0.0]], _tied()[:1])
     for loss in ("pairwise_logistic", "plackett_luce"):
         boosted = BoostedRanker(1, loss=loss, min_samples_leaf=1, early_stopping=True, categorical_features=[0])
         boosted.fit(np.arange(4.0)[:, None] % 2, np.tile(_tied().positions, (2, 1)))
-    ranker.predict_top_proba([[0.0]], 2)
-    ranker.predict_top_proba([[0.0]], law="mallows")
+    forest.predict_top_proba([[0.0]], 2)
+    forest.predict_top_proba([[0.0]], law="mallows")
 
 
 def _kernels() -> None:

@@ -91,7 +91,7 @@ def _in_classes(size: FloatArray, mass: FloatArray) -> tuple[FloatArray, FloatAr
     if len(size) <= _MOST_CLASSES:
         return size, mass
     number = (size * ((_MOST_CLASSES - 1) / max(float(size.max()), 1e-300))).astype(np.intp)
-    masses = np.bincount(number, mass)
+    masses = np.bincount(number, mass).astype(np.float64, copy=False)
     kept = masses > 0
     return np.bincount(number, mass * size)[kept] / masses[kept], masses[kept]
 

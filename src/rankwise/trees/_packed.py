@@ -73,7 +73,7 @@ class PackedForest:
             own["threshold"] = np.where(is_leaf, np.inf, np.where(is_set, first_set + tree.set_of, tree.threshold))
             own["feature"] = np.where(is_leaf, 1, 4 * tree.feature + 2 * is_set + tree.missing_left)
             own["child"] = root + np.where(is_leaf, np.arange(len(is_leaf)), tree.left)
-            leaf = tree.leaf_number
+            leaf: IntArray = tree.leaf_number.astype(np.intp)
             if rankings is not None:
                 leaf = rankings.contents[first_leaf + leaf]
                 first_leaf += tree.n_leaves

@@ -360,7 +360,7 @@ def code_features(
         columns.append(codes)
         lowers.append(lower)
         uppers.append(upper)
-        scores.append(_normal_scores(np.bincount(codes, weights, len(lower))[: len(lower)]))
+        scores.append(_normal_scores(np.bincount(codes, weights, len(lower))[: len(lower)].astype(np.float64)))
     n_codes = np.array([len(lower) for lower in lowers], dtype=np.int64)
     return Features(
         codes=np.array(columns, dtype=_smallest_type(n_codes.max(initial=0))),
