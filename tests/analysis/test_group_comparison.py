@@ -13,7 +13,7 @@ from scipy import stats
 
 from rankwise import Rankings
 from rankwise.aggregation import PlackettLuce
-from rankwise.analysis import compare_groups, group_likelihood
+from rankwise.analysis import LikelihoodRatio, compare_groups, group_comparison, group_likelihood
 from rankwise.analysis.group_features import kernel_vectors
 from rankwise.analysis.group_permutations import Design
 from rankwise.data import midranks, read_survey
@@ -543,13 +543,20 @@ def weighted(rng: np.random.Generator) -> Any:
 
 
 def tied(rng: np.random.Generator) -> Any:
-    positions = plackett_luce(rng, 120, WORTH)
-    return np.where(rng.random((120, 1)) < 0.5, np.maximum(positions - 1, 1), positions), np.repeat(["a", "b"], 60), {}
+    positions = plackett_luce(rng, 80, WORTH)
+    return np.where(rng.random((80, 1)) < 0.5, np.maximum(positions - 1, 1), positions), np.repeat(["a", "b"], 40), {}
 
 
 def top_two(rng: np.random.Generator) -> Any:
     positions = plackett_luce(rng, 90, WORTH)
     return np.where(positions > 2, INF, positions), np.repeat(list("ab"), 45), {}
+
+
+@pytest.fixture
+def without_likelihood(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Intervals alone are simulated: the likelihood ratio takes most of the time."""
+    nothing = LikelihoodRatio(None, 0, None, "not asked for")
+    monkeypatch.setattr(group_comparison, "likelihood_ratio", lambda *arguments: nothing)
 
 
 @pytest.mark.slow
@@ -565,8 +572,11 @@ def top_two(rng: np.random.Generator) -> Any:
         (top_two, "mallows"),
     ],
 )
-def test_alike_groups_are_found_different_in_a_twentieth_of_all_runs(make: Any, kernel: str) -> None:
-    shares = rejections(make, 1_000 if make is tied else 500, kernel=kernel)
+def test_alike_groups_are_found_different_in_a_twentieth_of_all_runs(
+    make: Any, kernel: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(group_likelihood, "_N_ARRANGEMENTS", 10)  # quicker, and a little less sure
+    shares = rejections(make, 500, kernel=kernel)
     assert np.isfinite(shares[[0, 2, 3]]).all()
     # The likelihood ratio is for independent people of equal weight.
     assert np.isfinite(shares[1]) == (make in (alike, tied, top_two))
@@ -578,6 +588,7 @@ def test_alike_groups_are_found_different_in_a_twentieth_of_all_runs(make: Any, 
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("without_likelihood")
 def test_intervals_hold_all_differences_at_once() -> None:
     rng = np.random.default_rng(0)
     laws = [(WORTH, 1.5, 30), (np.array([0, 1.5, 0.5, -1]), 0.6, 60)]  # of other places, spread and size
@@ -596,6 +607,7 @@ def test_intervals_hold_all_differences_at_once() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("without_likelihood")
 @pytest.mark.parametrize(("share", "n"), [(0.97, 30), (0.9, 10)])
 def test_intervals_of_groups_that_are_nearly_unanimous(share: float, n: int) -> None:
     rng, held = np.random.default_rng(0), []
@@ -632,6 +644,7 @@ def ranked_twice(rng: np.random.Generator, n: int) -> Any:
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("without_likelihood")
 @pytest.mark.parametrize("kind", ["full", "tied", "top-k"])
 @pytest.mark.parametrize("make", [three_groups, two_in_strata, ranked_twice])
 def test_intervals_of_designs_hold_all_differences_at_once(make: Any, kind: str) -> None:
