@@ -97,7 +97,7 @@ def test_compare_writes_files(drinks: Path, tmp_path: Path, suffix: str) -> None
 
 def test_mistakes_are_said_in_a_line(drinks: Path) -> None:
     missing = problem("compare", drinks, code=2)
-    assert "Missing option '--by', the column that says who is in which group" in missing
+    assert "--by is missing, the column that says who is in which group" in missing
     assert "city (3 values)" in missing
     assert "'linear' is not one of" in problem("compare", drinks, "--by", "city", "--kernel", "linear", code=2)
     assert "95 is not between 0 and 1" in problem("compare", drinks, "--by", "city", "--level", "95", code=2)

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Annotated, Any, get_args
 
 import typer
-from click import UsageError
 
 from rankwise._decode import ConsensusRule
 from rankwise.cli.in_and_out import check_input
@@ -84,7 +83,8 @@ def compare(
     if paired and strata is not None:
         raise typer.BadParameter("--paired compares people with themselves already; drop --strata")
     if by is None:
-        raise UsageError(f"Missing option '--by', the column that says who is in which group{_columns(file, how)}")
+        columns = _columns(file, how)
+        raise typer.BadParameter(f"--by is missing, the column that says who is in which group{columns}")
     survey = sources.load(file, **how.arguments(by=by, features=None if strata is None else [strata]))
     if paired and survey.id is None:
         raise typer.BadParameter("--paired needs the column that says who answered: --id COLUMN")
