@@ -14,8 +14,6 @@ from rankwise.trees._grow_bits_jit import BitScratch, BitTargets
 from rankwise.trees._grow_jit import Features, Limits, Nodes
 from rankwise.trees.structure import Tree
 
-#: codes that fit, with one for missing values, into two bytes
-MOST_CODES = 2**16 - 1
 #: largest weight of a row, which takes as many bits of a word
 MOST_WEIGHT = _grow_bits_jit.WORD
 #: pairs of items, at most, that such a tree chooses its splits by; of more, it draws some
@@ -61,7 +59,7 @@ class PairBits:
 def grow_by_bits(features: Features, pairs: PairBits, limits: Limits, weights: FloatArray, seed: int) -> Tree:
     """Grow a tree with a random threshold for each feature, as `engine` does for any targets, but by bits.
 
-    Features are numbers of at most `MOST_CODES` codes, weights whole numbers from 1 to `MOST_WEIGHT`.
+    Features are numbers of at most `_codes.MOST_CODES` codes, weights whole numbers from 1 to `MOST_WEIGHT`.
     """
     d, n = features.codes.shape
     most, words = _grow_bits_jit.MOST_PRODUCTS, _grow_bits_jit.WORDS_AT_ONCE

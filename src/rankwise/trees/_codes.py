@@ -1,0 +1,91 @@
+"""Features as small whole numbers, on which `engine` and the boosted trees of `ltr` search their splits."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rankwise._typing import FloatArray, IntArray
+from rankwise.trees._grow_jit import Features
+
+#: codes that fit, with one for missing values, into a byte, and into two
+MOST_BINS, MOST_CODES = 255, 2**16 - 1
+# Keeps the scores of values without weight finite.
+_SMALLEST_PLACE = 1e-12
+
+
+def code_features(
+    X: FloatArray, n_categories: IntArray, max_bins: int | None, weights: FloatArray | None = None
+) -> Features:
+    """Features as small whole numbers, on which splits are searched; NaN gets the code after the last.
+
+    Codes keep the order of the values; a code stands for one value (exact) or for a bin of neighboring ones. Thresholds
+    are numbers between the values of two codes (`threshold_between`), so a grown tree needs no codes to predict.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, n_features)
+        Numbers; category numbers 0, 1, ... in categorical columns.
+    n_categories : ndarray of shape (n_features,)
+        Categories of each column, 0 for columns of numbers. Rows need not hold all of them.
+    max_bins : int or None
+        Bins of a numeric column, of about equal counts; None gives every value its own code.
+    weights : ndarray of shape (n,), optional
+        Weights of the rows, for the scores that random thresholds are drawn between.
+    """
+    columns, lowers, uppers, scores = [], [], [], []
+    for column, n in zip(X.T, n_categories, strict=True):
+        if n:
+            codes = np.where(np.isnan(column), n, column).astype(np.int64)
+            lower = upper = np.arange(float(n))
+        else:
+            codes, lower, upper = _code_numbers(column, max_bins)
+        columns.append(codes)
+        lowers.append(lower)
+        uppers.append(upper)
+        scores.append(_normal_scores(np.bincount(codes, weights, len(lower))[: len(lower)].astype(np.float64)))
+    n_codes = np.array([len(lower) for lower in lowers], dtype=np.int64)
+    return Features(
+        codes=np.array(columns, dtype=_smallest_type(int(n_codes.max(initial=0)))),
+        n_codes=n_codes,
+        is_categorical=np.asarray(n_categories) > 0,
+        lower=np.concatenate(lowers),
+        upper=np.concatenate(uppers),
+        scores=np.concatenate(scores),
+        start=np.concatenate([[0], np.cumsum(n_codes)[:-1]]).astype(np.int64),
+    )
+
+
+def _normal_scores(weights: FloatArray) -> FloatArray:
+    """Quantiles of the normal law at the mean places of the rows with each code; of a normal feature, about its values.
+
+    Only the order of values counts.
+    """
+    from scipy.special import ndtri
+
+    ends = np.cumsum(weights, dtype=np.float64)
+    places = (ends - 0.5 * weights) / max(ends[-1:].sum(), 1e-300)
+    return np.asarray(ndtri(np.clip(places, _SMALLEST_PLACE, 1 - _SMALLEST_PLACE)))
+
+
+def _smallest_type(n_codes: int) -> type[np.integer]:
+    """The smallest type that has room for the codes and one more."""
+    return np.uint8 if n_codes <= MOST_BINS else np.uint16 if n_codes <= MOST_CODES else np.int32
+
+
+def _code_numbers(column: FloatArray, max_bins: int | None) -> tuple[IntArray, FloatArray, FloatArray]:
+    """Codes of numbers, and the lowest and highest value of each code."""
+    known = ~np.isnan(column)
+    values, code_of_known = np.unique(column[known], return_inverse=True)
+    lower = upper = values
+    if max_bins is not None and len(values) > max_bins:
+        # Cuts at equal shares of the rows; a value that holds many rows takes a bin of its own.
+        counts = np.cumsum(np.bincount(code_of_known))
+        share = counts[-1] * np.arange(1, max_bins) / max_bins
+        last = np.unique(np.searchsorted(counts, share))
+        last = np.append(last[last < len(values) - 1], len(values) - 1)
+        first = np.concatenate([[0], last[:-1] + 1])
+        lower, upper = values[first], values[last]
+        code_of_known = np.repeat(np.arange(len(last)), last - first + 1)[code_of_known]
+    codes = np.full(len(column), len(lower), dtype=np.int64)
+    codes[known] = code_of_known
+    return codes, lower, upper
