@@ -75,7 +75,7 @@ def groups(page: Page) -> None:
 def raters(page: Page) -> None:
     take(page, "jury", "raters")
     page.get_by_role("checkbox", name="Counts: Ben").uncheck()
-    page.get_by_text("One rater is left out.").wait_for()
+    page.get_by_text("One rater is left out").wait_for()
     wait_for(page, "raters")
     page.locator("#joint-ranking .places").wait_for(timeout=LONG)
     page.evaluate("scrollTo(0, 0)")

@@ -340,7 +340,7 @@ def test_leaving_a_rater_out_moves_the_joint_ranking(page: Any, tmp_path: Path) 
     expect(page.get_by_text("Fay ranks no nearer to the others than a random order")).to_be_visible()
     before = places.all_text_contents()
     page.get_by_role("checkbox", name="Counts: Ben").uncheck()
-    expect(page.get_by_text("One rater is left out.")).to_be_visible()
+    expect(page.get_by_text("One rater is left out")).to_be_visible()
     expect(page.get_by_role("checkbox", name="Counts: Ben")).not_to_be_checked()
     expect(places).not_to_have_text(before, timeout=LONG)
     page.get_by_role("checkbox", name="Counts: Ben").check()
@@ -417,7 +417,7 @@ def test_everything_is_downloaded_and_the_project_opens_again(page: Any, tmp_pat
     take_example(page, "jury")
     go(page, "Raters", "raters")
     page.get_by_role("checkbox", name="Counts: Fay").uncheck()
-    expect(page.get_by_text("One rater is left out.")).to_be_visible()
+    expect(page.get_by_text("One rater is left out")).to_be_visible()
     go(page, "Downloads", "downloads")
     expect(page.locator("#python")).to_contain_text("read_survey('jury.csv', layout='judges'")
     expect(page.locator("#command")).to_contain_text("rankwise report jury.csv")
@@ -429,7 +429,7 @@ def test_everything_is_downloaded_and_the_project_opens_again(page: Any, tmp_pat
     assert all(zipfile.is_zipfile(tmp_path / name) for name in ("tables.xlsx", "pictures.zip"))
     page.goto(home)
     give(page, "project.rankwise", (tmp_path / "project.rankwise").read_bytes())
-    expect(page.get_by_text("One rater is left out.")).to_be_visible()
+    expect(page.get_by_text("One rater is left out")).to_be_visible()
 
 
 def test_long_work_survives_a_reload_and_is_cancelled(page: Any, drinks: Path) -> None:

@@ -294,7 +294,7 @@ def test_a_rater_is_left_out_with_a_checkbox_and_the_ranking_moves(page: Any) ->
     expect(joint).to_contain_text("Tea")
     page.get_by_role("checkbox", name="Counts: Rater 3").uncheck()
     expect(joint).to_contain_text("Coffee")
-    expect(page.get_by_text("One rater is left out.")).to_be_visible()
+    expect(page.get_by_text("One rater is left out")).to_be_visible()
     box = page.get_by_role("checkbox", name="Counts: Rater 3")
     expect(box).not_to_be_checked()
     expect(box).to_be_focused()

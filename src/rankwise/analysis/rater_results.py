@@ -303,7 +303,7 @@ class Raters(Result):
                 cells.append(_joined(self.winners_without[row]))
         note = "agrees: share of the pairs of items that the name and the joint ranking put in the same order"
         if tested:
-            note += "; p: so far from all others by chance, corrected for the number of people"
+            note += "; p: how often anybody would be so far from the others by chance alone"
         if len(order) > most:
             note += f"; the {most} farthest of {len(order):,} people"
         return [TextTable("Who disagrees", note, columns, rows), self.reliability_table()]

@@ -55,7 +55,10 @@ def groups_view(survey: Survey, params: Params, seed: int, on_step: OnStep) -> d
     largest = largest_groups(found) or found
     order = np.argsort(largest.overall, kind="stable")[:_MOST_ITEMS]
     drawn = blocks.slopes(largest.groups, [largest.items[i] for i in order], largest.positions[:, order].T)
-    caption = "The place of each item in the joint ranking of each group. Lines that cross: groups disagree."
+    caption = (
+        "The place of each item in the joint ranking of each group; where lines cross, groups differ. A joint ranking "
+        "follows the majorities between two items, so its first item may not have the best mean rank."
+    )
     shown.append(blocks.chart("groups", f"Places by {short_name(survey.by_name)}", caption, drawn))
     shown.append(blocks.table("means", largest.mean_table()._replace(title="Mean ranks by group")))
     for table in test.items.tables()[:1]:

@@ -213,7 +213,7 @@ def _pairs(survey: Survey, params: Params, seed: int, on_step: OnStep) -> dict[s
     drawn = blocks.heatmap(items, items, share, hints, scale="diverging", cell="pair")
     caption = (
         "The share of people who put the item of the row before the item of the column; a tie counts half. Blue: most "
-        f"do; orange: most do not. Click on a cell to see who.{more}"
+        f"do; orange: most do not. Choose a cell to see who.{more}"
     )
     shown = [blocks.text(lead, "lead"), blocks.chart("pairs", "Item against item", caption, drawn)]
     marginals = facts.marginals[order]
@@ -223,7 +223,7 @@ def _pairs(survey: Survey, params: Params, seed: int, on_step: OnStep) -> dict[s
             for i, item in enumerate(items)
         ]
         drawn = blocks.heatmap(items, range(1, marginals.shape[1] + 1), marginals, hints, cell="place")
-        caption = "How often each item was put in each place. Each row adds up to 100%. Click on a cell to see who."
+        caption = "How often each item was put in each place, in percent of a row. Choose a cell to see who."
         shown.append(blocks.chart("all-places", "All places", caption, drawn))
         shown.append(
             blocks.table(
@@ -241,10 +241,19 @@ def _clearest_and_closest(items: list[Any], share: Any) -> str:
         return "Nobody compares two items."
     a, b = np.unravel_index(np.nanargmax(majority), majority.shape)
     c, d = np.unravel_index(np.nanargmin(majority), majority.shape)
-    words = f"The clearest pair: {percent(majority[a, b])} put {_name(items[a])} before {_name(items[b])}."
+    clearest, closest = majority[a, b], majority[c, d]
+    words = f"{_the_pair('clearest', majority, clearest)}: {percent(clearest)} put {_name(items[a])} before "
+    words = f"{words}{_name(items[b])}."
     if (a, b) == (c, d):
         return words
-    return f"{words} The closest: {percent(majority[c, d])} put {_name(items[c])} before {_name(items[d])}."
+    lead = _the_pair("most evenly divided", majority, closest)
+    return f"{words} {lead}: {percent(closest)} put {_name(items[c])} before {_name(items[d])}."
+
+
+def _the_pair(which: str, majority: Any, share: float) -> str:
+    """How to name a pair of which there may be others, to the digits that are shown."""
+    others = np.isfinite(majority) & (np.round(majority, 2) == np.round(share, 2)) & ~(np.isclose(majority, 0.5))
+    return f"One of the {which} pairs" if others.sum() > 1 else f"The {which} pair"
 
 
 def _cell(survey: Survey, params: Params, seed: int, on_step: OnStep) -> dict[str, Any]:

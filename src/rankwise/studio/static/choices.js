@@ -108,7 +108,7 @@ export function correctionsOf(found, project) {
   }
   if (blanks !== "no blanks") {
     const one = (value, label) => ({ label, options: { unlisted: value }, chosen: unlisted === value });
-    groups.push({ legend: "A blank cell means", choices: [one("missing", "Not asked: nothing is known"), one("below", "Below those that are ranked")] });
+    groups.push({ legend: "A blank cell means", choices: [one("missing", "Not asked: leave the item out for this person"), one("below", "Not among the best: below those that are ranked")] });
   }
   return groups;
 }

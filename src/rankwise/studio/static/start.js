@@ -55,7 +55,7 @@ export async function start(main, opened) {
   const list = h("div", { class: "examples" });
   main.replaceChildren(
     h("h1", { tabindex: -1 }, "From rankings to an answer"),
-    h("p", { class: "lead" }, "Give a survey, a jury or search results. See what people agree on, where they differ, and how sure that is."),
+    h("p", { class: "lead" }, "Open the answers of a survey, the scores of a jury or search results. See what people agree on, where they differ, and how sure the answer is."),
     h("section", { class: "card", "aria-label": "Your file" }, zone, said),
     paste,
     h("section", { class: "card", "aria-labelledby": "try" }, h("h2", { id: "try" }, "Or try an example"), list),

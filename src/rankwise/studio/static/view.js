@@ -12,8 +12,8 @@ import { hideTip } from "./picture.js";
 // Title in the navigation, heading, and what the view is for.
 export const VIEWS = {
   data: ["Data", "Your data", "Check how the file was read before you read the answers."],
-  consensus: ["Joint ranking", "Joint ranking", "The order that fits all answers best, and how sure each place is."],
-  pairs: ["Pairs and places", "Pairs and places", "Who is put above whom, and how often each stands at each place. Choose a cell to see who says so."],
+  consensus: ["Joint ranking", "Joint ranking", "The order that fits all answers best, and how sure it is."],
+  pairs: ["Pairs and places", "Pairs and places", "Which of two items people put first, and how often each item stands at each place. Choose a cell to see who says so."],
   groups: ["Groups", "Groups", "Do groups of people rank differently?"],
   segments: ["Segments", "Segments", "Kinds of people who rank alike, found from the answers alone."],
   drivers: ["Drivers", "What drives the rankings", "Which facts about people go with which ranking."],
@@ -156,7 +156,7 @@ export function show(main, tab) {
     const place = h("div", { id: "joint-ranking", "aria-live": "polite" });
     const wait = progress();
     into(place, "consensus", {}, wait, 3, tab.signal, (block) => block.kind === "places" || block.tone === "lead");
-    return h("section", { class: "card", "aria-labelledby": "joint-title" }, h("h2", { id: "joint-title" }, "Joint ranking of those who count"), wait.box, place);
+    return h("section", { class: "card", "aria-labelledby": "joint-title" }, h("h2", { id: "joint-title" }, "Joint ranking of the ticked raters"), wait.box, place);
   };
 
   const formCard = (about) => {
@@ -199,7 +199,7 @@ function keepFocus(redraw) {
 function leftOut(project, change) {
   const { leave_out: out, where } = project.options ?? {};
   const said = [];
-  if (out?.length) said.push(out.length === 1 ? "One rater is left out." : `${out.length} raters are left out.`);
+  if (out?.length) said.push(`${out.length === 1 ? "One rater is" : `${out.length} raters are`} left out: ${out.slice(0, 3).join(", ")}${out.length > 3 ? " and others" : ""}.`);
   for (const [column, values] of Object.entries(where ?? {})) said.push(`Only rows with ${column} = ${values.join(" or ")}.`);
   if (!said.length) return [];
   return [h("p", { class: "left-out" }, said.join(" "), " ", h("button", { type: "button", class: "quiet", onclick: () => change({ leave_out: null, where: null }) }, "Use all rows"))];
