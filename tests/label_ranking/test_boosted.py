@@ -289,3 +289,36 @@ def test_constraints_that_make_no_sense(given, message):
     frame = pd.DataFrame({"x": X[:, 0], "c": np.where(X[:, 1] > 0, "up", "down")})
     with pytest.raises(ValueError, match=message):
         BoostedRanker(2, monotone_constraints=given).fit(frame, y)
+
+
+def test_probabilities_come_true_as_often_as_they_say():
+    X, y, _ = make_smooth_label_ranking(900, 5, 4, random_state=0)
+    few, new = slice(0, 300), slice(300, None)
+    plain = BoostedRanker(100, calibrate=False).fit(X[few], y[few])
+    made = BoostedRanker(100, random_state=0).fit(X[few], y[few])
+    assert plain.calibration_ is None
+    assert 0 < made.calibration_ < 1
+    np.testing.assert_array_equal(made.predict(X[new]), plain.predict(X[new]))
+    np.testing.assert_allclose(made.predict_scores(X[new]), made.calibration_ * plain.predict_scores(X[new]))
+    *_, last = made.staged_predict_scores(X[new])
+    np.testing.assert_allclose(last, made.predict_scores(X[new]))
+    first, second = np.triu_indices(4, 1)
+    positions = Rankings(y).positions[new]
+    before = positions[:, first] < positions[:, second]
+    gaps = []
+    for ranker in (plain, made):
+        said = ranker.predict_pairwise(X[new])[:, first, second]
+        sure = np.abs(said - 0.5) > 0.3
+        gaps.append(np.abs(np.maximum(said, 1 - said)[sure].mean() - (before == (said > 0.5))[sure].mean()))
+    assert gaps[0] > 0.05
+    assert gaps[1] < gaps[0] / 2
+
+
+def test_calibration_needs_rows_and_uses_those_held_out():
+    X, y, _ = make_smooth_label_ranking(200, 3, 3, random_state=0)
+    assert BoostedRanker(5).fit(X[:29], y[:29]).calibration_ is None
+    stopped = BoostedRanker(30, early_stopping=True, random_state=0).fit(X, y)
+    assert stopped.calibration_ is not None
+    order = np.random.default_rng(0).permutation(200)
+    shuffled = BoostedRanker(20, random_state=0).fit(X[order], y[order])
+    assert shuffled.calibration_ == pytest.approx(BoostedRanker(20, random_state=0).fit(X, y).calibration_, rel=1e-9)

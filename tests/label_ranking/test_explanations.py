@@ -51,8 +51,9 @@ def known_values(ranker, features, i, j):
     trees = ranker.trees_ if hasattr(ranker, "trees_") else [ranker.tree_]
     pairs = list(zip(*np.triu_indices(len(ITEMS), 1), strict=True))
     if isinstance(ranker, BoostedRanker):
-        leaves = [tree.values[:, i] - tree.values[:, j] for tree in trees]
-        constant = ranker.base_scores_[i] - ranker.base_scores_[j]
+        slope = ranker.calibration_
+        leaves = [slope * (tree.values[:, i] - tree.values[:, j]) for tree in trees]
+        constant = slope * (ranker.base_scores_[i] - ranker.base_scores_[j])
     else:
         pair = pairs.index((min(i, j), max(i, j)))
         weights = getattr(ranker, "_tree_weights", None)

@@ -291,7 +291,7 @@ def test_rankers_without_weight_are_dropped_after_the_first_fold(monkeypatch):
 
 def test_the_blend_is_calibrated():
     X, y, _ = make_smooth_label_ranking(600, 4, 4, noise_scale=0.1, random_state=0)
-    rankers = [("careful", RankingForest(30, min_samples_leaf=40, calibrate=False)), ("dummy", DummyRanker())]
+    rankers = [("careful", RankingForest(30, min_samples_leaf=20, calibrate=False)), ("dummy", DummyRanker())]
     raw, calibrated = (StackedRanker(rankers, calibrate=c, random_state=0).fit(X[:300], y[:300]) for c in (False, True))
     assert raw.calibration_ is None
     assert calibrated.calibration_ > 1.2

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from copy import copy
 from numbers import Integral, Real
 from typing import Any, ClassVar, Literal
 
@@ -12,19 +13,23 @@ from joblib import effective_n_jobs
 
 from rankwise._progress import track
 from rankwise._sklearn import BaseEstimator, Interval, RealNotInt, StrOptions
-from rankwise._state import FLOATS, NUMBER, Saved, check_shape, dict_of, list_of
+from rankwise._state import FLOATS, NUMBER, Saved, check_shape, dict_of, ensure, list_of, maybe, optional
 from rankwise._typing import ArrayLike, FloatArray, IntArray, RandomState
 from rankwise._validation import check_generator
 from rankwise.data import Rankings
+from rankwise.embeddings import vectors_from_pairwise
 from rankwise.label_ranking._boosting import Grower, Loss
+from rankwise.label_ranking._calibration import calibration_slope
 from rankwise.label_ranking._monotone import monotone_signs
 from rankwise.label_ranking.tree_answers import TreeAnswersMixin
 from rankwise.label_ranking.warm_start import WarmStartMixin
 from rankwise.trees.base import ForestMixin
-from rankwise.trees.engine import MOST_BINS, mean_prediction
+from rankwise.trees.engine import MOST_BINS, TargetRows, mean_prediction
 
 # "auto" holds out rows from this number on: a tenth of fewer says little, and is missed in training.
 _ROWS_TO_HOLD_OUT = 5_000
+# Rows that are too few to calibrate, and folds for it.
+_FEWEST_TO_CALIBRATE, _FOLDS = 30, 3
 
 
 class BoostedRanker(ForestMixin, WarmStartMixin, TreeAnswersMixin, BaseEstimator):
@@ -78,6 +83,10 @@ class BoostedRanker(ForestMixin, WarmStartMixin, TreeAnswersMixin, BaseEstimator
         score of the item, less the mean score of the others, does not fall as the feature rises, whatever the other
         features are; -1 that it does not rise. Features and items are given by name or number, or all signs as a
         matrix, with 0 for none. Single pairs are not bound: tea and coffee may both rise, and coffee more.
+    calibrate : bool, default=True
+        Whether to multiply all scores by one number, ``calibration_``, so that probabilities come true as often as they
+        say; few noisy rows make boosting too sure. It is the likeliest one on the rows held out for early stopping, or,
+        without these, in three folds, which takes three fits instead of one. The order of the items is the same.
     warm_start : bool, default=False
         Whether another ``fit`` on the same rows keeps the trees and adds those that ``n_estimators`` lacks. They are
         those of one long fit, bit by bit, if ``random_state`` is a number or nothing is drawn; early stopping needs a
@@ -93,6 +102,8 @@ class BoostedRanker(ForestMixin, WarmStartMixin, TreeAnswersMixin, BaseEstimator
         The trees; ``values`` of each are what its leaves add to the scores of all items.
     base_scores_ : ndarray of shape (n_items,)
         Scores before the first tree.
+    calibration_ : float or None
+        What the scores are multiplied by; None for nothing.
     history_ : dict
         With early stopping, "validation": the loss of the held-out rows after each tree, also of those that were
         dropped; empty without.
@@ -142,15 +153,21 @@ class BoostedRanker(ForestMixin, WarmStartMixin, TreeAnswersMixin, BaseEstimator
         "n_iter_no_change": [Interval(Integral, 1, None, closed="left")],
         "categorical_features": [None, "array-like", dict],
         "monotone_constraints": [None, "array-like", dict],
+        "calibrate": ["boolean"],
         "warm_start": ["boolean"],
         "n_jobs": [None, Integral],
         "random_state": ["random_state", np.random.Generator],
     }
 
     base_scores_: FloatArray
+    calibration_: float | None
     history_: dict[str, list[float]]
 
-    _saved: ClassVar[Saved] = {"base_scores_": FLOATS, "history_": dict_of(list_of(NUMBER))}
+    _saved: ClassVar[Saved] = {
+        "base_scores_": FLOATS,
+        "calibration_": optional(maybe(NUMBER)),
+        "history_": dict_of(list_of(NUMBER)),
+    }
 
     def __init__(
         self,
@@ -170,6 +187,7 @@ class BoostedRanker(ForestMixin, WarmStartMixin, TreeAnswersMixin, BaseEstimator
         n_iter_no_change: int = 20,
         categorical_features: Any = None,
         monotone_constraints: Any = None,
+        calibrate: bool = True,
         warm_start: bool = False,
         n_jobs: int | None = None,
         random_state: RandomState = None,
@@ -189,6 +207,7 @@ class BoostedRanker(ForestMixin, WarmStartMixin, TreeAnswersMixin, BaseEstimator
         self.n_iter_no_change = n_iter_no_change
         self.categorical_features = categorical_features
         self.monotone_constraints = monotone_constraints
+        self.calibrate = calibrate
         self.warm_start = warm_start
         self.n_jobs = n_jobs
         self.random_state = random_state
@@ -225,7 +244,7 @@ class BoostedRanker(ForestMixin, WarmStartMixin, TreeAnswersMixin, BaseEstimator
         scores = np.tile(self.base_scores_, (len(features), 1))
         for tree in self.trees_:
             scores = scores + tree.predict(features)
-            yield scores
+            yield self._slope * scores
 
     def staged_predict(self, X: ArrayLike) -> Iterator[FloatArray]:
         """Predict a full ranking for each row after each tree.
@@ -260,8 +279,9 @@ class BoostedRanker(ForestMixin, WarmStartMixin, TreeAnswersMixin, BaseEstimator
         names = getattr(self, "feature_names_in_", None)
         signs = monotone_signs(self.monotone_constraints, y.items, names, self._encoder.n_categories > 0)
         rows, held_out = self._held_out(len(X), rng)
-        watched, watched_loss = X[held_out], Loss(self.loss, y[held_out])
-        X, loss = X[rows], Loss(self.loss, y[rows])
+        watched, watched_y = X[held_out], y[held_out]
+        X, y = X[rows], y[rows]
+        watched_loss, loss = Loss(self.loss, watched_y), Loss(self.loss, y)
         self.base_scores_ = loss.best_constant()
         scores, watched_scores = (np.tile(self.base_scores_, (len(part), 1)) for part in (X, watched))
         self.trees_, history = self._kept_trees(), []
@@ -309,6 +329,25 @@ class BoostedRanker(ForestMixin, WarmStartMixin, TreeAnswersMixin, BaseEstimator
         if len(held_out):
             self.history_ = {"validation": history}
             self.trees_ = self.trees_[: int(np.argmin(history)) + 1]
+        self.calibration_ = None
+        if self.calibrate:
+            parts = [(self, watched, watched_y)] if len(held_out) else self._cross_fitted(X, y)
+            self.calibration_ = _likeliest_slope(parts)
+
+    def _cross_fitted(self, X: FloatArray, y: Rankings) -> Iterator[tuple[BoostedRanker, FloatArray, Rankings]]:
+        """Rankers fitted without one part of the rows, this part, and its rankings; copies of a row are one row."""
+        rows = np.column_stack([X, y.positions])
+        rows[np.isnan(rows)] = np.finfo(np.float64).min  # equal to each other, unlike NaN
+        _, first, number_of = np.unique(rows, axis=0, return_index=True, return_inverse=True)
+        X, y = X[first], Rankings(y.positions[first], y.items, np.bincount(number_of, y.weights))
+        if len(X) < _FEWEST_TO_CALIBRATE:
+            return
+        # Sorted rows by turns: nothing is drawn, and each fold has rows of all kinds.
+        fold = np.arange(len(X)) % _FOLDS
+        for number in range(_FOLDS):
+            other = copy(self).set_params(calibrate=False, early_stopping=False, warm_start=False, random_state=0)
+            other._fit_rankings(X[fold != number], y[fold != number])
+            yield other, X[fold == number], y[fold == number]
 
     def _kept_history(self, n_kept: int) -> list[float]:
         """Losses of the held-out rows after the trees that are kept; those that were dropped grow again."""
@@ -339,8 +378,13 @@ class BoostedRanker(ForestMixin, WarmStartMixin, TreeAnswersMixin, BaseEstimator
         is_number = isinstance(self.max_features, Integral)
         return min(int(self.max_features) if is_number else round(self.max_features * n_features), n_features)
 
+    @property
+    def _slope(self) -> float:
+        return self.calibration_ or 1.0
+
     def _predict_log_worth(self, X: FloatArray) -> FloatArray:
-        return self.base_scores_ + len(self.trees_) * mean_prediction(self.trees_, X, self.n_jobs)
+        added = len(self.trees_) * mean_prediction(self.trees_, X, self.n_jobs)
+        return self._slope * (self.base_scores_ + added)
 
     def _predict_pairwise(self, X: FloatArray) -> FloatArray:
         from scipy.special import expit
@@ -352,12 +396,27 @@ class BoostedRanker(ForestMixin, WarmStartMixin, TreeAnswersMixin, BaseEstimator
         return _places(self._predict_log_worth(X))
 
     def _pair_values(self, i: int, j: int) -> tuple[float, list[FloatArray], str]:
-        values = [np.asarray(tree.values[:, i] - tree.values[:, j], dtype=np.float64) for tree in self.trees_]
-        return float(self.base_scores_[i] - self.base_scores_[j]), values, "log odds"
+        slope = self._slope
+        values = [slope * np.asarray(tree.values[:, i] - tree.values[:, j], dtype=np.float64) for tree in self.trees_]
+        return slope * float(self.base_scores_[i] - self.base_scores_[j]), values, "log odds"
 
     def _check_saved(self) -> None:
         self._check_trees(self.trees_, len(self.items_))
         check_shape(self.base_scores_, (len(self.items_),), "the scores of the items")
+        slope = self.calibration_
+        ensure(slope is None or (np.isfinite(slope) and slope > 0), "the calibration is not positive")
+
+
+def _likeliest_slope(parts: Iterable[tuple[BoostedRanker, FloatArray, Rankings]]) -> float | None:
+    """The slope of the log odds that rankers have for rows that they have not seen."""
+    shares, truth, weights = [], [], []
+    for ranker, X, y in parts:
+        shares.append(vectors_from_pairwise(ranker._predict_pairwise(X)))
+        truth.append(TargetRows(y.positions, is_pairs=True).vectors(slice(None)))
+        weights.append(y.weights)
+    if not shares:
+        return None
+    return calibration_slope(np.concatenate(shares), np.concatenate(truth), np.concatenate(weights))
 
 
 def _places(scores: FloatArray) -> FloatArray:
