@@ -171,7 +171,7 @@ def _proof(found: Any) -> str:
     if row is None:
         return ""
     words = row[1].replace("optimal: no ranking costs less", "proven: no order contradicts the answers less")
-    words = words.replace("rankings cost the same", "orders contradict them as little").replace(
+    words = words.replace("rankings cost the same", "orders do equally well").replace(
         "no other ranking does", "no other does"
     )
     return f"{words[:1].upper()}{words[1:]}."
