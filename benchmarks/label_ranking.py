@@ -272,10 +272,10 @@ def _write_cells(cells: dict[str, Any]) -> None:
         "date": date.today().isoformat(),
         "versions": {package: version(package) for package in ("rankwise", "numpy", "scikit-learn", "numba")},
         "first_seed": FIRST_SEED,
-        "cells": cells,
     }
+    lines = ",\n".join(f"  {json.dumps(key)}: {json.dumps(cell)}" for key, cell in cells.items())  # one for each cell
     part = CELLS.with_suffix(".part")
-    part.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+    part.write_text(f'{json.dumps(record, indent=1)[:-2]},\n "cells": {{\n{lines}\n }}\n}}\n', encoding="utf-8")
     part.replace(CELLS)
 
 
