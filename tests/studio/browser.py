@@ -13,8 +13,9 @@ from urllib.parse import urlsplit
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 AXE = importlib.util.find_spec("axe_core_python")
-# Milliseconds until something must be there; a loaded machine may take twenty times as long as a quiet one.
-PATIENCE = 90_000
+# Milliseconds until something must be there. What is there sooner is not waited for; a machine that is loaded, or that
+# compiles for the first time, may take a hundred times as long as a quiet one.
+PATIENCE = 240_000
 RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
 
 

@@ -445,7 +445,7 @@ class Studio(BaseHTTPRequestHandler):
         while True:
             if job["state"] == "running":
                 passed = time.monotonic() - job["started"]
-                job.update(progress=min(0.9, passed / 10), step=f"Step {int(passed) + 1}")
+                job.update(progress=passed / (passed + 10), step=f"Step {int(passed) + 1}")
             try:
                 self.wfile.write(f"event: job\ndata: {json.dumps(job)}\n\n".encode())
                 self.wfile.flush()

@@ -20,6 +20,10 @@ def child(task: dict[str, Any], connection: Any) -> None:
         os.setsid()
         say(step="sleeping", progress=0.5)
         time.sleep(params.get("seconds", 60))
+    if params.get("do") == "wait":
+        say(step="waiting", progress=0.5)
+        while not Path(params["for"]).exists():
+            time.sleep(0.01)
     if params.get("do") == "parent":
         os.setsid()
         started = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 import warnings
 from collections.abc import Iterator
@@ -47,7 +48,7 @@ def start(client: TestClient, project: dict[str, Any], view: str, **params: Any)
     return dict(answer.json())
 
 
-def ended(client: TestClient, job: dict[str, Any], seconds: float = 60) -> dict[str, Any]:
+def ended(client: TestClient, job: dict[str, Any], seconds: float = 240) -> dict[str, Any]:
     """The job once it has ended."""
     deadline = time.monotonic() + seconds
     while job["state"] in ("waiting", "running"):
@@ -57,7 +58,7 @@ def ended(client: TestClient, job: dict[str, Any], seconds: float = 60) -> dict[
     return job
 
 
-def wait_until(condition: Any, seconds: float = 20) -> None:
+def wait_until(condition: Any, seconds: float = 120) -> None:
     deadline = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < deadline, "it does not happen"
@@ -67,3 +68,30 @@ def wait_until(condition: Any, seconds: float = 20) -> None:
 def end_of(job: Job) -> str:
     wait_until(lambda: job.has_ended)
     return job.state
+
+
+def descendants(pid: int) -> list[int]:
+    """The processes that a process started, and those that they started."""
+    found = []
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            fields = stat.read_text().rpartition(")")[2].split()
+        except OSError:
+            continue
+        if int(fields[1]) == pid and fields[0] != "Z":
+            found.append(int(stat.parent.name))
+            found += descendants(found[-1])
+    return found
+
+
+def workers_of(pid: int) -> list[int]:
+    """The processes of a studio that make views: each leads a session of its own."""
+    return [worker for worker in descendants(pid) if is_alive(worker) and os.getsid(worker) == worker]
+
+
+def is_alive(pid: int) -> bool:
+    """Whether a process has not ended; one that nobody asked for its end has ended all the same."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import io
 import json
 import re
@@ -99,7 +100,7 @@ def test_a_view_that_cannot_be_made_says_why(client):
 
 def test_news_of_a_job_come_as_events(quick):
     project = open_project(quick)
-    job = start(quick, project, "data", do="sleep", seconds=0.3)
+    job = start(quick, project, "data", do="work")
     with quick.stream("GET", f"/api/jobs/{job['id']}/events") as stream:
         assert stream.headers["content-type"].startswith("text/event-stream")
         lines = list(stream.iter_lines())
@@ -109,7 +110,25 @@ def test_news_of_a_job_come_as_events(quick):
     assert news[-1]["result"]["blocks"]
     assert all(one["result"] is None for one in news[:-1])
     assert {one["state"] for one in news[:-1]} <= {"waiting", "running"}
-    assert any(one["step"] == "sleeping" and one["progress"] == 0.5 for one in news[:-1])
+
+
+def test_news_tell_of_every_step(quick, tmp_path):
+    project = open_project(quick)
+    gate = tmp_path / "gate"
+    app = quick.app.app
+    job = app.state.jobs[start(quick, project, "data", do="wait", **{"for": str(gate)})["id"]]
+
+    async def listen():
+        heard = []
+        async for news in routes._events(app, job):
+            heard.append(json.loads(news.partition(b"data: ")[2]))
+            if heard[-1]["step"] == "waiting":
+                gate.touch()
+        return heard
+
+    heard = asyncio.run(listen())
+    assert ("running", 0.5) in {(one["state"], one["progress"]) for one in heard if one["step"] == "waiting"}
+    assert heard[-1]["state"] == "done"
 
 
 def test_a_job_is_cancelled(quick):

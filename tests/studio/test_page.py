@@ -345,11 +345,11 @@ def test_progress_survives_a_reload_and_can_be_cancelled(browser: Any, address: 
         page.goto(address)
         give(page, "slow.csv", "consensus")
         status = page.get_by_role("status")
-        expect(status).to_have_text(re.compile("Step [2-9]"))
+        expect(status).to_have_text(re.compile(r"Step (?!1$)\d"))
         share = float(page.get_by_role("progressbar").get_attribute("value") or 0)
         assert 0 < share < 1
         page.reload()
-        expect(status).to_have_text(re.compile("Step [2-9]"))
+        expect(status).to_have_text(re.compile(r"Step (?!1$)\d"))
         assert float(page.get_by_role("progressbar").get_attribute("value") or 0) > share
         other = page.context.new_page()
         other.goto(address)
