@@ -93,3 +93,13 @@ def test_a_number_beyond_the_places_in_most_rows_is_asked_about(tmp_path):
         read_rankings(path)
     named = written(tmp_path, path.read_text().replace("A,B,C,D,E", "rank_A,rank_B,rank_C,rank_D,rank_E"))
     assert any(line.startswith("7 is beyond the last place") for line in read_survey(named).reading.lines())
+
+
+@pytest.mark.parametrize("first", ["judge\n1\n2\n3\n4", "name\na\nb\nc\nd"])
+def test_ticked_boxes_are_asked_about(tmp_path, first):
+    columns = zip(first.split(), ["tea,milk,juice", "1,0,1", "0,0,1", "1,1,0", "1,1,1"], strict=True)
+    path = written(tmp_path, "".join(f"{a},{b}\n" for a, b in columns))
+    with pytest.raises(RankwiseFormatError, match=r"'tea', 'milk', 'juice' hold only 0 and 1, as boxes do"):
+        read_rankings(path)
+    (as_scores,) = commands(path)
+    assert loaded(path, as_scores).rankings.positions.tolist() == [[1, 2, 1], [2, 2, 1], [1, 1, 2], [1, 1, 1]]

@@ -126,3 +126,15 @@ def test_a_sheet_of_one_cell_is_not_offered(tmp_path):
         votes.append(row)
     book.save(tmp_path / "votes.xlsx")
     assert read_rankings(tmp_path / "votes.xlsx").items == ("A", "B")
+
+
+def test_a_judge_of_points_on_another_scale_is_not_left_out(tmp_path):
+    path = written(tmp_path, "wine,Ann,Bob,Cid\nRioja,9,8,88\nMerlot,7,9,70\nMalbec,6,5,65\n")
+    with pytest.raises(
+        RankwiseFormatError, match=r"'Cid' is on another scale: it may be judged .*, or be no judge"
+    ) as e:
+        read_rankings(path)
+    ways = [(choice["judges"], choice["values"]) for choice in e.value.choices]
+    some = ["Ann", "Bob"]
+    assert ways == [([*some, "Cid"], "scores"), (some, "scores"), (some, "positions")]
+    assert len(read_rankings(path, **e.value.choices[0])) == 3

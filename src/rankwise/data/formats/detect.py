@@ -21,9 +21,10 @@ from rankwise.data.formats.column_names import Fit, Layout
 from rankwise.data.formats.data_check import spelling_notes
 from rankwise.data.formats.delimited import LARGE, binary_table, parse_table
 from rankwise.data.formats.invalid import check_rows
-from rankwise.data.formats.layouts import doubt_about, layout_found, layout_given
+from rankwise.data.formats.layouts import layout_found, layout_given
 from rankwise.data.formats.match_sheets import unfolded
 from rankwise.data.formats.preflib import parse_preflib, read_preflib
+from rankwise.data.formats.ratings import doubt_about
 from rankwise.data.formats.reading import Blanks, Direction, Reading
 from rankwise.data.formats.result_rows import may_have_result_rows, without_result_rows
 from rankwise.data.formats.sums import without_sums

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from rankwise.data.formats.column_names import (
+    RESPONDENTS,
     Fit,
     columns_option,
     known_prefixes,
@@ -47,7 +48,9 @@ def likely_fits(table: Table, weights: str | None) -> list[Fit]:
             fits.append(Fit("orders", columns_option(table, "columns", group)))
     fits += [Fit("orders", columns_option(table, "columns", group)) for group in said]
     windows = window_fits(table, weights, sure=False)
-    fits += windows or ([Fit("positions", {"items": others})] if ranking_numbers(table, others) is not None else [])
+    items = [name for name in others if name.lower() not in RESPONDENTS]
+    alike = len(items) > 1 and ranking_numbers(table, items) is not None
+    fits += windows or ([Fit("positions", {"items": items})] if alike else [])
     if not fits and not any(map(table.is_numeric, others)) and list_items(table, others, max(len(others), 2)):
         fits.append(Fit("orders", {"columns": others}))
     return fits or listed_fits(table, sure=False) or _long_tables(table, others)
