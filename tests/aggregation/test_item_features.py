@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 from scipy.optimize import minimize
 
-from rankwise import Rankings
+from rankwise import Rankings, load, save
 from rankwise.aggregation import BestWorst, BradleyTerry, PlackettLuce, interactions
 from tests.naive import choice as naive
 from tests.strategies import KINDS, random_positions
@@ -305,6 +305,25 @@ def test_constant_collinear_and_separating_attributes_are_named() -> None:
         BradleyTerry().fit([[0, 3, 1], [0, 0, 2], [0, 0, 0]], item_features=[[3.0], [2.0], [0.0]])
     model = PlackettLuce(alpha=0.1).fit(rankings, item_features=places)
     assert np.isfinite(model.coef_).all()
+
+
+def test_with_a_prior_a_note_names_attributes_whose_coefficients_are_the_prior(tmp_path: Path) -> None:
+    _, features, rankings = simulated(60)
+    age = np.repeat(np.random.default_rng(0).normal(size=60)[:, None], 4, axis=1)
+    x, z = features[..., 0], features[..., 1]
+    model = PlackettLuce(alpha=0.1)
+    assert model.fit(rankings, item_features={"x": x, "z": z}).summary().notes == ()
+    constant, collinear = model.fit(rankings, item_features={"x": x, "age": age, "z": z, "twin": 3 * x}).summary().notes
+    assert constant.startswith("attribute age is the same for all items that are compared with each other: the coeffic")
+    assert collinear.startswith("attributes x, twin are collinear")
+    assert "Attribute age is the same" in str(model.summary())
+    save(model, tmp_path / "model.rw")
+    assert load(tmp_path / "model.rw").summary().notes == (constant, collinear)
+    assert model.fit(rankings).summary().notes == ()
+    duels, choices = [[0, 3, 1], [1, 0, 2], [1, 1, 0]], [[1, 2, 3], [1, 2, np.nan], [np.nan, 2, 1]]
+    for other, data in ((BradleyTerry(alpha=0.1), duels), (BestWorst(alpha=0.1), choices)):
+        (note,) = other.fit(data, item_features={"x": [3.0, 2.0, 0.0], "same": [1.0, 1.0, 1.0]}).summary().notes
+        assert note.startswith("attribute same is the same")
 
 
 @pytest.mark.parametrize(

@@ -249,7 +249,7 @@ def test_gradients_alone_find_the_same_maximum(monkeypatch: pytest.MonkeyPatch) 
         options = {"alpha": 0.3, "prior_law": "gamma"} if ties else {}
         newton = PlackettLuce(**options).fit(rankings)
         with monkeypatch.context() as patch:
-            patch.setattr(_likelihood, "_MOST_ITEMS_WITH_INFORMATION", 1)
+            patch.setattr(_likelihood, "MOST_WITH_INFORMATION", 1)
             other = PlackettLuce(**options).fit(rankings)
         np.testing.assert_allclose(other.log_worth_, newton.log_worth_, atol=1e-5)
         np.testing.assert_allclose(other.tie_strength_, newton.tie_strength_, atol=1e-5)
@@ -267,7 +267,7 @@ def test_too_few_iterations_warn() -> None:
 def test_too_few_iterations_of_gradients_warn(monkeypatch: pytest.MonkeyPatch) -> None:
     from sklearn.exceptions import ConvergenceWarning
 
-    monkeypatch.setattr(_likelihood, "_MOST_ITEMS_WITH_INFORMATION", 1)
+    monkeypatch.setattr(_likelihood, "MOST_WITH_INFORMATION", 1)
     with pytest.warns(ConvergenceWarning, match="no maximum was reached in 1 iterations"):
         PlackettLuce(max_iter=1).fit(simulated()[1])
 

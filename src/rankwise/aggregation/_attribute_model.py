@@ -14,14 +14,15 @@ import numpy as np
 from rankwise._state import ANYTHING, COUNT, FLOATS, MATRIX, NUMBER, STRING, Saved, maybe, optional, tuple_of
 from rankwise._typing import FloatArray
 from rankwise._validation import shortlist
-from rankwise.aggregation._likelihood import Maximum, Moments, positions_by_worth
+from rankwise.aggregation._likelihood import MOST_WITH_INFORMATION, Maximum, Moments, positions_by_worth
 from rankwise.aggregation.base import RankingModel
-from rankwise.aggregation.identification import refuse_unidentified
+from rankwise.aggregation.identification import prior_notes, refuse_unidentified
 from rankwise.aggregation.item_features import ItemFeatures, Standardized, features_by_name
 from rankwise.aggregation.model_summary import ModelSummary, coefficient_summary, worth_summary
 
 _SHOWN_GROUPS = 3
-_COEFFICIENTS = ("coef_", "coef_se_", "coef_covariance_", "feature_names_", "_feature_center")
+_COEFFICIENTS = ("coef_", "coef_se_", "coef_covariance_", "feature_names_", "_feature_center", "_notes")
+_WHERE = "for all items that are compared with each other"
 
 
 class AttributeModel(RankingModel):
@@ -39,6 +40,7 @@ class AttributeModel(RankingModel):
     coef_se_: FloatArray
     coef_covariance_: FloatArray | None
     feature_names_: tuple[str, ...]
+    _notes: tuple[str, ...]
     _feature_center: FloatArray
 
     # Files of models that were fitted without attributes have no coefficients.
@@ -53,6 +55,7 @@ class AttributeModel(RankingModel):
         "coef_se_": optional(FLOATS),
         "coef_covariance_": optional(maybe(MATRIX)),
         "feature_names_": optional(tuple_of(STRING)),
+        "_notes": optional(tuple_of(STRING)),
         "_feature_center": optional(FLOATS),
         "null_log_likelihood_": optional(NUMBER),
         "n_rankings_": optional(NUMBER),
@@ -99,11 +102,16 @@ class AttributeModel(RankingModel):
         """Name of the model, what was observed, and (name, estimate, standard error) of parameters beside worths."""
 
     def _check_identified(self, moments: Moments, names: tuple[str, ...], n_others: int) -> None:
-        """Refuse attributes whose coefficients the choices do not determine, unless a prior does."""
+        """Refuse attributes whose coefficients the choices do not determine; with a prior, note them."""
+        d = len(names)
+        self._notes = ()
+        if self.alpha > 0 and d > MOST_WITH_INFORMATION:
+            return
+        information = moments(np.zeros(d + n_others), True)[2][:d, :d]
         if self.alpha == 0:
-            d = len(names)
-            information = moments(np.zeros(d + n_others), True)[2][:d, :d]
-            refuse_unidentified(information, names, "attribute", "for all items that are compared with each other")
+            refuse_unidentified(information, names, "attribute", _WHERE)
+        else:
+            self._notes = prior_notes(information, names, "attribute", _WHERE)
 
     def _keep_worths(self, found: Maximum, k: int) -> None:
         """Keep the log worths of k items, the first parameters that were found."""
@@ -195,6 +203,7 @@ class AttributeModel(RankingModel):
             if ref is not None:
                 raise ValueError("ref is for the worths of items, but these are coefficients of attributes; drop it")
             name = f"{model} with attributes of the items"
+            fit["notes"] = getattr(self, "_notes", ())
             return coefficient_summary(name, self.feature_names_, self.coef_, self.coef_covariance_, others, **fit)
         return worth_summary(model, self.items_, self.log_worth_, self.covariance_, others, ref=ref, **fit)
 

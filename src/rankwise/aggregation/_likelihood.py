@@ -20,7 +20,7 @@ from rankwise.data import positions_from_scores
 Moments = Callable[[FloatArray, bool], tuple[float, FloatArray, FloatArray]]
 
 # Beyond this many items the k x k information is neither built nor inverted: gradients alone find the maximum.
-_MOST_ITEMS_WITH_INFORMATION = 2000
+MOST_WITH_INFORMATION = 2000
 # If no maximum exists, Newton's steps reach an information of this tolerance before they stop; if one exists, the
 # information is at least about 1 / k^2 of the lightest observation (a chain of k items).
 _TOL_IN_DOUBT = 1e-10
@@ -67,7 +67,7 @@ def compared_groups(
             "of two items or more"
         )
     graph: Any
-    if k <= _MOST_ITEMS_WITH_INFORMATION:  # many links are the same, and this drops them faster than sorting
+    if k <= MOST_WITH_INFORMATION:  # many links are the same, and this drops them faster than sorting
         graph = np.zeros((k, k), dtype=bool)
         graph[above, below] = True
     else:
@@ -174,7 +174,7 @@ def maximize(
     in_doubt = not bounded and log_prior is None
     lightest = lightest if np.isfinite(lightest) else 1.0  # nothing was compared
     tol = min(tol, _TOL_IN_DOUBT) if in_doubt else tol
-    if n_parameters > _MOST_ITEMS_WITH_INFORMATION:
+    if n_parameters > MOST_WITH_INFORMATION:
         theta, n_iter = _climb_by_gradients(posterior, start, max_iter, float(np.sqrt(tol)) * lightest)
         covariance = None
     else:

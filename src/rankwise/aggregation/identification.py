@@ -1,7 +1,7 @@
 """Which coefficients no data can tell.
 
-`refuse_unidentified` raises, for the choice models and `PlackettLuceRanker`; `unidentified` names them, for fits with a
-penalty.
+For the choice models and `PlackettLuceRanker`: `refuse_unidentified` raises, and `prior_notes` says so of a fit with a
+prior.
 """
 
 from __future__ import annotations
@@ -28,12 +28,9 @@ def refuse_unidentified(information: FloatArray, names: Sequence[str], noun: str
     constant : str
         Where they have to vary, such as "for all items that are compared with each other".
     """
-    which, involved = unidentified(information, names)
+    which, involved = _unidentified(information, names)
     if which:
-        raise ValueError(
-            f"{noun}{'s' * (len(which) > 1)} {shortlist(which)} {'is' if len(which) == 1 else 'are'} the same "
-            f"{constant}, so nothing is known about the coefficient; drop it"
-        )
+        raise ValueError(f"{_are_the_same(which, noun, constant)}, so nothing is known about the coefficient; drop it")
     if involved:
         raise ValueError(
             f"{noun}s {shortlist(involved)} are collinear: each of them follows from the others, so their coefficients "
@@ -41,8 +38,30 @@ def refuse_unidentified(information: FloatArray, names: Sequence[str], noun: str
         )
 
 
-def unidentified(information: FloatArray, names: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Names of what does not vary, and of what is collinear among the rest; arguments as of `refuse_unidentified`."""
+def prior_notes(
+    information: FloatArray, names: Sequence[str], noun: str, constant: str, prior: str = "prior"
+) -> tuple[str, ...]:
+    """Notes on coefficients that are up to a prior, or a penalty, alone; arguments as of `refuse_unidentified`."""
+    which, involved = _unidentified(information, names)
+    notes = []
+    if which:
+        whose = "the coefficient is that" if len(which) == 1 and noun == "attribute" else "the coefficients are those"
+        notes.append(f"{_are_the_same(which, noun, constant)}: {whose} of the {prior} alone")
+    if involved:
+        notes.append(
+            f"{noun}s {shortlist(involved)} are collinear, each of them follows from the others: how their effect is "
+            f"divided among them is up to the {prior} alone"
+        )
+    return tuple(notes)
+
+
+def _are_the_same(which: list[str], noun: str, constant: str) -> str:
+    many = len(which) > 1
+    return f"{noun}{'s' * many} {shortlist(which)} {'are' if many else 'is'} the same {constant}"
+
+
+def _unidentified(information: FloatArray, names: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Names of what does not vary, and of what is collinear among the rest."""
     variance = information.diagonal()
     same = variance <= 1e-12 * max(float(variance.max(initial=0.0)), 1e-300)
     constant = [name for name, is_same in zip(names, same, strict=True) if is_same]

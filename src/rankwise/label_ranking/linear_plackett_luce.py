@@ -14,7 +14,7 @@ from rankwise._sklearn import BaseEstimator, Interval
 from rankwise._state import COUNT, FLOATS, MATRIX, NUMBER, STRING, Saved, check_shape, optional, tuple_of
 from rankwise._typing import FloatArray
 from rankwise._validation import shortlist
-from rankwise.aggregation.identification import refuse_unidentified, unidentified
+from rankwise.aggregation.identification import prior_notes, refuse_unidentified
 from rankwise.aggregation.model_summary import ModelSummary, coefficient_summary
 from rankwise.data import Rankings
 from rankwise.label_ranking import _rankers_jit
@@ -190,7 +190,7 @@ class PlackettLuceRanker(LabelRankerMixin, BaseEstimator):
         design = np.column_stack([np.ones(len(X)), self._scaler.transform(X)])
         if self.alpha == 0:
             squares = (design * y.weights[:, np.newaxis]).T @ design
-            refuse_unidentified(squares, ["the intercept", *self._feature_texts()], "feature", "for everybody")
+            refuse_unidentified(squares, self._names_of_columns(), "feature", "for everybody")
         for name in ("covariance_", "log_likelihood_", "null_log_likelihood_", "n_rankings_", "notes_"):
             vars(self).pop(name, None)
         _FITTED_TO.pop(self, None)
@@ -267,22 +267,12 @@ class PlackettLuceRanker(LabelRankerMixin, BaseEstimator):
         alone, _ = self._minimize(ones, y, warn=False)
         self.null_log_likelihood_ = -float(_loss(ones, y)(alone)[0])
         self.n_rankings_ = float(y.weights.sum())
-        self.notes_ = self._rest_on_the_penalty((design * y.weights[:, np.newaxis]).T @ design)
+        squares = (design * y.weights[:, np.newaxis]).T @ design
+        self.notes_ = prior_notes(squares, self._names_of_columns(), "feature", "for everybody", "penalty")
         return coefficients
 
-    def _rest_on_the_penalty(self, squares: FloatArray) -> tuple[str, ...]:
-        constant, collinear = unidentified(squares, ["the intercept", *self._feature_texts()])
-        notes = []
-        if constant:
-            what = f"{'feature' if len(constant) == 1 else 'features'} {shortlist(constant)}"
-            verb = "is" if len(constant) == 1 else "are"
-            notes.append(f"{what} {verb} the same for everybody: the coefficients are those of the penalty alone")
-        if collinear:
-            notes.append(
-                f"features {shortlist(collinear)} are collinear, each of them follows from the others: how their "
-                "effect is divided among them is up to the penalty alone"
-            )
-        return tuple(notes)
+    def _names_of_columns(self) -> list[str]:
+        return ["the intercept", *self._feature_texts()]
 
     def _feature_texts(self) -> list[str]:
         return [str(name) for name in getattr(self, "feature_names_in_", [f"x{i}" for i in range(self.n_features_in_)])]
