@@ -92,13 +92,15 @@ def test_tau_by_its_definition(kind):
     positions = random_positions(rng, 20, 4, kind)
     P = rng.random((20, 4, 4))
     P = np.triu(P, 1) + np.tril(1 - P.transpose(0, 2, 1), -1) + np.eye(4) / 2
-    tau, soft = _Judge(positions)(P)
+    shares = rng.random((4, 4))
+    tau, soft = _Judge(positions, shares)(P)
     order = 1.0 + np.argsort(np.argsort(-P.sum(axis=2), axis=1), axis=1)
     expected = kendall_tau_score(Rankings(positions), Rankings(order), per_row=True)
     np.testing.assert_allclose(tau, expected)
     if kind == "full":
+        shares = np.triu(shares, 1) + np.tril(1 - shares.T, -1) + np.eye(4) / 2
         signs = np.sign(positions[:, None, :] - positions[:, :, None])
-        np.testing.assert_allclose(soft, (signs * (2 * P - 1)).sum(axis=(1, 2)) / 12)
+        np.testing.assert_allclose(soft, ((signs - (2 * shares - 1)) * (2 * P - 1)).sum(axis=(1, 2)) / 12)
 
 
 def test_means_with_weights():
