@@ -26,7 +26,7 @@ from rankwise.label_ranking import (
 )
 from rankwise.ltr import LambdaMART, LinearRanker, NeuralRanker
 from rankwise.screening import ConcordanceSelector, ScoreSelector, SymbolicFeatures
-from rankwise.trees import LeastSquaresForest
+from rankwise.trees import LeastSquaresForest, engine
 from tests.persistence.damage import forge, record_of, set_array, set_part
 from tests.persistence.fitted import features, rankings
 
@@ -145,6 +145,29 @@ def test_sets_of_categories(change, match, path):
 )
 def test_forests(change, match, path):
     forest = RankingForest(5, focus="item", bootstrap=False, random_state=0).fit(X, Y)
+    forged_is_refused(forest, change, match, path)
+
+
+@pytest.mark.parametrize(
+    ("change", "match"),
+    [
+        (set_array("LeafGaps", "rows", put(0, 40)), "row that does not exist"),
+        (set_array("LeafGaps", "start", put(1, 10**6)), "share rows"),
+        (set_array("LeafGaps", "start", lambda a: a[:-1]), "share rows"),
+        (set_array("LeafGaps", "weights", longer), "no weights"),
+        (set_array("LeafGaps", "weights", put(0, 0.0)), "no weights"),
+        (set_array("LeafGaps", "parent", put(0, 0)), "no root"),
+        (set_array("LeafGaps", "parent", put(1, 1)), "before the one above"),
+        (set_array("LeafGaps", "parent", put(2, -1)), "before the one above"),
+        (set_array("LeafGaps", "parent", longer), "before the one above|other leaves|other cells"),
+        (set_array("LeafGaps", "usual", longer), "one for every pair"),
+        (set_array("LeafGaps", "usual", put(0, 1.5)), "between 0 and 1"),
+        (set_part("TargetRows", "is_pairs", False), "not rankings"),
+    ],
+)
+def test_forests_with_gaps(change, match, path, monkeypatch):
+    monkeypatch.setattr(engine, "_MOST_SHARES", 0)
+    forest = RankingForest(5, random_state=0).fit(X, rankings("incomplete"))
     forged_is_refused(forest, change, match, path)
 
 

@@ -257,6 +257,10 @@ def _label_rankers() -> None:
     forest = RankingForest(1)
     for ranker in (NearestNeighborsRanker(), linear, dyads, forest):
         ranker.fit([[0.0], [1.0]], _tied()).predict([[0.0]])
+    top = np.tile(np.append(np.arange(1.0, 1501), [np.inf, np.inf]), (2, 1))  # so many pairs that leaves hold rankings
+    many = RankingForest(1, random_state=0).fit([[0.0], [1.0]], top)
+    many.predict_pairwise([[0.0]])
+    many.explain([[0.0]], 0, 1)
     forest.sample_rankings([[0.0]], law="mallows")
     forest.explain([[0.0]], 0, 1)
     for first, second in ((0, 1), (1, 0)):  # one of them is so already

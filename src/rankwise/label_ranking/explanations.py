@@ -12,7 +12,7 @@ from rankwise._sklearn import gen_batches
 from rankwise._tables import Result, TextTable, counted, make_frame, short_name
 from rankwise._typing import FloatArray
 from rankwise.label_ranking import _tree_answers_jit
-from rankwise.trees.structure import LeafRows, Tree
+from rankwise.trees.engine import LeafGaps, LeafRows, Tree
 
 # Features that are printed one by one; the others are added up.
 _MOST_SHOWN = 10
@@ -208,6 +208,8 @@ def pair_shares(tree: Tree, i: int, j: int, n_items: int) -> FloatArray:
         return np.asarray(total / np.add.reduceat(contents.weights, contents.start[:-1]))
     low, high = min(i, j), max(i, j)
     pair = int(np.flatnonzero((np.array(np.triu_indices(n_items, 1)) == [[low], [high]]).all(axis=0))[0])
+    if isinstance(contents, LeafGaps):
+        return contents.shares(pair) if i < j else 1.0 - contents.shares(pair)
     share = np.empty(len(contents))
     for block in gen_batches(len(contents), _LEAVES_AT_ONCE):
         leaf = np.arange(block.start, block.stop).astype(np.int32)

@@ -374,7 +374,13 @@ min_impurity_decrease, sketch, categorical_features, random_state
 
     def _decoded(self, tree: Tree) -> Tree:
         """The tree whose leaves hold the pairs of the rankings that they decode to."""
-        positions = decode_pairwise(pairwise_from_vectors(tree.values), self.decode)
+        contents, decoded = tree.contents, []
+        for block in row_blocks(len(contents), len(self.items_)):
+            leaves = np.arange(len(contents), dtype=np.int32)[block]
+            shares = np.zeros((len(leaves), contents.size))
+            contents.add_to(shares, leaves, np.ones(contents.size))
+            decoded.append(decode_pairwise(pairwise_from_vectors(shares), self.decode))
+        positions = np.concatenate(decoded)
         rankings, number = TargetRows(positions, is_pairs=True).distinct()
         n, leaf = len(number), np.arange(len(number), dtype=np.int32)
         return replace(tree, contents=LeafRows.collect(rankings, number, np.ones(n), leaf, n))

@@ -13,7 +13,7 @@ from rankwise._state import STRING, Saved, dict_of, optional
 from rankwise._typing import FloatArray
 from rankwise.data import Rankings
 from rankwise.label_ranking.base import LabelRankerMixin
-from rankwise.trees.structure import LeafRows, Tree
+from rankwise.trees.engine import LeafGaps, LeafRows, Tree
 
 # Parameters that may change between two fits: they do not say how a tree grows.
 _FREE = ("n_estimators", "n_jobs", "warm_start", "oob_score", "calibrate", "n_iter_no_change")
@@ -84,12 +84,12 @@ class WarmStartMixin(LabelRankerMixin):
 
 def with_targets_of(kept: list[Tree], grown: list[Tree]) -> list[Tree]:
     """New trees whose leaves refer to the rankings that the kept ones refer to: the same ones are held only once."""
-    held = next((tree.contents.targets for tree in kept if isinstance(tree.contents, LeafRows)), None)
+    held = next((tree.contents.targets for tree in kept if isinstance(tree.contents, LeafRows | LeafGaps)), None)
     return [
         replace(tree, contents=replace(tree.contents, targets=held))
         if held is not None
-        and isinstance(tree.contents, LeafRows)
-        and np.array_equal(tree.contents.targets.values, held.values)
+        and isinstance(tree.contents, LeafRows | LeafGaps)
+        and np.array_equal(tree.contents.targets.values, held.values, equal_nan=True)
         else tree
         for tree in grown
     ]

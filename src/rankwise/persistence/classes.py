@@ -91,6 +91,7 @@ _OURS = {
     "rankwise.screening.subsets": ["SubsetModel"],
     "rankwise.screening.terms": ["Term"],
     "rankwise.trees": ["LeastSquaresForest", "LeastSquaresTree"],
+    "rankwise.trees.gaps": ["LeafGaps"],
     "rankwise.trees.structure": ["LeafMeans", "LeafRows", "TargetRows", "Tree"],
 }
 

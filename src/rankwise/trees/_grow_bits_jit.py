@@ -1,12 +1,15 @@
 """Compiled functions that grow a tree by random thresholds where every target is a few bits; `_grow_bits` calls them.
 
-The targets are pairs of items, all of which every ranking compares: a bit per pair says whether the first item comes
-first, and, where there are ties, a second one whether it does not come last; a target is their sum. The score of a
-split is that of `_grow_jit`, |S_L|^2 / w_L + |S_R|^2 / w_R, here from whole numbers, without rounding:
+The targets are pairs of items: a bit per pair says whether the first item comes first, and, where there are ties, a
+second one whether it does not come last; a target is their sum. The score of a split is that of `_grow_jit`,
+|S_L|^2 / w_L + |S_R|^2 / w_R, here from whole numbers, without rounding:
 
 - A node of many rows counts. 64 rows share a word: one for each pair, of the bits of these rows, and one for each
   feature, of the rows that go left. How many of them have the bit is how many ones the two words share.
 - A node of few rows, and all nodes below it, need only the inner products of its rows: |S_L|^2 is the sum of some.
+
+Where rankings do not compare all pairs, a last bit says whether they compare this one. Then every pair has its own
+weights of both sides, which are counted as well, in small nodes, too.
 
 Weights are whole numbers: a row of weight 2 takes two bits of a word.
 """
@@ -31,13 +34,16 @@ WORD = 64
 # and a bit that says at which end of the gap between two values the threshold lies.
 _FEATURE, _CUTOFF, _N_LEFT, _LEFT_WEIGHT, _N_MISSING, _MISSING_WEIGHT, _IS_UPPER = range(7)
 TRIAL = 7
+# With gaps, a node has no error if no more than this share of its squares is left; without, sums are exact.
+_PURE = 1e-12
 
 
 class BitTargets(NamedTuple):
     """The targets of the rows of a tree."""
 
     bits: Any  # (rows, planes * words of a row): of each plane, the bits of all pairs
-    n_planes: int
+    n_planes: int  # without that of the pairs that are compared
+    has_gaps: bool  # whether there is such a plane, the last one
     n_pairs: int
     squares: Any  # (rows,): squared length of each target
     weights: Any  # (rows,)
@@ -57,6 +63,7 @@ class BitScratch(NamedTuple):
     columns: Any  # (WORDS_AT_ONCE, planes * pairs): the rows that have the bit
     block: Any  # (WORD,)
     sums: Any  # (2 * trials + 1, pairs): of rows that go left, and of those without a value; last, of the node
+    known: Any  # the same for the weights of the rows that compare the pair; without gaps empty
     products: Any  # (MOST_PRODUCTS, MOST_PRODUCTS): inner products of weighted targets
     has_products: Any  # (nodes,): whether those of the rows of a node are there
     place: Any  # (rows,): place of a row among the products
@@ -97,7 +104,7 @@ def grow_by_bits(features, targets, limits, root_seed, nodes, scratch):
             & (m >= 2 * limits.min_samples_leaf)
             & (nodes.depth[node] < limits.max_depth)
         )
-        if m <= MOST_PRODUCTS:
+        if m <= MOST_PRODUCTS and not targets.has_gaps:
             # The nodes below one of few rows come right after it, and use its products.
             if not scratch.has_products[node]:
                 _multiply(targets, members, scratch)
@@ -105,10 +112,11 @@ def grow_by_bits(features, targets, limits, root_seed, nodes, scratch):
         else:
             _assign_bits(targets, members, scratch)
             square = _sum_bits(targets, members, scratch)
-        base = scale * (square / weight)
+        base = scale * (_score_of_known(scratch) if targets.has_gaps else square / weight)
         nodes.weight[node] = weight
         nodes.error[node] = max(scale * squares - base, 0.0)
-        if not may_split or weight * squares == square:  # all targets are the same
+        is_pure = nodes.error[node] <= _PURE * scale * squares if targets.has_gaps else weight * squares == square
+        if not may_split or is_pure:  # all targets are the same
             continue
         score, chosen, missing_left = _search(
             features, targets, limits, start, members, weight, square, nodes.seed[node], scratch
@@ -131,7 +139,7 @@ def grow_by_bits(features, targets, limits, root_seed, nodes, scratch):
             nodes.count[child] = n_left if side == 0 else m - n_left
             nodes.depth[child] = nodes.depth[node] + 1
             nodes.seed[child] = _mixed(nodes.seed[node] + np.uint64(side + 1))
-            scratch.has_products[child] = m <= MOST_PRODUCTS
+            scratch.has_products[child] = m <= MOST_PRODUCTS and not targets.has_gaps
             frontier[waiting] = child
             waiting += 1
         n_nodes += 2
@@ -221,9 +229,9 @@ def _search(features, targets, limits, start, rows, weight, square, seed, scratc
             trials[n_trials, _N_MISSING] = n_missing
             trials[n_trials, _IS_UPPER] = np.int64(state & np.uint64(1))
             n_trials += 1
-        if m > MOST_PRODUCTS:
+        if m > MOST_PRODUCTS or targets.has_gaps:
             _count(features, targets, start, rows, first, n_trials, scratch)
-            _score_by_sums(limits.min_samples_leaf, m, weight, first, n_trials, scratch)
+            _score_by_sums(limits.min_samples_leaf, m, weight, targets.has_gaps, first, n_trials, scratch)
         else:
             _score_by_products(features, targets, limits, start, rows, weight, square, first, n_trials, scratch)
         for trial in range(first, n_trials):
@@ -369,10 +377,12 @@ def _chunk_end(word, begin, m):
 @inlined
 def _sum_bits(targets, rows, scratch):
     """Add up the bits of a node, and return the squared length of the sum; the columns of its last rows stay."""
-    m, sums, columns, word = rows.shape[0], scratch.sums, scratch.columns, scratch.word
+    m, sums, known, columns, word = rows.shape[0], scratch.sums, scratch.known, scratch.columns, scratch.word
     whole, n_pairs = sums.shape[0] - 1, sums.shape[1]
     for c in range(n_pairs):
         sums[whole, c] = 0
+        if targets.has_gaps:
+            known[whole, c] = 0
     begin = 0
     while begin < m:
         end = _chunk_end(word, begin, m)
@@ -381,6 +391,9 @@ def _sum_bits(targets, rows, scratch):
             for plane in range(targets.n_planes):
                 for c in range(n_pairs):
                     sums[whole, c] += _ones(columns[v, plane * n_pairs + c])
+            if targets.has_gaps:
+                for c in range(n_pairs):
+                    known[whole, c] += _ones(columns[v, targets.n_planes * n_pairs + c])
         begin = end
     square = np.int64(0)
     for c in range(n_pairs):
@@ -392,12 +405,15 @@ def _sum_bits(targets, rows, scratch):
 def _count(features, targets, start, rows, first, last, scratch):
     """Add up, for some trials, the bits of the rows that go left, and of those without a value."""
     m, trials, sums, masks, columns = rows.shape[0], scratch.trials, scratch.sums, scratch.masks, scratch.columns
+    known = scratch.known
     word, pattern, n_pairs, n_planes = scratch.word, scratch.pattern, targets.n_pairs, targets.n_planes
     codes, word_end = features.codes, scratch.word_end
     for trial in range(first, last):
         trials[trial, _N_LEFT] = trials[trial, _LEFT_WEIGHT] = trials[trial, _MISSING_WEIGHT] = 0
         for c in range(n_pairs):
             sums[2 * trial, c] = sums[2 * trial + 1, c] = 0
+            if targets.has_gaps:
+                known[2 * trial, c] = known[2 * trial + 1, c] = 0
     begin = 0
     while begin < m:
         end = _chunk_end(word, begin, m)
@@ -434,6 +450,9 @@ def _count(features, targets, start, rows, first, last, scratch):
                     for plane in range(n_planes):
                         for c in range(n_pairs):
                             sums[2 * trial + which, c] += _ones(columns[v, plane * n_pairs + c] & mask)
+                    if targets.has_gaps:
+                        for c in range(n_pairs):
+                            known[2 * trial + which, c] += _ones(columns[v, n_planes * n_pairs + c] & mask)
         begin = end
 
 
@@ -441,7 +460,7 @@ def _count(features, targets, start, rows, first, last, scratch):
 def _transpose(targets, rows, begin, end, word, block, columns):
     """Write, word by word, which of the rows have the bit of each pair."""
     bits, weights, n_pairs = targets.bits, targets.weights, targets.n_pairs
-    n_words = bits.shape[1] // targets.n_planes
+    n_words = bits.shape[1] // (targets.n_planes + targets.has_gaps)
     r = begin
     while r < end:
         after = r
@@ -474,9 +493,20 @@ def _transpose(targets, rows, begin, end, word, block, columns):
 
 
 @inlined
-def _score_by_sums(min_samples_leaf, m, weight, first, last, scratch):
+def _score_of_known(scratch):
+    """Score of a node whose pairs have weights of their own."""
+    sums, known = scratch.sums, scratch.known
+    whole = sums.shape[0] - 1
+    score = 0.0
+    for c in range(sums.shape[1]):
+        score += np.float64(sums[whole, c]) ** 2 / np.float64(max(known[whole, c], 1))
+    return score
+
+
+@inlined
+def _score_by_sums(min_samples_leaf, m, weight, has_gaps, first, last, scratch):
     """Score splits whose sides were added up."""
-    trials, sums, scores = scratch.trials, scratch.sums, scratch.scores
+    trials, sums, known, scores = scratch.trials, scratch.sums, scratch.known, scratch.scores
     whole = sums.shape[0] - 1
     for trial in range(first, last):
         scores[trial, 1] = -np.inf
@@ -485,6 +515,17 @@ def _score_by_sums(min_samples_leaf, m, weight, first, last, scratch):
             left_weight = trials[trial, _LEFT_WEIGHT] + missing_left * trials[trial, _MISSING_WEIGHT]
             scores[trial, missing_left] = -np.inf
             if min(n_left, m - n_left) < max(min_samples_leaf, 1):
+                continue
+            if has_gaps:
+                score = 0.0
+                for c in range(sums.shape[1]):
+                    own = sums[2 * trial, c] + missing_left * sums[2 * trial + 1, c]
+                    mass = known[2 * trial, c] + missing_left * known[2 * trial + 1, c]
+                    rest, other = sums[whole, c] - own, known[whole, c] - mass
+                    # Nobody who compares the pair: the sum is 0, too.
+                    score += np.float64(own) ** 2 / np.float64(max(mass, 1))
+                    score += np.float64(rest) ** 2 / np.float64(max(other, 1))
+                scores[trial, missing_left] = score
                 continue
             left_square = right_square = np.int64(0)
             for c in range(sums.shape[1]):
@@ -496,9 +537,9 @@ def _score_by_sums(min_samples_leaf, m, weight, first, last, scratch):
 
 
 @compiled_in_place
-def write_bits(positions, first, second, n_planes, bits, squares):
+def write_bits(positions, first, second, n_planes, has_gaps, bits, squares):
     """Write the bits of pairs of items of each ranking, and the squared length of each target."""
-    n_words = bits.shape[1] // n_planes
+    n_words = bits.shape[1] // (n_planes + has_gaps)
     for r in range(positions.shape[0]):
         place = positions[r]
         for v in range(bits.shape[1]):
@@ -510,7 +551,10 @@ def write_bits(positions, first, second, n_planes, bits, squares):
             if a < b:
                 bits[r, c // WORD] |= bit
                 ones += 1
-            if n_planes == 2 and a <= b:
+            is_tied = (a == b) & (a < np.inf)  # unlisted items are not compared
+            if n_planes == 2 and (a < b or is_tied):
                 bits[r, n_words + c // WORD] |= bit
-                ties += a == b
+                ties += is_tied
+            if has_gaps and (a < b or a > b or is_tied):
+                bits[r, n_planes * n_words + c // WORD] |= bit
         squares[r] = ones if n_planes == 1 else 4 * ones + ties

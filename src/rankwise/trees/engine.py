@@ -25,6 +25,7 @@ from rankwise.trees._grow_jit import Features, Limits, Nodes, Scratch, Targets, 
 from rankwise.trees._grow_levels import grow_by_levels
 from rankwise.trees._honest_levels import recut
 from rankwise.trees._packed import PackedForest
+from rankwise.trees.gaps import LeafGaps
 from rankwise.trees.structure import LeafMeans, LeafRows, TargetRows, Tree
 
 __all__ = [
@@ -34,6 +35,7 @@ __all__ = [
     "MOST_CODES",
     "Features",
     "GrowthRule",
+    "LeafGaps",
     "LeafRows",
     "Sampling",
     "TargetRows",
@@ -85,8 +87,10 @@ FOREST_CONSTRAINTS: dict[str, list[Any]] = {
 }
 
 _NO_LIMIT = 2**31 - 1
-# Leaves with more rankings than this, on average, are quicker to read as means.
+# Leaves with more rankings than this, on average, are quicker to read as means,
 _FEW_RANKINGS = 3
+# unless there are more of these in a tree.
+_MOST_SHARES = 1 << 20
 # Rows that go down all trees before the next ones do: their sums stay in the cache.
 _ROWS_AT_ONCE = 4096
 
@@ -196,7 +200,7 @@ class TrainingSet:
             split,
             np.require(weights, np.float64, ["C", "W"]),
             compact,
-            targets.distinct() if compact and targets.is_pairs and targets.is_complete else None,
+            targets.distinct() if compact and targets.is_pairs else None,
         )
 
     def grow(
@@ -268,14 +272,19 @@ class TrainingSet:
 
         A coordinate that no row of a leaf has (an empty cell of an honest tree, a pair that nobody there orders) takes
         the mean of the nearest ancestor that has rows with it, else that of the whole training set. Compact trees keep
-        the rankings themselves where leaves have few, else rounded means.
+        the rankings themselves where leaves have few, or where there are many leaves and pairs, else rounded means.
         """
         weights = self.weights if weights is None else weights
         leaf, n_leaves = tree.leaf_of(self.X[rows]), tree.n_leaves
-        if self.rankings is not None and np.bincount(leaf, weights[rows], n_leaves).min() > 0:
+        if self.rankings is not None:
             distinct, number = self.rankings
             contents = LeafRows.collect(distinct, number[rows], weights[rows], leaf, n_leaves)
-            if len(contents.rows) <= _FEW_RANKINGS * n_leaves:
+            is_much = n_leaves * self.targets.size > _MOST_SHARES
+            if not self._is_complete or (np.diff(contents.start) == 0).any():
+                if is_much:
+                    parts = contents.start, contents.rows, contents.weights
+                    return replace(tree, contents=LeafGaps(distinct, *parts, tree.parent.astype(np.int32), self._usual))
+            elif is_much or len(contents.rows) <= _FEW_RANKINGS * n_leaves:
                 return replace(tree, contents=contents)
         sums, known = np.zeros((2, n_leaves, self.targets.size))
         _leaves_jit.add_to_leaves(self.targets.values, self.targets.is_pairs, weights, rows, leaf, sums, known)
@@ -291,7 +300,7 @@ class TrainingSet:
         return replace(tree, contents=LeafMeans(means.astype(np.float32) if self.is_compact else means))
 
     def _takes_bits(self, rule: GrowthRule, weights: FloatArray) -> bool:
-        """Whether trees can be grown by bits: on numbers, weights of few values, and pairs all compared."""
+        """Whether trees can be grown by bits: on numbers, weights of few values, and pairs."""
         by_thresholds = rule.growth == "best" and rule.splitter == "random" and rule.max_leaf_nodes is None
         return bool(
             by_thresholds
@@ -300,12 +309,7 @@ class TrainingSet:
             and not self.features.is_categorical.any()
             and self.features.n_codes.max(initial=0) <= MOST_CODES
             and ((weights >= 1) & (weights <= MOST_WEIGHT) & (weights == np.rint(weights))).all()
-            and self._pairs_are_complete
         )
-
-    @cached_property
-    def _pairs_are_complete(self) -> bool:
-        return self.split_targets.is_complete
 
     @cached_property
     def _all_bits(self) -> PairBits:
@@ -321,6 +325,10 @@ class TrainingSet:
         first, second = np.triu_indices(positions.shape[1], 1)
         drawn = np.sort(rng.choice(size, MOST_PAIRS, replace=False))
         return PairBits.of(positions[rows], first[drawn], second[drawn])
+
+    @cached_property
+    def _is_complete(self) -> bool:
+        return self.targets.is_complete
 
     @cached_property
     def _usual(self) -> FloatArray:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, ClassVar, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -19,6 +19,9 @@ from rankwise._typing import BoolArray, FloatArray, IntArray
 from rankwise.data.positions import compare_positions
 from rankwise.trees import _leaves_jit
 
+if TYPE_CHECKING:
+    from rankwise.trees.gaps import LeafGaps
+
 # Entries of pair vectors that are written out at a time.
 _BLOCK_ENTRIES = 4_000_000
 
@@ -26,7 +29,7 @@ _BLOCK_ENTRIES = 4_000_000
 LeafNumbers: TypeAlias = npt.NDArray[np.int32]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class TargetRows:
     """Target vectors of all rows; NaN coordinates are missing.
 
@@ -107,9 +110,6 @@ class TargetRows:
         for rows in self.blocks():
             projected[rows] = np.nan_to_num(self.vectors(rows) - center) @ directions
         return TargetRows(projected)
-
-    def _check_saved(self) -> None:
-        ensure(self.is_complete, "a ranking in a leaf does not order all pairs")
 
 
 @dataclass(frozen=True, eq=False)
@@ -205,6 +205,7 @@ class LeafRows:
     def _check_saved(self) -> None:
         """Every leaf has rows, and these exist."""
         ensure(self.targets.is_pairs, "rows of leaves are not rankings")
+        ensure(self.targets.is_complete, "a ranking in a leaf does not order all pairs")
         ensure(len(self.rows) == len(self.weights) and len(self.start) > 1, "rows of leaves have no weights")
         ensure((np.isfinite(self.weights) & (self.weights > 0)).all(), "rows of leaves have no weights")
         is_partition = self.start[0] == 0 and self.start[-1] == len(self.rows) and (np.diff(self.start) > 0).all()
@@ -240,7 +241,7 @@ class Tree:
         Row of ``sets`` that holds the categories that go left; -1 where the split is numeric.
     sets : ndarray of uint64, shape (n_sets, n_words)
         Sets of categories, a bit each.
-    contents : LeafMeans or LeafRows
+    contents : LeafMeans, LeafRows or LeafGaps
         What the leaves hold, leaves in the order of their node numbers; ``values`` are their mean targets.
     """
 
@@ -254,7 +255,7 @@ class Tree:
     count: IntArray
     set_of: npt.NDArray[np.int32]
     sets: npt.NDArray[np.uint64]
-    contents: LeafMeans | LeafRows = UNFILLED
+    contents: LeafMeans | LeafRows | LeafGaps = UNFILLED
 
     _saved: ClassVar[Saved] = {
         **dict.fromkeys(["feature", "left", "set_of"], INTS_32),
@@ -262,7 +263,7 @@ class Tree:
         "missing_left": array("bool", 1),
         "count": INTS,
         "sets": array("uint64", 2),
-        "contents": instance("LeafMeans", "LeafRows"),
+        "contents": instance("LeafMeans", "LeafRows", "LeafGaps"),
     }
 
     @property
@@ -387,3 +388,5 @@ class Tree:
         ensure((self.feature[inner] >= 0).all(), "a split of a tree has no feature")
         ensure((self.set_of < len(self.sets)).all(), "a split of a tree has a set of categories that does not exist")
         ensure(len(self.contents) == n - len(inner), "a tree has other contents than leaves")
+        cells = getattr(self.contents, "parent", self.parent)
+        ensure(np.array_equal(cells, self.parent), "a tree has other cells than nodes")
