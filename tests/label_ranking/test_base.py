@@ -53,6 +53,13 @@ def test_only_the_order_of_values_counts():
     np.testing.assert_array_equal(rankings.positions, [[1, 2, 3], [3, 1, 2]])
 
 
+def test_scores_for_positions_are_noticed():
+    for scores in ([[7.25, 1, 3]], pd.DataFrame([[1, 7.25, 3]]).to_numpy().tolist()):
+        with pytest.warns(UserWarning, match=r"is 7.25, which is no place; smaller .* use Rankings.from_scores"):
+            check_label_ranking(scores)
+    check_label_ranking([[1, 2.5, 2.5], [70, 20, INF], [NAN, 1, 2]])  # shared places and gaps
+
+
 def test_names_and_weights():
     y = np.array([[1.0, 2.0], [2.0, 1.0]])
     assert check_label_ranking(pd.DataFrame(y, columns=["tea", "milk"]))[0].items == ("tea", "milk")

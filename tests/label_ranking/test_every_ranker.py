@@ -17,6 +17,7 @@ from sklearn.preprocessing import MinMaxScaler
 from rankwise import Rankings
 from rankwise.data import dense_positions
 from rankwise.label_ranking import (
+    ConformalRanker,
     DummyRanker,
     NearestNeighborsRanker,
     PairwiseRanker,
@@ -247,7 +248,9 @@ def test_columns_of_mixed_frames_that_hold_no_numbers_are_named(ranker, frame):
         clone(ranker).fit(dates, y)
 
 
-@pytest.mark.parametrize("ranker", [RankingForest(3), NearestNeighborsRanker(), PairwiseRanker()], ids=repr)
+@pytest.mark.parametrize(
+    "ranker", [RankingForest(3), NearestNeighborsRanker(), PairwiseRanker(), ConformalRanker()], ids=repr
+)
 def test_frames_that_are_none_yet_or_have_double_names_are_refused_with_the_cure(ranker):
     X, y = make_data()
     with pytest.raises(TypeError, match="X is a lazy frame; collect it first"):

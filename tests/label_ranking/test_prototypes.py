@@ -86,5 +86,7 @@ def test_mistakes_are_named():
         ValueError, match=r"y_train has shape \(50, 4\), but X_train has 60 rows and the ranker 4 items"
     ):
         forest.prototypes(X[:1], X, y[:50])
+    with pytest.raises(ValueError, match="same items in a different column order"):
+        forest.prototypes(X[:1], X, y.select(ITEMS[::-1]))
     with pytest.raises(ValueError, match="n_prototypes is 0"):
         forest.prototypes(X[:1], X, y, 0)

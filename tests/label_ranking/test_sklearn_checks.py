@@ -22,7 +22,7 @@ def targets_of_three_items(monkeypatch):
         if not np.isfinite(value).all():  # targets that ought to be refused stay so
             return np.full((len(value), 3), value[0])
         value = value - value.min() + 1
-        return np.column_stack([value, value.max() + 2 - value, np.full_like(value, value.mean())])
+        return np.column_stack([value, value.max() + 2 - value, np.full_like(value, np.rint(value.mean()))])
 
     monkeypatch.setattr(estimator_checks, "_enforce_estimator_tags_y", three_items)
 

@@ -80,6 +80,10 @@ def test_estimators_predict_the_pairs() -> None:
     other = PairwiseCalibrationDisplay.from_predictions(y, ranker.predict_pairwise(X))
     np.testing.assert_array_equal(display.counts, other.counts)
     assert display.counts.sum() == 12
+    named = NearestNeighborsRanker(2).fit(X, Rankings(y, items=["tea", "milk", "juice"]))
+    np.testing.assert_array_equal(PairwiseCalibrationDisplay.from_estimator(named, X, y).counts, display.counts)
+    with pytest.raises(ValueError, match="same items in a different column order"):
+        PairwiseCalibrationDisplay.from_estimator(named, X, Rankings(y, items=["milk", "tea", "juice"]))
 
 
 @pytest.mark.parametrize(

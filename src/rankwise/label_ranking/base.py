@@ -8,6 +8,7 @@ judges.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Hashable, Iterator
 from typing import Any, ClassVar, TypeVar, get_args
 
@@ -18,9 +19,10 @@ from rankwise._features import FeaturesMixin
 from rankwise._sklearn import HasMethods, StrOptions, gen_batches
 from rankwise._state import COUNT, ITEMS, Saved, ensure, instance, maybe
 from rankwise._typing import ArrayLike, FloatArray, IntArray, RandomState
-from rankwise._validation import check_weights, item_names, shortlist
+from rankwise._validation import check_weights, item_names, numeric_matrix, shortlist
 from rankwise.aggregation import PreferenceMatrix
 from rankwise.data import Rankings, check_positions
+from rankwise.distances.measures import check_same_items
 from rankwise.embeddings import KemenyEmbedding, PositionEmbedding, decode_pairwise
 from rankwise.embeddings.ordered_partitions import PartitionEmbedding
 from rankwise.label_ranking.predictive import (
@@ -316,6 +318,8 @@ def check_label_ranking(
       0 > 2 > 1, array([0]))
     """
     rankings = _as_rankings(y, sample_weight)
+    if not isinstance(y, Rankings):
+        _warn_of_scores(numeric_matrix(y, "y"))
     n_rows, n_items = rankings.positions.shape
     if n_samples is not None and n_rows != n_samples:
         raise ValueError(
@@ -352,6 +356,25 @@ def _as_rankings(y: ArrayLike, sample_weight: ArrayLike | None) -> Rankings:
     positions = check_positions(y, name="y", strict=False)
     weights = check_weights(sample_weight, len(positions), name="sample_weight", each="row")
     return Rankings(positions, item_names(y), weights)
+
+
+def _warn_of_scores(y: FloatArray) -> None:
+    """Places are whole numbers, or halves where items share them; other values may be scores, which run the other way."""
+    doubled = np.where(np.isfinite(y) & (y > 0), 2.0 * y, 0.0)  # of others `check_positions` warns
+    odd = np.argwhere(doubled != np.rint(doubled))
+    if len(odd):
+        row, column = odd[0]
+        warnings.warn(
+            f"y[{row}, {column}] is {y[row, column]:g}, which is no place; smaller values were taken for better. If they "
+            "are scores (higher = better), use Rankings.from_scores; if only their order matters, dense_positions",
+            UserWarning,
+            stacklevel=4,
+        )
+
+
+def check_items(y: ArrayLike, items: tuple[Hashable, ...]) -> None:
+    """Refuse rankings with names of items that are not those of a fitted ranker, in their order."""
+    check_same_items(y, Rankings(np.arange(1.0, len(items) + 1)[np.newaxis], items))
 
 
 def row_blocks(n_rows: int, n_items: int) -> Iterator[slice]:

@@ -12,7 +12,7 @@ import numpy as np
 from rankwise._sklearn import BaseEstimator, HasMethods, Interval, safe_indexing
 from rankwise._state import ESTIMATOR, FLOATS, Saved, check_shape, ensure
 from rankwise._typing import ArrayLike, BoolArray, FloatArray, RandomState
-from rankwise._validation import check_generator, check_open_share, shortlist
+from rankwise._validation import check_generator, check_open_share, data_frame, shortlist
 from rankwise.label_ranking.base import LabelRankerMixin, check_label_ranking, pairwise_of, row_blocks
 from rankwise.label_ranking.forest import RankingForest
 from rankwise.label_ranking.predictive import Law, theta_from_pairwise, worths_from_pairwise
@@ -137,6 +137,7 @@ class ConformalRanker(LabelRankerMixin, BaseEstimator):
         self._validate_params()
         rng = check_generator(self.random_state)
         # Only what is not a table at all is refused here; the ranker checks the rest.
+        data_frame(X, "X")
         sparse = self.__sklearn_tags__().input_tags.sparse
         table = check_array(X, accept_sparse=sparse, dtype=None, ensure_2d=False, ensure_all_finite=False)
         rankings, rows = check_label_ranking(y, sample_weight, n_samples=table.shape[0])

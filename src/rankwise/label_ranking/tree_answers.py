@@ -16,7 +16,7 @@ from rankwise._state import FLOATS, Saved, array, optional
 from rankwise._typing import ArrayLike, BoolArray, FloatArray, IntArray
 from rankwise._validation import check_whole_number, shortlist
 from rankwise.data import check_positions
-from rankwise.label_ranking.base import LabelRankerMixin, item_column
+from rankwise.label_ranking.base import LabelRankerMixin, check_items, item_column
 from rankwise.label_ranking.counterfactuals import BoxSearch, Counterfactual, FeatureChange, Space, nearest_leaf
 from rankwise.label_ranking.explanations import PairExplanation, explain_values, pair_shares
 from rankwise.label_ranking.prototypes import Prototypes, nearest_by_leaves
@@ -161,6 +161,7 @@ class TreeAnswersMixin(LabelRankerMixin):
             rankings.
         """
         features, training = self._check_fitted_features(X), self._check_fitted_features(X_train)
+        check_items(y_train, self.items_)
         positions = check_positions(y_train, name="y_train", strict=False)
         if positions.shape != (len(training), len(self.items_)):
             raise ValueError(

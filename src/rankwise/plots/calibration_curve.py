@@ -10,6 +10,7 @@ from rankwise._typing import ArrayLike, FloatArray
 from rankwise._validation import check_numbers, check_whole_number
 from rankwise.data import Rankings, check_positions
 from rankwise.data.positions import compare_positions
+from rankwise.label_ranking.base import check_items
 from rankwise.plots._display import Display
 from rankwise.plots._style import BLUE, GRAY, LIGHT_GRAY, NUMBER_SIZE, new_axes, percent, tidy
 
@@ -84,7 +85,9 @@ class PairwiseCalibrationDisplay(Display):
                 f"{type(estimator).__name__} has no predict_pairwise, as label rankers have; give probabilities to "
                 "PairwiseCalibrationDisplay.from_predictions"
             )
-        return cls.from_predictions(y, estimator.predict_pairwise(X), n_bins=n_bins, ax=ax)
+        P = estimator.predict_pairwise(X)
+        check_items(y, estimator.items_)
+        return cls.from_predictions(y, P, n_bins=n_bins, ax=ax)
 
     @classmethod
     def from_predictions(
