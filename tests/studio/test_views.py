@@ -28,7 +28,7 @@ CHARTS = {
     "slopes": {"columns", "rows"},
     "map": {"points"},
     "tree": {"nodes"},
-    "lines": {"x", "x_label", "y_label", "series", "marked"},
+    "lines": {"x", "x_label", "y_label", "series", "marked", "flipped"},
 }
 
 

@@ -154,8 +154,12 @@ def lines(
     x_label: str,
     y_label: str,
     marked: int | None = None,
+    flipped: bool = False,
 ) -> Block:
-    """Curves over the same values; a series is its label, its values, and the ends of its intervals."""
+    """Curves over the same values; a series is its label, its values, and the ends of its intervals.
+
+    Curves of places are flipped: the best place is at the top.
+    """
     return {
         "type": "lines",
         "x": [value.item() if isinstance(value, np.generic) else value for value in x],
@@ -166,6 +170,7 @@ def lines(
             for label, y, low, high in series
         ],
         "marked": marked,
+        "flipped": flipped,
     }
 
 

@@ -42,7 +42,7 @@ def groups_view(survey: Survey, params: Params, seed: int, on_step: OnStep) -> d
     ]
     if survey.by is None:
         words = "Choose a column: people with the same answer are a group." if candidates else "No column has groups."
-        return {"blocks": [blocks.text(words, "lead")], "columns": candidates, "by": None}
+        return {"blocks": [blocks.text(words, "lead")], "columns": candidates, "by": None, "code": {}}
     on_step("comparing groups", 0.2)
     found = group_results(survey.rankings, survey.groups(), by=survey.by_name, random_state=seed)
     rows = sample_rows(len(survey.rankings), _MOST_PEOPLE, check_generator(seed))
@@ -74,7 +74,7 @@ def segments_view(survey: Survey, params: Params, seed: int, on_step: OnStep) ->
     """People who rank alike."""
     if len(survey.rankings) < FEWEST_RANKINGS:
         words = f"There are fewer than {FEWEST_RANKINGS} people: too few to tell segments from chance."
-        return {"blocks": [blocks.text(words, "lead")], "n": 1, "chosen_by": "bic"}
+        return {"blocks": [blocks.text(words, "lead")], "n": None, "code": {}}
     on_step("looking for segments; this may take a minute", 0.1)
     found, n_rows = find_segments(survey, params, seed)
     shown = blocks.texts(found.sentences[:1], "lead") + blocks.texts(found.sentences[1:])
@@ -107,7 +107,7 @@ def segments_view(survey: Survey, params: Params, seed: int, on_step: OnStep) ->
             shown.append(blocks.table("membership", table._replace(title="Who is in which segment"), folded=True))
     shown.append(blocks.table("criteria", found.criteria_table()._replace(title="Numbers of segments"), folded=True))
     used = {key: value for key, value in _settings(survey, params).items() if key in ("n", "model", "max_segments")}
-    return {"blocks": shown, "n": found.n, "chosen_by": found.chosen_by, "used": used}
+    return {"blocks": shown, "n": found.n, "used": used}
 
 
 def find_segments(survey: Survey, params: Params, seed: int) -> tuple[Any, int]:
@@ -133,7 +133,7 @@ def drivers_view(survey: Survey, params: Params, seed: int, on_step: OnStep) -> 
     form = [_field(survey, column, title) for column, title in zip(survey.X, survey.feature_names, strict=True)]
     if not survey.X:
         words = "There are no features: columns that say something about people, such as age or city."
-        return {"blocks": [blocks.text(words, "lead")], "form": []}
+        return {"blocks": [blocks.text(words, "lead")], "form": [], "code": {}}
     on_step("finding what drives the rankings", 0.1)
     found = drivers(survey, feature_names=survey.feature_names, random_state=seed)
     shown = blocks.texts(found.sentences[:1], "lead") + blocks.texts(found.sentences[1:])
@@ -159,8 +159,12 @@ def drivers_view(survey: Survey, params: Params, seed: int, on_step: OnStep) -> 
             series,
             x_label=short_name(effect.feature),
             y_label="expected place",
+            flipped=True,
         )
-        caption = "Expected place of each item at each value, all else equal; lower is better."
+        caption = (
+            "The place that each item is expected to take at each value, all else equal; the best is at the top. The "
+            "band holds what the model would find with other people."
+        )
         shown.append(blocks.chart(f"effect-{feature}", f"Places by {short_name(effect.feature)}", caption, drawn))
     on_step("growing a tree", 0.7)
     tree = drivers_tree(survey, feature_names=survey.feature_names)
@@ -334,7 +338,10 @@ def _field(survey: Survey, column: str, title: str) -> dict[str, Any]:
     """A field of the form that describes a person."""
     answers = _answers(survey, column)
     if column in survey.categorical:
-        return {"name": column, "title": title, "type": "choice", "answers": [str(a) for a in answers[:_MOST_ANSWERS]]}
+        given = survey.X[column].tolist()
+        usual = str(max(answers, key=given.count)) if answers else ""
+        listed = [str(answer) for answer in answers[:_MOST_ANSWERS]]
+        return {"name": column, "title": title, "type": "choice", "answers": listed, "usual": usual}
     low, high = (float(answers[0]), float(answers[-1])) if answers else (0.0, 1.0)
     middle = float(np.nanmedian(survey.X[column])) if answers else 0.0
     return {"name": column, "title": title, "type": "number", "low": low, "high": high, "middle": middle}

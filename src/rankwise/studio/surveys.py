@@ -190,7 +190,7 @@ def _names(items: Sequence[Any]) -> str:
 def _weight_in_words(survey: Survey) -> str:
     """What the weights say, if rows do not count the same."""
     weights = survey.rankings.weights
-    return f"with a weight of {weights.sum():,.10g}" if (weights != 1).any() else "of people who ranked something"
+    return f"that count as {weights.sum():,.10g}" if (weights != 1).any() else "of people who ranked something"
 
 
 def _table(path: Path, options: Mapping[str, Any]) -> Table | None:

@@ -81,7 +81,7 @@ def error_of(error: BaseException) -> dict[str, Any]:
 
 
 def _made(task: Mapping[str, Any], on_step: OnStep) -> dict[str, Any]:
-    """The result of a task; that of a survey says how to get the same numbers without the page."""
+    """The result of a task; that of a survey says how to get the same numbers without the page, where there are any."""
     name, options, view, params = task["name"], task["options"], task["view"], task["params"]
     files = [SearchFile(role, called, Path(path)) for role, called, path in task["files"]]
     if view in ("files", "memberships"):
@@ -93,7 +93,8 @@ def _made(task: Mapping[str, Any], on_step: OnStep) -> dict[str, Any]:
         return {**made, "code": search_code_of(files, options, params)}
     made = views.show(view, files[0].path, name, options, params, on_step)
     # With what the view chose by itself, such as the rules that it compared.
-    return {**made, "code": code_of(view, name, options, {**params, **made.pop("used", {})})}
+    used = {**params, **made.pop("used", {})}
+    return {"code": code_of(view, name, options, used), **made}
 
 
 class _Saying:

@@ -64,18 +64,18 @@ function narrowed(block) {
 
 function table(whole, use, heading) {
   const block = narrowed(whole);
-  const numeric = (j) => (block.numeric?.[j] ? "number" : null);
+  const classes = (j, content) => [block.numeric?.[j] && "number", String(content ?? "").length > 20 && "long"].filter(Boolean).join(" ") || null;
   const marked = new Set(block.marked ?? []);
   const off = new Set(block.toggle?.off ?? []);
   const { toggle } = block;
-  const head = block.columns.map((name, j) => h("th", { scope: "col", class: numeric(j) }, name));
+  const head = block.columns.map((name, j) => h("th", { scope: "col", class: classes(j, name) }, name));
   if (toggle) head.unshift(h("th", { scope: "col" }, toggle.label ?? "Counts"));
   const body = h("tbody");
   const row = (cells, i) => {
     const shown = cells.map((cell, j) => {
       const params = j === 0 ? block.open?.params?.[i] : null;
       const content = params && use.link ? h("a", { href: use.link(block.open.view, params) }, cell) : cell;
-      return h(j === 0 ? "th" : "td", { scope: j === 0 ? "row" : null, class: [numeric(j), String(cell ?? "").length > 20 && "long"].filter(Boolean).join(" ") || null }, content ?? "");
+      return h(j === 0 ? "th" : "td", { scope: j === 0 ? "row" : null, class: classes(j, cell) }, content ?? "");
     });
     const id = toggle?.ids?.[i];
     if (toggle) {

@@ -33,10 +33,12 @@ function ticks(low, high, about = 5, whole = false) {
   const power = 10 ** Math.floor(Math.log10(rough));
   const step = power * [1, 2, 5, 10].find((times) => times * power >= rough);
   const found = [];
-  for (let i = Math.ceil(low / step - 1e-9); i * step <= high + 1e-9 * step; i++) found.push(i * step);
-  // Places: the best and the worst are named, whatever lies between.
+  // Places: the best and the worst are named, whatever lies between; every second one is counted from the best.
+  const start = whole && step === 2 ? low : Math.ceil(low / step - 1e-9) * step;
+  for (let value = start; value <= high + 1e-9 * step; value = start + found.length * step) found.push(value);
   if (whole && step > 1 && found[0] > low) found.splice(0, found[0] - low < step / 2 ? 1 : 0, low);
   if (whole && step > 1 && found.at(-1) < high) found.splice(high - found.at(-1) < step / 2 ? -1 : found.length, 1, high);
+  if (found.length < 3 && about < 12) return ticks(low, high, 2 * about, whole);
   const digits = Math.max(0, -Math.floor(Math.log10(step) + 1e-9));
   return found.map((value) => [value, value.toFixed(digits).replace(/^-(0(\.0*)?)$/, "$1").replace("-", "−")]);
 }
@@ -320,7 +322,7 @@ function curves(chart, width) {
   const numbers = chart.x.every((each) => typeof each === "number");
   const at = numbers ? chart.x : chart.x.map((_, i) => i);
   const x = scale(Math.min(...at), Math.max(...at), left + 12, right - 4);
-  const y = scale(low, high, bottom, top);
+  const y = chart.flipped ? scale(low, high, top, bottom) : scale(low, high, bottom, top);
   const svg = s("svg", {}, names);
   const ground = quiet();
   for (const [value, label] of marks) ground.append(s("path", { class: "grid", d: `M${left} ${y(value)}H${right}` }), text(left - 6, y(value), label, "tick", "end"));

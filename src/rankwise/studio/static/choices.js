@@ -64,7 +64,7 @@ export function formOf(view, found) {
   const field = (one) => {
     const about = { param: one.name, label: one.title || one.name };
     if (one.type !== "choice") return { ...about, type: "number", value: one.middle, low: null, high: null };
-    return { ...about, type: "select", choices: [{ value: "", label: "Not known" }, ...listed(one.answers)], value: one.answers[0] };
+    return { ...about, type: "select", choices: [{ value: "", label: "Not known" }, ...listed(one.answers)], value: one.usual ?? one.answers[0] };
   };
   return { view: "predict", param: "person", button: "Predict the ranking", controls: found.form.map(field) };
 }
@@ -86,6 +86,7 @@ const LAYOUTS = [
   ["judges", "Transpose: rows are items"],
 ];
 const OTHERS = { strings: "One cell holds the whole order", long: "One answer in each row", pairwise: "Duels", "best-worst": "Best and worst", tricot: "Best and worst of three" };
+const FIXED = ["preflib", "xarff"];
 
 // Corrections of how a file was read: what was understood, and what it could be instead.
 export function correctionsOf(found, project) {
@@ -97,10 +98,11 @@ export function correctionsOf(found, project) {
   const wide = (name) => name === "positions" || name === "scores";
   const read = (name) => ({ ...tableOf(project.options?.read), ...(found.reading && wide(name) && wide(layout) ? namesOf(found.reading, project.options?.read) : {}) });
   const shown = LAYOUTS.some(([name]) => name === layout) ? LAYOUTS : [[layout, OTHERS[layout] ?? layout], ...LAYOUTS];
-  const groups = [
+  // Formats with a layout of their own leave nothing to correct in it.
+  const groups = FIXED.includes(layout) ? [] : [
     { legend: "The cells hold", choices: shown.map(([name, label]) => ({ label, options: { layout: name, target: null, read: orNull(read(name)) }, chosen: name === layout })) },
   ];
-  if (!found.reading) groups[0].choices.unshift(undo);
+  if (!found.reading && groups.length) groups[0].choices.unshift(undo);
   if (layout === "judges") {
     const values = project.options?.read?.values ?? (/high/i.test(direction ?? "") ? "scores" : "positions");
     const one = (value, label) => ({ label, options: { read: { ...(project.options?.read ?? {}), values: value } }, chosen: values === value });

@@ -133,11 +133,13 @@ export function picture(block, heading, open) {
     const width = Math.floor(room.clientWidth);
     if (!width) return;
     drawn = width;
+    const focused = [...room.querySelectorAll(".mark")].indexOf(document.activeElement);
     const svg = draw(block.chart, Math.min(width, 900), colorsOf(room));
     svg.setAttribute("aria-label", block.title || "Picture");
     if (block.description) svg.setAttribute("aria-describedby", described);
     listen(svg, (mark) => open?.(block.chart, Number(mark.dataset.row), Number(mark.dataset.column)));
     room.replaceChildren(svg);
+    svg.querySelectorAll(".mark")[focused]?.focus({ preventScroll: true });
     // A drawing that is wider than the page scrolls in its own room, with the keyboard, too.
     room.classList.toggle("scrolls", Number(svg.getAttribute("width")) > width);
   };

@@ -101,11 +101,13 @@ export function show(main, tab) {
   };
 
   const change = async (options) => {
+    result.setAttribute("aria-busy", "true"); // what is shown no longer holds
     try {
       tab.project = await api.change(tab.project.id, options);
       tab.changed(tab.project);
       await ask();
     } catch (error) {
+      result.removeAttribute("aria-busy");
       result.prepend(problem(error));
     }
   };
