@@ -62,3 +62,20 @@ def shapley(x, cuts, values, counts):
             with_it = expectation(x, cuts, values, counts, set(order[: place + 1]))
             found[feature] += with_it - expectation(x, cuts, values, counts, set(order[:place]))
     return found / len(orders)
+
+
+def leaf_of(x, feature, threshold, missing_left):
+    """Number of the leaf of a row: bit d is set where it goes right at level d; -1 asks nothing."""
+    leaf = 0
+    for level, (number, at, side) in enumerate(zip(feature, threshold, missing_left, strict=True)):
+        if number >= 0 and goes_right(x[number : number + 1], at, side)[0]:
+            leaf += 2**level
+    return leaf
+
+
+def predict(X, trees):
+    """Sum over trees of the value of the leaf of each row."""
+    score = np.zeros(len(X))
+    for feature, threshold, missing_left, value in trees:
+        score += [value[leaf_of(x, feature, threshold, missing_left)] for x in X]
+    return score

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
 
+import rankwise.trees.levels
 from rankwise.trees import LeastSquaresTree
 from rankwise.trees.engine import code_features
 from rankwise.trees.levels import MOST_LEVELS, LevelSplits, LevelTables, move_right
+from tests.naive import level_trees as naive
 
 NAN = np.nan
 
@@ -43,6 +46,38 @@ def test_a_tree_for_least_squares_and_its_table_predict_the_same():
         explained = table.contributions(X[:20], 1, n_threads=1).sum(axis=1)
         mean = np.average(table.value[0], weights=table.count[0])
         np.testing.assert_allclose(mean + explained, tree.predict(X[:20]))
+
+
+def some_tables(seed, n_trees, depth, n_features):
+    """Trees that ask at random, some of their levels nothing."""
+    rng, tables = np.random.default_rng(seed), LevelTables.empty(n_trees, depth)
+    shape = tables.feature.shape
+    tables.feature[:] = rng.integers(-1, n_features, shape)
+    tables.threshold[:] = rng.choice([-1.0, 0.0, 0.3, np.inf], shape)
+    tables.missing_left[:] = rng.random(shape) < 0.5
+    tables.value[:] = rng.normal(size=tables.value.shape)
+    return tables
+
+
+@pytest.mark.parametrize(("n_rows", "depth"), [(1, 1), (255, 4), (256, 8), (257, 9), (600, 3), (40, MOST_LEVELS)])
+def test_blocks_of_rows_get_what_row_by_row_gives(n_rows, depth, monkeypatch):
+    tables = some_tables(depth, 7, depth, 5)
+    X, _ = rows_with_gaps(depth, n_rows, 5)
+    trees = zip(tables.feature, tables.threshold, tables.missing_left, tables.value, strict=True)
+    expected = naive.predict(X, trees)
+    monkeypatch.setattr(rankwise.trees.levels, "_ROWS_OF_A_THREAD", 1)
+    for n_threads in (1, 2, 3):
+        for rows in (X, np.asfortranarray(X), csr_array(X)):
+            np.testing.assert_array_equal(tables.predict(rows, 7, n_threads), expected)
+
+
+def test_trees_that_ask_nothing_add_one_value():
+    tables = some_tables(0, 2, 2, 3)
+    tables.feature[:] = -1
+    X, _ = rows_with_gaps(0, 5, 3)
+    for rows in (X, csr_array(X)):
+        np.testing.assert_array_equal(tables.predict(rows, 2, 1), np.full(5, tables.value[:, 0].sum()))
+    np.testing.assert_array_equal(tables.predict(X, 0, 1), np.zeros(5))
 
 
 def test_splits_lie_between_codes_and_have_no_threshold_for_categories():

@@ -44,12 +44,12 @@ class LevelTrees(LevelTables):
             raise ValueError(f"warm_start keeps trees of {self.depth} levels; set max_depth={self.depth}")
         trees, done = LevelTrees.empty(settings.n_trees, depth), len(self)
         score = np.zeros(len(rows.X))
-        held_out = None if stopping is None or stopping.X is None else np.ascontiguousarray(stopping.X.T)
-        watched = score if held_out is None else np.zeros(held_out.shape[1])
+        held_out = None if stopping is None or stopping.X is None else np.asfortranarray(stopping.X)
+        watched = score if held_out is None else np.zeros(len(held_out))
         if done:
             for name, part in vars(trees).items():
                 part[:done] = getattr(self, name)
-            self.add_to(score, np.ascontiguousarray(rows.X.T))
+            self.add_to(score, rows.X)
             if held_out is not None:
                 self.add_to(watched, held_out)
         l2 = _L2 if settings.l2_regularization is None else settings.l2_regularization

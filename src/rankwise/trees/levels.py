@@ -13,6 +13,7 @@ leave cells undivided (too few rows on a side), sends missing values cell by cel
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
@@ -28,6 +29,8 @@ __all__ = ["MOST_LEVELS", "LevelSplits", "LevelTables", "move_right"]
 
 #: levels of a tree that is a table: 4096 leaves
 MOST_LEVELS = 12
+# With fewer rows, starting a thread takes longer than what it saves.
+_ROWS_OF_A_THREAD = 4096
 
 
 @dataclass
@@ -124,18 +127,36 @@ class LevelTables(LevelSplits):
         leaves = (n_trees, 2**depth)
         return cls(**vars(LevelSplits.empty(n_trees, depth)), value=np.zeros(leaves), count=np.zeros(leaves))
 
-    def add_to(self, score: FloatArray, columns: FloatArray) -> None:
-        """Add the values of the trees to the scores of rows; ``columns`` are their features, one after the other."""
-        _levels_jit.add_trees(*_writeable(columns, self.feature, self.threshold, self.missing_left, self.value, score))
+    def add_to(self, score: FloatArray, X: Any) -> None:
+        """Add the values of the trees to the scores of rows; X is an array of either order, or a CSR matrix."""
+        used, places = np.unique(self.feature, return_inverse=True)
+        places = places.reshape(self.feature.shape)
+        if len(used) and used[0] < 0:  # levels that ask nothing
+            used, places = used[1:], places - 1
+        trees = (places, self.threshold, self.missing_left, self.value)
+        if not hasattr(X, "indptr"):
+            _levels_jit.add_trees(X, used, *_writeable(*trees), score)
+            return
+        place_of = np.full(X.shape[1], -1)
+        place_of[used] = np.arange(len(used))
+        rows = _writeable(X.data, X.indices.astype(np.int64, copy=False), X.indptr.astype(np.int64, copy=False))
+        _levels_jit.add_trees_sparse(*rows, place_of, len(used), *_writeable(*trees), score)
 
-    def predict(self, X: FloatArray, n_trees: int, n_threads: int) -> FloatArray:
-        """Scores of the rows by the first trees."""
-        score = np.zeros(len(X))
-        self[:n_trees].add_to(score, np.ascontiguousarray(X.T))
+    def predict(self, X: Any, n_trees: int, n_threads: int) -> FloatArray:
+        """Scores of the rows of an array or CSR matrix by the first trees; threads take parts of the rows."""
+        trees, score = self[:n_trees], np.zeros(X.shape[0])
+        n_parts = max(1, min(n_threads, len(score) // _ROWS_OF_A_THREAD))
+        parts = [slice(part[0], part[-1] + 1) for part in np.array_split(np.arange(len(score)), n_parts) if len(part)]
+        if len(parts) == 1:
+            trees.add_to(score, X)
+        else:
+            with ThreadPoolExecutor(len(parts)) as threads:
+                list(threads.map(lambda part: trees.add_to(score[part], X[part]), parts))
         return score
 
-    def contributions(self, X: FloatArray, n_trees: int, n_threads: int) -> FloatArray:
+    def contributions(self, X: Any, n_trees: int, n_threads: int) -> FloatArray:
         """Shapley values of the features of each row, of shape (n_rows, n_features)."""
+        X = X.toarray() if hasattr(X, "indptr") else X
         trees, found = self[:n_trees], np.zeros(X.shape)
         arrays = (np.ascontiguousarray(X.T), trees.feature, trees.threshold, trees.missing_left)
         _levels_jit.add_contributions(*_writeable(*arrays, trees.value, trees.count, found))
