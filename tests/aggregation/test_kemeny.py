@@ -21,7 +21,7 @@ from scipy.sparse import csr_array
 from rankwise import Rankings
 from rankwise.aggregation import (
     Consensus,
-    _kemeny_proof,
+    _kemeny_programs,
     all_optimal,
     borda,
     kemeny,
@@ -226,12 +226,12 @@ def test_an_interrupt_returns_the_best_found(monkeypatch):
 def test_an_interrupt_of_the_solver_ends_all_work(monkeypatch):
     class Interrupted(Thread):
         def join(self, timeout=None):
-            monkeypatch.setattr(_kemeny_proof, "Thread", Thread)
+            monkeypatch.setattr(_kemeny_programs, "Thread", Thread)
             if timeout is not None:
                 raise KeyboardInterrupt
             super().join()
 
-    monkeypatch.setattr(_kemeny_proof, "Thread", Interrupted)
+    monkeypatch.setattr(_kemeny_programs, "Thread", Interrupted)
     wins = preference_matrix(sample_mallows(np.arange(1, 81), 0.0, 101, random_state=0)).wins
     both = np.block([[wins, np.full((80, 80), 101.0)], [np.zeros((80, 80)), wins]])
     start = time.perf_counter()
@@ -250,6 +250,37 @@ def test_the_time_limit_is_used_and_kept():
     # The limit of the solver counts several runs together, which would end the work early if it were not heeded.
     assert 1.8 < time.perf_counter() - start < 8
     assert 0 < result.gap < 0.02
+
+
+@pytest.mark.slow
+def test_the_time_limit_is_kept_on_a_loaded_machine():
+    """Integer programs take seconds between two looks at the clock, longer under load; and the process ends well."""
+    import os
+    import subprocess
+    import sys
+
+    script = """
+import time
+import numpy as np
+from rankwise.aggregation import kemeny
+upper = np.triu(np.random.default_rng(0).random((40, 40)) < 0.5, 1)
+wins = np.where(np.triu(np.ones((40, 40)), 1) > 0, upper, ~upper.T) * (1.0 - np.eye(40))
+for limit in (0.1, 2.0):  # the first compiles
+    start = time.perf_counter()
+    result = kemeny(wins, time_limit=limit, random_state=0)
+    seconds = time.perf_counter() - start
+print(seconds, result.cost, result.lower_bound)
+"""
+    load = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(2 * (os.cpu_count() or 1))]
+    try:
+        ended = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=120, check=True)
+    finally:
+        for process in load:
+            process.kill()
+            process.wait()
+    seconds, cost, lower = map(float, ended.stdout.split())
+    assert seconds < 1.1 * 2.0 + 0.5
+    assert 0 < lower < cost
 
 
 @pytest.mark.slow

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from rankwise.aggregation import kemeny, preference_matrix, sample_mallows
-from rankwise.aggregation._kemeny_proof import LinearProgram, violated_odd_cycles, violated_triangles
+from rankwise.aggregation._kemeny_proof import OrderProgram, violated_odd_cycles, violated_triangles
 from rankwise.aggregation._kemeny_search import Bounds, Clock
 
 
@@ -41,7 +41,11 @@ def fractional(k, seed):
     return np.where(np.eye(k, dtype=bool), 0.0, x)
 
 
-@pytest.mark.parametrize("find", [violated_triangles, violated_odd_cycles])
+def odd_cycles(x, column):
+    return violated_odd_cycles(x, column, Clock(None))
+
+
+@pytest.mark.parametrize("find", [violated_triangles, odd_cycles])
 def test_all_orders_satisfy_what_a_solution_violates(find):
     k, broken = 6, 0
     first, second = np.triu_indices(k, 1)
@@ -66,7 +70,17 @@ def test_the_mean_of_two_orders_violates_nothing():
     for seed in range(20):
         x = fractional(7, seed)
         assert len(violated_triangles(x, numbers(7))) == 0
-        assert len(violated_odd_cycles(x, numbers(7))) == 0
+        assert len(odd_cycles(x, numbers(7))) == 0
+
+
+def test_the_search_for_odd_cycles_ends_with_the_clock():
+    rng = np.random.default_rng(0)
+    x = np.zeros((12, 12))
+    first, second = np.triu_indices(12, 1)
+    x[first, second] = rng.choice([0.25, 0.5, 0.75], len(first))
+    x[second, first] = 1 - x[first, second]
+    assert len(odd_cycles(x, numbers(12))) > 0
+    assert len(violated_odd_cycles(x, numbers(12), Clock(0.0))) == 0
 
 
 def test_odd_cycles_raise_the_bound_but_not_above_the_optimum():
@@ -75,7 +89,7 @@ def test_odd_cycles_raise_the_bound_but_not_above_the_optimum():
         wins = preference_matrix(sample_mallows(np.arange(1, 36), 0.0, 25, random_state=seed)).wins
         bounds = Bounds(wins)
         bounds.step = 0.0  # so that nothing but a bound as high as the cost proves an order
-        program = LinearProgram(wins)
+        program = OrderProgram(wins)
         assert program.relax(bounds, Clock(None))
         by_triangles = bounds.lower
         program.tighten(bounds, Clock(None))

@@ -15,7 +15,8 @@ import numpy as np
 
 from rankwise._typing import BoolArray, FloatArray, IntArray
 from rankwise.aggregation import _kemeny_jit
-from rankwise.aggregation._kemeny_proof import TOLERANCE, Inequalities, LinearProgram
+from rankwise.aggregation._kemeny_programs import TOLERANCE, Inequalities
+from rankwise.aggregation._kemeny_proof import OrderProgram
 from rankwise.aggregation._kemeny_search import Bounds, Clock
 from rankwise.aggregation._kemeny_tops import MOST_ITEMS_BY_TOPS, prove_by_tops
 
@@ -106,7 +107,7 @@ def prove_constrained(bounds: ConstrainedBounds, clock: Clock) -> None:
         program.branch(bounds, clock)
 
 
-class _ConstrainedProgram(LinearProgram):
+class _ConstrainedProgram(OrderProgram):
     """The linear program with the variables y, one row of them for each number k."""
 
     def __init__(self, bounds: ConstrainedBounds) -> None:
@@ -114,10 +115,7 @@ class _ConstrainedProgram(LinearProgram):
         n_pairs, n, tops = len(self.first), len(bounds.wins), bounds.tops
         new = n * len(tops)
         self.tops = tops
-        self.n_columns = n_pairs + new
-        no_entries = np.zeros(new, dtype=np.int32), np.zeros(0, np.int32), np.zeros(0)
-        self.solver.addCols(new, np.zeros(new), np.zeros(new), np.ones(new), 0, *no_entries)
-        self.values = self.reduced = np.zeros(self.n_columns)
+        self.add_columns(np.zeros(new))
         for i, j in np.argwhere(bounds.earlier):
             value = float(i < j)
             self.solver.changeColBounds(int(self.column[min(i, j), max(i, j)]), value, value)
@@ -144,12 +142,12 @@ class _ConstrainedProgram(LinearProgram):
 
     def suggested_order(self) -> IntArray:
         """An order near the solution, with the items first that it puts among the first."""
-        return np.lexsort((-self.solution().sum(axis=1), -self._among_first().sum(axis=0).round(6)))
+        return np.lexsort((-self.shares().sum(axis=1), -self._among_first().sum(axis=0).round(6)))
 
     def violated(self) -> Inequalities:
         """Triangles and inequalities x_ij >= y_i - y_j that the solution violates most."""
         triangles = super().violated()
-        n, n_pairs, x = len(self.wins), len(self.first), self.solution()
+        n, n_pairs, x = len(self.wins), len(self.first), self.shares()
         lower, columns, values = [triangles.lower], [triangles.columns], [triangles.values]
         for number, y in enumerate(self._among_first()):
             excess = y[:, np.newaxis] - y - x
@@ -175,6 +173,4 @@ class _ConstrainedProgram(LinearProgram):
 
     def _among_first(self) -> FloatArray:
         """The variables y, a row for each number k."""
-        values = np.asarray(self.solver.getSolution().col_value)[len(self.first) :]
-        y = values.reshape(len(self.tops), len(self.wins))
-        return np.round(y) if self.is_integer else y
+        return self.solution()[len(self.first) :].reshape(len(self.tops), len(self.wins))

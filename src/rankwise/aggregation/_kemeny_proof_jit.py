@@ -67,13 +67,10 @@ def violated_triangles(x, tolerance, most, most_per_pair):
 
 
 @compiled
-def odd_cycles(x, tolerance, loosest):
-    """Short cycles of triangles that share a fractional pair each with the next, of odd parity and little slack.
+def odd_cycle_steps(x, tolerance, loosest):
+    """The graph of `shortest_odd_cycles`: steps between fractional pairs of a triangle, none looser than ``loosest``.
 
-    Added up, the triangles of such a cycle have even coefficients for the shared pairs and, once bounds of the other
-    pairs are added, for all; an odd right hand side can then be rounded down after division by 2, which cuts ``x`` off
-    where the slacks of triangles and bounds together stay below 1. Steps of more slack than ``loosest`` are not taken.
-    Returns the triangles (i, j, l, sign) of all cycles one after the other, and where each cycle ends.
+    Returns where the steps from each pair begin, the steps (to, parity, i, j, l, sign), and their slacks.
     """
     m = len(x)
     number = np.full((m, m), -1, dtype=np.intp)
@@ -90,7 +87,7 @@ def odd_cycles(x, tolerance, loosest):
     for pair in range(n_pairs):
         first[pair + 1] += first[pair]
     _collect_steps(x, number, loosest, first, first[:-1].copy(), steps, slack)
-    return _shortest_cycles(first, steps, slack)
+    return first, steps, slack
 
 
 @compiled
@@ -135,10 +132,15 @@ def _collect_steps(x, number, loosest, first, following, steps, slack):
 
 
 @compiled
-def _shortest_cycles(first, steps, slack):
-    """From each pair the shortest way back to it by an odd number of odd steps, if its slack is below 1: Dijkstra.
+def shortest_odd_cycles(first, steps, slack, start_source, stop_source):
+    """Short cycles of triangles that share a fractional pair each with the next, of odd parity and little slack.
 
-    Node 2 p + parity is pair p, reached by an even (0) or odd (1) number of odd steps.
+    Added up, the triangles of such a cycle have even coefficients for the shared pairs and, once bounds of the other
+    pairs are added, for all; an odd right hand side can then be rounded down after division by 2, which cuts ``x`` off
+    where the slacks of triangles and bounds together stay below 1. From each of some pairs the shortest way back to it
+    by an odd number of odd steps is taken, if its slack is below 1: Dijkstra. Node 2 p + parity is pair p, reached by
+    an even (0) or odd (1) number of odd steps.
+    Returns the triangles (i, j, l, sign) of all cycles one after the other, and where each cycle ends.
     """
     n_pairs = len(first) - 1
     distance = np.empty(2 * n_pairs)
@@ -146,7 +148,7 @@ def _shortest_cycles(first, steps, slack):
     by_step = np.empty(2 * n_pairs, dtype=np.intp)
     taken = [np.intp(0) for _ in range(0)]
     ends = [np.intp(0) for _ in range(0)]
-    for source in range(n_pairs):
+    for source in range(start_source, min(stop_source, n_pairs)):
         start, goal = 2 * source, 2 * source + 1
         distance[:] = np.inf
         distance[start] = 0.0

@@ -15,7 +15,7 @@ import numpy as np
 
 from rankwise._typing import BoolArray, FloatArray
 from rankwise.aggregation import _kemeny_tops_jit
-from rankwise.aggregation._kemeny_proof import LinearProgram
+from rankwise.aggregation._kemeny_proof import OrderProgram
 from rankwise.aggregation._kemeny_search import Bounds, Clock
 from rankwise.aggregation.kemeny import kemeny
 from rankwise.aggregation.pairs import PreferenceMatrix
@@ -54,7 +54,7 @@ class _TopSearch:
 
     def __init__(self, bounds: ConstrainedBounds, clock: Clock) -> None:
         self.bounds, self.clock = bounds, clock
-        self.program = LinearProgram(bounds.wins)
+        self.program = OrderProgram(bounds.wins)
         (self.k,) = bounds.tops
         n = len(bounds.wins)
         self.members = np.zeros((len(bounds.groups), n), dtype=bool)
