@@ -93,9 +93,59 @@ def test_a_single_feature_will_do():
     assert make_retrieval(3, 1, random_state=0)[0].shape[1] == 1
 
 
+LINKS = ("products", "linear", "saturating", "steps", "peaked")
+
+
+@pytest.mark.parametrize("link", LINKS)
+@pytest.mark.parametrize("family", ["plain", "judged"])
+def test_scores_have_unit_variance_beside_the_easiness_of_queries(family, link):
+    _, y, qid, bunch = make_retrieval(600, 20, family=family, link=link, docs_per_query=(30, 30), random_state=0)
+    within = centered(bunch.score[:, None], qid)
+    assert within.std() == pytest.approx(1, abs=0.3)  # products and few qualities vary
+    shares = np.bincount(y) / len(y)
+    ratio = 0.5 if family == "plain" else 0.25
+    np.testing.assert_allclose(shares[1:] / shares[:-1], ratio, rtol=0.05)
+
+
+def test_links_of_a_feature_are_what_they_are_called():
+    """With one feature and no noise the score is its function: a line, a step of two values, a bell with one top."""
+    options = {"docs_per_query": (300, 300), "noise": 0.0, "random_state": 3}
+    for link in ("linear", "saturating", "steps", "peaked"):
+        X, _, _, bunch = make_retrieval(1, 1, link=link, **options)
+        ordered = bunch.score[np.argsort(X[:, 0])]
+        steps = np.diff(ordered)
+        changes = np.sum(np.diff(np.sign(steps[abs(steps) > 1e-12])) != 0)
+        assert changes == (1 if link == "peaked" else 0)
+        assert (len(np.unique(ordered.round(9))) == 2) == (link == "steps")
+
+
+def test_judged_features_are_weak_tied_and_within_0_and_1_of_each_query():
+    X, _, qid, bunch = make_retrieval(300, 40, family="judged", link="linear", n_irrelevant=10, random_state=0)
+    starts = np.append(True, np.diff(qid) != 0).nonzero()[0]
+    assert (np.minimum.reduceat(X, starts) == 0).all()
+    assert set(np.unique(np.maximum.reduceat(X, starts))) <= {0.0, 1.0}  # 0 where a feature is the same everywhere
+    assert len(np.unique(X)) <= 101  # two digits
+    assert (X == 0).mean(axis=0).max() > 0.5  # absent words
+    within = centered(bunch.score[:, None], qid)[:, 0]
+    related = np.array([abs(np.corrcoef(within, column)[0, 1]) for column in X.T])
+    assert related.max() < 0.6
+    assert related[-10:].max() < 0.06 < related[:30].mean()
+
+
+def test_wrong_grades_are_those_of_other_documents():
+    plain, wrong, all_wrong = (make_retrieval(300, wrong_grades=share, random_state=0)[1] for share in (0.0, 0.3, 1.0))
+    differ = np.mean(plain != wrong)
+    np.testing.assert_allclose(differ, 0.3 * (1 - np.sum((np.bincount(plain) / len(plain)) ** 2)), atol=0.02)
+    assert abs(np.corrcoef(plain, all_wrong)[0, 1]) < 0.03
+
+
 @pytest.mark.parametrize(
     ("arguments", "fragment"),
     [
+        ({"family": "search"}, "family is 'search'; choose 'plain' or 'judged'"),
+        ({"link": "cubic"}, "link is 'cubic'"),
+        ({"n_irrelevant": 20}, "n_irrelevant is 20, but must be below n_features=20"),
+        ({"wrong_grades": 1.5}, "wrong_grades is 1.5; give a share from 0 to 1"),
         ({"n_queries": 0}, "n_queries is 0"),
         ({"n_grades": 1}, "n_grades is 1, but must be at least 2"),
         ({"docs_per_query": (9, 3)}, r"docs_per_query is \(9, 3\)"),

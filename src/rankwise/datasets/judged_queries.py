@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from rankwise._typing import FloatArray, IntArray, RandomState
-from rankwise._validation import check_generator, check_scales, check_sizes
+from rankwise._validation import check_choice, check_generator, check_real_number, check_scales, check_sizes
+
+Family = Literal["plain", "judged"]
+Link = Literal["products", "linear", "saturating", "steps", "peaked"]
 
 # Query-dependent features vary this much more between queries than within one.
 _QUERY_SPREAD = 2.0
@@ -15,6 +18,15 @@ _QUERY_SPREAD = 2.0
 _DIFFICULTY_SPREAD = 0.5
 # The engine that showed the results: the true score under this much noise.
 _DISPLAY_NOISE = 1.0
+# Each grade is so much rarer than the one below.
+_RATIOS = {"plain": 0.5, "judged": 0.25}
+# A judged feature shows one quality of a document in so many, and correlates with it this much, from one to the other.
+_FEATURES_PER_QUALITY = 5
+_LEAST_SHOWN, _MOST_SHOWN = 0.2, 0.7
+# Half of the judged features are 0 in up to this share of the documents: the words of the query do not occur.
+_MOST_ABSENT = 0.8
+# Digits of judged features, which leave many of them tied.
+_DIGITS = 2
 # An examined document of grade 0 is clicked this often.
 _CLICK_BY_MISTAKE = 0.05
 
@@ -26,19 +38,29 @@ def make_retrieval(
     docs_per_query: tuple[int, int] = (5, 50),
     n_grades: int = 5,
     noise: float = 0.5,
+    family: Family = "plain",
+    link: Link = "products",
+    n_irrelevant: int = 0,
+    wrong_grades: float = 0.0,
     clicks: bool = False,
     eta: float = 1.0,
     random_state: RandomState = None,
 ) -> tuple[FloatArray, IntArray, IntArray, Any]:
     r"""Documents of queries with graded relevance.
 
-    *Definition.* Document features are :math:`x = u_q + z`: z is standard normal, and the level :math:`u_q` of the
-    query differs from query to query on every second feature. Relevance follows :math:`s(z) + b_q + \epsilon`,
-    where s is linear plus products of neighboring features (unit variance) and :math:`b_q` is the easiness of
-    the query. Grades are cut so that each is half as frequent as the one below, about as in LETOR data.
+    *Definition.* Of the family "plain", document features are :math:`x = u_q + z`: z is standard normal, and the level
+    :math:`u_q` of the query differs from query to query on every second feature. Relevance follows
+    :math:`s(z) + b_q + \epsilon`, where s is linear plus products of neighboring features (unit variance), or another
+    ``link``, and :math:`b_q` is the easiness of the query. Grades are cut so that each is half as frequent as the one
+    below.
 
     Only differences *within* a query are informative, so a regressor that does not know the queries does worse: it
     mistakes the spread of the levels for noise and gives too little weight to the features that have them.
+
+    The family "judged" looks like the features of judged search results (LETOR): z are qualities that nobody sees, one
+    for every five features. Each feature is a weak view of one quality, skewed like a count, often 0, scaled to 0 to 1
+    within its query and rounded, so that it is tied with others; each grade is a quarter as frequent as the one below.
+    On such data rankers that hold much learn noise.
 
     Parameters
     ----------
@@ -50,6 +72,15 @@ def make_retrieval(
         Number of grades: 0 (not relevant) to n_grades - 1.
     noise : float, default=0.5
         Standard deviation of the noise on the score.
+    family : {"plain", "judged"}, default="plain"
+        What features are; see above.
+    link : {"products", "linear", "saturating", "steps", "peaked"}, default="products"
+        The score as a function of z: "linear"; "products", linear plus products of neighbors; sums of functions of one
+        feature that rise and level off ("saturating"), jump ("steps") or are highest at some value ("peaked").
+    n_irrelevant : int, default=0
+        How many features, the last ones, say nothing about relevance.
+    wrong_grades : float, default=0.0
+        Share of documents whose grade is that of another document, whatever its query.
     clicks : bool, default=False
         Whether to show each query once to a user, and record the clicks.
     eta : float, default=1.0
@@ -80,21 +111,34 @@ def make_retrieval(
     check_sizes(n_queries=n_queries, n_features=n_features)
     check_sizes(n_grades=n_grades, at_least=2)
     check_scales(noise=noise, eta=eta)
+    check_choice("family", family, tuple(_RATIOS))
+    check_choice("link", link, ("products", "linear", "saturating", "steps", "peaked"))
+    check_sizes(n_irrelevant=n_irrelevant, at_least=0)
+    if n_irrelevant >= n_features:
+        raise ValueError(f"n_irrelevant is {n_irrelevant}, but must be below n_features={n_features}")
+    if not 0 <= check_real_number("wrong_grades", wrong_grades) <= 1:
+        raise ValueError(f"wrong_grades is {wrong_grades}; give a share from 0 to 1")
     rng = check_generator(random_state)
     sizes = rng.integers(fewest, most + 1, size=n_queries)
     query = np.repeat(np.arange(n_queries), sizes)
-    z = rng.standard_normal((len(query), n_features))
-    score = _score(z, rng) + _DIFFICULTY_SPREAD * rng.standard_normal(n_queries)[query]
+    n_relevant = n_features - n_irrelevant
+    n_hidden = n_features if family == "plain" else max(2, -(-n_relevant // _FEATURES_PER_QUALITY))
+    z = rng.standard_normal((len(query), n_hidden))
+    score = _score(z[:, :n_relevant], link, rng) + _DIFFICULTY_SPREAD * rng.standard_normal(n_queries)[query]
     levels = _QUERY_SPREAD * rng.standard_normal((n_queries, n_features))
     levels[:, ::2] = 0
-    grades = _skewed_grades(score + noise * rng.standard_normal(len(query)), n_grades)
+    grades = _skewed_grades(score + noise * rng.standard_normal(len(query)), n_grades, _RATIOS[family])
+    X = z + levels[query] if family == "plain" else _judged_features(z, n_relevant, levels, query, rng)
+    if wrong_grades > 0:
+        wrong = rng.random(len(query)) < wrong_grades
+        grades[wrong] = rng.choice(grades, wrong.sum())
 
     from sklearn.utils import Bunch
 
     bunch = Bunch(score=score)
     if clicks:
         bunch.update(_one_impression(score, grades, query, n_grades, eta, rng))
-    return z + levels[query], grades, query + 1, bunch
+    return X, grades, query + 1, bunch
 
 
 def _check_range(docs_per_query: Any) -> tuple[int, int]:
@@ -107,17 +151,46 @@ def _check_range(docs_per_query: Any) -> tuple[int, int]:
     return fewest, most
 
 
-def _score(z: FloatArray, rng: np.random.Generator) -> FloatArray:
-    """Linear terms and products of neighbors, of unit variance since all terms are uncorrelated."""
+def _score(z: FloatArray, link: Link, rng: np.random.Generator) -> FloatArray:
+    """The link function of the columns, of unit variance."""
     linear = rng.standard_normal(z.shape[1])
-    product = rng.standard_normal(z.shape[1] - 1) / 2
-    value: FloatArray = z @ linear + (z[:, 1:] * z[:, :-1]) @ product
-    value /= np.sqrt(np.sum(linear**2) + np.sum(product**2))
-    return value
+    if link in ("products", "linear"):
+        product = rng.standard_normal(z.shape[1] - 1) / 2 if link == "products" else np.zeros(z.shape[1] - 1)
+        value: FloatArray = z @ linear + (z[:, 1:] * z[:, :-1]) @ product
+        value /= np.sqrt(np.sum(linear**2) + np.sum(product**2))  # all terms are uncorrelated
+        return value
+    center = rng.standard_normal(z.shape[1])
+    parts = {
+        "saturating": lambda: np.tanh(2 * (z - center)),
+        "steps": lambda: np.where(z > center, 1.0, 0.0),
+        "peaked": lambda: np.exp(-((z - center) ** 2)),
+    }[link]()
+    parts -= parts.mean(axis=0)
+    return np.asarray(parts @ linear / np.sqrt(max(np.mean((parts @ linear) ** 2), 1e-12)))
 
 
-def _skewed_grades(values: FloatArray, n_grades: int) -> IntArray:
-    shares = 0.5 ** np.arange(n_grades)
+def _judged_features(
+    z: FloatArray, n_relevant: int, levels: FloatArray, query: IntArray, rng: np.random.Generator
+) -> FloatArray:
+    """Weak, skewed, partly absent and rounded views of qualities, each from 0 to 1 within its query."""
+    n_rows, n_features = len(query), levels.shape[1]
+    shown = rng.uniform(_LEAST_SHOWN, _MOST_SHOWN, n_features)
+    shown[n_relevant:] = 0
+    views = shown * z[:, np.arange(n_features) % z.shape[1]]
+    views += np.sqrt(1 - shown**2) * rng.standard_normal((n_rows, n_features))
+    absent = rng.uniform(0, _MOST_ABSENT, n_features)
+    absent[::2] = 0
+    counts = np.exp(views + levels[query] / _QUERY_SPREAD)
+    counts[views < [np.quantile(*pair) for pair in zip(views.T, absent, strict=True)]] = 0
+    starts = np.searchsorted(query, np.arange(len(levels)))
+    least, most = (extreme.reduceat(counts, starts)[query] for extreme in (np.minimum, np.maximum))
+    spread = most - least
+    scaled = np.divide(counts - least, spread, out=np.zeros_like(counts), where=spread > 0)
+    return np.asarray(scaled.round(_DIGITS))
+
+
+def _skewed_grades(values: FloatArray, n_grades: int, ratio: float) -> IntArray:
+    shares = ratio ** np.arange(n_grades)
     borders = np.quantile(values, np.cumsum(shares / shares.sum())[:-1])
     return np.searchsorted(borders, values, side="left")
 
