@@ -30,7 +30,7 @@ def level(n_estimators=15, **options):
 def test_boosting_adds_newton_steps_of_trees(data):
     X, y, qid = data
     rows = QueryRows.build(X, y.astype(float), qid, seed=int(np.random.default_rng(0).integers(2**63)))
-    options = {"objective": "pairwise_logistic", "truncation": None, "normalize": False}
+    options = {"objective": "pairwise_logistic", "truncation": None, "gap_norm": False, "query_norm": False}
     objective = LambdaMART(**options)._objective(rows)
     grower = LevelGrower(rows.X, 3, 255, 0.1, 1, ThreadPoolExecutor(1))
     score = np.zeros(len(X))

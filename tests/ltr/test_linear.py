@@ -53,6 +53,7 @@ def value_by_formula(name, grades, score):
             return float(sum(weights[i, j] * np.log1p(np.exp(-(score[i] - score[j]))) for i, j in pairs))
         phi = {
             "pairwise_logistic": np.log1p(np.exp(-gaps)),
+            "pairwise_hinge": np.maximum(1 - gaps, 0),
             "pairwise_squared_hinge": np.maximum(1 - gaps, 0) ** 2,
             "pairwise_squared": (1 - gaps) ** 2,
         }
@@ -75,7 +76,7 @@ def test_losses_are_their_formulas_and_gradients_their_differences(name):
     score = np.random.default_rng(1).normal(size=13)
     loss = make_flat_loss(name, rows, "exp", 10**6, np.random.default_rng(0))
     if loss.refresh:
-        loss.refresh(score)
+        loss.refresh(score, 60)  # where the kink of the hinge is sharp
     value, gradient = loss.value_and_gradient(score)
     wanted = 0.0
     for a, b in zip(rows.bounds[:-1], rows.bounds[1:], strict=True):
@@ -85,6 +86,26 @@ def test_losses_are_their_formulas_and_gradients_their_differences(name):
         step = 1e-5 * np.eye(13)[i]
         slope = (loss.value_and_gradient(score + step)[0] - loss.value_and_gradient(score - step)[0]) / 2e-5
         assert gradient[i] == pytest.approx(slope, abs=1e-6)
+
+
+def test_the_hinge_is_that_of_support_vector_machines(data):
+    from sklearn.svm import LinearSVC
+
+    X, y, qid = (part[data[2] <= 20] for part in data)
+    ranker = LinearRanker("pairwise_hinge", C=2.0, standardize=False, random_state=0).fit(X, y, qid)
+    pairs = np.array([(i, j) for i in range(len(y)) for j in np.flatnonzero((qid == qid[i]) & (y < y[i]))])
+    share = 1 / np.bincount(qid[pairs[:, 0]])[qid[pairs[:, 0]]]  # the mean over the pairs of a query
+    apart = X[pairs[:, 0]] - X[pairs[:, 1]]
+    machine = LinearSVC(loss="hinge", C=2.0, fit_intercept=False, tol=1e-8, max_iter=10**6, random_state=0)
+    machine.fit(np.concatenate([apart, -apart]), np.repeat([1, -1], len(apart)), np.tile(share / 2, 2))
+
+    def cost(beta):
+        return beta @ beta / 2 + 2.0 * share @ np.maximum(0, 1 - apart @ beta)
+
+    assert cost(machine.coef_[0]) <= cost(ranker.coef_) + 1e-6
+    assert cost(ranker.coef_) == pytest.approx(cost(machine.coef_[0]), rel=1e-4)
+    path = LinearRanker("pairwise_hinge", standardize=False, random_state=0).path(X, y, qid, Cs=[0.1, 2.0])
+    assert cost(path[1]) == pytest.approx(cost(machine.coef_[0]), rel=1e-4)
 
 
 @pytest.mark.parametrize("name", ["pairwise_squared_hinge", "pairwise_squared"])

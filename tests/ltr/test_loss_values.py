@@ -10,12 +10,13 @@ from rankwise.ltr.losses import LOSSES
 from tests.naive import ltr as naive
 
 NAMES = [loss.name for loss in LOSSES]
+SHARES = ("pointwise_logistic", "query_cross_entropy")  # of the highest grade
 
 
 def from_definition(name, score, grade):
     if name in ("pairwise_squared_hinge", "pairwise_squared"):
         return naive.margin_loss(grade, score, np.ones(len(grade)), name.endswith("hinge"))[0]
-    if name in ("lambdarank", "lambdaloss"):
+    if name in ("lambdarank", "lambdaloss", "yetirank"):
         weight = "ndcg" if name == "lambdarank" else name
         return naive.pairwise_loss(naive.weight_matrix(weight, grade, score), score)
     return naive.loss_of_query(name, score, grade)
@@ -27,7 +28,7 @@ def test_values_are_those_of_the_definition(name, seed):
     rng = np.random.default_rng(seed)
     grade, score = rng.integers(0, 3, 6).astype(float), rng.normal(size=6)
     grade[0] = 2
-    scaled = grade / 2 if name == "pointwise_logistic" else grade
+    scaled = grade / 2 if name in SHARES else grade
     assert ranking_loss(grade, score, loss=name) == pytest.approx(from_definition(name, score, scaled))
 
 
@@ -81,11 +82,12 @@ def test_queries_lie_in_any_order_and_the_mean_is_over_them(name):
     assert ranking_loss(grade, score, qid, name) == pytest.approx(values.mean())
     for one, value in zip(ids, values, strict=True):
         rows = qid == one
-        if name != "pointwise_logistic" or one == "a":
+        if name not in SHARES or one == "a":
             assert value == pytest.approx(ranking_loss(grade[rows], score[rows], loss=name))
     assert np.isfinite(values).all()
     alone = values[ids.tolist().index("d")]
-    assert alone == 0 or name.startswith(("pointwise", "listwise_softmax", "listwise_listnet"))
+    one_row = ("pointwise", "listwise_softmax", "listwise_listnet", "query_softmax", "query_cross_entropy")
+    assert alone == 0 or name.startswith(one_row)
 
 
 def test_large_scores_do_not_overflow():

@@ -17,7 +17,7 @@ GUIDE = Path(__file__).parents[2] / "docs" / "learning-to-rank.md"
 def test_names_are_unique_and_say_the_kind():
     assert len({loss.name for loss in LOSSES}) == len(LOSSES)
     for loss in LOSSES:
-        assert loss.name.startswith(f"{loss.kind}_") or loss.name in ("lambdarank", "lambdaloss")
+        assert loss.name.startswith(f"{loss.kind}_") or loss.name in ("lambdarank", "lambdaloss", "yetirank")
 
 
 def test_every_ranker_fits_what_the_table_says_it_offers():
@@ -30,7 +30,7 @@ def test_every_ranker_fits_what_the_table_says_it_offers():
 
 @pytest.mark.parametrize(
     ("ranker", "parameter"),
-    [(LinearRanker("pairwise_hinge"), "loss"), (LambdaMART(1, objective="listwise_softmax"), "objective")],
+    [(LinearRanker("yetirank"), "loss"), (LambdaMART(1, objective="pairwise_hinge"), "objective")],
 )
 def test_the_error_for_an_unknown_name_lists_those_offered(ranker, parameter):
     with pytest.raises(ValueError, match=f"'{parameter}' parameter of {type(ranker).__name__}") as error:

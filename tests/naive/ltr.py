@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import permutations, product
 
 import numpy as np
+from scipy.optimize import minimize_scalar
 
 BINARY = ("map", "mrr", "precision", "recall", "hit_rate")
 
@@ -52,8 +53,11 @@ def pair_weight(name, grades, order, a, b, k, truncation, highest):
     if name == "lambdaloss":
         gains = 2.0**grades - 1
         best = np.sum((np.sort(gains)[::-1] / np.log2(np.arange(2, len(gains) + 2)))[: min(k, truncation)])
-        apart = 1 / np.log2(b - a + 1) - 1 / np.log2(b - a + 2)
-        return abs(gains[order[a]] - gains[order[b]]) * apart / best if best > 0 else 0.0
+        bound = 1 / np.log2(b - a + 1) - 1 / np.log2(b - a + 2)
+        change = 1 / np.log2(a + 2) - 1 / np.log2(b + 2)
+        return abs(gains[order[a]] - gains[order[b]]) * (change + 10 * bound) / best if best > 0 else 0.0
+    if name == "yetirank":
+        return abs(grades[order[a]] - grades[order[b]]) * 0.85**a if b == a + 1 else 0.0
     ranked = grades[list(order)]
     exchanged = ranked.copy()
     exchanged[[a, b]] = ranked[[b, a]]
@@ -119,12 +123,27 @@ def margin_loss(grades, score, weights, hinge):
     return value / max(n_pairs, 1), gradient / max(n_pairs, 1)
 
 
+def loss_after_shift(name, t, z):
+    """Loss of one query with the shift that makes it least, which is searched for."""
+    if name == "query_rmse":
+        return minimize_scalar(lambda b: np.mean((t + b - z) ** 2)).fun
+    if name == "query_cross_entropy":
+        return minimize_scalar(
+            lambda b: np.mean(np.logaddexp(0, t + b) - z * (t + b)), bounds=(-60, 60), options={"xatol": 1e-10}
+        ).fun
+    total = z.sum()
+    if total == 0:
+        return 0.0
+    # Poisson regression, but for what does not depend on t.
+    least = minimize_scalar(lambda b: np.sum(np.exp(t + b) - z * (t + b)), (-9, 9)).fun
+    return least - (total - total * np.log(total))
+
+
 def loss_of_query(name, t, z):
     """Loss of one query from its definition."""
     n = len(t)
     pairs = [(i, j) for i in range(n) for j in range(n) if z[i] > z[j]]
     gaps = np.array([t[i] - t[j] for i, j in pairs])
-    log_softmax = t - np.log(np.exp(t).sum())
     if name == "pointwise_squared":
         return np.mean((t - z) ** 2)
     if name == "pointwise_logistic":
@@ -135,6 +154,15 @@ def loss_of_query(name, t, z):
         return np.mean(np.maximum(0, 1 - gaps)) if pairs else 0.0
     if name == "lambdarank":
         return pairwise_loss(weight_matrix("ndcg", z, t), t)
+    if name.startswith("query"):
+        return loss_after_shift(name, t, z)
+    return loss_of_list(name, t, z)
+
+
+def loss_of_list(name, t, z):
+    """Listwise loss of one query from its definition."""
+    n = len(t)
+    log_softmax = t - np.log(np.exp(t).sum())
     if name == "listwise_softmax":
         return -np.sum(z / z.sum() * log_softmax) if z.any() else 0.0
     if name == "listwise_listnet":

@@ -138,12 +138,12 @@ def _ranker(name: str, n_trees: int) -> Any:
         "boosted regression": lambda: LambdaMART(objective="pointwise_squared", **boosted),
         "linear, logistic": lambda: LinearRanker("pairwise_logistic", random_state=SEED),
         "boosted RankNet": lambda: LambdaMART(
-            objective="pairwise_logistic", truncation=None, normalize=False, **boosted
+            objective="pairwise_logistic", truncation=None, gap_norm=False, query_norm=False, **boosted
         ),
         "LambdaRank, linear": lambda: LinearRanker("lambdarank", random_state=SEED),
         "LambdaMART": lambda: LambdaMART(**boosted),
         "LambdaMART, equation 10": lambda: LambdaMART(
-            gain="linear", cut_off=True, truncation=None, normalize=False, **boosted
+            gain="linear", cut_off=True, truncation=None, gap_norm=False, query_norm=False, **boosted
         ),
         "LambdaMART, level trees and draws": lambda: LambdaMART(tree="level", n_draws=2, **boosted),
         "linear, ListNet": lambda: LinearRanker("listwise_listnet", random_state=SEED),

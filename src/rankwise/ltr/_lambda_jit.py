@@ -15,13 +15,15 @@ import numpy as np
 from rankwise._compiled import compiled, compiled_sums
 
 # What the weight of a pair is.
-EQUAL, PLACES, DISTANCE, PRECISION_SUM, FIRST_HIT, CASCADE = range(6)
+EQUAL, PLACES, DISTANCE, PRECISION_SUM, FIRST_HIT, CASCADE, NEIGHBORS = range(7)
 # Beyond this difference, exp(score) of the worst row would fall below the smallest number.
 _WIDEST = 600.0
 # Rows that go through the processor together; queries are filled up to a multiple of it.
 _LANES = 8
 # Added to gaps of scores that divide, as LightGBM does.
 _LEAST_GAP = 0.01
+# How often NDCG-Loss2++ counts the bound on what a pair costs, beside what exchanging it changes; the paper's choice.
+MU = 10.0
 
 
 class Weighting(NamedTuple):
@@ -258,29 +260,36 @@ def _add_pairs_of_query(query, discount, weighting):
     total = 0.0
     for a in range(query.reach):
         below = a + 1
+        end = min(below + 1, n) if weighting.code == NEIGHBORS else n
         if weighting.average_ties:
-            _tied_pair_weights(weighting.code, a, below, n, gain, query.places, query.block_end[a], pair)
+            _tied_pair_weights(weighting.code, a, below, end, gain, query.places, query.block_end[a], pair)
         elif weighting.code == PLACES:
-            _place_weights(gain[a], discount[a], gain[below:], discount[below:n], pair[below:])
+            _place_weights(gain[a], discount[a], gain[below:end], discount[below:end], pair[below:end])
         else:
-            _pair_weights(weighting.code, a, below, n, query, discount)
-        _weigh_rows(level[a], root[a], level[below:], root[below:], pair[below:])
+            _pair_weights(weighting.code, a, below, end, query, discount)
+        _weigh_rows(level[a], root[a], level[below:end], root[below:end], pair[below:end])
         if query.by_gap:
-            _divide_by_gap(ranked[a], ranked[below:], pair[below:])
+            _divide_by_gap(ranked[a], ranked[below:end], pair[below:end])
         if query.is_wide:
             push, turn, pushes = _add_wide_pairs(
                 ranked[a],
                 level[a],
                 weighting.sigma,
-                ranked[below:],
-                level[below:],
-                pair[below:],
-                gradient[below:],
-                hessian[below:],
+                ranked[below:end],
+                level[below:end],
+                pair[below:end],
+                gradient[below:end],
+                hessian[below:end],
             )
         else:
             push, turn, pushes = _add_pairs(
-                power[a], level[a], power[below:], level[below:], pair[below:], gradient[below:], hessian[below:]
+                power[a],
+                level[a],
+                power[below:end],
+                level[below:end],
+                pair[below:end],
+                gradient[below:end],
+                hessian[below:end],
             )
         gradient[a] -= push
         hessian[a] += turn
@@ -373,7 +382,11 @@ def _pair_weights(code, a, first, stop, query, discount):
     level, gain, pair, upper, lower = query.level, query.gain, query.pair, query.places[0], query.places[1]
     if code == DISTANCE:
         for b in range(first, stop):
-            pair[b] = abs(gain[a] - gain[b]) * (discount[b - a - 1] - discount[b - a])
+            bound = discount[b - a - 1] - discount[b - a]
+            pair[b] = abs(gain[a] - gain[b]) * (discount[a] - discount[b] + MU * bound)
+    elif code == NEIGHBORS:
+        for b in range(first, stop):
+            pair[b] = abs(gain[a] - gain[b]) * discount[a]
     elif code == PRECISION_SUM:
         for b in range(first, stop):
             pair[b] = upper[a] - lower[b]

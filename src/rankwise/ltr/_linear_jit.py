@@ -1,4 +1,4 @@
-"""Kernels of the losses of linear rankers: pairs listed, pairs summed up without listing them, and orders.
+"""Kernels of the losses of linear rankers: pairs listed, and pairs summed up without listing them.
 
 Rows of a query lie side by side: query ``q`` owns rows ``bounds[q]`` to ``bounds[q + 1]``.
 """
@@ -112,31 +112,4 @@ def _add_worse(score, level, root, order, is_hinge, sums, negative_gradient):
         short = 1 - score[i]
         total += root[i] * (short * (short * zeroth + 2 * first) + second)
         negative_gradient[i] = 2 * root[i] * (short * zeroth + first)
-    return total
-
-
-@compiled
-def order_likelihood(score, bounds, factor, gradient):
-    """Minus the weighted log likelihood of the rows' own order in each query, added up; writes its gradient.
-
-    Place k of a query adds factor[k] * (log sum of exp(score) over rows k and below - score[k]).
-    """
-    total = 0.0
-    for q in range(len(bounds) - 1):
-        start, stop = bounds[q], bounds[q + 1]
-        # From below: the logarithm of the sum of powers so far.
-        rest = -np.inf
-        for k in range(stop - 1, start - 1, -1):
-            high, low = max(rest, score[k]), min(rest, score[k])
-            rest = high + np.log1p(np.exp(low - high))
-            total += factor[k] * (rest - score[k])
-            gradient[k] = rest  # kept for the way down
-        # From above: a row gets its share of the sum at every place down to its own.
-        log_sum = -np.inf
-        for k in range(start, stop):
-            if factor[k] > 0:
-                term = np.log(factor[k]) - gradient[k]
-                high, low = max(log_sum, term), min(log_sum, term)
-                log_sum = high + np.log1p(np.exp(low - high))
-            gradient[k] = np.exp(score[k] + log_sum) - factor[k]
     return total

@@ -1,6 +1,7 @@
 """Losses of `LinearRanker` in NumPy: functions of the scores of all rows, with their gradients.
 
-Their names and definitions are in the table of `rankwise.ltr.losses`.
+Pairwise losses are here, listwise ones in ``_listwise_losses``. Their names and definitions are in the table of
+`rankwise.ltr.losses`.
 """
 
 from __future__ import annotations
@@ -11,11 +12,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from rankwise._typing import FloatArray, IntArray
-from rankwise.ltr import _linear_jit
-from rankwise.ltr.base import check_query_weights
+from rankwise.ltr import _linear_jit, _listwise_losses
 from rankwise.ltr.losses import losses_of
 from rankwise.metrics import retrieval_jit
-from rankwise.queries import Gain, QueryRows, check_grades_differ, check_grades_not_negative, gains_of
+from rankwise.queries import Gain, QueryRows, check_grades_differ, gains_of
 
 
 @dataclass
@@ -27,11 +27,12 @@ class FlatLoss:
     value_and_gradient : callable
         Scores -> loss, and its gradient.
     refresh : callable or None
-        Scores -> nothing; weighs pairs by the ranking that the scores give.
+        Scores, number of the round from 0 -> nothing; makes the loss that of the round, by the ranking that the scores
+        give.
     """
 
     value_and_gradient: Callable[[FloatArray], tuple[float, FloatArray]]
-    refresh: Callable[[FloatArray], None] | None = None
+    refresh: Callable[[FloatArray, int], None] | None = None
 
 
 def make_flat_loss(name: str, rows: QueryRows, gain: Gain, max_pairs: int, rng: np.random.Generator) -> FlatLoss:
@@ -40,10 +41,11 @@ def make_flat_loss(name: str, rows: QueryRows, gain: Gain, max_pairs: int, rng: 
         return _margins(name, rows)
     if name in losses_of("LinearRanker", "pairwise"):
         return _pairwise(name, rows, gain, max_pairs, rng)
-    weight = check_query_weights(rows, f"loss={name!r}")
     if name in ("listwise_listnet", "listwise_softmax"):
-        return _cross_entropy(name, rows, weight)
-    return _likelihood(name, rows, weight)
+        loss = _listwise_losses.cross_entropy(name, rows)
+        return FlatLoss(lambda score: loss(score)[:2])
+    likelihood, order = _listwise_losses.likelihood(name, rows), _listwise_losses.order_by_grade(rows)
+    return FlatLoss(lambda score: likelihood(score, order)[:2])
 
 
 def _margins(name: str, rows: QueryRows) -> FlatLoss:
@@ -78,6 +80,8 @@ def _pairwise(name: str, rows: QueryRows, gain: Gain, max_pairs: int, rng: np.ra
     else:
         winners, losers, base = _all_pairs(rows, max_pairs, rng)
     weight = base.copy()
+    if name == "pairwise_hinge":
+        return _rounded_hinge(winners, losers, weight)
     loss_of = {"pairwise_squared_hinge": _squared_hinge, "pairwise_squared": _squared}.get(name, _logistic)
 
     def value_and_gradient(score: FloatArray) -> tuple[float, FloatArray]:
@@ -98,11 +102,33 @@ def _pairwise(name: str, rows: QueryRows, gain: Gain, max_pairs: int, rng: np.ra
     base = base * n_pairs * np.divide(differences, ideal, out=np.zeros_like(differences), where=ideal > 0)
     starts = np.repeat(rows.bounds[:-1], np.diff(rows.bounds))
 
-    def refresh(score: FloatArray) -> None:
+    def refresh(score: FloatArray, number: int) -> None:
         place = np.empty(len(score), dtype=np.intp)
         place[np.lexsort((-score, rows.query))] = np.arange(len(score))
         discounts = discount[place - starts]
         weight[:] = base * abs(discounts[winners] - discounts[losers])
+
+    return FlatLoss(value_and_gradient, refresh)
+
+
+def _rounded_hinge(winners: IntArray, losers: IntArray, weight: FloatArray) -> FlatLoss:
+    """The hinge, its kink rounded off over a width that halves from round to round; L-BFGS needs a gradient.
+
+    The rounded loss is below the hinge by at most half the width, so that the last round misses the least objective by
+    at most that times C and the sum of the weights.
+    """
+    width = 1.0
+
+    def value_and_gradient(score: FloatArray) -> tuple[float, FloatArray]:
+        short = 1 - (score[winners] - score[losers])
+        share = np.clip(short / width, 0, 1)
+        gradient = weight * share
+        up, down = (np.bincount(ends, gradient, len(score)) for ends in (winners, losers))
+        return float(weight @ (share * (short - width * share / 2))), np.asarray(down - up, dtype=np.float64)
+
+    def refresh(score: FloatArray, number: int) -> None:
+        nonlocal width
+        width = 2.0**-number
 
     return FlatLoss(value_and_gradient, refresh)
 
@@ -139,48 +165,3 @@ def _squared_hinge(gap: FloatArray) -> tuple[FloatArray, FloatArray]:
 
 def _squared(gap: FloatArray) -> tuple[FloatArray, FloatArray]:
     return (1 - gap) ** 2, -2 * (1 - gap)
-
-
-def _cross_entropy(name: str, rows: QueryRows, weight: FloatArray) -> FlatLoss:
-    """Cross entropy of the softmax of the scores with a distribution made of relevance."""
-    starts, query = rows.bounds[:-1], rows.query
-    if name == "listwise_listnet":
-        mass = np.exp(rows.grade - np.maximum.reduceat(rows.grade, starts)[query])
-    else:
-        check_grades_not_negative(rows.grade, "loss='listwise_softmax'")
-        mass = rows.grade
-    total = np.add.reduceat(mass, starts)[query]
-    # A query without relevant rows has no distribution and contributes nothing.
-    target = np.divide(mass, total, out=np.zeros_like(mass), where=total > 0) * weight[query]
-    share = np.add.reduceat(target, starts)
-
-    def value_and_gradient(score: FloatArray) -> tuple[float, FloatArray]:
-        highest = np.maximum.reduceat(score, starts)
-        power = np.exp(score - highest[query])
-        sums = np.add.reduceat(power, starts)
-        value = share @ (np.log(sums) + highest) - target @ score
-        return float(value), power * (share / sums)[query] - target
-
-    check_grades_differ(rows.grade, rows.bounds)
-    return FlatLoss(value_and_gradient)
-
-
-def _likelihood(name: str, rows: QueryRows, weight: FloatArray) -> FlatLoss:
-    """Plackett-Luce likelihood of the order by relevance; rows of equal relevance as they lie."""
-    check_grades_differ(rows.grade, rows.bounds)
-    order = np.lexsort((-rows.grade, rows.query))
-    factor = weight[rows.query]
-    if name == "listwise_plistmle":
-        size = np.diff(rows.bounds)[rows.query]
-        place = np.arange(len(rows.grade)) - rows.bounds[rows.query] + 1.0
-        # 2^(K - k) - 1 over 2^(K - 1) - 1, written so that no power overflows.
-        least = np.exp2(1.0 - size)
-        factor = factor * np.divide(np.exp2(1 - place) - least, 1 - least, out=np.zeros_like(least), where=size > 1)
-
-    def value_and_gradient(score: FloatArray) -> tuple[float, FloatArray]:
-        ordered, gradient = np.empty(len(score)), np.empty(len(score))
-        value = _linear_jit.order_likelihood(score[order], rows.bounds, factor, ordered)
-        gradient[order] = ordered
-        return float(value), gradient
-
-    return FlatLoss(value_and_gradient)

@@ -16,7 +16,7 @@ from rankwise._progress import track
 from rankwise._state import Saved, ensure, instance
 from rankwise._typing import ArrayLike, BoolArray, FloatArray
 from rankwise.ltr import _lambda_jit
-from rankwise.ltr.gradients import Objective
+from rankwise.ltr.objectives import Objective
 from rankwise.metrics import retrieval_jit
 from rankwise.queries import Gain, QueryRows, gains_of
 

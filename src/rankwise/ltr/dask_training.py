@@ -13,9 +13,9 @@ from rankwise._optional import require
 from rankwise._typing import ArrayLike, FloatArray
 from rankwise._validation import check_generator
 from rankwise.ltr.boosting import LightGBMTrees
-from rankwise.ltr.gradients import Objective
 from rankwise.ltr.lambdamart import LambdaMART
 from rankwise.ltr.losses import losses_of
+from rankwise.ltr.objectives import Objective
 from rankwise.queries import QueryRows
 
 AnyArray = np.ndarray[Any, Any]
@@ -83,8 +83,8 @@ def fit_on_cluster(
     """Fit a `LambdaMART` on rows that lie in the partitions of a cluster.
 
     LightGBM grows the trees on all workers together; each worker computes the gradients of its own queries with
-    `rankwise.ltr.lambda_gradients`. Objectives that need to know all rows are refused: the pointwise ones, and
-    "lambdarank" for ERR, which depends on the highest grade.
+    `rankwise.ltr.lambda_gradients`. Objectives that may need to know all rows are refused: the pointwise ones,
+    "query_cross_entropy", "lambdarank" for ERR, which depends on the highest grade, and functions.
 
     Parameters
     ----------
@@ -199,10 +199,11 @@ def _check_cluster_fit(ranker: LambdaMART, arrays: list[Any]) -> None:
         if getattr(ranker, name) != wanted:
             raise ValueError(f"{name} is {getattr(ranker, name)!r}, but on a cluster must be {wanted!r}")
     is_err = ranker.objective == "lambdarank" and ranker.metric == "err"
-    if is_err or ranker.objective in losses_of("LambdaMART", "pointwise"):
+    of_all_rows = (*losses_of("LambdaMART", "pointwise"), "query_cross_entropy")
+    if is_err or not isinstance(ranker.objective, str) or ranker.objective in of_all_rows:
         raise ValueError(
             f"objective={ranker.objective!r} with metric={ranker.metric!r} depends on the grades of all rows, but a "
-            "worker sees its own; choose another metric, 'pairwise_logistic' or 'lambdaloss'"
+            "worker sees its own; choose another metric, 'pairwise_logistic' or 'query_rmse'"
         )
     if ranker.categorical_features is not None:
         raise ValueError("categorical_features are not for clusters; encode them as numbers first")

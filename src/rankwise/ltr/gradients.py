@@ -3,28 +3,24 @@ r"""Gradients and second derivatives of ranking losses, for boosting.
 Lambda gradients are those of a weighted pairwise loss: for scores s it is
 :math:`J = -\sum_q \sum_{(i, j)} w_{ij} \log \sigma(s_i - s_j)` over the pairs of a query in which i is more relevant
 than j. The weight of a pair says how much exchanging the two in the current ranking would change a metric; it is held
-fixed while the loss is differentiated. `LambdaMART` boosts trees on an `Objective`: a `PairwiseLoss`, comparisons, or
-a pointwise loss.
+fixed while the loss is differentiated. `LambdaMART` boosts trees on a `PairwiseLoss`, or on another objective of
+`rankwise.ltr.objectives`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
 
-from rankwise._typing import ArrayLike, FloatArray, IntArray, RandomState
+from rankwise._typing import ArrayLike, FloatArray, RandomState
 from rankwise._validation import check_choice, check_generator, check_real_number, check_weights, check_whole_number
 from rankwise.ltr import _lambda_jit
 from rankwise.metrics import retrieval_jit
 from rankwise.queries import (
     Gain,
-    QueryRows,
     check_grades,
-    check_grades_differ,
-    check_grades_not_negative,
     check_length,
     check_pairs,
     check_rows,
@@ -33,10 +29,9 @@ from rankwise.queries import (
     satisfaction_of,
 )
 
-#: scores and a random generator -> gradient and second derivative of a loss
-Objective = Callable[[FloatArray, np.random.Generator], tuple[FloatArray, FloatArray]]
-
-Weight = Literal["none", "ndcg", "dcg", "lambdaloss", "map", "mrr", "err", "precision", "recall", "hit_rate"]
+Weight = Literal[
+    "none", "ndcg", "dcg", "lambdaloss", "yetirank", "map", "mrr", "err", "precision", "recall", "hit_rate"
+]
 Ties = Literal["auto", "average", "random"]
 
 _CODES = {
@@ -46,6 +41,7 @@ _CODES = {
     "precision": _lambda_jit.PLACES,
     "recall": _lambda_jit.PLACES,
     "lambdaloss": _lambda_jit.DISTANCE,
+    "yetirank": _lambda_jit.NEIGHBORS,
     "map": _lambda_jit.PRECISION_SUM,
     "mrr": _lambda_jit.FIRST_HIT,
     "hit_rate": _lambda_jit.FIRST_HIT,
@@ -69,6 +65,7 @@ def lambda_gradients(
     n_draws: int = 0,
     gumbel_scale: float = 1.0,
     n_pairs: int | None = None,
+    decay: float = 0.85,
     sample_weight: ArrayLike | None = None,
     random_state: RandomState = None,
 ) -> tuple[FloatArray, FloatArray]:
@@ -89,9 +86,11 @@ def lambda_gradients(
         The query of each row, of any type and in any order; by default all rows are one query.
     weight : str, default="ndcg"
         How much exchanging i and j changes: "ndcg" (LambdaRank), "dcg", "map", "mrr", "err", "precision", "recall" or
-        "hit_rate"; "none" weighs all pairs 1 (RankNet); "lambdaloss" weighs by the distance of the two places,
-        :math:`|g_i - g_j| (d_{|i-j|} - d_{|i-j|+1})` over the ideal DCG, a bound on what NDCG loses. For "map", "mrr",
-        "precision", "recall" and "hit_rate" rows with y > 0 are relevant.
+        "hit_rate"; "none" weighs all pairs 1 (RankNet). "lambdaloss" is NDCG-Loss2++, the weight of "ndcg" plus
+        :math:`10 |g_i - g_j| (d_{|i-j|} - d_{|i-j|+1})` over the ideal DCG, with discounts d of the distance of the two
+        places, a bound on what NDCG loses. "yetirank" weighs neighbors in the ranking :math:`|y_i - y_j|` times
+        ``decay`` to the number of places above them; combine it with ``n_draws``. For "map", "mrr", "precision",
+        "recall" and "hit_rate" rows with y > 0 are relevant.
     k : int, optional
         How many places the metric counts; all by default, and 10 for "precision", "recall" and "hit_rate".
     truncation : int, optional
@@ -118,6 +117,9 @@ def lambda_gradients(
         Draw this many partners for each row, any other rows of its query, instead of all pairs: the cost is
         O(n_pairs x rows). Pairs are scaled up so that the mean over draws is the gradient of all pairs (except for
         ``query_norm``, which is not a sum over pairs). Pairs beyond ``truncation`` are drawn but do not count.
+        Not for "yetirank", which has few pairs.
+    decay : float, default=0.85
+        What each place takes from the weights of "yetirank".
     sample_weight : array-like of shape (n_rows,), optional
         Weights of rows: a pair is multiplied by the geometric mean of the two, so that a weight that all rows of a
         query share is the weight of the query.
@@ -134,8 +136,9 @@ def lambda_gradients(
     References
     ----------
     Burges (2010), From RankNet to LambdaRank to LambdaMART. Wang, Li, Golbandi, Bendersky and Najork (2018), The
-    LambdaLoss framework for ranking metric optimization. Lyzhin, Ustimenko, Gulin and Prokhorenkova (2023), Which
-    tricks are important for learning to rank?
+    LambdaLoss framework for ranking metric optimization. Gulin, Kuralenok and Pavlov (2011), Winning the transfer
+    learning track of Yahoo!'s learning to rank challenge with YetiRank. Lyzhin, Ustimenko, Gulin and Prokhorenkova
+    (2023), Which tricks are important for learning to rank?
 
     Examples
     --------
@@ -164,6 +167,8 @@ def lambda_gradients(
     if check_real_number("sigma", sigma) == 0:
         raise ValueError("sigma is 0, but must be positive")
     check_real_number("gumbel_scale", gumbel_scale)
+    if not 0 < decay <= 1:
+        raise ValueError(f"decay is {decay}; give a number above 0, at most 1")
     rng = check_generator(random_state)
     groups = group_queries(qid, len(grade), of="y_true")
     weights = check_weights(sample_weight, len(grade), name="sample_weight", each="row")
@@ -186,6 +191,7 @@ def lambda_gradients(
         n_draws=n_draws,
         gumbel_scale=gumbel_scale,
         n_pairs=n_pairs,
+        decay=decay,
     )
     gradient, hessian = np.empty(len(grade)), np.empty(len(grade))
     gradient[rows], hessian[rows] = loss(scores[rows], rng)
@@ -224,6 +230,7 @@ class PairwiseLoss:
         n_draws: int = 0,
         gumbel_scale: float = 1.0,
         n_pairs: int | None = None,
+        decay: float = 0.85,
     ) -> PairwiseLoss:
         """Work out once what does not depend on scores; arguments are those of `lambda_gradients`."""
         longest = int(np.diff(bounds).max())
@@ -234,7 +241,11 @@ class PairwiseLoss:
         has_closed_form = _CODES[weight] in (_lambda_jit.EQUAL, _lambda_jit.PLACES)
         if ties == "average" and not has_closed_form:
             raise ValueError(f"the mean of {weight} over the orders of ties has no closed form; use ties='random'")
+        if n_pairs is not None and weight == "yetirank":
+            raise ValueError("n_pairs draws pairs, but yetirank takes neighbors only; leave it out, and set n_draws")
         level, gains, scale, discount = _gains_and_discounts(weight, grade, bounds, gain, places, reach)
+        if weight == "yetirank":
+            discount = np.power(float(decay), np.arange(longest + 1), dtype=np.float64)
         rows = _lambda_jit.Rows(level, gains, np.sqrt(sample_weight), np.require(bounds, np.intp, ["C", "W"]), scale)
         weighting = _lambda_jit.Weighting(
             code=_CODES[weight],
@@ -303,43 +314,6 @@ def pair_gradients(
     return gradient, hessian
 
 
-def pointwise_squared(rows: QueryRows) -> Objective:
-    """Squared error; scores count from the mean grade, on which no ranking depends."""
-    check_grades_differ(rows.grade)
-    target = rows.grade - np.average(rows.grade, weights=rows.weight)
-
-    def objective(score: FloatArray, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
-        return rows.weight * (score - target), rows.weight
-
-    return objective
-
-
-def pointwise_logistic(rows: QueryRows) -> Objective:
-    """Logistic loss of the grade as a share of the highest grade; 0 and 1 if grades are binary."""
-    from scipy.special import expit
-
-    check_grades_differ(rows.grade)
-    check_grades_not_negative(rows.grade, "objective='pointwise_logistic'")
-    target = rows.grade / rows.grade.max()
-
-    def objective(score: FloatArray, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
-        probability = expit(score)
-        return rows.weight * (probability - target), rows.weight * probability * (1 - probability)
-
-    return objective
-
-
-def comparisons(winners: IntArray, losers: IntArray, weights: FloatArray) -> Objective:
-    """Logistic loss of given comparisons, which replace grades."""
-
-    def objective(score: FloatArray, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
-        gradient, hessian = np.zeros(len(score)), np.zeros(len(score))
-        _lambda_jit.pair_lambdas(winners, losers, weights, score, gradient, hessian)
-        return gradient, hessian
-
-    return objective
-
-
 def _gains_and_discounts(
     weight: str, grade: FloatArray, bounds: np.ndarray[Any, Any], gain: Gain, places: int, reach: int
 ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
@@ -361,7 +335,7 @@ def _gains_and_discounts(
             ideal = retrieval_jit.ideal_dcg(gains, bounds, 1 / np.log2(place[: min(places, reach, longest)] + 1))
             scale = np.divide(1, ideal, out=np.zeros_like(ideal), where=ideal > 0)
         return gains, gains, scale, discount
-    if weight == "none":
+    if weight in ("none", "yetirank"):
         return grade, grade, scale, np.zeros(longest + 1)
     discount = np.where(place <= places, 1 / place, 0.0)
     if weight == "err":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from numbers import Integral, Real
 from typing import Any, ClassVar, Literal, TypeVar
 
@@ -11,16 +12,20 @@ from joblib import effective_n_jobs
 from rankwise._features import FeatureEncoder
 from rankwise._sklearn import BaseEstimator, Interval, StrOptions
 from rankwise._state import COUNT, NUMBER, Saved, dict_of, ensure, instance, list_of
-from rankwise._typing import ArrayLike, FloatArray, RandomState
+from rankwise._typing import ArrayLike, FloatArray, IntArray, RandomState
 from rankwise._validation import check_generator
 from rankwise.ltr.base import METRIC_CONSTRAINTS, QueryRankerMixin, check_target, validation_rows
 from rankwise.ltr.boosting import BoostingSettings, EarlyStopping, LightGBMTrees, ndcg_evaluator
-from rankwise.ltr.gradients import Objective, PairwiseLoss, comparisons, pointwise_logistic, pointwise_squared
+from rankwise.ltr.gradients import PairwiseLoss
 from rankwise.ltr.level_trees import LevelTrees
 from rankwise.ltr.losses import losses_of
+from rankwise.ltr.objectives import CustomObjective, Objective, comparisons, custom, objective_of_rows, plain_gradient
 from rankwise.queries import Gain, QueryRows, check_grades_differ
 
 Self = TypeVar("Self", bound="LambdaMART")
+
+# As many rankings as CatBoost draws.
+_YETIRANK_DRAWS = 10
 
 
 class LambdaMART(QueryRankerMixin, BaseEstimator):
@@ -38,13 +43,20 @@ class LambdaMART(QueryRankerMixin, BaseEstimator):
         Share of the Newton step that each tree takes.
     num_leaves : int, default=31
         Maximum number of leaves of a tree of LightGBM.
-    objective : str, default="lambdarank"
+    objective : str or callable, default="lambdarank"
         A loss of the table of losses (`rankwise.ltr.losses`). Weighted pairs: "lambdarank" weighs a pair by how much
-        exchanging the two rows changes ``metric``, "lambdaloss" by the bound on NDCG of the LambdaLoss framework, and
-        "pairwise_logistic" weighs all pairs the same. Single rows: "pointwise_squared" fits the grade,
-        "pointwise_logistic" the grade as a share of the highest grade. ``truncation`` and ``normalize`` apply to all
-        pairwise objectives; the RankNet of the literature is "pairwise_logistic" with ``truncation=None,
-        normalize=False``.
+        exchanging the two rows changes ``metric``, "lambdaloss" as NDCG-Loss2++ of the LambdaLoss framework, "yetirank"
+        takes neighbors in noisy rankings, and "pairwise_logistic" weighs all pairs the same. Single rows:
+        "pointwise_squared" fits the grade, "pointwise_logistic" the grade as a share of the highest grade; "query_rmse"
+        and "query_cross_entropy" are the same after the shift of each query that fits best, so that only differences
+        within queries count. Lists: "query_softmax" and those whose names begin with "listwise". ``truncation``,
+        ``gap_norm`` and ``query_norm`` apply to all pairwise objectives; the RankNet of the literature is
+        "pairwise_logistic" with ``truncation=None, gap_norm=False, query_norm=False``. A function is called with
+        relevance, scores and queries (numbers from 0) of the training rows, which it gets query by query, and returns
+        the gradient and the second derivative of a loss for each row.
+    newton : bool, default=True
+        Whether leaves are Newton steps. If False, trees are fitted to gradients alone (gradient boosting), in units of
+        the mean second derivative.
     metric : {"ndcg", "dcg", "map", "mrr", "err", "precision", "recall", "hit_rate"}, default="ndcg"
         What "lambdarank" optimizes, and what `score` returns.
     k : int or None, default=10
@@ -64,13 +76,19 @@ class LambdaMART(QueryRankerMixin, BaseEstimator):
         Pairs count in training if one of the two rows stands among this many first places.
     cut_off : bool, default=False
         Whether pair weights of "ndcg" are changes of NDCG at ``k`` instead of NDCG over all places.
-    normalize : bool, default=True
-        Whether pairs are divided by the difference of their scores and queries by the sum of their gradients, as in
-        LightGBM.
-    n_draws : int, default=0
-        If positive, pair weights are means over this many rankings by scores with Gumbel noise.
+    gap_norm : bool, optional
+        Whether pairs are divided by the difference of their scores, as in LightGBM; by default they are, except for
+        "yetirank" and "lambdaloss", which gap norms make much worse.
+    query_norm : bool, optional
+        Whether queries are divided by the sum of their gradients, in part, as in LightGBM; by default they are, except
+        for "yetirank".
+    n_draws : int, optional
+        If positive, pair weights are means over this many rankings by scores with Gumbel noise; by default 0, and 10
+        for "yetirank".
     gumbel_scale : float, default=1.0
         Scale of that noise.
+    decay : float, default=0.85
+        What each place takes from the weights of "yetirank".
     n_pairs : int, optional
         Draw this many partners for each row and tree instead of using all pairs; combine it with
         ``truncation=None``. For long queries.
@@ -95,9 +113,9 @@ class LambdaMART(QueryRankerMixin, BaseEstimator):
         Whether to stop when the metric on held-out queries no longer improves, and keep the best number of trees.
     n_iter_no_change : int, default=50
         Number of trees without improvement after which early stopping stops.
-    eval_metric : str, optional
-        What early stopping and ``history_`` watch, e.g. "map@5", as `rankwise.metrics.ranking_scorer` takes it; by
-        default ``metric`` at ``k``, with ``gain``.
+    eval_metric : str or callable, optional
+        What early stopping and ``history_`` watch, e.g. "map@5", as `rankwise.metrics.ranking_scorer` takes it, or a
+        function of relevance, scores and queries, higher is better; by default ``metric`` at ``k``, with ``gain``.
     validation_fraction : float, default=0.1
         Share of the queries held out for early stopping if ``fit`` gets no ``eval_set``.
     warm_start : bool, default=False
@@ -147,14 +165,17 @@ class LambdaMART(QueryRankerMixin, BaseEstimator):
         "n_estimators": [Interval(Integral, 1, None, closed="left")],
         "learning_rate": [Interval(Real, 0, None, closed="neither")],
         "num_leaves": [Interval(Integral, 2, 131072, closed="both")],  # what LightGBM takes
-        "objective": [StrOptions(set(losses_of("LambdaMART")))],
+        "objective": [StrOptions(set(losses_of("LambdaMART"))), callable],
         **METRIC_CONSTRAINTS,
         "tree": [StrOptions({"leaf", "level"})],
         "truncation": [None, Interval(Integral, 1, None, closed="left")],
         "cut_off": ["boolean"],
-        "normalize": ["boolean"],
-        "n_draws": [Interval(Integral, 0, None, closed="left")],
+        "newton": ["boolean"],
+        "gap_norm": [None, "boolean"],
+        "query_norm": [None, "boolean"],
+        "n_draws": [None, Interval(Integral, 0, None, closed="left")],
         "gumbel_scale": [Interval(Real, 0, None, closed="left")],
+        "decay": [Interval(Real, 0, 1, closed="right")],
         "n_pairs": [None, Interval(Integral, 1, None, closed="left")],
         "max_depth": [None, Interval(Integral, 1, None, closed="left")],
         "min_samples_leaf": [None, Interval(Integral, 1, None, closed="left")],
@@ -166,7 +187,7 @@ class LambdaMART(QueryRankerMixin, BaseEstimator):
         "monotone_constraints": [None, "array-like"],
         "early_stopping": ["boolean"],
         "n_iter_no_change": [Interval(Integral, 1, None, closed="left")],
-        "eval_metric": [None, str],
+        "eval_metric": [None, str, callable],
         "validation_fraction": [Interval(Real, 0, 1, closed="neither")],
         "warm_start": ["boolean"],
         "n_jobs": [None, Integral],
@@ -189,7 +210,7 @@ class LambdaMART(QueryRankerMixin, BaseEstimator):
         n_estimators: int = 300,
         learning_rate: float = 0.05,
         num_leaves: int = 31,
-        objective: str = "lambdarank",
+        objective: str | CustomObjective = "lambdarank",
         metric: str = "ndcg",
         k: int | None = 10,
         gain: Gain = "exp",
@@ -198,9 +219,12 @@ class LambdaMART(QueryRankerMixin, BaseEstimator):
         tree: Literal["leaf", "level"] = "leaf",
         truncation: int | None = 30,
         cut_off: bool = False,
-        normalize: bool = True,
-        n_draws: int = 0,
+        gap_norm: bool | None = None,
+        query_norm: bool | None = None,
+        n_draws: int | None = None,
         gumbel_scale: float = 1.0,
+        decay: float = 0.85,
+        newton: bool = True,
         n_pairs: int | None = None,
         max_depth: int | None = None,
         min_samples_leaf: int | None = None,
@@ -212,7 +236,7 @@ class LambdaMART(QueryRankerMixin, BaseEstimator):
         monotone_constraints: ArrayLike | None = None,
         early_stopping: bool = False,
         n_iter_no_change: int = 50,
-        eval_metric: str | None = None,
+        eval_metric: str | Callable[[FloatArray, FloatArray, IntArray], float] | None = None,
         validation_fraction: float = 0.1,
         warm_start: bool = False,
         n_jobs: int | None = None,
@@ -229,9 +253,12 @@ class LambdaMART(QueryRankerMixin, BaseEstimator):
         self.tree = tree
         self.truncation = truncation
         self.cut_off = cut_off
-        self.normalize = normalize
+        self.gap_norm = gap_norm
+        self.query_norm = query_norm
         self.n_draws = n_draws
         self.gumbel_scale = gumbel_scale
+        self.decay = decay
+        self.newton = newton
         self.n_pairs = n_pairs
         self.max_depth = max_depth
         self.min_samples_leaf = min_samples_leaf
@@ -370,27 +397,35 @@ class LambdaMART(QueryRankerMixin, BaseEstimator):
     def _objective(self, rows: QueryRows) -> Objective:
         """Gradients and second derivatives of the loss on these rows."""
         if rows.pairs is not None:
-            return comparisons(*rows.pairs)
-        if self.objective == "pointwise_squared":
-            return pointwise_squared(rows)
-        if self.objective == "pointwise_logistic":
-            return pointwise_logistic(rows)
-        weight: Any = {"lambdarank": self.metric, "lambdaloss": "lambdaloss", "pairwise_logistic": "none"}
+            objective = comparisons(*rows.pairs)
+        elif not isinstance(self.objective, str):
+            objective = custom(self.objective, rows)
+        elif self.objective in losses_of("LambdaMART", "pairwise"):
+            objective = self._pairwise(rows)
+        else:
+            objective = objective_of_rows(self.objective, rows, self.gain)
+        return objective if self.newton else plain_gradient(objective, rows)
+
+    def _pairwise(self, rows: QueryRows) -> Objective:
+        """Derivatives of weighted pairs."""
+        weight: Any = {"lambdarank": self.metric, "pairwise_logistic": "none"}.get(str(self.objective), self.objective)
         counts_k = self.objective == "lambdarank" and (self.cut_off or self.metric != "ndcg")
+        is_yetirank = self.objective == "yetirank"
         loss = PairwiseLoss.build(
             rows.grade,
             rows.bounds,
             rows.weight,
-            weight=weight[self.objective],
+            weight=weight,
             k=self.k if counts_k else None,
             truncation=self.truncation,
             gain=self.gain,
             ties="random",
-            gap_norm=self.normalize,
-            query_norm=self.normalize,
-            n_draws=self.n_draws,
+            gap_norm=self.objective not in ("yetirank", "lambdaloss") if self.gap_norm is None else self.gap_norm,
+            query_norm=not is_yetirank if self.query_norm is None else self.query_norm,
+            n_draws=(_YETIRANK_DRAWS if is_yetirank else 0) if self.n_draws is None else self.n_draws,
             gumbel_scale=self.gumbel_scale,
             n_pairs=self.n_pairs,
+            decay=self.decay,
         )
         check_grades_differ(np.where(rows.weight > 0, loss.rows.level, np.nan), rows.bounds)
         return loss
@@ -407,7 +442,8 @@ class LambdaMART(QueryRankerMixin, BaseEstimator):
         X = None if held_out is None else held_out.X
         if self.eval_metric is None and self.metric == "ndcg":
             return EarlyStopping(ndcg_evaluator(watched, self.k, self.gain), patience, history, X)
-        query, metric = watched.query, self._metric_function(self.eval_metric, self.gain)
+        query = watched.query
+        metric = self.eval_metric if callable(self.eval_metric) else self._metric_function(self.eval_metric, self.gain)
         return EarlyStopping(lambda score: float(metric(watched.grade, score, query)), patience, history, X)
 
     def _settings(self, seed: int) -> BoostingSettings:

@@ -16,7 +16,7 @@ from rankwise._progress import track
 from rankwise._typing import FloatArray, IntArray
 from rankwise.ltr import _level_trees_jit
 from rankwise.ltr.boosting import BoostingSettings, EarlyStopping, round_for_exact_sums
-from rankwise.ltr.gradients import Objective
+from rankwise.ltr.objectives import Objective
 from rankwise.queries import QueryRows
 from rankwise.trees.engine import code_features
 from rankwise.trees.levels import MOST_LEVELS, LevelTables, move_right

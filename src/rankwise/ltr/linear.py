@@ -19,7 +19,7 @@ from rankwise.queries import Gain, QueryRows
 
 Self = TypeVar("Self", bound="LinearRanker")
 
-# How often "lambdarank" ranks again and weighs its pairs by the new ranking.
+# How often "lambdarank" ranks again and weighs its pairs by the new ranking, and "pairwise_hinge" sharpens its kink.
 _ROUNDS = 10
 
 
@@ -34,8 +34,9 @@ class LinearRanker(QueryRankerMixin, BaseEstimator):
     ----------
     loss : str, default="pairwise_logistic"
         A loss of the table of losses (`rankwise.ltr.losses`). Of pairs: "pairwise_logistic",
-        :math:`\log(1 + e^{-t})` (RankNet, Bradley-Terry); "pairwise_squared_hinge", :math:`\max(0, 1 - t)^2` (RankSVM
-        with the squared hinge); "pairwise_squared", :math:`(1 - t)^2`; "lambdarank", logistic with pairs weighted by
+        :math:`\log(1 + e^{-t})` (RankNet, Bradley-Terry); "pairwise_hinge", :math:`\max(0, 1 - t)` (RankSVM), to within
+        a thousandth of the sum of the weights; "pairwise_squared_hinge", :math:`\max(0, 1 - t)^2` (RankSVM with the
+        squared hinge); "pairwise_squared", :math:`(1 - t)^2`; "lambdarank", logistic with pairs weighted by
         how much exchanging them changes NDCG in the ranking so far, which is refreshed ten times. Of lists:
         "listwise_listnet", cross entropy with :math:`p \propto e^y`; "listwise_softmax", with :math:`p \propto y`;
         "listwise_listmle", minus the log likelihood of the order by relevance; "listwise_plistmle", the same with
@@ -45,9 +46,9 @@ class LinearRanker(QueryRankerMixin, BaseEstimator):
     standardize : bool, default=True
         Whether features are divided by their standard deviation first. ``coef_`` is for the features as they come.
     max_pairs : int, default=5_000_000
-        Maximum number of pairs of "pairwise_logistic" and "lambdarank", which draw pairs at random within queries if
-        there are more. "pairwise_squared_hinge" and "pairwise_squared" use all pairs, however many: sorting gives
-        their sums in O(n log n), which no logistic loss allows exactly.
+        Maximum number of pairs of "pairwise_logistic", "pairwise_hinge" and "lambdarank", which draw pairs at random
+        within queries if there are more. "pairwise_squared_hinge" and "pairwise_squared" use all pairs, however many:
+        sorting gives their sums in O(n log n), which no logistic loss allows exactly.
     tol : float, default=1e-6
         L-BFGS stops when no component of the gradient exceeds this times C and the number of queries.
     max_iter : int, default=500
@@ -248,8 +249,8 @@ class LinearRanker(QueryRankerMixin, BaseEstimator):
         if loss.refresh is None:
             return self._descend(loss, X, C, start)
         beta, n_iter = start, 0
-        for _ in range(_ROUNDS):
-            loss.refresh(np.asarray(X @ beta))
+        for number in range(_ROUNDS):
+            loss.refresh(np.asarray(X @ beta), number)
             beta, steps = self._descend(loss, X, C, beta)
             n_iter += steps
         return beta, n_iter

@@ -14,6 +14,9 @@ from scipy.special import expit, logsumexp
 
 from rankwise._typing import ArrayLike, BoolArray, FloatArray, IntArray
 from rankwise._validation import check_choice
+from rankwise.ltr._lambda_jit import MU
+from rankwise.ltr._listwise_jit import logistic_shifts
+from rankwise.ltr._listwise_losses import TEMPERATURE
 from rankwise.ltr.base import check_longest
 from rankwise.ltr.losses import LOSSES
 from rankwise.queries import (
@@ -29,9 +32,9 @@ from rankwise.queries import (
 )
 
 _NAMES = tuple(loss.name for loss in LOSSES)
-_NOT_NEGATIVE = ("pointwise_logistic", "listwise_softmax")
+_NOT_NEGATIVE = ("pointwise_logistic", "query_cross_entropy", "listwise_softmax", "query_softmax")
 _OF_PAIRS = (*(loss.name for loss in LOSSES if loss.kind == "pairwise"), "listwise_approx_ndcg")
-_TEMPERATURE = 0.1  # of ApproxNDCG, as in `NeuralRanker`
+_DECAY = 0.85  # of "yetirank", as `LambdaMART` has it by default
 
 
 def ranking_loss(
@@ -46,9 +49,10 @@ def ranking_loss(
 ) -> float | tuple[np.ndarray[Any, Any], FloatArray]:
     """Value of a loss by which rankers learn, as its mean over queries.
 
-    *Definition*: see the table of losses in the guide to learning to rank. Of a query, pointwise losses are means over
-    rows and pairwise ones over the pairs with different relevance (sums, where pairs are weighted); listwise losses are
-    of the whole query. Lower is better.
+    *Definition*: see the table of losses in the guide to learning to rank. Of a query, pointwise losses, "query_rmse"
+    and "query_cross_entropy" are means over rows and pairwise ones over the pairs with different relevance (sums, where
+    pairs are weighted); listwise losses and "query_softmax" are of the whole query. "yetirank" is that of the ranking
+    by the scores themselves, without noise. Lower is better.
 
     Parameters
     ----------
@@ -94,7 +98,8 @@ def ranking_loss(
     if loss in _NOT_NEGATIVE:
         check_grades_not_negative(grade, f"loss={loss!r}")
     places = check_k(k, longest)
-    target = grade / grade.max() if loss == "pointwise_logistic" and grade.max() > 0 else grade
+    is_share = loss in ("pointwise_logistic", "query_cross_entropy") and grade.max() > 0
+    target = grade / grade.max() if is_share else grade
     target, scores, gains = (groups.take(values) for values in (target, scores, gains_of(grade, gain)))
     queries = [slice(*ends) for ends in pairwise(groups.bounds)]
     values = np.array([_of_query(loss, target[rows], scores[rows], gains[rows], places) for rows in queries])
@@ -166,15 +171,23 @@ def _of_query(loss: str, grade: FloatArray, score: FloatArray, gains: FloatArray
         return float(np.mean((score - grade) ** 2))
     if loss == "pointwise_logistic":
         return float(np.mean(np.logaddexp(0, score) - grade * score))
-    if loss in ("listwise_softmax", "listwise_listnet"):
-        mass = grade if loss == "listwise_softmax" else np.exp(grade - grade.max())
-        total = mass.sum()
-        return float(mass @ (logsumexp(score) - score) / total) if total > 0 else 0.0
-    if loss in ("listwise_listmle", "listwise_plistmle"):
-        return _likelihood(score[np.argsort(-grade, kind="stable")], by_place=loss == "listwise_plistmle")
+    if loss == "query_rmse":
+        return float(np.var(score - grade))
+    if loss == "query_cross_entropy":
+        return _shifted_cross_entropy(grade, score)
     discount = _discounts(len(grade), k if loss == "lambdarank" else len(grade) + 1)
+    if loss in _OF_PAIRS:
+        return _of_pairs(loss, grade, score, gains, discount)
+    if loss in ("listwise_softmax", "listwise_listnet", "query_softmax"):
+        mass = np.exp(grade - grade.max()) if loss == "listwise_listnet" else grade
+        total = 1.0 if loss == "query_softmax" else mass.sum()
+        return float(mass @ (logsumexp(score) - score) / total) if total > 0 else 0.0
+    return _likelihood(score[np.argsort(-grade, kind="stable")], by_place=loss == "listwise_plistmle")
+
+
+def _of_pairs(loss: str, grade: FloatArray, score: FloatArray, gains: FloatArray, discount: FloatArray) -> float:
     if loss == "listwise_approx_ndcg":
-        above = expit((score - score[:, None]) / _TEMPERATURE).sum(axis=1) - 0.5
+        above = expit((score - score[:, None]) / TEMPERATURE).sum(axis=1) - 0.5
         ideal = _dcg(gains, discount)
         return float(1 - gains @ (1 / np.log2(above + 2)) / ideal) if ideal > 0 else 0.0
     pairs = grade[:, None] > grade
@@ -184,7 +197,14 @@ def _of_query(loss: str, grade: FloatArray, score: FloatArray, gains: FloatArray
     if loss == "lambdaloss":
         place = np.argsort(np.argsort(-score, kind="stable"))
         apart = abs(place[:, None] - place)[pairs]
-        return _weighted(gaps, discount[apart - 1] - discount[apart], gains, pairs, _dcg(gains, discount))
+        change = abs(discount[place][:, None] - discount[place])[pairs]
+        change += MU * (discount[apart - 1] - discount[apart])
+        return _weighted(gaps, change, gains, pairs, _dcg(gains, discount))
+    if loss == "yetirank":
+        order = np.argsort(-score, kind="stable")
+        steps = np.diff(grade[order])
+        wrong = np.logaddexp(0, np.sign(steps) * -np.diff(score[order]))
+        return float(_DECAY ** np.arange(len(steps)) @ (abs(steps) * wrong))
     terms: dict[str, Any] = {
         "pairwise_logistic": lambda: np.logaddexp(0, -gaps),
         "pairwise_hinge": lambda: np.maximum(0, 1 - gaps),
@@ -192,6 +212,16 @@ def _of_query(loss: str, grade: FloatArray, score: FloatArray, gains: FloatArray
         "pairwise_squared": lambda: (1 - gaps) ** 2,
     }
     return float(terms[loss]().mean()) if len(gaps) else 0.0
+
+
+def _shifted_cross_entropy(target: FloatArray, score: FloatArray) -> float:
+    """Mean logistic loss after the shift that makes it least; 0 if no finite shift does."""
+    if target.min() == target.max() and target[0] in (0, 1):
+        return 0.0
+    shift = np.empty(1)
+    bounds = np.array([0, len(score)], dtype=np.intp)
+    logistic_shifts(np.ascontiguousarray(score), target, np.ones(len(score)), bounds, shift)
+    return float(np.mean(np.logaddexp(0, score + shift) - target * (score + shift)))
 
 
 def _likelihood(score: FloatArray, by_place: bool) -> float:

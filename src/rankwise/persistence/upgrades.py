@@ -87,8 +87,9 @@ def _early_stopping_and_score_gain(record: Record, before: list[Record]) -> None
 
 
 def _lambdamart(record: Record, before: list[Record]) -> None:
-    """LightGBM's booster was not wrapped in an object with the interface of level trees."""
+    """LightGBM's booster was not wrapped in an object with the interface of level trees; one flag was both norms."""
     _early_stopping_and_score_gain(record, before)
+    record["parameters"] |= dict.fromkeys(("gap_norm", "query_norm"), record["parameters"].pop("normalize"))
     trees = record["state"].get("booster_")
     if trees is not None and before[trees["object"]]["class"] == "Booster":
         before.append({"class": "LightGBMTrees", "parameters": {}, "state": {"booster": trees}})
