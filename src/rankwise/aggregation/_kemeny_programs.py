@@ -109,7 +109,8 @@ class LinearProgram:
 
     def violated_more_deeply(self, clock: Clock) -> Inequalities:
         """Inequalities that are dearer to find, for solutions that violate no others."""
-        return Inequalities(*np.zeros((2, 0)), *np.zeros((2, 0), dtype=np.intp), np.zeros(0))
+        nothing = np.zeros(0)
+        return Inequalities(nothing, nothing, nothing.astype(np.intp), nothing.astype(np.intp), nothing)
 
     # Solving
 

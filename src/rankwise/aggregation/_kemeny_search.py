@@ -90,9 +90,8 @@ class Bounds:
 
     @property
     def proven(self) -> bool:
-        """Whether no order can be cheaper (by more than the precision of the solver, for fractional weights)."""
-        precision = 1e-8 * max(1.0, abs(self.cost))
-        return self.cost - self.lower < max(self.step - 1e-6 * max(1.0, self.step), precision)
+        """Whether no order can be cheaper."""
+        return is_proven(self.cost, self.lower, self.step)
 
     def offer(self, order: IntArray) -> None:
         """Improve an order by insertion, and keep it if it is cheaper than the best."""
@@ -101,6 +100,15 @@ class Bounds:
         cost = float(_kemeny_jit.order_cost(self.wins, order))
         if cost < self.cost - 1e-9:
             self.order, self.cost = order, cost
+
+
+def is_proven(cost: float, lower: float, step: float) -> bool:
+    """Whether nothing costs less (by more than the precision of the solver, for fractional weights).
+
+    All costs differ by multiples of ``step``.
+    """
+    precision = 1e-8 * max(1.0, abs(cost))
+    return cost - lower < max(step - 1e-6 * max(1.0, step), precision)
 
 
 def cost_step(wins: FloatArray) -> float:

@@ -10,14 +10,21 @@ import numpy as np
 from rankwise._typing import FloatArray, IntArray
 from rankwise.aggregation import _kemeny_ties_jit
 from rankwise.aggregation._kemeny_search import Clock
+from rankwise.aggregation._kemeny_ties_proof import BucketBounds, prove_buckets
 from rankwise.aggregation.kemeny_result import Consensus
 from rankwise.aggregation.pairs import PreferenceMatrix, ordered_components
 
 # 3^18 pairs of a set and its last bucket take seconds; each further item triples that.
 MOST_ITEMS_DP = 18
-_AUTO_ITEMS_DP = 15
-# Rounds of the iterated search, and moves of each perturbation.
+# Up to this many items, dynamic programming takes a tenth of a second, and says whether the optimum is unique.
+_AUTO_ITEMS_DP = 16
+# Linear programs over more items than this do not finish a round in useful time ...
+MOST_ITEMS_AUTO_LP = 250
+# ... and over more than this they take gigabytes.
+MOST_ITEMS_LP = 1000
+# Rounds of the iterated search, alone and beside linear programs; and moves of each perturbation.
 _ROUNDS = 1000
+_SHORT_ROUNDS = 300
 _MOVES = 3
 # Costs closer than this share of the whole are equal.
 _PRECISION = 1e-9
@@ -36,12 +43,16 @@ def bucket_consensus(
     costs = _PairCosts.of(matrix, tie_cost)
     components = costs.components()
     largest = max(len(items) for items in components)
-    if method == "ilp":
-        raise ValueError("method is 'ilp', but integer programs do not find ties; use method='auto' with ties='allow'")
-    if method in ("exact", "dp") and largest > MOST_ITEMS_DP:
+    if method == "dp" and largest > MOST_ITEMS_DP:
         raise ValueError(
             f"{largest} items must be solved together; dynamic programming over bucket orders takes at most "
-            f"{MOST_ITEMS_DP} (3^{largest} steps): use method='auto', which searches and bounds the gap"
+            f"{MOST_ITEMS_DP} (3^{largest} steps): use method='auto', which takes integer programs"
+        )
+    if method in ("exact", "ilp") and largest > MOST_ITEMS_LP:
+        raise ValueError(
+            f"{largest:,} items must be solved together; linear programming over bucket orders takes at most "
+            f"{MOST_ITEMS_LP:,} ({largest * (largest - 1):,} variables): use method='auto', which searches and bounds "
+            "the gap"
         )
     parts = [_solved(costs, items, method, clock, rng) for items in components]
     bucket = np.empty(matrix.n_items, dtype=np.intp)
@@ -92,11 +103,6 @@ class _PairCosts:
     def tolerance(self) -> float:
         return _PRECISION * max(1.0, float(self.tied.max(initial=0.0)))
 
-    @property
-    def lower_bound(self) -> float:
-        cheapest = np.minimum(np.minimum(self.before, self.before.T), self.tied)
-        return float(np.triu(cheapest, 1).sum())
-
 
 @dataclass
 class _Part:
@@ -115,35 +121,33 @@ def _solved(costs: _PairCosts, items: IntArray, method: str, clock: Clock, rng: 
     if len(items) == 1:
         return _Part(items, np.zeros(1, dtype=np.intp), 0.0, 0.0, True, "condorcet", True)
     part = costs.among(items)
-    if method in ("exact", "dp") or (method == "auto" and len(items) <= _AUTO_ITEMS_DP):
+    if method == "dp" or (method in ("auto", "exact") and len(items) <= _AUTO_ITEMS_DP):
         bucket, cost, unique = _kemeny_ties_jit.partition_costs(part.before, part.tied, part.tolerance)
         return _Part(items, bucket, cost, cost, True, "dp", unique)
-    bucket, cost = _searched(part, clock, rng)
-    lower = part.lower_bound
-    return _Part(items, bucket, cost, lower, cost <= lower + part.tolerance, "local-search", None)
-
-
-def _searched(part: _PairCosts, clock: Clock, rng: np.random.Generator) -> tuple[IntArray, float]:
-    """Local search from the order of the mean costs and from a single bucket, then iterated from the better one."""
-    k = len(part.before)
-    starts = [np.argsort(np.argsort(part.before.sum(axis=1) - part.before.sum(axis=0))), np.zeros(k, dtype=np.intp)]
-    found: list[tuple[float, IntArray]] = []
+    programs = method in ("exact", "ilp") or (method == "auto" and len(items) <= MOST_ITEMS_AUTO_LP)
+    bounds = BucketBounds(part.before, part.tied)
     with clock.ended_by_interrupt():
-        for bucket in starts:
-            if found and clock.over:
-                break
-            _kemeny_ties_jit.bucket_search(part.before, part.tied, bucket)
-            found.append((float(_kemeny_ties_jit.bucket_cost(part.before, part.tied, bucket)), bucket))
-        cost, best = min(found, key=lambda pair: pair[0])
-        turns = max(1, min(50, int(1e6 // k**2)))
-        for _ in range(0, _ROUNDS, turns):
-            if clock.over:
-                break
-            picks, targets = rng.integers(0, k, (turns, _MOVES)), rng.random((turns, _MOVES))
-            best, cost = _kemeny_ties_jit.iterated_bucket_search(part.before, part.tied, best, picks, targets)
-            found.append((float(cost), best))
-    best = min(found, key=lambda pair: pair[0])[1] if found else starts[0]
-    return best, float(_kemeny_ties_jit.bucket_cost(part.before, part.tied, best))
+        if programs:
+            prove_buckets(bounds, clock, lambda: _search(bounds, clock, rng, _SHORT_ROUNDS))
+        else:
+            bounds.offer(np.zeros(len(items), dtype=np.intp))
+            _search(bounds, clock, rng, _ROUNDS)
+    method = "ilp" if programs else "local-search"
+    return _Part(items, bounds.bucket, bounds.cost, bounds.lower, bounds.proven, method, None)
+
+
+def _search(bounds: BucketBounds, clock: Clock, rng: np.random.Generator, rounds: int) -> None:
+    """Iterated local search from the best bucket order, in short turns, so that it ends near the deadline."""
+    k = len(bounds.bucket)
+    turns = max(1, min(50, int(1e6 // k**2)))
+    bucket = bounds.bucket
+    for _ in range(0, rounds, turns):
+        if clock.over or bounds.proven:
+            break
+        picks, targets = rng.integers(0, k, (turns, _MOVES)), rng.random((turns, _MOVES))
+        bucket, cost = _kemeny_ties_jit.iterated_bucket_search(bounds.before, bounds.tied, bucket, picks, targets)
+        if cost < bounds.cost - 1e-9:
+            bounds.offer(bucket)
 
 
 def _unique(costs: _PairCosts, parts: list[_Part]) -> bool | None:

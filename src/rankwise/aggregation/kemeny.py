@@ -95,8 +95,8 @@ def kemeny(
     method : {"auto", "exact", "dp", "ilp", "local-search"}, default="auto"
         "auto" and "exact" split the items into components of the majority graph and prove each one optimal by dynamic
         programming (few items) or by linear and integer programming; "dp" and "ilp" use only one of these;
-        "local-search" only searches, and bounds the gap by the pairs. With ties allowed, components of up to 15
-        items ("dp" and "exact": 18) are proven by dynamic programming; larger ones are searched.
+        "local-search" only searches, and bounds the gap by the pairs. The same holds with ties allowed, where "dp"
+        takes up to 18 items.
     time_limit : float, optional
         Seconds of search, once the pairs are counted, after which the best ranking found is returned with its gap. By
         default 60 for "auto" and "local-search", and no limit otherwise.
