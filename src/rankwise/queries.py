@@ -393,9 +393,10 @@ class QueryRows:
             )
         held_out = np.zeros(self.n_queries, dtype=bool)
         held_out[rng.permutation(self.n_queries)[:n_held_out]] = True
-        return self._take(~held_out), self._take(held_out)
+        return self.take_queries(~held_out), self.take_queries(held_out)
 
-    def _take(self, queries: AnyArray) -> QueryRows:
+    def take_queries(self, queries: AnyArray) -> QueryRows:
+        """The rows of the queries where the Boolean array is True."""
         sizes = np.diff(self.bounds)
         rows = np.repeat(queries, sizes)
         bounds = np.concatenate(([0], np.cumsum(sizes[queries]))).astype(np.intp)

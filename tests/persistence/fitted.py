@@ -41,7 +41,7 @@ from rankwise.label_ranking import (
 )
 from rankwise.label_ranking.additive_features import AdditiveFeatures
 from rankwise.label_ranking.numeric import NumericFeatures
-from rankwise.ltr import LambdaMART, LinearRanker
+from rankwise.ltr import LambdaMART, LinearRanker, StackedQueryRanker
 from rankwise.screening import BARTSelector, ConcordanceSelector, ScoreSelector, SymbolicFeatures, SymbolicRegressor
 from rankwise.trees import LeastSquaresForest, LeastSquaresTree
 
@@ -182,4 +182,6 @@ def _fitted_query_rankers() -> Iterator[Case]:
     categories = LambdaMART(4, categorical_features=[0, 1], monotone_constraints=[0] * 5 + [1] * (X.shape[1] - 3))
     for ranker in (LambdaMART(4), LambdaMART(4, tree="level"), LambdaMART(2, min_samples_leaf=10**6), LinearRanker()):
         yield ranker.fit(X, y, qid=qid), lambda ranker: ranker.predict(X)
+    members = [("trees", LambdaMART(4, tree="level")), ("linear", LinearRanker())]
+    yield StackedQueryRanker(members, random_state=0).fit(X, y, qid=qid), lambda ranker: ranker.predict(X)
     yield categories.fit(mixed, y, qid=qid), lambda ranker: ranker.predict(mixed)

@@ -1,5 +1,6 @@
 """Learning to rank the documents of queries: from features and graded relevance, or comparisons, to scores."""
 
+from rankwise.ltr.blend import StackedQueryRanker
 from rankwise.ltr.gradients import lambda_gradients, pair_gradients
 from rankwise.ltr.lambdamart import LambdaMART
 from rankwise.ltr.linear import LinearRanker
@@ -10,6 +11,7 @@ __all__ = [
     "LambdaMART",
     "LinearRanker",
     "NeuralRanker",
+    "StackedQueryRanker",
     "lambda_gradients",
     "pair_gradients",
     "pair_weights",

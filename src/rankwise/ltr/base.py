@@ -1,6 +1,6 @@
 """What query rankers share: places within queries, a score that knows the queries, and checks of training rows.
 
-`LambdaMART`, `LinearRanker` and `NeuralRanker` derive from `QueryRankerMixin`.
+`LambdaMART`, `LinearRanker`, `NeuralRanker` and `StackedQueryRanker` derive from `QueryRankerMixin`.
 """
 
 from __future__ import annotations

@@ -76,7 +76,7 @@ _OURS = {
     "rankwise.label_ranking.numeric": ["NumericFeatures"],
     "rankwise.label_ranking.additive_features": ["AdditiveFeatures"],
     "rankwise.label_ranking.stacked": ["Standing", "_Views"],
-    "rankwise.ltr": ["LambdaMART", "LinearRanker", "NeuralRanker"],
+    "rankwise.ltr": ["LambdaMART", "LinearRanker", "NeuralRanker", "StackedQueryRanker"],
     "rankwise.ltr.boosting": ["LightGBMTrees"],
     "rankwise.ltr.level_trees": ["LevelTrees"],
     "rankwise.screening": [
