@@ -173,9 +173,44 @@ def test_early_stopping_keeps_the_best_trees(smooth):
     history = ranker.history_["validation"]
     assert len(history) == len(ranker.trees_) + 5 < 200
     assert np.argmin(history) == len(ranker.trees_) - 1
-    assert BoostedRanker(3).fit(X, y).history_ == {}
+    assert BoostedRanker(3, early_stopping=False).fit(X, y).history_ == {}
     with pytest.raises(ValueError, match="leave none to learn from"):
         BoostedRanker(early_stopping=True, validation_fraction=0.9).fit(X[:2], y[:2])
+
+
+@every_loss
+def test_folds_choose_the_number_of_trees(loss):
+    rng = np.random.default_rng(0)
+    X = np.round(rng.normal(size=(240, 4)), 6)
+    X = X[np.lexsort(X.T[::-1])]
+    y = Rankings.from_scores(2.0 * X[:, :3] + rng.gumbel(size=(240, 3)) * 2.0)
+    made = BoostedRanker(60, loss=loss, max_leaf_nodes=6, early_stopping="cv", n_iter_no_change=60).fit(X, y)
+    whole = BoostedRanker(60, loss=loss, max_leaf_nodes=6, early_stopping=False, calibrate=False)
+    scores, truth = [], []
+    for number in range(3):
+        left_out = np.arange(240) % 3 == number
+        staged = list(whole.fit(X[~left_out], y[~left_out]).staged_predict_scores(X[left_out]))
+        scores.append(staged[4::5])
+        truth.append(y.positions[left_out])
+    losses = []
+    for stage in np.concatenate(scores, axis=1):
+        slopes = np.exp(np.linspace(-3, 1, 81))
+        losses.append(min(naive.loss_of_pairs(slope * stage, np.concatenate(truth)) for slope in slopes))
+    assert 0 < np.argmin(losses) < 11
+    assert len(made.trees_) == 5 * (np.argmin(losses) + 1)
+    np.testing.assert_allclose(made.history_["validation"], losses, rtol=0.01)
+    kept = whole.set_params(n_estimators=len(made.trees_)).fit(X, y)
+    np.testing.assert_allclose(made.predict_scores(X), made.calibration_ * kept.predict_scores(X))
+
+
+def test_folds_stop_early_where_there_is_nothing_to_learn():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(300, 5)), np.argsort(rng.random((300, 4)), axis=1) + 1
+    ranker = BoostedRanker(random_state=0).fit(X, y)
+    assert len(ranker.trees_) <= 20
+    assert len(ranker.history_["validation"]) == len(ranker.trees_) // 5 + 4
+    assert len(BoostedRanker(60, n_iter_no_change=1, calibrate=False).fit(X, y).history_["validation"]) <= 5
+    assert BoostedRanker(7).fit(X[:29], y[:29]).history_ == {}
 
 
 def test_predictions_agree_with_each_other(smooth):
@@ -294,8 +329,8 @@ def test_constraints_that_make_no_sense(given, message):
 def test_probabilities_come_true_as_often_as_they_say():
     X, y, _ = make_smooth_label_ranking(900, 5, 4, random_state=0)
     few, new = slice(0, 300), slice(300, None)
-    plain = BoostedRanker(100, calibrate=False).fit(X[few], y[few])
-    made = BoostedRanker(100, random_state=0).fit(X[few], y[few])
+    plain = BoostedRanker(100, early_stopping=False, calibrate=False).fit(X[few], y[few])
+    made = BoostedRanker(100, early_stopping=False, random_state=0).fit(X[few], y[few])
     assert plain.calibration_ is None
     assert 0 < made.calibration_ < 1
     np.testing.assert_array_equal(made.predict(X[new]), plain.predict(X[new]))

@@ -49,3 +49,9 @@ def grow(X, gradient, hessian, n_leaves, least, l2):
             break
         leaves[best[1] : best[1] + 1] = [best[2], best[3]]
     return leaves
+
+
+def loss_of_pairs(scores, positions):
+    """Mean over rankings and pairs of log(1 + exp(loser - winner)); complete rankings."""
+    wins = positions[:, :, None] < positions[:, None, :]
+    return np.logaddexp(0.0, scores[:, None, :] - scores[:, :, None])[wins].mean()

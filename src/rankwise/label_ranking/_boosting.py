@@ -11,6 +11,8 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
+from numbers import Integral
+from typing import Any
 
 import numpy as np
 
@@ -83,6 +85,82 @@ class Loss:
             scores -= 0.5 * gradient.sum(axis=0) / curvature
             scores -= scores.mean()
         return scores
+
+
+class Boosting:
+    """Boosting of some rows, tree by tree, with the scores of others that are watched.
+
+    Parameters
+    ----------
+    X, y : ndarray of shape (n_rows, n_features), Rankings
+        Rows to learn from.
+    watched : ndarray of shape (n_watched, n_features)
+        Features of the others.
+    n_categories : ndarray of shape (n_features,)
+        Categories of each feature, 0 for numbers.
+    settings : dict
+        Parameters of `BoostedRanker`.
+    signs : ndarray of shape (n_features, n_items), optional
+        Monotone constraints, see `Grower`.
+    rng : Generator
+        Draws the rows and features of each tree.
+    threads, n_threads : ThreadPoolExecutor, int
+        Threads that share the features.
+    """
+
+    def __init__(
+        self,
+        X: FloatArray,
+        y: Rankings,
+        watched: FloatArray,
+        n_categories: IntArray,
+        settings: dict[str, Any],
+        signs: IntArray | None,
+        rng: np.random.Generator,
+        threads: ThreadPoolExecutor,
+        n_threads: int,
+    ) -> None:
+        self._X, self._watched, self._rng, self._settings = X, watched, rng, settings
+        self._loss = Loss(settings["loss"], y)
+        self.base_scores = self._loss.best_constant()
+        self._scores, self.watched_scores = (np.tile(self.base_scores, (len(part), 1)) for part in (X, watched))
+        self.trees: list[Tree] = []
+        limits = {name: settings[name] for name in ("max_bins", "max_leaf_nodes", "max_depth", "min_samples_leaf")}
+        self._grower = Grower(
+            X,
+            n_categories,
+            **limits,
+            l2=settings["l2_regularization"],
+            signs=signs,
+            threads=threads,
+            n_threads=n_threads,
+        )
+
+    def keep(self, trees: list[Tree]) -> None:
+        """Begin with trees that have grown on the same rows, and draw what was drawn for them."""
+        for tree in trees:
+            self._drawn()
+            self._scores += tree.predict(self._X)
+            self.watched_scores += tree.predict(self._watched)
+        self.trees = list(trees)
+
+    def grow(self) -> None:
+        """Grow one more tree."""
+        rows, features = self._drawn()
+        gradient, hessian = self._loss.derivatives(self._scores)
+        tree, leaf = self._grower.grow(gradient, hessian, rows, features, self._settings["learning_rate"])
+        self.trees.append(tree)
+        if len(rows) < len(self._X):
+            leaf = tree.leaf_of(self._X)
+        self._scores += tree.values[leaf]
+        self.watched_scores += tree.predict(self._watched)
+
+    def _drawn(self) -> tuple[IntArray, IntArray]:
+        """Rows and features of the next tree."""
+        (n_rows, n_features), some = self._X.shape, self._settings["max_features"]
+        n_chosen = n_features if some is None else some if isinstance(some, Integral) else round(some * n_features)
+        rows = _sample(n_rows, round(self._settings["subsample"] * n_rows), self._rng)
+        return rows, _sample(n_features, int(n_chosen), self._rng)
 
 
 @dataclass
@@ -333,3 +411,8 @@ def _exact(values: FloatArray, n: int) -> FloatArray:
         return values
     step = np.ldexp(1.0, int(np.frexp(largest)[1]) + n.bit_length() - 53)
     return np.rint(values / step) * step
+
+
+def _sample(n: int, size: int, rng: np.random.Generator) -> IntArray:
+    """Some of the numbers below n, at least one, in ascending order."""
+    return np.arange(n) if size >= n else np.sort(rng.choice(n, max(1, size), replace=False))

@@ -63,6 +63,12 @@ def calibration_slope(shares: FloatArray, truth: FloatArray, weights: FloatArray
     float or None
         None if there is nothing to learn from.
     """
+    found = slope_and_loss(shares, truth, weights)
+    return None if found is None else found[0]
+
+
+def slope_and_loss(shares: FloatArray, truth: FloatArray, weights: FloatArray) -> tuple[float, float] | None:
+    """The slope of `calibration_slope`, and the mean loss per row, and prior, that is left with it."""
     from scipy.optimize import minimize_scalar
 
     known = ~(np.isnan(shares) | np.isnan(truth))
@@ -83,7 +89,8 @@ def calibration_slope(shares: FloatArray, truth: FloatArray, weights: FloatArray
         return float(spread - slope * agree + 0.5 * (log_slope / _PRIOR_DEVIATION) ** 2)
 
     bounds = (-_LARGEST_LOG_SLOPE, _LARGEST_LOG_SLOPE)
-    return float(np.exp(minimize_scalar(cost, bounds=bounds, method="bounded", options={"xatol": 1e-6}).x))
+    found = minimize_scalar(cost, bounds=bounds, method="bounded", options={"xatol": 1e-6})
+    return float(np.exp(found.x)), float(found.fun) / n_rows
 
 
 def _in_classes(size: FloatArray, mass: FloatArray) -> tuple[FloatArray, FloatArray]:

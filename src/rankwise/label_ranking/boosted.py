@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from copy import copy
 from numbers import Integral, Real
 from typing import Any, ClassVar, Literal
 
@@ -18,8 +17,8 @@ from rankwise._typing import ArrayLike, FloatArray, IntArray, RandomState
 from rankwise._validation import check_generator
 from rankwise.data import Rankings
 from rankwise.embeddings import vectors_from_pairwise
-from rankwise.label_ranking._boosting import Grower, Loss
-from rankwise.label_ranking._calibration import calibration_slope
+from rankwise.label_ranking._boosting import Boosting, Loss
+from rankwise.label_ranking._calibration import slope_and_loss
 from rankwise.label_ranking._monotone import monotone_signs
 from rankwise.label_ranking.tree_answers import TreeAnswersMixin
 from rankwise.label_ranking.warm_start import WarmStartMixin
@@ -28,8 +27,10 @@ from rankwise.trees.engine import MOST_BINS, TargetRows, mean_prediction
 
 # "auto" holds out rows from this number on: a tenth of fewer says little, and is missed in training.
 _ROWS_TO_HOLD_OUT = 5_000
-# Rows that are too few to calibrate, and folds for it.
-_FEWEST_TO_CALIBRATE, _FOLDS = 30, 3
+# Rows that are too few to leave out, folds, and trees after which these are asked again.
+_FEWEST_TO_CALIBRATE, _FOLDS, _TREES_BETWEEN = 30, 3, 5
+# Pairs, and rows, that are enough to compare scores with.
+_MOST_PAIRS, _FEWEST_ROWS = 1 << 18, 500
 
 
 class BoostedRanker(ForestMixin, WarmStartMixin, TreeAnswersMixin, BaseEstimator):
@@ -68,11 +69,12 @@ class BoostedRanker(ForestMixin, WarmStartMixin, TreeAnswersMixin, BaseEstimator
         Share of the rows that each tree sees, drawn without replacement.
     max_features : int, float or None, default=None
         Features that each tree sees, or their share; None is all.
-    early_stopping : "auto" or bool, default="auto"
-        Whether to stop when the loss of held-out rows no longer falls, and keep the best number of trees; "auto" does
-        from 5,000 rows on.
+    early_stopping : {"auto", "cv"} or bool, default="auto"
+        Whether to stop when the loss of unseen rows no longer falls, and keep the best number of trees: of rows that
+        are held out (True), or of three folds, left out in turn, after which all rows are learned from ("cv"). The
+        loss of folds is that of calibrated pairs, after every fifth tree. "auto" is "cv" below 5,000 rows.
     validation_fraction : float, default=0.1
-        Share of the rows held out for early stopping.
+        Share of the rows held out with ``early_stopping=True``.
     n_iter_no_change : int, default=20
         Number of trees without improvement after which early stopping stops.
     categorical_features : None, array-like or dict
@@ -106,7 +108,7 @@ class BoostedRanker(ForestMixin, WarmStartMixin, TreeAnswersMixin, BaseEstimator
         What the scores are multiplied by; None for nothing.
     history_ : dict
         With early stopping, "validation": the loss of the held-out rows after each tree, also of those that were
-        dropped; empty without.
+        dropped, or that of the folds after every fifth; empty without.
     feature_importances_ : ndarray of shape (n_features,)
         Share of each feature in the gain of all splits.
     items_ : tuple
@@ -148,7 +150,7 @@ class BoostedRanker(ForestMixin, WarmStartMixin, TreeAnswersMixin, BaseEstimator
             Interval(Integral, 1, None, closed="left"),
             Interval(RealNotInt, 0, 1, closed="right"),
         ],
-        "early_stopping": ["boolean", StrOptions({"auto"})],
+        "early_stopping": ["boolean", StrOptions({"auto", "cv"})],
         "validation_fraction": [Interval(Real, 0, 1, closed="neither")],
         "n_iter_no_change": [Interval(Integral, 1, None, closed="left")],
         "categorical_features": [None, "array-like", dict],
@@ -182,7 +184,7 @@ class BoostedRanker(ForestMixin, WarmStartMixin, TreeAnswersMixin, BaseEstimator
         max_bins: int = 255,
         subsample: float = 1.0,
         max_features: int | float | None = None,
-        early_stopping: bool | Literal["auto"] = "auto",
+        early_stopping: bool | Literal["auto", "cv"] = "auto",
         validation_fraction: float = 0.1,
         n_iter_no_change: int = 20,
         categorical_features: Any = None,
@@ -281,73 +283,64 @@ class BoostedRanker(ForestMixin, WarmStartMixin, TreeAnswersMixin, BaseEstimator
         rows, held_out = self._held_out(len(X), rng)
         watched, watched_y = X[held_out], y[held_out]
         X, y = X[rows], y[rows]
-        watched_loss, loss = Loss(self.loss, watched_y), Loss(self.loss, y)
-        self.base_scores_ = loss.best_constant()
-        scores, watched_scores = (np.tile(self.base_scores_, (len(part), 1)) for part in (X, watched))
-        self.trees_, history = self._kept_trees(), []
-        if self.trees_ and len(held_out):
-            history = self._kept_history(len(self.trees_))
+        kept = self._kept_trees()
+        history = self._kept_history(len(kept)) if kept and len(held_out) else []
+        self.history_, self.calibration_ = {}, None
         n_threads = effective_n_jobs(self.n_jobs)
         with ThreadPoolExecutor(n_threads) as threads:
-            grower = Grower(
-                X,
-                self._encoder.n_categories,
-                max_bins=self.max_bins,
-                max_leaf_nodes=self.max_leaf_nodes,
-                max_depth=self.max_depth,
-                min_samples_leaf=self.min_samples_leaf,
-                l2=self.l2_regularization,
-                signs=signs,
-                threads=threads,
-                n_threads=n_threads,
-            )
-            for tree in self.trees_:
-                # The same numbers are drawn as when they grew.
-                _sample(len(X), round(self.subsample * len(X)), rng)
-                _sample(X.shape[1], self._n_drawn(X.shape[1]), rng)
-                scores += tree.predict(X)
-                watched_scores += tree.predict(watched)
-            n_lacking = self.n_estimators - len(self.trees_)
-            for _ in track(range(n_lacking), "boosting", n_lacking):
-                sample = _sample(len(X), round(self.subsample * len(X)), rng)
-                tree, leaf = grower.grow(
-                    *loss.derivatives(scores),
-                    sample,
-                    _sample(X.shape[1], self._n_drawn(X.shape[1]), rng),
-                    self.learning_rate,
-                )
-                self.trees_.append(tree)
-                if len(sample) < len(X):
-                    leaf = tree.leaf_of(X)
-                scores += tree.values[leaf]
+
+            def boosting(X: FloatArray, y: Rankings, watched: FloatArray, rng: np.random.Generator) -> Boosting:
+                settings = self.get_params(deep=False)
+                return Boosting(X, y, watched, self._encoder.n_categories, settings, signs, rng, threads, n_threads)
+
+            most = self.n_estimators
+            if not len(held_out) and (self.calibrate or self._stopping(len(X)) == "cv"):
+                most = self._learn_from_folds(X, y, boosting)
+            grown = boosting(X, y, watched, rng)
+            grown.keep(kept[:most])
+            watched_loss = Loss(self.loss, watched_y)
+            for _ in track(range(most - len(grown.trees)), "boosting", most - len(grown.trees)):
+                grown.grow()
                 if len(held_out):
-                    watched_scores += tree.predict(watched)
-                    history.append(watched_loss.value(watched_scores))
+                    history.append(watched_loss.value(grown.watched_scores))
                     if len(history) - np.argmin(history) > self.n_iter_no_change:
                         break
-        self.history_ = {}
+        self.trees_, self.base_scores_ = grown.trees, grown.base_scores
         if len(held_out):
             self.history_ = {"validation": history}
             self.trees_ = self.trees_[: int(np.argmin(history)) + 1]
-        self.calibration_ = None
-        if self.calibrate:
-            parts = [(self, watched, watched_y)] if len(held_out) else self._cross_fitted(X, y)
-            self.calibration_ = _likeliest_slope(parts)
+            if self.calibrate:
+                grown_scores = self._predict_log_worth(watched)
+                self.calibration_ = _UnseenPairs(watched_y).slope_and_loss(grown_scores)[0]
 
-    def _cross_fitted(self, X: FloatArray, y: Rankings) -> Iterator[tuple[BoostedRanker, FloatArray, Rankings]]:
-        """Rankers fitted without one part of the rows, this part, and its rankings; copies of a row are one row."""
-        rows = np.column_stack([X, y.positions])
-        rows[np.isnan(rows)] = np.finfo(np.float64).min  # equal to each other, unlike NaN
-        _, first, number_of = np.unique(rows, axis=0, return_index=True, return_inverse=True)
-        X, y = X[first], Rankings(y.positions[first], y.items, np.bincount(number_of, y.weights))
+    def _learn_from_folds(self, X: FloatArray, y: Rankings, boosting: Callable[..., Boosting]) -> int:
+        """Find the calibration, and the number of trees unless all are wanted, on rows that are left out in turn."""
+        X, y = _distinct(X, y)
         if len(X) < _FEWEST_TO_CALIBRATE:
-            return
+            return self.n_estimators
         # Sorted rows by turns: nothing is drawn, and each fold has rows of all kinds.
         fold = np.arange(len(X)) % _FOLDS
-        for number in range(_FOLDS):
-            other = copy(self).set_params(calibrate=False, early_stopping=False, warm_start=False, random_state=0)
-            other._fit_rankings(X[fold != number], y[fold != number])
-            yield other, X[fold == number], y[fold == number]
+        parts = [(fold != number, fold == number) for number in range(_FOLDS)]
+        folds = [boosting(X[train], y[train], X[test], np.random.default_rng(0)) for train, test in parts]
+        unseen = _UnseenPairs(y[np.concatenate([np.flatnonzero(test) for _, test in parts])])
+        stops = self._stopping(len(X)) == "cv"
+        slopes, losses = [], []
+        for number in track(range(1, self.n_estimators + 1), "boosting of folds", self.n_estimators):
+            for part in folds:
+                part.grow()
+            if number == self.n_estimators or (stops and number % _TREES_BETWEEN == 0):
+                slope, loss = unseen.slope_and_loss(np.concatenate([part.watched_scores for part in folds]))
+                slopes.append(slope)
+                losses.append(loss)
+                if _TREES_BETWEEN * (len(losses) - 1 - int(np.argmin(losses))) >= self.n_iter_no_change:
+                    break
+        best = int(np.argmin(losses))
+        if self.calibrate:
+            self.calibration_ = slopes[best]
+        if not stops:
+            return self.n_estimators
+        self.history_ = {"validation": losses}
+        return min(_TREES_BETWEEN * (best + 1), self.n_estimators)
 
     def _kept_history(self, n_kept: int) -> list[float]:
         """Losses of the held-out rows after the trees that are kept; those that were dropped grow again."""
@@ -358,10 +351,15 @@ class BoostedRanker(ForestMixin, WarmStartMixin, TreeAnswersMixin, BaseEstimator
             )
         return self.history_["validation"][:n_kept]
 
+    def _stopping(self, n: int) -> bool | str:
+        """Whether, and how, the number of trees is chosen for this number of rows: True, False or "cv"."""
+        if self.early_stopping == "auto":
+            return True if n >= _ROWS_TO_HOLD_OUT else "cv"
+        return self.early_stopping
+
     def _held_out(self, n: int, rng: np.random.Generator) -> tuple[IntArray, IntArray]:
         """Rows to learn from, and rows for early stopping."""
-        stops = n >= _ROWS_TO_HOLD_OUT if self.early_stopping == "auto" else self.early_stopping
-        if not stops:
+        if self._stopping(n) is not True:
             return np.arange(n), np.arange(0)
         n_held_out = max(1, round(self.validation_fraction * n))
         if n_held_out >= n:
@@ -372,12 +370,6 @@ class BoostedRanker(ForestMixin, WarmStartMixin, TreeAnswersMixin, BaseEstimator
         shuffled = rng.permutation(n)
         return np.sort(shuffled[n_held_out:]), np.sort(shuffled[:n_held_out])
 
-    def _n_drawn(self, n_features: int) -> int:
-        if self.max_features is None:
-            return n_features
-        is_number = isinstance(self.max_features, Integral)
-        return min(int(self.max_features) if is_number else round(self.max_features * n_features), n_features)
-
     @property
     def _slope(self) -> float:
         return self.calibration_ or 1.0
@@ -387,10 +379,7 @@ class BoostedRanker(ForestMixin, WarmStartMixin, TreeAnswersMixin, BaseEstimator
         return self._slope * (self.base_scores_ + added)
 
     def _predict_pairwise(self, X: FloatArray) -> FloatArray:
-        from scipy.special import expit
-
-        scores = self._predict_log_worth(X)
-        return expit(scores[:, :, np.newaxis] - scores[:, np.newaxis])
+        return _probabilities(self._predict_log_worth(X))
 
     def _predict_positions(self, X: FloatArray) -> FloatArray:
         return _places(self._predict_log_worth(X))
@@ -407,23 +396,36 @@ class BoostedRanker(ForestMixin, WarmStartMixin, TreeAnswersMixin, BaseEstimator
         ensure(slope is None or (np.isfinite(slope) and slope > 0), "the calibration is not positive")
 
 
-def _likeliest_slope(parts: Iterable[tuple[BoostedRanker, FloatArray, Rankings]]) -> float | None:
-    """The slope of the log odds that rankers have for rows that they have not seen."""
-    shares, truth, weights = [], [], []
-    for ranker, X, y in parts:
-        shares.append(vectors_from_pairwise(ranker._predict_pairwise(X)))
-        truth.append(TargetRows(y.positions, is_pairs=True).vectors(slice(None)))
-        weights.append(y.weights)
-    if not shares:
-        return None
-    return calibration_slope(np.concatenate(shares), np.concatenate(truth), np.concatenate(weights))
+class _UnseenPairs:
+    """The pairs of rankings that were not learned from, to be compared with scores."""
+
+    def __init__(self, y: Rankings) -> None:
+        n_pairs = y.n_items * (y.n_items - 1) // 2
+        enough = min(len(y), max(_MOST_PAIRS // n_pairs, _FEWEST_ROWS))
+        self._rows = np.unique(np.linspace(0, len(y) - 1, enough).astype(np.intp))
+        self._truth = TargetRows(y.positions[self._rows], is_pairs=True).vectors(slice(None))
+        self._weights = y.weights[self._rows]
+
+    def slope_and_loss(self, scores: FloatArray) -> tuple[float, float]:
+        """The likeliest slope of the log odds that scores of all rows give, and the loss with it."""
+        shares = vectors_from_pairwise(_probabilities(scores[self._rows]))
+        return slope_and_loss(shares, self._truth, self._weights) or (1.0, 0.0)
+
+
+def _distinct(X: FloatArray, y: Rankings) -> tuple[FloatArray, Rankings]:
+    """The rows in an order of their own; copies of a row are one row of more weight."""
+    rows = np.column_stack([X, y.positions])
+    rows[np.isnan(rows)] = np.finfo(np.float64).min  # equal to each other, unlike NaN
+    _, first, number_of = np.unique(rows, axis=0, return_index=True, return_inverse=True)
+    return X[first], Rankings(y.positions[first], y.items, np.bincount(number_of, y.weights))
+
+
+def _probabilities(scores: FloatArray) -> FloatArray:
+    from scipy.special import expit
+
+    return expit(scores[:, :, np.newaxis] - scores[:, np.newaxis])
 
 
 def _places(scores: FloatArray) -> FloatArray:
     """Positions by decreasing scores, the Kemeny median of their pairs; of equal ones, the first column comes first."""
     return np.argsort(np.argsort(-scores, axis=1, kind="stable"), axis=1).astype(np.float64) + 1.0
-
-
-def _sample(n: int, size: int, rng: np.random.Generator) -> IntArray:
-    """Some of the numbers below n, at least one, in ascending order."""
-    return np.arange(n) if size >= n else np.sort(rng.choice(n, max(1, size), replace=False))

@@ -304,7 +304,7 @@ def default_rankers(n_jobs: int | None = None, n_rows: int = 1000, n_items: int 
         ("smooth extra-random forest", RankingForest(80, min_samples_leaf=3, **random, **part)),
         ("forest", RankingForest(100, splitter="best", max_features=0.5, min_samples_leaf=2, n_jobs=n_jobs)),
         ("labelwise forest", LabelwiseRanker(places)),
-        ("boosted", BoostedRanker(100, max_leaf_nodes=8, calibrate=False, n_jobs=n_jobs)),
+        ("boosted", BoostedRanker(100, max_leaf_nodes=8, early_stopping=False, calibrate=False, n_jobs=n_jobs)),
         *(linear if n_items <= _MOST_ITEMS_FOR_PAIRS else []),
         ("Plackett-Luce", PlackettLuceRanker()),
         ("Laplacian kernel", make_pipeline(gaussian_ranks, KernelRanker("laplacian"))),
