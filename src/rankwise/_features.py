@@ -78,6 +78,8 @@ class FeatureEncoder:
         from sklearn.utils.validation import validate_data
 
         frame = data_frame(X, "X")
+        if hasattr(X, "toarray") and self.categorical_features is not None:
+            raise ValueError("categorical_features are for arrays and data frames, but X is a sparse matrix")
         if frame is not None or self.categorical_features is not None:
             columns = _columns(X, frame)
             chosen = self._chosen(columns)
@@ -269,6 +271,16 @@ def set_feature_names(estimator: Any, names: Sequence[str]) -> None:
     estimator.feature_names_in_ = np.array(names, dtype=object)
 
 
+def without_zeros(X: Any) -> Any:
+    """A CSR matrix without entries that are 0 or stored twice; another one only if X has such."""
+    if X.has_canonical_format and (X.data != 0).all():
+        return X
+    cleaned = X.copy()
+    cleaned.sum_duplicates()
+    cleaned.eliminate_zeros()
+    return cleaned
+
+
 def _dense(estimator: Any, X: Any, *, reset: bool) -> FloatArray:
     """A sparse matrix written out, unless that takes too much memory: trees look at every column of a row."""
     from sklearn.utils.validation import validate_data
@@ -348,12 +360,19 @@ def _categories(column: Any) -> list[Any]:
 def _numbers(estimator: Any, X: ArrayLike, *, reset: bool) -> FloatArray:
     from sklearn.utils.validation import validate_data
 
+    accepted = "csr" if getattr(estimator, "_keeps_sparse", False) else False
     try:
-        checked: FloatArray = validate_data(
-            estimator, X, reset=reset, dtype=np.float64, order="C", ensure_all_finite="allow-nan"
+        checked: Any = validate_data(
+            estimator,
+            X,
+            reset=reset,
+            dtype=np.float64,
+            order="C",
+            ensure_all_finite="allow-nan",
+            accept_sparse=accepted,
         )
     except ValueError as error:
         if "could not convert string" not in str(error):
             raise
         raise ValueError(f"{error} in X: name columns of text in categorical_features, or give a data frame") from None
-    return checked
+    return without_zeros(checked) if hasattr(checked, "indptr") else checked

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from numbers import Integral
 from typing import Any, Literal
 
@@ -301,21 +302,29 @@ class QueryRows:
 
     Attributes
     ----------
-    X : ndarray or CSR matrix of shape (n_rows, n_features)
-        Features.
+    source : ndarray or CSR matrix
+        Features as they were given.
     grade, weight : ndarray of shape (n_rows,)
         Relevance and weights of the rows.
     bounds : ndarray of shape (n_queries + 1,)
         Query ``q`` owns rows ``bounds[q]`` to ``bounds[q + 1]``.
     pairs : (winners, losers, weights) or None
         Comparisons of rows that replace grades.
+    places : ndarray of shape (n_rows,) or None
+        Where the rows are in ``source``; None is one after the other.
     """
 
-    X: Any
+    source: Any
     grade: FloatArray
     weight: FloatArray
     bounds: IntArray
     pairs: tuple[AnyArray, AnyArray, FloatArray] | None = None
+    places: IntArray | None = None
+
+    @cached_property
+    def X(self) -> Any:  # noqa: N802
+        """Features of the rows, in their order: a copy, which is made when it is first asked for."""
+        return self.source if self.places is None else self.source[self.places]
 
     @property
     def n_queries(self) -> int:
@@ -376,7 +385,7 @@ class QueryRows:
         sizes = sizes[np.argsort(query_hashes, kind="stable")]
         bounds = np.concatenate(([0], np.cumsum(sizes))).astype(np.intp)
         checked = None if pairs is None else _sorted_pairs(pairs, pair_weight, rows)
-        return cls(X[rows], grade[rows], np.array(weight[rows]), bounds, checked)
+        return cls(X, grade[rows], np.array(weight[rows]), bounds, checked, rows)
 
     def with_relative_weights(self) -> QueryRows:
         """The same with weights, of rows and of comparisons, whose mean is 1."""
@@ -400,7 +409,8 @@ class QueryRows:
         sizes = np.diff(self.bounds)
         rows = np.repeat(queries, sizes)
         bounds = np.concatenate(([0], np.cumsum(sizes[queries]))).astype(np.intp)
-        return replace(self, X=self.X[rows], grade=self.grade[rows], weight=self.weight[rows], bounds=bounds)
+        places = np.flatnonzero(rows) if self.places is None else self.places[rows]
+        return replace(self, grade=self.grade[rows], weight=self.weight[rows], bounds=bounds, places=places)
 
 
 def _run_starts(labels: AnyArray) -> IntArray:

@@ -8,11 +8,13 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.sparse import csr_array
 from sklearn.base import clone
 
 from rankwise.datasets import make_retrieval
 from rankwise.ltr import LambdaMART
-from rankwise.ltr.level_trees import LevelGrower, LevelTrees
+from rankwise.ltr._level_growth import LevelGrower
+from rankwise.ltr.level_trees import LevelTrees
 from rankwise.metrics import ndcg_score
 from rankwise.queries import QueryRows
 
@@ -128,8 +130,6 @@ def test_what_level_trees_cannot_do_is_refused(data):
     X, y, qid = data
     for options, message in (
         ({"max_depth": 13}, "give at most 12"),
-        ({"max_bins": 300}, "level trees take at most 255"),
-        ({"monotone_constraints": [1] * 6}, "are for tree='leaf'"),
         ({"categorical_features": [2]}, "column 2 of X holds categories"),
         ({"tree": "leaves"}, "tree"),
     ):
@@ -137,3 +137,46 @@ def test_what_level_trees_cannot_do_is_refused(data):
             level().set_params(**options).fit(np.round(X), y, qid)
     with pytest.raises(ValueError, match="column 0 of X holds categories"):
         level().fit(pd.DataFrame({"colour": ["red", "blue"]}), [0, 1])
+
+
+@pytest.mark.parametrize("tree", ["leaf", "level"])
+def test_sparse_rows_stay_sparse_and_predict_as_rows_written_out(data, tree, monkeypatch):
+    X, y, qid = data
+    X = np.where(X > 0.5, X, 0.0)
+    sparse = csr_array(X)
+    monkeypatch.setattr(csr_array, "toarray", None)  # nothing may write them out
+    ranker = LambdaMART(10, tree=tree, early_stopping=True, random_state=0).fit(sparse, y, qid)
+    np.testing.assert_array_equal(ranker.predict(sparse), ranker.predict(X))
+    assert ranker.score(sparse.tocoo(), y, qid=qid) > LambdaMART(1, tree=tree).fit(X, y, qid).score(X, y, qid=qid)
+    with pytest.raises(ValueError, match="categorical_features are for arrays"):
+        LambdaMART(categorical_features=[0]).fit(sparse, y, qid)
+
+
+def test_explain_takes_sparse_rows(data):
+    X, y, qid = data
+    for tree in ("leaf", "level"):
+        ranker = LambdaMART(5, tree=tree, random_state=0).fit(csr_array(X), y, qid)
+        np.testing.assert_array_equal(ranker.explain(csr_array(X), 0, 3), ranker.explain(X, 0, 3))
+
+
+@pytest.mark.parametrize("tree", ["leaf", "level"])
+def test_scores_follow_features_that_are_named(data, tree):
+    X, y, qid = data
+    frame = pd.DataFrame(X, columns=list("abcdef"))
+    by_name = LambdaMART(20, tree=tree, monotone_constraints={"a": 1, "c": -1}, random_state=0).fit(frame, y, qid)
+    by_place = LambdaMART(20, tree=tree, monotone_constraints=[1, 0, -1, 0, 0, 0], random_state=0).fit(X, y, qid)
+    np.testing.assert_array_equal(by_name.predict(frame), by_place.predict(X))
+    for feature, sign in ((0, 1), (2, -1)):
+        rows = np.repeat(X[:20], 50, axis=0)
+        rows[:, feature] = np.tile(np.linspace(-4, 4, 50), 20)
+        assert (sign * np.diff(by_place.predict(rows).reshape(20, 50), axis=1) >= 0).all()
+    for wrong, message in (
+        ({"g": 1}, "names 'g', but the columns of X are 'a', 'b'"),
+        ({"a": 2}, "each -1, 0 or 1"),
+        ([1, 0], "must be 6 numbers"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            LambdaMART(2, tree=tree, monotone_constraints=wrong).fit(frame, y, qid)
+    with pytest.raises(ValueError, match="names 'a', but columns have no names"):
+        LambdaMART(2, tree=tree, monotone_constraints={"a": 1}).fit(X, y, qid)
+    assert (LambdaMART(2, tree=tree, monotone_constraints={-1: 1}, random_state=0).fit(X, y, qid).predict(X) != 0).any()

@@ -8,8 +8,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.sparse import csr_array
 
-from rankwise.ltr.level_trees import LevelGrower, LevelTrees
+from rankwise.ltr import _level_growth
+from rankwise.ltr._level_growth import LevelGrower
+from rankwise.ltr.boosting import round_for_exact_sums
+from rankwise.ltr.level_trees import LevelTrees
 from tests.naive import level_trees as naive
 
 
@@ -21,11 +25,11 @@ def some_rows(seed, n=40, n_features=4, missing=True):
     return X, rng.normal(size=n), rng.random(n)
 
 
-def grown(X, gradient, hessian, depth=3, l2=0.5, n_threads=1, max_bins=255, rows=None, chosen=None):
+def grown(X, gradient, hessian, depth=3, l2=0.5, n_threads=1, max_bins=255, rows=None, chosen=None, **options):
     trees = LevelTrees.empty(1, depth)
-    rows = np.arange(len(X)) if rows is None else rows
+    rows = np.arange(len(gradient)) if rows is None else rows
     with ThreadPoolExecutor(n_threads) as threads:
-        grower = LevelGrower(X, depth, max_bins, l2, n_threads, threads)
+        grower = LevelGrower(X, depth, max_bins, l2, n_threads, threads, **options)
         leaf = grower.grow(gradient, hessian, rows, np.arange(X.shape[1]) if chosen is None else chosen, trees)
     return trees, leaf
 
@@ -71,7 +75,72 @@ def test_every_level_takes_the_cut_with_the_largest_sum_of_gains(seed, missing, 
     np.testing.assert_allclose(says(trees, X), trees.value[0, leaf])
 
 
-def test_threads_change_nothing_not_by_a_bit():
+@settings(max_examples=25)
+@given(seed=st.integers(0, 10**6), missing=st.booleans(), signs=st.lists(st.integers(-1, 1), min_size=4, max_size=4))
+def test_values_that_must_follow_features_do_and_cuts_are_the_best_for_that(seed, missing, signs):
+    X, gradient, hessian = some_rows(seed, missing=missing)
+    gradient = round_for_exact_sums(gradient, "gradients")  # so that empty sides are seen to be empty
+    hessian = round_for_exact_sums(hessian, "second derivatives")
+    trees, leaf = grown(X, gradient, hessian, signs=np.array(signs))
+    own, bounds = np.zeros(len(X), dtype=int), {0: (-np.inf, np.inf)}
+    for level, cut in enumerate(cuts_of(trees)):
+        before = naive.bounded_score(gradient, hessian, own, bounds, 0.5)
+        best = naive.best_bounded_score(X, gradient, hessian, own, bounds, 2**level, signs, 0.5)
+        own, bounds = naive.divided(X, gradient, hessian, own, bounds, 2**level, cut, signs, 0.5)
+        assert naive.bounded_score(gradient, hessian, own, bounds, 0.5) == pytest.approx(best, rel=1e-9)
+        assert trees.gain[0, level] == pytest.approx(best - before, rel=1e-6)
+    np.testing.assert_array_equal(leaf, own)
+    for number, (lower, upper) in bounds.items():
+        step = naive.newton_step(gradient, hessian, own == number, 0.5, lower, upper)
+        assert trees.value[0, number] == pytest.approx(step, rel=1e-6)
+    for feature in np.flatnonzero(signs):
+        rows = np.repeat(X[:10], 30, axis=0)
+        rows[:, feature] = np.tile(np.linspace(-3, 3, 30), 10)
+        assert (signs[feature] * np.diff(says(trees, rows).reshape(10, 30), axis=1) >= 0).all()
+
+
+def rounded_rows(seed, n=200):
+    """Rows, most of whose features are 0, and gradients whose sums are exact, in whatever order they are added."""
+    X, gradient, hessian = some_rows(seed, n=n, n_features=6)
+    X[np.random.default_rng(seed).random(X.shape) < 0.6] = 0
+    X[:, 2] = np.abs(X[:, 2])
+    X[:, 4] = 0
+    X[:, 5] = np.where(X[:, 5] == 0, 1, X[:, 5])  # no zero at all
+    return X, round_for_exact_sums(gradient, "gradients"), round_for_exact_sums(hessian, "second derivatives")
+
+
+@settings(max_examples=25)
+@given(seed=st.integers(0, 10**6), max_bins=st.sampled_from([3, 7, 255, 1000]), is_signed=st.booleans())
+def test_sparse_rows_grow_the_trees_of_the_same_rows_written_out(seed, max_bins, is_signed):
+    X, gradient, hessian = rounded_rows(seed)
+    rng = np.random.default_rng(seed)
+    options = {
+        "max_bins": max_bins,
+        "rows": np.sort(rng.permutation(150)[:100]),
+        "places": rng.permutation(200)[:150],
+        "signs": np.array([1, 0, -1, 0, 0, 1]) if is_signed else None,
+    }
+    gradient, hessian = gradient[:150], hessian[:150]
+    dense, leaf = grown(X, gradient, hessian, **options)
+    sparse, own = grown(csr_array(X), gradient, hessian, n_threads=2, **options)
+    np.testing.assert_array_equal(own, leaf)
+    for name, part in vars(dense).items():
+        np.testing.assert_array_equal(getattr(sparse, name), part, err_msg=name)
+
+
+def test_more_than_a_byte_of_bins_finds_cuts_between_all_values():
+    rng = np.random.default_rng(0)
+    X = rng.permutation(3000).astype(float)[:, None]
+    gradient = round_for_exact_sums(np.where(X[:, 0] <= 1234, 1.0, -1.0), "gradients")
+    for rows in (X, csr_array(X)):
+        trees, _ = grown(rows, gradient, np.ones(3000), depth=1, max_bins=65535)
+        assert trees.threshold[0, 0] == 1234.5
+        trees, _ = grown(rows, gradient, np.ones(3000), depth=1, max_bins=255)
+        assert trees.threshold[0, 0] != 1234.5
+
+
+def test_threads_change_nothing_not_by_a_bit(monkeypatch):
+    monkeypatch.setattr(_level_growth, "_LEAST_WORK", 0)
     X, gradient, hessian = some_rows(0, n=500, n_features=7)
     one, _ = grown(X, gradient, hessian, depth=5)
     for n_threads in (2, 3):

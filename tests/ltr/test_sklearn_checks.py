@@ -19,11 +19,9 @@ RANKERS = [
 
 def expected_failures(estimator):
     reason = "a row of weight 2 is one document with stronger pairs; a document shown twice would take two places"
-    failures = {"check_sample_weight_equivalence_on_dense_data": reason}
-    if isinstance(estimator, LinearRanker):
-        failures["check_sample_weight_equivalence_on_sparse_data"] = reason
-        if estimator.loss == "listwise_listnet":
-            failures["check_sample_weights_not_overwritten"] = "listwise losses take one weight per query"
+    failures = {f"check_sample_weight_equivalence_on_{kind}_data": reason for kind in ("dense", "sparse")}
+    if isinstance(estimator, LinearRanker) and estimator.loss == "listwise_listnet":
+        failures["check_sample_weights_not_overwritten"] = "listwise losses take one weight per query"
     return failures
 
 

@@ -79,3 +79,52 @@ def predict(X, trees):
     for feature, threshold, missing_left, value in trees:
         score += [value[leaf_of(x, feature, threshold, missing_left)] for x in X]
     return score
+
+
+def divided(X, gradient, hessian, leaf, bounds, bit, cut, signs, l2):
+    """Leaves and bounds of their values after a cut, by leaf number.
+
+    Where the feature has a sign, the Newton steps of the two sides must be in its order; if they are not, both take the
+    step of all rows. A side without rows takes the step of the other. From then on, the middle between the two bounds
+    everything on either side of it.
+    """
+    feature, threshold, missing_left = cut
+    after = leaf + bit * goes_right(X[:, feature], threshold, missing_left)
+    found = {}
+    for number, (lower, upper) in bounds.items():
+        sides = [number, number + bit]
+        found[number] = found[number + bit] = (lower, upper)
+        if signs[feature]:
+            left, right = (newton_step(gradient, hessian, after == side, l2, lower, upper) for side in sides)
+            is_empty = [not (after == side).any() for side in sides]
+            left, right = (right if is_empty[0] else left), (left if is_empty[1] else right)
+            if signs[feature] * (right - left) < 0:
+                left = right = newton_step(gradient, hessian, leaf == number, 2 * l2, lower, upper)
+            small, large = sides if signs[feature] > 0 else sides[::-1]
+            found[small], found[large] = (lower, (left + right) / 2), ((left + right) / 2, upper)
+    return after, found
+
+
+def newton_step(gradient, hessian, rows, l2, lower, upper):
+    return min(max(-gradient[rows].sum() / (hessian[rows].sum() + l2), lower), upper)
+
+
+def bounded_score(gradient, hessian, leaf, bounds, l2):
+    """What the values allowed bring: the sum over leaves of -(2 G v + (H + l2) v^2)."""
+    total = 0.0
+    for number, (lower, upper) in bounds.items():
+        rows = leaf == number
+        if not rows.any():
+            continue
+        value = newton_step(gradient, hessian, rows, l2, lower, upper)
+        total -= 2 * gradient[rows].sum() * value + (hessian[rows].sum() + l2) * value**2
+    return total
+
+
+def best_bounded_score(X, gradient, hessian, leaf, bounds, bit, signs, l2):
+    """Score of the best cut of all leaves at once where values must follow signs."""
+    cuts = [(feature, *cut) for feature, column in enumerate(X.T) for cut in cuts_of(column)]
+    return max(
+        bounded_score(gradient, hessian, *divided(X, gradient, hessian, leaf, bounds, bit, cut, signs, l2), l2)
+        for cut in cuts
+    )

@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from rankwise._features import without_zeros
 from rankwise._sklearn import EstimatorMixin, Interval, StrOptions
 from rankwise._state import COUNT, Saved
 from rankwise._typing import ArrayLike, FloatArray
@@ -64,11 +65,7 @@ class QueryRankerMixin(EstimatorMixin):
 
         accepted = "csr" if accept_sparse else False
         checked = validate_data(self, X, reset=reset, dtype=np.float64, order="C", accept_sparse=accepted)
-        if reset and hasattr(checked, "indptr"):
-            checked = checked.copy()
-            checked.sum_duplicates()
-            checked.eliminate_zeros()
-        return checked
+        return without_zeros(checked) if reset and hasattr(checked, "indptr") else checked
 
     def predict(self, X: ArrayLike) -> FloatArray:
         """Scores of the rows, higher is better."""

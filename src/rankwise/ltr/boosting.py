@@ -6,15 +6,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
 
 from rankwise._progress import track
 from rankwise._state import Saved, ensure, instance
-from rankwise._typing import ArrayLike, BoolArray, FloatArray
+from rankwise._typing import BoolArray, FloatArray, IntArray
+from rankwise._validation import shortlist
 from rankwise.ltr import _lambda_jit
 from rankwise.ltr.objectives import Objective
 from rankwise.metrics import retrieval_jit
@@ -42,7 +44,7 @@ class BoostingSettings:
     colsample: float
     max_bins: int
     is_categorical: BoolArray
-    monotone_constraints: ArrayLike | None
+    monotone_signs: IntArray | None
     n_threads: int
     seed: int
 
@@ -64,11 +66,8 @@ class BoostingSettings:
         }
         if leaf_rows < _BIN_ROWS:
             parameters["min_data_in_bin"] = leaf_rows
-        if self.monotone_constraints is not None:
-            signs, n_features = np.asarray(self.monotone_constraints), len(self.is_categorical)
-            if signs.shape != (n_features,) or not np.isin(signs, (-1, 0, 1)).all():
-                raise ValueError(f"monotone_constraints must be {n_features} numbers, each -1, 0 or 1")
-            parameters["monotone_constraints"] = signs.astype(int).tolist()
+        if self.monotone_signs is not None:
+            parameters["monotone_constraints"] = self.monotone_signs.tolist()
         return parameters
 
 
@@ -156,10 +155,12 @@ class LightGBMTrees:
         parameters |= {"verbosity": -1, "metric": "None", "feature_pre_filter": False}
         categorical = np.flatnonzero(settings.is_categorical).tolist()
         # LightGBM wants labels, but only the objective and the metric use them, and those are ours.
-        training = lightgbm.Dataset(rows.X, np.zeros(len(rows.X)), categorical_feature=categorical, params=parameters)
+        training = lightgbm.Dataset(
+            rows.X, np.zeros(len(rows.grade)), categorical_feature=categorical, params=parameters
+        )
         watching: dict[str, Any] = {}
         if stopping is not None:
-            held_out = stopping.X
+            held_out = None if stopping.X is None else _known_to_lightgbm(stopping.X)
 
             def stop(environment: Any) -> None:
                 if stopping.is_over:
@@ -167,7 +168,7 @@ class LightGBMTrees:
 
             watching = {
                 "valid_sets": [
-                    training if held_out is None else training.create_valid(held_out, np.zeros(len(held_out)))
+                    training if held_out is None else training.create_valid(held_out, np.zeros(held_out.shape[0]))
                 ],
                 "feval": lambda score, _: ("metric", stopping.record(score), True),
                 "callbacks": [stop] if stopping.n_iter_no_change else None,
@@ -184,12 +185,13 @@ class LightGBMTrees:
             raise ValueError(f"LightGBM refuses these parameters for {len(rows.grade)} rows: {error}") from error
         numbers.close()  # the progress bar ends with the training, early or not
 
-    def predict(self, X: FloatArray, n_trees: int, n_threads: int) -> FloatArray:
+    def predict(self, X: Any, n_trees: int, n_threads: int) -> FloatArray:
         """Scores of the rows by the first trees."""
-        return np.asarray(self.booster.predict(X, num_iteration=n_trees, num_threads=n_threads))
+        return np.asarray(self.booster.predict(_known_to_lightgbm(X), num_iteration=n_trees, num_threads=n_threads))
 
-    def contributions(self, X: FloatArray, n_trees: int, n_threads: int) -> FloatArray:
+    def contributions(self, X: Any, n_trees: int, n_threads: int) -> FloatArray:
         """Shapley values of the features of each row, of shape (n_rows, n_features)."""
+        X = X.toarray() if hasattr(X, "indptr") else X
         parts = self.booster.predict(X, num_iteration=n_trees, num_threads=n_threads, pred_contrib=True)
         return np.asarray(parts)[:, :-1]
 
@@ -201,6 +203,36 @@ class LightGBMTrees:
     def check_features(self, n_features: int) -> None:
         """Refuse trees, read from a file, for another number of features."""
         ensure(self.booster.num_feature() == n_features, "the booster has other features")
+
+
+def _known_to_lightgbm(X: Any) -> Any:
+    """Features as LightGBM takes them: sparse arrays as sparse matrices, which share their memory."""
+    from scipy.sparse import csr_matrix
+
+    return csr_matrix(X) if hasattr(X, "indptr") else X
+
+
+def monotone_signs(given: Any, is_categorical: BoolArray, names: Any) -> IntArray | None:
+    """1, -1 or 0 for each feature, from such a list, or from a dictionary by name or number; None stays None."""
+    if given is None:
+        return None
+    n_features = len(is_categorical)
+    signs = np.asarray(given)
+    if isinstance(given, Mapping):
+        signs = np.zeros(n_features)
+        known = {} if names is None else {name: number for number, name in enumerate(names)}
+        for feature, sign in given.items():
+            number = known.get(feature, feature)
+            if not isinstance(number, Integral) or not -n_features <= number < n_features:
+                told = f"the columns of X are {shortlist(list(map(repr, known)))}" if known else "columns have no names"
+                raise ValueError(f"monotone_constraints names {feature!r}, but {told}")
+            signs[int(number)] = sign
+    if signs.shape != (n_features,) or not np.isin(signs, (-1, 0, 1)).all():
+        raise ValueError(f"monotone_constraints must be {n_features} numbers, each -1, 0 or 1")
+    if (signs[is_categorical] != 0).any():
+        column = int(np.flatnonzero(is_categorical & (signs != 0))[0])
+        raise ValueError(f"monotone_constraints: column {column} of X holds categories, which have no order to follow")
+    return signs.astype(int)
 
 
 def ndcg_evaluator(rows: QueryRows, k: int | None, gain: Gain) -> Callable[[FloatArray], float]:

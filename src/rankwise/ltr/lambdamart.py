@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from numbers import Integral, Real
 from typing import Any, ClassVar, Literal, TypeVar
 
@@ -15,7 +15,7 @@ from rankwise._state import COUNT, NUMBER, Saved, dict_of, ensure, instance, lis
 from rankwise._typing import ArrayLike, FloatArray, IntArray, RandomState
 from rankwise._validation import check_generator
 from rankwise.ltr.base import METRIC_CONSTRAINTS, QueryRankerMixin, check_target, validation_rows
-from rankwise.ltr.boosting import BoostingSettings, EarlyStopping, LightGBMTrees, ndcg_evaluator
+from rankwise.ltr.boosting import BoostingSettings, EarlyStopping, LightGBMTrees, monotone_signs, ndcg_evaluator
 from rankwise.ltr.gradients import PairwiseLoss
 from rankwise.ltr.level_trees import LevelTrees
 from rankwise.ltr.losses import losses_of
@@ -102,13 +102,13 @@ class LambdaMART(QueryRankerMixin, BaseEstimator):
     subsample, colsample : float, default=1.0
         Shares of rows and features that each tree sees.
     max_bins : int, default=255
-        Maximum number of bins of a feature; more than 255 only with ``tree="leaf"``.
+        Maximum number of bins of a feature.
     categorical_features : array-like of int, str or bool, optional
         Columns that hold categories; by default those of a data frame that are categorical, text or Boolean.
         Level trees refuse them.
-    monotone_constraints : array-like of shape (n_features,), optional
-        1 where a score must not fall as the feature rises, -1 where it must not rise, 0 without constraint.
-        Not for level trees.
+    monotone_constraints : array-like of shape (n_features,) or dict, optional
+        1 where a score must not fall as the feature rises, -1 where it must not rise, 0 without constraint. A dict has
+        the names, or numbers, of features as keys.
     early_stopping : bool, default=False
         Whether to stop when the metric on held-out queries no longer improves, and keep the best number of trees.
     n_iter_no_change : int, default=50
@@ -184,7 +184,7 @@ class LambdaMART(QueryRankerMixin, BaseEstimator):
         "colsample": [Interval(Real, 0, 1, closed="right")],
         "max_bins": [Interval(Integral, 2, 65535, closed="both")],
         "categorical_features": [None, "array-like"],
-        "monotone_constraints": [None, "array-like"],
+        "monotone_constraints": [None, "array-like", dict],
         "early_stopping": ["boolean"],
         "n_iter_no_change": [Interval(Integral, 1, None, closed="left")],
         "eval_metric": [None, str, callable],
@@ -194,6 +194,7 @@ class LambdaMART(QueryRankerMixin, BaseEstimator):
         "random_state": ["random_state", np.random.Generator],
     }
 
+    _keeps_sparse: ClassVar[bool] = True
     booster_: Any
     history_: dict[str, list[float]]
     _encoder: FeatureEncoder
@@ -233,7 +234,7 @@ class LambdaMART(QueryRankerMixin, BaseEstimator):
         colsample: float = 1.0,
         max_bins: int = 255,
         categorical_features: ArrayLike | None = None,
-        monotone_constraints: ArrayLike | None = None,
+        monotone_constraints: ArrayLike | Mapping[Any, int] | None = None,
         early_stopping: bool = False,
         n_iter_no_change: int = 50,
         eval_metric: str | Callable[[FloatArray, FloatArray, IntArray], float] | None = None,
@@ -291,8 +292,8 @@ class LambdaMART(QueryRankerMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like of shape (n_rows, n_features)
-            Features; NaN is missing.
+        X : array-like or sparse matrix of shape (n_rows, n_features)
+            Features; NaN is missing. Sparse matrices stay sparse, however wide they are.
         y : array-like of shape (n_rows,)
             Relevance, higher is better, any finite numbers that ``gain`` takes. Not needed with ``pairs``.
         qid : array-like of shape (n_rows,), optional
@@ -350,7 +351,7 @@ class LambdaMART(QueryRankerMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like of shape (n_rows, n_features)
+        X : array-like or sparse matrix of shape (n_rows, n_features)
             Features.
 
         Returns
@@ -458,7 +459,9 @@ class LambdaMART(QueryRankerMixin, BaseEstimator):
             colsample=self.colsample,
             max_bins=self.max_bins,
             is_categorical=self._encoder.is_categorical,
-            monotone_constraints=self.monotone_constraints,
+            monotone_signs=monotone_signs(
+                self.monotone_constraints, self._encoder.is_categorical, getattr(self, "feature_names_in_", None)
+            ),
             n_threads=effective_n_jobs(self.n_jobs),
             seed=seed,
         )
@@ -466,6 +469,7 @@ class LambdaMART(QueryRankerMixin, BaseEstimator):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
+        tags.input_tags.sparse = True
         return tags
 
     def _check_saved(self) -> None:

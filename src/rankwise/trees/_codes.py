@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
+from typing import Any
+
 import numpy as np
 
 from rankwise._typing import FloatArray, IntArray
@@ -14,7 +17,11 @@ _SMALLEST_PLACE = 1e-12
 
 
 def code_features(
-    X: FloatArray, n_categories: IntArray, max_bins: int | None, weights: FloatArray | None = None
+    X: FloatArray,
+    n_categories: IntArray,
+    max_bins: int | None,
+    weights: FloatArray | None = None,
+    mapping: Callable[..., Iterable[Any]] = map,
 ) -> Features:
     """Features as small whole numbers, on which splits are searched; NaN gets the code after the last.
 
@@ -31,18 +38,20 @@ def code_features(
         Bins of a numeric column, of about equal counts; None gives every value its own code.
     weights : ndarray of shape (n,), optional
         Weights of the rows, for the scores that random thresholds are drawn between.
+    mapping : callable
+        Calls a function for each column; that of an executor does so in threads.
     """
-    columns, lowers, uppers, scores = [], [], [], []
-    for column, n in zip(X.T, n_categories, strict=True):
+
+    def code(column: FloatArray, n: int) -> tuple[Any, FloatArray, FloatArray, FloatArray]:
         if n:
             codes = np.where(np.isnan(column), n, column).astype(np.int64)
             lower = upper = np.arange(float(n))
         else:
             codes, lower, upper = _code_numbers(column, max_bins)
-        columns.append(codes)
-        lowers.append(lower)
-        uppers.append(upper)
-        scores.append(_normal_scores(np.bincount(codes, weights, len(lower))[: len(lower)].astype(np.float64)))
+        score = _normal_scores(np.bincount(codes, weights, len(lower))[: len(lower)].astype(np.float64))
+        return codes.astype(_smallest_type(len(lower))), lower, upper, score  # eight bytes each would be as much as X
+
+    columns, lowers, uppers, scores = zip(*mapping(code, X.T, n_categories), strict=True)
     n_codes = np.array([len(lower) for lower in lowers], dtype=np.int64)
     return Features(
         codes=np.array(columns, dtype=_smallest_type(int(n_codes.max(initial=0)))),
