@@ -154,6 +154,20 @@ def test_landmarks_approach_the_kernel():
     np.testing.assert_allclose(landmarks, linear, atol=1e-8)
 
 
+@pytest.mark.parametrize("kernel", ["rbf", "laplacian"])
+def test_some_of_many_rows_choose_gamma(kernel):
+    X, y = make_data(n=120)
+    rows = np.concatenate([np.arange(120), np.arange(50)])  # with copies
+    settings = {"kernel": kernel, "n_landmarks": 30, "random_state": 0}
+    made = KernelRanker(gamma=[1e-4, 0.3, 50.0], **settings).fit(X[rows], y[rows])
+    assert made.gamma_ == 0.3
+    one = KernelRanker(gamma=0.3, **settings).fit(X[rows], y[rows])
+    np.testing.assert_array_equal(made.predict_pairwise(X), one.predict_pairwise(X))
+    np.testing.assert_array_equal(made.loo_errors_[1], one.loo_errors_[0])
+    assert made.loo_errors_.shape == (3, 6)
+    assert (made.loo_errors_[[0, 2]].min(axis=1) > made.loo_errors_[1].min()).all()
+
+
 @pytest.mark.parametrize("bad", [{"alpha": []}, {"alpha": [1.0, -1.0]}, {"gamma": [[1.0]]}])
 def test_bad_lists(bad):
     with pytest.raises(ValueError, match="several to choose from"):

@@ -58,7 +58,8 @@ class KernelRanker(LabelRankerMixin, BaseEstimator):
         Parameter of the first two kernels, in units of 1 / median distance (L1 or squared) between training rows; of
         several values, one is chosen together with ``alpha``.
     n_landmarks : int, default=1000
-        With more than twice as many rows, the kernel is approximated from this number of them (Nyström).
+        With more than twice as many rows, the kernel is approximated from this number of them (Nyström); gamma is
+        chosen on these rows alone, then alpha on all.
     embedding : {"kemeny", "position"} or an embedding, default="kemeny"
         How rankings become vectors, and which ranking a vector stands for: `KemenyEmbedding`, with one coordinate per
         pair, decoded by the Kemeny median of what is predicted; `PositionEmbedding`, with one per item, for many items;
@@ -78,7 +79,7 @@ class KernelRanker(LabelRankerMixin, BaseEstimator):
     loo_errors_ : ndarray of shape (n_gammas, n_alphas)
         Mean squared leave-one-out errors, exact (for the approximated kernel, given the landmarks). Copies of a row are
         left out with it: rows with the same features and the same ranking, if nobody with these features ranks
-        otherwise.
+        otherwise. Where gamma is chosen on the landmarks, errors of the gammas not chosen are of these rows.
     items_ : tuple
         Names of the items.
 
@@ -155,9 +156,10 @@ class KernelRanker(LabelRankerMixin, BaseEstimator):
         rows = self._scaler.transform(X)
         rng = check_generator(self.random_state)
         self._unit = _median_distance(rows, "l1" if self.kernel == "laplacian" else "sqeuclidean")
-        self._centers = rows
+        self._centers, some = rows, None
         if len(rows) > 2 * self.n_landmarks:
-            self._centers = rows[np.sort(rng.choice(len(rows), self.n_landmarks, replace=False))]
+            some = np.sort(rng.choice(len(rows), self.n_landmarks, replace=False))
+            self._centers = rows[some]
         self.embedding_: Any = unfitted_embedding(self.embedding).fit(y)
         target = self.embedding_.transform(y)
         known = ~np.isnan(target)
@@ -167,7 +169,15 @@ class KernelRanker(LabelRankerMixin, BaseEstimator):
         self._mean = np.where(counts > 0, y.weights @ np.where(known, target, 0.0) / np.maximum(counts, 1e-300), 0.5)
         centered = root * np.where(known, target - self._mean, 0.0)
         with one_thread():
-            basis = self._choose(rows, root, gammas, alphas, centered, known, copies)
+            errors, tried = np.empty((0, len(alphas))), gammas
+            if len(gammas) > 1 and some is not None:
+                own = None if copies is None else np.unique(copies[some], return_inverse=True)[1]
+                self._choose(rows[some], root[some], gammas, alphas, centered[some], known[some], own)
+                errors, tried = self.loo_errors_, gammas[gammas == self.gamma_]
+            basis = self._choose(rows, root, tried, alphas, centered, known, copies)
+            if len(errors):
+                errors[gammas == self.gamma_] = self.loo_errors_
+                self.loo_errors_ = errors
             completed = basis.completed(centered, known, self.alpha_)
             self._coefficients = basis.coefficients(completed, self.alpha_)
             if hasattr(self, "_unseen"):
