@@ -130,13 +130,10 @@ def test_what_level_trees_cannot_do_is_refused(data):
     X, y, qid = data
     for options, message in (
         ({"max_depth": 13}, "give at most 12"),
-        ({"categorical_features": [2]}, "column 2 of X holds categories"),
         ({"tree": "leaves"}, "tree"),
     ):
         with pytest.raises(ValueError, match=message):
             level().set_params(**options).fit(np.round(X), y, qid)
-    with pytest.raises(ValueError, match="column 0 of X holds categories"):
-        level().fit(pd.DataFrame({"colour": ["red", "blue"]}), [0, 1])
 
 
 @pytest.mark.parametrize("tree", ["leaf", "level"])

@@ -128,3 +128,17 @@ def best_bounded_score(X, gradient, hessian, leaf, bounds, bit, signs, l2):
         bounded_score(gradient, hessian, *divided(X, gradient, hessian, leaf, bounds, bit, cut, signs, l2), l2)
         for cut in cuts
     )
+
+
+def ordered_means(codes, target, weight, query, order, prior):
+    """For each row, the mean target of its category in queries that come before its own, shrunk to 0; NaN is missing."""
+    place = {name: number for number, name in enumerate(order)}
+    means = np.full(len(codes), np.nan)
+    for row in np.flatnonzero(~np.isnan(codes)):
+        before = [
+            other
+            for other in range(len(codes))
+            if codes[other] == codes[row] and place[query[other]] < place[query[row]]
+        ]
+        means[row] = (weight[before] @ target[before]) / (prior + weight[before].sum())
+    return means

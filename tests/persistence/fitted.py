@@ -7,6 +7,7 @@ from functools import cache
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
 from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, QuantileTransformer, StandardScaler
@@ -184,4 +185,6 @@ def _fitted_query_rankers() -> Iterator[Case]:
         yield ranker.fit(X, y, qid=qid), lambda ranker: ranker.predict(X)
     members = [("trees", LambdaMART(4, tree="level")), ("linear", LinearRanker())]
     yield StackedQueryRanker(members, random_state=0).fit(X, y, qid=qid), lambda ranker: ranker.predict(X)
-    yield categories.fit(mixed, y, qid=qid), lambda ranker: ranker.predict(mixed)
+    for tree in ("leaf", "level"):
+        ranker = clone(categories).set_params(tree=tree)
+        yield ranker.fit(mixed, y, qid=qid), lambda ranker: ranker.predict(mixed)

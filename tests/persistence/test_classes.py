@@ -282,6 +282,16 @@ def query_ranker(ranker):
             set_array("LevelTrees", "value", lambda a: a[:, :-1].copy()),
             "leaves",
         ),
+        (
+            lambda: query_ranker(LambdaMART(3, tree="level", categorical_features=[0])),
+            set_array("TargetStatistics", "columns", put(0, 20)),
+            "feature that does not exist",
+        ),
+        (
+            lambda: query_ranker(LambdaMART(3, tree="level", categorical_features=[0])),
+            set_array("TargetStatistics", "means", longer),
+            "do not belong to features",
+        ),
         (lambda: query_ranker(LambdaMART(3)), set_part("LambdaMART", "n_estimators_", 4), "fewer trees"),
         (lambda: query_ranker(LambdaMART(3)), set_part("LambdaMART", "n_features_in_", 19), "features"),
     ],

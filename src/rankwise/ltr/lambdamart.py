@@ -105,7 +105,8 @@ class LambdaMART(QueryRankerMixin, BaseEstimator):
         Maximum number of bins of a feature.
     categorical_features : array-like of int, str or bool, optional
         Columns that hold categories; by default those of a data frame that are categorical, text or Boolean.
-        Level trees refuse them.
+        LightGBM's trees divide them in two sets; in level trees, a category stands for how relevant its rows are in
+        other queries, see `rankwise.ltr.target_statistics`.
     monotone_constraints : array-like of shape (n_features,) or dict, optional
         1 where a score must not fall as the feature rises, -1 where it must not rise, 0 without constraint. A dict has
         the names, or numbers, of features as keys.

@@ -2,22 +2,25 @@
 
 `LevelTrees` is the booster that `LambdaMART` uses with ``tree="level"``, and has the same interface as
 `rankwise.ltr.boosting.LightGBMTrees`. Every level asks one question of all rows, and the answers are the bits of the
-number of the leaf. Features are coded, thresholds chosen and splits stored as in `rankwise.trees`, whose `levels` also
-predict; `_level_growth` grows a tree on gradients.
+number of the leaf. `target_statistics` makes numbers of categories, and `_level_growth` grows a tree on gradients.
+Features are coded, thresholds chosen and splits stored as in `rankwise.trees`, whose `levels` also predict.
 """
 
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 
 from rankwise._progress import track
-from rankwise._typing import IntArray
+from rankwise._state import Saved, instance, maybe, optional
+from rankwise._typing import FloatArray, IntArray
 from rankwise.ltr._level_growth import LevelGrower
 from rankwise.ltr.boosting import BoostingSettings, EarlyStopping, round_for_exact_sums
 from rankwise.ltr.objectives import Objective
+from rankwise.ltr.target_statistics import TargetStatistics
 from rankwise.queries import QueryRows
 from rankwise.trees.levels import MOST_LEVELS, LevelTables
 
@@ -25,11 +28,21 @@ from rankwise.trees.levels import MOST_LEVELS, LevelTables
 _DEPTH, _L2 = 4, 1.0
 
 
+@dataclass
 class LevelTrees(LevelTables):
     """Trees of one depth, one after the other; their gain is what a level adds to the sum over leaves of G^2/(H + l2).
 
-    See `LevelTables` for the attributes, predictions and contributions.
+    See `LevelTables` for the other attributes, predictions and contributions.
+
+    Attributes
+    ----------
+    statistics : TargetStatistics or None
+        What stands for the categories of features; None if there are none.
     """
+
+    statistics: TargetStatistics | None = None
+
+    _saved: ClassVar[Saved] = {"statistics": optional(maybe(instance("TargetStatistics")))}
 
     def fit(
         self, rows: QueryRows, objective: Objective, settings: BoostingSettings, stopping: EarlyStopping | None
@@ -39,13 +52,18 @@ class LevelTrees(LevelTables):
         if len(self) and self.depth != depth:
             raise ValueError(f"warm_start keeps trees of {self.depth} levels; set max_depth={self.depth}")
         trees, done = LevelTrees.empty(settings.n_trees, depth), len(self)
+        if settings.is_categorical.any():
+            learned, rows = TargetStatistics.learn(rows, settings.is_categorical, settings.seed)
+            self.statistics = learned if self.statistics is None else self.statistics
+        trees.statistics = self.statistics
         score = np.zeros(len(rows.grade))
-        held_out = None if stopping is None or stopping.X is None else _by_column(stopping.X)
+        held_out = None if stopping is None or stopping.X is None else _by_column(self._numbers(stopping.X))
         watched = score if held_out is None else np.zeros(held_out.shape[0])
         if done:
             for name, part in vars(trees).items():
-                part[:done] = getattr(self, name)
-            before = self.predict(rows.source, done, settings.n_threads)
+                if name != "statistics":
+                    part[:done] = getattr(self, name)
+            before = super().predict(rows.source, done, settings.n_threads)
             score += before if rows.places is None else before[rows.places]
             if held_out is not None:
                 self.add_to(watched, held_out)
@@ -85,17 +103,30 @@ class LevelTrees(LevelTables):
                         break
         vars(self).update(vars(trees))
 
+    def predict(self, X: Any, n_trees: int, n_threads: int) -> FloatArray:
+        """Scores of the rows of an array or CSR matrix by the first trees."""
+        return super().predict(self._numbers(X), n_trees, n_threads)
+
+    def contributions(self, X: Any, n_trees: int, n_threads: int) -> FloatArray:
+        """Shapley values of the features of each row, of shape (n_rows, n_features)."""
+        return super().contributions(self._numbers(X), n_trees, n_threads)
+
+    def check_features(self, n_features: int) -> None:
+        """Refuse trees, read from a file, that ask for features that do not exist."""
+        super().check_features(n_features)
+        if self.statistics is not None:
+            self.statistics.check_features(n_features)
+
+    def _numbers(self, X: Any) -> Any:
+        """Features with numbers in place of categories."""
+        return X if self.statistics is None else self.statistics.transform(X)
+
 
 def _check_depth(settings: BoostingSettings) -> int:
-    """The depth of the trees; settings that level trees do not support are refused."""
+    """The depth of the trees."""
     depth = _DEPTH if settings.max_depth is None else settings.max_depth
     if depth > MOST_LEVELS:
         raise ValueError(f"max_depth is {depth}, but a level tree has 2**max_depth leaves; give at most {MOST_LEVELS}")
-    if settings.is_categorical.any():
-        raise ValueError(
-            f"column {int(np.argmax(settings.is_categorical))} of X holds categories, which have no order that a level "
-            "could cut; encode them as numbers, e.g. with sklearn.preprocessing.TargetEncoder, or use tree='leaf'"
-        )
     return depth
 
 

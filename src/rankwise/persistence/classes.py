@@ -79,6 +79,7 @@ _OURS = {
     "rankwise.ltr": ["LambdaMART", "LinearRanker", "NeuralRanker", "StackedQueryRanker"],
     "rankwise.ltr.boosting": ["LightGBMTrees"],
     "rankwise.ltr.level_trees": ["LevelTrees"],
+    "rankwise.ltr.target_statistics": ["TargetStatistics"],
     "rankwise.screening": [
         "BARTSelector",
         "ConcordanceSelector",

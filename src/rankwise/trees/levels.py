@@ -70,7 +70,8 @@ class LevelSplits:
         return self.feature.shape[1]
 
     def __getitem__(self, trees: slice) -> Self:
-        return type(self)(**{name: part[trees] for name, part in vars(self).items()})
+        parts = {name: part[trees] if isinstance(part, np.ndarray) else part for name, part in vars(self).items()}
+        return type(self)(**parts)
 
     def record(
         self, level: int, features: Features, feature: int, code: int, after: int, missing_left: bool, gain: float
