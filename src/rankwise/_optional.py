@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 from types import ModuleType
 
-_READABLE = {"torch": "PyTorch", "stochtree": "stochtree", "dask": "Dask"}
+_READABLE = {"torch": "PyTorch", "stochtree": "stochtree", "dask": "Dask", "onnx": "ONNX"}
 
 
 def require(module: str, *, extra: str, caller: str) -> ModuleType:

@@ -131,14 +131,11 @@ def best_bounded_score(X, gradient, hessian, leaf, bounds, bit, signs, l2):
 
 
 def ordered_means(codes, target, weight, query, order, prior):
-    """For each row, the mean target of its category in queries that come before its own, shrunk to 0; NaN is missing."""
+    """For each row, the mean target of its category in queries before its own, shrunk to 0; NaN is missing."""
     place = {name: number for number, name in enumerate(order)}
     means = np.full(len(codes), np.nan)
     for row in np.flatnonzero(~np.isnan(codes)):
-        before = [
-            other
-            for other in range(len(codes))
-            if codes[other] == codes[row] and place[query[other]] < place[query[row]]
-        ]
+        own = place[query[row]]
+        before = [at for at in range(len(codes)) if codes[at] == codes[row] and place[query[at]] < own]
         means[row] = (weight[before] @ target[before]) / (prior + weight[before].sum())
     return means

@@ -60,13 +60,7 @@ class LevelTrees(LevelTables):
         held_out = None if stopping is None or stopping.X is None else _by_column(self._numbers(stopping.X))
         watched = score if held_out is None else np.zeros(held_out.shape[0])
         if done:
-            for name, part in vars(trees).items():
-                if name != "statistics":
-                    part[:done] = getattr(self, name)
-            before = super().predict(rows.source, done, settings.n_threads)
-            score += before if rows.places is None else before[rows.places]
-            if held_out is not None:
-                self.add_to(watched, held_out)
+            self._repeat(trees, rows, score, held_out, watched)
         l2 = _L2 if settings.l2_regularization is None else settings.l2_regularization
         with ThreadPoolExecutor(settings.n_threads) as threads:
             # The source of the rows, as putting features in order would copy them.
@@ -102,6 +96,18 @@ class LevelTrees(LevelTables):
                         trees = trees[: number + 1]
                         break
         vars(self).update(vars(trees))
+
+    def _repeat(
+        self, trees: LevelTrees, rows: QueryRows, score: FloatArray, held_out: Any, watched: FloatArray
+    ) -> None:
+        """Begin trees with those that are there, and scores with what they say."""
+        for name, part in vars(self).items():
+            if isinstance(part, np.ndarray):
+                getattr(trees, name)[: len(self)] = part
+        before = super().predict(rows.source, len(self), 1)
+        score += before if rows.places is None else before[rows.places]
+        if held_out is not None:
+            self.add_to(watched, held_out)
 
     def predict(self, X: Any, n_trees: int, n_threads: int) -> FloatArray:
         """Scores of the rows of an array or CSR matrix by the first trees."""

@@ -1,4 +1,4 @@
-"""Categories as numbers for level trees: how relevant rows of a category are, learned without looking at the row itself.
+"""Categories as numbers for level trees: how relevant rows of a category are, learned from other queries.
 
 `LambdaMART` uses `TargetStatistics` with ``tree="level"``; LightGBM's trees divide categories on their own.
 """
