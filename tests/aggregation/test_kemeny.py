@@ -217,7 +217,7 @@ def test_an_interrupt_returns_the_best_found(monkeypatch):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(kemeny_module, "prove", interrupted)
-    positions = sample_mallows(np.arange(1, 31), 0.0, 10, random_state=0)
+    positions = sample_mallows(np.arange(1, 71), 0.0, 100, random_state=0)
     result = kemeny(positions, random_state=0)
     assert not result.optimal
     assert result.gap > 0

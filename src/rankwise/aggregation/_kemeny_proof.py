@@ -33,14 +33,16 @@ _SOURCES = 200
 _PATIENCE = 5.0
 
 
-def prove(bounds: Bounds, clock: Clock, search: Callable[[], None]) -> BoolArray | None:
+def prove(bounds: Bounds, clock: Clock, triangles: IntArray, search: Callable[[], None]) -> BoolArray | None:
     """Raise the lower bound and lower the cost until they meet or time is up; changes ``bounds``.
 
-    ``search`` searches longer for a cheaper order: worth its time if linear programs take long, and before integer
-    programs, which have less to do if the cost is lower. Returns the pairs (i, j) that the linear program proves to be
-    in this order in every order of lowest cost; None if it was not solved in time.
+    The linear program starts with some triangles (i, j, l). ``search`` searches longer for a cheaper order: worth its
+    time if linear programs take long, and before integer programs, which have less to do if the cost is lower. Returns
+    the pairs (i, j) that the linear program proves to be in this order in every order of lowest cost; None if it was
+    not solved in time.
     """
     program = OrderProgram(bounds.wins)
+    program.add(_triangle_rows(triangles, program.column))
     program.relax(bounds, clock.at_most(min(_PATIENCE, clock.left / 2)))
     if not bounds.proven:
         search()
@@ -97,10 +99,13 @@ class OrderProgram(LinearProgram):
 def violated_triangles(x: FloatArray, column: IntArray) -> Inequalities:
     """Triangles that ``x`` violates most; ``column[i, j]`` numbers the pairs i < j row by row."""
     found = _kemeny_proof_jit.violated_triangles(x, TOLERANCE, _MOST_PER_ITEM * len(x), _MOST_PER_PAIR)
-    n = len(found)
-    return Inequalities(
-        np.zeros(n), np.ones(n), np.arange(0, 3 * n, 3), _columns(found, column).ravel(), np.tile([1.0, 1.0, -1.0], n)
-    )
+    return _triangle_rows(found, column)
+
+
+def _triangle_rows(triangles: IntArray, column: IntArray) -> Inequalities:
+    n = len(triangles)
+    columns = _columns(triangles, column).ravel()
+    return Inequalities(np.zeros(n), np.ones(n), np.arange(0, 3 * n, 3), columns, np.tile([1.0, 1.0, -1.0], n))
 
 
 def violated_odd_cycles(x: FloatArray, column: IntArray, clock: Clock) -> Inequalities:

@@ -19,6 +19,7 @@ import numpy as np
 from rankwise._typing import ArrayLike, BoolArray, FloatArray, IntArray, RandomState
 from rankwise._validation import check_choice, check_generator, check_numbers, check_real_number, check_whole_number
 from rankwise.aggregation import _kemeny_jit
+from rankwise.aggregation._kemeny_packing import raise_by_cycles
 from rankwise.aggregation._kemeny_proof import prove
 from rankwise.aggregation._kemeny_search import (
     Bounds,
@@ -95,8 +96,8 @@ def kemeny(
     method : {"auto", "exact", "dp", "ilp", "local-search"}, default="auto"
         "auto" and "exact" split the items into components of the majority graph and prove each one optimal by dynamic
         programming (few items) or by linear and integer programming; "dp" and "ilp" use only one of these;
-        "local-search" only searches, and bounds the gap by the pairs. The same holds with ties allowed, where "dp"
-        takes up to 18 items.
+        "local-search" only searches, and bounds the gap by pairs and cycles of three. The same holds with ties allowed,
+        where "dp" takes up to 18 items.
     time_limit : float, optional
         Seconds of search, once the pairs are counted, after which the best ranking found is returned with its gap. By
         default 60 for "auto" and "local-search", and no limit otherwise.
@@ -379,9 +380,10 @@ def _searched(
     programs = method in ("exact", "ilp") or (method == "auto" and len(items) <= MOST_ITEMS_AUTO_LP)
     orders: OptimalOrders | None = None
     with clock.ended_by_interrupt():
+        cycles = raise_by_cycles(bounds, clock.at_most(clock.left / 4))
         perturb(bounds, clock, rng, _ROUNDS if programs else _LONG_ROUNDS)
         if programs:
-            settled = prove(bounds, clock, lambda: perturb(bounds, clock, rng, _LONG_ROUNDS))
+            settled = prove(bounds, clock, cycles, lambda: perturb(bounds, clock, rng, _LONG_ROUNDS))
             if bounds.proven and settled is not None:
                 orders = orders_with_settled_pairs(part, bounds.order, settled, most_prefixes)
     return _Part(items, bounds.order, bounds.lower, bounds.proven, "ilp" if programs else "local-search", orders)
