@@ -272,11 +272,10 @@ def consensus(
 def _read_as(reading: Reading | None) -> list[str]:
     """How a file was understood, a sentence each: first which columns vote, since a wrong one spoils all."""
     from rankwise.analysis.base import as_options
-    from rankwise.data.formats.text import listed
 
     if reading is None:
         return []
-    voting = [f"Columns that vote: {listed(reading.columns)}."] if reading.columns else []
+    voting = [reading.voting()] if reading.columns else []
     return [*voting, *map(as_options, replace(reading, columns=()).lines())]
 
 

@@ -242,7 +242,7 @@ UNCLEAR = {
     ),
     "full ties": ("age,rank_a,rank_b\n30,1,1\n31,1,1\n", ["layout='positions', prefix='rank_')"]),
     "positions with one item each": ("age,rank_a,rank_b\n3,1,\n1,,1\n", ["layout='positions', prefix='rank_')"]),
-    "two shown items, not an order": ("variety_a,variety_b,best\nx,y,A\ny,x,B\n", ["no layout fits"]),
+    "two shown items, not an order": ("variety_a,variety_b,best\nx,y,0\ny,x,1\n", ["no layout fits"]),
 }
 
 

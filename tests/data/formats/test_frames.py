@@ -212,3 +212,42 @@ def test_categories_that_are_declared_as_ordered_stay_ordered(tmp_path, kind):
     assert survey.ordered == {"level": levels}
     assert survey.roles["level"].reason == "an ordered category"
     assert survey.X["level"].tolist() == [levels[code] for code in codes]
+
+
+def test_codes_whose_labels_say_no_answer_are_blank(tmp_path):
+    frame = pd.DataFrame({"sex": [1, 9, 2, 1], "a": [1, 2, 9, 1], "b": [2, 1, 9, 2], "c": [3, 3, 9, 9]})
+    frame = frame.loc[[0, 1, 2, 3, 0, 1, 0, 1]]
+    labels = {name: {9: "no answer"} for name in "abc"} | {"sex": {1: "male", 2: "female", 9: "refused"}}
+    path = tmp_path / "labels.sav"
+    pyreadstat.write_sav(frame, path, variable_value_labels=labels)
+    survey = read_survey(path)
+    np.testing.assert_array_equal(survey.rankings.positions[:3], [[1, 2, 3], [2, 1, 3], [1, 2, np.nan]])
+    assert survey.n_empty == 1
+    assert survey.X["sex"].tolist()[:3] == ["male", "refused", "male"]  # an answer of its own elsewhere
+    assert "By the labels these are no answers, and blank: 9 (no answer)." in survey.reading.notes
+    scores = read_survey(path, layout="scores", items=["a", "b", "c"])
+    assert np.nanmax(scores.scores) == 3
+
+
+def test_labels_say_that_codes_are_items_at_places(tmp_path):
+    frame = pd.DataFrame({"first": [1, 2, 1], "second": [2, 1, 3], "third": [3, 3, 2]})
+    drinks, places = {1: "Tea", 2: "Milk", 3: "Juice"}, {1: "1st", 2: "2nd", 3: "3rd"}
+    path = tmp_path / "orders.sav"
+    pyreadstat.write_sav(frame, path, variable_value_labels=dict.fromkeys(frame, drinks))
+    rankings = read_rankings(path)
+    assert rankings.items == ("Tea", "Milk", "Juice")
+    assert rankings.positions.tolist() == [[1, 2, 3], [2, 1, 3], [1, 3, 2]]
+    for labels in ({}, dict.fromkeys(frame, places)):  # codes without labels may be either
+        pyreadstat.write_sav(frame, path, variable_value_labels=labels)
+        with pytest.raises(RankwiseFormatError, match=r"may be positions .* or orders"):
+            read_rankings(path)
+
+
+def test_labels_at_the_ends_of_a_scale_say_which_is_best(tmp_path):
+    frame = pd.DataFrame({"a": [1, 2, 3], "b": [2, 3, 1], "c": [3, 1, 2]})
+    path = tmp_path / "scale.sav"
+    pyreadstat.write_sav(frame, path, variable_value_labels={name: {1: "least important", 3: "best"} for name in frame})
+    with pytest.raises(RankwiseFormatError, match="'1 = least important' says that high numbers are best"):
+        read_rankings(path)
+    pyreadstat.write_sav(frame, path, variable_value_labels={name: {1: "best", 3: "least important"} for name in frame})
+    assert read_rankings(path).positions.tolist() == frame.to_numpy().tolist()

@@ -189,7 +189,7 @@ def prefix_option(table: Table, names: list[str], joints: tuple[str, ...] = _CLE
     # A word for a place is no part of the name of an item, as in "Rang Tee".
     while length and not (first[:length].endswith(joints) or first[:length].lower().strip(" :.-") in PLACE_NOUNS):
         length -= 1
-    length += first[length : length + 1] in (" ", ":") and all(n[length] == first[length] for n in names)
+    length += first[length : length + 1] in (" ", ":", "_") and all(n[length] == first[length] for n in names)
     prefix = first[:length]
     if prefix and prefix not in names and columns_with_prefix(table, prefix) == names:
         return {"prefix": prefix}

@@ -149,7 +149,7 @@ def _strict_table(text: str, path: Path, delimiter: str) -> Table:
             record.pop()
     if not records or not records[0][1]:
         raise RankwiseFormatError("the file is empty", path=path)
-    records, notes = _without_titles_and_notes(records, text, delimiter)
+    records, notes, remarks = _without_titles_and_notes(records, text, delimiter)
     header_line, header = records[0]
     names = None
     if len(records) > 2 and not (all(header) and len(set(header)) == len(header)):
@@ -182,30 +182,33 @@ def _strict_table(text: str, path: Path, delimiter: str) -> Table:
     lines = [line for line, _ in answers]
     columns = tuple(map(Column.of, zip(*(record for _, record in answers), strict=True)))
     comma_is_free = delimiter != ","
-    own = tuple(notes)
-    return Table(path, tuple(header), header_line, columns, lines, questions, comma_is_free=comma_is_free, notes=own)
+    table = Table(path, tuple(header), header_line, columns, lines, questions, comma_is_free=comma_is_free)
+    return replace(table, notes=tuple(notes), remarks=tuple(remarks))
 
 
 def _without_titles_and_notes(
     records: list[tuple[int, list[str]]], text: str, delimiter: str
-) -> tuple[list[tuple[int, list[str]]], list[str]]:
-    """The rows of the table, where a sheet was saved as text with titles above it and notes below it."""
+) -> tuple[list[tuple[int, list[str]]], list[str], list[str]]:
+    """The rows of the table, what is said of the titles above it and the notes below it, and the texts of these."""
     n = n_titles(sum(map(bool, record)) for _, record in records)
     if n and any(number(cell) is not None for cell in records[n][1]):
         n = 0  # no names below it
+    remarks = [next(filter(None, record)) for _, record in records[:n]]
     notes = [
-        f"The title {shown(next(filter(None, record)))} on line {line} was passed over." for line, record in records[:n]
+        f"The title {shown(title)} on line {line} was passed over."
+        for title, (line, _) in zip(remarks, records, strict=False)
     ]
     records = records[n:]
     if len(records[0][1]) < 2 or sum(map(bool, records[-1][1])) != 1:
-        return records, notes
+        return records, notes, remarks
     lines = split_lines(text)
     n = n_notes(
         [record for _, record in records], lambda row: not lines[records[row][0] - 2].replace(delimiter, "").strip()
     )
     below = records[len(records) - n :]
-    notes += [note_below(next(filter(None, record)), f"on line {line}") for line, record in below]
-    return records[: len(records) - n], notes
+    texts = [next(filter(None, record)) for _, record in below]
+    notes += [note_below(text, f"on line {line}") for text, (line, _) in zip(texts, below, strict=True)]
+    return records[: len(records) - n], notes, remarks + texts
 
 
 def _large_table(text: str, path: Path, delimiter: str, data: bytes | None) -> Table | None:

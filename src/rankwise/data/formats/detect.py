@@ -17,7 +17,7 @@ from typing import Any, Literal, overload
 import numpy as np
 
 from rankwise._validation import check_option_names
-from rankwise.data.formats.column_names import Fit, Layout
+from rankwise.data.formats.column_names import Fit, Layout, columns_with_prefix
 from rankwise.data.formats.data_check import spelling_notes
 from rankwise.data.formats.delimited import LARGE, binary_table, parse_table
 from rankwise.data.formats.invalid import check_rows
@@ -37,7 +37,7 @@ from rankwise.data.formats.survey_long import read_long_csv, refuse_scores_in_lo
 from rankwise.data.formats.survey_strings import read_ordered_strings_csv
 from rankwise.data.formats.tables import MISSING, Covariates, Keep, Table, blanked, names_given
 from rankwise.data.formats.text import ENCODING, Path, decoded, is_plain, listed, read_bytes
-from rankwise.data.formats.worded_cells import with_scores_for_words, without_marks
+from rankwise.data.formats.worded_cells import with_scores_for_words, without_marks, without_no_answers
 from rankwise.data.formats.xarff import parse_xarff, read_xarff
 from rankwise.data.positions import Unlisted
 from rankwise.data.rankings import Rankings
@@ -273,6 +273,7 @@ def read_with_table(
     table = without_marks(table)
     invalid = options.pop("invalid", "raise")
     seen = blanked(table, options["missing_values"]) if "missing_values" in options else table
+    seen = without_no_answers(seen)
     settled = layout_given(seen, layout, options)
     fit = settled or layout_found(table, seen, layout, options)
     options |= {"keep": keep} if keep is not None and fit.layout == "long" else {}
@@ -281,6 +282,7 @@ def read_with_table(
         "read_rankings", of_reader, _READERS[fit.layout], reserved=["path"], what=f"the layout {fit.layout!r}"
     )
     given = {**fit.options, **of_reader}
+    table = without_no_answers(table, replace(fit, options=given).columns(table)) if table.labels else table
     table = with_scores_for_words(table, fit.layout, given)
     table = wanted_rows(table, given) if fit.layout == "long" and {"trait", "keep"} & given.keys() else table
     dropped: dict[str, int] = {}
@@ -291,11 +293,10 @@ def read_with_table(
     if fit.layout == "long" and layout == "auto":
         refuse_scores_in_long(blanked(table, options.get("missing_values", MISSING)), given)
     rankings, covariates = _READERS[fit.layout](table, **given)
-    columns = tuple(name for name in table.header if name not in covariates and name != options.get("weights"))
-    if fit.layout in _COLUMNS_READ:
-        read = tuple(_COLUMNS_READ[fit.layout](table, given))
-        notes += _about_unused(table, [name for name in columns if name not in read], fit.layout, options)
-        columns = read
+    others = {*covariates, options.get("weights")}
+    columns = _columns_used(table, fit.layout, given, [name for name in table.header if name not in others])
+    unused = [name for name in table.header if name not in others and name not in columns]
+    notes += _about_unused(table, unused, fit.layout, options)
     if settled and layout == "positions" and not without:
         doubt = doubt_about(blanked(table, options.get("missing_values", MISSING)), columns)
         notes = [f"These may be scores: {doubt}. They were read as places, 1 = best, as asked."] if doubt else notes
@@ -304,6 +305,18 @@ def read_with_table(
     scored = reading.direction == "higher is better" and fit.layout in ("scores", "judges")
     own = (*table.notes, *notes, *(scale_notes(table, reading) if scored else ()), *reading.notes)
     return rankings, covariates, replace(reading, dropped=dropped, notes=own), table
+
+
+def _columns_used(table: Table, layout: str, options: dict[str, Any], taken: list[str]) -> tuple[str, ...]:
+    """The columns of the rankings, of those that are no covariates, in the order of the items or of the places."""
+    if layout in _COLUMNS_READ:
+        return tuple(_COLUMNS_READ[layout](table, options))
+    named: list[str] = []
+    if layout in ("positions", "scores", "orders"):
+        named = list(options.get("columns" if layout == "orders" else "items") or ())
+        named = named if options.get("prefix") is None else columns_with_prefix(table, options["prefix"])
+    named = [name for name in named if name in taken]
+    return tuple(named if len(named) == len(taken) else taken)
 
 
 def _about_unused(table: Table, unused: list[str], layout: str, options: dict[str, Any]) -> list[str]:

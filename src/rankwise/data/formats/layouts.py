@@ -7,6 +7,8 @@ from; its ``choices`` are their arguments. `rankwise.data.formats.detect` uses i
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -38,6 +40,7 @@ from rankwise.data.formats.survey_cells import (
     looks_like_codes,
     mostly_numbers,
     ranking_numbers,
+    repeats_cells,
 )
 from rankwise.data.formats.survey_fits import all_fits, worded_places
 from rankwise.data.formats.tables import MISSING, Table, rows_without_weight
@@ -108,6 +111,7 @@ def layout_given(table: Table, layout: str, options: dict[str, Any]) -> Fit | No
 
 def layout_found(table: Table, seen: Table, layout: str, options: dict[str, Any]) -> Fit:
     """The only layout that fits the table as ``seen``; else the error that shows what to write."""
+    _refuse_second_table(seen)
     count = None if "weights" in options else _possible_weights(table)
     clear = (
         _clear_places(seen, options.get("weights"))
@@ -128,6 +132,19 @@ def layout_found(table: Table, seen: Table, layout: str, options: dict[str, Any]
     if fits:
         raise _either_way(seen, fits, options)
     return _layout_supposed(seen, layout, options if count is None else {**options, "weights": count})
+
+
+def _refuse_second_table(table: Table) -> None:
+    """Refuse a table whose names stand in a later row again, above the rows of another table."""
+    names = zip(table.header, table.columns, strict=True)
+    if not all(repeats_cells(table, name) and name in column.distinct for name, column in names):
+        return
+    named = zip(table.header, table.columns, strict=True)
+    held = [column.codes == column.distinct.index(name) for name, column in named]
+    rows = np.flatnonzero(np.logical_and.reduce(held))
+    if len(rows):
+        problem = "the names of the columns stand here again, as above a second table"
+        raise table.error(problem, row=int(rows[0]), cure="Keep one table, or save each to a file or sheet of its own.")
 
 
 def _widened(table: Table, fits: list[Fit], options: dict[str, Any]) -> list[Fit]:
@@ -158,7 +175,7 @@ def _layout_supposed(seen: Table, layout: str, options: dict[str, Any]) -> Fit:
     for fit in likely:
         if fit.layout == "positions":
             refuse_ticks(seen, fit.columns(seen), options)
-    if layout != "auto" and not likely:
+    if layout != "auto" and (not likely or layout == "judges"):
         return Fit(layout)  # type: ignore[arg-type]  # the reader says what is missing
     what = "no layout fits" if layout == "auto" else f"the layout {layout!r} does not clearly fit"
     error = seen.error(f"{what} the columns {listed(seen.header)}", cure=suggestion(seen, likely, options))
@@ -264,6 +281,12 @@ def _refuse_blanks(table: Table, likely: list[Fit]) -> None:
 
 
 def _either_way(table: Table, fits: list[Fit], options: dict[str, Any]) -> RankwiseFormatError:
+    rated = [fit.layout == "positions" and bool(asked_for_ratings(table, fit.columns(table))) for fit in fits]
+    if any(rated):
+        doubled = (
+            [replace(fit, layout="scores"), fit] if twice else [fit] for fit, twice in zip(fits, rated, strict=True)
+        )
+        fits = list(chain.from_iterable(doubled))
     names = fits[0].columns(table)
     traits = [fit.options["trait"] for fit in fits if "trait" in fit.options]
     if [fit.layout for fit in fits] == ["positions", "orders"] and set(fits[1].columns(table)) == set(names):
@@ -292,5 +315,6 @@ def _either_way(table: Table, fits: list[Fit], options: dict[str, Any]) -> Rankw
     elif {fit.layout for fit in fits} == {"positions", "judges"}:
         problem = "every row is a ranking and every column is one, so rows may be people, or the items of a jury"
     else:
-        problem = f"the rankings may be in {len(fits)} groups of columns"
+        n_groups = len({tuple(fit.columns(table)) for fit in fits})
+        problem = f"the rankings may be in {n_groups} groups of columns"
     return ask(table, problem, fits, options)

@@ -20,7 +20,8 @@ _FIRST = re.compile(
     r"meilleure?|mejor|preferid[oa]|preferit[oa]|migliore|melhor|favoriet\w*|lievelings\w*)\b"
 )
 _SECOND = re.compile(r"runner[\W_]*up")
-_LAST = re.compile(r"\b(least|worst|last)\b")
+_LAST = re.compile(r"\b(least|worst|last|dislike[ds]?)\b")
+_MEDALS = ("gold", "silver", "bronze")
 _NUMBER = re.compile(r"(?<!\d)(\d{1,2})(?:st|nd|rd|th|er|ere|re|eme|ieme|e|de|ste|te|o|a|ro|ra|do|da|to|ta|\.)(?!\w)")
 _COMPOUND = re.compile(r"\b(erst|zweit|dritt|viert|funft)(?=wahl|wunsch|best|praferenz|prioritat|platz)")
 _COMPOUNDS = ("erst", "zweit", "dritt", "viert", "funft")
@@ -40,6 +41,7 @@ _SCHOOL = frozenset(
     ("exam", "test", "quiz", "essay", "homework", "assignment", "klausur", "prufung", "examen", "esame")
 )
 _TIME = re.compile(r"\d{1,3}(?::\d{2}){1,2}(?:[.,]\d+)?|\d+[hm']\s?\d+\S*|DNF|DNS|DSQ|DQ")
+_MOST_TEXTS = 40
 _GRADE = re.compile(r"[A-FU][+-]?")
 _STATUSES = frozenset(
     (  # noqa: SIM905
@@ -110,6 +112,33 @@ def other_than_items(table: Table, names: Sequence[str]) -> str | None:
     return "answers" if {without_accents(cell) for cell in cells} <= _STATUSES else None
 
 
+def columns_sharing_items(table: Table, names: Sequence[str]) -> list[str]:
+    """Columns of texts that have several cells in common and none twice in a row, those that say places in their order.
+
+    For suggestions only: who is asked may say that they list items from the best on.
+    """
+    texts = [name for name in names if repeats_cells(table, name) and not table.is_numeric(name)][:_MOST_TEXTS]
+    cells = {name: _cells(table, [name]) for name in texts}
+    group = [name for name in texts if any(cells[name] & cells[other] for other in texts if other != name)]
+    if len(group) < 2 or repeated_names(table, group).size or other_than_items(table, group):
+        return []
+    first, end = table.index(group[0]), table.index(group[-1]) + 1
+    beside = [*table.header[max(first - 1, 1) : first], *table.header[end : end + 1]]
+    if end - first > len(group) or not set(beside).isdisjoint(texts):
+        return []  # a column between them or beside them may hold a place, too
+    if not all(re.search(r"[^\W\d_]", cell) for cell in _cells(table, group)):
+        return []
+    places = [_place_said(name) for name in group]
+    said = sorted(place for place in places if place and place > 0)
+    if said != [*range(1, len(said) + 1)]:
+        return []  # without the first place the others would crown the second
+    if -1 in places and not (_blank_free(table, group) and len(_cells(table, group)) == len(group)):
+        return []  # others may stand between the last item and those before it
+    last = len(group) + 1
+    at = {name: last if place == -1 else place or 1.5 for name, place in zip(group, places, strict=True)}
+    return sorted(group, key=at.__getitem__)
+
+
 def _runs_of_places(table: Table, names: Sequence[str]) -> Iterator[tuple[list[str], str]]:
     """Columns side by side that say the places 1, 2, ..., and those from the second on with the one before."""
     said = {name: _place_said(name) for name in names}
@@ -150,6 +179,8 @@ def _place_said(name: str) -> int | None:
     ordinal = ordinal_in_name(name)
     if ordinal is not None:
         return ordinal[1]
+    if text.removesuffix("medal").strip() in _MEDALS:
+        return _MEDALS.index(text.removesuffix("medal").strip()) + 1
     if _LAST.search(text):
         return -1
     return 1 if _FIRST.search(text) else None

@@ -23,14 +23,16 @@ from rankwise.data.formats.column_names import (
     question_groups,
     say_places,
 )
+from rankwise.data.formats.jury_columns import column_of_items
 from rankwise.data.formats.places import IMPOSSIBLE, PLAIN, classify, doubt, first_dense_tie
 from rankwise.data.formats.stated_scales import about_direction, stated_direction
 from rankwise.data.formats.suggestions import ask
+from rankwise.data.formats.sums import best_are_high
 from rankwise.data.formats.survey_cells import ranking_numbers, signed_numbers
 from rankwise.data.formats.survey_fits import ORDER_IN_NAME, worded_places
 from rankwise.data.formats.survey_judges import judged_values, names_say_jury
 from rankwise.data.formats.tables import Table
-from rankwise.data.formats.text import listed
+from rankwise.data.formats.text import listed, shown
 from rankwise.exceptions import RankwiseFormatError
 
 # What asks for ratings, where more is better, and not for places.
@@ -39,16 +41,27 @@ _RATINGS = re.compile(
     r"califica|valora|valuta|punteggio|avalie|pontu|beoordeel|punten)",
     re.IGNORECASE,
 )
+# The same around a table: in its title, its corner or the name of a sum.
+_POINTS = re.compile(
+    r"\b(?:ratings?|scores?|points?|pts|puntos|puntaje|puntuaci\w+|punti|punteggi\w*|pontos|pontua\w+|punten)\b|"
+    r"punkte|punktzahl",
+    re.IGNORECASE,
+)
 _COUNTED_ITEMS = re.compile(r", but there are \d+ items| of \d+ items$")
 # Ratings from 1 to 5 show in fewer columns, because they go beyond the places there.
 _LEAST_RATED = 5
 _MOST_COMPARED = 200
+_MOST_GRADE = 10
 
 
 def doubt_about(table: Table, columns: Sequence[str]) -> str | None:
     """Why the numbers of the columns may be scores rather than places; None if they are places, or no numbers."""
     asked = asked_for_ratings(table, columns)
     if asked:
+        stated = stated_direction(table, columns)
+        asked = [word for word in asked if stated is None or word != stated[1].lower()]
+        if stated and not asked:
+            return about_direction(*stated)
         return f"the columns ask for ratings ({', '.join(map(repr, asked))})"
     values = ranking_numbers(table, columns)
     if values is None:
@@ -65,11 +78,13 @@ def refuse_ratings(table: Table, fit: Fit, options: dict[str, Any]) -> None:
         return
     columns = fit.options["judges"] if fit.layout == "judges" else fit.columns(table)
     refuse_ticks(table, columns, options)
+    is_jury = fit.layout == "judges"
     reason = doubt_about(table, columns) if asked_for_ratings(table, columns) else None
-    if fit.layout == "judges" and reason:
+    reason = reason or _doubt_around(table, columns, is_jury) or _ties_like_ratings(table, columns, is_jury)
+    if reason and is_jury:
         where = {"item": fit.options["item"], "judges": columns}
         raise _scores_or_places(table, columns, reason, [], options, [where])
-    if fit.layout == "positions" and (reason := reason or _ties_like_ratings(table, columns)):
+    if reason:
         rest = {name: value for name, value in options.items() if name not in fit.options}
         raise _scores_or_places(table, columns, reason, [fit.options], rest)
 
@@ -167,16 +182,40 @@ def _doubt_about_judges(table: Table, columns: Sequence[str]) -> str | None:
     return doubt(values.T, classify(values.T)) or f"not every column is a ranking of the {len(table)} rows"
 
 
-def _ties_like_ratings(table: Table, columns: Sequence[str]) -> str | None:
+def _doubt_around(table: Table, columns: Sequence[str], is_jury: bool) -> str | None:
+    """Why what stands beside the columns says that their numbers are scores; None if nothing does."""
+    if table.turned:
+        return f"{shown(table.turned)} gives the best places to the highest numbers"
+    beside = [name for name in table.header if name not in columns and say_places([name])] if is_jury else []
+    if beside and (numbers := signed_numbers(table, columns)) is not None:
+        totals = np.nansum(numbers, axis=1)
+        for name in beside:
+            places = table.values(name)
+            if places is not None and best_are_high(totals, places):
+                return f"{shown(name)} gives the best places to the highest numbers"
+    if say_places(columns):
+        return None
+    texts = [*table.remarks, *([column_of_items(table)] if is_jury else [])]
+    said = next((text for text in texts if _POINTS.search(text)), None)
+    return None if said is None else f"{shown(said)} speaks of points"
+
+
+def _ties_like_ratings(table: Table, columns: Sequence[str], is_jury: bool) -> str | None:
     """Why ties may show ratings, where nothing but the numbers says that these are places; else None."""
-    if len(columns) < _LEAST_RATED or any(ORDER_IN_NAME.search(table.questions.get(name, name)) for name in columns):
+    n_items = len(table) if is_jury else len(columns)
+    texts = [*(table.questions.get(name, name) for name in columns), *([table.header[0]] if is_jury else [])]
+    if n_items < _LEAST_RATED or any(map(ORDER_IN_NAME.search, texts)):
         return None
     values = None if worded_places(table, columns) else ranking_numbers(table, columns)
-    row = None if values is None else first_dense_tie(values, classify(values))
-    if values is None or row is None:
+    if values is None:
+        return None
+    values = values.T if is_jury else values
+    row = first_dense_tie(values, classify(values))
+    if row is None:
         return None
     cells = ", ".join("-" if np.isnan(value) else f"{value:g}" for value in values[row][:8])
-    return f"line {table.lines[row]} ({cells}) holds a number twice, as ratings do"
+    where = f"column {shown(columns[row])}" if is_jury else f"line {table.lines[row]}"
+    return f"{where} ({cells}) holds a number twice, as ratings do"
 
 
 def _scores_or_places(
@@ -197,7 +236,8 @@ def _scores_or_places(
     if wheres and juries:
         problem = _COUNTED_ITEMS.sub("", problem)  # which of the two are items is not known
         problem += "; and the rows may be people, or the items of a jury"
-    problem += f". {about_direction(*stated)}" if stated else ""
+    says = about_direction(*stated) if stated else ""
+    problem += f". {says}" if says not in reason else ""
     return ask(table, problem, fits, options)
 
 
@@ -229,7 +269,10 @@ def _side_by_side(table: Table, group: list[str]) -> list[str]:
         is_other = name.lower() in (*RESPONDENTS, *WEIGHTS) and not is_among_ratings(table, name)
         if values is None or np.isnan(values).all() or is_other:
             return False
-        return bool(np.nanmin(values) <= most and least <= 2 * np.nanmax(values) <= 4 * most)
+        are_grades = (
+            max(most, np.nanmax(values)) <= _MOST_GRADE and np.nanmin(values) > 0 and not np.any(values % 1 > 0)
+        )
+        return are_grades or bool(np.nanmin(values) <= most and least <= 2 * np.nanmax(values) <= 4 * most)
 
     while begin and belongs(table.header[begin - 1]):
         begin -= 1

@@ -37,6 +37,8 @@ _DIRECTIONS = {
     "higher is better": "Higher numbers are better.",
     "best first": "Items are listed best first.",
 }
+# Layouts whose picture says all.
+_SAY_DIRECTION = ("pairwise", "best-worst", "tricot")
 # Lists up to the first length are shown whole, to be copied; of longer ones, some names show which are meant.
 _MOST_COPIED = 60
 _SHOWN_NAMES = 12
@@ -116,9 +118,12 @@ class Reading:
     def lines(self) -> list[str]:
         """How the file was understood, in plain sentences."""
         columns = f" ({listed(self.columns)})" if self.columns else ""
-        lines = [f"Read as {self.layout}: {_PICTURES.get(self.layout, 'rankings')}{columns}."]
+        picture = _PICTURES.get(self.layout, "rankings")
+        if self.layout == "long" and self.direction == "higher is better":
+            picture = picture.replace("place", "score")
+        lines = [f"Read as {self.layout}: {picture}{columns}."]
         lines += [self.reason] if self.reason else []
-        lines += [_DIRECTIONS[self.direction]]
+        lines += [_DIRECTIONS[self.direction]] if self.layout not in _SAY_DIRECTION else []
         if self.blanks == "missing" and not self.unlisted:
             lines.append("Items that a row does not show are not compared.")
         elif self.blanks == "missing":
@@ -131,6 +136,13 @@ class Reading:
         lines += [f"{count:,} row{'s' * (count != 1)} dropped: {why}." for why, count in self.dropped.items()]
         lines += self.notes
         return list(map(shell_words, lines)) if self.in_shell else lines
+
+    def voting(self) -> str:
+        """Which columns vote, in a sentence; empty for files without columns."""
+        if self.layout == "judges":
+            return f"Columns that vote: {listed(self.columns[1:])}; {self.columns[0]!r} names the items."
+        what = "Columns that were read" if self.layout in ("long", *_SAY_DIRECTION) else "Columns that vote"
+        return f"{what}: {listed(self.columns)}." if self.columns else ""
 
     def call(self) -> str:
         """The Python call that reads the file in this way, whatever its content."""

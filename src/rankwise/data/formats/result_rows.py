@@ -12,10 +12,11 @@ from typing import Literal
 
 import numpy as np
 
-from rankwise.data.formats.sums import SUM_NAME, sum_or_mean
+from rankwise.data.formats.column_names import say_places
+from rankwise.data.formats.sums import SUM_NAME, best_are_high, sum_or_mean
 from rankwise.data.formats.survey_judges import names_say_jury
 from rankwise.data.formats.tables import MISSING, Table
-from rankwise.data.formats.text import listed, shown
+from rankwise.data.formats.text import listed, number, shown
 
 _Kind = Literal["sum", "result", "figure", "footer"]
 
@@ -79,7 +80,10 @@ def without_result_rows(table: Table) -> Table:
     if footers:
         hold, were = ("holds", "it was") if len(footers) == 1 else ("hold", "they were")
         notes.append(f"{listed(footers)} below {hold} no votes; {were} left out.")
-    return replace(table.take(np.arange(begin)), notes=(*table.notes, *notes))
+    above = table.take(np.arange(begin))
+    turned = next((_label(table, row) for row in found if _gives_place_to_high(table, above, row)), "")
+    names = tuple(_label(table, row) for row, what in found.items() if what in ("sum", "mean"))
+    return replace(above, notes=(*table.notes, *notes), remarks=(*table.remarks, *names), turned=turned)
 
 
 def _rows_left_out(table: Table, begin: int, kinds: list[_Kind], rows_are_items: bool) -> tuple[dict[int, str], int]:
@@ -87,6 +91,8 @@ def _rows_left_out(table: Table, begin: int, kinds: list[_Kind], rows_are_items:
     if kinds[0] in ("footer", "figure"):
         return {}, begin + 1
     summed = {row: _what(table, row, begin) for row, kind in enumerate(kinds, begin) if kind == "sum"}
+    # Without a name a rounded mean may be the vote of somebody.
+    summed = {row: what for row, what in summed.items() if what == "sum" or _label(table, row)}
     is_sure = any(summed.values()) or (not rows_are_items and "result" in kinds)
     found = {}
     for row, kind in enumerate(kinds, begin):
@@ -97,17 +103,37 @@ def _rows_left_out(table: Table, begin: int, kinds: list[_Kind], rows_are_items:
     return found, begin
 
 
+def _gives_place_to_high(table: Table, above: Table, row: int) -> bool:
+    """Whether a row holds places that are best for the columns with the highest numbers in the rows above."""
+    if not say_places([_label(table, row)]):
+        return False
+    numbers = {name: values for name in table.header if (values := table.values(name)) is not None}
+    if len(numbers) < 2:
+        return False
+    places = np.array([values[row] for values in numbers.values()])
+    totals = np.array([np.nansum(values[: len(above)]) for values in numbers.values()])
+    return best_are_high(totals, places)
+
+
 def _note(table: Table, row: int, what: str) -> str:
-    where = f"The row {shown(_label(table, row))} on line {table.lines[row]}"
+    label = _label(table, row)
+    where = f"The row {shown(label)} on line {table.lines[row]}" if label else f"The last row (line {table.lines[row]})"
     if what in ("sum", "mean"):
         return f"{where} is the {what} of the others; it was left out."
     return f"{where} is a {what} by its name, and no vote; it was left out. If it votes, give it another name."
 
 
 def _label(table: Table, row: int) -> str:
-    """The first cell of a row that is not blank."""
-    cells = (column.distinct[column.codes[row]] for column in table.columns[:_LABEL_COLUMNS])
-    return next((cell for cell in cells if cell), "")
+    """The first cell of a row that is not blank; nothing where a blank one stands before numbers."""
+    cells = [column.distinct[column.codes[row]] for column in table.columns[:_LABEL_COLUMNS]]
+    label = next((cell for cell in cells if cell), "")
+    return label if cells[0] or number(label) is None else ""
+
+
+def _is_unnamed(table: Table, row: int) -> bool:
+    """Whether a row is the only one without a name, above nothing."""
+    column = table.columns[0]
+    return row == len(table) - 1 and not _label(table, row) and np.count_nonzero(column.codes == column.codes[row]) == 1
 
 
 def _kind(table: Table, row: int) -> _Kind | None:
@@ -117,7 +143,9 @@ def _kind(table: Table, row: int) -> _Kind | None:
     others = [cell for cell in cells if cell not in MISSING]
     if label in others:
         others.remove(label)
-    if not label or not all(any(map(str.isdigit, cell)) for cell in others):
+    if not label:
+        return "sum" if others and _is_unnamed(table, row) else None
+    if not all(any(map(str.isdigit, cell)) for cell in others):
         return None
     if not others:
         return "footer"
@@ -145,5 +173,7 @@ def _what(table: Table, row: int, n: int) -> str | None:
 def may_have_result_rows(table: Table) -> bool:
     """Whether one of the last rows is named like a sum or a result; a look at few cells."""
     rows = range(max(len(table) - _MOST_ROWS, 2), len(table))
+    if len(table) > 2 and _is_unnamed(table, len(table) - 1):
+        return True
     labels = (_label(table, row) for row in rows)
     return any(SUM_NAME.fullmatch(label) or _RESULT_NAME.fullmatch(label) for label in labels)

@@ -11,6 +11,7 @@ from typing import Literal
 
 import numpy as np
 
+from rankwise.data.formats.ordered_texts import is_no_answer
 from rankwise.data.formats.tables import Table
 from rankwise.data.formats.text import shown
 
@@ -43,7 +44,7 @@ def stated_direction(table: Table, columns: Sequence[str]) -> tuple[Literal["pos
     table : Table
         The table.
     columns : sequence of str
-        The columns with the numbers.
+        The columns with the numbers. What stands around the table may say it, too.
 
     Returns
     -------
@@ -51,7 +52,11 @@ def stated_direction(table: Table, columns: Sequence[str]) -> tuple[Literal["pos
         "positions" if low numbers are best, "scores" if high ones are.
     """
     said: dict[str, str] = {}
-    for text in dict.fromkeys(table.questions.get(name, name) for name in columns):
+    texts = [*(table.questions.get(name, name) for name in columns), *table.remarks]
+    for label_of in (table.labels.get(name) for name in columns):
+        by_code = sorted((int(code), text) for code, text in label_of.items() if code.isdigit()) if label_of else []
+        texts += [f"{code} = {text}" for code, text in by_code[:: max(1, len(by_code) - 1)] if not is_no_answer(text)]
+    for text in dict.fromkeys(texts):
         for end in _END.finditer(text):
             is_bad = _BAD.search(end[2]) is not None
             if is_bad or _GOOD.search(end[2]):

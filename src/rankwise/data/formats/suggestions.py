@@ -12,21 +12,32 @@ import numpy as np
 
 from rankwise.data.formats.column_names import (
     RESPONDENTS,
+    WEIGHTS,
     Fit,
+    Layout,
     columns_option,
     known_prefixes,
     numbered_groups,
 )
-from rankwise.data.formats.place_columns import may_be_orders, other_than_items, worded_orders
+from rankwise.data.formats.jury_columns import holds_no_votes
+from rankwise.data.formats.place_columns import (
+    columns_sharing_items,
+    may_be_orders,
+    other_than_items,
+    worded_orders,
+)
+from rankwise.data.formats.places import adjacent_runs
 from rankwise.data.formats.reading import python_call
 from rankwise.data.formats.survey_cells import list_items, mostly_numbers, ranking_numbers
 from rankwise.data.formats.survey_choices import shown_items
 from rankwise.data.formats.survey_fits import listed_fits, window_fits
+from rankwise.data.formats.survey_judges import judged_values, names_say_jury
 from rankwise.data.formats.tables import MISSING, Table
 from rankwise.data.formats.text import listed, number, shown
 from rankwise.exceptions import RankwiseFormatError
 
 _SHOWN_CALLS = 4
+_EITHER: tuple[Layout, ...] = ("scores", "positions")
 
 
 def likely_fits(table: Table, weights: str | None) -> list[Fit]:
@@ -53,7 +64,27 @@ def likely_fits(table: Table, weights: str | None) -> list[Fit]:
     fits += windows or ([Fit("positions", {"items": items})] if alike else [])
     if not fits and not any(map(table.is_numeric, others)) and list_items(table, others, max(len(others), 2)):
         fits.append(Fit("orders", {"columns": others}))
-    return fits or listed_fits(table, sure=False) or _long_tables(table, others)
+    fits = fits or listed_fits(table, sure=False) or _long_tables(table, others)
+    return fits or ([] if shown_items(table) else _any_columns(table, others, weights))
+
+
+def _any_columns(table: Table, names: Sequence[str], weights: str | None) -> list[Fit]:
+    """Columns of numbers as scores and as places, by people and by judges; else columns of names, in order."""
+    known = {*RESPONDENTS, *WEIGHTS, *(name.lower() for name in table.header if name not in names)}
+    are_numbers = [
+        name.lower() not in known and table.is_numeric(name) and not holds_no_votes(table, name)
+        for name in table.header
+    ]
+    numeric = max((list(table.header[run]) for run in adjacent_runs(are_numbers)), key=len, default=[])
+    if len(numeric) > 1 and ranking_numbers(table, numeric) is not None:
+        jury = judged_values(table, weights)
+        where = {"item": jury[0], "judges": jury[1]} if jury else {}
+        rows_are_items = names_say_jury(table) if jury else False
+        people = [Fit(layout, {"items": numeric}) for layout in _EITHER if rows_are_items is not True]
+        juries = [Fit("judges", {**where, "values": layout}) for layout in _EITHER if rows_are_items is not False]
+        return [*people, *juries]
+    shared = columns_sharing_items(table, names)
+    return [Fit("orders", {"columns": shared})] if shared else []
 
 
 def _long_tables(table: Table, names: Sequence[str]) -> list[Fit]:

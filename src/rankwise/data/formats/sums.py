@@ -29,6 +29,8 @@ _MOST_COLUMNS = 60
 _LAST_COLUMNS = 3
 _FEWEST_PARTS = 3
 _FEWEST_ROWS = 3
+# The correlation of numbers with places from which on the numbers are taken to be scores.
+_LEAST_TURNED = -0.5
 
 
 def without_sums(table: Table, keep: Collection[str] = ()) -> Table:
@@ -60,6 +62,7 @@ def without_sums(table: Table, keep: Collection[str] = ()) -> Table:
                 header=tuple(table.header[at] for at in left),
                 columns=tuple(table.columns[at] for at in left),
                 notes=(*table.notes, note),
+                remarks=(*table.remarks, name),
                 summed=tuple(other for other in table.header if other in (*table.summed, *parts)),
             )
     return table
@@ -100,6 +103,15 @@ def _sum_of_columns(table: Table, name: str) -> tuple[str, list[str]]:
             if what is not None and len(parts) > len(most[1]):
                 most = what, parts[::step]
     return most
+
+
+def best_are_high(numbers: FloatArray, places: FloatArray) -> bool:
+    """Whether the best of these places belong to the highest of the numbers, so that the numbers are no places."""
+    known = ~np.isnan(numbers) & ~np.isnan(places)
+    numbers, places = numbers[known], places[known]
+    if len(numbers) < 2 or np.ptp(numbers) == 0 or np.ptp(places) == 0:
+        return False
+    return bool(np.corrcoef(numbers, places)[0, 1] < _LEAST_TURNED)
 
 
 def sum_or_mean(parts: FloatArray, totals: FloatArray, written: list[str]) -> str | None:

@@ -23,6 +23,7 @@ from rankwise.data.formats.text import listed, shown
 _BLOCK_ROWS = 1 << 11
 # Where scales of ratings and points end.
 _SCALES = (5, 7, 10, 20, 100)
+_FEWEST_ROWS = 3
 # From here on the start of a compiled loop pays.
 _WORTH_COMPILED = 1 << 21
 
@@ -105,6 +106,7 @@ def scores_read(
 def scale_notes(table: Table, reading: Reading) -> tuple[str, ...]:
     """A note where columns of scores are on different scales: all numbers of some are beyond all of the others."""
     names = reading.columns if reading.layout == "scores" else reading.columns[1:]
+    rows = _rows_on_other_scales(table, names) if reading.layout == "scores" else ()
     known = {
         name: values for name in names if (values := table.values(name)) is not None and not np.isnan(values).all()
     }
@@ -114,14 +116,38 @@ def scale_notes(table: Table, reading: Reading) -> tuple[str, ...]:
     most = max((ranges[name][1] for name in low), default=np.inf)
     high = [name for name in ranges if name not in low and ranges[name][0] > most]
     if not high:
-        return ()
+        return rows
 
     def held(group: list[str]) -> str:
         bounds = [bound for name in group for bound in ranges[name]]
         return f"{listed(group)} {'hold' if len(group) > 1 else 'holds'} {min(bounds):g} to {max(bounds):g}"
 
     which = "the higher scale always wins" if reading.layout == "scores" else "the places are right, but sums are not"
-    return (f"The scales may differ: {held(high)}, but {held(low)}. If so, {which}.",)
+    return (f"The scales may differ: {held(high)}, but {held(low)}. If so, {which}.", *rows)
+
+
+def _rows_on_other_scales(table: Table, names: Sequence[str]) -> tuple[str, ...]:
+    """A note where some people scored on another scale than most: all their numbers are beyond all of the others."""
+    values = signed_numbers(table, names)
+    if values is None or len(values) < _FEWEST_ROWS:
+        return ()
+    given = values[~np.isnan(values).all(axis=1)]
+    most, least = np.nanmax(given, axis=1), np.nanmin(given, axis=1)
+    scales = np.searchsorted(_SCALES, most)
+    usual = scales == np.bincount(scales).argmax()
+    if usual.all() or np.mean(usual) <= 0.5:
+        return ()
+    odd = ~usual & ((least > most[usual].max()) | (most < least[usual].min()))
+    if not odd.any():
+        return ()
+    lines = np.asarray(table.lines)[~np.isnan(values).all(axis=1)][odd]
+    where = f"line {', '.join(map(str, lines[:8]))}{', ...' if len(lines) > 8 else ''}"
+    bounds = (
+        f"{least[odd].min():g} to {most[odd].max():g}, but most rows {least[usual].min():g} to {most[usual].max():g}"
+    )
+    return (
+        f"The scales may differ: {where} holds {bounds}. If so, the places are right, but means of scores are not.",
+    )
 
 
 def repeats_cells(table: Table, name: str) -> bool:

@@ -34,6 +34,7 @@ from rankwise.data.formats.column_names import (
     say_places,
 )
 from rankwise.data.formats.match_sheets import refuse_league_table
+from rankwise.data.formats.ordered_texts import is_rating
 from rankwise.data.formats.ordinals import place_in_words
 from rankwise.data.formats.place_columns import are_orders, worded_orders
 from rankwise.data.formats.places import adjacent_runs, classify, doubt, windows
@@ -168,7 +169,11 @@ def column_fits(table: Table, weights: str | None, *wanted: Layout) -> list[Fit]
         ]
         coded = [group for group in coded if group not in labeled]
     if not positions:
-        positions = [Fit("positions", columns_option(table, "items", group)) for group in coded]
+        positions = [
+            Fit("positions", columns_option(table, "items", group))
+            for group in coded
+            if not _labels_are_items(table, group)
+        ]
     in_words = {name for group in worded for name in group}
     orders = [
         Fit("orders", columns_option(table, "columns", group), "The names of the columns differ by a place alone.")
@@ -283,6 +288,15 @@ def listed_fits(table: Table, *, sure: bool = True) -> list[Fit]:
             reason = f"The cells of {name!r} list {how} the same {len(items)} items, in different orders."
             fits.append(Fit("strings", {"column": name, "separator": separator}, reason))
     return fits
+
+
+def _labels_are_items(table: Table, names: Sequence[str]) -> bool:
+    """Whether codes have labels that are neither places nor ratings: the items at the places that columns stand for."""
+    labels = [table.labels_of(name) for name in names]
+    texts = {text for label_of in labels for text in label_of.values()}
+    return all(labels) and not any(
+        number(text) is not None or place_in_words(text) or is_rating(text) for text in texts
+    )
 
 
 def the_only(fits: list[Fit], table: Table, what: str) -> Fit:

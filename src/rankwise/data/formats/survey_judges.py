@@ -185,7 +185,7 @@ def judges_are_numbered(table: Table, fits: Iterable[Fit]) -> bool:
     """Whether the columns of all fits are the judges of a jury, numbered as in "Judge 1", or all below one heading."""
     if names_say_jury(table) is not True or judged_values(table, None) is None:
         return False
-    headed = {name for name, text in table.questions.items() if text.endswith(f" - {name}")}
+    headed = {name for name, text in table.questions.items() if text == name or text.endswith(f" - {name}")}
     return all(all(name in headed or _is_judge_by_name(name) for name in fit.columns(table)) for fit in fits)
 
 

@@ -181,6 +181,10 @@ class Table:
         That nobody wants the values of the columns besides the rankings, so that `covariates` need not make them.
     summed : tuple of str
         The columns that a column of sums or means summed up, before it was left out.
+    remarks : tuple of str
+        What stood around the table: titles, notes below it, and the names of sums. They may say which numbers are best.
+    turned : str
+        The name of a row that was left out because it holds places, where these are best for the highest numbers.
     """
 
     path: Path
@@ -195,6 +199,8 @@ class Table:
     ordered: tuple[str, ...] = ()
     names_only: bool = False
     summed: tuple[str, ...] = ()
+    remarks: tuple[str, ...] = ()
+    turned: str = ""
     # What `survey_cells.ranking_numbers` found last: columns -> places.
     places: dict[tuple[str, ...], FloatArray] = field(default_factory=dict, init=False, repr=False, compare=False)
     # Where each name stands, filled by the first question: a table may be very wide.

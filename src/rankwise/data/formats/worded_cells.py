@@ -7,7 +7,7 @@ of ratings in words where nothing else can be rankings.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -24,6 +24,9 @@ from rankwise.data.formats.text import listed, number
 _TIED = re.compile(
     r"(?:(?P<mark>=|T-?|joint\s|tied\s)\s*)?(?P<place>\d{1,4}\s?\w{0,3}?\.?)\s*(?P<after>=|\(?tied?\)?)?"
 )
+_WITH_UNIT = re.compile(
+    r"([+-]?\d+(?:[.,]\d+)?)\s*(%|pts?\.?|points?|punkte?|pkte?\.?|puntos?|punt[oi]|punten)", re.IGNORECASE
+)
 #: what result lists say of those who have no place
 NOT_PLACED = ("DNF", "DNS", "DSQ", "DQ", "DNC", "dnf", "dns", "dsq", "dq", "dnc")
 _SHOWN_MARKS = 3
@@ -35,10 +38,16 @@ def without_marks(table: Table) -> Table:
     A column qualifies if all its cells are numbers, places so marked, or words such as DNF. Nothing else is changed.
     """
     columns = list(table.columns)
+    units: list[str] = []
     ties: list[str] = []
     blanks: list[str] = []
     for at, column in enumerate(columns):
         if isinstance(column, LongColumn):
+            continue
+        bare = _without_unit(column)
+        if bare:
+            units += [cell for cell, plain in bare.items() if cell != plain][:1]
+            columns[at] = column.map(bare.__getitem__)
             continue
         said = _plain_places(column, max(len(table), len(columns)))
         if said:
@@ -46,16 +55,56 @@ def without_marks(table: Table) -> Table:
             columns[at] = Column(plain.distinct, plain.codes[column.codes])
             ties += [cell for cell, place in said.items() if place]
             blanks += [cell for cell, place in said.items() if not place]
-    if not ties and not blanks:
+    if not ties and not blanks and not units:
         return table
     notes = [*table.notes]
+    examples = list(dict.fromkeys(units))
+    notes += [f"Cells such as {listed(examples[:_SHOWN_MARKS])} were read as numbers."] if units else []
     notes += (
         [f"Cells such as {listed(list(dict.fromkeys(ties))[:_SHOWN_MARKS])} were read as shared places."]
         if ties
         else []
     )
     notes += [f"{listed(list(dict.fromkeys(blanks)))}: no place, counted as blank."] if blanks else []
-    return replace(table, columns=tuple(columns), notes=tuple(notes))
+    return replace(table, columns=tuple(columns), notes=tuple(notes), remarks=(*table.remarks, *examples))
+
+
+def _without_unit(column: Column) -> dict[str, str]:
+    """The number in each cell of a column of percentages or points ("90 %", "9 pts"); empty if there are others."""
+    cells = [cell for cell in column.distinct if cell not in MISSING]
+    found = {cell: _WITH_UNIT.fullmatch(cell) for cell in cells}
+    if not cells or None in found.values() or len({match[2] for match in found.values() if match}) > 1:
+        return {}
+    return {cell: match[1] if (match := found.get(cell)) else cell for cell in column.distinct}
+
+
+def without_no_answers(table: Table, names: Collection[str] | None = None) -> Table:
+    """The table with blanks in these columns, or in all, for codes whose labels say that there is no answer.
+
+    Parameters
+    ----------
+    table : Table
+        The table.
+    names : collection of str, optional
+        The columns; a note says what became of them.
+
+    Returns
+    -------
+    Table
+    """
+    columns = list(table.columns)
+    said: dict[str, str] = {}
+    for name in table.labels if names is None else set(names) & table.labels.keys():
+        at = table.index(name)
+        blank = {code: label for code, label in table.labels[name].items() if code and is_no_answer(label)}
+        if not blank.keys().isdisjoint(columns[at].distinct):
+            said |= blank
+            columns[at] = columns[at].map(lambda cell, blank=blank: "" if cell in blank else cell)  # type: ignore[misc]
+    if not said:
+        return table
+    codes = ", ".join(f"{code} ({label})" for code, label in said.items())
+    notes = [] if names is None else [f"By the labels these are no answers, and blank: {codes}."]
+    return replace(table, columns=tuple(columns), notes=(*table.notes, *notes))
 
 
 def _plain_places(column: Column, most: int) -> dict[str, str]:

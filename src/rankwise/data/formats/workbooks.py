@@ -268,11 +268,16 @@ def _table(sheet: _Sheet, path: Path) -> Table:
     n = n_titles(int(filled[:, row].sum()) for row in rows)
     if n and 1 < len(_spans(rows[n - 1], places, sheet.merged)) < len(columns):
         n -= 1  # a heading of several columns
-    notes += [f"The title {shown(_lone(columns, row))} in row {row + 1} was passed over." for row in rows[:n]]
+    remarks = [_lone(columns, row) for row in rows[:n]]
+    notes += [
+        f"The title {shown(title)} in row {row + 1} was passed over." for title, row in zip(remarks, rows, strict=False)
+    ]
     rows = rows[n:]
     if filled[:, rows[-1]].sum() == 1 and len(columns) > 1:
         n = n_notes([[column.cells[row] for column in columns] for row in rows], lambda at: rows[at] > rows[at - 1] + 1)
-        notes += [note_below(_lone(columns, row), f"in row {row + 1}") for row in rows[len(rows) - n :]]
+        below = {row: _lone(columns, row) for row in rows[len(rows) - n :]}
+        notes += [note_below(text, f"in row {row + 1}") for row, text in below.items()]
+        remarks += below.values()
         rows = rows[: len(rows) - n]
     top = rows[0]
     header, questions, n_names, note = _names(columns, rows, places, sheet.merged, path)
@@ -284,10 +289,8 @@ def _table(sheet: _Sheet, path: Path) -> Table:
     _refuse_merged_answers(columns, rows[n_names - 1], places, sheet.merged, path)
     lines = [row + 1 for row in body]
     taken = tuple(column.take(body) for column in columns)
-    own = tuple(notes)
-    return with_question_row(
-        Table(path, tuple(header), top + 1, taken, lines, questions, comma_is_free=True, notes=own)
-    )
+    table = Table(path, tuple(header), top + 1, taken, lines, questions, comma_is_free=True)
+    return with_question_row(replace(table, notes=tuple(notes), remarks=tuple(remarks)))
 
 
 def _lone(columns: Sequence[Column], row: int) -> str:
