@@ -126,3 +126,35 @@ def test_a_jury_below_an_empty_corner(tmp_path):
     assert survey.rankings.items == ("Rioja", "Merlot", "Malbec", "Shiraz")
     pandas.read_csv(path, index_col=0).to_excel(tmp_path / "jury.xlsx")
     assert read_survey(tmp_path / "jury.xlsx").rankings == survey.rankings
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("team1,team2,winner\na,b,a\nb,c,b\na,c,\nc,a,tie\n", "'winner' says which is better: 'tie' is a tie"),
+        ("option_a,option_b,preferred\na,b,A\nb,c,A\na,c,\nc,a,equal\n", "'A' is 'option_a'"),
+        ("Left wine,Right wine,Choice\na,b,Left\nb,c,left\na,c,\nc,a,same\n", "'Left' is 'Left wine'"),
+        ("home;away;result\na;b;1\nc;b;2\na;c;\nc;a;X\n", "'1' is 'home', '2' is 'away', 'X' is a tie"),
+        ("item_a,item_b,outcome\na,b,1\nc,b,0\na,c,\nc,a,0.5\n", "1 in 'outcome' says that 'item_a' won"),
+    ],
+)
+def test_a_column_says_which_of_two_is_better(tmp_path, text, reason):
+    path = written(tmp_path, text)
+    with pytest.raises(RankwiseFormatError, match=r"line 4.*(?:is not clear|is missing)"):  # and is no order of two
+        read_rankings(path)
+    survey = read_survey(path, invalid="drop")
+    assert survey.reading.layout == "pairwise"
+    assert reason in survey.reading.reason
+    np.testing.assert_array_equal(survey.rankings.positions, [[1, 2, nan], [nan, 1, 2], [1, nan, 1]])
+
+
+def test_numbers_that_may_mean_either_side_are_not_guessed(tmp_path):
+    for marks in ("0", "1"), ("0", "2"):
+        text = "left,right,choice\na,b,{0}\nb,c,{0}\na,c,{1}\n".format(*marks)
+        with pytest.raises(RankwiseFormatError, match="no layout fits"):
+            read_rankings(written(tmp_path, text))
+
+
+def test_a_choice_beside_two_places_makes_no_duels(tmp_path):
+    text = "first_choice,second_choice,chosen\na,b,a\nb,a,a\na,b,a\n"
+    assert read_survey(written(tmp_path, text)).reading.layout == "orders"

@@ -25,7 +25,33 @@ _SIDES = (
     *(("white", "black"), ("red", "blue")),
 )
 _POINTS = ("score", "scores", "points", "pts", "goals", "sets", "games", "runs", "punkte", "tore", "votes")
-_RESULTS = (*_POINTS, "result", "results", "ergebnis", "resultat", "résultat", "resultado", "risultato", "uitslag")
+_RESULTS = (
+    *_POINTS,
+    "outcome",
+    "result",
+    "results",
+    "ergebnis",
+    "resultat",
+    "résultat",
+    "resultado",
+    "risultato",
+    "uitslag",
+)
+# What the column is called that says which of two items is better, and what it says of both.
+_BETTER = re.compile(
+    r"(?<![^\W\d_])(?:winners?|won|prefer(?:red|ence|s)?|better|best|chosen|choice|pick(?:ed)?|select(?:ed|ion)?|favou?rite|"
+    r"result|outcome|sieger|gewinner|besser|gewählt|auswahl|vainqueur|gagnant|préféré|choix|ganador|preferid[oa]|"
+    r"elegid[oa]|elección|vincitore|preferit[oa]|scelta|winnaar|keuze|vencedor|escolha)(?![^\W\d_])",
+    re.IGNORECASE,
+)
+_DRAWN = (
+    *("tie", "tied", "draw", "drawn", "equal", "same", "=", "x", "unentschieden", "gleich", "égalité", "nul", "empate"),
+    *("pareggio", "gelijk", "gelijkspel"),
+)
+# What a column says of the item on the left: it won, lost, or neither.
+_OF_LEFT = {"1": (1.0, 0.0), "0": (0.0, 1.0), **dict.fromkeys(("½", "1/2", "0.5", "0,5"), (0.5, 0.5))}
+_MOST_TEXTS = 40
+_MOST_UNCLEAR = 1 / 3
 # Both scores in one cell: 3-1, 3 : 1, ½-½.
 _BOTH_SCORES = re.compile(r"(\d+(?:[.,]\d+)?|½|1/2)\s*[-\u2013\u2014:]\s*(\d+(?:[.,]\d+)?|½|1/2)", re.ASCII)
 
@@ -56,7 +82,8 @@ def read_pairwise_csv(
         As in `read_long_csv`.
     winner : str, optional
         The column with the better item; by default ``winner``, ``preferred``, ``better``, ``chosen``, ``top_item``.
-        With ``left`` and ``right`` it may also say "left", "right" or "tie", or name the column of the better item.
+        With ``left`` and ``right`` it may also say "left", "right" or "tie", or name the column of the better item: as
+        a whole, by what tells it from the other ("a" for ``item_a``), or by 1 and 2.
     loser : str, optional
         The column with the worse item; by default ``loser``, ``worse``, ``rejected``, ``bottom_item``.
     left, right : str, optional
@@ -66,7 +93,8 @@ def read_pairwise_csv(
         The columns with the scores of the two, where no column says who won: the higher score wins, equal ones are a
         tie. By default such as ``score_a`` and ``score_b`` beside ``player_a`` and ``player_b``.
     result : str, optional
-        The column with both scores in one cell, that of the left item first, as "3-1" or "3:1".
+        The column with both scores in one cell, that of the left item first, as "3-1" or "3:1"; or with 1 where the
+        left item won, 0 where it lost, and 0.5 for a tie.
 
     Returns
     -------
@@ -122,14 +150,58 @@ def match_fits(table: Table) -> list[Fit]:
     if len(names) == 1 and len(scores) == 1:
         options = dict(zip(("left", "right", "left_score", "right_score"), (*names[0], *scores[0]), strict=True))
         return [Fit("pairwise", options, reason)]
+    if None not in roles_by_name(table, "pairwise").values():
+        return []
     results = [name for name in table.header if _holds_results(table, name)]
-    if len(results) != 1 or None not in roles_by_name(table, "pairwise").values():
+    sides = names if len(results) != 1 or len(names) == 1 else _sharing_names(table, results[0])
+    if len(results) == 1 and len(sides) == 1 and _says_result(table, results[0], sides[0]):
+        left, right = sides[0]
+        how = f"{reason} {results[0]!r} holds both, that of {left!r} first."
+        if set(table.coded(results[0])[0]).difference(MISSING) <= _OF_LEFT.keys():
+            how = f"In every row two items meet: 1 in {results[0]!r} says that {left!r} won, 0 that it lost."
+        return [Fit("pairwise", {"left": left, "right": right, "result": results[0]}, how)]
+    return _winner_fits(table)
+
+
+def _winner_fits(table: Table) -> list[Fit]:
+    """Duels where a column named so says which of two columns holds the better item."""
+    named = [name for name in table.header if _BETTER.search(name) and repeats_cells(table, name)]
+    texts = [name for name in table.header if not table.is_numeric(name)]
+    if not named or len(texts) > _MOST_TEXTS:
         return []
-    sides = names if len(names) == 1 else _sharing_names(table, results[0])
-    if len(sides) != 1 or not _says_result(table, results[0], sides[0]):
-        return []
-    options = {"left": sides[0][0], "right": sides[0][1], "result": results[0]}
-    return [Fit("pairwise", options, f"{reason} {results[0]!r} holds both, that of {sides[0][0]!r} first.")]
+    fits = []
+    for left, right in _sharing_names(table, ""):
+        sides = list(zip(table.column(left), table.column(right), strict=True))
+        if any(one == other for one, other in sides) or any(_BETTER.search(name) for name in (left, right)):
+            continue
+        for winner in named:
+            marks, said = _side_marks(table, left, right, winner), table.column(winner)
+            given = [(cell, both) for cell, both in zip(said, sides, strict=True) if cell]
+            won = [cell if cell in both else marks.get(cell.lower()) for cell, both in given]
+            if not won or won.count(None) > _MOST_UNCLEAR * len(won):  # a slip is named by the reader
+                continue
+            by_mark = {cell: marks[cell.lower()] for cell in dict.fromkeys(said) if cell.lower() in marks}
+            meant = {"left": repr(left), "right": repr(right), "tie": "a tie"}
+            legend = ", ".join(f"{cell!r} is {meant[side]}" for cell, side in by_mark.items())
+            how = f"In every row two items meet, and {winner!r} says which is better{f': {legend}' if legend else ''}."
+            fits.append(Fit("pairwise", {"left": left, "right": right, "winner": winner}, how))
+    return fits if len(fits) == 1 else []
+
+
+def _side_marks(table: Table, left: str, right: str, winner: str) -> dict[str, str]:
+    """What a cell may say besides the name of the better item, in lower case: a side of the two, or a tie."""
+    marks = {"left": "left", "right": "right", left.lower(): "left", right.lower(): "right"}
+    marks |= dict.fromkeys(_DRAWN, "tie")
+    words = [re.findall(r"[^\W\d_]+|\d+", name.lower()) for name in (left, right)]
+    if len(words[0]) == len(words[1]):
+        apart = [pair for pair in zip(*words, strict=True) if pair[0] != pair[1]]
+        if len(apart) == 1:
+            marks |= {apart[0][0]: "left", apart[0][1]: "right"}
+    said = {cell.lower() for cell in table.coded(winner)[0]}.difference(map(str.lower, MISSING))
+    # Where a 0 is among them, a 1 may mean anything, unless both numbers are there.
+    if said - {*_DRAWN, "0"} == {"1", "2"}:
+        marks |= {"1": "left", "2": "right", "0": "tie"}
+    return marks
 
 
 def bad_duels(table: Table, options: Mapping[str, Any]) -> dict[int, str]:
@@ -139,10 +211,10 @@ def bad_duels(table: Table, options: Mapping[str, Any]) -> dict[int, str]:
 
 
 def both_scores(cell: str) -> tuple[float, float]:
-    """The two scores in a cell, NaN where it does not hold them."""
+    """The two scores in a cell, NaN where it does not hold them; 1, 0 and ½ are outcomes for the first."""
     found = _BOTH_SCORES.fullmatch(cell)
     if found is None:
-        return np.nan, np.nan
+        return _OF_LEFT.get(cell, (np.nan, np.nan))
     left, right = (0.5 if part in ("½", "1/2") else float(part.replace(",", ".")) for part in found.groups())
     return left, right
 
@@ -150,6 +222,8 @@ def both_scores(cell: str) -> tuple[float, float]:
 def _holds_results(table: Table, name: str) -> bool:
     """Whether most cells of a column hold two scores, as "3-1"."""
     cells = [cell for cell in table.coded(name)[0] if cell not in MISSING] if repeats_cells(table, name) else []
+    if cells and {*cells} <= _OF_LEFT.keys():
+        return not {*re.findall(r"[^\W\d_]+", name.lower())}.isdisjoint(_RESULTS)
     return bool(cells) and 2 * sum(_BOTH_SCORES.fullmatch(cell) is not None for cell in cells) > len(cells)
 
 
@@ -200,6 +274,7 @@ def _outcomes(table: Table, roles: Mapping[str, str]) -> Iterator[list[list[str]
     first, second = (roles[role] for role in (("left", "right") if "left" in roles else ("winner", "loser")))
     by_score = "left_score" in roles or "result" in roles
     said: Iterable[Any] = table.column(roles["winner"]) if not by_score else ()
+    marks = {} if by_score or "left" not in roles else _side_marks(table, first, second, roles["winner"])
     if "result" in roles:
         said = map(both_scores, table.column(roles["result"]))
     elif by_score:
@@ -215,7 +290,7 @@ def _outcomes(table: Table, roles: Mapping[str, str]) -> Iterator[list[list[str]
         elif "left" not in roles:
             yield [[better], [worse]]
         else:
-            yield _by_score(better, worse, *word) if by_score else _by_word(better, worse, word, roles)
+            yield _by_score(better, worse, *word) if by_score else _by_word(better, worse, word, roles, marks)
 
 
 def _scores(table: Table, name: str) -> FloatArray:
@@ -244,14 +319,15 @@ def _by_score(left: str, right: str, points: float, others: float) -> list[list[
     return [[left, right]] if points == others else [[left], [right]] if points > others else [[right], [left]]
 
 
-def _by_word(left: str, right: str, said: str, roles: Mapping[str, str]) -> list[list[str]] | _Unclear:
+def _by_word(
+    left: str, right: str, said: str, roles: Mapping[str, str], marks: Mapping[str, str]
+) -> list[list[str]] | _Unclear:
     """The buckets of two items, of which a word names the better one, its side, or a tie."""
-    word = said.lower()
-    left_won = said == left or word in ("left", roles["left"].lower())
-    right_won = said == right or word in ("right", roles["right"].lower())
+    side = marks.get(said.lower())
+    left_won, right_won = said == left or side == "left", said == right or side == "right"
     if left_won != right_won:
         return [[left], [right]] if left_won else [[right], [left]]
-    if word == "tie" and not left_won:
+    if side == "tie" and not left_won:
         return [[left, right]]
     cure = "Write left, right or tie, or the name of one of the two items."
     return _Unclear(f"the winner {shown(said)} is not clear", roles["winner"], cure)
