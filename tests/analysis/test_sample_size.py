@@ -154,6 +154,15 @@ def test_bad_input_is_refused(options: dict[str, Any], words: str) -> None:
         sample_size(**options)
 
 
+def test_a_pilot_whose_people_rank_alike_does_not_say_how_people_vary() -> None:
+    alike, by = np.tile([1.0, 2, 3], (10, 1)), ["a", "b"] * 5
+    for goal, groups in (("places", None), ("groups", by)):
+        with pytest.raises(ValueError, match="all people of the pilot rank alike"):
+            sample_size(goal=goal, pilot=alike, by=groups)
+    apart = np.where(np.array(by)[:, None] == "a", alike, alike[:, ::-1])
+    assert sample_size(goal="groups", pilot=apart, by=by, random_state=0).n <= 10
+
+
 @pytest.mark.slow
 def test_the_size_has_the_precision_and_the_power_that_it_promises() -> None:
     rng = np.random.default_rng(0)

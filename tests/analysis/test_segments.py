@@ -404,6 +404,13 @@ def test_bad_arguments(call, fragment):
         call()
 
 
+def test_segments_of_one_person_are_noted():
+    found = segments([[1, 2, 3, 4], [4, 3, 2, 1], [2, 1, 4, 3]], n=3, n_bootstrap=0, random_state=0)
+    words = "too few people to say what others like them would rank: segment 1, segment 2, segment 3"
+    assert words in found.notes
+    assert not any("too few" in note for note in segments([[1, 2, 3], [3, 2, 1]] * 10, n=2, random_state=0).notes)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(("model", "share"), [("mallows", 0.95), ("plackett-luce", 0.9)])
 def test_bic_finds_the_true_number(model, share):

@@ -23,6 +23,19 @@ def test_compare_says_what_python_says(drinks: Path) -> None:
     assert "left out: 2 rankings without a group" in text
 
 
+@pytest.mark.parametrize("command", [("compare", "--by", "sex"), ("segments", "-n", "1"), ("raters",), ("robustness",)])
+def test_commands_about_people_say_how_blanks_were_read(tmp_path: Path, command: tuple[str, ...]) -> None:
+    lines = ["sex,rank_tea,rank_milk,rank_juice", *["f,1,2,", "m,,1,2", "f,2,,1", "m,1,2,"] * 6]
+    path = tmp_path / "two-of-three.csv"
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    name, *options = command
+    told = run(name, path, *options).stderr
+    assert "give --read unlisted=below" in told
+    assert "Everybody ranks exactly 2 of 3 items" in told
+    below = run(name, path, *options, "--read", "unlisted=below").stderr
+    assert "Blanks are missing" not in below
+
+
 def test_compare_has_kernels_strata_and_levels(drinks: Path) -> None:
     shown = run_json(
         "compare",

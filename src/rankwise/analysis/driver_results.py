@@ -135,7 +135,7 @@ class Drivers(Result):
 
     def importance_table(self) -> TextTable:
         """Importances as a table of text."""
-        shown = range(min(len(self.features), _MOST_SHOWN))
+        shown, sure = range(min(len(self.features), _MOST_SHOWN)), set(self.significant)
         rows = []
         for f in shown:
             effect = self.effects[f]
@@ -146,7 +146,9 @@ class Drivers(Result):
                     f"{self.importances[f]:.3f}",
                     f"{self.low[f]:.3f} to {self.high[f]:.3f}" if np.isfinite(self.low[f]) else "none",
                     "<0.001" if self.p_values[f] < 0.001 else f"{self.p_values[f]:.3f}",
-                    f"{short_name(self.items[item])} by {abs(effect.moves[item]):.1f} places",
+                    f"{short_name(self.items[item])} by {abs(effect.moves[item]):.1f} places"
+                    if f in sure
+                    else "not sure",
                 ]
             )
         columns = ["feature", "importance", f"{self.level:.0%} interval", "p, corrected", "moves most"]
@@ -158,7 +160,7 @@ class Drivers(Result):
         rows = [
             ["people", f"{self.n:,}{sampled}"],
             ["importance", "by how much Kendall's tau of predictions falls when the feature is shuffled"],
-            ["moves", "the band holds what the model would find with other people; models flatten steep effects"],
+            ["moves", "if everybody had one value and then the other, all else equal; with its interval"],
             ["tau", f"{self.tau:.2f} for people not learned from; {self.tau_without:.2f} with one ranking for all"],
         ]
         if len(self.features) > _MOST_SHOWN:
@@ -175,7 +177,7 @@ class Drivers(Result):
         ]
         columns = ["item", *map(shown_value, effect.values), "moves"]
         moves = "moves" if effect.is_ordered else "moves: from its best to its worst place,"
-        note = f"expected places by the model, all else equal; {moves} with the {self.level:.0%} band of the model"
+        note = f"expected places, all else equal; {moves} with the {self.level:.0%} interval"
         return TextTable(f"Places by {short_name(effect.feature)}", note, columns, rows)
 
 
@@ -185,4 +187,4 @@ def _range(effect: FeatureEffect, item: int) -> str:
         f"{value:{sign}.1f}" if abs(value) >= 0.05 else "0.0"
         for value in (effect.moves[item], effect.moves_low[item], effect.moves_high[item])
     )
-    return f"{mean} ({low} to {high})"
+    return mean if np.isnan(effect.moves_low[item]) else f"{mean} ({low} to {high})"

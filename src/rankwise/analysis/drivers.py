@@ -25,8 +25,6 @@ from rankwise.data import Rankings
 from rankwise.data.positions import compare_positions
 from rankwise.model_selection.comparison import holm
 
-# Trees of the forests whose halves make the intervals of effects: their noise is averaged over many forests.
-_TREES_OF_EFFECTS = 40
 _FEWEST_ROWS = 20
 # Where two people are alike by chance, each is predicted from the other, so that chance counts twice. That makes the
 # variance of a mean fall larger than for independent people: by a fifth, as simulations say (60 to 240 people, 3 to 10
@@ -43,7 +41,6 @@ def drivers(
     ranker: Any = None,
     n_folds: int = 5,
     n_shuffles: int = 5,
-    n_resamples: int = 20,
     level: float = 0.95,
     max_rows: int = 4000,
     weight_kind: WeightKind = "auto",
@@ -76,8 +73,6 @@ def drivers(
         Folds of people.
     n_shuffles : int, default=5
         How often a feature is shuffled.
-    n_resamples : int, default=20
-        Random halves of the people for the bands of effects.
     level : float, default=0.95
         Level of the intervals; a corrected p-value of at most 1 - level counts as an effect.
     max_rows : int, default=4000
@@ -101,9 +96,11 @@ def drivers(
     Notes
     -----
     The intervals of importances are for the rankers that were fitted, not the best possible ones; their errors allow
-    for people who are predicted from each other. The ends of effects are bands of the model: they hold what it would
-    find with other people. They do not hold its bias, and a forest flattens steep effects of numbers to about two
-    thirds, so that the truth may lie beyond. Of categories, the bands are intervals.
+    for people who are predicted from each other.
+    An effect is the mean prediction if everybody had a value, by rankers of all folds but one, corrected by what they
+    miss: residuals of people who were not learned from, regressed on the feature (numbers: two bends; categories) with
+    all other features taken out of it. That undoes how forests flatten steep effects, and gives intervals, which hold
+    if the other features say in a line what the feature is. Where an effect differs between people, it is an average.
     Features that go together share their importance, see the notes of the result: an effect is one of the model, not
     of an experiment.
 
@@ -111,8 +108,8 @@ def drivers(
     ----------
     Breiman (2001), Random forests, Machine Learning 45. Friedman (2001), Greedy function approximation, Annals of
     Statistics 29. Holm (1979), A simple sequentially rejective multiple test procedure, Scandinavian Journal of
-    Statistics 6. Politis, Romano (1994), Large sample confidence regions based on subsamples under minimal assumptions,
-    Annals of Statistics 22.
+    Statistics 6. Robinson (1988), Root-n-consistent semiparametric regression, Econometrica 56. Chernozhukov et al.
+    (2018), Double/debiased machine learning for treatment and structural parameters, Econometrics Journal 21.
 
     Examples
     --------
@@ -126,7 +123,7 @@ def drivers(
     (('age', 'luck'), [0])
     """
     check_open_share("level", level)
-    for name, value, least in (("n_folds", n_folds, 2), ("n_shuffles", n_shuffles, 1), ("n_resamples", n_resamples, 2)):
+    for name, value, least in (("n_folds", n_folds, 2), ("n_shuffles", n_shuffles, 1)):
         check_whole_number(name, value, at_least=least)
     most = check_whole_number("max_rows", max_rows, at_least=_FEWEST_ROWS)
     X, y, categorical_features, notes = taken_apart(X, rankings, categorical_features)
@@ -164,9 +161,10 @@ def drivers(
     effects = feature_effects(
         features,
         y,
-        lambda part, seed: learner.fit(part, seed, _TREES_OF_EFFECTS),
+        learner.fit,
+        fold,
         level=level,
-        n_resamples=n_resamples,
+        people=people,
         rng=rng,
     )
     from scipy.stats import t

@@ -340,6 +340,8 @@ def compare_groups(
             f"groups differ in which items they ranked, above all in {short_name(part.items[column])}: the test of "
             "equal distributions sees that, too; differences of items and pairs are among those who ranked them"
         )
+    if part.kind == "incomplete":
+        notes.append("where items are missing, mean ranks are those expected if they are put in at random")
     notes += _numeric_groups(people.groups, people.by)
     within, between = _disagreement(signs, design)
     return GroupComparison(

@@ -270,7 +270,11 @@ class Robustness(Result):
         lead = f"{abs(self.lead):.3g} {unit}"
         note = f"{ahead} leads {behind} by {lead.replace('1 votes', '1 vote') if lead == '1 votes' else lead}"
         if len(self.names) > _SHOWN_ROWS:
-            note += f"; the {_SHOWN_ROWS} of {len(self.names):,} who add or take most"
+            adding, taking = (int(np.count_nonzero(sign * self.influence > 0)) for sign in (1, -1))
+            note += (
+                f"; {adding:,} of {len(self.names):,} votes add to that, {taking:,} take from it; {_SHOWN_ROWS} of "
+                "those that do most"
+            )
         return TextTable("Influence of each vote", note, columns, rows)
 
     def _people(self, margin: MarginOfVictory) -> list[str]:

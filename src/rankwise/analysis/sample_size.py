@@ -281,7 +281,7 @@ def _check_possible(law: _Law, goal: str, precision: float, difference: float) -
             f"precision is {precision:g} places, but the places of {law.n_items} items are all within {widest / 2:g} "
             "of their middle, so that nobody has to be asked; give a smaller one"
         )
-    if goal in ("places", "difference") and law.largest_spread == 0:
+    if goal in ("places", "difference", "groups") and law.largest_spread == 0:
         raise ValueError(
             "all people of the pilot rank alike, so that it does not say how people vary; give n_items and theta "
             "instead"

@@ -46,6 +46,8 @@ _Mixture: TypeAlias = MallowsMixture | PlackettLuceMixture
 _MOST_RESAMPLED = 2000
 _STARTS_OF_RESAMPLES = 3
 _MAX_ITER = 1000
+# A segment of fewer people is said to be too small to tell what others like them would rank.
+_FEWEST_PEOPLE = 2.5
 # Slopes that are tested by fits without them; of more, by the normal law.
 _MOST_RATIOS = 40
 
@@ -197,11 +199,11 @@ def segments(
     fitted = fits[chosen]
     names = tuple(f"segment {g + 1}" for g in range(chosen))
     membership = None
-    if covariates is not None:
+    if covariates is not None and chosen == 1:
+        sample.notes.append("one segment has no members to tell apart, so covariates are not used")
+    elif covariates is not None:
         sample.notes.extend(covariates.notes)
-        if chosen == 1:
-            sample.notes.append("one segment has no members to tell apart, so covariates are not used")
-        elif not covariates.names:
+        if not covariates.names:
             sample.notes.append("no covariate is left that differs between people")
         else:
             plain = fitted.log_likelihood_
@@ -456,6 +458,10 @@ def _note_problems(
     notes = sample.notes
     if not fitted.converged_:
         notes.append(f"the likelihood still rises after {_MAX_ITER:,} iterations, so that this is not the best fit")
+    people = fitted.weights_ * sample.weights.sum()
+    few = [profile.name for profile, number in zip(profiles, people, strict=True) if number < _FEWEST_PEOPLE]
+    if few and len(profiles) > 1:
+        notes.append(f"too few people to say what others like them would rank: {', '.join(few)}")
     notes.extend(counting_notes(sample.rankings.kind, fitted))
     equal = [profile.name for profile in profiles if profile.theta_at_bound]
     if isinstance(fitted, PlackettLuceMixture):

@@ -100,7 +100,7 @@ def compare(
             random_state=seed,
         )
     # Paired people are in every group, so that their ids repeat.
-    notes = [] if paired else survey.cautions
+    notes = _of_blanks(survey) if paired else _cautions(survey)
     _show(found, {"data": shown_name(file), "seed": seed}, out, as_json, "GroupDifferenceDisplay", notes)
 
 
@@ -137,7 +137,8 @@ def drivers(
         grown = analysis.drivers_tree(survey, level=level) if tree else None
     lines = [] if grown is None else grown.export_text().split("\n")
     of_tree = {} if grown is None else {"tree": lines, "tree_note": tree_note(grown)}
-    _show(found, {"data": shown_name(file), "seed": seed, **of_tree}, out, as_json, "DriversDisplay")
+    facts = {"data": shown_name(file), "seed": seed, **of_tree}
+    _show(found, facts, out, as_json, "DriversDisplay", _cautions(survey))
     if grown is not None and not as_json:
         console.print_lines(lines, title="Tree", note=tree_note(grown))
         console.print_notes(grown.notes_)
@@ -177,7 +178,7 @@ def raters(
             n_simulations=simulations,
             random_state=seed,
         )
-    _show(found, {"data": shown_name(file), "seed": seed}, out, as_json, "RaterMapDisplay")
+    _show(found, {"data": shown_name(file), "seed": seed}, out, as_json, "RaterMapDisplay", _cautions(survey))
 
 
 @reads_rankings("by")
@@ -218,7 +219,7 @@ def robustness(
             time_limit=time_limit,
         )
     found = replace(found, notes=tuple(note.replace("time_limit", "--time-limit") for note in found.notes))
-    _show(found, {"data": shown_name(file)}, out, as_json)
+    _show(found, {"data": shown_name(file)}, out, as_json, notes=_cautions(survey))
 
 
 @reads_rankings("by")
@@ -286,7 +287,7 @@ def sample_size(
             random_state=seed,
         )
     facts = {} if file is None else {"data": shown_name(file)}
-    _show(found, {**facts, "seed": seed}, out, as_json)
+    _show(found, {**facts, "seed": seed}, out, as_json, notes=[] if pilot is None else _cautions(pilot))
 
 
 @reads_rankings()
@@ -344,13 +345,28 @@ def segments(
     )
     if members is not None:
         _write_members(members, survey, found)
-    _show(found, {"data": shown_name(file), "seed": seed}, out, as_json, "SegmentDisplay")
+    _show(found, {"data": shown_name(file), "seed": seed}, out, as_json, "SegmentDisplay", _cautions(survey))
 
 
 def _check_rule(rule: str | None) -> None:
     known = get_args(ConsensusRule)
     if rule is not None and rule not in known:
         raise typer.BadParameter(f"{rule!r} is not one of {', '.join(map(repr, known))}", param_hint="--method")
+
+
+def _cautions(survey: Any) -> list[str]:
+    """What to know of the rows before a result is read: what blanks say, and who may count twice or not at all."""
+    return [*_of_blanks(survey), *survey.cautions]
+
+
+def _of_blanks(survey: Any) -> list[str]:
+    """How blanks were read, if they may say something else, and who left as many of them."""
+    from rankwise.analysis.base import as_options
+
+    reading = survey.reading
+    if reading is None or reading.blanks != "missing":
+        return []
+    return [as_options(line) for line in reading.lines() if line.startswith("Blanks are") or line in reading.notes]
 
 
 def _show(

@@ -163,7 +163,7 @@ def drivers_view(survey: Survey, params: Params, seed: int, on_step: OnStep) -> 
         )
         caption = (
             "The place that each item is expected to take at each value, all else equal; the best is at the top. The "
-            "band holds what the model would find with other people."
+            f"band is the {found.level:.0%} interval."
         )
         shown.append(blocks.chart(f"effect-{feature}", f"Places by {short_name(effect.feature)}", caption, drawn))
     on_step("growing a tree", 0.7)
