@@ -359,14 +359,14 @@ def _as_rankings(y: ArrayLike, sample_weight: ArrayLike | None) -> Rankings:
 
 
 def _warn_of_scores(y: FloatArray) -> None:
-    """Places are whole numbers, or halves where items share them; other values may be scores, which run the other way."""
+    """Warn of values that are neither whole nor halves of shared places: scores, which run the other way."""
     doubled = np.where(np.isfinite(y) & (y > 0), 2.0 * y, 0.0)  # of others `check_positions` warns
     odd = np.argwhere(doubled != np.rint(doubled))
     if len(odd):
         row, column = odd[0]
         warnings.warn(
-            f"y[{row}, {column}] is {y[row, column]:g}, which is no place; smaller values were taken for better. If they "
-            "are scores (higher = better), use Rankings.from_scores; if only their order matters, dense_positions",
+            f"y[{row}, {column}] is {y[row, column]:g}, which is no place; smaller values were taken for better. If "
+            "they are scores (higher = better), use Rankings.from_scores; if only their order matters, dense_positions",
             UserWarning,
             stacklevel=4,
         )
