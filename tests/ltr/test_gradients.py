@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rankwise.ltr import lambda_gradients
-from rankwise.ltr.gradients import pair_gradients
+from rankwise.ltr import gradients, lambda_gradients
+from rankwise.ltr.gradients import PairwiseLoss, pair_gradients
 from tests.naive import ltr as naive
 
 WEIGHTS = ["none", "ndcg", "dcg", "lambdaloss", "yetirank", "map", "mrr", "err", "precision", "recall", "hit_rate"]
@@ -257,3 +259,20 @@ def test_bad_input_is_named(arguments, message):
 def test_bad_pairs_are_named(pairs, weight, message):
     with pytest.raises(ValueError, match=message):
         pair_gradients(pairs, [0.0, 1.0, 2.0], weight)
+
+
+@pytest.mark.parametrize("options", [{"truncation": 5}, {"n_draws": 2}, {"n_pairs": 3}, {"ties": "average"}])
+def test_threads_compute_the_same_bits(options, monkeypatch):
+    rng = np.random.default_rng(0)
+    bounds = np.append(0, np.cumsum(rng.integers(1, 30, 50)))
+    grade, score = rng.integers(0, 4, bounds[-1]).astype(float), np.round(rng.normal(size=bounds[-1]), 1)
+    loss = PairwiseLoss.build(grade, bounds, np.ones(len(grade)), **options)
+    assert loss.in_threads(map, 2) is loss  # too few rows
+    monkeypatch.setattr(gradients, "_ROWS_FOR_THREADS", 1)
+    with ThreadPoolExecutor(2) as threads:
+        shared = loss.in_threads(threads.map, 2)
+        assert len(shared.parts) == 8
+        for found, expected in zip(
+            shared(score, np.random.default_rng(1)), loss(score, np.random.default_rng(1)), strict=True
+        ):
+            np.testing.assert_array_equal(found, expected)

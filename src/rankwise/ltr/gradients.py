@@ -9,7 +9,10 @@ fixed while the loss is differentiated. `LambdaMART` boosts trees on a `Pairwise
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import pairwise
 from typing import Any, Literal
 
 import numpy as np
@@ -33,6 +36,9 @@ Weight = Literal[
     "none", "ndcg", "dcg", "lambdaloss", "yetirank", "map", "mrr", "err", "precision", "recall", "hit_rate"
 ]
 Ties = Literal["auto", "average", "random"]
+
+# With fewer rows, waking up a thread takes longer than what it saves; queries differ in what they take.
+_ROWS_FOR_THREADS, _PARTS_OF_A_THREAD = 4000, 4
 
 _CODES = {
     "none": _lambda_jit.EQUAL,
@@ -202,7 +208,8 @@ def lambda_gradients(
 class PairwiseLoss:
     """A weighted pairwise loss on rows that lie query by query; call it with scores, again and again.
 
-    Rows of equal score rank as they lie, where ties are not averaged: shuffle rows first.
+    Rows of equal score rank as they lie, where ties are not averaged: shuffle rows first. ``parts`` are the rows, in
+    parts with whole queries, which ``mapping`` may give to threads; see `in_threads`.
     """
 
     rows: _lambda_jit.Rows
@@ -211,6 +218,8 @@ class PairwiseLoss:
     n_draws: int
     gumbel_scale: float
     n_pairs: int
+    parts: tuple[_lambda_jit.Rows, ...] = ()
+    mapping: Callable[..., Iterable[Any]] = map
 
     @classmethod
     def build(
@@ -265,17 +274,37 @@ class PairwiseLoss:
             if self.n_draws:
                 # The logarithm of an exponential variable is a Gumbel variable upside down.
                 rank_by = score - self.gumbel_scale * np.log(rng.standard_exponential(len(score)))
+            arguments: tuple[Any, ...] = (score, rank_by, self.discount, self.weighting)
+            add = _lambda_jit.lambdas
             if self.n_pairs:
-                picks = rng.random((len(score), self.n_pairs))
-                _lambda_jit.sampled_lambdas(
-                    self.rows, score, rank_by, self.discount, self.weighting, picks, gradient, hessian
-                )
-            else:
-                _lambda_jit.lambdas(self.rows, score, rank_by, self.discount, self.weighting, gradient, hessian)
+                arguments += (rng.random((len(score), self.n_pairs)),)
+                add = _lambda_jit.sampled_lambdas
+            add_part = partial(_add_part, add, (*arguments, gradient, hessian))
+            list(self.mapping(add_part, self.parts or (self.rows,)))
         if self.n_draws > 1:
             gradient /= self.n_draws
             hessian /= self.n_draws
         return gradient, hessian
+
+    def in_threads(self, mapping: Callable[..., Iterable[Any]], n_threads: int) -> PairwiseLoss:
+        """The same loss, computed by several threads: each query is left to one of them, so no bit changes.
+
+        ``mapping`` is that of an executor.
+        """
+        bounds = self.rows.bounds
+        if n_threads == 1 or bounds[-1] < _ROWS_FOR_THREADS:
+            return self
+        wanted = np.linspace(0, bounds[-1], n_threads * _PARTS_OF_A_THREAD + 1)[1:-1]
+        ends = np.unique(np.concatenate([[0], np.searchsorted(bounds, wanted), [len(bounds) - 1]]))
+        parts = tuple(
+            self.rows._replace(bounds=bounds[first : last + 1], scale=self.rows.scale[first:last])
+            for first, last in pairwise(ends)
+        )
+        return replace(self, parts=parts, mapping=mapping)
+
+
+def _add_part(add: Callable[..., None], arguments: tuple[Any, ...], rows: _lambda_jit.Rows) -> None:
+    add(rows, *arguments)
 
 
 def pair_gradients(

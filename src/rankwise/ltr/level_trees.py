@@ -19,6 +19,7 @@ from rankwise._state import Saved, instance, maybe, optional
 from rankwise._typing import FloatArray, IntArray
 from rankwise.ltr._level_growth import LevelGrower
 from rankwise.ltr.boosting import BoostingSettings, EarlyStopping, round_for_exact_sums
+from rankwise.ltr.gradients import PairwiseLoss
 from rankwise.ltr.objectives import Objective
 from rankwise.ltr.target_statistics import TargetStatistics
 from rankwise.queries import QueryRows
@@ -74,6 +75,8 @@ class LevelTrees(LevelTables):
                 rows.places,
                 settings.monotone_signs,
             )
+            if isinstance(objective, PairwiseLoss):
+                objective = objective.in_threads(threads.map, settings.n_threads)
             for number in track(range(done, settings.n_trees), "boosting", settings.n_trees - done):
                 # A generator for each tree, so that a longer fit begins with the same random numbers.
                 rng = np.random.default_rng([settings.seed, number])
