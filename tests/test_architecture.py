@@ -20,6 +20,7 @@ _SHARED = {
     "_compiled",
     "_decode",
     "_features",
+    "_memory",
     "_optional",
     "_progress",
     "_queries_jit",

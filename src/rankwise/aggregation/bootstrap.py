@@ -15,6 +15,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 
 from rankwise._decode import ConsensusRule
+from rankwise._memory import check_memory_of_pairs
 from rankwise._progress import track
 from rankwise._sklearn import gen_batches
 from rankwise._tables import TextTable, make_frame, name_column
@@ -40,6 +41,8 @@ Generators: TypeAlias = Sequence[np.random.Generator]
 # One thread takes a block of this many resamples at a time, and fewer where there are very many items. The size depends
 # on the number of items alone, so that sums are added in the same order for every n_jobs.
 _BLOCK, _BLOCK_ENTRIES = 64, 20_000_000
+# Matrices of pairs and places that are held at the same time.
+_MATRICES = 14
 # Counting this many pairs takes about a minute; what would take more than ten minutes is refused.
 _COUNTED_A_MINUTE, _MOST_MINUTES = 2e11, 10
 # For the consensus of all rankings: where optimality is hard to prove, the places are uncertain anyway.
@@ -246,6 +249,7 @@ default="kemeny"
     people = weights_count_people(source.weights, weight_kind)
     if not source.weights.any():
         raise ValueError("no ranking has a positive weight, so there is nothing to draw from")
+    check_memory_of_pairs(source.n_items, _MATRICES)
     rng = check_generator(random_state)
     positions, scores = _consensus_of(decode, source, consensus, rng)
     resampler = Resampler(source, people)

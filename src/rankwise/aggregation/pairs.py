@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from rankwise._memory import check_memory_of_pairs
 from rankwise._typing import ArrayLike, BoolArray, FloatArray, IntArray
 from rankwise._validation import item_names, shortlist
 from rankwise.aggregation import _kemeny_jit
@@ -21,6 +22,8 @@ from rankwise.data import Rankings, pairs_jit
 # Sums of floating-point weights cannot distinguish two sides of a pair that are closer than this share of them.
 _EVEN = 1e-12
 _SHOWN_GROUPS = 3
+# Matrices that counting and what follows (majorities, `kemeny`) hold at the same time.
+_MATRICES = 6
 # Probabilities given as arrays may be rounded; their two sides must add up to 1 within this.
 _ROUNDED = 1e-6
 
@@ -99,6 +102,7 @@ def preference_matrix(rankings: ArrayLike, sample_weight: ArrayLike | None = Non
     """
     known = isinstance(rankings, Rankings) and sample_weight is None
     source: Rankings = rankings if known else weighted_rankings(rankings, sample_weight)
+    check_memory_of_pairs(source.n_items, _MATRICES)
     ties = pairs_jit.pair_ties(source.positions, source.weights)
     return _with_finite_sum(PreferenceMatrix(source.pair_counts(), ties, source.items))
 

@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
+from rankwise._memory import check_memory_of_pairs
 from rankwise._state import FLOATS, ITEMS, MATRIX, Saved
 from rankwise._tables import TextTable, make_frame
 from rankwise._typing import ArrayLike, BoolArray, FloatArray, IntArray
@@ -267,6 +268,7 @@ class Rankings(CheckedPositions):
         """Weight of the rankings that put i before j: (n_items, n_items), row i, column j."""
         from rankwise.data import pairs_jit
 
+        check_memory_of_pairs(self.n_items, 1)
         return pairs_jit.pair_counts(self.positions, self.weights)
 
     def to_frame(self, backend: str | None = None, weights: str | None = None) -> Any:
