@@ -43,13 +43,18 @@ def best_seconds(tools: dict[str, Callable[[], Any]], rounds: int = 5) -> dict[s
     return seconds
 
 
-def save(name: str, rows: list[dict[str, Any]], options: argparse.Namespace, packages: list[str]) -> None:
-    """Store the results as JSON in the folder ``results``, unless the run was a quick one."""
+def save(
+    name: str, rows: list[dict[str, Any]], options: argparse.Namespace, packages: list[str], arguments: str = ""
+) -> None:
+    """Store the results as JSON in the folder ``results``, unless the run was a quick one.
+
+    ``arguments`` is the rest of the command, with the name of the file, where that is not ``name``.
+    """
     if options.quick:
         return
     RESULTS.mkdir(exist_ok=True)
     record = {
-        "command": f"python benchmarks/{name}.py --seed {options.seed}",
+        "command": f"python benchmarks/{arguments or name + '.py'} --seed {options.seed}",
         "date": date.today().isoformat(),
         "machine": f"{_processor()}, {os.cpu_count()} processors, Python {platform.python_version()}",
         "versions": {package: _version(package) for package in ["rankwise", "numpy", "scipy", "numba", *packages]},

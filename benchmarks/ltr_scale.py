@@ -97,7 +97,7 @@ def fit(ranker: str, X: Any, y: Any, qid: Any, options: Any) -> Any:
     model = LambdaMART(
         options.trees,
         RATE,
-        LEAVES,
+        None if "level" in ranker else LEAVES,
         tree="level" if "level" in ranker else "leaf",
         n_draws=int("draw" in ranker),
         n_jobs=options.threads,

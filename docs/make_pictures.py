@@ -369,7 +369,7 @@ def learning_to_rank() -> Any:
     X, y, qid, _ = make_retrieval(900, 10, random_state=0)
     test, sizes = qid > 800, [25, 50, 100, 200, 400, 800]
     rankers = {
-        "LambdaMART": (LambdaMART(150, n_draws=2, random_state=0), BLUE, "o"),
+        "LambdaMART": (LambdaMART(150, random_state=0), BLUE, "o"),
         "LinearRanker": (LinearRanker(random_state=0), GREEN, "s"),
         "regression without queries": (Ridge(), ORANGE, "^"),
     }

@@ -22,7 +22,7 @@ test = qid > 400
 # %%
 # Each ranker learns from more and more queries.
 rankers = {
-    "LambdaMART": LambdaMART(100, n_draws=2, random_state=0),
+    "LambdaMART": LambdaMART(100, random_state=0),
     "LinearRanker": LinearRanker(random_state=0),
     "Ridge, without queries": Ridge(),
 }

@@ -43,7 +43,7 @@ def test_a_query_longer_than_a_partition_is_one_partition():
 def test_queries_that_are_cut_or_scattered_are_refused(data):
     X, y, qid = data
     with pytest.raises(ValueError, match=r"query \d+ has rows in partitions 0 and 1; .* align_to_queries"):
-        fit_on_cluster(LambdaMART(3), *on_dask(X, y, qid, 300))
+        fit_on_cluster(LambdaMART(3, tree="leaf"), *on_dask(X, y, qid, 300))
     with pytest.raises(ValueError, match="rows of query 1 do not lie together"):
         align_to_queries(qid=da.from_array(np.array([1, 2, 1]), chunks=3))
 
@@ -61,17 +61,17 @@ def test_queries_that_are_cut_or_scattered_are_refused(data):
 )
 def test_what_clusters_cannot_do_is_refused(data, options, message):
     with pytest.raises(ValueError, match=message):
-        fit_on_cluster(LambdaMART(3, **options), *on_dask(*data, 10_000))
+        fit_on_cluster(LambdaMART(3, **{"tree": "leaf"} | options), *on_dask(*data, 10_000))
 
 
 def test_partitions_that_differ_are_refused(data):
     X, y, qid = on_dask(*data, 10_000)
     with pytest.raises(ValueError, match=r"y is cut into partitions of .* but X into"):
-        fit_on_cluster(LambdaMART(3), X, y.rechunk(500), qid)
+        fit_on_cluster(LambdaMART(3, tree="leaf"), X, y.rechunk(500), qid)
     with pytest.raises(ValueError, match="all its columns in one partition"):
-        fit_on_cluster(LambdaMART(3), X.rechunk({1: 2}), y, qid)
+        fit_on_cluster(LambdaMART(3, tree="leaf"), X.rechunk({1: 2}), y, qid)
     with pytest.raises(TypeError, match="X is of type ndarray"):
-        fit_on_cluster(LambdaMART(3), data[0], y, qid)
+        fit_on_cluster(LambdaMART(3, tree="leaf"), data[0], y, qid)
 
 
 def test_weights_of_zero_are_refused_where_rows_lie():
@@ -87,12 +87,12 @@ def test_two_workers_train_as_well_as_one_machine(data):
     X, y, qid = data
     weight = np.where(qid % 2 == 0, 2.0, 1.0)
     arrays = align_to_queries(*on_dask(X, y, weight, 300), qid=da.from_array(qid, chunks=300))
-    alone = LambdaMART(30, random_state=0).fit(X, y, qid, weight)
+    alone = LambdaMART(30, tree="leaf", random_state=0).fit(X, y, qid, weight)
     with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster, Client(cluster) as client:
         together = fit_on_cluster(
-            LambdaMART(30, random_state=0), arrays[0], arrays[1], arrays[3], arrays[2], client=client
+            LambdaMART(30, tree="leaf", random_state=0), arrays[0], arrays[1], arrays[3], arrays[2], client=client
         )
-        by_precision = LambdaMART(5, metric="map", n_draws=1, random_state=0)
+        by_precision = LambdaMART(5, tree="leaf", metric="map", n_draws=1, random_state=0)
         fit_on_cluster(by_precision, arrays[0], arrays[1], arrays[3], client=client)
     assert together.n_queries_ == 80
     assert together.booster_.booster.num_trees() == together.n_estimators_ == 30

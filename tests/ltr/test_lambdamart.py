@@ -36,7 +36,7 @@ class Settings(BoostingSettings):
     """Settings with further parameters of LightGBM."""
 
     def __init__(self, n_features, n_trees, num_leaves=31, learning_rate=0.1, **lightgbm):
-        plain = LambdaMART(n_trees, learning_rate, num_leaves, n_jobs=1)
+        plain = LambdaMART(n_trees, learning_rate, num_leaves, tree="leaf", n_jobs=1)
         plain._encoder = FeatureEncoder()
         plain._encoder.categories_ = [None] * n_features
         super().__init__(**vars(plain._settings(seed=0)))
@@ -90,7 +90,7 @@ def test_lambdarank_of_lightgbm_is_reproduced(data, truncation):
     rounded = boosted(rows, per_query(rows, table_sigmoid, truncation)).predict(rows.X)
     np.testing.assert_allclose(rounded, built_in, atol=1e-6)
     # ... and ours is the same with the exact one, which differs by what rounding it costs.
-    ours = LambdaMART(truncation=truncation)._objective(rows)
+    ours = LambdaMART(tree="leaf", truncation=truncation)._objective(rows)
     exact = per_query(rows, exact_sigmoid, truncation)
     for score in (np.zeros(len(rows.X)), built_in, np.random.default_rng(0).normal(size=len(rows.X))):
         np.testing.assert_allclose(ours(score, None), exact(score, None), rtol=1e-9, atol=1e-12)
@@ -178,7 +178,7 @@ def test_ties_and_noise_follow_the_seed(data):
 def test_queries_of_one_row_and_without_relevant_rows_are_harmless(data):
     X, y, qid = data
     more = np.concatenate([X, X[:3], X[:1]]), np.append(y, [0, 0, 0, 4]), np.append(qid, [900, 900, 900, 901])
-    options = {"n_estimators": 5, "min_samples_leaf": 30, "max_bins": 16, "random_state": 0}
+    options = {"n_estimators": 5, "min_samples_leaf": 30, "max_bins": 16, "tree": "leaf", "random_state": 0}
     with_them, without = LambdaMART(**options).fit(*more), LambdaMART(**options).fit(*data)
     assert np.isfinite(with_them.predict(X)).all()
     assert with_them.score(*more) == pytest.approx(without.score(*data), abs=0.05)
@@ -270,16 +270,16 @@ def test_the_metric_that_is_watched_is_the_score(data, k, gain):
     assert ranker.history_["training"][-1] == pytest.approx(ranker.score(X, y, qid), abs=1e-12)
 
 
-@pytest.mark.parametrize("options", [{}, {"n_draws": 2}])
+@pytest.mark.parametrize("options", [{}, {"tree": "leaf"}, {"tree": "leaf", "n_draws": 2}])
 def test_warm_start_continues(data, options):
     whole = LambdaMART(12, random_state=0, **options).fit(*data)
     parts = LambdaMART(5, random_state=0, warm_start=True, **options).fit(*data)
     parts.set_params(n_estimators=12).fit(*data)
     np.testing.assert_allclose(parts.predict(data[0]), whole.predict(data[0]), atol=1e-9)
     np.testing.assert_allclose(parts.history_["training"], whole.history_["training"], atol=1e-9)
-    assert parts.booster_.booster.num_trees() == 12
+    assert len(parts.booster_) == 12
     parts.fit(*data)
-    assert parts.booster_.booster.num_trees() == 12
+    assert len(parts.booster_) == 12
     with pytest.raises(ValueError, match="n_estimators is 3, but warm_start keeps the 12 trees"):
         parts.set_params(n_estimators=3).fit(*data)
 
@@ -320,20 +320,20 @@ def test_comparisons_replace_grades():
     pairs = pairs[pairs[:, 0] != pairs[:, 1]]
     better = X[pairs[:, 0], 0] > X[pairs[:, 1], 0]
     pairs = np.where(better[:, None], pairs, pairs[:, ::-1])
-    ranker = LambdaMART(30, random_state=0).fit(X, pairs=pairs)
+    ranker = LambdaMART(30, tree="leaf", random_state=0).fit(X, pairs=pairs)
     score = ranker.predict(X)
     assert np.mean(score[pairs[:, 0]] > score[pairs[:, 1]]) > 0.95
     assert ranker.history_ == {}
-    more = LambdaMART(5, random_state=0, warm_start=True).fit(X, pairs=pairs)
+    more = LambdaMART(5, tree="leaf", random_state=0, warm_start=True).fit(X, pairs=pairs)
     assert more.fit(X, pairs=pairs).n_estimators_ == 5
     # Pairs in any order, and twice where a pair counts twice.
     shuffled = rng.permutation(len(pairs))
     np.testing.assert_array_equal(
-        LambdaMART(5, random_state=0).fit(X, pairs=pairs[shuffled]).predict(X),
-        LambdaMART(5, random_state=0).fit(X, pairs=pairs).predict(X),
+        LambdaMART(5, tree="leaf", random_state=0).fit(X, pairs=pairs[shuffled]).predict(X),
+        LambdaMART(5, tree="leaf", random_state=0).fit(X, pairs=pairs).predict(X),
     )
-    twice = LambdaMART(5, random_state=0).fit(X, pairs=np.repeat(pairs, 2, axis=0))
-    weighted = LambdaMART(5, random_state=0).fit(X, pairs=pairs, pair_weight=np.full(len(pairs), 2.0))
+    twice = LambdaMART(5, tree="leaf", random_state=0).fit(X, pairs=np.repeat(pairs, 2, axis=0))
+    weighted = LambdaMART(5, tree="leaf", random_state=0).fit(X, pairs=pairs, pair_weight=np.full(len(pairs), 2.0))
     np.testing.assert_allclose(twice.predict(X), weighted.predict(X), atol=1e-6)
 
 
@@ -371,7 +371,7 @@ def test_categories_and_monotone_constraints():
     size, qid = rng.normal(size=800), np.repeat(np.arange(80), 10)
     y = np.isin(colour, ["red", "blue"]) + (size > 0.5)
     frame = pd.DataFrame({"colour": colour, "size": size})
-    ranker = LambdaMART(20, monotone_constraints=[0, 1], random_state=0).fit(frame, y, qid)
+    ranker = LambdaMART(20, tree="leaf", monotone_constraints=[0, 1], random_state=0).fit(frame, y, qid)
     assert ranker.score(frame, y, qid) > 0.99
     grid = pd.DataFrame({"colour": "red", "size": np.linspace(-3, 3, 50)})
     assert (np.diff(ranker.predict(grid)) >= 0).all()
@@ -410,11 +410,11 @@ def test_one_query_of_many_documents_trains():
         (
             {"early_stopping": True, "n_iter_no_change": 3},
             {"eval_set": (np.zeros((2, 6)), [0, 1])},
-            "three things: X, y and qid",
+            "eval_set has no queries; give eval_qid or eval_group",
         ),
         ({}, {"pairs": [[0, 9999]]}, r"pairs\[0, 1\] is 9999"),
         ({"early_stopping": True, "n_iter_no_change": 3}, {"pairs": [[0, 1]]}, "comparisons cannot be split"),
-        ({"monotone_constraints": [1]}, {}, "monotone_constraints must be 6 numbers"),
+        ({"tree": "leaf", "monotone_constraints": [1]}, {}, "monotone_constraints must be 6 numbers"),
         ({"objective": "rank"}, {}, "objective"),
         ({}, {"sample_weight": "zeros"}, "sample_weight is zero in all rows"),
     ],
@@ -444,7 +444,7 @@ def test_training_counts_the_places_of_the_metric(data, metric):
 
 def test_gradients_of_training_are_those_at_the_cut_off(data):
     rows = query_rows(*data)
-    ranker = LambdaMART(metric="precision", k=3, truncation=None, gap_norm=False, query_norm=False)
+    ranker = LambdaMART(metric="precision", k=3, truncation=None, n_draws=0)
     score = np.random.default_rng(0).normal(size=len(rows.grade))
     found = ranker._objective(rows)(score, np.random.default_rng(0))
     wanted = lambda_gradients(rows.grade, score, rows.query, weight="precision", k=3)
@@ -490,12 +490,12 @@ def test_what_was_not_asked_for_is_not_evaluated(data, objective):
 
 def test_few_rows_make_small_leaves():
     answers = np.array([[0.0, 1.0], [1.0, 0.0], [2.0, 1.0]])
-    ranker = LambdaMART(20, random_state=0).fit(answers, pairs=[[2, 0], [1, 0], [2, 1]])
+    ranker = LambdaMART(20, tree="leaf", random_state=0).fit(answers, pairs=[[2, 0], [1, 0], [2, 1]])
     np.testing.assert_array_equal(ranker.rank(answers), [3, 2, 1])
     X = np.arange(30.0)[:, None]
-    score = LambdaMART(5, random_state=0).fit(X, X[:, 0] > 20).predict(X)
+    score = LambdaMART(5, tree="leaf", random_state=0).fit(X, X[:, 0] > 20).predict(X)
     assert score[23:].min() > score[:19].max()  # bins hold three rows
-    plain, given = (LambdaMART(5, min_samples_leaf=n, random_state=0) for n in (None, 20))
+    plain, given = (LambdaMART(5, tree="leaf", min_samples_leaf=n, random_state=0) for n in (None, 20))
     X, y, qid, _ = make_retrieval(30, 4, random_state=0)
     np.testing.assert_array_equal(plain.fit(X, y, qid).predict(X), given.fit(X, y, qid).predict(X))
 
@@ -514,7 +514,7 @@ def test_misplaced_arguments_are_named(data):
         with pytest.raises(ValueError, match=r"gradients of the objective reach .*divide y"):
             LambdaMART(3, objective="pointwise_squared", tree=tree).fit(X, y * scale, qid)
     with pytest.raises(ValueError, match=r"LightGBM refuses these parameters for \d+ rows"):
-        LambdaMART(3, subsample=1e-9).fit(X, y, qid)
+        LambdaMART(3, tree="leaf", subsample=1e-9).fit(X, y, qid)
     with pytest.raises(TypeError, match="y holds text, not numbers"):
         LambdaMART(3).fit(X, y.astype(str), qid)
     with pytest.raises(ValueError, match="num_leaves"):
@@ -529,10 +529,25 @@ def test_cut_off_weighs_by_ndcg_at_k(data):
     X, y, qid = data
     rows = QueryRows.build(X, y, qid)
     score = np.random.default_rng(0).normal(size=len(y))
-    for ranker, k in (
-        (LambdaMART(k=2, cut_off=True, gap_norm=False, query_norm=False), 2),
-        (LambdaMART(k=2, gap_norm=False, query_norm=False), None),
-    ):
+    for ranker, k in ((LambdaMART(k=2, cut_off=True, n_draws=0), 2), (LambdaMART(k=2, n_draws=0), None)):
         found = ranker._objective(rows)(score, np.random.default_rng(0))
         wanted = lambda_gradients(rows.grade, score, rows.query, weight="ndcg", k=k, truncation=30)
         np.testing.assert_allclose(found, wanted, atol=1e-12)
+
+
+@pytest.mark.parametrize(("name", "value"), [("num_leaves", 7), ("min_samples_leaf", 500)])
+def test_parameters_without_effect_are_refused(data, name, value):
+    with pytest.raises(ValueError, match=f"{name} is {value}, but level trees have no such limit; set .*tree='leaf'"):
+        LambdaMART(2, **{name: value}).fit(*data)
+
+
+def test_defaults_follow_the_kind_of_tree(data):
+    """Of leaf-wise trees they are those of LightGBM; of level trees those that benchmarks/ltr_defaults.py chose."""
+    rows = query_rows(*data)
+    for tree, norms, draws in (("leaf", True, 0), ("level", False, 2)):
+        loss = LambdaMART(tree=tree)._objective(rows)
+        assert loss.n_draws == draws
+        assert (loss.weighting.by_gap, loss.weighting.by_query) == (norms, norms)
+        assert LambdaMART(tree=tree, objective="pairwise_logistic")._objective(rows).n_draws == 0
+    assert LambdaMART().tree == "level"
+    assert LambdaMART(objective="yetirank")._objective(rows).n_draws == 10

@@ -59,7 +59,7 @@ def test_cross_validations_are_compared_query_by_query():
     results = {
         "boosted": cross_validate(LambdaMART(20, random_state=0), X, y, qid, cv=3, scoring=["ndcg@10", "map"]),
         "stump": cross_validate(
-            LambdaMART(1, num_leaves=2, random_state=0), X, y, qid, cv=3, scoring=["ndcg@10", "map"]
+            LambdaMART(1, num_leaves=2, tree="leaf", random_state=0), X, y, qid, cv=3, scoring=["ndcg@10", "map"]
         ),
     }
     found = compare(results, random_state=0)

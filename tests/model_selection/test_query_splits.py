@@ -72,7 +72,7 @@ def test_bad_folds_are_named(n_splits, arguments, message):
 
 def test_grid_search_with_pipeline_and_score_by_query(data):
     X, y, qid = data
-    pipeline = make_pipeline(StandardScaler(), LambdaMART(8, random_state=0))
+    pipeline = make_pipeline(StandardScaler(), LambdaMART(8, tree="leaf", random_state=0))
     with config_context(enable_metadata_routing=True):
         search = GridSearchCV(pipeline, {"lambdamart__num_leaves": [4, 15]}, cv=QueryKFold(3), error_score="raise")
         search.fit(X, y, qid=qid)
@@ -81,7 +81,7 @@ def test_grid_search_with_pipeline_and_score_by_query(data):
     for number, leaves in enumerate((4, 15)):
         for fold, (train, test) in enumerate(QueryKFold(3).split(X, qid=qid)):
             scaler = StandardScaler().fit(X[train])
-            ranker = LambdaMART(8, num_leaves=leaves, random_state=0).fit(
+            ranker = LambdaMART(8, num_leaves=leaves, tree="leaf", random_state=0).fit(
                 scaler.transform(X[train]), y[train], qid[train]
             )
             wanted = ndcg_score(y[test], ranker.predict(scaler.transform(X[test])), qid[test], k=10)

@@ -52,7 +52,7 @@ def test_rows_in_any_order_give_the_same(data):
     [
         Ridge(),
         make_pipeline(StandardScaler(), LambdaMART(3, random_state=0)),
-        GridSearchCV(LambdaMART(3, random_state=0), {"num_leaves": [3, 7]}, cv=QueryKFold(2)),
+        GridSearchCV(LambdaMART(3, tree="leaf", random_state=0), {"num_leaves": [3, 7]}, cv=QueryKFold(2)),
     ],
     ids=["regressor", "pipeline", "search"],
 )

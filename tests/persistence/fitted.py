@@ -180,8 +180,11 @@ def _fitted_query_rankers() -> Iterator[Case]:
     rng = np.random.default_rng(0)
     mixed = np.column_stack([2 * y + rng.integers(0, 2, len(y)), rng.integers(0, 100, len(y)), X])
     mixed[::7, 3] = np.nan
-    categories = LambdaMART(4, categorical_features=[0, 1], monotone_constraints=[0] * 5 + [1] * (X.shape[1] - 3))
-    for ranker in (LambdaMART(4), LambdaMART(4, tree="level"), LambdaMART(2, min_samples_leaf=10**6), LinearRanker()):
+    categories = LambdaMART(
+        4, tree="leaf", categorical_features=[0, 1], monotone_constraints=[0] * 5 + [1] * (X.shape[1] - 3)
+    )
+    stumps = LambdaMART(2, tree="leaf", min_samples_leaf=10**6)
+    for ranker in (LambdaMART(4, tree="leaf"), LambdaMART(4, tree="level"), stumps, LinearRanker()):
         yield ranker.fit(X, y, qid=qid), lambda ranker: ranker.predict(X)
     members = [("trees", LambdaMART(4, tree="level")), ("linear", LinearRanker())]
     yield StackedQueryRanker(members, random_state=0).fit(X, y, qid=qid), lambda ranker: ranker.predict(X)

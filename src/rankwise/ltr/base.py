@@ -17,6 +17,7 @@ from rankwise._features import without_zeros
 from rankwise._sklearn import EstimatorMixin, Interval, StrOptions
 from rankwise._state import COUNT, Saved
 from rankwise._typing import ArrayLike, FloatArray
+from rankwise.ltr.query_inputs import EvalSet, columns_by_name, split_off_queries
 from rankwise.metrics import dcg_score, ndcg_score, ranking_scorer
 from rankwise.queries import Gain, QueryRows, group_queries
 
@@ -63,6 +64,8 @@ class QueryRankerMixin(EstimatorMixin):
         """Numbers as a float64 matrix; sparse ones, for training, without entries that are 0 or stored twice."""
         from sklearn.utils.validation import validate_data
 
+        if not reset:
+            X = columns_by_name(X, getattr(self, "feature_names_in_", None))
         accepted = "csr" if accept_sparse else False
         checked = validate_data(self, X, reset=reset, dtype=np.float64, order="C", accept_sparse=accepted)
         return without_zeros(checked) if reset and hasattr(checked, "indptr") else checked
@@ -71,21 +74,24 @@ class QueryRankerMixin(EstimatorMixin):
         """Scores of the rows, higher is better."""
         raise NotImplementedError
 
-    def rank(self, X: ArrayLike, qid: ArrayLike | None = None) -> FloatArray:
+    def rank(self, X: ArrayLike, qid: ArrayLike | str | None = None, *, group: ArrayLike | None = None) -> FloatArray:
         """Places of the rows within their queries.
 
         Parameters
         ----------
         X : array-like of shape (n_rows, n_features)
             Features.
-        qid : array-like of shape (n_rows,), optional
-            The query of each row; by default all rows are one query.
+        qid : array-like of shape (n_rows,) or str, optional
+            The query of each row, or the column of a frame that has it; by default all rows are one query.
+        group : array-like of int, optional
+            In place of ``qid``: how many rows each query has, one query after the other.
 
         Returns
         -------
         ndarray of shape (n_rows,)
             Positions, 1 = best; rows of equal score share a place (1, 2, 2, 3).
         """
+        X, qid = split_off_queries(X, qid, group)
         score = self._query_scores(X, qid)
         query = group_queries(qid, len(score), of="X").codes
         order = np.lexsort((-score, query))
@@ -96,7 +102,13 @@ class QueryRankerMixin(EstimatorMixin):
         return positions
 
     def score(
-        self, X: ArrayLike, y: ArrayLike, qid: ArrayLike | None = None, sample_weight: ArrayLike | None = None
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        qid: ArrayLike | str | None = None,
+        sample_weight: ArrayLike | None = None,
+        *,
+        group: ArrayLike | None = None,
     ) -> float:
         """Mean over queries of the metric; by default NDCG@10 with linear gain, like ``ndcg_score(..., k=10)``.
 
@@ -109,10 +121,13 @@ class QueryRankerMixin(EstimatorMixin):
             Features.
         y : array-like of shape (n_rows,)
             Relevance, higher is better.
-        qid : array-like of shape (n_rows,), optional
-            The query of each row. Without it all rows are one query; that warns if training had several.
+        qid : array-like of shape (n_rows,) or str, optional
+            The query of each row, or the column of a frame that has it. Without it all rows are one query; that warns
+            if training had several.
         sample_weight : array-like of shape (n_rows,), optional
             Weight of the row's query, the same for all its rows.
+        group : array-like of int, optional
+            In place of ``qid``: how many rows each query has, one query after the other.
 
         Returns
         -------
@@ -120,6 +135,7 @@ class QueryRankerMixin(EstimatorMixin):
             Higher is better. Equal scores count as the mean over their orders; queries without relevant rows are
             skipped.
         """
+        X, qid = split_off_queries(X, qid, group)
         predicted = self._query_scores(X, qid)
         if qid is None and self.n_queries_ > 1:
             warnings.warn(
@@ -174,26 +190,28 @@ def check_target(estimator: Any, y: ArrayLike | None, *, required: bool = True) 
 def validation_rows(
     ranker: Any,
     rows: QueryRows,
-    eval_set: Any,
+    watched: list[EvalSet],
     rng: np.random.Generator,
     transform: Callable[[Any], Any],
-) -> tuple[QueryRows, QueryRows | None]:
+) -> tuple[QueryRows, list[QueryRows]]:
     """Rows to train on, and rows held out for early stopping: those of eval_set, or some of the queries, if any.
 
     ``transform`` makes the features of the eval_set into those of training.
     """
-    if eval_set is not None:
-        if not isinstance(eval_set, tuple | list) or len(eval_set) != 3:
-            raise ValueError("eval_set must be three things: X, y and qid")
-        grades = check_target(ranker, eval_set[1])
-        if len(grades) == 0:
-            raise ValueError("eval_set has no rows, so early stopping has nothing to watch")
-        return rows, QueryRows.build(transform(eval_set[0]), grades, eval_set[2])
+    if watched:
+        found = []
+        for X, y, qid in watched:
+            grades = check_target(ranker, y)
+            if len(grades) == 0:
+                raise ValueError("eval_set has no rows, so early stopping has nothing to watch")
+            found.append(QueryRows.build(transform(X), grades, qid))
+        return rows, found
     if not ranker.early_stopping:
-        return rows, None
+        return rows, []
     if rows.pairs is not None:
         raise ValueError("comparisons cannot be split by query; give eval_set=(X, y, qid) for early stopping")
-    return rows.split(ranker.validation_fraction, rng)
+    training, held_out = rows.split(ranker.validation_fraction, rng)
+    return training, [held_out]
 
 
 def check_longest(longest: int, what: str, cure: str | None = None) -> None:

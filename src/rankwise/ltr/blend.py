@@ -20,6 +20,7 @@ from rankwise._validation import check_generator
 from rankwise.ltr.base import METRIC_CONSTRAINTS, QueryRankerMixin, check_target
 from rankwise.ltr.lambdamart import LambdaMART
 from rankwise.ltr.linear import LinearRanker
+from rankwise.ltr.query_inputs import columns_by_name, split_off_queries
 from rankwise.queries import Gain, QueryRows
 
 Self = TypeVar("Self", bound="StackedQueryRanker")
@@ -134,8 +135,10 @@ class StackedQueryRanker(QueryRankerMixin, BaseEstimator):
         self: Self,
         X: ArrayLike,
         y: ArrayLike,
-        qid: ArrayLike | None = None,
+        qid: ArrayLike | str | None = None,
         sample_weight: ArrayLike | None = None,
+        *,
+        group: ArrayLike | None = None,
     ) -> Self:
         """Choose the weights on unseen queries, then fit the rankers that have one on all.
 
@@ -143,7 +146,7 @@ class StackedQueryRanker(QueryRankerMixin, BaseEstimator):
         ----------
         X : array-like of shape (n_rows, n_features)
             Features, numbers; NaN is missing.
-        y, qid, sample_weight
+        y, qid, sample_weight, group
             As in `LambdaMART.fit`.
 
         Returns
@@ -154,6 +157,7 @@ class StackedQueryRanker(QueryRankerMixin, BaseEstimator):
         grades = check_target(self, y)
         rng = check_generator(self.random_state)
         seed = int(rng.integers(2**63))
+        X, qid = split_off_queries(X, qid, group)
         self._encoder = FeatureEncoder()
         features = self._encoder.fit_transform(self, X)
         if self._encoder.is_categorical.any():
@@ -208,7 +212,7 @@ class StackedQueryRanker(QueryRankerMixin, BaseEstimator):
         from sklearn.utils.validation import check_is_fitted
 
         check_is_fitted(self)
-        features = self._encoder.transform(self, X)
+        features = self._encoder.transform(self, columns_by_name(X, getattr(self, "feature_names_in_", None)))
         score = np.zeros(len(features))
         for name, ranker in self.rankers_.items():
             share = self.weights_[name] / self.scales_[name]

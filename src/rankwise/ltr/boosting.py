@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from numbers import Integral
 from typing import Any, ClassVar
 
@@ -85,12 +85,16 @@ class EarlyStopping:
         The metric after each tree so far.
     X : ndarray or None
         Features of the watched rows; None if they are the training rows.
+    more : dict
+        Other metrics, or those of other parts of the watched rows, by name; they are recorded in `others`.
     """
 
     evaluate: Callable[[FloatArray], float]
     n_iter_no_change: int | None
     history: list[float]
     X: FloatArray | None = None
+    more: dict[str, Callable[[FloatArray], float]] = field(default_factory=dict)
+    others: dict[str, list[float]] = field(default_factory=dict)
 
     def record(self, score: FloatArray) -> float:
         """Evaluate the scores after another tree; returns the metric."""
@@ -100,6 +104,8 @@ class EarlyStopping:
                 "no query of the validation set has a relevant row, so early stopping has nothing to watch"
             )
         self.history.append(value)
+        for name, evaluate in self.more.items():
+            self.others.setdefault(name, []).append(evaluate(score))
         return value
 
     @property

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from numbers import Integral, Real
 from typing import Any, ClassVar, Literal, TypeVar
 
@@ -12,20 +12,24 @@ from joblib import effective_n_jobs
 from rankwise._features import FeatureEncoder
 from rankwise._sklearn import BaseEstimator, Interval, StrOptions
 from rankwise._state import COUNT, NUMBER, Saved, dict_of, ensure, instance, list_of
-from rankwise._typing import ArrayLike, FloatArray, IntArray, RandomState
+from rankwise._typing import ArrayLike, FloatArray, RandomState
 from rankwise._validation import check_generator
 from rankwise.ltr.base import METRIC_CONSTRAINTS, QueryRankerMixin, check_target, validation_rows
-from rankwise.ltr.boosting import BoostingSettings, EarlyStopping, LightGBMTrees, monotone_signs, ndcg_evaluator
+from rankwise.ltr.boosting import BoostingSettings, LightGBMTrees, monotone_signs
 from rankwise.ltr.gradients import PairwiseLoss
 from rankwise.ltr.level_trees import LevelTrees
 from rankwise.ltr.losses import losses_of
 from rankwise.ltr.objectives import CustomObjective, Objective, comparisons, custom, objective_of_rows, plain_gradient
+from rankwise.ltr.query_inputs import columns_by_name, eval_sets, split_off_queries
+from rankwise.ltr.watching import watching
 from rankwise.queries import Gain, QueryRows, check_grades_differ
 
 Self = TypeVar("Self", bound="LambdaMART")
 
-# As many rankings as CatBoost draws.
-_YETIRANK_DRAWS = 10
+# As many rankings as CatBoost draws for "yetirank"; and as benchmarks/ltr_defaults.py found best for level trees.
+_YETIRANK_DRAWS, _LEVEL_DRAWS = 10, 2
+# Leaves of LightGBM's trees, by its default.
+_NUM_LEAVES = 31
 
 
 class LambdaMART(QueryRankerMixin, BaseEstimator):
@@ -41,8 +45,8 @@ class LambdaMART(QueryRankerMixin, BaseEstimator):
         Number of trees.
     learning_rate : float, default=0.05
         Share of the Newton step that each tree takes.
-    num_leaves : int, default=31
-        Maximum number of leaves of a tree of LightGBM.
+    num_leaves : int, optional
+        Maximum number of leaves of a tree of LightGBM, by default 31; not for level trees.
     objective : str or callable, default="lambdarank"
         A loss of the table of losses (`rankwise.ltr.losses`). Weighted pairs: "lambdarank" weighs a pair by how much
         exchanging the two rows changes ``metric``, "lambdaloss" as NDCG-Loss2++ of the LambdaLoss framework, "yetirank"
@@ -68,23 +72,23 @@ class LambdaMART(QueryRankerMixin, BaseEstimator):
         `rankwise.metrics.ndcg_score`.
     score_gain : {"exp", "linear"}, sequence, mapping or callable, default="linear"
         The same for `score`. The default is that of `rankwise.metrics.ndcg_score`, so that both say the same.
-    tree : {"leaf", "level"}, default="leaf"
-        "leaf": LightGBM repeatedly splits the leaf that gains most. "level": our own trees, in which every level has
-        one split for all leaves, the one with the largest sum of gains (Level-Splits; oblivious or symmetric trees).
-        They hold less, and overfit less.
+    tree : {"level", "leaf"}, default="level"
+        "level": our own trees, in which every level has one split for all leaves, the one with the largest sum of gains
+        (Level-Splits; oblivious or symmetric trees). They hold less, and overfit less. "leaf": LightGBM repeatedly
+        splits the leaf that gains most; parameters that are None are then as in LightGBM's own lambdarank.
     truncation : int or None, default=30
         Pairs count in training if one of the two rows stands among this many first places.
     cut_off : bool, default=False
         Whether pair weights of "ndcg" are changes of NDCG at ``k`` instead of NDCG over all places.
     gap_norm : bool, optional
-        Whether pairs are divided by the difference of their scores, as in LightGBM; by default they are, except for
-        "yetirank" and "lambdaloss", which gap norms make much worse.
+        Whether pairs are divided by the difference of their scores, as in LightGBM; by default with ``tree="leaf"``,
+        except for "yetirank" and "lambdaloss", which are much worse with it.
     query_norm : bool, optional
-        Whether queries are divided by the sum of their gradients, in part, as in LightGBM; by default they are, except
-        for "yetirank".
+        Whether queries are divided by the sum of their gradients, in part, as in LightGBM; by default with
+        ``tree="leaf"``, except for "yetirank".
     n_draws : int, optional
-        If positive, pair weights are means over this many rankings by scores with Gumbel noise; by default 0, and 10
-        for "yetirank".
+        If positive, pair weights are means over this many rankings by scores with Gumbel noise; by default 10 for
+        "yetirank", 2 for "lambdarank" and "lambdaloss", and 0 with ``tree="leaf"``.
     gumbel_scale : float, default=1.0
         Scale of that noise.
     decay : float, default=0.85
@@ -95,10 +99,10 @@ class LambdaMART(QueryRankerMixin, BaseEstimator):
     max_depth : int, optional
         Maximum number of levels of a tree; with ``tree="level"`` at most 12, and 4 by default.
     min_samples_leaf : int, optional
-        Minimum number of rows of a leaf; by default 20, or a fifth of the rows if that is less. Leaves of level trees
-        may be small; ``l2_regularization`` shrinks them.
+        Minimum number of rows of a leaf; by default 20, or a fifth of the rows if that is less. Not for level trees,
+        whose leaves may be small; ``l2_regularization`` shrinks them.
     l2_regularization : float, optional
-        Added to the second derivatives of a leaf; by default 0, and 1 with ``tree="level"``.
+        Added to the second derivatives of a leaf; by default 1, and 0 with ``tree="leaf"``.
     subsample, colsample : float, default=1.0
         Shares of rows and features that each tree sees.
     max_bins : int, default=255
@@ -114,9 +118,10 @@ class LambdaMART(QueryRankerMixin, BaseEstimator):
         Whether to stop when the metric on held-out queries no longer improves, and keep the best number of trees.
     n_iter_no_change : int, default=50
         Number of trees without improvement after which early stopping stops.
-    eval_metric : str or callable, optional
+    eval_metric : str, callable or list of these, optional
         What early stopping and ``history_`` watch, e.g. "map@5", as `rankwise.metrics.ranking_scorer` takes it, or a
         function of relevance, scores and queries, higher is better; by default ``metric`` at ``k``, with ``gain``.
+        Of several, early stopping watches the first.
     validation_fraction : float, default=0.1
         Share of the queries held out for early stopping if ``fit`` gets no ``eval_set``.
     warm_start : bool, default=False
@@ -134,7 +139,8 @@ class LambdaMART(QueryRankerMixin, BaseEstimator):
     n_estimators_ : int
         Number of trees that predict.
     history_ : dict
-        "validation", or "training" if nothing is held out: the metric after each tree. Empty if nothing is held out
+        "validation", or "training" if nothing is held out: the metric after each tree. Further sets are called
+        "validation 2" and so on; with several metrics, names are as in "validation map@5". Empty if nothing is held out
         and the objective does not depend on the metric ("pairwise_logistic", "pointwise_squared",
         "pointwise_logistic"), unless ``eval_metric`` is set.
     feature_importances_ : ndarray of shape (n_features,)
@@ -165,7 +171,7 @@ class LambdaMART(QueryRankerMixin, BaseEstimator):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_estimators": [Interval(Integral, 1, None, closed="left")],
         "learning_rate": [Interval(Real, 0, None, closed="neither")],
-        "num_leaves": [Interval(Integral, 2, 131072, closed="both")],  # what LightGBM takes
+        "num_leaves": [None, Interval(Integral, 2, 131072, closed="both")],  # what LightGBM takes
         "objective": [StrOptions(set(losses_of("LambdaMART"))), callable],
         **METRIC_CONSTRAINTS,
         "tree": [StrOptions({"leaf", "level"})],
@@ -188,7 +194,7 @@ class LambdaMART(QueryRankerMixin, BaseEstimator):
         "monotone_constraints": [None, "array-like", dict],
         "early_stopping": ["boolean"],
         "n_iter_no_change": [Interval(Integral, 1, None, closed="left")],
-        "eval_metric": [None, str, callable],
+        "eval_metric": [None, str, callable, list],
         "validation_fraction": [Interval(Real, 0, 1, closed="neither")],
         "warm_start": ["boolean"],
         "n_jobs": [None, Integral],
@@ -211,14 +217,14 @@ class LambdaMART(QueryRankerMixin, BaseEstimator):
         self,
         n_estimators: int = 300,
         learning_rate: float = 0.05,
-        num_leaves: int = 31,
+        num_leaves: int | None = None,
         objective: str | CustomObjective = "lambdarank",
         metric: str = "ndcg",
         k: int | None = 10,
         gain: Gain = "exp",
         *,
         score_gain: Gain = "linear",
-        tree: Literal["leaf", "level"] = "leaf",
+        tree: Literal["level", "leaf"] = "level",
         truncation: int | None = 30,
         cut_off: bool = False,
         gap_norm: bool | None = None,
@@ -238,7 +244,7 @@ class LambdaMART(QueryRankerMixin, BaseEstimator):
         monotone_constraints: ArrayLike | Mapping[Any, int] | None = None,
         early_stopping: bool = False,
         n_iter_no_change: int = 50,
-        eval_metric: str | Callable[[FloatArray, FloatArray, IntArray], float] | None = None,
+        eval_metric: Any = None,
         validation_fraction: float = 0.1,
         warm_start: bool = False,
         n_jobs: int | None = None,
@@ -282,12 +288,15 @@ class LambdaMART(QueryRankerMixin, BaseEstimator):
         self: Self,
         X: ArrayLike,
         y: ArrayLike | None = None,
-        qid: ArrayLike | None = None,
+        qid: ArrayLike | str | None = None,
         sample_weight: ArrayLike | None = None,
         *,
+        group: ArrayLike | None = None,
         pairs: ArrayLike | None = None,
         pair_weight: ArrayLike | None = None,
-        eval_set: tuple[ArrayLike, ArrayLike, ArrayLike] | None = None,
+        eval_set: Any = None,
+        eval_qid: Any = None,
+        eval_group: Any = None,
     ) -> Self:
         """Learn to rank.
 
@@ -297,27 +306,35 @@ class LambdaMART(QueryRankerMixin, BaseEstimator):
             Features; NaN is missing. Sparse matrices stay sparse, however wide they are.
         y : array-like of shape (n_rows,)
             Relevance, higher is better, any finite numbers that ``gain`` takes. Not needed with ``pairs``.
-        qid : array-like of shape (n_rows,), optional
-            The query of each row, of any type and in any order; by default all rows are one query.
+        qid : array-like of shape (n_rows,) or str, optional
+            The query of each row, of any type and in any order, or the column of a frame that has it; by default all
+            rows are one query.
         sample_weight : array-like of shape (n_rows,), optional
             Weights of rows, relative to each other; a pair weighs the geometric mean of its rows.
+        group : array-like of int, optional
+            In place of ``qid``: how many rows each query has, one query after the other, as LightGBM takes it.
         pairs : array-like of shape (n_pairs, 2), optional
             Comparisons to learn from instead of y: row numbers, the preferred row first.
         pair_weight : array-like of shape (n_pairs,), optional
             How much each comparison counts, relative to the others; ``sample_weight`` is not for comparisons.
-        eval_set : (X, y, qid), optional
-            Rows that early stopping and ``history_`` watch; all queries count the same.
+        eval_set : tuple (X, y, qid) or (X, y), or list of such tuples, optional
+            Rows that ``history_`` watches, and early stopping the first of several; all queries count the same.
+        eval_qid, eval_group : array-like, or list of array-like, optional
+            The queries, or the sizes of queries, of sets (X, y); frames may have the column that ``qid`` names instead.
 
         Returns
         -------
         self
         """
         self._validate_params()
+        self._refuse_what_has_no_effect()
+        watched = eval_sets(eval_set, eval_qid, eval_group, column=qid if isinstance(qid, str) else None)
+        X, qid = split_off_queries(X, qid, group)
         grades = check_target(self, y, required=pairs is None)
         rng = check_generator(self.random_state)
         seed = int(rng.integers(2**63))
         trees = LightGBMTrees() if self.tree == "leaf" else LevelTrees.empty(0, 0)
-        history: list[float] = []
+        history: dict[str, list[float]] = {}
         if self.warm_start and hasattr(self, "booster_"):
             if type(self.booster_) is not type(trees):
                 raise ValueError(
@@ -328,23 +345,22 @@ class LambdaMART(QueryRankerMixin, BaseEstimator):
                     f"n_estimators is {self.n_estimators}, but warm_start keeps the {len(self.booster_)} trees there "
                     "are; give more"
                 )
-            trees, history = self.booster_, list(next(iter(self.history_.values()), []))
-            features = self._encoder.transform(self, X)
+            trees, history = self.booster_, self.history_
+            features = self._encoded(X)
         else:
             self._encoder = FeatureEncoder(self.categorical_features)
             features = self._encoder.fit_transform(self, X)
         rows = QueryRows.build(features, grades, qid, sample_weight, pairs, pair_weight, seed=seed)
         self.n_queries_ = rows.n_queries
-        rows, held_out = validation_rows(self, rows, eval_set, rng, lambda X: self._encoder.transform(self, X))
+        rows, held_out = validation_rows(self, rows, watched, rng, self._encoded)
         rows = rows.with_relative_weights()
-        objective, stopping = self._objective(rows), self._early_stopping(rows, held_out, history)
+        objective, (first, stopping) = self._objective(rows), watching(self, rows, held_out, history)
         trees.fit(rows, objective, self._settings(seed), stopping)
         self.booster_ = trees
         self.n_estimators_ = len(trees)
         if self.early_stopping and stopping is not None and stopping.history:
             self.n_estimators_ = stopping.best
-        watched = "training" if held_out is None else "validation"
-        self.history_ = {} if stopping is None else {watched: stopping.history}
+        self.history_ = {} if stopping is None else {first: stopping.history, **stopping.others}
         return self
 
     def predict(self, X: ArrayLike) -> FloatArray:
@@ -394,7 +410,7 @@ class LambdaMART(QueryRankerMixin, BaseEstimator):
         from sklearn.utils.validation import check_is_fitted
 
         check_is_fitted(self)
-        return self._encoder.transform(self, X)
+        return self._encoder.transform(self, columns_by_name(X, getattr(self, "feature_names_in_", None)))
 
     def _objective(self, rows: QueryRows) -> Objective:
         """Gradients and second derivatives of the loss on these rows."""
@@ -412,7 +428,11 @@ class LambdaMART(QueryRankerMixin, BaseEstimator):
         """Derivatives of weighted pairs."""
         weight: Any = {"lambdarank": self.metric, "pairwise_logistic": "none"}.get(str(self.objective), self.objective)
         counts_k = self.objective == "lambdarank" and (self.cut_off or self.metric != "ndcg")
-        is_yetirank = self.objective == "yetirank"
+        is_yetirank, is_leaf = self.objective == "yetirank", self.tree == "leaf"
+        by_place = self.objective in ("lambdarank", "lambdaloss")
+        draws = _YETIRANK_DRAWS if is_yetirank else _LEVEL_DRAWS if by_place and not is_leaf else 0
+        by_gap = is_leaf and self.objective not in ("yetirank", "lambdaloss")
+        by_query = is_leaf and not is_yetirank
         loss = PairwiseLoss.build(
             rows.grade,
             rows.bounds,
@@ -422,9 +442,9 @@ class LambdaMART(QueryRankerMixin, BaseEstimator):
             truncation=self.truncation,
             gain=self.gain,
             ties="random",
-            gap_norm=self.objective not in ("yetirank", "lambdaloss") if self.gap_norm is None else self.gap_norm,
-            query_norm=not is_yetirank if self.query_norm is None else self.query_norm,
-            n_draws=(_YETIRANK_DRAWS if is_yetirank else 0) if self.n_draws is None else self.n_draws,
+            gap_norm=by_gap if self.gap_norm is None else self.gap_norm,
+            query_norm=by_query if self.query_norm is None else self.query_norm,
+            n_draws=draws if self.n_draws is None else self.n_draws,
             gumbel_scale=self.gumbel_scale,
             n_pairs=self.n_pairs,
             decay=self.decay,
@@ -432,27 +452,20 @@ class LambdaMART(QueryRankerMixin, BaseEstimator):
         check_grades_differ(np.where(rows.weight > 0, loss.rows.level, np.nan), rows.bounds)
         return loss
 
-    def _early_stopping(
-        self, rows: QueryRows, held_out: QueryRows | None, history: list[float]
-    ) -> EarlyStopping | None:
-        """Watches held-out rows; or training rows, if the objective depends on the metric or a metric was asked for."""
-        of_metric = self.objective in ("lambdarank", "lambdaloss") or self.eval_metric is not None
-        if held_out is None and (rows.pairs is not None or not of_metric):
-            return None
-        patience = self.n_iter_no_change if self.early_stopping else None
-        watched = rows if held_out is None else held_out
-        X = None if held_out is None else held_out.X
-        if self.eval_metric is None and self.metric == "ndcg":
-            return EarlyStopping(ndcg_evaluator(watched, self.k, self.gain), patience, history, X)
-        query = watched.query
-        metric = self.eval_metric if callable(self.eval_metric) else self._metric_function(self.eval_metric, self.gain)
-        return EarlyStopping(lambda score: float(metric(watched.grade, score, query)), patience, history, X)
+    def _refuse_what_has_no_effect(self) -> None:
+        """Refuse parameters that the chosen trees do not look at."""
+        for name in ("num_leaves", "min_samples_leaf") if self.tree == "level" else ():
+            if getattr(self, name) is not None:
+                cure = {"num_leaves": "max_depth", "min_samples_leaf": "l2_regularization"}[name]
+                raise ValueError(
+                    f"{name} is {getattr(self, name)}, but level trees have no such limit; set {cure}, or tree='leaf'"
+                )
 
     def _settings(self, seed: int) -> BoostingSettings:
         return BoostingSettings(
             n_trees=self.n_estimators,
             learning_rate=self.learning_rate,
-            num_leaves=self.num_leaves,
+            num_leaves=_NUM_LEAVES if self.num_leaves is None else self.num_leaves,
             max_depth=self.max_depth,
             min_samples_leaf=self.min_samples_leaf,
             l2_regularization=self.l2_regularization,

@@ -15,6 +15,7 @@ from rankwise._validation import check_generator
 from rankwise.ltr._linear_losses import FlatLoss, make_flat_loss
 from rankwise.ltr.base import METRIC_CONSTRAINTS, QueryRankerMixin, check_target
 from rankwise.ltr.losses import losses_of
+from rankwise.ltr.query_inputs import split_off_queries
 from rankwise.queries import Gain, QueryRows
 
 Self = TypeVar("Self", bound="LinearRanker")
@@ -127,9 +128,10 @@ class LinearRanker(QueryRankerMixin, BaseEstimator):
         self: Self,
         X: ArrayLike,
         y: ArrayLike | None = None,
-        qid: ArrayLike | None = None,
+        qid: ArrayLike | str | None = None,
         sample_weight: ArrayLike | None = None,
         *,
+        group: ArrayLike | None = None,
         pairs: ArrayLike | None = None,
         pair_weight: ArrayLike | None = None,
     ) -> Self:
@@ -139,7 +141,7 @@ class LinearRanker(QueryRankerMixin, BaseEstimator):
         ----------
         X : array-like or sparse matrix of shape (n_rows, n_features)
             Features.
-        y, qid, sample_weight, pairs, pair_weight
+        y, qid, sample_weight, group, pairs, pair_weight
             As in `LambdaMART.fit`. Listwise losses take one weight per query. With ``pairs`` the loss is the sum over
             them: "pairwise_logistic" is then a Bradley-Terry model with features.
 
@@ -147,6 +149,7 @@ class LinearRanker(QueryRankerMixin, BaseEstimator):
         -------
         self
         """
+        X, qid = split_off_queries(X, qid, group)
         loss, X_scaled, scale = self._prepared(X, y, qid, sample_weight, pairs, pair_weight)
         beta, self.n_iter_ = self._minimum(loss, X_scaled, self.C, np.zeros(X_scaled.shape[1]))
         self.coef_ = beta / scale
@@ -156,7 +159,7 @@ class LinearRanker(QueryRankerMixin, BaseEstimator):
         self,
         X: ArrayLike,
         y: ArrayLike,
-        qid: ArrayLike | None = None,
+        qid: ArrayLike | str | None = None,
         sample_weight: ArrayLike | None = None,
         *,
         Cs: ArrayLike = (0.001, 0.01, 0.1, 1.0, 10.0),
@@ -181,6 +184,7 @@ class LinearRanker(QueryRankerMixin, BaseEstimator):
         if values.ndim != 1 or not (values > 0).all():
             raise ValueError(f"Cs is {Cs!r}; give positive numbers")
         ranker = clone(self)  # a fitted ranker stays as it is
+        X, qid = split_off_queries(X, qid)
         loss, X_scaled, scale = ranker._prepared(X, y, qid, sample_weight, None, None)
         coefs, beta = np.empty((len(values), X_scaled.shape[1])), np.zeros(X_scaled.shape[1])
         for number in np.argsort(values):

@@ -38,6 +38,7 @@ from rankwise.ltr.base import (
 )
 from rankwise.ltr.boosting import EarlyStopping
 from rankwise.ltr.losses import losses_of
+from rankwise.ltr.query_inputs import eval_sets, split_off_queries
 from rankwise.queries import (
     Gain,
     QueryRows,
@@ -216,12 +217,15 @@ class NeuralRanker(QueryRankerMixin, BaseEstimator):
         self: Self,
         X: ArrayLike,
         y: ArrayLike | None = None,
-        qid: ArrayLike | None = None,
+        qid: ArrayLike | str | None = None,
         sample_weight: ArrayLike | None = None,
         *,
+        group: ArrayLike | None = None,
         pairs: ArrayLike | None = None,
         pair_weight: ArrayLike | None = None,
-        eval_set: tuple[ArrayLike, ArrayLike, ArrayLike] | None = None,
+        eval_set: Any = None,
+        eval_qid: Any = None,
+        eval_group: Any = None,
     ) -> Self:
         """Train the network.
 
@@ -231,17 +235,20 @@ class NeuralRanker(QueryRankerMixin, BaseEstimator):
             Features.
         y : array-like of shape (n_rows,)
             Relevance, 0 or more, higher is better. Not needed with ``pairs``.
-        qid : array-like of shape (n_rows,), optional
-            The query of each row, of any type and in any order; by default all rows are one query.
+        qid : array-like of shape (n_rows,) or str, optional
+            The query of each row, of any type and in any order, or the column of a frame that has it; by default all
+            rows are one query.
         sample_weight : array-like of shape (n_rows,), optional
             Weights of queries, the same for all rows of a query.
+        group : array-like of int, optional
+            In place of ``qid``: how many rows each query has, one query after the other.
         pairs : array-like of shape (n_pairs, 2), optional
             Comparisons to learn from instead of y: row numbers, the preferred row first. A comparison is a list of two
             rows with the grades 1 and 0; its "listwise_softmax" loss is the logistic loss of Bradley and Terry.
         pair_weight : array-like of shape (n_pairs,), optional
             How often each comparison counts.
-        eval_set : (X, y, qid), optional
-            Rows that early stopping and ``history_`` watch.
+        eval_set, eval_qid, eval_group
+            Rows that early stopping and ``history_`` watch; as in `LambdaMART.fit`, but one set only.
 
         Returns
         -------
@@ -251,6 +258,10 @@ class NeuralRanker(QueryRankerMixin, BaseEstimator):
         self._validate_params()
         rng = check_generator(self.random_state)
         seed = int(rng.integers(2**63))
+        watched = eval_sets(eval_set, eval_qid, eval_group, column=qid if isinstance(qid, str) else None)
+        if len(watched) > 1:
+            raise ValueError(f"eval_set holds {len(watched)} sets, but NeuralRanker watches one; give one (X, y, qid)")
+        X, qid = split_off_queries(X, qid, group)
         grades = check_target(self, y, required=pairs is None)
         features = self._check_features(X, reset=True)
         rows = QueryRows.build(features, grades, qid, sample_weight, pairs, pair_weight, seed=seed)
@@ -267,12 +278,11 @@ class NeuralRanker(QueryRankerMixin, BaseEstimator):
             check_longest(self._longest, "attention=True", "attention=False")
         elif rows.pairs is None and self.loss in QUADRATIC:
             check_longest(self._longest, f"loss={self.loss!r}", "loss='listwise_softmax'")
-        if eval_set is None and rows.pairs is None and rows.n_queries < 2:  # nothing to hold out
+        if not watched and rows.pairs is None and rows.n_queries < 2:  # nothing to hold out
             held_out: QueryRows | None = rows
         else:
-            rows, held_out = validation_rows(self, rows, eval_set, rng, lambda X: self._check_features(X, reset=False))
-            if held_out is None and rows.pairs is None:
-                held_out = rows
+            rows, parts = validation_rows(self, rows, watched, rng, lambda X: self._check_features(X, reset=False))
+            held_out = parts[0] if parts else rows if rows.pairs is None else None
         columns = self._columns(rows.X)
         self._center, spread = columns.mean(axis=0), columns.std(axis=0)
         self._spread = np.where(spread > 1e-9, spread, 1.0)
@@ -281,7 +291,7 @@ class NeuralRanker(QueryRankerMixin, BaseEstimator):
             self._train(torch, rows, held_out, rng, device)
         return self
 
-    def predict(self, X: ArrayLike, qid: ArrayLike | None = None) -> FloatArray:
+    def predict(self, X: ArrayLike, qid: ArrayLike | str | None = None) -> FloatArray:
         """Scores of rows.
 
         Parameters
@@ -300,6 +310,8 @@ class NeuralRanker(QueryRankerMixin, BaseEstimator):
         from sklearn.utils.validation import check_is_fitted
 
         check_is_fitted(self)
+        if isinstance(qid, str):
+            X, qid = split_off_queries(X, qid)
         features = self._check_features(X, reset=False)
         groups = group_queries(qid, len(features), of="X")
         if self.attention and qid is None and self.n_queries_ > 1 and len(features) > self._longest:
