@@ -46,7 +46,14 @@ def test_boosting_adds_newton_steps_of_trees(data):
 
 @pytest.mark.parametrize(
     "options",
-    [{}, {"n_draws": 2}, {"early_stopping": True, "n_iter_no_change": 5}, {"subsample": 0.7, "colsample": 0.7}],
+    [
+        {},
+        {"n_draws": 2},
+        {"early_stopping": True, "n_iter_no_change": 5},
+        {"subsample": 0.7, "colsample": 0.7},
+        {"subsample": 0.5, "sampling": "queries"},
+        {"subsample": 0.5, "sampling": "minimal_variance"},
+    ],
 )
 def test_order_of_rows_names_of_queries_and_threads_do_not_matter(data, options):
     X, y, qid = data
@@ -177,3 +184,14 @@ def test_scores_follow_features_that_are_named(data, tree):
     with pytest.raises(ValueError, match="names 'a', but columns have no names"):
         LambdaMART(2, tree=tree, monotone_constraints={"a": 1}).fit(X, y, qid)
     assert (LambdaMART(2, tree=tree, monotone_constraints={-1: 1}, random_state=0).fit(X, y, qid).predict(X) != 0).any()
+
+
+def test_samples_of_queries_and_of_large_gradients_learn_about_as_much_as_all_rows(data):
+    X, y, qid = data
+    least = LambdaMART(1, tree="level", random_state=0).fit(X, y, qid).score(X, y, qid=qid)
+    all_rows = level(60).fit(X, y, qid).score(X, y, qid=qid)
+    for sampling in ("queries", "minimal_variance"):
+        ranker = level(60, subsample=0.5, sampling=sampling).fit(X, y, qid)
+        assert ranker.score(X, y, qid=qid) > (least + 2 * all_rows) / 3
+        with pytest.raises(ValueError, match=f"sampling='{sampling}' is for tree='level'"):
+            LambdaMART(2, tree="leaf", subsample=0.5, sampling=sampling).fit(X, y, qid)

@@ -41,6 +41,7 @@ class BoostingSettings:
     min_samples_leaf: int | None
     l2_regularization: float | None
     subsample: float
+    sampling: str
     colsample: float
     max_bins: int
     is_categorical: BoolArray
@@ -50,6 +51,8 @@ class BoostingSettings:
 
     def for_lightgbm(self, n_rows: int) -> dict[str, Any]:
         """Parameters of LightGBM for this number of training rows."""
+        if self.sampling != "rows":  # LightGBM's bagging_by_query goes wrong with gradients that it is given
+            raise ValueError(f"sampling={self.sampling!r} is for tree='level'; LightGBM's trees take samples of rows")
         leaf_rows = max(1, min(_LEAF_ROWS, n_rows // _LEAF_SHARE))
         parameters: dict[str, Any] = {
             "learning_rate": self.learning_rate,
@@ -162,7 +165,10 @@ class LightGBMTrees:
         categorical = np.flatnonzero(settings.is_categorical).tolist()
         # LightGBM wants labels, but only the objective and the metric use them, and those are ours.
         training = lightgbm.Dataset(
-            rows.X, np.zeros(len(rows.grade)), categorical_feature=categorical, params=parameters
+            _known_to_lightgbm(rows.X),
+            np.zeros(len(rows.grade)),
+            categorical_feature=categorical,
+            params=parameters,
         )
         watching: dict[str, Any] = {}
         if stopping is not None:

@@ -105,6 +105,9 @@ class LambdaMART(QueryRankerMixin, BaseEstimator):
         Added to the second derivatives of a leaf; by default 1, and 0 with ``tree="leaf"``.
     subsample, colsample : float, default=1.0
         Shares of rows and features that each tree sees.
+    sampling : {"rows", "queries", "minimal_variance"}, default="rows"
+        What ``subsample`` draws for level trees: rows, whole queries, or rows with probabilities that grow with their
+        gradients, which make the variance of leaves small. LightGBM's trees take rows.
     max_bins : int, default=255
         Maximum number of bins of a feature.
     categorical_features : array-like of int, str or bool, optional
@@ -189,6 +192,7 @@ class LambdaMART(QueryRankerMixin, BaseEstimator):
         "l2_regularization": [None, Interval(Real, 0, None, closed="left")],
         "subsample": [Interval(Real, 0, 1, closed="right")],
         "colsample": [Interval(Real, 0, 1, closed="right")],
+        "sampling": [StrOptions({"rows", "queries", "minimal_variance"})],
         "max_bins": [Interval(Integral, 2, 65535, closed="both")],
         "categorical_features": [None, "array-like"],
         "monotone_constraints": [None, "array-like", dict],
@@ -239,6 +243,7 @@ class LambdaMART(QueryRankerMixin, BaseEstimator):
         l2_regularization: float | None = None,
         subsample: float = 1.0,
         colsample: float = 1.0,
+        sampling: Literal["rows", "queries", "minimal_variance"] = "rows",
         max_bins: int = 255,
         categorical_features: ArrayLike | None = None,
         monotone_constraints: ArrayLike | Mapping[Any, int] | None = None,
@@ -273,6 +278,7 @@ class LambdaMART(QueryRankerMixin, BaseEstimator):
         self.l2_regularization = l2_regularization
         self.subsample = subsample
         self.colsample = colsample
+        self.sampling = sampling
         self.max_bins = max_bins
         self.categorical_features = categorical_features
         self.monotone_constraints = monotone_constraints
@@ -470,6 +476,7 @@ class LambdaMART(QueryRankerMixin, BaseEstimator):
             min_samples_leaf=self.min_samples_leaf,
             l2_regularization=self.l2_regularization,
             subsample=self.subsample,
+            sampling=self.sampling,
             colsample=self.colsample,
             max_bins=self.max_bins,
             is_categorical=self._encoder.is_categorical,

@@ -16,11 +16,12 @@ import numpy as np
 
 from rankwise._progress import track
 from rankwise._state import Saved, instance, maybe, optional
-from rankwise._typing import FloatArray, IntArray
+from rankwise._typing import FloatArray
 from rankwise.ltr._level_growth import LevelGrower
 from rankwise.ltr.boosting import BoostingSettings, EarlyStopping, round_for_exact_sums
 from rankwise.ltr.gradients import PairwiseLoss
 from rankwise.ltr.objectives import Objective
+from rankwise.ltr.sampling import choice, sampled
 from rankwise.ltr.target_statistics import TargetStatistics
 from rankwise.queries import QueryRows
 from rankwise.trees.levels import MOST_LEVELS, LevelTables
@@ -81,12 +82,14 @@ class LevelTrees(LevelTables):
                 # A generator for each tree, so that a longer fit begins with the same random numbers.
                 rng = np.random.default_rng([settings.seed, number])
                 tree = trees[number : number + 1]
-                gradient, hessian = objective(score, rng)
+                seen, gradient, hessian = sampled(
+                    settings.sampling, settings.subsample, rows.bounds, *objective(score, rng), rng
+                )
                 leaf = grower.grow(
                     round_for_exact_sums(gradient, "gradients"),
                     round_for_exact_sums(hessian, "second derivatives"),
-                    _sample(len(score), settings.subsample, rng),
-                    _sample(rows.source.shape[1], settings.colsample, rng),
+                    seen,
+                    choice(rows.source.shape[1], settings.colsample, rng),
                     tree,
                 )
                 tree.value *= settings.learning_rate
@@ -142,10 +145,3 @@ def _check_depth(settings: BoostingSettings) -> int:
 def _by_column(X: Any) -> Any:
     """Features of rows to watch: each tree looks at few columns."""
     return X if hasattr(X, "indptr") else np.asfortranarray(X)
-
-
-def _sample(n: int, share: float, rng: np.random.Generator) -> IntArray:
-    """A share of the numbers below n, at least one, in ascending order."""
-    if share == 1:
-        return np.arange(n)
-    return np.sort(rng.permutation(n)[: max(1, round(share * n))])
