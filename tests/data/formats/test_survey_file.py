@@ -113,6 +113,20 @@ def test_the_names_of_judges_are_kept(tmp_path: Path) -> None:
     assert found.survey is survey
 
 
+def test_whole_numbers_are_ids_without_a_point(tmp_path: Path) -> None:
+    rows = ["101,1,2,3", "102,2,1,3", ",1,3,2", "104,1,2,3"]
+    path = tmp_path / "a.csv"
+    path.write_text("\n".join(["respid,rank_a,rank_b,rank_c", *rows[:2], rows[3]]))
+    survey = read_survey(path, id="respid")
+    assert survey.id is not None
+    assert [str(one) for one in survey.id] == ["101", "102", "104"]
+    assert len(read_survey(path, id="respid", leave_out=["102"]).rankings) == 2
+    path.write_text("\n".join(["respid,rank_a,rank_b,rank_c", *rows]))
+    found = read_survey(path, id="respid").id
+    assert found is not None
+    assert found.tolist() == [101, 102, None, 104]
+
+
 def test_duplicated_respondents_are_counted(tmp_path: Path) -> None:
     rng = np.random.default_rng(0)
     rows = [

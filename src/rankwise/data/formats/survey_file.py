@@ -13,6 +13,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from rankwise._typing import FloatArray
 from rankwise._validation import MANY_GROUPS_CURE, MOST_GROUPS, is_unknown_label
@@ -145,7 +146,7 @@ def read_survey(
     is_empty = ~np.isfinite(rankings.positions).any(axis=1)
     id_column = id or next((name for name, role in roles.items() if role.role == "id"), None)
     name_column = next((name for name, role in roles.items() if role.role == "name"), None)
-    who = [None if name is None else columns[name] for name in (name_column, id_column)]
+    who = [None if name is None else _whole(columns[name]) for name in (name_column, id_column)]
     counts, dropped = rows_that_count(columns, who, len(rankings), path, where=where, leave_out=leave_out)
     kept = np.flatnonzero(counts & ~is_empty)
     # In a long table ``keep`` chose among the rows of one item.
@@ -168,8 +169,8 @@ def read_survey(
         X=X,
         categorical=tuple(name for name, column in X.items() if column.dtype.kind != "f"),
         ordered=ordered,
-        id=None if id_column is None else columns[id_column][kept],
-        names=None if name_column is None else columns[name_column][kept],
+        id=None if who[1] is None else who[1][kept],
+        names=None if who[0] is None else who[0][kept],
         scores=scores_read(table, reading, options, rankings.shape, kept),
         by=None if by is None else columns[by][kept],
         by_name="" if by is None else shown_names([by], questions)[0],
@@ -300,6 +301,18 @@ def _with_labels(columns: Covariates, table: Table | None, n_rows: int) -> tuple
             is_missing = np.array([is_no_answer(own.get(cell, "")) for cell in cells])
             result[name] = np.where(is_missing[codes], np.nan, columns[name])
     return result, ordered
+
+
+def _whole(column: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Names or ids, where they are whole numbers as such: nobody is called 101.0."""
+    if column.dtype.kind != "f":
+        return column
+    is_blank = np.isnan(column)
+    if not (is_blank | ((np.floor(column) == column) & (np.abs(column) < 2**53))).all():
+        return column
+    if not is_blank.any():
+        return column.astype(np.int64)
+    return np.array([None if value != value else int(value) for value in column.tolist()], dtype=object)
 
 
 def _put_in_order(X: Covariates, labeled: Mapping[str, list[str]]) -> dict[str, list[str]]:
