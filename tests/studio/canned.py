@@ -303,7 +303,7 @@ def segments(options: dict[str, Any], params: dict[str, Any]) -> dict[str, Any]:
 def groups(options: dict[str, Any], params: dict[str, Any]) -> dict[str, Any]:
     by = params.get("by", "Age")
     return {
-        "columns": ["Age", "City"],
+        "columns": [{"value": name, "label": name} for name in ("Age", "City")],
         "by": by,
         "blocks": [
             text(f"Groups of {by} rank differently (p = 0.001).", "lead"),

@@ -397,7 +397,7 @@ def test_a_hundred_thousand_columns(reader):
     for view in ("data", "consensus"):
         job = ended(reader, start(reader, project, view))
         assert job["state"] == "failed"
-        assert "the file has 100,000 columns, and the studio shows up to 5,000" in job["error"]["error"]
+        assert "The file has 100,000 columns, and the studio shows up to 5,000" in job["error"]["error"]
     assert reader.get("/api/examples").status_code == 200
 
 

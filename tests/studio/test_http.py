@@ -95,7 +95,7 @@ def test_a_view_that_cannot_be_made_says_why(client):
     assert "town" in job["error"]["error"]
     assert "files/" not in words(job) + job["error"]["error"]  # nothing of where we keep the file
     job = ended(client, start(client, project, "magic"))
-    assert job["error"]["error"] == "there is no view 'magic' of such a project"
+    assert job["error"]["error"] == "There is no view 'magic' of such a project."
 
 
 def test_news_of_a_job_come_as_events(quick):

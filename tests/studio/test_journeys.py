@@ -186,9 +186,40 @@ def test_a_file_that_is_far_too_wide_is_one_sentence(page: Any) -> None:
     width = 100_000
     lines = [",".join(f"c{number}" for number in range(width)), *[",".join(["1"] * width)] * 3]
     give(page, "wide.csv", "\n".join(lines).encode())
-    expect(page.get_by_role("alert")).to_contain_text("the file has 100,000 columns")
+    expect(page.get_by_role("alert")).to_contain_text("The file has 100,000 columns")
     page.get_by_role("link", name="Another file").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("From rankings to an answer")
+
+
+def test_a_file_of_windows_and_one_that_is_no_table(page: Any) -> None:
+    from playwright.sync_api import expect
+
+    home = page.url
+    rows = ["Br\u00fccke;6,5;7,0;8,5", "Haus;9,0;8,0;9,5", "Bahnhof;4,0;3,5;5,0", "Park;7,0;6,0;6,5"]
+    give(page, "jury.csv", "\n".join(["Projekt;M\u00fcller;Keller;Z\u00fcrcher", *rows]).encode("cp1252"))
+    expect(page.get_by_role("alert")).to_contain_text("some letters of the file cannot be read", ignore_case=True)
+    expect(page.get_by_role("table")).to_contain_text("Br\u00fccke")  # as it would be read
+    page.get_by_role("button", name="Read it as Western European letters (Windows)").click()
+    page.get_by_role("button", name="Each row is an item, each column a judge; numbers are scores", exact=True).click()
+    expect(page.get_by_role("radio", name="Transpose: rows are items")).to_be_checked()
+    go(page, "Joint ranking", "consensus")
+    assert ranking(page) == ["Haus", "Br\u00fccke", "Park", "Bahnhof"]
+    for name, content, what in (("a.pdf", b"%PDF-1.7\n\xff", "a PDF"), ("old.xls", b"\xd0\xcf\x11\xe0\xa1", "(.xls")):
+        page.goto(home)
+        give(page, name, content)
+        expect(page.get_by_role("alert")).to_contain_text(what)
+        expect(page.get_by_role("alert")).to_contain_text("not a table; save the table as .xlsx or CSV.")
+
+
+def test_a_file_that_fits_nothing_can_be_said_what_it_is(page: Any) -> None:
+    from playwright.sync_api import expect
+
+    give(page, "gap.csv", b"name,Tea,Coffee,Milk\nAnn,1,2,9\nBob,1,1,3\nCid,0,1,2\nDan,x,2,3\n")
+    expect(page.get_by_role("alert")).to_contain_text("In Data, say what the cells hold")
+    page.get_by_role("radio", name="Scores: higher is better").check(force=True)
+    expect(page.get_by_role("alert")).to_contain_text("It is not clear which of the columns")
+    page.get_by_role("radio", name="As it was").check(force=True)
+    expect(page.get_by_role("alert")).to_contain_text("No layout fits the columns")
 
 
 def test_a_tie_for_the_first_place_is_declared(page: Any) -> None:
@@ -220,6 +251,30 @@ def test_columns_and_filters_change_what_counts(page: Any, drinks: Path) -> None
     go(page, "Data", "data")
     page.get_by_label("Role of rank_Milk").select_option("Ranking")
     expect(page.locator(".tiles").first).to_contain_text("5Tea, Coffee, Juice, Water, Milk")
+
+
+def test_answers_of_spss_are_ticked_by_their_labels(page: Any, drinks: Path, tmp_path: Path) -> None:
+    import pandas as pd
+    import pyreadstat
+    from playwright.sync_api import expect
+
+    frame = pd.read_csv(drinks)
+    frame["city"] = frame["city"].map({"Bonn": 1, "Oslo": 2, "Rome": 3})
+    labels = ["Where do you live?" if name == "city" else name for name in frame]
+    values = {"city": {1: "Bonn", 2: "Oslo", 3: "Rome"}}
+    path = tmp_path / "drinks.sav"
+    pyreadstat.write_sav(frame, str(path), column_labels=labels, variable_value_labels=values)
+    give(page, path.name, path.read_bytes())
+    answers = page.get_by_role("group", name="Where do you live?")
+    expect(answers.get_by_role("checkbox")).to_have_count(3)
+    answers.get_by_label(re.compile(r"^Oslo \(\d+\)")).uncheck()
+    expect(page.get_by_text("Only rows with city = Bonn or Rome.")).to_be_visible()
+    survey = read_survey(path, where={"city": ["Bonn", "Rome"]})
+    expect(page.locator(".tiles").first).to_contain_text(f"Rankings{len(survey.rankings)}")
+    go(page, "Groups", "groups")
+    page.get_by_label("Compare by").select_option("Where do you live?")
+    expect(page.locator("figure.slopes svg")).to_contain_text("Rome")
+    expect(page.get_by_label("Compare by").locator("option:checked")).to_have_text("Where do you live?")
 
 
 def test_places_stay_places_when_an_item_is_left_out(page: Any) -> None:
@@ -416,6 +471,7 @@ def test_a_run_is_added_to_judgments(page: Any) -> None:
         run = {"name": f"{system}.run", "mimeType": "text/plain", "buffer": ("\n".join(lines) + "\n").encode()}
         page.set_input_files("#attach-run", run)
         expect(page.get_by_text(f"{system}.run is a run")).to_be_visible()
+    expect(page.get_by_label("Add another run to compare")).to_be_visible()
     go(page, "Metrics", "metrics")
     expect(page.locator(".lead").first).to_contain_text("good.run is ahead")
     go(page, "Queries", "queries")
@@ -423,6 +479,18 @@ def test_a_run_is_added_to_judgments(page: Any) -> None:
     assert worst == sorted(worst)
     go(page, "Compare runs", "compare")
     expect(page.locator(".lead").first).to_contain_text(re.compile(r"\(p [=<] [\d.]+\)"))
+    go(page, "Data", "data")
+    third = "\n".join(f"q{q} Q0 d{d} {d} {-d} third" for q in range(1, 7) for d in range(1, 7)) + "\n"
+    page.set_input_files("#attach-run", {"name": "third.run", "mimeType": "text/plain", "buffer": third.encode()})
+    expect(page.get_by_text("third.run is a run")).to_be_visible()
+    go(page, "Compare runs", "compare")
+    expect(page.get_by_label("with", exact=True)).to_have_value("third.run")
+    expect(page.locator("tbody tr")).to_have_count(3)  # one pair by three metrics
+    page.get_by_label("Compare", exact=True).select_option("bad.run")
+    expect(page.get_by_role("rowheader", name="bad.run - third.run").first).to_be_visible()
+    expect(page.locator(".lead").first).to_contain_text(re.compile(r"\(p [=<] [\d.]+\)"))
+    page.get_by_text("For programmers").click()
+    expect(page.locator("#command")).to_contain_text("rank-evaluate judged.qrels bad.run third.run")
 
 
 def test_everything_is_downloaded_and_the_project_opens_again(page: Any, tmp_path: Path) -> None:

@@ -160,9 +160,7 @@ def test_groups_have_the_test_of_the_library(drinks):
     result = view("groups", drinks, by="city")
     test = compare_groups(read_survey(drinks, by="city"), random_state=0)
     assert blocks_of(result, "text")[0]["text"] == test.sentences[0]
-    assert (
-        view("groups", drinks)["columns"] == ["age", "city", "finished"] or "city" in view("groups", drinks)["columns"]
-    )
+    assert {"value": "city", "label": "city"} in view("groups", drinks)["columns"]
 
 
 def test_rows_left_out_move_the_consensus(tmp_path):
@@ -243,20 +241,71 @@ def test_drivers_are_named_by_their_questions(drinks, tmp_path):
     asked = {(node["title"], node["branch"]) for node in block(result, "tree")["chart"]["nodes"]}
     assert ("How old are you?", "") in asked
     assert ("Where do you live?", "more than 34.5") in asked
-    assert {("", "34.5 or less"), ("", "Oslo"), ("", "any other answer")} <= asked
+    assert {("", "34.5 or less"), ("", "Oslo"), ("", "Bonn or Rome")} <= asked
 
 
 @pytest.mark.parametrize(
-    ("condition", "asked"),
+    ("condition", "asked", "branches"),
     [
-        ("age <= 34.5, p < 0.001", ("age", "p < 0.001", ("34.5 or less", "more than 34.5"))),
-        ("city in {Oslo, Rome}, p = 0.006", ("city", "p = 0.006", ("Oslo or Rome", "any other answer"))),
-        ("a <= b <= 3", ("a <= b", "", ("3 or less", "more than 3"))),
-        ("age is known", ("age is known", "", ("yes", "no"))),
+        ("age <= 34.5, p < 0.001", "age", ["34.5 or less", "more than 34.5"]),
+        ("city in {Oslo, Rome}", "city", ["Oslo or Rome", "Bonn or Wien"]),
+        ("town in {Oslo, Rome}", "town", ["Oslo or Rome", "any other answer"]),
+        ("city in {Oslo, ... 2 more}", "city", ["Oslo or ... 2 more", "any other answer"]),
+        ("how often? <= rarely", "how often?", ["never or rarely", "often"]),
+        ("years <= c", "years", ["a or b or c", "from d up to g"]),
+        ("a <= b <= 3", "a <= b", ["3 or less", "more than 3"]),
+        ("age is known", "age is known", ["yes", "no"]),
     ],
 )
-def test_splits_in_words(condition, asked):
-    assert people_views._asked(condition) == asked
+def test_splits_in_words(condition, asked, branches):
+    levels = {"city": ["Bonn", "Oslo", "Rome", "Wien"], "how often?": ["never", "rarely", "often"], "years": "abcdefg"}
+    title, p_value, sides = people_views._asked(condition, levels)
+    assert (title, [words for words, _ in sides]) == (asked, branches)
+    assert p_value == ("p < 0.001" if "p <" in condition else "")
+
+
+def test_branches_name_only_answers_that_are_left():
+    from rankwise.label_ranking import RankingTree
+
+    ages = ["18 to 29", "30 to 44", "45 to 64", "65 or older"]
+    X = np.repeat(ages, 10)[:, np.newaxis]
+    orders = {"18 to 29": [1, 2, 3], "30 to 44": [2, 1, 3], "45 to 64": [2, 1, 3], "65 or older": [3, 2, 1]}
+    tree = RankingTree(categorical_features={0: ages}, max_depth=2).fit(X, [orders[age] for age in X[:, 0]])
+    chart = people_views.tree_chart(tree, {"x0": ages})
+    branches = {node["branch"] for node in chart["nodes"]}
+    assert {"18 to 29", "30 to 44 or 45 to 64", "65 or older"} <= branches
+
+
+def test_codes_of_spss_are_shown_and_filtered_by_their_labels(tmp_path):
+    import pandas as pd
+    import pyreadstat
+
+    n = 40
+    frame = pd.DataFrame({f"Q1_{item}": [1 + (item + row) % 3 for row in range(n)] for item in (1, 2, 3)})
+    frame["AGE"] = [1 + row % 4 for row in range(n)]
+    frame["SEX"] = [None if row % 8 == 0 else row % 2 for row in range(n)]
+    asked = "Please rank what matters most to you when you take the bus at peak times: "
+    labels = [*(asked + item for item in ("Price", "Speed", "Comfort")), "How old are you?", "Are you a woman?"]
+    values = {"AGE": {1: "18 to 29", 2: "30 to 44", 3: "45 to 64", 4: "65 or older"}, "SEX": {0: "No", 1: "Yes"}}
+    pyreadstat.write_sav(frame, str(tmp_path / "a.sav"), column_labels=labels, variable_value_labels=values)
+    result = view("data", tmp_path / "a.sav")
+    columns = {column["name"]: column for column in result["columns"]}
+    assert columns["Q1_3"]["title"] == asked + "Comfort"  # the end tells it from the others
+    assert columns["AGE"]["examples"] == ["18 to 29", "30 to 44", "45 to 64"]
+    age, sex = result["filters"]
+    assert age["title"] == "How old are you?"
+    assert [each["value"] for each in age["answers"]] == list(values["AGE"].values())
+    assert sex["answers"] == [
+        {"value": "No", "label": "No", "n": 15},
+        {"value": "Yes", "label": "Yes", "n": 20},
+        {"value": "", "label": "no answer", "n": 5},
+    ]
+    for one in result["filters"]:
+        for answer in one["answers"]:
+            some = view("data", tmp_path / "a.sav", {"where": {one["column"]: [answer["value"]]}})
+            assert blocks_of(some, "tiles")[0]["tiles"][0]["value"] == str(answer["n"])
+    choice = view("groups", tmp_path / "a.sav")["columns"]
+    assert choice == [{"value": "AGE", "label": "How old are you?"}, {"value": "SEX", "label": "Are you a woman?"}]
 
 
 @pytest.mark.parametrize("name", ["consensus", "groups", "drivers", "raters"])

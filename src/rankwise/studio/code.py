@@ -167,7 +167,7 @@ def search_code_of(files: Sequence[SearchFile], options: Mapping[str, Any], para
         words = ["rankwise", "rank-train", letor, "-o", "model.rankwise", "--seed", str(seed)]
         return {"python": "\n".join(python) + "\n", "command": shlex.join(words)}
     qrels = next((file.name for file in files if file.role == "qrels"), None)
-    runs = [file.name for file in files if file.role == "run"]
+    runs = params.get("runs") or [file.name for file in files if file.role == "run"]
     if qrels is None or not runs:
         return {"python": "", "command": ""}
     python = [

@@ -6,8 +6,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -19,6 +20,7 @@ from rankwise.analysis.by_group import group_results, largest_groups
 from rankwise.analysis.consensus import FEWEST_RANKINGS
 from rankwise.analysis.rankers import make_ranker
 from rankwise.data import Survey
+from rankwise.data.formats.survey_data import shown_names
 from rankwise.studio import blocks
 from rankwise.studio.blocks import Block, OnStep, Params, percent
 from rankwise.studio.surveys import notes
@@ -32,7 +34,10 @@ _MOST_ANSWERS, _MOST_GROUPS = 60, 12
 # How trees write their splits: "age <= 34.5, p < 0.001", "city in {Oslo, Rome}".
 _SPLIT = re.compile(r"(.*?)(?:, (p [<=] [\d.]+))?", re.DOTALL)
 _NUMBER_ASKED = re.compile(r"(.+) <= (.+)", re.DOTALL)
+# A branch of so many answers names them.
+_MOST_TOLD = 3
 _CHOICE_ASKED = re.compile(r"(.+) in \{(.+)\}", re.DOTALL)
+_Levels: TypeAlias = Mapping[str, Sequence[str]]
 
 
 def groups_view(survey: Survey, params: Params, seed: int, on_step: OnStep) -> dict[str, Any]:
@@ -40,9 +45,11 @@ def groups_view(survey: Survey, params: Params, seed: int, on_step: OnStep) -> d
     candidates = [
         name for name in survey.X if name in survey.categorical or len(_answers(survey, name)) <= _MOST_GROUPS
     ]
+    titles = shown_names(candidates, survey.questions)
+    columns = [{"value": name, "label": title} for name, title in zip(candidates, titles, strict=True)]
     if survey.by is None:
         words = "Choose a column: people with the same answer are a group." if candidates else "No column has groups."
-        return {"blocks": [blocks.text(words, "lead")], "columns": candidates, "by": None, "code": {}}
+        return {"blocks": [blocks.text(words, "lead")], "columns": columns, "by": None, "code": {}}
     on_step("comparing groups", 0.2)
     found = group_results(survey.rankings, survey.groups(), by=survey.by_name, random_state=seed)
     rows = sample_rows(len(survey.rankings), _MOST_PEOPLE, check_generator(seed))
@@ -67,7 +74,9 @@ def groups_view(survey: Survey, params: Params, seed: int, on_step: OnStep) -> d
         shown.append(blocks.table("pair-differences", table._replace(title="Which pairs of items differ"), folded=True))
     shown.append(blocks.table("tests", test.test_table()._replace(note="", title="The tests in numbers"), folded=True))
     shown += notes(test)
-    return {"blocks": shown, "columns": candidates, "by": survey.by_name}
+    if params["by"] not in candidates:
+        columns.insert(0, {"value": params["by"], "label": survey.by_name})
+    return {"blocks": shown, "columns": columns, "by": params["by"]}
 
 
 def segments_view(survey: Survey, params: Params, seed: int, on_step: OnStep) -> dict[str, Any]:
@@ -172,7 +181,7 @@ def drivers_view(survey: Survey, params: Params, seed: int, on_step: OnStep) -> 
     if tree.get_n_leaves() > 1:
         caption = "Every split is significant. Each leaf shows the whole ranking of its people."
         shown.append(
-            blocks.chart("tree", "Tree", caption, tree_chart(tree), "\n".join(tree.export_text().splitlines()))
+            blocks.chart("tree", "Tree", caption, tree_chart(tree, _levels(survey)), tree.export_text().strip())
         )
     else:
         shown.append(blocks.text("The tree found no split that is sure enough."))
@@ -180,40 +189,60 @@ def drivers_view(survey: Survey, params: Params, seed: int, on_step: OnStep) -> 
     return {"blocks": shown, "form": form}
 
 
-def tree_chart(tree: Any) -> Block:
-    """A fitted tree as a picture: conditions, sizes, and the whole ranking of each leaf."""
+def _levels(survey: Survey) -> _Levels:
+    """The answers of each question that has some to choose from, in order."""
+    named = zip(survey.X, survey.feature_names, strict=True)
+    return {title: [str(one) for one in _answers(survey, name)] for name, title in named if name in survey.categorical}
+
+
+def tree_chart(tree: Any, levels: _Levels) -> Block:
+    """A fitted tree as a picture: conditions, sizes, and the whole ranking of each leaf.
+
+    ``levels`` are the answers of the questions that have some to choose from, so that branches can name them.
+    """
     from rankwise.plots.tree_diagram import tree_nodes
 
     nodes = tree_nodes(tree, tree.get_depth(), {})
-    parents = {child: (i, side) for i, node in enumerate(nodes) for side, child in enumerate(node.children or ())}
-    made = []
+    made: list[dict[str, Any]] = []
+    above: dict[int, tuple[int, str, _Levels]] = {}  # parent, branch, and the answers that are left, for each child
     for i, node in enumerate(nodes):
-        parent, side = parents.get(i, (None, 0))
-        is_leaf = node.children is None
-        title, p_value, _ = ("", "", ()) if is_leaf else _asked(node.text)
+        parent, branch, left = above.get(i, (None, "", levels))
+        title, p_value = "", ""
+        if node.children is not None:
+            title, p_value, sides = _asked(node.text, left)
+            for child, (words, answers) in zip(node.children, sides, strict=True):
+                above[child] = (i, words, {**left, title: answers} if answers else left)
+        ranking = node.text.split(" > ") if node.children is None and not node.is_cut else []
         made.append(
-            {
-                "id": i,
-                "parent": parent,
-                "branch": "" if parent is None else _asked(nodes[parent].text)[2][side],
-                "title": title,
-                "n": node.count,
-                "p": p_value,
-                "ranking": node.text.split(" > ") if is_leaf and not node.is_cut else [],
-            }
+            {"id": i, "parent": parent, "branch": branch, "title": title, "n": node.count, "p": p_value}
+            | {"ranking": ranking}
         )
     return {"type": "tree", "nodes": made}
 
 
-def _asked(condition: str) -> tuple[str, str, tuple[str, str]]:
-    """What a split asks, its p-value, and the two answers, in the words of people."""
+def _asked(condition: str, levels: _Levels) -> tuple[str, str, list[tuple[str, Sequence[str]]]]:
+    """What a split asks, its p-value, and its two sides in the words of people, with their answers where known."""
     asked, p_value = _SPLIT.fullmatch(condition).groups()  # type: ignore[union-attr]  # it matches every text
-    number, choice = _NUMBER_ASKED.fullmatch(asked), _CHOICE_ASKED.fullmatch(asked)
-    if number:
-        return number[1], p_value or "", (f"{number[2]} or less", f"more than {number[2]}")
-    if choice:
-        return choice[1], p_value or "", (choice[2].replace(", ", " or "), "any other answer")
-    return asked, p_value or "", ("yes", "no")
+    p_value = p_value or ""
+    if number := _NUMBER_ASKED.fullmatch(asked):
+        title, most = number.groups()
+        known = list(levels.get(title, ()))
+        if most not in known:
+            return title, p_value, [(f"{most} or less", ()), (f"more than {most}", ())]
+        cut = known.index(most) + 1
+        return title, p_value, [(_either(side), side) for side in (known[:cut], known[cut:])]
+    if choice := _CHOICE_ASKED.fullmatch(asked):
+        title, chosen = choice[1], choice[2].split(", ")
+        known = list(levels.get(title, ()))
+        others = [answer for answer in known if answer not in chosen] if set(chosen) <= set(known) else []
+        words = _either(others) if 0 < len(others) <= _MOST_TOLD else "any other answer"
+        return title, p_value, [(" or ".join(chosen), chosen if others else ()), (words, others)]
+    return asked, p_value, [("yes", ()), ("no", ())]
+
+
+def _either(answers: Sequence[str]) -> str:
+    """Answers in words; of many in their order, the first and the last."""
+    return " or ".join(answers) if len(answers) <= _MOST_TOLD else f"from {answers[0]} up to {answers[-1]}"
 
 
 def predict_view(survey: Survey, params: Params, seed: int, on_step: OnStep) -> dict[str, Any]:
@@ -289,6 +318,9 @@ def _with_ticks(shown: TextTable, ids: dict[str, str], left_out: list[Any], unna
     blank = [[f"row {name}" if unnamed else name, *[""] * (len(shown.columns) - 1)] for name in out]
     rows = [list(row) for row in shown.rows]
     columns = [column or "remark" for column in shown.columns]
+    told = [j for j, name in enumerate(columns) if name != "remark" or any(row[j] for row in rows)]
+    columns = [columns[j] for j in told]
+    blank, rows = ([[row[j] for j in told] for row in part] for part in (blank, rows))
     note = shown.note.replace("that the name and", "that the person and")
     block = blocks.table("people", shown._replace(rows=[*blank, *rows], columns=columns, note=note))
     here = [*out, *(ids.get(row[0], row[0]) for row in rows)]

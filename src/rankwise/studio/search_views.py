@@ -119,7 +119,8 @@ def _metrics(files: Sequence[SearchFile], params: Params, seed: int, on_step: On
 
 
 def _queries(files: Sequence[SearchFile], params: Params, seed: int, on_step: OnStep) -> dict[str, Any]:
-    """Query by query, those first where the last system loses most."""
+    """Query by query, those first where the second of two systems loses most."""
+    files, choice = _two_runs(files, params)
     found, note = _evaluated(files, params, seed, on_step)
     tables = [table for table in found.tables(worst=_SHOWN_QUERIES) if table.title.startswith("Queries by")]
     words = "The queries that do worst come first."
@@ -130,22 +131,39 @@ def _queries(files: Sequence[SearchFile], params: Params, seed: int, on_step: On
         lost = found.values[-1, 0] - found.values[0, 0]
         order = np.argsort(lost, kind="stable")[:40]
         axis = f"difference of {found.metrics[0]}"
-        drawn = blocks.dots([found.queries[i] for i in order], lost[order], axis=axis, zero=0.0, form="+.3f")
+        drawn = blocks.dots([f"query {found.queries[i]}" for i in order], lost[order], axis=axis, zero=0.0, form="+.3f")
         caption = f"Left of the line: {found.systems[-1]} is worse than {found.systems[0]}."
         shown.append(blocks.chart("queries", "Differences by query", caption, drawn))
-    shown += [blocks.table(f"queries-{number}", table) for number, table in enumerate(tables)]
-    return {"blocks": shown, "systems": list(found.systems)}
+    shown += [blocks.table(f"queries-{number}", table, folded=number > 0) for number, table in enumerate(tables)]
+    return {"blocks": shown, "systems": list(found.systems), **choice}
 
 
 def _compare(files: Sequence[SearchFile], params: Params, seed: int, on_step: OnStep) -> dict[str, Any]:
     """Two systems, with paired tests over queries."""
+    files, choice = _two_runs(files, params)
     found, note = _evaluated(files, params, seed, on_step)
     if len(found.systems) < 2:
         return {"blocks": [blocks.text("Add a second run to compare it with the first.", "lead")], "systems": []}
     shown = [blocks.text(_leader(found), "lead"), *blocks.texts([note], "note")]
     for number, comparison in enumerate(found.comparisons.values()):
         shown.append(blocks.table(f"comparison-{number}", comparison.table()))
-    return {"blocks": shown, "systems": list(found.systems)}
+    return {"blocks": shown, "systems": list(found.systems), **choice}
+
+
+def _two_runs(files: Sequence[SearchFile], params: Params) -> tuple[list[SearchFile], dict[str, Any]]:
+    """The files with only two of several runs, which the page chose, else the first and the last; and the choice."""
+    runs = [file.name for file in files if file.role == "run"]
+    if len(runs) < 3:
+        return list(files), {}
+    first, second = params.get("first") or runs[0], params.get("second") or runs[-1]
+    for name in (first, second):
+        if name not in runs:
+            raise ValueError(f"there is no run {name!r}")
+    if first == second:
+        raise ValueError("choose two different runs")
+    named = {file.name: file for file in files if file.role == "run"}
+    choice = {"systems": runs, "first": first, "second": second, "used": {"runs": [first, second]}}
+    return [*(file for file in files if file.role != "run"), named[first], named[second]], choice
 
 
 def _explain(files: Sequence[SearchFile], params: Params, seed: int, on_step: OnStep) -> dict[str, Any]:

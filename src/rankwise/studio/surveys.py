@@ -15,7 +15,8 @@ from typing import Any
 from rankwise._tables import TextTable, counted, short_name
 from rankwise.data import Survey, read_survey
 from rankwise.data.formats.delimited import read_table
-from rankwise.data.formats.tables import Table
+from rankwise.data.formats.survey_data import shown_names
+from rankwise.data.formats.tables import MISSING, Table
 from rankwise.exceptions import RankwiseFormatError
 from rankwise.studio import blocks
 from rankwise.studio.blocks import Block
@@ -25,6 +26,8 @@ READING = ("layout", "target", "id", "weight", "by", "features", "ignore", "wher
 
 _MOST_COLUMNS, _LONGEST_HEADING = 5_000, 1 << 20
 _PREVIEWED, _EXAMPLES = 8, 3
+# The list of columns shows whole questions, so that those that begin alike can be told apart.
+_LONGEST_QUESTION = 240
 # Filters are offered for columns of few answers.
 _MOST_ANSWERS = 12
 # What to give in Python; the page has buttons.
@@ -42,6 +45,17 @@ _LAYOUTS = {
     "tricot": "Three are shown, best and worst named",
 }
 _ROLES = {"feature": "feature", "group": "group", "weight": "weight", "name": "name", "id": "name"}
+_ENCODINGS = {"cp1252": "Western European letters (Windows)", "utf-16": "UTF-16"}
+# What people give by mistake, by its first bytes, and what to do instead. Workbooks are packages, too.
+_PACKAGE, _PACKAGES = b"PK\x03\x04", (".xlsx", ".xlsm", ".ods")
+_SAVE_AS = "save the table as .xlsx or CSV"
+_NO_TABLES = {
+    b"%PDF": ("a PDF", _SAVE_AS),
+    b"\x89PNG": ("a picture", _SAVE_AS),
+    b"\xff\xd8\xff": ("a picture", _SAVE_AS),
+    b"\xd0\xcf\x11\xe0": ("an old file of Office (.xls, .doc)", _SAVE_AS),
+    _PACKAGE: ("a package of files (.zip, .docx, .numbers)", _SAVE_AS),
+}
 # Layouts in which every column of the rankings is like the others, so that some of them can be left out.
 _WIDE = ("positions", "scores", "orders")
 # Arguments of `read_rankings` that name the columns of the rankings.
@@ -64,7 +78,7 @@ def open_survey(path: Path, name: str, options: Mapping[str, Any]) -> Survey:
     -------
     Survey
     """
-    refuse_wide(path)
+    refuse_wrong_kind(path)
     try:
         survey = read_survey(path, **arguments(options))
     except RankwiseFormatError as error:
@@ -73,10 +87,13 @@ def open_survey(path: Path, name: str, options: Mapping[str, Any]) -> Survey:
     return replace(survey, name=name)
 
 
-def refuse_wide(path: Path) -> None:
-    """Refuse a table with more columns than a page can show, before it is read."""
+def refuse_wrong_kind(path: Path) -> None:
+    """Refuse what is no table, and a table with more columns than a page can show, before it is read."""
     with open(path, "rb") as file:
         heading = file.readline(_LONGEST_HEADING)
+    for start, (what, instead) in _NO_TABLES.items():
+        if heading.startswith(start) and (start != _PACKAGE or path.suffix not in _PACKAGES):
+            raise ValueError(f"this is {what}, not a table; {instead}")
     n_columns = 1 + max(map(heading.count, (b",", b";", b"\t", b"|")))
     if n_columns > _MOST_COLUMNS:
         raise ValueError(
@@ -105,11 +122,23 @@ def problem_of(error: Exception) -> dict[str, Any]:
         ``error``, ``cure`` and ``choices``, each with a ``label`` and the ``options`` it stands for.
     """
     if not isinstance(error, RankwiseFormatError):
-        return {"error": without_advice(str(error)), "cure": "", "choices": []}
-    place = [f"line {error.line}"] * (error.line is not None) + [f"column {error.column}"] * (error.column is not None)
-    problem = f"{', '.join(place)}: {error.problem}" if place else f"{error.problem[:1].upper()}{error.problem[1:]}"
-    choices = [{"label": _label(choice), "options": _as_options(choice)} for choice in error.choices]
+        words = without_advice(str(error))
+        return {"error": f"{words[:1].upper()}{words[1:].rstrip('.')}.", "cure": "", "choices": []}
+    labels = [_label(choice) for choice in error.choices]
+    choices = [
+        {"label": f"{label} ({_details(own)})" if labels.count(label) > 1 else label, "options": _as_options(own)}
+        for label, own in zip(labels, error.choices, strict=True)
+    ]
+    # What is wrong with the table as a whole is found in its first line, which says nothing.
+    line = [f"line {error.line}"] * (error.line is not None and (error.line > 1 or error.column is not None))
+    place = [*line, *[f"column {error.column}"] * (error.column is not None)]
+    words = ", ".join(place) + f": {error.problem}" if place and not choices else error.problem
+    if any(choice.keys() == {"encoding"} for choice in error.choices):
+        words = "some letters of the file cannot be read, because it was not saved as UTF-8"
+    problem = f"{words[:1].upper()}{words[1:]}"
     cure = "" if choices else without_advice(error.cure or "")
+    if "read_rankings(" in cure:
+        cure = "In Data, say what the cells hold or what each column is."
     return {"error": f"{problem}.", "cure": cure, "choices": choices}
 
 
@@ -134,7 +163,7 @@ def data_view(path: Path, name: str, options: Mapping[str, Any]) -> dict[str, An
     dict
         ``blocks``, ``columns``, ``reading``, ``filters`` and ``problem`` (None if the file was read).
     """
-    refuse_wide(path)
+    refuse_wrong_kind(path)
     source = _table(path, options)
     try:
         survey = open_survey(path, name, options)
@@ -157,7 +186,7 @@ def data_view(path: Path, name: str, options: Mapping[str, Any]) -> dict[str, An
         blocks.tiles(
             ("Rankings", f"{len(survey.rankings):,}", _weight_in_words(survey)),
             ("Items", f"{survey.rankings.n_items:,}", _names(survey.rankings.items)),
-            ("Ranked nothing", f"{survey.n_empty:,}", "set apart"),
+            ("Ranked nothing", f"{survey.n_empty:,}", "set apart" if survey.n_empty else "everybody ranked something"),
         )
     )
     found = [table for table in survey.check.tables() if table.rows]
@@ -196,8 +225,13 @@ def _weight_in_words(survey: Survey) -> str:
 def _table(path: Path, options: Mapping[str, Any]) -> Table | None:
     """The cells of the file; None for formats that are no tables."""
     read = options.get("read") or {}
+    given = {key: read[key] for key in ("delimiter", "encoding", "sheet") if key in read}
     try:
-        return read_table(path, **{key: read[key] for key in ("delimiter", "encoding", "sheet") if key in read})
+        return read_table(path, **given)
+    except RankwiseFormatError as error:
+        # The rows as the other encoding has them show whether it is the right one.
+        other = next((choice for choice in error.choices if choice.keys() == {"encoding"}), None)
+        return None if other is None or "encoding" in given else _table(path, {"read": {**given, **other}})
     except ValueError:
         return None
 
@@ -206,7 +240,7 @@ def _preview(source: Table | None) -> list[Block]:
     if source is None or not len(source):
         return []
     rows = [[column.cells[row] for column in source.columns] for row in range(min(_PREVIEWED, len(source)))]
-    title = f"The first {counted(len(rows), 'row')} of the file"
+    title = f"The first {counted(len(rows), 'row')} of the file".replace("first 1 row", "only row")
     return [blocks.table("preview", TextTable(title, "", list(source.header), rows))]
 
 
@@ -222,8 +256,9 @@ def _columns(source: Table | None, survey: Survey | None, options: Mapping[str, 
         role, why = _chosen_role(name, options), ""
         if survey is not None and survey.reading is not None:
             role, why = _role(name, survey)
-        examples = [cell for cell in column.distinct if cell][:_EXAMPLES]
-        title = short_name(source.questions.get(name, ""))
+        labels = _labels(source, name)
+        examples = [labels.get(cell, cell) for cell in column.distinct if cell][:_EXAMPLES]
+        title = " ".join(source.questions.get(name, "").split())[:_LONGEST_QUESTION]
         about = {"name": name, "title": title, "role": role, "examples": examples, "why": why}
         found.append({**about, "roles": _possible_roles(name, survey)})
     return found
@@ -275,15 +310,29 @@ def _filters(source: Table | None, survey: Survey) -> list[dict[str, Any]]:
     for name, column in zip(source.header, source.columns, strict=True):
         if name in survey.reading.columns or name not in survey.roles or not 1 < len(column.distinct) <= _MOST_ANSWERS:
             continue
-        counts = [int((column.codes == code).sum()) for code in range(len(column.distinct))]
-        found.append(
-            {"column": name, "answers": [{"value": v, "n": n} for v, n in zip(column.distinct, counts, strict=True)]}
-        )
+        labels = _labels(source, name)
+        counts = dict.fromkeys([*labels.values(), *survey.ordered.get(name, ())], 0)
+        for code, cell in enumerate(column.distinct):
+            answer = "" if cell in MISSING else labels.get(cell, cell)
+            counts[answer] = counts.get(answer, 0) + int((column.codes == code).sum())
+        answers = [{"value": answer, "label": answer or "no answer", "n": n} for answer, n in counts.items() if n]
+        answers.sort(key=lambda answer: not answer["value"])  # no answer comes last
+        title = shown_names([name], survey.questions)[0]
+        found.append({"column": name, "title": title, "answers": answers})
     return found
+
+
+def _labels(source: Table, name: str) -> dict[str, str]:
+    """What the cells of a column of codes say, by rising code, as `read_survey` reads them; nothing for others."""
+    labels = source.labels.get(name, {})
+    cells = source.coded(name)[0]
+    return dict(labels) if labels and all(cell in labels or not cell for cell in cells) else {}
 
 
 def _label(choice: Mapping[str, Any]) -> str:
     """What a click on the choice says."""
+    if choice.keys() == {"encoding"}:
+        return f"Read it as {_ENCODINGS.get(choice['encoding'], choice['encoding'])}"
     words = _LAYOUTS.get(str(choice.get("layout", "")), "Read it so")
     if "weights" in choice:
         return f"Count rows by the column {choice['weights']}" if choice["weights"] else "All rows count the same"
@@ -291,8 +340,12 @@ def _label(choice: Mapping[str, Any]) -> str:
         words += "; numbers are scores"
     elif choice.get("values") == "positions":
         words += "; numbers are places"
-    further = [f"{key} {_some(value)}" for key, value in choice.items() if key not in ("layout", "values", "items")]
-    return f"{words} ({', '.join(further)})" if further else words
+    return words
+
+
+def _details(choice: Mapping[str, Any]) -> str:
+    """What tells a choice from another one of the same label."""
+    return ", ".join(f"{key} {_some(value)}" for key, value in choice.items() if key not in ("layout", "values"))
 
 
 def _some(value: Any) -> str:

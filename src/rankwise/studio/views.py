@@ -67,7 +67,8 @@ def show(
     on_step("reading the file", 0.0)
     if view == "data":
         return data_view(path, name, options)
-    if view == "groups" and params.get("by"):
+    if view == "groups":
+        params = {**params, "by": params.get("by") or options.get("by")}
         options = {**options, "by": params["by"]}
     survey = open_survey(path, name, options)
     seed = int(options.get("seed") or 0)

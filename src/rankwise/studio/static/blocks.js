@@ -7,6 +7,7 @@ const FIRST_ROWS = 50;
 const FIRST_PEOPLE = 12;
 const MORE_ROWS = 500;
 const MOST_COLUMNS = 60;
+const MANY_COLUMNS = 6;
 
 // Cards of blocks. `use` may hold open(chart, row, column), toggle(option, ids), link(view, params) and
 // under(section): what belongs below the heading of a section.
@@ -89,7 +90,7 @@ function table(whole, use, heading) {
     }
     return h("tr", { class: [marked.has(i) && "marked", off.has(id) && toggle && "off"].filter(Boolean).join(" ") || null }, shown);
   };
-  const box = scroller(block.id === "preview" ? "table preview" : "table", block.title || "Table", h("table", {}, h("thead", {}, h("tr", {}, head)), body));
+  const box = scroller(block.id === "preview" ? "table preview" : "table", block.title || "Table", h("table", { class: head.length > MANY_COLUMNS ? "many" : null }, h("thead", {}, h("tr", {}, head)), body));
   let next = 0;
   const more = h("button", { type: "button", class: "quiet", onclick: () => show(MORE_ROWS) });
   const show = (count) => {

@@ -175,18 +175,22 @@ function heatmap(chart, width, colors) {
   const { rows, columns } = chart;
   const labelRoom = Math.min(widest(rows) + 12, Math.max(84, width * (width < 460 ? 0.33 : 0.3)));
   const { cell, writes } = cellSize(chart, width, labelRoom);
-  const high = Math.min(38, Math.max(22, cell));
+  const written = rows.map((label) => lines(label, labelRoom - 10, 2));
+  const high = Math.min(38, Math.max(written.some((each) => each.length > 1) ? 34 : 22, cell));
   const upright = widest(columns) > cell - 6;
-  const headRoom = upright ? Math.min(widest(columns), 120) + 10 : 24;
+  const longest = width < 460 ? 120 : 190;
+  const headRoom = upright ? Math.min(widest(columns), longest) + 10 : 24;
   const svg = s("svg");
   const names = quiet();
   for (const [j, label] of columns.entries()) {
     const x = labelRoom + (j + 0.5) * cell;
-    const shown = text(x, headRoom - 10, cut(label, upright ? 116 : cell), "", upright ? "start" : "middle");
+    const shown = text(x, headRoom - 10, cut(label, upright ? longest - 4 : cell), "", upright ? "start" : "middle");
     if (upright) shown.setAttribute("transform", `rotate(-90 ${x} ${headRoom - 10})`);
     names.append(shown);
   }
-  for (const [i, label] of rows.entries()) names.append(text(labelRoom - 8, headRoom + (i + 0.5) * high, cut(label, labelRoom - 10), "", "end"));
+  for (const [i, each] of written.entries()) {
+    each.forEach((line, k) => names.append(text(labelRoom - 8, headRoom + (i + 0.5) * high + (k - (each.length - 1) / 2) * 15, line, "", "end")));
+  }
   svg.append(names);
   for (const [i, values] of chart.values.entries()) {
     for (const [j, value] of values.entries()) {
@@ -318,21 +322,26 @@ function curves(chart, width) {
   const marks = ticks(low, high, 5);
   const left = widest(marks.map((each) => each[1]), 12) + 30;
   const height = Math.min(320, Math.max(200, width * 0.5));
-  const [top, bottom, right] = [room + 10, room + height, width - 16];
   const numbers = chart.x.every((each) => typeof each === "number");
+  // Answers in words may take two lines, and the last one half of its width beyond its point.
+  const gap = (width - left - 28) / Math.max(1, chart.x.length - 1);
+  const every = Math.ceil((numbers ? 48 : 64) / gap);
+  const captions = chart.x.map((value) => (numbers ? [String(value)] : lines(value, Math.max(64, gap * every) - 10, 2, 12)));
+  const beyond = Math.max(0, ...captions.map((each, i) => (i % every === 0 ? widest(each, 12) / 2 - gap * (chart.x.length - 1 - i) : 0)));
+  const below = numbers ? 0 : 14;
+  const [top, bottom, right] = [room + 10, room + height, width - Math.max(16, beyond)];
   const at = numbers ? chart.x : chart.x.map((_, i) => i);
   const x = scale(Math.min(...at), Math.max(...at), left + 12, right - 4);
   const y = chart.flipped ? scale(low, high, top, bottom) : scale(low, high, bottom, top);
   const svg = s("svg", {}, names);
   const ground = quiet();
   for (const [value, label] of marks) ground.append(s("path", { class: "grid", d: `M${left} ${y(value)}H${right}` }), text(left - 6, y(value), label, "tick", "end"));
-  const every = Math.ceil(at.length / Math.max(2, (right - left) / 48));
   at.forEach((value, i) => {
-    if (i % every === 0) ground.append(text(x(value), bottom + 14, chart.x[i], "tick", "middle"));
+    if (i % every === 0) captions[i].forEach((line, k) => ground.append(text(x(value), bottom + 14 + 14 * k, line, "tick", "middle")));
   });
   const side = text(10, (top + bottom) / 2, cut(chart.y_label ?? "", bottom - top), "axis", "middle");
   side.setAttribute("transform", `rotate(-90 10 ${(top + bottom) / 2})`);
-  ground.append(side, text((left + right) / 2, bottom + 34, chart.x_label ?? "", "axis", "middle"));
+  ground.append(side, text((left + right) / 2, bottom + 34 + below, cut(chart.x_label ?? "", width - 20, 12), "axis", "middle"));
   if (chart.marked != null) ground.append(s("path", { class: "zero", d: `M${x(at[chart.marked])} ${top}V${bottom}` }));
   svg.append(ground);
   for (const [k, one] of chart.series.entries()) {
@@ -348,7 +357,7 @@ function curves(chart, width) {
       svg.append(mark(label.trim(), {}, shape(SHAPES[k % 4], x(at[i]), y(one.y[i]), chosen ? 7 : there.length > 40 ? 2.5 : 4.5, `dot series-${chosen ? 1 : k % 7}`)));
     }
   }
-  return [svg, width, bottom + 48];
+  return [svg, width, bottom + 48 + below];
 }
 
 // The tree as an outline: a node under its parent, so that whole questions and whole rankings fit a phone, too.
@@ -370,7 +379,7 @@ function tree(chart, width) {
     const facts = [node.n != null ? `${node.n} people` : "", node.p ? String(node.p) : ""].filter(Boolean).join(" · ");
     if (node.title) put(node.title, 3, "strong", 600);
     if (facts) put(facts, 1, "tick", 400);
-    if (node.ranking?.length) put(node.ranking.map((name, i) => `${i + 1} ${name}`).join(" · "), 4, "", 400);
+    if (node.ranking?.length) put(node.ranking.map((name, i) => `${i + 1} ${name}`).join(" · "), Infinity, "", 400);
     const height = parts.length * 19 + 14;
     const said = [node.branch, node.title, facts, node.ranking?.length ? `ranking: ${node.ranking.join(", ")}` : ""].filter(Boolean).join(". ");
     const group = mark(said, { class: isLeaf ? "mark leaf" : "mark inner" }, s("rect", { class: "node", x, y: top, width: width - x - 2, height, rx: 6 }));

@@ -15,6 +15,15 @@ const MOST_SEGMENTS = 6;
 const listed = (values) => values.map((value) => ({ value, label: String(value) }));
 const rules = RULES.map(([value, label]) => ({ value, label }));
 
+// Of three runs or more, which two are compared.
+function twoOf(found) {
+  if (!(found.systems?.length > 2)) return [];
+  return [
+    { param: "first", label: "Compare", type: "select", choices: listed(found.systems), value: found.first },
+    { param: "second", label: "with", type: "select", choices: listed(found.systems), value: found.second },
+  ];
+}
+
 const CONTROLS = {
   consensus: (found) => [
     found.methods && { param: "methods", label: "Rules to compare", type: "checks", choices: rules, value: found.methods, section: "rules-section" },
@@ -25,7 +34,7 @@ const CONTROLS = {
       param: "by",
       label: "Compare by",
       type: "select",
-      choices: [...(found.by ? [] : [{ value: null, label: "Choose …" }]), ...listed(found.by && !found.columns.includes(found.by) ? [found.by, ...found.columns] : found.columns)],
+      choices: [...(found.by ? [] : [{ value: null, label: "Choose …" }]), ...found.columns],
       value: found.by ?? null,
     },
   ],
@@ -42,6 +51,8 @@ const CONTROLS = {
     },
   ],
   metrics: (found) => [found.metrics && { param: "metrics", label: "Metrics", type: "checks", choices: listed([...new Set([...METRICS, ...found.metrics])]), value: found.metrics }],
+  queries: (found) => twoOf(found),
+  compare: (found) => twoOf(found),
   explain: (found) => [
     found.queries?.length > 0 && { param: "query", label: "Query", type: "select", choices: listed(found.queries), value: found.query },
     found.documents?.length > 0 && { param: "above", label: "Why does this document", type: "select", choices: listed(found.documents), value: found.above },
@@ -92,17 +103,17 @@ const FIXED = ["preflib", "xarff"];
 export function correctionsOf(found, project) {
   // Where a correction was wrong there is no reading: what was chosen is shown, and the way back.
   const undo = { label: "As it was", options: { layout: null, target: null, read: null, unlisted: null }, chosen: false };
-  if (!found.reading && !project.options?.layout) return [];
-  const { layout, direction, blanks, unlisted } = found.reading ?? { layout: project.options.layout, blanks: "no blanks" };
+  if (!found.reading && !project.options?.layout && (found.problem?.choices?.length || !found.columns?.length)) return [];
+  const { layout, direction, blanks, unlisted } = found.reading ?? { layout: project.options?.layout, blanks: "no blanks" };
   // Ranks and scores stand in the same columns.
   const wide = (name) => name === "positions" || name === "scores";
   const read = (name) => ({ ...tableOf(project.options?.read), ...(found.reading && wide(name) && wide(layout) ? namesOf(found.reading, project.options?.read) : {}) });
-  const shown = LAYOUTS.some(([name]) => name === layout) ? LAYOUTS : [[layout, OTHERS[layout] ?? layout], ...LAYOUTS];
+  const shown = !layout || LAYOUTS.some(([name]) => name === layout) ? LAYOUTS : [[layout, OTHERS[layout] ?? layout], ...LAYOUTS];
   // Formats with a layout of their own leave nothing to correct in it.
   const groups = FIXED.includes(layout) ? [] : [
     { legend: "The cells hold", choices: shown.map(([name, label]) => ({ label, options: { layout: name, target: null, read: orNull(read(name)) }, chosen: name === layout })) },
   ];
-  if (!found.reading && groups.length) groups[0].choices.unshift(undo);
+  if (!found.reading && layout && groups.length) groups[0].choices.unshift(undo);
   if (layout === "judges") {
     const values = project.options?.read?.values ?? (/high/i.test(direction ?? "") ? "scores" : "positions");
     const one = (value, label) => ({ label, options: { read: { ...(project.options?.read ?? {}), values: value } }, chosen: values === value });

@@ -20,7 +20,8 @@ const AT_ONCE = 60;
 const OPEN_FILTERS = 6;
 const ONCE = new Set(["group", "weight", "name"]);
 
-// The cards of the data view; `change(options)` sends a correction, `again()` reads the files again.
+// The cards of the data view; `change(options)` sends a correction, `again(project)` reads the files of
+// the project again.
 export function understanding(found, project, use, change, again) {
   const list = found.blocks ?? [];
   const cut = list.findIndex((block) => block.kind === "section");
@@ -127,8 +128,7 @@ function attachCard(about, project, again) {
     const file = input.files[0];
     if (!file) return;
     try {
-      await api.attach(project.id, file.name, about.role, file);
-      again();
+      again(await api.attach(project.id, file.name, about.role, file));
     } catch (error) {
       said.textContent = [error.message, error.cure].filter(Boolean).join(" ");
     }

@@ -4,7 +4,7 @@ import * as api from "./api.js";
 import { h } from "./dom.js";
 import { problem } from "./jobs.js";
 
-const KINDS = ".csv,.tsv,.txt,.xlsx,.sav,.soc,.soi,.toc,.toi,.dat,.letor,.qrels,.run,.rankwise,.parquet,.json,.svmlight";
+const KINDS = ".csv,.tsv,.txt,.dat,.xlsx,.xlsm,.ods,.sav,.zsav,.dta,.parquet,.arrow,.feather,.soc,.soi,.toc,.toi,.arff,.xarff,.gz,.letor,.qrels,.run,.rankwise";
 
 export async function start(main, opened) {
   const said = h("div", { "aria-live": "polite" });

@@ -90,7 +90,12 @@ export function show(main, tab) {
     if (tab.view === "raters") parts.push(jointRanking());
     if (tab.view === "data") {
       const facts = { ...found, corrections: correctionsOf(found, tab.project), filters: filtersOf(found, tab.project), attach: attachOf(found, tab.project) };
-      parts.push(...understanding(facts, tab.project, use, change, ask));
+      const attached = (now) => {
+        tab.project = now;
+        tab.changed(now);
+        ask();
+      };
+      parts.push(...understanding(facts, tab.project, use, change, attached));
     } else parts.push(...blocks(blocksOf(tab.view, found, tab.project), use));
     const asked = formOf(tab.view, found);
     if (asked) parts.push(formCard(asked));
@@ -202,7 +207,7 @@ function leftOut(project, change) {
   const { leave_out: out, where } = project.options ?? {};
   const said = [];
   if (out?.length) said.push(`${out.length === 1 ? "One rater is" : `${out.length} raters are`} left out: ${out.slice(0, 3).join(", ")}${out.length > 3 ? " and others" : ""}.`);
-  for (const [column, values] of Object.entries(where ?? {})) said.push(`Only rows with ${column} = ${values.join(" or ")}.`);
+  for (const [column, values] of Object.entries(where ?? {})) said.push(`Only rows with ${column} = ${values.map((value) => value || "no answer").join(" or ")}.`);
   if (!said.length) return [];
   return [h("p", { class: "left-out" }, said.join(" "), " ", h("button", { type: "button", class: "quiet", onclick: () => change({ leave_out: null, where: null }) }, "Use all rows"))];
 }
