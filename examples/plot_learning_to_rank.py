@@ -49,6 +49,6 @@ ax.legend(frameon=False)
 ranker = rankers["LambdaMART"]
 rows = np.flatnonzero(qid == 401)
 best, worst = rows[np.argsort(ranker.predict(X[rows]))[[-1, 0]]]
-reasons = ranker.explain(X, best, worst)
+reasons = ranker.explain(X, best, worst).effects
 for feature in np.argsort(-abs(reasons))[:3]:
     print(f"feature {feature}: {X[best, feature]:+.2f} against {X[worst, feature]:+.2f} adds {reasons[feature]:+.2f}")

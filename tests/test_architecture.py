@@ -48,7 +48,7 @@ MAY_IMPORT = {
     "screening": set(),
     "model_selection": {"data", "metrics", "queries"},
     "persistence": {"data", "aggregation", "embeddings", "trees", "label_ranking", "ltr", "screening"},
-    "plots": {"data", "aggregation", "kernels", "trees", "label_ranking", "screening", "model_selection"},
+    "plots": {"data", "aggregation", "kernels", "trees", "label_ranking", "ltr", "screening", "model_selection"},
     "analysis": {"data", "distances", "aggregation", "kernels", "label_ranking", "model_selection", "plots"},
 }
 MAY_IMPORT["studio"] = {"data", "datasets", "ltr", "model_selection", "persistence", "plots", "analysis"}

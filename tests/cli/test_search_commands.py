@@ -581,3 +581,17 @@ def test_documents_to_compare_must_exist(folder: Path) -> None:
     assert "query 999 has 0 documents" in problem(*words, "--query", "999")
     assert "has no document X" in problem(*words, "--query", "21", "--above", "X")
     assert "both FILE and --query" in problem(*words, code=2)
+
+
+def test_presets_are_lightgbms_trees_and_a_blend(folder: Path, tmp_path: Path) -> None:
+    words = ("rank-train", folder / "train.txt", "-o", tmp_path / "m.rankwise")
+    quick = ("--param", "n_estimators=3")
+    run(*words, "--preset", "lightgbm", *quick)
+    found = rankwise.load(tmp_path / "m.rankwise")
+    assert (found.tree, type(found.booster_).__name__) == ("leaf", "LightGBMTrees")
+    run(*words, *quick)
+    assert rankwise.load(tmp_path / "m.rankwise").tree == "level"
+    run(*words, "--preset", "blend", "--param", "cv=2")
+    assert set(rankwise.load(tmp_path / "m.rankwise").weights_) == {"lambdarank", "query_rmse", "linear"}
+    assert "has no importances of its own" in problem("rank-explain", tmp_path / "m.rankwise")
+    assert "a linear ranker has no presets" in problem(*words, "--model", "linear", "--preset", "blend", code=2)

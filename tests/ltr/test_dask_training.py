@@ -97,5 +97,5 @@ def test_two_workers_train_as_well_as_one_machine(data):
     assert together.n_queries_ == 80
     assert together.booster_.booster.num_trees() == together.n_estimators_ == 30
     assert together.score(X, y, qid) == pytest.approx(alone.score(X, y, qid), abs=0.02)
-    assert together.explain(X, 0, 1).sum() == pytest.approx(np.subtract(*together.predict(X[:2])), abs=1e-9)
+    assert together.explain(X, 0, 1).effects.sum() == pytest.approx(np.subtract(*together.predict(X[:2])), abs=1e-9)
     assert by_precision.score(X, y, qid) > 0.5

@@ -100,10 +100,10 @@ def test_explain_adds_up_to_the_difference_of_scores(data):
     ranker = level(20, early_stopping=True, n_iter_no_change=3).fit(X, y, qid)
     score = ranker.predict(X)
     for i, j in ((0, 1), (5, 2)):
-        parts = ranker.explain(X, i, j)
+        parts = ranker.explain(X, i, j).effects
         assert parts.shape == (6,)
         assert parts.sum() == pytest.approx(score[i] - score[j], abs=1e-9)
-        np.testing.assert_allclose(parts, -ranker.explain(X, j, i))
+        np.testing.assert_allclose(parts, -ranker.explain(X, j, i).effects)
 
 
 def test_importances_find_the_feature_that_matters_and_missing_values_may_be_it():

@@ -78,7 +78,7 @@ def test_categories_rank_rows_of_other_queries_in_any_order_of_rows_and_threads(
     shuffle = np.random.default_rng(1).permutation(np.flatnonzero(train))
     other = LambdaMART(50, n_jobs=2, **options).fit(frame.iloc[shuffle], y[shuffle], qid[shuffle])
     np.testing.assert_array_equal(other.predict(frame), ranker.predict(frame))
-    parts = ranker.explain(frame, 0, 5)
+    parts = ranker.explain(frame, 0, 5).effects
     scores = ranker.predict(frame.iloc[[0, 5]])
     assert parts.sum() == pytest.approx(scores[0] - scores[1])
     unseen = frame.iloc[:2].assign(shop=["shop 99", None])

@@ -49,3 +49,16 @@ def test_what_cannot_be_explained_is_refused() -> None:
         PairExplanationDisplay.from_estimator(DummyRanker(), X, 0, 1)
     with pytest.raises(TypeError, match="explanation is a ndarray"):
         PairExplanationDisplay.from_explanation(np.ones(3))
+
+
+def test_two_rows_of_a_query_are_drawn_as_two_items():
+    from rankwise.datasets import make_retrieval
+    from rankwise.ltr import LinearRanker
+
+    X, y, qid, _ = make_retrieval(20, 4, random_state=0)
+    ranker = LinearRanker(random_state=0).fit(X, y, qid)
+    found = ranker.explain(X, 2, 0)
+    display = PairExplanationDisplay.from_estimator(ranker, X, 2, 0)
+    widths = [bar.get_width() for bar in display.bars_]
+    np.testing.assert_allclose(widths, found.effects[np.argsort(-abs(found.effects), kind="stable")])
+    assert display.title.startswith("row 2 before row 0: difference of scores")

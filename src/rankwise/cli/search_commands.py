@@ -31,6 +31,14 @@ class Ranker(StrEnum):
     NEURAL = "neural"
 
 
+class Preset(StrEnum):
+    """Settings of boosted trees."""
+
+    DEFAULT = "default"
+    LIGHTGBM = "lightgbm"
+    BLEND = "blend"
+
+
 class Gain(StrEnum):
     """What a grade is worth in NDCG."""
 
@@ -79,6 +87,10 @@ def rank_train(
     model: Annotated[
         Ranker, typer.Option(help="Which ranker; neural needs the extra of that name.")
     ] = Ranker.LAMBDAMART,
+    preset: Annotated[
+        Preset,
+        typer.Option(help="Of lambdamart: LightGBM's trees and defaults, or a blend with two more rankers."),
+    ] = Preset.DEFAULT,
     metric: Annotated[
         str,
         typer.Option(
@@ -107,7 +119,9 @@ def rank_train(
     if table is not None and table.resolve() == out.resolve():
         raise typer.BadParameter(f"{out} is the ranker; choose another file for the table", param_hint="--table")
     params = settings(param)
-    ranker = _ranker(model, metric, params, seed, jobs)
+    if preset is not Preset.DEFAULT and model is not Ranker.LAMBDAMART:
+        raise typer.BadParameter(f"a {model.value} ranker has no presets; drop it", param_hint="--preset")
+    ranker = _ranker(model, preset, metric, params, seed, jobs)
     with console.progress() as on_step:
         on_step("reading", 0.0)
         parts = _parts(file, valid, ranker, zero_based)
@@ -331,14 +345,16 @@ def _feature_names(ranker: Any, file: Path | None, first: int) -> list[str]:
     return names
 
 
-def _ranker(model: Ranker, metric: str, parameters: dict[str, Any], seed: int, jobs: int) -> Any:
+def _ranker(model: Ranker, preset: Preset, metric: str, parameters: dict[str, Any], seed: int, jobs: int) -> Any:
     from rankwise import ltr
     from rankwise.cli.learn_commands import set_parameters
     from rankwise.cli.systems import check_metric
     from rankwise.ltr.base import METRICS
 
     classes = {Ranker.LAMBDAMART: ltr.LambdaMART, Ranker.LINEAR: ltr.LinearRanker, Ranker.NEURAL: ltr.NeuralRanker}
-    ranker: Any = classes[model]()
+    ranker: Any = ltr.StackedQueryRanker() if preset is Preset.BLEND else classes[model]()
+    if preset is Preset.LIGHTGBM:
+        ranker.set_params(tree="leaf")
     scorer = check_metric(metric)
     name = next(name for name in METRICS if check_metric(name).function is scorer.function)
     given = {"metric": name, "k": scorer.options.get("k"), "random_state": seed, "n_jobs": jobs}

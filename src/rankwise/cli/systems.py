@@ -167,6 +167,10 @@ def importances(ranker: Any, names: list[str]) -> FeatureEffects:
     if isinstance(ranker, LinearRanker):
         note = "what a feature adds to the score for each of its units; units differ"
         return FeatureEffects(title, note, "weight", names, ranker.coef_)
+    if not hasattr(ranker, "feature_importances_"):
+        raise ValueError(
+            f"a {type(ranker).__name__} has no importances of its own; give FILE and --query to compare two documents"
+        )
     return FeatureEffects(title, "shares in the gain of all splits", "importance", names, ranker.feature_importances_)
 
 
@@ -193,7 +197,7 @@ def explanation(
     verb = "above" if score[i] > score[j] else "below" if score[i] < score[j] else "level with"
     title = f"Query {query}: {of_query.names[i]} is {verb} {of_query.names[j]}"
     note = f"scores {score[i]:.4f} and {score[j]:.4f}; what each feature adds to the difference"
-    return FeatureEffects(title, note, "effect", names, ranker.explain(of_query.X, i, j))
+    return FeatureEffects(title, note, "effect", names, np.asarray(ranker.explain(of_query.X, i, j)))
 
 
 def takes_sparse(ranker: Any) -> bool:

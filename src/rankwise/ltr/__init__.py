@@ -1,6 +1,7 @@
 """Learning to rank the documents of queries: from features and graded relevance, or comparisons, to scores."""
 
 from rankwise.ltr.blend import StackedQueryRanker
+from rankwise.ltr.effects import QueryImportances, ScoreExplanation, permutation_importance
 from rankwise.ltr.gradients import lambda_gradients, pair_gradients
 from rankwise.ltr.lambdamart import LambdaMART
 from rankwise.ltr.linear import LinearRanker
@@ -11,9 +12,12 @@ __all__ = [
     "LambdaMART",
     "LinearRanker",
     "NeuralRanker",
+    "QueryImportances",
+    "ScoreExplanation",
     "StackedQueryRanker",
     "lambda_gradients",
     "pair_gradients",
     "pair_weights",
+    "permutation_importance",
     "ranking_loss",
 ]

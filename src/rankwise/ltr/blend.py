@@ -18,6 +18,7 @@ from rankwise._state import ESTIMATOR, FLOATS, NUMBER, Saved, check_shape, dict_
 from rankwise._typing import ArrayLike, FloatArray, RandomState
 from rankwise._validation import check_generator
 from rankwise.ltr.base import METRIC_CONSTRAINTS, QueryRankerMixin, check_target
+from rankwise.ltr.effects import ScoreExplanation, score_explanation
 from rankwise.ltr.lambdamart import LambdaMART
 from rankwise.ltr.linear import LinearRanker
 from rankwise.ltr.query_inputs import columns_by_name, split_off_queries
@@ -207,6 +208,30 @@ class StackedQueryRanker(QueryRankerMixin, BaseEstimator):
             Higher is better; only differences within a query mean something.
         """
         return self._query_scores(X, None)
+
+    def explain(self, X: ArrayLike, i: int, j: int) -> ScoreExplanation:
+        """Explain why row i ranks above row j, or below it: what each feature adds to the difference of their scores.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, n_features)
+            Features, e.g. of the rows of one query.
+        i, j : int
+            Two of its rows.
+
+        Returns
+        -------
+        ScoreExplanation
+            The weighted sums of what the rankers of the blend say, which all must have ``explain``.
+        """
+        pair = self._encoder.transform(self, columns_by_name(X, getattr(self, "feature_names_in_", None)))[[i, j]]
+        effects = np.zeros(self.n_features_in_)
+        for name, ranker in self.rankers_.items():
+            if not hasattr(ranker, "explain"):
+                raise TypeError(f"{name!r} is a {type(ranker).__name__}, which has no explain, so the blend has none")
+            share = self.weights_[name] / self.scales_[name]
+            effects += share * ranker.explain(self._for_member(ranker, pair), 0, 1).effects
+        return score_explanation(self, X, i, j, effects, self.predict(X)[[i, j]])
 
     def _query_scores(self, X: ArrayLike, qid: ArrayLike | None) -> FloatArray:
         from sklearn.utils.validation import check_is_fitted

@@ -16,6 +16,7 @@ from rankwise._typing import ArrayLike, FloatArray, RandomState
 from rankwise._validation import check_generator
 from rankwise.ltr.base import METRIC_CONSTRAINTS, QueryRankerMixin, check_target, validation_rows
 from rankwise.ltr.boosting import BoostingSettings, LightGBMTrees, monotone_signs
+from rankwise.ltr.effects import ScoreExplanation, score_explanation
 from rankwise.ltr.gradients import PairwiseLoss
 from rankwise.ltr.level_trees import LevelTrees
 from rankwise.ltr.losses import losses_of
@@ -385,7 +386,7 @@ class LambdaMART(QueryRankerMixin, BaseEstimator):
         features = self._encoded(X)
         return self.booster_.predict(features, self.n_estimators_, effective_n_jobs(self.n_jobs))
 
-    def explain(self, X: ArrayLike, i: int, j: int) -> FloatArray:
+    def explain(self, X: ArrayLike, i: int, j: int) -> ScoreExplanation:
         """Explain why row i ranks above row j, or below it: what each feature adds to the difference of their scores.
 
         Parameters
@@ -397,14 +398,15 @@ class LambdaMART(QueryRankerMixin, BaseEstimator):
 
         Returns
         -------
-        ndarray of shape (n_features,)
+        ScoreExplanation
             Differences of Shapley values, exact for both kinds of trees: positive if the feature speaks for i. They
             add up to the difference of the scores of i and j. An unknown feature keeps both sides of its splits,
             weighted by their training rows.
         """
         features = self._encoded(X)[[i, j]]
         parts = self.booster_.contributions(features, self.n_estimators_, effective_n_jobs(self.n_jobs))
-        return np.asarray(parts[0] - parts[1])
+        scores = self.booster_.predict(features, self.n_estimators_, effective_n_jobs(self.n_jobs))
+        return score_explanation(self, X, i, j, parts[0] - parts[1], scores)
 
     @property
     def feature_importances_(self) -> FloatArray:

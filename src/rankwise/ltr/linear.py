@@ -14,6 +14,7 @@ from rankwise._typing import ArrayLike, FloatArray, RandomState
 from rankwise._validation import check_generator
 from rankwise.ltr._linear_losses import FlatLoss, make_flat_loss
 from rankwise.ltr.base import METRIC_CONSTRAINTS, QueryRankerMixin, check_target
+from rankwise.ltr.effects import ScoreExplanation, score_explanation
 from rankwise.ltr.losses import losses_of
 from rankwise.ltr.query_inputs import split_off_queries
 from rankwise.queries import Gain, QueryRows
@@ -210,7 +211,7 @@ class LinearRanker(QueryRankerMixin, BaseEstimator):
         check_is_fitted(self)
         return np.asarray(self._check_features(X, reset=False, accept_sparse=True) @ self.coef_)
 
-    def explain(self, X: ArrayLike, i: int, j: int) -> FloatArray:
+    def explain(self, X: ArrayLike, i: int, j: int) -> ScoreExplanation:
         """Explain why row i ranks above row j, or below it: what each feature adds to the difference of their scores.
 
         Parameters
@@ -222,7 +223,7 @@ class LinearRanker(QueryRankerMixin, BaseEstimator):
 
         Returns
         -------
-        ndarray of shape (n_features,)
+        ScoreExplanation
             Weight times difference of the feature: positive if the feature speaks for i. They add up to the difference
             of the scores of i and j.
         """
@@ -231,7 +232,7 @@ class LinearRanker(QueryRankerMixin, BaseEstimator):
         check_is_fitted(self)
         rows = self._check_features(X, reset=False, accept_sparse=True)[[i, j]]
         rows = rows.toarray() if hasattr(rows, "toarray") else rows
-        return np.asarray((rows[0] - rows[1]) * self.coef_)
+        return score_explanation(self, X, i, j, (rows[0] - rows[1]) * self.coef_, rows @ self.coef_)
 
     def _prepared(self, X: Any, y: Any, qid: Any, sample_weight: Any, pairs: Any, pair_weight: Any) -> Any:
         """The loss, the scaled features, and what they were divided by."""

@@ -10,6 +10,7 @@ import numpy as np
 from rankwise._typing import ArrayLike
 from rankwise._validation import check_whole_number
 from rankwise.label_ranking import PairExplanation
+from rankwise.ltr import ScoreExplanation
 from rankwise.plots._display import Display
 from rankwise.plots._style import BLUE, GRAY, ORANGE, name_rows, new_axes_for_rows, short, tidy
 
@@ -49,14 +50,14 @@ class PairExplanationDisplay(Display):
 
     @classmethod
     def from_explanation(
-        cls, explanation: PairExplanation, *, max_features: int = 12, ax: Any = None
+        cls, explanation: PairExplanation | ScoreExplanation, *, max_features: int = 12, ax: Any = None
     ) -> PairExplanationDisplay:
         """Draw an explanation.
 
         Parameters
         ----------
-        explanation : PairExplanation
-            What ``explain`` returned; ``explanation[0]`` is that of the first row.
+        explanation : PairExplanation or ScoreExplanation
+            What ``explain`` returned; ``explanation[0]`` is that of the first row for a label ranker.
         max_features : int, default=12
             Most features to draw.
         ax : matplotlib Axes, optional
@@ -66,9 +67,12 @@ class PairExplanationDisplay(Display):
         -------
         PairExplanationDisplay
         """
+        if isinstance(explanation, ScoreExplanation):
+            explanation = _of_rows(explanation)
         if not isinstance(explanation, PairExplanation):
             raise TypeError(
-                f"explanation is a {type(explanation).__name__}; give what explain of a label ranker returns"
+                f"explanation is a {type(explanation).__name__}; give what explain of a label ranker or a query ranker "
+                "returns"
             )
         return cls(explanation).plot(ax, max_features=max_features)
 
@@ -147,3 +151,17 @@ class PairExplanationDisplay(Display):
         name_rows(self.ax_, names)
         self._add_title(ax)
         return self
+
+
+def _of_rows(explanation: ScoreExplanation) -> PairExplanation:
+    """The explanation of two rows of a query as one of two items; of their features, the bars show the first row's."""
+    i, j = explanation.rows
+    return PairExplanation(
+        explanation.effects[None],
+        0.0,
+        np.array([explanation.scores[0] - explanation.scores[1]]),
+        explanation.names,
+        (f"row {i}", f"row {j}"),
+        "difference of scores",
+        explanation.inputs[:1],
+    )

@@ -191,7 +191,7 @@ def _explain(files: Sequence[SearchFile], params: Params, seed: int, on_step: On
     b = names.index(str(params["below"])) if params.get("below") in names else int(next(i for i in order if i != a))
     if a == b:
         raise ValueError("choose two different documents")
-    effects = ranker.explain(part, a, b)
+    effects = np.asarray(ranker.explain(part, a, b))
     strongest = np.argsort(-np.abs(effects), kind="stable")[:_SHOWN_FEATURES]
     verb = "above" if scores[a] > scores[b] else "below"
     drawn = blocks.dots(
