@@ -29,6 +29,8 @@ def beside(header: str, *columns: str) -> str:
         (beside("team;Ann;Bob;Cid;Punkte gesamt", "8 7 3"), "'Punkte gesamt' speaks of points"),
         (f"Points of the jury 2026\njudge,A,B,C\n{ROWS}", "'Points of the jury 2026' speaks of points"),
         (f"Rank 3 = best\njudge,A,B,C\n{ROWS}", "'3 = best' says that high numbers are best"),
+        (f"Rank from worst to best\njudge,A,B,C\n{ROWS}", "'worst to best' says that high numbers are best"),
+        (f"judge,Least to most dear [A],Least to most dear [B],Least to most dear [C]\n{ROWS}", "'Least to most'"),
         (f"judge,A,B,C\n{ROWS}\nNote: 3 = best\n", "'3 = best' says that high numbers are best"),
         (f"judge,A,B,C\n{ROWS.replace(',', ' pts,').replace(' pts', '', 1)}".replace("\n", " pts\n"), "no layout|pts"),
         ("student,math,bio,art\nAnn,1,2,3\nBob,2,2,1\nCid,3,1,2\nDan,1,1,1\nEve,2,3,3\n", r"'math' \(1, 2, 3, 1, 2\)"),
@@ -42,9 +44,31 @@ def test_numbers_that_the_sheet_calls_points_are_asked_about(tmp_path, text, why
 
 
 @pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("id,worst to best\n1,Tea > Milk\n2,Milk > Tea\n", "'worst to best'"),
+        ('id,from bad to good\n1,"Tea, Milk"\n2,"Milk, Tea"\n', "'bad to good'"),
+        ("Order (least to most) 1,Order (least to most) 2\nA,B\nB,A\nA,B\n", "'least to most'"),
+        (
+            "Vom schlechtesten bis zum besten,,\nPlatz 1,Platz 2,Platz 3\nA,B,C\nB,A,C\nA,C,B\n",
+            "'schlechtesten bis zum besten'",
+        ),
+    ],
+)
+def test_orders_that_begin_with_the_worst_are_not_turned_silently(tmp_path, text, words):
+    path = written(tmp_path, text)
+    with pytest.raises(RankwiseFormatError, match=f"{words} says that the worst item is listed first") as caught:
+        read_rankings(path)
+    (choice,) = caught.value.choices
+    assert read_rankings(path, **choice).n_items in (2, 3)
+
+
+@pytest.mark.parametrize(
     "text",
     [
         f"judge,A,B,C\n{ROWS}Final rank,3,2,1\n",
+        f"Rank from best to worst\njudge,A,B,C\n{ROWS}",
+        f"judge,From most to least [A],From most to least [B],From most to least [C]\n{ROWS}",
         f"judge,A,B,C\n{ROWS}Total,8,6,4\nRank,3,2,1\n",
         f"Rank 1 = best\njudge,A,B,C\n{ROWS}",
         f"judge,A,B,C\n{ROWS}\nNote: 1 = best\n",
@@ -116,6 +140,14 @@ def test_columns_of_names_are_offered_best_first(tmp_path, text, columns):
     with pytest.raises(RankwiseFormatError, match=r"no layout fits.*the places best first") as caught:
         read_rankings(written(tmp_path, text))
     assert caught.value.choices == [{"layout": "orders", "columns": columns}]
+
+
+def test_words_for_priorities_and_places_are_not_offered_as_items(tmp_path):
+    for words in (("P1", "P2", "P3"), ("high", "medium", "low"), ("1 место", "2 место", "3 место")):
+        a, b, c = words
+        with pytest.raises(RankwiseFormatError, match="no layout fits") as caught:
+            read_rankings(written(tmp_path, f"judge,A,B,C\nx,{a},{b},{c}\ny,{b},{a},{c}\nz,{a},{c},{b}\n"))
+        assert not caught.value.choices
 
 
 def test_no_columns_are_offered_beside_one_that_may_hold_the_first_place(tmp_path):

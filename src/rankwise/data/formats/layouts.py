@@ -35,6 +35,7 @@ from rankwise.data.formats.ratings import (
     refuse_scores,
     refuse_ticks,
 )
+from rankwise.data.formats.stated_scales import worst_first
 from rankwise.data.formats.suggestions import arguments, ask, calls, likely_fits, suggestion
 from rankwise.data.formats.survey_cells import (
     looks_like_codes,
@@ -127,6 +128,7 @@ def layout_found(table: Table, seen: Table, layout: str, options: dict[str, Any]
     if len(fits) == 1:
         if layout == "auto":
             refuse_ratings(seen, fits[0], options)
+            _refuse_worst_first(seen, fits[0], options)
         # If items were given and none is a column, the reader says so.
         return Fit("positions") if fits[0].layout == "positions" and options.get("items") else fits[0]
     if fits:
@@ -145,6 +147,18 @@ def _refuse_second_table(table: Table) -> None:
     if len(rows):
         problem = "the names of the columns stand here again, as above a second table"
         raise table.error(problem, row=int(rows[0]), cure="Keep one table, or save each to a file or sheet of its own.")
+
+
+def _refuse_worst_first(table: Table, fit: Fit, options: dict[str, Any]) -> None:
+    """Refuse items listed in order, if names, questions or titles say that the worst comes first."""
+    words = worst_first(table, fit.columns(table)) if fit.layout in ("orders", "strings") else None
+    if words:
+        problem = f"{shown(words)} says that the worst item is listed first, but orders are read best first"
+        call = calls(table, [fit], options)
+        cure = f"Turn the orders round in the file; if the best is first all the same, write {call}."
+        error = table.error(problem, cure=cure)
+        error.choices = arguments(table, [fit], options)
+        raise error
 
 
 def _widened(table: Table, fits: list[Fit], options: dict[str, Any]) -> list[Fit]:

@@ -129,6 +129,8 @@ def columns_sharing_items(table: Table, names: Sequence[str]) -> list[str]:
     if not all(re.search(r"[^\W\d_]", cell) for cell in _cells(table, group)):
         return []
     places = [_place_said(name) for name in group]
+    if not any(places) and not all(name.isdigit() for name in group):
+        return []  # cells may be grades, priorities or places, whose columns are items
     said = sorted(place for place in places if place and place > 0)
     if said != [*range(1, len(said) + 1)]:
         return []  # without the first place the others would crown the second

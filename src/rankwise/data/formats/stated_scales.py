@@ -29,6 +29,15 @@ _GOOD = re.compile(
     r"migliore|goed|bom|melhor)\b",
     re.IGNORECASE,
 )
+# The ends of an order in words: "from worst to best", "least to most important".
+_FROM_TO = re.compile(
+    r"\b(?:worst|bad|poor|lowest|low|least|schlecht\w*|am wenigsten|pire|moins|peor|menos|peggiore|meno|pior|slecht\w*|"
+    r"minst)\b[^.;!?]{0,25}?"
+    r"(?:\bto\b|\bbis\b|\bzu[mr]?\b|\bau\b|\bà\b|\bal?\b|\bnaar\b|\btot\b|->|\u2192|>)[^.;!?]{0,25}?"
+    r"\b(?:best\w*|good|great|highest|high|most|gut|am meisten|meilleure?|plus|mejor|más|migliore|più|melhor|mais|"
+    r"goed|meest)\b",
+    re.IGNORECASE,
+)
 # In German a "Note" is a school grade from 1 to 6; in French more is better.
 _GERMAN_GRADE = re.compile(r"\b(?:schulnoten?|noten|note (?:von|vom|für|der|des))\b", re.IGNORECASE)
 _WORST_GRADE = 6
@@ -52,6 +61,9 @@ def stated_direction(table: Table, columns: Sequence[str]) -> tuple[Literal["pos
         "positions" if low numbers are best, "scores" if high ones are.
     """
     said: dict[str, str] = {}
+    rising = worst_first(table, columns)
+    if rising:
+        said["scores"] = rising
     texts = [*(table.questions.get(name, name) for name in columns), *table.remarks]
     for label_of in (table.labels.get(name) for name in columns):
         by_code = sorted((int(code), text) for code, text in label_of.items() if code.isdigit()) if label_of else []
@@ -66,6 +78,12 @@ def stated_direction(table: Table, columns: Sequence[str]) -> tuple[Literal["pos
         way, words = said.popitem()
         return ("positions", words) if way == "positions" else ("scores", words)
     return None if said else _as_grades(table, columns)
+
+
+def worst_first(table: Table, columns: Sequence[str]) -> str | None:
+    """The words by which names, questions or titles say that an order begins with the worst; None if none does."""
+    texts = [*(table.questions.get(name, name) for name in columns), *table.remarks]
+    return next((found.group() for found in map(_FROM_TO.search, texts) if found), None)
 
 
 def _as_grades(table: Table, columns: Sequence[str]) -> tuple[Literal["positions"], str] | None:

@@ -265,7 +265,7 @@ def listed_fits(table: Table, *, sure: bool = True) -> list[Fit]:
     """
     fits = []
     for name, column in zip(table.header, table.columns, strict=True):
-        if not column.holds_any("".join(_LIST_MARKS)):
+        if not column.holds_any("".join(_LIST_MARKS)) or table.is_numeric(name):
             continue
         cells = [cell for cell in column.distinct if cell not in MISSING]
         separator = next((mark for mark in _LIST_MARKS if mark in cells[0]), None)
