@@ -250,6 +250,7 @@ def test_scores_go_into_tables_by_the_suffix(folder: Path, tmp_path: Path) -> No
     cells = list(openpyxl.load_workbook(tmp_path / "scores.xlsx")["Scores"].values)
     assert [row[2] for row in cells[1:]] == pytest.approx([one["score"] for one in found["scores"]])
     assert (tmp_path / "scores.md").read_text("utf-8").startswith("## Scores")
+    assert "would be a picture" in problem(*words, "-o", tmp_path / "scores.png", code=2)
     assert "a TREC run is text" in problem(*words, "--run", "-o", tmp_path / "run.xlsx", code=2)
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from rankwise.cli.options import Jobs, Json, Params, Seed, TableOut, ZeroBased, checked_suffix, settings
+from rankwise.cli.options import PICTURES, Jobs, Json, Params, Seed, TableOut, ZeroBased, checked_suffix, settings
 
 if TYPE_CHECKING:
     from rankwise._tables import TextTable
@@ -176,6 +176,8 @@ def rank_predict(
     as_table = out is not None and out.suffix.lower() in SUFFIXES
     if as_table:
         checked_suffix(out)  # it asks for what writes workbooks
+    elif out is not None and out.suffix.lower() in PICTURES:
+        raise typer.BadParameter(f"{out} would be a picture, and scores are text or a table", param_hint="--out")
     if as_table and run:
         raise typer.BadParameter(f"a TREC run is text; {out} is a table, so drop --run, or choose another --out")
     ranker = load_ranker(model)

@@ -183,3 +183,40 @@ def test_of_two_grids_the_one_of_ratings_is_offered_as_scores(tmp_path):
         read_rankings(path)
     ways = [(choice["layout"], choice["prefix"]) for choice in caught.value.choices]
     assert ways == [("positions", "Rank the tea ["), ("scores", "Rate the food ["), ("positions", "Rate the food [")]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "rank,Ann,Bob,Cid\n1,Tea,Milk,Tea\n2,Milk,Tea,Juice\n3,Juice,Juice,Milk\n",
+        "Platz;Ann;Bob;Cid\n1.;Tea;Milk;Tea\n2.;Milk;Tea;Juice\n3.;Juice;Juice;Milk\n",
+        ",Ann,Bob,Cid\n1st choice,Tea,Milk,Tea\n2nd choice,Milk,Tea,Juice\n3rd choice,Juice,Juice,Milk\n",
+        "Ann,Bob,Cid\nTea,Milk,Tea\nMilk,Tea,Juice\nJuice,Juice,Milk\n",
+    ],
+)
+def test_orders_in_columns_of_judges_are_turned(tmp_path, text):
+    path = written(tmp_path, text)
+    survey = read_survey(path)
+    assert survey.rankings.items == ("Tea", "Milk", "Juice")
+    assert survey.rankings.positions.tolist() == [[1, 2, 3], [2, 1, 3], [1, 3, 2]]
+    assert survey.names.tolist() == ["Ann", "Bob", "Cid"]
+    assert "The sheet has a column per judge and a row per place; it was turned." in survey.reading.notes
+    again = read_survey(path, layout="orders", target="place ")  # as the reading says it
+    assert again.rankings == survey.rankings
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "id,choice_1,choice_2,choice_3\n1,A,B,C\n2,B,C,A\n3,C,A,B\n",  # people, numbered
+        "who,1st,2nd,3rd\na,A,B,C\nb,B,C,A\nc,C,A,B\n",
+    ],
+)
+def test_orders_of_people_are_not_turned(tmp_path, text):
+    assert read_rankings(written(tmp_path, text)).positions.tolist() == [[1, 2, 3], [3, 1, 2], [2, 3, 1]]
+
+
+def test_answers_and_single_rankings_are_not_turned(tmp_path):
+    for text in ("rank,item,country\n1,A,Spain\n2,B,France\n3,C,Italy\n", "a,b\nyes,no\nno,yes\nmaybe,maybe\n"):
+        with pytest.raises(RankwiseFormatError):
+            read_rankings(written(tmp_path, text))

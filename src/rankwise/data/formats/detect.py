@@ -37,6 +37,7 @@ from rankwise.data.formats.survey_long import read_long_csv, refuse_scores_in_lo
 from rankwise.data.formats.survey_strings import read_ordered_strings_csv
 from rankwise.data.formats.tables import MISSING, Covariates, Keep, Table, blanked, names_given
 from rankwise.data.formats.text import ENCODING, Path, decoded, is_plain, listed, read_bytes
+from rankwise.data.formats.turned_orders import turned_orders
 from rankwise.data.formats.worded_cells import with_scores_for_words, without_marks, without_no_answers
 from rankwise.data.formats.xarff import parse_xarff, read_xarff
 from rankwise.data.positions import Unlisted
@@ -270,6 +271,7 @@ def read_with_table(
         table = without_sums(table, [name for names in named if isinstance(names, list | tuple) for name in names])
     if layout in ("auto", "pairwise") and 2 < len(table) < len(table.header):
         table = unfolded(table)
+    table = turned_orders(table) if layout in ("auto", "orders") else table
     table = without_marks(table)
     invalid = options.pop("invalid", "raise")
     seen = blanked(table, options["missing_values"]) if "missing_values" in options else table

@@ -184,8 +184,8 @@ def _doubt_about_judges(table: Table, columns: Sequence[str]) -> str | None:
 
 def _doubt_around(table: Table, columns: Sequence[str], is_jury: bool) -> str | None:
     """Why what stands beside the columns says that their numbers are scores; None if nothing does."""
-    if table.turned:
-        return f"{shown(table.turned)} gives the best places to the highest numbers"
+    if table.reversed_by:
+        return f"{shown(table.reversed_by)} gives the best places to the highest numbers"
     beside = [name for name in table.header if name not in columns and say_places([name])] if is_jury else []
     if beside and (numbers := signed_numbers(table, columns)) is not None:
         totals = np.nansum(numbers, axis=1)

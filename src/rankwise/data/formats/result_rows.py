@@ -81,9 +81,9 @@ def without_result_rows(table: Table) -> Table:
         hold, were = ("holds", "it was") if len(footers) == 1 else ("hold", "they were")
         notes.append(f"{listed(footers)} below {hold} no votes; {were} left out.")
     above = table.take(np.arange(begin))
-    turned = next((_label(table, row) for row in found if _gives_place_to_high(table, above, row)), "")
+    reversed_by = next((_label(table, row) for row in found if _gives_place_to_high(table, above, row)), "")
     names = tuple(_label(table, row) for row, what in found.items() if what in ("sum", "mean"))
-    return replace(above, notes=(*table.notes, *notes), remarks=(*table.remarks, *names), turned=turned)
+    return replace(above, notes=(*table.notes, *notes), remarks=(*table.remarks, *names), reversed_by=reversed_by)
 
 
 def _rows_left_out(table: Table, begin: int, kinds: list[_Kind], rows_are_items: bool) -> tuple[dict[int, str], int]:

@@ -31,6 +31,7 @@ from rankwise.data.formats.survey_data import Survey, shown_names
 from rankwise.data.formats.tables import MISSING, Covariates, Keep, Table, names_given
 from rankwise.data.formats.text import Path, listed, shown
 from rankwise.data.formats.tool_columns import PREVIEW_COLUMNS, PREVIEWS, bare
+from rankwise.data.formats.turned_orders import turned_orders
 from rankwise.data.rankings import Rankings
 from rankwise.exceptions import RankwiseFormatError
 
@@ -214,6 +215,7 @@ def _names(given: Sequence[str] | None, argument: str) -> list[str]:
 def _target_options(path: Path, target: str | Sequence[str], layout: str, options: Mapping[str, Any]) -> dict[str, Any]:
     """The arguments of `read_rankings` that name the columns of the rankings."""
     table = read_table(path, **{key: options[key] for key in ("delimiter", "encoding", "sheet") if key in options})
+    table = turned_orders(table) if layout in ("auto", "orders") else table
     if not isinstance(target, str):
         names = names_given(target, "target")
         if len(names) > 1:

@@ -183,7 +183,7 @@ class Table:
         The columns that a column of sums or means summed up, before it was left out.
     remarks : tuple of str
         What stood around the table: titles, notes below it, and the names of sums. They may say which numbers are best.
-    turned : str
+    reversed_by : str
         The name of a row that was left out because it holds places, where these are best for the highest numbers.
     """
 
@@ -200,7 +200,7 @@ class Table:
     names_only: bool = False
     summed: tuple[str, ...] = ()
     remarks: tuple[str, ...] = ()
-    turned: str = ""
+    reversed_by: str = ""
     # What `survey_cells.ranking_numbers` found last: columns -> places.
     places: dict[tuple[str, ...], FloatArray] = field(default_factory=dict, init=False, repr=False, compare=False)
     # Where each name stands, filled by the first question: a table may be very wide.
