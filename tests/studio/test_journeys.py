@@ -251,6 +251,22 @@ def test_columns_and_filters_change_what_counts(page: Any, drinks: Path) -> None
     go(page, "Data", "data")
     page.get_by_label("Role of rank_Milk").select_option("Ranking")
     expect(page.locator(".tiles").first).to_contain_text("5Tea, Coffee, Juice, Water, Milk")
+    page.get_by_label("Role of age").select_option("Weight")
+    expect(page.get_by_label("Role of age")).to_have_value("weight")
+    weighted = read_survey(drinks, where={"finished": ["yes"]}, weight="age")
+    expect(page.locator(".tiles").first).to_contain_text(f"that count as {weighted.rankings.weights.sum():,.10g}")
+
+
+def test_the_data_check_counts_what_should_be_looked_at(page: Any) -> None:
+    from playwright.sync_api import expect
+
+    rows = ["Ann,1,2,3", "Bob,2,1,3", "Cid,1,1,9", "Ann,1,2,3", "Eve,,,"]
+    give(page, "check.csv", "\n".join(["name,rank_Tea,rank_Coffee,rank_Milk", *rows, *["Fay,3,1,2"] * 3]).encode())
+    expect(page.get_by_role("alert")).to_contain_text("'9' is not a place among 3 items.")
+    page.get_by_role("button", name="9 means that nothing was answered", exact=True).click()
+    expect(page.locator(".tiles").first).to_contain_text("Ranked nothing1set apart")
+    found = page.get_by_role("region", name="Data check").get_by_role("table")
+    expect(found).to_contain_text("ranked nothing1line 6")
 
 
 def test_answers_of_spss_are_ticked_by_their_labels(page: Any, drinks: Path, tmp_path: Path) -> None:

@@ -101,6 +101,11 @@ def test_it_starts_and_ends_and_leaves_nothing_behind(start_studio, tmp_path, nu
     stream = studio.ask(f"/api/jobs/{job['id']}/events")
     listening = threading.Thread(target=lambda: list(stream), daemon=True)
     listening.start()
+    # So does somebody who sends a file, of which the rest never comes.
+    sending = socket.create_connection(("127.0.0.1", int(studio.address.rpartition(":")[2])))
+    head = f"POST /api/projects HTTP/1.1\r\nHost: {studio.address.removeprefix('http://')}\r\n"
+    sending.sendall(f"{head}Authorization: Bearer {studio.token}\r\nContent-Length: 99\r\n\r\na,b".encode())
+    wait_until(lambda: list(own[0].glob("files/arriving-*")))
     wait_until(lambda: workers_of(studio.process.pid))
     for pid in workers_of(studio.process.pid):
         os.kill(pid, signal.SIGSTOP)  # whoever waits for it waits forever
@@ -110,7 +115,9 @@ def test_it_starts_and_ends_and_leaves_nothing_behind(start_studio, tmp_path, nu
     wait_until(lambda: not any(map(is_alive, others)))
     wait_until(lambda: not list(studio.folder.iterdir()))
     listening.join(_PATIENCE)
-    assert "Traceback" not in studio.process.stderr.read()
+    assert b"503" in sending.recv(1000)
+    sending.close()
+    assert studio.process.stderr.read() == ""
 
 
 @pytest.mark.slow

@@ -7,7 +7,7 @@ from typing import Any
 from starlette.exceptions import HTTPException
 
 # What is left of such a request is not read, so the connection cannot be used again.
-_UNREAD = (408, 413)
+_UNREAD = (408, 413, 503)
 
 
 class Problem(HTTPException):

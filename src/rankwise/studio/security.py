@@ -28,6 +28,7 @@ Send = Callable[[Message], Awaitable[None]]
 
 #: bytes of a request that is no file
 MAX_JSON = 256 * 1024
+_SECONDS_BETWEEN_LOOKS = 0.3
 # Requests whose body is a file: the ends of their paths.
 _FILE_BODIES = ("/api/projects", "/api/projects/open", "/files")
 
@@ -139,13 +140,7 @@ class Guard:
             nonlocal received, complete
             if complete:  # what comes now is that the client has gone
                 return await receive()
-            try:
-                async with asyncio.timeout_at(deadline):
-                    message = await receive()
-            except TimeoutError:
-                raise Problem(
-                    408, f"The request took longer than {self.settings.body_seconds:g} seconds to arrive.", "Try again."
-                ) from None
+            message = await self._next_message(receive, deadline)
             received += len(message.get("body", b""))
             if received > most:
                 raise _too_large(most)
@@ -153,6 +148,20 @@ class Guard:
             return message
 
         return limited
+
+    async def _next_message(self, receive: Receive, deadline: float) -> Message:
+        """What comes next of a request; a studio that is told to end does not wait for it."""
+        now = asyncio.get_running_loop().time
+        while not self.app.state.stopping:
+            try:
+                async with asyncio.timeout_at(min(deadline, now() + _SECONDS_BETWEEN_LOOKS)):
+                    return await receive()
+            except TimeoutError:
+                if now() < deadline:
+                    continue
+                seconds = f"{self.settings.body_seconds:g} seconds"
+                raise Problem(408, f"The request took longer than {seconds} to arrive.", "Try again.") from None
+        raise Problem(503, "The studio has been ended.", "Start it again: rankwise studio")
 
 
 async def send_problem(send: Send, problem: Problem) -> None:

@@ -124,7 +124,8 @@ def problem_of(error: Exception) -> dict[str, Any]:
     if not isinstance(error, RankwiseFormatError):
         words = without_advice(str(error))
         return {"error": f"{words[:1].upper()}{words[1:].rstrip('.')}.", "cure": "", "choices": []}
-    labels = [_label(choice) for choice in error.choices]
+    is_cell = any({"missing_values", "invalid"} & choice.keys() for choice in error.choices)
+    labels = [_label_of_cell(choice) if is_cell else _label(choice) for choice in error.choices]
     choices = [
         {"label": f"{label} ({_details(own)})" if labels.count(label) > 1 else label, "options": _as_options(own)}
         for label, own in zip(labels, error.choices, strict=True)
@@ -341,6 +342,15 @@ def _label(choice: Mapping[str, Any]) -> str:
     elif choice.get("values") == "positions":
         words += "; numbers are places"
     return words
+
+
+def _label_of_cell(choice: Mapping[str, Any]) -> str:
+    """What a click on the choice says where a cell is the problem."""
+    if choice.get("invalid") == "drop":
+        return "Leave out rows that are no rankings"
+    if choice.get("missing_values"):
+        return f"{short_name(choice['missing_values'][-1])} means that nothing was answered"
+    return "It is right: keep it as it is"
 
 
 def _details(choice: Mapping[str, Any]) -> str:

@@ -34,7 +34,7 @@ function sentence(block) {
 }
 
 function tiles(block) {
-  const one = (tile) => h("div", {}, h("dt", {}, tile.label), h("dd", {}, tile.value, tile.detail && h("span", { class: "more" }, tile.detail)));
+  const one = (tile) => h("div", {}, h("dt", {}, tile.label), h("dd", { class: tile.value.length > 16 ? "name" : null }, tile.value, tile.detail && h("span", { class: "more" }, tile.detail)));
   return h("dl", { class: "tiles" }, block.tiles.map(one));
 }
 
@@ -65,7 +65,7 @@ function narrowed(block) {
 
 function table(whole, use, heading) {
   const block = narrowed(whole);
-  const classes = (j, content) => [block.numeric?.[j] && "number", String(content ?? "").length > 20 && "long"].filter(Boolean).join(" ") || null;
+  const classes = (j, content) => [block.numeric?.[j] && "number", lengthOf(String(content ?? "").length)].filter(Boolean).join(" ") || null;
   const marked = new Set(block.marked ?? []);
   const off = new Set(block.toggle?.off ?? []);
   const { toggle } = block;
@@ -105,6 +105,8 @@ function table(whole, use, heading) {
   if (block.folded) return h("details", {}, h("summary", {}, block.title || "Table"), parts);
   return [block.title && h(heading, { class: "title" }, block.title), ...parts].filter(Boolean);
 }
+
+const lengthOf = (letters) => (letters > 20 ? "long" : letters <= 10 && "short");
 
 const wrap = (draw) => (...given) => {
   const made = draw(...given);
