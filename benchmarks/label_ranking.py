@@ -18,10 +18,6 @@ for the number of trees that "auto" grows per pair (wisconsin, seeds 43 and 44).
 Cells also hold the Brier score of predicted pairs and, binned as `PairwiseCalibrationDisplay` does, how often they came
 true: the second table has both, the expected calibration error over all folds of a set, and for `ConformalRanker` the
 share of test rows of which it asserts no wrong pair (alpha = 0.1) with the share of pairs that it asserts.
-
-``--boosting`` compares boosted trees instead: one tree for all items (`BoostedRanker`) against LightGBM for each item
-(`LabelwiseRanker`), both with trees of several sizes, and the default forest, on smooth data and 5 folds of the sets.
-Compare rows of about the same CPU time; the default of 16 leaves was chosen on smooth data of another seed.
 """
 
 from __future__ import annotations
@@ -40,7 +36,7 @@ from sklearn.model_selection import KFold, ShuffleSplit
 
 from rankwise import Rankings
 from rankwise.data.positions import compare_positions
-from rankwise.datasets import load_label_ranking, make_smooth_label_ranking
+from rankwise.datasets import load_label_ranking
 from rankwise.label_ranking import (
     BoostedRanker,
     ConformalRanker,
@@ -114,9 +110,6 @@ def rankers(n_rows: int, n_items: int) -> dict[str, Any]:
 
 def main() -> None:
     options = _arguments()
-    if options.boosting:
-        compare_boosting(options.sets.split(",") if options.sets else [], options.data)
-        return
     folder = Path(options.data) / "label-ranking"
     found = sorted(path.name.removesuffix(".csv.gz") for path in folder.glob("*.csv.gz"))
     if not found:
@@ -183,42 +176,6 @@ def print_pairs(cells: dict[str, Any]) -> None:
         print("| " + " | ".join(row) + " |")
 
 
-def compare_boosting(names: list[str], folder: str) -> None:
-    """Tau and CPU seconds of a fit: BoostedRanker and LightGBM per item with several sizes of trees, and the forest."""
-    from lightgbm import LGBMRegressor
-
-    compared: dict[str, Any] = {"boosted, plackett_luce": BoostedRanker(loss="plackett_luce", random_state=0)}
-    for leaves in (4, 8, 16):
-        compared[f"boosted, {leaves} leaves"] = BoostedRanker(max_leaf_nodes=leaves, random_state=0)
-    for leaves in (4, 8, 31):
-        for rate, n_trees in ((0.1, 100), (0.1, 300), (0.2, 300)):
-            regressor = LGBMRegressor(
-                num_leaves=leaves, learning_rate=rate, n_estimators=n_trees, n_jobs=1, verbosity=-1
-            )
-            compared[f"LightGBM, {leaves} leaves, {n_trees} x {rate}"] = LabelwiseRanker(regressor)
-    compared["forest"] = RankingForest(random_state=0)
-    X, y, _ = make_smooth_label_ranking(200, random_state=0)
-    for ranker in compared.values():  # compiles what is to be timed
-        ranker.fit(X, y).predict(X)
-    for n, d, k in ((800, 10, 6), (5_000, 20, 20)):
-        X, y, _ = make_smooth_label_ranking(n + 2_000, d, k, random_state=FIRST_SEED)
-        _compare(f"smooth {n} x {d}, {k} items", compared, X, y, [(np.arange(n), np.arange(n, n + 2_000))])
-    for name in names:
-        X, y = load_label_ranking(name, data_home=folder, return_X_y=True)
-        _compare(name, compared, X, y, list(KFold(5, shuffle=True, random_state=FIRST_SEED).split(X)))
-
-
-def _compare(name: str, compared: dict[str, Any], X: Any, y: Any, folds: list[Any]) -> None:
-    for label, ranker in compared.items():
-        taus, seconds = [], []
-        for train, test in folds:
-            start = time.process_time()
-            ranker.fit(X[train], y[train])
-            seconds.append(time.process_time() - start)
-            taus.append(ranker.score(X[test], y[test]))
-        print(f"{name:26s} {label:32s} tau {np.mean(taus):.4f}  fit {np.mean(seconds):.2f} s", flush=True)
-
-
 def print_table(cells: dict[str, Any]) -> None:
     """Mean tau of each set and ranker, with the standard error over folds of the last, and the published numbers."""
     names = sorted({key.split("/")[0] for key in cells})
@@ -242,7 +199,6 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--sets", help="names of data sets, separated by commas; default all found")
     parser.add_argument("--rankers", help="names of rankers, separated by commas; default all")
     parser.add_argument("--folds", type=int, default=FOLDS, help="run only the first folds of each repeat")
-    parser.add_argument("--boosting", action="store_true", help="only compare boosted trees, on smooth data and --sets")
     return parser.parse_args()
 
 

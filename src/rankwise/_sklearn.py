@@ -78,3 +78,13 @@ __all__ = [
     "num_samples",
     "safe_indexing",
 ]
+
+
+def with_unset(estimator: Any, name: str, value: Any) -> Any:
+    """A clone in which every parameter of this name that is None has the value, in the estimators inside, too."""
+    from sklearn.base import clone
+
+    copy = clone(estimator)
+    params = copy.get_params(deep=True)
+    unset = [key for key, given in params.items() if key.split("__")[-1] == name and given is None]
+    return copy.set_params(**dict.fromkeys(unset, value))

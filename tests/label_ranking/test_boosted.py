@@ -5,11 +5,12 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import clone
 
 import rankwise
 from rankwise import Rankings
 from rankwise.datasets import make_smooth_label_ranking
-from rankwise.label_ranking import BoostedRanker, DummyRanker, _boosting
+from rankwise.label_ranking import BoostedRanker, DummyRanker, _boosting, boosted
 from rankwise.label_ranking._boosting import Grower, Loss
 from rankwise.label_ranking._monotone import nearest_within
 from tests.naive import boosting as naive
@@ -184,8 +185,8 @@ def test_folds_choose_the_number_of_trees(loss):
     X = np.round(rng.normal(size=(240, 4)), 6)
     X = X[np.lexsort(X.T[::-1])]
     y = Rankings.from_scores(2.0 * X[:, :3] + rng.gumbel(size=(240, 3)) * 2.0)
-    made = BoostedRanker(60, loss=loss, max_leaf_nodes=6, early_stopping="cv", n_iter_no_change=60).fit(X, y)
-    whole = BoostedRanker(60, loss=loss, max_leaf_nodes=6, early_stopping=False, calibrate=False)
+    made = BoostedRanker(60, 0.1, loss, max_leaf_nodes=6, early_stopping="cv", n_iter_no_change=60).fit(X, y)
+    whole = BoostedRanker(60, 0.1, loss, max_leaf_nodes=6, early_stopping=False, calibrate=False)
     scores, truth = [], []
     for number in range(3):
         left_out = np.arange(240) % 3 == number
@@ -329,8 +330,8 @@ def test_constraints_that_make_no_sense(given, message):
 def test_probabilities_come_true_as_often_as_they_say():
     X, y, _ = make_smooth_label_ranking(900, 5, 4, random_state=0)
     few, new = slice(0, 300), slice(300, None)
-    plain = BoostedRanker(100, early_stopping=False, calibrate=False).fit(X[few], y[few])
-    made = BoostedRanker(100, early_stopping=False, random_state=0).fit(X[few], y[few])
+    plain = BoostedRanker(100, 0.1, max_leaf_nodes=16, early_stopping=False, calibrate=False).fit(X[few], y[few])
+    made = clone(plain).set_params(calibrate=True, random_state=0).fit(X[few], y[few])
     assert plain.calibration_ is None
     assert 0 < made.calibration_ < 1
     np.testing.assert_array_equal(made.predict(X[new]), plain.predict(X[new]))
@@ -357,3 +358,13 @@ def test_calibration_needs_rows_and_uses_those_held_out():
     order = np.random.default_rng(0).permutation(200)
     shuffled = BoostedRanker(20, random_state=0).fit(X[order], y[order])
     assert shuffled.calibration_ == pytest.approx(BoostedRanker(20, random_state=0).fit(X, y).calibration_, rel=1e-9)
+
+
+def test_many_rows_get_larger_trees_and_are_held_out(smooth, monkeypatch):
+    X, y = smooth[:2]
+    few = BoostedRanker(5, random_state=0).fit(X, y)
+    assert max(tree.n_leaves for tree in few.trees_) == 6
+    monkeypatch.setattr(boosted, "_MANY_ROWS", len(X))
+    many = BoostedRanker(5, random_state=0).fit(X, y)
+    assert max(tree.n_leaves for tree in many.trees_) == 16
+    assert len(few.history_["validation"]) == 1 < len(many.history_["validation"]) == 5

@@ -203,3 +203,14 @@ def test_threads_are_those_of_the_ranker_unless_it_has_its_own():
         np.testing.assert_array_equal(fitted.predict_set(X), plain.predict_set(X))
     pipeline = make_pipeline(StandardScaler(), RankingForest(5, random_state=0))
     assert ConformalRanker(pipeline, n_jobs=2, random_state=0).fit(X, y).ranker_[-1].n_jobs == 2
+
+
+def test_the_seed_is_that_of_the_ranker_too_and_threads_change_nothing() -> None:
+    X, y = make_data(80, 0)
+    ranker = make_pipeline(StandardScaler(), RankingForest(5))
+    fits = [ConformalRanker(ranker, n_jobs=n_jobs, random_state=0).fit(X, y) for n_jobs in (None, 1, 2)]
+    for fitted in fits[1:]:
+        np.testing.assert_array_equal(fitted.predict_pairwise(X), fits[0].predict_pairwise(X))
+        np.testing.assert_array_equal(fitted.predict_set(X), fits[0].predict_set(X))
+    seeded = make_pipeline(StandardScaler(), RankingForest(5, random_state=3))
+    assert ConformalRanker(seeded, random_state=0).fit(X, y).ranker_[-1].random_state == 3

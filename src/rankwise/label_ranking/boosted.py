@@ -25,8 +25,10 @@ from rankwise.label_ranking.warm_start import WarmStartMixin
 from rankwise.trees.base import ForestMixin
 from rankwise.trees.engine import MOST_BINS, TargetRows, mean_prediction
 
-# "auto" holds out rows from this number on: a tenth of fewer says little, and is missed in training.
-_ROWS_TO_HOLD_OUT = 5_000
+# From this number of rows on, "auto" holds out a tenth of them; of fewer it says little, and is missed in training.
+_MANY_ROWS = 5_000
+# Leaves of trees for fewer rows, and for many.
+_LEAVES = 6, 16
 # Rows that are too few to leave out, folds, and trees after which these are asked again.
 _FEWEST_TO_CALIBRATE, _FOLDS, _TREES_BETWEEN = 30, 3, 5
 # Pairs, and rows, that are enough to compare scores with.
@@ -47,7 +49,7 @@ class BoostedRanker(ForestMixin, WarmStartMixin, TreeAnswersMixin, BaseEstimator
     ----------
     n_estimators : int, default=300
         Number of trees.
-    learning_rate : float, default=0.1
+    learning_rate : float, default=0.2
         Share of the Newton step that each tree takes.
     loss : {"pairwise_logistic", "plackett_luce"}, default="pairwise_logistic"
         "pairwise_logistic" is the sum of :math:`-\log \sigma(F_i - F_j)` over the pairs that a ranking compares, i
@@ -55,8 +57,8 @@ class BoostedRanker(ForestMixin, WarmStartMixin, TreeAnswersMixin, BaseEstimator
         as repeated choices of the best item left; each of several tied items is chosen from all that are left before
         the first of them (Breslow). Both take all kinds of rankings: unlisted items of a top-k ranking lose against
         the listed ones and are not compared with each other, and missing items take no part.
-    max_leaf_nodes : int, default=16
-        Most leaves of a tree.
+    max_leaf_nodes : int or "auto", default="auto"
+        Most leaves of a tree; "auto" is 6 for fewer than 5,000 rows, 16 from there on.
     max_depth : int, optional
         Most splits above a leaf.
     min_samples_leaf : int, default=10
@@ -116,8 +118,7 @@ class BoostedRanker(ForestMixin, WarmStartMixin, TreeAnswersMixin, BaseEstimator
 
     Notes
     -----
-    Sums are exact: neither the number of threads nor the order of rows changes a tree. Few rows with smooth dependence
-    ask for smaller trees, e.g. ``max_leaf_nodes=4``.
+    Sums are exact: neither the number of threads nor the order of rows changes a tree.
 
     References
     ----------
@@ -139,7 +140,7 @@ class BoostedRanker(ForestMixin, WarmStartMixin, TreeAnswersMixin, BaseEstimator
         "n_estimators": [Interval(Integral, 1, None, closed="left")],
         "learning_rate": [Interval(Real, 0, None, closed="neither")],
         "loss": [StrOptions({"pairwise_logistic", "plackett_luce"})],
-        "max_leaf_nodes": [Interval(Integral, 2, None, closed="left")],
+        "max_leaf_nodes": [Interval(Integral, 2, None, closed="left"), StrOptions({"auto"})],
         "max_depth": [None, Interval(Integral, 1, None, closed="left")],
         "min_samples_leaf": [Interval(Integral, 1, None, closed="left")],
         "l2_regularization": [Interval(Real, 0, None, closed="left")],
@@ -174,10 +175,10 @@ class BoostedRanker(ForestMixin, WarmStartMixin, TreeAnswersMixin, BaseEstimator
     def __init__(
         self,
         n_estimators: int = 300,
-        learning_rate: float = 0.1,
+        learning_rate: float = 0.2,
         loss: Literal["pairwise_logistic", "plackett_luce"] = "pairwise_logistic",
         *,
-        max_leaf_nodes: int = 16,
+        max_leaf_nodes: int | Literal["auto"] = "auto",
         max_depth: int | None = None,
         min_samples_leaf: int = 10,
         l2_regularization: float = 1.0,
@@ -280,17 +281,20 @@ class BoostedRanker(ForestMixin, WarmStartMixin, TreeAnswersMixin, BaseEstimator
         rng = check_generator(self.random_state)
         names = getattr(self, "feature_names_in_", None)
         signs = monotone_signs(self.monotone_constraints, y.items, names, self._encoder.n_categories > 0)
-        rows, held_out = self._held_out(len(X), rng)
+        n_given = len(X)
+        rows, held_out = self._held_out(n_given, rng)
         watched, watched_y = X[held_out], y[held_out]
         X, y = X[rows], y[rows]
         kept = self._kept_trees()
         history = self._kept_history(len(kept)) if kept and len(held_out) else []
         self.history_, self.calibration_ = {}, None
+        settings = self.get_params(deep=False)
+        if self.max_leaf_nodes == "auto":
+            settings["max_leaf_nodes"] = _LEAVES[n_given >= _MANY_ROWS]
         n_threads = effective_n_jobs(self.n_jobs)
         with ThreadPoolExecutor(n_threads) as threads:
 
             def boosting(X: FloatArray, y: Rankings, watched: FloatArray, rng: np.random.Generator) -> Boosting:
-                settings = self.get_params(deep=False)
                 return Boosting(X, y, watched, self._encoder.n_categories, settings, signs, rng, threads, n_threads)
 
             most = self.n_estimators
@@ -354,7 +358,7 @@ class BoostedRanker(ForestMixin, WarmStartMixin, TreeAnswersMixin, BaseEstimator
     def _stopping(self, n: int) -> bool | str:
         """Whether, and how, the number of trees is chosen for this number of rows: True, False or "cv"."""
         if self.early_stopping == "auto":
-            return True if n >= _ROWS_TO_HOLD_OUT else "cv"
+            return True if n >= _MANY_ROWS else "cv"
         return self.early_stopping
 
     def _held_out(self, n: int, rng: np.random.Generator) -> tuple[IntArray, IntArray]:

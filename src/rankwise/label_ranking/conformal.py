@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from rankwise._sklearn import BaseEstimator, HasMethods, Interval, safe_indexing
+from rankwise._sklearn import BaseEstimator, HasMethods, Interval, safe_indexing, with_unset
 from rankwise._state import ESTIMATOR, FLOATS, Saved, check_shape, ensure
 from rankwise._typing import ArrayLike, BoolArray, FloatArray, RandomState
 from rankwise._validation import check_generator, check_open_share, data_frame, shortlist
@@ -49,7 +49,7 @@ class ConformalRanker(LabelRankerMixin, BaseEstimator):
         Threads of the ranker, where it has ``n_jobs`` and that is None, and threads that find the confidence of pairs;
         the result does not depend on it.
     random_state : None, int, Generator or RandomState
-        Chooses the rows to set aside, and seeds the default ranker.
+        Chooses the rows to set aside, and seeds rankers whose ``random_state`` is None.
 
     Attributes
     ----------
@@ -129,7 +129,6 @@ class ConformalRanker(LabelRankerMixin, BaseEstimator):
         -------
         self
         """
-        from sklearn.base import clone
         from sklearn.utils import check_array
 
         if y is None:
@@ -153,14 +152,10 @@ class ConformalRanker(LabelRankerMixin, BaseEstimator):
                 f"only rows that are set aside rank {shortlist(rare)}; drop items that few rows rank "
                 "(Rankings.select), or set fewer rows aside (test_size)"
             )
-        seed = int(rng.integers(2**31))
-        ranker: Any = RankingForest(random_state=seed) if self.ranker is None else clone(self.ranker)
+        ranker = with_unset(RankingForest() if self.ranker is None else self.ranker, "n_jobs", self.n_jobs)
         if not hasattr(ranker[-1] if hasattr(ranker, "steps") else ranker, "predict_pairwise"):
             raise TypeError("ranker has no predict_pairwise; give a label ranker, or a pipeline ending with one")
-        if self.n_jobs is not None:
-            params = ranker.get_params(deep=True)
-            unset = [name for name, value in params.items() if name.split("__")[-1] == "n_jobs" and value is None]
-            ranker.set_params(**dict.fromkeys(unset, self.n_jobs))
+        ranker = with_unset(ranker, "random_state", int(rng.integers(2**31)))
         self.ranker_ = ranker.fit(safe_indexing(X, rows[kept]), rankings[kept])
         self.items_ = rankings.items
         for name in ("n_features_in_", "feature_names_in_"):

@@ -14,7 +14,7 @@ import numpy as np
 
 from rankwise._features import CategoricalFeaturesMixin, FeatureEncoder
 from rankwise._progress import track
-from rankwise._sklearn import BaseEstimator, HasMethods, Interval
+from rankwise._sklearn import BaseEstimator, HasMethods, Interval, with_unset
 from rankwise._state import (
     ESTIMATOR,
     INTS,
@@ -304,7 +304,7 @@ def default_rankers(n_jobs: int | None = None, n_rows: int = 1000, n_items: int 
         ("smooth extra-random forest", RankingForest(80, min_samples_leaf=3, **random, **part)),
         ("forest", RankingForest(100, splitter="best", max_features=0.5, min_samples_leaf=2, n_jobs=n_jobs)),
         ("labelwise forest", LabelwiseRanker(places)),
-        ("boosted", BoostedRanker(100, max_leaf_nodes=8, early_stopping=False, calibrate=False, n_jobs=n_jobs)),
+        ("boosted", BoostedRanker(100, 0.1, max_leaf_nodes=8, early_stopping=False, calibrate=False, n_jobs=n_jobs)),
         *(linear if n_items <= _MOST_ITEMS_FOR_PAIRS else []),
         ("Plackett-Luce", PlackettLuceRanker()),
         ("Laplacian kernel", make_pipeline(gaussian_ranks, KernelRanker("laplacian"))),
@@ -333,17 +333,7 @@ def _checked_members(rankers: Any, rng: np.random.Generator) -> dict[str, Any]:
             raise TypeError(
                 f"ranker {name!r} has no predict_pairwise; give label rankers, or pipelines ending with one"
             )
-    return {name: _with_seed(ranker, int(rng.integers(2**31))) for name, ranker in rankers}
-
-
-def _with_seed(ranker: Any, seed: int) -> Any:
-    """A clone in which every random state that is None is set to the seed."""
-    from sklearn.base import clone
-
-    copy = clone(ranker)
-    params = copy.get_params(deep=True)
-    unset = [name for name, value in params.items() if name.split("__")[-1] == "random_state" and value is None]
-    return copy.set_params(**dict.fromkeys(unset, seed))
+    return {name: with_unset(ranker, "random_state", int(rng.integers(2**31))) for name, ranker in rankers}
 
 
 def _recalls(member: Any) -> bool:
