@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from fractions import Fraction
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 
@@ -43,6 +45,63 @@ def best_split_error(X: np.ndarray, y: np.ndarray, w: np.ndarray, min_leaf: int 
             if min(left.sum(), (~left).sum()) >= min_leaf:
                 best = min(best, squared_error(y[left], w[left]) + squared_error(y[~left], w[~left]))
     return best
+
+
+def random_tree(  # noqa: C901 - all of it is one definition
+    places: np.ndarray, missing: int, y: np.ndarray, w: np.ndarray, seed: int, min_leaf: int, max_features: int
+) -> list[tuple[np.ndarray, int, np.ndarray | None, bool]]:
+    """A tree by one random cut for each feature drawn, of whole numbers: the rows, feature and division of each node.
+
+    Children come side by side, the last node made is split first, and of splits that gain the same the first is taken.
+    """
+    nodes: list[Any] = [(np.arange(places.shape[1]), -1, None, False)]
+    waiting = [(0, seed)]
+    while waiting:
+        node, state = waiting.pop()
+        rows = nodes[node][0]
+        if len(rows) < 2 * min_leaf or (y[rows] == y[rows[0]]).all():
+            continue
+        candidates, drawing = list(range(len(places))), state
+        best: tuple[Fraction, Any] = (Fraction(-1), None)
+        for t in range(len(places)):
+            if t >= max_features and best[1] is not None:
+                break
+            if max_features < len(places):
+                drawing = splitmix(drawing)
+                other = t + drawing % (len(places) - t)
+                candidates[t], candidates[other] = candidates[other], candidates[t]
+            f = candidates[t]
+            column = places[f, rows].astype(int)
+            known = column[column < missing]
+            if len(known) == 0 or len(np.unique(column)) < 2:
+                continue
+            cut = known.min() + ((splitmix(state + f + 3) >> 32) * int(np.ptp(known)) >> 32)
+            for missing_left in (False, True) if len(known) < len(column) else (False,):
+                left = (column <= cut) | ((column == missing) & missing_left)
+                if min(left.sum(), (~left).sum()) < min_leaf:
+                    continue
+                score = Fraction(0)
+                for side in (rows[left], rows[~left]):
+                    score += Fraction(int(((w[side] @ y[side]) ** 2).sum()), int(w[side].sum()))
+                if score > best[0]:
+                    # Where nothing is missing, the majority says where missing values go.
+                    way = missing_left if len(known) < len(column) else 2 * left.sum() > len(rows)
+                    best = (score, (f, left, way))
+        if best[1] is not None:
+            f, left, way = best[1]
+            nodes[node] = (rows, f, left, way)
+            for side, part in enumerate((rows[left], rows[~left])):
+                waiting.append((len(nodes), splitmix(state + side + 1)))
+                nodes.append((part, -1, None, False))
+    return nodes
+
+
+def splitmix(state: int) -> int:
+    """The hash of a 64-bit number of Steele, Lea and Flood (2014)."""
+    z = (state + 0x9E3779B97F4A7C15) % 2**64
+    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9 % 2**64
+    z = (z ^ (z >> 27)) * 0x94D049BB133111EB % 2**64
+    return z ^ (z >> 31)
 
 
 def level_splits_binary(X: np.ndarray, y: np.ndarray, n_levels: int) -> list[int]:

@@ -16,8 +16,8 @@ from rankwise._sklearn import BaseEstimator, StrOptions
 from rankwise._state import INTS, MATRIX, NUMBER, STRING, Saved, check_shape, ensure, maybe, optional
 from rankwise._typing import BoolArray, FloatArray, IntArray, RandomState
 from rankwise._validation import check_generator
-from rankwise.data import Rankings
-from rankwise.embeddings import KemenyEmbedding, decode_pairwise, pairwise_from_vectors
+from rankwise.data import Rankings, midranks
+from rankwise.embeddings import KemenyEmbedding, PositionEmbedding, decode_pairwise, pairwise_from_vectors
 from rankwise.label_ranking._calibration import calibrated, rows_to_calibrate, slope_of_more_votes
 from rankwise.label_ranking.base import (
     DECODE_CONSTRAINTS,
@@ -67,7 +67,8 @@ class RankingForest(ForestMixin, WarmStartMixin, TreeAnswersMixin, BaseEstimator
         Number of trees.
     embedding : {"kemeny", "position"} or an embedding, default="kemeny"
         The vectors that splits are chosen by: all pairs of the rankings, the places of all items, or those of another
-        embedding, see `RankingTree`.
+        embedding, see `RankingTree`. With random thresholds (and neither a focus nor a sketch) pairs are first added up
+        for each item: how many others it beats, with 1/2 for those that it is tied or not compared with.
     decode : {"kemeny", "borda", "copeland", "copeland-or-borda"}, default="kemeny"
         How the mean shares become a ranking, see `decode_pairwise`.
     focus : {None, "item", "pair", "auto"}, default=None
@@ -122,7 +123,7 @@ min_impurity_decrease, sketch, categorical_features, random_state
         By how much log odds are multiplied: more than 1 where the trees together are too careful, as on clean data, and
         less than 1 where they are too sure. None where the shares are taken as they are.
     feature_importances_ : ndarray of shape (n_features,)
-        Mean share of each feature in the decrease of the dispersion.
+        Mean share of each feature in the decrease of the squared error by which splits are chosen.
     items_ : tuple
         Names of the items.
 
@@ -306,15 +307,26 @@ min_impurity_decrease, sketch, categorical_features, random_state
         """Grow the trees, and return which rows they have seen."""
         rng = check_generator(self.random_state)
         embedding = unfitted_embedding({"item": "position", "pair": "kemeny", None: self.embedding}[self.focus])
+        is_random = self.splitter == "random" and self.growth == "best"
         max_bins = self.max_bins
         if max_bins == "auto":
             max_bins = MOST_CODES if self.splitter == "random" else MOST_BINS
+        # Places are the same as wins, but for their scale, where no item is missing.
+        are_pairs = isinstance(embedding, KemenyEmbedding)
+        are_wins = are_pairs or (isinstance(embedding, PositionEmbedding) and not np.isnan(y.positions).any())
+        by_items = is_random and self.focus is None and self.sketch is None and are_wins
+        split_targets = None
+        if by_items:
+            split_targets = TargetRows(_wins(y))
+        elif not are_pairs:
+            split_targets = TargetRows(embedding.fit_transform(y))
         training = TrainingSet.build(
             X,
             self._encoder.n_categories,
             TargetRows(y.positions, is_pairs=True),
             y.weights,
-            split_targets=None if isinstance(embedding, KemenyEmbedding) else TargetRows(embedding.fit_transform(y)),
+            split_targets=split_targets,
+            whole=by_items,
             max_bins=max_bins,
             sketch=self.sketch if self.focus is None else None,  # of one coordinate there is nothing to sketch
             rng=rng,
@@ -422,6 +434,13 @@ min_impurity_decrease, sketch, categorical_features, random_state
             ensure((self._tree_weights > 0).all(), "a tree has no weight")
         slope = getattr(self, "calibration_", None)  # forests of earlier versions have none
         ensure(slope is None or (np.isfinite(slope) and slope > 0), "the calibration is not positive")
+
+
+def _wins(y: Rankings) -> FloatArray:
+    """Pairs added up item by item: 2 for each item below it, 1 for each that is tied or not compared with it."""
+    places = midranks(y)
+    balance = np.sum(~np.isnan(places), axis=1, keepdims=True) + 1 - 2 * places
+    return np.asarray(y.n_items - 1 + np.nan_to_num(balance))
 
 
 def _own_pairs(focus: str, n_items: int) -> BoolArray:

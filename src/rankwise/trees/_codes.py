@@ -6,14 +6,16 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from rankwise._typing import FloatArray, IntArray
 from rankwise.trees._grow_jit import Features
+from rankwise.trees._grow_sums_jit import MISSING
 
 #: codes that fit, with one for missing values, into a byte, and into two
 MOST_BINS, MOST_CODES = 255, 2**16 - 1
-# Keeps the scores of values without weight finite.
-_SMALLEST_PLACE = 1e-12
+# Keeps the normal scores of values without weight finite.
+_SMALLEST_SHARE = 1e-12
 
 
 def code_features(
@@ -37,21 +39,21 @@ def code_features(
     max_bins : int or None
         Bins of a numeric column, of about equal counts; None gives every value its own code.
     weights : ndarray of shape (n,), optional
-        Weights of the rows, for the scores that random thresholds are drawn between.
+        Weights of the rows, for the places that random thresholds are drawn between.
     mapping : callable
         Calls a function for each column; that of an executor does so in threads.
     """
 
-    def code(column: FloatArray, n: int) -> tuple[Any, FloatArray, FloatArray, FloatArray]:
+    def code(column: FloatArray, n: int) -> tuple[Any, FloatArray, FloatArray, npt.NDArray[np.uint16]]:
         if n:
             codes = np.where(np.isnan(column), n, column).astype(np.int64)
             lower = upper = np.arange(float(n))
         else:
             codes, lower, upper = _code_numbers(column, max_bins)
-        score = _normal_scores(np.bincount(codes, weights, len(lower))[: len(lower)].astype(np.float64))
-        return codes.astype(_smallest_type(len(lower))), lower, upper, score  # eight bytes each would be as much as X
+        places = _places(np.bincount(codes, weights, len(lower))[: len(lower)].astype(np.float64))
+        return codes.astype(_smallest_type(len(lower))), lower, upper, places  # eight bytes each would be as much as X
 
-    columns, lowers, uppers, scores = zip(*mapping(code, X.T, n_categories), strict=True)
+    columns, lowers, uppers, places = zip(*mapping(code, X.T, n_categories), strict=True)
     n_codes = np.array([len(lower) for lower in lowers], dtype=np.int64)
     return Features(
         codes=np.array(columns, dtype=_smallest_type(int(n_codes.max(initial=0)))),
@@ -59,21 +61,30 @@ def code_features(
         is_categorical=np.asarray(n_categories) > 0,
         lower=np.concatenate(lowers),
         upper=np.concatenate(uppers),
-        scores=np.concatenate(scores),
+        places=np.concatenate(places),
         start=np.concatenate([[0], np.cumsum(n_codes)[:-1]]).astype(np.int64),
     )
 
 
-def _normal_scores(weights: FloatArray) -> FloatArray:
-    """Quantiles of the normal law at the mean places of the rows with each code; of a normal feature, about its values.
+def _places(weights: FloatArray) -> npt.NDArray[np.uint16]:
+    """Places of codes on the scale that random thresholds are drawn on: whole numbers from 0 to MISSING - 1.
 
-    Only the order of values counts.
+    They are quantiles of the normal law at the mean ranks of the rows with each code: of a normal feature, about its
+    values. Only the order of values counts. As far as there is room, all codes have places of their own.
     """
     from scipy.special import ndtri
 
+    n = len(weights)
     ends = np.cumsum(weights, dtype=np.float64)
-    places = (ends - 0.5 * weights) / max(ends[-1:].sum(), 1e-300)
-    return np.asarray(ndtri(np.clip(places, _SMALLEST_PLACE, 1 - _SMALLEST_PLACE)))
+    shares = (ends - 0.5 * weights) / max(ends[-1:].sum(), 1e-300)
+    scores = ndtri(np.clip(shares, _SMALLEST_SHARE, 1 - _SMALLEST_SHARE))
+    spread = np.ptp(scores) if n else 0.0
+    places = np.rint((scores - scores[:1]) * ((MISSING - 1) / spread if spread > 0 else 0.0)).astype(np.int64)
+    if n <= MISSING:
+        number = np.arange(n)
+        places = np.maximum.accumulate(places - number) + number
+        places = np.minimum(places, MISSING - n + number)
+    return places.astype(np.uint16)
 
 
 def _smallest_type(n_codes: int) -> type[np.integer]:

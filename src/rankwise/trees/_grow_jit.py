@@ -39,14 +39,14 @@ _PURE = 1e-12
 
 
 class Features(NamedTuple):
-    """Coded features, one row per feature; lower, upper and scores belong to the codes of a feature, from start on."""
+    """Coded features, one row per feature; lower, upper and places belong to the codes of a feature, from start on."""
 
     codes: Any
     n_codes: Any
     is_categorical: Any
     lower: Any  # the smallest and the largest value of each code
     upper: Any
-    scores: Any  # the normal score of each code: random thresholds are drawn between them
+    places: Any  # of each code on the scale that random thresholds are drawn on
     start: Any
 
 
@@ -392,12 +392,12 @@ def _search(features, targets, limits, rows, weight, candidates, seed, best, scr
                 high = max(high, code)
         if low >= high and (n_missing == 0 or high < 0):
             continue
-        state = _mixed(state)
+        drawn = _mixed(seed + np.uint64(f + 3))  # after the seeds of the children
         few_codes = n_codes <= MOST_COUNTED_CODES and m >= _ROWS_PER_CODE * n_codes
         if limits.random_thresholds and not features.is_categorical[f]:
-            _try_random(features, targets, limits, rows, weight, f, low, high, n_missing, state, best, scratch)
+            _try_random(features, targets, limits, rows, weight, f, low, high, n_missing, drawn, best, scratch)
         elif features.is_categorical[f] or few_codes:
-            _try_codes(features, targets, limits, rows, weight, f, state, best, scratch)
+            _try_codes(features, targets, limits, rows, weight, f, drawn, best, scratch)
         else:
             _sort(scratch.order[:m], low, n_codes if n_missing else high, scratch.counts, scratch.buffer)
             for missing_left in range(2 if n_missing > 0 else 1):
@@ -566,20 +566,20 @@ def _scan(targets, limits, rows, weight, f, n_codes, n_missing, missing_left, be
 
 
 @compiled
-def _try_random(features, targets, limits, rows, weight, f, low, high, n_missing, state, best, scratch):
-    """One threshold, drawn between the normal scores of the smallest and the largest value in the node."""
+def _try_random(features, targets, limits, rows, weight, f, low, high, n_missing, drawn, best, scratch):
+    """One threshold, drawn between the places of the smallest and the largest value in the node."""
     block, total, left = scratch.block, scratch.total, scratch.left
     m, q, width = rows.shape[0], targets.size, total.shape[0]
     whole, cached = targets.values.shape[0] <= block.shape[0], m <= block.shape[0]
     two_kinds = targets.fills.shape[0] > 0
     filling = _n_filling(targets, rows) if two_kinds else 0
     n_codes, first = features.n_codes[f], features.start[f]
-    u = float(state >> np.uint64(11)) / 9007199254740992.0
-    score = features.scores[first + low] + u * (features.scores[first + high] - features.scores[first + low])
+    place = np.uint64(features.places[first + low])
+    place += ((drawn >> np.uint64(32)) * (np.uint64(features.places[first + high]) - place)) >> np.uint64(32)
     cutoff, above = low, high
-    while above - cutoff > 1:  # the last code whose score is not above, but never all
+    while above - cutoff > 1:  # the last code whose place is not above, but never all
         middle = (cutoff + above) // 2
-        if features.scores[first + middle] <= score:
+        if np.uint64(features.places[first + middle]) <= place:
             cutoff = middle
         else:
             above = middle
@@ -587,7 +587,7 @@ def _try_random(features, targets, limits, rows, weight, f, low, high, n_missing
     threshold = np.inf
     if cutoff + 1 < n_codes:
         threshold = features.upper[first + cutoff]
-        if state & np.uint64(1) == np.uint64(1):
+        if drawn & np.uint64(1) == np.uint64(1):
             threshold = np.nextafter(features.lower[first + cutoff + 1], -np.inf)
     for missing_left in range(2 if n_missing > 0 else 1):
         for c in range(width):
@@ -618,7 +618,7 @@ def _try_random(features, targets, limits, rows, weight, f, low, high, n_missing
 
 
 @compiled
-def _try_codes(features, targets, limits, rows, weight, f, state, best, scratch):
+def _try_codes(features, targets, limits, rows, weight, f, drawn, best, scratch):
     """All cuts of one feature by sums per code.
 
     Few categories are divided in every way; many are cut in the order of their main direction, which for one target is
@@ -661,7 +661,7 @@ def _try_codes(features, targets, limits, rows, weight, f, state, best, scratch)
         _order_categories(sums, total, weight, q, targets.is_complete, code_order, present)
     only = -1
     if limits.random_thresholds and present > 1:
-        only = int(state % np.uint64(present - 1))
+        only = int(drawn % np.uint64(present - 1))
     for missing_left in range(2 if counts[n_codes] > 0 else 1):
         left_weight = 0.0
         n_left = filling_left = 0

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from rankwise._typing import FloatArray, IntArray
 from rankwise.trees import _packed_jit
-from rankwise.trees._grow_bits import MOST_WEIGHT, PairBits
+from rankwise.trees._pair_bits import WORD, PairBits
 from rankwise.trees.structure import LeafRows, Tree
 
 # Nodes side by side: what a step down needs comes with one look into memory.
@@ -123,7 +123,7 @@ class LeafRankings(NamedTuple):
 
     def add_to(self, out: FloatArray, contents: npt.NDArray[np.int32]) -> None:
         """Add the mean pairs of the leaves of every row; ``contents`` of shape (n_trees, n_rows)."""
-        pairs, block = self.pairs, np.empty(MOST_WEIGHT, np.uint64)
+        pairs, block = self.pairs, np.empty(WORD, np.uint64)
         _packed_jit.add_rankings(
             contents, self.start, self.numbers, self.weights, pairs.bits, pairs.n_planes, block, out
         )

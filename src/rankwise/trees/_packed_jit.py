@@ -76,7 +76,8 @@ def add_rankings(contents, start, rankings, weights, bits, n_planes, block, out)
                     ranking = contents[t, r]
                     if ranking >= 0:
                         block[t - begin] = bits[ranking, v]
-                # The transpose, as in `_grow_bits_jit`: a word for each pair.
+                # Swap the off-diagonal quarters of the square of bits, then those of its quarters, and so on: the
+                # transpose, a word for each pair.
                 half, low = 32, np.uint64(0x00000000FFFFFFFF)
                 while half > 0:
                     for first in range(0, _WORD, 2 * half):

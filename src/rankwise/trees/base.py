@@ -168,7 +168,7 @@ class TreeMixin(SingleTreeMixin):
     def _grow_tree(self, training: TrainingSet, rng: np.random.Generator) -> None:
         """Grow, prune and fill ``tree_``."""
         rule = GrowthRule.from_params(self.get_params(deep=False))
-        tree, fill_rows = training.grow(rule, np.arange(len(training.X)), rng)
+        tree, fill_rows, _ = training.grow(rule, np.arange(len(training.X)), rng)
         self.cv_results_: dict[str, Any] | None = None
         if self.ccp_alpha == "cv":
             self.ccp_alpha_, self.cv_results_ = penalty_by_cross_validation(training, rule, pruning_path(tree), rng)

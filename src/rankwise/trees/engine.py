@@ -20,13 +20,13 @@ from rankwise._sklearn import Interval, RealNotInt, StrOptions, gen_batches
 from rankwise._typing import FloatArray, IntArray
 from rankwise.trees import _grow_jit, _leaves_jit
 from rankwise.trees._codes import MOST_BINS, MOST_CODES, code_features
-from rankwise.trees._grow_bits import MOST_PAIRS, MOST_WEIGHT, PairBits, grow_by_bits
 from rankwise.trees._grow_jit import Features, Limits, Nodes, Scratch, Targets, threshold_between
 from rankwise.trees._grow_levels import grow_by_levels
+from rankwise.trees._grow_sums import WholeRows
 from rankwise.trees._honest_levels import recut
 from rankwise.trees._packed import PackedForest
 from rankwise.trees.gaps import LeafGaps
-from rankwise.trees.structure import LeafMeans, LeafRows, TargetRows, Tree
+from rankwise.trees.structure import LeafMeans, LeafNumbers, LeafRows, TargetRows, Tree
 
 __all__ = [
     "FOREST_CONSTRAINTS",
@@ -160,6 +160,8 @@ class TrainingSet:
         Whether leaves are to take little memory.
     rankings : tuple of TargetRows and ndarray, or None
         Where leaves may hold rankings, the different ones and the number of each row's.
+    whole : WholeRows or None
+        Where random thresholds are quicker to search.
     """
 
     X: FloatArray
@@ -169,6 +171,7 @@ class TrainingSet:
     weights: FloatArray
     is_compact: bool
     rankings: tuple[TargetRows, IntArray] | None
+    whole: WholeRows | None
 
     @classmethod
     def build(
@@ -182,25 +185,31 @@ class TrainingSet:
         sketch: int | None,
         rng: np.random.Generator,
         split_targets: TargetRows | None = None,
+        whole: bool = False,
         compact: bool = False,
     ) -> TrainingSet:
         """Code the features; center the targets that splits are chosen by, or project them to a sketch.
 
         ``n_categories`` is 0 for numeric columns. ``split_targets``, if given, choose the splits instead of the targets
-        that fill the leaves.
+        that fill the leaves. With ``whole`` they are small whole numbers, which add up as they are, without rounding.
         """
+        features = code_features(X, n_categories, max_bins, weights)
         split = targets if split_targets is None else split_targets
-        split = split.centered(weights) if sketch is None else split.sketch(sketch, weights, rng)
+        if sketch is not None:
+            split = split.sketch(sketch, weights, rng)
+        elif not whole:
+            split = split.centered(weights)
         # Compiled functions take writable arrays only: a read-only one would be another type.
         targets = replace(targets, values=np.require(targets.values, np.float64, ["C", "W"]))
         return cls(
             X,
-            code_features(X, n_categories, max_bins, weights),
+            features,
             targets,
             split,
             np.require(weights, np.float64, ["C", "W"]),
             compact,
             targets.distinct() if compact and targets.is_pairs else None,
+            WholeRows.of(features, split) if whole else None,
         )
 
     def grow(
@@ -210,7 +219,7 @@ class TrainingSet:
         rng: np.random.Generator,
         weights: FloatArray | None = None,
         coordinate: int | None = None,
-    ) -> tuple[Tree, IntArray]:
+    ) -> tuple[Tree, IntArray, LeafNumbers | None]:
         """Grow a tree on the given rows.
 
         Parameters
@@ -232,6 +241,8 @@ class TrainingSet:
             Not filled yet.
         fill_rows : ndarray of int
             Rows to fill it with: the same, or if honest the other half.
+        leaf : ndarray of int32 or None
+            The leaf of each of them, where that is known.
         """
         fill_rows = rows
         if rule.honest:
@@ -252,12 +263,14 @@ class TrainingSet:
             weights[fill_rows] = 0.0
         else:
             fills = np.zeros(0, np.uint8)
+        seed = int(rng.integers(2**63))
+        by_thresholds = rule.growth == "best" and rule.splitter == "random" and rule.max_leaf_nodes is None
+        if by_thresholds and not by_other_half and self.whole is not None and self.whole.takes(weights[rows]):
+            tree, leaf = self.whole.grow(rows, limits, weights[rows], seed)
+            return tree, fill_rows, None if rule.honest else leaf
         features = self.features._replace(codes=np.ascontiguousarray(self.features.codes[:, rows]))
         targets = TargetRows(np.ascontiguousarray(split.values[rows]), split.is_pairs)
-        seed = int(rng.integers(2**63))
-        if coordinate is None and self._takes_bits(rule, weights[rows]):
-            tree = grow_by_bits(features, self._bits(rows, rng), limits, weights[rows], seed)
-        elif rule.growth == "best":
+        if rule.growth == "best":
             tree = _grow_best(features, targets, limits, weights[rows], seed, fills)
         elif not by_other_half:
             tree = grow_by_levels(features, targets, limits, weights[rows], seed)
@@ -265,17 +278,19 @@ class TrainingSet:
             least = limits._replace(min_samples_split=2, min_samples_leaf=1, max_leaf_nodes=_NO_LIMIT)
             cuts = grow_by_levels(features, targets, least, weights[rows], seed)
             tree = recut(cuts, self.X[rows], targets, weights[rows], self.X[fill_rows], limits)
-        return tree, fill_rows
+        return tree, fill_rows, None
 
-    def fill(self, tree: Tree, rows: IntArray, weights: FloatArray | None = None) -> Tree:
-        """The tree whose leaves hold the weighted mean targets of the given rows.
+    def fill(
+        self, tree: Tree, rows: IntArray, weights: FloatArray | None = None, leaf: LeafNumbers | None = None
+    ) -> Tree:
+        """The tree whose leaves hold the weighted mean targets of the given rows; ``leaf`` may name the leaf of each.
 
         A coordinate that no row of a leaf has (an empty cell of an honest tree, a pair that nobody there orders) takes
         the mean of the nearest ancestor that has rows with it, else that of the whole training set. Compact trees keep
         the rankings themselves where leaves have few, or where there are many leaves and pairs, else rounded means.
         """
         weights = self.weights if weights is None else weights
-        leaf, n_leaves = tree.leaf_of(self.X[rows]), tree.n_leaves
+        leaf, n_leaves = tree.leaf_of(self.X[rows]) if leaf is None else leaf, tree.n_leaves
         if self.rankings is not None:
             distinct, number = self.rankings
             contents = LeafRows.collect(distinct, number[rows], weights[rows], leaf, n_leaves)
@@ -298,33 +313,6 @@ class TrainingSet:
             sums[gaps], known[gaps] = np.broadcast_to(self._usual, gaps.shape)[gaps], 1.0
         means = np.divide(sums, known, out=sums)
         return replace(tree, contents=LeafMeans(means.astype(np.float32) if self.is_compact else means))
-
-    def _takes_bits(self, rule: GrowthRule, weights: FloatArray) -> bool:
-        """Whether trees can be grown by bits: on numbers, weights of few values, and pairs."""
-        by_thresholds = rule.growth == "best" and rule.splitter == "random" and rule.max_leaf_nodes is None
-        return bool(
-            by_thresholds
-            and rule.honest != "paper"
-            and self.split_targets.is_pairs
-            and not self.features.is_categorical.any()
-            and self.features.n_codes.max(initial=0) <= MOST_CODES
-            and ((weights >= 1) & (weights <= MOST_WEIGHT) & (weights == np.rint(weights))).all()
-        )
-
-    @cached_property
-    def _all_bits(self) -> PairBits:
-        positions = self.split_targets.values
-        return PairBits.of(positions, *np.triu_indices(positions.shape[1], 1))
-
-    def _bits(self, rows: IntArray, rng: np.random.Generator) -> PairBits:
-        """The pairs of some rows as bits; where there are many pairs, some of them, drawn for each tree."""
-        size = self.split_targets.size
-        if size <= MOST_PAIRS:
-            return self._all_bits.of_rows(rows)
-        positions = self.split_targets.values
-        first, second = np.triu_indices(positions.shape[1], 1)
-        drawn = np.sort(rng.choice(size, MOST_PAIRS, replace=False))
-        return PairBits.of(positions[rows], first[drawn], second[drawn])
 
     @cached_property
     def _is_complete(self) -> bool:
@@ -459,8 +447,8 @@ def grow_trees(
         weights = training.weights.copy()
         weights[rows] *= times
         coordinate = None if coordinates is None else int(coordinates[number])
-        tree, fill_rows = training.grow(rule, rows, rng, weights, coordinate)
-        return training.fill(tree, fill_rows, weights)
+        tree, fill_rows, leaf = training.grow(rule, rows, rng, weights, coordinate)
+        return training.fill(tree, fill_rows, weights, leaf)
 
     work = Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator")
     n_trees = len(sampling.seeds)

@@ -18,7 +18,7 @@ from rankwise._state import FLOATS, INTS_32, Saved, check_places, check_probabil
 from rankwise._typing import FloatArray, IntArray
 from rankwise.trees import _gaps_jit
 from rankwise.trees._gaps_jit import Cells, Scratch
-from rankwise.trees._grow_bits import WORD, PairBits
+from rankwise.trees._pair_bits import WORD, PairBits
 from rankwise.trees.structure import LeafNumbers, TargetRows
 
 # The bits of the rankings that all trees of a forest refer to. They are made again from these, so they are not saved.

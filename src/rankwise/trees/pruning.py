@@ -108,7 +108,7 @@ def penalty_by_cross_validation(
     errors = np.zeros(len(alphas))
     for number in range(fold.max() + 1):
         inside, outside = np.flatnonzero(fold != number), np.flatnonzero(fold == number)
-        tree, fill_rows = training.grow(rule, inside, rng)
+        tree, fill_rows, _ = training.grow(rule, inside, rng)
         penalties = collapse_penalties(tree)
         for place, alpha in enumerate(alphas):
             smaller = training.fill(pruned(tree, alpha, penalties), fill_rows)
