@@ -42,8 +42,8 @@ def assert_same_trees(forest, X, y, weights=None):
     for tree, other in zip(trees, others, strict=True):
         for part in PARTS:
             np.testing.assert_array_equal(getattr(tree, part), getattr(other, part), part)
-        np.testing.assert_allclose(tree.gain, other.gain, rtol=1e-9, atol=1e-8)
-        np.testing.assert_allclose(tree.error, other.error, rtol=1e-9, atol=1e-8)
+        np.testing.assert_allclose(tree.gain, other.gain, rtol=1e-6, atol=1e-6)
+        np.testing.assert_allclose(tree.error, other.error, rtol=1e-6, atol=1e-6)
         np.testing.assert_array_equal(tree.values, other.values)
     return trees
 

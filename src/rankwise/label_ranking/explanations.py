@@ -160,7 +160,14 @@ class _Prepared:
         self.share, expected = np.zeros((2, n))
         self.most_features = int(
             _tree_answers_jit.prepare(
-                tree.feature, tree.left, tree.weight, self.value, self.parent, self.share, self.same, expected
+                tree.feature,
+                tree.left,
+                tree.weight.astype(np.float64),
+                self.value,
+                self.parent,
+                self.share,
+                self.same,
+                expected,
             )
         )
         self.base = expected[0]

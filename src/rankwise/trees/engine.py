@@ -290,6 +290,7 @@ class TrainingSet:
         the rankings themselves where leaves have few, or where there are many leaves and pairs, else rounded means.
         """
         weights = self.weights if weights is None else weights
+        tree = tree.compact() if self.is_compact else tree
         leaf, n_leaves = tree.leaf_of(self.X[rows]) if leaf is None else leaf, tree.n_leaves
         if self.rankings is not None:
             distinct, number = self.rankings
@@ -497,6 +498,7 @@ def out_of_bag_prediction(
         seen = np.zeros(len(X), dtype=bool)
         seen[sampling.draw(number)[0]] = True
         unseen = np.flatnonzero(~seen[rows])
-        total[unseen] += scale * tree.predict(X[rows[unseen]])
+        # By a copy: what a tree finds out on the way down takes memory as long as it is there.
+        total[unseen] += scale * replace(tree).predict(X[rows[unseen]])
         known[unseen] += scale
     return np.divide(total, known, out=np.full_like(total, np.nan), where=known > 0)

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from rankwise._sklearn import gen_batches
-from rankwise._state import BOOL, FLOATS, INTS, INTS_32, MATRIX, Saved, array, check_places, ensure, instance
+from rankwise._state import BOOL, FLOATS, INTS_32, MATRIX, Saved, array, check_places, ensure, instance
 from rankwise._typing import BoolArray, FloatArray, IntArray
 from rankwise.data.positions import compare_positions
 from rankwise.trees import _leaves_jit
@@ -217,6 +217,12 @@ class LeafRows:
 UNFILLED = LeafMeans(np.empty((0, 0)))
 
 
+@lru_cache(maxsize=8)
+def _no_sets(n_bits: int) -> npt.NDArray[np.int32]:
+    """Nodes, more than a number of so many bits, without sets of categories."""
+    return np.full(1 << n_bits, -1, np.int32)
+
+
 @dataclass(frozen=True, eq=False)
 class Tree:
     """Nodes as arrays; node 0 is the root, and a node's right child follows its left one.
@@ -231,9 +237,9 @@ class Tree:
         Whether rows without the value go left.
     left : ndarray of int32
         Left child, -1 in leaves.
-    gain : ndarray of float64
+    gain : ndarray of float64, or of float32 in forests
         By how much the split lowers the squared error.
-    error : ndarray of float64
+    error : ndarray of float64 or float32
         Weighted squared error of the growing rows around the node's mean: their weight times their dispersion.
     weight, count : ndarrays
         Weight and number of the growing rows.
@@ -249,19 +255,20 @@ class Tree:
     threshold: FloatArray
     missing_left: BoolArray
     left: npt.NDArray[np.int32]
-    gain: FloatArray
-    error: FloatArray
-    weight: FloatArray
-    count: IntArray
+    gain: npt.NDArray[np.floating]
+    error: npt.NDArray[np.floating]
+    weight: npt.NDArray[np.floating]
+    count: npt.NDArray[np.integer]
     set_of: npt.NDArray[np.int32]
     sets: npt.NDArray[np.uint64]
     contents: LeafMeans | LeafRows | LeafGaps = UNFILLED
 
     _saved: ClassVar[Saved] = {
         **dict.fromkeys(["feature", "left", "set_of"], INTS_32),
-        **dict.fromkeys(["threshold", "gain", "error", "weight"], FLOATS),
+        "threshold": FLOATS,
+        **dict.fromkeys(["gain", "error", "weight"], array("float32 float64", 1)),
         "missing_left": array("bool", 1),
-        "count": INTS,
+        "count": array("int32 int64", 1),
         "sets": array("uint64", 2),
         "contents": instance("LeafMeans", "LeafRows", "LeafGaps"),
     }
@@ -346,6 +353,13 @@ class Tree:
         inner = ~self.is_leaf
         total = np.bincount(self.feature[inner], self.gain[inner], n_features).astype(np.float64, copy=False)
         return total / total.sum() if total.sum() > 0 else total
+
+    def compact(self) -> Tree:
+        """The same tree in less memory: numbers that rows do not go by are rounded, and having no sets is shared."""
+        small = {name: getattr(self, name).astype(np.float32) for name in ("gain", "error", "weight")}
+        n = len(self.left)
+        set_of = self.set_of if len(self.sets) else _no_sets(n.bit_length())[:n]
+        return replace(self, **small, count=self.count.astype(np.int32), set_of=set_of)
 
     def collapsed(self, nodes: IntArray) -> Tree:
         """The tree in which the given nodes are leaves; its leaves are to be filled again."""
