@@ -51,7 +51,7 @@ def random_thresholds(quick: bool, seed: int) -> Iterator[Row]:
             "rankwise": lambda trees, train=train: RankingForest(trees, n_jobs=1, random_state=seed).fit(*train)
         }
         targets = {"positions": train[1].positions}
-        if n * k * (k - 1) / 2 <= 20_000_000:
+        if n * k * (k - 1) / 2 <= 2_000_000:  # of more, pairs take many times as long as positions
             targets["pairs"] = KemenyEmbedding().fit_transform(train[1])
         for bootstrap in (False, True):
             for what, vectors in targets.items():

@@ -48,7 +48,7 @@ class WholeRows:
             of_codes = features.places[first : first + n_codes]
             places[f] = np.append(of_codes, np.uint16(MISSING))[codes]
             buckets[f] = np.searchsorted(of_codes, np.arange(0, MISSING + 2, BUCKET))
-        above = np.append(np.nextafter(features.lower[1:], -np.inf), np.inf)
+        above = np.roll(np.nextafter(features.lower, -np.inf), -1)
         last = (features.start + features.n_codes - 1)[features.n_codes > 0]
         ends = np.column_stack([features.upper, above])
         ends[last] = np.inf  # no value follows: only missing values go right
