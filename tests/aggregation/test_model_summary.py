@@ -14,6 +14,7 @@ from scipy.stats import chi2, norm
 from rankwise import Rankings
 from rankwise.aggregation import BestWorst, BradleyTerry, ModelSummary, PlackettLuce
 from rankwise.aggregation._quasi_variances import quasi_standard_errors
+from rankwise.label_ranking import PlackettLuceRanker
 from tests.naive import choice as naive
 
 FOLDER = Path(__file__).parents[1] / "golden"
@@ -128,6 +129,24 @@ def test_the_worths_of_salad_dressings(benchmark_data: Path) -> None:
     gain = -2 * by_acids.log_likelihood_ - deviance
     assert gain == pytest.approx(golden["deviance_of_attributes"], abs=2e-4)
     assert chi2.sf(gain, 1) == pytest.approx(golden["p_of_attributes"], abs=1e-3)
+
+
+@pytest.mark.parametrize(("name", "file"), [("carconf", "prefmod_carconf"), ("irish", "consrankclass_irish")])
+def test_surveys_with_open_ends_by_exploded_choices(benchmark_data: Path, name: str, file: str) -> None:
+    golden = GOLDEN[name]
+    people = pd.read_csv(benchmark_data / "rankings-with-covariates" / f"{file}.csv.gz")
+    places = people.iloc[:, : len(golden["coefficients"]) + 1].astype(float)
+    votes = Rankings(places.where(places <= places.shape[1], np.inf).to_numpy(), items=list(places))
+    summary = PlackettLuce().fit(votes).summary(ref=places.columns[0])
+    np.testing.assert_allclose(summary.coefficients[1:], golden["coefficients"], atol=2e-6)
+    np.testing.assert_allclose(summary.standard_errors[1:], golden["se"], atol=2e-6)
+    assert summary.log_likelihood == pytest.approx(golden["log_likelihood"], abs=1e-5)
+    if name == "carconf":
+        by_sex, golden = PlackettLuceRanker(alpha=0).fit(people[["sex"]] - 1, votes), golden["with_sex"]
+        summary = by_sex.summary(ref="price")
+        np.testing.assert_allclose(summary.coefficients, golden["slopes"] + golden["intercepts"], atol=3e-6)
+        np.testing.assert_allclose(summary.standard_errors, golden["slopes_se"] + golden["intercepts_se"], atol=3e-6)
+        assert summary.log_likelihood == pytest.approx(golden["log_likelihood"], abs=1e-5)
 
 
 def test_dressings_that_nobody_tasted(benchmark_data: Path) -> None:
