@@ -365,6 +365,23 @@ def test_quasi_standard_errors_that_mislead_are_left_out() -> None:
     assert "quasi_standard_error" not in summary.to_frame("pandas")
 
 
+def test_worths_that_only_the_prior_bounds_are_noted() -> None:
+    rows = [[1, 2, 3, 4], [1, 3, 2, 4], [1, 2, 3, 4]]
+    first, last = PlackettLuce(alpha=0.1).fit(rows).summary().notes
+    rests = "or tied with, any other item: how far from those of others the worths are rests on the prior"
+    assert first == f"0 never came after, {rests}"
+    assert last == f"3 never came before, {rests}"
+    duels = BradleyTerry(alpha=0.1).fit(Rankings([[1, 2, NAN], [NAN, 1, 2], [NAN, 2, 1]], list("abc")))
+    assert [note.split(", or")[0] for note in duels.summary().notes] == ["a never came after", "b, c never came before"]
+    answers = Rankings([[1, 2, 3], [1, 3, 2], [1, 2, 3]])
+    assert BestWorst(alpha=0.1).fit(answers).summary().notes[0].startswith("0 never came after")
+    assert PlackettLuce(alpha=0.1).fit([*rows, [4, 3, 2, 1]]).summary().notes == ()
+    model = PlackettLuce(alpha=0.1).fit(rows)
+    assert model.fit([[1, 2], [2, 1]]).summary().notes == ()
+    apart = PlackettLuce(alpha=0.1).fit([[1, 2, NAN, NAN], [NAN, NAN, 1, 2]]).summary().notes
+    assert [note.split(" ")[0] for note in apart] == ["nothing", "0", "2", "1", "3"]
+
+
 def test_small_and_large_coefficients_have_digits() -> None:
     rng = np.random.default_rng(0)
     income = np.array([20_000.0, 35_000, 50_000, 80_000])

@@ -12,9 +12,15 @@ from typing import Any, ClassVar
 import numpy as np
 
 from rankwise._state import ANYTHING, COUNT, FLOATS, MATRIX, NUMBER, STRING, Saved, maybe, optional, tuple_of
-from rankwise._typing import FloatArray
+from rankwise._typing import FloatArray, IntArray
 from rankwise._validation import shortlist
-from rankwise.aggregation._likelihood import MOST_WITH_INFORMATION, Maximum, Moments, positions_by_worth
+from rankwise.aggregation._likelihood import (
+    MOST_WITH_INFORMATION,
+    Maximum,
+    Moments,
+    positions_by_worth,
+    separation_notes,
+)
 from rankwise.aggregation.base import RankingModel
 from rankwise.aggregation.identification import prior_notes, refuse_unidentified
 from rankwise.aggregation.item_features import ItemFeatures, Standardized, features_by_name
@@ -120,6 +126,10 @@ class AttributeModel(RankingModel):
         self.covariance_ = None if found.covariance is None else found.covariance[:k, :k]
         self.se_ = _errors(self.covariance_, k)
 
+    def _note_separation(self, above: IntArray, below: IntArray, items: tuple[Hashable, ...]) -> None:
+        """Keep notes on worths that only the prior bounds; ``above[m]`` came before ``below[m]``."""
+        self._notes = separation_notes(above, below, items) if self.alpha > 0 else ()
+
     def _keep_coefficients(
         self, found: Maximum, features: ItemFeatures, scaled: Standardized, shown: FloatArray | None = None
     ) -> None:
@@ -192,18 +202,19 @@ class AttributeModel(RankingModel):
             "penalty": self.alpha,
             "unit": unit,
         }
+        fit["notes"] = getattr(self, "_notes", ())
         if len(self.components_) > 1 and not hasattr(self, "coef_"):
             groups = "; ".join(shortlist(list(group)) for group in self.components_[:_SHOWN_GROUPS])
             more = "; ..." if len(self.components_) > _SHOWN_GROUPS else ""
             fit["notes"] = (
                 f"nothing compares these {len(self.components_)} groups of items with each other: {groups}{more}. How "
                 "their worths compare rests on the prior alone",
+                *fit["notes"],
             )
         if hasattr(self, "coef_"):
             if ref is not None:
                 raise ValueError("ref is for the worths of items, but these are coefficients of attributes; drop it")
             name = f"{model} with attributes of the items"
-            fit["notes"] = getattr(self, "_notes", ())
             return coefficient_summary(name, self.feature_names_, self.coef_, self.coef_covariance_, others, **fit)
         return worth_summary(model, self.items_, self.log_worth_, self.covariance_, others, ref=ref, **fit)
 

@@ -26,6 +26,7 @@ MOST_WITH_INFORMATION = 2000
 _TOL_IN_DOUBT = 1e-10
 _LARGEST_VARIANCE = 1e8
 _LONGEST_STEP = 3.0
+_MOST_NAMED = 3
 _CURE = "Use a prior (alpha=0.1), or add comparisons"
 
 
@@ -58,20 +59,13 @@ def compared_groups(
     -------
     tuple of tuples of hashable
     """
-    from scipy.sparse import coo_matrix
-
     k = len(items)
     if not len(above) and not with_prior:
         raise ValueError(
             "nothing of positive weight compares two items, so there is nothing to fit; give rankings or comparisons "
             "of two items or more"
         )
-    graph: Any
-    if k <= MOST_WITH_INFORMATION:  # many links are the same, and this drops them faster than sorting
-        graph = np.zeros((k, k), dtype=bool)
-        graph[above, below] = True
-    else:
-        graph = coo_matrix((np.ones(len(above)), (above, below)), shape=(k, k))
+    graph = _graph(above, below, k)
     n_groups, group = _components(graph, "strong")
     if n_groups == 1:
         return (items,)
@@ -83,15 +77,45 @@ def compared_groups(
             f"the comparisons fall into {n_parts} groups that are never compared with each other: "
             f"{_name_groups(part, items)}. The maximum likelihood does not exist. {_CURE}"
         )
-    crossing = group[above] != group[below]
-    best = np.setdiff1d(group, group[below[crossing]])  # some group never loses, some never wins: there is no cycle
-    worst = np.setdiff1d(group, group[above[crossing]])
+    # Some group never loses, some never wins: there is no cycle.
+    best, worst = _extremes(above, below, group)
     extreme = min([*best, *worst], key=lambda g: (np.count_nonzero(group == g), np.argmax(group == g)))
     what, worth = ("after", "infinite") if extreme in best else ("before", "zero")
     raise ValueError(
         f"the maximum likelihood does not exist: {shortlist(_members(group == extreme, items))} never came {what}, or "
         f"tied with, any other item, so the worth would be {worth}. {_CURE}"
     )
+
+
+def separation_notes(above: IntArray, below: IntArray, items: tuple[Hashable, ...]) -> tuple[str, ...]:
+    """Notes on items that always win or always lose, whose worths are far apart only as a prior says."""
+    n_groups, group = _components(_graph(above, below, len(items)), "strong")
+    if n_groups == 1:
+        return ()
+    notes = []
+    for what, extremes in zip(("after", "before"), _extremes(above, below, group), strict=True):
+        named = [shortlist(_members(group == g, items)) for g in extremes]
+        rests = "how far from those of others the worths are rests on the prior"
+        notes += [f"{names} never came {what}, or tied with, any other item: {rests}" for names in named[:_MOST_NAMED]]
+    return tuple(notes)
+
+
+def _graph(above: IntArray, below: IntArray, k: int) -> Any:
+    """Who was placed before, or tied with, whom."""
+    if k > MOST_WITH_INFORMATION:
+        from scipy.sparse import coo_matrix
+
+        return coo_matrix((np.ones(len(above)), (above, below)), shape=(k, k))
+    graph = np.zeros((k, k), dtype=bool)  # many links are the same, and this drops them faster than sorting
+    graph[above, below] = True
+    return graph
+
+
+def _extremes(above: IntArray, below: IntArray, group: IntArray) -> tuple[IntArray, IntArray]:
+    """Groups of items that only win against others, and groups that only lose."""
+    crossing = group[above] != group[below]
+    winning, losing = group[above[crossing]], group[below[crossing]]
+    return np.setdiff1d(winning, losing), np.setdiff1d(losing, winning)
 
 
 def normal_prior(precision: float) -> Moments:

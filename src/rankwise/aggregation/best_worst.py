@@ -162,6 +162,7 @@ class BestWorst(AttributeModel):
             self._keep_coefficients(found, features, scaled, present * weights[:, np.newaxis])
         else:
             self._keep_worths(found, k)
+            self._note_separation(above, below, source.items)
         self.log_likelihood_ = found.log_likelihood
         self.null_log_likelihood_ = float(moments(np.zeros(k), False)[0])
         self.n_rankings_ = float(weights[np.diff(answers.row_start) > 1].sum())

@@ -306,7 +306,8 @@ class BradleyTerry(AttributeModel):
                 "home is given, but BradleyTerry(home=False) has no home effect; use home=True, or drop it"
             )
         with_prior = self.alpha > 0 or item_features is not None
-        components = compared_groups(*counts.links(), counts.items, with_prior=with_prior)
+        above, below = counts.links()
+        components = compared_groups(above, below, counts.items, with_prior=with_prior)
         if self.ties == "half":
             counts = counts.with_half_ties()
         has_ties = bool(counts.ties.any())
@@ -344,6 +345,7 @@ class BradleyTerry(AttributeModel):
             self._keep_coefficients(found, features, scaled)
         else:
             self._keep_worths(found, k)
+            self._note_separation(above, below, counts.items)
         self.items_ = counts.items
         self.components_ = components
         self.home_effect_ = float(found.parameters[n_worths]) if self.home else 0.0

@@ -188,6 +188,7 @@ class PlackettLuce(AttributeModel):
         compares = choices.stage_start[1:] > choices.stage_start[:-1]
         if item_features is None:
             self._fit_worths(source, choices, log_prior)
+            self._note_separation(above, below, source.items)
         else:
             present = np.zeros((n_given, source.n_items), dtype=bool)
             present[counted] = ~np.isnan(source.positions) & compares[:, np.newaxis]
