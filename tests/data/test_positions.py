@@ -19,6 +19,7 @@ from rankwise.data import (
     orders_from_positions,
     positions_from_orders,
     positions_from_scores,
+    positions_jit,
     reverse,
 )
 from rankwise.data import positions as positions_module
@@ -128,6 +129,7 @@ def test_the_compiled_look_at_many_rankings_changes_nothing(monkeypatch, blank):
 def test_midranks_match_the_definition_and_scipy(positions):
     result = midranks(positions)
     assert np.array_equal(result, [naive.midranks(row) for row in positions], equal_nan=True)
+    assert np.array_equal(positions_jit.midranks(positions), result, equal_nan=True)
     for row, ranks in zip(positions, result, strict=True):
         present = ~np.isnan(row)
         assert np.array_equal(ranks[present], rankdata(row[present], method="average"))

@@ -97,6 +97,33 @@ def test_all_ways_to_compute_kendall_agree_beyond_the_small_sizes(kind, missing,
     assert by_signs[0, 0] == naive.kendall(a[0], b[0], missing=missing)
 
 
+@every_kind
+def test_blocks_and_the_mirrored_half_change_nothing(kind, monkeypatch):
+    rng = np.random.default_rng(12)
+    a = random_positions(rng, 150, 20, kind)
+    expected = kendall_distance(np.repeat(a, 150, axis=0), np.tile(a, (150, 1))).reshape(150, 150)
+    for cells, cached in ((1 << 23, 1 << 18), (3000, 1 << 12), (1 << 23, 100)):
+        monkeypatch.setattr(matrix, "_SIGN_CELLS", cells)
+        monkeypatch.setattr(matrix, "_CACHED_CELLS", cached)
+        monkeypatch.setattr(matrix, "_MOST_ROWS_AT_ONCE", cached)
+        np.testing.assert_array_equal(pairwise_distances(a), expected)
+        np.testing.assert_array_equal(pairwise_distances(a, a.copy()), expected)
+        np.testing.assert_array_equal(pairwise_distances(a, p=0.25) * 2, 2 * kendall_distance(
+            np.repeat(a, 150, axis=0), np.tile(a, (150, 1)), p=0.25).reshape(150, 150))  # fmt: skip
+
+
+@pytest.mark.parametrize("metric", ["spearman", "footrule", "hamming"])
+@pytest.mark.parametrize("k", [matrix._MOST_ITEMS_SINGLE, matrix._MOST_ITEMS_SINGLE + 1])
+def test_positional_distances_are_exact_in_single_precision(metric, k):
+    up = np.arange(1, k + 1)
+    tied = np.ceil(up / 2)
+    rows = np.vstack([up, up[::-1], np.roll(up, 1), tied, tied[::-1]])
+    expected = [[naive.positional(x, y, metric) for y in rows] for x in rows]
+    np.testing.assert_array_equal(pairwise_distances(rows, metric=metric), expected)
+    many = np.vstack([rows] * 300)  # more columns than are summed at the same time
+    np.testing.assert_array_equal(pairwise_distances(rows, many, metric=metric), np.tile(expected, (1, 300)))
+
+
 def test_pair_loop_and_sorting_kernel_agree_on_full_rankings():
     rng = np.random.default_rng(10)
     a, b = random_positions(rng, 50, 30, "full"), random_positions(rng, 50, 30, "full")

@@ -105,10 +105,16 @@ def shares_beaten(rankings: Rankings) -> FloatArray:
 
 def _mean_shares_beaten(rankings: Rankings) -> FloatArray:
     """Score of each item; NaN for an item that no ranking of positive weight compares."""
-    shares = shares_beaten(rankings)
-    compared = ~np.isnan(shares)
+    positions, weights, k = rankings.positions, rankings.weights, rankings.n_items
+    sums = positions.sum(axis=0)
+    # Dense positions of k items add up to less if some tie, and to infinity or NaN if some are unlisted or missing.
+    if sums.sum() == len(positions) * k * (k + 1) / 2:
+        totals = sums if np.all(weights == 1) else weights @ positions
+        return np.asarray((k - totals / weights.sum()) / (k - 1))
     with np.errstate(invalid="ignore"):
-        return (rankings.weights @ np.where(compared, shares, 0.0)) / (rankings.weights @ compared)
+        shares = shares_beaten(rankings)
+        compared = ~np.isnan(shares)
+        return (weights @ np.where(compared, shares, 0.0)) / (weights @ compared)
 
 
 def rank_by_score(scores: FloatArray) -> FloatArray:

@@ -167,6 +167,10 @@ def midranks(positions: ArrayLike) -> FloatArray:
            [1. , 2.5, 2.5, nan]])
     """
     matrix = check_positions(positions)
+    if matrix.size >= _WORTH_COMPILED // 4:
+        from rankwise.data import positions_jit
+
+        return np.asarray(positions_jit.midranks(matrix))
     result = np.empty_like(matrix)
     step = max(1, _BLOCK_CELLS // matrix.shape[1])
     for start in range(0, len(matrix), step):

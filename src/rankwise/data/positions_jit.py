@@ -1,4 +1,4 @@
-"""A compiled loop over the rows of many rankings; used by `rankwise.data.positions`."""
+"""Compiled loops over the rows of many rankings; used by `rankwise.data.positions`."""
 
 # mypy: allow-untyped-defs, allow-incomplete-defs, allow-untyped-decorators
 
@@ -24,3 +24,26 @@ def are_dense(positions):
         if bits & (bits + 1):
             return False
     return True
+
+
+@compiled
+def midranks(positions):
+    """Mean places of dense positions: tied items share theirs, unlisted ones the last; NaN stays."""
+    n, k = positions.shape
+    result = np.empty((n, k))
+    count = np.empty(k + 2, dtype=np.intp)
+    for row in range(n):
+        count[:] = 0
+        for column in range(k):
+            place = positions[row, column]
+            if not np.isnan(place):
+                count[k + 1 if place == np.inf else int(place)] += 1
+        before = 0
+        for key in range(1, k + 2):
+            size = count[key]
+            count[key] = 2 * before + size + 1  # twice the mean of the places before + 1 .. before + size
+            before += size
+        for column in range(k):
+            place = positions[row, column]
+            result[row, column] = place if np.isnan(place) else count[k + 1 if place == np.inf else int(place)] / 2
+    return result

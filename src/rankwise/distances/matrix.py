@@ -24,6 +24,11 @@ _MOST_ITEMS_BY_SIGNS = 3000
 # Number of cells of a block of the sign matrix; sums of this many signs are exact in 32-bit floats.
 _SIGN_CELLS = 1 << 23
 _BLOCK_ROWS = 64
+# Cells of a block of distances that stays in the cache while it is converted to 64 bits.
+_CACHED_CELLS = 1 << 18
+_MOST_ROWS_AT_ONCE = 10_000
+# Sums of squared differences of the mid-ranks of this many items, multiples of 1/4, are exact in 32-bit floats.
+_MOST_ITEMS_SINGLE = 200
 
 
 def pairwise_distances(
@@ -90,19 +95,26 @@ def pairwise_distances(
         )
     weights = check_weights(item_weights, a.shape[1], name="item_weights", each="item")
     if metric == "kendall":
+        whole = p == 0.5 and item_weights is None
+        if a.shape[1] <= _MOST_ITEMS_BY_SIGNS and whole and not (np.isnan(a).any() or np.isnan(b).any()):
+            distance = _kendall_by_halves(a, b)
+            return ratio(distance, a.shape[1] * (a.shape[1] - 1) / 2) if normalize else distance
         if a.shape[1] <= _MOST_ITEMS_BY_SIGNS:
             return _kendall_by_signs(a, b, None if item_weights is None else weights, p, missing, normalize)
-        return _by_blocks(distances_jit.cross_kendall, a, b, n_jobs, weights, missing == "penalize", p, normalize)
+        result = np.empty((len(a), len(b)))
+        return _by_blocks(
+            result, distances_jit.cross_kendall, a, b, n_jobs, weights, missing == "penalize", p, normalize
+        )
     return _positional(a, b, metric, weights, normalize, n_jobs)
 
 
-def _by_blocks(function: Any, a: FloatArray, b: FloatArray, n_jobs: int | None, *arguments: Any) -> FloatArray:
+def _by_blocks(
+    result: FloatArray, function: Any, a: FloatArray, b: FloatArray, n_jobs: int | None, *arguments: Any
+) -> FloatArray:
     """Fill the result in blocks of rows, on threads; cells are independent, so the order does not matter."""
     from joblib import Parallel, delayed
 
     from rankwise._sklearn import gen_batches
-
-    result = np.empty((len(a), len(b)))
 
     def fill(rows: slice) -> None:
         result[rows] = function(a[rows], b, *arguments)
@@ -123,12 +135,63 @@ def _positional(
             distance, common = distances_jit.cross_positional(rows, others, weights, code)
             return ratio(distance, largest(common)) if normalize else distance
 
-        return _by_blocks(block, a, b, n_jobs)
+        return _by_blocks(np.empty((len(a), len(b))), block, a, b, n_jobs)
     # If nothing is missing, the mid-ranks of a ranking are the same in every comparison.
     places_a = midranks(a)
-    places_b = places_a if b is a else midranks(b)
-    distance = _by_blocks(distances_jit.cross_midranks, places_a, places_b, n_jobs, weights, code)
+    places_b = np.ascontiguousarray((places_a if b is a else midranks(b)).T)
+    if a.shape[1] <= _MOST_ITEMS_SINGLE and np.all(weights == 1):
+        single: Any = [x.astype(np.float32) for x in (places_a, places_b, weights)]
+        places_a, places_b, weights = single
+    result = np.empty((len(a), len(b)))
+    distance = _by_blocks(result, distances_jit.cross_midranks, places_a, places_b, n_jobs, weights, code)
     return ratio(distance, largest(a.shape[1])) if normalize else distance
+
+
+def _kendall_by_halves(a: FloatArray, b: FloatArray) -> FloatArray:
+    """Kendall distances with p = 1/2 of rankings without missing items, from one matrix product.
+
+    The distance is half the number of pairs that either orders, each counted for itself, less the number of pairs that
+    both order alike. These are sums of halves, exact in 32 bits, so blocks are finished while they are in the cache.
+    """
+    from rankwise._sklearn import gen_batches
+
+    own = b is a
+    strict = _all_strict(a) and (own or _all_strict(b))
+    first, second = np.triu_indices(a.shape[1], 1)
+    result = np.zeros((len(a), len(b)))
+    height = max(32, _CACHED_CELLS // max(1, len(b)))
+    for batch in gen_batches(len(first), max(1, _SIGN_CELLS // max(1, len(a), len(b)))):
+        left, ordered = _sides(distances_jit.pair_signs(a, first[batch], second[batch]), strict)
+        right, ordered_b = left, ordered
+        if not own:
+            right, ordered_b = _sides(distances_jit.pair_signs(b, first[batch], second[batch]), strict)
+        # Of a matrix with itself, BLAS computes one half; but all of it must fit into memory beside the result.
+        products = left @ left.T if own and len(a) <= _MOST_ROWS_AT_ONCE else None
+        for rows in gen_batches(len(a), height):
+            part = left[rows] @ right.T if products is None else products[rows]
+            if strict:  # agreements less disagreements
+                part *= np.float32(-0.5)
+                part += np.float32((batch.stop - batch.start) / 2)
+            else:  # agreements
+                np.subtract(ordered[rows, np.newaxis], part, out=part)
+                part += ordered_b
+            if batch.start == 0:
+                result[rows] = part
+            else:
+                result[rows] += part
+    return result
+
+
+def _sides(signs: Any, strict: bool) -> tuple[Any, Any]:
+    """What tells in which pairs two rankings agree, and half the number of pairs that each ranking orders.
+
+    For strict rankings the signs, whose products are agreements less disagreements; else ones where a pair is ordered
+    this way, and ones where it is ordered that way.
+    """
+    if strict:
+        return signs, None
+    sides = np.concatenate([signs > 0, signs < 0], axis=1, dtype=np.float32)
+    return sides, sides.sum(axis=1) / 2
 
 
 def _kendall_by_signs(
