@@ -13,6 +13,8 @@ settings.register_profile("rankwise", deadline=None, suppress_health_check=[Heal
 settings.load_profile("rankwise")
 
 os.environ.setdefault("MPLBACKEND", "Agg")
+# Tests run beside each other, so threads of PyTorch and of linear algebra would only wait for each other.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 
 @pytest.fixture(scope="session")
