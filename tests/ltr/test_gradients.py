@@ -261,6 +261,14 @@ def test_bad_pairs_are_named(pairs, weight, message):
         pair_gradients(pairs, [0.0, 1.0, 2.0], weight)
 
 
+def test_too_many_pairs_are_refused_before_they_are_looked_at():
+    grade, bounds = np.arange(10**6) % 2.0, np.array([0, 10**6])
+    with pytest.raises(ValueError, match=r"1e\+12 pairs of rows .* longest query has 1000000 rows; set truncation"):
+        PairwiseLoss.build(grade, bounds, np.ones(10**6))
+    PairwiseLoss.build(grade, bounds, np.ones(10**6), truncation=30)
+    PairwiseLoss.build(grade, bounds, np.ones(10**6), n_pairs=3)
+
+
 @pytest.mark.parametrize("options", [{"truncation": 5}, {"n_draws": 2}, {"n_pairs": 3}, {"ties": "average"}])
 def test_threads_compute_the_same_bits(options, monkeypatch):
     rng = np.random.default_rng(0)

@@ -40,6 +40,9 @@ Ties = Literal["auto", "average", "random"]
 # With fewer rows, waking up a thread takes longer than what it saves; queries differ in what they take.
 _ROWS_FOR_THREADS, _PARTS_OF_A_THREAD = 4000, 4
 
+# Half a minute for each tree; every row meets those within the truncation.
+_MOST_PAIRS = 10**10
+
 _CODES = {
     "none": _lambda_jit.EQUAL,
     "ndcg": _lambda_jit.PLACES,
@@ -252,6 +255,13 @@ class PairwiseLoss:
             raise ValueError(f"the mean of {weight} over the orders of ties has no closed form; use ties='random'")
         if n_pairs is not None and weight == "yetirank":
             raise ValueError("n_pairs draws pairs, but yetirank takes neighbors only; leave it out, and set n_draws")
+        sizes = np.diff(bounds).astype(np.float64)
+        n_met = float(sizes @ np.minimum(sizes, reach))
+        if n_met > _MOST_PAIRS and n_pairs is None and weight != "yetirank":
+            raise ValueError(
+                f"{n_met:.2g} pairs of rows would be looked at for each tree, but at most {_MOST_PAIRS:.0e} are: the "
+                f"longest query has {longest} rows; set truncation (30), or n_pairs to draw some"
+            )
         level, gains, scale, discount = _gains_and_discounts(weight, grade, bounds, gain, places, reach)
         if weight == "yetirank":
             discount = np.power(float(decay), np.arange(longest + 1), dtype=np.float64)
