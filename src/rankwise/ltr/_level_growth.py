@@ -119,8 +119,9 @@ class LevelGrower:
         if len(self.signs) and self.signs[feature]:
             sign, half = int(self.signs[feature]), len(before.lower)
             for own in range(half):
+                left, right = sums[own], sums[own + half]
                 low, high = _level_trees_jit.bounded_values(
-                    *sums[own, :2], *sums[own + half, :2], l2, lower[own], upper[own], sign
+                    left[0], left[1], right[0], right[1], l2, lower[own], upper[own], sign
                 )
                 below, above = (own, own + half) if sign > 0 else (own + half, own)
                 upper[below] = lower[above] = min(low, high) + abs(high - low) / 2
@@ -189,7 +190,8 @@ class Sparse:
 
     def search(self, features: IntArray, counted: Any, leaves: Leaves, l2: float, found: Cuts) -> None:
         """Write the best cut of each of the features."""
-        _level_trees_jit.best_sparse_cuts(self._columns, features, *counted, leaves, l2, found)
+        leaf, gradients = counted
+        _level_trees_jit.best_sparse_cuts(self._columns, features, leaf, gradients, leaves, l2, found)
 
     def move_right(self, feature: int, cut: int, missing_left: bool, bit: int, leaf: IntArray) -> None:
         """Set a bit in the leaves of rows right of a cut."""

@@ -285,7 +285,7 @@ class PairwiseLoss:
                 # The logarithm of an exponential variable is a Gumbel variable upside down.
                 rank_by = score - self.gumbel_scale * np.log(rng.standard_exponential(len(score)))
             arguments: tuple[Any, ...] = (score, rank_by, self.discount, self.weighting)
-            add = _lambda_jit.lambdas
+            add: Callable[..., None] = _lambda_jit.lambdas
             if self.n_pairs:
                 arguments += (rng.random((len(score), self.n_pairs)),)
                 add = _lambda_jit.sampled_lambdas

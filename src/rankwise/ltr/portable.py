@@ -258,7 +258,10 @@ def _lightgbm_tree(trees: LevelTrees, tree: int) -> str:
     # LightGBM's contributions divide by the rows of a node, so that a leaf must have some.
     value, count = trees.value[tree, leaves], np.maximum(trees.count[tree, leaves], 1)
     inner = _inner_nodes(depth)
-    counts, means, lefts, rights = [], [], [], []
+    counts: list[float] = []
+    means: list[float] = []
+    lefts: list[int] = []
+    rights: list[int] = []
     for level, prefix in inner:
         below = np.arange(prefix, 1 << depth, 1 << level)
         rows = count[below]

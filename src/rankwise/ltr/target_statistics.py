@@ -96,4 +96,4 @@ def _centered(rows: QueryRows) -> FloatArray:
         return rows.grade - np.repeat(np.add.reduceat(rows.grade, rows.bounds[:-1]) / sizes, sizes)
     winners, losers, weights = rows.pairs
     n = len(rows.grade)
-    return np.bincount(winners, weights, n) - np.bincount(losers, weights, n)
+    return np.asarray(np.bincount(winners, weights, n) - np.bincount(losers, weights, n), dtype=np.float64)

@@ -134,14 +134,14 @@ class LevelTables(LevelSplits):
         places = places.reshape(self.feature.shape)
         if len(used) and used[0] < 0:  # levels that ask nothing
             used, places = used[1:], places - 1
-        trees = (places, self.threshold, self.missing_left, self.value)
+        trees = _writeable(places, self.threshold, self.missing_left, self.value)
         if not hasattr(X, "indptr"):
-            _levels_jit.add_trees(X, used, *_writeable(*trees), score)
+            _levels_jit.add_trees(*[X, used, *trees, score])
             return
         place_of = np.full(X.shape[1], -1)
         place_of[used] = np.arange(len(used))
         rows = _writeable(X.data, X.indices.astype(np.int64, copy=False), X.indptr.astype(np.int64, copy=False))
-        _levels_jit.add_trees_sparse(*rows, place_of, len(used), *_writeable(*trees), score)
+        _levels_jit.add_trees_sparse(*[*rows, place_of, len(used), *trees, score])
 
     def predict(self, X: Any, n_trees: int, n_threads: int) -> FloatArray:
         """Scores of the rows of an array or CSR matrix by the first trees; threads take parts of the rows."""
