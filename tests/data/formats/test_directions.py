@@ -220,3 +220,14 @@ def test_answers_and_single_rankings_are_not_turned(tmp_path):
     for text in ("rank,item,country\n1,A,Spain\n2,B,France\n3,C,Italy\n", "a,b\nyes,no\nno,yes\nmaybe,maybe\n"):
         with pytest.raises(RankwiseFormatError):
             read_rankings(written(tmp_path, text))
+
+
+def test_words_of_counted_ballots_are_no_items(tmp_path):
+    rows = "1,A,undervote,undervote,skipped\n2,overvote,B,A,done\n3,B,A,C,done\n4,A,C,B,skipped\n"
+    survey = read_survey(written(tmp_path, f"ballot,rank1,rank2,rank3,state\n{rows}"))
+    assert survey.rankings.items == ("A", "B", "C")
+    np.testing.assert_array_equal(survey.rankings.positions[:2], [[1, np.inf, np.inf], [2, 1, np.inf]])
+    assert "'overvote', 'undervote': no vote, counted as blank." in survey.reading.notes
+    assert survey.X["state"].tolist() == ["skipped", "done", "done", "skipped"]  # an answer like others elsewhere
+    places = read_with_reading(written(tmp_path, "rank_A,rank_B\n1,2\n2,skipped\n2,1\n"))
+    np.testing.assert_array_equal(places[0].positions, [[1, 2], [1, np.nan], [2, 1]])

@@ -61,6 +61,8 @@ _DIRECTION_OF_LAYOUT: dict[str, Direction] = {
     "scores": "higher is better",
     **dict.fromkeys(("orders", "strings", "pairwise", "best-worst", "tricot", *_FORMATS), "best first"),
 }
+# Layouts whose cells are places, scores or items, so that a word may say that there is none.
+_VOTES_IN_COLUMNS = ("positions", "scores", "orders", "judges")
 # Layouts that do not use all columns besides the covariates.
 _COLUMNS_READ: dict[str, Callable[..., list[str]]] = {
     "judges": columns_of_jury,
@@ -284,7 +286,9 @@ def read_with_table(
         "read_rankings", of_reader, _READERS[fit.layout], reserved=["path"], what=f"the layout {fit.layout!r}"
     )
     given = {**fit.options, **of_reader}
-    table = without_no_answers(table, replace(fit, options=given).columns(table)) if table.labels else table
+    if fit.layout in _VOTES_IN_COLUMNS:
+        names = {name: value for name, value in given.items() if isinstance(value, str | list | tuple)}
+        table = without_no_answers(table, replace(fit, options=names).columns(table))
     table = with_scores_for_words(table, fit.layout, given)
     table = wanted_rows(table, given) if fit.layout == "long" and {"trait", "keep"} & given.keys() else table
     dropped: dict[str, int] = {}

@@ -30,6 +30,13 @@ _WITH_UNIT = re.compile(
 #: what result lists say of those who have no place
 NOT_PLACED = ("DNF", "DNS", "DSQ", "DQ", "DNC", "dnf", "dns", "dsq", "dq", "dnc")
 _SHOWN_MARKS = 3
+# What counted ballots hold where a voter named nobody, in lower case.
+_NO_VOTES = frozenset(
+    (
+        *("undervote", "undervoted", "overvote", "overvoted", "skipped", "skipped ranking", "skippedrank", "exhausted"),
+        *("no vote", "blank", "(blank)", "[blank]", "no answer", "not ranked", "keine angabe", "sans réponse"),
+    )
+)
 
 
 def without_marks(table: Table) -> Table:
@@ -79,32 +86,45 @@ def _without_unit(column: Column) -> dict[str, str]:
 
 
 def without_no_answers(table: Table, names: Collection[str] | None = None) -> Table:
-    """The table with blanks in these columns, or in all, for codes whose labels say that there is no answer.
+    """The table with blanks in these columns, or in all, for cells that say that there is no answer.
+
+    These are codes with such a label (9 = "refused"), and words of ballots such as "undervote" and "skipped".
 
     Parameters
     ----------
     table : Table
         The table.
     names : collection of str, optional
-        The columns; a note says what became of them.
+        The columns; notes say what became of their cells.
 
     Returns
     -------
     Table
     """
+    wanted = set(table.header if names is None else names)
     columns = list(table.columns)
-    said: dict[str, str] = {}
-    for name in table.labels if names is None else set(names) & table.labels.keys():
-        at = table.index(name)
-        blank = {code: label for code, label in table.labels[name].items() if code and is_no_answer(label)}
-        if not blank.keys().isdisjoint(columns[at].distinct):
-            said |= blank
-            columns[at] = columns[at].map(lambda cell, blank=blank: "" if cell in blank else cell)  # type: ignore[misc]
-    if not said:
+    labeled: dict[str, str] = {}
+    words: dict[str, str] = {}
+    for at, (name, column) in enumerate(zip(table.header, table.columns, strict=True)):
+        if isinstance(column, LongColumn) or name not in wanted:
+            continue
+        label_of = table.labels.get(name, {})
+        blank = {code: label for code, label in label_of.items() if code and is_no_answer(label)}
+        unsaid = {cell: cell for cell in column.distinct if cell.lower() in _NO_VOTES}
+        said = {cell: what for cell, what in (blank | unsaid).items() if cell in column.distinct}
+        if said:
+            columns[at] = column.map(lambda cell, said=said: "" if cell in said else cell)  # type: ignore[misc]
+            labeled |= {cell: what for cell, what in said.items() if cell in blank}
+            words |= unsaid
+    if not labeled and not words:
         return table
-    codes = ", ".join(f"{code} ({label})" for code, label in said.items())
-    notes = [] if names is None else [f"By the labels these are no answers, and blank: {codes}."]
-    return replace(table, columns=tuple(columns), notes=(*table.notes, *notes))
+    notes = [*table.notes]
+    if labeled and names is not None:
+        codes = ", ".join(f"{code} ({label})" for code, label in labeled.items())
+        notes.append(f"By the labels these are no answers, and blank: {codes}.")
+    if words and names is not None:
+        notes.append(f"{listed(list(words))}: no vote, counted as blank.")
+    return replace(table, columns=tuple(columns), notes=tuple(notes))
 
 
 def _plain_places(column: Column, most: int) -> dict[str, str]:
