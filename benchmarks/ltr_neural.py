@@ -65,7 +65,7 @@ def quality(case: str, X: Any, y: Any, qid: Any, gain: str, options: Any) -> lis
             "NeuralRanker, attention": NeuralRanker(random_state=seed, gain=gain, **NEURAL),
             "NeuralRanker": NeuralRanker(random_state=seed, gain=gain, **(NEURAL | {"attention": False})),
             "LinearRanker": LinearRanker(random_state=seed),
-            "LambdaMART": LambdaMART(random_state=seed, gain=gain),
+            "LambdaMART": LambdaMART(tree="leaf", random_state=seed, gain=gain),
         }
         folds = QueryKFold(3, shuffle=True, random_state=seed)
         for name, ranker in rankers.items():

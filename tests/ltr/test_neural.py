@@ -70,7 +70,7 @@ def test_rows_in_any_order_and_a_seed_give_the_same_ranker(data, attention):
 @needs_torch
 def test_attention_sees_the_query_and_nothing_else(data):
     X, y, qid = data
-    ranker = NeuralRanker(attention=True, n_epochs=3, random_state=0).fit(X, y, qid)
+    ranker = NeuralRanker(attention=True, n_epochs=3, early_stopping=False, random_state=0).fit(X, y, qid)
     together = ranker.predict(X, qid)
     for query in (1, 2, 3):
         rows = qid == query
@@ -87,8 +87,9 @@ def test_attention_sees_the_query_and_nothing_else(data):
 def test_early_stopping_keeps_the_best_epoch(data):
     X, y, qid = data
     ranker = NeuralRanker(n_epochs=60, learning_rate=0.02, score_gain="exp", early_stopping=True, n_iter_no_change=3)
-    ranker.set_params(random_state=0)
+    ranker.set_params(warm_start=False, random_state=0)
     ranker.fit(X, y, qid, eval_set=(X[:100], y[:100], qid[:100]))
+    assert ranker.n_epochs_ == np.argmax(ranker.history_["validation"]) + 1
     watched = ranker.history_["validation"]
     assert ranker.score(X[:100], y[:100], qid[:100]) == pytest.approx(max(watched), abs=1e-6)
     assert len(watched) <= np.argmax(watched) + 4
@@ -143,7 +144,7 @@ def test_gains_that_floats_cannot_hold_train(data):
         ({"hidden": (8.0,)}, {}, r"hidden is \(8.0,\); give whole numbers"),
         ({"hidden": (0,)}, {}, "1 or more for each layer"),
         ({}, {"sample_weight": "rows"}, "sample_weight differs within a query; NeuralRanker takes one"),
-        ({}, {"eval_set": (np.zeros((2, 5)), [0, 1])}, "three things: X, y and qid"),
+        ({}, {"eval_set": (np.zeros((2, 5)), [0, 1])}, "eval_set has no queries; give eval_qid or eval_group"),
         ({}, {"eval_set": (np.empty((0, 5)), [], [])}, "eval_set has no rows"),
         ({}, {"eval_set": (np.zeros((2, 5)), [0, 0], [1, 1])}, "no query of the validation set has a relevant row"),
     ],
@@ -178,6 +179,26 @@ def test_a_linear_ranker_is_a_special_case(attention):
     part = ((X_test - ranker._center[:5]) / ranker._spread[:5]) @ weights.detach().numpy()[0]
     weights.data.zero_()
     np.testing.assert_allclose(before - ranker.predict(X_test, qid_test), part, atol=1e-4)
+
+
+@needs_torch
+def test_a_network_that_is_not_surely_better_leaves_the_linear_ranker():
+    X, y, qid, _ = make_retrieval(40, 20, family="judged", link="linear", wrong_grades=0.3, n_grades=3, random_state=0)
+    ranker = NeuralRanker(n_epochs=6, n_iter_no_change=2, random_state=0).fit(X, y, qid)
+    assert ranker.n_epochs_ == 0
+    assert len(ranker.history_["validation"]) >= 2
+    wanted = LinearRanker(random_state=0).fit(X, y, qid).predict(X)
+    np.testing.assert_allclose(centered(ranker, X, qid), wanted - wanted.mean(), atol=1e-4)
+
+
+@needs_torch
+def test_a_network_that_is_surely_better_is_trained_on_all_queries():
+    X, y, qid, _ = make_retrieval(200, 4, link="peaked", noise=0.1, docs_per_query=(10, 20), random_state=0)
+    ranker = NeuralRanker(n_epochs=12, random_state=0).fit(X, y, qid)
+    assert ranker.n_epochs_ > 0
+    linear = LinearRanker(random_state=0).fit(X, y, qid).score(X, y, qid)
+    assert ranker.score(X, y, qid) > linear + 0.02
+    assert len(ranker.history_["loss"]) == len(ranker.history_["validation"])  # of the part with held-out queries
 
 
 @pytest.fixture(scope="module")
@@ -236,6 +257,7 @@ def test_comparisons_are_watched_on_an_eval_set(data, comparisons):
 @pytest.mark.parametrize(("loss", "attention"), [("lambdarank", False), ("listwise_softmax", True)])
 def test_tables_of_pairs_are_made_in_parts_that_fit(data, monkeypatch, loss, attention):
     options = {"attention": attention, "dropout": 0.0, "input_noise": 0.0, "n_epochs": 3, "random_state": 0}
+    options["early_stopping"] = False
     X, _, qid = data
     whole = NeuralRanker(loss, **options).fit(*data)
     monkeypatch.setattr(_torch_losses, "_MOST_CELLS", 12**2)

@@ -193,10 +193,12 @@ def validation_rows(
     watched: list[EvalSet],
     rng: np.random.Generator,
     transform: Callable[[Any], Any],
+    stops: bool | None = None,
 ) -> tuple[QueryRows, list[QueryRows]]:
     """Rows to train on, and rows held out for early stopping: those of eval_set, or some of the queries, if any.
 
-    ``transform`` makes the features of the eval_set into those of training.
+    ``transform`` makes the features of the eval_set into those of training; ``stops`` is whether training stops early,
+    by default as the ranker says.
     """
     if watched:
         found = []
@@ -206,7 +208,7 @@ def validation_rows(
                 raise ValueError("eval_set has no rows, so early stopping has nothing to watch")
             found.append(QueryRows.build(transform(X), grades, qid))
         return rows, found
-    if not ranker.early_stopping:
+    if not (ranker.early_stopping if stops is None else stops):
         return rows, []
     if rows.pairs is not None:
         raise ValueError("comparisons cannot be split by query; give eval_set=(X, y, qid) for early stopping")

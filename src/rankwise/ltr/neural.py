@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 import warnings
 from numbers import Integral, Real
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar, Literal, TypeVar
 
 import numpy as np
 
@@ -24,6 +25,7 @@ from rankwise._state import (
     ensure,
     learned_state,
     list_of,
+    optional,
 )
 from rankwise._typing import ArrayLike, FloatArray, IntArray, RandomState
 from rankwise._validation import check_generator
@@ -37,6 +39,7 @@ from rankwise.ltr.base import (
     validation_rows,
 )
 from rankwise.ltr.boosting import EarlyStopping
+from rankwise.ltr.linear import LinearRanker
 from rankwise.ltr.losses import losses_of
 from rankwise.ltr.query_inputs import eval_sets, split_off_queries
 from rankwise.queries import (
@@ -50,6 +53,12 @@ from rankwise.queries import (
 
 Self = TypeVar("Self", bound="NeuralRanker")
 
+# Fewer queries are too few to hold some out.
+_FEWEST_QUERIES = 20
+# Standard errors that count as sure: the best of many epochs is above the start by one or two of them by chance.
+_SURE = 3.0
+# Share of the weights so far that each step keeps in their moving average.
+_AVERAGING = 0.95
 # Number of documents scored at once in prediction.
 _BLOCK_ROWS = 1 << 16
 
@@ -59,9 +68,10 @@ class NeuralRanker(QueryRankerMixin, BaseEstimator):
 
     *Definition.* Features u and ``sign(u) log(1 + |u|)`` are standardized; hidden layers with rectified linear units
     follow, then, with ``attention``, blocks of self-attention over the documents of a query, and a linear layer. Its
-    output and a weighted sum of the features themselves add up to the score: a linear ranker is where training begins,
-    and what it may remain. Adam minimizes the mean of a ranking loss over mini-batches of queries, with steps that
-    shrink to 0 over the epochs.
+    output and a weighted sum of the features themselves add up to the score, so that a linear ranker is where training
+    begins (with ``warm_start``, at the weights of `LinearRanker`), and what it may remain. Adam minimizes the mean of a
+    ranking loss over mini-batches of queries, with steps that shrink to 0 over the epochs. The ranker has the moving
+    average of the weights over the steps.
 
     Parameters
     ----------
@@ -89,15 +99,19 @@ class NeuralRanker(QueryRankerMixin, BaseEstimator):
         Initial step size of Adam; it decreases linearly to 0 after the last epoch.
     alpha : float, default=1e-4
         Strength of the regularization: Adam's decoupled weight decay.
-    early_stopping : bool, default=False
-        Whether to stop when the metric on held-out queries no longer improves, and keep the best epoch. By default
-        all queries are trained on, for all epochs.
+    warm_start : bool, default=True
+        Whether training begins at the weights that `LinearRanker` finds.
+    early_stopping : bool or "auto", default="auto"
+        Whether to stop when the metric on held-out queries no longer improves, and keep the best epoch, if it is surely
+        better than where training began: by three standard errors over these queries. Without ``eval_set``, that
+        number of epochs is then trained on all queries, from the start. "auto" does so if there is an ``eval_set``, or
+        20 queries or more to hold some out of; otherwise all queries are trained on for all epochs.
     n_iter_no_change : int, default=10
         Number of epochs without improvement after which early stopping stops.
     eval_metric : str, optional
         What early stopping and ``history_`` watch, e.g. "map@5"; by default ``metric`` at ``k``,
         with ``gain``.
-    validation_fraction : float, default=0.1
+    validation_fraction : float, default=0.2
         Share of the queries held out for early stopping if ``fit`` gets no ``eval_set``.
     device : str, default="cpu"
         "cpu", "cuda", or "auto": CUDA if there is a device.
@@ -116,6 +130,8 @@ class NeuralRanker(QueryRankerMixin, BaseEstimator):
     history_ : dict
         "validation", or "training" if nothing is held out: the metric after each epoch, if there are grades;
         "loss": the mean loss.
+    n_epochs_ : int
+        Number of epochs of the network; 0 if it is no better than where training began.
     n_queries_ : int
         Number of queries in training.
 
@@ -145,7 +161,8 @@ class NeuralRanker(QueryRankerMixin, BaseEstimator):
         "batch_size": [Interval(Integral, 1, None, closed="left")],
         "learning_rate": [Interval(Real, 0, None, closed="neither")],
         "alpha": [Interval(Real, 0, None, closed="left")],
-        "early_stopping": ["boolean"],
+        "warm_start": ["boolean"],
+        "early_stopping": ["boolean", StrOptions({"auto"})],
         "n_iter_no_change": [Interval(Integral, 1, None, closed="left")],
         "eval_metric": [None, str],
         "validation_fraction": [Interval(Real, 0, 1, closed="neither")],
@@ -162,6 +179,7 @@ class NeuralRanker(QueryRankerMixin, BaseEstimator):
         "_center": FLOATS,
         "_spread": FLOATS,
         "_longest": COUNT,
+        "n_epochs_": optional(COUNT),
     }
 
     def __init__(
@@ -179,10 +197,11 @@ class NeuralRanker(QueryRankerMixin, BaseEstimator):
         batch_size: int = 32,
         learning_rate: float = 3e-3,
         alpha: float = 1e-4,
-        early_stopping: bool = False,
+        warm_start: bool = True,
+        early_stopping: bool | Literal["auto"] = "auto",
         n_iter_no_change: int = 10,
         eval_metric: str | None = None,
-        validation_fraction: float = 0.1,
+        validation_fraction: float = 0.2,
         device: str = "cpu",
         metric: str = "ndcg",
         k: int | None = 10,
@@ -202,6 +221,7 @@ class NeuralRanker(QueryRankerMixin, BaseEstimator):
         self.batch_size = batch_size
         self.learning_rate = learning_rate
         self.alpha = alpha
+        self.warm_start = warm_start
         self.early_stopping = early_stopping
         self.n_iter_no_change = n_iter_no_change
         self.eval_metric = eval_metric
@@ -278,18 +298,30 @@ class NeuralRanker(QueryRankerMixin, BaseEstimator):
             check_longest(self._longest, "attention=True", "attention=False")
         elif rows.pairs is None and self.loss in QUADRATIC:
             check_longest(self._longest, f"loss={self.loss!r}", "loss='listwise_softmax'")
-        if not watched and rows.pairs is None and rows.n_queries < 2:  # nothing to hold out
-            held_out: QueryRows | None = rows
-        else:
-            rows, parts = validation_rows(self, rows, watched, rng, lambda X: self._check_features(X, reset=False))
-            held_out = parts[0] if parts else rows if rows.pairs is None else None
-        columns = self._columns(rows.X)
+        stops = self._stops(rows, watched)
+        whole, parts = rows, []
+        if watched or stops:
+            rows, parts = validation_rows(
+                self, rows, watched, rng, lambda X: self._check_features(X, reset=False), stops
+            )
+        held_out = parts[0] if parts else None
+        columns = self._columns(whole.X)
         self._center, spread = columns.mean(axis=0), columns.std(axis=0)
         self._spread = np.where(spread > 1e-9, spread, 1.0)
         with torch.random.fork_rng():
             torch.manual_seed(seed % 2**63)
-            self._train(torch, rows, held_out, rng, device)
+            self._train(torch, rows, held_out, rng, device, stops, self.n_epochs)
+            if held_out is not None and not watched:  # what was held out is for training, too
+                history = self.history_
+                self._train(torch, whole, None, rng, device, False, self.n_epochs_)
+                self.history_ = history
         return self
+
+    def _stops(self, rows: QueryRows, watched: list[Any]) -> bool:
+        """Whether to stop early."""
+        if self.early_stopping != "auto":
+            return bool(self.early_stopping)
+        return bool(watched) or (rows.pairs is None and rows.n_queries >= _FEWEST_QUERIES)
 
     def predict(self, X: ArrayLike, qid: ArrayLike | str | None = None) -> FloatArray:
         """Scores of rows.
@@ -355,31 +387,39 @@ class NeuralRanker(QueryRankerMixin, BaseEstimator):
         return np.log2(1 + gains / gains.max())
 
     def _train(
-        self, torch: Any, rows: QueryRows, held_out: QueryRows | None, rng: np.random.Generator, device: str
+        self,
+        torch: Any,
+        rows: QueryRows,
+        held_out: QueryRows | None,
+        rng: np.random.Generator,
+        device: str,
+        stops: bool,
+        n_epochs: int,
     ) -> None:
+        """Train for a number of epochs, of the ``n_epochs`` over which steps shrink, or until held-out rows say so."""
         network = self._layers(torch).to(device)
+        if self.warm_start:
+            self._begin_linear(torch, network, rows)
         features = self._inputs(torch, rows.X).to(device)
         examples = make_examples(features, rows, self._targets(rows), self.loss, self.attention)
         optimizer = torch.optim.AdamW(network.parameters(), lr=self.learning_rate, weight_decay=self.alpha)
         n_steps = self.n_epochs * -(-len(examples) // self.batch_size)
         rate = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: 1 - step / n_steps)
-        watched = "training" if held_out is rows else "validation"
-        self.history_: dict[str, list[float]] = {"loss": []} if held_out is None else {watched: [], "loss": []}
-        metric = self._metric_function(self.eval_metric, self.gain)
-        stopping = None
-        if held_out is not None:
-            stopping = EarlyStopping(
-                lambda score: float(metric(held_out.grade, score, held_out.query)),
-                self.n_iter_no_change if self.early_stopping else None,
-                self.history_[watched],
-            )
-        best_state = None
+        average = torch.optim.swa_utils.AveragedModel(
+            network, multi_avg_fn=torch.optim.swa_utils.get_ema_multi_avg_fn(_AVERAGING)
+        )
+        judge = held_out if held_out is not None else rows if rows.pairs is None else None
+        watched = "training" if held_out is None else "validation"
+        self.history_: dict[str, list[float]] = {"loss": []} if judge is None else {watched: [], "loss": []}
+        stopping = None if judge is None else self._stopping(judge, self.history_[watched], stops)
+        start = self._scored(judge.X, judge.bounds, network, device) if stops and judge is not None else None
+        states = [copy.deepcopy(network.state_dict())] if stops else []
 
         def score(inputs: Any, mask: Any) -> Any:
             noisy = inputs + self.input_noise * torch.randn_like(inputs) if self.input_noise else inputs
             return self._forward(network, noisy, mask)
 
-        for _ in track(range(self.n_epochs), "training", self.n_epochs):
+        for _ in track(range(n_epochs), "training", n_epochs):
             network.train()
             losses = []
             for parts in examples.batches(self.batch_size, rng):
@@ -391,18 +431,50 @@ class NeuralRanker(QueryRankerMixin, BaseEstimator):
                     total += float(loss.detach())
                 optimizer.step()
                 rate.step()
+                average.update_parameters(network)
                 losses.append(total)
             self.history_["loss"].append(float(np.mean(losses)))
-            if held_out is None or stopping is None:
+            if judge is None or stopping is None:
                 continue
-            stopping.record(self._scored(held_out.X, held_out.bounds, network, device))
-            if self.early_stopping and stopping.best == len(stopping.history):
-                best_state = {name: tensor.detach().clone() for name, tensor in network.state_dict().items()}
+            found = self._scored(judge.X, judge.bounds, average.module, device)
+            stopping.record(found)
+            if stops and stopping.best == len(stopping.history):
+                states[1:], best_score = [copy.deepcopy(average.module.state_dict())], found
             if stopping.is_over:
                 break
-        if best_state is not None:
-            network.load_state_dict(best_state)
+        self.n_epochs_ = n_epochs
+        network = average.module if n_epochs else network
+        if start is not None and judge is not None and stopping is not None:
+            # Without a warm start, training begins with no ranking at all.
+            is_better = not self.warm_start or self._is_surely_better(judge, start, best_score)
+            self.n_epochs_ = stopping.best if is_better else 0
+            network.load_state_dict(states[int(is_better)])
         self.network_ = network.to("cpu").eval()
+
+    def _stopping(self, judge: QueryRows, history: list[float], stops: bool) -> EarlyStopping:
+        metric, query = self._metric_function(self.eval_metric, self.gain), judge.query
+        patience = self.n_iter_no_change if stops else None
+        return EarlyStopping(lambda score: float(metric(judge.grade, score, query)), patience, history)
+
+    def _is_surely_better(self, judge: QueryRows, start: FloatArray, score: FloatArray) -> bool:
+        """Whether the metric is above that of the start by some standard errors over queries."""
+        metric, query = self._metric_function(self.eval_metric, self.gain), judge.query
+        before, after = (metric(judge.grade, values, query, per_query=True)[1] for values in (start, score))
+        gains = (after - before)[~np.isnan(after - before)]
+        return len(gains) > 1 and bool(gains.mean() > _SURE * gains.std(ddof=1) / np.sqrt(len(gains)))
+
+    def _begin_linear(self, torch: Any, network: Any, rows: QueryRows) -> None:
+        """Give the linear part the weights of `LinearRanker`."""
+        weight = None if (rows.weight == rows.weight[0]).all() else rows.weight
+        arguments: dict[str, Any] = {"y": rows.grade, "qid": rows.query, "sample_weight": weight}
+        if rows.pairs is not None:
+            arguments = {"pairs": np.column_stack(rows.pairs[:2]), "pair_weight": rows.pairs[2]}
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # a start need not have converged
+            linear = LinearRanker(gain=self.gain, random_state=0).fit(rows.X, **arguments)
+        scaled = linear.coef_ * self._spread[: self.n_features_in_]
+        with torch.no_grad():
+            network["linear"].weight.copy_(torch.as_tensor(scaled[None], dtype=torch.float32))
 
     def _layers(self, torch: Any) -> Any:
         nn = torch.nn
