@@ -13,7 +13,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from rankwise import Rankings
-from rankwise.aggregation import kemeny, preference_matrix
+from rankwise.aggregation import borda, kemeny, preference_matrix
 from rankwise.aggregation.statistics import is_stochastically_transitive
 from rankwise.aggregation.tournaments import copeland, kwiksort, mc4, schulze
 from tests.naive import tournaments as naive
@@ -175,3 +175,24 @@ def test_slips_of_the_pen_get_the_advice_of_positions(rule: Rule) -> None:
         rule([[0, 1, 2], [1, 0, 2]])
     with pytest.raises(ValueError, match="rows have different lengths"):
         rule([[1, 2, 3], [1, 2]])
+
+
+def test_copeland_by_wins_less_losses_differs_where_pairs_end_even() -> None:
+    # 0 beats 1 and is even with 2 and 3; 2 beats 1 and 3.
+    wins = np.array([[0, 2, 1, 1], [0, 0, 0, 1], [1, 2, 0, 2], [1, 1, 0, 0.0]])
+    assert copeland(wins).tolist() == [1, 3, 1, 2]
+    assert copeland(wins, score="wins-minus-losses").tolist() == [2, 4, 1, 3]
+    rng = np.random.default_rng(0)
+    odd = np.array([rng.permutation(8) + 1.0 for _ in range(7)])  # no pair ends even, so the two agree
+    assert np.array_equal(copeland(odd), copeland(odd, score="wins-minus-losses"))
+    with pytest.raises(ValueError, match="choose 'defeats' or 'wins-minus-losses'"):
+        copeland(wins, score="wins")  # type: ignore[arg-type]
+
+
+def test_an_item_with_a_single_win_comes_where_the_notes_say() -> None:
+    nan = np.nan
+    rows = [[1, 2, 3, nan], [1, 2, 3, nan], [nan, 2, nan, 1]]  # item 3 met item 1 alone, and won
+    assert copeland(rows).tolist() == [1, 2, 2, 1]
+    assert copeland(rows, score="wins-minus-losses").tolist() == [1, 3, 4, 2]  # 2, -1, -2 and 1
+    assert borda(rows).tolist() == schulze(rows).tolist() == [1, 2, 3, 1]
+    assert kemeny(rows).positions[3] < kemeny(rows).positions[1]

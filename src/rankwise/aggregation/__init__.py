@@ -35,6 +35,7 @@ from rankwise.aggregation.statistics import (
     median_risk_bound,
     noise_margin,
 )
+from rankwise.aggregation.stream import RunningConsensus
 from rankwise.aggregation.tournaments import copeland, kwiksort, mc4, schulze
 
 __all__ = [
@@ -57,6 +58,7 @@ __all__ = [
     "PreferenceMatrix",
     "RankedPairs",
     "Round",
+    "RunningConsensus",
     "aggregate_lists",
     "all_optimal",
     "best_worst_rankings",

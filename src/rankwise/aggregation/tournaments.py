@@ -6,17 +6,21 @@ rankings). A pair that nobody compared has no winner, like a pair that ends even
 
 from __future__ import annotations
 
+from typing import Literal
+
 import numpy as np
 
 from rankwise._typing import ArrayLike, BoolArray, FloatArray, IntArray, RandomState
-from rankwise._validation import check_generator, check_whole_number
+from rankwise._validation import check_choice, check_generator, check_whole_number
 from rankwise.aggregation import _tournaments_jit
 from rankwise.aggregation.pairs import comparable_preferences, majority
 from rankwise.aggregation.positional import rank_by_score
 from rankwise.data import dense_positions
 
 
-def copeland(rankings_or_matrix: ArrayLike) -> FloatArray:
+def copeland(
+    rankings_or_matrix: ArrayLike, *, score: Literal["defeats", "wins-minus-losses"] = "defeats"
+) -> FloatArray:
     r"""Order items by the number of items that beat them: Copeland's consensus.
 
     *Definition.* Item i comes at place :math:`1 + \#\{j : p_{ij} < 1/2\}`, where :math:`p_{ij}` is the share of the
@@ -28,11 +32,20 @@ def copeland(rankings_or_matrix: ArrayLike) -> FloatArray:
     rankings_or_matrix : Rankings, array-like of positions (n_rankings, n_items), PreferenceMatrix, or square array
         Rankings of any kind (the weights of a Rankings count), or weights or probabilities of "row before column"
         (a diagonal below 1 distinguishes a matrix from positions).
+    score : {"defeats", "wins-minus-losses"}, default="defeats"
+        What orders the items: how many beat them (the definition above), or how many they beat less how many beat them,
+        as in pref_voting and most of social choice. The two differ only where pairs end even or were never compared.
 
     Returns
     -------
     ndarray of shape (n_items,), float64
         Positions, 1 = best, dense: 1, 2, 2, 3.
+
+    Notes
+    -----
+    Items that were compared with few others have few defeats: one that met a single other item and won comes first, as
+    it does in `borda` and `schulze`. With ``score="wins-minus-losses"`` it has a score of 1 only; `kemeny` puts it
+    before the item that it beat.
 
     References
     ----------
@@ -45,7 +58,10 @@ def copeland(rankings_or_matrix: ArrayLike) -> FloatArray:
     >>> copeland([[1, 2, 3], [1, 3, 2], [2, 1, 3]])
     array([1., 2., 3.])
     """
+    check_choice("score", score, ("defeats", "wins-minus-losses"))
     beats = majority(comparable_preferences(rankings_or_matrix).wins)
+    if score == "wins-minus-losses":
+        return rank_by_score((beats.sum(axis=1) - beats.sum(axis=0)).astype(np.float64))
     return _positions_by_defeats(beats)
 
 

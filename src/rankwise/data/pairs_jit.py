@@ -60,3 +60,16 @@ def pair_ties(positions, weights):
                         counts[i, j] += weights[r]
                         counts[j, i] += weights[r]
     return counts
+
+
+@compiled
+def add_pairs(positions, weights, wins, ties):
+    """Add what rankings say of each pair to ``wins`` and ``ties``; negative weights take it away again."""
+    n, k = positions.shape
+    for r in range(n):
+        w = weights[r]
+        for i in range(k):
+            place = positions[r, i]
+            for j in range(k):
+                wins[i, j] += w * (place < positions[r, j])
+                ties[i, j] += w * ((place == positions[r, j]) & (place < np.inf) & (i != j))
