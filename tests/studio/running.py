@@ -48,7 +48,7 @@ def start(client: TestClient, project: dict[str, Any], view: str, **params: Any)
     return dict(answer.json())
 
 
-def ended(client: TestClient, job: dict[str, Any], seconds: float = 240) -> dict[str, Any]:
+def ended(client: TestClient, job: dict[str, Any], seconds: float = 600) -> dict[str, Any]:
     """The job once it has ended."""
     deadline = time.monotonic() + seconds
     while job["state"] in ("waiting", "running"):
