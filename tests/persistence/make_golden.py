@@ -110,7 +110,7 @@ def _query_rankers() -> dict[str, Any]:
         "linear-ranker": LinearRanker(random_state=0),
         "linear-listwise": LinearRanker("listwise_softmax", random_state=0),
         "lambdamart-level": LambdaMART(3, tree="level", k=5, random_state=0),
-        "lambdamart-stopped": LambdaMART(5, **stopped, random_state=0),
+        "lambdamart-stopped": LambdaMART(5, tree="leaf", **stopped, random_state=0),
         "lambdamart-pointwise": LambdaMART(2, objective="pointwise_squared", tree="level", random_state=0),
         "neural": NeuralRanker("lambdarank", hidden=(3,), n_epochs=2, early_stopping=True, random_state=0),
     }

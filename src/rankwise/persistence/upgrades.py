@@ -40,7 +40,7 @@ Record = dict[str, Any]
 Manifest = dict[str, Any]
 
 #: version of the format that is written; all versions up to it are read
-FORMAT_VERSION = 2
+FORMAT_VERSION = 3
 
 
 class Change(NamedTuple):
@@ -87,13 +87,21 @@ def _early_stopping_and_score_gain(record: Record, before: list[Record]) -> None
 
 
 def _lambdamart(record: Record, before: list[Record]) -> None:
-    """LightGBM's booster was not wrapped in an object with the interface of level trees; one flag was both norms."""
+    """LightGBM's booster was not wrapped in an object with the interface of level trees."""
     _early_stopping_and_score_gain(record, before)
-    record["parameters"] |= dict.fromkeys(("gap_norm", "query_norm"), record["parameters"].pop("normalize"))
     trees = record["state"].get("booster_")
     if trees is not None and before[trees["object"]]["class"] == "Booster":
         before.append({"class": "LightGBMTrees", "parameters": {}, "state": {"booster": trees}})
         record["state"]["booster_"] = {"object": len(before) - 1}
+
+
+def _norms(record: Record, before: list[Record]) -> None:
+    """One flag was both norms, and level trees took parameters that have no effect on them."""
+    parameters = record["parameters"]
+    if "normalize" in parameters:
+        parameters |= dict.fromkeys(("gap_norm", "query_norm"), parameters.pop("normalize"))
+    if parameters.get("tree") == "level":
+        parameters |= {"num_leaves": None, "min_samples_leaf": None}
 
 
 _LISTWISE = {name: f"listwise_{name}" for name in ("listnet", "softmax", "listmle", "plistmle", "approx_ndcg")}
@@ -140,8 +148,10 @@ _FORMAT_1_TO_2: dict[str, Change] = {
     "RankingTree": Change(parameters={"consensus": "decode"}, then=_unsmoothed),
 }
 
+_FORMAT_2_TO_3: dict[str, Change] = {"LambdaMART": Change(then=_norms)}
+
 #: changes from each version of the format to the next
-CHANGES: dict[int, dict[str, Change]] = {1: _FORMAT_1_TO_2}
+CHANGES: dict[int, dict[str, Change]] = {1: _FORMAT_1_TO_2, 2: _FORMAT_2_TO_3}
 
 
 def upgraded(manifest: Manifest, version: int) -> Manifest:
