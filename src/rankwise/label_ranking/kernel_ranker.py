@@ -119,6 +119,10 @@ class KernelRanker(LabelRankerMixin, BaseEstimator):
         "random_state": ["random_state", np.random.Generator],
     }
 
+    alpha_: float
+    gamma_: float
+    loo_errors_: FloatArray
+
     _saved: ClassVar[Saved] = {
         "_scaler": SCALER,
         "_unit": NUMBER,
