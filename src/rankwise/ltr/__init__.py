@@ -1,6 +1,7 @@
 """Learning to rank the documents of queries: from features and graded relevance, or comparisons, to scores."""
 
 from rankwise.ltr.blend import StackedQueryRanker
+from rankwise.ltr.candidates import refresh_candidates
 from rankwise.ltr.effects import QueryImportances, ScoreExplanation, permutation_importance
 from rankwise.ltr.gradients import lambda_gradients, pair_gradients
 from rankwise.ltr.lambdamart import LambdaMART
@@ -20,4 +21,5 @@ __all__ = [
     "pair_weights",
     "permutation_importance",
     "ranking_loss",
+    "refresh_candidates",
 ]
