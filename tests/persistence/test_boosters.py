@@ -26,7 +26,7 @@ QUERY = np.repeat(np.arange(30), 10)
 @pytest.fixture(scope="module")
 def ranker():
     settings = {"num_leaves": 5, "min_samples_leaf": 5, "categorical_features": [0], "random_state": 0}
-    return LambdaMART(3, **settings).fit(X, GRADE, qid=QUERY)
+    return LambdaMART(3, tree="leaf", **settings).fit(X, GRADE, qid=QUERY)
 
 
 @pytest.fixture(scope="module")
