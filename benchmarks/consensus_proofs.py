@@ -1,4 +1,4 @@
-"""How far does `kemeny` prove, and how far is the rest bounded, within a time limit? With and without ties.
+"""How far does `kemeny` prove, and how far is the rest bounded, within a time limit? And how fast are updates?
 
 The families are those of the linear ordering library LOLIB (Martí, Reinelt, Duarte 2012), generated: uniform entries
 from 0 to 100 (RandA1), Paley tournaments, random tournaments, and uniform and Mallows profiles. Consensus with ties is
@@ -22,7 +22,7 @@ from common import save
 from consensus import peer
 
 from rankwise import Rankings
-from rankwise.aggregation import kemeny, preference_matrix, sample_mallows
+from rankwise.aggregation import RunningConsensus, kemeny, preference_matrix, sample_mallows
 
 Row = dict[str, Any]
 
@@ -46,6 +46,7 @@ def main() -> None:
         print(f"{row['case']:>48}  {row['proven']} of {row['profiles']} proven, gap {100 * row['gap']:.4g} %, "
               f"{row['seconds']:.2f} s" + (f"; before {before['proven']}, {100 * before['gap']:.4g} %, "
               f"{before['seconds']:.2f} s" if before else ""), flush=True)  # fmt: skip
+    rows += list(updates(options.seed))
     if options.output:
         options.output.write_text(json.dumps(rows, indent=2) + "\n")
     else:
@@ -97,6 +98,21 @@ def ties_allowed(quick: bool, seed: int) -> Iterator[Row]:
             "profiles": 1, "proven": 1, "gap": 0.0, "seconds": our_seconds, "corankco_seconds": their_seconds,
             "ratio": their_seconds / our_seconds,
         }  # fmt: skip
+
+
+def updates(seed: int) -> Iterator[Row]:
+    """Rankings of 20 items that a `RunningConsensus` takes one by one, and a hundred at a time."""
+    rankings = sample_mallows(np.arange(1, 21), 0.1, 20_000, random_state=seed)
+    for window in (None, 1000):
+        for size in (1, 100):
+            running = RunningConsensus(20, window=window).partial_fit(rankings[:5])  # compiles
+            start = time.process_time()
+            for row in range(0, 200 * size if size > 1 else 5000, size):
+                running.partial_fit(rankings[row : row + size])
+            per_minute = 60 * (running.n_seen - 5) / (time.process_time() - start)
+            case = f"running consensus, 20 items, window {window}, {size} at a time"
+            print(f"{case:>48}  {per_minute:,.0f} rankings a minute", flush=True)
+            yield {"case": case, "rankings_per_minute": per_minute}
 
 
 def measured(case: str, make: Callable[[int], Any], profiles: int, limit: float = 10.0, **options: Any) -> Row:
