@@ -1,4 +1,4 @@
-"""How far does `kemeny` prove, and how far is the rest bounded, within a time limit? And how fast are updates?
+"""What does `kemeny` prove, how far is the rest bounded within a time limit, and how fast are updates: ratios, seconds.
 
 The families are those of the linear ordering library LOLIB (Martí, Reinelt, Duarte 2012), generated: uniform entries
 from 0 to 100 (RandA1), Paley tournaments, random tournaments, and uniform and Mallows profiles. Consensus with ties is
