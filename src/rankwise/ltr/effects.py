@@ -172,7 +172,7 @@ def permutation_importance(
     X, qid = split_off_queries(X, qid, group)
     X = columns_by_name(X, getattr(ranker, "feature_names_in_", None))
     frame = data_frame(X, "X")
-    table = None if frame is not None else X.tocsc().tolil() if hasattr(X, "tocsc") else np.asarray(X)
+    table: Any = None if frame is not None else X.tocsc().tolil() if hasattr(X, "tocsc") else np.asarray(X)
     names = feature_names(ranker)
     grades = np.asarray(y, dtype=np.float64)
     query = group_queries(qid, len(grades), of="y").codes
@@ -196,7 +196,7 @@ def permutation_importance(
             else:
                 features = table.copy()
                 features[:, [feature]] = table[:, [feature]][source]
-                features = features.tocsr() if hasattr(X, "tocsc") else features
+                features = features.tocsr() if hasattr(features, "tocsr") else features
             losses[feature, repeat] = score - value(features)
     errors = losses.std(axis=1, ddof=1) / np.sqrt(n_repeats)
     return QueryImportances(tuple(names), losses.mean(axis=1), errors, score)

@@ -172,6 +172,8 @@ class NeuralRanker(QueryRankerMixin, BaseEstimator):
     }
 
     network_: Any
+    history_: dict[str, list[float]]
+    n_epochs_: int
 
     _saved: ClassVar[Saved] = {
         "network_": dict_of(either(array("float32", 1), array("float32", 2))),
@@ -299,7 +301,7 @@ class NeuralRanker(QueryRankerMixin, BaseEstimator):
         elif rows.pairs is None and self.loss in QUADRATIC:
             check_longest(self._longest, f"loss={self.loss!r}", "loss='listwise_softmax'")
         stops = self._stops(rows, watched)
-        whole, parts = rows, []
+        whole, parts = rows, list[QueryRows]()
         if watched or stops:
             rows, parts = validation_rows(
                 self, rows, watched, rng, lambda X: self._check_features(X, reset=False), stops
@@ -410,7 +412,7 @@ class NeuralRanker(QueryRankerMixin, BaseEstimator):
         )
         judge = held_out if held_out is not None else rows if rows.pairs is None else None
         watched = "training" if held_out is None else "validation"
-        self.history_: dict[str, list[float]] = {"loss": []} if judge is None else {watched: [], "loss": []}
+        self.history_ = {"loss": []} if judge is None else {watched: [], "loss": []}
         stopping = None if judge is None else self._stopping(judge, self.history_[watched], stops)
         start = self._scored(judge.X, judge.bounds, network, device) if stops and judge is not None else None
         states = [copy.deepcopy(network.state_dict())] if stops else []
