@@ -103,4 +103,5 @@ class WholeRows:
         features = self.features._replace(places=np.ascontiguousarray(self.features.places[:, rows]))
         with np.errstate(over="ignore"):  # hashes wrap around, which NumPy warns of where nothing is compiled
             n_nodes = _grow_sums_jit.grow_by_sums(features, targets, limits, np.uint64(seed), nodes, leaf, scratch)
+        del features, targets, scratch  # copying what is kept takes memory
         return Tree(**nodes.kept(n_nodes), sets=nodes.sets[:0].copy()), leaf

@@ -199,6 +199,9 @@ class TrainingSet:
             split = split.sketch(sketch, weights, rng)
         elif not whole:
             split = split.centered(weights)
+        whole_rows = WholeRows.of(features, split) if whole else None
+        if whole_rows is not None:
+            split = TargetRows(whole_rows.vectors)  # the same in a quarter of the memory
         # Compiled functions take writable arrays only: a read-only one would be another type.
         targets = replace(targets, values=np.require(targets.values, np.float64, ["C", "W"]))
         return cls(
@@ -209,7 +212,7 @@ class TrainingSet:
             np.require(weights, np.float64, ["C", "W"]),
             compact,
             targets.distinct() if compact and targets.is_pairs else None,
-            WholeRows.of(features, split) if whole else None,
+            whole_rows,
         )
 
     def grow(
@@ -269,7 +272,7 @@ class TrainingSet:
             tree, leaf = self.whole.grow(rows, limits, weights[rows], seed)
             return tree, fill_rows, None if rule.honest else leaf
         features = self.features._replace(codes=np.ascontiguousarray(self.features.codes[:, rows]))
-        targets = TargetRows(np.ascontiguousarray(split.values[rows]), split.is_pairs)
+        targets = TargetRows(np.ascontiguousarray(split.values[rows], np.float64), split.is_pairs)
         if rule.growth == "best":
             tree = _grow_best(features, targets, limits, weights[rows], seed, fills)
         elif not by_other_half:
