@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
+import re
 
 import numpy as np
 import pandas as pd
@@ -13,10 +15,11 @@ from scipy.stats import t
 from rankwise import Rankings
 from rankwise.analysis import drivers, drivers_tree
 from rankwise.analysis.driver_corrections import Residuals, correction
-from rankwise.analysis.driver_effects import feature_effects
+from rankwise.analysis.driver_effects import FeatureEffect, feature_effects
 from rankwise.analysis.driver_features import association, driver_features
 from rankwise.analysis.driver_tree import tree_note
 from rankwise.analysis.drivers import _importances, _in_order, _Judge, _Learner, _mean, _progressive_p
+from rankwise.data import Survey
 from rankwise.label_ranking import PlackettLuceRanker, RankingForest
 from rankwise.metrics import kendall_tau_score
 from tests.strategies import KINDS, random_positions
@@ -360,3 +363,40 @@ def test_intervals_of_effects_miss_the_truth_as_often_as_their_level_says(design
     assert 0.95 < np.mean(ratios) < 1.05
     assert 0.035 <= np.mean(wrong_moves) <= 0.065, np.mean(wrong_moves)
     assert 0.035 <= np.mean(wrong_places) <= 0.065, np.mean(wrong_places)
+
+
+def test_an_effect_that_may_be_none_is_not_said_to_move(found):
+    age = found.effects[found.features.index("age")]
+    assert not age.may_stay[age.strongest]
+    unsure = dataclasses.replace(age, moves_low=np.full(3, -3.0), moves_high=np.full(3, 3.0))
+    shown = dataclasses.replace(found, effects=(unsure, *found.effects[1:]))
+    assert found.features[0] == "age"
+    assert shown.sentences[1].startswith("age may move ")
+    assert re.search(r" \(-3\.0 to 3\.0\) between .*, or not\.$", shown.sentences[1])
+    assert shown.importance_table().rows[0][-1] == "not sure"
+    assert found.importance_table().rows[0][-1] != "not sure"
+
+
+def test_surely_moved_items_are_named_before_others():
+    effect = FeatureEffect(
+        feature="age",
+        values=(20.0, 60.0),
+        is_ordered=True,
+        items=("tea", "juice"),
+        **dict.fromkeys(("places", "low", "high", "top"), np.ones((2, 2))),
+        moves=np.array([1.5, -1.0]),
+        moves_low=np.array([-0.5, -1.5]),
+        moves_high=np.array([3.5, -0.5]),
+        **dict.fromkeys(("best", "worst"), np.zeros(2, dtype=int)),
+    )
+    assert effect.strongest == 1
+    assert effect.sentence(1) == "age moves juice up by 1.0 places (0.5 to 1.5) between 20 and 60"
+    assert effect.sentence(0) == "age may move tea down by 1.5 places (-0.5 to 3.5) between 20 and 60, or not"
+
+
+def test_rankings_of_the_same_person_are_noted():
+    rng = np.random.default_rng(0)
+    votes = Rankings(rng.random((60, 3)).argsort(axis=1) + 1.0)
+    survey = Survey(votes, {"age": rng.random(60)}, id=np.tile(np.arange(30), 2))
+    notes = drivers(survey, ranker=PlackettLuceRanker(), random_state=0).notes
+    assert notes[0].startswith("30 rankings are of people who ranked before, and counted as if by others")

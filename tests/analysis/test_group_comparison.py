@@ -16,7 +16,7 @@ from rankwise.aggregation import PlackettLuce
 from rankwise.analysis import LikelihoodRatio, compare_groups, group_comparison, group_likelihood
 from rankwise.analysis.group_features import kernel_vectors
 from rankwise.analysis.group_permutations import Design
-from rankwise.data import midranks, read_survey
+from rankwise.data import Survey, midranks, read_survey
 from rankwise.kernels import kendall_kernel, mallows_kernel
 from rankwise.kernels.kendall_gram import mean_signs
 from tests.cli.running import write_survey
@@ -371,7 +371,7 @@ def test_who_is_left_out_is_said() -> None:
     assert found.groups == ("a", "b")
     assert found.notes[:3] == (
         "left out: 2 rankings without a group",
-        "left out: 1 ranking that compare nothing, or count nothing",
+        "left out: 1 ranking that compares or counts nothing",
         "left out, with one person each: lonely",
     )
 
@@ -695,3 +695,28 @@ def test_groups_that_are_numbers_are_noted():
 def test_ties_alone_have_no_likelihood():
     found = compare_groups([[1, 1, 1]] * 10, list("ab") * 5).likelihood_ratio
     assert found.reason == "nobody puts one item before another"
+
+
+def test_rankings_of_the_same_person_are_noted() -> None:
+    rng = np.random.default_rng(0)
+    positions, when = rng.random((24, 4)).argsort(axis=1) + 1.0, np.repeat(["before", "after"], 12)
+    survey = Survey(Rankings(positions), id=np.tile(np.arange(12), 2), by=when)
+    found, paired = compare_groups(survey), compare_groups(survey, pairs=survey.id)
+    noted = "12 rankings are of people who ranked before, and counted as if by others"
+    assert [note.startswith(noted) for note in found.notes] == [True]
+    assert paired.notes == ()
+    assert (found.within, paired.within) == (None, "people")
+    assert "of the variation within people" in repr(paired)
+    assert "within" not in found.sentences[1]
+    assert compare_groups(Survey(Rankings(positions), id=np.arange(24), by=when)).notes == ()
+
+
+def test_sizes_that_chance_explains_are_not_named_in_files_either() -> None:
+    rng = np.random.default_rng(0)
+    found = compare_groups(rng.random((24, 4)).argsort(axis=1) + 1.0, ["a", "b"] * 12, random_state=0)
+    unsure = ~found.items.is_sure[0]
+    assert unsure.any()
+    assert set(found.items.degree[0]) - {"negligible"}
+    frame = found.to_frame("pandas")
+    assert (frame["size"] == "not sure").tolist() == unsure.tolist()
+    assert [one["size"] for one in found.items.as_dict()] == frame["size"].tolist()

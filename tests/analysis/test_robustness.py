@@ -221,3 +221,11 @@ def test_many_people_and_items_are_said_to_be_too_many() -> None:
     assert large.notes[0].startswith("no margin by Kemeny: who wins among 60 items by kemeny takes too long")
     assert {margin.rule for margin in large.margins} == {"borda"}
     assert "wins by Kemeny." in large.sentences[-1]
+
+
+def test_an_arbitrary_order_of_parts_is_said() -> None:
+    nan = np.nan
+    apart = [[1, 2, nan, nan, nan], [nan, nan, 1, 2, nan], [1, 2, nan, nan, nan], [nan, nan, 2, 1, nan]]
+    notes = robustness(apart).notes
+    assert notes[-1].startswith("no ranking compares these 2 groups of items with each other: 0, 1; 2, 3. Their order")
+    assert not any("arbitrary" in note for note in robustness([*apart, [nan, 1, 2, nan, nan]]).notes)

@@ -81,9 +81,10 @@ def compared_groups(
     best, worst = _extremes(above, below, group)
     extreme = min([*best, *worst], key=lambda g: (np.count_nonzero(group == g), np.argmax(group == g)))
     what, worth = ("after", "infinite") if extreme in best else ("before", "zero")
+    members = _members(group == extreme, items)
     raise ValueError(
-        f"the maximum likelihood does not exist: {shortlist(_members(group == extreme, items))} never came {what}, or "
-        f"tied with, any other item, so the worth would be {worth}. {_CURE}"
+        f"the maximum likelihood does not exist: {shortlist(members)} never came {what}, or tied with, "
+        f"{_all_but(members)}, so {'the worth' if len(members) == 1 else 'their worths'} would be {worth}. {_CURE}"
     )
 
 
@@ -94,10 +95,16 @@ def separation_notes(above: IntArray, below: IntArray, items: tuple[Hashable, ..
         return ()
     notes = []
     for what, extremes in zip(("after", "before"), _extremes(above, below, group), strict=True):
-        named = [shortlist(_members(group == g, items)) for g in extremes]
         rests = "how far from those of others the worths are rests on the prior"
-        notes += [f"{names} never came {what}, or tied with, any other item: {rests}" for names in named[:_MOST_NAMED]]
+        for g in extremes[:_MOST_NAMED]:
+            members = _members(group == g, items)
+            notes.append(f"{shortlist(members)} never came {what}, or tied with, {_all_but(members)}: {rests}")
     return tuple(notes)
+
+
+def _all_but(members: list[Hashable]) -> str:
+    """The items that some are never placed after, or before: those of a group are among themselves."""
+    return "any other item" if len(members) == 1 else "any item but each other"
 
 
 def _graph(above: IntArray, below: IntArray, k: int) -> Any:

@@ -11,8 +11,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rankwise._tables import Result as Result
+from rankwise._tables import counted
 from rankwise._typing import ArrayLike, IntArray
-from rankwise._validation import data_frame
+from rankwise._validation import data_frame, is_unknown_label
 from rankwise.data import Rankings, Survey, dense_positions
 from rankwise.data.positions import has_ties
 
@@ -25,6 +26,20 @@ def rankings_of(value: ArrayLike) -> Rankings:
     if isinstance(value, str | os.PathLike):
         raise TypeError(f"rankings is {str(value)!r}; read the file first: read_survey({str(value)!r})")
     return value.rankings if isinstance(value, Survey) else Rankings(value)
+
+
+def repeated_people_notes(source: Any, cure: str = "count one ranking of each") -> list[str]:
+    """A note on rankings of people who have ranked before, by the ids of a Survey; none of other rankings."""
+    if not isinstance(source, Survey) or source.id is None:
+        return []
+    known = [str(name) for name in source.id.tolist() if not is_unknown_label(name)]
+    repeated = len(known) - len(set(known))
+    if not repeated:
+        return []
+    of = counted(repeated, "ranking is of somebody", "rankings are of people")
+    return [
+        f"{of} who ranked before, and counted as if by others: p-values and intervals look surer than they are; {cure}"
+    ]
 
 
 def sample_rows(n: int, most: int, rng: np.random.Generator) -> IntArray:

@@ -10,7 +10,7 @@ import numpy as np
 
 from rankwise._progress import track
 from rankwise._tables import short_name
-from rankwise._typing import FloatArray, IntArray
+from rankwise._typing import BoolArray, FloatArray, IntArray
 from rankwise.analysis.driver_corrections import Residuals, correction
 from rankwise.analysis.driver_features import DriverFeatures
 from rankwise.data import Rankings
@@ -69,17 +69,26 @@ class FeatureEffect:
         """The effect on one item in plain words."""
         name, feature = short_name(self.items[item]), short_name(self.feature)
         span = f"{abs(self.moves[item]):.1f} places{_interval(self, item)}"
+        unsure = bool(self.may_stay[item])
         if self.is_ordered:
             low, high = shown_value(self.values[0]), shown_value(self.values[-1])
-            way = "up" if self.moves[item] < 0 else "down"
-            return f"{feature} moves {name} {way} by {span} between {low} and {high}"
-        best, worst = self.values[self.best[item]], self.values[self.worst[item]]
-        return f"{feature}: {name} stands {span} better for {shown_value(best)} than for {shown_value(worst)}"
+            way, verb = "up" if self.moves[item] < 0 else "down", "may move" if unsure else "moves"
+            return f"{feature} {verb} {name} {way} by {span} between {low} and {high}{', or not' * unsure}"
+        best, worst = (shown_value(self.values[ends[item]]) for ends in (self.best, self.worst))
+        verb = "may stand" if unsure else "stands"
+        return f"{feature}: {name} {verb} {span} better for {best} than for {worst}{', or not' * unsure}"
+
+    @property
+    def may_stay(self) -> BoolArray:
+        """Which items may not move at all, or the other way: the interval holds 0."""
+        found: BoolArray = (self.moves_low < 0) & (self.moves_high > 0)
+        return found
 
     @property
     def strongest(self) -> int:
-        """The item that moves most."""
-        return int(np.argmax(np.abs(self.moves)))
+        """The item that moves most, of those that surely move if there are any."""
+        size = np.abs(self.moves)
+        return int(np.argmax(size if self.may_stay.all() else np.where(self.may_stay, -1.0, size)))
 
     def as_dict(self) -> dict[str, Any]:
         """The effect for JSON."""
@@ -247,6 +256,6 @@ def shown_value(value: Any) -> str:
 def _interval(effect: FeatureEffect, item: int) -> str:
     if np.isnan(effect.moves_low[item]):
         return ""
-    ends = sorted(abs(end) for end in (effect.moves_low[item], effect.moves_high[item]))
-    crosses = effect.moves_low[item] < 0 < effect.moves_high[item]
-    return f" ({0.0 if crosses else ends[0]:.1f} to {ends[1]:.1f})"
+    ends = float(effect.moves_low[item]), float(effect.moves_high[item])
+    low, high = ends if effect.moves[item] >= 0 else (-ends[1], -ends[0])  # in the direction that is named
+    return f" ({low:.1f} to {high:.1f})"

@@ -11,7 +11,7 @@ from rankwise._features import FeatureEncoder
 from rankwise._sklearn import BaseEstimator
 from rankwise._tables import short_name
 from rankwise._typing import ArrayLike, FloatArray, IntArray
-from rankwise.analysis.base import features_of, rankings_of
+from rankwise.analysis.base import features_of, rankings_of, repeated_people_notes
 from rankwise.data import Rankings, Survey
 
 # Features that go together this closely are noted: correlation of ranks, or Cramer's V.
@@ -152,4 +152,4 @@ def taken_apart(X: Any, rankings: ArrayLike | None, categorical: Any) -> tuple[A
         X = X.X
     if rankings is None:
         raise TypeError("drivers needs rankings beside X, or a Survey that has both")
-    return X, rankings_of(rankings), categorical, notes
+    return X, rankings_of(rankings), categorical, [*notes, *repeated_people_notes(rankings)]

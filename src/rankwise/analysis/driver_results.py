@@ -90,8 +90,8 @@ class Drivers(Result):
     def to_frame(self, backend: str | None = None) -> Any:
         """A data frame with a row per feature, of pandas by default, else of the named backend.
 
-        Columns: ``feature``, ``importance``, ``low``, ``high``, ``p_value``, and of the item that moves most ``item``
-        and ``moves``.
+        Columns: ``feature``, ``importance``, ``low``, ``high``, ``p_value``, and of the item that moves most, of those
+        that surely move if there are any, ``item`` and ``moves``.
         """
         strongest = [effect.strongest for effect in self.effects]
         moved = list(zip(self.effects, strongest, strict=True))
@@ -147,7 +147,7 @@ class Drivers(Result):
                     f"{self.low[f]:.3f} to {self.high[f]:.3f}" if np.isfinite(self.low[f]) else "none",
                     "<0.001" if self.p_values[f] < 0.001 else f"{self.p_values[f]:.3f}",
                     f"{short_name(self.items[item])} by {abs(effect.moves[item]):.1f} places"
-                    if f in sure
+                    if f in sure and not effect.may_stay[item]
                     else "not sure",
                 ]
             )
@@ -160,6 +160,10 @@ class Drivers(Result):
         rows = [
             ["people", f"{self.n:,}{sampled}"],
             ["importance", "by how much Kendall's tau of predictions falls when the feature is shuffled"],
+            [
+                "p",
+                "of a test of its own, whether the feature tells how people differ: the interval beside it may hold 0",
+            ],
             ["moves", "if everybody had one value and then the other, all else equal; with its interval"],
             ["tau", f"{self.tau:.2f} for people not learned from; {self.tau_without:.2f} with one ranking for all"],
         ]

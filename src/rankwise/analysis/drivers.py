@@ -136,7 +136,8 @@ def drivers(
     notes += features.notes
     rows = np.flatnonzero(y.informative & (y.weights > 0))
     if len(rows) < len(y):
-        notes.append(f"{counted(len(y) - len(rows), 'ranking')} left out that compare nothing, or count nothing")
+        which = counted(len(y) - len(rows), "ranking that compares or counts", "rankings that compare or count")
+        notes.append(f"left out: {which} nothing")
     n_total = len(rows)
     held = y.positions[rows]
     n_ordered = int(np.sum(np.nanmin(held, axis=1) < np.nanmax(held, axis=1)))  # no tau is known of ties alone

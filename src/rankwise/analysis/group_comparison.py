@@ -17,7 +17,7 @@ from rankwise._tables import TextTable, counted, short_name
 from rankwise._typing import ArrayLike, FloatArray, IntArray, RandomState
 from rankwise._validation import check_choice, check_generator, check_open_share, check_whole_number
 from rankwise.analysis import item_ranks_jit
-from rankwise.analysis.base import Result
+from rankwise.analysis.base import Result, repeated_people_notes
 from rankwise.analysis.group_design import compared_people, of_column
 from rankwise.analysis.group_differences import Family, GroupDifferences, Pair, p_text
 from rankwise.analysis.group_features import kernel_vectors
@@ -68,7 +68,8 @@ class GroupComparison(Result):
         How many arrangements were looked at.
     effect_size : float
         Share of the variation of rankings, pair by pair, that groups account for, from 0 to 1: epsilon squared, which
-        is corrected for chance. NaN if all rankings are equal.
+        is corrected for chance. NaN if all rankings are equal. If people are compared with themselves, or in strata,
+        of the variation within them: that leaves out how much people, or strata, differ, so that the share is larger.
     disagreement_within, disagreement_between : float
         Share of the pairs of items that two people of one group, and of different groups, put in a different order.
         Ties and gaps count as if they were broken at random. NaN where there are no two such people, or nobody puts one
@@ -81,6 +82,8 @@ class GroupComparison(Result):
         Differences of preferences; None if there are too many pairs.
     level : float
         Level of the intervals; a p-value of at most 1 - level counts as a difference.
+    within : {"people", "strata"} or None
+        Within what labels are exchanged, if not among all.
     notes : tuple of str
         Who was left out, and what else a reader should know.
     """
@@ -100,6 +103,7 @@ class GroupComparison(Result):
     items: GroupDifferences
     pairs: GroupDifferences | None
     level: float
+    within: str | None = None
     notes: tuple[str, ...] = ()
 
     @property
@@ -138,7 +142,8 @@ class GroupComparison(Result):
     def _effect(self) -> str:
         """The effect in words; its size is not judged where chance alone explains it."""
         word = self.degree if self.differ else "not told from none"
-        return f"{max(self.effect_size, 0):.1%} of the variation ({word})"
+        inside = f" within {self.within}" if self.within else ""
+        return f"{max(self.effect_size, 0):.1%} of the variation{inside} ({word})"
 
     def to_frame(self, backend: str | None = None) -> Any:
         """The differences of items as a data frame; see `GroupDifferences.to_frame`."""
@@ -165,6 +170,7 @@ class GroupComparison(Result):
             "level": self.level,
             "items": self.items.as_dict(),
             "pairs": None if self.pairs is None else self.pairs.as_dict(),
+            "within": self.within,
             "notes": list(self.notes),
         }
 
@@ -342,6 +348,8 @@ def compare_groups(
         )
     if part.kind == "incomplete":
         notes.append("where items are missing, mean ranks are those expected if they are put in at random")
+    if not people.is_paired:
+        notes += repeated_people_notes(rankings, "give pairs (--paired) to compare people with themselves")
     notes += _numeric_groups(people.groups, people.by)
     within, between = _disagreement(signs, design)
     return GroupComparison(
@@ -360,6 +368,7 @@ def compare_groups(
         items=differences["items"],
         pairs=differences.get("pairs"),
         level=float(level),
+        within="people" if people.is_paired else None if strata is None else "strata",
         notes=tuple(notes),
     )
 

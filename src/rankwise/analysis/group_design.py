@@ -58,7 +58,8 @@ def compared_people(
         kept &= known
         inside[known] = np.unique([str(value) for value in values[known]], return_inverse=True)[1].ravel()
     says_something = _compares(rankings) & (rankings.weights > 0)
-    _note(notes, np.count_nonzero(kept & ~says_something), "that compare nothing, or count nothing")
+    silent = np.count_nonzero(kept & ~says_something)
+    _note(notes, silent, "that compares or counts nothing" if silent == 1 else "that compare or count nothing")
     kept &= says_something
 
     rows = np.flatnonzero(kept)

@@ -111,6 +111,15 @@ class GroupDifferences(Result):
         return found
 
     @property
+    def size(self) -> list[list[str]]:
+        """``degree``, and "not sure" where chance alone explains the difference: what tables and files show."""
+        known = self.is_sure | self.same | np.isnan(self.difference)
+        return [
+            [word if shown else "not sure" for word, shown in zip(*row, strict=True)]
+            for row in zip(self.degree, known.tolist(), strict=True)
+        ]
+
+    @property
     def largest_first(self) -> list[tuple[int, int]]:
         """Row and column of every known difference, the surest first: by p-value, then by size."""
         rows, columns = np.nonzero(np.isfinite(self.difference))
@@ -134,7 +143,7 @@ class GroupDifferences(Result):
         """A data frame with a row per group and item or pair, of pandas by default, else of the named backend.
 
         Columns: ``group``, ``against``, ``item`` or ``first`` and ``second``, ``difference``, ``standard_error``,
-        ``low``, ``high``, ``p_value``, for items ``probability``, and ``size``.
+        ``low``, ``high``, ``p_value``, for items ``probability``, and ``size``, in a word or "not sure".
         """
         n_rows, n_columns = self.difference.shape
         names = {"item": [str(name) for name in self.names] * n_rows}
@@ -151,12 +160,12 @@ class GroupDifferences(Result):
             values = getattr(self, name)
             if values is not None:
                 columns[name] = values.ravel()
-        columns["size"] = [word for row in self.degree for word in row]
+        columns["size"] = [word for row in self.size for word in row]
         return make_frame(columns, backend)
 
     def as_dict(self) -> list[dict[str, Any]]:
         """The differences for JSON; None where one is not known."""
-        found = []
+        found, sizes = [], self.size
         for row, (group, against) in enumerate(zip(self.compared, self.against, strict=True)):
             for column, name in enumerate(self.names):
                 named = {"item": str(name)} if self.what == "item" else {"first": str(name[0]), "second": str(name[1])}
@@ -165,7 +174,7 @@ class GroupDifferences(Result):
                     for key in ("difference", "standard_error", "low", "high", "p_value", "probability")
                     if getattr(self, key) is not None
                 }
-                found.append({"group": group, "against": against, **named, **numbers, "size": self.degree[row][column]})
+                found.append({"group": group, "against": against, **named, **numbers, "size": sizes[row][column]})
         return found
 
     def tables(self) -> list[TextTable]:
@@ -176,7 +185,7 @@ class GroupDifferences(Result):
         columns = [self.what] if is_item else ["first", "before"]
         columns += [short_name(group) for group in self.groups] if two else ["group", "in it"]
         columns += ["difference", f"{100 * self.level:g}% interval", "p", "size"]
-        rows = []
+        rows, sizes = [], self.size
         for row, column in shown:
             name = self.names[column]
             cells = [short_name(name)] if is_item else [short_name(part) for part in name]
@@ -188,9 +197,7 @@ class GroupDifferences(Result):
             low, high = self.low[row, column], self.high[row, column]
             interval = f"{self._value(low, '+')} to {self._value(high, '+')}" if np.isfinite(low) else "none"
             p = p_text(self.p_value[row, column]).removeprefix("p ").removeprefix("= ")
-            known = self.is_sure[row, column] or self.same[row, column]
-            size = self.degree[row][column] if known else "not sure"
-            rows.append([*cells, self._value(self.difference[row, column], "+"), interval, p, size])
+            rows.append([*cells, self._value(self.difference[row, column], "+"), interval, p, sizes[row][column]])
         what = "mean ranks, 1 is best" if is_item else "shares that put the first before the second"
         sides = "the first group less the second" if two else "the group less all others"
         rest = f"; the surest {_SHOWN} of {len(order):,}" if len(shown) < len(order) else ""

@@ -22,7 +22,8 @@ from rankwise._validation import (
     is_unknown_label,
     weights_count_people,
 )
-from rankwise.aggregation import MarginOfVictory, margin_of_victory
+from rankwise.aggregation import MarginOfVictory, margin_of_victory, preference_matrix
+from rankwise.aggregation.pairs import comparison_groups
 from rankwise.aggregation.positional import shares_beaten
 from rankwise.analysis import leave_one_out as without
 from rankwise.analysis.base import rankings_of
@@ -112,6 +113,13 @@ def robustness(
     people = data.weights.astype(np.intp) if counts else (data.weights > 0).astype(np.intp)
     people = np.where(data.informative, people, 0)
     leaving = np.minimum(data.weights, 1.0) if counts else data.weights
+    met = preference_matrix(data.comparable())
+    n_parts, parts = comparison_groups(met.counts > 0, met.items)
+    if n_parts > 1:
+        notes.append(
+            f"no ranking compares these {n_parts} groups of items with each other: {parts}. Their order is "
+            "arbitrary, and so is who of them wins: look at each group by itself (Rankings.select)"
+        )
     left_people = None
     if n <= without.MOST_RATERS and data.n_items <= without.MOST_ITEMS:
         left_people = clock.all_of(

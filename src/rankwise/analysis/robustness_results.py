@@ -96,7 +96,7 @@ class Robustness(Result):
     rival : hashable or None
         The closest rival; None if several win.
     notes : tuple of str
-        What was not looked at.
+        What was not looked at, and whose order is arbitrary.
     """
 
     decode: str

@@ -25,7 +25,7 @@ from rankwise._validation import (
 )
 from rankwise.aggregation import MallowsMixture, PlackettLuceMixture
 from rankwise.aggregation.mallows import Distance
-from rankwise.analysis.base import rankings_of
+from rankwise.analysis.base import rankings_of, repeated_people_notes
 from rankwise.analysis.item_ranks import item_ranks
 from rankwise.analysis.kendalls_w import WeightKind
 from rankwise.analysis.segment_checks import counting_notes, prior_notes, unknown_order
@@ -188,6 +188,7 @@ def segments(
     if X is not None:
         covariates = covariates_of(X, len(source), names=feature_names, categorical=categorical_features)
     sample = _sample(source, weight_kind)
+    sample.notes.extend(repeated_people_notes(rankings))
     if never:
         sample.notes.append(f"no ranking compares {', '.join(never)} with another item: left out")
     options = _Options(model, distance, alpha, n_init, n_jobs)
