@@ -154,7 +154,7 @@ def test_corrections_change_how_the_file_is_read(page: Any, drinks: Path) -> Non
     expect(page.get_by_text("Items without a place rank below the others.")).to_be_visible()
     page.goto(home)
     give(page, "jury.csv", EXAMPLES["jury"].content())
-    expect(page.get_by_role("radio", name="Transpose: rows are items")).to_be_checked()
+    expect(page.get_by_role("radio", name="Rows are items, columns are people")).to_be_checked()
     expect(page.get_by_role("cell", name="Malbec").or_(page.get_by_role("rowheader", name="Malbec"))).to_be_visible()
     page.get_by_role("radio", name="Scores: higher is better").last.check(force=True)
     go(page, "Joint ranking", "consensus")
@@ -162,7 +162,7 @@ def test_corrections_change_how_the_file_is_read(page: Any, drinks: Path) -> Non
     go(page, "Data", "data")
     page.get_by_role("radio", name="Orders: columns are places").check(force=True)
     expect(page.get_by_role("radio", name="Orders: columns are places")).to_be_checked()
-    page.get_by_role("radio", name="Transpose: rows are items").check(force=True)
+    page.get_by_role("radio", name="Rows are items, columns are people").check(force=True)
     expect(page.locator(".tiles").first).to_contain_text("Malbec, Merlot, Rioja, Syrah, Zinfandel")
 
 
@@ -201,7 +201,7 @@ def test_a_file_of_windows_and_one_that_is_no_table(page: Any) -> None:
     expect(page.get_by_role("table")).to_contain_text("Br\u00fccke")  # as it would be read
     page.get_by_role("button", name="Read it as Western European letters (Windows)").click()
     page.get_by_role("button", name="Each row is an item, each column a judge; numbers are scores", exact=True).click()
-    expect(page.get_by_role("radio", name="Transpose: rows are items")).to_be_checked()
+    expect(page.get_by_role("radio", name="Rows are items, columns are people")).to_be_checked()
     go(page, "Joint ranking", "consensus")
     assert ranking(page) == ["Haus", "Br\u00fccke", "Park", "Bahnhof"]
     for name, content, what in (("a.pdf", b"%PDF-1.7\n\xff", "a PDF"), ("old.xls", b"\xd0\xcf\x11\xe0\xa1", "(.xls")):

@@ -127,9 +127,9 @@ def test_corrections_are_one_click_and_keep_the_focus(page: Any) -> None:
     give(page)
     cells = page.get_by_role("group", name="The cells hold")
     expect(cells.get_by_role("radio", name="Ranks: 1 is best")).to_be_checked()
-    cells.get_by_role("radio", name="Transpose").check(force=True)
+    cells.get_by_role("radio", name="Rows are items").check(force=True)
     expect(page.get_by_text("the cells are read as judges")).to_be_visible()
-    expect(cells.get_by_role("radio", name="Transpose")).to_be_focused()
+    expect(cells.get_by_role("radio", name="Rows are items")).to_be_focused()
     page.get_by_role("group", name="A blank cell means").get_by_role("radio", name="Below").check(force=True)
     expect(page.get_by_role("radio", name="Below those that are ranked")).to_be_checked()
 

@@ -251,6 +251,7 @@ def test_drivers_are_named_by_their_questions(drinks, tmp_path):
         ("city in {Oslo, Rome}", "city", ["Oslo or Rome", "Bonn or Wien"]),
         ("town in {Oslo, Rome}", "town", ["Oslo or Rome", "any other answer"]),
         ("city in {Oslo, ... 2 more}", "city", ["Oslo or ... 2 more", "any other answer"]),
+        ("city in {Bonn, Oslo, Paris}", "city", ["Bonn or Oslo", "Rome or Wien"]),  # nobody in Paris is left
         ("how often? <= rarely", "how often?", ["never or rarely", "often"]),
         ("years <= c", "years", ["a or b or c", "from d up to g"]),
         ("a <= b <= 3", "a <= b", ["3 or less", "more than 3"]),
@@ -259,7 +260,7 @@ def test_drivers_are_named_by_their_questions(drinks, tmp_path):
 )
 def test_splits_in_words(condition, asked, branches):
     levels = {"city": ["Bonn", "Oslo", "Rome", "Wien"], "how often?": ["never", "rarely", "often"], "years": "abcdefg"}
-    title, p_value, sides = people_views._asked(condition, levels)
+    title, p_value, sides = people_views._asked(condition, levels, {"city": [*levels["city"], "Paris"]})
     assert (title, [words for words, _ in sides]) == (asked, branches)
     assert p_value == ("p < 0.001" if "p <" in condition else "")
 
@@ -274,6 +275,25 @@ def test_branches_name_only_answers_that_are_left():
     chart = people_views.tree_chart(tree, {"x0": ages})
     branches = {node["branch"] for node in chart["nodes"]}
     assert {"18 to 29", "30 to 44 or 45 to 64", "65 or older"} <= branches
+
+
+def test_blanks_are_counted_where_their_meaning_is_chosen(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("who,rank_a,rank_b,rank_c\n" + "x,1,2,3\ny,,1,2\nz,3,2,1\n" * 2)
+    tiles = {tile["label"]: tile["value"] for tile in blocks_of(view("data", path), "tiles")[0]["tiles"]}
+    assert tiles["Left items blank"] == "2"
+    path.write_text("who,rank_a,rank_b,rank_c\n" + "x,1,2,3\nz,3,2,1\n" * 3)
+    assert len(blocks_of(view("data", path), "tiles")[0]["tiles"]) == 3
+
+
+def test_votes_that_weigh_the_same_are_told_in_a_sentence(tmp_path):
+    path = tmp_path / "a.csv"
+    rows = ["1,2,3"] * 30 + ["2,1,3"] * 20 + [",1,2"]  # the last one says nothing of the pair that decides
+    path.write_text("rank_a,rank_b,rank_c\n" + "\n".join(rows) + "\n")
+    result = view("robustness", path)
+    assert "Influence of each vote" not in [table["title"] for table in blocks_of(result, "table")]
+    words = [text["text"] for text in blocks_of(result, "text")]
+    assert "a leads b by 10 votes; 30 of 51 votes add to that, 20 take from it." in words
 
 
 def test_codes_of_spss_are_shown_and_filtered_by_their_labels(tmp_path):
@@ -532,3 +552,17 @@ def test_two_runs_are_compared(tmp_path):
     assert lost == sorted(lost)
     alone = search_views.show("data", files[:1], {}, {}, lambda step, share: None)
     assert blocks_of(alone, "text")[-1]["text"] == "Add a run to measure."
+
+
+@pytest.mark.parametrize(
+    ("comments", "names"),
+    [
+        (["docid = G1 inc = 0.5", "docid = G2 inc = 1"], ["G1", "G2"]),
+        (["doc7", "doc8"], ["doc7", "doc8"]),
+        (["doc7", "doc7"], ["document 1", "document 2"]),
+        (["", "doc8"], ["document 1", "document 2"]),
+        (["a note", "on both"], ["document 1", "document 2"]),
+    ],
+)
+def test_documents_are_called_as_in_the_file(comments, names):
+    assert search_views._document_names(comments) == names

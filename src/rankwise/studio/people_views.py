@@ -28,6 +28,7 @@ from rankwise.studio.surveys import notes
 # Pictures of more items show the best of them; of more people, a random sample is looked at.
 _MOST_ITEMS, _MOST_PEOPLE = 40, 10_000
 _MOST_POINTS, _MOST_LISTED = 2_000, 500
+_NO_GROUPS = "There is nothing to compare by: no column says to which group a person belongs, such as a city."
 # A form offers so many answers; a column of few answers makes groups.
 _MOST_ANSWERS, _MOST_GROUPS = 60, 12
 
@@ -48,7 +49,7 @@ def groups_view(survey: Survey, params: Params, seed: int, on_step: OnStep) -> d
     titles = shown_names(candidates, survey.questions)
     columns = [{"value": name, "label": title} for name, title in zip(candidates, titles, strict=True)]
     if survey.by is None:
-        words = "Choose a column: people with the same answer are a group." if candidates else "No column has groups."
+        words = "Choose a column: people with the same answer are a group." if candidates else _NO_GROUPS
         return {"blocks": [blocks.text(words, "lead")], "columns": columns, "by": None, "code": {}}
     on_step("comparing groups", 0.2)
     found = group_results(survey.rankings, survey.groups(), by=survey.by_name, random_state=seed)
@@ -141,7 +142,7 @@ def drivers_view(survey: Survey, params: Params, seed: int, on_step: OnStep) -> 
     """Which features drive rankings, and a tree of those who rank differently."""
     form = [_field(survey, column, title) for column, title in zip(survey.X, survey.feature_names, strict=True)]
     if not survey.X:
-        words = "There are no features: columns that say something about people, such as age or city."
+        words = "There is nothing to look at: no column holds a fact about people, such as age or city."
         return {"blocks": [blocks.text(words, "lead")], "form": [], "code": {}}
     on_step("finding what drives the rankings", 0.1)
     found = drivers(survey, feature_names=survey.feature_names, random_state=seed)
@@ -152,13 +153,13 @@ def drivers_view(survey: Survey, params: Params, seed: int, on_step: OnStep) -> 
         found.importances[order],
         found.low[order],
         found.high[order],
-        axis="loss of agreement without the feature",
+        axis="how much worse predictions are without it",
         zero=0.0,
         form=".3f",
     )
-    caption = "The further right, the more predictions need the feature; an interval that holds 0 may be chance."
+    caption = "The further right, the more predictions need this fact; an interval that holds 0 may be chance."
     shown.append(blocks.chart("drivers", "What drives the rankings", caption, drawn))
-    shown.append(blocks.table("importances", found.importance_table()._replace(title="Features", note="")))
+    shown.append(blocks.table("importances", found.importance_table()._replace(title="Facts in numbers", note="")))
     for feature in found.significant[:3]:
         effect = found.effects[feature]
         best = np.argsort(effect.places.mean(axis=0), kind="stable")[:8]
@@ -179,7 +180,7 @@ def drivers_view(survey: Survey, params: Params, seed: int, on_step: OnStep) -> 
     tree = drivers_tree(survey, feature_names=survey.feature_names)
     shown.append(blocks.section("tree-section", "Who ranks differently"))
     if tree.get_n_leaves() > 1:
-        caption = "Every split is significant. Each leaf shows the whole ranking of its people."
+        caption = "Every split is more than chance explains. Each end shows the ranking of its people, the best first."
         shown.append(
             blocks.chart("tree", "Tree", caption, tree_chart(tree, _levels(survey)), tree.export_text().strip())
         )
@@ -209,7 +210,7 @@ def tree_chart(tree: Any, levels: _Levels) -> Block:
         parent, branch, left = above.get(i, (None, "", levels))
         title, p_value = "", ""
         if node.children is not None:
-            title, p_value, sides = _asked(node.text, left)
+            title, p_value, sides = _asked(node.text, left, levels)
             for child, (words, answers) in zip(node.children, sides, strict=True):
                 above[child] = (i, words, {**left, title: answers} if answers else left)
         ranking = node.text.split(" > ") if node.children is None and not node.is_cut else []
@@ -220,20 +221,26 @@ def tree_chart(tree: Any, levels: _Levels) -> Block:
     return {"type": "tree", "nodes": made}
 
 
-def _asked(condition: str, levels: _Levels) -> tuple[str, str, list[tuple[str, Sequence[str]]]]:
-    """What a split asks, its p-value, and its two sides in the words of people, with their answers where known."""
+def _asked(condition: str, left: _Levels, levels: _Levels) -> tuple[str, str, list[tuple[str, Sequence[str]]]]:
+    """What a split asks, its p-value, and its two sides in the words of people, with their answers where known.
+
+    ``left`` are the answers of those whom the branch has, ``levels`` all answers.
+    """
     asked, p_value = _SPLIT.fullmatch(condition).groups()  # type: ignore[union-attr]  # it matches every text
     p_value = p_value or ""
     if number := _NUMBER_ASKED.fullmatch(asked):
         title, most = number.groups()
-        known = list(levels.get(title, ()))
+        known = list(left.get(title, ()))
         if most not in known:
             return title, p_value, [(f"{most} or less", ()), (f"more than {most}", ())]
         cut = known.index(most) + 1
         return title, p_value, [(_either(side), side) for side in (known[:cut], known[cut:])]
     if choice := _CHOICE_ASKED.fullmatch(asked):
         title, chosen = choice[1], choice[2].split(", ")
-        known = list(levels.get(title, ()))
+        known = list(left.get(title, ()))
+        # A split may name answers that went the other way further up, which nobody here gave.
+        if set(chosen) <= set(levels.get(title, ())):
+            chosen = [answer for answer in chosen if answer in known]
         others = [answer for answer in known if answer not in chosen] if set(chosen) <= set(known) else []
         words = _either(others) if 0 < len(others) <= _MOST_TOLD else "any other answer"
         return title, p_value, [(" or ".join(chosen), chosen if others else ()), (words, others)]
@@ -333,10 +340,13 @@ def robustness_view(survey: Survey, params: Params, seed: int, on_step: OnStep) 
     by = {label: rows.tolist() for label, rows in survey.groups().items()} or None
     found = robustness(survey.rankings, _people(survey)[1], by=by)
     shown = blocks.texts(found.sentences[:1], "lead") + blocks.texts(found.sentences[1:])
-    strengths = np.unique(np.abs(found.influence))
+    strengths = np.unique(np.abs(found.influence[found.influence != 0]))
     for number, table in enumerate(found.tables()):
-        if table.title == "Notes" or (table.title == "Influence of each vote" and len(strengths) < 2):
-            continue  # said below; all votes weigh the same
+        if table.title == "Notes":
+            continue  # said below
+        if table.title == "Influence of each vote" and len(strengths) < 2:  # a list of equals would only be long
+            shown.append(blocks.text(f"{'; '.join(table.note.rstrip('.').split('; ')[:2])}."))
+            continue
         shown.append(blocks.table(f"robustness-{number}", table._replace(note="") if number == 0 else table))
     shown += notes(found)
     return {"blocks": shown}

@@ -33,8 +33,8 @@ _IN_WORDS = {
 _HELD_OUT = 0.2
 _SHOWN_QUERIES, _SHOWN_FEATURES, _LISTED_QUERIES = 50, 15, 200
 _TREES = 100
-# "docid = GX029-35-5894638 inc = 0.02", as the LETOR collections write it.
-_DOCUMENT = re.compile(r"\bdocid\s*=\s*(\S+)", re.IGNORECASE)
+# "docid = GX029-35-5894638 inc = 0.02", as the LETOR collections write it, or a name alone.
+_DOCUMENT = re.compile(r"\bdocid\s*=\s*(\S+)|^#?\s*(\S+)$", re.IGNORECASE)
 
 
 class SearchFile(NamedTuple):
@@ -106,15 +106,13 @@ def _metrics(files: Sequence[SearchFile], params: Params, seed: int, on_step: On
     found, note = _evaluated(files, params, seed, on_step)
     metrics = list(params.get("metrics") or METRICS)
     means, *comparisons = found.tables()
-    shown = [blocks.text(_leader(found), "lead"), *blocks.texts([note], "note"), blocks.table("means", means)]
+    told = [words for start, words in _IN_WORDS.items() if any(m.startswith(start) for m in metrics)]
+    shown = [blocks.text(_leader(found), "lead"), *blocks.texts([note, *told], "note"), blocks.table("means", means)]
     if len(found.systems) > 1:
         drawn = blocks.dots(found.systems, found.means[:, 0], axis=f"mean {found.metrics[0]}", form=".4f")
         caption = f"The further right, the better. {found.metrics[0]} is between 0 and 1."
         shown.append(blocks.chart("systems", "Systems", caption, drawn))
     shown += [blocks.table(f"comparison-{number}", table) for number, table in enumerate(comparisons)]
-    shown += blocks.texts(
-        (words for start, words in _IN_WORDS.items() if any(m.startswith(start) for m in metrics)), "note"
-    )
     return {"blocks": shown, "systems": list(found.systems), "metrics": list(found.metrics)}
 
 
@@ -245,7 +243,7 @@ SEARCH_VIEWS: dict[str, Callable[[Sequence[SearchFile], Params, int, OnStep], di
 def _document_names(comments: Sequence[str]) -> list[str]:
     """What the comments of the file call the documents of a query, else their numbers."""
     found = [_DOCUMENT.search(comment) for comment in comments]
-    names = [match[1] for match in found if match is not None]
+    names = [match[1] or match[2] for match in found if match is not None]
     if len(names) == len(comments) and len(set(names)) == len(names):
         return names
     return [f"document {number}" for number in range(1, len(comments) + 1)]
@@ -278,8 +276,8 @@ def _evaluated(files: Sequence[SearchFile], params: Params, seed: int, on_step: 
         on_step(f"training {name}", 0.2 + 0.4 * number)
         scores[name] = ranker.fit(X_train, y_train, qid=qid_train).predict(X_test)
     note = (
-        f"Two rankers learned from {len(np.unique(qid_train)):,} queries of {letor.name} and are measured on the other "
-        f"{len(np.unique(qid_test)):,}."
+        f"Two rankers, linear and lambdamart (trees), learned from {len(np.unique(qid_train)):,} queries of "
+        f"{letor.name} and are measured on the other {len(np.unique(qid_test)):,}."
     )
     return evaluate_scores(y_test, scores, qid_test, metrics, random_state=seed), note
 

@@ -12,6 +12,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from rankwise._tables import TextTable, counted, short_name
 from rankwise.data import Survey, read_survey
 from rankwise.data.formats.delimited import read_table
@@ -183,11 +185,16 @@ def data_view(path: Path, name: str, options: Mapping[str, Any]) -> dict[str, An
         shown += [blocks.text(first, "lead"), *blocks.texts(others)]
     unused = ("Not used as features", "Not used as facts about people")
     shown += [{**note, "text": note["text"].replace(*unused)} for note in notes(survey)]
+    gaps = []
+    if reading is not None and reading.layout in (*_WIDE, "judges"):  # other files hold no blank for an item
+        n_gaps = int(np.isnan(survey.rankings.positions).any(axis=1).sum())
+        gaps = [("Left items blank", f"{n_gaps:,}", "what a blank means can change the answers")] if n_gaps else []
     shown.append(
         blocks.tiles(
             ("Rankings", f"{len(survey.rankings):,}", _weight_in_words(survey)),
             ("Items", f"{survey.rankings.n_items:,}", _names(survey.rankings.items)),
             ("Ranked nothing", f"{survey.n_empty:,}", "set apart" if survey.n_empty else "everybody ranked something"),
+            *gaps,
         )
     )
     found = [table for table in survey.check.tables() if table.rows]

@@ -127,7 +127,7 @@ def _consensus(survey: Survey, params: Params, seed: int, on_step: OnStep) -> di
             blocks.chart("places", "Places and their intervals", caption, drawn),
         ]
     joint_table = found.ranking_table()._replace(title="The joint ranking", note="")  # the notes stand above
-    shown.append(blocks.table("joint", joint_table, folded=spread is None))
+    shown.append(blocks.table("joint", joint_table, folded=True))
     on_step("comparing rules", 0.8)
     rules = params.get("methods") or list(RULES if len(facts.items) <= 100 else RULES[:3])
     if len(rules) > 1:
@@ -149,7 +149,7 @@ def _refusal(rules: list[str], why: str) -> str:
     """Why some rules are not in the table."""
     reason, _, advice = without_advice(why).partition(". If a blank")
     named = ", ".join(rule_in_words(rule) for rule in rules)
-    more = ' Unless a blank cell means "below those that are ranked"; Data has a button for that.' if advice else ""
+    more = ' They are shown if a blank cell means "below those that are ranked": choose that in Data.' if advice else ""
     return f"Not shown: {named} ({reason.replace(' (NaN: missing)', '')}).{more}"
 
 

@@ -34,7 +34,7 @@ function sentence(block) {
 }
 
 function tiles(block) {
-  const one = (tile) => h("div", {}, h("dt", {}, tile.label), h("dd", { class: tile.value.length > 16 ? "name" : null }, tile.value, tile.detail && h("span", { class: "more" }, tile.detail)));
+  const one = (tile) => h("div", {}, h("dt", {}, tile.label), h("dd", { class: tile.value.length > 9 ? "name" : null }, tile.value, tile.detail && h("span", { class: "more" }, tile.detail)));
   return h("dl", { class: "tiles" }, block.tiles.map(one));
 }
 

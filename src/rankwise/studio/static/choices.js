@@ -94,7 +94,7 @@ const LAYOUTS = [
   ["positions", "Ranks: 1 is best"],
   ["scores", "Scores: higher is better"],
   ["orders", "Orders: columns are places"],
-  ["judges", "Transpose: rows are items"],
+  ["judges", "Rows are items, columns are people"],
 ];
 const OTHERS = { strings: "One cell holds the whole order", long: "One answer in each row", pairwise: "Duels", "best-worst": "Best and worst", tricot: "Best and worst of three" };
 const FIXED = ["preflib", "xarff"];
