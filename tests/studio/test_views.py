@@ -277,6 +277,19 @@ def test_branches_name_only_answers_that_are_left():
     assert {"18 to 29", "30 to 44 or 45 to 64", "65 or older"} <= branches
 
 
+def test_a_cell_has_the_share_of_the_picture(tmp_path):
+    path = tmp_path / "a.csv"
+    rows = ["1,2,3"] * 6 + ["2,1,3"] * 2 + [",1,2"] * 4
+    path.write_text("rank_a,rank_b,rank_c\n" + "\n".join(rows) + "\n")
+    assert "75% put a before b" in str(view("pairs", path))
+    assert block(view("cell", path, a="a", b="b"), "cell")["rows"] == [
+        ["a before b", "6", "75%"],
+        ["b before a", "2", "25%"],
+        ["not compared", "4", ""],
+    ]
+    assert [row[2] for row in block(view("cell", path, item="a", place=1), "cell")["rows"]] == ["75%", "25%", ""]
+
+
 def test_blanks_are_counted_where_their_meaning_is_chosen(tmp_path):
     path = tmp_path / "a.csv"
     path.write_text("who,rank_a,rank_b,rank_c\n" + "x,1,2,3\ny,,1,2\nz,3,2,1\n" * 2)

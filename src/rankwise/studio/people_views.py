@@ -159,7 +159,9 @@ def drivers_view(survey: Survey, params: Params, seed: int, on_step: OnStep) -> 
     )
     caption = "The further right, the more predictions need this fact; an interval that holds 0 may be chance."
     shown.append(blocks.chart("drivers", "What drives the rankings", caption, drawn))
-    shown.append(blocks.table("importances", found.importance_table()._replace(title="Facts in numbers", note="")))
+    numbers = found.importance_table()
+    columns = ["fact", *numbers.columns[1:]]
+    shown.append(blocks.table("importances", numbers._replace(title="Facts in numbers", note="", columns=columns)))
     for feature in found.significant[:3]:
         effect = found.effects[feature]
         best = np.argsort(effect.places.mean(axis=0), kind="stable")[:8]
@@ -269,7 +271,7 @@ def predict_view(survey: Survey, params: Params, seed: int, on_step: OnStep) -> 
     order = np.argsort(expected, kind="stable")
     table_rows = [[f"{expected[i]:g}", short_name(items[i]), percent(first[i]), percent(among[i])] for i in order]
     table = TextTable(
-        "Expected ranking", "By a forest of ranking trees.", ["place", "item", "first", "among 3"], table_rows
+        "Expected ranking", "By a forest of ranking trees.", ["place", "item", "first", "among the first 3"], table_rows
     )
     joint = [(int(expected[i]), short_name(items[i])) for i in order]
     return {"blocks": [blocks.places(joint), blocks.table("prediction", table, marked=[0])]}
@@ -329,6 +331,7 @@ def _with_ticks(shown: TextTable, ids: dict[str, str], left_out: list[Any], unna
     columns = [columns[j] for j in told]
     blank, rows = ([[row[j] for j in told] for row in part] for part in (blank, rows))
     note = shown.note.replace("that the name and", "that the person and")
+    note += "; tau with the rest: 1 if the person ranks as the others do, -1 if the other way round" if note else ""
     block = blocks.table("people", shown._replace(rows=[*blank, *rows], columns=columns, note=note))
     here = [*out, *(ids.get(row[0], row[0]) for row in rows)]
     return {**block, "toggle": {"option": "leave_out", "ids": here, "off": out, "label": "Counts"}}

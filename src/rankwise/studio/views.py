@@ -93,6 +93,8 @@ def _consensus(survey: Survey, params: Params, seed: int, on_step: OnStep) -> di
     shown: list[Block] = [blocks.text(f"{together} {verb}{_doubt(found, first)}.", "lead")] if first else []
     about_means = [note for note in notes(found) if note["text"].startswith("Mean ranks")]
     shown += [note for note in notes(found) if note not in about_means]
+    if found.bootstrap is None and len(first) == 1:
+        shown.append(blocks.text("Robustness says how many votes would change who comes first.", "note"))
     shown += blocks.texts((f"{tie[:1].upper()}{tie[1:]}." for tie in found.ties), "warning")
     joint = [(int(standing[i]), short_name(found.items[i])) for i in order[:_MOST_ITEMS]]
     shown.append(blocks.places(joint, f"By {rule_in_words(rule_name(rule))}. {_proof(found)}".strip()))
@@ -279,22 +281,24 @@ def _cell(survey: Survey, params: Params, seed: int, on_step: OnStep) -> dict[st
         parts = {f"{_name(item)} in place {place}": in_place, "another place": ~in_place & np.isfinite(midranks)}
         parts["not ranked"] = ~np.isfinite(midranks)
         heading = f"{_name(item)} in place {place}"
-    weights = survey.rankings.weights
-    total = weights.sum()
+    # Shares are those of the picture: of the people who say something of it.
+    weights, silent = survey.rankings.weights, {"not compared", "not ranked"}
+    total = sum(weights[who].sum() for title, who in parts.items() if title not in silent)
     groups = survey.groups()
     columns = ["", "people", "share", *map(short_name, groups)]
     rows = [
         [
             title,
             f"{int(who.sum()):,}",
-            percent(weights[who].sum() / total),
+            "" if title in silent else percent(weights[who].sum() / total),
             *(f"{int(who[members].sum()):,}" for members in groups.values()),
         ]
         for title, who in parts.items()
         if who.any()
     ]
-    note = "Shares are weighted." if len(np.unique(weights)) > 1 else ""
-    shown = [blocks.table("cell", TextTable(heading, note, columns, rows))]
+    note = "Shares are weighted. " if len(np.unique(weights)) > 1 else ""
+    note += "The picture counts a tie half." if "tied" in parts and parts["tied"].any() else ""
+    shown = [blocks.table("cell", TextTable(heading, note.strip(), columns, rows))]
     who = survey.names if survey.names is not None else survey.id
     if who is not None:
         for number, (title, chosen) in enumerate(parts.items()):
