@@ -70,6 +70,11 @@ def either(*kinds: Kind) -> Kind:
     return Kind(description, lambda value: any(kind.matches(value) for kind in kinds))
 
 
+def one_of(*words: str) -> Kind:
+    """One of several words."""
+    return Kind(f"one of {', '.join(map(repr, words))}", lambda value: type(value) is str and value in words)
+
+
 def list_of(kind: Kind) -> Kind:
     """Lists of values of the kind."""
     return Kind(f"a list of {kind.description}", lambda value: type(value) is list and all(map(kind.matches, value)))
@@ -103,12 +108,22 @@ ANYTHING = Kind("anything", lambda value: True)
 DICT = Kind("a dictionary", lambda value: type(value) is dict)
 STRING = Kind("a string", lambda value: type(value) is str)
 BOOL = Kind("a Boolean", lambda value: isinstance(value, bool | np.bool_))
+# Whole numbers beyond these have no place in an array.
+_MOST = 2**63 - 1
 COUNT = Kind(
     "an integer of 0 or more",
-    lambda value: isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= 0,
+    lambda value: isinstance(value, Integral) and not isinstance(value, bool) and 0 <= int(value) <= _MOST,
 )
-NUMBER = Kind("a number", lambda value: isinstance(value, Real) and not isinstance(value, bool))
+NUMBER = Kind(
+    "a number",
+    lambda value: (
+        isinstance(value, Real)
+        and not isinstance(value, bool)
+        and (not isinstance(value, Integral) or abs(int(value)) <= _MOST)
+    ),
+)
 ESTIMATOR = Kind("an estimator", lambda value: hasattr(value, "get_params"))
+PREDICTOR = Kind("an estimator that predicts", lambda value: hasattr(value, "get_params") and hasattr(value, "predict"))
 FLOATS = array("float64", 1)
 MATRIX = array("float64", 2)
 INTS = array("int64", 1)

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
 from sklearn.linear_model import Ridge
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 import rankwise
 from rankwise import RankwiseFormatError
@@ -25,6 +28,9 @@ from rankwise.label_ranking import (
     StackedRanker,
 )
 from rankwise.ltr import LambdaMART, LinearRanker, NeuralRanker
+from rankwise.persistence import classes
+from rankwise.persistence.allowed import ALLOWED
+from rankwise.persistence.classes import EXTERNALS, recipe_named
 from rankwise.screening import ConcordanceSelector, ScoreSelector, SymbolicFeatures
 from rankwise.trees import LeastSquaresForest, engine
 from tests.persistence.damage import forge, record_of, set_array, set_part
@@ -241,6 +247,7 @@ def query_ranker(ranker):
         (lambda: Mallows().fit(Y), set_array("Mallows", "center_", put(0, 9.0)), "not a full ranking"),
         (lambda: Mallows().fit(Y), set_part("Mallows", "theta_", {"float": "nan"}), "theta"),
         (lambda: GeneralizedMallows().fit(Y), set_array("GeneralizedMallows", "theta_", longer), "theta"),
+        (lambda: GeneralizedMallows().fit(Y), set_array("GeneralizedMallows", "theta_", put(0, -np.inf)), "negative"),
         (
             lambda: MallowsMixture(2, random_state=0).fit(Y),
             set_array("MallowsMixture", "centers_", put((0, 0), 77.0)),
@@ -298,6 +305,68 @@ def query_ranker(ranker):
 )
 def test_parts_that_do_not_belong_together(make, change, match, path):
     forged_is_refused(make(), change, match, path)
+
+
+GRAPH = np.array([[0, 1, 0, 2, 1.0], [1, 0, 3, 0, 0], [0, 3, 0, 1, 1], [2, 0, 1, 0, 0], [1, 0, 1, 0, 0]])
+
+
+@pytest.mark.parametrize(
+    ("part", "change", "match"),
+    [
+        ("indptr", put(-1, 0), "do not end|not in order"),
+        ("indptr", put(-1, -5), "not in order"),
+        ("indptr", put(-1, 2**31 - 1), "do not end"),
+        ("indptr", put(0, -1), "begin at 0"),
+        ("indptr", put(slice(None), 0), "do not end"),
+        ("indptr", lambda starts: starts[:-1].copy(), "begin at 0"),
+        ("indices", put(0, -1), "outside"),
+        ("indices", put(-1, 5), "outside"),
+        ("data", longer, "do not end"),
+    ],
+)
+def test_sparse_matrices(part, change, match, path):
+    embedding = GraphCutEmbedding(graph=csr_array(GRAPH), random_state=0).fit(Y)
+    forged_is_refused(embedding, set_array("csr_array", part, change), match, path)
+
+
+@pytest.mark.parametrize(
+    ("name", "parameter", "value", "match"),
+    [
+        ("Pipeline", "memory", "cache", "no file may set"),
+        ("Pipeline", "verbose", "yes", "must be a Boolean"),
+        ("Ridge", "solver", "mine", "must be one of"),
+        ("Ridge", "alpha", {"dict": []}, "must be"),
+        ("Ridge", "later_parameter", 1, "no file may set"),
+    ],
+)
+def test_parameters_of_other_libraries(name, parameter, value, match, path):
+    ranker = LabelwiseRanker(make_pipeline(StandardScaler(), Ridge())).fit(X, Y)
+    forged_is_refused(ranker, set_part(name, parameter, value, "parameters"), match, path)
+
+
+def test_every_class_of_scikit_learn_has_a_list_of_parameters_and_no_more_than_it_takes():
+    classes = {name for name, external in EXTERNALS.items() if external.parameters == "changed"}
+    assert set(ALLOWED) == classes
+    past = {"multi_class"}
+    for name in classes:
+        assert set(ALLOWED[name]) - past <= set(recipe_named(name).arguments), name
+
+
+def test_a_pipeline_with_a_folder_of_pickles_is_not_saved(path, tmp_path):
+    ranker = LabelwiseRanker(make_pipeline(StandardScaler(), Ridge(), memory=str(tmp_path)))
+    with pytest.raises(TypeError, match="no file may set the parameter memory"):
+        rankwise.save(ranker, path)
+
+
+def test_encoders_that_would_be_fitted_again_to_huge_tables(path, monkeypatch):
+    """One long list of categories, and many short ones, are a long and wide table."""
+    encoder = OneHotEncoder(handle_unknown="ignore").fit(CATEGORIES)
+    rankwise.save(encoder, path)
+    monkeypatch.setattr(classes, "_MOST_CELLS", 100)
+    with pytest.raises(RankwiseFormatError, match="too many categories"):
+        rankwise.load(path)
+    with pytest.raises(TypeError, match="so many categories"):
+        rankwise.save(encoder, path)
 
 
 def test_networks(path):

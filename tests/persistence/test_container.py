@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import struct
+import time
 import tracemalloc
 import zipfile
 
@@ -14,7 +15,9 @@ import pytest
 import rankwise
 from rankwise import RankwiseFormatError
 from rankwise.label_ranking import DummyRanker, PairwiseRanker, RankingTree
-from tests.persistence.damage import forge, members, pieces, with_manifest, zipped
+from rankwise.persistence import container
+from rankwise.trees import LeastSquaresForest
+from tests.persistence.damage import forge, members, pieces, record_of, with_manifest, zipped
 from tests.persistence.fitted import features, rankings
 
 
@@ -331,3 +334,45 @@ def test_loading_takes_little_more_memory_than_the_arrays(saved):
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 1.7 * 8 * 10**6
+
+
+def busy(manifest, arrays):
+    """Many arrays of nothing."""
+    arrays += [np.empty(0, np.int8)] * 200_000
+
+
+def names_one_tree_many_times(manifest, arrays):
+    trees = record_of(manifest, "LeastSquaresForest")["state"]["trees_"]
+    trees += [trees[0]] * 70_000
+
+
+def names_one_large_tree_many_times(manifest, arrays):
+    """Within the number of references, but 60 copies of half a megabyte or more."""
+    trees = record_of(manifest, "LeastSquaresForest")["state"]["trees_"]
+    trees += [trees[0]] * 60
+
+
+def long_names(manifest, arrays):
+    """Strings of which one is long, and so are all."""
+    text = {"text": [[201], ["a" * 10_000] + ["b"] * 200]}
+    record_of(manifest, "LeastSquaresForest")["parameters"]["random_state"] = [text] * 20
+
+
+@pytest.mark.parametrize(
+    ("change", "n_rows", "match"),
+    [
+        (busy, 20, "manifest is too long"),
+        (names_one_tree_many_times, 20, "again and again"),
+        (names_one_large_tree_many_times, 20_000, "counted for every use"),
+        (long_names, 20, "counted for every use"),
+    ],
+)
+def test_small_files_do_not_keep_load_busy(change, n_rows, match, path, monkeypatch):
+    X = np.random.default_rng(0).normal(size=(n_rows, 3))
+    rankwise.save(LeastSquaresForest(3, random_state=0).fit(X, X[:, 0]), path)
+    with monkeypatch.context() as unchecked:
+        unchecked.setattr(container, "_longest_manifest", lambda size: 2**26)
+        forge(path, change)
+    begin = time.process_time()
+    refused(path, match, max_bytes=2**24)
+    assert time.process_time() - begin < 3  # seconds; it was 4 and more

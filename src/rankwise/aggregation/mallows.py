@@ -402,7 +402,7 @@ class GeneralizedMallows(RankingModel):
     def _check_saved(self) -> None:
         check_saved_center(self.center_, len(self.items_))
         check_shape(self.theta_, (len(self.items_) - 1,), "theta")
-        ensure(not np.isnan(self.theta_).any(), "a theta is NaN")
+        ensure((self.theta_ >= 0).all(), "a theta is negative, or NaN")
 
 
 def _fit_stage(size: float, reached: float, total: float) -> tuple[float, float]:

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from rankwise._sklearn import BaseEstimator, HasMethods, Interval, safe_indexing, with_unset
-from rankwise._state import ESTIMATOR, FLOATS, Saved, check_shape, ensure
+from rankwise._state import FLOATS, PREDICTOR, Saved, check_shape, ensure
 from rankwise._typing import ArrayLike, BoolArray, FloatArray, RandomState
 from rankwise._validation import check_generator, check_open_share, data_frame, shortlist
 from rankwise.label_ranking.base import LabelRankerMixin, check_label_ranking, pairwise_of, row_blocks
@@ -93,7 +93,7 @@ class ConformalRanker(LabelRankerMixin, BaseEstimator):
     }
 
     _saved: ClassVar[Saved] = {
-        "ranker_": ESTIMATOR,
+        "ranker_": PREDICTOR,
         "calibration_scores_": FLOATS,
         "calibration_weights_": FLOATS,
     }

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from rankwise._sklearn import BaseEstimator, HasMethods, Interval
-from rankwise._state import ESTIMATOR, FLOATS, MATRIX, Saved, check_shape, ensure, list_of
+from rankwise._state import FLOATS, MATRIX, PREDICTOR, Saved, check_shape, ensure, list_of
 from rankwise._typing import FloatArray, IntArray, RandomState
 from rankwise._validation import check_generator
 from rankwise.data import Rankings
@@ -79,7 +79,7 @@ class LabelwiseRanker(LabelRankerMixin, BaseEstimator):
         "random_state": ["random_state", np.random.Generator],
     }
 
-    _saved: ClassVar[Saved] = {"regressors_": list_of(ESTIMATOR), "_mean_place": FLOATS, "spread_": MATRIX}
+    _saved: ClassVar[Saved] = {"regressors_": list_of(PREDICTOR), "_mean_place": FLOATS, "spread_": MATRIX}
 
     def __init__(
         self,

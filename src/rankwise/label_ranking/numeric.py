@@ -15,12 +15,20 @@ import numpy as np
 
 from rankwise._features import CategoricalFeaturesMixin
 from rankwise._sklearn import BaseEstimator, TransformerMixin, check_feature_names_in
-from rankwise._state import Kind, Saved, check_places, ensure, list_of
+from rankwise._state import Kind, Saved, array, check_places, ensure, list_of
 from rankwise._typing import ArrayLike, BoolArray, FloatArray, IntArray
 
 #: column numbers, and the fitted transformer of these columns
 Steps = list[tuple[IntArray, Any]]
-SAVED_STEPS = list_of(Kind("columns and a step", lambda value: type(value) is tuple and len(value) == 2))
+_COLUMNS = array("int64 int32", 1)
+
+
+def _is_step(value: Any) -> bool:
+    is_pair = type(value) is tuple and len(value) == 2
+    return is_pair and _COLUMNS.matches(value[0]) and hasattr(value[1], "transform")
+
+
+SAVED_STEPS = list_of(Kind("columns and a step", _is_step))
 
 
 class NumericFeatures(CategoricalFeaturesMixin, TransformerMixin, BaseEstimator):

@@ -9,7 +9,7 @@ import numpy as np
 
 from rankwise._decode import Decoder
 from rankwise._sklearn import BaseEstimator, HasMethods, StrOptions, gen_batches
-from rankwise._state import ESTIMATOR, FLOATS, NUMBER, Saved, check_shape, either, ensure, list_of, maybe
+from rankwise._state import FLOATS, PREDICTOR, Kind, Saved, check_shape, either, ensure, list_of, maybe
 from rankwise._typing import BoolArray, FloatArray, IntArray, RandomState
 from rankwise._validation import check_generator
 from rankwise.data import Rankings
@@ -27,6 +27,8 @@ from rankwise.label_ranking.base import (
 
 # Pairs of one job: enough to be worth sending to a worker, few enough to balance the load.
 _PAIRS_PER_JOB = 16
+# What stands for the classifier of a pair that was always ordered the same way, or never seen: its probability.
+_CERTAIN = Kind("a probability", lambda value: isinstance(value, float) and 0 <= value <= 1)
 # Probability below 1/2 that stands for a vote for the second item; too small to change the sum of soft votes.
 _VOTE_MARGIN = 1e-12
 
@@ -91,7 +93,7 @@ class PairwiseRanker(LabelRankerMixin, BaseEstimator):
 
     _saved: ClassVar[Saved] = {
         "_scaler": SCALER,
-        "classifiers_": list_of(either(NUMBER, ESTIMATOR)),
+        "classifiers_": list_of(either(_CERTAIN, PREDICTOR)),
         "_tie_order": maybe(FLOATS),
     }
 

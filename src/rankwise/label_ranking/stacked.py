@@ -16,9 +16,9 @@ from rankwise._features import CategoricalFeaturesMixin, FeatureEncoder
 from rankwise._progress import track
 from rankwise._sklearn import BaseEstimator, HasMethods, Interval, with_unset
 from rankwise._state import (
-    ESTIMATOR,
     INTS,
     NUMBER,
+    PREDICTOR,
     Saved,
     check_places,
     dict_of,
@@ -146,7 +146,7 @@ class StackedRanker(CategoricalFeaturesMixin, LabelRankerMixin, BaseEstimator):
     _saved: ClassVar[Saved] = {
         "_views": instance("_Views"),
         "weights_": dict_of(NUMBER),
-        "rankers_": dict_of(ESTIMATOR),
+        "rankers_": dict_of(PREDICTOR),
         "leaderboard_": tuple_of(instance("Standing")),
         "calibration_": optional(maybe(NUMBER)),
     }
@@ -277,7 +277,8 @@ class StackedRanker(CategoricalFeaturesMixin, LabelRankerMixin, BaseEstimator):
     def _check_saved(self) -> None:
         ensure(set(self.rankers_) <= set(self.weights_) and len(self.rankers_) > 0, "a ranker has no weight")
         ensure(len(self._encoder.categories_) == self.n_features_in_, "categories and features differ")
-        check_places(self._views.categorical, self.n_features_in_, "a column does not exist")
+        for columns in (self._views.categorical, *(of_step for of_step, _ in self._views.steps)):
+            check_places(columns, self.n_features_in_, "a column does not exist")
 
 
 def default_rankers(n_jobs: int | None = None, n_rows: int = 1000, n_items: int = 3) -> list[tuple[str, Any]]:

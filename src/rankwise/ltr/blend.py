@@ -14,7 +14,7 @@ import numpy as np
 from rankwise._features import FeatureEncoder
 from rankwise._progress import track
 from rankwise._sklearn import BaseEstimator, Interval
-from rankwise._state import ESTIMATOR, FLOATS, NUMBER, Saved, check_shape, dict_of, ensure, instance
+from rankwise._state import FLOATS, NUMBER, PREDICTOR, Saved, check_shape, dict_of, ensure, instance
 from rankwise._typing import ArrayLike, FloatArray, RandomState
 from rankwise._validation import check_generator
 from rankwise.ltr.base import METRIC_CONSTRAINTS, QueryRankerMixin, check_target
@@ -103,7 +103,7 @@ class StackedQueryRanker(QueryRankerMixin, BaseEstimator):
     _saved: ClassVar[Saved] = {
         "_encoder": instance("FeatureEncoder"),
         "_medians": FLOATS,
-        "rankers_": dict_of(ESTIMATOR),
+        "rankers_": dict_of(PREDICTOR),
         "weights_": dict_of(NUMBER),
         "scores_": dict_of(NUMBER),
         "scales_": dict_of(NUMBER),

@@ -32,6 +32,7 @@ from rankwise._state import (
     Kind,
     State,
     array,
+    check_places,
     check_shape,
     dict_of,
     either,
@@ -42,6 +43,7 @@ from rankwise._state import (
     optional,
     tuple_of,
 )
+from rankwise.persistence.allowed import check_allowed
 from rankwise.persistence.boosters import booster_from_state, booster_state
 
 _OURS = {
@@ -136,15 +138,17 @@ class Recipe:
 
     def to_state(self, thing: Any, where: str) -> tuple[State, State]:
         """Parameters and state of an object; what could not be loaded again is refused."""
-        state = self._pulled(thing)
+        state, parameters = self._pulled(thing), self._parameters_of(thing)
         try:
+            self._check_parameters(parameters)
             self._check(thing, is_fitted=self._check_state(state))
         except ValueError as error:
             raise TypeError(f"{where} cannot be saved: {error}") from error
-        return self._parameters_of(thing), state
+        return parameters, state
 
     def from_state(self, parameters: State, state: State) -> Any:
         """An object from its parts, if these are what they must be."""
+        self._check_parameters(parameters)
         is_fitted = self._check_state(state)
         if parameters and self.parameters == "none":
             raise ValueError(f"a {self.cls.__name__} has no parameters")
@@ -167,6 +171,11 @@ class Recipe:
         if len(arguments) < len(state):
             vars(thing).update({name: part for name, part in state.items() if name not in arguments})
         return thing
+
+    def _check_parameters(self, parameters: State) -> None:
+        """Refuse what scikit-learn might take for a path, a function or an object."""
+        if self.parameters == "changed":
+            check_allowed(self.cls.__name__, parameters)
 
     def _check_state(self, state: State) -> bool:
         """Refuse parts of other kinds; return whether the object is fitted."""
@@ -247,6 +256,15 @@ def _check_coefficients(model: Any) -> None:
     ensure(model.coef_.shape[-1] == model.n_features_in_, "coefficients and features differ")
 
 
+def _check_classifier(model: Any) -> None:
+    _check_coefficients(model)
+    classes = np.unique(model.classes_) if isinstance(model.classes_, np.ndarray) else []
+    n_rows = 1 if len(classes) == 2 else len(classes)
+    ensure(len(classes) > 1 and model.classes_.shape == (len(classes),), "there are no classes, or the same ones twice")
+    ensure(model.coef_.shape[0] == n_rows, "coefficients and classes differ")
+    check_shape(model.intercept_, (n_rows,), "the intercepts")
+
+
 def _check_scaler(scaler: Any) -> None:
     parts = [getattr(scaler, name, None) for name in ("mean_", "scale_", "var_", "min_")]
     lengths = {len(part) for part in parts if part is not None}
@@ -286,7 +304,11 @@ def _one_hot_state(encoder: Any) -> State:
     """The categories of each feature."""
     if encoder.min_frequency is not None or encoder.max_categories is not None:
         raise TypeError("a OneHotEncoder that groups rare categories cannot be saved; use joblib.dump")
-    return _of_these(learned_state(encoder), "categories_", "feature_names_in_")
+    state = _of_these(learned_state(encoder), "categories_", "feature_names_in_")
+    columns = state.get("categories_", [])
+    if len(columns) * max(map(len, columns), default=0) > _MOST_CELLS:
+        raise TypeError("a OneHotEncoder of so many categories cannot be saved; use joblib.dump")
+    return state
 
 
 def _one_hot_from_state(cls: Any, parameters: State, state: State) -> Any:
@@ -296,6 +318,7 @@ def _one_hot_from_state(cls: Any, parameters: State, state: State) -> Any:
         return encoder
     columns = state["categories_"]
     longest = max(len(column) for column in columns)
+    ensure(longest * len(columns) <= _MOST_CELLS, "a OneHotEncoder has too many categories")
     rows = np.empty((longest, len(columns)), dtype=np.result_type(*columns))
     for number, column in enumerate(columns):
         rows[:, number] = np.resize(column, longest)
@@ -333,11 +356,25 @@ def _sparse_state(matrix: Any) -> State:
 
 
 def _sparse_from_state(cls: Any, parameters: State, state: State) -> Any:
-    """The matrix, if its indices lie inside."""
-    matrix = cls((state["data"], state["indices"], state["indptr"]), shape=state["shape"])
+    """The matrix, if its rows follow one another and its indices lie inside.
+
+    SciPy's check_format passes over both where the last start is not positive, and its code writes outside of arrays.
+    """
+    data, indices, starts, shape = (state[name] for name in ("data", "indices", "indptr", "shape"))
+    ensure(len(shape) == 2 and max(shape) < _MOST_ROWS, "a sparse matrix has no shape")
+    ensure(len(starts) == shape[0] + 1 and starts[0] == 0, "the rows of a sparse matrix do not begin at 0")
+    ensure((np.diff(starts.astype(np.int64)) >= 0).all(), "the rows of a sparse matrix are not in order")
+    ensure(starts[-1] == len(indices) == len(data), "the rows of a sparse matrix do not end with its entries")
+    check_places(indices, shape[1], "a sparse matrix has an entry outside")
+    matrix = cls((data, indices, starts), shape=shape)
     matrix.check_format(full_check=True)
     return matrix
 
+
+# Cells of the rows that a OneHotEncoder is fitted to again: features times the most categories of one.
+_MOST_CELLS = 2**24
+# Rows or columns of a sparse matrix; SciPy changes to indices of 64 bits beyond.
+_MOST_ROWS = 2**31
 
 _BIT_GENERATORS = ("PCG64", "PCG64DXSM", "SFC64", "MT19937")
 # Numbers of the Mersenne Twister's state; its code trusts the place among them.
@@ -409,7 +446,7 @@ EXTERNALS = {
     "LogisticRegression": External(
         "sklearn.linear_model",
         {**_FITTED, "coef_": MATRIX, "intercept_": FLOATS, "classes_": ANYTHING, "n_iter_": INTS_32},
-        _check_coefficients,
+        _check_classifier,
     ),
     "Ridge": External(
         "sklearn.linear_model",

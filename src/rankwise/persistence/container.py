@@ -44,12 +44,17 @@ DTYPES = {
 #: bytes of the manifest; parsing JSON takes about twenty times as much memory
 MOST_MANIFEST = 2**26
 
+# A manifest may be this many times as long as the whole file, and as long as the second number in any case: those of
+# forests are 4 times as long. One that repeats itself for pages inflates to far more than its file, and takes seconds.
+_MOST_REPEATED, _SHORT_MANIFEST = 32, 2**20
 _CHUNK = 2**20
 # Bytes of the list of members at the end of the file; the twelve that are possible take less than 1,000.
 _MOST_DIRECTORY = 4096
 # Deflate expands a byte to this many at most.
 _MOST_INFLATION = 1032
 _MOST_AXES = 8
+# Columns that an array without rows may have, and the like.
+_MOST_OF_NOTHING = 2**24
 
 
 def write_container(path: str | os.PathLike[str], manifest: Manifest, arrays: Arrays) -> None:
@@ -100,6 +105,8 @@ class _Layout:
             raise ValueError("the manifest lists an array of unknown type, shape or order")
         self.dtype, self.shape, self.order = dtype, shape, order
         self.size = math.prod(shape)
+        if not self.size and math.prod(max(1, length) for length in shape) > _MOST_OF_NOTHING:
+            raise ValueError("the manifest lists an empty array of a huge shape")
 
     @classmethod
     def of(cls, array: np.ndarray[Any, Any]) -> _Layout:
@@ -140,6 +147,8 @@ def _write(file: BinaryIO, manifest: Manifest, arrays: Arrays) -> None:
             )
         with archive.open(MANIFEST, "w") as stream:
             stream.write(text)
+        if len(text) > _longest_manifest(file.tell()):
+            raise ValueError("the model repeats itself too often to be saved; use joblib.dump")
 
 
 def _header(dtype: str, total: int) -> bytes:
@@ -187,9 +196,14 @@ def _checked_members(archive: zipfile.ZipFile, size: int, max_bytes: int) -> dic
     if total > max_bytes:
         _refuse_size(total, max_bytes)
     members = {entry.filename: entry for entry in entries}
-    if members[MANIFEST].file_size > MOST_MANIFEST:
+    if members[MANIFEST].file_size > _longest_manifest(size):
         raise ValueError("the manifest is too long")
     return members
+
+
+def _longest_manifest(size: int) -> int:
+    """Bytes that the manifest of a file of this size may take, so that short files are read in a short time."""
+    return min(MOST_MANIFEST, max(_SHORT_MANIFEST, _MOST_REPEATED * size))
 
 
 def _refuse_size(size: int, max_bytes: int) -> NoReturn:

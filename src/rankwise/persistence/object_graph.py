@@ -18,6 +18,10 @@ from rankwise.persistence.container import DTYPES, Arrays
 
 # Depth of lists in lists; no parameter or name goes deeper.
 _MOST_NESTED = 20
+# References, for each object, to things that were referred to before.
+_MOST_REPEATED = 10
+# All trees of a forest refer to the same rankings, which none of them copies.
+_SHARED = "TargetRows"
 # Bytes of an array of strings, in which one long entry makes all entries long.
 _MOST_TEXT = 2**26
 
@@ -117,25 +121,31 @@ class _Reader:
     def __init__(self, arrays: Arrays, max_bytes: int) -> None:
         self.objects: list[Any] = []
         self._arrays, self._left = arrays, max_bytes
+        self._sizes: list[int] = []  # bytes of each object with all that it holds
+        self._used: set[int] = set()  # objects that were referred to
+        self._repeated = 0
+        self._size = 0  # bytes that the present object holds so far
         self._forms: dict[str, Callable[[Any], Any]] = {
             "float": lambda part: float(_among(("nan", "inf", "-inf"), part)),
             "tuple": lambda part: tuple(map(self.value, _a(list, part))),
             "dict": lambda part: {self.value(key): self.value(entry) for key, entry in _a(list, part)},
             "scalar": lambda part: np.dtype(_among(DTYPES, part[0])).type(self.value(part[1])),
             "array": self._array,
-            "object": lambda part: _entry(self.objects, part),
+            "object": self._object,
             "mixed": self._mixed,
             "text": self._text,
         }
 
     def build(self, record: Any) -> None:
         """Build the next object from its record."""
+        self._size = 0
         recipe = recipe_named(_among(MODULES, _a(dict, record).get("class")))
         parameters, state = (
             {name: self.value(part) for name, part in _a(dict, record.get(title)).items()}
             for title in ("parameters", "state")
         )
         self.objects.append(recipe.from_state(parameters, state))
+        self._sizes.append(self._size)
 
     def value(self, part: Any) -> Any:
         if isinstance(part, list):
@@ -147,14 +157,34 @@ class _Reader:
 
     def _array(self, place: Any) -> Any:
         array = _entry(self._arrays, place)
-        # Counted for every reference, because some objects copy what they are given.
-        self._left -= array.nbytes
+        self._count(array.nbytes)
+        return array
+
+    def _object(self, place: Any) -> Any:
+        """An object from before; one that is used again is looked at again, and may be copied."""
+        thing = _entry(self.objects, place)
+        if type(thing).__name__ == _SHARED:
+            return thing
+        if place not in self._used:
+            self._used.add(place)
+            self._size += self._sizes[place]
+            return thing
+        self._repeated += 1
+        if self._repeated > _MOST_REPEATED * (len(self.objects) + 1):
+            raise ValueError("the manifest refers to the same objects again and again")
+        self._count(self._sizes[place])
+        return thing
+
+    def _count(self, n_bytes: int) -> None:
+        """Count bytes for every reference, because some objects copy what they are given."""
+        self._size += n_bytes
+        self._left -= n_bytes
         if self._left < 0:
             raise ValueError("the arrays, counted for every use, take more bytes than max_bytes allows")
-        return array
 
     def _mixed(self, part: Any) -> Any:
         shape, entries = part
+        self._count(8 * len(_a(list, entries)))
         array = np.empty(len(entries), dtype=object)
         array[:] = [self.value(entry) for entry in entries]
         return array.reshape(shape)
@@ -164,6 +194,7 @@ class _Reader:
         longest = max((len(_a(str, entry)) for entry in entries), default=1)
         if 4 * longest * len(entries) > _MOST_TEXT:
             raise ValueError("an array of strings takes too many bytes")
+        self._count(4 * longest * len(entries))
         return np.array(entries, dtype=str).reshape(shape)
 
 

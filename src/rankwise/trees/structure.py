@@ -53,7 +53,7 @@ class TargetRows:
         width = self.values.shape[1]
         return width * (width - 1) // 2 if self.is_pairs else width
 
-    @property
+    @cached_property
     def is_complete(self) -> bool:
         """Whether no coordinate of any row is missing."""
         if np.isnan(self.values).any():
