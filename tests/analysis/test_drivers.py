@@ -29,8 +29,12 @@ def survey(n=150, seed=0):
     rng = np.random.default_rng(seed)
     X = pd.DataFrame({"age": rng.integers(18, 80, n).astype(float), "city": rng.choice(["Bonn", "Oslo"], n)})
     X["shoe size"] = rng.random(n)
+    return X, law(X, rng)
+
+
+def law(X, rng):
     liking = {"tea": X.age / 15, "coffee": 2 + 2 * (X.city == "Oslo"), "juice": 5 - X.age / 15}
-    return X, Rankings.from_scores(pd.DataFrame(liking) + rng.gumbel(0, 0.5, (n, 3)))
+    return Rankings.from_scores(pd.DataFrame(liking) + rng.gumbel(0, 0.5, (len(X), 3)))
 
 
 @pytest.fixture(scope="module")
@@ -40,6 +44,7 @@ def found():
 
 
 def test_what_drives_is_found(found):
+    X, y = survey()
     assert found.features == ("age", "city", "shoe size")
     assert found.significant == [0, 1]
     assert found.low[0] > 0
@@ -56,7 +61,11 @@ def test_what_drives_is_found(found):
     assert city.values[city.best[coffee]] == "Oslo"
     assert city.moves[coffee] > 0.5
     assert np.abs(shoe.moves).max() < 0.5
-    assert (shoe.moves_high - shoe.moves_low > 0.5).all()
+    # Least squares on what the law leaves open could not know it any better.
+    rng = np.random.default_rng(1)
+    expected = np.mean([law(X, rng).positions for _ in range(500)], axis=0)
+    error = (y.positions - expected).std(axis=0) / (X["shoe size"].std() * np.sqrt(len(X)))
+    assert (shoe.moves_high - shoe.moves_low > 2 * 1.96 * error * (shoe.values[-1] - shoe.values[0])).all()
     np.testing.assert_allclose(age.places.sum(axis=1), 6)
     np.testing.assert_allclose(age.top.sum(axis=1), 1)
     assert (age.low <= age.places).all()

@@ -42,7 +42,7 @@ class TargetRows:
         Whether values are positions.
     """
 
-    values: FloatArray
+    values: npt.NDArray[Any]  # floats, or whole numbers where none is missing
     is_pairs: bool = False
 
     _saved: ClassVar[Saved] = {"values": MATRIX, "is_pairs": BOOL}
