@@ -307,6 +307,9 @@ def test_votes_that_weigh_the_same_are_told_in_a_sentence(tmp_path):
     assert "Influence of each vote" not in [table["title"] for table in blocks_of(result, "table")]
     words = [text["text"] for text in blocks_of(result, "text")]
     assert "a leads b by 10 votes; 30 of 51 votes add to that, 20 take from it." in words
+    margins = block(result, "robustness-0")  # without ten votes they tie
+    assert margins["rows"][0][5] == "a, b"
+    assert margins["note"] == "Items with a comma between them share the first place."
 
 
 def test_codes_of_spss_are_shown_and_filtered_by_their_labels(tmp_path):

@@ -220,7 +220,9 @@ def _margins(
                 break
     late = list(dict.fromkeys(margin.rule for margin in found if margin.out_of_time))
     if late:
-        notes.append(f"time was over before the margin by {' and '.join(late)} was proven; {_MORE_TIME}")
+        notes.append(
+            f"time was over before the margin by {' and '.join(map(rule_in_words, late))} was proven; {_MORE_TIME}"
+        )
     return tuple(found)
 
 

@@ -350,7 +350,10 @@ def robustness_view(survey: Survey, params: Params, seed: int, on_step: OnStep) 
         if table.title == "Influence of each vote" and len(strengths) < 2:  # a list of equals would only be long
             shown.append(blocks.text(f"{'; '.join(table.note.rstrip('.').split('; ')[:2])}."))
             continue
-        shown.append(blocks.table(f"robustness-{number}", table._replace(note="") if number == 0 else table))
+        if number == 0:  # its note is what stands above
+            is_tie = any(len(winners) > 1 for each in found.margins for winners in (each.winners, each.new_winners))
+            table = table._replace(note="Items with a comma between them share the first place." if is_tie else "")
+        shown.append(blocks.table(f"robustness-{number}", table))
     shown += notes(found)
     return {"blocks": shown}
 
