@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -14,7 +15,7 @@ from sklearn.base import clone
 from rankwise.datasets import make_retrieval
 from rankwise.ltr import LambdaMART
 from rankwise.ltr._level_growth import LevelGrower
-from rankwise.ltr.level_trees import LevelTrees
+from rankwise.ltr.level_trees import LevelTrees, _noise
 from rankwise.metrics import ndcg_score
 from rankwise.queries import QueryRows
 
@@ -49,6 +50,8 @@ def test_boosting_adds_newton_steps_of_trees(data):
     [
         {},
         {"n_draws": 2},
+        {"random_strength": 1.0},
+        {"objective": "query_rmse", "random_strength": 3.0},
         {"early_stopping": True, "n_iter_no_change": 5},
         {"subsample": 0.7, "colsample": 0.7},
         {"subsample": 0.5, "sampling": "queries"},
@@ -65,6 +68,27 @@ def test_order_of_rows_names_of_queries_and_threads_do_not_matter(data, options)
     assert plain.history_ == shuffled.history_
 
 
+def test_noise_of_a_strength_fades_with_the_trees(data):
+    X, y, qid = data
+    rows = QueryRows.build(X, y.astype(float), qid, seed=0)
+    plain = level(2).fit(X, y, qid)._settings(0)
+    assert _noise(plain, rows, 4, 0, None) is None
+    strong = replace(plain, random_strength=3.0, learning_rate=np.log(len(y)) / 20)
+    for number, share in ((0, 1.0), (20, 0.5), (100, 0.0)):
+        noise = _noise(strong, rows, 4000, number, np.random.default_rng(0))
+        assert noise.shape == (4000, 6)
+        assert noise.std() == pytest.approx(3 * share, abs=0.1)
+
+
+def test_strength_changes_the_trees_and_is_for_level_trees(data):
+    X, y, qid = data
+    found = [level(5, random_strength=strength).fit(X, y, qid).predict(X) for strength in (0.0, 1.0, 2.0)]
+    assert (found[0] != found[1]).any()
+    assert (found[1] != found[2]).any()
+    with pytest.raises(ValueError, match=r"random_strength is 1\.0, but LightGBM's trees take the best split"):
+        LambdaMART(2, tree="leaf", random_strength=1.0).fit(X, y, qid)
+
+
 def test_it_learns_and_stops_where_the_metric_is_best():
     X, y, qid, _ = make_retrieval(200, 10, random_state=2)
     train, test = (X[qid <= 140], y[qid <= 140], qid[qid <= 140]), (X[qid > 140], y[qid > 140], qid[qid > 140])
@@ -79,7 +103,7 @@ def test_it_learns_and_stops_where_the_metric_is_best():
     assert max(watched) > by_chance + 0.15
 
 
-@pytest.mark.parametrize("options", [{}, {"n_draws": 2, "subsample": 0.8}])
+@pytest.mark.parametrize("options", [{}, {"n_draws": 2, "subsample": 0.8, "random_strength": 1.0}])
 def test_warm_start_continues(data, options):
     whole = level(12, **options).fit(*data)
     parts = level(5, warm_start=True, **options).fit(*data)
@@ -92,7 +116,7 @@ def test_warm_start_continues(data, options):
     with pytest.raises(ValueError, match="warm_start keeps trees of 4 levels"):
         parts.set_params(n_estimators=20, max_depth=3).fit(*data)
     with pytest.raises(ValueError, match="tree is 'leaf', but warm_start keeps trees of the other kind"):
-        parts.set_params(tree="leaf").fit(*data)
+        parts.set_params(tree="leaf", random_strength=0.0).fit(*data)
 
 
 def test_explain_adds_up_to_the_difference_of_scores(data):

@@ -25,12 +25,14 @@ def some_rows(seed, n=40, n_features=4, missing=True):
     return X, rng.normal(size=n), rng.random(n)
 
 
-def grown(X, gradient, hessian, depth=3, l2=0.5, n_threads=1, max_bins=255, rows=None, chosen=None, **options):
+def grown(
+    X, gradient, hessian, depth=3, l2=0.5, n_threads=1, max_bins=255, rows=None, chosen=None, noise=None, **options
+):
     trees = LevelTrees.empty(1, depth)
     rows = np.arange(len(gradient)) if rows is None else rows
     with ThreadPoolExecutor(n_threads) as threads:
         grower = LevelGrower(X, depth, max_bins, l2, n_threads, threads, **options)
-        leaf = grower.grow(gradient, hessian, rows, np.arange(X.shape[1]) if chosen is None else chosen, trees)
+        leaf = grower.grow(gradient, hessian, rows, np.arange(X.shape[1]) if chosen is None else chosen, trees, noise)
     return trees, leaf
 
 
@@ -137,6 +139,29 @@ def test_more_than_a_byte_of_bins_finds_cuts_between_all_values():
         assert trees.threshold[0, 0] == 1234.5
         trees, _ = grown(rows, gradient, np.ones(3000), depth=1, max_bins=255)
         assert trees.threshold[0, 0] != 1234.5
+
+
+@settings(max_examples=25)
+@given(seed=st.integers(0, 10**6), missing=st.booleans(), is_sparse=st.booleans())
+def test_noise_decides_between_the_best_cuts_of_the_features(seed, missing, is_sparse):
+    X, gradient, hessian = some_rows(seed, missing=missing)
+    noise = np.random.default_rng(seed).normal(size=(3, 4))
+    trees, leaf = grown(csr_array(X) if is_sparse else X, gradient, hessian, noise=noise)
+    own = np.zeros(len(X), dtype=int)
+    for level, (feature, threshold, missing_left) in enumerate(cuts_of(trees)):
+        chosen, best = naive.noisy_best(X, gradient, hessian, own, 2**level, 0.5, noise[level])
+        own = own + 2**level * naive.goes_right(X[:, feature], threshold, missing_left)
+        assert feature == chosen
+        assert naive.score(gradient, hessian, own, 0.5) == pytest.approx(best, rel=1e-9)
+    np.testing.assert_array_equal(leaf, own)
+
+
+def test_noise_never_takes_a_feature_that_adds_nothing():
+    X, gradient, hessian = some_rows(5, missing=False)
+    X[:, 1] = 7.0
+    trees, _ = grown(X, gradient, hessian, noise=np.tile([0.0, 1e6, 0.0, 0.0], (3, 1)))
+    assert 1 not in trees.feature
+    assert (trees.feature >= 0).all()
 
 
 def test_threads_change_nothing_not_by_a_bit(monkeypatch):

@@ -38,6 +38,17 @@ def best_score(X, gradient, hessian, leaf, bit, l2):
     return best
 
 
+def noisy_best(X, gradient, hessian, leaf, bit, l2, noise):
+    """The feature whose noisy root of the best score is highest among those that add something, and that score."""
+    chance = np.sqrt((gradient**2).sum() / hessian.sum())
+    before, found = score(gradient, hessian, leaf, l2), []
+    for feature in range(X.shape[1]):
+        best = best_score(X[:, [feature]], gradient, hessian, leaf, bit, l2)
+        if best > before * (1 + 1e-9):
+            found.append((np.sqrt(best) + chance * noise[feature], feature, best))
+    return max(found)[1:] if found else None
+
+
 def expectation(x, cuts, values, counts, known, level=0, prefix=0):
     """Value of a row if only some of its features are known: both sides of other cuts, by their training rows."""
     if level == len(cuts):

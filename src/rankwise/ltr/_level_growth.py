@@ -67,24 +67,37 @@ class LevelGrower:
         self._varies = self.features.n_codes + self.columns.has_missing > 1
 
     def grow(
-        self, gradient: FloatArray, hessian: FloatArray, rows: IntArray, chosen: IntArray, trees: LevelTables
+        self,
+        gradient: FloatArray,
+        hessian: FloatArray,
+        rows: IntArray,
+        chosen: IntArray,
+        trees: LevelTables,
+        noise: FloatArray | None = None,
     ) -> IntArray:
         """Grow the one tree that ``trees`` has room for, and return the leaves of all rows.
 
-        ``rows`` and ``chosen`` are the rows and the features that it may see.
+        ``rows`` and ``chosen`` are the rows and the features that it may see. ``noise``, of shape (depth, n_features),
+        is added to the roots of the scores of the features at each level, in units of the root of what a leaf scores
+        by chance, which is the sum of the squared gradients over the sum of the second derivatives.
         """
         leaf = np.zeros(len(gradient), dtype=np.int64)
         sums = _level_trees_jit.leaf_sums(rows, leaf, gradient, hessian, 1)
         l2 = self.l2 + _LEAST_HESSIAN * sums[0, 1]
         leaves = Leaves(sums, np.full(1, -np.inf), np.full(1, np.inf))
         is_counted = np.ones(1, dtype=bool)
+        chance = 0.0 if noise is None else np.sqrt(np.sum(gradient[rows] ** 2) / max(sums[0, 1], l2))
         for level in range(self.depth):
             counted = self.columns.counted(rows, leaf, is_counted, gradient, hessian)
             best = self._best_cuts(chosen, counted, leaves, l2, len(rows))
-            feature = int(np.argmax(best.score))  # the first one if several tie
             before = _worth(leaves, l2)
-            if not best.score[feature] > before * (1 + _LEAST_GAIN):
+            adds = best.score > before * (1 + _LEAST_GAIN)
+            if not adds.any():
                 break
+            appeal = best.score
+            if noise is not None:
+                appeal = np.where(adds, np.sqrt(np.maximum(best.score, 0.0)) + chance * noise[level], -np.inf)
+            feature = int(np.argmax(appeal))  # the first one if several tie
             cut, side = int(best.code[feature]), bool(best.missing_left[feature])
             self.columns.move_right(feature, cut, side, 1 << level, leaf)
             sums = _level_trees_jit.leaf_sums(rows, leaf, gradient, hessian, 2 << level)

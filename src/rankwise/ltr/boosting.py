@@ -42,6 +42,7 @@ class BoostingSettings:
     l2_regularization: float | None
     subsample: float
     sampling: str
+    random_strength: float
     colsample: float
     max_bins: int
     is_categorical: BoolArray

@@ -106,6 +106,10 @@ class LambdaMART(QueryRankerMixin, BaseEstimator):
         Added to the second derivatives of a leaf; by default 1, and 0 with ``tree="leaf"``.
     subsample, colsample : float, default=1.0
         Shares of rows and features that each tree sees.
+    random_strength : float, default=0.0
+        How far chance decides which feature a level asks about: normal noise of this standard deviation is added to the
+        root of what each feature scores, in units of the root of what a leaf scores by chance. It fades as trees are
+        added. Trees then differ more from each other, and overfit less; try 1. Only for level trees.
     sampling : {"rows", "queries", "minimal_variance"}, default="rows"
         What ``subsample`` draws for level trees: rows, whole queries, or rows with probabilities that grow with their
         gradients, which make the variance of leaves small. LightGBM's trees take rows.
@@ -193,6 +197,7 @@ class LambdaMART(QueryRankerMixin, BaseEstimator):
         "l2_regularization": [None, Interval(Real, 0, None, closed="left")],
         "subsample": [Interval(Real, 0, 1, closed="right")],
         "colsample": [Interval(Real, 0, 1, closed="right")],
+        "random_strength": [Interval(Real, 0, None, closed="left")],
         "sampling": [StrOptions({"rows", "queries", "minimal_variance"})],
         "max_bins": [Interval(Integral, 2, 65535, closed="both")],
         "categorical_features": [None, "array-like"],
@@ -244,6 +249,7 @@ class LambdaMART(QueryRankerMixin, BaseEstimator):
         l2_regularization: float | None = None,
         subsample: float = 1.0,
         colsample: float = 1.0,
+        random_strength: float = 0.0,
         sampling: Literal["rows", "queries", "minimal_variance"] = "rows",
         max_bins: int = 255,
         categorical_features: ArrayLike | None = None,
@@ -279,6 +285,7 @@ class LambdaMART(QueryRankerMixin, BaseEstimator):
         self.l2_regularization = l2_regularization
         self.subsample = subsample
         self.colsample = colsample
+        self.random_strength = random_strength
         self.sampling = sampling
         self.max_bins = max_bins
         self.categorical_features = categorical_features
@@ -468,6 +475,11 @@ class LambdaMART(QueryRankerMixin, BaseEstimator):
                 raise ValueError(
                     f"{name} is {getattr(self, name)}, but level trees have no such limit; set {cure}, or tree='leaf'"
                 )
+        if self.tree == "leaf" and self.random_strength:
+            raise ValueError(
+                f"random_strength is {self.random_strength}, but LightGBM's trees take the best split; set "
+                "colsample, or tree='level'"
+            )
 
     def _settings(self, seed: int) -> BoostingSettings:
         return BoostingSettings(
@@ -478,6 +490,7 @@ class LambdaMART(QueryRankerMixin, BaseEstimator):
             min_samples_leaf=self.min_samples_leaf,
             l2_regularization=self.l2_regularization,
             subsample=self.subsample,
+            random_strength=self.random_strength,
             sampling=self.sampling,
             colsample=self.colsample,
             max_bins=self.max_bins,

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
+from scipy.special import expit
 
 from rankwise._progress import track
 from rankwise._state import Saved, instance, maybe, optional
@@ -91,6 +92,7 @@ class LevelTrees(LevelTables):
                     seen,
                     choice(rows.source.shape[1], settings.colsample, rng),
                     tree,
+                    _noise(settings, rows, depth, number, rng),
                 )
                 tree.value *= settings.learning_rate
                 score += tree.value[0, leaf]
@@ -140,6 +142,19 @@ def _check_depth(settings: BoostingSettings) -> int:
     if depth > MOST_LEVELS:
         raise ValueError(f"max_depth is {depth}, but a level tree has 2**max_depth leaves; give at most {MOST_LEVELS}")
     return depth
+
+
+def _noise(
+    settings: BoostingSettings, rows: QueryRows, depth: int, number: int, rng: np.random.Generator
+) -> FloatArray | None:
+    """What is added to the scores of features, level by level, in units of chance; None is nothing.
+
+    As in CatBoost, it fades where the number of trees times their rate comes near the logarithm of the number of rows.
+    """
+    if settings.random_strength == 0:
+        return None
+    fades = expit(np.log(len(rows.grade)) - settings.learning_rate * number)
+    return rng.normal(0.0, settings.random_strength * fades, (depth, rows.source.shape[1]))
 
 
 def _by_column(X: Any) -> Any:
