@@ -5,7 +5,8 @@ irrelevant features, graded and binary) with several numbers of training queries
 example. Reports the mean NDCG@10 (exponential gain; linear where grades are fractions) on unseen queries as the
 difference to LightGBM's settings, with the standard error over data sets, all together and by number of queries.
 ``--group norms`` compares what pairs and queries are divided by, with and without draws, ``--group shape`` the size of
-trees, rates, penalties and objectives for the norms and draws chosen then; each has a result file of its own.
+trees, rates, penalties and objectives for the norms and draws chosen then, and ``--group chance`` how far chance
+decides between features; there, differences are to lambdarank without chance. Each group has a result file of its own.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from rankwise.metrics import ndcg_score
 SIZES, TEST_QUERIES, BASE = (60, 250, 250, 750), 500, "leaf, LightGBM"
 _LIGHTGBM = {"tree": "leaf", "num_leaves": 31, "min_samples_leaf": 20, "gap_norm": True, "query_norm": True}
 _LEVEL = {"tree": "level", "max_depth": 4, "l2_regularization": 1.0}
-_LEVEL |= {"gap_norm": False, "query_norm": False, "n_draws": 2}
+_LEVEL |= {"gap_norm": False, "query_norm": False, "n_draws": 2, "random_strength": 0.0}
 
 
 def norms() -> dict[str, dict[str, Any]]:
@@ -52,17 +53,28 @@ def shape() -> dict[str, dict[str, Any]]:
     return {BASE: _LIGHTGBM} | {name: {**_LEVEL, **change} for name, change in changes.items()}
 
 
+def chance() -> dict[str, dict[str, Any]]:
+    """Name -> parameters: how far chance decides between the features of a level, for two objectives."""
+    found: dict[str, dict[str, Any]] = {}
+    for objective in ("lambdarank", "query_rmse"):
+        for strength in (0.0, 1.0):
+            parameters = {**_LEVEL, "objective": objective, "random_strength": strength}
+            found[f"{objective}, random_strength {strength:g}"] = parameters
+    return found
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="four data sets; the result file is not changed")
     parser.add_argument("--seed", type=int, default=1000)
-    parser.add_argument("--group", choices=("norms", "shape"), default="norms")
+    parser.add_argument("--group", choices=("norms", "shape", "chance"), default="norms")
     parser.add_argument("--every", type=int, default=1, help="takes every so many of the families only")
     parser.add_argument("--jobs", type=int, default=1, help="data sets that are fitted at the same time")
     options = parser.parse_args()
-    chosen = {"norms": norms, "shape": shape}[options.group]()
+    chosen = {"norms": norms, "shape": shape, "chance": chance}[options.group]()
     found = Parallel(options.jobs)(delayed(of_case)(*case, chosen) for case in cases(options))
-    rows = [summary(name, found, kwargs) for name, kwargs in chosen.items()]
+    base = next(iter(chosen))
+    rows = [summary(name, found, kwargs, base) for name, kwargs in chosen.items()]
     command = f"ltr_defaults.py --group {options.group} --every {options.every}"
     save(f"ltr_defaults_{options.group}", rows, options, ["lightgbm"], command)
 
@@ -75,7 +87,7 @@ def of_case(case: str, train: Any, test: Any, gain: str, chosen: Any) -> dict[st
         ranker = LambdaMART(gain=gain, n_jobs=1, random_state=0, **kwargs).fit(*train)
         seconds[name] = time.process_time() - start
         values[name] = ndcg_score(test[1], ranker.predict(test[0]), test[2], k=10, gain=gain)
-    print(case, f"{values[BASE]:.4f}", flush=True)
+    print(case, *(f"{name} {value:.4f}" for name, value in values.items()), sep="; ", flush=True)
     return {"case": case, "values": values, "seconds": seconds}
 
 
@@ -92,7 +104,7 @@ def cases(options: Any) -> Any:
             yield f"{name}, fold {number}", (X[train], y[train], qid[train]), (X[test], y[test], qid[test]), gain
 
 
-def summary(name: str, found: Any, kwargs: Any) -> dict[str, Any]:
+def summary(name: str, found: Any, kwargs: Any, base: str) -> dict[str, Any]:
     """One line of the table, printed."""
     groups = {"all": lambda case: True, "real": lambda case: "fold" in case}
     groups |= {f"{size} queries": lambda case, size=size: case.endswith(f", {size}") for size in sorted(set(SIZES))}
@@ -101,7 +113,7 @@ def summary(name: str, found: Any, kwargs: Any) -> dict[str, Any]:
     row["cpu_seconds"] = round(sum(one["seconds"][name] for one in found), 1)
     row["ndcg@10"] = {one["case"]: round(one["values"][name], 5) for one in found}
     for group, holds in groups.items():
-        gains = [one["values"][name] - one["values"][BASE] for one in found if holds(one["case"])]
+        gains = [one["values"][name] - one["values"][base] for one in found if holds(one["case"])]
         if gains:
             error = np.std(gains, ddof=1) / np.sqrt(len(gains)) if len(gains) > 1 else np.nan
             row[group] = {"difference": float(np.mean(gains)), "standard_error": float(error)}
