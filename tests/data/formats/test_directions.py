@@ -105,6 +105,25 @@ def test_a_second_table_below_is_named(tmp_path):
         read_rankings(written(tmp_path, text))
 
 
+@pytest.mark.parametrize("fill", ["", ",,"])
+def test_another_table_below_a_blank_row_is_named(tmp_path, fill):
+    jury = "No.,wine,Ann,Ben,Cleo\n1,Rioja,91,88,90\n2,Merlot,85,87,86\n3,Port,80,82,81\n"
+    below = f"\nJudge,Country,City{fill}\nAnn,ES,Bilbao{fill}\nBen,DE,Ulm{fill}\n"
+    with pytest.raises(RankwiseFormatError, match=r"line 6: another table .* \('Judge', 'Country', 'City'\)"):
+        read_rankings(written(tmp_path, jury + below))
+    # A blank line alone is no second table, nor are people who left the last questions out.
+    asked = "sex,town,rank_A,rank_B\nm,Ulm,1,2\nf,Rom,2,1\n\nm,Ulm,,\nf,Rom,,\n"
+    assert len(read_rankings(written(tmp_path, asked, name="people.csv"))) == 4
+
+
+def test_a_judge_without_votes_does_not_part_the_others(tmp_path):
+    path = written(tmp_path, "wine,Ann,Ben,Cleo,Dan\nRioja,91,88,,90\nMerlot,85,87,,86\nPort,80,82,,81\n")
+    with pytest.raises(RankwiseFormatError, match="'Ann', 'Ben', 'Dan' may be scores") as caught:
+        read_rankings(path)
+    assert "another scale" not in str(caught.value)
+    assert [choice["judges"] for choice in caught.value.choices] == [["Ann", "Ben", "Dan"]] * 2
+
+
 def test_people_who_score_on_another_scale_are_told(tmp_path):
     path = written(tmp_path, "judge,A,B,C\nAnn,9,7,4\nBob,8,8,3\nCid,90,60,50\nDee,7,9,2\n")
     notes = read_with_reading(path, layout="scores", items=["A", "B", "C"])[2].notes

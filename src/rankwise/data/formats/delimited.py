@@ -161,8 +161,9 @@ def _strict_table(text: str, path: Path, delimiter: str) -> Table:
     if not all(header) or len(set(header)) < len(header):
         header = corner_named(header, [record[0] for _, record in records[1:]])
         refuse_header(header, path, header_line, records[1][1] if len(records) > 1 else ())
-    for line, record in records[1:]:
+    for at, (line, record) in enumerate(records[1:], 1):
         if len(record) != len(header):
+            _refuse_other_width(records[at - 1 :], path)
             raise RankwiseFormatError(
                 f"this row has {_count(len(record), 'cell')}, but the header has {_count(len(header), 'column')}",
                 path=path,
@@ -184,6 +185,18 @@ def _strict_table(text: str, path: Path, delimiter: str) -> Table:
     comma_is_free = delimiter != ","
     table = Table(path, tuple(header), header_line, columns, lines, questions, comma_is_free=comma_is_free)
     return replace(table, notes=tuple(notes), remarks=tuple(remarks))
+
+
+def _refuse_other_width(records: list[tuple[int, list[str]]], path: Path) -> None:
+    """Refuse a table of another width below the first of these rows, if a blank line parts them."""
+    (above, _), (line, names), *rows = records
+    if line > above + 1 and len(names) > 1 and rows and all(len(record) == len(names) for _, record in rows):
+        raise RankwiseFormatError(
+            f"another table seems to begin here, below a blank row ({listed(names)})",
+            path=path,
+            line=line,
+            cure="Keep one table, or save each to a file or sheet of its own.",
+        )
 
 
 def _without_titles_and_notes(

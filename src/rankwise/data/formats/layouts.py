@@ -49,6 +49,8 @@ from rankwise.data.formats.text import listed, number, shown
 from rankwise.data.formats.worded_cells import rated_fits
 from rankwise.exceptions import RankwiseFormatError
 
+# Rows of a table that is searched for another below it.
+_MOST_SEARCHED = 10_000
 # Options that only one layout has, so that giving one chooses the layout.
 _LAYOUT_OF_OPTION: dict[str, Layout] = {
     "choice": "best-worst",
@@ -113,6 +115,7 @@ def layout_given(table: Table, layout: str, options: dict[str, Any]) -> Fit | No
 def layout_found(table: Table, seen: Table, layout: str, options: dict[str, Any]) -> Fit:
     """The only layout that fits the table as ``seen``; else the error that shows what to write."""
     _refuse_second_table(seen)
+    _refuse_other_table(table)
     count = None if "weights" in options else _possible_weights(table)
     clear = (
         _clear_places(seen, options.get("weights"))
@@ -147,6 +150,23 @@ def _refuse_second_table(table: Table) -> None:
     if len(rows):
         problem = "the names of the columns stand here again, as above a second table"
         raise table.error(problem, row=int(rows[0]), cure="Keep one table, or save each to a file or sheet of its own.")
+
+
+def _refuse_other_table(table: Table) -> None:
+    """Refuse a table with other names below a blank row, where columns that were filled above end."""
+    if len(table) > _MOST_SEARCHED:
+        return
+    for row in np.flatnonzero(np.diff(table.lines) > 1) + 1:
+        names, n_ended = [], 0
+        for name in table.header:
+            distinct, codes = table.coded(name)
+            blank = np.isin(codes, [code for code, cell in enumerate(distinct) if cell in MISSING])
+            if not blank[row]:
+                names.append(distinct[codes[row]] if np.sum(codes == codes[row]) == 1 else "")
+            n_ended += bool(blank[row:].all() and not blank[:row].any())
+        if row < len(table) - 1 and len(names) > 1 < n_ended and all(name and number(name) is None for name in names):
+            problem = f"another table seems to begin here, below a blank row ({listed(names)})"
+            raise table.error(problem, row=int(row), cure="Keep one table, or save each to a file or sheet of its own.")
 
 
 def _refuse_worst_first(table: Table, fit: Fit, options: dict[str, Any]) -> None:

@@ -31,7 +31,7 @@ from rankwise.data.formats.sums import best_are_high
 from rankwise.data.formats.survey_cells import ranking_numbers, signed_numbers
 from rankwise.data.formats.survey_fits import ORDER_IN_NAME, worded_places
 from rankwise.data.formats.survey_judges import judged_values, names_say_jury
-from rankwise.data.formats.tables import Table
+from rankwise.data.formats.tables import MISSING, Table
 from rankwise.data.formats.text import listed, shown
 from rankwise.exceptions import RankwiseFormatError
 
@@ -243,12 +243,18 @@ def _scores_or_places(
 
 def _on_one_scale(table: Table, names: Sequence[str]) -> list[str]:
     """The most columns side by side that could be on one scale: their largest numbers are within a factor of 2."""
+
+    def is_blank(name: str) -> bool:
+        return set(MISSING).issuperset(table.coded(name)[0])
+
     best: list[str] = []
     run: list[tuple[str, float]] = []
     for name in names[:_MOST_COMPARED]:
         values = table.values(name)
-        most = 0.0 if values is None or np.isnan(values).all() else float(np.nanmax(values))
-        beside = run and table.index(name) == table.index(run[-1][0]) + 1
+        if values is not None and np.isnan(values).all():
+            continue  # a judge who did not vote parts nobody
+        most = 0.0 if values is None else float(np.nanmax(values))
+        beside = run and all(map(is_blank, table.header[table.index(run[-1][0]) + 1 : table.index(name)]))
         run = [*run, (name, most)] if beside else [(name, most)]
         while run and (min(top for _, top in run) <= 0 or max(top for _, top in run) > 2 * min(top for _, top in run)):
             run.pop(0)
