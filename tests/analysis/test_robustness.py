@@ -209,6 +209,19 @@ def test_who_wins_is_not_said_of_the_other_items_of_a_circle() -> None:
     assert sentences[-2:] == ["Without the item a, b would win.", "The winner also changes without b or c."]
 
 
+def test_winners_who_tie_are_said_to_win_together() -> None:
+    votes = Rankings([[1, 2, 3], [1, 2, 3], [2, 3, 1], [2, 3, 1]], ["a", "b", "c"])
+    sentences = robustness(votes, decode="copeland", rules=[]).sentences
+    assert sentences[0].startswith("a and c win together by Copeland.")
+    assert sentences[-1] == "Without the item a, b and c would win together."
+
+
+@pytest.mark.parametrize(("n", "words"), [(3, "rater 5 or rater 6 it"), (4, "rater 5 or one of 3 more it")])
+def test_the_votes_that_decide_are_named_up_to_six(n: int, words: str) -> None:
+    found = robustness([[1, 2, 3]] * n + [[2, 1, 3]] * n, rules=[])
+    assert words in found.sentence
+
+
 def test_many_people_and_items_are_said_to_be_too_many() -> None:
     rng = np.random.default_rng(2)
     found = robustness(sample_mallows(np.arange(1.0, 41), 0.2, 70, rng), decode="borda", rules=["borda"])

@@ -124,7 +124,9 @@ def test_mean_ranks_in_json(votes: Path) -> None:
     ("rows", "transitive", "words"),
     [
         ("1,2,3\n2,3,1\n3,1,2\n", False, "run in a circle"),
-        ("1,2,3\n2,1,3\n", True, "with even pairs"),
+        ("1,2,3\n2,1,3\n", True, "with even pairs: several rankings"),
+        # a before b and b before c, 3 to 1 each, and a even with c: not transitive, but no circle either
+        ("1,2,3\n1,2,3\n2,3,1\n3,1,2\n", False, "with even pairs: a ranking follows them all"),
         ("1,2,\n1,2,\n", None, "some pair is never compared"),
     ],
 )

@@ -12,6 +12,7 @@ from rankwise._tables import TextTable, make_frame, name_column, short_name
 from rankwise._typing import ArrayLike, FloatArray
 from rankwise._validation import weights_count_people
 from rankwise.aggregation import dispersion, is_stochastically_transitive, noise_margin, preference_matrix
+from rankwise.aggregation.pairs import majority, ordered_components
 from rankwise.analysis.base import Result
 from rankwise.data import Rankings
 
@@ -163,10 +164,15 @@ class PairSummary(Result):
     def _transitivity(self) -> str:
         if self.transitive is None:
             return _UNKNOWN
-        if not self.transitive:
-            return "run in a circle: no ranking follows them all"
         if self.strictly_transitive:
             return "fit together: one ranking follows them all"
+        if not self.transitive:
+            beats = majority(self.wins)
+            # An even pair may break transitivity without a circle: A before B before C, and A even with C.
+            components = ordered_components(beats, beats.sum(axis=1, dtype=np.float64))
+            if len(components) < len(self.items):
+                return "run in a circle: no ranking follows them all"
+            return "fit together, with even pairs: a ranking follows them all"
         return "fit together, with even pairs: several rankings follow them all"
 
     def _closest(self) -> str:

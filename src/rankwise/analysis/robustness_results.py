@@ -121,7 +121,7 @@ class Robustness(Result):
     @property
     def sentences(self) -> list[str]:
         """Whether the winner hangs on single votes, groups or items, in plain words."""
-        winner = _joined(self.winners)
+        winner = _in_words(self.winners)
         lines = []
         own = {margin.how: margin for margin in self.margins if margin.rule == self.decode}
         if "removal" in own:
@@ -146,8 +146,9 @@ class Robustness(Result):
             changing = [part for part in parts if part.winner_changes]
             if changing:
                 first = changing[0]
-                now = _joined(first.winners) or "nobody"
-                lines.append(f"Without the {what} {short_name(first.name)}, {now} would win.")
+                now = _in_words(first.winners) or "nobody"
+                together = " together" if len(first.winners) > 1 else ""
+                lines.append(f"Without the {what} {short_name(first.name)}, {now} would win{together}.")
                 if changing[1:]:
                     others = _some([str(part.name) for part in changing[1:]], "or")
                     lines.append(f"The winner also changes without {others}.")
@@ -157,7 +158,8 @@ class Robustness(Result):
                 other = "other item" if what == "item" else what  # leaving out the winner itself is another question
                 lines.append(f"Whichever {other} is left out, the winner stays, {order}.")
         if not lines:
-            lines.append(f"{winner} wins by {rule_in_words(self.decode)}.")
+            verb = "wins" if len(self.winners) == 1 else "win together"
+            lines.append(f"{winner} {verb} by {rule_in_words(self.decode)}.")
         return lines
 
     @property
@@ -291,8 +293,14 @@ def _joined(items: Sequence[Hashable]) -> str:
     return ", ".join(map(short_name, items))
 
 
+def _in_words(items: Sequence[Hashable]) -> str:
+    return _some([str(item) for item in items], "and")
+
+
 def _some(names: Sequence[str], conjunction: str) -> str:
-    shown = [short_name(name) for name in names[:_SHOWN_NAMES]]
-    if len(names) > _SHOWN_NAMES:
-        return f"{', '.join(shown)} {conjunction} {len(names) - _SHOWN_NAMES:,} more"
+    all_shown = len(names) <= _SHOWN_NAMES + 1  # "1 more" is as long as its name
+    shown = [short_name(name) for name in (names if all_shown else names[:_SHOWN_NAMES])]
+    if not all_shown:
+        rest = "or one of" if conjunction == "or" else conjunction
+        return f"{', '.join(shown)} {rest} {len(names) - _SHOWN_NAMES:,} more"
     return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} {conjunction} {shown[-1]}" if shown else ""
