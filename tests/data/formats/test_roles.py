@@ -161,3 +161,20 @@ def test_better_or_worse_of_a_ranked_item_is_an_answer(tmp_path: Path) -> None:
     assert {name for name, role in survey.roles.items() if role[0] == "answer"} == {"var_a", "var_b", "var_c"}
     # An opinion on something else is a feature.
     assert survey.feature_names == ["economy", "season", "rain"]
+
+
+@pytest.mark.parametrize("name", ["comment", "Any comments?", "Q4_6_TEXT", "Kommentar", "Bemerkungen", "other_comment"])
+def test_open_questions_are_no_features_even_where_texts_repeat(name: str) -> None:
+    repeated = texts(*["fine", "too long", None, "fine"] * 5)
+    assert role(name, repeated) == "free text"
+    assert role("commented", repeated) == role("recommended", repeated) == "feature"
+    assert role(name, texts(*["never", "sometimes", "always", "never"] * 5)) == "feature"  # an answer with an order
+    assert role(name, np.array([1.0, 2.0] * 10)) == "feature"
+
+
+def test_numbers_of_rows_stay_ids_where_rows_are_dropped() -> None:
+    numbers = np.array([1.0, 2, 4, 5, 6, 7, 9, 10, 11, 12, 13])
+    assert role("vp_nr", numbers) == "id"
+    assert role("vp_nr", numbers + 2000) == "feature"  # years
+    assert role("vp_nr", numbers[::-1].copy()) == "feature"
+    assert role("vp_nr", numbers**2) == "feature"

@@ -44,7 +44,7 @@ SIDES = (("left", "right"), ("item_a", "item_b"))
 WEIGHTS = (
     *("weight", "weights", "wt", "wgt", "wk", "count", "counts", "freq", "frequency", "multiplicity", "n"),
     *("votes", "n_votes", "number of votes", "num_votes", "ballots", "voters"),
-    *("gewicht", "gewichte", "gewichtung", "häufigkeit", "poids", "pondération", "ponderation", "fréquence"),
+    *("gew", "gewicht", "gewichte", "gewichtung", "häufigkeit", "poids", "pondération", "ponderation", "fréquence"),
     *("peso", "pesi", "ponderación", "ponderacion", "ponderação", "frecuencia", "frequenza", "weging"),
 )
 

@@ -19,6 +19,7 @@ from rankwise.data.formats.ordered_texts import ordered_levels
 from rankwise.data.formats.tables import Covariates
 from rankwise.data.formats.tool_columns import (
     CERTAIN_IDS,
+    COMMENTS,
     DURATION,
     ID_ENDING,
     IDS,
@@ -43,6 +44,8 @@ _MOST_NAMED = 200
 _LONGEST_NAME, _MOST_WORDS_OF_NAME = 40, 4
 # Fewer rows may have the numbers 1, 2, 3 by chance.
 _FEWEST_COUNTED = 10
+# Numbers of rows may reach this many times the rows that are left.
+_MOST_GAPS = 1.5
 _MOSTLY = 0.9
 # Comments are longer than categories, and no two are the same.
 _WORDS_OF_COMMENT = 3
@@ -187,10 +190,18 @@ def _of_numbers(name: str, column: npt.NDArray[Any], is_no_weight: bool) -> Role
     counts = np.arange(len(column))
     if len(column) >= _FEWEST_COUNTED and any(np.array_equal(column, counts + start) for start in (0, 1)):
         return Role("id", "it numbers the rows")
+    if len(column) >= _FEWEST_COUNTED and _counts_with_gaps(column):
+        return Role("id", "it numbers the rows, some of which are not here")
     is_fraction = bool(np.any(present != np.round(present)))
     if not is_no_weight and WEIGHT.fullmatch(name) and is_fraction and present.min() >= 0 and 0.5 < present.mean() < 2:
         return Role("weight", "named like a weight, but not chosen as one")
     return Role("feature", "a number")
+
+
+def _counts_with_gaps(column: npt.NDArray[Any]) -> bool:
+    """Whether whole numbers rise from 0 or 1 on in every row, and few are left out, as where rows were dropped."""
+    rises = column[0] in (0, 1) and bool(np.all(np.diff(column) >= 1)) and not np.any(column % 1)
+    return rises and bool(column[-1] < _MOST_GAPS * len(column))
 
 
 def _of_texts(name: str, column: npt.NDArray[Any]) -> Role:
@@ -203,6 +214,8 @@ def _of_texts(name: str, column: npt.NDArray[Any]) -> Role:
     ):
         if sum(pattern.fullmatch(cell) is not None for cell in different) >= _MOSTLY * len(different):
             return role
+    if COMMENTS.fullmatch(name) and ordered_levels(different) is None:
+        return Role("free text", "named like an open question")
     if may_be_feature(column):
         is_ordered = ordered_levels(different) is not None
         return Role("feature", "an ordered category" if is_ordered else "a category")

@@ -98,7 +98,14 @@ RATERS = _words(
 
 #: names of survey weights besides those that `read_rankings` asks about
 WEIGHT = re.compile(
-    r"(?:.*[\W_\d])?(?:p|ps|psp|d|f|a)?(?:weights?|wgt|wght|wts?|gewicht|poids|peso)(?:[\W_\d].*)?", re.IGNORECASE
+    r"(?:.*[\W_\d])?(?:p|ps|psp|d|f|a)?(?:weights?|wgt|wght|wts?|gewicht|gew|poids|peso)(?:[\W_\d].*)?", re.IGNORECASE
+)
+
+#: names of open questions, the texts of Qualtrics among them; "note" is a grade in French and German
+COMMENTS = re.compile(
+    r"(?:.*[\W_])?(?:comments?|remarks?|kommentare?|bemerkung(?:en)?|anmerkung(?:en)?|commentaires?|remarques?|"
+    r"comentarios?|comentários?|comment[oi]|osservazion[ei]|opmerking(?:en)?)\W*|Q\w*_TEXT",
+    re.IGNORECASE,
 )
 
 
