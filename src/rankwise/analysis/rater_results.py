@@ -301,7 +301,10 @@ class Raters(Result):
             columns.append("first without this vote")
             for cells, row in zip(rows, order, strict=False):
                 cells.append(_joined(self.winners_without[row]))
-        note = "agrees: share of the pairs of items that the name and the joint ranking put in the same order"
+        note = (
+            "agrees: share of the pairs of items that the person and the joint ranking put in the same order; a pair "
+            "that one of them ties counts half"
+        )
         if tested:
             note += "; p: how often anybody would be so far from the others by chance alone"
         if len(order) > most:

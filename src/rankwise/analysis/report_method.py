@@ -68,7 +68,8 @@ def method_of(result: Analysis) -> dict[str, str]:
         )
     if result.raters is not None:
         terms["Agreement of a judge"] = (
-            "The share of the pairs of items that the judge puts in the same order as the joint ranking."
+            "The share of the pairs of items that the judge puts in the same order as the joint ranking; "
+            "a pair that one of them ties counts half."
         )
     if result.tree is not None:
         terms["Groups of the tree"] = (
