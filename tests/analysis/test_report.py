@@ -455,6 +455,19 @@ def two_camps() -> Analysis:
     return analyze(rankings, columns, by="city", random_state=0)
 
 
+def test_groups_that_differ_though_no_feature_drives_are_explained(two_camps: Analysis, tmp_path: Path) -> None:
+    drivers, compared = two_camps.drivers, two_camps.group_comparison
+    assert drivers is not None
+    assert compared is not None
+    weak = dataclasses.replace(drivers, p_values=np.ones_like(drivers.p_values))
+    words = "The test by group looks at city alone, and can find a difference that is too small for this one."
+    for p_value, is_said in ((0.001, True), (0.5, False)):
+        own = dataclasses.replace(
+            two_camps, drivers=weak, group_comparison=dataclasses.replace(compared, p_value=p_value)
+        )
+        assert (words in " ".join(Page(page_of(own, tmp_path)).text.split())) is is_said
+
+
 def test_people_have_sections_where_they_apply(two_camps: Analysis, tmp_path: Path) -> None:
     found = two_camps
     assert found.group_comparison is not None

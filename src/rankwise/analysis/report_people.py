@@ -61,6 +61,12 @@ def driver_section(result: Analysis, plans: dict[str, Plan]) -> Section | None:
     if found is None:
         return _missing_section(result, "drivers", "What drives the rankings")
     first, *others = found.sentences
+    compared = result.group_comparison
+    if compared is not None and compared.differ and not len(found.significant):
+        others.append(
+            f"The test by group looks at {short_name(compared.by)} alone, and can find a difference that is too small "
+            "for this one."
+        )
     parts = [
         Part(
             "", " ".join(others), drawn("drivers", plans), found.importance_table()._replace(title="Features", note="")

@@ -301,6 +301,5 @@ def _some(names: Sequence[str], conjunction: str) -> str:
     all_shown = len(names) <= _SHOWN_NAMES + 1  # "1 more" is as long as its name
     shown = [short_name(name) for name in (names if all_shown else names[:_SHOWN_NAMES])]
     if not all_shown:
-        rest = "or one of" if conjunction == "or" else conjunction
-        return f"{', '.join(shown)} {rest} {len(names) - _SHOWN_NAMES:,} more"
+        return f"{', '.join(shown)} {conjunction} {len(names) - _SHOWN_NAMES:,} more"
     return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} {conjunction} {shown[-1]}" if shown else ""
