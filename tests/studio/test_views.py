@@ -275,6 +275,9 @@ def test_branches_name_only_answers_that_are_left():
     chart = people_views.tree_chart(tree, {"x0": ages})
     branches = {node["branch"] for node in chart["nodes"]}
     assert {"18 to 29", "30 to 44 or 45 to 64", "65 or older"} <= branches
+    heard = people_views._tree_text(chart["nodes"])
+    assert "x0: 65 or older (10 people): " in heard
+    assert heard.count(" people): ") == 3
 
 
 def test_a_cell_has_the_share_of_the_picture(tmp_path):

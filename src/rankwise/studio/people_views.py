@@ -183,9 +183,8 @@ def drivers_view(survey: Survey, params: Params, seed: int, on_step: OnStep) -> 
     shown.append(blocks.section("tree-section", "Who ranks differently"))
     if tree.get_n_leaves() > 1:
         caption = "Every split is more than chance explains. Each end shows the ranking of its people, the best first."
-        shown.append(
-            blocks.chart("tree", "Tree", caption, tree_chart(tree, _levels(survey)), tree.export_text().strip())
-        )
+        drawn = tree_chart(tree, _levels(survey))
+        shown.append(blocks.chart("tree", "Tree", caption, drawn, _tree_text(drawn["nodes"])))
     else:
         shown.append(blocks.text("The tree found no split that is sure enough."))
     shown += notes(found)
@@ -221,6 +220,18 @@ def tree_chart(tree: Any, levels: _Levels) -> Block:
             | {"ranking": ranking}
         )
     return {"type": "tree", "nodes": made}
+
+
+def _tree_text(nodes: Sequence[Mapping[str, Any]]) -> str:
+    """The picture of a tree in sentences, for those who hear it: a path to each end, and its ranking."""
+    paths: dict[int | None, list[str]] = {None: []}
+    told = []
+    for node in nodes:  # parents come before their children
+        above = next((each["title"] for each in nodes if each["id"] == node["parent"]), "")
+        paths[node["id"]] = [*paths[node["parent"]], *([f"{above}: {node['branch']}"] if node["branch"] else [])]
+        if node["ranking"]:
+            told.append(f"{'; '.join(paths[node['id']])} ({node['n']:,} people): {', '.join(node['ranking'])}.")
+    return " ".join(told)
 
 
 def _asked(condition: str, left: _Levels, levels: _Levels) -> tuple[str, str, list[tuple[str, Sequence[str]]]]:
