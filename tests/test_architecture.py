@@ -24,6 +24,7 @@ _SHARED = {
     "_optional",
     "_progress",
     "_queries_jit",
+    "_replacing",
     "_sklearn",
     "_state",
     "_table_files",

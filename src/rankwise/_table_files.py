@@ -7,6 +7,7 @@ holds them as numbers: 1,477 is 1477, and 62.8% is 0.628.
 from __future__ import annotations
 
 import csv
+import io
 import json
 import os
 import re
@@ -15,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from rankwise._optional import require
+from rankwise._replacing import replacing
 from rankwise._tables import TextTable
 
 #: suffixes of the files that tables can be written to
@@ -52,14 +54,15 @@ def save_tables(tables: Sequence[TextTable], path: str | os.PathLike[str], *, fa
     """
     suffix = check_suffix(path)
     filled = [table for table in tables if table.rows]
-    if suffix == ".json":
-        Path(path).write_text(json.dumps(facts, indent=2, allow_nan=False) + "\n", encoding="utf-8")
-    elif suffix == ".md":
-        Path(path).write_text("\n".join(map(_as_markdown, filled)), encoding="utf-8")
-    elif suffix == ".csv":
-        _write_csv(next((table for table in filled if any(table.columns)), filled[0]), path)
-    else:
-        _write_workbook(filled, path)
+    with replacing(path) as beside:
+        if suffix == ".json":
+            beside.write_text(json.dumps(facts, indent=2, allow_nan=False) + "\n", encoding="utf-8")
+        elif suffix == ".md":
+            beside.write_text("\n".join(map(_as_markdown, filled)), encoding="utf-8")
+        elif suffix == ".csv":
+            _write_csv(next((table for table in filled if any(table.columns)), filled[0]), beside)
+        else:
+            _write_workbook(filled, beside)
 
 
 def as_number(cell: str) -> float | int | None:
@@ -124,7 +127,9 @@ def _write_workbook(tables: Sequence[TextTable], path: str | os.PathLike[str]) -
             sheet.append([])
             sheet.append([table.note])
             sheet[sheet.max_row][0].data_type = "s"
-    book.save(path)
+    content = io.BytesIO()  # openpyxl leaves files open that it could not write
+    book.save(content)
+    Path(path).write_bytes(content.getvalue())
 
 
 def _sheet_name(title: str, taken: Sequence[str]) -> str:

@@ -226,6 +226,18 @@ def query_ranker(ranker):
             "coefficients",
         ),
         (lambda: PairwiseRanker().fit(X, Y), set_array("StandardScaler", "mean_", longer), "means and scales"),
+        (lambda: PairwiseRanker().fit(X, Y), set_part("StandardScaler", "mean_", None), "are missing"),
+        (lambda: PairwiseRanker().fit(X, Y), set_part("PairwiseRanker", "classifiers_", [2] * 10), "classifiers_"),
+        (
+            lambda: PairwiseRanker().fit(X, Y),
+            set_array("LogisticRegression", "classes_", put(0, True)),
+            "no classes",
+        ),
+        (
+            lambda: LabelwiseRanker(Ridge()).fit(X, Y),
+            set_part("LabelwiseRanker", "regressors_", [{"object": 0}] * 4 + [None]),
+            "regressors_",
+        ),
         (lambda: KernelRanker().fit(X, Y), set_array("KernelRanker", "_centers", longer), "centers"),
         (lambda: PlackettLuceRanker().fit(X, Y), set_array("PlackettLuceRanker", "coef_", longer), "coefficients"),
         (lambda: ClusterRanker(3).fit(X, Y), set_array("KMeans", "cluster_centers_", lambda a: a[:, :2]), "centers"),

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rankwise import __version__
+from rankwise._replacing import replacing
 from rankwise._tables import TextTable, counted, short_name, with_short_names
 from rankwise.aggregation.election import in_words
 from rankwise.analysis.base import Result
@@ -315,7 +316,9 @@ class Analysis(Result):
         from rankwise.analysis.report import render_report
 
         # Names of files may be bytes that are not text.
-        Path(path).write_text(render_report(self, command, title), encoding="utf-8", errors="replace")
+        text = render_report(self, command, title)
+        with replacing(path) as beside:
+            beside.write_text(text, encoding="utf-8", errors="replace")
 
     def to_excel(self, path: str | os.PathLike[str]) -> None:
         """Write all tables to an Excel workbook, a sheet each, numbers as numbers.

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from rankwise._replacing import replacing
 from rankwise.exceptions import RankwiseFormatError
 
 if TYPE_CHECKING:
@@ -156,7 +157,8 @@ def write_text(path: Path | None, text: str) -> None:
         typer.echo(text, nl=False)
         sys.stdout.flush()  # a closed pipe shows here, where it is handled, and not while the interpreter ends
     else:
-        path.write_text(text, encoding="utf-8")
+        with replacing(path) as beside:
+            beside.write_text(text, encoding="utf-8")
 
 
 def write_tables(tables: Sequence[TextTable], out: Path, facts: Mapping[str, Any]) -> None:

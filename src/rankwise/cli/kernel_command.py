@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from rankwise._replacing import replacing
 from rankwise.cli.options import (
     DETECTED,
     Data,
@@ -230,7 +231,8 @@ def _write(path: Path, result: RankingSimilarity | RankingVectors) -> None:
     columns: Sequence[str] | None = getattr(result, "columns", None)
     suffix = path.suffix.lower()
     if suffix == ".npy":
-        np.save(path, matrix, allow_pickle=False)
+        with replacing(path) as beside:
+            np.save(beside, matrix, allow_pickle=False)
         return
     if suffix != ".csv":
         names = [f"ranking {i + 1}" for i in range(len(matrix))]
@@ -239,7 +241,7 @@ def _write(path: Path, result: RankingSimilarity | RankingVectors) -> None:
         facts = {**_facts(result), "columns": list(header), "values": matrix.tolist()}
         save_tables([result.table(), TextTable(title, "", ["", *header], rows)], path, facts=facts)
         return
-    with path.open("w", encoding="utf-8", newline="") as file:
+    with replacing(path) as beside, beside.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
         if columns is not None:
             writer.writerow(columns)

@@ -10,6 +10,7 @@ from typing import Annotated, Any, get_args
 import typer
 
 from rankwise._decode import ConsensusRule
+from rankwise._replacing import replacing
 from rankwise.cli.in_and_out import check_input
 from rankwise.cli.options import (
     DETECTED,
@@ -405,7 +406,7 @@ def _write_members(path: Path, survey: Any, found: Any) -> None:
 
     ids = range(1, len(found.labels) + 1) if survey.id is None else survey.id
     names = [profile.name for profile in found.profiles]
-    with open(path, "w", encoding="utf-8", newline="") as file:
+    with replacing(path) as beside, open(beside, "w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file)
         writer.writerow(["row" if survey.id is None else "id", "segment", *names])
         for who, label, shares in zip(ids, found.labels.tolist(), found.memberships.tolist(), strict=True):

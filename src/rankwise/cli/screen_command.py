@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
+from rankwise._replacing import replacing
 from rankwise.cli.options import Input, Jobs, Json, TableOut
 
 if TYPE_CHECKING:
@@ -304,7 +305,7 @@ def _write(out: Path | None, result: ScreeningResult | FormulaSummary, facts: Ma
         save_tables(result.tables(), out, facts=facts)
         return
     rows = result.rows()
-    with out.open("w", encoding="utf-8", newline="") as file:
+    with replacing(out) as beside, beside.open("w", encoding="utf-8", newline="") as file:
         writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
         writer.writeheader()
         writer.writerows(rows)

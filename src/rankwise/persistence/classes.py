@@ -269,6 +269,9 @@ def _check_scaler(scaler: Any) -> None:
     parts = [getattr(scaler, name, None) for name in ("mean_", "scale_", "var_", "min_")]
     lengths = {len(part) for part in parts if part is not None}
     ensure(lengths <= {scaler.n_features_in_}, "means and scales are not as many as the features")
+    for flag, name in (("with_mean", "mean_"), ("with_std", "scale_")):
+        is_needed = getattr(scaler, flag, False)
+        ensure(not is_needed or getattr(scaler, name) is not None, "the means or scales of a scaler are missing")
 
 
 def _check_clusters(clusters: Any) -> None:

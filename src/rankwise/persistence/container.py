@@ -14,14 +14,14 @@ import math
 import os
 import struct
 import sys
-import tempfile
 import zipfile
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any, BinaryIO, NoReturn
 
 import numpy as np
 from numpy.lib import format as npy
+
+from rankwise._replacing import replacing
 
 Arrays = list[np.ndarray[Any, Any]]
 Manifest = dict[str, Any]
@@ -59,19 +59,8 @@ _MOST_OF_NOTHING = 2**24
 
 def write_container(path: str | os.PathLike[str], manifest: Manifest, arrays: Arrays) -> None:
     """Write arrays and the manifest, with the list of arrays and the checksums added to it; all or nothing."""
-    target = Path(path)
-    handle, name = tempfile.mkstemp(prefix=f".{target.name[:100]}.", dir=target.absolute().parent)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            _write(file, manifest, arrays)
-        # A temporary file is private; a saved model is as readable as any new file.
-        mask = os.umask(0)
-        os.umask(mask)
-        os.chmod(name, 0o666 & ~mask)
-        os.replace(name, target)
-    except BaseException:
-        os.unlink(name)
-        raise
+    with replacing(path) as beside, open(beside, "wb") as file:
+        _write(file, manifest, arrays)
 
 
 def read_container(file: BinaryIO, max_bytes: int, upgraded: Callable[[Manifest], Manifest]) -> tuple[Manifest, Arrays]:

@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 from typing import Any
 
+from rankwise._replacing import replacing
 from rankwise.plots._style import add_title
 
 #: dots per inch of a picture for slides
@@ -67,5 +68,5 @@ def save_figure(figure: Any, path: str | os.PathLike[str], *, dpi: float = SLIDE
 
     form = Path(path).suffix.lower()
     metadata = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}}.get(form)
-    with rc_context({"svg.fonttype": "none", "svg.hashsalt": "rankwise"}):
-        figure.savefig(path, dpi=dpi, metadata=metadata)
+    with rc_context({"svg.fonttype": "none", "svg.hashsalt": "rankwise"}), replacing(path) as beside:
+        figure.savefig(beside, dpi=dpi, metadata=metadata)

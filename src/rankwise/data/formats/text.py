@@ -16,6 +16,7 @@ import zlib
 from collections.abc import Sequence
 from typing import TypeAlias
 
+from rankwise._replacing import replacing
 from rankwise.exceptions import RankwiseFormatError
 
 Path: TypeAlias = str | os.PathLike[str]
@@ -110,8 +111,8 @@ def write_text(path: Path, text: str) -> None:
     data = text.encode("utf-8")
     if os.fsdecode(path).endswith(".gz"):
         data = gzip.compress(data, mtime=0)
-    with open(path, "wb") as file:
-        file.write(data)
+    with replacing(path) as beside:
+        beside.write_bytes(data)
 
 
 def number(text: str) -> float | None:
