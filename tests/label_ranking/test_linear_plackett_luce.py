@@ -13,6 +13,7 @@ import rankwise
 from rankwise import Rankings
 from rankwise.aggregation import PlackettLuce, interactions
 from rankwise.label_ranking import PlackettLuceRanker, _rankers_jit
+from rankwise.label_ranking.linear_plackett_luce import _preferences
 from tests.label_ranking.test_every_ranker import make_data
 from tests.naive import label_ranking as naive
 from tests.strategies import KINDS, random_positions
@@ -256,3 +257,45 @@ def test_a_note_names_features_whose_coefficients_are_the_penalty():
         assert "Feature x1 is the same for everybody" in str(ranker.summary())
     with pytest.raises(ValueError, match="feature x1 is the same for everybody"):
         PlackettLuceRanker(alpha=0).fit(twins, y)
+
+
+def test_a_note_tells_separation_under_the_penalty():
+    rng = np.random.default_rng(0)
+    positions = rng.random((60, 4)).argsort(axis=1) + 1.0
+    x = rng.normal(size=(60, 1))
+
+    def notes(X, votes):
+        return PlackettLuceRanker().fit(X, votes).summary().notes
+
+    assert notes(x, positions) == ()
+    first = (positions[:, [0]] == 1).astype(float)  # tells who puts the first item first, and so who does not
+    separated = "the features foretell how some items are ranked without exception (separation): how large"
+    assert [note[: len(separated)] for note in notes(np.hstack([x, first]), positions)] == [separated]
+    with pytest.raises(ValueError, match="separation"):
+        PlackettLuceRanker(alpha=0).fit(np.hstack([x, first]), positions)
+    always = np.hstack([np.ones((60, 1)), positions + 1])
+    assert [note.split(":")[0] for note in notes(x, always)] == [
+        "0 never came after, or tied with, any other item",
+        "1, 2, 3, 4 never came before, or tied with, any item but each other",
+    ]
+    tied = np.vstack([always, [[1, 1, 2, 3, 4]]])
+    assert notes(np.append(x, [[0.0]], axis=0), tied) == ()
+    top = np.where(positions <= 2, positions, np.inf)
+    assert notes(x, top) == ()
+    assert [note[: len(separated)] for note in notes(first, top)] == [separated]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_preferences_are_all_that_follow_from_positions(kind):
+    rng = np.random.default_rng(3)
+    positions = random_positions(rng, 30, 5, kind)
+    y = Rankings(positions)
+    rows, above, below = _preferences(y, np.argsort(y.positions, axis=1, kind="stable"))
+    for r in range(30):
+        reach = np.zeros((5, 5), dtype=bool)
+        reach[above[rows == r], below[rows == r]] = True
+        for _ in range(3):
+            reach |= reach @ reach
+        a, b = y.positions[r][:, np.newaxis], y.positions[r]
+        expected = np.isfinite(a) & (a <= b) & ~np.eye(5, dtype=bool)
+        np.testing.assert_array_equal(reach & ~np.eye(5, dtype=bool), expected)

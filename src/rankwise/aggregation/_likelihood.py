@@ -88,14 +88,16 @@ def compared_groups(
     )
 
 
-def separation_notes(above: IntArray, below: IntArray, items: tuple[Hashable, ...]) -> tuple[str, ...]:
+def separation_notes(
+    above: IntArray, below: IntArray, items: tuple[Hashable, ...], prior: str = "prior"
+) -> tuple[str, ...]:
     """Notes on items that always win or always lose, whose worths are far apart only as a prior says."""
     n_groups, group = _components(_graph(above, below, len(items)), "strong")
     if n_groups == 1:
         return ()
     notes = []
     for what, extremes in zip(("after", "before"), _extremes(above, below, group), strict=True):
-        rests = "how far from those of others the worths are rests on the prior"
+        rests = f"how far from those of others the worths are rests on the {prior}"
         for g in extremes[:_MOST_NAMED]:
             members = _members(group == g, items)
             notes.append(f"{shortlist(members)} never came {what}, or tied with, {_all_but(members)}: {rests}")

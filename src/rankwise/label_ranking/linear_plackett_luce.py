@@ -12,9 +12,9 @@ import numpy as np
 
 from rankwise._sklearn import BaseEstimator, Interval
 from rankwise._state import COUNT, FLOATS, MATRIX, NUMBER, STRING, Saved, check_shape, optional, tuple_of
-from rankwise._typing import FloatArray
+from rankwise._typing import FloatArray, IntArray
 from rankwise._validation import shortlist
-from rankwise.aggregation.identification import prior_notes, refuse_unidentified
+from rankwise.aggregation.identification import prior_notes, refuse_unidentified, separation_notes
 from rankwise.aggregation.model_summary import ModelSummary, coefficient_summary
 from rankwise.data import Rankings
 from rankwise.label_ranking import _rankers_jit
@@ -27,6 +27,8 @@ _LARGEST_VARIANCE = 1e8
 # rankers, so that they are neither saved nor copied with them.
 _FITTED_TO: WeakKeyDictionary[PlackettLuceRanker, tuple[FloatArray, Rankings]] = WeakKeyDictionary()
 _MOST_CELLS_KEPT = 10_000_000
+# Separation by features is looked for, in a linear program, among so many numbers; scores that differ less are equal.
+_MOST_SEPARATED, _NO_GAIN = 200_000, 1e-6
 
 
 class PlackettLuceRanker(LabelRankerMixin, BaseEstimator):
@@ -269,6 +271,8 @@ class PlackettLuceRanker(LabelRankerMixin, BaseEstimator):
         self.n_rankings_ = float(y.weights.sum())
         squares = (design * y.weights[:, np.newaxis]).T @ design
         self.notes_ = prior_notes(squares, self._names_of_columns(), "feature", "for everybody", "penalty")
+        if self.alpha > 0:
+            self.notes_ += _separation(design, y, order)
         return coefficients
 
     def _names_of_columns(self) -> list[str]:
@@ -293,6 +297,49 @@ class PlackettLuceRanker(LabelRankerMixin, BaseEstimator):
         if hasattr(self, "covariance_"):
             size = len(self.items_) * (1 + self.n_features_in_)
             check_shape(self.covariance_, (size, size), "the covariances")
+
+
+def _separation(design: FloatArray, y: Rankings, order: IntArray) -> tuple[str, ...]:
+    """Notes on coefficients that only the penalty bounds, as features, or none, foretell what comes first."""
+    from scipy.optimize import linprog
+    from scipy.sparse import coo_matrix
+
+    rows, above, below = _preferences(y, order)
+    of_items = separation_notes(above, below, y.items, "penalty")
+    m, n = design.shape[1], len(rows)
+    if of_items or n * m > _MOST_SEPARATED:
+        return of_items
+    # Do coefficients exist by which nobody prefers the lower score, and somebody the higher one?
+    columns = np.hstack([above[:, np.newaxis] * m + np.arange(m), below[:, np.newaxis] * m + np.arange(m)])
+    values = np.hstack([design[rows], -design[rows]])
+    ends = np.repeat(np.arange(n), 2 * m), columns.ravel()
+    table: Any = coo_matrix((values.ravel(), ends), shape=(n, y.n_items * m)).tocsr()
+    gain = np.asarray(table.sum(axis=0)).ravel()
+    found = linprog(-gain, A_ub=-table, b_ub=np.zeros(n), bounds=(-1, 1), method="highs")
+    if found.x is None or float((table @ found.x).max(initial=0.0)) <= _NO_GAIN:
+        return ()
+    return (
+        "the features foretell how some items are ranked without exception (separation): how large their coefficients "
+        "are rests on the penalty",
+    )
+
+
+def _preferences(y: Rankings, order: IntArray) -> tuple[IntArray, IntArray, IntArray]:
+    """Rows, and items that they put before others, or tie (both ways), from which all preferences follow."""
+    sorted_positions = np.take_along_axis(y.positions, order, axis=1)
+    last = np.take_along_axis(
+        order, np.maximum(np.isfinite(sorted_positions).sum(axis=1) - 1, 0)[:, np.newaxis], axis=1
+    )
+    before, after = sorted_positions[:, :-1], sorted_positions[:, 1:]
+    counts = (y.weights > 0)[:, np.newaxis] & np.isfinite(sorted_positions[:, :1])
+    listed, unlisted, tied = np.isfinite(after), np.isinf(after), before == after
+    upper = np.where(unlisted, last, order[:, :-1])  # the last one listed comes before each that is not
+    forward, backward = np.nonzero(counts & (listed | unlisted)), np.nonzero(counts & listed & tied)
+    return (
+        np.concatenate([forward[0], backward[0]]),
+        np.concatenate([upper[forward], order[:, 1:][backward]]),
+        np.concatenate([order[:, 1:][forward], order[:, :-1][backward]]),
+    )
 
 
 def _loss(design: FloatArray, y: Rankings) -> Callable[[FloatArray], tuple[float, FloatArray]]:
