@@ -80,6 +80,21 @@ def test_noise_of_a_strength_fades_with_the_trees(data):
         assert noise.std() == pytest.approx(3 * share, abs=0.1)
 
 
+def test_query_rmse_has_noise_by_default(data):
+    X, y, qid = data
+    given = {strength: level(3, objective="query_rmse", random_strength=strength) for strength in (None, 0.0, 1.0)}
+    found = {strength: ranker.fit(X, y, qid).predict(X) for strength, ranker in given.items()}
+    np.testing.assert_array_equal(found[None], found[1.0])
+    assert (found[None] != found[0.0]).any()
+    np.testing.assert_array_equal(
+        level(3).fit(X, y, qid).predict(X), level(3, random_strength=0.0).fit(X, y, qid).predict(X)
+    )
+    assert (
+        LambdaMART(2, tree="leaf", objective="query_rmse", random_state=0).fit(X, y, qid)._settings(0).random_strength
+        == 0
+    )
+
+
 def test_strength_changes_the_trees_and_is_for_level_trees(data):
     X, y, qid = data
     found = [level(5, random_strength=strength).fit(X, y, qid).predict(X) for strength in (0.0, 1.0, 2.0)]

@@ -106,10 +106,11 @@ class LambdaMART(QueryRankerMixin, BaseEstimator):
         Added to the second derivatives of a leaf; by default 1, and 0 with ``tree="leaf"``.
     subsample, colsample : float, default=1.0
         Shares of rows and features that each tree sees.
-    random_strength : float, default=0.0
+    random_strength : float, optional
         How far chance decides which feature a level asks about: normal noise of this standard deviation is added to the
         root of what each feature scores, in units of the root of what a leaf scores by chance. It fades as trees are
-        added. Trees then differ more from each other, and overfit less; try 1. Only for level trees.
+        added. Trees then differ more from each other, and overfit less. By default 1 for "query_rmse" and 0 for other
+        objectives; "lambdarank" gains nothing from it, as its weights are drawn. Only for level trees.
     sampling : {"rows", "queries", "minimal_variance"}, default="rows"
         What ``subsample`` draws for level trees: rows, whole queries, or rows with probabilities that grow with their
         gradients, which make the variance of leaves small. LightGBM's trees take rows.
@@ -197,7 +198,7 @@ class LambdaMART(QueryRankerMixin, BaseEstimator):
         "l2_regularization": [None, Interval(Real, 0, None, closed="left")],
         "subsample": [Interval(Real, 0, 1, closed="right")],
         "colsample": [Interval(Real, 0, 1, closed="right")],
-        "random_strength": [Interval(Real, 0, None, closed="left")],
+        "random_strength": [None, Interval(Real, 0, None, closed="left")],
         "sampling": [StrOptions({"rows", "queries", "minimal_variance"})],
         "max_bins": [Interval(Integral, 2, 65535, closed="both")],
         "categorical_features": [None, "array-like"],
@@ -249,7 +250,7 @@ class LambdaMART(QueryRankerMixin, BaseEstimator):
         l2_regularization: float | None = None,
         subsample: float = 1.0,
         colsample: float = 1.0,
-        random_strength: float = 0.0,
+        random_strength: float | None = None,
         sampling: Literal["rows", "queries", "minimal_variance"] = "rows",
         max_bins: int = 255,
         categorical_features: ArrayLike | None = None,
@@ -482,6 +483,8 @@ class LambdaMART(QueryRankerMixin, BaseEstimator):
             )
 
     def _settings(self, seed: int) -> BoostingSettings:
+        # benchmarks/ltr_defaults.py --group chance: it helps this loss, but not lambdarank with draws.
+        strength = 1.0 if self.objective == "query_rmse" and self.tree == "level" else 0.0
         return BoostingSettings(
             n_trees=self.n_estimators,
             learning_rate=self.learning_rate,
@@ -490,7 +493,7 @@ class LambdaMART(QueryRankerMixin, BaseEstimator):
             min_samples_leaf=self.min_samples_leaf,
             l2_regularization=self.l2_regularization,
             subsample=self.subsample,
-            random_strength=self.random_strength,
+            random_strength=strength if self.random_strength is None else self.random_strength,
             sampling=self.sampling,
             colsample=self.colsample,
             max_bins=self.max_bins,
