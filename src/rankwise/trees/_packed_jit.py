@@ -31,13 +31,15 @@ def find_contents(X, is_plain, nodes, contents, roots, sets, at, out):
             while moved != 0:
                 moved = np.int64(0)
                 if is_plain:
-                    # Without a branch: which way a row goes cannot be guessed.
-                    for r in range(m):
-                        place = at[r]
-                        value = X[first + r, nodes[place].feature >> 2]
-                        after = np.int64(nodes[place].child) + np.int64(value > nodes[place].threshold)
-                        moved |= after ^ place
-                        at[r] = after
+                    # Without a branch: which way a row goes cannot be guessed. Places without a sign need no look
+                    # whether they count from the end. Two steps down for each question whether all have arrived.
+                    for _ in range(2):
+                        for r in range(m):
+                            place = np.uint64(at[r])
+                            value = X[np.uint64(first + r), np.uint64(nodes[place].feature) >> np.uint64(2)]
+                            after = np.uint64(nodes[place].child) + np.uint64(value > nodes[place].threshold)
+                            moved |= np.int64(after ^ place)
+                            at[r] = np.int64(after)
                     continue
                 for r in range(m):
                     node = nodes[at[r]]
