@@ -49,6 +49,11 @@ def test_numbers_are_not_broken_into_lines() -> None:
     assert '<th scope="col" class="number">n</th><th scope="col">name</th>' in page
 
 
+def test_a_blank_first_cell_does_not_move_the_name_of_its_column() -> None:
+    page = TextTable("t", "", ["what", "rows", "note"], [["a", "", ""], ["b", "2", "about two"]])._repr_html_()
+    assert '<th scope="col" class="number">rows</th><th scope="col">note</th>' in page
+
+
 def test_html_comes_from_templates() -> None:
     source = Path(rankwise.__file__).parent
     assert {path.name for path in (source / "templates").iterdir()} == {
