@@ -178,3 +178,9 @@ def test_numbers_of_rows_stay_ids_where_rows_are_dropped() -> None:
     assert role("vp_nr", numbers + 2000) == "feature"  # years
     assert role("vp_nr", numbers[::-1].copy()) == "feature"
     assert role("vp_nr", numbers**2) == "feature"
+
+
+@pytest.mark.parametrize("name", ["gew", "w_gew", "Gew_2024"])
+def test_the_short_german_name_of_a_weight_is_no_feature(name: str) -> None:
+    assert role(name, np.array([0.5, 1.25, 1.5, 0.75])) == "weight"
+    assert role("bewegung", np.array([0.5, 1.25, 1.5, 0.75])) == "feature"
