@@ -214,10 +214,10 @@ def _of_texts(name: str, column: npt.NDArray[Any]) -> Role:
     ):
         if sum(pattern.fullmatch(cell) is not None for cell in different) >= _MOSTLY * len(different):
             return role
-    if COMMENTS.fullmatch(name) and ordered_levels(different) is None:
-        return Role("free text", "named like an open question")
     if may_be_feature(column):
         is_ordered = ordered_levels(different) is not None
+        if not is_ordered and COMMENTS.fullmatch(name):
+            return Role("free text", "named like an open question")
         return Role("feature", "an ordered category" if is_ordered else "a category")
     all_differ = len(different) == len(present) == len(column)
     mean_words = sum(len(cell.split()) for cell in different) / len(different)
