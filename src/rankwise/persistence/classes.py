@@ -258,7 +258,7 @@ def _check_coefficients(model: Any) -> None:
 
 def _check_classifier(model: Any) -> None:
     _check_coefficients(model)
-    classes = np.unique(model.classes_) if isinstance(model.classes_, np.ndarray) else []
+    classes = np.unique(model.classes_) if isinstance(model.classes_, np.ndarray) else np.empty(0)
     n_rows = 1 if len(classes) == 2 else len(classes)
     ensure(len(classes) > 1 and model.classes_.shape == (len(classes),), "there are no classes, or the same ones twice")
     ensure(model.coef_.shape[0] == n_rows, "coefficients and classes differ")

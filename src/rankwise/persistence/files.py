@@ -102,6 +102,8 @@ def load(path: str | os.PathLike[str], max_bytes: int | None = None) -> Any:
     most = MAX_BYTES if max_bytes is None else check_whole_number("max_bytes", max_bytes, at_least=1)
     if os.path.isdir(path):
         raise IsADirectoryError(f"{os.fspath(path)} is a folder; give a file that rankwise.save wrote")
+    if os.path.exists(path) and not os.path.isfile(path):
+        raise RankwiseFormatError("this is a pipe or a device, and no file", path=path, cure=_CURE)
     with open(path, "rb") as file:
         manifest, arrays = _guarded(path, lambda: read_container(file, most, _current))
     return _guarded(path, lambda: decode(manifest["objects"], arrays, most, manifest["class"]))

@@ -7,6 +7,7 @@ import gzip
 import io
 import os
 import tempfile
+import threading
 import zipfile
 from functools import partial
 from pathlib import Path
@@ -16,6 +17,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import rankwise
 from rankwise import Rankings, RankwiseFormatError
 from rankwise.data.formats import (
     read_letor,
@@ -29,6 +31,7 @@ from rankwise.data.formats import (
     read_rankings,
     read_run,
     read_xarff,
+    text,
     write_preflib,
 )
 from rankwise.data.formats.text import (
@@ -461,3 +464,43 @@ def test_what_fits_a_line_and_how_it_is_quoted():
     assert is_writable("a\u2028 b")
     assert not is_writable("a\rb")
     assert shown("a" * 41) == repr("a" * 40) + "..."
+
+
+def test_gzip_that_inflates_beyond_the_limit_is_stopped(tmp_path, monkeypatch):
+    path = tmp_path / "long.csv.gz"
+    path.write_bytes(gzip.compress(bytes(range(32, 127)) * 30_000, compresslevel=1))
+    monkeypatch.setenv("RANKWISE_MAX_READ_BYTES", "1000000")
+    with pytest.raises(RankwiseFormatError, match=r"inflates to more than 1,000,000 bytes.*RANKWISE_MAX_READ_BYTES"):
+        text.read_text(path)
+    monkeypatch.setenv("RANKWISE_MAX_READ_BYTES", "3000000")
+    assert len(text.read_text(path)) == 95 * 30_000
+
+
+def test_damaged_gzip_says_where(tmp_path):
+    path = tmp_path / "damaged.csv.gz"
+    whole = gzip.compress(np.random.default_rng(0).bytes(5_000_000).hex().encode())
+    path.write_bytes(whole[: len(whole) // 2])
+    with pytest.raises(RankwiseFormatError, match=r"damaged after [1-9][0-9,]+ bytes of text"):
+        text.read_text(path)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no pipes with names")
+def test_pipes_do_not_block(tmp_path, monkeypatch):
+    path = tmp_path / "pipe.csv"
+    os.mkfifo(path)
+    monkeypatch.setattr(text, "PATIENCE", 0.1)
+    with pytest.raises(RankwiseFormatError, match=r"nothing came through it in 0\.1 seconds"):
+        text.read_text(path)
+    monkeypatch.setattr(text, "PATIENCE", 30.0)
+    writer = threading.Thread(target=path.write_text, args=("a,b\n1,2\n",))
+    writer.start()
+    assert text.read_text(path) == "a,b\n1,2\n"
+    writer.join()
+    with pytest.raises(RankwiseFormatError, match="pipe or a device"):
+        rankwise.load(path)
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/zero"), reason="there is no such device")
+def test_devices_that_never_end_are_refused():
+    with pytest.raises(RankwiseFormatError, match="this is a device"):
+        text.read_text("/dev/zero")

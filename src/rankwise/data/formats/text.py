@@ -12,9 +12,11 @@ import io
 import math
 import os
 import re
+import select
+import stat
 import zlib
 from collections.abc import Sequence
-from typing import TypeAlias
+from typing import BinaryIO, TypeAlias
 
 from rankwise._replacing import replacing
 from rankwise.exceptions import RankwiseFormatError
@@ -28,6 +30,13 @@ _ZIP_MAGIC = b"PK\x03\x04"
 #: a file of a few kilobytes can inflate to terabytes; no ranking data compress that well
 MOST_INFLATION = 300
 SMALL = 1 << 18
+#: what compressed files and pipes may hold, unless the environment variable says otherwise: 1 GiB
+MOST_BYTES = 1 << 30
+_VARIABLE = "RANKWISE_MAX_READ_BYTES"
+_RAISE = f"Set the environment variable {_VARIABLE} to a larger number of bytes."
+#: seconds in which a pipe must begin to speak
+PATIENCE = 60.0
+_CHUNK = 1 << 20
 # Every integer up to here is a float64 too, and far longer digit strings would cost quadratic time.
 _MOST_DIGITS = 18
 _UNWRITABLE = re.compile("[\n\r\0\ud800-\udfff]")
@@ -61,14 +70,45 @@ def read_bytes(path: Path) -> bytes:
     if not isinstance(path, str | bytes | os.PathLike):
         raise RankwiseFormatError("this is not a path", path=path, cure="Give the name of a file.")
     try:
-        with open(path, "rb") as file:
-            return file.read()
+        with open(path, "rb", opener=_opened) as file:
+            mode = os.fstat(file.fileno()).st_mode
+            if stat.S_ISREG(mode):
+                return file.read()
+            return _piped(file, mode, path)
     except FileNotFoundError:
         raise RankwiseFormatError("there is no such file", path=path) from None
     except IsADirectoryError:
         raise RankwiseFormatError("this is a folder", path=path, cure="Give a file in it.") from None
     except (OSError, ValueError, TypeError) as error:
         raise RankwiseFormatError(f"the file cannot be read ({error})", path=path) from None
+
+
+def _opened(path: Path, flags: int) -> int:
+    """Open a file; a pipe without a writer would let nobody go on."""
+    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
+
+
+def _piped(file: BinaryIO, mode: int, path: Path) -> bytes:
+    """What comes through a pipe, if it begins soon and ends before the limit; devices may never end."""
+    if not stat.S_ISFIFO(mode):
+        raise RankwiseFormatError("this is a device, and not a file", path=path, cure="Give the name of a file.")
+    if not select.select([file], [], [], PATIENCE)[0]:
+        raise RankwiseFormatError(
+            f"this is a pipe, and nothing came through it in {PATIENCE:g} seconds",
+            path=path,
+            cure="Give a file, or start the program that writes into the pipe.",
+        )
+    os.set_blocking(file.fileno(), True)
+    data = file.read(most_bytes() + 1)
+    if len(data) > most_bytes():
+        raise RankwiseFormatError(f"more than {most_bytes():,} bytes came through the pipe", path=path, cure=_RAISE)
+    return data
+
+
+def most_bytes() -> int:
+    """Bytes that a reader takes of what does not say its size beforehand; the environment may set another number."""
+    given = os.environ.get(_VARIABLE, "")
+    return int(given) if given.isascii() and given.isdigit() else MOST_BYTES
 
 
 def decoded(data: bytes, path: Path, encoding: str | None = None) -> str:
@@ -180,19 +220,25 @@ def _unpacked(data: bytes, path: Path) -> bytes:
 
 
 def _inflate(data: bytes, path: Path) -> bytes:
-    limit = max(SMALL, len(data)) * MOST_INFLATION
+    limit = min(max(SMALL, len(data)) * MOST_INFLATION, most_bytes())
+    text = bytearray()
     try:
         with gzip.GzipFile(fileobj=io.BytesIO(data)) as file:
-            text = file.read(limit + 1)
+            while len(text) <= limit and (chunk := file.read(_CHUNK)):
+                text += chunk
     except (OSError, EOFError, zlib.error) as error:
         raise RankwiseFormatError(
-            f"the gzip data are damaged ({error})", path=path, cure="Download or compress the file again."
+            f"the gzip data are damaged after {len(text):,} bytes of text ({error})",
+            path=path,
+            cure="Download or compress the file again.",
         ) from None
-    if len(text) > limit:
-        raise RankwiseFormatError(
-            f"the file inflates to more than {MOST_INFLATION} times its size", path=path, cure="Unpack it yourself."
-        )
-    return text
+    if len(text) <= limit:
+        return bytes(text)
+    if limit < most_bytes():
+        problem, cure = f"the file inflates to more than {MOST_INFLATION} times its size", "Unpack it yourself."
+    else:
+        problem, cure = f"the file inflates to more than {limit:,} bytes", f"Unpack it yourself. {_RAISE}"
+    raise RankwiseFormatError(problem, path=path, cure=cure)
 
 
 def _undecodable(error: UnicodeError, data: bytes, codec: str, path: Path, *, may_choose: bool) -> RankwiseFormatError:
