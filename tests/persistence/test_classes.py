@@ -346,6 +346,7 @@ def test_sparse_matrices(part, change, match, path):
     [
         ("Pipeline", "memory", "cache", "no file may set"),
         ("Pipeline", "verbose", "yes", "must be a Boolean"),
+        ("Pipeline", "steps", [{"tuple": ["a", {"object": 1}]}, {"tuple": ["b", {"object": 1}]}], "does not transform"),
         ("Ridge", "solver", "mine", "must be one of"),
         ("Ridge", "alpha", {"dict": []}, "must be"),
         ("Ridge", "later_parameter", 1, "no file may set"),

@@ -265,6 +265,14 @@ def _check_classifier(model: Any) -> None:
     check_shape(model.intercept_, (n_rows,), "the intercepts")
 
 
+def _check_pipeline(pipeline: Any) -> None:
+    """Every step but the last one transforms."""
+    steps = [step for _, step in pipeline.steps[:-1]]
+    ensure(pipeline.steps, "a pipeline has no steps")
+    known = all(step is None or isinstance(step, str) or hasattr(step, "transform") for step in steps)
+    ensure(known, "a step of a pipeline does not transform")
+
+
 def _check_scaler(scaler: Any) -> None:
     parts = [getattr(scaler, name, None) for name in ("mean_", "scale_", "var_", "min_")]
     lengths = {len(part) for part in parts if part is not None}
@@ -473,7 +481,7 @@ EXTERNALS = {
     "SimpleImputer": External(
         "sklearn.impute", {"statistics_": _COLUMN}, pull=_imputer_state, build=_imputer_from_state
     ),
-    "Pipeline": External("sklearn.pipeline", {}),
+    "Pipeline": External("sklearn.pipeline", {}, _check_pipeline),
     "NearestNeighbors": External(
         "sklearn.neighbors", {"rows": MATRIX}, pull=_neighbors_state, build=_neighbors_from_state
     ),
