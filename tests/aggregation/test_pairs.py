@@ -9,10 +9,11 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from rankwise import Rankings
-from rankwise.aggregation import preference_matrix
+from rankwise.aggregation import base, borda, preference_matrix
 from rankwise.aggregation.pairs import as_preference_matrix, check_comparisons, majority, ordered_components
+from rankwise.data import pairs_jit, positions_jit
 from tests.naive import kemeny as naive
-from tests.strategies import position_matrices
+from tests.strategies import KINDS, position_matrices, random_positions
 
 
 @given(positions=position_matrices())
@@ -22,6 +23,38 @@ def test_counts_equal_their_twins(positions):
     np.testing.assert_allclose(matrix.wins, naive.wins(positions, weights))
     np.testing.assert_allclose(matrix.ties, naive.ties(positions, weights))
     np.testing.assert_allclose(matrix.counts, matrix.wins + matrix.wins.T + matrix.ties)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("dtype", ["uint8", "int32", "float64"])
+def test_large_arrays_of_any_type_are_counted_and_added_up_as_others(kind, dtype, monkeypatch):
+    rng = np.random.default_rng(3)
+    for n, k in ((50, 2), (191, 5), (192, 9), (500, 62), (300, 63)):
+        positions = random_positions(rng, n, k, kind)
+        if dtype[0] != "f":
+            positions = np.nan_to_num(positions, nan=k, posinf=k)
+        array = positions.astype(dtype)
+        for given_as in (array, np.asfortranarray(array), Rankings(array)):
+            expected, places = preference_matrix(given_as), borda(given_as, return_scores=True)
+            np.testing.assert_array_equal(expected.wins, naive.wins(positions, np.ones(n)))
+            with monkeypatch.context() as patch:
+                patch.setattr(base, "_WORTH_COMPILED", 0)
+                found = preference_matrix(given_as)
+                np.testing.assert_array_equal(borda(given_as, return_scores=True), places)
+            np.testing.assert_array_equal(found.wins, expected.wins)
+            np.testing.assert_array_equal(found.ties, expected.ties)
+            assert found.items == expected.items
+
+
+@pytest.mark.parametrize("bad", [0, -1, 1, 1.5, 4, 300, np.nan, np.inf, -np.inf, 2**40 + 2])
+def test_loops_over_full_rankings_take_no_others(bad):
+    for full in ([[1.0, 2, 3]], [[3.0, 1, 2], [1, 2, 3]]):
+        assert len(pairs_jit.full_pair_counts(np.array(full))) == len(positions_jit.full_sums(np.array(full))) == 3
+        for column in range(3):
+            rows = np.array(full)
+            if rows[-1, column] != bad:
+                rows[-1, column] = bad
+                assert len(pairs_jit.full_pair_counts(rows)) == len(positions_jit.full_sums(rows)) == 0
 
 
 @given(positions=position_matrices(min_items=2))

@@ -89,6 +89,7 @@ def test_all_ways_to_compute_kendall_agree_beyond_the_small_sizes(kind, missing,
     a, b = random_positions(rng, 7, 90, kind), random_positions(rng, 70, 90, kind)
     by_signs = pairwise_distances(a, b, missing=missing)
     monkeypatch.setattr(matrix, "_SIGN_CELLS", 1000)  # many blocks of pairs
+    monkeypatch.setattr(matrix, "_BIT_CELLS", 1000)
     np.testing.assert_array_equal(pairwise_distances(a, b, missing=missing), by_signs)
     monkeypatch.setattr(matrix, "_MOST_ITEMS_BY_SIGNS", 1)  # the sorting kernel
     for n_jobs in (1, 2):
@@ -98,14 +99,13 @@ def test_all_ways_to_compute_kendall_agree_beyond_the_small_sizes(kind, missing,
 
 
 @every_kind
-def test_blocks_and_the_mirrored_half_change_nothing(kind, monkeypatch):
+def test_blocks_of_pairs_change_nothing(kind, monkeypatch):
     rng = np.random.default_rng(12)
     a = random_positions(rng, 150, 20, kind)
     expected = kendall_distance(np.repeat(a, 150, axis=0), np.tile(a, (150, 1))).reshape(150, 150)
-    for cells, cached in ((1 << 23, 1 << 18), (3000, 1 << 12), (1 << 23, 100)):
+    for cells in (1 << 31, 3000, 100):
         monkeypatch.setattr(matrix, "_SIGN_CELLS", cells)
-        monkeypatch.setattr(matrix, "_CACHED_CELLS", cached)
-        monkeypatch.setattr(matrix, "_MOST_ROWS_AT_ONCE", cached)
+        monkeypatch.setattr(matrix, "_BIT_CELLS", cells)
         np.testing.assert_array_equal(pairwise_distances(a), expected)
         np.testing.assert_array_equal(pairwise_distances(a, a.copy()), expected)
         np.testing.assert_array_equal(pairwise_distances(a, p=0.25) * 2, 2 * kendall_distance(

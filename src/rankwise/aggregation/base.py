@@ -14,9 +14,14 @@ from sklearn.exceptions import NotFittedError
 from rankwise._sklearn import BaseEstimator
 from rankwise._state import ITEMS, Saved, check_shape, ensure
 from rankwise._typing import ArrayLike, FloatArray
-from rankwise._validation import check_real_number, check_weights, check_whole_number, item_names, shortlist
+from rankwise._validation import check_real_number, check_weights, check_whole_number, item_names, read_only, shortlist
 from rankwise.data import Rankings, check_positions
 from rankwise.data.positions import has_ties
+
+# Types of numbers, number of cells and of items for which loops over full rankings are compiled.
+_COUNTED = "bBhilqfd"
+_WORTH_COMPILED = 1 << 16
+_MOST_BITS = 62
 
 
 class RankingModel(BaseEstimator):
@@ -41,6 +46,23 @@ def weighted_rankings(rankings: ArrayLike, sample_weight: ArrayLike | None) -> R
     if sample_weight is None:
         return data
     return Rankings(data, weights=check_weights(sample_weight, len(data), name="sample_weight"))
+
+
+def large_array(rankings: ArrayLike, sample_weight: ArrayLike | None) -> FloatArray | None:
+    """Rankings of weight 1 as the array they are given in, if compiled loops over full rankings may take it; else None.
+
+    These loops check what they count, so that large arrays, bytes too, need not be converted and copied first.
+    """
+    if sample_weight is not None:
+        return None
+    array = rankings.positions if isinstance(rankings, Rankings) else rankings
+    if type(array) is not np.ndarray or array.ndim != 2 or array.dtype.char not in _COUNTED:
+        return None
+    if array.size < _WORTH_COMPILED or not 2 <= array.shape[1] <= _MOST_BITS or not array.flags.c_contiguous:
+        return None
+    if isinstance(rankings, Rankings) and not np.all(rankings.weights == 1):
+        return None
+    return read_only(array)
 
 
 def rankings_of(items: tuple[Hashable, ...], rankings: ArrayLike) -> Rankings:

@@ -16,7 +16,7 @@ from rankwise._memory import check_memory_of_pairs
 from rankwise._typing import ArrayLike, BoolArray, FloatArray, IntArray
 from rankwise._validation import item_names, shortlist
 from rankwise.aggregation import _kemeny_jit
-from rankwise.aggregation.base import weighted_rankings
+from rankwise.aggregation.base import large_array, weighted_rankings
 from rankwise.data import Rankings, pairs_jit
 
 # Sums of floating-point weights cannot distinguish two sides of a pair that are closer than this share of them.
@@ -100,6 +100,12 @@ def preference_matrix(rankings: ArrayLike, sample_weight: ArrayLike | None = Non
            [0.5, 0.5, 1. ],
            [0. , 0. , 0.5]])
     """
+    array = large_array(rankings, sample_weight)
+    if array is not None:
+        wins = pairs_jit.full_pair_counts(array)
+        if len(wins):
+            items = rankings.items if isinstance(rankings, Rankings) else tuple(range(len(wins)))
+            return PreferenceMatrix(wins, np.zeros_like(wins), items)
     known = isinstance(rankings, Rankings) and sample_weight is None
     source: Rankings = rankings if known else weighted_rankings(rankings, sample_weight)
     check_memory_of_pairs(source.n_items, _MATRICES)

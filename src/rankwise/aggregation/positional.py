@@ -7,8 +7,8 @@ from typing import Literal, overload
 import numpy as np
 
 from rankwise._typing import ArrayLike, FloatArray
-from rankwise.aggregation.base import weighted_rankings
-from rankwise.data import Rankings
+from rankwise.aggregation.base import large_array, weighted_rankings
+from rankwise.data import Rankings, positions_jit
 
 # Scores closer than this are equal: sums of floating-point shares cannot distinguish them.
 _SAME_SCORE = 1e-12
@@ -75,6 +75,12 @@ def borda(
     >>> borda([[1, 2, 3], [float("nan"), 1, 2]], return_scores=True)
     (array([1., 2., 3.]), array([1.  , 0.75, 0.  ]))
     """
+    array = large_array(rankings, sample_weight)
+    if array is not None:
+        sums, k = positions_jit.full_sums(array), array.shape[1]
+        if len(sums):
+            scores = (k - sums / len(array)) / (k - 1)
+            return (rank_by_score(scores), scores) if return_scores else rank_by_score(scores)
     rankings = weighted_rankings(rankings, sample_weight)
     if rankings.n_items < 2 or not rankings.weights.sum() > 0:
         raise ValueError(

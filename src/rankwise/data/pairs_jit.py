@@ -8,6 +8,9 @@ import numpy as np
 
 from rankwise._compiled import compiled
 
+# Rankings that are counted at the same time, as bytes: a byte holds the count, and vectors of 64 bytes divide it.
+_ROWS = 192
+
 
 @compiled
 def pair_counts(positions, weights):
@@ -20,6 +23,42 @@ def pair_counts(positions, weights):
             place = positions[r, i]
             for j in range(k):
                 counts[i, j] += w * (place < positions[r, j])
+    return counts
+
+
+@compiled
+def full_pair_counts(rankings):
+    """What `pair_counts` says of full rankings of weight 1 and up to 62 items; nothing, (0, 0), if one is not full.
+
+    Rankings may be numbers of any type: they are checked, turned into bytes and counted block by block.
+    """
+    n, k = rankings.shape
+    counts = np.zeros((k, k))
+    columns = np.zeros((k, _ROWS), dtype=np.uint8)
+    for start in range(0, n, _ROWS):
+        m = min(n, start + _ROWS) - start
+        columns[:, m:] = 0  # equal places count for nobody
+        for r in range(m):
+            bits = 0
+            other = False
+            for i in range(k):
+                value = rankings[start + r, i]
+                place = np.int64(value) if (value >= 1) & (value <= k) else np.int64(0)
+                other |= place != value
+                bits |= 1 << place
+            if other | (bits != (1 << (k + 1)) - 2):
+                return counts[:0, :0]
+            for i in range(k):
+                columns[i, r] = np.uint8(rankings[start + r, i])
+        for i in range(k):
+            for j in range(i):
+                count = np.uint8(0)
+                for r in range(_ROWS):
+                    count = np.uint8(count + np.uint8(columns[i, r] < columns[j, r]))
+                counts[i, j] += count
+    for i in range(k):
+        for j in range(i):
+            counts[j, i] = n - counts[i, j]
     return counts
 
 

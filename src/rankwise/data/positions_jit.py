@@ -27,6 +27,29 @@ def are_dense(positions):
 
 
 @compiled
+def full_sums(rankings):
+    """Sum of the places of each item in full rankings, for up to 62 items; nothing if one is not full.
+
+    Rankings may be numbers of any type: one pass checks and adds them.
+    """
+    n, k = rankings.shape
+    sums = np.zeros(k)
+    for r in range(n):
+        bits = 0
+        other = False
+        for i in range(k):
+            value = rankings[r, i]
+            place = np.int64(value) if (value >= 1) & (value <= k) else np.int64(0)
+            other |= place != value
+            bits |= 1 << place
+        if other | (bits != (1 << (k + 1)) - 2):
+            return sums[:0]
+        for i in range(k):
+            sums[i] += rankings[r, i]
+    return sums
+
+
+@compiled
 def midranks(positions):
     """Mean places of dense positions: tied items share theirs, unlisted ones the last; NaN stays."""
     n, k = positions.shape

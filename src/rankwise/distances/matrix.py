@@ -24,9 +24,8 @@ _MOST_ITEMS_BY_SIGNS = 3000
 # Number of cells of a block of the sign matrix; sums of this many signs are exact in 32-bit floats.
 _SIGN_CELLS = 1 << 23
 _BLOCK_ROWS = 64
-# Cells of a block of distances that stays in the cache while it is converted to 64 bits.
-_CACHED_CELLS = 1 << 18
-_MOST_ROWS_AT_ONCE = 10_000
+# Number of bits of a block of pairs of full rankings: 256 MiB.
+_BIT_CELLS = 1 << 31
 # Sums of squared differences of the mid-ranks of this many items, multiples of 1/4, are exact in 32-bit floats.
 _MOST_ITEMS_SINGLE = 200
 
@@ -59,7 +58,8 @@ def pairwise_distances(
         As in the functions above.
     n_jobs : int, optional
         Number of threads for the loops over rankings; -1 uses all processors. The result does not depend on it.
-        (Kendall distances of up to 3,000 items are matrix products and use the threads of BLAS.)
+        (Kendall distances with weights, missing items or a ``p`` other than 1/2, of up to 3,000 items, are matrix
+        products and use the threads of BLAS.)
     max_bytes : int, default=8 GiB
         Raise an error, before allocating anything, if the result would be larger.
 
@@ -97,7 +97,7 @@ def pairwise_distances(
     if metric == "kendall":
         whole = p == 0.5 and item_weights is None
         if a.shape[1] <= _MOST_ITEMS_BY_SIGNS and whole and not (np.isnan(a).any() or np.isnan(b).any()):
-            distance = _kendall_by_halves(a, b)
+            distance = _kendall_by_bits(a, b, n_jobs)
             return ratio(distance, a.shape[1] * (a.shape[1] - 1) / 2) if normalize else distance
         if a.shape[1] <= _MOST_ITEMS_BY_SIGNS:
             return _kendall_by_signs(a, b, None if item_weights is None else weights, p, missing, normalize)
@@ -147,51 +147,25 @@ def _positional(
     return ratio(distance, largest(a.shape[1])) if normalize else distance
 
 
-def _kendall_by_halves(a: FloatArray, b: FloatArray) -> FloatArray:
-    """Kendall distances with p = 1/2 of rankings without missing items, from one matrix product.
+def _kendall_by_bits(a: FloatArray, b: FloatArray, n_jobs: int | None) -> FloatArray:
+    """Kendall distances with p = 1/2 of rankings without missing items: numbers of bits that differ.
 
-    The distance is half the number of pairs that either orders, each counted for itself, less the number of pairs that
-    both order alike. These are sums of halves, exact in 32 bits, so blocks are finished while they are in the cache.
+    Of full rankings a pair is one bit. Else it is two, one for each order, and the distance is half the number of pairs
+    that either orders, each counted for itself, less the number of pairs that both order alike.
     """
-    from rankwise._sklearn import gen_batches
-
-    own = b is a
-    strict = _all_strict(a) and (own or _all_strict(b))
-    first, second = np.triu_indices(a.shape[1], 1)
-    result = np.zeros((len(a), len(b)))
-    height = max(32, _CACHED_CELLS // max(1, len(b)))
-    for batch in gen_batches(len(first), max(1, _SIGN_CELLS // max(1, len(a), len(b)))):
-        left, ordered = _sides(distances_jit.pair_signs(a, first[batch], second[batch]), strict)
-        right, ordered_b = left, ordered
-        if not own:
-            right, ordered_b = _sides(distances_jit.pair_signs(b, first[batch], second[batch]), strict)
-        # Of a matrix with itself, BLAS computes one half; but all of it must fit into memory beside the result.
-        products = left @ left.T if own and len(a) <= _MOST_ROWS_AT_ONCE else None
-        for rows in gen_batches(len(a), height):
-            part = left[rows] @ right.T if products is None else products[rows]
-            if strict:  # agreements less disagreements
-                part *= np.float32(-0.5)
-                part += np.float32((batch.stop - batch.start) / 2)
-            else:  # agreements
-                np.subtract(ordered[rows, np.newaxis], part, out=part)
-                part += ordered_b
-            if batch.start == 0:
-                result[rows] = part
-            else:
-                result[rows] += part
-    return result
-
-
-def _sides(signs: Any, strict: bool) -> tuple[Any, Any]:
-    """What tells in which pairs two rankings agree, and half the number of pairs that each ranking orders.
-
-    For strict rankings the signs, whose products are agreements less disagreements; else ones where a pair is ordered
-    this way, and ones where it is ordered that way.
-    """
-    if strict:
-        return signs, None
-    sides = np.concatenate([signs > 0, signs < 0], axis=1, dtype=np.float32)
-    return sides, sides.sum(axis=1) / 2
+    strict = _all_strict(a) and (b is a or _all_strict(b))
+    most = _BIT_CELLS // max(1, len(a), len(b))
+    total, first = None, 1
+    while first < a.shape[1]:
+        last = first + 1
+        while last < a.shape[1] and last * (last + 1) - first * (first - 1) <= 2 * most:
+            last += 1
+        bits_a = distances_jit.pair_bits(a, first, last, strict)
+        bits_b = bits_a if b is a else distances_jit.pair_bits(b, first, last, strict)
+        part = _by_blocks(np.empty((len(a), len(b))), distances_jit.bits_apart, bits_a, bits_b, n_jobs, strict)
+        total = part if total is None else np.add(total, part, out=total)
+        first = last
+    return np.zeros((len(a), len(b))) if total is None else total
 
 
 def _kendall_by_signs(
