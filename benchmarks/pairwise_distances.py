@@ -4,7 +4,8 @@ Kendall distances between all rankings stand beside a loop over `scipy.stats.ken
 and scaled up to each pair once (it would take an hour, and computes p-values, too), and beside the product of sign
 matrices that NumPy users write, in 32 bits. Spearman, footrule and Hamming distances stand beside
 `scipy.spatial.distance.cdist`, `borda` of full rankings beside column means, and `copeland` of bytes beside a loop over
-their columns. These peers check nothing, and take places for mid-ranks.
+their columns, and `weighted_kendall_distance` beside the same sum by broadcasting. These peers check nothing, and take
+places for mid-ranks.
 
 Set OMP_NUM_THREADS=1 (OPENBLAS_NUM_THREADS=1) to compare one thread with one thread. With ``--before FILE``, rows
 written by ``--output`` in an older checkout, each row also keeps the older ratio.
@@ -26,7 +27,7 @@ from scipy.stats import kendalltau
 
 from rankwise import Rankings
 from rankwise.aggregation import borda, copeland
-from rankwise.distances import pairwise_distances
+from rankwise.distances import pairwise_distances, weighted_kendall_distance
 
 Row = dict[str, Any]
 
@@ -41,7 +42,11 @@ def main() -> None:
     older = {row["case"]: row for row in json.loads(options.before.read_text())} if options.before else {}
     rng = np.random.default_rng(options.seed)
     rows = []
-    for row in (*distances(rng, 300 if options.quick else 2000), *rules(rng, 10_000 if options.quick else 100_000)):
+    for row in (
+        *distances(rng, 300 if options.quick else 2000),
+        *rules(rng, 10_000 if options.quick else 100_000),
+        *weighted(rng, 2000),
+    ):
         if row["case"] in older:
             row["ratio_before"] = older[row["case"]]["ratio"]
         rows.append(row)
@@ -68,6 +73,27 @@ def distances(rng: np.random.Generator, n: int) -> Iterator[Row]:
                     lambda p, theirs=theirs: cdist(p, p, theirs) * (p.shape[1] if theirs == "hamming" else 1),
                     full,
                 )
+
+
+def weighted(rng: np.random.Generator, n: int) -> Iterator[Row]:
+    positions = np.argsort(rng.random((n, 20)), axis=1) + 1.0
+    costs = 1 / np.arange(1.0, 20)
+    yield timed(
+        f"weighted Kendall, 1 x {n:,}, 20 items, NumPy",
+        lambda: weighted_kendall_distance(positions[0], positions, position_weights=costs),
+        lambda p: weighted_by_broadcasting(p, costs),
+        positions,
+    )
+
+
+def weighted_by_broadcasting(positions: Any, costs: Any) -> Any:
+    sums = np.append(0, np.cumsum(costs))
+    first = positions[0]
+    moved = positions != first
+    swap = np.ones_like(positions)
+    np.divide(sums[positions.astype(int) - 1] - sums[first.astype(int) - 1], positions - first, out=swap, where=moved)
+    opposite = (positions[:, :, None] < positions[:, None]) & (first[:, None] > first)
+    return np.einsum("ri,rj,rij->r", swap, swap, opposite)
 
 
 def beside_the_loop(rng: np.random.Generator, positions: Any, case: str) -> Iterator[Row]:

@@ -22,6 +22,7 @@ from rankwise.distances import (
     matrix,
     pairwise_distances,
     spearman_distance,
+    weighted_kendall_distance,
 )
 from tests.naive import distances as naive
 from tests.strategies import KINDS, position_matrices, random_positions
@@ -194,6 +195,75 @@ def test_largest_distance_is_one_when_normalized(metric):
     for k in range(2, 7):
         everything = np.array(list(permutations(range(1, k + 1))))
         assert DISTANCES[metric](everything[0], everything, normalize=True).max() == pytest.approx(1)
+
+
+# -- weights of places and items ---------------------------------------------------------------------------------
+
+
+@every_kind
+def test_weighted_kendall_equals_its_twin(kind):
+    rng = np.random.default_rng(21)
+    for k in (1, 2, 3, 7):
+        a, b = random_positions(rng, 20, k, kind), random_positions(rng, 20, k, kind)
+        swaps, weights, apart = rng.random(k - 1), rng.random(k), rng.random((k, k))
+        swaps[1::3] = weights[2::4] = 0
+        apart += apart.T
+        for p, chosen in ((0.5, (swaps, None, None)), (0.2, (swaps, weights, apart)), (1, (None, weights, None))):
+            options = dict(zip(("position_weights", "item_weights", "item_distances"), chosen, strict=True))
+            if k == 1:
+                options["position_weights"] = None
+            found = weighted_kendall_distance(a, b, p=p, **options)
+            expected = [naive.weighted_kendall(x, y, *chosen, p=p) for x, y in zip(a, b, strict=True)]
+            np.testing.assert_allclose(found, expected, atol=1e-12)
+
+
+@given(positions=position_matrices(min_items=2, min_rankings=2, max_rankings=2), data=st.data())
+def test_laws_of_the_weighted_kendall_distance(positions, data):
+    a, b = positions
+    k = len(a)
+    assert weighted_kendall_distance(a, b, p=0.3) == pytest.approx(kendall_distance(a, b, p=0.3), abs=1e-12)
+    weights, swaps = np.linspace(0, 2, k), np.linspace(2, 0.5, k - 1)
+    only_items = weighted_kendall_distance(a, b, item_weights=weights)
+    assert only_items == pytest.approx(kendall_distance(a, b, item_weights=weights), abs=1e-12)
+    found = weighted_kendall_distance(a, b, item_weights=weights, position_weights=swaps)
+    assert found >= 0
+    assert weighted_kendall_distance(a, a, position_weights=swaps) == 0
+    assert weighted_kendall_distance(b, a, item_weights=weights, position_weights=swaps) == pytest.approx(found)
+    order = np.array(data.draw(st.permutations(range(k))))
+    relabeled = weighted_kendall_distance(a[order], b[order], item_weights=weights[order], position_weights=swaps)
+    assert relabeled == pytest.approx(found, abs=1e-12)
+    product = weighted_kendall_distance(a, b, item_distances=np.outer(weights, weights), position_weights=swaps)
+    assert product == pytest.approx(found, abs=1e-12)
+    gone = [np.append(x, np.nan) for x in (a, b)]
+    assert weighted_kendall_distance(*gone, item_weights=[*weights, 5], position_weights=[*swaps, 9]) == found
+
+
+def test_costs_of_swaps_by_hand():
+    distance = weighted_kendall_distance
+    assert distance([1, 2, 3], [2, 1, 3], position_weights=[3, 1]) == 9  # two items, each moved by one swap of cost 3
+    assert distance([1, 2, 3], [1, 3, 2], position_weights=[3, 1]) == 1
+    assert distance([1, 2, 3], [3, 2, 1], position_weights=[3, 1]) == 8  # averages 2, 1 (it stays) and 2
+    assert distance([1, 2, 3, 4], [1, 2, 4, 3], position_weights=[3, 2]) == 4  # the last cost counts on
+    assert distance([1], [1], position_weights=[2]) == 0
+    assert distance([[1, 2], [2, 1]], [1, 2]).tolist() == [0, 1]
+
+
+@pytest.mark.parametrize(
+    ("options", "fragment"),
+    [
+        ({"position_weights": [1, 1, 1]}, "3 places have 2 pairs"),
+        ({"position_weights": []}, "3 places have 2 pairs"),
+        ({"position_weights": [1, -1]}, "not negative"),
+        ({"item_weights": [1, 2]}, "3 items"),
+        ({"item_distances": np.ones((2, 2))}, "3 x 3"),
+        ({"item_distances": np.triu(np.ones((3, 3)))}, "same both ways"),
+        ({"item_distances": np.full((3, 3), np.nan)}, "finite"),
+        ({"p": 3}, "between 0 and 1"),
+    ],
+)
+def test_bad_weights_are_refused(options, fragment):
+    with pytest.raises(ValueError, match=fragment):
+        weighted_kendall_distance([1, 2, 3], [3, 2, 1], **options)
 
 
 # -- shapes and inputs -------------------------------------------------------------------------------------------

@@ -55,6 +55,31 @@ def positional(a, b, metric, weights=None, normalize=False):
     return value
 
 
+def weighted_kendall(a, b, swaps=None, weights=None, apart=None, p=0.5):
+    """Kumar and Vassilvitskii's distance, pair by pair; swaps are the costs of all k - 1 pairs of places."""
+    common = ~(np.isnan(a) | np.isnan(b))
+    k = len(a)
+    sums = np.concatenate([[0], np.cumsum(np.ones(k - 1) if swaps is None else swaps)])
+    weights = np.ones(k) if weights is None else weights
+    apart = np.ones((k, k)) if apart is None else apart
+    x, y = np.full(k, np.nan), np.full(k, np.nan)
+    x[common], y[common] = midranks(a[common]), midranks(b[common])
+
+    def swap(i):
+        if x[i] == y[i]:
+            return 1.0
+        at = np.interp([x[i], y[i]], np.arange(1, k + 1), sums)
+        return (at[0] - at[1]) / (x[i] - y[i])
+
+    total = 0.0
+    for i, j in combinations(np.flatnonzero(common), 2):
+        ra, rb = relation(a[i], a[j]), relation(b[i], b[j])
+        strict = (ra in "<>") + (rb in "<>")
+        share = {0: 0.0, 1: p, 2: float(ra != rb)}[strict]
+        total += share * weights[i] * weights[j] * apart[i, j] * swap(i) * swap(j)
+    return total
+
+
 def tau(a, b, variant):
     """Kendall's coefficients over the pairs that both rankings compare; a is the truth."""
     count = dict.fromkeys(("concordant", "discordant", "a", "b", "both"), 0)

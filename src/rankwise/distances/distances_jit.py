@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from rankwise._compiled import compiled
+from rankwise._compiled import compiled, compiled_sums
 
 # Columns of `pair_statistics`.
 CONCORDANT, DISCORDANT, TIED_A, TIED_B, TIED_BOTH, STRICT_A, STRICT_B, PAIRS = range(8)
@@ -158,6 +158,47 @@ def bits_apart(a, b, strict):
                     for t in range(words):
                         count += _count_bits(a[r, t] & b[s, t])
                     result[r, s] = own_a[r] + own_b[s] - np.float64(count)
+    return result
+
+
+@compiled_sums
+def weighted_kendall(a, b, swaps, weights, apart, p):
+    """Kendall distances row by row, pairs weighted by the average swaps that their items take, and by the items.
+
+    ``swaps`` are the sums of the costs of the swaps from the first place to each; ``apart`` is empty or (k, k).
+    """
+    n, k = a.shape
+    result = np.empty(n)
+    count = np.empty(k + 2, dtype=np.intp)
+    middle_a = np.empty(k)
+    middle_b = np.empty(k)
+    factor = np.empty(k)
+    for r in range(n):
+        _middles(a[r], b[r], count, middle_a)
+        _middles(b[r], a[r], count, middle_b)
+        for i in range(k):
+            if np.isnan(a[r, i]) | np.isnan(b[r, i]):
+                factor[i] = 0.0
+            else:
+                factor[i] = weights[i] * _average_swap(middle_a[i], middle_b[i], swaps)
+        total = 0.0
+        for i in range(k):
+            x, y = a[r, i], b[r, i]
+            inner = 0.0
+            if len(apart):
+                for j in range(i):
+                    first = np.float64(x > a[r, j]) - np.float64(x < a[r, j])
+                    second = np.float64(y > b[r, j]) - np.float64(y < b[r, j])
+                    share = (first * second < 0) + p * ((first == 0) != (second == 0))
+                    inner += share * factor[j] * apart[i, j]
+            else:
+                for j in range(i):
+                    first = np.float64(x > a[r, j]) - np.float64(x < a[r, j])
+                    second = np.float64(y > b[r, j]) - np.float64(y < b[r, j])
+                    share = (first * second < 0) + p * ((first == 0) != (second == 0))
+                    inner += share * factor[j]
+            total += factor[i] * inner
+        result[r] = total
     return result
 
 
@@ -434,3 +475,14 @@ def _count_bits(word):
     word = (word & np.uint64(0x3333333333333333)) + ((word >> np.uint64(2)) & np.uint64(0x3333333333333333))
     word = (word + (word >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
     return (word * np.uint64(0x0101010101010101)) >> np.uint64(56)
+
+
+@compiled
+def _average_swap(x, y, swaps):
+    """Average cost of the swaps between two places, which may be mid-ranks; 1 for an item that keeps its place."""
+    if x == y:
+        return 1.0
+    low, high = int(x), int(y)
+    here = swaps[low - 1] + (x - low) * (swaps[low] - swaps[low - 1] if x > low else 0.0)
+    there = swaps[high - 1] + (y - high) * (swaps[high] - swaps[high - 1] if y > high else 0.0)
+    return (here - there) / (x - y)

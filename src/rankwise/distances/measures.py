@@ -86,6 +86,71 @@ def kendall_distance(
     return pair.answer(np.minimum(ratio(distance, pairs), 1) if normalize else distance)
 
 
+def weighted_kendall_distance(
+    a: ArrayLike,
+    b: ArrayLike,
+    *,
+    position_weights: ArrayLike | None = None,
+    item_weights: ArrayLike | None = None,
+    item_distances: ArrayLike | None = None,
+    p: float = 0.5,
+) -> Any:
+    r"""Kendall distance with weights of places and items: what differs at the top, say, costs more.
+
+    *Definition* (Kumar and Vassilvitskii). The sum of :math:`w_i w_j D_{ij} \bar p_i \bar p_j` over the pairs of items
+    that the two rankings order in opposite ways, and p times that over the pairs that only one of them orders. With
+    :math:`\delta_t` the cost of a swap of places t and t + 1 and :math:`P(r) = \sum_{t < r} \delta_t`,
+
+    .. math:: \bar p_i = \frac{P(r_i(a)) - P(r_i(b))}{r_i(a) - r_i(b)}
+
+    is the average cost of the swaps that take item i from its place in one ranking to that in the other, and 1 if its
+    place is the same. Places r are mid-ranks over the items that both rank, and P is linear between whole places.
+
+    Parameters
+    ----------
+    a, b : array-like of shape (n_items,) or (n_rankings, n_items), or Rankings
+        Positions, 1 = best. One ranking against many is allowed.
+    position_weights : array-like of up to n_items - 1 numbers, optional
+        Costs :math:`\delta` of swaps of places 1 and 2, 2 and 3, ...; decreasing ones make the top count more. The last
+        one counts for all further places. By default all are 1.
+    item_weights : array-like of shape (n_items,), optional
+        Weight w of each item.
+    item_distances : array-like of shape (n_items, n_items), optional
+        How much it matters in which order two items come: symmetric numbers D, small for items that are nearly alike.
+    p : float, default=0.5
+        Penalty for a pair that only one side orders, from 0 to 1.
+
+    Returns
+    -------
+    float or ndarray of shape (n_rankings,)
+        Lower is closer. Without weights this is `kendall_distance`.
+
+    Notes
+    -----
+    It takes O(k^2) for k items. Costs of swaps are best given on the scale of 1, as items that keep their place have
+    this factor. With weights of places the triangle inequality may fail.
+
+    References
+    ----------
+    Kumar, Vassilvitskii (2010), Generalized distances between rankings, WWW 19.
+
+    Examples
+    --------
+    >>> from rankwise.distances import weighted_kendall_distance
+    >>> weighted_kendall_distance([1, 2, 3], [[2, 1, 3], [1, 3, 2]], position_weights=[1, 0.5])
+    array([1.  , 0.25])
+    """
+    check_kendall_options(p, "ignore", False)
+    pair = _paired(a, b)
+    k = pair.a.shape[1]
+    weights = check_weights(item_weights, k, name="item_weights", each="item")
+    swaps = np.zeros(k)
+    np.cumsum(_costs_of_swaps(position_weights, k - 1), out=swaps[1:])
+    apart = np.empty((0, 0)) if item_distances is None else _symmetric(item_distances, k)
+    distance = distances_jit.weighted_kendall(pair.a, pair.b, swaps, weights, read_only(apart), float(p))
+    return pair.answer(distance)
+
+
 def spearman_distance(
     a: ArrayLike, b: ArrayLike, *, item_weights: ArrayLike | None = None, normalize: bool = False
 ) -> Any:
@@ -215,6 +280,35 @@ def ratio(value: FloatArray, largest: Any) -> FloatArray:
     """Divide; NaN where the divisor is zero."""
     largest = np.asarray(largest, dtype=np.float64)
     return np.divide(value, largest, out=np.full_like(value, np.nan), where=largest > 0)
+
+
+def _costs_of_swaps(given: ArrayLike | None, number: int) -> FloatArray:
+    """A cost for each pair of neighboring places; the last one that is given counts for all further pairs."""
+    if given is None:
+        return np.ones(number)
+    size = np.size(given)
+    if not 0 < size <= max(1, number):
+        raise ValueError(
+            f"position_weights has {size} numbers, but {number + 1} places have {number} pairs of neighbors; "
+            "give a number for each, or fewer"
+        )
+    costs = check_weights(given, size, name="position_weights", each="pair of places")
+    return np.append(costs, np.full(max(0, number - size), costs[-1]))[:number]
+
+
+def _symmetric(given: ArrayLike, k: int) -> FloatArray:
+    """Distances between items, once checked."""
+    matrix = np.ascontiguousarray(given, dtype=np.float64)
+    if matrix.shape != (k, k):
+        raise ValueError(f"item_distances has shape {matrix.shape}, but {k} items have a {k} x {k} matrix of them")
+    bad = ~(np.isfinite(matrix) & (matrix >= 0) & (matrix == matrix.T))
+    if bad.any():
+        i, j = np.argwhere(bad)[0]
+        raise ValueError(
+            f"item_distances[{i}, {j}] is {matrix[i, j]:g} and [{j}, {i}] is {matrix[j, i]:g}; distances of items are "
+            "finite, not negative, and the same both ways"
+        )
+    return matrix
 
 
 class _Paired(NamedTuple):
