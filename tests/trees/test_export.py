@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 
 from rankwise.trees import LeastSquaresTree
 from rankwise.trees.export import tree_text
@@ -74,3 +75,15 @@ def test_a_deep_tree_needs_no_recursion():
     assert tree.depth.max() == n // 2
     assert tree_text(tree, dict.fromkeys(range(n), ("yes", "no")), ["leaf"] * n).count("leaf") == tree.n_leaves
     assert pruning_path(tree).n_leaves[-1] == 1
+
+
+def test_categories_that_went_the_other_way_are_not_named():
+    towns = ["Bonn", "Kiel", "Ulm"]
+    X = pd.DataFrame({"town": pd.Categorical(towns * 4, categories=towns)})
+    tree = LeastSquaresTree().fit(X, np.array([0.0, 5.0, 9.0] * 4))
+    assert tree.export_text() == (
+        "|-- town in {Bonn}: 0  (n=4)\n"
+        "|-- town in {Kiel, Ulm}\n"
+        "|   |-- town in {Kiel}: 5  (n=4)\n"
+        "|   |-- town in {Ulm}: 9  (n=4)"
+    )

@@ -211,7 +211,7 @@ def tree_chart(tree: Any, levels: _Levels) -> Block:
         parent, branch, left = above.get(i, (None, "", levels))
         title, p_value = "", ""
         if node.children is not None:
-            title, p_value, sides = _asked(node.text, left, levels)
+            title, p_value, sides = _asked(node.text, left)
             for child, (words, answers) in zip(node.children, sides, strict=True):
                 above[child] = (i, words, {**left, title: answers} if answers else left)
         ranking = node.text.split(" > ") if node.children is None and not node.is_cut else []
@@ -234,10 +234,10 @@ def _tree_text(nodes: Sequence[Mapping[str, Any]]) -> str:
     return " ".join(told)
 
 
-def _asked(condition: str, left: _Levels, levels: _Levels) -> tuple[str, str, list[tuple[str, Sequence[str]]]]:
+def _asked(condition: str, left: _Levels) -> tuple[str, str, list[tuple[str, Sequence[str]]]]:
     """What a split asks, its p-value, and its two sides in the words of people, with their answers where known.
 
-    ``left`` are the answers of those whom the branch has, ``levels`` all answers.
+    ``left`` are the answers of those whom the branch has.
     """
     asked, p_value = _SPLIT.fullmatch(condition).groups()  # type: ignore[union-attr]  # it matches every text
     p_value = p_value or ""
@@ -251,9 +251,6 @@ def _asked(condition: str, left: _Levels, levels: _Levels) -> tuple[str, str, li
     if choice := _CHOICE_ASKED.fullmatch(asked):
         title, chosen = choice[1], choice[2].split(", ")
         known = list(left.get(title, ()))
-        # A split may name answers that went the other way further up, which nobody here gave.
-        if set(chosen) <= set(levels.get(title, ())):
-            chosen = [answer for answer in chosen if answer in known]
         others = [answer for answer in known if answer not in chosen] if set(chosen) <= set(known) else []
         words = _either(others) if 0 < len(others) <= _MOST_TOLD else "any other answer"
         return title, p_value, [(" or ".join(chosen), chosen if others else ()), (words, others)]

@@ -102,8 +102,7 @@ class SingleTreeMixin(_GrownMixin):
 
     def _node_conditions(self) -> dict[int, tuple[str, str]]:
         """For each inner node what rows that go left have in common, and what rows that go right do."""
-        tree, names, categories = self._fitted_tree(), self._feature_names(), self._encoder.categories_
-        return {node: conditions(tree, node, names, categories) for node in np.flatnonzero(tree.left >= 0).tolist()}
+        return conditions(self._fitted_tree(), self._feature_names(), self._encoder.categories_)
 
     def _leaf_texts(self) -> list[str]:
         """What each leaf predicts, in the order of the leaves."""

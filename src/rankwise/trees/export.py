@@ -47,26 +47,41 @@ def tree_dot(tree: Tree, asked: Mapping[int, tuple[str, str]], leaves: list[str]
     return "\n".join([*lines, "}"])
 
 
-def conditions(tree: Tree, node: int, names: list[str], categories: list[Any]) -> tuple[str, str]:
-    """What rows that go left have in common, and what rows that go right do."""
-    feature = int(tree.feature[node])
-    name = names[feature]
-    if tree.set_of[node] >= 0:
+def conditions(tree: Tree, names: list[str], categories: list[Any]) -> dict[int, tuple[str, str]]:
+    """For each inner node what rows that go left have in common, and what rows that go right do.
+
+    Categories that went the other way further up are not named: no row that has them comes here.
+    """
+    asked: dict[int, tuple[str, str]] = {}
+    come: dict[int, dict[int, list[int]]] = {0: {}}  # node -> feature -> codes of categories that come so far
+    for node in np.flatnonzero(tree.left >= 0).tolist():  # parents come before their children
+        feature, left, codes = int(tree.feature[node]), int(tree.left[node]), come.pop(node)
+        name, values = names[feature], categories[feature]
+        come[left] = come[left + 1] = codes
+        if tree.set_of[node] < 0:
+            asked[node] = _compared(name, tree.threshold[node], values)
+            continue
         bits = tree.sets[tree.set_of[node]]
-        chosen = [
-            bool((bits[code // 64] >> np.uint64(code % 64)) & np.uint64(1)) for code in range(len(categories[feature]))
-        ]
-        left = [str(value) for value, taken in zip(categories[feature], chosen, strict=True) if taken]
-        right = [str(value) for value, taken in zip(categories[feature], chosen, strict=True) if not taken]
-        if not left or not right:
+        sides: tuple[list[int], list[int]] = ([], [])
+        for code in codes.get(feature, range(len(values))):
+            goes_left = (bits[code // 64] >> np.uint64(code % 64)) & np.uint64(1)
+            sides[0 if goes_left else 1].append(code)
+        come[left], come[left + 1] = ({**codes, feature: side} for side in sides)
+        if all(sides):
+            yes, no = (f"{name} in {{{_short([str(values[code]) for code in side])}}}" for side in sides)
+            asked[node] = yes, no
+        else:
             known, missing = f"{name} is known", f"{name} is missing"
-            return (known, missing) if left else (missing, known)
-        return f"{name} in {{{_short(left)}}}", f"{name} in {{{_short(right)}}}"
-    threshold = tree.threshold[node]
+            asked[node] = (known, missing) if sides[0] else (missing, known)
+    return asked
+
+
+def _compared(name: str, threshold: float, categories: Any) -> tuple[str, str]:
+    """What rows up to a threshold have in common, and what the others do."""
     if np.isinf(threshold):
         return f"{name} is known", f"{name} is missing"
-    if categories[feature] is not None:  # ordered categories, split by their numbers
-        last = categories[feature][min(max(int(threshold), 0), len(categories[feature]) - 1)]
+    if categories is not None:  # ordered categories, split by their numbers
+        last = categories[min(max(int(threshold), 0), len(categories) - 1)]
         return f"{name} <= {last}", f"{name} > {last}"
     return f"{name} <= {threshold:.4g}", f"{name} > {threshold:.4g}"
 
