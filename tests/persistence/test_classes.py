@@ -238,6 +238,7 @@ def query_ranker(ranker):
             set_part("LabelwiseRanker", "regressors_", [{"object": 0}] * 4 + [None]),
             "regressors_",
         ),
+        (lambda: KernelRanker().fit(X, Y), set_part("KernelRanker", "_scaler", None), "_scaler"),
         (lambda: KernelRanker().fit(X, Y), set_array("KernelRanker", "_centers", longer), "centers"),
         (lambda: PlackettLuceRanker().fit(X, Y), set_array("PlackettLuceRanker", "coef_", longer), "coefficients"),
         (lambda: ClusterRanker(3).fit(X, Y), set_array("KMeans", "cluster_centers_", lambda a: a[:, :2]), "centers"),

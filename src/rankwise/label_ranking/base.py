@@ -43,7 +43,8 @@ Ranker = TypeVar("Ranker", bound="LabelRankerMixin")
 Embedding = KemenyEmbedding | PositionEmbedding | PartitionEmbedding
 
 #: kind of the saved attribute ``_scaler``
-SCALER = maybe(instance("StandardScaler"))
+NEEDED_SCALER = instance("StandardScaler")
+SCALER = maybe(NEEDED_SCALER)
 
 
 class _AnEmbedding(HasMethods):  # type: ignore[misc]

@@ -13,7 +13,7 @@ from rankwise._typing import FloatArray, RandomState
 from rankwise._validation import check_generator
 from rankwise.aggregation import PlackettLuce
 from rankwise.data import Rankings
-from rankwise.label_ranking.base import SCALER, LabelRankerMixin, check_saved_scaler, fitted_scaler, one_thread
+from rankwise.label_ranking.base import NEEDED_SCALER, LabelRankerMixin, check_saved_scaler, fitted_scaler, one_thread
 
 _STARTS = 10
 # Penalty where worths would be infinite without: it orders items as ever smaller ones do.
@@ -74,7 +74,7 @@ class ClusterRanker(LabelRankerMixin, BaseEstimator):
     }
 
     _saved: ClassVar[Saved] = {
-        "_scaler": SCALER,
+        "_scaler": NEEDED_SCALER,
         "clusters_": instance("KMeans"),
         "models_": list_of(instance("PlackettLuce")),
         "_pairwise": array("float64", 3),

@@ -29,7 +29,7 @@ from rankwise.aggregation.item_features import features_by_name, read_item_featu
 from rankwise.data import Rankings
 from rankwise.label_ranking import _rankers_jit
 from rankwise.label_ranking.base import (
-    SCALER,
+    NEEDED_SCALER,
     LabelRankerMixin,
     check_saved_scaler,
     fitted_scaler,
@@ -117,7 +117,7 @@ class DyadRanker(LabelRankerMixin, BaseEstimator):
     }
 
     _saved: ClassVar[Saved] = {
-        "_scaler": SCALER,
+        "_scaler": NEEDED_SCALER,
         "item_features_": MATRIX,
         "item_feature_names_": tuple_of(STRING),
         "_item_center": FLOATS,

@@ -16,7 +16,7 @@ from rankwise.data import Rankings
 from rankwise.embeddings import KemenyEmbedding, PositionEmbedding, pairwise_from_vectors
 from rankwise.label_ranking.base import (
     EMBEDDING_CONSTRAINTS,
-    SCALER,
+    NEEDED_SCALER,
     Embedding,
     LabelRankerMixin,
     check_saved_scaler,
@@ -124,7 +124,7 @@ class KernelRanker(LabelRankerMixin, BaseEstimator):
     loo_errors_: FloatArray
 
     _saved: ClassVar[Saved] = {
-        "_scaler": SCALER,
+        "_scaler": NEEDED_SCALER,
         "_unit": NUMBER,
         "_centers": MATRIX,
         "_mean": FLOATS,

@@ -18,7 +18,7 @@ from rankwise.aggregation.identification import prior_notes, refuse_unidentified
 from rankwise.aggregation.model_summary import ModelSummary, coefficient_summary
 from rankwise.data import Rankings
 from rankwise.label_ranking import _rankers_jit
-from rankwise.label_ranking.base import SCALER, LabelRankerMixin, check_saved_scaler, fitted_scaler, one_thread
+from rankwise.label_ranking.base import NEEDED_SCALER, LabelRankerMixin, check_saved_scaler, fitted_scaler, one_thread
 
 # From the end of L-BFGS on, Newton's method needs a few steps; if there is no maximum, none are enough.
 _NEWTON_STEPS = 50
@@ -99,7 +99,7 @@ class PlackettLuceRanker(LabelRankerMixin, BaseEstimator):
     }
 
     _saved: ClassVar[Saved] = {
-        "_scaler": SCALER,
+        "_scaler": NEEDED_SCALER,
         "coef_": MATRIX,
         "intercept_": FLOATS,
         "n_iter_": COUNT,
