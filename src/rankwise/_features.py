@@ -78,7 +78,8 @@ class FeatureEncoder:
         from sklearn.utils.validation import validate_data
 
         frame = data_frame(X, "X")
-        if hasattr(X, "toarray") and self.categorical_features is not None:
+        keeps_sparse = getattr(estimator, "_keeps_sparse", False)  # others say themselves what they take
+        if keeps_sparse and hasattr(X, "toarray") and self.categorical_features is not None:
             raise ValueError("categorical_features are for arrays and data frames, but X is a sparse matrix")
         if frame is not None or self.categorical_features is not None:
             columns = _columns(X, frame)

@@ -206,8 +206,8 @@ def _sleepy(task, connection):
 @pytest.mark.parametrize(
     ("error", "said"),
     [
-        (RankwiseFormatError("line is odd", line=3), "line 3: line is odd."),
-        (ValueError("nothing to rank"), "nothing to rank"),
+        (RankwiseFormatError("line is odd", line=3), "Line 3: line is odd."),
+        (ValueError("nothing to rank"), "Nothing to rank."),
         (MemoryError(), "The job needs more memory than it may take."),
         (OSError(errno.ENOSPC, "No space left on device"), "The disk is full, or the result is too large."),
         (KeyError("x"), "Unexpected problem: KeyError: 'x'"),

@@ -46,7 +46,7 @@ class RunningConsensus:
     1.0
     >>> running.partial_fit([[3, 1, 2], [3, 1, 2]]).consensus()
     Consensus: milk > juice > tea
-      cost 2, proven optimal (condorcet)
+      cost 3, proven optimal (condorcet)
     """
 
     def __init__(self, items: int | Sequence[Hashable], window: int | None = None) -> None:
