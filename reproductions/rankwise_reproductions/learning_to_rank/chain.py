@@ -134,7 +134,7 @@ def _ranker(name: str, n_trees: int) -> Any:
         torch.set_num_threads(1)  # sums of several threads differ in the last bit, which training makes larger
         loss = "pairwise_logistic" if name == "neural, pairwise" else "listwise_softmax"
         return NeuralRanker(loss, attention=True, random_state=SEED)
-    leaf, norms = boosted | {"tree": "leaf"}, {"gap_norm": True, "query_norm": True}
+    leaf = boosted | {"tree": "leaf"}
     return {
         "boosted regression": lambda: LambdaMART(objective="pointwise_squared", **leaf),
         "linear, logistic": lambda: LinearRanker("pairwise_logistic", random_state=SEED),
@@ -146,7 +146,9 @@ def _ranker(name: str, n_trees: int) -> Any:
         "LambdaMART, equation 10": lambda: LambdaMART(
             gain="linear", cut_off=True, truncation=None, gap_norm=False, query_norm=False, **leaf
         ),
-        "LambdaMART, level trees and draws": lambda: LambdaMART(tree="level", n_draws=2, **norms, **boosted),
+        "LambdaMART, level trees and draws": lambda: LambdaMART(
+            tree="level", n_draws=2, gap_norm=True, query_norm=True, **boosted
+        ),
         "linear, ListNet": lambda: LinearRanker("listwise_listnet", random_state=SEED),
         "linear, cross entropy": lambda: LinearRanker("listwise_softmax", random_state=SEED),
         "linear, ListMLE": lambda: LinearRanker("listwise_listmle", random_state=SEED),

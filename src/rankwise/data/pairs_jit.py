@@ -39,13 +39,13 @@ def full_pair_counts(rankings):
         m = min(n, start + _ROWS) - start
         columns[:, m:] = 0  # equal places count for nobody
         for r in range(m):
-            bits = 0
+            bits = np.int64(0)
             other = False
             for i in range(k):
                 value = rankings[start + r, i]
                 place = np.int64(value) if (value >= 1) & (value <= k) else np.int64(0)
                 other |= place != value
-                bits |= 1 << place
+                bits |= np.int64(1) << place
             if other | (bits != (1 << (k + 1)) - 2):
                 return counts[:0, :0]
             for i in range(k):

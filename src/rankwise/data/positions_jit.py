@@ -35,13 +35,13 @@ def full_sums(rankings):
     n, k = rankings.shape
     sums = np.zeros(k)
     for r in range(n):
-        bits = 0
+        bits = np.int64(0)
         other = False
         for i in range(k):
             value = rankings[r, i]
             place = np.int64(value) if (value >= 1) & (value <= k) else np.int64(0)
             other |= place != value
-            bits |= 1 << place
+            bits |= np.int64(1) << place
         if other | (bits != (1 << (k + 1)) - 2):
             return sums[:0]
         for i in range(k):

@@ -160,13 +160,14 @@ def _score(z: FloatArray, link: Link, rng: np.random.Generator) -> FloatArray:
         value /= np.sqrt(np.sum(linear**2) + np.sum(product**2))  # all terms are uncorrelated
         return value
     center = rng.standard_normal(z.shape[1])
-    parts = {
-        "saturating": lambda: np.tanh(2 * (z - center)),
-        "steps": lambda: np.where(z > center, 1.0, 0.0),
-        "peaked": lambda: np.exp(-((z - center) ** 2)),
-    }[link]()
-    parts -= parts.mean(axis=0)
-    return np.asarray(parts @ linear / np.sqrt(max(np.mean((parts @ linear) ** 2), 1e-12)))
+    if link == "saturating":
+        parts = np.tanh(2 * (z - center))
+    elif link == "steps":
+        parts = np.where(z > center, 1.0, 0.0)
+    else:
+        parts = np.exp(-((z - center) ** 2))
+    sums = np.asarray((parts - parts.mean(axis=0)) @ linear)
+    return np.asarray(sums / max(float(np.sqrt(np.mean(sums**2))), 1e-6))
 
 
 def _judged_features(
@@ -174,11 +175,11 @@ def _judged_features(
 ) -> FloatArray:
     """Weak, skewed, partly absent and rounded views of qualities, each from 0 to 1 within its query."""
     n_rows, n_features = len(query), levels.shape[1]
-    shown = rng.uniform(_LEAST_SHOWN, _MOST_SHOWN, n_features)
+    shown = np.asarray(rng.uniform(_LEAST_SHOWN, _MOST_SHOWN, n_features))
     shown[n_relevant:] = 0
     views = shown * z[:, np.arange(n_features) % z.shape[1]]
     views += np.sqrt(1 - shown**2) * rng.standard_normal((n_rows, n_features))
-    absent = rng.uniform(0, _MOST_ABSENT, n_features)
+    absent = np.asarray(rng.uniform(0, _MOST_ABSENT, n_features))
     absent[::2] = 0
     counts = np.exp(views + levels[query] / _QUERY_SPREAD)
     counts[views < [np.quantile(*pair) for pair in zip(views.T, absent, strict=True)]] = 0

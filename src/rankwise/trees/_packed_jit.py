@@ -52,9 +52,9 @@ def find_contents(X, is_plain, nodes, contents, roots, sets, at, out):
                         goes_left = (bits >> np.uint64(code % _WORD)) & np.uint64(1) == np.uint64(1)
                     else:
                         goes_left = value <= node.threshold
-                    after = np.int64(node.child) + (0 if goes_left else 1)
-                    moved |= after ^ at[r]
-                    at[r] = after
+                    child = np.int64(node.child) + (0 if goes_left else 1)
+                    moved |= child ^ at[r]
+                    at[r] = child
             for r in range(m):
                 out[tree, first + r] = contents[at[r]]
 
