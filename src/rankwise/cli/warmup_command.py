@@ -47,7 +47,8 @@ def compiled_functions() -> Iterator[tuple[str, Any]]:
     for module in pkgutil.walk_packages([str(_PACKAGE)], "rankwise."):
         if module.name.endswith("_jit"):
             for name, value in vars(importlib.import_module(module.name)).items():
-                if hasattr(value, "py_func"):  # only compiled functions have one
+                # Only compiled functions have one; inlined ones have nothing of their own.
+                if hasattr(value, "py_func") and value.targetoptions.get("inline") != "always":
                     yield f"{module.name}.{name}", value
 
 
@@ -129,6 +130,7 @@ def _distances() -> None:
         distances.footrule_distance(rankings, rankings)
         for metric in ("kendall", "footrule"):
             distances.pairwise_distances(rankings, metric=metric)
+        distances.weighted_kendall_distance(rankings, rankings, position_weights=[1.0])
     many_items = np.ones((1, 3001))  # enough for pairs to be counted one by one
     distances.pairwise_distances(many_items)
 
@@ -159,15 +161,29 @@ def _retrieval() -> None:
 def _consensus() -> None:
     import numpy as np
 
-    from rankwise.aggregation import constrained_kemeny, kemeny, kemeny_batch, schulze
+    from rankwise.aggregation import (
+        RunningConsensus,
+        borda,
+        constrained_kemeny,
+        copeland,
+        kemeny,
+        kemeny_batch,
+        schulze,
+    )
 
     cycle = np.array([[0.0, 2.0, 1.0], [1.0, 0.0, 2.0], [2.0, 1.0, 0.0]])
     kemeny(cycle, method="dp")
     kemeny(cycle, method="ilp", random_state=0)
-    for method in ("dp", "local-search"):
+    for method in ("dp", "ilp", "local-search"):
         kemeny(cycle, method=method, ties="allow", random_state=0)
     kemeny_batch([cycle])
     schulze(cycle)
+    RunningConsensus(3).partial_fit(_full())
+    large = np.tile(np.arange(1.0, 5.0), (1 << 14, 1))  # large enough to be counted as it is given
+    borda(large)
+    copeland(large)
+    apart = np.subtract.outer(np.arange(1001), np.arange(1001)) % 1001  # so many cycles that they are not listed
+    kemeny(((apart > 0) & (apart <= 500)).astype(float), time_limit=1.0, random_state=0)
     constrained_kemeny([np.arange(1, 20)], at_least=[(1, [18], 1)])
     # A fence of three and three items: triangles alone do not prove its consensus, odd cycles of triangles do.
     up, down = np.eye(3), 1 - np.eye(3)
@@ -296,6 +312,7 @@ def _screening() -> None:
 
 def _query_rankers() -> None:
     import numpy as np
+    from scipy.sparse import csr_matrix
 
     from rankwise.ltr import LambdaMART, LinearRanker, lambda_gradients
 
@@ -309,6 +326,11 @@ def _query_rankers() -> None:
         ranker = LambdaMART(1, tree=tree, random_state=0).fit(X, y, qid)
         ranker.predict(X)
         ranker.explain(X, 0, 1)
+    for objective in ("listwise_approx_ndcg", "query_cross_entropy"):
+        LambdaMART(1, objective=objective, random_state=0).fit(X, y, qid)
+    LambdaMART(1, categorical_features=[0], random_state=0).fit(X, y, qid)
+    rows = csr_matrix(X)
+    LambdaMART(1, random_state=0).fit(rows, y, qid).predict(rows)
     for loss in ("pairwise_logistic", "pairwise_squared_hinge", "listwise_listmle"):
         LinearRanker(loss, random_state=0).fit(X, y, qid)
     LambdaMART(1, random_state=0).fit(X, pairs=[[0, 1]])
