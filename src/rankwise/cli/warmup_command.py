@@ -170,6 +170,7 @@ def _consensus() -> None:
         kemeny_batch,
         schulze,
     )
+    from rankwise.data import Rankings
 
     cycle = np.array([[0.0, 2.0, 1.0], [1.0, 0.0, 2.0], [2.0, 1.0, 0.0]])
     kemeny(cycle, method="dp")
@@ -179,15 +180,18 @@ def _consensus() -> None:
     kemeny_batch([cycle])
     schulze(cycle)
     RunningConsensus(3).partial_fit(_full())
-    large = np.tile(np.arange(1.0, 5.0), (1 << 14, 1))  # large enough to be counted as it is given
+    large = np.tile(np.arange(1.0, 5.0), (1 << 18, 1))  # large enough to be counted as it is given
     borda(large)
     copeland(large)
+    Rankings(large).midranks()
     apart = np.subtract.outer(np.arange(1001), np.arange(1001)) % 1001  # so many cycles that they are not listed
     kemeny(((apart > 0) & (apart <= 500)).astype(float), time_limit=1.0, random_state=0)
     constrained_kemeny([np.arange(1, 20)], at_least=[(1, [18], 1)])
     # A fence of three and three items: triangles alone do not prove its consensus, odd cycles of triangles do.
     up, down = np.eye(3), 1 - np.eye(3)
-    kemeny(0.5 * np.block([[0 * up, up], [down, 0 * down]]), method="ilp", random_state=0)
+    fence = 0.5 * np.block([[0 * up, up], [down, 0 * down]])
+    for ties in ("none", "allow"):
+        kemeny(fence, method="ilp", ties=ties, random_state=0)
 
 
 def _choice_models() -> None:
