@@ -141,7 +141,7 @@ def _repeats(scale: Scale, name: str, method: str) -> int:
     if name not in SMALL + _LARGER:
         return 0
     if method in _PLAIN:
-        return 1 if method == "RF" and name in ("fried", "pendigits") else 5
+        return 1 if method == "RF" and name in ("cpu-small", "fried", "pendigits", "spo") else 5
     return 3 if name in _TUNED[method] else 0
 
 
@@ -475,8 +475,8 @@ EXPERIMENTS = (
         pictures={"forests": _draw, "shallow": _draw_shallow},
         needs=("data",),
         fraction=(
-            "the 15 of 21 sets that we have files of; five repeats, but one of RF on fried and pendigits; three of DTT "
-            "on the eight small sets and of RFT on iris"
+            "the 15 of 21 sets that we have files of; five repeats, but one of RF on cpu-small, fried, pendigits and "
+            "spo; three of DTT on the eight small sets and of RFT on iris"
         ),
     ),
 )
