@@ -24,6 +24,7 @@ _SHARED = {
     "_optional",
     "_progress",
     "_queries_jit",
+    "_query_inputs",
     "_replacing",
     "_sklearn",
     "_state",

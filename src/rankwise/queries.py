@@ -312,6 +312,8 @@ class QueryRows:
         Comparisons of rows that replace grades.
     places : ndarray of shape (n_rows,) or None
         Where the rows are in ``source``; None is one after the other.
+    start : ndarray of shape (n_rows,) or None
+        Scores that rows have before training; None is 0.
     """
 
     source: Any
@@ -320,6 +322,7 @@ class QueryRows:
     bounds: IntArray
     pairs: tuple[AnyArray, AnyArray, FloatArray] | None = None
     places: IntArray | None = None
+    start: FloatArray | None = None
 
     @cached_property
     def X(self) -> Any:  # noqa: N802
@@ -346,6 +349,7 @@ class QueryRows:
         pairs: ArrayLike | None = None,
         pair_weight: ArrayLike | None = None,
         *,
+        init_score: ArrayLike | None = None,
         seed: int = 0,
     ) -> QueryRows:
         """Check and group rows.
@@ -369,13 +373,22 @@ class QueryRows:
         weight = np.ones(n_rows)
         if sample_weight is not None:
             weight = check_weights(sample_weight, n_rows, name="sample_weight", each="row")
+        start = None if init_score is None else check_rows(init_score, "init_score")
+        if start is not None:
+            check_length(start, n_rows, "init_score", of="X")
+            if not np.isfinite(start).all():
+                raise ValueError(
+                    f"init_score[{np.argmin(np.isfinite(start))}] is not finite; give a score for each row"
+                )
         groups = group_queries(qid, n_rows, of="y")
         if pairs is None and (weight == 0).any():
             kept = weight > 0
             if not kept.any():
                 raise ValueError("sample_weight is zero in all rows, so there is nothing to learn from")
-            return cls.build(X[kept], grade[kept], groups.codes[kept], weight[kept], seed=seed)
-        hashes = _row_hashes(X, grade, _with_mean_1(weight), seed)
+            start = None if start is None else start[kept]
+            return cls.build(X[kept], grade[kept], groups.codes[kept], weight[kept], init_score=start, seed=seed)
+        told = [grade, _with_mean_1(weight)] + ([] if start is None else [start])
+        hashes = _row_hashes(X, told, seed)
         hashes = hashes if groups.rows is None else hashes[groups.rows]
         sizes = np.diff(groups.bounds)
         query = np.repeat(np.arange(len(sizes)), sizes)
@@ -385,7 +398,12 @@ class QueryRows:
         sizes = sizes[np.argsort(query_hashes, kind="stable")]
         bounds = np.concatenate(([0], np.cumsum(sizes))).astype(np.intp)
         checked = None if pairs is None else _sorted_pairs(pairs, pair_weight, rows)
-        return cls(X, grade[rows], np.array(weight[rows]), bounds, checked, rows)
+        start = None if start is None else start[rows]
+        return cls(X, grade[rows], np.array(weight[rows]), bounds, checked, rows, start)
+
+    def started(self, score: FloatArray) -> FloatArray:
+        """Scores that add to those that the rows have before training."""
+        return score if self.start is None else score + self.start
 
     def with_relative_weights(self) -> QueryRows:
         """The same with weights, of rows and of comparisons, whose mean is 1."""
@@ -410,7 +428,10 @@ class QueryRows:
         rows = np.repeat(queries, sizes)
         bounds = np.concatenate(([0], np.cumsum(sizes[queries]))).astype(np.intp)
         places = np.flatnonzero(rows) if self.places is None else self.places[rows]
-        return replace(self, grade=self.grade[rows], weight=self.weight[rows], bounds=bounds, places=places)
+        start = None if self.start is None else self.start[rows]
+        return replace(
+            self, grade=self.grade[rows], weight=self.weight[rows], bounds=bounds, places=places, start=start
+        )
 
 
 def _run_starts(labels: AnyArray) -> IntArray:
@@ -442,16 +463,16 @@ def _with_mean_1(weights: FloatArray) -> FloatArray:
     return shares / shares.mean()
 
 
-def _row_hashes(X: Any, grade: FloatArray, weight: FloatArray, seed: int) -> AnyArray:
-    """A number for each row that depends on what it holds, not on where it stands."""
-    n_rows = len(grade)
+def _row_hashes(X: Any, told: list[FloatArray], seed: int) -> AnyArray:
+    """A number for each row that depends on what it holds, not on where it stands; ``told`` is what X lacks."""
+    n_rows = X.shape[0]
     if hasattr(X, "indptr"):  # sparse: the sum over the entries of a row, in whatever order they are
         entries = _hash_columns((X.indices.astype(np.uint64), X.data), X.nnz, seed)
         features = np.zeros(n_rows, dtype=np.uint64)
         np.add.at(features, np.repeat(np.arange(n_rows), np.diff(X.indptr)), entries)
     else:
         features = _hash_columns(X.T, n_rows, seed)
-    return _hash_columns((features, grade, weight), n_rows, seed)
+    return _hash_columns((features, *told), n_rows, seed)
 
 
 def _hash_columns(columns: Iterable[AnyArray], n_rows: int, seed: int) -> AnyArray:

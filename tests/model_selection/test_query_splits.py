@@ -134,3 +134,23 @@ def test_groups_without_routing_warn_that_fit_gets_no_queries():
     with pytest.warns(UserWarning, match="a ranker's score gets no qid, nor does its fit"):
         cross_val_score(LinearRanker(), X, y, groups=qid, cv=QueryKFold(3))
     list(QueryKFold(3).split(X, qid=qid))
+
+
+def test_queries_may_be_a_column_of_a_frame(data):
+    X, y, qid = data
+    frame = pd.DataFrame(X, columns=list("abcde")).assign(query=qid)
+    for found, wanted in zip(QueryKFold(3).split(frame, qid="query"), QueryKFold(3).split(X, qid=qid), strict=True):
+        np.testing.assert_array_equal(np.concatenate(found), np.concatenate(wanted))
+    by_column = train_test_split_by_query(frame, y, qid="query", random_state=0)
+    for found, wanted in zip(by_column, train_test_split_by_query(X, y, qid=qid, random_state=0), strict=True):
+        np.testing.assert_array_equal(found, wanted)
+    assert list(by_column[0].columns) == list("abcde")
+    with pytest.raises(ValueError, match="qid is 'quest', which should be a column of X"):
+        train_test_split_by_query(frame, y, qid="quest")
+    with config_context(enable_metadata_routing=True):
+        searches = [
+            GridSearchCV(LinearRanker(), {"C": [0.001, 1.0]}, cv=QueryKFold(2)).fit(table, y, qid=queries)
+            for table, queries in ((frame, "query"), (X, qid))
+        ]
+        np.testing.assert_array_equal(*(search.cv_results_["mean_test_score"] for search in searches))
+        assert searches[0].score(frame, y, qid="query") == searches[1].score(X, y, qid=qid)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import sparse
 from sklearn import config_context, get_config
@@ -37,6 +38,23 @@ def test_values_are_those_of_fits_by_hand(data):
         assert found.scores["map"][fold] == pytest.approx(average_precision_score(y[test], score, qid[test]))
     assert found.fit_seconds.shape == (3,)
     assert "30 queries, 3 folds: ndcg@10 (linear gain) 0." in repr(found)
+
+
+def test_queries_may_be_a_column_or_sizes(data):
+    X, y, qid = data
+    ranker = LambdaMART(3, random_state=0)
+    wanted = cross_validate(ranker, X, y, qid, cv=3).per_query["ndcg@10"]
+    frame = pd.DataFrame(X, columns=list("abcde")).assign(qid=[f"q{q}" for q in qid])
+    for estimator in (ranker, GridSearchCV(ranker, {"n_estimators": [3]}, cv=QueryKFold(2))):
+        found = cross_validate(estimator, frame, y, "qid", cv=3)
+        np.testing.assert_array_equal(found.per_query["ndcg@10"], wanted)
+        assert found.queries[0] == "q1"
+    found = cross_validate(ranker, X, y, group=np.bincount(qid)[1:], cv=3)
+    np.testing.assert_array_equal(found.per_query["ndcg@10"], wanted)
+    with pytest.raises(ValueError, match="X has a column 'qid', but no qid was given"):
+        cross_validate(ranker, frame, y)
+    with pytest.raises(ValueError, match="give qid, or group"):
+        cross_validate(ranker, X, y)
 
 
 def test_rows_in_any_order_give_the_same(data):

@@ -89,7 +89,7 @@ def rank_train(
     ] = Ranker.LAMBDAMART,
     preset: Annotated[
         Preset,
-        typer.Option(help="Of lambdamart: LightGBM's trees and defaults, or a blend with two more rankers."),
+        typer.Option(help="Of lambdamart: LightGBM's trees and norms, or a blend with two more rankers."),
     ] = Preset.DEFAULT,
     metric: Annotated[
         str,

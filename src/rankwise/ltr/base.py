@@ -14,10 +14,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from rankwise._features import without_zeros
+from rankwise._query_inputs import EvalSet, columns_by_name, split_off_queries
 from rankwise._sklearn import EstimatorMixin, Interval, StrOptions
 from rankwise._state import COUNT, Saved
 from rankwise._typing import ArrayLike, FloatArray
-from rankwise.ltr.query_inputs import EvalSet, columns_by_name, split_off_queries
 from rankwise.metrics import dcg_score, ndcg_score, ranking_scorer
 from rankwise.queries import Gain, QueryRows, group_queries
 
@@ -202,11 +202,11 @@ def validation_rows(
     """
     if watched:
         found = []
-        for X, y, qid in watched:
+        for X, y, qid, init_score in watched:
             grades = check_target(ranker, y)
             if len(grades) == 0:
                 raise ValueError("eval_set has no rows, so early stopping has nothing to watch")
-            found.append(QueryRows.build(transform(X), grades, qid))
+            found.append(QueryRows.build(transform(X), grades, qid, init_score=init_score))
         return rows, found
     if not (ranker.early_stopping if stops is None else stops):
         return rows, []

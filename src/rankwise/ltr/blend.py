@@ -13,6 +13,7 @@ import numpy as np
 
 from rankwise._features import FeatureEncoder
 from rankwise._progress import track
+from rankwise._query_inputs import columns_by_name, split_off_queries
 from rankwise._sklearn import BaseEstimator, Interval
 from rankwise._state import FLOATS, NUMBER, PREDICTOR, Saved, check_shape, dict_of, ensure, instance
 from rankwise._typing import ArrayLike, FloatArray, RandomState
@@ -21,7 +22,6 @@ from rankwise.ltr.base import METRIC_CONSTRAINTS, QueryRankerMixin, check_target
 from rankwise.ltr.effects import ScoreExplanation, score_explanation
 from rankwise.ltr.lambdamart import LambdaMART
 from rankwise.ltr.linear import LinearRanker
-from rankwise.ltr.query_inputs import columns_by_name, split_off_queries
 from rankwise.queries import Gain, QueryRows
 
 Self = TypeVar("Self", bound="StackedQueryRanker")

@@ -91,6 +91,8 @@ class EarlyStopping:
         Features of the watched rows; None if they are the training rows.
     more : dict
         Other metrics, or those of other parts of the watched rows, by name; they are recorded in `others`.
+    start : ndarray or None
+        Scores of the watched rows before training, which are added to those that are recorded.
     """
 
     evaluate: Callable[[FloatArray], float]
@@ -99,9 +101,11 @@ class EarlyStopping:
     X: FloatArray | None = None
     more: dict[str, Callable[[FloatArray], float]] = field(default_factory=dict)
     others: dict[str, list[float]] = field(default_factory=dict)
+    start: FloatArray | None = None
 
     def record(self, score: FloatArray) -> float:
         """Evaluate the scores after another tree; returns the metric."""
+        score = score if self.start is None else score + self.start
         value = self.evaluate(score)
         if np.isnan(value):
             raise ValueError(
@@ -154,7 +158,7 @@ class LightGBMTrees:
 
         def gradients(score: FloatArray, _: Any) -> tuple[Any, Any]:
             # A generator for each tree, so that a longer fit begins with the same random numbers.
-            gradient, hessian = objective(score, np.random.default_rng([settings.seed, next(numbers)]))
+            gradient, hessian = objective(rows.started(score), np.random.default_rng([settings.seed, next(numbers)]))
             # LightGBM keeps 32 bits of each, and adds them up in 64.
             return (
                 round_for_exact_sums(gradient, "gradients", np.float32),

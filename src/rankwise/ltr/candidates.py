@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from rankwise._query_inputs import split_off_queries
 from rankwise._typing import ArrayLike, IntArray, RandomState
 from rankwise._validation import check_generator, check_whole_number
-from rankwise.ltr.query_inputs import split_off_queries
 from rankwise.queries import check_grades, check_length, group_queries
 
 

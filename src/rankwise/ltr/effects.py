@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from rankwise._query_inputs import columns_by_name, split_off_queries
 from rankwise._tables import Result, TextTable, counted, make_frame, short_name
 from rankwise._typing import ArrayLike, FloatArray, RandomState
 from rankwise._validation import check_generator, check_whole_number, data_frame
-from rankwise.ltr.query_inputs import columns_by_name, split_off_queries
 from rankwise.queries import group_queries
 
 # Features that are printed one by one; the others are added up.

@@ -10,6 +10,7 @@ import numpy as np
 from joblib import effective_n_jobs
 
 from rankwise._features import FeatureEncoder
+from rankwise._query_inputs import check_starts, columns_by_name, eval_sets, split_off_queries
 from rankwise._sklearn import BaseEstimator, Interval, StrOptions
 from rankwise._state import COUNT, NUMBER, Saved, dict_of, ensure, instance, list_of
 from rankwise._typing import ArrayLike, FloatArray, RandomState
@@ -21,7 +22,6 @@ from rankwise.ltr.gradients import PairwiseLoss
 from rankwise.ltr.level_trees import LevelTrees
 from rankwise.ltr.losses import losses_of
 from rankwise.ltr.objectives import CustomObjective, Objective, comparisons, custom, objective_of_rows, plain_gradient
-from rankwise.ltr.query_inputs import columns_by_name, eval_sets, split_off_queries
 from rankwise.ltr.watching import watching
 from rankwise.queries import Gain, QueryRows, check_grades_differ
 
@@ -309,9 +309,11 @@ class LambdaMART(QueryRankerMixin, BaseEstimator):
         group: ArrayLike | None = None,
         pairs: ArrayLike | None = None,
         pair_weight: ArrayLike | None = None,
+        init_score: ArrayLike | None = None,
         eval_set: Any = None,
         eval_qid: Any = None,
         eval_group: Any = None,
+        eval_init_score: Any = None,
     ) -> Self:
         """Learn to rank.
 
@@ -332,10 +334,15 @@ class LambdaMART(QueryRankerMixin, BaseEstimator):
             Comparisons to learn from instead of y: row numbers, the preferred row first.
         pair_weight : array-like of shape (n_pairs,), optional
             How much each comparison counts, relative to the others; ``sample_weight`` is not for comparisons.
+        init_score : array-like of shape (n_rows,), optional
+            Scores of another ranker, to which the trees add. As in LightGBM, they are no part of what is learned:
+            `predict` returns what the trees add, to be added to the scores of that ranker.
         eval_set : tuple (X, y, qid) or (X, y), or list of such tuples, optional
             Rows that ``history_`` watches, and early stopping the first of several; all queries count the same.
         eval_qid, eval_group : array-like, or list of array-like, optional
             The queries, or the sizes of queries, of sets (X, y); frames may have the column that ``qid`` names instead.
+        eval_init_score : array-like, or list of array-like, optional
+            Scores of the other ranker for these sets; needed with ``init_score``.
 
         Returns
         -------
@@ -343,7 +350,9 @@ class LambdaMART(QueryRankerMixin, BaseEstimator):
         """
         self._validate_params()
         self._refuse_what_has_no_effect()
-        watched = eval_sets(eval_set, eval_qid, eval_group, column=qid if isinstance(qid, str) else None)
+        column = qid if isinstance(qid, str) else None
+        watched = eval_sets(eval_set, eval_qid, eval_group, eval_init_score, column=column)
+        check_starts(init_score, watched)
         X, qid = split_off_queries(X, qid, group)
         grades = check_target(self, y, required=pairs is None)
         rng = check_generator(self.random_state)
@@ -365,7 +374,9 @@ class LambdaMART(QueryRankerMixin, BaseEstimator):
         else:
             self._encoder = FeatureEncoder(self.categorical_features)
             features = self._encoder.fit_transform(self, X)
-        rows = QueryRows.build(features, grades, qid, sample_weight, pairs, pair_weight, seed=seed)
+        rows = QueryRows.build(
+            features, grades, qid, sample_weight, pairs, pair_weight, init_score=init_score, seed=seed
+        )
         self.n_queries_ = rows.n_queries
         rows, held_out = validation_rows(self, rows, watched, rng, self._encoded)
         rows = rows.with_relative_weights()

@@ -84,7 +84,7 @@ class LevelTrees(LevelTables):
                 rng = np.random.default_rng([settings.seed, number])
                 tree = trees[number : number + 1]
                 seen, gradient, hessian = sampled(
-                    settings.sampling, settings.subsample, rows.bounds, *objective(score, rng), rng
+                    settings.sampling, settings.subsample, rows.bounds, *objective(rows.started(score), rng), rng
                 )
                 leaf = grower.grow(
                     round_for_exact_sums(gradient, "gradients"),

@@ -8,6 +8,7 @@ from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
+from rankwise._query_inputs import split_off_queries
 from rankwise._sklearn import BaseEstimator, Interval, StrOptions
 from rankwise._state import COUNT, FLOATS, Saved, check_shape
 from rankwise._typing import ArrayLike, FloatArray, RandomState
@@ -16,7 +17,6 @@ from rankwise.ltr._linear_losses import FlatLoss, make_flat_loss
 from rankwise.ltr.base import METRIC_CONSTRAINTS, QueryRankerMixin, check_target
 from rankwise.ltr.effects import ScoreExplanation, score_explanation
 from rankwise.ltr.losses import losses_of
-from rankwise.ltr.query_inputs import split_off_queries
 from rankwise.queries import Gain, QueryRows
 
 Self = TypeVar("Self", bound="LinearRanker")

@@ -11,6 +11,7 @@ import numpy as np
 
 from rankwise._optional import require
 from rankwise._progress import track
+from rankwise._query_inputs import eval_sets, split_off_queries
 from rankwise._sklearn import BaseEstimator, Interval, StrOptions, gen_batches
 from rankwise._state import (
     COUNT,
@@ -41,7 +42,6 @@ from rankwise.ltr.base import (
 from rankwise.ltr.boosting import EarlyStopping
 from rankwise.ltr.linear import LinearRanker
 from rankwise.ltr.losses import losses_of
-from rankwise.ltr.query_inputs import eval_sets, split_off_queries
 from rankwise.queries import (
     Gain,
     QueryRows,

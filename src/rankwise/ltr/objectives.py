@@ -93,9 +93,9 @@ def plain_gradient(objective: Objective, rows: QueryRows) -> Objective:
 
 
 def _pointwise_squared(rows: QueryRows) -> Objective:
-    """Squared error; scores count from the mean grade, on which no ranking depends."""
+    """Squared error; scores count from the mean grade, on which no ranking depends, unless they are given."""
     check_grades_differ(rows.grade)
-    target = rows.grade - np.average(rows.grade, weights=rows.weight)
+    target = rows.grade - (np.average(rows.grade, weights=rows.weight) if rows.start is None else 0.0)
 
     def objective(score: FloatArray, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
         return rows.weight * (score - target), rows.weight

@@ -52,6 +52,7 @@ def watching(
             evaluators[label] = _evaluator(ranker, metric, part, slice(ends[number], ends[number + 1]))
     first, *others = evaluators
     X = None if not held_out else held_out[0].X if len(held_out) == 1 else np.concatenate([part.X for part in parts])
+    is_started = any(part.start is not None for part in parts)
     return first, EarlyStopping(
         evaluators[first],
         ranker.n_iter_no_change if ranker.early_stopping else None,
@@ -59,6 +60,7 @@ def watching(
         X,
         {label: evaluators[label] for label in others},
         {label: list(history.get(label, [])) for label in others},
+        np.concatenate([part.started(np.zeros(len(part.grade))) for part in parts]) if is_started else None,
     )
 
 

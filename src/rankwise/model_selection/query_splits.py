@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from rankwise._query_inputs import split_off_queries
 from rankwise._sklearn import safe_indexing
 from rankwise._typing import ArrayLike, IntArray, RandomState
 from rankwise._validation import check_generator
@@ -58,7 +59,11 @@ class QueryKFold(BaseCrossValidator):
         self.random_state = random_state
 
     def split(
-        self, X: ArrayLike, y: ArrayLike | None = None, groups: ArrayLike | None = None, qid: ArrayLike | None = None
+        self,
+        X: ArrayLike,
+        y: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+        qid: ArrayLike | str | None = None,
     ) -> Iterator[tuple[IntArray, IntArray]]:
         """Yield the rows to train on and the rows to test on.
 
@@ -69,7 +74,7 @@ class QueryKFold(BaseCrossValidator):
         y : array-like, optional
             Not used.
         groups, qid : array-like of shape (n_rows,)
-            The query of each row, by either name.
+            The query of each row, by either name; ``qid`` may be the column of a frame that has it.
 
         Yields
         ------
@@ -78,7 +83,7 @@ class QueryKFold(BaseCrossValidator):
         from sklearn import get_config
         from sklearn.model_selection import GroupKFold
 
-        labels = groups if qid is None else qid
+        labels = groups if qid is None else split_off_queries(X, qid)[1] if isinstance(qid, str) else qid
         if labels is None:
             raise ValueError("QueryKFold needs the query of each row: give qid, or groups where routing is off")
         if qid is None and not get_config()["enable_metadata_routing"]:
@@ -104,7 +109,7 @@ class QueryKFold(BaseCrossValidator):
 
 
 def train_test_split_by_query(
-    *arrays: ArrayLike, qid: ArrayLike, test_size: float = 0.25, random_state: RandomState = None
+    *arrays: ArrayLike, qid: ArrayLike | str, test_size: float = 0.25, random_state: RandomState = None
 ) -> list[Any]:
     """Split rows in two parts with whole queries.
 
@@ -112,8 +117,8 @@ def train_test_split_by_query(
     ----------
     *arrays : array-likes with n_rows rows
         What to split: X, y, weights ...
-    qid : array-like of shape (n_rows,)
-        The query of each row.
+    qid : array-like of shape (n_rows,) or str
+        The query of each row, or the column of the first array, a frame, that has it; that part loses the column.
     test_size : float, default=0.25
         Share of the queries in the second part; at least one query is in each.
     random_state : int, Generator, RandomState or None, default=None
@@ -132,6 +137,11 @@ def train_test_split_by_query(
     """
     if not 0 < test_size < 1:
         raise ValueError(f"test_size is {test_size}; give a share of the queries between 0 and 1")
+    if isinstance(qid, str):
+        if not arrays:
+            raise ValueError(f"qid is {qid!r}, a column, but there is no frame that could have it")
+        first, qid = split_off_queries(arrays[0], qid)
+        arrays = (first, *arrays[1:])
     n_rows = len(qid)
     for number, array in enumerate(arrays):
         length = array.shape[0] if hasattr(array, "shape") else len(array)

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from rankwise._query_inputs import split_off_queries
 from rankwise._sklearn import safe_indexing
 from rankwise._tables import make_frame, name_column
 from rankwise._typing import ArrayLike, FloatArray, IntArray
@@ -62,8 +63,9 @@ def cross_validate(
     estimator: Any,
     X: ArrayLike,
     y: ArrayLike,
-    qid: ArrayLike,
+    qid: ArrayLike | str | None = None,
     *,
+    group: ArrayLike | None = None,
     scoring: str | Sequence[str] = "ndcg@10",
     gain: Any = "linear",
     cv: Any = 5,
@@ -82,8 +84,11 @@ def cross_validate(
         Features.
     y : array-like of shape (n_rows,)
         Relevance, higher is better.
-    qid : array-like of shape (n_rows,)
-        The query of each row, of any type and in any order.
+    qid : array-like of shape (n_rows,) or str
+        The query of each row, of any type and in any order, or the column of a frame that has it, which then is no
+        feature.
+    group : array-like of int, optional
+        In place of ``qid``: how many rows each query has, one query after the other.
     scoring : str or sequence of str, default="ndcg@10"
         Retrieval metrics, as `rankwise.metrics.ranking_scorer` takes them.
     gain : {"linear", "exp"}, sequence, mapping or callable, default="linear"
@@ -115,6 +120,9 @@ def cross_validate(
     from joblib import Parallel, delayed
 
     X = X.tocsr() if hasattr(X, "tocsr") else X  # not every sparse matrix gives rows
+    X, qid = split_off_queries(X, qid, group)
+    if qid is None:
+        raise ValueError("cross_validate needs the query of each row: give qid, or group, the sizes of queries")
     n_rows = X.shape[0] if hasattr(X, "shape") else len(X)
     for name, values in (("y", y), ("sample_weight", sample_weight)):
         if values is not None and len(np.asarray(values)) != n_rows:

@@ -7,9 +7,9 @@ import pandas as pd
 import polars as pl
 import pytest
 
+from rankwise._query_inputs import eval_sets, split_off_queries
 from rankwise.datasets import make_retrieval
 from rankwise.ltr import LambdaMART, LinearRanker, StackedQueryRanker
-from rankwise.ltr.query_inputs import eval_sets, split_off_queries
 from rankwise.metrics import average_precision_score, ndcg_score
 
 RANKERS = [
@@ -68,6 +68,15 @@ def test_a_forgotten_column_of_queries_is_refused_with_the_cure(data, ranker):
         ranker.score(frame, y)
 
 
+def test_queries_given_apart_from_a_column_that_holds_them_are_refused(data):
+    X, y, qid = data
+    frame = frame_of(X, qid)
+    with pytest.raises(ValueError, match=r"the column 'qid' of X holds the queries, and would be a feature; give qid="):
+        LinearRanker().fit(frame, y, qid)
+    another = frame.assign(qid=-X[:, 0])  # a feature of that name
+    assert LinearRanker().fit(another, y, qid).n_features_in_ == 5
+
+
 @pytest.mark.parametrize("tree", ["leaf", "level"])
 def test_several_sets_and_metrics_are_watched(data, tree):
     X, y, qid = data
@@ -116,7 +125,8 @@ def test_sets_are_given_in_many_ways(data):
     ]
     for found, number in ways:
         assert len(found) == number
-        for features, grades, query in found:
+        for features, grades, query, start in found:
+            assert start is None
             np.testing.assert_array_equal(np.asarray(features), X)
             np.testing.assert_array_equal(grades, y)
             np.testing.assert_array_equal(np.unique(query, return_inverse=True)[1], qid - 1)

@@ -1,6 +1,7 @@
 """What users of query rankers bring: queries as a column, as sizes of groups, and rows to watch beside those to learn.
 
-All query rankers pass the arguments of their ``fit``, ``rank`` and ``score`` through here first.
+All query rankers pass the arguments of their ``fit``, ``rank`` and ``score`` through here first, and so do splits and
+cross-validation.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ class EvalSet(NamedTuple):
     X: Any
     y: Any
     qid: Any
+    init_score: Any = None
 
 
 def split_off_queries(X: Any, qid: Any, group: ArrayLike | None = None) -> tuple[Any, Any]:
@@ -37,11 +39,15 @@ def split_off_queries(X: Any, qid: Any, group: ArrayLike | None = None) -> tuple
         if qid is not None:
             raise ValueError("give qid, the query of each row, or group, the number of rows of each query, not both")
         return X, queries_of_groups(group, len(X) if frame is not None else np.shape(X)[0])
-    if qid is None and frame is not None and _NAME_OF_QUERIES in frame.columns:
-        raise ValueError(
-            f"X has a column {_NAME_OF_QUERIES!r}, but no qid was given, so it would be a feature, and all rows one "
-            f"query; give qid={_NAME_OF_QUERIES!r}, or rename the column"
-        )
+    if frame is not None and _NAME_OF_QUERIES in frame.columns:
+        cure = f"give qid={_NAME_OF_QUERIES!r}, or rename the column"
+        if qid is None:
+            raise ValueError(
+                f"X has a column {_NAME_OF_QUERIES!r}, but no qid was given, so it would be a feature, and all rows "
+                f"one query; {cure}"
+            )
+        if np.array_equal(frame.get_column(_NAME_OF_QUERIES).to_numpy(), np.asarray(qid)):
+            raise ValueError(f"the column {_NAME_OF_QUERIES!r} of X holds the queries, and would be a feature; {cure}")
     return X, qid
 
 
@@ -67,14 +73,15 @@ def columns_by_name(X: Any, names: Any) -> Any:
 
 
 def eval_sets(
-    eval_set: Any, eval_qid: Any = None, eval_group: Any = None, *, column: str | None = None
+    eval_set: Any, eval_qid: Any = None, eval_group: Any = None, eval_init_score: Any = None, *, column: Any = None
 ) -> list[EvalSet]:
     """The sets of rows to watch: (X, y, qid), or (X, y) with eval_qid or eval_group; one of these, or a list of them.
 
     ``column`` is where frames have their queries, if those of training had it.
     """
     if eval_set is None:
-        for name, value in (("eval_qid", eval_qid), ("eval_group", eval_group)):
+        named = {"eval_qid": eval_qid, "eval_group": eval_group, "eval_init_score": eval_init_score}
+        for name, value in named.items():
             if value is not None:
                 raise ValueError(f"{name} is for the rows of eval_set; give eval_set=(X, y)")
         return []
@@ -84,8 +91,9 @@ def eval_sets(
         raise ValueError("eval_set is empty; give (X, y), or a list of such pairs, or leave it out")
     queries = _one_each(eval_qid, len(parts), "eval_qid", is_list)
     groups = _one_each(eval_group, len(parts), "eval_group", is_list)
+    starts = _one_each(eval_init_score, len(parts), "eval_init_score", is_list)
     found = []
-    for number, (part, qid, group) in enumerate(zip(parts, queries, groups, strict=True)):
+    for number, (part, qid, group, start) in enumerate(zip(parts, queries, groups, starts, strict=True)):
         name = f"eval_set[{number}]" if is_list else "eval_set"
         if not isinstance(part, tuple | list) or len(part) not in (2, 3):
             raise ValueError(f"{name} must be two things, X and y, or three: X, y and qid")
@@ -98,8 +106,16 @@ def eval_sets(
                 raise ValueError(f"{name} has no queries; give eval_qid or eval_group, or (X, y, qid) as the set")
             given = column
         features, qids = split_off_queries(X, given, group)
-        found.append(EvalSet(features, y, qids))
+        found.append(EvalSet(features, y, qids, start))
     return found
+
+
+def check_starts(init_score: Any, watched: Sequence[EvalSet]) -> None:
+    """Refuse scores to start from for the rows of training alone, or for those to watch alone."""
+    for part in watched:
+        if (init_score is None) != (part.init_score is None):
+            there, missing = ("init_score", "eval_init_score")[:: 1 if part.init_score is None else -1]
+            raise ValueError(f"{there} is given without {missing}, so scores start from different rankers; give both")
 
 
 def _one_each(values: Any, n: int, name: str, is_list: bool) -> Sequence[Any]:
