@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from sklearn.utils import _safe_indexing as safe_indexing
-from sklearn.utils import gen_batches as _gen_batches
 from sklearn.utils._param_validation import HasMethods, Interval, InvalidParameterError, RealNotInt, StrOptions
 from sklearn.utils.validation import _check_feature_names_in as check_feature_names_in
 from sklearn.utils.validation import _num_samples as num_samples
@@ -52,8 +51,12 @@ else:
 
 
 def gen_batches(n: int, batch_size: int) -> Iterator[slice]:
-    """Slices of ``batch_size`` rows, the last one possibly shorter; unlike scikit-learn's, this allows n = 0."""
-    return iter(_gen_batches(n, batch_size)) if n else iter(())
+    """Slices of ``batch_size`` rows, the last one possibly shorter.
+
+    Unlike scikit-learn's this allows n = 0, and does not check its parameters, which takes half as long as ranking one
+    row.
+    """
+    return (slice(start, min(start + batch_size, n)) for start in range(0, n, batch_size))
 
 
 def check_params(estimator: BaseEstimator) -> None:

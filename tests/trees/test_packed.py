@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from rankwise.label_ranking import RankingForest
-from rankwise.trees import LeastSquaresForest
+from rankwise.trees import LeastSquaresForest, _packed
 from rankwise.trees._packed import PackedForest
 from rankwise.trees.engine import mean_prediction
 
@@ -70,3 +70,29 @@ def test_other_trees_are_packed_anew_and_none_is_kept():
     del others, trees, first
     gc.collect()
     assert kept() is None
+
+
+def test_numbers_that_round_to_the_same():
+    """Rounded numbers decide only where they differ."""
+    rng = np.random.default_rng(0)
+    X = np.column_stack([1 + 1e-9 * rng.permutation(300), 1e300 * rng.standard_normal(300)])
+    y = rng.standard_normal((300, 2))
+    forest = LeastSquaresForest(20, random_state=0).fit(X, y)
+    rows = np.concatenate(
+        [X, X * (1 + 1e-10), np.unique([tree.threshold for tree in forest.trees_[:1]])[:, None] + [0, 0]]
+    )
+    np.testing.assert_allclose(
+        mean_prediction(forest.trees_, rows), one_by_one(forest.trees_, rows), rtol=0, atol=1e-12
+    )
+
+
+def test_forests_that_need_wide_nodes(monkeypatch):
+    X, y = make_data(60, "full")
+    forest = RankingForest(6, random_state=0).fit(X, y)
+    monkeypatch.setattr(_packed, "_BITS_OF_NODE", 4)
+    packed = PackedForest.of(forest.trees_)
+    assert packed.nodes[0]["where"].dtype == np.uint64
+    rows = make_data(50, "full", seed=3)[0]
+    np.testing.assert_allclose(
+        mean_prediction(forest.trees_, rows), one_by_one(forest.trees_, rows), rtol=0, atol=1e-12
+    )

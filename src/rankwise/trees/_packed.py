@@ -15,8 +15,10 @@ from rankwise.trees import _packed_jit
 from rankwise.trees._pair_bits import WORD, PairBits
 from rankwise.trees.structure import LeafRows, Tree
 
-# Nodes side by side: what a step down needs comes with one look into memory.
-_NODE = np.dtype([("threshold", np.float64), ("feature", np.int32), ("child", np.int32)])
+# What a step down needs comes with one look into memory, and eight nodes with one line of it: a rounded threshold, and
+# the places of the children together with the feature, in twice as many bits if there are very many of both.
+_NODE, _WIDE_NODE = (np.dtype([("threshold", np.float32), ("where", where)]) for where in (np.uint32, np.uint64))
+_BITS_OF_NODE = 32
 
 # The last forest that each first tree was part of. It is made again from the trees, so nothing of it is saved.
 _packed: WeakKeyDictionary[Tree, PackedForest] = WeakKeyDictionary()
@@ -30,12 +32,13 @@ class PackedForest:
     ----------
     trees : list of weak references
         Which trees.
-    nodes : ndarray of records
-        Where rows go; see `_packed_jit.find_contents`.
-    contents : ndarray of int32
-        For each node the number of its leaf in its tree or, where leaves hold rankings, what they hold.
+    nodes : tuple of ndarrays
+        For each node a record by which rows go on, its threshold, its flags, and the number of its leaf in its tree
+        or, where leaves hold rankings, what they hold; see `_packed_jit.pack_tree`.
+    n_bits : uint64
+        Bits of a record that hold the feature.
     roots : ndarray of int64
-        Place of the root of each tree.
+        Place of the root of each tree, and the number of nodes.
     sets : ndarray of uint64, shape (n_sets, n_words)
         Sets of categories, and an empty one.
     rankings : LeafRankings or None
@@ -43,8 +46,8 @@ class PackedForest:
     """
 
     trees: list[ref[Tree]]
-    nodes: npt.NDArray[np.void]
-    contents: npt.NDArray[np.int32]
+    nodes: tuple[npt.NDArray[np.void], FloatArray, npt.NDArray[np.uint8], npt.NDArray[np.int32]]
+    n_bits: np.uint64
     roots: IntArray
     sets: npt.NDArray[np.uint64]
     rankings: LeafRankings | None
@@ -59,40 +62,48 @@ class PackedForest:
 
     @classmethod
     def _pack(cls, trees: Sequence[Tree]) -> PackedForest:
-        sizes = np.array([len(tree.left) for tree in trees])
-        roots = np.cumsum(sizes) - sizes
+        roots = np.concatenate([[0], np.cumsum([len(tree.left) for tree in trees])])
         n_sets = np.array([len(tree.sets) for tree in trees])
         first_sets = np.cumsum(n_sets) - n_sets
-        nodes, contents = np.zeros(sizes.sum(), _NODE), np.zeros(sizes.sum(), np.int32)
+        n_bits = int(max(tree.feature.max() for tree in trees)).bit_length()
+        record = _NODE if int(roots[-1]).bit_length() + n_bits <= _BITS_OF_NODE else _WIDE_NODE
+        kinds = record, np.float64, np.uint8, np.int32
+        nodes = tuple(np.zeros(roots[-1], kind) for kind in kinds)
         sets = np.zeros((n_sets.sum() + 1, max(tree.sets.shape[1] for tree in trees)), np.uint64)
         rankings = LeafRankings.of(trees)
         first_leaf = 0
-        for root, first_set, tree in zip(roots, first_sets, trees, strict=True):
-            here = slice(root, root + len(tree.left))
-            is_leaf, is_set, own = tree.is_leaf, tree.set_of >= 0, nodes[here]
-            own["threshold"] = np.where(is_leaf, np.inf, np.where(is_set, first_set + tree.set_of, tree.threshold))
-            own["feature"] = np.where(is_leaf, 1, 4 * tree.feature + 2 * is_set + tree.missing_left)
-            own["child"] = root + np.where(is_leaf, np.arange(len(is_leaf)), tree.left)
-            leaf: IntArray = tree.leaf_number.astype(np.intp)
+        for root, first_set, tree in zip(roots[:-1], first_sets, trees, strict=True):
+            held = tree.leaf_number
             if rankings is not None:
-                leaf = rankings.contents[first_leaf + leaf]
+                held = rankings.contents[first_leaf + held].astype(np.int32)
                 first_leaf += tree.n_leaves
-            contents[here] = np.where(is_leaf, leaf, 0)
+            parts = tree.feature, tree.threshold, tree.missing_left, tree.left, tree.set_of, held
+            order = np.empty(len(tree.left), np.int32)
+            with np.errstate(over="ignore"):  # thresholds are rounded to infinity, if nothing is compiled
+                _packed_jit.pack_tree(*parts, root, first_set, np.uint64(n_bits), order, nodes)
             sets[first_set : first_set + len(tree.sets), : tree.sets.shape[1]] = tree.sets
-        return cls([ref(tree) for tree in trees], nodes, contents, roots, sets, rankings)
+        return cls([ref(tree) for tree in trees], nodes, np.uint64(n_bits), roots, sets, rankings)
 
     def add_to(self, out: FloatArray, trees: Sequence[Tree], X: FloatArray) -> None:
         """Add to every row of ``out`` what its leaf in each tree holds."""
-        found = np.empty((len(self.roots), len(X)), np.int32)
-        at = np.empty(_packed_jit.ABREAST, np.int64)
-        is_plain = len(self.sets) == 1 and not np.isnan(X).any()
-        _packed_jit.find_contents(X, is_plain, self.nodes, self.contents, self.roots, self.sets, at, found)
         if self.rankings is not None:
-            self.rankings.add_to(out, found)
+            self.rankings.add_to(out, self.find(X))
             return
         scale = np.ones(out.shape[1])
-        for tree, leaf in zip(trees, found, strict=True):
+        for tree, leaf in zip(trees, self.find(X), strict=True):
             tree.contents.add_to(out, leaf, scale)
+
+    def find(self, X: FloatArray) -> npt.NDArray[np.int32]:
+        """What the leaf of each row holds, in each tree: (n_trees, n_rows)."""
+        found = np.empty((len(self.roots) - 1, len(X)), np.int32)
+        at = np.empty(_packed_jit.ABREAST, np.uint64)
+        if len(self.sets) > 1 or np.isnan(X).any():
+            _packed_jit.find_by_anything(X, self.nodes, self.roots, self.sets, self.n_bits, at, found)
+        else:
+            with np.errstate(over="ignore"):
+                rounded = X.astype(np.float32)
+            _packed_jit.find_by_numbers(X, rounded, self.nodes, self.roots, self.n_bits, at, found)
+        return found
 
 
 class LeafRankings(NamedTuple):

@@ -6,55 +6,124 @@ from __future__ import annotations
 
 import numpy as np
 
-from rankwise._compiled import compiled_in_place
+from rankwise._compiled import compiled_in_place, inlined
 
 # Rows that go down a tree side by side: while one waits for its node, the others go on.
 ABREAST = 16
+# Flags of a node: missing values go left; its threshold is the number of a set of categories.
+_MISSING_LEFT, _IS_SET = 1, 2
 _WORD = 64
+# Nodes, and contents, of a line of the cache; so many lines are read in advance for each row that will need some.
+_NODES_OF_LINE, _CONTENTS_OF_LINE, _LINES_OF_ROW = 8, 16, 64
 
 
 @compiled_in_place
-def find_contents(X, is_plain, nodes, contents, roots, sets, at, out):
-    """What the leaf of every row holds, in every tree: (n_trees, n_rows).
+def pack_tree(feature, threshold, missing_left, left, set_of, held, root, first_set, n_bits, order, packed):
+    """Write the nodes of a tree breadth first, so that the upper ones, which most rows pass, lie side by side.
 
-    A node has the place of its left child, behind which the right one stands; a leaf has its own place, and sends all
-    rows to the left. The last two bits of its feature say whether the threshold is the number of a set of categories,
-    and whether missing values go left. ``is_plain`` says that there are neither.
+    ``held`` says, by node, what leaves hold. The place of the left child, behind which the right one stands, comes
+    before the last bits, which are the feature; a leaf has its own place, and sends all rows to the left.
     """
+    nodes, thresholds, flags, contents = packed
+    order[0] = 0
+    n = 1
+    for at in range(left.shape[0]):
+        node = order[at]
+        place = root + at
+        child, column, limit, flag = place, 0, np.inf, _MISSING_LEFT
+        if left[node] >= 0:
+            child, column, limit, flag = root + n, feature[node], threshold[node], 0
+            order[n], order[n + 1] = left[node], left[node] + 1
+            n += 2
+            if missing_left[node]:
+                flag = _MISSING_LEFT
+            if set_of[node] >= 0:
+                limit, flag = np.float64(first_set + set_of[node]), flag | _IS_SET
+        nodes[place].where = (np.uint64(child) << n_bits) | np.uint64(column)
+        nodes[place].threshold = limit
+        thresholds[place] = limit
+        flags[place] = flag
+        contents[place] = held[node]
+
+
+@compiled_in_place
+def find_by_numbers(X, rounded, packed, roots, n_bits, at, out):
+    """What the leaf of every row holds, in every tree: (n_trees, n_rows); of numbers, none of which is missing.
+
+    Rounded numbers are in the same order as the numbers themselves, or equal; only then these are compared.
+    """
+    nodes, thresholds, contents = packed[0], packed[1], packed[3]
     n = X.shape[0]
-    for tree in range(roots.shape[0]):
+    n_full = n - n % ABREAST
+    for tree in range(roots.shape[0] - 1):
+        root, end = roots[tree], roots[tree + 1]
+        if end - root <= n * _LINES_OF_ROW * _NODES_OF_LINE:
+            # Read on end, a tree comes into the cache several times faster than by its nodes in any order.
+            seen = np.uint64(0)
+            for place in range(root, end, _NODES_OF_LINE):
+                seen |= np.uint64(nodes[place].where)
+            for place in range(root, end, _CONTENTS_OF_LINE):
+                seen |= np.uint64(contents[place])
+            out[tree, 0] = np.int32(seen & np.uint64(1))  # so that it is read
+        for first in range(0, n_full, ABREAST):
+            _go_down(X, rounded, nodes, thresholds, contents, root, n_bits, at, out, tree, first, ABREAST)
+        if n_full < n:
+            _go_down(X, rounded, nodes, thresholds, contents, root, n_bits, at, out, tree, n_full, n - n_full)
+
+
+@inlined
+def _go_down(X, rounded, nodes, thresholds, contents, root, n_bits, at, out, tree, first, m):
+    column = (np.uint64(1) << n_bits) - np.uint64(1)
+    for r in range(m):
+        at[r] = root
+    moved = np.uint64(1)
+    while moved != 0:
+        moved = np.uint64(0)
+        # Without a branch: which way a row goes cannot be guessed. Places without a sign need no look whether they
+        # count from the end.
+        for r in range(m):
+            place = at[r]
+            where = np.uint64(nodes[place].where)
+            value, limit = rounded[np.uint64(first + r), where & column], nodes[place].threshold
+            goes_right = value > limit
+            if value == limit:
+                goes_right = X[np.uint64(first + r), where & column] > thresholds[place]
+            after = (where >> n_bits) + np.uint64(goes_right)
+            moved |= after ^ place
+            at[r] = after
+    for r in range(m):
+        out[tree, first + r] = contents[at[r]]
+
+
+@compiled_in_place
+def find_by_anything(X, packed, roots, sets, n_bits, at, out):
+    """As `find_by_numbers`, of features with categories or missing values."""
+    nodes, thresholds, flags, contents = packed
+    n = X.shape[0]
+    column = (np.uint64(1) << n_bits) - np.uint64(1)
+    for tree in range(roots.shape[0] - 1):
         for first in range(0, n, ABREAST):
             m = min(ABREAST, n - first)
             for r in range(m):
                 at[r] = roots[tree]
-            moved = np.int64(1)
+            moved = np.uint64(1)
             while moved != 0:
-                moved = np.int64(0)
-                if is_plain:
-                    # Without a branch: which way a row goes cannot be guessed. Places without a sign need no look
-                    # whether they count from the end. Two steps down for each question whether all have arrived.
-                    for _ in range(2):
-                        for r in range(m):
-                            place = np.uint64(at[r])
-                            value = X[np.uint64(first + r), np.uint64(nodes[place].feature) >> np.uint64(2)]
-                            after = np.uint64(nodes[place].child) + np.uint64(value > nodes[place].threshold)
-                            moved |= np.int64(after ^ place)
-                            at[r] = np.int64(after)
-                    continue
+                moved = np.uint64(0)
                 for r in range(m):
-                    node = nodes[at[r]]
-                    value = X[first + r, node.feature >> 2]
+                    place = at[r]
+                    where = np.uint64(nodes[place].where)
+                    value = X[np.uint64(first + r), where & column]
                     if value != value:
-                        goes_left = node.feature & 1 == 1
-                    elif node.feature & 2 == 2:
+                        goes_left = flags[place] & _MISSING_LEFT == _MISSING_LEFT
+                    elif flags[place] & _IS_SET == _IS_SET:
                         code = int(value)
-                        bits = sets[int(node.threshold), code // _WORD]
+                        bits = sets[int(thresholds[place]), code // _WORD]
                         goes_left = (bits >> np.uint64(code % _WORD)) & np.uint64(1) == np.uint64(1)
                     else:
-                        goes_left = value <= node.threshold
-                    child = np.int64(node.child) + (0 if goes_left else 1)
-                    moved |= child ^ at[r]
-                    at[r] = child
+                        goes_left = value <= thresholds[place]
+                    after = (where >> n_bits) + np.uint64(0 if goes_left else 1)
+                    moved |= after ^ place
+                    at[r] = after
             for r in range(m):
                 out[tree, first + r] = contents[at[r]]
 
