@@ -391,6 +391,13 @@ def test_networks(path):
     )
     many = {"tuple": [4] * 10**5}
     forged_is_refused(ranker, set_part("NeuralRanker", "hidden", many, "parameters"), "fewer arrays than layers", path)
+    several = set_part("NeuralRanker", "n_networks", 10**12, "parameters")
+    forged_is_refused(ranker, several, "fewer arrays than layers", path)
+    wanting = set_part("NeuralRanker", "quantile_transform", True, "parameters")
+    forged_is_refused(ranker, wanting, "size mismatch", path)
+    ranker = query_ranker(NeuralRanker(n_epochs=1, quantile_transform=True))
+    falling = set_array("NeuralRanker", "_quantiles", lambda a: a[::-1])
+    forged_is_refused(ranker, falling, "quantiles do not rise", path)
 
 
 @pytest.mark.parametrize(

@@ -63,11 +63,18 @@ def test_all_others_say_the_same_bit_for_bit(path):
         np.testing.assert_array_equal(says(there_and_back(estimator, path)), says(estimator), err_msg=repr(estimator))
 
 
-@pytest.mark.parametrize("attention", [False, True])
-def test_neural_rankers_say_the_same_bit_for_bit(attention, path):
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"attention": False},
+        {"attention": True, "n_no_ops": 2},
+        {"quantile_transform": True, "n_crosses": 2, "n_networks": 2},
+    ],
+)
+def test_neural_rankers_say_the_same_bit_for_bit(options, path):
     pytest.importorskip("torch", reason="PyTorch is not installed")
     X, y, qid, _ = rankwise.datasets.make_retrieval(15, random_state=0)
-    ranker = NeuralRanker(attention=attention, n_blocks=2, n_epochs=2, random_state=0).fit(X, y, qid=qid)
+    ranker = NeuralRanker(**options, n_blocks=2, n_epochs=2, random_state=0).fit(X, y, qid=qid)
     loaded = there_and_back(ranker, path)
     np.testing.assert_array_equal(loaded.predict(X, qid), ranker.predict(X, qid))
     assert loaded.history_ == ranker.history_

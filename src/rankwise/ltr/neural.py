@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import warnings
 from numbers import Integral, Real
 from typing import Any, ClassVar, Literal, TypeVar
@@ -10,9 +9,8 @@ from typing import Any, ClassVar, Literal, TypeVar
 import numpy as np
 
 from rankwise._optional import require
-from rankwise._progress import track
 from rankwise._query_inputs import eval_sets, split_off_queries
-from rankwise._sklearn import BaseEstimator, Interval, StrOptions, gen_batches
+from rankwise._sklearn import BaseEstimator, Interval, StrOptions
 from rankwise._state import (
     COUNT,
     FLOATS,
@@ -28,9 +26,11 @@ from rankwise._state import (
     list_of,
     optional,
 )
-from rankwise._typing import ArrayLike, FloatArray, IntArray, RandomState
+from rankwise._typing import ArrayLike, FloatArray, RandomState
 from rankwise._validation import check_generator
-from rankwise.ltr._torch_losses import QUADRATIC, make_examples, padded
+from rankwise.ltr._network_training import train
+from rankwise.ltr._networks import Shape, make_network, members, normal_scores, quantiles_of, scores_of
+from rankwise.ltr._torch_losses import QUADRATIC
 from rankwise.ltr.base import (
     METRIC_CONSTRAINTS,
     QueryRankerMixin,
@@ -39,15 +39,12 @@ from rankwise.ltr.base import (
     check_target,
     validation_rows,
 )
-from rankwise.ltr.boosting import EarlyStopping
-from rankwise.ltr.linear import LinearRanker
 from rankwise.ltr.losses import losses_of
 from rankwise.queries import (
     Gain,
     QueryRows,
     check_grades_differ,
     check_grades_not_negative,
-    gains_of,
     group_queries,
 )
 
@@ -55,16 +52,10 @@ Self = TypeVar("Self", bound="NeuralRanker")
 
 # Fewer queries are too few to hold some out.
 _FEWEST_QUERIES = 20
-# Standard errors that count as sure: the best of many epochs is above the start by one or two of them by chance.
-_SURE = 3.0
-# Share of the weights so far that each step keeps in their moving average.
-_AVERAGING = 0.95
-# Number of documents scored at once in prediction.
-_BLOCK_ROWS = 1 << 16
 
 
 class NeuralRanker(QueryRankerMixin, BaseEstimator):
-    """Ranks by a neural network that scores documents.
+    r"""Ranks by a neural network that scores documents.
 
     *Definition.* Features u and ``sign(u) log(1 + |u|)`` are standardized; hidden layers with rectified linear units
     follow, then, with ``attention``, blocks of self-attention over the documents of a query, and a linear layer. Its
@@ -91,6 +82,18 @@ class NeuralRanker(QueryRankerMixin, BaseEstimator):
         Standard deviation of Gaussian noise that training adds to the standardized features.
     log_transform : bool, default=True
         Whether the hidden layers see ``sign(u) log(1 + |u|)`` in addition to the features u.
+    quantile_transform : bool, default=False
+        Whether the hidden layers also see places of features among those of training: normal quantiles of the shares
+        of rows below, from a hundred quantiles of each feature. For features of any scale, with outliers.
+    n_crosses : int, default=0
+        Number of layers of products of features that come before the hidden layers, each with a gate:
+        :math:`x_0 (A x + b) \sigma(G x) + x` for the features :math:`x_0` and what the layer before found. Their
+        matrices have as many rows and columns as there are features, with their transforms.
+    n_no_ops : int, default=0
+        Number of learned vectors that documents may look at in place of each other; only with ``attention``.
+    n_networks : int, default=1
+        Number of networks that begin with other weights and take other batches; scores are their means. The time
+        grows with it, for predictions as well.
     n_epochs : int, default=30
         Passes over the queries.
     batch_size : int, default=32
@@ -115,6 +118,9 @@ class NeuralRanker(QueryRankerMixin, BaseEstimator):
         Share of the queries held out for early stopping if ``fit`` gets no ``eval_set``.
     device : str, default="cpu"
         "cpu", "cuda", or "auto": CUDA if there is a device.
+    mixed_precision : bool or "auto", default="auto"
+        Whether training computes hidden layers with 16 bits (bfloat16); the linear part, the loss and predictions have
+        32. "auto" does so on CUDA devices that can.
     metric, k, score_gain
         What `score` returns, as in `LambdaMART`.
     gain : {"exp", "linear"}, sequence, mapping or callable, default="exp"
@@ -125,7 +131,7 @@ class NeuralRanker(QueryRankerMixin, BaseEstimator):
 
     Attributes
     ----------
-    network_ : torch.nn.ModuleDict
+    network_ : torch.nn.ModuleDict, or ModuleList of these with ``n_networks``
         The layers, on the CPU.
     history_ : dict
         "validation", or "training" if nothing is held out: the metric after each epoch, if there are grades;
@@ -137,7 +143,8 @@ class NeuralRanker(QueryRankerMixin, BaseEstimator):
 
     References
     ----------
-    Qin et al. (2021), Are neural rankers still outperformed by gradient boosted decision trees?
+    Qin et al. (2021), Are neural rankers still outperformed by gradient boosted decision trees? Wang et al. (2021), DCN
+    V2, and Wang et al. (2023), Towards deeper, lighter and interpretable cross network, for products with gates.
 
     Examples
     --------
@@ -157,6 +164,10 @@ class NeuralRanker(QueryRankerMixin, BaseEstimator):
         "dropout": [Interval(Real, 0, 1, closed="left")],
         "input_noise": [Interval(Real, 0, None, closed="left")],
         "log_transform": ["boolean"],
+        "quantile_transform": ["boolean"],
+        "n_crosses": [Interval(Integral, 0, None, closed="left")],
+        "n_no_ops": [Interval(Integral, 0, None, closed="left")],
+        "n_networks": [Interval(Integral, 1, None, closed="left")],
         "n_epochs": [Interval(Integral, 1, None, closed="left")],
         "batch_size": [Interval(Integral, 1, None, closed="left")],
         "learning_rate": [Interval(Real, 0, None, closed="neither")],
@@ -167,6 +178,7 @@ class NeuralRanker(QueryRankerMixin, BaseEstimator):
         "eval_metric": [None, str],
         "validation_fraction": [Interval(Real, 0, 1, closed="neither")],
         "device": [StrOptions({"cpu", "cuda", "auto"})],
+        "mixed_precision": ["boolean", StrOptions({"auto"})],
         **METRIC_CONSTRAINTS,
         "random_state": ["random_state", np.random.Generator],
     }
@@ -181,6 +193,7 @@ class NeuralRanker(QueryRankerMixin, BaseEstimator):
         "_center": FLOATS,
         "_spread": FLOATS,
         "_longest": COUNT,
+        "_quantiles": optional(array("float64", 2)),
         "n_epochs_": optional(COUNT),
     }
 
@@ -195,6 +208,10 @@ class NeuralRanker(QueryRankerMixin, BaseEstimator):
         dropout: float = 0.1,
         input_noise: float = 0.1,
         log_transform: bool = True,
+        quantile_transform: bool = False,
+        n_crosses: int = 0,
+        n_no_ops: int = 0,
+        n_networks: int = 1,
         n_epochs: int = 30,
         batch_size: int = 32,
         learning_rate: float = 3e-3,
@@ -205,6 +222,7 @@ class NeuralRanker(QueryRankerMixin, BaseEstimator):
         eval_metric: str | None = None,
         validation_fraction: float = 0.2,
         device: str = "cpu",
+        mixed_precision: bool | Literal["auto"] = "auto",
         metric: str = "ndcg",
         k: int | None = 10,
         gain: Gain = "exp",
@@ -219,6 +237,10 @@ class NeuralRanker(QueryRankerMixin, BaseEstimator):
         self.dropout = dropout
         self.input_noise = input_noise
         self.log_transform = log_transform
+        self.quantile_transform = quantile_transform
+        self.n_crosses = n_crosses
+        self.n_no_ops = n_no_ops
+        self.n_networks = n_networks
         self.n_epochs = n_epochs
         self.batch_size = batch_size
         self.learning_rate = learning_rate
@@ -229,6 +251,7 @@ class NeuralRanker(QueryRankerMixin, BaseEstimator):
         self.eval_metric = eval_metric
         self.validation_fraction = validation_fraction
         self.device = device
+        self.mixed_precision = mixed_precision
         self.metric = metric
         self.k = k
         self.gain = gain
@@ -291,9 +314,7 @@ class NeuralRanker(QueryRankerMixin, BaseEstimator):
             check_grades_not_negative(rows.grade, "NeuralRanker")
             check_grades_differ(rows.grade, rows.bounds)
             check_query_weights(rows, "NeuralRanker")
-        for units in self.hidden:
-            if not isinstance(units, Integral) or isinstance(units, bool) or units < 1:
-                raise ValueError(f"hidden is {self.hidden!r}; give whole numbers of units, 1 or more for each layer")
+        self._check_layers()
         device = self._device(torch)
         self.n_queries_, self._longest = rows.n_queries, int(np.diff(rows.bounds).max())
         if self.attention:
@@ -307,17 +328,27 @@ class NeuralRanker(QueryRankerMixin, BaseEstimator):
                 self, rows, watched, rng, lambda X: self._check_features(X, reset=False), stops
             )
         held_out = parts[0] if parts else None
+        if self.quantile_transform:
+            self._quantiles = quantiles_of(whole.X)
         columns = self._columns(whole.X)
         self._center, spread = columns.mean(axis=0), columns.std(axis=0)
         self._spread = np.where(spread > 1e-9, spread, 1.0)
         with torch.random.fork_rng():
             torch.manual_seed(seed % 2**63)
-            self._train(torch, rows, held_out, rng, device, stops, self.n_epochs)
+            found = train(self, self._shape(), rows, held_out, rng, device, stops, self.n_epochs)
+            networks = found.networks
             if held_out is not None and not watched:  # what was held out is for training, too
-                history = self.history_
-                self._train(torch, whole, None, rng, device, False, self.n_epochs_)
-                self.history_ = history
+                networks = train(self, self._shape(), whole, None, rng, device, False, found.n_epochs).networks
+        self.history_, self.n_epochs_ = found.history, found.n_epochs
+        self.network_ = networks[0] if len(networks) == 1 else torch.nn.ModuleList(networks)
         return self
+
+    def _check_layers(self) -> None:
+        for units in self.hidden:
+            if not isinstance(units, Integral) or isinstance(units, bool) or units < 1:
+                raise ValueError(f"hidden is {self.hidden!r}; give whole numbers of units, 1 or more for each layer")
+        if self.n_no_ops and not self.attention:
+            raise ValueError(f"n_no_ops is {self.n_no_ops}, but no document looks at others; set attention=True")
 
     def _stops(self, rows: QueryRows, watched: list[Any]) -> bool:
         """Whether to stop early."""
@@ -356,8 +387,8 @@ class NeuralRanker(QueryRankerMixin, BaseEstimator):
                 stacklevel=2,
             )
         score = np.empty(len(features))
-        score[slice(None) if groups.rows is None else groups.rows] = self._scored(
-            groups.take(features), groups.bounds, self.network_, "cpu"
+        score[slice(None) if groups.rows is None else groups.rows] = scores_of(
+            members(self.network_), self._inputs(groups.take(features)), groups.bounds, "cpu"
         )
         return score
 
@@ -365,8 +396,26 @@ class NeuralRanker(QueryRankerMixin, BaseEstimator):
         return self.predict(X, qid)
 
     def _columns(self, X: FloatArray) -> FloatArray:
-        """What the hidden layers see: the features, and if wanted their logarithms."""
-        return np.hstack([X, np.sign(X) * np.log1p(abs(X))]) if self.log_transform else X
+        """What the hidden layers see: the features, and if wanted their logarithms and normal scores."""
+        logs = [np.sign(X) * np.log1p(abs(X))] if self.log_transform else []
+        scores = [normal_scores(X, self._quantiles)] if self.quantile_transform else []
+        return np.hstack([X, *logs, *scores]) if logs or scores else X
+
+    def _shape(self) -> Shape:
+        return Shape(
+            n_features=self.n_features_in_,
+            n_columns=self._n_columns,
+            hidden=tuple(self.hidden),
+            n_crosses=self.n_crosses,
+            dropout=self.dropout,
+            n_blocks=self.n_blocks if self.attention else 0,
+            n_heads=self.n_heads,
+            n_no_ops=self.n_no_ops,
+        )
+
+    @property
+    def _n_columns(self) -> int:
+        return self.n_features_in_ * (1 + self.log_transform + self.quantile_transform)
 
     def _device(self, torch: Any) -> str:
         has_cuda = bool(torch.cuda.is_available())
@@ -374,163 +423,20 @@ class NeuralRanker(QueryRankerMixin, BaseEstimator):
             raise ValueError("device is 'cuda', but PyTorch finds no CUDA device here; use 'auto' or 'cpu'")
         return "cuda" if self.device != "cpu" and has_cuda else "cpu"
 
-    def _targets(self, rows: QueryRows) -> FloatArray:
-        """Relevance as the loss takes it."""
-        if rows.pairs is not None:
-            return rows.grade
-        if self.loss == "pointwise_logistic":  # from 0 to 1
-            return rows.grade / rows.grade.max()
-        if self.loss not in ("lambdarank", "listwise_approx_ndcg"):
-            return rows.grade
-        gains = gains_of(rows.grade, self.gain)
-        if gains.min() < 0 or gains.max() == 0:
-            raise ValueError(f"gains of y are {gains.min():g} to {gains.max():g}; loss={self.loss!r} needs 0 to more")
-        # These losses take 2^relevance - 1 for the gain, and do not depend on its unit: so no gain is too large.
-        return np.log2(1 + gains / gains.max())
+    def _inputs(self, X: FloatArray) -> Any:
+        import torch
 
-    def _train(
-        self,
-        torch: Any,
-        rows: QueryRows,
-        held_out: QueryRows | None,
-        rng: np.random.Generator,
-        device: str,
-        stops: bool,
-        n_epochs: int,
-    ) -> None:
-        """Train for a number of epochs, of the ``n_epochs`` over which steps shrink, or until held-out rows say so."""
-        network = self._layers(torch).to(device)
-        if self.warm_start:
-            self._begin_linear(torch, network, rows)
-        features = self._inputs(torch, rows.X).to(device)
-        examples = make_examples(features, rows, self._targets(rows), self.loss, self.attention)
-        optimizer = torch.optim.AdamW(network.parameters(), lr=self.learning_rate, weight_decay=self.alpha)
-        n_steps = self.n_epochs * -(-len(examples) // self.batch_size)
-        rate = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: 1 - step / n_steps)
-        average = torch.optim.swa_utils.AveragedModel(
-            network, multi_avg_fn=torch.optim.swa_utils.get_ema_multi_avg_fn(_AVERAGING)
-        )
-        judge = held_out if held_out is not None else rows if rows.pairs is None else None
-        watched = "training" if held_out is None else "validation"
-        self.history_ = {"loss": []} if judge is None else {watched: [], "loss": []}
-        stopping = None if judge is None else self._stopping(judge, self.history_[watched], stops)
-        start = self._scored(judge.X, judge.bounds, network, device) if stops and judge is not None else None
-        states = [copy.deepcopy(network.state_dict())] if stops else []
-
-        def score(inputs: Any, mask: Any) -> Any:
-            noisy = inputs + self.input_noise * torch.randn_like(inputs) if self.input_noise else inputs
-            return self._forward(network, noisy, mask)
-
-        for _ in track(range(n_epochs), "training", n_epochs):
-            network.train()
-            losses = []
-            for parts in examples.batches(self.batch_size, rng):
-                optimizer.zero_grad()
-                total = 0.0
-                for part in parts:
-                    loss = examples.losses(part, score).sum() / sum(map(len, parts))
-                    loss.backward()
-                    total += float(loss.detach())
-                optimizer.step()
-                rate.step()
-                average.update_parameters(network)
-                losses.append(total)
-            self.history_["loss"].append(float(np.mean(losses)))
-            if judge is None or stopping is None:
-                continue
-            found = self._scored(judge.X, judge.bounds, average.module, device)
-            stopping.record(found)
-            if stops and stopping.best == len(stopping.history):
-                states[1:], best_score = [copy.deepcopy(average.module.state_dict())], found
-            if stopping.is_over:
-                break
-        self.n_epochs_ = n_epochs
-        network = average.module if n_epochs else network
-        if start is not None and judge is not None and stopping is not None:
-            # Without a warm start, training begins with no ranking at all.
-            is_better = not self.warm_start or self._is_surely_better(judge, start, best_score)
-            self.n_epochs_ = stopping.best if is_better else 0
-            network.load_state_dict(states[int(is_better)])
-        self.network_ = network.to("cpu").eval()
-
-    def _stopping(self, judge: QueryRows, history: list[float], stops: bool) -> EarlyStopping:
-        metric, query = self._metric_function(self.eval_metric, self.gain), judge.query
-        patience = self.n_iter_no_change if stops else None
-        return EarlyStopping(lambda score: float(metric(judge.grade, score, query)), patience, history)
-
-    def _is_surely_better(self, judge: QueryRows, start: FloatArray, score: FloatArray) -> bool:
-        """Whether the metric is above that of the start by some standard errors over queries."""
-        metric, query = self._metric_function(self.eval_metric, self.gain), judge.query
-        before, after = (metric(judge.grade, values, query, per_query=True)[1] for values in (start, score))
-        gains = (after - before)[~np.isnan(after - before)]
-        return len(gains) > 1 and bool(gains.mean() > _SURE * gains.std(ddof=1) / np.sqrt(len(gains)))
-
-    def _begin_linear(self, torch: Any, network: Any, rows: QueryRows) -> None:
-        """Give the linear part the weights of `LinearRanker`."""
-        weight = None if (rows.weight == rows.weight[0]).all() else rows.weight
-        arguments: dict[str, Any] = {"y": rows.grade, "qid": rows.query, "sample_weight": weight}
-        if rows.pairs is not None:
-            arguments = {"pairs": np.column_stack(rows.pairs[:2]), "pair_weight": rows.pairs[2]}
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # a start need not have converged
-            linear = LinearRanker(gain=self.gain, random_state=0).fit(rows.X, **arguments)
-        scaled = linear.coef_ * self._spread[: self.n_features_in_]
-        with torch.no_grad():
-            network["linear"].weight.copy_(torch.as_tensor(scaled[None], dtype=torch.float32))
-
-    def _layers(self, torch: Any) -> Any:
-        nn = torch.nn
-        layers, width = [], self.n_features_in_ * (2 if self.log_transform else 1)
-        for units in self.hidden:
-            layers += [nn.Linear(width, units), nn.ReLU(), nn.Dropout(self.dropout)]
-            width = units
-        parts = {"document": nn.Sequential(*layers), "score": nn.Linear(width, 1)}
-        parts["linear"] = nn.Linear(self.n_features_in_, 1, bias=False)
-        for name in ("score", "linear"):  # all scores are 0 at first, and the linear part learns first
-            nn.init.zeros_(parts[name].weight)
-        if self.attention:
-            if width % self.n_heads:
-                raise ValueError(
-                    f"n_heads is {self.n_heads}, which does not divide the {width} units of the last layer"
-                )
-            block = nn.TransformerEncoderLayer(
-                width, self.n_heads, 2 * width, self.dropout, batch_first=True, norm_first=True
-            )
-            parts["query"] = nn.TransformerEncoder(block, self.n_blocks, enable_nested_tensor=False)
-        return nn.ModuleDict(parts)
-
-    def _forward(self, network: Any, inputs: Any, mask: Any) -> Any:
-        hidden = network["document"](inputs)
-        if self.attention:
-            hidden = network["query"](hidden, src_key_padding_mask=~mask)
-        features = inputs[..., : self.n_features_in_]
-        return (network["score"](hidden) + network["linear"](features)).squeeze(-1)
-
-    def _inputs(self, torch: Any, X: FloatArray) -> Any:
         standardized = (self._columns(X) - self._center) / self._spread
         return torch.as_tensor(standardized, dtype=torch.float32)
 
-    def _scored(self, X: FloatArray, bounds: IntArray, network: Any, device: str) -> FloatArray:
-        """Scores of rows that lie query by query; small blocks of queries at a time."""
-        torch = require("torch", extra="neural", caller="NeuralRanker")
-        if not self.attention:  # then rows do not know each other, and need no padding
-            bounds = np.append(np.arange(0, len(X), _BLOCK_ROWS), len(X))
-        network.eval()
-        features, score = self._inputs(torch, X), np.empty(len(X))
-        longest = int(np.diff(bounds).max())
-        if self.attention:
-            check_longest(longest, "attention=True", "attention=False")
-        with torch.no_grad():
-            for part in gen_batches(len(bounds) - 1, max(1, _BLOCK_ROWS // longest)):
-                index, mask = padded(bounds, np.arange(part.start, part.stop), "cpu")
-                output = self._forward(network, features[index].to(device), mask.to(device)).cpu()
-                score[index[mask].numpy()] = output[mask].numpy()
-        return score
-
     def _check_saved(self) -> None:
-        n_columns = self.n_features_in_ * (2 if self.log_transform else 1)
-        check_shape(self._center, (n_columns,), "the means")
-        check_shape(self._spread, (n_columns,), "the scales")
+        check_shape(self._center, (self._n_columns,), "the means")
+        check_shape(self._spread, (self._n_columns,), "the scales")
+        ensure(hasattr(self, "_quantiles") == self.quantile_transform, "quantiles are for quantile_transform")
+        if self.quantile_transform:
+            check_shape(self._quantiles, (len(self._quantiles), self.n_features_in_), "the quantiles")
+            ensure(len(self._quantiles) > 1, "a feature has one quantile")
+            ensure((np.diff(self._quantiles, axis=0) >= 0).all(), "quantiles do not rise")
 
     def _to_state(self) -> State:
         """The network as arrays by name."""
@@ -551,10 +457,11 @@ class NeuralRanker(QueryRankerMixin, BaseEstimator):
         weights = state["network_"]
         vars(ranker).update({name: part for name, part in state.items() if name != "network_"})
         # Parameters may ask for absurdly many or large layers: these are counted first, and take no memory.
-        n_layers = len(ranker.hidden) + ranker.attention * ranker.n_blocks
-        ensure(n_layers <= len(weights), "there are fewer arrays than layers")
+        shape = ranker._shape()
+        ensure(ranker.n_networks * max(shape.n_layers, 1) <= len(weights), "there are fewer arrays than layers")
         with torch.device("meta"):
-            network = ranker._layers(torch)
+            networks = [make_network(shape) for _ in range(ranker.n_networks)]
+            network = networks[0] if len(networks) == 1 else torch.nn.ModuleList(networks)
         network.load_state_dict({name: torch.from_numpy(part) for name, part in weights.items()}, assign=True)
         ranker.network_ = network.eval()
         return ranker
