@@ -30,6 +30,7 @@ _SHARED = {
     "_state",
     "_table_files",
     "_tables",
+    "_threads",
     "_typing",
     "_validation",
 }

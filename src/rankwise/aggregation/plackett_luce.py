@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from rankwise._state import FLOATS, Saved, ensure, optional
+from rankwise._threads import one_thread
 from rankwise._typing import ArrayLike, FloatArray, IntArray, RandomState
 from rankwise._validation import check_choice, check_generator, check_whole_number
 from rankwise.aggregation import _likelihood_jit
@@ -332,8 +333,6 @@ class PlackettLuce(AttributeModel):
         features: ItemFeatures,
         present: np.ndarray[Any, Any],
     ) -> None:
-        from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
-
         k, sizes, weights = source.n_items, tie_sizes(choices), source.weights
         if features.by_ranking:
             scaled = standardized_by_ranking(features.values, choices.row_start, choices.order, weights)
@@ -341,7 +340,7 @@ class PlackettLuce(AttributeModel):
         else:
             scaled = standardized(features.values, weights @ present)
             moments = linear(moments_of_worths(choices, weights, k, sizes), scaled.values)
-        with threadpool_limits(limits=1):  # so that results do not depend on the number of threads
+        with one_thread():  # so that results do not depend on the number of threads
             self._check_identified(moments, features.names, len(sizes))
             found = self._maximize(moments, 0, sizes, weights, log_prior, features.names)
         self._keep_coefficients(found, features, scaled, present * weights[:, np.newaxis])

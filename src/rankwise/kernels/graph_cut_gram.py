@@ -7,6 +7,7 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from rankwise._threads import openmp
 from rankwise._typing import ArrayLike, FloatArray, RandomState
 from rankwise.embeddings import GraphCutEmbedding
 from rankwise.embeddings.graph_cut import GraphCutCompletion
@@ -97,7 +98,8 @@ def graph_cut_kernel(
     if device is not None:
         from rankwise.kernels import on_device
 
-        values = on_device.gram_matrix(a, b, embedding, device=device, dtype=number, normalize=normalize)
+        with openmp():
+            values = on_device.gram_matrix(a, b, embedding, device=device, dtype=number, normalize=normalize)
         return values.cpu().numpy() if copy_back else values
     x = embedding.transform(a)
     y = x if a is b else embedding.transform(b)

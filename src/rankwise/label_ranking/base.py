@@ -437,17 +437,6 @@ def has_copies(X: FloatArray) -> bool:
     return bool(counts[counts > 1].sum() > 0.05 * len(X))
 
 
-def one_thread() -> Any:
-    """A context in which linear algebra runs on one thread.
-
-    Rankers do many small problems, on which threads gain nothing and lose much where other processes are at work; and
-    the last digits do not depend on how many there are.
-    """
-    from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
-
-    return threadpool_limits(limits=1)
-
-
 def seeded_clone(estimator: Any, seed: int | None) -> Any:
     """A clone; with a seed, every random state among its parameters is set to it."""
     from sklearn.base import clone

@@ -9,11 +9,12 @@ import numpy as np
 
 from rankwise._sklearn import BaseEstimator, Interval
 from rankwise._state import Saved, array, check_probabilities, check_shape, instance, list_of
+from rankwise._threads import one_thread
 from rankwise._typing import FloatArray, RandomState
 from rankwise._validation import check_generator
 from rankwise.aggregation import PlackettLuce
 from rankwise.data import Rankings
-from rankwise.label_ranking.base import NEEDED_SCALER, LabelRankerMixin, check_saved_scaler, fitted_scaler, one_thread
+from rankwise.label_ranking.base import NEEDED_SCALER, LabelRankerMixin, check_saved_scaler, fitted_scaler
 
 _STARTS = 10
 # Penalty where worths would be infinite without: it orders items as ever smaller ones do.
@@ -96,9 +97,10 @@ class ClusterRanker(LabelRankerMixin, BaseEstimator):
         scaled = self._scaler.transform(X)
         n_clusters = min(self.n_clusters, len(np.unique(scaled, axis=0)))
         seed = int(check_generator(self.random_state).integers(2**31))
-        self.clusters_ = KMeans(n_clusters, n_init=_STARTS, random_state=seed).fit(scaled, sample_weight=y.weights)
-        label = self.clusters_.labels_
+        kmeans = KMeans(n_clusters, n_init=_STARTS, random_state=seed)
         with one_thread():
+            self.clusters_ = kmeans.fit(scaled, sample_weight=y.weights)
+            label = self.clusters_.labels_
             self.models_ = Parallel(n_jobs=self.n_jobs, prefer="threads")(
                 delayed(self._fit_model)(y[np.flatnonzero(label == c)]) for c in range(n_clusters)
             )
@@ -113,7 +115,8 @@ class ClusterRanker(LabelRankerMixin, BaseEstimator):
             return PlackettLuce(alpha=_VANISHING).fit(rankings)
 
     def _predict_pairwise(self, X: FloatArray) -> FloatArray:
-        return self._pairwise[self.clusters_.predict(self._scaler.transform(X))]
+        with one_thread():
+            return self._pairwise[self.clusters_.predict(self._scaler.transform(X))]
 
     def _check_saved(self) -> None:
         k, centers = len(self.items_), self.clusters_.cluster_centers_

@@ -23,6 +23,7 @@ from rankwise._state import (
     optional,
     tuple_of,
 )
+from rankwise._threads import one_thread
 from rankwise._typing import ArrayLike, FloatArray, RandomState
 from rankwise._validation import shortlist
 from rankwise.aggregation.item_features import features_by_name, read_item_features
@@ -33,7 +34,6 @@ from rankwise.label_ranking.base import (
     LabelRankerMixin,
     check_saved_scaler,
     fitted_scaler,
-    one_thread,
     row_blocks,
 )
 from rankwise.label_ranking.predictive import Law, sample_rows, theta_from_pairwise, top_of_rows

@@ -10,6 +10,7 @@ import numpy as np
 
 from rankwise._sklearn import BaseEstimator, Interval, StrOptions
 from rankwise._state import FLOATS, MATRIX, NUMBER, Saved, check_shape, ensure, instance, optional
+from rankwise._threads import one_thread
 from rankwise._typing import BoolArray, FloatArray, IntArray, RandomState
 from rankwise._validation import check_generator
 from rankwise.data import Rankings
@@ -22,7 +23,6 @@ from rankwise.label_ranking.base import (
     check_saved_scaler,
     fitted_scaler,
     has_copies,
-    one_thread,
     spread_of_differences,
     unfitted_embedding,
 )

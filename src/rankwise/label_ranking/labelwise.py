@@ -9,11 +9,12 @@ import numpy as np
 
 from rankwise._sklearn import BaseEstimator, HasMethods, Interval
 from rankwise._state import FLOATS, MATRIX, PREDICTOR, Saved, check_shape, ensure, list_of
+from rankwise._threads import one_thread
 from rankwise._typing import FloatArray, IntArray, RandomState
 from rankwise._validation import check_generator
 from rankwise.data import Rankings
 from rankwise.embeddings import PositionEmbedding, vectors_from_pairwise
-from rankwise.label_ranking.base import LabelRankerMixin, fit_weighted, one_thread, seeded_clone, spread_of_differences
+from rankwise.label_ranking.base import LabelRankerMixin, fit_weighted, seeded_clone, spread_of_differences
 from rankwise.trees import LeastSquaresForest
 
 # With fewer rows, some would be in the bag of every tree, and folds would be too small to estimate errors.

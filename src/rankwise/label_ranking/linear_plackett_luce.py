@@ -12,13 +12,14 @@ import numpy as np
 
 from rankwise._sklearn import BaseEstimator, Interval
 from rankwise._state import COUNT, FLOATS, MATRIX, NUMBER, STRING, Saved, check_shape, optional, tuple_of
+from rankwise._threads import one_thread
 from rankwise._typing import FloatArray, IntArray
 from rankwise._validation import shortlist
 from rankwise.aggregation.identification import prior_notes, refuse_unidentified, separation_notes
 from rankwise.aggregation.model_summary import ModelSummary, coefficient_summary
 from rankwise.data import Rankings
 from rankwise.label_ranking import _rankers_jit
-from rankwise.label_ranking.base import NEEDED_SCALER, LabelRankerMixin, check_saved_scaler, fitted_scaler, one_thread
+from rankwise.label_ranking.base import NEEDED_SCALER, LabelRankerMixin, check_saved_scaler, fitted_scaler
 
 # From the end of L-BFGS on, Newton's method needs a few steps; if there is no maximum, none are enough.
 _NEWTON_STEPS = 50

@@ -21,6 +21,7 @@ from rankwise._state import (
     instance,
     optional,
 )
+from rankwise._threads import openmp
 from rankwise._typing import ArrayLike, FloatArray, IntArray
 from rankwise._validation import check_whole_number
 from rankwise.aggregation import preference_matrix
@@ -160,7 +161,7 @@ class NearestNeighborsRanker(LabelRankerMixin, BaseEstimator):
         size = self.n_neighbors_
         if n_prototypes is not None:
             size = min(check_whole_number("n_prototypes", n_prototypes, at_least=1), len(self._rankings))
-        distance, rows = self._index.kneighbors(self._scaled(features), size)
+        distance, rows = self._nearest(self._scaled(features), size)
         numbers = getattr(self, "_training_rows", None)
         if numbers is None:
             raise ValueError(
@@ -188,7 +189,7 @@ class NearestNeighborsRanker(LabelRankerMixin, BaseEstimator):
             self.n_neighbors_ = min(max(1, wanted), len(X))
 
     def _predict_pairwise(self, X: FloatArray) -> FloatArray:
-        distance, neighbors = self._index.kneighbors(self._scaled(X), self.n_neighbors_)
+        distance, neighbors = self._nearest(self._scaled(X), self.n_neighbors_)
         return self._shares(distance, neighbors)
 
     def _recalls(self) -> bool:
@@ -198,8 +199,14 @@ class NearestNeighborsRanker(LabelRankerMixin, BaseEstimator):
         self.fit(X, y)
         if self.n_neighbors_ >= len(X) or has_copies(X):
             return None
-        distance, neighbors = self._index.kneighbors(n_neighbors=self.n_neighbors_)
+        distance, neighbors = self._nearest(None, self.n_neighbors_)
         return vectors_from_pairwise(self._shares(distance[rows], neighbors[rows]))
+
+    def _nearest(self, rows: FloatArray | None, size: int) -> tuple[FloatArray, IntArray]:
+        """Distances and numbers of the neighbors; of the training rows, without themselves, if None."""
+        with openmp():
+            distance, neighbors = self._index.kneighbors(rows, size)
+        return distance, neighbors
 
     def _scaled(self, X: FloatArray) -> FloatArray:
         return X if self._scaler is None else self._scaler.transform(X)
@@ -223,7 +230,7 @@ class NearestNeighborsRanker(LabelRankerMixin, BaseEstimator):
         sizes = [size for size in _CANDIDATES if size < n_rows]
         if not sizes:  # a single row has no others
             return {1: float("nan")}
-        distance, neighbors = self._index.kneighbors(n_neighbors=sizes[-1])
+        distance, neighbors = self._nearest(None, sizes[-1])
         rows = np.unique(np.linspace(0, n_rows - 1, min(n_rows, _MOST_TRIALS)).astype(np.intp))
         slow = self.decode == "kemeny" and self._rankings.n_items > _MOST_ITEMS_FOR_KEMENY
         decode = "borda" if slow else self.decode

@@ -10,6 +10,7 @@ import numpy as np
 from rankwise._decode import Decoder
 from rankwise._sklearn import BaseEstimator, HasMethods, StrOptions, gen_batches
 from rankwise._state import FLOATS, PREDICTOR, Kind, Saved, check_shape, either, ensure, list_of, maybe
+from rankwise._threads import one_thread, usable_jobs
 from rankwise._typing import BoolArray, FloatArray, IntArray, RandomState
 from rankwise._validation import check_generator
 from rankwise.data import Rankings
@@ -21,7 +22,6 @@ from rankwise.label_ranking.base import (
     check_saved_scaler,
     fit_weighted,
     fitted_scaler,
-    one_thread,
     seeded_clone,
 )
 
@@ -124,7 +124,7 @@ class PairwiseRanker(LabelRankerMixin, BaseEstimator):
         self._scaler = fitted_scaler(X, y) if self.classifier is None else None
         classifier = LogisticRegression(max_iter=1000) if self.classifier is None else self.classifier
         rows = self._scaled(X)
-        fitted = Parallel(n_jobs=self.n_jobs)(
+        fitted = Parallel(n_jobs=usable_jobs(self.n_jobs))(
             delayed(_fit_pairs)(
                 classifier, rows, y.positions, y.weights, above[job], below[job], None if seeds is None else seeds[job]
             )

@@ -10,6 +10,7 @@ import numpy as np
 
 from rankwise._sklearn import BaseEstimator, Interval, RealNotInt
 from rankwise._state import FLOATS, MATRIX, STRING, Saved, check_shape, optional, tuple_of
+from rankwise._threads import one_thread
 from rankwise._typing import ArrayLike, FloatArray, IntArray
 from rankwise._validation import shortlist
 from rankwise.aggregation import preference_matrix
@@ -18,7 +19,7 @@ from rankwise.embeddings import decode_pairwise, pairwise_from_vectors
 from rankwise.label_ranking._instability import Instability, standardized_scores
 from rankwise.label_ranking._tree_models import Model, People
 from rankwise.label_ranking._tree_splits import Cells, Nodes
-from rankwise.label_ranking.base import LabelRankerMixin, check_label_ranking, one_thread
+from rankwise.label_ranking.base import LabelRankerMixin, check_label_ranking
 from rankwise.trees.base import SingleTreeMixin
 from rankwise.trees.structure import LeafMeans
 

@@ -13,6 +13,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from rankwise._sklearn import gen_batches
+from rankwise._threads import openmp
 from rankwise._typing import FloatArray, IntArray
 from rankwise.ltr._torch_losses import Tensor, padded
 from rankwise.ltr.base import check_longest
@@ -130,7 +131,7 @@ def scores_of(networks: list[Any], inputs: Tensor, bounds: IntArray, device: str
     score = np.zeros(n_rows)
     for network in networks:
         network.eval()
-        with torch.no_grad():
+        with openmp(), torch.no_grad():
             for part in gen_batches(len(bounds) - 1, max(1, _BLOCK_ROWS // longest)):
                 index, mask = padded(bounds, np.arange(part.start, part.stop), "cpu")
                 output = forward(network, inputs[index].to(device), mask.to(device)).cpu()

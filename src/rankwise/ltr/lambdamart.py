@@ -13,6 +13,7 @@ from rankwise._features import FeatureEncoder
 from rankwise._query_inputs import check_starts, columns_by_name, eval_sets, split_off_queries
 from rankwise._sklearn import BaseEstimator, Interval, StrOptions
 from rankwise._state import COUNT, NUMBER, Saved, dict_of, ensure, instance, list_of
+from rankwise._threads import usable_jobs
 from rankwise._typing import ArrayLike, FloatArray, RandomState
 from rankwise._validation import check_generator
 from rankwise.ltr.base import METRIC_CONSTRAINTS, QueryRankerMixin, check_target, validation_rows
@@ -403,7 +404,7 @@ class LambdaMART(QueryRankerMixin, BaseEstimator):
             Higher is better; only differences within a query mean something.
         """
         features = self._encoded(X)
-        return self.booster_.predict(features, self.n_estimators_, effective_n_jobs(self.n_jobs))
+        return self.booster_.predict(features, self.n_estimators_, effective_n_jobs(usable_jobs(self.n_jobs)))
 
     def explain(self, X: ArrayLike, i: int, j: int) -> ScoreExplanation:
         """Explain why row i ranks above row j, or below it: what each feature adds to the difference of their scores.
@@ -423,8 +424,8 @@ class LambdaMART(QueryRankerMixin, BaseEstimator):
             weighted by their training rows.
         """
         features = self._encoded(X)[[i, j]]
-        parts = self.booster_.contributions(features, self.n_estimators_, effective_n_jobs(self.n_jobs))
-        scores = self.booster_.predict(features, self.n_estimators_, effective_n_jobs(self.n_jobs))
+        parts = self.booster_.contributions(features, self.n_estimators_, effective_n_jobs(usable_jobs(self.n_jobs)))
+        scores = self.booster_.predict(features, self.n_estimators_, effective_n_jobs(usable_jobs(self.n_jobs)))
         return score_explanation(self, X, i, j, parts[0] - parts[1], scores)
 
     @property
@@ -512,7 +513,7 @@ class LambdaMART(QueryRankerMixin, BaseEstimator):
             monotone_signs=monotone_signs(
                 self.monotone_constraints, self._encoder.is_categorical, getattr(self, "feature_names_in_", None)
             ),
-            n_threads=effective_n_jobs(self.n_jobs),
+            n_threads=effective_n_jobs(usable_jobs(self.n_jobs)),
             seed=seed,
         )
 

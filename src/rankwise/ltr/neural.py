@@ -26,6 +26,7 @@ from rankwise._state import (
     list_of,
     optional,
 )
+from rankwise._threads import one_at_a_time, openmp
 from rankwise._typing import ArrayLike, FloatArray, RandomState
 from rankwise._validation import check_generator
 from rankwise.ltr._network_training import train
@@ -333,7 +334,7 @@ class NeuralRanker(QueryRankerMixin, BaseEstimator):
         columns = self._columns(whole.X)
         self._center, spread = columns.mean(axis=0), columns.std(axis=0)
         self._spread = np.where(spread > 1e-9, spread, 1.0)
-        with torch.random.fork_rng():
+        with one_at_a_time(), openmp(), torch.random.fork_rng():
             torch.manual_seed(seed % 2**63)
             found = train(self, self._shape(), rows, held_out, rng, device, stops, self.n_epochs)
             networks = found.networks

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from rankwise._optional import require
+from rankwise._threads import one_thread
 from rankwise.ltr.lambdamart import LambdaMART
 from rankwise.ltr.level_trees import LevelTrees
 
@@ -45,11 +46,9 @@ def to_lightgbm(ranker: LambdaMART) -> Any:
     >>> bool((to_lightgbm(ranker).predict(X) == ranker.predict(X)).all())
     True
     """
-    import lightgbm
-
     trees = _trees_of(ranker)
     if not isinstance(trees, LevelTrees):
-        return lightgbm.Booster(model_str=trees.booster.model_to_string(num_iteration=ranker.n_estimators_))
+        return _read(trees.booster.model_to_string(num_iteration=ranker.n_estimators_))
     _refuse_categories(ranker, "LightGBM's")
     names = _feature_names(ranker)
     if len(set(names)) < len(names) or not all(re.fullmatch(r'[^\s,:"\[\]{}]+', name) for name in names):
@@ -67,7 +66,7 @@ def to_lightgbm(ranker: LambdaMART) -> Any:
         "",
     ]
     blocks = [_lightgbm_tree(trees, number) for number in range(len(trees))]
-    return lightgbm.Booster(model_str="\n".join([*header, *blocks, "end of trees", "", "pandas_categorical:null", ""]))
+    return _read("\n".join([*header, *blocks, "end of trees", "", "pandas_categorical:null", ""]))
 
 
 def to_json(ranker: LambdaMART) -> dict[str, Any]:
@@ -201,6 +200,14 @@ _NODE_PARTS = (
     "nodes_trueleafs",
     "nodes_falseleafs",
 )
+
+
+def _read(text: str) -> Any:
+    """A booster of LightGBM, whose threads read the text if they may, and would not live on in forked processes."""
+    import lightgbm
+
+    with one_thread():
+        return lightgbm.Booster(model_str=text)
 
 
 def _trees_of(ranker: LambdaMART) -> Any:

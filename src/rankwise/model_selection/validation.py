@@ -15,6 +15,7 @@ import numpy as np
 from rankwise._query_inputs import split_off_queries
 from rankwise._sklearn import safe_indexing
 from rankwise._tables import make_frame, name_column
+from rankwise._threads import usable_jobs
 from rankwise._typing import ArrayLike, FloatArray, IntArray
 from rankwise.metrics import ranking_scorer
 from rankwise.model_selection.query_splits import QueryKFold
@@ -140,7 +141,7 @@ def cross_validate(
         delayed(_fit_and_score)(estimator, X, np.asarray(y), codes, sample_weight, train, test, scorers)
         for train, test in splits
     )
-    folds = Parallel(n_jobs=n_jobs)(tasks)
+    folds = Parallel(n_jobs=usable_jobs(n_jobs))(tasks)
     per_query = {name: np.full(len(groups.ids), np.nan) for name in metrics}
     for _, values, _ in folds:
         for name, (queries, value) in values.items():

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from rankwise._threads import one_thread
 from rankwise._typing import FloatArray, IntArray
 
 # LightGBM's own limit on leaves, and a depth at which its recursions still take little of the stack.
@@ -34,7 +35,8 @@ def booster_from_state(cls: type, parameters: dict[str, Any], state: dict[str, A
     """The booster of a text, once that is checked."""
     text = state["text"].tobytes().decode("ascii")
     check_booster_text(text)
-    return cls(model_str=text)
+    with one_thread():  # its threads would not live on in processes that are forked later
+        return cls(model_str=text)
 
 
 def check_booster_text(text: str) -> None:
