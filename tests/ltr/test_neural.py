@@ -235,7 +235,7 @@ def test_the_loss_of_comparisons_is_that_of_bradley_and_terry(loss):
 
     score = torch.tensor([[0.3], [-1.0], [2.0], [0.0]], dtype=torch.float64)
     pairs = np.array([2, 0, 3]), np.array([0, 1, 2]), np.array([1.0, 2.0, 0.5])
-    found = _torch_losses.Comparisons(score, np.array([0, 2, 4]), loss, False, pairs)
+    found = _torch_losses.Comparisons(score, np.array([0, 2, 4]), _torch_losses.LOSSES[loss], False, pairs)
     losses = found.losses(np.array([2, 0, 1]), lambda inputs, mask: inputs[..., 0])
     gaps = np.array([-2.0, 1.7, 1.3])
     np.testing.assert_allclose(losses.numpy(), [0.5, 1.0, 2.0] * np.log1p(np.exp(-gaps)), rtol=1e-12)

@@ -35,7 +35,14 @@ class FlatLoss:
     refresh: Callable[[FloatArray, int], None] | None = None
 
 
-def make_flat_loss(name: str, rows: QueryRows, gain: Gain, max_pairs: int, rng: np.random.Generator) -> FlatLoss:
+def make_flat_loss(
+    name: str,
+    rows: QueryRows,
+    gain: Gain,
+    max_pairs: int,
+    rng: np.random.Generator,
+    place_weights: _listwise_losses.PlaceWeights = "exp",
+) -> FlatLoss:
     """The loss of the name on these rows: a sum over queries, or over given comparisons."""
     if name in ("pairwise_squared_hinge", "pairwise_squared") and rows.pairs is None:
         return _margins(name, rows)
@@ -44,7 +51,8 @@ def make_flat_loss(name: str, rows: QueryRows, gain: Gain, max_pairs: int, rng: 
     if name in ("listwise_listnet", "listwise_softmax"):
         loss = _listwise_losses.cross_entropy(name, rows)
         return FlatLoss(lambda score: loss(score)[:2])
-    likelihood, order = _listwise_losses.likelihood(name, rows), _listwise_losses.order_by_grade(rows)
+    likelihood = _listwise_losses.likelihood(name, rows, place_weights)
+    order = _listwise_losses.order_by_grade(rows)
     return FlatLoss(lambda score: likelihood(score, order)[:2])
 
 

@@ -7,12 +7,14 @@ table of `rankwise.ltr.losses`.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from typing import Any, Literal
 
 import numpy as np
 from scipy.special import expit
 
-from rankwise._typing import FloatArray, IntArray
+from rankwise._sklearn import StrOptions
+from rankwise._typing import ArrayLike, FloatArray, IntArray
 from rankwise.ltr import _listwise_jit
 from rankwise.ltr.base import check_longest, check_query_weights
 from rankwise.metrics import retrieval_jit
@@ -20,6 +22,11 @@ from rankwise.queries import Gain, QueryRows, check_grades_differ, check_grades_
 
 #: scores of all rows -> loss, gradient, diagonal second derivative
 Derivatives = Callable[[FloatArray], tuple[float, FloatArray, FloatArray]]
+
+#: what a place counts in p-ListMLE: a name, weights of the first places, or a function of places and sizes of queries
+PlaceWeights = Literal["exp", "log", "reciprocal"] | Sequence[float] | Callable[[FloatArray, FloatArray], ArrayLike]
+#: what the parameter of that name takes
+PLACE_WEIGHTS: list[Any] = [StrOptions({"exp", "log", "reciprocal"}), "array-like", callable]
 
 #: the unit in which ApproxNDCG measures gaps of scores, as in `NeuralRanker`
 TEMPERATURE = 0.1
@@ -66,16 +73,39 @@ def _softmax(target: FloatArray, offset: FloatArray, rows: QueryRows) -> Derivat
     return derivatives
 
 
-def likelihood(name: str, rows: QueryRows) -> Callable[[FloatArray, IntArray], tuple[float, FloatArray, FloatArray]]:
+def place_factors(places: FloatArray, sizes: FloatArray, weights: PlaceWeights) -> FloatArray:
+    """What p-ListMLE multiplies each place of a query by: for place k of K, of arrays of both.
+
+    The weights 2^(K - k) - 1 are those over the largest, as powers would overflow; all others are taken as they are.
+    """
+    if isinstance(weights, str):
+        if weights == "exp":
+            # 2^(K - k) - 1 over 2^(K - 1) - 1, written so that no power overflows.
+            least = np.exp2(1.0 - sizes)
+            return np.divide(np.exp2(1 - places) - least, 1 - least, out=np.zeros_like(places), where=sizes > 1)
+        return 1 / np.log2(places + 1) if weights == "log" else 1 / places
+    if callable(weights):
+        found, name = np.asarray(weights(places, sizes), dtype=np.float64), "place_weights(places, sizes)"
+    else:
+        found, name = np.asarray(weights, dtype=np.float64), "place_weights"
+        if found.ndim == 1:
+            table = np.append(found, 0.0)  # further places do not count
+            found = table[np.minimum(places.astype(np.intp) - 1, len(found))]
+    if found.shape != places.shape or not np.isfinite(found).all() or (found < 0).any():
+        raise ValueError(f"{name} must be finite numbers of 0 or more, one for each place; the first places count most")
+    return found
+
+
+def likelihood(
+    name: str, rows: QueryRows, place_weights: PlaceWeights = "exp"
+) -> Callable[[FloatArray, IntArray], tuple[float, FloatArray, FloatArray]]:
     """Plackett-Luce likelihood of an order by relevance, which is given with the scores; see `order_by_grade`."""
     factor = check_query_weights(rows, repr(name))[rows.query]
     check_grades_differ(rows.grade, rows.bounds)
     if name == "listwise_plistmle":
-        size = np.diff(rows.bounds)[rows.query]
-        place = np.arange(len(rows.grade)) - rows.bounds[rows.query] + 1.0
-        # 2^(K - k) - 1 over 2^(K - 1) - 1, written so that no power overflows.
-        least = np.exp2(1.0 - size)
-        factor = factor * np.divide(np.exp2(1 - place) - least, 1 - least, out=np.zeros_like(least), where=size > 1)
+        sizes = np.diff(rows.bounds)[rows.query].astype(np.float64)
+        places = np.arange(len(rows.grade)) - rows.bounds[rows.query] + 1.0
+        factor = factor * place_factors(places, sizes, place_weights)
 
     def derivatives(score: FloatArray, order: IntArray) -> tuple[float, FloatArray, FloatArray]:
         ordered, gradient, hessian = np.empty((3, len(score)))

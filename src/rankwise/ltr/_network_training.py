@@ -124,7 +124,9 @@ def train(
             with torch.no_grad():
                 network["linear"].weight.copy_(weights)
     features = ranker._inputs(rows.X).to(device)
-    examples = make_examples(features, rows, _targets(ranker, rows), ranker.loss, ranker.attention)
+    examples = make_examples(
+        features, rows, _targets(ranker, rows), ranker.loss, ranker.place_weights, ranker.attention
+    )
     n_steps = ranker.n_epochs * -(-len(examples) // ranker.batch_size)
     ensemble = [_Member(network, ranker, n_steps) for network in networks]
     averages = [member.average.module for member in ensemble]

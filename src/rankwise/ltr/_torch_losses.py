@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -16,10 +17,12 @@ import numpy as np
 from rankwise._optional import require
 from rankwise._sklearn import gen_batches
 from rankwise._typing import FloatArray, IntArray
+from rankwise.ltr._listwise_losses import PlaceWeights, place_factors
 from rankwise.queries import QueryRows
 
 #: torch.Tensor, which is not imported here: methods of the arguments do all the work
 Tensor: TypeAlias = Any
+Loss: TypeAlias = Callable[..., Tensor]
 
 # Pairs of documents that tables hold at once; a table takes 4 bytes for each, and a loss makes several tables.
 _MOST_CELLS = 1 << 26
@@ -34,14 +37,14 @@ class Examples(ABC):
         What the network sees of the rows.
     bounds : ndarray of shape (n_queries + 1,)
         Rows ``bounds[q]`` to ``bounds[q + 1]`` are scored together.
-    loss : str
-        Name of the loss.
+    loss : callable
+        Scores, relevance and mask of padded queries -> losses.
     makes_tables : bool
         Whether memory grows with the squared number of rows of a query.
     """
 
-    def __init__(self, features: Tensor, bounds: IntArray, loss: str, makes_tables: bool) -> None:
-        self.features, self.bounds, self.loss = features, bounds, LOSSES[loss]
+    def __init__(self, features: Tensor, bounds: IntArray, loss: Loss, makes_tables: bool) -> None:
+        self.features, self.bounds, self.loss = features, bounds, loss
         self.cells = int(np.diff(bounds).max()) ** 2 if makes_tables else 0
 
     @abstractmethod
@@ -63,7 +66,7 @@ class Examples(ABC):
 class GradedQueries(Examples):
     """Each example is a query; ``grade`` and ``weight`` are tensors, of rows and of queries."""
 
-    def __init__(self, features: Tensor, bounds: IntArray, loss: str, makes_tables: bool, grade: Any, weight: Any):
+    def __init__(self, features: Tensor, bounds: IntArray, loss: Loss, makes_tables: bool, grade: Any, weight: Any):
         super().__init__(features, bounds, loss, makes_tables)
         self.grade, self.weight = grade, weight
 
@@ -79,7 +82,7 @@ class GradedQueries(Examples):
 class Comparisons(Examples):
     """Each example is a comparison: a list of two rows, of which the preferred one has grade 1 and the other 0."""
 
-    def __init__(self, features: Tensor, bounds: IntArray, loss: str, makes_tables: bool, pairs: Any):
+    def __init__(self, features: Tensor, bounds: IntArray, loss: Loss, makes_tables: bool, pairs: Any):
         super().__init__(features, bounds, loss, makes_tables)
         self.pairs, self.weight = np.column_stack(pairs[:2]), features.new_tensor(pairs[2])
         self.query = np.repeat(np.arange(len(bounds) - 1), np.diff(bounds))
@@ -97,14 +100,19 @@ class Comparisons(Examples):
         return self.loss(scores, grade, grade >= 0) * self.weight[numbers]
 
 
-def make_examples(features: Tensor, rows: QueryRows, targets: FloatArray, loss: str, attention: bool) -> Examples:
-    """The examples of training rows; ``targets`` is relevance as the loss takes it."""
+def make_examples(
+    features: Tensor, rows: QueryRows, targets: FloatArray, name: str, place_weights: PlaceWeights, attention: bool
+) -> Examples:
+    """The examples of training rows for a loss of the name; ``targets`` is relevance as it takes it."""
+    loss = LOSSES[name]
+    if name == "listwise_plistmle":
+        loss = partial(plistmle_loss, place_weights=place_weights)
     if rows.pairs is not None:
         # Without attention rows do not know each other: each is scored on its own.
         bounds = rows.bounds if attention else np.arange(len(rows.grade) + 1)
         return Comparisons(features, bounds, loss, attention, rows.pairs)
     grade, weight = features.new_tensor(targets), features.new_tensor(rows.weight[rows.bounds[:-1]])
-    return GradedQueries(features, rows.bounds, loss, attention or loss in QUADRATIC, grade, weight)
+    return GradedQueries(features, rows.bounds, loss, attention or name in QUADRATIC, grade, weight)
 
 
 def padded(bounds: IntArray, queries: IntArray, device: Any) -> tuple[Tensor, Tensor]:
@@ -164,12 +172,12 @@ def listmle_loss(scores: Tensor, relevance: Tensor, mask: Tensor) -> Tensor:
     return (terms * ranked_mask).sum(1)
 
 
-def plistmle_loss(scores: Tensor, relevance: Tensor, mask: Tensor) -> Tensor:
-    r"""The same with factors :math:`2^{K - k} - 1` for place k of K, over the largest (position-aware ListMLE)."""
+def plistmle_loss(scores: Tensor, relevance: Tensor, mask: Tensor, place_weights: PlaceWeights = "exp") -> Tensor:
+    """The same with factors by place, see `rankwise.ltr._listwise_losses.place_factors` (position-aware ListMLE)."""
     terms, ranked_mask = _order_terms(scores, relevance, mask)
-    place = ranked_mask.cumsum(1).to(scores.dtype)
-    least = 2 ** (1 - mask.sum(1, keepdim=True).to(scores.dtype))
-    factor = (2 ** (1 - place) - least) / _positive(1 - least)
+    sizes = np.maximum(mask.sum(1, keepdim=True).cpu().numpy(), 1.0)
+    places = np.minimum(np.arange(1.0, mask.shape[1] + 1), sizes)
+    factor = scores.new_tensor(place_factors(places, np.broadcast_to(sizes, places.shape), place_weights))
     return (factor * terms * ranked_mask).sum(1)
 
 
@@ -183,7 +191,7 @@ def approx_ndcg_loss(scores: Tensor, relevance: Tensor, mask: Tensor, temperatur
 
 
 #: name, as in the table of `rankwise.ltr.losses` -> loss
-LOSSES = {
+LOSSES: dict[str, Loss] = {
     "pointwise_squared": pointwise_squared_loss,
     "pointwise_logistic": pointwise_logistic_loss,
     "pairwise_logistic": pairwise_logistic_loss,

@@ -16,6 +16,7 @@ from rankwise._state import COUNT, NUMBER, Saved, dict_of, ensure, instance, lis
 from rankwise._threads import usable_jobs
 from rankwise._typing import ArrayLike, FloatArray, RandomState
 from rankwise._validation import check_generator
+from rankwise.ltr._listwise_losses import PLACE_WEIGHTS, PlaceWeights
 from rankwise.ltr.base import METRIC_CONSTRAINTS, QueryRankerMixin, check_target, validation_rows
 from rankwise.ltr.boosting import BoostingSettings, LightGBMTrees, monotone_signs
 from rankwise.ltr.effects import ScoreExplanation, score_explanation
@@ -95,6 +96,8 @@ class LambdaMART(QueryRankerMixin, BaseEstimator):
         Scale of that noise.
     decay : float, default=0.85
         What each place takes from the weights of "yetirank".
+    place_weights : {"exp", "log", "reciprocal"}, array-like or callable, default="exp"
+        What places count in "listwise_plistmle", as in `LinearRanker`.
     n_pairs : int, optional
         Draw this many partners for each row and tree instead of using all pairs; combine it with
         ``truncation=None``. For long queries.
@@ -193,6 +196,7 @@ class LambdaMART(QueryRankerMixin, BaseEstimator):
         "n_draws": [None, Interval(Integral, 0, None, closed="left")],
         "gumbel_scale": [Interval(Real, 0, None, closed="left")],
         "decay": [Interval(Real, 0, 1, closed="right")],
+        "place_weights": PLACE_WEIGHTS,
         "n_pairs": [None, Interval(Integral, 1, None, closed="left")],
         "max_depth": [None, Interval(Integral, 1, None, closed="left")],
         "min_samples_leaf": [None, Interval(Integral, 1, None, closed="left")],
@@ -244,6 +248,7 @@ class LambdaMART(QueryRankerMixin, BaseEstimator):
         n_draws: int | None = None,
         gumbel_scale: float = 1.0,
         decay: float = 0.85,
+        place_weights: PlaceWeights = "exp",
         newton: bool = True,
         n_pairs: int | None = None,
         max_depth: int | None = None,
@@ -280,6 +285,7 @@ class LambdaMART(QueryRankerMixin, BaseEstimator):
         self.n_draws = n_draws
         self.gumbel_scale = gumbel_scale
         self.decay = decay
+        self.place_weights = place_weights
         self.newton = newton
         self.n_pairs = n_pairs
         self.max_depth = max_depth
@@ -449,7 +455,7 @@ class LambdaMART(QueryRankerMixin, BaseEstimator):
         elif self.objective in losses_of("LambdaMART", "pairwise"):
             objective = self._pairwise(rows)
         else:
-            objective = objective_of_rows(self.objective, rows, self.gain)
+            objective = objective_of_rows(self.objective, rows, self.gain, self.place_weights)
         return objective if self.newton else plain_gradient(objective, rows)
 
     def _pairwise(self, rows: QueryRows) -> Objective:

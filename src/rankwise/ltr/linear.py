@@ -14,6 +14,7 @@ from rankwise._state import COUNT, FLOATS, Saved, check_shape
 from rankwise._typing import ArrayLike, FloatArray, RandomState
 from rankwise._validation import check_generator
 from rankwise.ltr._linear_losses import FlatLoss, make_flat_loss
+from rankwise.ltr._listwise_losses import PLACE_WEIGHTS, PlaceWeights
 from rankwise.ltr.base import METRIC_CONSTRAINTS, QueryRankerMixin, check_target
 from rankwise.ltr.effects import ScoreExplanation, score_explanation
 from rankwise.ltr.losses import losses_of
@@ -42,7 +43,7 @@ class LinearRanker(QueryRankerMixin, BaseEstimator):
         how much exchanging them changes NDCG in the ranking so far, which is refreshed ten times. Of lists:
         "listwise_listnet", cross entropy with :math:`p \propto e^y`; "listwise_softmax", with :math:`p \propto y`;
         "listwise_listmle", minus the log likelihood of the order by relevance; "listwise_plistmle", the same with
-        factors :math:`2^{K-k} - 1`, over the largest, for place k of K.
+        factors by place, see ``place_weights``.
     C : float, default=1.0
         Weight of the losses against the penalty.
     standardize : bool, default=True
@@ -59,6 +60,10 @@ class LinearRanker(QueryRankerMixin, BaseEstimator):
         What `score` returns, as in `LambdaMART`.
     gain : {"exp", "linear"}, sequence, mapping or callable, default="exp"
         What a grade is worth in the NDCG of "lambdarank"; see `rankwise.metrics.ndcg_score`.
+    place_weights : {"exp", "log", "reciprocal"}, array-like or callable, default="exp"
+        What place k of a query of K rows counts in "listwise_plistmle": :math:`2^{K-k} - 1` over the largest ("exp", as
+        published), :math:`1 / \log_2(k + 1)` ("log", as in NDCG), :math:`1 / k` ("reciprocal"), weights of the first
+        places (ones are the top-k likelihood), or what a function of arrays k and K returns.
     random_state : int, Generator, RandomState or None, default=None
         Draws pairs, and the order of equally relevant rows for "listwise_listmle" and "listwise_plistmle".
 
@@ -93,6 +98,7 @@ class LinearRanker(QueryRankerMixin, BaseEstimator):
         "tol": [Interval(Real, 0, None, closed="neither")],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         **METRIC_CONSTRAINTS,
+        "place_weights": PLACE_WEIGHTS,
         "random_state": ["random_state", np.random.Generator],
     }
 
@@ -111,6 +117,7 @@ class LinearRanker(QueryRankerMixin, BaseEstimator):
         k: int | None = 10,
         gain: Gain = "exp",
         score_gain: Gain = "linear",
+        place_weights: PlaceWeights = "exp",
         random_state: RandomState = None,
     ) -> None:
         self.loss = loss
@@ -123,6 +130,7 @@ class LinearRanker(QueryRankerMixin, BaseEstimator):
         self.k = k
         self.gain = gain
         self.score_gain = score_gain
+        self.place_weights = place_weights
         self.random_state = random_state
 
     def fit(
@@ -247,7 +255,7 @@ class LinearRanker(QueryRankerMixin, BaseEstimator):
         rows = QueryRows.build(features, grades, qid, sample_weight, pairs, pair_weight, seed=seed)
         self.n_queries_ = rows.n_queries
         scale = _spread(rows.X) if self.standardize else np.ones(rows.X.shape[1])
-        loss = make_flat_loss(self.loss, rows, self.gain, self.max_pairs, rng)
+        loss = make_flat_loss(self.loss, rows, self.gain, self.max_pairs, rng, self.place_weights)
         return loss, rows.X.multiply(1 / scale).tocsr() if hasattr(rows.X, "indptr") else rows.X / scale, scale
 
     def _minimum(self, loss: FlatLoss, X: Any, C: float, start: FloatArray) -> tuple[FloatArray, int]:

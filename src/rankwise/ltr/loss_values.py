@@ -16,7 +16,7 @@ from rankwise._typing import ArrayLike, BoolArray, FloatArray, IntArray
 from rankwise._validation import check_choice
 from rankwise.ltr._lambda_jit import MU
 from rankwise.ltr._listwise_jit import logistic_shifts
-from rankwise.ltr._listwise_losses import TEMPERATURE
+from rankwise.ltr._listwise_losses import TEMPERATURE, PlaceWeights, place_factors
 from rankwise.ltr.base import check_longest
 from rankwise.ltr.losses import LOSSES
 from rankwise.queries import (
@@ -45,6 +45,7 @@ def ranking_loss(
     *,
     k: int | None = None,
     gain: Gain = "exp",
+    place_weights: PlaceWeights = "exp",
     per_query: bool = False,
 ) -> float | tuple[np.ndarray[Any, Any], FloatArray]:
     """Value of a loss by which rankers learn, as its mean over queries.
@@ -69,6 +70,8 @@ def ranking_loss(
     gain : {"exp", "linear"}, sequence, mapping or callable, default="exp"
         What a grade is worth in "lambdarank", "lambdaloss" and "listwise_approx_ndcg", see
         `rankwise.metrics.ndcg_score`.
+    place_weights : {"exp", "log", "reciprocal"}, array-like or callable, default="exp"
+        What places count in "listwise_plistmle", as in `LinearRanker`.
     per_query : bool, default=False
         Whether to return the queries and their losses instead of the mean.
 
@@ -102,7 +105,11 @@ def ranking_loss(
     target = grade / grade.max() if is_share else grade
     target, scores, gains = (groups.take(values) for values in (target, scores, gains_of(grade, gain)))
     queries = [slice(*ends) for ends in pairwise(groups.bounds)]
-    values = np.array([_of_query(loss, target[rows], scores[rows], gains[rows], places) for rows in queries])
+    if loss in ("listwise_listmle", "listwise_plistmle"):
+        weights = place_weights if loss == "listwise_plistmle" else None
+        values = np.array([_likelihood(target[rows], scores[rows], weights) for rows in queries])
+    else:
+        values = np.array([_of_query(loss, target[rows], scores[rows], gains[rows], places) for rows in queries])
     return (groups.ids, values) if per_query else float(values.mean())
 
 
@@ -178,11 +185,9 @@ def _of_query(loss: str, grade: FloatArray, score: FloatArray, gains: FloatArray
     discount = _discounts(len(grade), k if loss == "lambdarank" else len(grade) + 1)
     if loss in _OF_PAIRS:
         return _of_pairs(loss, grade, score, gains, discount)
-    if loss in ("listwise_softmax", "listwise_listnet", "query_softmax"):
-        mass = np.exp(grade - grade.max()) if loss == "listwise_listnet" else grade
-        total = 1.0 if loss == "query_softmax" else mass.sum()
-        return float(mass @ (logsumexp(score) - score) / total) if total > 0 else 0.0
-    return _likelihood(score[np.argsort(-grade, kind="stable")], by_place=loss == "listwise_plistmle")
+    mass = np.exp(grade - grade.max()) if loss == "listwise_listnet" else grade
+    total = 1.0 if loss == "query_softmax" else mass.sum()
+    return float(mass @ (logsumexp(score) - score) / total) if total > 0 else 0.0
 
 
 def _of_pairs(loss: str, grade: FloatArray, score: FloatArray, gains: FloatArray, discount: FloatArray) -> float:
@@ -224,14 +229,14 @@ def _shifted_cross_entropy(target: FloatArray, score: FloatArray) -> float:
     return float(np.mean(np.logaddexp(0, score + shift) - target * (score + shift)))
 
 
-def _likelihood(score: FloatArray, by_place: bool) -> float:
-    """Minus the log probability that the rows come in this order; by place with factors, over the largest."""
-    terms = np.logaddexp.accumulate(score[::-1])[::-1] - score
-    if not by_place:
+def _likelihood(grade: FloatArray, score: FloatArray, place_weights: PlaceWeights | None) -> float:
+    """Minus the log probability of the order by relevance, or the sum over places with weights."""
+    ranked = score[np.argsort(-grade, kind="stable")]
+    terms = np.logaddexp.accumulate(ranked[::-1])[::-1] - ranked
+    if place_weights is None:
         return float(terms.sum())
-    least = 2.0 ** (1 - len(score))
-    factor = 2.0 ** -np.arange(len(score)) - least
-    return float(factor @ terms / factor[0]) if len(score) > 1 else 0.0
+    places = np.arange(1.0, len(score) + 1)
+    return float(place_factors(places, np.full(len(score), float(len(score))), place_weights) @ terms)
 
 
 def _discounts(n_rows: int, k: int) -> FloatArray:

@@ -100,7 +100,7 @@ LOSSES = (
     Loss(
         "listwise_plistmle",
         "listwise",
-        "the same with factor 2^(K-k) - 1 for place k of K",
+        "the same with factor 2^(K-k) - 1 for place k of K, or another one (place_weights)",
         "position-aware ListMLE: Lan et al. (2014)",
         (_LINEAR, _NEURAL, _BOOSTED),
     ),

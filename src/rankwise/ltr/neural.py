@@ -29,6 +29,7 @@ from rankwise._state import (
 from rankwise._threads import one_at_a_time, openmp
 from rankwise._typing import ArrayLike, FloatArray, RandomState
 from rankwise._validation import check_generator
+from rankwise.ltr._listwise_losses import PLACE_WEIGHTS, PlaceWeights
 from rankwise.ltr._network_training import train
 from rankwise.ltr._networks import Shape, make_network, members, normal_scores, quantiles_of, scores_of
 from rankwise.ltr._torch_losses import QUADRATIC
@@ -127,6 +128,8 @@ class NeuralRanker(QueryRankerMixin, BaseEstimator):
     gain : {"exp", "linear"}, sequence, mapping or callable, default="exp"
         What a grade is worth in training: in the losses "listwise_approx_ndcg" and "lambdarank", early stopping and
         ``history_``.
+    place_weights : {"exp", "log", "reciprocal"}, array-like or callable, default="exp"
+        What places count in "listwise_plistmle", as in `LinearRanker`.
     random_state : int, Generator, RandomState or None, default=None
         Weights, batches, dropout and noise; on one device the same seed gives the same ranker.
 
@@ -181,6 +184,7 @@ class NeuralRanker(QueryRankerMixin, BaseEstimator):
         "device": [StrOptions({"cpu", "cuda", "auto"})],
         "mixed_precision": ["boolean", StrOptions({"auto"})],
         **METRIC_CONSTRAINTS,
+        "place_weights": PLACE_WEIGHTS,
         "random_state": ["random_state", np.random.Generator],
     }
 
@@ -228,6 +232,7 @@ class NeuralRanker(QueryRankerMixin, BaseEstimator):
         k: int | None = 10,
         gain: Gain = "exp",
         score_gain: Gain = "linear",
+        place_weights: PlaceWeights = "exp",
         random_state: RandomState = None,
     ) -> None:
         self.loss = loss
@@ -257,6 +262,7 @@ class NeuralRanker(QueryRankerMixin, BaseEstimator):
         self.k = k
         self.gain = gain
         self.score_gain = score_gain
+        self.place_weights = place_weights
         self.random_state = random_state
 
     def fit(

@@ -21,14 +21,16 @@ Objective = Callable[[FloatArray, np.random.Generator], tuple[FloatArray, FloatA
 CustomObjective = Callable[[FloatArray, FloatArray, IntArray], tuple[Any, Any]]
 
 
-def objective_of_rows(name: str, rows: QueryRows, gain: Gain) -> Objective:
+def objective_of_rows(
+    name: str, rows: QueryRows, gain: Gain, place_weights: _listwise_losses.PlaceWeights = "exp"
+) -> Objective:
     """The objective of a name of the table whose loss is not one of pairs."""
     if name == "pointwise_squared":
         return _pointwise_squared(rows)
     if name == "pointwise_logistic":
         return _pointwise_logistic(rows)
     if name in ("listwise_listmle", "listwise_plistmle"):
-        likelihood = _listwise_losses.likelihood(name, rows)
+        likelihood = _listwise_losses.likelihood(name, rows, place_weights)
         # Another order of equally relevant rows for each tree: one for all would be learned.
         return lambda score, rng: likelihood(score, _listwise_losses.order_by_grade(rows, rng))[1:]
     loss = {
