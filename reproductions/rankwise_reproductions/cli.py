@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from rankwise.cli.options import Jobs, Json
+from rankwise_reproductions import use_common_kernels
 
 if TYPE_CHECKING:
     from rankwise_reproductions.experiment import Experiment, Inputs, Scale
@@ -42,6 +43,7 @@ def reproduce(
 
     Finished parts are kept: after an interruption the same command continues.
     """
+    use_common_kernels()
     from rankwise.cli import console
     from rankwise_reproductions.catalog import chosen
     from rankwise_reproductions.experiment import Inputs

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import ast
+import os
+import platform
 import re
 import subprocess
 import sys
 from importlib.metadata import entry_points
 from pathlib import Path
 
-from rankwise_reproductions import catalog
+from rankwise_reproductions import catalog, use_common_kernels
 from rankwise_reproductions.outputs import store_of
 
 PACKAGE = Path(catalog.__file__).parent
@@ -36,6 +38,16 @@ print(*sys.modules, file=sys.stderr)
     loaded = set(done.stderr.split())
     assert "rankwise_reproductions.cli" in loaded
     assert not loaded & {"numpy", "scipy", "sklearn", "matplotlib", "numba", "pandas", "jinja2"}
+
+
+def test_every_processor_adds_up_alike(monkeypatch):
+    monkeypatch.setenv("OPENBLAS_CORETYPE", "SkylakeX")
+    use_common_kernels()
+    assert os.environ["OPENBLAS_CORETYPE"] == "SkylakeX"
+    monkeypatch.delenv("OPENBLAS_CORETYPE")
+    use_common_kernels()
+    is_known = platform.machine().lower() in ("x86_64", "amd64")
+    assert os.environ.get("OPENBLAS_CORETYPE") == ("Haswell" if is_known else None)
 
 
 def test_results_have_the_name_of_their_module():
