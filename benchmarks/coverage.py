@@ -1,17 +1,22 @@
 """Do tests reject, and intervals miss, as often as their level of 5% says? Simulations of the statistics of people.
 
 Each row is a test of people who do not differ, or an interval of a number that is known: how often, of so many runs, it
-was wrong. The standard error of 2,000 runs is half a point. Tests of one table (items, pairs) count a run once, if any
-of them rejects; single coefficients are counted one by one.
+was wrong. The standard error of 2,000 runs is half a point. Tests and intervals of one table (items, pairs), which hold
+for all of it at once, count a run once, if any of them is wrong; single coefficients are counted one by one. What
+`sample_size` promises is a power of 80%: its rows say how often a difference was not found, 20% or a little less.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import cache
+from itertools import combinations
 from typing import Any
 
 import numpy as np
 from common import arguments, save
+from scipy.special import expit
+from scipy.stats import chi2
 
 from rankwise import Rankings
 from rankwise.aggregation import (
@@ -21,9 +26,12 @@ from rankwise.aggregation import (
     MallowsMixture,
     PlackettLuce,
     PlackettLuceMixture,
+    borda,
+    sample_mallows,
 )
-from rankwise.analysis import compare_groups
-from rankwise.label_ranking import PlackettLuceRanker, PlackettLuceTree
+from rankwise.analysis import compare_groups, drivers, raters, sample_size
+from rankwise.analysis.sample_size import mallows_places
+from rankwise.label_ranking import PlackettLuceRanker, PlackettLuceTree, RankingForest
 
 WORTH = np.array([1, 0.5, 0, -0.5])
 CENTERS = [[1, 2, 3, 4, 5], [5, 3, 4, 1, 2]]
@@ -111,6 +119,165 @@ def with_ties(rng: np.random.Generator) -> Wrong:
     return compared(rng, tied, np.repeat(["a", "b"], 40))
 
 
+def sixteen_twice(rng: np.random.Generator) -> Wrong:
+    """16 people who ranked 5 items twice."""
+    who = np.tile(np.arange(16), 2)
+    return compared(rng, draw(rng, FIVE + 2 * rng.normal(size=(16, 5))[who]), np.repeat(["a", "b"], 16), pairs=who)
+
+
+def three_that_differ(rng: np.random.Generator, n: int) -> tuple[Any, Any, str]:
+    """Three groups of 30 people who differ."""
+    labels = np.arange(n) % 3
+    return draw(rng, np.array([WORTH, WORTH[::-1], [0, 1, 0, 0]])[labels]), labels, ""
+
+
+def strata_that_differ(rng: np.random.Generator, n: int) -> tuple[Any, Any, str]:
+    """Two groups of 45 people who differ, in three strata."""
+    labels, strata = np.arange(n) % 2, np.arange(n) // 2 % 3
+    worth = np.array([WORTH, [0, 0, 0, 1]])[labels] + np.array([[0, 0, 0, 0], [1, 1, 0, 0], [0, 1, 0, 1]])[strata]
+    return draw(rng, worth), labels, "strata"
+
+
+def twice_that_differ(rng: np.random.Generator, n: int) -> tuple[Any, Any, str]:
+    """45 people who ranked twice, and otherwise."""
+    labels, who = np.arange(n) % 2, np.arange(n) // 2
+    return draw(rng, np.array([WORTH, [0, 0, 0, 1]])[labels] + rng.normal(size=(n // 2, 4))[who]), labels, "pairs"
+
+
+def weights_that_differ(rng: np.random.Generator, n: int) -> tuple[Any, Any, str]:
+    """Groups of 30 and 60 people of other taste and spread, with survey weights from .5 to 1.5."""
+    labels = np.minimum(np.arange(n) % 3, 1)
+    worth = np.array([WORTH / 1.5, np.array([0, 1.5, 0.5, -1]) / 0.6])[labels]
+    return Rankings(draw(rng, worth), weights=rng.uniform(0.5, 1.5, n)), labels, ""
+
+
+def intervals_of(design: Callable[[np.random.Generator, int], tuple[Any, Any, str]]) -> Callable[..., Wrong]:
+    """A study of the intervals of items and of pairs; what is true, 120,000 people say."""
+
+    @cache
+    def truth() -> list[np.ndarray]:
+        large, labels, _ = design(np.random.default_rng(99), 120_000)
+        ranks = np.asarray(Rankings(large).positions)
+        shares = np.array([ranks[:, i] < ranks[:, j] for i, j in combinations(range(ranks.shape[1]), 2)]).T
+        found = []
+        for values in (ranks, shares):
+            means = np.array([values[labels == group].mean(axis=0) for group in np.unique(labels)])
+            others = (means.sum(axis=0) - means) / (len(means) - 1)
+            found.append((means - others)[: 1 if len(means) == 2 else 3])
+        return found
+
+    def study(rng: np.random.Generator) -> Wrong:
+        rankings, labels, option = design(rng, 90)
+        within = {"": {}, "strata": {"strata": np.arange(90) // 2 % 3}, "pairs": {"pairs": np.arange(90) // 2}}[option]
+        found = compare_groups(rankings, labels, n_permutations=199, random_state=rng, **within)
+        for name, differences, true in zip(("items", "pairs"), (found.items, found.pairs), truth(), strict=True):
+            assert differences is not None
+            yield f"intervals of {name}", np.any((differences.low > true) | (differences.high < true))
+
+    study.__doc__ = design.__doc__
+    return study
+
+
+UP = np.arange(1.0, 9)
+
+
+def panel(rng: np.random.Generator) -> Wrong:
+    """12 raters of 8 items who are alike."""
+    return judged(rng, sample_mallows(UP, 0.5, 12, rng))
+
+
+def large_panel(rng: np.random.Generator) -> Wrong:
+    """30 raters of 8 items who are alike; some name their first three only, and some leave items out."""
+    votes = sample_mallows(UP, 0.4, 30, rng)
+    votes[:10][votes[:10] > 3] = np.inf
+    votes[10:20][rng.random((10, 8)) < 0.2] = np.nan
+    return judged(rng, votes)
+
+
+def judged(rng: np.random.Generator, votes: np.ndarray) -> Wrong:
+    """Which people `raters` calls outliers, and whether it finds cliques."""
+    found = raters(votes, n_simulations=99, random_state=rng)
+    yield "single raters", found.p_value <= 0.05
+    yield "any outlier", np.nanmin(found.p_adjusted) <= 0.05
+    yield "any clique", len(found.cliques) > 0
+
+
+STEEP = np.array([2.0, 0.0, -2.0])
+
+
+def driven(rng: np.random.Generator, X: np.ndarray, **options: Any) -> Wrong:
+    """What `drivers` says of the first feature, which drives the rankings, and of the second, which does not."""
+    found = drivers(
+        X, Rankings.from_scores(rng.gumbel(size=(len(X), 3)) + X[:, :1] * STEEP), random_state=rng, **options
+    )
+    own, useless = found.features.index("x0"), found.features.index("x1")
+    yield "test of the other", found.p_values[useless] <= 0.05
+    yield "interval of its importance", found.low[useless] > 0 or found.high[useless] < 0
+    effect, items = found.effects[own], np.arange(3)
+    gaps = np.array(effect.values)[:, np.newaxis] * STEEP
+    places = 0.5 + expit(gaps[:, :, np.newaxis] - gaps[:, np.newaxis]).sum(axis=1)
+    moves = places[effect.worst, items] - places[effect.best, items]
+    yield "intervals of moves", (effect.moves_low > moves) | (moves > effect.moves_high)
+    yield "intervals of places", (effect.low > places) | (places > effect.high)
+
+
+def forests(rng: np.random.Generator) -> Wrong:
+    """Two features of 120 people by forests, the default: one drives rankings of 3 items."""
+    return driven(rng, rng.random((120, 2)))
+
+
+def linear_drivers(rng: np.random.Generator) -> Wrong:
+    """Three features of 200 people, two of which go together, by PlackettLuceRanker: one drives rankings of 3 items."""
+    X = rng.random((200, 3))
+    X[:, 0] = 0.5 * (X[:, 0] + X[:, 2])
+    return driven(rng, X, ranker=PlackettLuceRanker())
+
+
+def no_drivers(rng: np.random.Generator) -> Wrong:
+    """Three features of 120 people that tell nothing about rankings of 3 items, by forests of 15 trees."""
+    ranker = RankingForest(15, min_samples_leaf=5)
+    found = drivers(rng.random((120, 3)), draw(rng, WORTH[:3], 120), ranker=ranker, random_state=rng)
+    yield "any feature", found.p_values.min() <= 0.05
+
+
+@cache
+def size_for(goal: str, **options: Any) -> int:
+    found = sample_size(3 if goal == "groups" else 5, goal=goal, random_state=0, **options)  # type: ignore[arg-type]
+    assert found.n is not None
+    return found.n
+
+
+def precision(rng: np.random.Generator) -> Wrong:
+    """sample_size(5, theta=0.3, precision=0.3)."""
+    n = size_for("places", theta=0.3, precision=0.3)
+    middle = sample_mallows(UP[:5], 0.3, n, rng)[:, 2].mean()  # which varies most, and is the third on average
+    yield "place of the item that varies most", abs(middle - 3) > 0.3
+
+
+def winner(rng: np.random.Generator) -> Wrong:
+    """sample_size(5, goal="winner", theta=0.15): power 80%."""
+    n = size_for("winner", theta=0.15)
+    first = borda(sample_mallows(UP[:5], 0.15, n, rng))
+    yield "winner not found", not (first[0] == 1 and (first[1:] > 1).all())
+
+
+def difference(rng: np.random.Generator) -> Wrong:
+    """sample_size(5, goal="difference", theta=0.3) for an item in the second and the fourth place: power 80%."""
+    places = mallows_places(5, 0.3) @ UP[:5]
+    n = size_for("difference", theta=0.3, difference=float(places[3] - places[1]))
+    groups = np.vstack([sample_mallows(center, 0.3, n, rng) for center in (UP[:5], [1.0, 4, 2, 3, 5])])
+    found = compare_groups(groups, np.repeat(["a", "b"], n), n_permutations=199, random_state=rng)
+    yield "difference not found", found.items.p_value[0, 1] > 0.05
+
+
+def two_laws(rng: np.random.Generator) -> Wrong:
+    """sample_size(3, goal="groups", theta=0.7, difference=2): power 80%."""
+    n = size_for("groups", theta=0.7, difference=2)
+    groups = np.vstack([sample_mallows(center, 0.7, n, rng) for center in ([1.0, 2, 3], [3.0, 1, 2])])
+    found = compare_groups(groups, np.repeat(["a", "b"], n), n_permutations=199, random_state=rng)
+    yield "difference not found", found.p_value > 0.05
+
+
 POOLS = [Mallows(theta=1.2, center=c).sample(20_000, np.random.default_rng(9)).positions for c in CENTERS]
 CAMPS = np.array([[1.5, 1, 0, -1, -1.5], [-1.5, -0.5, 0, 0.5, 1.5]])
 
@@ -137,6 +304,18 @@ def plackett_luce_segments(rng: np.random.Generator) -> Wrong:
     yield from of_segments(fitted, flipped)
     truth = CAMPS[::-1] if flipped else CAMPS
     yield "intervals of worths", np.abs(fitted.log_worths_ - truth) > 1.96 * fitted.log_worths_se_
+
+
+def unlinked_segments(rng: np.random.Generator) -> Wrong:
+    """Two Mallows segments of 120 people with two covariates that tell nothing of the segment."""
+    x, second = rng.normal(size=(120, 2)), rng.random((120, 1)) < 0.35
+    first_rows, second_rows = (pool[rng.integers(len(pool), size=120)] for pool in POOLS)
+    rows = np.where(second, second_rows, first_rows)
+    plain, linked = (MallowsMixture(2, n_init=1, random_state=0).fit(rows, None, X) for X in (None, x))
+    yield "likelihood ratio of the link", chi2.sf(2 * (linked.log_likelihood_ - plain.log_likelihood_), 2) <= 0.05
+    yield "tests of single slopes", chi2.sf(linked.slope_ratios(rows, None, x)[1], 1) <= 0.05
+    share = plain.weights_[0 if plain.centers_[0, 0] < plain.centers_[1, 0] else 1]
+    yield "interval of a share", abs(share - 0.65) > 1.96 * plain.weights_se_[0]
 
 
 def of_segments(fitted: Any, flipped: bool) -> Wrong:
@@ -183,7 +362,9 @@ def ties(rng: np.random.Generator) -> Wrong:
         TIED.log_worth_, TIED.tie_strength_ = worth, np.array([0.5])
         return PlackettLuce().fit(TIED.sample(100, rng))
 
-    return summaries(make, rng)
+    yield from summaries(make, rng)
+    low, high = make(rng, FIVE).summary().intervals[-1]
+    yield "interval of the log strength of ties", not low <= np.log(0.5) <= high
 
 
 def pairs(rng: np.random.Generator) -> Wrong:
@@ -232,9 +413,15 @@ def trees(rng: np.random.Generator) -> Wrong:
 
 
 STUDIES: list[tuple[Callable[[np.random.Generator], Wrong], int]] = [
-    *((study, 1_000) for study in (two_groups, twelve_each, three_groups, in_strata)),
-    *((study, 1_000) for study in (ranked_twice, survey_weights, with_ties)),
-    *((study, 2_000) for study in (mallows_segments, plackett_luce_segments)),
+    *((study, 1_000) for study in (two_groups, twelve_each, three_groups, with_ties)),
+    *((study, 4_000) for study in (in_strata, ranked_twice, sixteen_twice, survey_weights)),
+    *(
+        (intervals_of(design), 1_000)
+        for design in (three_that_differ, strata_that_differ, twice_that_differ, weights_that_differ)
+    ),
+    *((study, 1_000) for study in (panel, large_panel, forests, linear_drivers, no_drivers)),
+    *((study, 1_000) for study in (precision, winner, difference, two_laws)),
+    *((study, 2_000) for study in (mallows_segments, plackett_luce_segments, unlinked_segments)),
     *((study, 2_000) for study in (worths, quasi_errors, ties, pairs, best_worst, attributes, features_of_people)),
     (trees, 1_000),
 ]

@@ -7,6 +7,7 @@ own mixins derive from `EstimatorMixin`, so that mypy knows the methods of the e
 from __future__ import annotations
 
 from collections.abc import Iterator
+from numbers import Integral
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from sklearn.utils import _safe_indexing as safe_indexing
@@ -50,6 +51,10 @@ else:
     EstimatorMixin = object
 
 
+#: what ``n_jobs`` of estimators may be: any number of threads but none; `rankwise._validation.check_n_jobs` is its twin
+N_JOBS: list[Any] = [None, Interval(Integral, 1, None, closed="left"), Interval(Integral, None, -1, closed="right")]
+
+
 def gen_batches(n: int, batch_size: int) -> Iterator[slice]:
     """Slices of ``batch_size`` rows, the last one possibly shorter.
 
@@ -65,6 +70,7 @@ def check_params(estimator: BaseEstimator) -> None:
 
 
 __all__ = [
+    "N_JOBS",
     "BaseEstimator",
     "EstimatorMixin",
     "HasMethods",

@@ -55,6 +55,15 @@ def check_open_share(name: str, value: float) -> None:
         raise ValueError(f"{name} is {value}, but must lie between 0 and 1")
 
 
+def check_n_jobs(n_jobs: Any) -> int | None:
+    """Refuse a number of threads that is none: 0, or no whole number. `rankwise._sklearn.N_JOBS` is its twin."""
+    if n_jobs is not None and (not isinstance(n_jobs, Integral) or isinstance(n_jobs, bool)):
+        raise TypeError(f"n_jobs is {n_jobs!r}; give the number of threads, or -1 for all cores")
+    if n_jobs == 0:
+        raise ValueError("n_jobs is 0; give the number of threads, or -1 for all cores")
+    return None if n_jobs is None else int(n_jobs)
+
+
 def check_sizes(*, at_least: int = 1, **sizes: int) -> None:
     """Check several whole numbers by the names of their arguments; the error names the first that is wrong."""
     for name, size in sizes.items():

@@ -13,6 +13,7 @@ from rankwise.analysis import _rater_tests as tests_of_raters
 from rankwise.analysis import consensus, raters, robustness
 from rankwise.analysis._rater_cliques import rater_cliques
 from rankwise.analysis._rater_map import rater_map
+from rankwise.data import Survey
 from rankwise.distances import kendall_distance
 from rankwise.kernels import kendall_kernel
 
@@ -40,6 +41,29 @@ def mixed(rng: np.random.Generator, n: int, k: int) -> np.ndarray:
         there = ~np.isnan(row)
         row[there] = np.argsort(np.argsort(row[there])) + 1.0
     return rows
+
+
+def test_ties_alone_are_said_in_a_sentence() -> None:
+    found = raters([[1, 1, 1]] * 5 + [[1, 1, NAN]])
+    assert found.sentences == ["Everybody ties all items, so there is no order to agree on, or to disagree with."]
+    assert [table.title for table in found.tables()] == ["Raters together"]
+    assert "100%" not in str(found)
+    assert not raters([[1, 1, 1]] * 5 + [[1, 1, 2]]).all_tied
+
+
+def test_people_of_the_same_name_are_told_apart_by_their_ids() -> None:
+    votes = Rankings([[1, 2, 3], [1, 3, 2], [2, 1, 3], [1, 2, 3]])
+    names, ids = np.array(["Ann", "Ben", "Ann", "Cem"]), np.array([7, 8, 9, 10])
+    assert raters(Survey(votes, names=names, id=ids)).names == ("Ann (7)", "Ben", "Ann (9)", "Cem")
+    twice = raters(Survey(votes, names=names, id=np.array([7, 8, 7, 10])))
+    assert twice.names == ("Ann", "Ben", "Ann (2)", "Cem")
+    assert twice.notes[:2] == (
+        "several rankings have the same name, and are numbered: Ann",
+        "1 ranking is of somebody who ranked before, and counted as if by others: p-values and intervals look surer "
+        "than they are; count one ranking of each",
+    )
+    assert raters(Survey(votes, names=names)).names == ("Ann", "Ben", "Ann (2)", "Cem")
+    assert raters(Survey(votes, id=ids)).names == ("7", "8", "9", "10")
 
 
 def signs(row: np.ndarray) -> dict[tuple[int, int], float]:

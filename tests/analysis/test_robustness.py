@@ -15,6 +15,17 @@ from rankwise.analysis import consensus, robustness
 NAN, INF = np.nan, np.inf
 
 
+def test_winners_come_in_the_order_of_the_items() -> None:
+    found = robustness(Rankings([[1, 1, 2, 1]] * 4, ["d", "c", "b", "a"]), rules=["borda"])
+    assert found.winners == ("d", "c", "a")
+    assert found.sentences[0].startswith("d, c and a win together by Kemeny.")
+    assert {margin.winners for margin in found.margins} == {("d", "c", "a")}
+    assert found.people is not None
+    assert {one.winners for one in found.people} == {("d", "c", "a")}
+    assert found.items_left_out is not None
+    assert [one.winners for one in found.items_left_out] == [("c", "a"), ("d", "a"), ("d", "c", "a"), ("d", "c")]
+
+
 def test_people_groups_and_items_are_left_out_one_by_one() -> None:
     rng = np.random.default_rng(0)
     n_changed = 0

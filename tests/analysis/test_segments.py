@@ -12,7 +12,7 @@ from sklearn.metrics import adjusted_rand_score
 from rankwise.aggregation import Mallows, MallowsMixture, PlackettLuceMixture
 from rankwise.analysis import segments, summary
 from rankwise.analysis.segments import _adjusted_rand
-from rankwise.data import Rankings
+from rankwise.data import Rankings, Survey
 
 NAN, INF = np.nan, np.inf
 ITEMS = ["tea", "milk", "juice", "water", "beer"]
@@ -546,3 +546,12 @@ def test_intervals_of_single_coefficients_of_covariates_cover(model):
         coef = -fitted.membership_coef_[1] if swapped else fitted.membership_coef_[1]
         missed += np.abs(coef - [0.3, 1.0]) > norm.ppf(0.975) * fitted.membership_se_[1]
     assert 0.035 <= missed.mean() / 800 <= 0.065
+
+
+def test_rankings_of_the_same_person_are_noted():
+    rankings = camps(60, seed=0)[0]
+    found = segments(Survey(Rankings(rankings), id=np.arange(60) % 50), n=2, n_init=1, n_bootstrap=0, random_state=0)
+    noted = "10 rankings are of people who ranked before, and counted as if by others"
+    assert [note.startswith(noted) for note in found.notes].count(True) == 1
+    plain = segments(Survey(Rankings(rankings), id=np.arange(60)), n=2, n_init=1, n_bootstrap=0, random_state=0)
+    assert not any("ranked before" in note for note in plain.notes)

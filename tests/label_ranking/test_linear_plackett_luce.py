@@ -269,10 +269,16 @@ def test_a_note_tells_separation_under_the_penalty():
 
     assert notes(x, positions) == ()
     first = (positions[:, [0]] == 1).astype(float)  # tells who puts the first item first, and so who does not
-    separated = "the features foretell how some items are ranked without exception (separation): how large"
-    assert [note[: len(separated)] for note in notes(np.hstack([x, first]), positions)] == [separated]
-    with pytest.raises(ValueError, match="separation"):
+    rests = "how large coefficients are rests on the penalty"
+    separated = "{} foretells without exception how 0 is ranked (separation): " + rests
+    assert notes(np.hstack([x, first]), positions) == (separated.format("x1"),)
+    with pytest.raises(ValueError, match=r"x1 foretells without exception how 0 is ranked \(separation\)"):
         PlackettLuceRanker(alpha=0).fit(np.hstack([x, first]), positions)
+    # Two features that foretell together what neither does alone.
+    halves = np.hstack([x, first - x])
+    assert notes(halves, positions) == (
+        f"x0, x1 together foretell without exception how 0 is ranked (separation): {rests}",
+    )
     always = np.hstack([np.ones((60, 1)), positions + 1])
     assert [note.split(":")[0] for note in notes(x, always)] == [
         "0 never came after, or tied with, any other item",
@@ -282,7 +288,9 @@ def test_a_note_tells_separation_under_the_penalty():
     assert notes(np.append(x, [[0.0]], axis=0), tied) == ()
     top = np.where(positions <= 2, positions, np.inf)
     assert notes(x, top) == ()
-    assert [note[: len(separated)] for note in notes(first, top)] == [separated]
+    assert notes(first, top) == (separated.format("x0"),)
+    with pytest.raises(ValueError, match="0 never came after, or tied with, any other item, so that coefficients"):
+        PlackettLuceRanker(alpha=0).fit(x, always)
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -88,19 +88,22 @@ def compared_groups(
     )
 
 
-def separation_notes(
-    above: IntArray, below: IntArray, items: tuple[Hashable, ...], prior: str = "prior"
-) -> tuple[str, ...]:
+def separation_notes(above: IntArray, below: IntArray, items: tuple[Hashable, ...]) -> tuple[str, ...]:
     """Notes on items that always win or always lose, whose worths are far apart only as a prior says."""
+    rests = "how far from those of others the worths are rests on the prior"
+    return tuple(f"{clause}: {rests}" for clause in separated_items(above, below, items))
+
+
+def separated_items(above: IntArray, below: IntArray, items: tuple[Hashable, ...]) -> tuple[str, ...]:
+    """Which items always win or always lose, in clauses."""
     n_groups, group = _components(_graph(above, below, len(items)), "strong")
     if n_groups == 1:
         return ()
     notes = []
     for what, extremes in zip(("after", "before"), _extremes(above, below, group), strict=True):
-        rests = f"how far from those of others the worths are rests on the {prior}"
         for g in extremes[:_MOST_NAMED]:
             members = _members(group == g, items)
-            notes.append(f"{shortlist(members)} never came {what}, or tied with, {_all_but(members)}: {rests}")
+            notes.append(f"{shortlist(members)} never came {what}, or tied with, {_all_but(members)}")
     return tuple(notes)
 
 

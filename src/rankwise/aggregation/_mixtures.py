@@ -14,7 +14,7 @@ import numpy as np
 from rankwise._state import BOOL, COUNT, FLOATS, INTS, MATRIX, NUMBER, STRING, Saved, check_shape, ensure, maybe
 from rankwise._state import optional as may_lack
 from rankwise._typing import ArrayLike, FloatArray, IntArray, RandomState
-from rankwise._validation import check_generator, check_real_number, check_whole_number, shortlist
+from rankwise._validation import check_generator, check_n_jobs, check_real_number, check_whole_number, shortlist
 from rankwise.aggregation import _mixture_em as em
 from rankwise.aggregation import _mixture_jit
 from rankwise.aggregation.base import RankingModel, rankings_of, weighted_rankings
@@ -85,6 +85,7 @@ class RankingMixture(RankingModel):
         for name in ("n_components", "n_init", "max_iter"):
             check_whole_number(name, getattr(self, name), at_least=1)
         check_real_number("tol", self.tol)
+        check_n_jobs(self.n_jobs)
         self._check_options()
         data = weighted_rankings(rankings, sample_weight)
         part, design = _useful(data, covariates)

@@ -23,6 +23,7 @@ from rankwise._typing import ArrayLike, FloatArray, RandomState
 from rankwise._validation import (
     check_choice,
     check_generator,
+    check_n_jobs,
     check_open_share,
     check_whole_number,
     shortlist,
@@ -239,6 +240,7 @@ default="kemeny"
     """
     from joblib import Parallel, delayed
 
+    check_n_jobs(n_jobs)
     check_whole_number("n_resamples", n_resamples, at_least=1)
     check_choice("interval", interval, ("confidence", "percentile"))
     if not callable(decode) and decode not in CONSENSUS_RULES:

@@ -1,7 +1,7 @@
 """Which coefficients no data can tell.
 
 For the choice models and `PlackettLuceRanker`: `refuse_unidentified` raises, and `prior_notes` says so of a fit with a
-prior. `separation_notes` names the items that always win or lose.
+prior. `separated_items` names the items that always win or lose.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import numpy as np
 
 from rankwise._typing import FloatArray
 from rankwise._validation import shortlist
-from rankwise.aggregation._likelihood import separation_notes as separation_notes
+from rankwise.aggregation._likelihood import separated_items as separated_items
 
 
 def refuse_unidentified(information: FloatArray, names: Sequence[str], noun: str, constant: str) -> None:

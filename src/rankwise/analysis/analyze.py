@@ -12,7 +12,7 @@ import numpy as np
 from rankwise._decode import ConsensusRule
 from rankwise._sklearn import safe_indexing
 from rankwise._typing import ArrayLike, RandomState
-from rankwise._validation import check_generator
+from rankwise._validation import check_generator, check_n_jobs
 from rankwise.aggregation import borda
 from rankwise.analysis.analysis import N_FOLDS, Analysis
 from rankwise.analysis.base import features_of, rankings_of, sample_rows
@@ -117,6 +117,7 @@ def analyze(
     >>> result.highlights[1]
     '0 comes first, and would do so again in nearly every repetition of the survey.'
     """
+    check_n_jobs(n_jobs)
     tell = (lambda step, share: None) if on_step is None else on_step
     survey = rankings if isinstance(rankings, Survey) else None
     if survey is not None:

@@ -14,7 +14,7 @@ import numpy as np
 from rankwise._decode import ConsensusRule, Decoder, rule_name
 from rankwise._tables import short_name
 from rankwise._typing import ArrayLike, FloatArray, RandomState
-from rankwise._validation import weights_count_people
+from rankwise._validation import check_n_jobs, weights_count_people
 from rankwise.aggregation import PreferenceMatrix, bootstrap_consensus, preference_matrix
 from rankwise.aggregation.constrained import Constraints
 from rankwise.aggregation.rules import CONSENSUS_RULES, RuleResult
@@ -162,6 +162,7 @@ def consensus(
     proof                  optimal: no ranking costs less, and no other ranking does as well
     intervals              conservative, from 200 resamples of the rankings
     """
+    check_n_jobs(n_jobs)
     scores = rankings.scores if isinstance(rankings, Survey) else None
     constraints = Constraints(item_weights, position_weights, tuple(before), tuple(at_least))
     choices: dict[str, Any] = {"alpha": alpha, "seats": seats, "break_ties": break_ties, "random_state": random_state}

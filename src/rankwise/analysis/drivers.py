@@ -15,7 +15,13 @@ import numpy as np
 from rankwise._progress import silent, track
 from rankwise._tables import counted
 from rankwise._typing import ArrayLike, FloatArray, RandomState
-from rankwise._validation import check_generator, check_open_share, check_whole_number, weights_count_people
+from rankwise._validation import (
+    check_generator,
+    check_n_jobs,
+    check_open_share,
+    check_whole_number,
+    weights_count_people,
+)
 from rankwise.analysis.base import sample_rows
 from rankwise.analysis.driver_effects import feature_effects
 from rankwise.analysis.driver_features import DriverFeatures, driver_features, taken_apart
@@ -122,6 +128,7 @@ def drivers(
     >>> found.features, found.significant
     (('age', 'luck'), [0])
     """
+    check_n_jobs(n_jobs)
     check_open_share("level", level)
     for name, value, least in (("n_folds", n_folds, 2), ("n_shuffles", n_shuffles, 1)):
         check_whole_number(name, value, at_least=least)

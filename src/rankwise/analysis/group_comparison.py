@@ -20,7 +20,7 @@ from rankwise.analysis import item_ranks_jit
 from rankwise.analysis.base import Result, repeated_people_notes
 from rankwise.analysis.group_design import compared_people, of_column
 from rankwise.analysis.group_differences import Family, GroupDifferences, Pair, p_text
-from rankwise.analysis.group_features import kernel_vectors
+from rankwise.analysis.group_features import disagreement, effect_size, kernel_vectors
 from rankwise.analysis.group_likelihood import LikelihoodRatio, likelihood_ratio
 from rankwise.analysis.group_permutations import Design
 from rankwise.analysis.kendalls_w import WeightKind
@@ -112,6 +112,12 @@ class GroupComparison(Result):
         return self.p_value <= 1 - self.level + _ROUNDING
 
     @property
+    def all_alike(self) -> bool:
+        """Whether all people, of all groups, rank alike."""
+        parts = filter(None, (self.items, self.pairs))
+        return self.statistic <= _ROUNDING and all(bool(part.same.all()) for part in parts)
+
+    @property
     def degree(self) -> str:
         """The effect in a word: negligible below 1% of the variation, small below 6%, medium below 14%, else large."""
         return next(word for limit, word in _DEGREES.items() if not self.effect_size >= limit)
@@ -120,6 +126,8 @@ class GroupComparison(Result):
     def sentences(self) -> list[str]:
         """The result in plain words: whether groups differ, how much, and where most."""
         names = [short_name(group) for group in self.groups]
+        if self.all_alike:
+            return [f"All {self.n.sum():,} people rank alike, so that no groups differ."]
         who = f"{names[0]} and {names[1]}" if len(names) == 2 else f"the {len(names)} groups{of_column(self.by)}"
         test = p_text(self.p_value)
         if self.differ:
@@ -175,7 +183,9 @@ class GroupComparison(Result):
         }
 
     def tables(self) -> list[TextTable]:
-        """The tests, then the surest differences of items and of pairs."""
+        """The tests, then the surest differences of items and of pairs; of people who all rank alike, the tests."""
+        if self.all_alike:
+            return [self.test_table()]
         of_pairs = [] if self.pairs is None else self.pairs.tables()
         return [self.test_table(), *self.items.tables(), *of_pairs]
 
@@ -274,15 +284,17 @@ def compare_groups(
     Linear in the number of people: 10,000 rankings of 10 items take about a second. The likelihood-ratio test under
     Plackett-Luce needs independent rankings of equal weight: it is left out for strata, pairs and survey weights, and
     where a model has no maximum. With a group of less than 500 people, the ratio is divided by its mean over random
-    arrangements of the labels (Bartlett's correction). The tests have the level 1 - ``level``, but that of pairs is
-    careful where people are few and shares take few values: then it finds less, not more, than its level says.
+    arrangements of the labels (Bartlett's correction). P-values of items and pairs are mid-p: few people have few
+    different shares, so that many arrangements have the very ratio that was seen, and these count half. Without that,
+    true differences would be found more rarely than the level allows.
 
     References
     ----------
     Gretton, Borgwardt, Rasch, Schölkopf, Smola (2012), A kernel two-sample test, JMLR 13. Mania, Ramdas, Wainwright,
     Jordan, Recht (2018), On kernel methods for covariates that are rankings, Electronic Journal of Statistics 12.
     Rizzo, Székely (2010), DISCO analysis, Annals of Applied Statistics 4. Westfall, Young (1993), Resampling-based
-    multiple testing. Chung, Romano (2013), Exact and asymptotically robust permutation tests, Annals of Statistics 41.
+    multiple testing. Lancaster (1961), Significance tests in discrete distributions, JASA 56. Chung, Romano (2013),
+    Exact and asymptotically robust permutation tests, Annals of Statistics 41.
 
     Examples
     --------
@@ -351,7 +363,7 @@ def compare_groups(
     if not people.is_paired:
         notes += repeated_people_notes(rankings, "give pairs (--paired) to compare people with themselves")
     notes += _numeric_groups(people.groups, people.by)
-    within, between = _disagreement(signs, design)
+    within, between = disagreement(signs, design)
     return GroupComparison(
         by=people.by,
         groups=people.groups,
@@ -361,7 +373,7 @@ def compare_groups(
         p_value=float((extra + reached) / (extra + n_looked_at)),
         p_from="exact" if exact else "permutations",
         n_permutations=n_looked_at,
-        effect_size=_effect_size(signs, design),
+        effect_size=effect_size(signs, design),
         disagreement_within=within,
         disagreement_between=between,
         likelihood_ratio=likelihood_ratio(people, rng),
@@ -413,37 +425,3 @@ def _names_of(families: Sequence[str] | dict[str, Family], items: tuple[Hashable
     above, below = np.triu_indices(len(items), 1)
     pairs = tuple(Pair(items[i], items[j]) for i, j in zip(above.tolist(), below.tolist(), strict=True))
     return [("pair", pairs) if name == "pairs" else ("item", items) for name in families]
-
-
-def _effect_size(signs: FloatArray, design: Design) -> float:
-    """Epsilon squared: the share of the variance of mean signs within strata that groups explain, less chance's."""
-    weights = design.weights[:, np.newaxis]
-    centered = design.centered(signs)
-    total = float((weights * centered**2).sum())
-    free = len(signs) - design.n_strata
-    if total <= _ROUNDING or free < design.n_groups:
-        return float("nan")
-    dummies = design.centered((design.labels[:, np.newaxis] == np.arange(design.n_groups - 1)).astype(np.float64))
-    crossed = (weights * dummies).T @ centered
-    solved = np.linalg.lstsq((weights * dummies).T @ dummies, crossed, rcond=None)[0]
-    left = total - float((crossed * solved).sum())
-    return 1 - (left / (free - design.n_groups + 1)) / (total / free)
-
-
-def _disagreement(signs: FloatArray, design: Design) -> tuple[float, float]:
-    """Mean share of pairs that two people of one group, and of different ones, order differently; NaN of ties alone."""
-    if not signs.any():
-        return float("nan"), float("nan")
-    weights, norms = design.weights, np.square(signs).sum(axis=1)
-    onehot = (design.labels == np.arange(design.n_groups)[:, np.newaxis]).astype(np.float64)
-    sums = (onehot * weights) @ signs
-    own, squares = onehot @ weights**2, onehot @ (weights**2 * norms)
-    total = onehot @ weights
-    products = sums @ sums.T
-    n_pairs = signs.shape[1]
-    couples = total**2 - own
-    alike = np.diagonal(products) - squares
-    within = 0.5 - 0.5 * alike.sum() / couples.sum() / n_pairs
-    apart = ~np.eye(design.n_groups, dtype=bool)
-    between = 0.5 - 0.5 * products[apart].sum() / np.outer(total, total)[apart].sum() / n_pairs
-    return float(within), float(between)

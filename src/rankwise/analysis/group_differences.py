@@ -3,8 +3,11 @@
 `compare_groups` returns `GroupDifferences`. Each group is compared with all others together; of two groups, the first
 with the second. A difference is divided by its standard error, which does not assume that groups vary alike. The
 largest such ratio in each permutation of the labels says how large a ratio chance makes somewhere in the table:
-intervals and p-values are about the whole table, and an interval leaves out 0 if its p-value is small enough. Where a
-group is unanimous, the interval is wider than the ratio says: others who were not asked may be of another opinion.
+intervals and p-values are about the whole table, and an interval leaves out 0 if its p-value is small enough. Few
+people have few different shares, so that many permutations make the very ratio that was seen. They count half (mid-p;
+Lancaster 1961): counted whole, as p-values are defined, true differences would be found more rarely than the level
+allows. Where a group is unanimous, the interval is wider than the ratio says: others who were not asked may be of
+another opinion.
 """
 
 from __future__ import annotations
@@ -62,8 +65,8 @@ class GroupDifferences(Result):
         Ends of the intervals, which hold all differences at once with probability ``level``. NaN where people are too
         few for intervals, or all say the same: then nothing tells how far a difference could be from 0.
     p_value : ndarray of shape (n_compared, n_columns)
-        Corrected for all columns and groups: the probability of a ratio of difference and standard error at least as
-        large anywhere, if groups do not matter.
+        Corrected for all columns and groups: the probability of a larger ratio of difference and standard error
+        anywhere, if groups do not matter, and half of that of an equal one (mid-p).
     probability : ndarray of shape (n_compared, n_columns) or None
         For items: the probability that one of the group ranks the item higher than one of the others, ties counted
         half.
@@ -183,7 +186,7 @@ class GroupDifferences(Result):
         shown = order if len(order) <= _SHOWN else order[:_SHOWN]
         two, is_item = len(self.groups) == 2, self.what == "item"
         columns = [self.what] if is_item else ["first", "before"]
-        columns += [short_name(group) for group in self.groups] if two else ["group", "in it"]
+        columns += [short_name(group) for group in self.groups] if two else ["group", "mean" if is_item else "share"]
         columns += ["difference", f"{100 * self.level:g}% interval", "p", "size"]
         rows, sizes = [], self.size
         for row, column in shown:
@@ -201,6 +204,7 @@ class GroupDifferences(Result):
         what = "mean ranks, 1 is best" if is_item else "shares that put the first before the second"
         sides = "the first group less the second" if two else "the group less all others"
         rest = f"; the surest {_SHOWN} of {len(order):,}" if len(shown) < len(order) else ""
+        what += "" if two else ", of the group"
         note = f"{what}; difference: {sides}; intervals and p are corrected for the whole table{rest}"
         if not all(self.is_sure[at] or self.same[at] for at in shown):
             note += "; size: not sure where chance alone explains the difference"
@@ -313,12 +317,9 @@ class Family:
         design, groups, is_item = self.design, names["groups"], names["what"] == "item"
         difference, error = (array[0] for array in self.differences(observed))
         ratio = self.ratios(observed)[0]
-        extra = 0 if exact else 1
-        reached = np.sum(maxima >= ratio[..., np.newaxis] * (1 - _ROUNDING), axis=-1)
-        p_value = (extra + reached) / (extra + len(maxima))
-        # Beyond this ratio, the p-value is at most 1 - level.
-        most = int((1 - level) * (extra + len(maxima)) * (1 + _ROUNDING))
-        critical = np.sort(maxima)[::-1][most - extra] if most >= 1 else np.nan
+        # The arrangement that was seen is one of them.
+        law = _LargestRatios(maxima if exact else np.append(maxima, ratio.max()), float(ratio.max()))
+        p_value, critical = law.p_value(ratio), law.critical(1 - level)
         factor = self.strata_factors()
         n, n_strata = len(self.values), design.n_strata
         careful = self.careful_error(observed)[0]
@@ -386,6 +387,33 @@ class Family:
             total = float((weight_own * weight_others * share).sum())
             found.append(float((wins * share).sum()) / total if total > 0 else np.nan)
         return np.array(found)
+
+
+class _LargestRatios:
+    """The largest ratio of each arrangement, the one that was seen among them: what chance makes somewhere."""
+
+    def __init__(self, ratios: FloatArray, seen: float) -> None:
+        self.sorted, self.seen = np.sort(ratios), seen
+
+    def p_value(self, ratio: FloatArray) -> FloatArray:
+        """Mid-p: others with as large a ratio count half, and the one that was seen whole; 1 where nothing differs."""
+        n = len(self.sorted)
+        larger = n - np.searchsorted(self.sorted, ratio * (1 + _ROUNDING), side="right")
+        as_large = n - np.searchsorted(self.sorted, ratio * (1 - _ROUNDING), side="left")
+        mid = (larger + as_large + (ratio >= self.seen * (1 - _ROUNDING))) / (2 * n)
+        found: FloatArray = np.where(ratio > 0, mid, 1.0)
+        return found
+
+    def critical(self, alpha: float) -> float:
+        """The ratio beyond which p-values are at most alpha; NaN if there are too few arrangements for any."""
+        n, alpha = len(self.sorted), alpha * (1 + _ROUNDING)
+        if alpha * n < 1:
+            return float("nan")
+        small = np.flatnonzero(self.p_value(self.sorted) <= alpha)
+        first = int(small[0]) if len(small) else n
+        if n - first > alpha * n:  # counted whole, those with just this ratio would be too many
+            return float(self.sorted[first]) * (1 - 2 * _ROUNDING)
+        return float(self.sorted[first - 1]) * (1 + 2 * _ROUNDING)
 
 
 class Pair(NamedTuple):

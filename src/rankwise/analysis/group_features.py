@@ -5,7 +5,7 @@ equal means have equal shares of preferences, pair by pair, but may differ other
 characteristic: of full rankings, only groups of the same distribution have the same mean. Where rankings are many, its
 vectors are random Fourier features (Rahimi and Recht 2007), and the last sentence holds with probability 1: the mean of
 a feature is an analytic function of its frequency, which is 0 almost nowhere unless it is 0 everywhere (Chwialkowski,
-Ramdas, Sejdinovic and Gretton 2015).
+Ramdas, Sejdinovic and Gretton 2015). `effect_size` and `disagreement` say by mean signs how much groups differ.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from __future__ import annotations
 import numpy as np
 
 from rankwise._typing import FloatArray, IntArray
+from rankwise.analysis.group_permutations import Design
 
 # Up to so many different rankings, the vectors of the Mallows kernel are exact; for more, so many are drawn.
 _MOST_DISTINCT, _N_RANDOM = 256, 256
@@ -48,6 +49,40 @@ def kernel_vectors(signs: FloatArray, positions: FloatArray, kernel: str, rng: n
         result[start : start + _ROWS, _N_RANDOM // 2 :] = np.sin(phases)
     result *= np.sqrt(2 / _N_RANDOM)
     return result
+
+
+def effect_size(signs: FloatArray, design: Design) -> float:
+    """Epsilon squared: the share of the variance of mean signs within strata that groups explain, less chance's."""
+    weights = design.weights[:, np.newaxis]
+    centered = design.centered(signs)
+    total = float((weights * centered**2).sum())
+    free = len(signs) - design.n_strata
+    if total <= _ROUNDING or free < design.n_groups:
+        return float("nan")
+    dummies = design.centered((design.labels[:, np.newaxis] == np.arange(design.n_groups - 1)).astype(np.float64))
+    crossed = (weights * dummies).T @ centered
+    solved = np.linalg.lstsq((weights * dummies).T @ dummies, crossed, rcond=None)[0]
+    left = total - float((crossed * solved).sum())
+    return 1 - (left / (free - design.n_groups + 1)) / (total / free)
+
+
+def disagreement(signs: FloatArray, design: Design) -> tuple[float, float]:
+    """Mean share of pairs that two people of one group, and of different ones, order differently; NaN of ties alone."""
+    if not signs.any():
+        return float("nan"), float("nan")
+    weights, norms = design.weights, np.square(signs).sum(axis=1)
+    onehot = (design.labels == np.arange(design.n_groups)[:, np.newaxis]).astype(np.float64)
+    sums = (onehot * weights) @ signs
+    own, squares = onehot @ weights**2, onehot @ (weights**2 * norms)
+    total = onehot @ weights
+    products = sums @ sums.T
+    n_pairs = signs.shape[1]
+    couples = total**2 - own
+    alike = np.diagonal(products) - squares
+    within = 0.5 - 0.5 * alike.sum() / couples.sum() / n_pairs
+    apart = ~np.eye(design.n_groups, dtype=bool)
+    between = 0.5 - 0.5 * products[apart].sum() / np.outer(total, total)[apart].sum() / n_pairs
+    return float(within), float(between)
 
 
 def _distinct_rows(positions: FloatArray) -> tuple[IntArray, IntArray]:

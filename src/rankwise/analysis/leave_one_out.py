@@ -11,7 +11,7 @@ import numpy as np
 
 from rankwise._decode import ConsensusRule
 from rankwise._typing import ArrayLike, FloatArray
-from rankwise._validation import is_null, shortlist
+from rankwise._validation import is_null, is_unknown_label, shortlist
 from rankwise.analysis.consensus import find_consensus
 from rankwise.data import Rankings, Survey
 
@@ -45,19 +45,20 @@ def outcome(rankings: Rankings, rule: str, seconds: float = _SECONDS_OF_PROOF) -
             rankings, cast(ConsensusRule, rule), time_limit=min(seconds, _SECONDS_OF_PROOF), random_state=0
         )
     positions[rankings.compared] = found.positions
-    return Outcome(found.winners, positions)
+    first = set(found.winners)
+    return Outcome(tuple(item for item in rankings.items if item in first), positions)
 
 
 def rater_names(
     rankings: ArrayLike, names: Sequence[Any] | None, n: int, notes: list[str] | None = None
 ) -> tuple[str, ...]:
-    """The names given, else those or the ids of a survey, else "rater 1", ...; names that repeat are numbered.
+    """The names given, else those or the ids of a survey, else "rater 1", ...
 
-    ``notes`` gets a line if some are.
+    Equal names of a survey with ids get their ids; those that still repeat are numbered. ``notes`` gets a line if some
+    are.
     """
     if names is None and isinstance(rankings, Survey):
-        found = rankings.id if rankings.names is None else rankings.names
-        names = None if found is None else found.tolist()
+        names = _names_with_ids(rankings)
     if names is None:
         return tuple(f"rater {number}" for number in range(1, n + 1))
     if len(names) != n:
@@ -72,6 +73,20 @@ def rater_names(
     if repeated and notes is not None:
         notes.append(f"several rankings have the same name, and are numbered: {shortlist(repeated)}")
     return tuple(numbered)
+
+
+def _names_with_ids(survey: Survey) -> list[Any] | None:
+    """Names, or ids where there are none; people of the same name are told apart by their ids."""
+    if survey.names is None or survey.id is None:
+        found = survey.id if survey.names is None else survey.names
+        return None if found is None else list(found.tolist())
+    names, ids = survey.names.tolist(), survey.id.tolist()
+    people = {(str(name), str(known)) for name, known in zip(names, ids, strict=True)}
+    counts = Counter(name for name, _ in people)
+    return [
+        name if is_null(name) or is_unknown_label(known) or counts[str(name)] == 1 else f"{name} ({known})"
+        for name, known in zip(names, ids, strict=True)
+    ]
 
 
 def without_person(rankings: Rankings, row: int, leaving: float) -> Rankings:

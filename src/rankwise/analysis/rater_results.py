@@ -80,8 +80,10 @@ class Raters(Result):
         Mean Kendall distance of two members of each clique.
     level : float
         1 - level is the p-value from which on a person or a group is unusual.
+    all_tied : bool
+        Whether nobody puts one item before another.
     notes : tuple of str
-        What was not looked at, or in a sample only.
+        What was not looked at, or in a sample only, and whose rankings are counted several times.
     """
 
     names: tuple[str, ...]
@@ -107,6 +109,7 @@ class Raters(Result):
     cliques: tuple[tuple[int, ...], ...]
     clique_distance: tuple[float, ...]
     level: float
+    all_tied: bool = False
     notes: tuple[str, ...] = ()
 
     @property
@@ -142,6 +145,8 @@ class Raters(Result):
         lines = []
         if len(order) < 2:
             return ["One person alone can be compared with nobody."]
+        if self.all_tied:
+            return ["Everybody ties all items, so there is no order to agree on, or to disagree with."]
         low, high = order[0], order[-1]
         farthest, nearest = (
             [row for row in order if abs(self.distance[row] - self.distance[end]) <= _SAME] for end in (low, high)
@@ -285,6 +290,8 @@ class Raters(Result):
         most : int, default=30
             Show no more people than that.
         """
+        if self.all_tied:
+            return [self.reliability_table()]
         order = self.order.tolist()
         tested = not np.isnan(self.p_value).all()
         columns = ["name", "agrees", "pairs against", "tau with the rest", *(["p", ""] if tested else []), "puts first"]
@@ -313,7 +320,7 @@ class Raters(Result):
 
     def reliability_table(self) -> TextTable:
         """What holds for all of them, as a table of text."""
-        if self.n_people < 2:
+        if self.n_people < 2 or self.all_tied:
             notes = [["note", note] for note in self.notes]
             return TextTable("Raters together", self.sentence, ["", ""], [["people", str(self.n_people)], *notes])
         rows = [

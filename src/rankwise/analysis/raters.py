@@ -23,7 +23,7 @@ from rankwise.analysis import leave_one_out as without
 from rankwise.analysis._rater_cliques import FEWEST_IN_CLIQUES, rater_cliques
 from rankwise.analysis._rater_map import rater_map
 from rankwise.analysis._rater_tests import distances_to_others, rater_tests
-from rankwise.analysis.base import rankings_of
+from rankwise.analysis.base import rankings_of, repeated_people_notes
 from rankwise.analysis.consensus import find_consensus
 from rankwise.analysis.consensus_result import ConsensusResult
 from rankwise.analysis.kendalls_w import concordance
@@ -128,6 +128,7 @@ def raters(
     n = len(everything)
     notes: list[str] = []
     shown = without.rater_names(rankings, names, n, notes)
+    notes += repeated_people_notes(rankings)
     rng = check_generator(random_state, "raters")
     if consensus is None:
         rule: ConsensusRule = decode or ("kemeny" if everything.n_items <= _MOST_ITEMS_KEMENY else "borda")
@@ -181,6 +182,7 @@ def raters(
         gone = [without.without_person(everything, row, leaving[row]) for row in range(n)]
         winners_without = tuple(without.outcome(rest, consensus.method).winners for rest in gone)
     rest, mean_tau, n_effective = _agreement(part, leaving)
+    has_order = bool((part.positions[active > 0] < np.nanmax(part.positions[active > 0], axis=1, keepdims=True)).any())
     return Raters(
         names=shown,
         people=people,
@@ -205,6 +207,7 @@ def raters(
         cliques=tuple(tuple(sorted(set(rows.tolist()))) for rows in groups.groups),
         clique_distance=tuple(groups.distance),
         level=float(level),
+        all_tied=not has_order,
         notes=tuple(notes),
     )
 

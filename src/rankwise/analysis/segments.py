@@ -18,6 +18,7 @@ from rankwise._typing import ArrayLike, FloatArray, IntArray, RandomState
 from rankwise._validation import (
     check_choice,
     check_generator,
+    check_n_jobs,
     check_open_share,
     check_real_number,
     check_whole_number,
@@ -167,6 +168,7 @@ def segments(
     >>> found.profiles[1].positions
     array([4., 3., 2., 1.])
     """
+    check_n_jobs(n_jobs)
     check_choice("model", model, ("mallows", "plackett-luce"))
     if isinstance(n, str):
         check_choice("n", n, ("bic", "icl"))

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from rankwise._typing import ArrayLike, FloatArray, IntArray
-from rankwise._validation import check_choice, check_weights
+from rankwise._validation import check_choice, check_n_jobs, check_weights
 from rankwise.data import check_positions, midranks
 from rankwise.distances import distances_jit
 from rankwise.distances.measures import (
@@ -76,6 +76,7 @@ def pairwise_distances(
            [3. , 0. , 2.5],
            [0.5, 2.5, 0. ]])
     """
+    check_n_jobs(n_jobs)
     check_choice("metric", metric, ("kendall", *POSITIONAL))
     check_kendall_options(p, missing, normalize)
     if metric != "kendall" and (p != 0.5 or missing != "ignore"):

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from rankwise._sklearn import Interval, StrOptions
+from rankwise._sklearn import N_JOBS, Interval, StrOptions
 from rankwise._state import BOOL, COUNT, MATRIX, Saved, State, check_shape, either, ensure, instance, learned_state
 from rankwise._typing import ArrayLike, BoolArray, FloatArray, RandomState
 from rankwise._validation import shortlist
@@ -127,7 +127,7 @@ class GraphCutEmbedding(PartitionEmbedding):
         "random_state": ["random_state", np.random.Generator],
         "dtype": [StrOptions({"float64", "float32"})],
         "allow_isolated": ["boolean"],
-        "n_jobs": [None, Integral],
+        "n_jobs": N_JOBS,
     }
 
     _saved: ClassVar[Saved] = {

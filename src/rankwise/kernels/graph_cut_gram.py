@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from rankwise._threads import openmp
 from rankwise._typing import ArrayLike, FloatArray, RandomState
+from rankwise._validation import check_n_jobs
 from rankwise.embeddings import GraphCutEmbedding
 from rankwise.embeddings.graph_cut import GraphCutCompletion
 from rankwise.kernels.gram import MAX_BYTES, Gram, check_gram, checked_rankings, divide_by_norms, named_rankings
@@ -80,6 +81,7 @@ def graph_cut_kernel(
     array([[ 14., -14.],
            [-14.,  14.]])
     """
+    check_n_jobs(n_jobs)
     a, b = checked_rankings(A, B)
     number = check_gram(len(a), len(b), dtype, max_bytes)
     if device is None and not copy_back:

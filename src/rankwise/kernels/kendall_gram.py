@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from rankwise._sklearn import gen_batches
 from rankwise._typing import ArrayLike, FloatArray
-from rankwise._validation import check_choice, check_numbers
+from rankwise._validation import check_choice, check_n_jobs, check_numbers
 from rankwise.data import midranks, orders_from_positions
 from rankwise.distances import distances_jit
 from rankwise.kernels import _pair_kernels_jit
@@ -118,6 +118,7 @@ def kendall_kernel(
            [ 0.667, -0.667,  0.667,  0.444],
            [ 0.333, -0.333,  0.444,  0.407]])
     """
+    check_n_jobs(n_jobs)
     a, b = checked_rankings(A, B)
     number = check_gram(len(a), len(b), dtype, max_bytes)
     if position_weights is not None:

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rankwise._typing import ArrayLike, FloatArray, RandomState
-from rankwise._validation import check_choice, check_generator, check_real_number, check_whole_number
+from rankwise._validation import check_choice, check_generator, check_n_jobs, check_real_number, check_whole_number
 from rankwise.embeddings.completions import Structure, levels_of, slots_of
 from rankwise.kernels.gram import BLOCK_CELLS, MAX_BYTES, Gram, check_gram, checked_rankings, filled_by_rows
 from rankwise.kernels.kendall_gram import sign_products, squared_norms
@@ -94,6 +94,7 @@ def mallows_kernel(
            [0.223, 1.   , 0.325],
            [0.882, 0.325, 1.   ]])
     """
+    check_n_jobs(n_jobs)
     check_real_number("scale", scale)
     check_completion(completion, n_samples)
     a, b = checked_rankings(A, B)

@@ -14,7 +14,7 @@ import numpy as np
 
 from rankwise._tables import TextTable, counted, make_frame, name_column
 from rankwise._typing import ArrayLike
-from rankwise._validation import check_choice
+from rankwise._validation import check_choice, check_n_jobs
 from rankwise.data import Rankings
 from rankwise.kernels.gram import MAX_BYTES, Gram, check_gram
 from rankwise.kernels.graph_cut_gram import fitted_embedding, graph_cut_kernel
@@ -224,6 +224,7 @@ def ranking_similarity(
     of a ranking with itself  1 to 1, mean 1
     of two rankings           0.2231 to 0.6065, mean 0.3992
     """
+    check_n_jobs(n_jobs)
     check_choice("kernel", kernel, _KERNELS)
     votes = rankings if isinstance(rankings, Rankings) else Rankings(rankings)
     if features is not None and kernel != "graph-cut":
@@ -270,6 +271,7 @@ def ranking_vectors(
     array([[ 2.,  0., -2.],
            [-2.,  0.,  2.]])
     """
+    check_n_jobs(n_jobs)
     check_choice("kernel", kernel, ("kendall", "graph-cut"))
     votes = rankings if isinstance(rankings, Rankings) else Rankings(rankings)
     items = [str(item) for item in votes.items]

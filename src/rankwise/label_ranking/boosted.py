@@ -11,7 +11,7 @@ import numpy as np
 from joblib import effective_n_jobs
 
 from rankwise._progress import track
-from rankwise._sklearn import BaseEstimator, Interval, RealNotInt, StrOptions
+from rankwise._sklearn import N_JOBS, BaseEstimator, Interval, RealNotInt, StrOptions
 from rankwise._state import FLOATS, NUMBER, Saved, check_shape, dict_of, ensure, list_of, maybe, optional
 from rankwise._typing import ArrayLike, FloatArray, IntArray, RandomState
 from rankwise._validation import check_generator
@@ -158,7 +158,7 @@ class BoostedRanker(ForestMixin, WarmStartMixin, TreeAnswersMixin, BaseEstimator
         "monotone_constraints": [None, "array-like", dict],
         "calibrate": ["boolean"],
         "warm_start": ["boolean"],
-        "n_jobs": [None, Integral],
+        "n_jobs": N_JOBS,
         "random_state": ["random_state", np.random.Generator],
     }
 

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from rankwise._sklearn import BaseEstimator, Interval
+from rankwise._sklearn import N_JOBS, BaseEstimator, Interval
 from rankwise._state import Saved, array, check_probabilities, check_shape, instance, list_of
 from rankwise._threads import one_thread
 from rankwise._typing import FloatArray, RandomState
@@ -70,7 +70,7 @@ class ClusterRanker(LabelRankerMixin, BaseEstimator):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_clusters": [Interval(Integral, 1, None, closed="left")],
         "alpha": [Interval(Real, 0, None, closed="left")],
-        "n_jobs": [None, Integral],
+        "n_jobs": N_JOBS,
         "random_state": ["random_state", np.random.Generator],
     }
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
 
-from rankwise._sklearn import BaseEstimator, HasMethods, Interval, safe_indexing, with_unset
+from rankwise._sklearn import N_JOBS, BaseEstimator, HasMethods, Interval, safe_indexing, with_unset
 from rankwise._state import FLOATS, PREDICTOR, Saved, check_shape, ensure
 from rankwise._typing import ArrayLike, BoolArray, FloatArray, RandomState
 from rankwise._validation import check_generator, check_open_share, data_frame, shortlist
@@ -88,7 +88,7 @@ class ConformalRanker(LabelRankerMixin, BaseEstimator):
         "ranker": [None, HasMethods(["fit", "predict"])],
         "alpha": [Interval(Real, 0.0, 1.0, closed="neither")],
         "test_size": [Interval(Real, 0.0, 1.0, closed="neither")],
-        "n_jobs": [None, Integral],
+        "n_jobs": N_JOBS,
         "random_state": ["random_state", np.random.Generator],
     }
 

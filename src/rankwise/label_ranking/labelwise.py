@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from rankwise._sklearn import BaseEstimator, HasMethods, Interval
+from rankwise._sklearn import N_JOBS, BaseEstimator, HasMethods, Interval
 from rankwise._state import FLOATS, MATRIX, PREDICTOR, Saved, check_shape, ensure, list_of
 from rankwise._threads import one_thread
 from rankwise._typing import FloatArray, IntArray, RandomState
@@ -76,7 +76,7 @@ class LabelwiseRanker(LabelRankerMixin, BaseEstimator):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "regressor": [None, HasMethods(["fit", "predict"])],
         "n_folds": [None, Interval(Integral, 2, None, closed="left")],
-        "n_jobs": [None, Integral],
+        "n_jobs": N_JOBS,
         "random_state": ["random_state", np.random.Generator],
     }
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from numbers import Integral, Real
 from typing import Any, ClassVar
 from weakref import WeakKeyDictionary
@@ -15,7 +15,7 @@ from rankwise._state import COUNT, FLOATS, MATRIX, NUMBER, STRING, Saved, check_
 from rankwise._threads import one_thread
 from rankwise._typing import FloatArray, IntArray
 from rankwise._validation import shortlist
-from rankwise.aggregation.identification import prior_notes, refuse_unidentified, separation_notes
+from rankwise.aggregation.identification import prior_notes, refuse_unidentified, separated_items
 from rankwise.aggregation.model_summary import ModelSummary, coefficient_summary
 from rankwise.data import Rankings
 from rankwise.label_ranking import _rankers_jit
@@ -247,10 +247,11 @@ class PlackettLuceRanker(LabelRankerMixin, BaseEstimator):
             except np.linalg.LinAlgError:
                 inverse = np.full((k * m, k * m), np.inf)
             if self.alpha == 0 and not inverse.diagonal().max() * y.weights.min() < _LARGEST_VARIANCE:
+                known = _separation(design, y, order, self._feature_texts())
+                why = known[0] if known else "the features foretell how some items are ranked (separation)"
                 raise ValueError(
-                    "the maximum likelihood does not exist: the features foretell how some items are ranked without "
-                    "exception (separation), so that coefficients grow without bound. Use a penalty (such as "
-                    "alpha=0.1), fewer features, or more rankings"
+                    f"the maximum likelihood does not exist: {why}, so that coefficients grow without bound. Use a "
+                    "penalty (such as alpha=0.1), fewer features, or more rankings"
                 )
             slope = gradient + self.alpha * coefficients
             step = (inverse @ slope.ravel()).reshape(k, m)
@@ -273,7 +274,8 @@ class PlackettLuceRanker(LabelRankerMixin, BaseEstimator):
         squares = (design * y.weights[:, np.newaxis]).T @ design
         self.notes_ = prior_notes(squares, self._names_of_columns(), "feature", "for everybody", "penalty")
         if self.alpha > 0:
-            self.notes_ += _separation(design, y, order)
+            clauses = _separation(design, y, order, self._feature_texts())
+            self.notes_ += tuple(f"{clause}: how large coefficients are rests on the penalty" for clause in clauses)
         return coefficients
 
     def _names_of_columns(self) -> list[str]:
@@ -300,13 +302,13 @@ class PlackettLuceRanker(LabelRankerMixin, BaseEstimator):
             check_shape(self.covariance_, (size, size), "the covariances")
 
 
-def _separation(design: FloatArray, y: Rankings, order: IntArray) -> tuple[str, ...]:
-    """Notes on coefficients that only the penalty bounds, as features, or none, foretell what comes first."""
+def _separation(design: FloatArray, y: Rankings, order: IntArray, features: Sequence[str]) -> tuple[str, ...]:
+    """Why coefficients grow without bound, in clauses: items always win or lose, or features foretell how they do."""
     from scipy.optimize import linprog
-    from scipy.sparse import coo_matrix
+    from scipy.sparse import coo_matrix, hstack
 
     rows, above, below = _preferences(y, order)
-    of_items = separation_notes(above, below, y.items, "penalty")
+    of_items = separated_items(above, below, y.items)
     m, n = design.shape[1], len(rows)
     if of_items or n * m > _MOST_SEPARATED:
         return of_items
@@ -319,10 +321,20 @@ def _separation(design: FloatArray, y: Rankings, order: IntArray) -> tuple[str, 
     found = linprog(-gain, A_ub=-table, b_ub=np.zeros(n), bounds=(-1, 1), method="highs")
     if found.x is None or float((table @ found.x).max(initial=0.0)) <= _NO_GAIN:
         return ()
-    return (
-        "the features foretell how some items are ranked without exception (separation): how large their coefficients "
-        "are rests on the penalty",
+    # Those with the least sum of absolute slopes are 0 for features and items that do not matter; intercepts are free.
+    both, cost = hstack([table, -table]), np.tile(np.arange(y.n_items * m) % m > 0, 2).astype(np.float64)
+    least = linprog(
+        cost, A_ub=-both, b_ub=np.zeros(n), A_eq=np.append(gain, -gain)[np.newaxis], b_eq=[n], method="highs"
     )
+    if least.x is None:
+        return ("the features foretell without exception how some items are ranked (separation)",)
+    slopes = np.abs(np.subtract(*least.x.reshape(2, -1))).reshape(y.n_items, m)[:, 1:]
+    some = slopes > _NO_GAIN * slopes.max(initial=1.0)
+    named = [name for name, matters in zip(features, some.any(axis=0), strict=True) if matters]
+    moved = [item for item, matters in zip(y.items, some.any(axis=1), strict=True) if matters]
+    verb = "foretells" if len(named) == 1 else "together foretell"
+    where = f"{shortlist(moved)} {'is' if len(moved) == 1 else 'are'} ranked"
+    return (f"{shortlist(named)} {verb} without exception how {where} (separation)",)
 
 
 def _preferences(y: Rankings, order: IntArray) -> tuple[IntArray, IntArray, IntArray]:

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from rankwise._decode import Decoder
-from rankwise._sklearn import BaseEstimator, Interval, StrOptions
+from rankwise._sklearn import N_JOBS, BaseEstimator, Interval, StrOptions
 from rankwise._state import (
     COUNT,
     DICT,
@@ -109,7 +109,7 @@ class NearestNeighborsRanker(LabelRankerMixin, BaseEstimator):
         "algorithm": [StrOptions({"auto", "brute", "ball_tree", "kd_tree"})],
         "decode": DECODE_CONSTRAINTS,
         "standardize": ["boolean"],
-        "n_jobs": [None, Integral],
+        "n_jobs": N_JOBS,
     }
 
     _saved: ClassVar[Saved] = {

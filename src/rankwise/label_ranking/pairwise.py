@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from numbers import Integral
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 
 from rankwise._decode import Decoder
-from rankwise._sklearn import BaseEstimator, HasMethods, StrOptions, gen_batches
+from rankwise._sklearn import N_JOBS, BaseEstimator, HasMethods, StrOptions, gen_batches
 from rankwise._state import FLOATS, PREDICTOR, Kind, Saved, check_shape, either, ensure, list_of, maybe
 from rankwise._threads import one_thread, usable_jobs
 from rankwise._typing import BoolArray, FloatArray, IntArray, RandomState
@@ -87,7 +86,7 @@ class PairwiseRanker(LabelRankerMixin, BaseEstimator):
         "classifier": [None, HasMethods(["fit", "predict"])],
         "decode": DECODE_CONSTRAINTS,
         "ties": [StrOptions({"probability", "random"})],
-        "n_jobs": [None, Integral],
+        "n_jobs": N_JOBS,
         "random_state": ["random_state", np.random.Generator],
     }
 

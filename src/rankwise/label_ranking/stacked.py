@@ -14,7 +14,7 @@ import numpy as np
 
 from rankwise._features import CategoricalFeaturesMixin, FeatureEncoder
 from rankwise._progress import track
-from rankwise._sklearn import BaseEstimator, HasMethods, Interval, with_unset
+from rankwise._sklearn import N_JOBS, BaseEstimator, HasMethods, Interval, with_unset
 from rankwise._state import (
     INTS,
     NUMBER,
@@ -139,7 +139,7 @@ class StackedRanker(CategoricalFeaturesMixin, LabelRankerMixin, BaseEstimator):
         "cv": [Interval(Integral, 2, None, closed="left"), HasMethods(["split", "get_n_splits"]), "array-like"],
         "calibrate": ["boolean"],
         "categorical_features": ["array-like", None],
-        "n_jobs": [None, Integral],
+        "n_jobs": N_JOBS,
         "random_state": ["random_state", np.random.Generator],
     }
 

@@ -14,7 +14,7 @@ import numpy as np
 from rankwise._features import FeatureEncoder
 from rankwise._progress import track
 from rankwise._query_inputs import columns_by_name, split_off_queries
-from rankwise._sklearn import BaseEstimator, Interval
+from rankwise._sklearn import N_JOBS, BaseEstimator, Interval
 from rankwise._state import FLOATS, NUMBER, PREDICTOR, Saved, check_shape, dict_of, ensure, instance
 from rankwise._typing import ArrayLike, FloatArray, RandomState
 from rankwise._validation import check_generator
@@ -96,7 +96,7 @@ class StackedQueryRanker(QueryRankerMixin, BaseEstimator):
         "neural": ["boolean"],
         "cv": [Interval(Integral, 2, None, closed="left")],
         **METRIC_CONSTRAINTS,
-        "n_jobs": [None, Integral],
+        "n_jobs": N_JOBS,
         "random_state": ["random_state", np.random.Generator],
     }
 

@@ -11,7 +11,7 @@ from joblib import effective_n_jobs
 
 from rankwise._features import FeatureEncoder
 from rankwise._query_inputs import check_starts, columns_by_name, eval_sets, split_off_queries
-from rankwise._sklearn import BaseEstimator, Interval, StrOptions
+from rankwise._sklearn import N_JOBS, BaseEstimator, Interval, StrOptions
 from rankwise._state import COUNT, NUMBER, Saved, dict_of, ensure, instance, list_of
 from rankwise._threads import usable_jobs
 from rankwise._typing import ArrayLike, FloatArray, RandomState
@@ -213,7 +213,7 @@ class LambdaMART(QueryRankerMixin, BaseEstimator):
         "eval_metric": [None, str, callable, list],
         "validation_fraction": [Interval(Real, 0, 1, closed="neither")],
         "warm_start": ["boolean"],
-        "n_jobs": [None, Integral],
+        "n_jobs": N_JOBS,
         "random_state": ["random_state", np.random.Generator],
     }
 

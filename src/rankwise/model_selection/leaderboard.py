@@ -16,7 +16,7 @@ from rankwise._progress import track
 from rankwise._sklearn import num_samples, safe_indexing
 from rankwise._tables import TextTable, make_frame
 from rankwise._typing import ArrayLike, FloatArray, IntArray, RandomState
-from rankwise._validation import check_generator, check_whole_number
+from rankwise._validation import check_generator, check_n_jobs, check_whole_number
 from rankwise.data import Rankings
 from rankwise.metrics import kendall_tau_score
 
@@ -166,6 +166,7 @@ def leaderboard(
     from joblib import Parallel, delayed
     from sklearn.model_selection import RepeatedKFold
 
+    check_n_jobs(n_jobs)
     check_whole_number("cv", cv, at_least=2)
     check_whole_number("n_repeats", n_repeats, at_least=1)
     if not isinstance(rankers, Mapping):

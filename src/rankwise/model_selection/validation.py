@@ -17,6 +17,7 @@ from rankwise._sklearn import safe_indexing
 from rankwise._tables import make_frame, name_column
 from rankwise._threads import usable_jobs
 from rankwise._typing import ArrayLike, FloatArray, IntArray
+from rankwise._validation import check_n_jobs
 from rankwise.metrics import ranking_scorer
 from rankwise.model_selection.query_splits import QueryKFold
 from rankwise.queries import QueryGroups, group_queries
@@ -120,6 +121,7 @@ def cross_validate(
     """
     from joblib import Parallel, delayed
 
+    check_n_jobs(n_jobs)
     X = X.tocsr() if hasattr(X, "tocsr") else X  # not every sparse matrix gives rows
     X, qid = split_off_queries(X, qid, group)
     if qid is None:

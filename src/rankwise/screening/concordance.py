@@ -15,7 +15,7 @@ import numpy as np
 from rankwise._sklearn import gen_batches
 from rankwise._tables import make_frame, name_column
 from rankwise._typing import ArrayLike, FloatArray, IntArray
-from rankwise._validation import check_numbers
+from rankwise._validation import check_n_jobs, check_numbers
 from rankwise.screening import _screening_jit
 from rankwise.screening.base import check_features, check_target, refuse_non_numeric
 
@@ -340,8 +340,7 @@ def score_columns(X: FloatArray, target: Target, n_jobs: int | None = None) -> S
     """Scores of the columns of a finite matrix of 64 or 32 bits; the same for every number of threads."""
     from joblib import Parallel, delayed
 
-    if n_jobs == 0:
-        raise ValueError("n_jobs is 0; give the number of threads, or -1 for all cores")
+    check_n_jobs(n_jobs)
 
     @np.errstate(all="ignore")  # NumPy warns of what compiled loops ignore, if Numba is disabled
     def scores_of(columns: slice) -> tuple[FloatArray, np.ndarray, FloatArray]:

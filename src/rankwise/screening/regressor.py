@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from rankwise._sklearn import BaseEstimator, Interval, RegressorMixin
+from rankwise._sklearn import N_JOBS, BaseEstimator, Interval, RegressorMixin
 from rankwise._state import COUNT, NUMBER, STRING, Saved, instance, list_of, tuple_of
 from rankwise._tables import counted
 from rankwise._typing import ArrayLike, FloatArray, RandomState
@@ -118,7 +118,7 @@ class SymbolicRegressor(RegressorMixin, BaseEstimator):
         "units": [None, "array-like"],
         "target_units": [None, "array-like"],
         "random_state": ["random_state", np.random.Generator],
-        "n_jobs": [None, Integral],
+        "n_jobs": N_JOBS,
     }
 
     n_features_in_: int

@@ -14,7 +14,7 @@ import numpy as np
 
 from rankwise._tables import Result, TextTable, counted, make_frame
 from rankwise._typing import ArrayLike, FloatArray, IntArray
-from rankwise._validation import check_whole_number
+from rankwise._validation import check_n_jobs, check_whole_number
 from rankwise.screening.base import check_features, check_target
 from rankwise.screening.choices import final_formulas
 from rankwise.screening.concordance import Target
@@ -211,6 +211,7 @@ def screen_expressions(
     >>> print(result.formulas.formulas[result.formulas.chosen])
     2*sqrt(x0)
     """
+    check_n_jobs(n_jobs)
     selector = ConcordanceSelector(
         k, two_sided=two_sided, dedupe=dedupe, features=features, time_limit=time_limit, n_jobs=n_jobs
     ).fit(X, y)

@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from rankwise._sklearn import BaseEstimator, Interval, check_feature_names_in
+from rankwise._sklearn import N_JOBS, BaseEstimator, Interval, check_feature_names_in
 from rankwise._state import BOOL, COUNT, INTS, Kind, Saved, dict_of, instance, list_of
 from rankwise._typing import ArrayLike, BoolArray, FloatArray, IntArray
 from rankwise.screening.base import TargetSelectorMixin
@@ -119,7 +119,7 @@ class ConcordanceSelector(TargetSelectorMixin, BaseEstimator):
         "n_terms": [None, Interval(Integral, 1, None, closed="left")],
         "time_limit": [None, Interval(Real, 0, None, closed="neither")],
         "max_bytes": [Interval(Integral, 1, None, closed="left")],
-        "n_jobs": [None, Integral],
+        "n_jobs": N_JOBS,
     }
 
     _saved: ClassVar[Saved] = {

@@ -16,7 +16,7 @@ import numpy as np
 from rankwise._progress import silent, track
 from rankwise._tables import make_frame, name_column
 from rankwise._typing import ArrayLike, FloatArray, IntArray, RandomState
-from rankwise._validation import check_generator, check_whole_number
+from rankwise._validation import check_generator, check_n_jobs, check_whole_number
 from rankwise.screening.base import check_target, refuse_non_numeric
 
 
@@ -108,6 +108,7 @@ def selection_stability(
     from sklearn.base import clone
     from sklearn.utils.validation import check_array
 
+    check_n_jobs(n_jobs)
     check_whole_number("n_resamples", n_resamples, at_least=2)
     refuse_non_numeric("X", X)
     target = check_target(y)

@@ -16,7 +16,7 @@ from typing import Any, Literal
 import numpy as np
 
 from rankwise._progress import track
-from rankwise._sklearn import Interval, RealNotInt, StrOptions, gen_batches
+from rankwise._sklearn import N_JOBS, Interval, RealNotInt, StrOptions, gen_batches
 from rankwise._typing import FloatArray, IntArray
 from rankwise.trees import _grow_jit, _leaves_jit
 from rankwise.trees._codes import MOST_BINS, MOST_CODES, code_features
@@ -83,7 +83,7 @@ FOREST_CONSTRAINTS: dict[str, list[Any]] = {
         Interval(RealNotInt, 0.0, 1.0, closed="right"),
     ],
     "oob_score": ["boolean"],
-    "n_jobs": [None, Integral],
+    "n_jobs": N_JOBS,
 }
 
 _NO_LIMIT = 2**31 - 1
